@@ -9,7 +9,18 @@ const Names = z.pipe(
   z.transform((text) => text.split(/[\s,]+/).filter((name) => name !== "")),
 );
 
+/** Scheme and host of a site, without a path; empty for none. */
+const Origin = z
+  .pipe(
+    z.string(),
+    z.transform((text) => text.trim().replace(/\/$/, "")),
+  )
+  .check(z.refine((text) => text === "" || isOrigin(text), "must be an origin, as https://artifacts.example"));
+
+const isOrigin = (text: string): boolean => URL.parse(text)?.origin === text && /^https?:/.test(text);
+
 const Settings = z.object({
+  ARTIFACT_ORIGIN: z._default(Origin, ""),
   CLONE_PROTOCOLS: Names,
   DASHBOARD_ORIGINS: Names,
   START_SECONDS: Whole,
@@ -25,8 +36,14 @@ const Settings = z.object({
 export type Config = z.infer<typeof Settings>;
 
 /** Settings that are valid alone and contradict each other or a fixed period; each sentence says what to set. */
-const contradictions = ({ LEASE_SECONDS: lease, HEARTBEAT_SECONDS: heartbeat }: Config): string[] => {
+const contradictions = (config: Config): string[] => {
+  const { LEASE_SECONDS: lease, HEARTBEAT_SECONDS: heartbeat, ARTIFACT_ORIGIN: origin } = config;
   const found: string[] = [];
+  if (origin !== "" && config.DASHBOARD_ORIGINS.includes(origin)) {
+    found.push(
+      "ARTIFACT_ORIGIN is one of DASHBOARD_ORIGINS: pages of builds must not call the API. Give it a host of its own.",
+    );
+  }
   if (lease <= 2 * heartbeat) {
     found.push(
       `LEASE_SECONDS (${lease}) must be more than twice HEARTBEAT_SECONDS (${heartbeat}), else one lost heartbeat ` +

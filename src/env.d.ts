@@ -8,6 +8,7 @@ interface Env {
   TOKEN_RATE: RateLimit;
   AGENT_RATE: RateLimit;
   HOOK_RATE: RateLimit;
+  ARTIFACT_ORIGIN: string | undefined;
   CLONE_PROTOCOLS: string;
   DASHBOARD_ORIGINS: string;
   START_SECONDS: string;

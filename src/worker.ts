@@ -1,4 +1,5 @@
 import { createApp } from "./api/app.ts";
+import { createArtifactHost, isOnArtifactHost } from "./api/artifact-host.ts";
 import { readConfig } from "./config.ts";
 import { createDashboard } from "./dashboard/app.tsx";
 import { finishRemovals } from "./services/organization-removal.ts";
@@ -10,10 +11,13 @@ export { GitHost } from "./objects/git-host.ts";
 
 const app = createApp();
 const dashboard = createDashboard();
+const artifactHost = createArtifactHost();
 
 export default {
   fetch(request, env, ctx) {
-    const { pathname } = new URL(request.url);
+    const url = new URL(request.url);
+    if (isOnArtifactHost(env, url)) return artifactHost.fetch(request, env, ctx);
+    const { pathname } = url;
     const isPage = pathname === "/app" || pathname.startsWith("/app/");
     return (isPage ? dashboard : app).fetch(request, env, ctx);
   },

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { join } from "node:path";
 import * as z from "zod/mini";
 import { Agent } from "../protocol/agent.ts";
 import { VERSION } from "../protocol/version.ts";
@@ -11,6 +12,7 @@ import {
   removeBuildFolder,
 } from "./build-folder.ts";
 import { type RunJobOptions, runJob, type SessionEnd } from "./build-session.ts";
+import { LocalTier } from "./cache/local-tier.ts";
 import { initRepository } from "./checkout/remote.ts";
 import { EXIT, ExitError } from "./cli/exit-codes.ts";
 import { forgetIdentity, type Identity, loadIdentity } from "./cli/identity.ts";
@@ -37,6 +39,8 @@ export interface AgentOptions {
   /** Folder that holds the folders of builds. */
   work: string;
   once: boolean;
+  /** The most that copies of cache entries may have. */
+  cacheBytes: number;
   user: StepUser | null;
   toolSources: ToolSources;
   /** Milliseconds between SIGTERM and SIGKILL of a step. */
@@ -145,6 +149,7 @@ const takeBuilds = async (
   options: AgentOptions,
 ): Promise<void> => {
   const { id: agentId, pollSeconds } = identity;
+  const tier = new LocalTier(join(options.state, "cache"), options.cacheBytes);
   let next: BuildFolder | null = null;
   try {
     while (!options.drain.aborted) {
@@ -165,6 +170,7 @@ const takeBuilds = async (
         folder,
         user,
         toolSources,
+        tier,
         grace,
         cancelHint,
         heartbeats,

@@ -1,3 +1,5 @@
+import { ArtifactCalls } from "./artifacts/artifact-calls.ts";
+import { ServiceStore } from "./artifacts/service-store.ts";
 import { BuildControl } from "./build-control.ts";
 import { type BuildFolder, removeFiles, writeRunId } from "./build-folder.ts";
 import {
@@ -7,6 +9,10 @@ import {
   resultOfBrokenMachine,
   resultOfError,
 } from "./build-result.ts";
+import type { CacheRoots } from "./cache/cache-archive.ts";
+import { CacheCalls } from "./cache/cache-calls.ts";
+import { JobCache, type KeyedCache } from "./cache/job-cache.ts";
+import type { LocalTier } from "./cache/local-tier.ts";
 import type { Identity } from "./cli/identity.ts";
 import { logger } from "./cli/logger.ts";
 import { toBuildFailure } from "./failure.ts";
@@ -34,6 +40,8 @@ export interface RunJobOptions {
   folder: BuildFolder;
   user: StepUser | null;
   toolSources: ToolSources;
+  /** Copies of cache entries on this machine. */
+  tier: LocalTier;
   /** Milliseconds between SIGTERM and SIGKILL. */
   grace: number;
   /** Set when the service hints at a cancel. */
@@ -190,6 +198,8 @@ class BuildSession {
       started,
       calls: this.#calls,
       prepare: () => this.#prepare(started),
+      artifacts: this.#artifacts(),
+      cacheOf: (roots, caches) => this.#cache(roots, caches),
       letGo: () => this.#control.letGo(),
       abandon: this.#control.leaseEnd,
     }).catch((error: unknown) => resultOfError(error, this.#job, this.#log));
@@ -199,6 +209,22 @@ class BuildSession {
     const { hooks, identity } = this.#options;
     const variables = hookVariables(this.#job, identity);
     return hooks.before({ variables, log: this.#log, signal: this.#control.cancel.signal }, started);
+  }
+
+  #artifacts(): ServiceStore {
+    const { client } = this.#options;
+    const { stop, cancel } = this.#control;
+    const held = { client, id: heldId(this.#job), lease: this.#job.lease };
+    const calls = new ArtifactCalls({ ...held, signal: cancel.signal, onLeaseLost: () => stop("lease-lost") });
+    return new ServiceStore(calls, client, this.#log);
+  }
+
+  #cache(roots: CacheRoots, caches: KeyedCache[]): JobCache {
+    const { client, tier } = this.#options;
+    const { stop, cancel } = this.#control;
+    const held = { client, id: heldId(this.#job), lease: this.#job.lease };
+    const calls = new CacheCalls({ ...held, signal: cancel.signal, onLeaseLost: () => stop("lease-lost") });
+    return new JobCache({ calls, client, tier, log: this.#log }, roots, caches);
   }
 
   async #terminate(): Promise<boolean> {

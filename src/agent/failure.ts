@@ -57,3 +57,6 @@ export const toBuildFailure = (error: unknown): BuildFailure => {
   if (known) return new BuildFailure("agent-error", path ? `${known} (${path})` : known);
   return new BuildFailure("agent-error", `the agent failed: ${message ?? "unknown error"}`);
 };
+
+/** The service did not take a report of tests, which changes nothing of the build; the message says why. */
+export class ReportNotTaken extends Error {}

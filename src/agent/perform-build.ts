@@ -1,12 +1,19 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Plan } from "../domain/plan/plan.ts";
-import { isPlanned } from "../domain/plan/plan-of-job.ts";
+import { isPlanned, ONLY_JOB } from "../domain/plan/plan-of-job.ts";
 import { unmetRequirements } from "../domain/requires.ts";
 import { LIMITS } from "../protocol/limits.ts";
+import type { ArtifactStore } from "./artifacts/artifact-store.ts";
+import { fetchArtifacts } from "./artifacts/fetch-artifacts.ts";
+import { keepAround } from "./artifacts/keep-around.ts";
+import { ArtifactKeeper } from "./artifacts/keep-artifacts.ts";
 import { withFiles } from "./build-files.ts";
 import type { BuildFolder } from "./build-folder.ts";
 import type { BuildResult } from "./build-result.ts";
+import type { CacheRoots } from "./cache/cache-archive.ts";
+import type { JobCache, KeyedCache } from "./cache/job-cache.ts";
+import { type CacheIds, cacheIdsOf, cacheRoots, keyedCaches } from "./cache/prepare-cache.ts";
 import type { Changes } from "./checkout/changed-files.ts";
 import { type CheckoutContext, type CheckoutSource, checkOut, type Fetched, remoteOf } from "./checkout/checkout.ts";
 import { platformCode } from "./cli/capabilities.ts";
@@ -14,6 +21,7 @@ import type { Identity } from "./cli/identity.ts";
 import { asksForChanges, changesOf, knownBase, newsOfFile, reasonToSkip } from "./errand.ts";
 import { Cancel, RequirementsNotMet } from "./failure.ts";
 import { fetchForJob, logCheckout, sourceOf } from "./fetch-job.ts";
+import type { FilePlace } from "./files/file-helper.ts";
 import { type Comparison, factsOf } from "./job-facts.ts";
 import { outputsOf } from "./job-outputs.ts";
 import type { BuildLog } from "./log/build-log.ts";
@@ -23,6 +31,7 @@ import { chownTree } from "./process/as-user.ts";
 import type { ProcessTree } from "./process/process-tree.ts";
 import type { StepUser } from "./process/step-user.ts";
 import { type PlanRead, readPlan, wholeText } from "./read-plan.ts";
+import { reportAround, type TestReporterOptions } from "./reports/test-reporter.ts";
 import { type RunStepsOptions, runSteps } from "./steps/run-steps.ts";
 import { buildVariables } from "./steps/step-environment.ts";
 import { firstSteps } from "./steps/step-report.ts";
@@ -50,6 +59,9 @@ export interface PerformBuildOptions {
   calls: BuildCalls;
   /** Makes the machine ready for the job. What it throws ends the job. */
   prepare(): Promise<void>;
+  artifacts: ArtifactStore;
+  /** What restores and saves the caches of the job. */
+  cacheOf(roots: CacheRoots, caches: KeyedCache[]): JobCache;
   /** Called when the lease is over and the build goes on without this agent. */
   letGo(): void;
   /** Aborted when this agent holds the build's lease no more. */
@@ -94,10 +106,18 @@ export const performBuild = async (job: JobAnswer, options: PerformBuildOptions)
     if (plan.job.timeoutMinutes !== null) planTimer = cancelAfter(plan.job.timeoutMinutes * 60, cancel);
     const comparison = await compare(job, wholeText(read), changes, options);
     const inputs = await toolInputs(plan.job.tools, remoteOf(source, context), fetched);
+    const cacheIds = await cacheIdsOf(plan, fetched);
     await fillWorkspace(source, fetched, context, plan, options);
     const equipped = await withEnvironment(job, plan, fetched, comparison, options);
     const ready = await withFiles(equipped, folder, options.user);
-    return await runAll(ready, read, fetched, { comparison, inputs }, options);
+    await fetchArtifacts(plan.job.downloads, {
+      place: filesOf(options),
+      store: options.artifacts,
+      log,
+      replaces: false,
+      isSkipped: (key) => job.job?.needs[key]?.result === "skipped",
+    });
+    return await runAll(ready, { read, cacheIds }, fetched, { comparison, inputs }, options);
   } finally {
     clearTimeout(timer);
     clearTimeout(planTimer);
@@ -175,21 +195,37 @@ const fillWorkspace = async (
 
 const runAll = async (
   job: JobAnswer,
-  read: PlanRead,
+  { read, cacheIds }: { read: PlanRead; cacheIds: CacheIds },
   fetched: Fetched,
   { comparison, inputs }: { comparison: Comparison; inputs: ToolInputs },
   options: PerformBuildOptions,
 ): Promise<BuildResult> => {
-  const steps = stepsOf(job, fetched, comparison, options);
   const { plan, file } = read;
-  const { folder, toolSources: sources } = options;
+  const { folder, log, artifacts: store, toolSources: sources } = options;
+  const keeper = new ArtifactKeeper(filesOf(options), store, log);
+  const steps = stepsOf(job, fetched, comparison, keeper, options);
   const tools = await toolsOfBuild({ ...steps, plan, file, job, inputs, sources, buildFolder: folder.path });
-  const { succeeded, exitCode, message, state } = await runSteps({ ...steps, plan, file, tools });
+  const caches = keyedCaches(plan, steps.facts, cacheIds, log);
+  const cache = options.cacheOf(cacheRoots(options.folder, options.user, options.cancel.signal), caches);
+  await cache.restoreAll();
+  const { succeeded, exitCode, message, state } = await keepAround(plan.job.artifacts, keeper, log, () =>
+    reportAround(testsOf(job, read, options), () => runSteps({ ...steps, plan, file, tools })),
+  );
+  await cache.saveAll(succeeded);
   const status = succeeded ? "succeeded" : "failed";
   if (!succeeded || !job.job) return { kind: "finish", body: { status, exitCode, message } };
   const outputs = outputsOf(read, steps.facts, state, (text) => options.log.mask(text));
   return { kind: "finish", body: { status, exitCode, message, outputs } };
 };
+
+const testsOf = (job: JobAnswer, { plan }: PlanRead, options: PerformBuildOptions): TestReporterOptions => ({
+  place: filesOf(options),
+  log: options.log,
+  jobKey: job.job?.key ?? ONLY_JOB,
+  junit: plan.job.reports.junit,
+  send: (report) => options.calls.sendTests(report),
+  tellsFailures: false,
+});
 
 /** @throws RequirementsNotMet when the pipeline file requires what this agent does not have. */
 const checkRequirements = (plan: Plan, file: string, identity: Identity): void => {
@@ -200,10 +236,18 @@ const checkRequirements = (plan: Plan, file: string, identity: Identity): void =
   throw new RequirementsNotMet(`${file} requires another agent: ${identity.name} ${phrases}`, plan.job.requires);
 };
 
+/** The files of the steps, with their user's rights. */
+const filesOf = ({ folder, user, cancel }: PerformBuildOptions): FilePlace => ({
+  root: folder.workspace,
+  user,
+  signal: cancel.signal,
+});
+
 const stepsOf = (
   job: JobAnswer,
   fetched: Fetched,
   comparison: Comparison,
+  artifacts: ArtifactKeeper,
   options: PerformBuildOptions,
 ): Omit<RunStepsOptions, "plan" | "file" | "tools"> => {
   const { identity, folder, tree, log, user, grace, cancel, abandon, progress } = options;
@@ -220,6 +264,7 @@ const stepsOf = (
     facts: factsOf(job, fetched, comparison, fixed, identity),
     signal: cancel.signal,
     abandon,
+    artifacts,
     listener: {
       steps: (steps) => progress.report({ steps }),
       masks: (masks) => progress.report({ masks }),

@@ -19,7 +19,11 @@ import { mountHook } from "./hook.ts";
 import { bookmarkOf, checkHeaders, entityTags, requestHeaders } from "./request-headers.ts";
 import { methodsOf, type Route } from "./routes/route.ts";
 import { ROUTES } from "./routes.ts";
+import { mountShares } from "./share.ts";
 import { bodyValidator, validator } from "./validation.ts";
+
+/** The path as the router takes it: a `path` at its end may have slashes. */
+const pattern = (path: string): string => path.replace(/:path$/, ":path{.+}");
 
 /** Opens the request: who calls is known, but not yet admitted. */
 const open =
@@ -95,20 +99,21 @@ export const createApp = (): Hono<AppEnv> => {
   mountHealth(app);
   mountHook(app);
   mountBadges(app);
+  mountShares(app);
   app.use(cors);
   for (const route of ROUTES) {
     const { verb } = route;
     const checks = [
-      ...(verb.body ? [jsonBody(verb.mayLackBody === true)] : []),
+      ...(verb.body ? [jsonBody(verb.mayLackBody === true, verb.bodyBytes)] : []),
       ...(verb.params ? [validator("param", verb.params)] : []),
       ...(verb.query ? [validator("query", verb.query)] : []),
       ...(verb.body ? [bodyValidator(verb.body)] : []),
     ];
-    app.on(methodsOf(route), [route.path], open(route), ...(checks as MiddlewareHandler<AppEnv>[]), (c) =>
+    app.on(methodsOf(route), [pattern(route.path)], open(route), ...(checks as MiddlewareHandler<AppEnv>[]), (c) =>
       answer(c, route),
     );
   }
-  for (const [path, routes] of Map.groupBy(ROUTES, (route) => route.path)) {
+  for (const [path, routes] of Map.groupBy(ROUTES, (route) => pattern(route.path))) {
     const methods = routes.flatMap(methodsOf).flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]));
     const allow = [...methods, "OPTIONS"].join(", ");
     app.options(path, (c) => c.body(null, 204, { Allow: allow }));

@@ -25,11 +25,11 @@ const parse = (text: string, repairsTexts: boolean): unknown => {
   }
 };
 
-const read = async (c: HonoContext<AppEnv>, mayBeAbsent: boolean): Promise<unknown> => {
+const read = async (c: HonoContext<AppEnv>, mayBeAbsent: boolean, limit: number): Promise<unknown> => {
   const type = c.req.header("Content-Type") ?? "";
   const isJson = /^application\/([a-z0-9.-]+\+)?json(;|$)/i.test(type);
   if (!isJson && !mayBeAbsent) throw new Refusal("unsupported-media-type", "Send the body as application/json.");
-  const text = decode(await readBytes(c.req.raw, LIMITS.bodyBytes));
+  const text = decode(await readBytes(c.req.raw, limit));
   if (text.trim() === "" && mayBeAbsent) return {};
   if (!isJson) throw new Refusal("unsupported-media-type", "Send the body as application/json.");
   if (text.trim() === "") throw new Refusal("malformed-body", "The body is empty.");
@@ -38,8 +38,8 @@ const read = async (c: HonoContext<AppEnv>, mayBeAbsent: boolean): Promise<unkno
 
 /** Reads the body as JSON, for `bodyValidator`; where it may be absent, an absent one is `{}`. @throws Refusal */
 export const jsonBody =
-  (mayBeAbsent: boolean): MiddlewareHandler<AppEnv> =>
+  (mayBeAbsent: boolean, limit: number = LIMITS.bodyBytes): MiddlewareHandler<AppEnv> =>
   async (c, next) => {
-    c.req.addValidatedData("json", (await read(c, mayBeAbsent)) as object);
+    c.req.addValidatedData("json", (await read(c, mayBeAbsent, limit)) as object);
     await next();
   };

@@ -1,4 +1,5 @@
 import type { HonoRequest } from "hono";
+import { GRANT_HEADER } from "../protocol/artifact.ts";
 import { BOOKMARK, BOOKMARK_HEADER } from "../protocol/headers.ts";
 import { BOOT_HEADER, FEATURES_HEADER, featuresIn, LEASE_HEADER } from "../protocol/jobs.ts";
 import { XCODES_HEADER, xcodesIn } from "../protocol/xcodes.ts";
@@ -46,6 +47,7 @@ export const requestHeaders = (request: HonoRequest): RequestHeaders => {
     bootId: request.header(BOOT_HEADER)?.slice(0, BOOT_ID_LIMIT) ?? null,
     features: featuresIn(request.header(FEATURES_HEADER) ?? null),
     xcodes: xcodesIn(request.header(XCODES_HEADER) ?? null),
+    grant: request.header(GRANT_HEADER) ?? null,
   };
 };
 

@@ -1,7 +1,9 @@
 import { AGENT_PROTOCOL_ROUTES } from "./routes/agent-protocol.ts";
 import { AGENT_ROUTES } from "./routes/agents.ts";
+import { ARTIFACT_ROUTES } from "./routes/artifacts.ts";
 import { AUDIT_ROUTES } from "./routes/audit.ts";
 import { BUILD_ROUTES } from "./routes/builds.ts";
+import { CACHE_ROUTES } from "./routes/cache.ts";
 import { CONNECTION_ROUTES } from "./routes/connections.ts";
 import { DELIVERY_ROUTES } from "./routes/deliveries.ts";
 import { GROUP_ROUTES } from "./routes/groups.ts";
@@ -11,6 +13,7 @@ import { PIPELINE_ROUTES } from "./routes/pipelines.ts";
 import { REPOSITORY_ROUTES } from "./routes/repositories.ts";
 import type { Route } from "./routes/route.ts";
 import { SCHEDULE_ROUTES } from "./routes/schedules.ts";
+import { TEST_ROUTES } from "./routes/tests.ts";
 import { TOKEN_ROUTES } from "./routes/tokens.ts";
 import { VARIABLE_ROUTES } from "./routes/variables.ts";
 
@@ -27,6 +30,9 @@ export const ROUTES: Route[] = [
   ...SCHEDULE_ROUTES,
   ...BUILD_ROUTES,
   ...JOB_ROUTES,
+  ...ARTIFACT_ROUTES,
+  ...TEST_ROUTES,
+  ...CACHE_ROUTES,
   ...AGENT_ROUTES,
   ...AGENT_PROTOCOL_ROUTES,
   ...AUDIT_ROUTES,

@@ -1,8 +1,14 @@
 const DAY_MS = 86_400_000;
 
 /** The kinds of objects in the archive: each is the first part of a key. */
-export const ARCHIVED = ["record", "log"] as const;
+export const ARCHIVED = ["record", "log", "tests"] as const;
 export type Archived = (typeof ARCHIVED)[number];
+
+/** The kind of reports of tests: their day is the one on which they were sent. */
+export const TESTS = "tests" satisfies Archived;
+
+/** The kind whose keys begin with the last day on which they are kept. */
+export const UNTIL_DAY = "artifact";
 
 /** The day (UTC) of a time in milliseconds since 1970: `2026-11-22`. */
 export const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);

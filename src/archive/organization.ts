@@ -1,4 +1,5 @@
-import { ARCHIVED } from "./keys.ts";
+import { deleteCacheOf } from "./cache.ts";
+import { ARCHIVED, UNTIL_DAY } from "./keys.ts";
 
 /** Keys that R2 deletes in one call. */
 const PAGE = 1000;
@@ -14,12 +15,12 @@ const daysOf = async function* (archive: R2Bucket, kind: string): AsyncGenerator
 };
 
 /**
- * Deletes the records and logs of an organization, whether a list knows them or not.
+ * Deletes the records, logs, artifacts and cache of an organization, whether a list knows them or not.
  * @returns how many objects were deleted; as many as `limit`, or more, means that some may be left
  */
 export const deleteOrganizationFrom = async (archive: R2Bucket, orgId: string, limit: number): Promise<number> => {
   let deleted = 0;
-  for (const kind of ARCHIVED) {
+  for (const kind of [...ARCHIVED, UNTIL_DAY]) {
     for await (const day of daysOf(archive, kind)) {
       for (;;) {
         const { objects } = await archive.list({ prefix: `${day}${orgId}/`, limit: PAGE });
@@ -30,5 +31,5 @@ export const deleteOrganizationFrom = async (archive: R2Bucket, orgId: string, l
       }
     }
   }
-  return deleted;
+  return deleted + (await deleteCacheOf(archive, `${orgId}/`, { limit: limit - deleted }));
 };

@@ -1,6 +1,8 @@
 import type { Build } from "../protocol/build.ts";
 import type { BuildJob } from "../protocol/job-record.ts";
 import type { Requires } from "../protocol/pipeline.ts";
+import type { ArtifactPlace, StoredArtifact } from "../protocol/stored-artifact.ts";
+import type { StoredTests, TestPlace } from "../protocol/stored-tests.ts";
 import { dayOf, recordKey } from "./keys.ts";
 
 /** An ended build as the archive keeps it: the whole build, and what a retry takes over besides. */
@@ -11,6 +13,12 @@ export interface BuildRecord extends Build {
   hasRunValues?: boolean;
   /** Of a build of several: graph, text and ends of its jobs, which only the pool can read. For retries. */
   plan?: unknown;
+  /** What its jobs left, by their ids, and all places where something may be left; absent where that is nothing. */
+  artifacts?: Record<string, StoredArtifact[]>;
+  artifactPlaces?: ArtifactPlace[];
+  /** What the tests of its jobs said, and where their reports may be, in the same way. */
+  testReports?: Record<string, StoredTests>;
+  testPlaces?: TestPlace[];
 }
 
 /** One job of a build of several: in records each is whole, with its steps, its environment's keys and its outputs. */

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { MISSING_LICENCES } from "./missing-licences.ts";
 import { ROOT } from "./output-files.ts";
 
 const LICENCE = /^(licen[cs]e|notice|copying)/i;
@@ -13,8 +14,11 @@ export const packagesOf = (files: string[]): string[] => {
 const notice = (folder: string): string => {
   const { name, version, license } = JSON.parse(readFileSync(join(ROOT, folder, "package.json"), "utf8"));
   const files = readdirSync(join(ROOT, folder)).filter((file) => LICENCE.test(file));
-  if (files.length === 0) throw new Error(`${name} has no licence file: find out whether it may be distributed`);
+  const missing = MISSING_LICENCES[name];
+  if (files.length === 0 && missing === undefined)
+    throw new Error(`${name} has no licence file: find out whether it may be distributed`);
   const texts = files.map((file) => readFileSync(join(ROOT, folder, file), "utf8").trim());
+  if (missing !== undefined) texts.push(missing);
   return [`${name} ${version} (${license})`, ...texts].join("\n\n");
 };
 

@@ -36,6 +36,12 @@ export class Signer {
     return undefined;
   }
 
+  /** Whether one of the keys gives this text for the whole 32 bytes. */
+  async signed(written: (mac: Uint8Array) => string, text: string, ...parts: string[]): Promise<boolean> {
+    for (const key of this.#keys) if (sameText(written(await this.mac(key, ...parts)), text)) return true;
+    return false;
+  }
+
   /** 12 characters of base62. */
   async tag(key: NamedKey, ...parts: string[]): Promise<string> {
     return base62((await this.mac(key, ...parts)).subarray(0, TAG_LENGTH));

@@ -1,11 +1,13 @@
 import { Hono } from "hono";
 import { trimTrailingSlash } from "hono/trailing-slash";
+import * as z from "zod/mini";
 import { PathId } from "../protocol/common.ts";
 import { PROBLEMS } from "../protocol/problem.ts";
 import type { Context } from "../services/core/context.ts";
 import { Refusal } from "../services/core/refusal.ts";
 import { checkPipeline } from "../services/pipeline-check.ts";
 import type { AppEnv, StreamRoute } from "../web/app-env.ts";
+import { downloadFile, downloadZip } from "../web/artifact-files.ts";
 import { readJobLog, readLog } from "../web/log.ts";
 import { describe, refusalOf } from "../web/problems.ts";
 import { requestId } from "../web/request-id.ts";
@@ -20,6 +22,8 @@ import { sameOrigin, securityHeaders } from "./security-headers.ts";
 import { clearCookies, rememberBookmark } from "./session.ts";
 import { mountSignInRoutes, redirectToSignIn } from "./sign-in-routes.tsx";
 import { parseBody, withBody } from "./verb-input.ts";
+
+const ANY_QUERY = z.unknown();
 
 interface Answer {
   /** The key of the notice to show. */
@@ -60,14 +64,14 @@ const submitForm = async (c: HonoCall, form: Form): Promise<Response> => {
   }
 };
 
-/** The log of a build or a job, for the script of its page and the link to the raw text. */
-const streamLog =
+/** A log for the script of its page and the link to the raw text, or a file of an artifact. */
+const stream =
   (route: StreamRoute) =>
   async (c: HonoCall): Promise<Response> => {
     const context = await openRequest(c, route.access, false);
-    const params = PathId.safeParse(c.req.param());
-    const query = route.query?.safeParse(c.req.query());
-    if (!params.success || !query?.success) throw new Refusal("not-found", "There is no such log.");
+    const params = (route.params ?? PathId).safeParse(c.req.param());
+    const query = (route.query ?? ANY_QUERY).safeParse(c.req.query());
+    if (!params.success || !query.success) throw new Refusal("not-found", "There is no such log or file.");
     return route.stream(c, context, { params: params.data, query: query.data, body: undefined });
   };
 
@@ -109,8 +113,10 @@ export const createDashboard = (): Hono<AppEnv> => {
   app.use(requestId, requestLog, securityHeaders, sameOrigin, trimTrailingSlash());
   app.get("/", (c) => c.redirect("/app/builds"));
   mountSignInRoutes(app);
-  app.get("/builds/:id/log", streamLog(readLog));
-  app.get("/jobs/:id/log", streamLog(readJobLog));
+  app.get("/builds/:id/log", stream(readLog));
+  app.get("/jobs/:id/log", stream(readJobLog));
+  app.get("/artifacts/:id/:name/zip", stream(downloadZip));
+  app.get("/artifacts/:id/:name/content/:path{.+}", stream(downloadFile));
   app.post("/pipelines/check", checkDefinition);
   for (const page of PAGES) app.get(page.path, (c) => showPage(c, page));
   for (const form of FORMS) app.post(form.path, (c) => submitForm(c, form));

@@ -12,6 +12,7 @@ const REASONS: Record<BuildReason, string> = {
   "plan-mismatch": "the commit has another file than the one that was planned",
   "queue-full": "its jobs found no room in the queue",
   "output-refused": "an output contains a secret, or is too large",
+  "artifact-failed": "an artifact could not be kept or fetched",
   "gate-closed": "it was rejected, or nobody approved it in time",
   canceled: "it was canceled",
   "fail-fast": "another job failed",

@@ -1,5 +1,6 @@
 import type { Form, Page } from "./page-definition.ts";
 import { agentForms, agentPages } from "./pages/agents.tsx";
+import { artifactForms, artifactPages } from "./pages/artifact.tsx";
 import { auditPages } from "./pages/audit.tsx";
 import { badgeForms, badgePages } from "./pages/badge.tsx";
 import { buildPage, cancelForm, retryForm } from "./pages/build.tsx";
@@ -18,9 +19,11 @@ import { pipelineForms, pipelinePages } from "./pages/pipeline.tsx";
 import { pipelineTriggersForms, pipelineTriggersPages } from "./pages/pipeline-triggers.tsx";
 import { repositoriesForms, repositoriesPages } from "./pages/repositories.tsx";
 import { repositoryForms, repositoryPages } from "./pages/repository.tsx";
+import { repositoryCacheForms, repositoryCachePages } from "./pages/repository-cache.tsx";
 import { runBuildForms, runBuildPages } from "./pages/run-build.tsx";
 import { scheduleForms, schedulePages } from "./pages/schedules/schedule.tsx";
 import { schedulesForms, schedulesPages } from "./pages/schedules/schedules.tsx";
+import { testPages } from "./pages/tests.tsx";
 import { tokenForms, tokenPages } from "./pages/tokens.tsx";
 import { variableForms, variablePages } from "./pages/variable.tsx";
 import { variablesForms, variablesPages } from "./pages/variables.tsx";
@@ -31,11 +34,14 @@ export const PAGES: Page[] = [
   ...runBuildPages,
   buildPage,
   ...jobPages,
+  ...artifactPages,
   ...deleteBuildPages,
   ...newAgentPages,
   ...agentPages,
   ...repositoriesPages,
+  ...testPages,
   ...repositoryPages,
+  ...repositoryCachePages,
   ...pipelinePages,
   ...pipelineTriggersPages,
   ...badgePages,
@@ -60,11 +66,13 @@ export const FORMS: Form[] = [
   cancelForm,
   retryForm,
   ...jobForms,
+  ...artifactForms,
   ...deleteBuildForms,
   ...newAgentForms,
   ...agentForms,
   ...repositoriesForms,
   ...repositoryForms,
+  ...repositoryCacheForms,
   ...pipelineForms,
   ...pipelineTriggersForms,
   ...badgeForms,

@@ -14,14 +14,15 @@ export interface Projected {
 
 const BUILD = `INSERT INTO build_summary (org_id, id, number, repo_id, pipeline_id, ref, commit_sha, trigger,
     priority, retry_of, created_by, status, attempt, agent_id, exit_code, reason, message, leak, queued_at, started_at,
-    finished_at, pool_version, event, pull_number, author, subject, jobs)
+    finished_at, pool_version, event, pull_number, author, subject, jobs, tests)
   SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
-    ?23, ?24, ?25, ?26, ?27
+    ?23, ?24, ?25, ?26, ?27, ?28
   WHERE NOT EXISTS (SELECT 1 FROM build WHERE id = ?2 AND pool_version > ?22)
   ON CONFLICT (org_id, id) DO UPDATE SET commit_sha = excluded.commit_sha, status = excluded.status,
     attempt = excluded.attempt, agent_id = excluded.agent_id, exit_code = excluded.exit_code, reason = excluded.reason,
     message = excluded.message, leak = excluded.leak, started_at = excluded.started_at,
-    finished_at = excluded.finished_at, pool_version = excluded.pool_version, jobs = excluded.jobs
+    finished_at = excluded.finished_at, pool_version = excluded.pool_version, jobs = excluded.jobs,
+    tests = excluded.tests
   WHERE build_summary.pool_version < excluded.pool_version`;
 
 /* They go with their build, on the same day. */
@@ -67,6 +68,7 @@ export const projectBuild = (db: D1Database, { record, ref, version }: Projected
         ...[timeOf(queuedAt), timeOf(startedAt), timeOf(finishedAt), version],
         ...[record.event, record.pull?.number ?? null, record.author, record.subject],
         jobs && JSON.stringify(countsOf(jobs)),
+        record.tests && JSON.stringify(record.tests),
       ),
     db.prepare(EARLIER_BUILD).bind(id, version),
     ...(jobs ? [db.prepare(JOBS).bind(orgId, id, timeOf(finishedAt), JSON.stringify(jobs.map((job) => job.id)))] : []),
@@ -114,6 +116,9 @@ export const eraseBuild = (
           .prepare("DELETE FROM job WHERE org_id = ?1 AND id IN (SELECT value FROM json_each(?2))")
           .bind(orgId, JSON.stringify(jobIds)),
       ]),
+  db
+    .prepare("DELETE FROM test_result WHERE org_id = ?1 AND job_id IN (SELECT value FROM json_each(?2))")
+    .bind(orgId, JSON.stringify([buildId, ...jobIds])),
 ];
 
 /** What D1 heard of the pool's sequence. */

@@ -6,4 +6,5 @@ export * from "./schema/git-hosts.ts";
 export * from "./schema/operation.ts";
 export * from "./schema/organizations.ts";
 export * from "./schema/repositories.ts";
+export * from "./schema/tests.ts";
 export * from "./schema/variables.ts";

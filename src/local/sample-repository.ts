@@ -20,9 +20,19 @@ steps:
       echo "pipeline:     $PIPELINE_TOKEN"
   - name: Test
     run: bash test.sh
+
+reports:
+  junit: report.xml
+artifacts:
+  - { name: report, path: report.xml }
 `;
 const TEST = `set -eu
 for n in 1 2 3; do echo "ok $n - the water runs"; done
+{
+  echo '<testsuite name="mill">'
+  for n in 1 2 3; do echo "<testcase name="the water runs $n" time="0.0$n"/>"; done
+  echo '</testsuite>'
+} > report.xml
 `;
 
 /** Makes a small git repository with a pipeline file in `folder`, unless it exists. @returns its clone URL. */

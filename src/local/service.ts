@@ -68,6 +68,11 @@ export interface StartServiceOptions {
   config?: string;
 }
 
+/** Settings of a service on this machine: browsers take every name below localhost for it. */
+export const localSettings = (port: number): Record<string, string> => ({
+  ARTIFACT_ORIGIN: `http://artifacts.localhost:${port}`,
+});
+
 const devCommand = (options: StartServiceOptions): string[] => {
   const { port, state, envFile, vars = {}, logLevel = "warn", config = CONFIG } = options;
   const settings = Object.entries(vars).flatMap(([name, value]) => ["--var", `${name}:${value}`]);

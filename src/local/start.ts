@@ -7,7 +7,7 @@ import { prepareDemo, printLog, waitForEnd } from "./demo.ts";
 import { endProcess } from "./end-process.ts";
 import { openOrganization } from "./organization.ts";
 import { makeSampleRepository } from "./sample-repository.ts";
-import { ensureDevVars, migrate, ROOT, startService } from "./service.ts";
+import { ensureDevVars, localSettings, migrate, ROOT, startService } from "./service.ts";
 import { offerSignIn } from "./sign-in-link.ts";
 
 /* Starts the service, makes an organization, a repository and an agent, and runs a build. A later start reuses them. */
@@ -26,7 +26,7 @@ const { OPERATOR_TOKEN = "" } = ensureDevVars(envFile);
 step("Updating the local database");
 await migrate(databaseFolder);
 step(`Starting the service on port ${port}`);
-const service = await startService({ port, state: databaseFolder, envFile });
+const service = await startService({ port, state: databaseFolder, envFile, vars: localSettings(port) });
 const wasStarted = existsSync(localFile) && JSON.parse(readFileSync(localFile, "utf8")).url === service.url;
 const local = await openOrganization(service.url, ORG, OPERATOR_TOKEN, localFile);
 const client = new Client(local.url, local.token);

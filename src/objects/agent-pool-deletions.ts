@@ -1,6 +1,8 @@
+import { deleteArtifacts } from "../archive/artifacts.ts";
 import { dayOf } from "../archive/keys.ts";
 import { deleteLogs } from "../archive/logs.ts";
 import { deleteRecord } from "../archive/records.ts";
+import { deleteTests } from "../archive/tests.ts";
 import { eraseBuild } from "../db/projection.ts";
 import { type DeletionResult, mayCarryOut } from "../domain/pool/delete.ts";
 import type { Deletion } from "../domain/pool/facts.ts";
@@ -43,12 +45,15 @@ export class Deletions {
     }
   }
 
-  async #erase(orgId: string, { buildId, deleted, finishedAt, jobs = [] }: Deletion): Promise<void> {
+  async #erase(orgId: string, deletion: Deletion): Promise<void> {
+    const { buildId, deleted, finishedAt, jobs = [], artifacts = [], tests = [] } = deletion;
     for (const log of [{ id: buildId, finishedAt }, ...jobs]) {
       await this.#removeLog(log.id);
       await deleteLogs(this.#archive, { day: dayOf(log.finishedAt), orgId, jobId: log.id });
     }
     if (deleted === "log") return;
+    for (const place of artifacts) await deleteArtifacts(this.#archive, { ...place, orgId });
+    for (const place of tests) await deleteTests(this.#archive, { ...place, orgId });
     await deleteRecord(this.#archive, { orgId, id: buildId, finishedAt: new Date(finishedAt).toISOString() });
     const jobIds = jobs.map(({ id }) => id);
     await this.#db.batch(eraseBuild(this.#db, orgId, buildId, jobIds));

@@ -3,6 +3,7 @@ import { needsOf } from "../domain/jobs/needs.ts";
 import type { JobNode } from "../domain/jobs/node.ts";
 import type { GrantedJob, PlanOfBuild, Result } from "../domain/pool/commands.ts";
 import { type JobParts, toJobs, toWaitsFor } from "../domain/pool/job-records.ts";
+import { testsOfJobs } from "../domain/pool/tests.ts";
 import type { Build } from "../protocol/build.ts";
 import type { BuildJob } from "../protocol/job-record.ts";
 import { DETAILS } from "../protocol/problem.ts";
@@ -30,7 +31,7 @@ export class JobRecords {
     const found = this.#find(build.id);
     if (!found) return build;
     const jobs = toJobs(found.graph, found.partsOf);
-    return { ...build, jobs, waitsFor: build.finishedAt ? [] : toWaitsFor(jobs) };
+    return { ...build, jobs, waitsFor: build.finishedAt ? [] : toWaitsFor(jobs), tests: testsOfJobs(jobs) };
   }
 
   /** An active build with the gates that ask, as lists show it. */

@@ -1,4 +1,4 @@
-import { type BuildRecord as ArchivedBuild, putRecord } from "../archive/records.ts";
+import { type BuildRecord as ArchivedBuild, getRecord, putRecord } from "../archive/records.ts";
 import {
   projectAudit,
   projectBuild,
@@ -9,13 +9,16 @@ import {
 } from "../db/projection.ts";
 import { refOf } from "../domain/git-ref.ts";
 import { type DecisionContext, nextTold, wholeBuilds } from "../domain/pool/decision.ts";
+import type { JobFacts } from "../domain/pool/facts.ts";
 import type { FlushResult } from "../domain/pool/outbox.ts";
 import { isSequenceDue, revocationsToTell } from "../domain/pool/reconcile.ts";
 import { toBuild } from "../domain/pool/record.ts";
 import { RULES } from "../domain/pool/rules.ts";
 import type { PoolState } from "../domain/pool/state.ts";
 import { type HeardSequence, NOTHING_HEARD } from "../domain/pool/stored.ts";
+import { testsOfJobs } from "../domain/pool/tests.ts";
 import { isEnded } from "../protocol/build-states.ts";
+import { artifactPlacesOf, artifactsOfBuild, testPlacesOf, testsOfBuild } from "./agent-pool-artifacts.ts";
 import type { BuildRecord } from "./agent-pool-build-rows.ts";
 import type { DeadLetterBody } from "./agent-pool-dead-letters.ts";
 import type { PoolStorage } from "./agent-pool-storage.ts";
@@ -89,12 +92,12 @@ export class Outbox {
     const plan = build.several && this.#storage.jobRows.planOf(build.id);
     const record: ArchivedBuild = {
       ...toBuild(orgId, build, job, report),
-      ...(build.several ? { jobs: wholeJobs(this.#storage, build.id), plan } : { jobs: null }),
+      ...(build.several ? { ...this.#ofJobs(build.id), plan } : { jobs: null }),
       requires: build.asked ?? job.requires,
       hasRunValues: job.inputBytes !== 0,
     };
     try {
-      await putRecord(this.#archive, record);
+      await putRecord(this.#archive, { ...record, ...(await this.#left(record, job)) });
       this.#unrecorded.delete(build.id);
       return true;
     } catch (error) {
@@ -109,10 +112,29 @@ export class Outbox {
     }
   }
 
+  /** What the build left, for its record. A pool that was set back does not know it: then the record before counts. */
+  async #left(record: ArchivedBuild, { fence, attempt }: JobFacts): Promise<Partial<ArchivedBuild>> {
+    const { id, finishedAt } = record;
+    const artifactPlaces = artifactPlacesOf(this.#storage, id);
+    const testPlaces = testPlacesOf(this.#storage, id);
+    const left = {
+      ...(artifactPlaces.length > 0 && { artifacts: artifactsOfBuild(this.#storage, id), artifactPlaces }),
+      ...(testPlaces.length > 0 && { testReports: testsOfBuild(this.#storage, id), testPlaces }),
+    };
+    if (Object.keys(left).length > 0 || fence > 0 || attempt === 0 || finishedAt === null) return left;
+    const before = await getRecord(this.#archive, { ...record, finishedAt });
+    return {
+      ...(before?.artifactPlaces && { artifacts: before.artifacts ?? {}, artifactPlaces: before.artifactPlaces }),
+      ...(before?.testPlaces && {
+        ...{ testReports: before.testReports ?? {}, testPlaces: before.testPlaces, tests: before.tests ?? null },
+      }),
+    };
+  }
+
   #buildWrite(orgId: string, { build, job, report }: BuildRecord): PendingWrite {
     const { id: buildId, version } = build;
-    const jobs = build.several && isEnded(build.status) ? wholeJobs(this.#storage, buildId) : null;
-    const record = { ...toBuild(orgId, build, job, report), jobs };
+    const ofJobs = build.several && isEnded(build.status) ? this.#ofJobs(buildId) : { jobs: null };
+    const record = { ...toBuild(orgId, build, job, report), ...ofJobs };
     return {
       name: buildId,
       statements: projectBuild(this.#db, { record, ref: refOf(build.branch), version }),
@@ -120,6 +142,11 @@ export class Outbox {
       markDelivered: (result) => result.builds.push({ buildId, version }),
       deadLetter: { kind: "build", buildId, version },
     };
+  }
+
+  #ofJobs(buildId: string): Pick<ArchivedBuild, "jobs" | "tests"> {
+    const jobs = wholeJobs(this.#storage, buildId);
+    return { jobs, tests: testsOfJobs(jobs ?? []) };
   }
 
   #auditWrite(orgId: string, { seq, entry: queued }: { seq: number; entry: AuditOutboxEntry }): PendingWrite {

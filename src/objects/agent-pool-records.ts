@@ -1,3 +1,4 @@
+import type { CacheFacts } from "../domain/cache/scopes.ts";
 import type { Granted } from "../domain/pool/claim.ts";
 import type { Grant, LeaseHolder, PlanOfBuild, Result, RunValues } from "../domain/pool/commands.ts";
 import { explain } from "../domain/pool/explain.ts";
@@ -12,6 +13,8 @@ import type { Explanation } from "../protocol/explain.ts";
 import type { BuildJob } from "../protocol/job-record.ts";
 import type { Metrics } from "../protocol/metrics.ts";
 import { DETAILS } from "../protocol/problem.ts";
+import type { TestsOfJob } from "../protocol/stored-tests.ts";
+import { type ArtifactsOfBuild, artifactsOfBuild, type TestsOfBuild, testsOfBuild } from "./agent-pool-artifacts.ts";
 import type { BuildRecord } from "./agent-pool-build-rows.ts";
 import type { PoolEngine } from "./agent-pool-engine.ts";
 import { JobRecords } from "./agent-pool-job-records.ts";
@@ -56,6 +59,31 @@ export class PoolRecords {
     return rows.length > 0
       ? rows.flatMap(({ node: { id, end } }) => (end ? [{ id, finishedAt: end.finishedAt }] : []))
       : undefined;
+  }
+
+  /** What a build left; `id` is its own, or that of one of its jobs. */
+  artifactsOf(id: string): Result<{ buildId: string; artifacts: ArtifactsOfBuild }> {
+    const buildId = this.#jobs.buildIdOf(id);
+    const { storage } = this.#engine;
+    if (!storage.builds.find(buildId)) return unknownId();
+    return { ok: true, value: { buildId, artifacts: artifactsOfBuild(storage, buildId) } };
+  }
+
+  /** What the tests of a build said; `id` is its own, or that of one of its jobs. */
+  testsOf(id: string): Result<{ buildId: string; tests: TestsOfBuild }> {
+    const buildId = this.#jobs.buildIdOf(id);
+    const { storage } = this.#engine;
+    if (!storage.builds.find(buildId)) return unknownId();
+    return { ok: true, value: { buildId, tests: testsOfBuild(storage, buildId) } };
+  }
+
+  /** What the tests of an ended job said, where others have to hear of them. */
+  newsOf(jobId: string): TestsOfJob | undefined {
+    const said = this.testsOf(jobId);
+    const tests = said.ok ? said.value.tests[jobId] : undefined;
+    if (!said.ok || !tests?.hasNews) return undefined;
+    const job = said.value.buildId === jobId ? null : this.job(jobId);
+    return { ...tests, jobKey: job?.ok ? job.value.key : null };
   }
 
   planOf(buildId: string): Result<PlanOfBuild> {
@@ -160,6 +188,33 @@ export class PoolRecords {
     if (!job || job.fence !== fence || job.agentId !== agentId) return refusal("lease-lost");
     if (job.lease?.startedAt === null) return refusal("conflict");
     return { ok: true, value: { ...this.grant({ buildId, fence, expiresAt: job.lease?.expiresAt ?? 0 }), agentId } };
+  }
+
+  /** Whether the agent holds this lease now, for what leaves only under a lease that stands. */
+  heldOf(holder: LeaseHolder): Result<null> {
+    const granted = this.grantOf(holder);
+    if (!granted.ok) return granted;
+    return this.#engine.state.jobs.get(holder.buildId)?.lease ? { ok: true, value: null } : refusal("lease-lost");
+  }
+
+  /** The build of what the agent holds now, as it was built. */
+  heldBuild(holder: LeaseHolder): Result<Pick<Build, "id" | "repoId" | "commitSha">> {
+    const held = this.heldOf(holder);
+    if (!held.ok) return held;
+    const { id, repoId, commitSha } = this.build(this.#jobs.buildIdOf(holder.buildId));
+    return { ok: true, value: { id, repoId, commitSha } };
+  }
+
+  cacheFactsOf(holder: LeaseHolder): Result<CacheFacts> {
+    const held = this.heldOf(holder);
+    if (!held.ok) return held;
+    const { repoId, pipelineId, branch, origin } = this.#engine.storage.builds.find(
+      this.#jobs.granted(holder.buildId)?.buildId ?? holder.buildId,
+    )!.build;
+    return {
+      ok: true,
+      value: { repoId, pipelineId, branch, event: origin?.event ?? "api", base: origin?.pull?.base || null },
+    };
   }
 
   readonly #pingedAt = (agentId: string): number => this.#engine.sockets.pingedAt(agentId);

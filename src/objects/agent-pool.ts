@@ -1,7 +1,10 @@
 import { DurableObject } from "cloudflare:workers";
 import { loadKeyring } from "../crypto/keyring.ts";
+import type { CacheFacts } from "../domain/cache/scopes.ts";
 import { poolName } from "../domain/object-names.ts";
 import type { Arrive, Arrived } from "../domain/pool/arrivals.ts";
+import type { ArtifactFacts } from "../domain/pool/artifact-facts.ts";
+import type { KeepArtifact, OpenArtifact, RemoveArtifact } from "../domain/pool/artifacts.ts";
 import type * as commands from "../domain/pool/commands.ts";
 import { activeBuild } from "../domain/pool/decision.ts";
 import type { DeleteRequest } from "../domain/pool/delete.ts";
@@ -16,6 +19,15 @@ import type { Explanation } from "../protocol/explain.ts";
 import type { BuildJob } from "../protocol/job-record.ts";
 import type { Heartbeat } from "../protocol/jobs.ts";
 import type { Metrics } from "../protocol/metrics.ts";
+import type { TestsOfJob } from "../protocol/stored-tests.ts";
+import {
+  type ArtifactsOfBuild,
+  artifactPlacesOf,
+  type NeededArtifacts,
+  neededArtifacts,
+  type TestsOfBuild,
+  testPlacesOf,
+} from "./agent-pool-artifacts.ts";
 import type { DeadLetter } from "./agent-pool-dead-letters.ts";
 import { PoolEngine } from "./agent-pool-engine.ts";
 import { PoolRecords } from "./agent-pool-records.ts";
@@ -72,7 +84,10 @@ export class AgentPool extends DurableObject<Env> {
   /** Deletes an ended build, or its log. Waits up to a second until nothing of it is left. */
   async deleteBuild(request: DeleteRequest): Promise<Result<null>> {
     const jobs = this.#records.endedJobs(request.buildId) ?? request.seen.jobs;
-    const seen = { ...request.seen, ...(jobs && { jobs }) };
+    const places = artifactPlacesOf(this.#engine.storage, request.buildId);
+    const tests = testPlacesOf(this.#engine.storage, request.buildId);
+    const left = { ...(places.length > 0 && { artifacts: places }), ...(tests.length > 0 && { tests }) };
+    const seen = { ...request.seen, ...(jobs && { jobs }), ...left };
     const answer = this.#engine.step("deleteBuild", { ...request, seen });
     if (answer.ok) await this.#engine.deliveries.waitUntilDeleted();
     return answer;
@@ -228,10 +243,12 @@ export class AgentPool extends DurableObject<Env> {
     return this.#records.buildOfJob(this.#engine.step("release", this.#withAgentId(request)));
   }
 
-  async finish(report: ByToken<commands.FinishReport>): Promise<Result<Build>> {
+  /** `tests`: what the tests of the job said, where others have to hear of them. */
+  async finish(report: ByToken<commands.FinishReport>): Promise<Result<Build> & { tests?: TestsOfJob }> {
     const answer = this.#engine.step("finish", this.#withAgentId(report));
     this.#engine.closeEnded();
-    return this.#records.buildOfJob(answer);
+    const tests = answer.ok ? this.#records.newsOf(report.buildId) : undefined;
+    return { ...this.#records.buildOfJob(answer), ...(tests && { tests }) };
   }
 
   /** The agent of a build read a file with several jobs in the commit: they are there from now on, and its lease is over. */
@@ -256,6 +273,54 @@ export class AgentPool extends DurableObject<Env> {
   /** One job of a build of several, that is active or ended within 24 hours. */
   async getJob(jobId: string): Promise<Result<BuildJob>> {
     return this.#records.job(jobId);
+  }
+
+  /** Begins an artifact of what the agent holds, or finds the one that it began before. */
+  async openArtifact(request: ByToken<OpenArtifact>): Promise<Result<ArtifactFacts>> {
+    return this.#engine.step("openArtifact", this.#withAgentId(request));
+  }
+
+  /** All bytes of an artifact are in the archive: it is kept, should the job end under this lease. */
+  async keepArtifact(request: ByToken<KeepArtifact>): Promise<Result<ArtifactFacts>> {
+    return this.#engine.step("keepArtifact", this.#withAgentId(request));
+  }
+
+  /** What was sent of an artifact is of no use. @returns whether it is not kept */
+  async discardArtifact(request: ByToken<KeepArtifact>): Promise<Result<boolean>> {
+    return this.#engine.step("discardArtifact", this.#withAgentId(request));
+  }
+
+  /** A person deleted an artifact of an ended job. */
+  async removeArtifact(request: RemoveArtifact): Promise<Result<null>> {
+    return this.#engine.step("removeArtifact", request);
+  }
+
+  /** What an active or remembered build left so far; `id` is its own, or that of one of its jobs. */
+  async artifactsOf(id: string): Promise<Result<{ buildId: string; artifacts: ArtifactsOfBuild }>> {
+    return this.#records.artifactsOf(id);
+  }
+
+  /** What the tests of an active or remembered build said so far; `id` is its own, or that of one of its jobs. */
+  async testsOf(id: string): Promise<Result<{ buildId: string; tests: TestsOfBuild }>> {
+    return this.#records.testsOf(id);
+  }
+
+  /** The build of what the agent holds. */
+  async heldBuild(holder: ByToken<commands.LeaseHolder>): Promise<Result<Pick<Build, "id" | "repoId" | "commitSha">>> {
+    return this.#records.heldBuild(this.#withAgentId(holder));
+  }
+
+  /** What the jobs left that the held job needs, and the names of the other jobs of its build. */
+  async neededArtifacts(
+    holder: ByToken<commands.LeaseHolder>,
+  ): Promise<Result<{ needed: NeededArtifacts[]; others: string[] }>> {
+    const held = this.#records.heldOf(this.#withAgentId(holder));
+    return held.ok ? { ok: true, value: neededArtifacts(this.#engine, holder.buildId) } : held;
+  }
+
+  /** What a held job builds: for the scopes of the cache, under a lease that stands. */
+  async cacheFacts(holder: ByToken<commands.LeaseHolder>): Promise<Result<CacheFacts>> {
+    return this.#records.cacheFactsOf(this.#withAgentId(holder));
   }
 
   /** The plan of a build of several jobs, with what its ended jobs gave, for a retry. */

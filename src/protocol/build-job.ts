@@ -4,6 +4,7 @@ import { BUILD_STATES } from "./build-states.ts";
 import { atMost } from "./checks.ts";
 import { Id, Timestamp } from "./common.ts";
 import { LIMITS } from "./limits.ts";
+import { TestSummary } from "./test-report.ts";
 import { Role } from "./token.ts";
 
 /** A job is `waiting` until its needs have ended and its gate is open, then like a build of one job. */
@@ -70,6 +71,7 @@ export const JobOfBuild = z.object({
   finishedAt: z.nullable(Timestamp),
   /** The build whose result of this job was taken over. */
   adoptedFrom: z.nullable(Id),
+  tests: z._default(z.nullable(TestSummary), null),
 });
 export type JobOfBuild = z.infer<typeof JobOfBuild>;
 

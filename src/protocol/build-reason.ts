@@ -13,6 +13,7 @@ export const BuildReason = z.enum([
   "plan-mismatch",
   "queue-full",
   "output-refused",
+  "artifact-failed",
   "gate-closed",
   "canceled",
   "fail-fast",

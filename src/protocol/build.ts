@@ -8,6 +8,7 @@ import { LIMITS } from "./limits.ts";
 import { BUILDS_PAGE } from "./page.ts";
 import { Origin } from "./pipeline.ts";
 import { Branch, CommitSha } from "./repository.ts";
+import { TestSummary } from "./test-report.ts";
 import { Key } from "./variable.ts";
 
 export { BuildReason } from "./build-reason.ts";
@@ -93,6 +94,7 @@ export const Build = z.object({
   supersededBy: z._default(z.nullable(Id), null),
   jobs: z._default(z.nullable(z.array(JobOfBuild)), null),
   waitsFor: z._default(z.array(WaitsFor), []),
+  tests: z._default(z.nullable(TestSummary), null),
   webUrl: z.optional(z.string()),
   queuedAt: Timestamp,
   startedAt: z.nullable(Timestamp),

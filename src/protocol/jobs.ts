@@ -21,6 +21,7 @@ import { CommitSha, CREDENTIAL_KINDS } from "./repository.ts";
  *   PUT  /build/{id}/log?offset=N          the log, masked; `next` is the first byte that is not stored yet.
  *   POST /build/{id}/finish                the result. Or /release: this agent does not fit, cannot fetch the commit
  *                                          while another may (`elsewhere`), or has to stop now (`interrupted`).
+ *   PUT  /job/{id}/tests                   before it, what the job's test reports say (`protocol/test-report.ts`).
  * With `job` the id in these calls is the job's, and `/job/{id}/...` is the same.
  * Each call about a build carries `X-Lease: N`. A stale lease is answered with 409 and changes nothing.
  */
@@ -36,9 +37,10 @@ export const FEATURES_HEADER = "X-Agent-Features";
 /**
  * `environment`: asks for its variables once it has read the file. `jobs`: plans builds of several jobs and runs them.
  * `retry`: runs steps again as the file says. `include`: reads the files that the pipeline file includes. `files`:
- * writes variables of type file. `tools`: sets up tools.
+ * writes variables of type file. `tools`: sets up tools. `artifacts`: keeps and fetches
+ * them. `cache`: saves and restores it.
  */
-export const FEATURES = ["environment", "jobs", "retry", "include", "files", "tools"] as const;
+export const FEATURES = ["environment", "jobs", "retry", "include", "files", "tools", "artifacts", "cache"] as const;
 export type Feature = (typeof FEATURES)[number];
 
 /** The features in the header's value that this release knows, in the order of `FEATURES`. */

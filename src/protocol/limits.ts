@@ -130,6 +130,58 @@ const LOGS = {
   followers: 50,
 } as const;
 
+const ARTIFACTS = {
+  artifactNameCharacters: 100,
+  /** Of one job. */
+  artifacts: 100,
+  artifactBytes: 10 * 1024 * MIB,
+  artifactFiles: 5000,
+  artifactPathBytes: 1024,
+  /** Days for which one may be kept. */
+  artifactDays: 400,
+  /** Every part but the last has exactly so many bytes. */
+  artifactPartBytes: 32 * MIB,
+  artifactParts: 320,
+  etagCharacters: 200,
+  /** Of the list of one artifact's files, with the answers for its parts. */
+  artifactListBytes: 8 * MIB,
+  /** Of one request of a job. */
+  downloads: 100,
+  shareHours: 168,
+} as const;
+
+const TESTS = {
+  /** Of one job, and tries of one test. */
+  countedTests: 100_000,
+  /** Tests that one report has: those that failed or were flaky, and the slowest. */
+  reportedTests: 500,
+  slowestTests: 20,
+  testWarnings: 50,
+  testReportFiles: 5000,
+  testNameCharacters: 500,
+  testMessageCharacters: 2000,
+  testTextCharacters: 16 * KIB,
+  /** Of the list of a repository. */
+  flakyTests: 200,
+  /** Of one test. */
+  testFailures: 50,
+} as const;
+
+const CACHE = {
+  /** Of one job. */
+  caches: 10,
+  cacheKeyCharacters: 1024,
+  cacheFallbacks: 10,
+  cacheEntryBytes: 5 * 1024 * MIB,
+  /** Larger ones leave the agent only where the file says so. */
+  cacheLocalBytes: 1024 * MIB,
+  /** What the files of one entry may have, so that none fills a disk. */
+  cacheUnpackedBytes: 20 * 1024 * MIB,
+  /** Of one repository. */
+  cacheBytes: 10 * 1024 * MIB,
+  cacheEntries: 1000,
+} as const;
+
 const AGENTS = {
   /** Of one organization. */
   agents: 5000,
@@ -173,6 +225,9 @@ export const LIMITS = {
   ...BUILDS,
   ...JOBS,
   ...LOGS,
+  ...ARTIFACTS,
+  ...TESTS,
+  ...CACHE,
   ...AGENTS,
   ...TOKENS,
 } as const;
@@ -189,6 +244,8 @@ export const DEFAULTS = {
   unusedDays: 90,
   restoreBatch: 50,
   rewrapBatch: 200,
+  /** For which an artifact is kept. */
+  artifactDays: 30,
 } as const;
 
 export const PERIODS = {
@@ -199,6 +256,14 @@ export const PERIODS = {
   /** A dashboard session ends after this long without a request, and after so many days in any case. */
   sessionHours: 12,
   longestSessionDays: 30,
+  /** What an agent may send or fetch of an artifact, it may for this long; then it asks again. */
+  grantMinutes: 60,
+  /** An address that shows a report is good for this long. */
+  viewMinutes: 60,
+  /** Failures of tests count as those of late for so many days. */
+  flakyDays: 14,
+  /** A cache entry that no build has found for this long is deleted. */
+  cacheDays: 14,
 } as const;
 
 /** A number as people read it: `86,400`. */

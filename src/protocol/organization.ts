@@ -46,6 +46,7 @@ export const NOUNS = [
   "group",
   "variable",
   "build",
+  "artifact",
   "audit",
   "agent",
 ] as const;

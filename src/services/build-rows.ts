@@ -24,6 +24,7 @@ export const buildOfRow = (row: BuildRow): Build => {
     supersededBy: null,
     jobs: null,
     waitsFor: [],
+    tests: tests as Build["tests"],
     environment: null,
     steps: [],
     summary: null,
@@ -48,5 +49,6 @@ export const buildRecord = <B extends Build>(context: Context, build: B): B => (
   supersededBy: build.supersededBy ?? null,
   jobs: build.jobs ?? null,
   waitsFor: build.waitsFor ?? [],
+  tests: build.tests ?? null,
   webUrl: `${context.origin}/app/builds/${build.id}`,
 });

@@ -26,9 +26,24 @@ const storedBuild = async (
   const record = finishedAt && (await reaching(getRecord(context.archive, { ...summary, finishedAt })));
   if (!record) return summary;
   const { environment, steps, requires, hasRunValues, pull, base, schedule, supersededBy, jobs = null, plan } = record;
+  const { artifacts, artifactPlaces, testReports, testPlaces } = record;
   // Records of release 0.4.0 lack what a git host tells.
   const told = { pull: pull ?? summary.pull, base, schedule, supersededBy };
-  return { ...summary, ...told, environment, steps, summary: record.summary, requires, hasRunValues, jobs, plan };
+  return {
+    ...summary,
+    ...told,
+    environment,
+    steps,
+    summary: record.summary,
+    requires,
+    hasRunValues,
+    jobs,
+    plan,
+    artifacts,
+    artifactPlaces,
+    testReports,
+    testPlaces,
+  };
 };
 
 /** A build with what only the service looks at. */
@@ -100,8 +115,16 @@ const deleteOf = (deleted: Deleted) =>
     access: { role: "maintainer" },
     params: PathId,
     async run(context, { params }) {
-      const { id: buildId, repoId, number, finishedAt } = await findRecord(context, params.id);
-      const seen = { repoId, number, finishedAt: finishedAt === null ? null : Date.parse(finishedAt) };
+      const {
+        id: buildId,
+        repoId,
+        number,
+        finishedAt,
+        artifactPlaces: artifacts,
+        testPlaces: tests,
+      } = await findRecord(context, params.id);
+      const ended = { repoId, number, finishedAt: finishedAt === null ? null : Date.parse(finishedAt) };
+      const seen = { ...ended, ...(artifacts && { artifacts }), ...(tests && { tests }) };
       const pool = await context.pool();
       settled(await pool.deleteBuild({ buildId, deleted, seen, actor: actorOf(context) }));
     },

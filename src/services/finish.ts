@@ -3,11 +3,13 @@ import { Build } from "../protocol/build.ts";
 import { PathId } from "../protocol/common.ts";
 import { Finish } from "../protocol/jobs.ts";
 import { byteSize, LIMITS } from "../protocol/limits.ts";
+import type { StoredTests } from "../protocol/stored-tests.ts";
 import { buildRecord } from "./build-rows.ts";
 import type { Context } from "./core/context.ts";
 import { Refusal, settled } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
 import { type Holder, holderOf, masked } from "./jobs.ts";
+import { type EndedJob, writeTestResults } from "./test-results.ts";
 
 /** The texts, masked; null once the log is closed: then the result was reported before, or comes too late. */
 const maskedAtEnd = async (context: Context, { buildId, fence }: Holder, texts: string[]): Promise<string[] | null> => {
@@ -54,6 +56,15 @@ const checkedResult = async (
   return { ...result, outputs: Object.fromEntries(outputs) };
 };
 
+/** The result stands already: where this cannot be done, only the history of the tests lacks it. */
+const tellTests = async (context: Context, job: EndedJob, tests: StoredTests): Promise<void> => {
+  try {
+    await writeTestResults(context, job, tests);
+  } catch (error) {
+    console.error("finish: the results of tests were not written", job.id, error);
+  }
+};
+
 export const finishBuild = verb({
   access: { agent: true },
   params: PathId,
@@ -61,6 +72,9 @@ export const finishBuild = verb({
   output: Build,
   async run(context, { params, body }) {
     const report = await checkedResult(context, await holderOf(context, params.id), body);
-    return buildRecord(context, settled(await context.objects.pool(context.orgId).finish(report)));
+    const answer = await context.objects.pool(context.orgId).finish(report);
+    const build = settled(answer);
+    if (answer.tests) await tellTests(context, { id: params.id, key: answer.tests.jobKey, build }, answer.tests);
+    return buildRecord(context, build);
   },
 });

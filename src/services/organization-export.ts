@@ -7,6 +7,7 @@ import { encodeCursor } from "../protocol/page.ts";
 import { Credential } from "../protocol/repository.ts";
 import { VERSION } from "../protocol/version.ts";
 import { listAgents } from "./agents.ts";
+import { listBuildArtifacts } from "./artifacts.ts";
 import { listAudit } from "./audit.ts";
 import { listBuilds } from "./build-list.ts";
 import { getBuild } from "./builds.ts";
@@ -46,21 +47,35 @@ const listed = async (list: Promise<Listed>): Promise<Page> => {
 
 const input = <Q>(query: Q) => ({ params: undefined, query, body: undefined });
 
-/** With what only its own page shows, such as its steps; nothing where it was deleted since it was listed. */
-const wholeBuild = async (context: Context, id: string): Promise<Build[]> => {
+/** Nothing where the build was deleted since it was listed. */
+const nothingIfGone = async <T>(records: Promise<T[]>): Promise<T[]> => {
   try {
-    return [await getBuild.run(context, { ...input(undefined), params: { id } })];
+    return await records;
   } catch (error) {
     if (error instanceof Refusal && error.kind === "not-found") return [];
     throw error;
   }
 };
 
+/** With what only its own page shows, such as its steps. */
+const wholeBuild = (context: Context, id: string): Promise<Build[]> =>
+  nothingIfGone(getBuild.run(context, { ...input(undefined), params: { id } }).then((build) => [build]));
+
 const builds: Read = async (context, cursor) => {
   const after = cursor === undefined ? undefined : { id: cursor, isPastLive: false };
   const page = await listBuilds.answer(context, input({ limit: LARGE_PAGE, cursor: after }));
   const whole = await Promise.all(page.value.map(({ id }) => wholeBuild(context, id)));
   return { ...(await listed(Promise.resolve(page))), records: whole.flat() };
+};
+
+/** What the builds of a page left; nothing where one was deleted since it was listed. */
+const artifacts: Read = async (context, cursor) => {
+  const after = cursor === undefined ? undefined : { id: cursor, isPastLive: false };
+  const page = await listBuilds.answer(context, input({ limit: LARGE_PAGE, cursor: after }));
+  const left = await Promise.all(
+    page.value.map(({ id }) => nothingIfGone(listBuildArtifacts.run(context, { ...input(undefined), params: { id } }))),
+  );
+  return { ...(await listed(Promise.resolve(page))), records: left.flat() };
 };
 
 const credentialRecord = viewOf(Credential);
@@ -90,6 +105,7 @@ const READS: Record<Noun, Read> = {
   variable: (context, cursor) =>
     listed(listVariables.answer(context, input({ limit: PAGE, cursor, includeInactive: true }))),
   build: builds,
+  artifact: artifacts,
   audit: (context, cursor) => listed(listAudit.answer(context, input({ limit: PAGE, cursor }))),
   agent: (context, cursor) => listed(listAgents.answer(context, input({ limit: PAGE, cursor }))),
 };

@@ -1,5 +1,6 @@
 import { and, eq, getTableColumns, inArray, notExists, or, sql } from "drizzle-orm";
 import * as z from "zod/mini";
+import { deleteCacheOf, repositoryPath } from "../archive/cache.ts";
 import { hashToken } from "../crypto/token.ts";
 import { ensure } from "../db/guard.ts";
 import {
@@ -228,6 +229,7 @@ export const deleteRepository = verb({
       ]),
     );
     await unhook(context, row);
+    context.waitUntil(deleteCacheOf(context.archive, repositoryPath(context.orgId, row.id)).then(() => {}));
   },
 });
 

@@ -14,6 +14,7 @@ export interface StreamRoute {
   query?: z.ZodMiniType;
   body?: undefined;
   mayLackBody?: undefined;
+  bodyBytes?: undefined;
   output?: z.ZodMiniType;
   // biome-ignore lint/suspicious/noExplicitAny: checked by the schemas beside it
   stream(c: HonoContext<AppEnv>, context: Context, input: Input<any, any, undefined>): Promise<Response>;

@@ -10,26 +10,13 @@ import type { FindLogged } from "../services/log-places.ts";
 import { openLog } from "../services/logs.ts";
 import type { StreamRoute } from "./app-env.ts";
 import { eventStream } from "./event-stream.ts";
+import { rangeOf } from "./range.ts";
 
 /** A log may be hostile: a browser must show it as text, and must not guess a type, run scripts or frame it. */
 const INERT = {
   "X-Content-Type-Options": "nosniff",
   "Content-Security-Policy": "sandbox; default-src 'none'",
   "Cache-Control": "no-store",
-};
-
-interface Range {
-  start?: number;
-  end?: number;
-  suffix?: number;
-}
-
-/** The range of a Range header; null for several ranges or another unit, which RFC 9110 (14.2) lets a server ignore. */
-const rangeOf = (header: string | undefined): Range | null => {
-  const [, first = "", last = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? "") ?? [];
-  if (first === "" && last === "") return null;
-  if (first === "") return { suffix: Number(last) };
-  return { start: Number(first), end: last === "" ? undefined : Number(last) + 1 };
 };
 
 const eventId = (header: string | undefined): string => {

@@ -3,8 +3,10 @@ import { describe, expect, it } from "vitest";
 import { NOUNS } from "../../src/protocol/organization.ts";
 import { VERSION } from "../../src/protocol/version.ts";
 import { call, created, expectProblem, newOrganization, newToken } from "../support/api.ts";
-import { type BuildSetup, newBuildSetup, takeNewJob } from "../support/build-setup.ts";
+import { sendArtifact } from "../support/artifacts.ts";
+import { type BuildSetup, newBuildSetup, takeNewJob, trigger } from "../support/build-setup.ts";
 import { databaseWithHook, deployedWith, poolStub } from "../support/deployment.ts";
+import { COMMIT, held, takeAndStart } from "../support/jobs.ts";
 
 const operator = env.OPERATOR_TOKEN ?? "";
 const SECRET = "a value that no export has";
@@ -60,7 +62,12 @@ describe("GET /organization/{id}/export", () => {
     const setup = await newBuildSetup();
     const { orgId, admin, agent } = setup;
     await furnish(setup);
-    const { build } = await takeNewJob(setup, { envVariables: { RUN: SECRET } });
+    await trigger(admin, setup.pipeline.id, { envVariables: { RUN: SECRET } });
+    const job = await takeAndStart(agent);
+    const { build } = job;
+    expect((await held(agent, job, "POST", "environment", { commitSha: COMMIT })).status).toBe(200);
+    await sendArtifact(agent, job, "report", { "a.txt": "text" });
+    await held(agent, job, "POST", "finish", { status: "succeeded", exitCode: 0 });
     await poolStub(orgId).flush();
     for (const token of [admin, operator]) {
       const { head, lines, pages } = await follow(token, `/organization/${orgId}/export`);
@@ -80,6 +87,7 @@ describe("GET /organization/{id}/export", () => {
         ...[
           ["variable", 2],
           ["build", 1],
+          ["artifact", 1],
           ["audit", expect.any(Number)],
           ["agent", 1],
         ],
@@ -87,6 +95,7 @@ describe("GET /organization/{id}/export", () => {
       expect(new Set(lines.map(({ record }) => JSON.stringify(record))).size).toBe(lines.length);
       expect(pages).toBe(NOUNS.length + 2);
       const recordOf = (noun: string) => lines.find((line) => line.noun === noun)?.record;
+      expect(recordOf("artifact")).toMatchObject({ jobId: build.id, name: "report", bytes: 4, files: 1 });
       expect(recordOf("build")).toMatchObject({ id: build.id, status: "succeeded", environment: expect.any(Array) });
       const text = JSON.stringify(lines);
       for (const secret of [SECRET, admin, agent.token]) expect(text).not.toContain(secret);

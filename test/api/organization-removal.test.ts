@@ -68,7 +68,11 @@ const newLeaving = async (): Promise<Leaving> => {
   await call(agent.token, "PUT", log, new TextEncoder().encode(`${"x".repeat(5000)} ${canary}\n`), octets);
   const waiting = await trigger(admin, pipeline.id, { envVariables: { RUN: canary } });
   await poolStub(orgId).flush();
-  for (const key of [recordKey("2026-01-02", orgId, "lost"), logKey("2026-01-03", orgId, "lost", 1)]) {
+  for (const key of [
+    recordKey("2026-01-02", orgId, "lost"),
+    logKey("2026-01-03", orgId, "lost", 1),
+    `artifact/2030-01-01/${orgId}/lost/1/x`,
+  ]) {
     await env.ARCHIVE.put(key, canary);
   }
   return { ...setup, connectionId, host, buildIds: [ended.build.id, running.build.id, waiting.id] };

@@ -11,6 +11,9 @@ describe("settings", () => {
     [{ LEASE_SECONDS: "31", HEARTBEAT_SECONDS: "15" }],
     [{ LEASE_SECONDS: "200", HEARTBEAT_SECONDS: "89" }],
     [{ AUDIT_DAYS: "1", BUILD_DAYS: "7", AGENT_DAYS: undefined }],
+    [{ ARTIFACT_ORIGIN: undefined }],
+    [{ ARTIFACT_ORIGIN: "https://artifacts.example/", DASHBOARD_ORIGINS: "https://builds.example" }],
+    [{ ARTIFACT_ORIGIN: "http://artifacts.localhost:8787" }],
   ])("%o are accepted", (changed) => {
     expect(settingProblems(withSettings(changed))).toEqual([]);
     expect(() => readConfig(withSettings(changed))).not.toThrow();
@@ -21,6 +24,13 @@ describe("settings", () => {
       { LEASE_SECONDS: "30" },
       ["LEASE_SECONDS (30) must be more than twice HEARTBEAT_SECONDS (15)", "set LEASE_SECONDS to 45 or more"],
     ],
+    [
+      { ARTIFACT_ORIGIN: "https://a.example", DASHBOARD_ORIGINS: "https://b.example, https://a.example" },
+      ["ARTIFACT_ORIGIN is one of DASHBOARD_ORIGINS", "Give it a host of its own"],
+    ],
+    [{ ARTIFACT_ORIGIN: "artifacts.example" }, ["ARTIFACT_ORIGIN is missing or wrong."]],
+    [{ ARTIFACT_ORIGIN: "https://artifacts.example/builds" }, ["ARTIFACT_ORIGIN is missing or wrong."]],
+    [{ ARTIFACT_ORIGIN: "javascript:alert(1)" }, ["ARTIFACT_ORIGIN is missing or wrong."]],
     [{ LEASE_SECONDS: "200", HEARTBEAT_SECONDS: "90" }, ["HEARTBEAT_SECONDS (90) must be less than 90"]],
     [{ BUILD_DAYS: "0", POLL_SECONDS: "61" }, ["BUILD_DAYS is missing or wrong.", "POLL_SECONDS is missing or wrong."]],
   ])("%o are refused, and the sentence says what to set", (changed, sentences) => {

@@ -37,6 +37,7 @@ const build: BuildRecord & { finishedAt: string } = {
   supersededBy: null,
   jobs: null,
   waitsFor: [],
+  tests: null,
   queuedAt: "2026-11-22T23:50:00.000Z",
   startedAt: "2026-11-22T23:51:00.000Z",
   finishedAt: "2026-11-22T23:59:59.999Z",

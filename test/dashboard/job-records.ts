@@ -28,6 +28,7 @@ export const jobRecord = (key: string, more: Partial<JobOfBuild> = {}): JobOfBui
   startedAt: AT,
   finishedAt: LATER,
   adoptedFrom: null,
+  tests: null,
   ...more,
 });
 

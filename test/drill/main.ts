@@ -9,9 +9,14 @@ interface Drill {
 interface DrillOptions {
   agents?: number;
   folder?: string;
+  gib?: number;
 }
 
 const DRILLS: Record<string, Drill> = {
+  artifacts: {
+    description: "sends 10 GiB (--gib N) while connections are cut and the service restarts, and 5,000 small files",
+    load: () => import("./artifacts.ts"),
+  },
   heap: {
     description: "wakes a pool of 5,000 agents and 15,000 builds, and asks the inspector for its heap",
     load: () => import("./heap.ts"),
@@ -53,15 +58,26 @@ const DRILLS: Record<string, Drill> = {
   },
 };
 
-const USAGE = `npm run drill -- NAME [--agents N] [--folder DIR]
+const USAGE = `npm run drill -- NAME [--agents N] [--gib N] [--folder DIR]
 
 Checks that take too long, or download too much, for the tests. Exit code 1: not as it should be. NAME is one of
 ${Object.entries(DRILLS)
   .map(([name, { description }]) => `  ${name.padEnd(12)} ${description}`)
   .join("\n")}`;
 
+/** The options that were given, as numbers. */
+const numbersIn = ({ agents, gib }: { agents?: string | undefined; gib?: string | undefined }): DrillOptions => ({
+  ...(agents === undefined ? {} : { agents: Number(agents) }),
+  ...(gib === undefined ? {} : { gib: Number(gib) }),
+});
+
 const { values, positionals } = parseArgs({
-  options: { help: { type: "boolean" }, agents: { type: "string" }, folder: { type: "string" } },
+  options: {
+    help: { type: "boolean" },
+    agents: { type: "string" },
+    gib: { type: "string" },
+    folder: { type: "string" },
+  },
   allowPositionals: true,
 });
 const chosen = DRILLS[positionals[0] ?? ""];
@@ -70,6 +86,5 @@ if (values.help || !chosen) {
   process.exitCode = values.help ? 0 : 2;
 } else {
   const { drill } = await chosen.load();
-  const { agents, folder } = values;
-  process.exitCode = (await drill({ ...(agents === undefined ? {} : { agents: Number(agents) }), folder })) ? 0 : 1;
+  process.exitCode = (await drill({ ...numbersIn(values), folder: values.folder })) ? 0 : 1;
 }

@@ -48,7 +48,8 @@ const receive = async (response: Response): Promise<Received> => {
   const { status, headers } = response;
   const text = await response.text();
   const isJson = /[/+]json(?:;|$)/.test(headers.get("Content-Type") ?? "");
-  return { status, headers, answer: text === "" ? undefined : isJson ? JSON.parse(text) : text };
+  const isArchive = headers.get("Content-Type") === "application/zip";
+  return { status, headers, answer: text === "" || isArchive ? undefined : isJson ? JSON.parse(text) : text };
 };
 
 /** The first answer that is not an empty list. */
@@ -70,7 +71,7 @@ export const replay = async (
   const exchanges: Exchange[] = [];
   for (const { name, isEventual, ...step } of steps) {
     const resolved = resolve(step, answers);
-    const { as = "admin", id, deliveryId, query, headers = {}, body } = resolved;
+    const { as = "admin", id, deliveryId, parts = {}, query, headers = {}, body } = resolved;
     const { method, path } = routeOf(routes, step.operation);
     const search = query ? `?${new URLSearchParams(query)}` : "";
     const isText = typeof body === "string";
@@ -82,7 +83,8 @@ export const replay = async (
         ...Object.fromEntries(Object.entries(headers).map(([header, value]) => [header, String(value)])),
       };
       const bytes = body === undefined ? undefined : isText ? body : JSON.stringify(body);
-      const place = path.replace(":id", id ?? "").replace(":deliveryId", deliveryId ?? "");
+      const known = path.replace(":id", id ?? "").replace(":deliveryId", deliveryId ?? "");
+      const place = known.replace(/:(\w+)/g, (_, part: string) => parts[part] ?? "");
       return receive(await send(place + search, { method, headers: sent, body: bytes }));
     };
     const { status, headers: responseHeaders, answer } = await (isEventual ? firstNonEmpty(ask) : ask());

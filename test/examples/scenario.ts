@@ -8,6 +8,8 @@ export interface Step {
   name?: string;
   id?: string;
   deliveryId?: string;
+  /** Other parts of the path, by their names. */
+  parts?: Record<string, string>;
   query?: Record<string, string>;
   headers?: Record<string, string>;
   body?: unknown;
@@ -32,7 +34,19 @@ const JOBS = `jobs:
   ship: { gate: { message: Ship it? }, steps: [{ run: make ship }] }
   review: { gate: { message: Did somebody read it? } }
   tell: { needs: [review], gate: { message: Tell everybody? } }
+  pack: { needs: [lint], steps: [{ run: make pack }] }
 `;
+/** What the job leaves, in one file. */
+const CACHE_KEY = "npm/linux-x64/5f1d7a84";
+const FAILED_TEST = {
+  id: "3b7c1f0a9d2e4c58",
+  ...{ suite: "cart", className: "CartTest", name: "adds up", file: "test/cart.test.ts", line: 12 },
+  ...{ seconds: 0.4, outcome: "failed", tries: 1, isFlaky: false },
+  ...{ message: "expected 3 to be 4", text: "at test/cart.test.ts:14:22" },
+};
+const REPORT = "no warnings\n";
+const REPORT_SHA256 = "b24cd9941f90cd9d9f9eaf3debe5b38fc30946f4dff8234751f42ab3928861af";
+const REPORT_CRC32 = "11c932c4";
 const LOG = "Installing...\nTOKEN=***\nok\n";
 
 const ofPlan = (body: string) => ({ commitSha: COMMIT, path: ".millrace.yml", text: body });
@@ -124,6 +138,59 @@ const JOBS_STORY: Step[] = [
     underLease("next", "$plan.jobs.0.id", { query: { offset: "0", final: "true" }, body: LOG }),
   ),
   step(
+    "openArtifact",
+    201,
+    "It leaves a report",
+    underLease("next", "$plan.jobs.0.id", {
+      name: "artifact",
+      body: { name: "report", as: "files", keepDays: 7, bytes: REPORT.length, files: 1 },
+    }),
+  ),
+  step("sendPart", 200, "The bytes of the report", {
+    ...{ as: "agent", id: "$plan.jobs.0.id", name: "part", parts: { artifactId: "$artifact.artifactId", part: "1" } },
+    headers: { "X-Grant": "$artifact.grant", "X-Content-SHA256": REPORT_SHA256 },
+    body: REPORT,
+  }),
+  step("finishArtifact", 200, "The list of its files", {
+    ...{ as: "agent", id: "$plan.jobs.0.id", parts: { artifactId: "$artifact.artifactId" } },
+    headers: { "X-Lease": "$next.lease", "X-Grant": "$artifact.grant" },
+    body: {
+      list: [{ path: "lint/report.txt", size: REPORT.length, mode: "644", sha256: REPORT_SHA256, crc32: REPORT_CRC32 }],
+      etags: ["$part.etag"],
+    },
+  }),
+  step(
+    "reportTests",
+    200,
+    "What its tests said",
+    underLease("next", "$plan.jobs.0.id", {
+      body: {
+        counts: { total: 1204, failed: 1, skipped: 2, flaky: 0, seconds: 41.7 },
+        warnings: [],
+        tests: [FAILED_TEST],
+      },
+    }),
+  ),
+  step(
+    "openCache",
+    201,
+    "It saves what the next build finds again",
+    underLease("next", "$plan.jobs.0.id", {
+      name: "cache",
+      body: { key: CACHE_KEY, bytes: REPORT.length, sha256: REPORT_SHA256, codec: "gzip" },
+    }),
+  ),
+  step("sendCachePart", 200, "Its bytes", {
+    ...{ as: "agent", id: "$plan.jobs.0.id", name: "cachePart", parts: { cacheId: "$cache.cacheId", part: "1" } },
+    headers: { "X-Grant": "$cache.grant", "X-Content-SHA256": REPORT_SHA256 },
+    body: REPORT,
+  }),
+  step("finishCache", 204, "From here on it is found", {
+    ...{ as: "agent", id: "$plan.jobs.0.id", parts: { cacheId: "$cache.cacheId" } },
+    headers: { "X-Lease": "$next.lease", "X-Grant": "$cache.grant" },
+    body: { etags: ["$cachePart.etag"] },
+  }),
+  step(
     "finishJob",
     200,
     "It went well, and says so to others",
@@ -134,6 +201,54 @@ const JOBS_STORY: Step[] = [
   step("getJob", 200, "The job with its outputs", { id: "$plan.jobs.0.id" }),
   step("readJobLog", 200, "Its log", { id: "$plan.jobs.0.id" }),
   step("listJobLogTimes", 200, "When its parts were stored", { id: "$plan.jobs.0.id" }),
+  step("pollForJob", 200, "The job behind it", {
+    ...{ as: "agent", name: "pack", id: "$agent.id", query: { wait: "50" }, headers: FEATURES },
+  }),
+  step("startJob", 200, "It has arrived as well", underLease("pack", "$plan.jobs.5.id")),
+  step(
+    "requestDownloads",
+    200,
+    "What the job before it left",
+    underLease("pack", "$plan.jobs.5.id", {
+      name: "downloads",
+      body: { downloads: [{ from: "lint", artifact: "report" }] },
+    }),
+  ),
+  step(
+    "findCache",
+    200,
+    "What an earlier job saved",
+    underLease("pack", "$plan.jobs.5.id", {
+      name: "found",
+      body: { entries: [{ key: CACHE_KEY, fallback: [] }], codecs: ["gzip"] },
+    }),
+  ),
+  step("downloadCache", 200, "Its bytes", { as: "agent", parts: { grant: "$found.entries.0.grant" } }),
+  step("listGrantedFiles", 200, "Its files", { as: "agent", parts: { grant: "$downloads.artifacts.0.grant" } }),
+  step("downloadArtifact", 200, "Their bytes", { as: "agent", parts: { grant: "$downloads.artifacts.0.grant" } }),
+  step(
+    "finishJob",
+    200,
+    "It is done",
+    underLease("pack", "$plan.jobs.5.id", { body: { status: "succeeded", exitCode: 0 } }),
+  ),
+  step("listJobArtifacts", 200, "What the job left", { id: "$plan.jobs.0.id" }),
+  step("listBuildArtifacts", 200, "What all jobs of the build left", { id: "$several.id" }),
+  step("getArtifact", 200, "The report, with its files", { id: "$plan.jobs.0.id", parts: { name: "report" } }),
+  step("downloadFile", 200, "The one file of it", {
+    ...{ id: "$plan.jobs.0.id", parts: { name: "report", path: "lint/report.txt" } },
+  }),
+  step("downloadZip", 200, "The same in an archive", { id: "$plan.jobs.0.id", parts: { name: "report" } }),
+  step("shareArtifact", 200, "An address for a day", {
+    ...{ id: "$plan.jobs.0.id", parts: { name: "report" }, body: { hours: 24, path: "lint" } },
+  }),
+  step("removeArtifact", 204, "It is of no use any more", { id: "$plan.jobs.0.id", parts: { name: "report" } }),
+  step("listBuildTests", 200, "What the tests of its jobs said", { id: "$several.id" }),
+  step("getJobTests", 200, "Those of one job", { id: "$plan.jobs.0.id" }),
+  step("listFlakyTests", 200, "No test was flaky lately", { id: "$repo.id" }),
+  step("getTestHistory", 200, "When a test failed", { id: "$repo.id", parts: { testId: FAILED_TEST.id } }),
+  step("listCache", 200, "What builds of the repository find again", { id: "$repo.id" }),
+  step("emptyCache", 204, "Nothing of it is found any more", { id: "$repo.id" }),
   step("getBuild", 200, "The build with its jobs", { id: "$several.id" }),
 ];
 

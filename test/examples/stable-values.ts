@@ -26,6 +26,17 @@ const CHANGING: { kind: string; pattern: RegExp; replacement(n: number, found: s
     replacement: (n) => `mrb_acme_019a4d20-7c00-7000-8000-000000000000.1_EXAMPLEBADG${n % 10}`,
   },
   {
+    kind: "grant",
+    pattern: /\bmrx_[A-Za-z0-9_-]+\.[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])/g,
+    replacement: (n) => `mrx_EXAMPLE${n}.${"EXAMPLE".repeat(7).slice(0, 43)}`,
+  },
+  {
+    kind: "scope of a cache",
+    pattern: /(?<="(?:scope|saves|id)":")[0-9a-f]{64}(?=")/g,
+    replacement: (n) => `${"5c09e".repeat(13).slice(0, 63)}${n % 10}`,
+  },
+  { kind: "etag", pattern: /(?<="etags?":\[?")[0-9a-f]{32}(?=")/g, replacement: () => "e".repeat(32) },
+  {
     kind: "hook's secret",
     pattern: /(?<="secret":")[A-Za-z0-9]{32}(?=")/g,
     replacement: (n) => `example-secret-of-a-hook-${String(n).padStart(7, "0")}`,
@@ -33,7 +44,7 @@ const CHANGING: { kind: string; pattern: RegExp; replacement(n: number, found: s
   { kind: "lease", pattern: /\b1[789]\d{11}\b/g, replacement: (n) => String(1793610000000 + n) },
   {
     kind: "origin",
-    pattern: /\bhttp:\/\/127\.0\.0\.1:\d+(?=\/(?:app|badge|hook)\/)/g,
+    pattern: /\bhttp:\/\/127\.0\.0\.1:\d+(?=\/(?:app|badge|hook|share)\/)/g,
     replacement: () => "https://millrace.example",
   },
   { kind: "seconds", pattern: /(?<="oldestWaitSeconds":)[\d.]+/g, replacement: () => "1.5" },

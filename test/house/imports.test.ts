@@ -5,7 +5,7 @@ import { type Import, importsOf, sourceFiles } from "./source-files.ts";
 /** Who may import whom, downwards only; the README shows the same table. Packages by their names' beginnings. */
 const ROOMS: Record<string, { rooms: string[]; packages: string[] }> = {
   protocol: { rooms: [], packages: ["zod/mini", "zod/v4/locales", "package.json"] },
-  domain: { rooms: ["protocol"], packages: ["zod/mini", "yaml", "croner", "@actions/expressions"] },
+  domain: { rooms: ["protocol"], packages: ["zod/mini", "yaml", "croner", "@actions/expressions", "saxes"] },
   importer: { rooms: ["protocol", "domain"], packages: ["yaml", "@actions/expressions", "@actions/workflow-parser"] },
   crypto: { rooms: [], packages: [] },
   db: { rooms: ["protocol"], packages: ["drizzle-orm", "migrations"] },

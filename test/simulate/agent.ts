@@ -183,6 +183,7 @@ export class SimAgent {
   }
 
   #work(job: CurrentJob): void {
+    this.simulator.artifacts.work(this.simulator, this.#leaseOf(job));
     const { random, hasLongBuilds, isHealing } = this.simulator;
     if (!job.result && !job.mustStop && this.#reads(job)) return;
     const finishes = random.chance(hasLongBuilds && !isHealing ? 0.04 : 0.25);

@@ -2,6 +2,7 @@ import type { JobFacts } from "../../src/domain/pool/facts.ts";
 import type { PoolState } from "../../src/domain/pool/state.ts";
 import { heldCurrentLease, reportedOutcome } from "./call-of-lease.ts";
 import { checkArrival } from "./check-arrivals.ts";
+import { checkKept, forgetWinner, recordWinner } from "./check-artifacts.ts";
 import { checkGateDecided, checkGateRefused } from "./check-gates.ts";
 import {
   checkClaim,
@@ -31,7 +32,10 @@ export const checkAccepted = (context: CheckContext, state: PoolState, value: An
     removeAgentsOf: () => checkRevocation(context, state, input),
     arrive: () => checkArrival(context, state, value, call),
     enqueue: () => checkEnqueue(context, value, call),
-    claim: () => checkClaim(context, state, value, call),
+    claim: () => {
+      if (value) forgetWinner(context, value.buildId);
+      checkClaim(context, state, value, call);
+    },
     cancel: () => checkCancel(context, state, input),
     deleteBuild: () => checkDeletion(context, call),
     heartbeat: () => checkHeartbeat(context, state, value, call),
@@ -42,7 +46,13 @@ export const checkAccepted = (context: CheckContext, state: PoolState, value: An
     refusePlan: () => checkPlanRefused(context, call),
     decideGate: () => checkGateDecided(context, call),
     release: () => checkRelease(context, call),
-    finish: () => checkFinish(context, call),
+    finish: () => {
+      recordWinner(context, call);
+      checkFinish(context, call);
+    },
+    openArtifact: () => mustHoldLease(state, call),
+    keepArtifact: () => checkKept(context, value, call),
+    discardArtifact: () => mustHoldLease(state, call),
   };
   checks[command]?.();
 };

@@ -1,10 +1,12 @@
 import type { Result } from "../../src/domain/pool/commands.ts";
 import type { Push } from "../../src/domain/pool/decision.ts";
 import type { Change } from "../../src/domain/pool/facts.ts";
+import type { Rules } from "../../src/domain/pool/rules.ts";
 import type { PoolState } from "../../src/domain/pool/state.ts";
 import type { Stored } from "../../src/domain/pool/stored.ts";
 import type { FoundSockets } from "../../src/domain/pool/wake.ts";
 import { checkAccepted, checkOffers, checkRefused } from "./check-answers.ts";
+import { checkShown } from "./check-artifacts.ts";
 import { checkCommit } from "./check-commits.ts";
 import { checkJobs } from "./check-jobs.ts";
 import { checkRooms } from "./check-rooms.ts";
@@ -34,18 +36,22 @@ export class Checker implements CheckContext {
     several: new Map(),
     canceledJobs: new Set(),
     posted: new Map(),
+    kept: new Map(),
+    winners: new Map(),
     keys: new Map(),
     numbers: new Map(),
     deliveries: new Map(),
     heads: new Map(),
   };
   maxFence = 0;
+  readonly #rules: Pick<Rules, "showsArtifact">;
   #latest = 0;
   call!: Call;
 
-  constructor(orgId: string, storage: SimStorage) {
+  constructor(orgId: string, storage: SimStorage, rules: Pick<Rules, "showsArtifact">) {
     this.orgId = orgId;
     this.storage = storage;
+    this.#rules = rules;
   }
 
   beforeCall(state: PoolState, command: string, input: AnyInput, now: number): void {
@@ -99,6 +105,7 @@ export class Checker implements CheckContext {
     checkStops(this, state, answer, pushes);
     checkJobs(this, state);
     checkRooms(state, this.storage, call);
+    checkShown(this, this.#rules);
     if (isSignOfLife(call) && this.isGenuine(call.input)) {
       const agent = this.observed.agents.get(call.input.agentId)!;
       const { bootId } = call.input;

@@ -45,6 +45,7 @@ export const INVARIANTS = {
   40: "Plans and decisions leave audit entries",
   41: "A job is tried again after failed steps alone, as often as its file says",
   42: "A failed try is not the end of its job",
+  43: "Artifacts are those of the lease that finished the job",
 } as const;
 
 export type Invariant = keyof typeof INVARIANTS;

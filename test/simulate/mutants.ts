@@ -178,5 +178,23 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(21, "git hosts hear only of builds that wait", {
     hostOutbox: (build, at) => (isEnded(build.status) ? [] : RULES.hostOutbox(build, at)),
   }),
+  mutant(43, "artifacts of every attempt are shown", {
+    showsArtifact: (artifact, job, status) => RULES.showsArtifact({ ...artifact, fence: job.fence }, job, status),
+  }),
+  mutant(43, "artifacts are shown before they are whole", {
+    showsArtifact: (artifact, job, status) => RULES.showsArtifact({ ...artifact, isKept: true }, job, status),
+  }),
+  mutant(43, "artifacts are shown while their job runs", {
+    showsArtifact: ({ isKept, fence }, job) => isKept === true && job.fence === fence,
+  }),
+  mutant(43, "artifacts of a lease without a result are shown", {
+    showsArtifact: ({ isKept, fence }, job, status) =>
+      isKept === true && job.fence === fence && (status === "succeeded" || status === "failed"),
+  }),
+  mutant(43, "artifacts of a canceled job are shown", {
+    showsArtifact: ({ isKept, fence }, job) => isKept === true && job.fence === fence && job.result !== null,
+  }),
+  mutant(43, "no artifact is shown", { showsArtifact: () => false }),
+  mutant(43, "an artifact of an earlier lease is gone on with", { isOfLease: () => true }),
   ...[...JOB_MUTANTS, ...TRY_MUTANTS].map(([breaks, name, rules]) => mutant(breaks, name, rules)),
 ];

@@ -74,6 +74,9 @@ export interface Observations {
   canceledJobs: Set<string>;
   /** By job: what its agent told with the result that was accepted, and under which lease. */
   posted: Map<string, { fence: number; outputs: Record<string, string> }>;
+  /** By job: the artifacts that were kept, each with its lease; and the lease under which the result came. */
+  kept: Map<string, { id: string; fence: number }[]>;
+  winners: Map<string, number>;
   keys: Map<string, { buildId: string; at: number; bodyHash: string }>;
   numbers: Map<string, number>;
   /** Deliveries that were carried out whole, with the answer. */

@@ -33,7 +33,7 @@ export class SimPool {
   readonly #push: (push: Push) => void;
 
   constructor(orgId: string, rules: WrongRules, push: (push: Push) => void, observer?: Observer) {
-    this.checker = new Checker(orgId, this.storage);
+    this.checker = new Checker(orgId, this.storage, rules);
     this.context = {
       now: 0,
       startMs: START_MS,

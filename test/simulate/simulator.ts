@@ -2,6 +2,7 @@ import type { Result } from "../../src/domain/pool/commands.ts";
 import type { Push } from "../../src/domain/pool/decision.ts";
 import type { Rules } from "../../src/domain/pool/rules.ts";
 import type { Command, Input, Output } from "../../src/domain/pool/step.ts";
+import { SimArtifacts } from "./artifacts.ts";
 import { SimDatabase } from "./database.ts";
 import { SimDeliveries } from "./deliveries.ts";
 import type { Fault } from "./faults.ts";
@@ -38,6 +39,7 @@ export class Simulator {
   readonly deliveries = new SimDeliveries(this);
   readonly repository: SimRepository;
   readonly files = new SimFiles(this);
+  readonly artifacts: SimArtifacts;
   /** Whether there are builds of several jobs: in every other history, so that the others stay as they were. */
   readonly hasJobs: boolean;
   /** The token that registers agents, until it is revoked with all of them. */
@@ -60,6 +62,7 @@ export class Simulator {
   constructor(seed: number, history: number, rules: Rules, observer?: Observer) {
     this.random = new Random(seed, history);
     this.hasJobs = history % 2 === 1;
+    this.artifacts = new SimArtifacts(seed, history);
     this.#observer = observer;
     this.pool = new SimPool(ORG, rules, (push) => this.#pushed(push), observer);
     this.isGitHostRestricted = this.random.chance(0.15);

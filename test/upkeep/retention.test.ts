@@ -66,11 +66,15 @@ it("removes the archive's objects of days that are past, and no others", async (
     logKey("2020-01-01", "o", "j", 1),
     logKey("2026-08-24", "o", "j", 1),
     "record/README",
+    "artifact/2026-11-21/o/j/1/a",
+    "artifact/2026-11-21/o/j/1/a.list",
+    "artifact/2026-11-22/o/j/1/a",
+    "artifact/2027-01-01/o/j/1/a",
   ];
   for (const key of keys) await env.ARCHIVE.put(key, "x");
   await upkeep({}, Date.UTC(2026, 10, 22, 5, 10));
   const { objects } = await env.ARCHIVE.list();
-  expect(objects.map(({ key }) => key)).toEqual([keys[4], keys[2], "record/README"]);
+  expect(objects.map(({ key }) => key)).toEqual([keys[8], keys[9], keys[4], keys[2], "record/README"]);
 });
 
 it("goes on with everything else while the archive is away", async () => {

@@ -8,6 +8,7 @@ import { formatMistake } from "../../domain/plan/mistake.ts";
 import type { Plan } from "../../domain/plan/plan.ts";
 import type { Needs } from "../../protocol/jobs.ts";
 import { PIPELINE_DEFAULTS } from "../../protocol/pipeline.ts";
+import type { LocalArtifacts } from "../artifacts/local-store.ts";
 import type { BuildFile } from "../build-files.ts";
 import { BuildFailure, type Cancel } from "../failure.ts";
 import { outputsOf } from "../job-outputs.ts";
@@ -32,6 +33,7 @@ export interface LocalRunOptions {
   /** Open every gate without asking. */
   approve: boolean;
   toolSources: ToolSources;
+  artifacts: LocalArtifacts;
   /** Milliseconds between SIGTERM and SIGKILL. */
   grace: number;
   /** Aborted by the person: only what cleans up still runs. */
@@ -115,7 +117,7 @@ const runOne = async (
   known: LocalFacts,
   options: LocalJobs,
 ): Promise<JobResult> => {
-  const { file, text, plan, files, toolSources, grace, signal, abandon } = options;
+  const { file, text, plan, files, toolSources, grace, signal, abandon, artifacts } = options;
   const one = { ...job, needs, hash: hashOf(text), path: file, attempt };
   say(headerOf(one));
   if (job.groups.length > 0) say(`groups ${job.groups.join(", ")}: their variables are only at the service`);
@@ -131,6 +133,8 @@ const runOne = async (
     // After a cancel only jobs that clean up begin.
     signal: signal.aborted ? abandon : signal,
     abandon,
+    artifacts,
+    job,
     factsOf: async () => ({ fixed, facts }),
   });
   if (!end.result) return failed(end.error);

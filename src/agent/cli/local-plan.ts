@@ -1,6 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { tmpdir } from "node:os";
 import type { JobContext } from "../../domain/plan/job-context.ts";
+import { fetchArtifacts } from "../artifacts/fetch-artifacts.ts";
+import { keepAround } from "../artifacts/keep-around.ts";
+import { ArtifactKeeper } from "../artifacts/keep-artifacts.ts";
+import type { LocalArtifacts, LocalJob } from "../artifacts/local-store.ts";
 import { type BuildFile, writeFiles } from "../build-files.ts";
 import { endAndRemoveBuild, makeBuildFolder } from "../build-folder.ts";
 import { BuildFailure, Cancel } from "../failure.ts";
@@ -8,6 +12,7 @@ import { BuildLog } from "../log/build-log.ts";
 import { cancelAfter } from "../perform-build.ts";
 import { ProcessTree } from "../process/process-tree.ts";
 import type { PlanRead } from "../read-plan.ts";
+import { reportAround } from "../reports/test-reporter.ts";
 import { runSteps, type StepsResult } from "../steps/run-steps.ts";
 import type { ToolSources } from "../tools/mise-program.ts";
 import type { LocalFacts } from "./local-facts.ts";
@@ -24,6 +29,8 @@ export interface LocalPlanOptions {
   signal: AbortSignal;
   /** Aborted when the steps that run after a cancel must stop too. */
   abandon: AbortSignal;
+  artifacts: LocalArtifacts;
+  job: LocalJob;
 }
 
 /** How one plan ended in this folder: with what its steps gave, or why they did not run to their end. */
@@ -40,6 +47,8 @@ export const runPlan = async ({
   grace,
   signal,
   abandon,
+  artifacts,
+  job,
 }: LocalPlanOptions): Promise<LocalEnd> => {
   const { plan, file } = read;
   const cancel = new AbortController();
@@ -55,22 +64,37 @@ export const runPlan = async ({
     const { fixed, facts: known } = await factsOf(tree);
     const paths = await writeFiles(files, folder, null);
     const facts = { ...known, env: { ...known.env, ...paths, ...fixed } };
+    const workspace = plan.job.checkout ? process.cwd() : folder.workspace;
+    const place = { root: workspace, user: null, signal: cancel.signal };
+    const store = artifacts.storeOf(job, cancel.signal);
+    const keeper = new ArtifactKeeper(place, store, log);
+    // A file of an earlier run in this folder gives way.
+    await fetchArtifacts(plan.job.downloads, { place, store, log, replaces: true, isSkipped: () => false });
     const tools = await localTools({ read, facts, tree, grace, signal: cancel.signal, log, sources });
-    const result = await runSteps({
-      plan,
-      file,
-      tools,
-      fixed: { ...tree.env, ...fixed },
-      facts: { ...facts, env: { ...facts.env, ...tree.env } },
-      tree,
-      log,
-      grace,
-      folder: plan.job.checkout ? { ...folder, workspace: process.cwd() } : folder,
-      user: null,
-      signal: cancel.signal,
-      abandon,
-      listener: { steps: () => {}, masks: () => {}, summary: () => {} },
-    });
+    const tests = {
+      ...{ place, log, jobKey: job.key, junit: plan.job.reports.junit },
+      ...{ send: async () => [], tellsFailures: true },
+    };
+    const result = await keepAround(plan.job.artifacts, keeper, log, () =>
+      reportAround(tests, () =>
+        runSteps({
+          plan,
+          file,
+          tools,
+          fixed: { ...tree.env, ...fixed },
+          facts: { ...facts, env: { ...facts.env, ...tree.env } },
+          tree,
+          log,
+          grace,
+          folder: { ...folder, workspace },
+          user: null,
+          signal: cancel.signal,
+          abandon,
+          artifacts: keeper,
+          listener: { steps: () => {}, masks: () => {}, summary: () => {} },
+        }),
+      ),
+    );
     return { result, facts, mask: (text) => log.mask(text) };
   } catch (error) {
     if (error instanceof BuildFailure)

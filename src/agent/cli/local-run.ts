@@ -1,8 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { triggerWords } from "../../domain/githost/trigger-words.ts";
 import { formatMistake } from "../../domain/plan/mistake.ts";
 import { parseFile } from "../../domain/plan/parse.ts";
+import { ONLY_JOB } from "../../domain/plan/plan-of-job.ts";
+import { LocalArtifacts } from "../artifacts/local-store.ts";
 import { BuildFailure, Cancel } from "../failure.ts";
 import type { ProcessTree } from "../process/process-tree.ts";
 import { parsePlanOrFail, wholeText } from "../read-plan.ts";
@@ -42,9 +46,15 @@ const triedOf = (end: LocalEnd) => {
 };
 
 /** Runs a pipeline file in the current folder, as a build would run it. @returns the exit code. */
-export const runFile = async (file: string, options: LocalRunOptions): Promise<number> => {
+export const runFile = async (
+  file: string,
+  { keep, ...given }: Omit<LocalRunOptions, "artifacts"> & { keep: string | null },
+): Promise<number> => {
   const text = read(file);
+  const folder = keep ?? mkdtempSync(join(tmpdir(), "millrace-artifacts-"));
   try {
+    mkdirSync(folder, { recursive: true });
+    const options = { ...given, artifacts: new LocalArtifacts(folder) };
     const files = filesBeside(file);
     const plan = parsePlanOrFail(text, file, files.find);
     const includes = files.used;
@@ -58,6 +68,7 @@ export const runFile = async (file: string, options: LocalRunOptions): Promise<n
       triedOf(
         await runPlan({
           ...options,
+          job: { key: ONLY_JOB, definition: ONLY_JOB, matrix: null },
           read: { file, text, plan, whole: plan, definition: null },
           factsOf: (tree) => factsOf(tree, attempt),
         }),
@@ -71,5 +82,7 @@ export const runFile = async (file: string, options: LocalRunOptions): Promise<n
     else if (error instanceof BuildFailure) logger.error(error.message);
     else throw error;
     return error instanceof Cancel && error.reason === "canceled" ? EXIT.interrupted : EXIT.failed;
+  } finally {
+    if (keep === null) rmSync(folder, { recursive: true, force: true });
   }
 };

@@ -13,6 +13,12 @@ export const seconds = (text: string): number => {
   return Number(text);
 };
 
+/** @throws InvalidArgumentError */
+export const gibibytes = (text: string): number => {
+  if (!/^\d{1,5}(?:\.\d{1,3})?$/.test(text)) throw new InvalidArgumentError("It must be a number of GiB.");
+  return Number(text);
+};
+
 /** Adds one NAME=value to those of earlier options. @throws InvalidArgumentError */
 export const variable = (text: string, before: Record<string, string>): Record<string, string> => {
   const [, name, value] = /^([A-Za-z_][A-Za-z0-9_]*)=(.*)$/s.exec(text) ?? [];
@@ -25,10 +31,4 @@ export const webAddress = (text: string): string => {
   if (!/^https?:$/.test(URL.canParse(text) ? new URL(text).protocol : ""))
     throw new InvalidArgumentError("It must be an address that begins with https://.");
   return text;
-};
-
-/** @throws InvalidArgumentError */
-export const gibibytes = (text: string): number => {
-  if (!/^\d{1,5}(?:\.\d{1,3})?$/.test(text)) throw new InvalidArgumentError("It must be a number of GiB.");
-  return Number(text);
 };

@@ -3,6 +3,7 @@ import { Command } from "commander";
 import { VERSION } from "../../protocol/version.ts";
 import { runAgent } from "../agent-loop.ts";
 import { RUN_AS_WORK } from "../build-folder.ts";
+import { serveFiles } from "../files/serve.ts";
 import { findStepUser } from "../process/step-user.ts";
 import { acknowledgements } from "./acknowledgements.ts";
 import { EXIT, ExitError } from "./exit-codes.ts";
@@ -83,6 +84,7 @@ command("start", "take builds until the agent is stopped")
     "--work <dir>",
     "folder that holds the builds' folders (default: work in the state folder; with --run-as /var/lib/millrace-work/USER)",
   )
+  .option("--cache-gib <number>", "GiB that copies of caches may have on this machine; 0: none", gibibytes, 10)
   .option("--grace <seconds>", GRACE, seconds, 10)
   .option("--mise <path>", MISE)
   .option("--npm-registry <address>", REGISTRY, webAddress, defaultRegistry())
@@ -97,8 +99,9 @@ command("start", "take builds until the agent is stopped")
       );
     const work = resolve(options.work ?? (user ? join(RUN_AS_WORK, user.name) : join(state, "work")));
     const grace = options.grace * 1000;
+    const cacheBytes = options.cacheGib * 2 ** 30;
     const toolSources = toolSourcesIn(state, options);
-    await runAgent({ state, work, once: options.once, user, toolSources, grace, ...listenToStopSignals() });
+    await runAgent({ state, cacheBytes, work, once: options.once, user, toolSources, grace, ...listenToStopSignals() });
   });
 
 command("status", "show this agent and what the service knows of it")
@@ -153,11 +156,12 @@ command("run", "run a pipeline file in this folder, without the service")
   .option("--env <NAME=value>", "a variable of the run; can be repeated", variable, {})
   .option("--file <NAME=path>", "a variable that is a copy of this file; can be repeated", variable, {})
   .option("--job <key>", "only this job of a file with jobs, or all combinations of its matrix")
+  .option("--artifacts <dir>", "folder that keeps what the jobs leave (default: gone after the run)")
   .option("--approve", "open every gate without asking", false)
   .option("--grace <seconds>", GRACE, seconds, 10)
   .option("--mise <path>", MISE)
   .option("--npm-registry <address>", REGISTRY, webAddress, defaultRegistry())
-  .action(async (file: string, { env, file: files, approve, job = null, grace, mise, npmRegistry }) => {
+  .action(async (file: string, { env, file: files, approve, job = null, artifacts, grace, mise, npmRegistry }) => {
     const [stop, abandon] = [new AbortController(), new AbortController()];
     for (const name of ["SIGTERM", "SIGINT"] as const)
       process.on(name, () => (stop.signal.aborted ? abandon : stop).abort());
@@ -169,10 +173,20 @@ command("run", "run a pipeline file in this folder, without the service")
       job,
       approve,
       toolSources,
+      keep: artifacts === undefined ? null : resolve(artifacts),
       grace: grace * 1000,
       ...signals,
     });
   });
+
+program
+  .command("files", { hidden: true })
+  .description("read or write files of a build, as the agent asks for it on standard input")
+  .argument("[uid]")
+  .argument("[gid]")
+  .action((uid?: string, gid?: string) =>
+    serveFiles(uid === undefined ? null : { uid: Number(uid), gid: Number(gid) }),
+  );
 
 command("acknowledgements", "print the licences of the packages in this program").action(() =>
   print([acknowledgements()]),

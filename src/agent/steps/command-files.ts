@@ -1,11 +1,17 @@
 import { closeSync, fstatSync, readSync } from "node:fs";
 import { join } from "node:path";
-import { COMMAND_FILE_LIMIT, readCommandFile, readEnvFile, readMaskFile } from "../../domain/plan/command-file.ts";
+import {
+  COMMAND_FILE_LIMIT,
+  readArtifactFile,
+  readCommandFile,
+  readEnvFile,
+  readMaskFile,
+} from "../../domain/plan/command-file.ts";
 import { readPathFile } from "../../domain/plan/path-file.ts";
 import { createFileFor } from "../process/as-user.ts";
 import type { StepUser } from "../process/step-user.ts";
 
-const KINDS = ["OUTPUT", "ENV", "PATH", "MASK", "SUMMARY"] as const;
+const KINDS = ["OUTPUT", "ENV", "PATH", "MASK", "SUMMARY", "ARTIFACT"] as const;
 type Kind = (typeof KINDS)[number];
 
 /** Fewest characters of an unfinished line that are masked: a shorter one would mask too much of the log. */
@@ -17,6 +23,7 @@ export interface CommandFileContents {
   /** Folders for the PATH of later steps, in the order written. */
   path: string[];
   summary: string;
+  artifacts: { name: string; paths: string[] }[];
   /** Mistakes in the files, one line each. They quote nothing from the files. */
   problems: string[];
 }
@@ -56,6 +63,7 @@ export class CommandFiles {
     const output = readCommandFile(this.#read("OUTPUT"));
     const env = readEnvFile(this.#read("ENV"));
     const path = readPathFile(this.#read("PATH"));
+    const kept = readArtifactFile(this.#read("ARTIFACT"));
     const about = (kind: Kind, { problems }: Pick<typeof output, "problems">): string[] =>
       problems.map(({ line, message }) => `$MILLRACE_${kind}${line > 0 ? `, line ${line}` : ""}: ${message}`);
     const tooLarge = KINDS.filter((kind) => fstatSync(this.#fds[kind]).size > COMMAND_FILE_LIMIT);
@@ -64,10 +72,12 @@ export class CommandFiles {
       env: Object.fromEntries(env.entries.map(({ name, value }) => [name, value])),
       path: path.folders,
       summary: this.#read("SUMMARY"),
+      artifacts: kept.artifacts,
       problems: [
         ...about("OUTPUT", output),
         ...about("ENV", env),
         ...about("PATH", path),
+        ...about("ARTIFACT", kept),
         ...tooLarge.map((kind) => `$MILLRACE_${kind}: only the first ${COMMAND_FILE_LIMIT} bytes are read`),
       ],
     };

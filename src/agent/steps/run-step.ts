@@ -9,7 +9,7 @@ import { createFileFor } from "../process/as-user.ts";
 import type { ProcessTree } from "../process/process-tree.ts";
 import type { StepUser } from "../process/step-user.ts";
 import { NO_TOOLS, type ToolEnvironment, withTools } from "../tools/tool-environment.ts";
-import type { CommandFiles } from "./command-files.ts";
+import type { CommandFileContents, CommandFiles } from "./command-files.ts";
 import { describeExit, describeStartFailure, describeStop, possibleCauses } from "./failed-step.ts";
 import { findProgram } from "./find-program.ts";
 import { SHELL_COMMANDS } from "./shells.ts";
@@ -48,6 +48,8 @@ export interface StepVerdict extends StepEnd {
   summary: string;
   /** Why it did not succeed, worded to follow "The step"; null after a success. */
   why: string | null;
+  /** What it wants to be kept, at its end. */
+  artifacts: CommandFileContents["artifacts"];
 }
 
 /** Runs a step once, until it ends, its own time limit passes or the signal is aborted; then ends all it has started. */

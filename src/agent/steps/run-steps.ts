@@ -1,9 +1,17 @@
 import type { JobContext } from "../../domain/plan/job-context.ts";
-import { afterCancel, afterStep, INITIAL_JOB_STATE, type JobState, type Outcome } from "../../domain/plan/job-state.ts";
+import {
+  afterCancel,
+  afterStep,
+  asFailed,
+  INITIAL_JOB_STATE,
+  type JobState,
+  type Outcome,
+} from "../../domain/plan/job-state.ts";
 import { formatMistake, type Mistake } from "../../domain/plan/mistake.ts";
 import type { Plan } from "../../domain/plan/plan.ts";
 import { prepareStep, type StepToRun } from "../../domain/plan/prepare-step.ts";
 import type { Step } from "../../protocol/build.ts";
+import type { ArtifactKeeper } from "../artifacts/keep-artifacts.ts";
 import { BuildFailure, Cancel } from "../failure.ts";
 import { CommandFiles } from "./command-files.ts";
 import { runStep, type StepContext, type StepVerdict } from "./run-step.ts";
@@ -32,6 +40,8 @@ export interface RunStepsOptions extends StepContext {
   /** Aborted when the steps that run after a cancel must stop too. */
   abandon: AbortSignal;
   listener: StepListener;
+  /** Keeps what steps want to be kept. */
+  artifacts: Pick<ArtifactKeeper, "keep">;
 }
 
 export interface StepsResult {
@@ -86,6 +96,8 @@ class StepsRun {
   readonly #output: StepOutput;
   #failedStep: Pick<StepsResult, "exitCode" | "message"> | null = null;
   #mistake: BuildFailure | null = null;
+  /** What a step wanted to be kept, and was not. */
+  #notKept: BuildFailure | null = null;
   /** Set after a cancel: how long the steps that still run may take. */
   #cleanup: AbortSignal | null = null;
 
@@ -141,9 +153,12 @@ class StepsRun {
       signal: stop,
     });
     if (end.summary !== "") listener.summary(end.summary);
+    if (end.outcome !== "cancelled") await this.#keep(end.artifacts);
     const { outcome, exitCode } = end;
     const step = this.#step(index);
     this.jobState = afterStep(this.jobState, step, end);
+    // From here on it counts as failed, for the conditions of later steps.
+    if (this.#notKept) this.jobState = asFailed(this.jobState);
     this.#report.update(index, { status: STATUS[outcome], exitCode, finishedAt: new Date().toISOString() });
     if (outcome === "failure" && !step.continueOnError)
       this.#failedStep ??= { exitCode, message: `Step "${name}" ${end.why}` };
@@ -170,8 +185,19 @@ class StepsRun {
   result(): StepsResult {
     if (this.#mistake) throw this.#mistake;
     const state = this.jobState;
+    if (this.#notKept && this.#failedStep === null) throw this.#notKept;
     if (state.status === "success") return { succeeded: true, exitCode: 0, message: null, state };
     return { succeeded: false, ...(this.#failedStep ?? { exitCode: null, message: null }), state };
+  }
+
+  /** Keeps what a step named. The first that cannot be kept fails the build, unless it fails by itself. */
+  async #keep(named: StepVerdict["artifacts"]): Promise<void> {
+    for (const one of named)
+      await this.#options.artifacts.keep({ ...one, as: "files", keepDays: null, ifNone: "fail" }).catch((error) => {
+        if (!(error instanceof BuildFailure)) throw error;
+        this.#options.log.say(error.message);
+        this.#notKept ??= error;
+      });
   }
 
   #step(index: number): Plan["job"]["steps"][number] {

@@ -18,7 +18,7 @@ const isWorthIt = ({ on }: Retry, { outcome, exitCode }: StepVerdict): boolean =
   outcome === "failure" && (on === null || (exitCode !== null && on.includes(exitCode)));
 
 /** What remains of a try that is not the last. */
-const NOTHING = { outputs: {}, env: {}, path: [], summary: "" };
+const NOTHING = { outputs: {}, env: {}, path: [], summary: "", artifacts: [] };
 
 /**
  * Runs a step, and again while it fails, as often as `retry` says. @returns how the last try ended, with what it wrote:

@@ -1,7 +1,8 @@
 import type { EnvironmentRequest, PlanToAccept } from "../../protocol/jobs.ts";
 import { Problem } from "../../protocol/problem.ts";
+import { type ReportedTests, TestReportTaken } from "../../protocol/test-report.ts";
 import { logger } from "../cli/logger.ts";
-import { BuildFailure, Cancel, LeftToNext } from "../failure.ts";
+import { BuildFailure, Cancel, LeftToNext, ReportNotTaken } from "../failure.ts";
 import { EnvironmentAnswer, PlanAnswer } from "./answers.ts";
 import { type Answer, type Client, type ClientRequest, describeAnswer, problemsIn, Unreachable } from "./client.ts";
 
@@ -74,6 +75,29 @@ export class BuildCalls {
     throw new BuildFailure("environment", `the service gave no environment: ${problemsIn(answer)}`);
   }
 
+  /**
+   * What the tests of the job say. @returns ids of those that failed in other builds of the same commit
+   * @throws ReportNotTaken; Cancel
+   */
+  async sendTests(body: ReportedTests): Promise<string[]> {
+    const { client, id, lease, cancel } = this.#options;
+    const call = {
+      method: "PUT",
+      path: `/job/${id}/tests`,
+      body,
+      lease,
+      signal: cancel,
+      maxTries: FILE_TRIES,
+    } as const;
+    const answer = await client.send(call).catch((error: unknown) => {
+      throw error instanceof Unreachable ? new ReportNotTaken(error.message) : error;
+    });
+    if (answer.status === 200) return TestReportTaken.safeParse(answer.body).data?.failedBefore ?? [];
+    if (isLeaseLost(answer)) throw this.#leaseLost(answer);
+    const isTooOld = isUnknownVerb(answer);
+    throw new ReportNotTaken(isTooOld ? "this service is too old for them: update it" : problemsIn(answer));
+  }
+
   #leaseLost(answer: Answer): Cancel {
     logger.warn(describeAnswer(answer));
     this.#options.onLeaseLost();
@@ -87,7 +111,7 @@ export class BuildCalls {
 }
 
 /** The service also says so of a build that it has just ended. */
-const isLeaseLost = ({ status, body }: Answer): boolean =>
+export const isLeaseLost = ({ status, body }: Answer): boolean =>
   status === 409 && !(Problem.safeParse(body).data?.type ?? "").endsWith("/conflict");
 
 const isUnknownVerb = ({ status }: Answer): boolean => status === 404 || status === 405;

@@ -13,6 +13,7 @@ export interface ClientRequest {
   body?: unknown;
   bytes?: Uint8Array;
   lease?: number;
+  headers?: Record<string, string>;
   /** Ends the call and its retries with the signal's reason. */
   signal?: AbortSignal;
   /** Milliseconds that one try may take. */
@@ -143,6 +144,7 @@ export class Client {
         headers: {
           ...this.headers(),
           ...(call.lease === undefined ? {} : { [LEASE_HEADER]: String(call.lease) }),
+          ...call.headers,
           ...(call.bytes ? { "Content-Type": "application/octet-stream" } : {}),
           ...(call.body === undefined ? {} : { "Content-Type": "application/json" }),
         },

@@ -11,6 +11,7 @@ export interface Example {
   summary: string;
   as?: Sender;
   id?: string;
+  parts?: Record<string, string>;
   query?: Record<string, string>;
   headers?: Record<string, string>;
   body?: unknown;

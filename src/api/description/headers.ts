@@ -1,3 +1,4 @@
+import { CONTENT_SHA256_HEADER, GRANT_HEADER } from "../../protocol/artifact.ts";
 import { BOOKMARK_HEADER } from "../../protocol/headers.ts";
 import { BOOT_HEADER, FEATURES_HEADER, LEASE_HEADER } from "../../protocol/jobs.ts";
 import { XCODES_HEADER } from "../../protocol/xcodes.ts";
@@ -25,14 +26,22 @@ export const REQUEST_HEADERS: Record<RequestHeader | ImpliedHeader, Parameter> =
     BOOT_HEADER,
     "A random id that the agent program creates when it starts. A new id means that the program was restarted.",
   ),
+  ContentSha256: {
+    ...parameter(CONTENT_SHA256_HEADER, "SHA-256 of the bytes, in lower-case hexadecimal digits.", {
+      type: "string",
+      pattern: "^[0-9a-f]{64}$",
+    }),
+    required: true,
+  },
   Features: parameter(
     FEATURES_HEADER,
-    "What the agent program can do, in words separated by commas. environment: asks for its variables once it has read the file. jobs: plans builds of several jobs and runs them. retry: runs steps again. include: reads included files. files: writes variables of type file. tools: sets up tools. Unknown words are ignored.",
+    "What the agent program can do, in words separated by commas. environment: asks for its variables once it has read the file. jobs: plans builds of several jobs and runs them. retry: runs steps again. include: reads included files. files: writes variables of type file. tools: sets up tools. artifacts: keeps and fetches files of jobs. Unknown words are ignored.",
   ),
   Xcodes: parameter(
     XCODES_HEADER,
     "The versions of Xcode on the agent's machine, separated by commas. All that is no version is ignored.",
   ),
+  Grant: { ...parameter(GRANT_HEADER, "The grant of the artifact."), required: true },
   IdempotencyKey: parameter(
     "Idempotency-Key",
     "Makes the request safe to repeat: for 24 hours the same caller, key and request return the same build.",

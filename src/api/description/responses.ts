@@ -11,7 +11,7 @@ const PROBLEM: JsonSchema = { $ref: "#/components/schemas/Problem" };
 const capital = (kind: string): string => kind.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase());
 
 /** Headers whose value the service checks: a wrong one is `invalid`. */
-const CHECKED_HEADERS: RequestHeader[] = ["HeldLease", "IdempotencyKey", "Lease"];
+const CHECKED_HEADERS: RequestHeader[] = ["ContentSha256", "Grant", "HeldLease", "IdempotencyKey", "Lease"];
 
 /** Every kind of problem that the route can answer with: those of its shape, and those of its own rules. */
 export const problemsOf = (route: DocumentedRoute): ProblemKind[] => {

@@ -1,10 +1,12 @@
 import * as z from "zod/mini";
 import * as agent from "../../protocol/agent.ts";
+import * as artifact from "../../protocol/artifact.ts";
 import * as audit from "../../protocol/audit.ts";
 import * as badge from "../../protocol/badge.ts";
 import * as build from "../../protocol/build.ts";
 import * as buildJob from "../../protocol/build-job.ts";
 import * as buildStates from "../../protocol/build-states.ts";
+import * as cache from "../../protocol/cache.ts";
 import * as common from "../../protocol/common.ts";
 import * as connection from "../../protocol/connection.ts";
 import * as deadLetter from "../../protocol/dead-letter.ts";
@@ -24,6 +26,7 @@ import * as restore from "../../protocol/restore.ts";
 import * as rewrap from "../../protocol/rewrap.ts";
 import * as schedule from "../../protocol/schedule.ts";
 import * as serviceMetrics from "../../protocol/service-metrics.ts";
+import * as testReport from "../../protocol/test-report.ts";
 import * as token from "../../protocol/token.ts";
 import * as variable from "../../protocol/variable.ts";
 import { reach, renameReferences } from "./references.ts";
@@ -41,11 +44,13 @@ export type Schemas = Record<string, JsonSchema>;
 const MODULES: Record<string, unknown>[] = [
   common,
   agent,
+  artifact,
   audit,
   build,
   buildJob,
   jobRecord,
   buildStates,
+  cache,
   connection,
   deadLetter,
   delivery,
@@ -64,6 +69,7 @@ const MODULES: Record<string, unknown>[] = [
   restore,
   rewrap,
   serviceMetrics,
+  testReport,
   token,
   variable,
 ];

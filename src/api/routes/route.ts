@@ -22,7 +22,9 @@ export type Tag =
 /** A request header that a route reads besides those that follow from its shape; `description/headers.ts` has them. */
 export type RequestHeader =
   | "BootId"
+  | "ContentSha256"
   | "Features"
+  | "Grant"
   | "HeldLease"
   | "IdempotencyKey"
   | "LastEventId"
@@ -94,7 +96,8 @@ export const remove = route("DELETE", 204);
 /** Deletes a share of something large at each call. */
 export const removeInShares = route("DELETE", 202);
 
-const post = route("POST", 201);
+/** Begins something that has no path of its own. */
+export const post = route("POST", 201);
 /** Creates a record, which is then found at `location`. */
 export const create = (path: string, location: string, named: Named, documentation: false | Documentation): Route => ({
   ...post(path, named, documentation),

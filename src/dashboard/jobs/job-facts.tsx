@@ -4,6 +4,7 @@ import type { BuildJob } from "../../protocol/job-record.ts";
 import { StateWord } from "../components/state.tsx";
 import { Table } from "../components/table.tsx";
 import { Elapsed } from "../components/time.tsx";
+import { TestsLine } from "../tests/tests-section.tsx";
 import { stateOf } from "./arrange.ts";
 import { whyOf } from "./cause.tsx";
 import { hasLostAttempts, triesOf } from "./tries.ts";
@@ -50,6 +51,7 @@ export const JobFacts = ({ job, build, agent, now }: JobFactsProps) => {
       <StateWord state={stateOf(job)} />
       {job.startedAt && <Elapsed from={job.startedAt} to={job.finishedAt} now={now} />}
       {why && <span class={job.status === "failed" ? "outcome" : undefined}>{why}</span>}
+      <TestsLine tests={job.tests} />
       {job.mayFail && <span>may fail</span>}
       <Combination {...job} />
       {agent && <span>{agent.name}</span>}

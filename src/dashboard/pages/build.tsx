@@ -1,12 +1,16 @@
 import type { Agent } from "../../protocol/agent.ts";
+import type { Artifact } from "../../protocol/artifact.ts";
 import type { Build } from "../../protocol/build.ts";
 import { isEnded } from "../../protocol/build-states.ts";
 import type { Explanation } from "../../protocol/explain.ts";
+import type { TestReport } from "../../protocol/test-report.ts";
 import { getAgent } from "../../services/agents.ts";
+import { listBuildArtifacts } from "../../services/artifacts.ts";
 import { cancelBuild, findRecord } from "../../services/builds.ts";
 import type { Context } from "../../services/core/context.ts";
 import { explainBuild } from "../../services/explain.ts";
 import { retryBuild } from "../../services/retry.ts";
+import { Artifacts } from "../artifacts/artifact-list.tsx";
 import { outcomeOf, unaskedEnd } from "../build-outcome.ts";
 import { BuildActions } from "../components/build-actions.tsx";
 import { BuildLog, LostAttempts } from "../components/build-log.tsx";
@@ -25,6 +29,8 @@ import { type JobDetails, readJobDetails } from "../jobs/read-job-details.ts";
 import { readLogTail } from "../log-tail.ts";
 import type { Form, Page } from "../page-definition.ts";
 import { hasRole } from "../permissions.ts";
+import { readTests } from "../tests/read-tests.ts";
+import { TestsLine, TestsSection } from "../tests/tests-section.tsx";
 import { byId, nullIfNotFound, parseBody } from "../verb-input.ts";
 
 const REFRESH_SECONDS = 2;
@@ -41,6 +47,9 @@ interface BuildDetails extends Owners {
   logTail: string | null;
   /** Of a build of several jobs. */
   jobs: JobDetails | null;
+  /** What its jobs left so far. */
+  artifacts: Artifact[];
+  tests: TestReport[] | null;
 }
 
 const readDetails = async (context: Context, id: string | undefined): Promise<BuildDetails> => {
@@ -48,14 +57,16 @@ const readDetails = async (context: Context, id: string | undefined): Promise<Bu
   const [build, owners] = await Promise.all([reading, readOwners(context, reading)]);
   const isOfOne = build.jobs === null;
   const waits = isWaiting(build.status);
-  const [agent, successor, explanation, logTail, jobs] = await Promise.all([
+  const [agent, successor, explanation, logTail, jobs, artifacts, tests] = await Promise.all([
     isOfOne && build.agentId !== null ? nullIfNotFound(getAgent.run(context, byId(build.agentId))) : null,
     build.supersededBy === null ? null : nullIfNotFound(findRecord(context, build.supersededBy)),
     isOfOne && waits ? explainBuild.run(context, byId(build.id)) : null,
     isOfOne && !waits ? readLogTail(context, build) : "",
     build.jobs && readJobDetails(context, build.jobs),
+    isOfOne && !isEnded(build.status) ? [] : listBuildArtifacts.run(context, byId(build.id)),
+    readTests(context, build, "build"),
   ]);
-  return { build, now: context.now, ...owners, agent, successor, explanation, logTail, jobs };
+  return { build, now: context.now, ...owners, agent, successor, explanation, logTail, jobs, artifacts, tests };
 };
 
 const Outcome = ({ build, successor }: BuildDetails) => {
@@ -89,6 +100,7 @@ const Facts = (details: BuildDetails) => {
       )}
       {build.waitsFor.length > 0 && <StateWord state="asking" />}
       <Outcome {...details} />
+      <TestsLine tests={build.tests} />
       {build.status === "failed" && build.jobs && <FirstFailed jobs={build.jobs} />}
       <span class="branch">{build.tag ?? build.branch}</span>
       {build.commitSha && <code title={build.commitSha}>{build.commitSha.slice(0, 7)}</code>}
@@ -162,6 +174,8 @@ export const buildPage: Page = {
           <Gates build={build} context={context} />
           {explanation && <WhyWaiting why={explanation} canAdd={canDelete} />}
           {jobs ? <JobsOfBuild build={build} details={jobs} /> : <OneJob {...details} />}
+          <TestsSection reports={details.tests} repoId={build.repoId} branch={details.repository?.defaultBranch} />
+          <Artifacts artifacts={details.artifacts} jobs={build.jobs} now={details.now} />
           {build.summary && <BuildSummary text={build.summary} />}
           <EnvironmentKeys keys={build.environment} />
         </>

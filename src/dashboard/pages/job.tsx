@@ -1,12 +1,16 @@
 import type { Agent } from "../../protocol/agent.ts";
+import type { Artifact } from "../../protocol/artifact.ts";
 import type { Build } from "../../protocol/build.ts";
 import type { Explanation } from "../../protocol/explain.ts";
 import type { BuildJob } from "../../protocol/job-record.ts";
+import type { TestReport } from "../../protocol/test-report.ts";
 import { getAgent } from "../../services/agents.ts";
+import { listJobArtifacts } from "../../services/artifacts.ts";
 import { cancelJob, explainJob, getJob } from "../../services/build-jobs.ts";
 import { findRecord } from "../../services/builds.ts";
 import type { Context } from "../../services/core/context.ts";
 import { approve, reject } from "../../services/gates.ts";
+import { Artifacts } from "../artifacts/artifact-list.tsx";
 import { BuildLog, LostAttempts } from "../components/build-log.tsx";
 import { BuildName, nameOf, type Owners, readOwners } from "../components/build-name.tsx";
 import { BuildSteps } from "../components/build-steps.tsx";
@@ -22,6 +26,8 @@ import { JobFacts, JobOutputs } from "../jobs/job-facts.tsx";
 import { readLogTail } from "../log-tail.ts";
 import type { Form, Page } from "../page-definition.ts";
 import { hasRole } from "../permissions.ts";
+import { readTests } from "../tests/read-tests.ts";
+import { TestsSection } from "../tests/tests-section.tsx";
 import { byId, nullIfNotFound, parseBody } from "../verb-input.ts";
 
 const REFRESH_SECONDS = 2;
@@ -35,6 +41,8 @@ interface Details extends Owners {
   explanation: Explanation | null;
   /** The end of the log; null when it was deleted, undefined where there is none. */
   logTail: string | null | undefined;
+  artifacts: Artifact[];
+  tests: TestReport[] | null;
 }
 
 /** An agent had it, and a build before this one did not. */
@@ -50,14 +58,16 @@ const readDetails = async (context: Context, id: string | undefined): Promise<De
     return readLogTail(context, { id, orgId, finishedAt, attempt, isLogDeleted });
   };
   const waits = isYetToRun(job) && stateOf(job) !== "asking";
-  const [build, owners, agent, explanation, logTail] = await Promise.all([
+  const [build, owners, agent, explanation, logTail, artifacts, tests] = await Promise.all([
     reading,
     readOwners(context, reading),
     job.agentId === null ? null : nullIfNotFound(getAgent.run(context, byId(job.agentId))),
     waits ? explainJob.run(context, byId(job.id)) : null,
     readTail(),
+    hasEnded(job) ? listJobArtifacts.run(context, byId(job.id)) : [],
+    readTests(context, job, "job"),
   ]);
-  return { job, build, now: context.now, ...owners, agent, explanation, logTail };
+  return { job, build, now: context.now, ...owners, agent, explanation, logTail, artifacts, tests };
 };
 
 const pathOf = ({ id }: { id: string }): string => `/app/jobs/${id}`;
@@ -135,6 +145,8 @@ const jobPage: Page = {
           {explanation && <WhyWaiting why={explanation} canAdd={hasRole(context, "maintainer")} />}
           <BuildSteps steps={job.steps} now={now} />
           <Log {...details} />
+          <TestsSection reports={details.tests} repoId={build.repoId} branch={details.repository?.defaultBranch} />
+          <Artifacts artifacts={details.artifacts} jobs={null} now={now} />
           <JobOutputs outputs={job.outputs} />
           {job.summary && <BuildSummary text={job.summary} />}
           <EnvironmentKeys keys={job.environment} />

@@ -156,6 +156,7 @@ const page: Page = {
           <p class="facts">
             <code>{repository.cloneUrl}</code>
             <span>default branch {repository.defaultBranch}</span>
+            <a href={`/app/repositories/${repository.id}/cache`}>cache</a>
             {connection && (
               <span>
                 connected by <a href={`/app/connections/${connection.id}`}>{connection.name}</a>

@@ -9,6 +9,7 @@ const table = (...rows: Rows): Map<string, string> =>
 
 export const WRITE_JOBS =
   "Write the jobs below `jobs`, each with its `steps`, and with `needs` where it waits for others";
+const FROM_JOBS = "Write `jobs`: a job gets what the jobs before it left";
 const IN_A_JOB = "Write `jobs`: this is for a job, beside its `steps`";
 const LATER = "This comes later";
 const RETRY = "Write `retry: 1` or `retry: 2`";
@@ -18,13 +19,19 @@ const INCLUDE = "Write `- include: ./ci/FILE.yml` in a list of steps, with its `
 
 /** Keys with the same advice at the top of a file and in a step. */
 const ANYWHERE: Rows = [
-  ["cache save_cache restore_cache", "There is no cache here yet"],
   [
-    "artifacts artifact artifact_paths store_artifacts persist_to_workspace attach_workspace reports release pages",
-    "There are no artifacts here yet: upload the files in a step",
+    "cache save_cache restore_cache",
+    "Write `cache: [{ name: npm, files: package-lock.json, path: ~/.npm }]` beside `steps`",
   ],
+  [
+    "artifacts artifact artifact_paths store_artifacts persist_to_workspace",
+    "Write `artifacts: [{ name: app, path: build/*.ipa }]` beside `steps`",
+  ],
+  ["attach_workspace", "Write `downloads: [{ from: JOB, artifact: NAME, to: FOLDER }]` in a job"],
+  ["reports", "Write `reports: { junit: build/reports/*.xml }` beside `steps`"],
+  ["release pages", "This does not exist here yet: do it in a step"],
   ["matrix strategy parallel parallelism axes", "Write `jobs`: a job may have a `matrix`"],
-  ["downloads id-token host-token", LATER],
+  ["id-token host-token", LATER],
   ["variables environment", "Write `env`"],
   ["secrets", "Secrets are stored in the service: write `${{ secrets.NAME }}` in `env`"],
   ["services", "Steps run on the agent itself: start services in a step"],
@@ -70,7 +77,10 @@ export const FILE_KEY_ADVICE = table(
 );
 
 /** Keys of a job that are written beside steps. */
-export const BESIDE_STEPS_ADVICE = table(["gate concurrency outputs matrix max-parallel fail-fast needs", IN_A_JOB]);
+export const BESIDE_STEPS_ADVICE = table(
+  ["gate concurrency outputs matrix max-parallel fail-fast needs", IN_A_JOB],
+  ["downloads", FROM_JOBS],
+);
 
 /** Keys of a job below `jobs`. Later rows win. */
 export const JOB_KEY_ADVICE = table(
@@ -97,8 +107,6 @@ export const JOB_KEY_ADVICE = table(
     "Write what the agent must have in `requires`, for example `requires: { labels: [docker] }`",
   ],
   ["working-directory shell", "Write it in a step, or below `defaults.run`"],
-  ["cache save_cache restore_cache", "The cache comes later"],
-  ["artifacts artifact downloads reports artifact_paths store_artifacts persist_to_workspace attach_workspace", LATER],
   ["id-token host-token", LATER],
   ["inputs", "Write `with` where a file is included: inputs are those of an included file"],
   ["services", `${LATER}: start services in a step`],

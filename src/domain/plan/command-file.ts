@@ -1,3 +1,7 @@
+import { ArtifactName } from "../../protocol/artifact.ts";
+import { artifactPathProblem } from "../artifact/chosen-paths.ts";
+import { firstPatternProblem } from "../githost/patterns.ts";
+
 /** The parsed content of a step's command file. Problems have lines from 1 and never quote the file. */
 export interface CommandFile {
   entries: { name: string; value: string }[];
@@ -53,6 +57,28 @@ export const readEnvFile = (content: string): CommandFile => {
     entries: file.entries.filter(allowed),
     problems: [...file.problems, ...refused.map(() => ({ line: 0, message }))],
   };
+};
+
+/** What the lines `name=path` of a MILLRACE_ARTIFACT file name; the paths of one name are one artifact. */
+export const readArtifactFile = (
+  content: string,
+): { artifacts: { name: string; paths: string[] }[]; problems: CommandFile["problems"] } => {
+  const paths = new Map<string, string[]>();
+  const problems: CommandFile["problems"] = [];
+  for (const [index, line] of content.split(/\r?\n/).entries()) {
+    if (line === "") continue;
+    const [, name = "", path = ""] = /^([^=]*)=(.*)$/s.exec(line) ?? [];
+    const first = paths.get(name) ?? [];
+    const { error } = ArtifactName.safeParse(name);
+    const message = line.includes("=")
+      ? error
+        ? `the name of an artifact ${error.issues[0]?.message}`
+        : (artifactPathProblem(path) ?? (first.length === 0 ? firstPatternProblem(path) : null))
+      : "must be NAME=PATH";
+    if (message !== null) problems.push({ line: index + 1, message });
+    else paths.set(name, [...first, path]);
+  }
+  return { artifacts: [...paths].map(([name, paths]) => ({ name, paths })), problems };
 };
 
 /** The values in a MILLRACE_MASK file: one on each line, or one of several lines between `<<END` and `END`. */

@@ -3,11 +3,14 @@ import { LIMITS } from "../../protocol/limits.ts";
 import { ROLES } from "../../protocol/token.ts";
 import { JOB_KEY_ADVICE } from "../other-ci/keys.ts";
 import { CHECKOUT, REQUIRES_OF_JOB } from "./agent-fields.ts";
+import { ARTIFACTS, DOWNLOADS } from "./artifact-fields.ts";
+import { CACHES } from "./cache-fields.ts";
 import { FILE_LIMITS } from "./limits.ts";
 import { list } from "./list-parser.ts";
 import { field, mapping, record } from "./mapping-parser.ts";
 import { MATRIX } from "./matrix-fields.ts";
 import { either, type NodeParser, type ParsedBy, type ScalarText } from "./node-parser.ts";
+import { REPORTS } from "./report-fields.ts";
 import { choice, flag, text, wholeNumber } from "./scalar-parsers.ts";
 import { condition, DEFAULTS, env, NAME_IN_FILE, TIMEOUT_MINUTES } from "./step-fields.ts";
 import { STEPS } from "./step-list.ts";
@@ -111,6 +114,10 @@ const JOB_FIELDS = {
   checkout: field(CHECKOUT, "How the commit is fetched; false for a job without its files."),
   tools: field(TOOLS, "Tools with their versions that are set up before its first step, or `auto`. May use ${{ }}."),
   steps: field(STEPS, "Its steps, in order."),
+  artifacts: field(ARTIFACTS, "Files that are kept when its steps have ended."),
+  downloads: field(DOWNLOADS, "Artifacts of jobs before it that it gets before its first step."),
+  reports: field(REPORTS, "What its tools say about its tests."),
+  cache: field(CACHES, "Files that the next build finds again."),
 };
 
 const JOB = mapping(JOB_FIELDS, {

@@ -46,5 +46,9 @@ export const afterStep = (state: JobState, step: { continueOnError: boolean }, e
   };
 };
 
+/** The state after something besides the steps has failed. */
+export const asFailed = (state: JobState): JobState =>
+  state.status === "success" ? { ...state, status: "failure" } : state;
+
 /** The state after a cancel: only steps whose `if` allows it still run. */
 export const afterCancel = (state: JobState): JobState => ({ ...state, status: "cancelled" });

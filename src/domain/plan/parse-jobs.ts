@@ -4,6 +4,8 @@ import type { JobLevel, JobNames } from "../expression/job-names.ts";
 import { checkNeeds, needsOf } from "./check-needs.ts";
 import type { JobOfFile } from "./job-fields.ts";
 import { FILE_LIMITS } from "./limits.ts";
+import { artifactsOf, downloadsOf } from "./parse-artifacts.ts";
+import { cachesOf } from "./parse-cache.ts";
 import { checkoutOf } from "./parse-checkout.ts";
 import type { ParseContext } from "./parse-context.ts";
 import { flagOf, mergedRequires, requiresOf } from "./parse-requires.ts";
@@ -11,6 +13,7 @@ import { conditionOf, envOf, stepsOf } from "./parse-steps.ts";
 import { mergedTools, toolsOf, xcodeIn } from "./parse-tools.ts";
 import type { JobsFile } from "./pipeline-file.ts";
 import type { JobDefinition } from "./plan.ts";
+import { reportsOf } from "./report-fields.ts";
 import { TemplateParser } from "./template-parser.ts";
 
 type WrittenJob = { key: string; node: Node; value: JobOfFile };
@@ -65,7 +68,13 @@ const concurrencyOf = ({ concurrency }: JobOfFile, parser: TemplateParser): JobD
     : null;
 
 /** What the agent does: the steps, with what the file says of all its jobs. */
-const workOf = (job: JobOfFile, file: JobsFile, names: JobNames, context: ParseContext): JobDefinition["job"] => {
+const workOf = (
+  job: JobOfFile,
+  file: JobsFile,
+  all: Map<string, JobOfFile>,
+  names: JobNames,
+  context: ParseContext,
+): JobDefinition["job"] => {
   const [own, outer] = [job.defaults?.run, file.defaults?.run];
   const env = [...(file.env ?? []), ...(job.env ?? [])].map((entry) => entry.key);
   const defaults = {
@@ -85,12 +94,17 @@ const workOf = (job: JobOfFile, file: JobsFile, names: JobNames, context: ParseC
     checkout: checkoutOf(job.checkout, file.checkout),
     tools,
     steps: stepsOf(job.steps ?? [], defaults, context, names),
+    artifacts: artifactsOf(job.artifacts, context),
+    downloads: downloadsOf(job.downloads, job, all, context),
+    reports: reportsOf(job.reports),
+    ...cachesOf(job.cache, new TemplateParser(context, { steps: null, job: names })),
   };
 };
 
 const definitionOf = (
   { key, node, value: job }: WrittenJob,
   file: JobsFile,
+  all: Map<string, JobOfFile>,
   names: JobNames,
   context: ParseContext,
 ): JobDefinition => {
@@ -121,7 +135,7 @@ const definitionOf = (
       position: context.positionAt(entry.node.range?.[0] ?? 0),
     })),
     env: envOf(job.env, at()),
-    job: workOf(job, file, names, context),
+    job: workOf(job, file, all, names, context),
     names,
   };
 };
@@ -151,6 +165,6 @@ export const jobsOf = (file: JobsFile, context: ParseContext): JobDefinition[] =
   checkSums(jobs, context);
   return jobs.map((job) => {
     checkKeys(job, context);
-    return definitionOf(job, file, namesOf(job.value, all), context);
+    return definitionOf(job, file, all, namesOf(job.value, all), context);
   });
 };

@@ -6,6 +6,8 @@ import type { Includes } from "./included-files.ts";
 import type { Mistake } from "./mistake.ts";
 import type { NodeParser } from "./node-parser.ts";
 import { jobsIn } from "./other-ci-jobs.ts";
+import { artifactsOf } from "./parse-artifacts.ts";
+import { cachesOf } from "./parse-cache.ts";
 import { checkoutOf } from "./parse-checkout.ts";
 import type { ParseContext } from "./parse-context.ts";
 import { jobsOf } from "./parse-jobs.ts";
@@ -23,6 +25,7 @@ import {
 } from "./pipeline-file.ts";
 import type { Plan } from "./plan.ts";
 import { type FileRead, readFile } from "./read-file.ts";
+import { reportsOf } from "./report-fields.ts";
 import { TemplateParser } from "./template-parser.ts";
 import type { TriggersOfFile } from "./trigger-fields.ts";
 import { triggersOf } from "./triggers.ts";
@@ -54,6 +57,10 @@ const planOfSteps = (file: StepsFile, context: ParseContext): Plan => {
       checkout: checkoutOf(file.checkout),
       tools,
       steps: stepsOf(file.steps ?? [], defaults, context),
+      artifacts: artifactsOf(file.artifacts, context),
+      downloads: [],
+      reports: reportsOf(file.reports),
+      ...cachesOf(file.cache, everywhere),
     },
     jobs: null,
     failFast: false,
@@ -62,12 +69,17 @@ const planOfSteps = (file: StepsFile, context: ParseContext): Plan => {
   };
 };
 
+const NO_FILES = { artifacts: [], downloads: [], reports: { junit: [] } };
+
 const planOfJobs = (file: JobsFile, context: ParseContext): Plan => {
   const everywhere = new TemplateParser(context, { steps: null });
   return {
     name: file.name ? everywhere.template(file.name) : null,
     env: envOf(file.env, everywhere),
-    job: { requires: {}, timeoutMinutes: null, checkout: checkoutOf(file.checkout), tools: null, steps: [] },
+    job: {
+      ...{ requires: {}, timeoutMinutes: null, checkout: checkoutOf(file.checkout), tools: null, steps: [] },
+      ...NO_FILES,
+    },
     jobs: jobsOf(file, context),
     failFast: file["fail-fast"] ?? false,
     groups: [],

@@ -1,10 +1,13 @@
 import { isMap, isScalar, type Node } from "yaml";
 import { BESIDE_STEPS_ADVICE, FILE_KEY_ADVICE, JOB_KEY_ADVICE, WRITE_JOBS } from "../other-ci/keys.ts";
 import { CHECKOUT, REQUIRES, REQUIRES_OF_JOB } from "./agent-fields.ts";
+import { ARTIFACTS } from "./artifact-fields.ts";
+import { CACHES } from "./cache-fields.ts";
 import { GROUPS, JOBS, RETRY } from "./job-fields.ts";
 import { field, type MappingAdvice, type MappingOf, mapping } from "./mapping-parser.ts";
 import type { NodeParser } from "./node-parser.ts";
 import { isJob } from "./other-ci-jobs.ts";
+import { REPORTS } from "./report-fields.ts";
 import { flag, text, wholeNumber } from "./scalar-parsers.ts";
 import { DEFAULTS, env, TIMEOUT_MINUTES } from "./step-fields.ts";
 import { STEPS } from "./step-list.ts";
@@ -24,6 +27,9 @@ const BUILD_FIELDS = {
   checkout: field(CHECKOUT, "How the commit is fetched; false for a build without its files."),
   tools: field(TOOLS, "Tools with their versions that are set up before the first step, or `auto`. May use ${{ }}."),
   groups: field(GROUPS, "Protected variable groups whose variables the build gets."),
+  artifacts: field(ARTIFACTS, "Files that are kept when the steps have ended."),
+  cache: field(CACHES, "Files that the next build finds again."),
+  reports: field(REPORTS, "What its tools say about its tests."),
   retry: field(RETRY, "How often it is tried again after its steps failed or its time was over; 0 by default."),
   steps: { ...field(STEPS, "The steps, in order."), required: true },
 };
@@ -51,7 +57,9 @@ const ADVICE: MappingAdvice = {
 };
 
 const inJobs = (key: string): string | undefined =>
-  key === "groups" || key === "gate" || key === "retry" ? "Write it in the job that it is for" : undefined;
+  ["groups", "gate", "retry", "artifacts", "downloads", "reports", "cache"].includes(key)
+    ? "Write it in the job that it is for"
+    : undefined;
 
 const JOBS_ADVICE: MappingAdvice = {
   name: "a file of several jobs",

@@ -94,6 +94,42 @@ export interface NamedTool {
 /** `auto`: those that files of the commit name. */
 export type ToolsTemplate = "auto" | NamedTool[];
 
+/** Files that are kept when the steps have ended. */
+export interface PlanArtifact {
+  name: string;
+  /** Files, folders and patterns; one with `!` takes away from those before it. */
+  paths: string[];
+  as: "files" | "tar";
+  keepDays: number | null;
+  ifNone: "fail" | "warn" | "ignore";
+  when: "success" | "failure" | "always";
+}
+
+/** What is put into a folder of the checkout before the first step: all artifacts of a job where none is named. */
+export interface PlanDownload {
+  from: string;
+  artifact: string | null;
+  /** The parts of the folder. */
+  to: string[];
+}
+
+/** What a job finds again in its next build. */
+export interface PlanCache {
+  name: string;
+  /** In the checkout, or below `~/`. */
+  paths: string[];
+  /** Files of the commit whose ids are part of the key. */
+  files: string[];
+  key: Template | null;
+  /** Beginnings of the key. */
+  fallback: Template[];
+  /** One for all combinations of the matrix. */
+  isShared: boolean;
+  save: "success" | "always" | "never";
+  /** A large one is sent to the service too. */
+  isRemote: boolean;
+}
+
 /** The part of a plan that one agent runs. */
 interface PlanJob {
   requires: Requires;
@@ -103,6 +139,12 @@ interface PlanJob {
   /** What is set up before the first step; null for nothing. */
   tools: ToolsTemplate | null;
   steps: PlanStep[];
+  artifacts: PlanArtifact[];
+  downloads: PlanDownload[];
+  /** Where reports of tests are, as paths and patterns of files. */
+  reports: { junit: string[] };
+  /** Absent where the file names none. */
+  caches?: PlanCache[];
 }
 
 /** What the agent must have, where the job's combination of its matrix may decide it. */

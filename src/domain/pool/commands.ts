@@ -3,6 +3,7 @@ import type { Build, BuildReason, Creator, EnvironmentKey, Step } from "../../pr
 import type { Feature, Finish, Needs, Progress, Release } from "../../protocol/jobs.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
 import type { ProblemKind } from "../../protocol/problem.ts";
+import type { StoredTests } from "../../protocol/stored-tests.ts";
 import type { Role } from "../../protocol/token.ts";
 import type { BuildOrigin, HostTarget } from "../githost/build-origin.ts";
 import type { GraphJob, JobGraph } from "../jobs/graph.ts";
@@ -196,7 +197,8 @@ export interface HeartbeatRequest extends ClaimRequest {
 }
 
 /** `masksCame`: there are new values to mask. The texts are masked already. */
-export type ProgressReport = LeaseHolder & Omit<Progress, "masks"> & { masksCame?: boolean };
+export type ProgressReport = LeaseHolder &
+  Omit<Progress, "masks"> & { masksCame?: boolean; tests?: Omit<StoredTests, "fence"> };
 export type ReleaseRequest = LeaseHolder & Release;
 export type FinishReport = LeaseHolder & Finish;
 

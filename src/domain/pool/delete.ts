@@ -18,7 +18,7 @@ export interface DeleteRequest {
   buildId: string;
   deleted: Deleted;
   /** The build as readers see it: the pool may have forgotten it. */
-  seen: Pick<BuildFacts, "repoId" | "number" | "finishedAt"> & Pick<Deletion, "jobs">;
+  seen: Pick<BuildFacts, "repoId" | "number" | "finishedAt"> & Pick<Deletion, "jobs" | "artifacts" | "tests">;
   actor: Actor;
 }
 
@@ -40,9 +40,14 @@ export const deleteBuild = (
   if (activeBuild(state, buildId) || finishedAt === null) {
     return refused("conflict", "The build has not ended: cancel it first, or wait.");
   }
-  const { jobs = [] } = seen;
+  const { jobs = [], artifacts = [], tests = [] } = seen;
   const at = later(state, context.now);
-  const deletion: Deletion = { buildId, deleted, finishedAt, ...(jobs.length > 0 && { jobs }), at };
+  const left = {
+    ...(jobs.length > 0 && { jobs }),
+    ...(artifacts.length > 0 && { artifacts }),
+    ...(tests.length > 0 && { tests }),
+  };
+  const deletion: Deletion = { buildId, deleted, finishedAt, ...left, at };
   // A pool that is set back to before the build learns from the audit that its number was given.
   const { repoId, number } = seen;
   return decided(null, [

@@ -4,12 +4,15 @@ import type { BuildReason, Creator, EnvironmentKey, Step } from "../../protocol/
 import type { BuildStatus, EndedStatus } from "../../protocol/build-states.ts";
 import type { Feature } from "../../protocol/jobs.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
+import type { ArtifactPlace } from "../../protocol/stored-artifact.ts";
+import type { StoredTests, TestPlace } from "../../protocol/stored-tests.ts";
 import type { BuildOrigin, HostTarget } from "../githost/build-origin.ts";
 import type { HostState } from "../githost/host-report.ts";
 import type { JobGraph } from "../jobs/graph.ts";
 import type { JobNode } from "../jobs/node.ts";
 import type { StopReason } from "../jobs/settle-orders.ts";
 import type { Arrived } from "./arrivals.ts";
+import type { ArtifactFacts } from "./artifact-facts.ts";
 import type { RunValues } from "./commands.ts";
 import type { LossCause } from "./events.ts";
 import type { Head, HeadKey } from "./heads.ts";
@@ -112,6 +115,14 @@ export interface JobFacts {
   result: Outcome | null;
   /** Characters of the run's own values, sealed. Absent in records that an older release stored. */
   inputBytes?: number;
+  /** What its agents sent, of the latest lease under which they sent anything. */
+  artifacts?: ArtifactFacts[];
+  /** The days of all of them, also under earlier leases: where in the archive something may be left. */
+  artifactDays?: string[];
+  /** What its tests said, of the latest lease under which they said anything. */
+  tests?: StoredTests;
+  /** The days of all such reports, also under earlier leases. */
+  testDays?: string[];
 }
 
 /** The right of one agent to work on one build, for a time. The fence is unique in the pool, and grows. */
@@ -250,6 +261,10 @@ export interface Deletion {
   finishedAt: number;
   /** Of a build of several: its jobs, whose logs have days of their own. */
   jobs?: { id: string; finishedAt: number }[];
+  /** Where its artifacts are. */
+  artifacts?: ArtifactPlace[];
+  /** Where the reports of its tests are. */
+  tests?: TestPlace[];
   at: number;
   /** It was carried out at a time after which no late write can undo it; D1 has to hear a sequence since `at`. */
   isSettled?: boolean;

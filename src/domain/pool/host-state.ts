@@ -1,7 +1,9 @@
 import { isEnded, isQueued } from "../../protocol/build-states.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
+import { testsInWords } from "../../protocol/test-words.ts";
 import type { HostReport, HostState } from "../githost/host-report.ts";
 import type { BuildFacts, JobFacts } from "./facts.ts";
+import { seenTests } from "./tests.ts";
 
 /** Characters of a description that every git host takes. */
 const MOST_CHARACTERS = 140;
@@ -30,7 +32,7 @@ export const isHostDue = (build: BuildFacts): boolean => {
 export const hostReportOf = (build: BuildFacts, job: JobFacts): HostReport | null => {
   const { host, commitSha, id, number, version } = build;
   if (!host || commitSha === null) return null;
-  const description = describe(build, job).slice(0, MOST_CHARACTERS);
+  const description = `${describe(build, job)}${testsOf(build, job)}`.slice(0, MOST_CHARACTERS);
   return { ...host, buildId: id, number, version, sha: commitSha, state: hostStateOf(build), description };
 };
 
@@ -43,6 +45,12 @@ const describe = (build: BuildFacts, { requires }: JobFacts): string => {
   if (reason && SENTENCES[reason]) return SENTENCES[reason];
   if (status === "succeeded") return `Succeeded${duration(build, "in")}`;
   return status === "canceled" ? "Canceled" : `Failed${duration(build, "after")}`;
+};
+
+/** What the tests said of a build that has succeeded or failed. */
+const testsOf = (build: BuildFacts, job: JobFacts): string => {
+  const tests = build.status === "succeeded" || build.status === "failed" ? seenTests(build, job) : null;
+  return tests && tests.counts.total > 0 ? `: ${testsInWords(tests.counts)}` : "";
 };
 
 const SENTENCES: { [Reason in NonNullable<BuildFacts["reason"]>]?: string } = {

@@ -4,6 +4,7 @@ import { phaseOf } from "../../protocol/build-states.ts";
 import type { GraphJob, JobGraph } from "../jobs/graph.ts";
 import type { JobNode } from "../jobs/node.ts";
 import type { BuildFacts, JobFacts } from "./facts.ts";
+import { testSummaryOf } from "./tests.ts";
 
 /** What is known of one job: absent where its row was damaged, or the queue never had it. */
 export interface JobParts {
@@ -58,6 +59,7 @@ const stateOf = (graphJob: GraphJob, { node, build, job }: JobParts) => {
     startedAt: timestampOf(end ? end.startedAt : build?.startedAt),
     finishedAt: timestampOf(end?.finishedAt),
     adoptedFrom: end?.adopted?.buildId ?? null,
+    tests: build && job ? testSummaryOf(build, job) : null,
   };
 };
 

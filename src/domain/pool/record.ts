@@ -8,6 +8,7 @@ import type { Grant, RunValues } from "./commands.ts";
 import type { AgentFacts, BuildFacts, JobFacts, Report } from "./facts.ts";
 import { RULES } from "./rules.ts";
 import type { PoolState } from "./state.ts";
+import { testSummaryOf } from "./tests.ts";
 
 /** Milliseconds for which an agent counts as online after its last contact. */
 export const ONLINE_MS = PERIODS.onlineSeconds * 1000;
@@ -56,6 +57,7 @@ export const toBuild = (orgId: string, build: BuildFacts, job: JobFacts, report:
     supersededBy: build.supersededBy ?? null,
     jobs: null,
     waitsFor: [],
+    tests: build.several ? null : testSummaryOf(build, job),
     queuedAt: timestamp(build.queuedAt),
     startedAt: timestampOf(build.startedAt),
     finishedAt: timestampOf(build.finishedAt),

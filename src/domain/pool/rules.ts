@@ -1,10 +1,11 @@
 import type { BuildReason } from "../../protocol/build.ts";
-import { type ActiveStatus, isActive, isEnded } from "../../protocol/build-states.ts";
+import { type ActiveStatus, type BuildStatus, isActive, isEnded } from "../../protocol/build-states.ts";
 import { PERIODS } from "../../protocol/limits.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
 import type { HostReport, HostState } from "../githost/host-report.ts";
 import { JOB_RULES, type JobRules } from "../jobs/rules.ts";
 import { unmetRequirements } from "../requires.ts";
+import type { ArtifactFacts } from "./artifact-facts.ts";
 import type {
   ActiveBuild,
   AgentFacts,
@@ -167,6 +168,10 @@ export interface Rules extends JobRules, TryRules {
   /** Revocations of which D1 is told: those since then. */
   replayed(revoked: ReadonlyMap<string, number>, since: number): string[];
   keyStands(at: number, now: number): boolean;
+  /** Whether an artifact was sent under this lease: those of an earlier one are as if they had never been. */
+  isOfLease(artifact: ArtifactFacts, fence: number): boolean;
+  /** Whether people and other jobs see it: it is whole, and the job's result came under the same lease. */
+  showsArtifact(artifact: ArtifactFacts, job: JobFacts, status: BuildStatus): boolean;
 }
 
 /** What may be done to a build: the agent that holds it gets it, starts it and finishes it; a person cancels it. */
@@ -276,4 +281,7 @@ export const RULES: Rules = {
   stayRemoved: (agentIds) => agentIds,
   replayed: (revoked, since) => [...revoked].filter(([, at]) => at > since).map(([tokenId]) => tokenId),
   keyStands: (at, now) => now < at + REMEMBER_MS,
+  isOfLease: (artifact, fence) => artifact.fence === fence,
+  showsArtifact: ({ isKept, fence }, job, status) =>
+    isKept === true && job.result !== null && job.fence === fence && (status === "succeeded" || status === "failed"),
 };

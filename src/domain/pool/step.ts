@@ -1,6 +1,7 @@
 import * as agents from "./agents.ts";
 import { apply } from "./apply.ts";
 import { arrive } from "./arrive.ts";
+import { discardArtifact, keepArtifact, openArtifact, removeArtifact } from "./artifacts.ts";
 import { cancel, flagLeak } from "./cancel.ts";
 import { claim, deliver, failClaim, unclaim } from "./claim.ts";
 import type { ClaimRequest, Result } from "./commands.ts";
@@ -47,6 +48,10 @@ const COMMANDS = {
   refusePlan: { decide: refusePlan },
   decideGate: { decide: decideGate },
   flagLeak: { decide: flagLeak },
+  openArtifact: { decide: openArtifact },
+  keepArtifact: { decide: keepArtifact },
+  discardArtifact: { decide: discardArtifact },
+  removeArtifact: { decide: removeArtifact },
   deleteBuild: { decide: deleteBuild },
   recordDeletions: { decide: recordDeletions },
   recordFlush: { decide: recordFlush },

@@ -29,6 +29,7 @@ import {
 import { keptOutputs, OUTPUT_REFUSED, outputsProblem } from "./outputs.ts";
 import { POOL_LIMITS } from "./rules.ts";
 import type { PoolState } from "./state.ts";
+import { testsFound } from "./tests.ts";
 
 /** The build that the caller holds a lease on, or the refusal. */
 export const buildOfCaller = (
@@ -115,8 +116,8 @@ export const progress = (
   if (progressReport.steps) report.steps = progressReport.steps;
   else if (progressReport.masksCame) report.masksCame = true;
   if (progressReport.summary !== undefined) report.summary = progressReport.summary;
-  const found = foundChanges(build, progressReport, context);
-  if (found.length === 0 && Object.keys(report).length === 0) return decided(null);
+  const found = [...foundChanges(build, progressReport, context), ...testsFound(held, progressReport)];
+  if (Object.keys(report).length === 0) return decided(null, found);
   return decided(null, [{ kind: "report", buildId: build.id, report, at: context.now }, ...found]);
 };
 

@@ -22,6 +22,8 @@ export interface RequestHeaders {
   features: Feature[];
   /** Versions of Xcode on the agent's machine. */
   xcodes: string[];
+  /** What an earlier answer granted, for the parts and the end of an artifact. */
+  grant: string | null;
 }
 
 const NO_HEADERS: RequestHeaders = {
@@ -31,6 +33,7 @@ const NO_HEADERS: RequestHeaders = {
   bootId: null,
   features: [],
   xcodes: [],
+  grant: null,
 };
 
 /** What is known of a request before its caller is admitted. */

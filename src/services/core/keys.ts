@@ -1,8 +1,11 @@
+import type { ArtifactGrants } from "../../crypto/artifact-grant.ts";
 import { type BadgeMint, loadBadgeMint } from "../../crypto/badge.ts";
 import { type HookMint, loadHookMint } from "../../crypto/hook.ts";
 import type { Keyring } from "../../crypto/keyring.ts";
 import { loadMint, type TokenMint } from "../../crypto/token.ts";
 import type { DatabaseSession } from "../../db/session.ts";
+import { artifactGrants, type GrantFacts } from "./artifact-grants.ts";
+import { type CacheGrantFacts, cacheGrants } from "./cache-grants.ts";
 import { checkedKeyring, openStored, usable } from "./sealing.ts";
 
 /** The keys of the Worker's secrets: those that seal values, and those that sign tokens. */
@@ -38,6 +41,16 @@ export class Keys {
   /** Makes the addresses and secrets of hooks. @throws Refusal keyring-unavailable */
   get hooks(): HookMint {
     return usable("TOKEN_KEYS", () => loadHookMint(this.#env.TOKEN_KEYS));
+  }
+
+  /** @throws Refusal keyring-unavailable */
+  get artifactGrants(): ArtifactGrants<GrantFacts> {
+    return artifactGrants(this.#env);
+  }
+
+  /** @throws Refusal keyring-unavailable */
+  get cacheGrants(): ArtifactGrants<CacheGrantFacts> {
+    return cacheGrants(this.#env);
   }
 
   /** @throws Refusal keyring-unavailable */

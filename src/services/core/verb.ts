@@ -18,6 +18,8 @@ interface Definition<P, Q, B, O extends z.ZodMiniType> {
   body?: z.ZodMiniType<B>;
   /** A request without a body is one with an empty object. */
   mayLackBody?: true;
+  /** The most that the body may have, where that is more than for others. */
+  bodyBytes?: number;
   /** Absent where the answer has no body. */
   output?: O;
   run(context: Context, input: Input<P, Q, B>): Promise<z.output<O> | Answer<z.output<O>>>;

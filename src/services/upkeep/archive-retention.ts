@@ -1,4 +1,4 @@
-import { ARCHIVED, type Archived, dayOf, dayOfKey } from "../../archive/keys.ts";
+import { ARCHIVED, type Archived, dayOf, dayOfKey, UNTIL_DAY } from "../../archive/keys.ts";
 import { type Chore, minuteOf, NOTHING } from "./run.ts";
 
 /** Objects of one page, as R2 lists and deletes them, and pages of one kind and run. */
@@ -7,8 +7,8 @@ const PAGES = 20;
 /** Minutes from one run to the next: a list costs as much as a write. */
 const EVERY_MINUTES = 10;
 
-/** Deletes the objects of builds that ended before `day`, oldest first. */
-const removeBefore = async (archive: R2Bucket, kind: Archived, day: string): Promise<number> => {
+/** Deletes the objects whose keys begin with days before `day`, oldest first. */
+const removeBefore = async (archive: R2Bucket, kind: Archived | typeof UNTIL_DAY, day: string): Promise<number> => {
   let removed = 0;
   for (let page = 0; page < PAGES; page++) {
     const { objects, truncated } = await archive.list({ prefix: `${kind}/`, limit: PAGE });
@@ -24,5 +24,6 @@ export const removeArchived: Chore = async ({ env, now, buildsBefore }) => {
   if (minuteOf(now) % EVERY_MINUTES !== 0) return NOTHING;
   const day = dayOf(buildsBefore);
   const removed = await Promise.all(ARCHIVED.map((kind) => removeBefore(env.ARCHIVE, kind, day)));
-  return { archived: removed.reduce((sum, count) => sum + count, 0) };
+  const artifacts = await removeBefore(env.ARCHIVE, UNTIL_DAY, dayOf(now));
+  return { archived: removed.reduce((sum, count) => sum + count, 0), artifacts };
 };

@@ -36,6 +36,12 @@ export const removeBuilds: Chore = async (run) => {
       "(org_id, id)",
       sql`SELECT org_id, id FROM job WHERE finished_at < ${before} ORDER BY finished_at`,
     ),
+    tests: await deleteSlices(
+      run,
+      "test_result",
+      "(org_id, job_id, test_id)",
+      sql`SELECT org_id, job_id, test_id FROM test_result WHERE at < ${before} ORDER BY at`,
+    ),
   };
 };
 

@@ -2,6 +2,7 @@ import { sql } from "drizzle-orm";
 import { lastDayPast } from "../../archive/keys.ts";
 import { DatabaseSession } from "../../db/session.ts";
 import { removeArchived } from "./archive-retention.ts";
+import { removeUnusedCache } from "./cache-retention.ts";
 import { moveAudit, moveBuilds, removeEarlierBuilds } from "./earlier.ts";
 import { Failures } from "./failures.ts";
 import { writeNumbers } from "./numbers.ts";
@@ -31,6 +32,7 @@ const CHORES: Record<string, Chore> = {
   removeBuilds,
   removeEarlierBuilds,
   removeArchived,
+  removeUnusedCache,
   removeAudit,
   removeUses,
   removeTraces,

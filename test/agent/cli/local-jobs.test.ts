@@ -146,6 +146,29 @@ describe("run FILE with jobs", () => {
     expect(code).toBe(1);
   });
 
+  it("passes files on, and keeps them where it is told to", async () => {
+    const file = `jobs:
+  make:
+    matrix: { on: [a, b/c] }
+    steps: [{ run: 'mkdir -p out; echo "$MILLRACE_MATRIX" > out/what; ln -sf what out/link' }]
+    artifacts: [{ name: files, path: out/ }, { name: tree, path: out, as: tar }, { name: none, path: x, if-none: warn }]
+  use:
+    needs: [make]
+    checkout: false
+    downloads: [{ from: make, artifact: files, to: in }, { from: make, to: all }]
+    steps: [{ run: 'cat in/*/what in/b%2Fc/link; readlink all/a/tree/link' }]
+`;
+    const { stdout, code, folder } = await run(file, "--artifacts", "kept");
+    expect(stdout).toContain('{"on":"a"}\n{"on":"b/c"}\n{"on":"b/c"}\nwhat\n');
+    expect(stdout).toContain("Warning: artifact none: no file in the checkout is x\n");
+    expect(code).toBe(0);
+    expect(readFileSync(join(folder, "kept/make (b%2Fc)/files/what"), "utf8")).toBe('{"on":"b/c"}\n');
+    const failing = "steps: [{ run: 'true' }]\nartifacts: [{ name: app, path: gone }]\n";
+    const failed = await run(failing);
+    expect(failed.stderr).toContain("The artifact app was not kept: no file in the checkout is gone");
+    expect(failed.code).toBe(1);
+  });
+
   it("stops, and runs only what cleans up", async () => {
     const file = `jobs:
   long: { steps: [{ run: touch here; sleep 1000 }] }

@@ -170,7 +170,7 @@ describe("the rule of tries", () => {
     outcome: fc.constantFrom("success", "failure", "cancelled"),
     exitCode: fc.integer({ min: 0, max: 3 }),
     ...{ outputs: fc.constant({}), env: fc.constant({}), path: fc.constant([]), summary: fc.constant("") },
-    why: fc.constant(null),
+    ...{ artifacts: fc.constant([]), why: fc.constant(null) },
   }) as fc.Arbitrary<StepVerdict>;
 
   it("never tries after a success or a cancel, nor one too many, and gives the last try's end", async () => {

@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import type { ArtifactToKeep } from "../../../src/agent/artifacts/keep-artifacts.ts";
 import { endAndRemoveBuild, makeBuildFolder, removeBuildFolder } from "../../../src/agent/build-folder.ts";
 import { BuildFailure, Cancel } from "../../../src/agent/failure.ts";
 import { BuildLog } from "../../../src/agent/log/build-log.ts";
@@ -49,7 +50,7 @@ const runPlan = async (
   onTestFinished(async () => {
     await endAndRemoveBuild(folder.path, user, 0);
   });
-  const told = { steps: [] as Step[][], masks: [] as string[], summary: "" };
+  const told = { steps: [] as Step[][], masks: [] as string[], summary: "", kept: [] as ArtifactToKeep[] };
   const listener: StepListener = {
     steps: (steps) => {
       told.steps.push(steps);
@@ -79,6 +80,12 @@ const runPlan = async (
     user,
     signal,
     listener,
+    artifacts: {
+      keep: async (artifact) => {
+        told.kept.push(artifact);
+        if (artifact.name === "refused") throw new BuildFailure("artifact-failed", "refused was not kept");
+      },
+    },
     grace: 100,
   });
   const result = await running.then(
@@ -177,6 +184,45 @@ describe("the steps of a plan", () => {
     expect(told.summary).toBe("## Result\n");
     expect(told.masks).toEqual(["first line\nsecond line"]);
     expect(log.split("\n").slice(1)).toEqual(["***", ""]);
+  });
+
+  it("have what they name kept when they have ended, also after a failure", async () => {
+    const steps = `steps:
+  - run: |
+      echo "app=build/*.ipa" >> "$MILLRACE_ARTIFACT"
+      echo "app=!build/x.ipa" >> "$MILLRACE_ARTIFACT"
+  - run: echo "shots=shots/" >> "$MILLRACE_ARTIFACT"; exit 3
+`;
+    const { told, value } = await runPlan(steps);
+    const rest = { as: "files", keepDays: null, ifNone: "fail" };
+    expect(told.kept).toEqual([
+      { name: "app", paths: ["build/*.ipa", "!build/x.ipa"], ...rest },
+      { name: "shots", paths: ["shots/"], ...rest },
+    ]);
+    expect(value).toMatchObject({ succeeded: false, exitCode: 3 });
+  });
+
+  it("fail the build when what they name cannot be kept, unless they fail by themselves", async () => {
+    const name = 'echo "refused=x" >> "$MILLRACE_ARTIFACT"';
+    const { error, told, log } = await runPlan(`steps:
+  - run: ${JSON.stringify(name)}
+  - run: exit 9
+  - if: failure()
+    run: echo it is told
+`);
+    expect(error).toMatchObject({ reason: "artifact-failed", message: "refused was not kept" });
+    expect(told.steps.at(-1)?.map(({ status }) => status)).toEqual(["succeeded", "skipped", "succeeded"]);
+    expect(log).toContain("it is told");
+    const both = await runPlan(`steps: [{ run: ${JSON.stringify(`${name}; exit 4`)} }]`);
+    expect(both.value).toMatchObject({ succeeded: false, exitCode: 4 });
+    expect(both.log).toContain("refused was not kept");
+  });
+
+  it("fail by a line that names no artifact", async () => {
+    const { value, log } = await runPlan(`steps: [{ run: 'echo "a/b=/etc/passwd" >> "$MILLRACE_ARTIFACT"' }]`);
+    expect(value).toMatchObject({ succeeded: false });
+    expect(log).toContain("$MILLRACE_ARTIFACT, line 1: the name of an artifact must not have any of");
+    expect(log).not.toMatch(/: .*\/etc\/passwd$/m);
   });
 
   it("end with the agent's own error when a script cannot be written", async () => {

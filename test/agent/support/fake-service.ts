@@ -78,6 +78,7 @@ export const makeJob = (cloneUrl: string, number: number, change: Partial<Job> =
     supersededBy: null,
     jobs: null,
     waitsFor: [],
+    tests: null,
     queuedAt: NOW,
     startedAt: null,
     finishedAt: null,

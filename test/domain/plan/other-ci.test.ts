@@ -19,17 +19,17 @@ const TYPED: [from: string, file: string, ...mistakes: string[]][] = [
   [
     "an unknown key",
     "frobnicate: x\nsteps:\n  - run: make\n",
-    "1:1: `frobnicate` is not a key of a pipeline file. The keys are name, env, defaults, requires, timeout-minutes, checkout, tools, groups, retry, steps, on, supersede, schedule",
+    "1:1: `frobnicate` is not a key of a pipeline file. The keys are name, env, defaults, requires, timeout-minutes, checkout, tools, groups, artifacts, cache, reports, retry, steps, on, supersede, schedule",
   ],
   [
     "several",
     "cache: { paths: [node_modules] }\nsteps:\n  - run: make\n",
-    "1:1: `cache` is not a key of a pipeline file. There is no cache here yet",
+    "1:8: Write a list, for example `[{ name: npm, files: package-lock.json, path: ~/.npm }]`",
   ],
   [
     "several",
     "steps:\n  - run: make\n    artifacts: { paths: [dist] }\n",
-    "3:5: `artifacts` is not a key of a step. There are no artifacts here yet: upload the files in a step",
+    "3:5: `artifacts` is not a key of a step. Write `artifacts: [{ name: app, path: build/*.ipa }]` beside `steps`",
   ],
   [
     "GitHub",
@@ -262,7 +262,7 @@ const TYPED: [from: string, file: string, ...mistakes: string[]][] = [
   [
     "Drone",
     "kind: pipeline\nsteps:\n  - name: build\n    image: node\n    commands: [npm ci]\n",
-    "1:1: `kind` is not a key of a pipeline file. The keys are name, env, defaults, requires, timeout-minutes, checkout, tools, groups, retry, steps, on, supersede, schedule",
+    "1:1: `kind` is not a key of a pipeline file. The keys are name, env, defaults, requires, timeout-minutes, checkout, tools, groups, artifacts, cache, reports, retry, steps, on, supersede, schedule",
     "4:5: `image` is not a key of a step. Write what the agent must have in `requires`, for example `requires: { platform: linux }`",
     "5:5: `commands` is not a key of a step. Write the commands in `run`, one a line after `run: |`",
   ],
@@ -288,7 +288,7 @@ const TYPED: [from: string, file: string, ...mistakes: string[]][] = [
     "1:1: `version` is not a key of a file of several jobs. This does not exist here: remove it, and write commands in `steps`",
     "4:5: `docker` is not a key of a job. Steps run on the agent itself: write what it must have in `requires`",
     "6:9: The checkout is made before the first step: leave this one out",
-    "8:9: `save_cache` is not a key of a step. There is no cache here yet",
+    "8:9: `save_cache` is not a key of a step. Write `cache: [{ name: npm, files: package-lock.json, path: ~/.npm }]` beside `steps`",
   ],
   [
     "Azure",

@@ -21,7 +21,21 @@ const pattern = (of: unknown) => new RegExp(String(of));
 describe("the schema of pipeline files", () => {
   it("names every key of the language", () => {
     expect(Object.keys(schema.properties ?? {})).toEqual([
-      ...["name", "env", "defaults", "requires", "timeout-minutes", "checkout", "tools", "groups", "retry", "steps"],
+      ...[
+        "name",
+        "env",
+        "defaults",
+        "requires",
+        "timeout-minutes",
+        "checkout",
+        "tools",
+        "groups",
+        "artifacts",
+        "cache",
+        "reports",
+        "retry",
+        "steps",
+      ],
       ...["on", "supersede", "schedule"],
     ]);
     expect(Object.keys(several.properties ?? {})).toEqual([
@@ -41,6 +55,10 @@ describe("the schema of pipeline files", () => {
         "checkout",
         "tools",
         "steps",
+        "artifacts",
+        "downloads",
+        "reports",
+        "cache",
       ],
     ]);
     expect(several).toMatchObject({ required: ["jobs"], additionalProperties: false });

@@ -319,15 +319,25 @@ const WRONG: [file: string, mistakes: string[]][] = [
     "jobs: { a: { steps: [{ run: x }], host-token: x } }",
     ["1:35 `host-token` is not a key of a job. This comes later"],
   ],
-  ["jobs: { a: { steps: [{ run: x }], artifacts: x } }", ["1:35 `artifacts` is not a key of a job. This comes later"]],
-  ["jobs: { a: { steps: [{ run: x }], downloads: x } }", ["1:35 `downloads` is not a key of a job. This comes later"]],
-  ["jobs: { a: { steps: [{ run: x }], cache: x } }", ["1:35 `cache` is not a key of a job. The cache comes later"]],
-  ["jobs: { a: { steps: [{ run: x }], reports: x } }", ["1:35 `reports` is not a key of a job. This comes later"]],
+  [
+    "jobs: { a: { steps: [{ run: x }], cache: x } }",
+    ["1:42 Write a list, for example `[{ name: npm, files: package-lock.json, path: ~/.npm }]`"],
+  ],
+  [
+    "jobs: { a: { steps: [{ run: x }], reports: x } }",
+    ["1:44 Write a mapping, for example `reports: { junit: build/reports/*.xml }`"],
+  ],
   ["tools: x\nsteps: [{ run: x }]", ["1:8 This must be one of: auto"]],
   ["id-token: x\nsteps: [{ run: x }]", ["1:1 `id-token` is not a key of a pipeline file. This comes later"]],
   ["host-token: x\nsteps: [{ run: x }]", ["1:1 `host-token` is not a key of a pipeline file. This comes later"]],
-  ["downloads: x\nsteps: [{ run: x }]", ["1:1 `downloads` is not a key of a pipeline file. This comes later"]],
-  ["cache: x\nsteps: [{ run: x }]", ["1:1 `cache` is not a key of a pipeline file. There is no cache here yet"]],
+  [
+    "downloads: x\nsteps: [{ run: x }]",
+    ["1:1 `downloads` is not a key of a pipeline file. Write `jobs`: a job gets what the jobs before it left"],
+  ],
+  [
+    "cache: x\nsteps: [{ run: x }]",
+    ["1:8 Write a list, for example `[{ name: npm, files: package-lock.json, path: ~/.npm }]`"],
+  ],
   [
     "gate: x\nsteps: [{ run: x }]",
     ["1:1 `gate` is not a key of a pipeline file. Write `jobs`: this is for a job, beside its `steps`"],

@@ -53,6 +53,18 @@ describe("what a git host is told of a build", () => {
     });
   });
 
+  it("has what the tests said, of the lease with the result alone", () => {
+    const result = { status: "failed", exitCode: 1, reason: null } as const;
+    const counts = { total: 1204, failed: 3, skipped: 0, flaky: 1, seconds: 9 };
+    const tests = { counts, warnings: 0, hasNews: true, fence: 7, day: "2026-11-23" };
+    const said = (job: Partial<JobFacts>) =>
+      hostReportOf({ ...builds.get(id)!, status: "failed" }, { ...jobs.get(id)!, tests, fence: 7, result, ...job })
+        ?.description;
+    expect(said({})).toBe("Failed: 3 of 1,204 tests failed, 1 flaky");
+    expect(said({ fence: 8 })).toBe("Failed");
+    expect(said({ result: null })).toBe("Failed");
+  });
+
   it("is at most 140 characters, whatever ended it", () => {
     const labels = Array.from({ length: LIMITS.labels }, (_, n) => `${n}`.padEnd(LIMITS.labelCharacters, "x"));
     for (const status of STATUSES)

@@ -20,6 +20,7 @@ const file = (go: string): string => `jobs:
     steps: [{ run: echo two }]
   three:
     retry: 1
+    artifacts: [{ name: notes, path: notes.txt, if-none: ignore }]
     steps: [{ run: 'if [ ! -e ${go}-tried ]; then touch ${go}-tried; exit 1; fi' }]
   four:
     gate: { message: Really? }

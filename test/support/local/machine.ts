@@ -37,6 +37,11 @@ export class Machine {
     return new Machine(name, id, proxy, agent);
   }
 
+  /** The folder of its identity and its copies. */
+  get state(): string {
+    return this.#agent.state;
+  }
+
   printed(): string {
     return this.#agent.printed();
   }

@@ -28,7 +28,7 @@ export const AGENTS: Words = {
       createdAt: "Time of the registration.",
       registeredBy: "The token that registered the agent; null for an agent that registered before this was recorded.",
       features:
-        "What its program can do beyond the first protocol: environment, jobs, retry, include, files, tools. Empty for agents before 0.6.0. New values may be added.",
+        "What its program can do beyond the first protocol: environment, jobs, retry, include, files, tools, artifacts. Empty for agents before 0.6.0. New values may be added.",
       xcodes: "Versions of Xcode that the agent said its machine has, for jobs with `tools: { xcode: ... }`.",
     },
   },

@@ -1,6 +1,8 @@
 import type { JsonSchema, Schemas } from "../schemas.ts";
 import { AGENTS } from "./agents.ts";
+import { ARTIFACTS } from "./artifacts.ts";
 import { BUILDS } from "./builds.ts";
+import { CACHE } from "./cache.ts";
 import { CONNECTIONS } from "./connections.ts";
 import { GROWING } from "./growing.ts";
 import { JOBS } from "./jobs.ts";
@@ -9,6 +11,7 @@ import { SCHEDULES } from "./schedules.ts";
 import type { Words } from "./schema-words.ts";
 import { SERVICE } from "./service.ts";
 import { SOURCES } from "./sources.ts";
+import { TESTS } from "./tests.ts";
 import { VALUES } from "./values.ts";
 import { VARIABLES } from "./variables.ts";
 
@@ -17,6 +20,9 @@ export const WORDS: Words = {
   ...AGENTS,
   ...BUILDS,
   ...JOBS,
+  ...ARTIFACTS,
+  ...TESTS,
+  ...CACHE,
   ...CONNECTIONS,
   ...SOURCES,
   ...SCHEDULES,

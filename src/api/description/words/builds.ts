@@ -45,6 +45,7 @@ export const BUILDS: Words = {
         "Id of the build of a newer commit for which this build was canceled; null for others, and in lists.",
       jobs: "The jobs of a build of several, each after what it needs; null for a build of one job, and in lists.",
       waitsFor: "The gates that it waits for. Empty otherwise.",
+      tests: "How many tests failed and passed, by the reports of its jobs; null where no job reported any.",
       webUrl: "URL of the build's page, on the host of the request.",
       queuedAt: "When the build was created.",
       startedAt: "When an agent first started the build; null until then.",

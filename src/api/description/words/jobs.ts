@@ -61,6 +61,7 @@ export const JOBS: Words = {
       queuedAt: "When it could run: what it needs had ended, and its gate was open; null before.",
       startedAt: "When an agent first started the job; null until then.",
       finishedAt: "When the job ended; null until then.",
+      tests: "How many tests failed and passed; null where the job reported none.",
       adoptedFrom: "Id of the build whose result of this job was taken over; null if it ran in this build.",
     },
   },

@@ -1,0 +1,91 @@
+import { createHash } from "node:crypto";
+import type { PlanDownload } from "../../domain/plan/plan.ts";
+import type { ArtifactFile } from "../../protocol/artifact.ts";
+import { type FilePlace, FileProblem, type FileWriter, receiveFiles } from "../files/file-helper.ts";
+import { isTarOfBundle, shownPath } from "../files/kept-names.ts";
+import type { BuildLog } from "../log/build-log.ts";
+import type { ArtifactStore, LeftArtifact } from "./artifact-store.ts";
+import { toArtifactFailure } from "./keep-artifacts.ts";
+import { safeFolder } from "./safe-folder.ts";
+import { filesInWords, sizeInWords } from "./sizes.ts";
+
+export interface FetchOptions {
+  place: FilePlace;
+  store: ArtifactStore;
+  log: BuildLog;
+  /** A file that is already there gives way. */
+  replaces: boolean;
+  /** Whether a job did not run, and so left nothing. */
+  isSkipped: (job: string) => boolean;
+}
+
+/** Puts what jobs before this one left into its checkout. @throws BuildFailure artifact-failed */
+export const fetchArtifacts = async (downloads: readonly PlanDownload[], options: FetchOptions): Promise<void> => {
+  if (downloads.length > 0) options.log.begin("Downloads");
+  for (const download of downloads) {
+    const what = `${download.artifact ?? "What is left"} of ${download.from} was not fetched`;
+    try {
+      await fetchOne(download, options);
+    } catch (error) {
+      throw toArtifactFailure(error, what);
+    }
+  }
+};
+
+const fetchOne = async (download: PlanDownload, options: FetchOptions): Promise<void> => {
+  const { from, artifact, to } = download;
+  if (options.isSkipped(from)) {
+    options.log.say(`${from} was skipped: it left nothing`);
+    return;
+  }
+  const found = await options.store.find(download);
+  if (found.length === 0) options.log.say(`${from} left ${artifact === null ? "nothing" : `no ${artifact}`}`);
+  for (const one of found) {
+    const values = Object.values(one.matrix ?? {}).map((value) => safeFolder(String(value)));
+    const folder = [...to, ...values, ...(artifact === null ? [one.name] : [])];
+    await put(one, folder, options);
+    options.log.say(`${from}: ${one.name}, ${sizeInWords(one.bytes)}, is in ${folder.join("/") || "the checkout"}`);
+  }
+};
+
+const put = async (artifact: LeftArtifact, folder: string[], options: FetchOptions): Promise<void> => {
+  const { place, replaces } = options;
+  const files = await artifact.files();
+  const bytes = files.reduce((sum, { size }) => sum + size, 0);
+  if (bytes !== artifact.bytes) throw new FileProblem(`${filesInWords(files.length)} have other bytes than announced`);
+  await receiveFiles(place, { folder, replaces }, (writer) => write(artifact, files, writer));
+};
+
+/** Gives the bytes to the files that they belong to, and compares each with its sum. */
+const write = async (
+  { as, content }: LeftArtifact,
+  files: Omit<ArtifactFile, "crc32">[],
+  writer: FileWriter,
+): Promise<void> => {
+  const begin = ({ path, size, mode }: Omit<ArtifactFile, "crc32">) =>
+    writer.begin({ path, size, mode, isUnpacked: as === "tar" || isTarOfBundle(path) });
+  const pieces = content()[Symbol.asyncIterator]();
+  let rest: Buffer = Buffer.alloc(0);
+  try {
+    for (const file of files) {
+      await begin(file);
+      const hash = createHash("sha256");
+      for (let left = file.size; left > 0; ) {
+        if (rest.length === 0) {
+          const { done, value } = await pieces.next();
+          if (done) throw new FileProblem("its bytes end too early");
+          rest = value;
+        }
+        const own = rest.subarray(0, left);
+        hash.update(own);
+        await writer.write(own);
+        left -= own.length;
+        rest = rest.subarray(own.length);
+      }
+      if (hash.digest("hex") !== file.sha256)
+        throw new FileProblem(`${shownPath(file.path)} did not arrive as it was kept`);
+    }
+  } finally {
+    await pieces.return?.();
+  }
+};

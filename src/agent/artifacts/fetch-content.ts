@@ -1,0 +1,97 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { logger } from "../cli/logger.ts";
+import { type BackOff, DEFAULT_BACK_OFF, retryAfterOf, retryDelay } from "../wire/back-off.ts";
+import type { Client } from "../wire/client.ts";
+import { ArtifactRefused } from "./lease-calls.ts";
+
+/** Tries in a row that bring nothing. */
+const TRIES = 14;
+/** Milliseconds without a byte after which a connection counts as cut. */
+const SILENCE = 60_000;
+
+export interface ContentToFetch {
+  client: Client;
+  grant: string;
+  /** Where the bytes of a grant are; those of an artifact where it is left out. */
+  pathOf?: (grant: string) => string;
+  /** Asks for another grant, when this one is refused. */
+  renew: () => Promise<string>;
+  bytes: number;
+  signal: AbortSignal;
+  backOff?: BackOff;
+}
+
+const artifactPath = (grant: string): string => `/artifact/${encodeURIComponent(grant)}/content`;
+
+/** The bytes of an artifact. A connection that is cut goes on where it was. @throws ArtifactRefused, the signal's reason */
+export async function* contentOf({
+  client,
+  grant,
+  pathOf = artifactPath,
+  renew,
+  bytes,
+  signal,
+  backOff = DEFAULT_BACK_OFF,
+}: ContentToFetch): AsyncGenerator<Buffer> {
+  let current = grant;
+  let done = 0;
+  for (let failures = 0; done < bytes; ) {
+    const silence = new Silence(signal);
+    let retryAfter: number | null = null;
+    try {
+      const response = await fetch(`${client.url}${pathOf(current)}`, {
+        headers: { ...client.headers(), ...(done > 0 ? { Range: `bytes=${done}-` } : {}) },
+        redirect: "manual",
+        signal: silence.signal,
+      });
+      retryAfter = retryAfterOf(response.headers.get("Retry-After"), Date.now());
+      if (response.status === (done > 0 ? 206 : 200) && response.body) {
+        for await (const piece of response.body as AsyncIterable<Uint8Array>) {
+          silence.end();
+          if (piece.length > bytes - done) throw new ArtifactRefused(null, "the service sends more than it announced");
+          done += piece.length;
+          failures = 0;
+          yield Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
+          silence.begin();
+        }
+      } else {
+        await response.body?.cancel();
+        const { status } = response;
+        if (status === 403 || status === 410) current = await renew();
+        else if (status < 500 && status !== 429 && status !== 408)
+          throw new ArtifactRefused(status, `the service does not give it (${status})`);
+      }
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof ArtifactRefused) throw error;
+      logger.warn(`an artifact's bytes stopped after ${done} of ${bytes}; trying again`);
+    } finally {
+      silence.end();
+    }
+    if (done === bytes) return;
+    if (++failures === TRIES) throw new ArtifactRefused(null, "its bytes do not arrive");
+    const wait = { retry: failures - 1, retryAfter, isCut: false, backOff, random: Math.random() };
+    await delay(retryDelay(wait), undefined, { signal }).catch(() => signal.throwIfAborted());
+  }
+}
+
+/** Ends a request in which nothing happens. */
+class Silence {
+  readonly signal: AbortSignal;
+  readonly #controller = new AbortController();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(signal: AbortSignal) {
+    this.signal = AbortSignal.any([signal, this.#controller.signal]);
+    this.begin();
+  }
+
+  begin(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#controller.abort(), SILENCE);
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+  }
+}

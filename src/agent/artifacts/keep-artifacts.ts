@@ -1,0 +1,98 @@
+import { pathProblem } from "../../domain/artifact/file-list.ts";
+import type { PlanArtifact } from "../../domain/plan/plan.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import { BuildFailure, Cancel } from "../failure.ts";
+import { type CollectedFiles, collectFiles, type FilePlace, FileProblem } from "../files/file-helper.ts";
+import { clashIn, shownPath } from "../files/kept-names.ts";
+import type { BuildLog } from "../log/build-log.ts";
+import type { ArtifactStore } from "./artifact-store.ts";
+import { ArtifactRefused } from "./lease-calls.ts";
+import { filesInWords, sizeInWords } from "./sizes.ts";
+
+export type ArtifactToKeep = Omit<PlanArtifact, "when">;
+
+/** An artifact that cannot be kept, or not be got, fails its job. Other errors pass. */
+export const toArtifactFailure = (error: unknown, what: string): unknown =>
+  error instanceof FileProblem || error instanceof ArtifactRefused
+    ? new BuildFailure("artifact-failed", `${what}: ${error.message}`)
+    : error;
+
+/** Keeps the artifacts of one job. */
+export class ArtifactKeeper {
+  readonly #place: FilePlace;
+  readonly #store: ArtifactStore;
+  readonly #log: BuildLog;
+  readonly #names = new Set<string>();
+
+  constructor(place: FilePlace, store: ArtifactStore, log: BuildLog) {
+    this.#place = place;
+    this.#store = store;
+    this.#log = log;
+  }
+
+  /** @throws BuildFailure artifact-failed; Cancel when the build must stop */
+  async keep(artifact: ArtifactToKeep): Promise<void> {
+    const { name, paths, as } = artifact;
+    const asTar = as === "tar" ? `${name}.tar` : null;
+    try {
+      this.#takeName(name);
+      const wanted = { paths, asTar, atMost: LIMITS.artifactFiles };
+      await collectFiles(this.#place, wanted, (collected) => this.#keepFound(artifact, collected));
+    } catch (error) {
+      if (error instanceof Cancel) throw error;
+      throw toArtifactFailure(error, `The artifact ${name} was not kept`);
+    }
+  }
+
+  /** Keeps what the file declares for this end of the steps. @throws BuildFailure for the first that was not kept */
+  async keepAll(artifacts: readonly PlanArtifact[], end: "success" | "failure"): Promise<void> {
+    const due = artifacts.filter(({ when }) => when === "always" || when === end);
+    let first: BuildFailure | null = null;
+    if (due.length > 0) this.#log.begin("Artifacts");
+    for (const artifact of due)
+      await this.keep(artifact).catch((error: unknown) => {
+        if (!(error instanceof BuildFailure)) throw error;
+        if (first !== null) this.#log.say(error.message);
+        first ??= error;
+      });
+    if (first !== null) throw first;
+  }
+
+  /** Two names that some file system takes for one would be mistaken for each other. */
+  #takeName(name: string): void {
+    const folded = name.normalize("NFC").toLowerCase();
+    if (this.#names.has(folded)) throw new FileProblem("another artifact of this job has this name");
+    if (this.#names.size === LIMITS.artifacts) throw new FileProblem(`a job has at most ${LIMITS.artifacts} artifacts`);
+    this.#names.add(folded);
+  }
+
+  async #keepFound({ name, as, keepDays, ifNone, paths }: ArtifactToKeep, collected: CollectedFiles): Promise<void> {
+    const { files, leftOut } = collected;
+    for (const line of leftOut) this.#log.say(`artifact ${name}: left out: ${line}`);
+    if (files.length === 0) {
+      const none = `no file in the checkout is ${paths.join(", ")}`;
+      if (ifNone === "fail") throw new FileProblem(none);
+      if (ifNone === "warn") this.#log.say(`Warning: artifact ${name}: ${none}`);
+      return;
+    }
+    this.#check(files.map(({ path }) => path));
+    const bytes = files.reduce((sum, { size }) => sum + size, 0);
+    if (bytes > LIMITS.artifactBytes)
+      throw new FileProblem(`${sizeInWords(bytes)} are more than ${sizeInWords(LIMITS.artifactBytes)}`);
+    await this.#store.keep({ name, as, keepDays }, collected);
+    this.#log.say(`artifact ${name}: ${filesInWords(files.length)}, ${sizeInWords(bytes)}`);
+  }
+
+  /** The helper may have been changed by a process of its user: what it says of names is not relied on. */
+  #check(paths: string[]): void {
+    const bad = paths.find((path) => pathProblem(path) !== null);
+    if (bad !== undefined) throw new FileProblem(`${shownPath(bad).slice(0, 300)} ${pathProblem(bad)}`);
+    const clash = clashIn(paths);
+    if (clash !== null)
+      throw new FileProblem(
+        `${shownPath(clash)} cannot be told from another of its files where letter case does not count`,
+      );
+    const secret = paths.find((path) => this.#log.mask(path) !== path);
+    if (secret !== undefined) throw new FileProblem("the name of a file has a secret in it");
+  }
+}

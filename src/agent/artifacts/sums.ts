@@ -1,0 +1,67 @@
+import { createHash, type Hash } from "node:crypto";
+import * as zlib from "node:zlib";
+import type { FoundFile } from "../files/requests.ts";
+
+type Crc = (bytes: Uint8Array, value: number) => number;
+
+const TABLE = Uint32Array.from({ length: 256 }, (_, index) => {
+  let value = index;
+  for (let bit = 0; bit < 8; bit++) value = value & 1 ? (value >>> 1) ^ 0xedb88320 : value >>> 1;
+  return value;
+});
+
+/** CRC-32 as zip has it (ISO 3309). `value` is that of the bytes before. */
+export const crcByTable: Crc = (bytes, value) => {
+  let crc = ~value;
+  for (const byte of bytes) crc = TABLE[(crc ^ byte) & 0xff]! ^ (crc >>> 8);
+  return ~crc >>> 0;
+};
+
+/** Node has one of its own from 20.15 and 22.2 on. */
+const crc32: Crc = (zlib as { crc32?: Crc }).crc32 ?? crcByTable;
+
+export interface FileSums {
+  sha256: string;
+  crc32: string;
+}
+
+/** Computes the sums of files whose bytes come one after the other. */
+export class SumsOfFiles {
+  readonly #files: readonly Pick<FoundFile, "size">[];
+  readonly #sums: FileSums[] = [];
+  #hash: Hash = createHash("sha256");
+  #crc = 0;
+  #left: number;
+
+  constructor(files: readonly Pick<FoundFile, "size">[]) {
+    this.#files = files;
+    this.#left = files[0]?.size ?? 0;
+    this.#endFiles();
+  }
+
+  push(bytes: Buffer): void {
+    for (let rest = bytes; rest.length > 0; ) {
+      const own = rest.subarray(0, this.#left);
+      if (own.length === 0) throw new Error("more bytes than the files have");
+      this.#hash.update(own);
+      this.#crc = crc32(own, this.#crc);
+      this.#left -= own.length;
+      rest = rest.subarray(own.length);
+      this.#endFiles();
+    }
+  }
+
+  /** Those of the files that are whole. */
+  get sums(): readonly FileSums[] {
+    return this.#sums;
+  }
+
+  #endFiles(): void {
+    while (this.#left === 0 && this.#sums.length < this.#files.length) {
+      this.#sums.push({ sha256: this.#hash.digest("hex"), crc32: this.#crc.toString(16).padStart(8, "0") });
+      this.#hash = createHash("sha256");
+      this.#crc = 0;
+      this.#left = this.#files[this.#sums.length]?.size ?? 0;
+    }
+  }
+}

@@ -1,0 +1,161 @@
+import { createHash } from "node:crypto";
+import { createReadStream, createWriteStream, statfsSync } from "node:fs";
+import { Readable, Transform } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import * as z from "zod/mini";
+import { cachePlaces } from "../../domain/cache/paths.ts";
+import type { CacheCodec } from "../../protocol/cache.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import { type CollectedFiles, collectFiles, type FilePlace, FileProblem, receiveFiles } from "../files/file-helper.ts";
+import { MOST_VISITED } from "../files/find-files.ts";
+import { compressor, decompressor } from "./codec.ts";
+
+/*
+ * An archive is a line of JSON, then one tar for the checkout and one for HOME, all of it compressed. The line says how
+ * long each is: more than that is never unpacked.
+ */
+
+const Tree = z.object({ in: z.enum(["checkout", "home"]), bytes: z.int().check(z.nonnegative()) });
+const Head = z.object({ trees: z.array(Tree).check(z.maxLength(2)) });
+type Head = z.infer<typeof Head>;
+const HEAD_BYTES = 1024;
+const TAR = "cache.tar";
+
+/** The folders that paths are relative to. */
+export type CacheRoots = Record<"checkout" | "home", FilePlace>;
+
+export interface PackedCache {
+  bytes: number;
+  sha256: string;
+  leftOut: string[];
+}
+
+const NOTHING: CollectedFiles = { files: [], leftOut: [], bytes: async function* () {} };
+
+const collected = async <T>(
+  roots: CacheRoots,
+  where: "checkout" | "home",
+  paths: string[],
+  use: (found: CollectedFiles) => Promise<T>,
+): Promise<T> => {
+  if (paths.length === 0) return use(NOTHING);
+  const wanted = { paths, asTar: TAR, atMost: MOST_VISITED, cache: { linksStay: where === "home" } };
+  return collectFiles(roots[where], wanted, use);
+};
+
+async function* archiveOf(head: Head, trees: CollectedFiles[]): AsyncGenerator<Buffer> {
+  yield Buffer.from(`${JSON.stringify(head)}\n`);
+  for (const tree of trees) if (tree.files.length > 0) yield* tree.bytes();
+}
+
+/** Packs what the paths mean into a file of the agent. @returns null where there is nothing @throws FileProblem */
+export const packCache = async (
+  roots: CacheRoots,
+  paths: string[],
+  { file, codec }: { file: string; codec: CacheCodec },
+): Promise<PackedCache | null> => {
+  const places = cachePlaces(paths);
+  return collected(roots, "checkout", places.checkout, (checkout) =>
+    collected(roots, "home", places.home, async (home) => {
+      const sizeOf = ({ files }: CollectedFiles): number => files.reduce((sum, { size }) => sum + size, 0);
+      const sizes = { checkout: sizeOf(checkout), home: sizeOf(home) };
+      if (sizes.checkout + sizes.home === 0) return null;
+      if (sizes.checkout + sizes.home > LIMITS.cacheUnpackedBytes) throw new FileProblem("it is too large");
+      const trees = (["checkout", "home"] as const).map((where) => ({ in: where, bytes: sizes[where] }));
+      const hash = createHash("sha256");
+      let bytes = 0;
+      const counting = new Transform({
+        transform(piece: Buffer, _, done) {
+          hash.update(piece);
+          bytes += piece.length;
+          done(null, piece);
+        },
+      });
+      const source = Readable.from(archiveOf({ trees }, [checkout, home]));
+      const { signal } = roots.checkout;
+      await pipeline(source, compressor(codec), counting, createWriteStream(file, { mode: 0o600 }), { signal });
+      return { bytes, sha256: hash.digest("hex"), leftOut: [...checkout.leftOut, ...home.leftOut] };
+    }),
+  );
+};
+
+/** Hands out exactly so many bytes of a stream at a time. */
+class Pieces {
+  readonly #source: AsyncIterator<Buffer>;
+  #rest: Buffer = Buffer.alloc(0);
+
+  constructor(source: AsyncIterable<Buffer>) {
+    this.#source = source[Symbol.asyncIterator]();
+  }
+
+  async next(atMost: number): Promise<Buffer> {
+    if (this.#rest.length === 0) {
+      const { done, value } = await this.#source.next();
+      if (done) throw new FileProblem("it ends too early");
+      this.#rest = value;
+    }
+    const piece = this.#rest.subarray(0, atMost);
+    this.#rest = this.#rest.subarray(piece.length);
+    return piece;
+  }
+
+  async line(): Promise<string> {
+    let text = "";
+    while (!text.includes("\n") && text.length < HEAD_BYTES) {
+      const piece = await this.next(1);
+      text += piece.toString("latin1");
+    }
+    return text;
+  }
+}
+
+const headIn = (line: string): Head => {
+  try {
+    return Head.parse(JSON.parse(line));
+  } catch {
+    throw new FileProblem("it is no archive of this agent");
+  }
+};
+
+/** Unpacks an archive, of which the sum was compared. @throws FileProblem */
+export const unpackCache = async (
+  roots: CacheRoots,
+  paths: string[],
+  { file, codec }: { file: string; codec: CacheCodec },
+): Promise<void> => {
+  const source = createReadStream(file);
+  const plain = decompressor(codec);
+  const done = pipeline(source, plain).catch(() => {});
+  try {
+    await unpackTrees(roots, paths, new Pieces(plain as AsyncIterable<Buffer>));
+  } catch (error) {
+    const isBroken =
+      error instanceof Error && /^(?:Z_|ERR_ZSTD|ZSTD_|ERR_STREAM)/.test(String((error as NodeJS.ErrnoException).code));
+    throw isBroken ? new FileProblem("its compressed bytes are broken") : error;
+  } finally {
+    source.destroy();
+    plain.destroy();
+    await done;
+  }
+};
+
+const unpackTrees = async (roots: CacheRoots, paths: string[], pieces: Pieces): Promise<void> => {
+  const places = cachePlaces(paths);
+  const { trees } = headIn(await pieces.line());
+  const all = trees.reduce((sum, { bytes }) => sum + bytes, 0);
+  if (all > LIMITS.cacheUnpackedBytes) throw new FileProblem("it would unpack to too many bytes");
+  const disk = statfsSync(roots.checkout.root);
+  if (all > disk.bavail * disk.bsize) throw new FileProblem("the disk has no room for it");
+  for (const { in: where, bytes } of trees) {
+    if (bytes === 0) continue;
+    const cache = { paths: places[where], linksStay: where === "home" };
+    await receiveFiles(roots[where], { folder: [], replaces: true, cache }, async (writer) => {
+      await writer.begin({ path: TAR, size: bytes, mode: "644", isUnpacked: true });
+      for (let left = bytes; left > 0; ) {
+        const piece = await pieces.next(left);
+        await writer.write(piece);
+        left -= piece.length;
+      }
+    });
+  }
+};

@@ -1,0 +1,218 @@
+import { createHash } from "node:crypto";
+import { createReadStream, createWriteStream, rmSync } from "node:fs";
+import { Transform } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import type { PlanCache } from "../../domain/plan/plan.ts";
+import type { CachedEntry, FoundCache } from "../../protocol/cache.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import { contentOf } from "../artifacts/fetch-content.ts";
+import { ArtifactRefused } from "../artifacts/lease-calls.ts";
+import { Grant, PartSender } from "../artifacts/part-sender.ts";
+import { sizeInWords } from "../artifacts/sizes.ts";
+import { Cancel } from "../failure.ts";
+import { FileProblem } from "../files/file-helper.ts";
+import type { BuildLog } from "../log/build-log.ts";
+import type { Client } from "../wire/client.ts";
+import { type CacheRoots, packCache, unpackCache } from "./cache-archive.ts";
+import type { CacheCalls } from "./cache-calls.ts";
+import { CODECS } from "./codec.ts";
+import { type KeptCache, type LocalTier, sumOfFile } from "./local-tier.ts";
+
+/** A cache of the file, with its key. */
+export interface KeyedCache {
+  cache: PlanCache;
+  key: string;
+  fallback: string[];
+}
+
+type Scopes = Pick<FoundCache, "scopes" | "saves">;
+
+export interface JobCacheOptions {
+  calls: CacheCalls;
+  client: Client;
+  tier: LocalTier;
+  log: BuildLog;
+}
+
+/**
+ * Restores and saves the caches of one job. A build never fails for its cache: what goes wrong is a line of the log.
+ * @throws Cancel when the build must stop
+ */
+export class JobCache {
+  readonly #options: JobCacheOptions;
+  readonly #roots: CacheRoots;
+  readonly #caches: KeyedCache[];
+  /** Names of caches that were found by their whole key: they are there already. */
+  readonly #whole = new Set<string>();
+  #scopes: Scopes = { scopes: [], saves: null };
+
+  constructor(options: JobCacheOptions, roots: CacheRoots, caches: KeyedCache[]) {
+    this.#options = options;
+    this.#roots = roots;
+    this.#caches = caches;
+  }
+
+  async restoreAll(): Promise<void> {
+    const { log, calls } = this.#options;
+    if (this.#caches.length === 0) return;
+    log.begin("Cache");
+    const entries = this.#caches.map(({ key, fallback }) => ({ key, fallback }));
+    const found = await this.#trying("the cache was not asked for", () => calls.find({ entries, codecs: CODECS }));
+    if (!found) return;
+    this.#scopes = found;
+    for (const [index, keyed] of this.#caches.entries())
+      await this.#trying(`${keyed.cache.name} was not restored`, () =>
+        this.#restore(keyed, found.entries[index] ?? null),
+      );
+  }
+
+  /** `isSuccess`: how the steps ended. */
+  async saveAll(isSuccess: boolean): Promise<void> {
+    const { saves } = this.#scopes;
+    const due = this.#caches.filter(
+      ({ cache }) => !this.#whole.has(cache.name) && cache.save !== "never" && (isSuccess || cache.save === "always"),
+    );
+    if (saves === null || due.length === 0) return;
+    this.#options.log.begin("Cache");
+    for (const keyed of due) {
+      const what = `${keyed.cache.name} was not saved`;
+      await this.#trying(what, () => this.#save(keyed, saves)).catch((error: unknown) => {
+        // The steps have ended: the time limit ends what is left of this, and not the build.
+        if (!(error instanceof Cancel) || error.reason !== "timeout") throw error;
+        this.#options.log.say(`Warning: cache: ${what}: the time limit was reached`);
+      });
+    }
+  }
+
+  async #restore({ cache, key, fallback }: KeyedCache, entry: CachedEntry | null): Promise<void> {
+    const { log, tier } = this.#options;
+    const begun = performance.now();
+    const local = this.#localOf(key, fallback, entry);
+    const kept = local && (await this.#checked(local)) ? local : entry && (await this.#fetch(entry));
+    if (!kept) {
+      log.say(`${cache.name}: there is none yet`);
+      return;
+    }
+    try {
+      await unpackCache(this.#roots, cache.paths, kept);
+    } finally {
+      if (kept.file.endsWith(".part")) rmSync(kept.file, { force: true });
+    }
+    if (kept === local) tier.touch(kept);
+    if (kept.key === key) this.#whole.add(cache.name);
+    const how = kept.key === key ? "" : " of a fallback";
+    const where = kept === local ? "this machine" : `the service, saved by ${this.#branchOf(entry)}`;
+    const seconds = ((performance.now() - begun) / 1000).toFixed(1);
+    log.say(`${cache.name}: restored${how}, ${sizeInWords(kept.bytes)} from ${where} in ${seconds} s`);
+  }
+
+  #branchOf(entry: CachedEntry | null): string {
+    return this.#scopes.scopes.find(({ id }) => id === entry?.scope)?.branch ?? "this branch";
+  }
+
+  /** A copy on this machine: of the service's entry only the same bytes, and else one that never left this machine. */
+  #localOf(key: string, fallback: string[], entry: CachedEntry | null): KeptCache | null {
+    const { tier } = this.#options;
+    const isRead = (kept: KeptCache | null): kept is KeptCache => kept !== null && CODECS.includes(kept.codec);
+    const isUnsent = ({ bytes }: KeptCache): boolean => bytes > LIMITS.cacheLocalBytes;
+    if (entry?.key === key) {
+      const copy = tier.find(entry.scope, entry.key);
+      return isRead(copy) && copy.sha256 === entry.sha256 ? copy : null;
+    }
+    const scopes = this.#scopes.scopes.map(({ id }) => id);
+    const exact = scopes.map((id) => tier.find(id, key)).find((kept) => isRead(kept) && isUnsent(kept));
+    if (exact) return exact;
+    if (entry) {
+      const copy = tier.find(entry.scope, entry.key);
+      return isRead(copy) && copy.sha256 === entry.sha256 ? copy : null;
+    }
+    const begun = fallback.flatMap((text) => scopes.map((id) => tier.newest(id, text)));
+    return begun.find((kept) => isRead(kept) && isUnsent(kept)) ?? null;
+  }
+
+  async #checked(kept: KeptCache): Promise<boolean> {
+    if ((await sumOfFile(kept.file)) === kept.sha256) return true;
+    this.#options.tier.forget(kept);
+    return false;
+  }
+
+  async #fetch(entry: CachedEntry): Promise<KeptCache> {
+    const { client, calls, tier } = this.#options;
+    const { key, bytes, sha256, codec, scope } = entry;
+    const file = tier.temporary();
+    const hash = createHash("sha256");
+    const renew = async (): Promise<string> => {
+      const again = await calls.find({ entries: [{ key, fallback: [] }], codecs: CODECS });
+      return again.entries[0]?.sha256 === sha256 ? again.entries[0].grant : entry.grant;
+    };
+    try {
+      const counting = new Transform({
+        transform(piece: Buffer, _, done) {
+          hash.update(piece);
+          done(null, piece);
+        },
+      });
+      const pathOf = (grant: string): string => `/cache/${encodeURIComponent(grant)}/content`;
+      const content = contentOf({ client, grant: entry.grant, pathOf, renew, bytes, signal: calls.signal });
+      await pipeline(content, counting, createWriteStream(file, { mode: 0o600 }));
+      if (hash.digest("hex") !== sha256) throw new FileProblem("its bytes are not those that were saved");
+      return tier.keep(scope, { key, bytes, sha256, codec, madeAt: new Date().toISOString() }, file);
+    } catch (error) {
+      rmSync(file, { force: true });
+      throw error;
+    }
+  }
+
+  async #save({ cache, key }: KeyedCache, scope: string): Promise<void> {
+    const { tier, log, calls } = this.#options;
+    const begun = performance.now();
+    const file = tier.temporary();
+    const codec = CODECS[0]!;
+    try {
+      const packed = await packCache(this.#roots, cache.paths, { file, codec });
+      if (!packed) {
+        log.say(`${cache.name}: there is nothing to save`);
+        return;
+      }
+      for (const line of packed.leftOut) log.say(`${cache.name}: left out: ${line}`);
+      const { bytes, sha256 } = packed;
+      if (bytes > LIMITS.cacheEntryBytes) throw new FileProblem(`${sizeInWords(bytes)} are too many`);
+      const isSent = bytes <= LIMITS.cacheLocalBytes || cache.isRemote;
+      if (isSent) await this.#send(file, { key, bytes, sha256, codec });
+      else if ((await calls.find({ entries: [], codecs: [] })).saves !== scope) return;
+      tier.keep(scope, { key, bytes, sha256, codec, madeAt: new Date().toISOString() }, file);
+      const where = isSent ? "" : " on this machine alone: `remote: true` would send it to the service";
+      const seconds = ((performance.now() - begun) / 1000).toFixed(1);
+      log.say(`${cache.name}: saved, ${sizeInWords(bytes)} in ${seconds} s${where}`);
+    } finally {
+      rmSync(file, { force: true });
+    }
+  }
+
+  async #send(file: string, opening: Parameters<CacheCalls["open"]>[0]): Promise<void> {
+    const { calls } = this.#options;
+    const grant = await Grant.of(calls, opening);
+    const parts = new PartSender(grant, calls, opening.bytes, () => {});
+    try {
+      for await (const piece of createReadStream(file)) await parts.push(piece as Buffer);
+      const { etags, md5 } = await parts.end();
+      await grant.use((good) => calls.end(grant.artifact.artifactId, good, { etags, ...(md5 ? { md5 } : {}) }));
+    } finally {
+      await parts.settle();
+    }
+  }
+
+  async #trying<T>(what: string, act: () => Promise<T>): Promise<T | null> {
+    try {
+      return await act();
+    } catch (error) {
+      const { signal } = this.#options.calls;
+      if (error instanceof Cancel) throw error;
+      if (signal.aborted) throw signal.reason;
+      const isSaid = error instanceof ArtifactRefused || error instanceof FileProblem;
+      const why = isSaid ? error.message : ((error as NodeJS.ErrnoException).code ?? "an unexpected failure");
+      this.#options.log.say(`Warning: cache: ${what}: ${why}`);
+      return null;
+    }
+  }
+}

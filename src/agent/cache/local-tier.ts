@@ -1,0 +1,126 @@
+import { createHash } from "node:crypto";
+import {
+  createReadStream,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import * as z from "zod/mini";
+import { CacheCodec } from "../../protocol/cache.ts";
+
+/** What a copy is of. */
+const Kept = z.object({
+  key: z.string(),
+  bytes: z.int(),
+  sha256: z.string().check(z.regex(/^[0-9a-f]{64}$/)),
+  codec: CacheCodec,
+  madeAt: z.string(),
+});
+type Kept = z.infer<typeof Kept>;
+export type KeptCache = Kept & { file: string };
+
+const SCOPE = /^[0-9a-f]{64}$/;
+const TEMPORARY = ".part";
+
+const nameOf = (key: string): string => createHash("sha256").update(key).digest("hex");
+
+/** SHA-256 of a file of the agent. */
+export const sumOfFile = async (file: string): Promise<string> => {
+  const hash = createHash("sha256");
+  for await (const piece of createReadStream(file)) hash.update(piece);
+  return hash.digest("hex");
+};
+
+/**
+ * Copies of entries on this machine: `FOLDER/SCOPE/HASH` and the same with `.json`. Only the agent reads and writes
+ * them. Where they have more bytes than allowed, those go that were not used for the longest time.
+ */
+export class LocalTier {
+  readonly #folder: string;
+  readonly #mostBytes: number;
+
+  constructor(folder: string, mostBytes: number) {
+    this.#folder = folder;
+    this.#mostBytes = mostBytes;
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    for (const name of readdirSync(folder)) if (name.endsWith(TEMPORARY)) rmSync(join(folder, name), { force: true });
+  }
+
+  /** A file for an archive that is being made. */
+  temporary(): string {
+    return join(this.#folder, `${process.pid}-${performance.now()}${TEMPORARY}`);
+  }
+
+  find(scope: string, key: string): KeptCache | null {
+    return SCOPE.test(scope) ? this.#read(join(this.#folder, scope, nameOf(key))) : null;
+  }
+
+  /** The newest whose key begins so. */
+  newest(scope: string, beginning: string): KeptCache | null {
+    if (!SCOPE.test(scope)) return null;
+    const found = this.#namesIn(scope)
+      .map((name) => this.#read(join(this.#folder, scope, name)))
+      .filter((kept) => kept?.key.startsWith(beginning));
+    return found.sort((a, b) => (a!.madeAt < b!.madeAt ? 1 : -1))[0] ?? null;
+  }
+
+  /** Takes a file over as the copy of an entry. @returns where it is now */
+  keep(scope: string, kept: Kept, from: string): KeptCache {
+    if (!SCOPE.test(scope)) throw new Error("the service names no scope");
+    if (kept.bytes > this.#mostBytes) return { ...kept, file: from };
+    const folder = join(this.#folder, scope);
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const file = join(folder, nameOf(kept.key));
+    renameSync(from, file);
+    writeFileSync(`${file}.json`, JSON.stringify(kept), { mode: 0o600 });
+    this.#makeRoom(file);
+    return { ...kept, file };
+  }
+
+  /** It was used now. */
+  touch({ file }: KeptCache): void {
+    const now = new Date();
+    utimesSync(file, now, now);
+  }
+
+  forget({ file }: KeptCache): void {
+    for (const one of [file, `${file}.json`]) rmSync(one, { force: true });
+  }
+
+  #namesIn(scope: string): string[] {
+    try {
+      return readdirSync(join(this.#folder, scope)).filter((name) => SCOPE.test(name));
+    } catch {
+      return [];
+    }
+  }
+
+  #read(file: string): KeptCache | null {
+    try {
+      const kept = Kept.parse(JSON.parse(readFileSync(`${file}.json`, "utf8")));
+      return statSync(file).size === kept.bytes ? { ...kept, file } : null;
+    } catch {
+      return null;
+    }
+  }
+
+  #makeRoom(latest: string): void {
+    const all = readdirSync(this.#folder)
+      .filter((scope) => SCOPE.test(scope))
+      .flatMap((scope) => this.#namesIn(scope).map((name) => join(this.#folder, scope, name)))
+      .map((file) => ({ file, stat: statSync(file) }))
+      .sort((a, b) => a.stat.mtimeMs - b.stat.mtimeMs);
+    let bytes = all.reduce((sum, { stat }) => sum + stat.size, 0);
+    for (const { file, stat } of all) {
+      if (bytes <= this.#mostBytes || file === latest) continue;
+      for (const one of [file, `${file}.json`]) rmSync(one, { force: true });
+      bytes -= stat.size;
+    }
+  }
+}

@@ -1,0 +1,113 @@
+import {
+  type BigIntStats,
+  closeSync,
+  constants,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+  symlinkSync,
+  unlinkSync,
+} from "node:fs";
+import { join } from "node:path";
+
+const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_CREAT, O_EXCL, O_WRONLY } = constants;
+const IS_MAC = process.platform === "darwin";
+/** Of macOS's fcntl.h: no part of the path may be a link. */
+const O_NOFOLLOW_ANY = 0x2000_0000;
+const NO_LINK = IS_MAC ? O_NOFOLLOW_ANY : O_NOFOLLOW;
+
+/**
+ * A folder in which paths are gone along part by part, and no part may be a link: also while another process swaps
+ * folders for links. On Linux by the handle of each folder, which /proc shows as a path; macOS checks a path as a whole.
+ */
+export class AnchoredFolder {
+  /** Its own path, without links. */
+  readonly path: string;
+
+  constructor(path: string) {
+    this.path = realpathSync(path);
+  }
+
+  /** What is in a folder below it, as bytes: a name may be no text. @throws ELOOP or ENOTDIR where a part is a link */
+  names(parts: readonly string[]): Buffer[] {
+    return this.#within(parts, (folder) => readdirSync(folder, { encoding: "buffer" }));
+  }
+
+  /** Of a link, not of what it points to. */
+  stat(parts: readonly string[]): BigIntStats {
+    return this.#within(parts.slice(0, -1), (folder) => lstatSync(at(folder, parts), { bigint: true }));
+  }
+
+  linkText(parts: readonly string[]): string {
+    return this.#within(parts.slice(0, -1), (folder) => readlinkSync(at(folder, parts)));
+  }
+
+  /** Opens a file to read. Never waits for what is no file. */
+  open(parts: readonly string[]): number {
+    return this.#within(parts.slice(0, -1), (folder) => openSync(at(folder, parts), O_RDONLY | NO_LINK | O_NONBLOCK));
+  }
+
+  /** Makes a file. @throws EEXIST when there is anything of this name */
+  create(parts: readonly string[]): number {
+    return this.#within(parts.slice(0, -1), (folder) =>
+      openSync(at(folder, parts), O_WRONLY | O_CREAT | O_EXCL | NO_LINK, 0o600),
+    );
+  }
+
+  /** Makes a folder and those above it, where there are none. @throws where another file or a link is in the way */
+  makeFolder(parts: readonly string[]): void {
+    for (const [index, part] of parts.entries())
+      this.#within(parts.slice(0, index), (folder) => {
+        try {
+          mkdirSync(join(folder, part), 0o755);
+        } catch (error) {
+          if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+        }
+      });
+    this.#within(parts, () => {});
+  }
+
+  makeLink(parts: readonly string[], text: string): void {
+    this.#within(parts.slice(0, -1), (folder) => symlinkSync(text, at(folder, parts)));
+  }
+
+  remove(parts: readonly string[]): void {
+    this.#within(parts.slice(0, -1), (folder) => unlinkSync(at(folder, parts)));
+  }
+
+  /** Where a path leads after all its links, as parts below this folder; null where it leaves it, or leads nowhere. */
+  realParts(parts: readonly string[]): string[] | null {
+    try {
+      const real = realpathSync(join(this.path, ...parts));
+      if (real === this.path) return [];
+      return real.startsWith(`${this.path}/`) ? real.slice(this.path.length + 1).split("/") : null;
+    } catch {
+      return null;
+    }
+  }
+
+  /** Calls with a path by which the folder can be named safely, and closes it. */
+  #within<T>(parts: readonly string[], use: (folder: string) => T): T {
+    if (IS_MAC) {
+      const folder = join(this.path, ...parts);
+      closeSync(openSync(folder, O_RDONLY | O_DIRECTORY | NO_LINK));
+      return use(folder);
+    }
+    let handle = openSync(this.path, O_RDONLY | O_DIRECTORY | NO_LINK);
+    try {
+      for (const part of parts) {
+        const next = openSync(`/proc/self/fd/${handle}/${part}`, O_RDONLY | O_DIRECTORY | NO_LINK);
+        closeSync(handle);
+        handle = next;
+      }
+      return use(`/proc/self/fd/${handle}`);
+    } finally {
+      closeSync(handle);
+    }
+  }
+}
+
+const at = (folder: string, parts: readonly string[]): string => `${folder}/${parts.at(-1) ?? "."}`;

@@ -1,0 +1,179 @@
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { once } from "node:events";
+import { basename, join } from "node:path";
+import type { Readable, Writable } from "node:stream";
+import { fileURLToPath } from "node:url";
+import type { StepUser } from "../process/step-user.ts";
+import { DATA, type Frame, FrameParser, headOf, noteFrame, PIECE_BYTES } from "./frames.ts";
+import type { ArrivingFile, CacheToReceive } from "./receive-files.ts";
+import { type FoundFile, HelperNote, type HelperRequest } from "./requests.ts";
+
+/** Something about the files of a build is not as it must be; the message is for the build's author. */
+export class FileProblem extends Error {}
+
+/** This program: the bundle, or what `npm run agent` runs. */
+const programPath = (): string => {
+  const own = fileURLToPath(import.meta.url);
+  return basename(own) === "file-helper.ts" ? join(own, "../../main.ts") : own;
+};
+
+/** Where files are, and whose rights they are read and written with. */
+export interface FilePlace {
+  root: string;
+  user: StepUser | null;
+  /** Ends the work with its reason. */
+  signal: AbortSignal;
+}
+
+/** A file helper at work: a process that reads or writes files with the rights of the steps' user. */
+class FileHelper {
+  readonly #child: ChildProcessByStdio<Writable, Readable, null>;
+  readonly #signal: AbortSignal;
+  readonly #parser = new FrameParser();
+  readonly #output: AsyncIterator<Buffer>;
+  readonly #onAbort = (): void => void this.#child.kill("SIGKILL");
+
+  constructor({ user, signal }: Omit<FilePlace, "root">, request: HelperRequest) {
+    signal.throwIfAborted();
+    const as = user ? [String(user.uid), String(user.gid)] : [];
+    this.#child = spawn(process.execPath, [programPath(), "files", ...as], {
+      cwd: "/",
+      // Calls by io_uring would keep the rights that the process began with (CVE-2024-22017).
+      env: { UV_USE_IO_URING: "0", LC_ALL: "C" },
+      stdio: ["pipe", "pipe", "ignore"],
+    });
+    this.#signal = signal;
+    this.#child.on("error", () => {});
+    this.#child.stdin.on("error", () => {});
+    signal.addEventListener("abort", this.#onAbort, { once: true });
+    this.#output = this.#child.stdout[Symbol.asyncIterator]();
+    this.#child.stdin.write(noteFrame(request));
+  }
+
+  tell(note: unknown): Promise<void> {
+    return this.#write(noteFrame(note));
+  }
+
+  async data(bytes: Buffer): Promise<void> {
+    for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+      const piece = bytes.subarray(at, at + PIECE_BYTES);
+      this.#child.stdin.write(headOf(DATA, piece.length));
+      await this.#write(piece);
+    }
+  }
+
+  /** The next frame. @throws FileProblem with what the helper says, or when it ended without a word */
+  async next(): Promise<{ note: HelperNote } | { data: Buffer }> {
+    const frame = await this.#frame();
+    this.#signal.throwIfAborted();
+    if (frame === null) throw new FileProblem("the agent's file helper was ended, or could not be started");
+    if (frame.kind === DATA) return { data: frame.bytes };
+    const note = HelperNote.parse(JSON.parse(frame.bytes.toString()));
+    if ("problem" in note) throw new FileProblem(note.problem);
+    return { note };
+  }
+
+  /** Ends the process, whatever it does. */
+  async close(): Promise<void> {
+    this.#signal.removeEventListener("abort", this.#onAbort);
+    this.#child.stdin.destroy();
+    this.#child.stdout.destroy();
+    if (this.#child.pid === undefined || this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    const ended = once(this.#child, "exit");
+    this.#child.kill("SIGKILL");
+    await ended;
+  }
+
+  async #frame(): Promise<Frame | null> {
+    for (;;) {
+      const frame = this.#parser.next();
+      if (frame) return frame;
+      const { done, value } = await this.#output.next().catch(() => ({ done: true, value: undefined }));
+      if (done || value === undefined) return null;
+      this.#parser.push(value);
+    }
+  }
+
+  async #write(bytes: Buffer): Promise<void> {
+    const { stdin } = this.#child;
+    await new Promise<void>((resolve) => {
+      const isRoom = stdin.write(bytes, () => resolve());
+      if (isRoom) resolve();
+    });
+    if (!stdin.destroyed) return;
+    // It has ended: it says why, or nothing.
+    await this.next();
+    throw new FileProblem("the agent's file helper lost its way");
+  }
+}
+
+/** What was found in a folder. */
+export interface CollectedFiles {
+  files: FoundFile[];
+  /** What was left out and why, a line each. */
+  leftOut: string[];
+  /** The bytes of all files, one after the other, once. @throws FileProblem when one is not as it was found */
+  bytes(): AsyncGenerator<Buffer>;
+}
+
+export interface FilesToCollect {
+  paths: string[];
+  /** Keeps all as one tar of this name. */
+  asTar: string | null;
+  /** Files that may be found. */
+  atMost: number;
+  /** Of a cache: names are whole paths. */
+  cache?: { linksStay: boolean };
+}
+
+/** Finds files of a build, and lets `use` read them. @throws FileProblem */
+export const collectFiles = async <T>(
+  { root, ...place }: FilePlace,
+  wanted: FilesToCollect,
+  use: (collected: CollectedFiles) => Promise<T>,
+): Promise<T> => {
+  const helper = new FileHelper(place, { op: "collect", root, ...wanted });
+  try {
+    const first = await helper.next();
+    if (!("note" in first) || !("found" in first.note)) throw new FileProblem("the agent's file helper lost its way");
+    const { found: files, leftOut } = first.note;
+    return await use({ files, leftOut, bytes: () => bytesOf(helper, files) });
+  } finally {
+    await helper.close();
+  }
+};
+
+async function* bytesOf(helper: FileHelper, files: readonly FoundFile[]): AsyncGenerator<Buffer> {
+  await helper.tell({ send: true });
+  let left = files.reduce((sum, { size }) => sum + size, 0);
+  for (;;) {
+    const next = await helper.next();
+    if ("note" in next) break;
+    left -= next.data.length;
+    if (left < 0) break;
+    yield next.data;
+  }
+  if (left !== 0) throw new FileProblem("the agent's file helper lost its way");
+}
+
+/** Writes files, one after the other. */
+export interface FileWriter {
+  begin(file: ArrivingFile): Promise<void>;
+  write(bytes: Buffer): Promise<void>;
+}
+
+/** Lets `use` make files in a folder below `root`. `replaces`: a file that is there gives way. @throws FileProblem */
+export const receiveFiles = async (
+  { root, ...place }: FilePlace,
+  how: { folder: string[]; replaces: boolean; cache?: CacheToReceive },
+  use: (writer: FileWriter) => Promise<void>,
+): Promise<void> => {
+  const helper = new FileHelper(place, { op: "receive", root, ...how });
+  try {
+    await use({ begin: (file) => helper.tell({ file }), write: (bytes) => helper.data(bytes) });
+    await helper.tell({ close: true });
+    await helper.next();
+  } finally {
+    await helper.close();
+  }
+};

@@ -1,0 +1,246 @@
+import { isUtf8 } from "node:buffer";
+import type { BigIntStats } from "node:fs";
+import { byWholePaths, type ChosenPaths, choosePaths } from "../../domain/artifact/chosen-paths.ts";
+import { pathProblem } from "../../domain/artifact/file-list.ts";
+import type { AnchoredFolder } from "./anchored-folder.ts";
+import { isBundle, shownPath } from "./kept-names.ts";
+import { staysWithin, targetOf } from "./link-rule.ts";
+import type { TarMember } from "./tar-format.ts";
+
+/** A file that was found, as it was then: `parts` lead to it without links. */
+export interface Source {
+  parts: string[];
+  size: number;
+  inode: bigint;
+  changed: bigint;
+}
+
+/** What is kept: a file by its name, or as one tar of members. */
+export type FoundEntry =
+  | { kind: "file"; path: string; mode: "644" | "755"; source: Source }
+  | { kind: "tar"; path: string; members: { member: TarMember; source: Source | null }[] };
+
+export interface FoundFiles {
+  entries: FoundEntry[];
+  /** What was left out, a line each. */
+  leftOut: string[];
+}
+
+/** What cannot be kept, in words for people. */
+export class CannotKeep extends Error {}
+
+/** Files and folders that one search may come upon. */
+export const MOST_VISITED = 200_000;
+const DEEPEST_BYTES = 4096;
+const LEFT_OUT_SHOWN = 20;
+/** A name that no file has, to ask whether all that a folder has in it is meant. */
+const ANY_NAME = "\u0001";
+
+interface Visit {
+  /** Where it was found, links counted as folders. */
+  seen: string[];
+  /** The same without links. */
+  real: string[];
+}
+
+/** Finds files by paths, in the order of their names. @throws CannotKeep */
+export const findFiles = (
+  root: AnchoredFolder,
+  paths: readonly string[],
+  { asTar, atMost, cache }: FindOptions,
+): FoundFiles => {
+  const chosen = choosePaths(paths);
+  return new Search(root, cache ? byWholePaths(chosen) : chosen, asTar, atMost, cache).run();
+};
+
+interface FindOptions {
+  asTar: string | null;
+  atMost: number;
+  /** Set for a cache: names are whole paths. `linksStay`: a link leads to what is found, not only below the root. */
+  cache?: { linksStay: boolean } | undefined;
+}
+
+class Search {
+  readonly #root: AnchoredFolder;
+  readonly #chosen: ChosenPaths;
+  /** The name of the only tar; null where files are kept one by one. */
+  readonly #asTar: string | null;
+  readonly #atMost: number;
+  readonly #entries: FoundEntry[] = [];
+  readonly #members: { member: TarMember; source: Source | null }[] = [];
+  readonly #leftOut: string[] = [];
+  readonly #cache: FindOptions["cache"];
+  #leftOutCount = 0;
+  #visited = 0;
+
+  constructor(
+    root: AnchoredFolder,
+    chosen: ChosenPaths,
+    asTar: string | null,
+    atMost: number,
+    cache?: FindOptions["cache"],
+  ) {
+    this.#root = root;
+    this.#chosen = chosen;
+    this.#asTar = asTar;
+    this.#atMost = atMost;
+    this.#cache = cache;
+  }
+
+  run(): FoundFiles {
+    for (const place of this.#chosen.places) this.#visitPlace(place);
+    if (this.#asTar !== null && this.#members.length > 0)
+      this.#entries.push({ kind: "tar", path: this.#asTar, members: this.#members });
+    if (this.#leftOutCount > this.#leftOut.length)
+      this.#leftOut.push(`and ${this.#leftOutCount - this.#leftOut.length} more`);
+    const entries = this.#entries.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
+    return { entries, leftOut: this.#leftOut };
+  }
+
+  /** A place may lie behind links; nothing there is nothing found. */
+  #visitPlace(place: string[]): void {
+    if (place[0] === ".git") throw new CannotKeep("what git keeps in .git is not kept");
+    const parent = this.#root.realParts(place.slice(0, -1));
+    if (place.length === 0) this.#enter({ seen: [], real: [] }, []);
+    else if (parent === null) this.#sayIfThere(place);
+    else this.#visit({ seen: place, real: [...parent, place.at(-1) ?? ""] }, []);
+  }
+
+  #sayIfThere(place: string[]): void {
+    const link = place
+      .map((_, index) => place.slice(0, index))
+      .find((parts) => this.#statOf(parts)?.isSymbolicLink() && this.#root.realParts(parts) === null);
+    if (link) this.#leave(link, "is a link out of the checkout, or to nothing");
+  }
+
+  #statOf(parts: readonly string[]): BigIntStats | null {
+    try {
+      return this.#root.stat(parts);
+    } catch {
+      return null;
+    }
+  }
+
+  #visit({ seen, real }: Visit, within: bigint[]): void {
+    if (++this.#visited > MOST_VISITED)
+      throw new CannotKeep(`there are more than ${MOST_VISITED} files and folders: write a narrower path`);
+    const stat = this.#statOf(real);
+    if (stat === null) return;
+    const name = this.#chosen.nameOf(seen.join("/"));
+    if (stat.isDirectory()) this.#folder({ seen, real }, stat, within);
+    else if (stat.isSymbolicLink()) this.#link({ seen, real }, name, within);
+    else if (name === null) return;
+    else if (stat.isFile()) this.#file(name, real, stat);
+    else this.#leave(seen, "is no file: a socket, a pipe or a device");
+  }
+
+  #folder({ seen, real }: Visit, stat: BigIntStats, within: bigint[]): void {
+    const path = seen.join("/");
+    if (Buffer.byteLength(path) > DEEPEST_BYTES) throw new CannotKeep(`${shownPath(path).slice(0, 200)} is too deep`);
+    // A folder that a link leads to again would have no end.
+    if (within.includes(stat.ino)) return;
+    const name = this.#chosen.nameOf(path);
+    const isPlace = this.#chosen.places.some((place) => place.join("/") === path);
+    if (this.#asTar !== null && name !== null && (this.#cache || !isPlace))
+      this.#add(memberOf("folder", name, stat), null);
+    const inner = [...within, stat.ino];
+    const isWhole = name !== null || this.#nameOfContent(seen) !== null;
+    if (this.#asTar === null && isWhole && isBundle(seen.at(-1) ?? "")) this.#bundle({ seen, real }, name);
+    else this.#enter({ seen, real }, inner);
+  }
+
+  #enter({ seen, real }: Visit, within: bigint[]): void {
+    for (const name of this.#namesIn(real, seen)) this.#visit({ seen: [...seen, name], real: [...real, name] }, within);
+  }
+
+  #namesIn(real: string[], seen: string[]): string[] {
+    let names: Buffer[];
+    try {
+      names = this.#root.names(real);
+    } catch (error) {
+      throw new CannotKeep(`${shownPath(seen.join("/"))} cannot be read (${(error as NodeJS.ErrnoException).code})`);
+    }
+    const isOfGit = (name: string) => real.length === 0 && name === ".git";
+    const bad = names.find((name) => !isUtf8(name));
+    if (bad)
+      throw new CannotKeep(`${shownPath([...seen, bad.toString("latin1")].join("/"))} has a name that is no UTF-8`);
+    return names
+      .map((name) => name.toString())
+      .filter((name) => !isOfGit(name))
+      .sort();
+  }
+
+  #link({ seen, real }: Visit, name: string | null, within: bigint[]): void {
+    if (this.#asTar !== null) {
+      const text = name === null ? null : this.#root.linkText(real);
+      if (name === null || text === null) return;
+      if (this.#mayLead(name.split("/"), text)) this.#add({ ...linkMember(name), link: text }, null);
+      else this.#leave(seen, "is a link out of the artifact");
+      return;
+    }
+    const target = this.#root.realParts(real);
+    const mayHold = name ?? this.#nameOfContent(seen);
+    if (target !== null && target[0] !== ".git" && target.length > 0) this.#visit({ seen, real: target }, within);
+    else if (mayHold !== null) this.#leave(seen, "is a link out of the checkout, or to nothing");
+  }
+
+  #mayLead(parts: string[], text: string): boolean {
+    if (!staysWithin(parts, text)) return false;
+    return !this.#cache?.linksStay || this.#chosen.nameOf(targetOf(parts, text)) !== null;
+  }
+
+  /** The folder as one tar, whose members begin with its own name. */
+  #bundle({ seen, real }: Visit, name: string | null): void {
+    const own = seen.at(-1) ?? "";
+    const inner = new Search(this.#root, { places: [], nameOf: (path) => path }, own, MOST_VISITED);
+    inner.#members.push({ member: memberOf("folder", own, this.#root.stat(real)), source: null });
+    inner.#enter({ seen: [own], real }, []);
+    for (const line of inner.#leftOut) this.#leave(seen, `: ${line}`);
+    this.#push({ kind: "tar", path: `${(name ?? this.#nameOfContent(seen)) || own}.tar`, members: inner.#members });
+  }
+
+  /** The name of a folder all of whose content is meant; null of another. */
+  #nameOfContent(seen: string[]): string | null {
+    const name = this.#chosen.nameOf(`${seen.join("/")}/${ANY_NAME}`);
+    return name === null ? null : name.slice(0, -ANY_NAME.length).replace(/\/$/, "");
+  }
+
+  #file(name: string, real: string[], stat: BigIntStats): void {
+    const source = { parts: real, size: Number(stat.size), inode: stat.ino, changed: stat.mtimeNs };
+    if (this.#asTar !== null) this.#add(memberOf("file", name, stat), source);
+    else this.#push({ kind: "file", path: name, mode: stat.mode & 0o111n ? "755" : "644", source });
+  }
+
+  #add(member: TarMember, source: Source | null): void {
+    this.#check(member.path);
+    this.#members.push({ member, source });
+  }
+
+  #push(entry: FoundEntry): void {
+    this.#check(entry.path);
+    this.#entries.push(entry);
+    if (this.#entries.length > this.#atMost)
+      throw new CannotKeep(`there are more than ${this.#atMost} files: write a narrower path, or keep them as: tar`);
+  }
+
+  #check(path: string): void {
+    const problem = pathProblem(path);
+    if (problem !== null) throw new CannotKeep(`${shownPath(path).slice(0, 300)} ${problem}`);
+  }
+
+  #leave(parts: string[], why: string): void {
+    this.#leftOutCount++;
+    if (this.#leftOut.length < LEFT_OUT_SHOWN) this.#leftOut.push(`${shownPath(parts.join("/"))} ${why}`);
+  }
+}
+
+const memberOf = (kind: "file" | "folder", path: string, stat: BigIntStats): TarMember => ({
+  kind,
+  path,
+  mode: Number(stat.mode & 0o777n),
+  size: kind === "file" ? Number(stat.size) : 0,
+  mtime: Math.floor(Number(stat.mtimeMs) / 1000),
+  link: "",
+});
+
+const linkMember = (path: string): TarMember => ({ kind: "link", path, mode: 0o777, size: 0, mtime: 0, link: "" });

@@ -1,0 +1,196 @@
+import { closeSync, fchmodSync, futimesSync, writeSync } from "node:fs";
+import { byWholePaths, type ChosenPaths, choosePaths } from "../../domain/artifact/chosen-paths.ts";
+import { pathProblem } from "../../domain/artifact/file-list.ts";
+import type { AnchoredFolder } from "./anchored-folder.ts";
+import { shownPath } from "./kept-names.ts";
+import { staysWithin, targetOf } from "./link-rule.ts";
+import type { TarMember } from "./tar-format.ts";
+import { type TarListener, TarReader } from "./tar-reader.ts";
+
+/** What cannot be written, in words for people. */
+export class CannotWrite extends Error {}
+
+/** A file that arrives: it is written by its path, or unpacked into the folder of that path. */
+export interface ArrivingFile {
+  path: string;
+  size: number;
+  mode: "644" | "755";
+  isUnpacked: boolean;
+}
+
+/** Something that takes the bytes of one file. */
+interface Sink {
+  push(bytes: Buffer): void;
+  close(): void;
+}
+
+/** What may be made of a cache: what these paths mean, and links that lead nowhere else where they must stay. */
+export interface CacheToReceive {
+  paths: string[];
+  linksStay: boolean;
+}
+
+/** Makes files in a folder below an anchored one, each of them new. `replaces`: a file that is there gives way. */
+export class Receiver {
+  readonly #root: AnchoredFolder;
+  readonly #folder: string[];
+  readonly #replaces: boolean;
+  readonly #chosen: ChosenPaths | null;
+  readonly #linksStay: boolean;
+  #sink: Sink | null = null;
+  #left = 0;
+
+  constructor(root: AnchoredFolder, folder: string[], replaces: boolean, cache?: CacheToReceive) {
+    this.#chosen = cache ? byWholePaths(choosePaths(cache.paths)) : null;
+    this.#linksStay = cache?.linksStay ?? false;
+    this.#root = root;
+    this.#folder = folder;
+    this.#replaces = replaces;
+    this.#try(folder, () => root.makeFolder(folder));
+  }
+
+  begin({ path, size, mode, isUnpacked }: ArrivingFile): void {
+    if (this.#sink) throw new CannotWrite("a file was begun before the one before it had ended");
+    const parts = path.split("/");
+    if (pathProblem(path) !== null) throw new CannotWrite(`${shownPath(path)} ${pathProblem(path)}`);
+    this.#left = size;
+    this.#sink = isUnpacked
+      ? new Unpacking((member) => this.#member(parts.slice(0, -1), member))
+      : this.#create(parts, mode === "755" ? 0o755 : 0o644);
+    if (size === 0) this.#end();
+  }
+
+  push(bytes: Buffer): void {
+    if (this.#sink === null || bytes.length > this.#left) throw new CannotWrite("more arrived than was announced");
+    this.#try(this.#folder, () => this.#sink?.push(bytes));
+    this.#left -= bytes.length;
+    if (this.#left === 0) this.#end();
+  }
+
+  /** @throws CannotWrite when a file is not whole */
+  close(): void {
+    if (this.#sink) throw new CannotWrite("less arrived than was announced");
+  }
+
+  #end(): void {
+    const sink = this.#sink;
+    this.#sink = null;
+    this.#try(this.#folder, () => sink?.close());
+  }
+
+  /** `time`: seconds, which the file has as its own. */
+  #create(parts: string[], mode: number, time: number | null = null): Sink {
+    const path = this.#at(parts);
+    const handle = this.#try(path, () => {
+      this.#root.makeFolder(path.slice(0, -1));
+      if (this.#replaces && this.#isFile(path)) this.#root.remove(path);
+      return this.#root.create(path);
+    });
+    return {
+      push: (bytes) => writeAll(handle, bytes),
+      close: () => {
+        fchmodSync(handle, mode);
+        if (time !== null) futimesSync(handle, time, time);
+        closeSync(handle);
+      },
+    };
+  }
+
+  /** What git finds there it runs, or takes for its settings. */
+  #at(parts: string[]): string[] {
+    const path = [...this.#folder, ...parts];
+    if (path[0]?.toLowerCase() === ".git") throw new CannotWrite("nothing is put into .git");
+    return path;
+  }
+
+  #isFile(path: string[]): boolean {
+    try {
+      return !this.#root.stat(path).isDirectory();
+    } catch {
+      return false;
+    }
+  }
+
+  /** Makes a member of a tar below `folder`. @returns what takes its content, or what is done at the end of all */
+  #member(folder: string[], { kind, path, mode, link, mtime }: TarMember): Sink | (() => void) {
+    const own = path.split("/");
+    if (kind === "folder" && path === "") return () => {};
+    if (pathProblem(path) !== null) throw new CannotWrite(`${shownPath(path)} in a tar ${pathProblem(path)}`);
+    const parts = [...folder, ...own];
+    if (this.#chosen && this.#chosen.nameOf(path) === null)
+      throw new CannotWrite(`${shownPath(path)} in a tar is not what is cached`);
+    if (kind === "file") return this.#create(parts, mode, this.#chosen ? mtime : null);
+    if (kind === "folder") {
+      this.#try(parts, () => this.#root.makeFolder(this.#at(parts)));
+      return () => {};
+    }
+    const leaves = this.#linksStay && this.#chosen?.nameOf(targetOf(own, link)) === null;
+    if (!staysWithin(own, link) || leaves)
+      throw new CannotWrite(`${shownPath(path)} in a tar is a link out of its folder`);
+    return () =>
+      this.#try(parts, () => {
+        const place = this.#at(parts);
+        this.#root.makeFolder(place.slice(0, -1));
+        if (this.#replaces && this.#isFile(place)) this.#root.remove(place);
+        this.#root.makeLink(place, link);
+      });
+  }
+
+  #try<T>(parts: string[], act: () => T): T {
+    try {
+      return act();
+    } catch (error) {
+      if (error instanceof CannotWrite) throw error;
+      const { code, message } = error as NodeJS.ErrnoException;
+      throw new CannotWrite(`${shownPath(parts.join("/"))}: ${WORDS[code ?? ""] ?? code ?? message}`);
+    }
+  }
+}
+
+const WORDS: Record<string, string> = {
+  EEXIST: "there is already something of this name",
+  ELOOP: "there is a link on the way to it",
+  ENOTDIR: "there is a file or a link on the way to it",
+  ENOSPC: "the disk is full",
+};
+
+const writeAll = (handle: number, bytes: Buffer): void => {
+  for (let done = 0; done < bytes.length; ) done += writeSync(handle, bytes, done);
+};
+
+/** Unpacks a tar. Links are made last: no file can be written through one. */
+class Unpacking implements Sink, TarListener {
+  readonly #make: (member: TarMember) => Sink | (() => void);
+  readonly #reader: TarReader;
+  readonly #last: (() => void)[] = [];
+  #file: Sink | null = null;
+
+  constructor(make: (member: TarMember) => Sink | (() => void)) {
+    this.#make = make;
+    this.#reader = new TarReader(this);
+  }
+
+  begin(member: TarMember): void {
+    const made = this.#make(member);
+    if (typeof made === "function") this.#last.push(made);
+    else this.#file = made;
+  }
+
+  content(bytes: Buffer): void {
+    this.#file?.push(bytes);
+  }
+
+  end(): void {
+    this.#file?.close();
+    this.#file = null;
+  }
+
+  push(bytes: Buffer): void {
+    this.#reader.push(bytes);
+  }
+
+  close(): void {
+    this.#reader.close();
+    for (const act of this.#last) act();
+  }
+}

@@ -1,0 +1,53 @@
+import * as z from "zod/mini";
+
+/*
+ * What the agent asks its file helper for, in the first note: one request for each helper.
+ *   collect   The helper says what it `found`, and waits for the note `send`. Then the bytes of all that was found
+ *             come as data, one file after the other, and the note `done`.
+ *   receive   Each file is a note `file`, then its bytes as data. After the note `close` the helper says `done`.
+ * Where something is wrong the helper says `problem`, and ends.
+ */
+
+const File = z.object({ path: z.string(), size: z.int(), mode: z.enum(["644", "755"]), isUnpacked: z.boolean() });
+
+/** `linksStay`: a link may lead to what is cached alone, and not to all of the root. */
+const CacheRule = z.object({ linksStay: z.boolean() });
+
+export const HelperRequest = z.discriminatedUnion("op", [
+  z.object({
+    op: z.literal("collect"),
+    root: z.string(),
+    paths: z.array(z.string()),
+    /** The name of the only tar; null to keep files one by one. */
+    asTar: z.nullable(z.string()),
+    atMost: z.int(),
+    /** Of a cache: names stay what they are below the root. */
+    cache: z.optional(CacheRule),
+  }),
+  z.object({
+    op: z.literal("receive"),
+    root: z.string(),
+    folder: z.array(z.string()),
+    replaces: z.boolean(),
+    /** Of a cache: files keep their times, and nothing is made but what these paths mean. */
+    cache: z.optional(z.extend(CacheRule, { paths: z.array(z.string()) })),
+  }),
+]);
+export type HelperRequest = z.infer<typeof HelperRequest>;
+
+export const AgentNote = z.union([
+  z.object({ send: z.literal(true) }),
+  z.object({ file: File }),
+  z.object({ close: z.literal(true) }),
+]);
+
+/** A file that was found: what is sent for it is `size` bytes long. */
+export const FoundFile = z.object({ path: z.string(), size: z.int().check(z.nonnegative()), mode: File.shape.mode });
+export type FoundFile = z.infer<typeof FoundFile>;
+
+export const HelperNote = z.union([
+  z.object({ found: z.array(FoundFile), leftOut: z.array(z.string()) }),
+  z.object({ done: z.literal(true) }),
+  z.object({ problem: z.string() }),
+]);
+export type HelperNote = z.infer<typeof HelperNote>;

@@ -1,0 +1,17 @@
+/** The text of an XML file, by its byte order mark or by what its first line says (https://www.w3.org/TR/xml, F.1). */
+export const decodeReport = (bytes: Uint8Array): string => {
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) return new TextDecoder("utf-16be").decode(bytes);
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder("utf-16le").decode(bytes);
+  const head = new TextDecoder("latin1").decode(bytes.subarray(0, 200));
+  const said = /^[^<]*<\?xml[^>]*encoding=["']([\w.-]{1,40})["']/.exec(head)?.[1] ?? "utf-8";
+  return decoderOf(said).decode(bytes);
+};
+
+const decoderOf = (label: string): TextDecoder => {
+  try {
+    // A text that can be read byte by byte is not UTF-16, whatever it says.
+    return new TextDecoder(/^utf-?16/i.test(label) ? "utf-8" : label);
+  } catch {
+    return new TextDecoder();
+  }
+};

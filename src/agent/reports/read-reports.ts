@@ -1,0 +1,100 @@
+import { parseJUnit } from "../../domain/reports/parse-junit.ts";
+import { REPORT_LIMITS, ReportRefused, type TestCase } from "../../domain/reports/test-case.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import type { TestWarning } from "../../protocol/test-report.ts";
+import { sizeInWords } from "../artifacts/sizes.ts";
+import { type CollectedFiles, collectFiles, type FilePlace, FileProblem } from "../files/file-helper.ts";
+import { shownPath } from "../files/kept-names.ts";
+import { decodeReport } from "./decode-report.ts";
+
+/** What the report files of a job say. */
+export interface ReadReports {
+  cases: TestCase[];
+  warnings: TestWarning[];
+}
+
+/** Reads the reports that the patterns name, with the rights of the steps' user. Whatever is wrong is a warning. */
+export const readReports = async (place: FilePlace, patterns: string[]): Promise<ReadReports> => {
+  const read: ReadReports = { cases: [], warnings: [] };
+  try {
+    const wanted = { paths: patterns, asTar: null, atMost: LIMITS.testReportFiles };
+    await collectFiles(place, wanted, (collected) => readAll(collected, patterns, read));
+  } catch (error) {
+    if (!(error instanceof FileProblem)) throw error;
+    read.warnings.push({ file: null, message: `Test reports could not be read: ${error.message}` });
+  }
+  return read;
+};
+
+const readAll = async ({ files, leftOut, bytes }: CollectedFiles, patterns: string[], read: ReadReports) => {
+  for (const line of leftOut) read.warnings.push({ file: null, message: `Left out: ${line}` });
+  // A file is named by what is below the fixed part of its pattern: one that is named in full keeps its last part.
+  const isNamed = (path: string): boolean => patterns.some((pattern) => `/${pattern}`.endsWith(`/${path}`));
+  const isReport = (path: string): boolean => /\.xml$/i.test(path) || isNamed(path);
+  if (!files.some(({ path }) => isReport(path)))
+    read.warnings.push({ file: null, message: `No test report was found: no file is ${patterns.join(", ")}` });
+  if (files.length === 0) return;
+  const from = new PiecesOf(bytes());
+  let total = 0;
+  for (const { path, size } of files) {
+    const file = shownPath(path);
+    if (!isReport(path)) {
+      await from.skip(size);
+      continue;
+    }
+    total += size;
+    if (total > REPORT_LIMITS.jobBytes) {
+      const most = sizeInWords(REPORT_LIMITS.jobBytes);
+      read.warnings.push({ file, message: `Not read, nor those after it: the reports have more than ${most}` });
+      return;
+    }
+    if (size > REPORT_LIMITS.fileBytes) {
+      await from.skip(size);
+      read.warnings.push({ file, message: `Not read: it has more than ${sizeInWords(REPORT_LIMITS.fileBytes)}` });
+    } else readOne(file, await from.take(size), read);
+  }
+};
+
+const readOne = (file: string, bytes: Buffer, read: ReadReports): void => {
+  try {
+    const cases = parseJUnit(decodeReport(bytes), REPORT_LIMITS.jobCases - read.cases.length);
+    for (const one of cases) read.cases.push(one);
+  } catch (error) {
+    if (!(error instanceof ReportRefused)) throw error;
+    read.warnings.push({ file, message: `The report ${error.message}` });
+  }
+};
+
+/** The bytes of several files, which come in pieces one after the other. */
+class PiecesOf {
+  readonly #pieces: AsyncGenerator<Buffer>;
+  #rest: Buffer = Buffer.alloc(0);
+
+  constructor(pieces: AsyncGenerator<Buffer>) {
+    this.#pieces = pieces;
+  }
+
+  async take(size: number): Promise<Buffer> {
+    const taken: Buffer[] = [];
+    await this.#each(size, (piece) => taken.push(piece));
+    return Buffer.concat(taken);
+  }
+
+  skip(size: number): Promise<void> {
+    return this.#each(size, () => {});
+  }
+
+  async #each(size: number, use: (piece: Buffer) => void): Promise<void> {
+    for (let left = size; left > 0; ) {
+      if (this.#rest.length === 0) {
+        const next = await this.#pieces.next();
+        if (next.done) throw new FileProblem("the agent's file helper lost its way");
+        this.#rest = next.value;
+      }
+      const piece = this.#rest.subarray(0, left);
+      this.#rest = this.#rest.subarray(piece.length);
+      left -= piece.length;
+      use(piece);
+    }
+  }
+}

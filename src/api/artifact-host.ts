@@ -1,0 +1,58 @@
+import { Hono, type Context as HonoContext } from "hono";
+import { fileAt, openAddress } from "../services/artifact-shares.ts";
+import { notFound, Refusal } from "../services/core/refusal.ts";
+import type { AppEnv } from "../web/app-env.ts";
+import { bytesAnswer } from "../web/artifact-bytes.ts";
+import { mediaTypeOf } from "../web/media-type.ts";
+import { problemResponse, refusalOf } from "../web/problems.ts";
+import { requestId } from "../web/request-id.ts";
+import { requestLog } from "../web/request-log.ts";
+
+/**
+ * Pages of builds run their scripts without an origin of their own: they have no cookies and no storage, and reach
+ * neither each other nor the service. Their own files are open to them, as to whoever has the address.
+ */
+const HEADERS = {
+  "Content-Security-Policy": "sandbox allow-scripts allow-popups",
+  "Access-Control-Allow-Origin": "*",
+  "Cross-Origin-Resource-Policy": "cross-origin",
+  "Referrer-Policy": "no-referrer",
+  "X-Content-Type-Options": "nosniff",
+  "Cache-Control": "private, no-store",
+};
+
+/** A file of an artifact as a browser shows it; of a folder, its `index.html`. */
+const showFile = async (c: HonoContext<AppEnv>): Promise<Response> => {
+  const token = c.req.param("token") ?? "";
+  const opened = await openAddress(c.env, "view", token, Date.now());
+  const path = c.req.param("path") ?? "";
+  const file = fileAt(c.env, opened, path === "" || path.endsWith("/") ? `${path}index.html` : path);
+  if (file) return bytesAnswer(c, file, { ...HEADERS, "Content-Type": mediaTypeOf(file.name) });
+  if (!fileAt(c.env, opened, `${path}/index.html`)) throw notFound();
+  return c.body(null, 302, { ...HEADERS, Location: `${new URL(c.req.url).pathname}/` });
+};
+
+const ALONE =
+  "This host shows artifacts alone. Where the API should be here, ARTIFACT_ORIGIN has to be another host than that of the API.";
+
+const refuse = (refusal: Refusal, c: HonoContext<AppEnv>): Response => {
+  const answer = problemResponse(refusal, c.get("requestId"));
+  for (const [name, value] of Object.entries(HEADERS)) answer.headers.set(name, value);
+  return answer;
+};
+
+/** All that the host of `ARTIFACT_ORIGIN` answers. It reads no cookie and no token but the one in the path. */
+export const createArtifactHost = (): Hono<AppEnv> => {
+  const app = new Hono<AppEnv>();
+  app.use(requestId, requestLog);
+  app.get("/view/:token", (c) => c.redirect(`${new URL(c.req.url).pathname}/`));
+  app.get("/view/:token/", showFile);
+  app.get("/view/:token/:path{.+}", showFile);
+  app.notFound((c) => refuse(new Refusal("not-found", ALONE), c));
+  app.onError((error, c) => refuse(refusalOf(error), c));
+  return app;
+};
+
+/** Whether the address is on the host of `ARTIFACT_ORIGIN`; also where other settings are wrong. */
+export const isOnArtifactHost = ({ ARTIFACT_ORIGIN: origin }: Pick<Env, "ARTIFACT_ORIGIN">, { host }: URL): boolean =>
+  URL.parse(origin ?? "")?.host === host;

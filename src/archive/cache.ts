@@ -1,0 +1,196 @@
+import type { CacheCodec } from "../protocol/cache.ts";
+
+/*
+ * An entry of the cache is two objects: its bytes, and a small one that names them. Bytes that no entry names were
+ * never seen: those of a lost lease, or of a second save under one key.
+ */
+
+/** Kinds of objects: each is the first part of a key. */
+const CACHE_ENTRY = "cache";
+export const CACHE_BYTES = "cachebytes";
+const EMPTIED = "cacheemptied";
+
+/** What the small object says. It is made once; only its day changes. */
+export interface StoredEntry {
+  key: string;
+  /** Names its bytes. */
+  id: string;
+  bytes: number;
+  sha256: string;
+  codec: CacheCodec;
+  ref: string;
+  pipelineId: string;
+  isOfDefaultBranch: boolean;
+  madeAt: string;
+  /** The day (UTC) on which a build found it last. */
+  usedDay: string;
+}
+
+export interface FoundEntry extends StoredEntry {
+  /** The end of its keys in both kinds: organization, repository, pipeline, scope and a hash of its own key. */
+  path: string;
+  etag: string;
+}
+
+export const repositoryPath = (orgId: string, repoId: string): string => `${orgId}/${repoId}/`;
+export const scopePath = (orgId: string, repoId: string, pipelineId: string, scope: string): string =>
+  `${repositoryPath(orgId, repoId)}${pipelineId}/${scope}/`;
+
+export const entryKey = (path: string): string => `${CACHE_ENTRY}/${path}`;
+export const bytesKey = (path: string, id: string): string => `${CACHE_BYTES}/${path}/${id}`;
+const emptiedKey = (orgId: string, repoId: string): string => `${EMPTIED}/${repositoryPath(orgId, repoId)}at`;
+
+const ABSENT = { etagDoesNotMatch: "*" };
+/** Pages of a repository that are read at most. */
+const PAGES = 10;
+
+const entryOf = ({ key, etag, customMetadata }: R2Object): FoundEntry | null => {
+  const text = customMetadata?.entry;
+  if (text === undefined) return null;
+  return { ...(JSON.parse(text) as StoredEntry), path: key.slice(CACHE_ENTRY.length + 1), etag };
+};
+
+/** R2 compares bodies by their ETags: the day makes each one another. */
+const written = (entry: StoredEntry) => [entry.usedDay, { customMetadata: { entry: JSON.stringify(entry) } }] as const;
+
+export const findEntry = async (archive: R2Bucket, path: string): Promise<FoundEntry | null> => {
+  const found = await archive.head(entryKey(path));
+  return found && entryOf(found);
+};
+
+/** The entries below a path, in no order. */
+export const listEntries = async (archive: R2Bucket, path: string): Promise<FoundEntry[]> => {
+  const found: FoundEntry[] = [];
+  let cursor: string | undefined;
+  for (let page = 0; page < PAGES; page++) {
+    const listed = await archive.list({ prefix: entryKey(path), cursor, include: ["customMetadata"] });
+    found.push(...listed.objects.map(entryOf).filter((entry) => entry !== null));
+    if (!listed.truncated) break;
+    cursor = listed.cursor;
+  }
+  return found;
+};
+
+/** The entries from one path to another, both included. */
+export const listEntriesFrom = async (archive: R2Bucket, first: string, last: string): Promise<FoundEntry[]> => {
+  const begun = await findEntry(archive, first);
+  const found: FoundEntry[] = begun ? [begun] : [];
+  let startAfter = entryKey(first);
+  for (let page = 0; page < PAGES; page++) {
+    const listed = await archive.list({ prefix: `${CACHE_ENTRY}/`, startAfter, include: ["customMetadata"] });
+    const within = listed.objects.filter(({ key }) => key <= entryKey(last));
+    found.push(...within.map(entryOf).filter((entry) => entry !== null));
+    startAfter = within.at(-1)?.key ?? startAfter;
+    if (!listed.truncated || within.length < listed.objects.length) break;
+  }
+  return found;
+};
+
+/** Makes an entry, once. @returns whether it is this one now */
+export const putEntry = async (archive: R2Bucket, path: string, entry: StoredEntry): Promise<boolean> => {
+  const [body, metadata] = written(entry);
+  if (await archive.put(entryKey(path), body, { ...metadata, onlyIf: ABSENT })) return true;
+  return (await findEntry(archive, path))?.id === entry.id;
+};
+
+/** Notes the day on which it was found; not where it was changed since. */
+export const touchEntry = async (archive: R2Bucket, found: FoundEntry, usedDay: string): Promise<void> => {
+  const { path, etag, ...entry } = found;
+  const [body, metadata] = written({ ...entry, usedDay });
+  await archive.put(entryKey(path), body, { ...metadata, onlyIf: { etagMatches: etag } });
+};
+
+/** Deletes entries, then their bytes. May be repeated. */
+export const deleteEntries = async (archive: R2Bucket, entries: Pick<FoundEntry, "path" | "id">[]): Promise<void> => {
+  if (entries.length === 0) return;
+  await archive.delete(entries.map(({ path }) => entryKey(path)));
+  await archive.delete(entries.map(({ path, id }) => bytesKey(path, id)));
+};
+
+/** When the cache of a repository was emptied last; an empty text where it never was. It is part of every scope. */
+export const emptiedAt = async (archive: R2Bucket, orgId: string, repoId: string): Promise<string> =>
+  (await archive.head(emptiedKey(orgId, repoId)))?.customMetadata?.at ?? "";
+
+/** From now on no build finds an entry that was made before, wherever a copy of it is. */
+export const markEmptied = async (archive: R2Bucket, orgId: string, repoId: string, at: string): Promise<void> => {
+  await archive.put(emptiedKey(orgId, repoId), at, { customMetadata: { at } });
+};
+
+/**
+ * Deletes all that is in a folder; with `keepsMark`, not that it was emptied.
+ * @returns how many objects were deleted; as many as `limit`, or more, means that some may be left
+ */
+export const deleteCacheOf = async (
+  archive: R2Bucket,
+  folder: string,
+  { limit = 20_000, keepsMark = false }: { limit?: number; keepsMark?: boolean } = {},
+): Promise<number> => {
+  let deleted = 0;
+  for (const kind of [CACHE_ENTRY, CACHE_BYTES, ...(keepsMark ? [] : [EMPTIED])])
+    for (;;) {
+      const { objects } = await archive.list({ prefix: `${kind}/${folder}` });
+      if (objects.length === 0) break;
+      await archive.delete(objects.map(({ key }) => key));
+      deleted += objects.length;
+      if (deleted >= limit) return deleted;
+    }
+  return deleted;
+};
+
+const CONTENT = { httpMetadata: { contentType: "application/octet-stream" } };
+
+export interface StoredBytes {
+  path: string;
+  id: string;
+}
+
+const at = ({ path, id }: StoredBytes): string => bytesKey(path, id);
+
+/** Stores the only part. @returns its ETag; null where other bytes are there @throws where R2 finds another SHA-256 */
+export const putOnlyPart = async (
+  archive: R2Bucket,
+  place: StoredBytes,
+  body: ReadableStream<Uint8Array>,
+  sha256: string,
+): Promise<string | null> => {
+  const stored = await archive.put(at(place), body, { ...CONTENT, sha256, onlyIf: ABSENT });
+  if (stored) return stored.etag;
+  const before = await archive.head(at(place));
+  return before?.checksums.toJSON().sha256 === sha256 ? before.etag : null;
+};
+
+export const beginParts = async (archive: R2Bucket, place: StoredBytes): Promise<string> =>
+  (await archive.createMultipartUpload(at(place), CONTENT)).uploadId;
+
+export const putOnePart = async (
+  archive: R2Bucket,
+  place: StoredBytes,
+  { uploadId, number, body }: { uploadId: string; number: number; body: ReadableStream<Uint8Array> },
+): Promise<string> => (await archive.resumeMultipartUpload(at(place), uploadId).uploadPart(number, body)).etag;
+
+export const joinParts = async (
+  archive: R2Bucket,
+  place: StoredBytes,
+  uploadId: string,
+  etags: string[],
+): Promise<void> => {
+  const parts = etags.map((etag, index) => ({ partNumber: index + 1, etag }));
+  await archive.resumeMultipartUpload(at(place), uploadId).complete(parts);
+};
+
+export const findBytes = async (archive: R2Bucket, place: StoredBytes) => {
+  const found = await archive.head(at(place));
+  return found && { size: found.size, etag: found.etag, sha256: found.checksums.toJSON().sha256 ?? null };
+};
+
+export const deleteBytes = (archive: R2Bucket, place: StoredBytes): Promise<void> => archive.delete(at(place));
+
+/** Bytes of an entry; null where it is gone. */
+export const readBytes = async (
+  archive: R2Bucket,
+  place: StoredBytes,
+  { start, end }: { start: number; end: number },
+): Promise<ReadableStream<Uint8Array> | null> => {
+  if (start === end) return new Blob([]).stream();
+  return (await archive.get(at(place), { range: { offset: start, length: end - start } }))?.body ?? null;
+};

@@ -1,0 +1,52 @@
+import { oncePer } from "../once-per.ts";
+import { fromBase64, toBase64 } from "./encoding.ts";
+import { type NamedKey, parseKeys } from "./keys.ts";
+import { Signer } from "./signer.ts";
+
+/** What an address or a header grants: of an artifact to send, fetch, share or show it; of the cache to read or save. */
+export type Granted = "upload" | "download" | "share" | "view" | "cache-read" | "cache-write";
+
+const SHAPE = /^mrx_([A-Za-z0-9_-]{1,2000})\.([A-Za-z0-9_-]{43})$/;
+
+const toUrlText = (bytes: Uint8Array): string =>
+  toBase64(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+
+const fromUrlText = (text: string): string | undefined => {
+  const bytes = fromBase64(text.replaceAll("-", "+").replaceAll("_", "/"));
+  return bytes && new TextDecoder().decode(bytes);
+};
+
+/**
+ * Makes and reads grants `mrx_FACTS.TAG`: the facts as JSON in base64url, and their HMAC-SHA-256 under a key of
+ * `TOKEN_KEYS`, with what is granted. None is stored: whoever reads one asks nobody whether it is genuine.
+ */
+export class ArtifactGrants<F extends { until: number }> {
+  readonly #signer: Signer;
+
+  constructor(keys: readonly NamedKey[]) {
+    this.#signer = new Signer(keys);
+  }
+
+  async grant(granted: Granted, facts: F): Promise<string> {
+    const text = toUrlText(new TextEncoder().encode(JSON.stringify(facts)));
+    return `mrx_${text}.${toUrlText(await this.#signer.mac(this.#signer.first, "artifact", granted, text))}`;
+  }
+
+  /** The facts of a genuine grant; `undefined` for a forged one, and one of another kind. `until` is not looked at. */
+  async read(granted: Granted, grant: string): Promise<F | undefined> {
+    const [, text, tag] = SHAPE.exec(grant) ?? [];
+    if (!text || !tag) return undefined;
+    if (!(await this.#signer.signed(toUrlText, tag, "artifact", granted, text))) return undefined;
+    const facts = fromUrlText(text);
+    return facts === undefined ? undefined : (JSON.parse(facts) as F);
+  }
+}
+
+const once = oncePer<ArtifactGrants<never>>();
+
+/**
+ * The grants of the Worker secret `TOKEN_KEYS`, parsed once per isolate.
+ * @throws KeysUnusable
+ */
+export const loadArtifactGrants = <F extends { until: number }>(text: string | undefined): ArtifactGrants<F> =>
+  once(text ?? "", () => new ArtifactGrants<never>(parseKeys(text))) as unknown as ArtifactGrants<F>;

@@ -1,0 +1,56 @@
+import type { Artifact } from "../../protocol/artifact.ts";
+import type { JobOfBuild } from "../../protocol/build-job.ts";
+import { Table } from "../components/table.tsx";
+import { RelativeTime } from "../components/time.tsx";
+import { sizeText } from "./size-text.ts";
+
+/** The page of an artifact; other addresses about it are below. */
+export const artifactPath = (jobId: string, name: string): string =>
+  `/app/artifacts/${jobId}/${encodeURIComponent(name)}`;
+
+export const countOfFiles = (files: number): string => (files === 1 ? "1 file" : `${files} files`);
+
+/** What a build or a job left; nothing where that is nothing. `jobs` are those of a build of several. */
+export const Artifacts = ({
+  artifacts,
+  jobs,
+  now,
+}: {
+  artifacts: Artifact[];
+  jobs: Pick<JobOfBuild, "id" | "key">[] | null;
+  now: Date;
+}) => {
+  if (artifacts.length === 0) return null;
+  const keys = new Map(jobs?.map(({ id, key }) => [id, key]));
+  return (
+    <section id="artifacts">
+      <h2>Artifacts</h2>
+      <Table columns={["Name", ...(jobs ? ["Job"] : []), "Files", "Size", "Kept until", ""]}>
+        {artifacts.map(({ name, jobId, files, bytes, expiresAt }) => (
+          <tr>
+            <td>
+              <a href={artifactPath(jobId, name)}>
+                <bdi>{name}</bdi>
+              </a>
+            </td>
+            {jobs && (
+              <td>
+                <bdi>{keys.get(jobId) ?? ""}</bdi>
+              </td>
+            )}
+            <td>{countOfFiles(files)}</td>
+            <td>{sizeText(bytes)}</td>
+            <td>
+              <RelativeTime at={expiresAt} now={now} />
+            </td>
+            <td>
+              <a href={`${artifactPath(jobId, name)}/zip`} aria-label={`Download ${name} as a ZIP archive`}>
+                Download zip
+              </a>
+            </td>
+          </tr>
+        ))}
+      </Table>
+    </section>
+  );
+};

@@ -1,0 +1,75 @@
+import { PERIODS } from "../../protocol/limits.ts";
+import { emptyCache, listCache } from "../../services/caches.ts";
+import { getRepository } from "../../services/repositories.ts";
+import { sizeText } from "../artifacts/size-text.ts";
+import { byBranch } from "../caches/by-branch.ts";
+import { Table } from "../components/table.tsx";
+import { confirmRemoval } from "../confirm-removal.tsx";
+import type { Form, Page } from "../page-definition.ts";
+import { hasRole } from "../permissions.ts";
+import { byId } from "../verb-input.ts";
+
+/** What the builds of a repository find again, by branch. */
+const page: Page = {
+  path: "/repositories/:id/cache",
+  role: "viewer",
+  async show(context, { params }) {
+    const [repository, entries] = await Promise.all([
+      getRepository.run(context, byId(params.id)),
+      listCache.run(context, byId(params.id)),
+    ]);
+    const here = `/app/repositories/${repository.id}`;
+    return {
+      title: `Cache of ${repository.fullName}`,
+      section: "repositories",
+      body: (
+        <>
+          <div class="head">
+            <h1>
+              Cache of <a href={here}>{repository.fullName}</a>
+            </h1>
+            {hasRole(context, "member") && entries.length > 0 && (
+              <a class="button danger" href={`${here}/cache/empty`}>
+                Empty the cache
+              </a>
+            )}
+          </div>
+          {entries.length === 0 ? (
+            <p class="empty">There is nothing in it.</p>
+          ) : (
+            <Table columns={["Branch", "Entries", "Size", "Last used"]}>
+              {byBranch(entries).map((one) => (
+                <tr>
+                  <td>
+                    <bdi>{one.branch}</bdi>
+                  </td>
+                  <td>{String(one.entries)}</td>
+                  <td>{sizeText(one.bytes)}</td>
+                  <td>{one.lastUsed}</td>
+                </tr>
+              ))}
+            </Table>
+          )}
+          <p class="hint">What no build has found for {String(PERIODS.cacheDays)} days is deleted.</p>
+        </>
+      ),
+    };
+  },
+};
+
+const empty = confirmRemoval({
+  path: "/repositories/:id/cache/empty",
+  section: "repositories",
+  access: emptyCache.access,
+  verb: "empty",
+  async question(context, id) {
+    const { fullName } = await getRepository.run(context, byId(id));
+    const back = `/app/repositories/${id}/cache`;
+    const consequences = "Builds find no earlier entry any more, also no copy on an agent's machine.";
+    return { name: `the cache of ${fullName}`, consequences, back, next: back };
+  },
+  remove: (context, id) => emptyCache.run(context, byId(id)),
+});
+
+export const repositoryCachePages: Page[] = [page, empty.page];
+export const repositoryCacheForms: Form[] = [empty.form];

@@ -1,0 +1,136 @@
+import { PERIODS } from "../../protocol/limits.ts";
+import type { TestReport, TestSummary } from "../../protocol/test-report.ts";
+import { testsInWords } from "../../protocol/test-words.ts";
+import { Table } from "../components/table.tsx";
+import { count } from "../count.ts";
+
+type Test = TestReport["tests"][number];
+
+/** Slowest tests that a page lists. */
+const SLOWEST = 20;
+
+/** The counts in the facts of a build or a job, with a link to the tests below. */
+export const TestsLine = ({ tests }: { tests: TestSummary | null }) =>
+  tests && (
+    <span>
+      <a href="#tests" class={tests.failed > 0 ? "outcome" : undefined}>
+        {testsInWords(tests)}
+      </a>
+    </span>
+  );
+
+const nameOf = ({ suite, className, name }: Pick<Test, "suite" | "className" | "name">): string =>
+  [suite, className, name].filter((part) => part !== "").join(" > ") || "a test without a name";
+
+const TestName = ({ test, repoId }: { test: Test; repoId: string }) => (
+  <a href={`/app/repositories/${repoId}/tests/${test.id}`} class="test-name">
+    <bdi>{nameOf(test)}</bdi>
+  </a>
+);
+
+const placeOf = ({ file, line }: Test): string | null =>
+  file === null ? null : `${file}${line === null ? "" : `:${line}`}`;
+
+const Failure = ({ test, repoId, branch }: { test: Test; repoId: string; branch: string | null }) => (
+  <li class="test">
+    <TestName test={test} repoId={repoId} />
+    {test.isFlaky && <span class="label">flaky</span>}
+    {test.tries > 1 && <span class="hint"> {count(test.tries, "try").replace("trys", "tries")}</span>}
+    {test.failures > 0 && (
+      <span class="hint">
+        {" "}
+        failed {count(test.failures, "time")} on <bdi>{branch ?? "the default branch"}</bdi> in {PERIODS.flakyDays} days
+      </span>
+    )}
+    {test.message !== "" && <p class="test-message">{test.message}</p>}
+    {(test.text !== "" || test.file !== null) && (
+      <details id={`t-${test.id}`}>
+        <summary>{placeOf(test) === null ? "Details" : <bdi>{placeOf(test)}</bdi>}</summary>
+        {test.text !== "" && (
+          <pre class="output" tabindex={0}>
+            {test.text}
+          </pre>
+        )}
+      </details>
+    )}
+  </li>
+);
+
+const Failures = ({
+  title,
+  tests,
+  ...more
+}: {
+  title: string;
+  tests: Test[];
+  repoId: string;
+  branch: string | null;
+}) =>
+  tests.length === 0 ? null : (
+    <>
+      <h3>{title}</h3>
+      <ul class="tests">
+        {tests.map((test) => (
+          <Failure test={test} {...more} />
+        ))}
+      </ul>
+    </>
+  );
+
+const Slowest = ({ tests, repoId }: { tests: Test[]; repoId: string }) => {
+  const slowest = tests
+    .filter(({ seconds }) => (seconds ?? 0) > 0)
+    .sort((left, right) => right.seconds! - left.seconds!)
+    .slice(0, SLOWEST);
+  return slowest.length === 0 ? null : (
+    <details id="slowest-tests">
+      <summary>Slowest tests</summary>
+      <Table columns={["Test", "Seconds"]}>
+        {slowest.map((test) => (
+          <tr>
+            <td>
+              <TestName test={test} repoId={repoId} />
+            </td>
+            <td>{test.seconds}</td>
+          </tr>
+        ))}
+      </Table>
+    </details>
+  );
+};
+
+const Warnings = ({ warnings }: Pick<TestReport, "warnings">) =>
+  warnings.length === 0 ? null : (
+    <ul class="test-warnings">
+      {warnings.map(({ file, message }) => (
+        <li>
+          {file !== null && <code>{file}</code>} {message}
+        </li>
+      ))}
+    </ul>
+  );
+
+interface TestsProps {
+  /** Null where they are not kept any more. */
+  reports: TestReport[] | null;
+  repoId: string;
+  /** The repository's default branch, where it is known. */
+  branch?: string | null;
+}
+
+/** The tests of a build, or of a job: those that failed, the flaky ones, the slowest, and what could not be read. */
+export const TestsSection = ({ reports, repoId, branch = null }: TestsProps) => {
+  if (reports?.length === 0) return null;
+  const tests = (reports ?? []).flatMap((report) => report.tests);
+  const failed = tests.filter(({ outcome }) => outcome === "failed");
+  return (
+    <section class="summary" id="tests">
+      <h2>Tests</h2>
+      {reports === null && <p>The reports are not kept any more.</p>}
+      <Warnings warnings={(reports ?? []).flatMap(({ warnings }) => warnings)} />
+      <Failures title={count(failed.length, "failure")} tests={failed} repoId={repoId} branch={branch} />
+      <Failures title="Flaky" tests={tests.filter(({ isFlaky }) => isFlaky)} repoId={repoId} branch={branch} />
+      <Slowest tests={tests} repoId={repoId} />
+    </section>
+  );
+};

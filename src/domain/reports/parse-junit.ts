@@ -1,0 +1,136 @@
+import { SaxesParser, type SaxesTagPlain } from "saxes";
+import { REPORT_LIMITS, ReportRefused, type TestCase } from "./test-case.ts";
+
+const FAILURES = new Set(["failure", "error"]);
+/** Tries before the one that counts, in Surefire's words. */
+const EARLIER_TRIES = new Set(["flakyFailure", "flakyError", "rerunFailure", "rerunError"]);
+const NOT_RUN = new Set(["disabled", "skipped", "notrun", "ignored"]);
+/** Characters that XML forbids and tools write all the same, as colours in a message or `<` in an attribute. */
+const TOLERATED = /disallowed character/;
+/** Each takes its time: a file of nothing else would keep the agent busy. */
+const MOST_TOLERATED = 10_000;
+
+/**
+ * The test cases of a JUnit report (https://github.com/testmoapp/junitxml has the dialects).
+ * @param maxCases how many it may have
+ * @throws ReportRefused for what is not well-formed, has a DOCTYPE, no suite as its root, or too many cases
+ */
+export const parseJUnit = (report: string, maxCases: number = REPORT_LIMITS.jobCases): TestCase[] =>
+  new JUnitReader(maxCases).read(report);
+
+class JUnitReader {
+  readonly #parser = new SaxesParser<{ xmlns: false; position: true }>({ xmlns: false, position: true });
+  readonly #maxCases: number;
+  readonly #cases: TestCase[] = [];
+  readonly #open: string[] = [];
+  readonly #suites: string[] = [];
+  #case: TestCase | null = null;
+  #tolerated = 0;
+  /** Whether text belongs to the failure of the present case. */
+  #inFailure = false;
+
+  constructor(maxCases: number) {
+    this.#maxCases = maxCases;
+    this.#parser.on("doctype", () => this.#refuse("has a DOCTYPE, which no test report needs"));
+    this.#parser.on("error", (error) => {
+      if (!TOLERATED.test(error.message)) this.#refuse(`is not well-formed: ${reasonOf(error.message)}`);
+      if (++this.#tolerated > MOST_TOLERATED) this.#refuse("has too many characters that XML forbids");
+    });
+    this.#parser.on("opentag", (tag) => this.#opened(tag));
+    this.#parser.on("closetag", ({ name }) => this.#closed(name));
+    this.#parser.on("text", (text) => this.#said(text));
+    this.#parser.on("cdata", (text) => this.#said(text));
+  }
+
+  read(report: string): TestCase[] {
+    // A report without any byte is what a tool leaves that had no test to run.
+    if (report.trim() !== "") this.#parser.write(report).close();
+    return this.#cases;
+  }
+
+  #opened({ name, attributes }: SaxesTagPlain): void {
+    const isRoot = this.#open.length === 0;
+    if (isRoot && name !== "testsuites" && name !== "testsuite")
+      this.#refuse("is no JUnit report: its root is another");
+    this.#open.push(name);
+    if (name === "testsuite") this.#enter(attributes.name ?? "");
+    else if (name === "testcase") this.#begin(attributes);
+    else if (this.#case) this.#told(this.#case, name, attributes);
+  }
+
+  #enter(suite: string): void {
+    if (this.#suites.length === REPORT_LIMITS.depth) this.#refuse("has too many suites within each other");
+    this.#suites.push(cut(suite, REPORT_LIMITS.nameCharacters));
+  }
+
+  #begin(attributes: Record<string, string>): void {
+    if (this.#cases.length === this.#maxCases) this.#refuse(`has more than ${this.#maxCases} test cases`);
+    const { nameCharacters } = REPORT_LIMITS;
+    this.#case = {
+      suite: cut(this.#suites.filter(Boolean).join(" > "), nameCharacters),
+      className: cut(attributes.classname ?? attributes.class ?? "", nameCharacters),
+      name: cut(attributes.name ?? "", nameCharacters),
+      file: attributes.file ? cut(attributes.file, nameCharacters) : null,
+      line: wholeNumber(attributes.line),
+      seconds: secondsOf(attributes.time),
+      outcome: NOT_RUN.has((attributes.status ?? "").toLowerCase()) ? "skipped" : "passed",
+      failedTries: 0,
+      message: "",
+      text: "",
+    };
+    this.#cases.push(this.#case);
+  }
+
+  #told(test: TestCase, element: string, attributes: Record<string, string>): void {
+    if (element === "skipped" && test.outcome !== "failed") test.outcome = "skipped";
+    if (EARLIER_TRIES.has(element)) test.failedTries++;
+    if (FAILURES.has(element)) test.outcome = "failed";
+    else if (!EARLIER_TRIES.has(element)) return;
+    this.#inFailure = true;
+    if (test.message === "") {
+      const message = attributes.message || attributes.type || "";
+      test.message = cut(message.trim(), REPORT_LIMITS.messageCharacters);
+    }
+    test.file ??= attributes.file ? cut(attributes.file, REPORT_LIMITS.nameCharacters) : null;
+    test.line ??= wholeNumber(attributes.line);
+    if (test.text !== "") this.#said("\n");
+  }
+
+  #said(text: string): void {
+    const test = this.#case;
+    const element = this.#open.at(-1) ?? "";
+    if (!test || !this.#inFailure || element.startsWith("system-")) return;
+    test.text = cut(test.text + text, REPORT_LIMITS.textCharacters);
+  }
+
+  #closed(name: string): void {
+    this.#open.pop();
+    if (name === "testsuite") this.#suites.pop();
+    if (name === "testcase") this.#case = null;
+    if (FAILURES.has(name) || EARLIER_TRIES.has(name)) this.#leaveFailure();
+  }
+
+  #leaveFailure(): void {
+    this.#inFailure = false;
+    if (!this.#case) return;
+    this.#case.text = this.#case.text.trim();
+    if (this.#case.message === "") this.#case.message = this.#case.text.split("\n", 1)[0] ?? "";
+  }
+
+  #refuse(reason: string): never {
+    const { line, column } = this.#parser;
+    throw new ReportRefused(`${reason} (line ${line}, column ${column + 1})`);
+  }
+}
+
+/** The parser's words without its place, and without what it quotes. */
+const reasonOf = (message: string): string => message.replace(/^\d+:\d+: /, "").replace(/[.:].*$/s, "");
+
+const cut = (text: string, characters: number): string => (text.length > characters ? text.slice(0, characters) : text);
+
+const wholeNumber = (text: string | undefined): number | null =>
+  text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : null;
+
+/** Some tools group thousands (`1,234.5`), and some write words. */
+const secondsOf = (text = ""): number | null =>
+  /^\d[\d,]{0,12}(\.\d+)?(e-?\d)?$/i.test(text) ? Number(text.replaceAll(",", "")) : null;

@@ -1,0 +1,72 @@
+import { LIMITS } from "../../protocol/limits.ts";
+import type { ReportedTest, ReportedTests, TestWarning } from "../../protocol/test-report.ts";
+import { countTests, type TestResult } from "./fold-tries.ts";
+
+/** A result that is worth a row of its own. */
+export type IdentifiedTest = TestResult & { id: string };
+
+/** Characters of a failure's text, from the most on, until the whole fits. */
+const TEXT_CHARACTERS = [LIMITS.testTextCharacters, 8192, 4096, 2048, 1024, 512, 128, 0];
+/** What else the request has. */
+const SPARE_BYTES = 4096;
+
+/**
+ * The report as it is sent: those that failed, then the flaky ones, then the slowest, cut so that it fits into a
+ * request. `mask` hides secrets; it is applied before anything is cut.
+ */
+export const reportToSend = (
+  results: readonly IdentifiedTest[],
+  warnings: readonly TestWarning[],
+  mask: (text: string) => string,
+): ReportedTests => {
+  const failed = results.filter(({ outcome }) => outcome === "failed");
+  const flaky = results.filter(({ isFlaky }) => isFlaky);
+  const slowest = results
+    .filter(({ seconds }) => seconds !== null && seconds > 0)
+    .sort((left, right) => right.seconds! - left.seconds!)
+    .slice(0, LIMITS.slowestTests);
+  const chosen = [...new Set([...failed, ...flaky].slice(0, LIMITS.reportedTests - LIMITS.slowestTests))];
+  const all = [...new Set([...chosen, ...slowest])];
+  const missing = failed.length + flaky.length - chosen.length;
+  const more = missing > 0 ? [{ file: null, message: `${missing} more failures are counted and not listed` }] : [];
+  const told = [...more, ...warnings].slice(0, LIMITS.testWarnings).map(({ file, message }) => ({
+    file: file === null ? null : cut(mask(file), LIMITS.testNameCharacters),
+    message: cut(mask(message), LIMITS.testMessageCharacters),
+  }));
+  return fitting({ counts: countTests(results), warnings: told, tests: all.map((test) => toSend(test, mask)) });
+};
+
+const toSend = (test: IdentifiedTest, mask: (text: string) => string): ReportedTest => {
+  const { id, suite, className, name, file, line, seconds, outcome, tries, isFlaky, message, text } = test;
+  const shown = (words: string): string => cut(mask(words), LIMITS.testNameCharacters);
+  return {
+    ...{ id, suite: shown(suite), className: shown(className), name: shown(name) },
+    ...{ file: file === null ? null : shown(file), line, seconds, outcome, tries, isFlaky },
+    message: cut(mask(withoutColours(message)), LIMITS.testMessageCharacters),
+    text: cut(mask(withoutColours(text)), LIMITS.testTextCharacters),
+  };
+};
+
+/** The same with texts so short, and then so few tests, that a request may have it. */
+const fitting = (report: ReportedTests): ReportedTests => {
+  const shortened = (characters: number): ReportedTests => ({
+    ...report,
+    tests: report.tests.map((test) => ({ ...test, text: cut(test.text, characters) })),
+  });
+  for (const characters of TEXT_CHARACTERS) {
+    const shorter = shortened(characters);
+    if (fits(shorter)) return shorter;
+  }
+  const fewer = shortened(0);
+  while (!fits(fewer) && fewer.tests.length > 0) fewer.tests.splice(Math.floor(fewer.tests.length * 0.9));
+  return fewer;
+};
+
+const fits = (report: ReportedTests): boolean =>
+  new TextEncoder().encode(JSON.stringify(report)).length <= LIMITS.bodyBytes - SPARE_BYTES;
+
+const cut = (text: string, characters: number): string =>
+  text.length > characters ? text.slice(0, characters).toWellFormed() : text.toWellFormed();
+
+/** Codes of terminals (ECMA-48), as tools write them into messages; some lose the escape character on their way. */
+const withoutColours = (text: string): string => text.replace(/(?:\x1b|\ufffd)\[[\d;]*[A-Za-z]/g, "");

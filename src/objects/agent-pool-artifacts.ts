@@ -1,0 +1,94 @@
+import type { Matrix } from "../domain/jobs/graph.ts";
+import { artifactPlaces, seenArtifacts } from "../domain/pool/artifacts.ts";
+import type { BuildFacts, JobFacts } from "../domain/pool/facts.ts";
+import { RULES } from "../domain/pool/rules.ts";
+import type { PoolState } from "../domain/pool/state.ts";
+import { seenTests, testPlaces } from "../domain/pool/tests.ts";
+import type { ArtifactPlace, StoredArtifact } from "../protocol/stored-artifact.ts";
+import type { StoredTests, TestPlace } from "../protocol/stored-tests.ts";
+import type { PoolStorage } from "./agent-pool-storage.ts";
+
+/** What the jobs of a build left, by their ids; without those that left nothing. */
+export type ArtifactsOfBuild = Record<string, StoredArtifact[]>;
+
+/** What the tests of its jobs said, in the same way. */
+export type TestsOfBuild = Record<string, StoredTests>;
+
+/** A job that another one needs, directly or through others, with what it left. */
+export interface NeededArtifacts {
+  jobId: string;
+  key: string;
+  definition: string;
+  matrix: Matrix | null;
+  /** The job of an earlier build whose result was taken over: its artifacts are that one's. */
+  adopted: { buildId: string; jobId: string } | null;
+  artifacts: StoredArtifact[];
+}
+
+interface Queued {
+  build: BuildFacts;
+  job: JobFacts;
+}
+
+/** The facts of a build, or of each of its jobs that the queue had. */
+const queuedOf = (storage: PoolStorage, buildId: string): Queued[] => {
+  const root = storage.builds.find(buildId);
+  const jobs = root?.build.several ? [...storage.jobRows.of(buildId).values()] : [];
+  return [...(root ? [root] : []), ...jobs].flatMap(({ build, job }) => (build && job ? [{ build, job }] : []));
+};
+
+export const artifactsOfBuild = (storage: PoolStorage, buildId: string): ArtifactsOfBuild =>
+  Object.fromEntries(
+    queuedOf(storage, buildId).flatMap(({ build, job }) => {
+      const artifacts = seenArtifacts(build, job, RULES);
+      return artifacts.length > 0 ? [[job.id, artifacts]] : [];
+    }),
+  );
+
+/** Where in the archive the build may have left something. */
+export const artifactPlacesOf = (storage: PoolStorage, buildId: string): ArtifactPlace[] =>
+  queuedOf(storage, buildId).flatMap(({ job }) => artifactPlaces(job));
+
+/** Where the reports of the tests that count are, by the ids of their jobs; without those that have none. */
+export const testsOfBuild = (storage: PoolStorage, buildId: string): TestsOfBuild =>
+  Object.fromEntries(
+    queuedOf(storage, buildId).flatMap(({ build, job }) => {
+      const tests = seenTests(build, job);
+      return tests ? [[job.id, tests]] : [];
+    }),
+  );
+
+/** Where in the archive the build may have left reports of tests. */
+export const testPlacesOf = (storage: PoolStorage, buildId: string): TestPlace[] =>
+  queuedOf(storage, buildId).flatMap(({ job }) => testPlaces(job));
+
+/** All that a job of an active build needs, and the names of the other jobs of its build. */
+export const neededArtifacts = (
+  { state, storage }: { state: PoolState; storage: PoolStorage },
+  jobId: string,
+): { needed: NeededArtifacts[]; others: string[] } => {
+  const known = state.graphs.get(state.index.buildOfJob.get(jobId) ?? "");
+  if (!known) return { needed: [], others: [] };
+  const { graph, nodes } = known;
+  const definitions = new Set<string>();
+  const follow = (names: string[]): void => {
+    for (const name of names) {
+      if (definitions.has(name)) continue;
+      definitions.add(name);
+      for (const job of graph.jobs) if (job.definition === name) follow(job.needs.map((need) => need.definition));
+    }
+  };
+  follow(graph.jobs.find(({ id }) => id === jobId)?.needs.map(({ definition }) => definition) ?? []);
+  const needed = graph.jobs
+    .filter(({ definition }) => definitions.has(definition))
+    .map(({ id, key, definition, matrix }): NeededArtifacts => {
+      const adopted = nodes.get(id)?.end?.adopted;
+      const queued = storage.jobRows.find(id);
+      return {
+        ...{ jobId: id, key, definition, matrix },
+        adopted: adopted ? { buildId: adopted.buildId, jobId: adopted.jobId } : null,
+        artifacts: queued?.build && queued.job ? seenArtifacts(queued.build, queued.job, RULES) : [],
+      };
+    });
+  return { needed, others: graph.jobs.map(({ definition }) => definition).filter((name) => !definitions.has(name)) };
+};

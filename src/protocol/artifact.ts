@@ -1,0 +1,144 @@
+import * as z from "zod/mini";
+import { atMost, atMostItems, notEmpty, visible, wholeNumber, withoutControls } from "./checks.ts";
+import { Id, Timestamp } from "./common.ts";
+import { LIMITS } from "./limits.ts";
+
+/*
+ * WHAT A JOB LEAVES. All calls of an agent are about a job (or a build of one job) and its lease:
+ *   POST /job/{id}/artifact                 ArtifactOpening -> OpenedArtifact, which names the parts to send. The same
+ *                                           again has the same `artifactId`, with a fresh grant.
+ *   PUT  /job/{id}/artifact/{a}/part/{n}    with `X-Grant`, `Content-Length` and `X-Content-SHA256` -> SentPart. Every
+ *                                           part but the last has `partBytes`; a part may be sent again.
+ *   POST /job/{id}/artifact/{a}/done        with `X-Grant`: ArtifactEnd -> Artifact. May be repeated.
+ *   POST /job/{id}/download                 DownloadRequest -> Downloads: what the jobs before this one left.
+ *   GET  /artifact/{grant}/list             -> ArtifactFile[], in the order of their bytes.
+ *   GET  /artifact/{grant}/content          the bytes of all files, with `Range`.
+ */
+
+/** What `POST /job/{id}/artifact` granted, for the parts and the end. */
+export const GRANT_HEADER = "X-Grant";
+/** SHA-256 of a part, in 64 hexadecimal digits. */
+export const CONTENT_SHA256_HEADER = "X-Content-SHA256";
+
+/** As files, or as one tar that keeps links and modes. */
+export const ArtifactForm = z.enum(["files", "tar"]);
+export type ArtifactForm = z.infer<typeof ArtifactForm>;
+
+/** Unique in its job. Nothing that a path, a header or a file system could take for something else. */
+export const ArtifactName = z.string().check(
+  notEmpty(),
+  atMost(LIMITS.artifactNameCharacters),
+  withoutControls(),
+  z.regex(/^[^":<>|*?/\\]+$/, 'must not have any of " : < > | * ? / \\'),
+  z.refine((name) => name !== "." && name !== "..", "must not be . or .."),
+  visible(),
+);
+
+/** What an agent is about to send: the sizes are final. */
+export const ArtifactOpening = z.object({
+  name: ArtifactName,
+  as: ArtifactForm,
+  keepDays: z.optional(wholeNumber(1, LIMITS.artifactDays)),
+  /** Of all files. */
+  bytes: wholeNumber(0, LIMITS.artifactBytes),
+  files: wholeNumber(1, LIMITS.artifactFiles),
+});
+export type ArtifactOpening = z.infer<typeof ArtifactOpening>;
+
+/** `parts` may be 0: an artifact without a byte has nothing to send. */
+export const OpenedArtifact = z.object({
+  artifactId: Id,
+  grant: z.string(),
+  /** Of the grant; ask again for another one. */
+  expiresAt: Timestamp,
+  partBytes: z.int(),
+  parts: z.int(),
+});
+export type OpenedArtifact = z.infer<typeof OpenedArtifact>;
+
+export const SentPart = z.object({ etag: z.string() });
+
+const hex = (digits: number) =>
+  z.string().check(z.regex(new RegExp(`^[0-9a-f]{${digits}}$`), `must be ${digits} hex digits`));
+
+/** One file of an artifact: `path` is relative, with `/` alone. */
+export const ArtifactFile = z.object({
+  path: z.string().check(notEmpty(), atMost(LIMITS.artifactPathBytes)),
+  size: wholeNumber(0, LIMITS.artifactBytes),
+  mode: z.enum(["644", "755"]),
+  sha256: hex(64),
+  crc32: hex(8),
+});
+export type ArtifactFile = z.infer<typeof ArtifactFile>;
+
+/** The files in the order of their bytes, and what was answered for each part. */
+export const ArtifactEnd = z.object({
+  list: z.array(ArtifactFile).check(z.minLength(1, "must not be empty"), atMostItems(LIMITS.artifactFiles, "files")),
+  etags: z.array(z.string().check(atMost(LIMITS.etagCharacters))).check(atMostItems(LIMITS.artifactParts, "parts")),
+  /** Of several parts: the MD5 of their MD5s (16 bytes each), one after the other. */
+  md5: z.optional(hex(32)),
+});
+export type ArtifactEnd = z.infer<typeof ArtifactEnd>;
+
+/** What a job left. */
+export const Artifact = z.object({
+  id: Id,
+  jobId: Id,
+  name: z.string(),
+  as: ArtifactForm,
+  bytes: z.int(),
+  files: z.int(),
+  createdAt: Timestamp,
+  expiresAt: Timestamp,
+});
+export type Artifact = z.infer<typeof Artifact>;
+
+/** An artifact with its files. */
+export const ArtifactWithFiles = z.extend(Artifact, { list: z.array(ArtifactFile) });
+export type ArtifactWithFiles = z.infer<typeof ArtifactWithFiles>;
+
+/** What jobs before this one left: all artifacts of a job where none is named. */
+export const DownloadRequest = z.object({
+  downloads: z
+    .array(
+      z.object({
+        from: z.string().check(notEmpty(), atMost(LIMITS.nameCharacters)),
+        artifact: z.optional(ArtifactName),
+      }),
+    )
+    .check(z.minLength(1, "must not be empty"), atMostItems(LIMITS.downloads, "downloads")),
+});
+export type DownloadRequest = z.infer<typeof DownloadRequest>;
+
+/** `from` as it was asked for; `matrix` has the values of a combination. */
+export const Downloads = z.object({
+  artifacts: z.array(
+    z.object({
+      from: z.string(),
+      matrix: z.nullable(z.record(z.string(), z.union([z.string(), z.boolean()]))),
+      jobId: Id,
+      name: z.string(),
+      as: ArtifactForm,
+      bytes: z.int(),
+      files: z.int(),
+      /** For the two calls below `/artifact/{grant}`, for 60 minutes. */
+      grant: z.string(),
+    }),
+  ),
+});
+export type Downloads = z.infer<typeof Downloads>;
+
+/** Asks for an address that shows an artifact, or a file or folder of it, to whoever has it. */
+export const ArtifactShare = z.strictObject({
+  hours: wholeNumber(1, LIMITS.shareHours),
+  path: z.nullish(z.string().check(notEmpty(), atMost(LIMITS.artifactPathBytes))),
+});
+
+export const SharedArtifact = z.object({ url: z.string(), expiresAt: Timestamp });
+
+/** In paths: which part, which file, and what was granted. */
+export const PartNumber = z.coerce.number().check(z.int(), z.minimum(1), z.maximum(LIMITS.artifactParts));
+export const FilePath = z.string().check(notEmpty());
+export const ArtifactGrant = z.string().check(z.maxLength(4000));
+
+export const PathArtifact = z.object({ id: Id, name: ArtifactName });

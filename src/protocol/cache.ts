@@ -1,0 +1,102 @@
+import * as z from "zod/mini";
+import { atMost, atMostItems, notEmpty, wholeNumber } from "./checks.ts";
+import { Id, Timestamp } from "./common.ts";
+import { LIMITS } from "./limits.ts";
+
+/*
+ * WHAT BUILDS FIND AGAIN. All calls of an agent are about a job (or a build of one job) and its lease. Whose entries
+ * a job sees, and where its own go, the service knows from the build:
+ *   POST /job/{id}/cache/find           CacheQuery -> FoundCache: of each key the entry, or the newest of a fallback.
+ *   POST /job/{id}/cache                CacheOpening -> OpenedCache, which names the parts to send.
+ *   PUT  /job/{id}/cache/{c}/part/{n}   with `X-Grant`, `Content-Length` and `X-Content-SHA256` -> SentPart.
+ *   POST /job/{id}/cache/{c}/done       with `X-Grant`: CacheEnd. May be repeated.
+ *   GET  /cache/{grant}/content         the bytes of an entry, with `Range`.
+ */
+
+/** How the tar of an entry is compressed. */
+export const CacheCodec = z.enum(["gzip", "zstd"]);
+export type CacheCodec = z.infer<typeof CacheCodec>;
+
+/** Printable ASCII: what an agent makes of a name, its platform, and the key in the file. */
+export const CacheKey = z
+  .string()
+  .check(
+    notEmpty(),
+    atMost(LIMITS.cacheKeyCharacters),
+    z.regex(/^[\x21-\x7E]+$/, "must be printable ASCII without spaces"),
+  );
+
+const sha256 = () => z.string().check(z.regex(/^[0-9a-f]{64}$/, "must be 64 hex digits"));
+
+/** The keys that a job wants, and the codecs that its agent reads. Without keys it asks for its scopes alone. */
+export const CacheQuery = z.object({
+  entries: z
+    .array(
+      z.object({
+        key: CacheKey,
+        /** Beginnings of keys, best first. */
+        fallback: z.array(CacheKey).check(atMostItems(LIMITS.cacheFallbacks, "fallbacks")),
+      }),
+    )
+    .check(atMostItems(LIMITS.caches, "entries")),
+  codecs: z.array(z.string().check(atMost(LIMITS.etagCharacters))).check(atMostItems(LIMITS.caches, "codecs")),
+});
+export type CacheQuery = z.infer<typeof CacheQuery>;
+
+const entryFields = {
+  key: z.string(),
+  /** Of the compressed tar. */
+  bytes: z.int(),
+  sha256: z.string(),
+  codec: CacheCodec,
+};
+
+/** An entry that a job finds: `grant` is for its content. */
+export const CachedEntry = z.object({ ...entryFields, scope: z.string(), grant: z.string() });
+export type CachedEntry = z.infer<typeof CachedEntry>;
+
+/** Scopes in the order in which they are read. An entry that is not there is null. */
+export const FoundCache = z.object({
+  scopes: z.array(z.object({ id: z.string(), branch: z.string() })),
+  /** The scope that the job may save to; null where it may not. */
+  saves: z.nullable(z.string()),
+  entries: z.array(z.nullable(CachedEntry)),
+});
+export type FoundCache = z.infer<typeof FoundCache>;
+
+/** An entry that an agent is about to send: all is final. */
+export const CacheOpening = z.object({
+  key: CacheKey,
+  bytes: wholeNumber(1, LIMITS.cacheEntryBytes),
+  sha256: sha256(),
+  codec: CacheCodec,
+});
+export type CacheOpening = z.infer<typeof CacheOpening>;
+
+export const OpenedCache = z.object({
+  cacheId: Id,
+  grant: z.string(),
+  expiresAt: Timestamp,
+  partBytes: z.int(),
+  parts: z.int(),
+});
+export type OpenedCache = z.infer<typeof OpenedCache>;
+
+/** What was answered for each part. */
+export const CacheEnd = z.object({
+  etags: z.array(z.string().check(atMost(LIMITS.etagCharacters))).check(atMostItems(LIMITS.artifactParts, "parts")),
+  /** Of several parts: the MD5 of their MD5s (16 bytes each), one after the other. */
+  md5: z.optional(z.string().check(z.regex(/^[0-9a-f]{32}$/, "must be 32 hex digits"))),
+});
+export type CacheEnd = z.infer<typeof CacheEnd>;
+
+/** An entry, as people see it. */
+export const CacheEntry = z.object({
+  ...entryFields,
+  pipelineId: Id,
+  branch: z.string(),
+  createdAt: Timestamp,
+  /** The day (UTC) on which a build found it last. */
+  lastUsed: z.iso.date(),
+});
+export type CacheEntry = z.infer<typeof CacheEntry>;

@@ -1,0 +1,127 @@
+import * as z from "zod/mini";
+import { atMost, atMostItems, wholeNumber } from "./checks.ts";
+import { Id, Timestamp } from "./common.ts";
+import { LIMITS } from "./limits.ts";
+
+/*
+ * WHAT A JOB'S TESTS SAID. The agent reads the reports after the last step, and sends
+ *   PUT  /job/{id}/tests                    ReportedTests -> TestReportTaken, with the lease. May be repeated: the last
+ *                                           one counts. Where `failedBefore` names tests that passed in this job, the
+ *                                           agent sends the same once more with their ids in `passed`.
+ */
+
+const count = () => wholeNumber(0, LIMITS.countedTests);
+
+export const TestCounts = z.object({
+  total: count(),
+  failed: count(),
+  skipped: count(),
+  flaky: count(),
+  /** Of all tests together. */
+  seconds: z.number().check(z.nonnegative()),
+});
+export type TestCounts = z.infer<typeof TestCounts>;
+
+/** What builds and jobs show: `warnings` is how many files could not be read, and the like. */
+export const TestSummary = z.extend(TestCounts, { warnings: z.int() });
+export type TestSummary = z.infer<typeof TestSummary>;
+
+/** Made by the agent of the job's key and the names of the test: the same in each build. */
+export const TestId = z.string().check(z.regex(/^[0-9a-f]{16}$/, "must be 16 lower-case hexadecimal digits"));
+
+const name = () => z.string().check(atMost(LIMITS.testNameCharacters));
+
+export const ReportedTest = z.object({
+  id: TestId,
+  suite: name(),
+  className: name(),
+  name: name(),
+  file: z.nullable(name()),
+  line: z.nullable(wholeNumber(0, 999_999_999)),
+  seconds: z.nullable(z.number().check(z.nonnegative())),
+  outcome: z.enum(["passed", "failed", "skipped"]),
+  tries: wholeNumber(1, LIMITS.countedTests),
+  /** It failed and passed. */
+  isFlaky: z.boolean(),
+  message: z.string().check(atMost(LIMITS.testMessageCharacters)),
+  text: z.string().check(atMost(LIMITS.testTextCharacters)),
+});
+export type ReportedTest = z.infer<typeof ReportedTest>;
+
+export const TestWarning = z.object({
+  file: z.nullable(name()),
+  message: z.string().check(atMost(LIMITS.testMessageCharacters)),
+});
+export type TestWarning = z.infer<typeof TestWarning>;
+
+const Warnings = z.array(TestWarning).check(atMostItems(LIMITS.testWarnings, "warnings"));
+
+/** Of the tests those that failed, were flaky, or took longest. */
+export const ReportedTests = z.object({
+  counts: TestCounts,
+  warnings: Warnings,
+  tests: z.array(ReportedTest).check(
+    atMostItems(LIMITS.reportedTests, "tests"),
+    z.refine((tests) => new Set(tests.map(({ id }) => id)).size === tests.length, "must not have an id twice"),
+  ),
+  passed: z.optional(z.array(TestId).check(atMostItems(LIMITS.reportedTests, "ids"))),
+});
+export type ReportedTests = z.infer<typeof ReportedTests>;
+
+/** Tests that failed in other builds of the same commit. */
+export const TestReportTaken = z.object({ failedBefore: z.array(TestId) });
+
+/** How often a test failed lately in builds of the repository's default branch. */
+export const ShownTest = z.extend(ReportedTest, { failures: z.int() });
+
+/** The tests of one job: of a build of one job, of the build. */
+export const TestReport = z.object({
+  jobId: Id,
+  /** The key of the job in the file; null in a build of one job. */
+  jobKey: z.nullable(z.string()),
+  counts: TestCounts,
+  warnings: z.array(TestWarning),
+  tests: z.array(ShownTest),
+});
+export type TestReport = z.infer<typeof TestReport>;
+
+/** One failure of a test, or one flaky result, as the repository remembers it. */
+export const TestFailure = z.object({
+  buildId: Id,
+  jobId: Id,
+  jobKey: z.nullable(z.string()),
+  branch: z.string(),
+  commitSha: z.nullable(z.string()),
+  at: Timestamp,
+  kind: z.enum(["failed", "flaky"]),
+});
+
+export type TestFailure = z.infer<typeof TestFailure>;
+
+/** A test that failed, with its last failures, the newest first. */
+export const TestHistory = z.object({
+  id: TestId,
+  suite: z.string(),
+  className: z.string(),
+  name: z.string(),
+  file: z.nullable(z.string()),
+  failures: z.array(TestFailure),
+});
+export type TestHistory = z.infer<typeof TestHistory>;
+
+/** A test that failed and passed on the same commit: how often in the last days, and when last. */
+export const FlakyTest = z.object({
+  id: TestId,
+  suite: z.string(),
+  className: z.string(),
+  name: z.string(),
+  file: z.nullable(z.string()),
+  jobKey: z.nullable(z.string()),
+  times: z.int(),
+  lastAt: Timestamp,
+  lastBuildId: Id,
+});
+export type FlakyTest = z.infer<typeof FlakyTest>;
+
+/** Any text is an id here: one that no test has is not found. */
+export const PathTest = z.object({ id: Id, testId: TestId });

@@ -1,0 +1,28 @@
+import type { ArtifactOwner } from "../archive/artifacts.ts";
+import { partsOf } from "../domain/artifact/parts.ts";
+import type { Artifact } from "../protocol/artifact.ts";
+import type { StoredArtifact } from "../protocol/stored-artifact.ts";
+
+const DAY_MS = 86_400_000;
+
+/** An artifact with the job that left it: of a result that was taken over, the job that ran. */
+export interface FoundArtifact {
+  owner: ArtifactOwner;
+  artifact: StoredArtifact;
+}
+
+export const ownerOf = (orgId: string, jobId: string, { day, fence, id }: StoredArtifact): ArtifactOwner => ({
+  ...{ day, orgId, jobId, fence, id },
+});
+
+/** The first moment at which retention may delete what is kept until the end of a day. */
+const endOfDay = (day: string): string => new Date(Date.parse(day) + DAY_MS).toISOString();
+
+/** The artifact as the API shows it, below the job that was asked for. */
+export const toArtifact = (jobId: string, { id, name, as, bytes, files, day, at }: StoredArtifact): Artifact => ({
+  ...{ id, jobId, name, as, bytes, files },
+  createdAt: new Date(at).toISOString(),
+  expiresAt: endOfDay(day),
+});
+
+export const hasSeveralParts = (bytes: number): boolean => partsOf(bytes) > 1;

@@ -1,0 +1,115 @@
+import * as z from "zod/mini";
+import { type FoundEntry, findEntry, listEntries, readBytes, touchEntry } from "../archive/cache.ts";
+import { dayOf } from "../archive/keys.ts";
+import { sha256Hex } from "../crypto/digest.ts";
+import { shownRef } from "../domain/cache/scopes.ts";
+import { ArtifactGrant } from "../protocol/artifact.ts";
+import { CacheQuery, FoundCache } from "../protocol/cache.ts";
+import { PathId } from "../protocol/common.ts";
+import { PERIODS } from "../protocol/limits.ts";
+import { type CacheScope, scopesOf } from "./cache-scopes.ts";
+import type { CacheGrantFacts } from "./core/cache-grants.ts";
+import type { Context } from "./core/context.ts";
+import { reaching } from "./core/outage.ts";
+import { Refusal } from "./core/refusal.ts";
+import { verb } from "./core/verb.ts";
+import { holderOf } from "./jobs.ts";
+
+const GRANT_MS = PERIODS.grantMinutes * 60_000;
+
+interface Found {
+  scope: CacheScope;
+  entry: FoundEntry;
+}
+
+/** Finds entries in scopes; of each scope a list is read once, and only for a fallback. */
+class Finder {
+  readonly #archive: R2Bucket;
+  readonly #scopes: CacheScope[];
+  readonly #codecs: string[];
+  readonly #lists = new Map<CacheScope, Promise<FoundEntry[]>>();
+
+  constructor(archive: R2Bucket, scopes: CacheScope[], codecs: string[]) {
+    this.#archive = archive;
+    this.#scopes = scopes;
+    this.#codecs = codecs;
+  }
+
+  async find({ key, fallback }: CacheQuery["entries"][number]): Promise<Found | null> {
+    for (const scope of this.#scopes) {
+      const entry = await reaching(findEntry(this.#archive, `${scope.path}${await sha256Hex(key)}`));
+      if (entry && this.#isRead(entry)) return { scope, entry };
+    }
+    for (const beginning of fallback)
+      for (const scope of this.#scopes) {
+        const begun = (await this.#listOf(scope)).filter((entry) => entry.key.startsWith(beginning));
+        const [newest] = begun.filter((entry) => this.#isRead(entry)).sort((a, b) => (a.madeAt < b.madeAt ? 1 : -1));
+        if (newest) return { scope, entry: newest };
+      }
+    return null;
+  }
+
+  #isRead({ codec }: FoundEntry): boolean {
+    return this.#codecs.includes(codec);
+  }
+
+  #listOf(scope: CacheScope): Promise<FoundEntry[]> {
+    const known = this.#lists.get(scope) ?? reaching(listEntries(this.#archive, scope.path));
+    this.#lists.set(scope, known);
+    return known;
+  }
+}
+
+/** Says which entries a job finds, and grants to read them. */
+export const findCache = verb({
+  access: { agent: true },
+  params: PathId,
+  body: CacheQuery,
+  output: FoundCache,
+  async run(context, { params, body }) {
+    const holder = await holderOf(context, params.id);
+    const { orgId, archive, keys, now } = context;
+    const { reads, writes } = await scopesOf(context, holder);
+    const finder = new Finder(archive, reads, body.codecs);
+    const until = now.getTime() + GRANT_MS;
+    const today = dayOf(now.getTime());
+    const entries: z.infer<typeof FoundCache>["entries"] = [];
+    for (const wanted of body.entries) {
+      const found = await finder.find(wanted);
+      if (!found) {
+        entries.push(null);
+        continue;
+      }
+      const { path, id, key, bytes, sha256, codec, usedDay } = found.entry;
+      if (usedDay !== today) context.waitUntil(touchEntry(archive, found.entry, today).catch(() => {}));
+      const facts: CacheGrantFacts = { orgId, jobId: params.id, tokenHash: holder.tokenHash, path, id, bytes, until };
+      const grant = await keys.cacheGrants.grant("cache-read", facts);
+      entries.push({ key, bytes, sha256, codec, scope: found.scope.id, grant });
+    }
+    const scopes = reads.map(({ id, ref }) => ({ id, branch: shownRef(ref) }));
+    return { scopes, saves: writes?.id ?? null, entries };
+  },
+});
+
+const gone = () => new Refusal("gone", "The entry was deleted.");
+
+export const PathCacheGrant = z.object({ grant: ArtifactGrant });
+
+/** Bytes of a granted entry. @throws Refusal forbidden; gone */
+export const openCached = async (context: Context, grant: string) => {
+  const { kind, tokenHash, orgId } = context.caller;
+  if (kind !== "agent") await context.admit();
+  const facts = await context.keys.cacheGrants.read("cache-read", grant);
+  const isIts = facts?.orgId === orgId && facts.tokenHash === tokenHash;
+  if (!facts || !isIts) throw new Refusal("forbidden", "The grant is not one that was given for this.");
+  if (context.now.getTime() >= facts.until)
+    throw new Refusal("forbidden", "The grant has expired: ask for another one.");
+  return {
+    size: facts.bytes,
+    async read(start: number, end: number): Promise<ReadableStream<Uint8Array>> {
+      const body = await reaching(readBytes(context.archive, facts, { start, end }));
+      if (!body) throw gone();
+      return body;
+    },
+  };
+};

@@ -1,0 +1,163 @@
+import * as z from "zod/mini";
+import {
+  beginParts,
+  deleteBytes,
+  deleteEntries,
+  findBytes,
+  findEntry,
+  joinParts,
+  listEntries,
+  putEntry,
+  putOnePart,
+  putOnlyPart,
+  repositoryPath,
+  type StoredEntry,
+} from "../archive/cache.ts";
+import { dayOf } from "../archive/keys.ts";
+import { sha256Hex } from "../crypto/digest.ts";
+import { partsOf } from "../domain/artifact/parts.ts";
+import { makeRoom } from "../domain/cache/room.ts";
+import { CacheEnd, CacheOpening, OpenedCache } from "../protocol/cache.ts";
+import { Id, PathId } from "../protocol/common.ts";
+import { LIMITS, PERIODS } from "../protocol/limits.ts";
+import { checkedPart, isRefusedByArchive, type Part } from "./artifact-uploads.ts";
+import { type CacheScope, scopesOf } from "./cache-scopes.ts";
+import type { CacheGrantFacts } from "./core/cache-grants.ts";
+import type { Context } from "./core/context.ts";
+import { reaching } from "./core/outage.ts";
+import { invalid, Refusal } from "./core/refusal.ts";
+import { verb } from "./core/verb.ts";
+import { holderOf } from "./jobs.ts";
+
+const GRANT_MS = PERIODS.grantMinutes * 60_000;
+
+type SaveFacts = Required<Omit<CacheGrantFacts, "uploadId">> & { uploadId?: string | undefined };
+
+const taken = () => new Refusal("conflict", "There is an entry of this key already: entries never change.");
+
+/** Begins to save an entry, where there is none of its key. */
+export const openCache = verb({
+  access: { agent: true },
+  params: PathId,
+  body: CacheOpening,
+  output: OpenedCache,
+  async run(context, { params, body }) {
+    const holder = await holderOf(context, params.id);
+    const { writes } = await scopesOf(context, holder);
+    if (!writes) throw new Refusal("forbidden", "A build like this saves nothing to the cache.");
+    const { orgId, archive, keys } = context;
+    const path = `${writes.path}${await sha256Hex(body.key)}`;
+    if (await reaching(findEntry(archive, path))) throw taken();
+    const id = context.newId();
+    const until = context.now.getTime() + GRANT_MS;
+    const parts = partsOf(body.bytes);
+    const uploadId = parts > 1 ? await reaching(beginParts(archive, { path, id })) : undefined;
+    const { tokenHash, fence } = holder;
+    const facts: SaveFacts = { orgId, jobId: params.id, tokenHash, fence, path, id, until, ...body, uploadId };
+    return {
+      cacheId: id,
+      grant: await keys.cacheGrants.grant("cache-write", facts),
+      expiresAt: new Date(until).toISOString(),
+      partBytes: LIMITS.artifactPartBytes,
+      parts,
+    };
+  },
+});
+
+/** What the grant allows this caller to send. @throws Refusal forbidden */
+const granted = async (context: Context, grant: string | null, jobId: string, cacheId: string): Promise<SaveFacts> => {
+  const { kind, tokenHash, orgId } = context.caller;
+  if (kind !== "agent") await context.admit();
+  const facts = await context.keys.cacheGrants.read("cache-write", grant ?? "");
+  if (!facts) throw new Refusal("forbidden", "The grant is not one that was given for this.");
+  if (context.now.getTime() >= facts.until)
+    throw new Refusal("forbidden", "The grant has expired: ask for another one.");
+  const isIts = facts.orgId === orgId && facts.tokenHash === tokenHash;
+  if (!isIts || facts.jobId !== jobId || facts.id !== cacheId)
+    throw new Refusal("forbidden", "The grant is for another entry, or for another agent.");
+  return facts as SaveFacts;
+};
+
+/** Stores one part. Asks no pool: nobody sees it before the end, which asks. @returns its ETag */
+export const storeCachePart = async (context: Context, part: Part): Promise<{ etag: string }> => {
+  const facts = await granted(context, part.grant, part.jobId, part.artifactId);
+  const { sha256, body, number } = checkedPart(part, facts.bytes);
+  const { uploadId } = facts;
+  const stored = uploadId
+    ? putOnePart(context.archive, facts, { uploadId, number, body })
+    : putOnlyPart(context.archive, facts, body, sha256);
+  const etag = await stored.catch((error: unknown) => {
+    if (!isRefusedByArchive(error)) return reaching(Promise.reject(error));
+    throw new Refusal("conflict", "Bytes and sums do not fit, or this save is over.");
+  });
+  if (etag === null) throw new Refusal("conflict", "Other bytes were sent under this grant before.");
+  return { etag };
+};
+
+/** Whether the archive has what was announced. R2 has compared the SHA-256 of an only part; agents that of several. */
+const isWhole = async (context: Context, facts: SaveFacts, { etags, md5 }: CacheEnd): Promise<boolean> => {
+  const { uploadId, bytes, sha256 } = facts;
+  if (uploadId && !(await reaching(findBytes(context.archive, facts)))) {
+    if (etags.length !== partsOf(bytes)) throw invalid("/etags", `must have ${partsOf(bytes)} entries`);
+    if (md5 === undefined) throw invalid("/md5", "is missing: there are several parts");
+    await joinParts(context.archive, facts, uploadId, etags).catch((error: unknown) => {
+      if (!isRefusedByArchive(error)) return reaching(Promise.reject(error));
+      throw new Refusal("conflict", "A part is missing, or its ETag is not the last one that was answered for it.");
+    });
+  }
+  const found = await reaching(findBytes(context.archive, facts));
+  if (!found) throw new Refusal("conflict", "The bytes have not arrived.");
+  const isAsSent = uploadId ? found.etag === `${md5}-${partsOf(bytes)}` : found.sha256 === sha256;
+  return found.size === bytes && isAsSent;
+};
+
+/** Deletes what gives way to a new entry of this scope. @throws Refusal limit-reached */
+const clear = async ({ archive, orgId }: Context, repoId: string, scope: CacheScope, bytes: number): Promise<void> => {
+  const entries = await reaching(listEntries(archive, repositoryPath(orgId, repoId)));
+  const stored = entries.map((one) => ({
+    ...one,
+    at: one.path,
+    scope: one.path.slice(0, one.path.lastIndexOf("/") + 1),
+  }));
+  const gone = makeRoom(stored, { scope: scope.path, bytes, isOfDefaultBranch: scope.isOfDefaultBranch });
+  if (!gone)
+    throw new Refusal("limit-reached", "The cache of this repository is full of what this branch may not delete.");
+  const paths = new Set(gone.map(({ at }) => at));
+  await reaching(
+    deleteEntries(
+      archive,
+      entries.filter(({ path }) => paths.has(path)),
+    ),
+  );
+};
+
+/** All is sent: from now on builds find the entry. Only under a lease that stands. May be repeated. */
+export const finishCache = verb({
+  access: { agent: true },
+  params: z.object({ id: Id, cacheId: Id }),
+  body: CacheEnd,
+  async run(context, { params, body }) {
+    const holder = await holderOf(context, params.id);
+    const facts = await granted(context, context.headers.grant, params.id, params.cacheId);
+    if (facts.fence !== holder.fence) throw new Refusal("forbidden", "The grant is of another lease.");
+    const { archive } = context;
+    const { repoId, writes } = await scopesOf(context, holder);
+    if (!writes || !facts.path.startsWith(writes.path))
+      throw new Refusal("conflict", "The cache was emptied meanwhile: this is not saved.");
+    const known = await reaching(findEntry(archive, facts.path));
+    if (known?.id === facts.id) return;
+    if (known) throw taken();
+    if (!(await isWhole(context, facts, body))) {
+      await reaching(deleteBytes(archive, facts));
+      throw invalid("/etags", "are of other bytes than were announced");
+    }
+    await clear(context, repoId, writes, facts.bytes);
+    const { key, id, bytes, sha256, codec } = facts;
+    const { ref, pipelineId, isOfDefaultBranch } = writes;
+    const made = { ref, pipelineId, isOfDefaultBranch, madeAt: context.at, usedDay: dayOf(context.now.getTime()) };
+    const entry: StoredEntry = { key, id, bytes, sha256, codec, ...made };
+    if (await reaching(putEntry(archive, facts.path, entry))) return;
+    await reaching(deleteBytes(archive, facts));
+    throw taken();
+  },
+});

@@ -1,0 +1,50 @@
+import type { Context as HonoContext } from "hono";
+import { rangeOf, within } from "./range.ts";
+
+/** Bytes that can be read in parts. */
+interface Source {
+  size: number;
+  read(start: number, end: number): Promise<ReadableStream<Uint8Array>>;
+}
+
+/** What a build made may be hostile: a browser must save it, and neither guess a type, run nor frame it. */
+export const INERT_FILE = {
+  "Content-Type": "application/octet-stream",
+  "X-Content-Type-Options": "nosniff",
+  "Content-Security-Policy": "sandbox; default-src 'none'",
+  "Cross-Origin-Resource-Policy": "same-origin",
+  "Cache-Control": "private, no-store",
+  "Referrer-Policy": "no-referrer",
+};
+
+/** Says that the file is to be saved under this name (RFC 6266, RFC 8187). */
+export const saveAs = (name: string): string => {
+  const plain = name.replaceAll(/[^A-Za-z0-9 ._-]/g, "_");
+  const whole = encodeURIComponent(name.toWellFormed()).replaceAll(
+    /['()*]/g,
+    (one) => `%${one.charCodeAt(0).toString(16)}`,
+  );
+  return `attachment; filename="${plain}"; filename*=UTF-8''${whole}`;
+};
+
+/** The bytes, or the `Range` of them that the request asks for. Nothing is read for HEAD. */
+export const bytesAnswer = async (
+  c: HonoContext,
+  source: Source,
+  headers: Record<string, string>,
+): Promise<Response> => {
+  const { size } = source;
+  const range = rangeOf(c.req.header("Range"));
+  const { start, end } = range ? within(range, size) : { start: 0, end: size };
+  const all = { ...headers, "Accept-Ranges": "bytes" };
+  if (range && start >= end) return c.body(null, 416, { ...all, "Content-Range": `bytes */${size}` });
+  const part: Record<string, string> = range ? { "Content-Range": `bytes ${start}-${end - 1}/${size}` } : {};
+  const told = { ...all, ...part, "Content-Length": String(end - start) };
+  const status = range ? 206 : 200;
+  if (c.req.raw.method === "HEAD") return c.body(null, status, told);
+  const { readable, writable } = new FixedLengthStream(end - start);
+  const body = await source.read(start, end);
+  // A client that leaves ends both; that is no error.
+  void body.pipeTo(writable).catch(() => {});
+  return c.body(readable, status, told);
+};

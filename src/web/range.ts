@@ -1,0 +1,21 @@
+/** A part of some bytes, as a header asks for it. */
+export interface Range {
+  start?: number;
+  /** Exclusive. */
+  end?: number;
+  suffix?: number;
+}
+
+/** The range of a Range header; null for several ranges or another unit, which RFC 9110 (14.2) lets a server ignore. */
+export const rangeOf = (header: string | undefined): Range | null => {
+  const [, first = "", last = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? "") ?? [];
+  if (first === "" && last === "") return null;
+  if (first === "") return { suffix: Number(last) };
+  return { start: Number(first), end: last === "" ? undefined : Number(last) + 1 };
+};
+
+/** Where the range begins and ends in so many bytes. It is empty where they have none of it. */
+export const within = ({ start = 0, end, suffix }: Range, size: number): { start: number; end: number } => {
+  if (suffix !== undefined) return { start: Math.max(0, size - suffix), end: size };
+  return { start, end: Math.min(end ?? size, size) };
+};

@@ -1,0 +1,207 @@
+import { createHash, randomBytes } from "node:crypto";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { ArtifactCalls } from "../../../src/agent/artifacts/artifact-calls.ts";
+import { contentOf } from "../../../src/agent/artifacts/fetch-content.ts";
+import { ServiceStore } from "../../../src/agent/artifacts/service-store.ts";
+import { Cancel } from "../../../src/agent/failure.ts";
+import { BuildLog } from "../../../src/agent/log/build-log.ts";
+import { Client } from "../../../src/agent/wire/client.ts";
+import { type ReceivedRequest, type StubResponse, startStubServer } from "../support/stub-server.ts";
+
+const PART = 32 * 1024 * 1024;
+const ID = "01900000-0000-7000-8000-0000000000c1";
+const QUICK = { initial: 1, max: 5 };
+const problem = (status: number, type: string): StubResponse => ({
+  status,
+  body: { type: `https://x/problems/${type}`, title: "No", status, detail: `it is ${type}`, requestId: "r" },
+});
+
+/** Any text; two parts and a bit. */
+const CONTENT = Buffer.concat([randomBytes(PART), randomBytes(PART), randomBytes(1000)]);
+const FILES = [
+  { path: "a", size: PART + 5, mode: "644" as const },
+  { path: "empty", size: 0, mode: "644" as const },
+  { path: "b", size: CONTENT.length - PART - 5, mode: "755" as const },
+];
+
+async function* pieces() {
+  for (let at = 0; at < CONTENT.length; at += 300_000) yield CONTENT.subarray(at, at + 300_000);
+}
+
+/** A service that takes parts, unless `trouble` answers first. */
+const upload = async (trouble: (request: ReceivedRequest, count: number) => StubResponse | null | Promise<null>) => {
+  const counts = new Map<string, number>();
+  let [opened, under, mostUnder] = [0, 0, 0];
+  const service = await startStubServer(async (request) => {
+    const verb = request.path.replace(`/job/J/artifact`, "");
+    const count = (counts.get(verb) ?? 0) + 1;
+    counts.set(verb, count);
+    mostUnder = Math.max(mostUnder, ++under);
+    const answer = await trouble(request, count);
+    under--;
+    if (answer) return answer;
+    if (verb === "") {
+      const grant = `grant-${++opened}`;
+      const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
+      return { status: 201, body: { artifactId: ID, grant, expiresAt, partBytes: PART, parts: 3 } };
+    }
+    if (verb.endsWith("/done")) return { body: {} };
+    return { body: { etag: `etag-${verb.at(-1)}` } };
+  });
+  onTestFinished(() => service.close());
+  const client = new Client({ url: service.url, token: "t", backOff: QUICK });
+  const stop = new AbortController();
+  const onLeaseLost = () => stop.abort(new Cancel("lease-lost"));
+  const calls = new ArtifactCalls({ client, id: "J", lease: 7, signal: stop.signal, onLeaseLost });
+  const lines: string[] = [];
+  const log = new BuildLog([], { size: 0, write: (bytes) => void lines.push(Buffer.from(bytes).toString()) }, () => {});
+  const kept = new ServiceStore(calls, client, log)
+    .keep({ name: "app", as: "files", keepDays: 3 }, { files: FILES, leftOut: [], bytes: pieces })
+    .then(
+      () => null,
+      (error: unknown) => error,
+    );
+  return { error: await kept, requests: service.requests, stop, mostUnder: () => mostUnder };
+};
+
+const partsIn = (requests: ReceivedRequest[]): ReceivedRequest[] =>
+  requests.filter(({ path }) => path.includes("/part/"));
+const numbers = (requests: ReceivedRequest[]): string =>
+  partsIn(requests)
+    .map(({ path }) => path.at(-1))
+    .sort()
+    .join("");
+const sha = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex");
+const md5 = (bytes: Buffer): Buffer => createHash("md5").update(bytes).digest();
+
+describe("an upload", () => {
+  it("sends equal parts with their sums, and ends with those of the files", async () => {
+    const { error, requests } = await upload(() => null);
+    expect(error).toBeNull();
+    expect(JSON.parse(requests[0]!.body.toString())).toEqual({
+      name: "app",
+      as: "files",
+      keepDays: 3,
+      bytes: CONTENT.length,
+      files: 3,
+    });
+    expect(numbers(requests)).toBe("123");
+    for (const { path, headers, body } of partsIn(requests)) {
+      const index = Number(path.at(-1)) - 1;
+      expect(body.equals(CONTENT.subarray(index * PART, (index + 1) * PART))).toBe(true);
+      expect(headers).toMatchObject({
+        "x-lease": "7",
+        "x-grant": "grant-1",
+        "x-content-sha256": sha(body),
+        "content-length": String(body.length),
+      });
+    }
+    const [a, b] = [CONTENT.subarray(0, PART + 5), CONTENT.subarray(PART + 5)];
+    const sums = [0, 1, 2].map((index) => md5(CONTENT.subarray(index * PART, (index + 1) * PART)));
+    expect(JSON.parse(requests.at(-1)!.body.toString())).toMatchObject({
+      list: [
+        { path: "a", size: a.length, sha256: sha(a) },
+        { path: "empty", size: 0, sha256: sha(Buffer.alloc(0)), crc32: "00000000" },
+        { path: "b", size: b.length, mode: "755", sha256: sha(b) },
+      ],
+      etags: ["etag-1", "etag-2", "etag-3"],
+      md5: md5(Buffer.concat(sums)).toString("hex"),
+    });
+  });
+
+  it("repeats a part by its number, and no other, after a cut or an answer that passes", async () => {
+    const { error, requests, mostUnder } = await upload(({ path }, count) => {
+      if (path.endsWith("/part/2") && count < 3) return count === 1 ? { drop: true } : { status: 503, body: {} };
+      return null;
+    });
+    expect(error).toBeNull();
+    expect(numbers(requests)).toBe("12223");
+    expect(mostUnder()).toBeLessThanOrEqual(2);
+  });
+
+  it("asks for another grant when one is refused, and goes on", async () => {
+    const { error, requests } = await upload(({ path, headers }) =>
+      /part\/[23]|done/.test(path) && headers["x-grant"] === "grant-1" ? problem(403, "forbidden") : null,
+    );
+    expect(error).toBeNull();
+    expect(partsIn(requests).filter(({ headers }) => headers["x-grant"] === "grant-2").length).toBe(2);
+    expect(requests.filter(({ path }) => path === "/job/J/artifact")).toHaveLength(2);
+  });
+
+  it.each([
+    ["the lease is lost at the end", /done/, problem(409, "lease-lost"), /stopped: lease-lost/],
+    ["its name is taken", /artifact$/, problem(409, "conflict"), /it is conflict/],
+    ["a part is refused", /part\/1/, problem(400, "malformed-body"), /it is malformed-body/],
+    ["every grant is refused", /part\/2/, problem(403, "forbidden"), /it is forbidden/],
+    ["the service knows no artifacts", /artifact$/, { status: 405, body: {} }, /too old for artifacts/],
+    ["the service answers nonsense", /artifact$/, { status: 201, body: { parts: 1 } }, /something else/],
+    [
+      "the service wants parts that are too large",
+      /artifact$/,
+      {
+        status: 201,
+        body: { artifactId: ID, grant: "g", expiresAt: new Date().toISOString(), partBytes: PART * 2, parts: 2 },
+      },
+      /parts that this agent does not make/,
+    ],
+  ] as [string, RegExp, StubResponse, RegExp][])("ends when %s", async (_, path, answer, message) => {
+    const { error, requests, stop } = await upload((request) => (path.test(request.path) ? answer : null));
+    expect(String((error as Error).message)).toMatch(message);
+    expect(stop.signal.aborted).toBe(message.source.includes("lease-lost"));
+    if (!path.test("done")) expect(requests.filter((request) => request.path.endsWith("/done"))).toEqual([]);
+  });
+});
+
+describe("bytes that are fetched", () => {
+  const fetched = async (
+    script: (range: string | undefined, count: number) => StubResponse,
+    renew = async () => "two",
+  ) => {
+    let count = 0;
+    const service = await startStubServer(({ headers }) => script(headers.range, ++count));
+    // The stub answers JSON: the text of a number is its own bytes.
+    onTestFinished(() => service.close());
+    const client = new Client({ url: service.url, token: "t", backOff: QUICK });
+    const got: Buffer[] = [];
+    const signal = new AbortController().signal;
+    const error = await (async () => {
+      for await (const piece of contentOf({ client, grant: "one", renew, bytes: 6, signal, backOff: QUICK }))
+        got.push(Buffer.from(piece));
+      return null;
+    })().catch((thrown: Error) => thrown.message);
+    return {
+      error,
+      text: Buffer.concat(got).toString(),
+      paths: service.requests.map(({ path, headers }) => `${path} ${headers.range ?? ""}`),
+    };
+  };
+
+  it("go on where the connection ended", async () => {
+    const { error, text, paths } = await fetched((range) =>
+      range === undefined ? { body: 123 } : { status: 206, body: 456 },
+    );
+    expect({ error, text }).toEqual({ error: null, text: "123456" });
+    expect(paths).toEqual(["/artifact/one/content ", "/artifact/one/content bytes=3-"]);
+  });
+
+  it("come by another grant when one is over", async () => {
+    const { error, text, paths } = await fetched((_, count) =>
+      count === 1 ? problem(403, "forbidden") : { body: 123456 },
+    );
+    expect({ error, text }).toEqual({ error: null, text: "123456" });
+    expect(paths[1]).toBe("/artifact/two/content ");
+  });
+
+  it.each([
+    ["are more than announced", (): StubResponse => ({ body: 1234567 }), /more than it announced/],
+    ["are not there", () => problem(404, "not-found"), /does not give it \(404\)/],
+    ["never come", (): StubResponse => ({ drop: true }), /do not arrive/],
+    [
+      "start anew in place of going on",
+      (range: string | undefined): StubResponse => (range ? { status: 200, body: 123 } : { body: 123 }),
+      /does not give it \(200\)/,
+    ],
+  ])("%s: that is an error", async (_, script, message) => {
+    expect((await fetched(script)).error).toMatch(message);
+  });
+});

@@ -1,0 +1,172 @@
+import { createHash } from "node:crypto";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { describe, expect, it } from "vitest";
+import { packCache, unpackCache } from "../../../src/agent/cache/cache-archive.ts";
+import { CODECS } from "../../../src/agent/cache/codec.ts";
+import { paddingOf, TAR_END, type TarMember, tarHeader } from "../../../src/agent/files/tar-format.ts";
+import type { CacheCodec } from "../../../src/protocol/cache.ts";
+import { LIMITS } from "../../../src/protocol/limits.ts";
+import { testFolder } from "../support/folder.ts";
+
+const { signal } = new AbortController();
+
+/** A checkout, a HOME and a folder of the agent. */
+const machine = () => {
+  const folder = testFolder();
+  const [checkout, home, state] = ["checkout", "home", "state"].map((name) => join(folder, name));
+  for (const one of [checkout, home, state]) mkdirSync(one!);
+  mkdirSync(join(home!, ".ssh"));
+  writeFileSync(join(home!, ".ssh/id"), "a secret key");
+  const roots = {
+    checkout: { root: checkout!, user: null, signal },
+    home: { root: home!, user: null, signal },
+  };
+  return { folder, checkout: checkout!, home: home!, file: join(state!, "archive"), roots };
+};
+
+const tarOf = (...members: (Partial<TarMember> & { path: string; content?: string })[]): Buffer =>
+  Buffer.concat([
+    ...members.flatMap(({ content = "", ...member }) => [
+      tarHeader({ kind: "file", mode: 0o644, mtime: 1, link: "", size: content.length, ...member }),
+      Buffer.from(content),
+      Buffer.alloc(paddingOf(content.length)),
+    ]),
+    TAR_END,
+  ]);
+
+/** What somebody who writes to the store could put there. */
+const hostile = (where: "checkout" | "home", tar: Buffer, head?: string): Buffer =>
+  gzipSync(
+    Buffer.concat([Buffer.from(head ?? `${JSON.stringify({ trees: [{ in: where, bytes: tar.length }] })}\n`), tar]),
+  );
+
+describe("an archive of a cache", () => {
+  it.each<CacheCodec>(CODECS)("brings back files, modes, times and links in %s", async (codec) => {
+    const { checkout, home, file, roots } = machine();
+    mkdirSync(join(checkout, "deps/bin"), { recursive: true });
+    mkdirSync(join(checkout, "deps/none"));
+    mkdirSync(join(home, ".tool/sub"), { recursive: true });
+    writeFileSync(join(checkout, "deps/bin/run"), "#!/bin/sh\n", { mode: 0o755 });
+    utimesSync(join(checkout, "deps/bin/run"), 1_580_608_922, 1_580_608_922);
+    symlinkSync("bin/run", join(checkout, "deps/link"));
+    writeFileSync(join(home, ".tool/sub/é"), "x".repeat(300_000));
+    writeFileSync(join(checkout, "source"), "not cached");
+    const paths = ["deps", "~/.tool"];
+    const packed = await packCache(roots, paths, { file, codec });
+    expect(packed).toMatchObject({ leftOut: [], bytes: statSync(file).size });
+    expect(packed?.sha256).toBe(createHash("sha256").update(readFileSync(file)).digest("hex"));
+    for (const gone of [join(checkout, "deps"), join(home, ".tool"), join(checkout, "source")])
+      rmSync(gone, { recursive: true });
+    await unpackCache(roots, paths, { file, codec });
+    expect(readFileSync(join(checkout, "deps/link"), "utf8")).toBe("#!/bin/sh\n");
+    expect(readlinkSync(join(checkout, "deps/link"))).toBe("bin/run");
+    expect(statSync(join(checkout, "deps/bin/run"))).toMatchObject({ mtimeMs: 1_580_608_922_000 });
+    expect(statSync(join(checkout, "deps/bin/run")).mode & 0o777).toBe(0o755);
+    expect(statSync(join(checkout, "deps/none")).isDirectory()).toBe(true);
+    expect(statSync(join(home, ".tool/sub/é")).size).toBe(300_000);
+    expect(existsSync(join(checkout, "source"))).toBe(false);
+    // What is there gives way.
+    writeFileSync(join(checkout, "deps/bin/run"), "changed");
+    await unpackCache(roots, paths, { file, codec });
+    expect(readFileSync(join(checkout, "deps/bin/run"), "utf8")).toBe("#!/bin/sh\n");
+  });
+
+  it("has nothing of what a planted link points to", async () => {
+    const { folder, checkout, home, file, roots } = machine();
+    mkdirSync(join(folder, "outside"));
+    writeFileSync(join(folder, "outside/secret"), "CANARY");
+    symlinkSync("../outside", join(checkout, "deps"));
+    symlinkSync(".ssh", join(home, ".tool"));
+    mkdirSync(join(checkout, "more"));
+    symlinkSync("/etc/passwd", join(checkout, "more/passwd"));
+    writeFileSync(join(checkout, "more/own"), "own");
+    const packed = await packCache(roots, ["deps", "more", "~/.tool"], { file, codec: "gzip" });
+    expect(packed?.leftOut.join("\n")).toMatch(
+      /deps is a link out[\s\S]*more\/passwd is a link out[\s\S]*\.tool is a link out/,
+    );
+    rmSync(join(checkout, "more"), { recursive: true });
+    rmSync(join(checkout, "deps"));
+    await unpackCache(roots, ["deps", "more", "~/.tool"], { file, codec: "gzip" });
+    expect(readFileSync(join(checkout, "more/own"), "utf8")).toBe("own");
+    expect(existsSync(join(checkout, "deps"))).toBe(false);
+    expect(existsSync(join(checkout, "more/passwd"))).toBe(false);
+  });
+
+  it.each<[string, "checkout" | "home", Buffer, RegExp]>([
+    ["a key of a person", "home", tarOf({ path: ".ssh/authorized_keys", content: "evil" }), /is not what is cached/],
+    ["a file beside the cache", "checkout", tarOf({ path: ".millrace.yml", content: "evil" }), /is not what is cached/],
+    ["a hook of git", "checkout", tarOf({ path: ".git/hooks/x", content: "evil" }), /is not what is cached/],
+    ["a path upwards", "checkout", tarOf({ path: "../evil", content: "evil" }), /in a tar/],
+    ["a path upwards inside", "checkout", tarOf({ path: "deps/../../evil", content: "evil" }), /in a tar/],
+    ["an absolute path", "checkout", tarOf({ path: "/tmp/evil-of-cache", content: "evil" }), /in a tar/],
+    ["a link out", "checkout", tarOf({ path: "deps/l", kind: "link", link: "../../outside" }), /link out/],
+    ["a link to keys", "home", tarOf({ path: ".tool/l", kind: "link", link: "../.ssh" }), /link out/],
+    ["an absolute link", "home", tarOf({ path: ".tool/l", kind: "link", link: "/etc" }), /link out/],
+  ])("with %s is refused, and writes nothing outside", async (_, where, tar, problem) => {
+    const { folder, home, checkout, file, roots } = machine();
+    writeFileSync(file, hostile(where, tar));
+    await expect(unpackCache(roots, ["deps", "~/.tool"], { file, codec: "gzip" })).rejects.toThrow(problem);
+    for (const evil of ["evil", "outside"]) expect(existsSync(join(folder, evil))).toBe(false);
+    expect(existsSync(join(home, ".ssh/authorized_keys"))).toBe(false);
+    expect(existsSync(join(checkout, ".millrace.yml"))).toBe(false);
+    expect(existsSync("/tmp/evil-of-cache")).toBe(false);
+  });
+
+  it("does not write through a link, be it there or in the archive", async () => {
+    const { home, file, roots } = machine();
+    mkdirSync(join(home, ".tool"));
+    symlinkSync("../.ssh", join(home, ".tool/l"));
+    writeFileSync(file, hostile("home", tarOf({ path: ".tool/l/authorized_keys", content: "evil" })));
+    await expect(unpackCache(roots, ["~/.tool"], { file, codec: "gzip" })).rejects.toThrow(
+      /link on the way|a file or a link/,
+    );
+    rmSync(join(home, ".tool"), { recursive: true });
+    symlinkSync(".ssh", join(home, ".tool"));
+    writeFileSync(file, hostile("home", tarOf({ path: ".tool/authorized_keys", content: "evil" })));
+    await expect(unpackCache(roots, ["~/.tool"], { file, codec: "gzip" })).rejects.toThrow(/link/);
+    expect(existsSync(join(home, ".ssh/authorized_keys"))).toBe(false);
+    expect(lstatSync(join(home, ".tool")).isSymbolicLink()).toBe(true);
+  });
+
+  it("does not fill the disk", async () => {
+    const { checkout, file, roots } = machine();
+    const unpack = () => unpackCache(roots, ["deps"], { file, codec: "gzip" });
+    const head = (bytes: number) => `${JSON.stringify({ trees: [{ in: "checkout", bytes }] })}\n`;
+    writeFileSync(file, hostile("checkout", TAR_END, head(LIMITS.cacheUnpackedBytes + 1)));
+    await expect(unpack()).rejects.toThrow("too many bytes");
+    // Small as it is, it would unpack to 200 MB: no more is read than is said.
+    const bomb = Buffer.concat([
+      tarHeader({ kind: "file", path: "deps/big", mode: 0o644, mtime: 1, link: "", size: 200_000_000 }),
+      Buffer.alloc(200_000_000),
+    ]);
+    writeFileSync(file, hostile("checkout", bomb, head(5000)));
+    await expect(unpack()).rejects.toThrow("ends too early");
+    expect(statSync(join(checkout, "deps/big")).size).toBeLessThanOrEqual(5000);
+  });
+
+  it.each([
+    ["no bytes", Buffer.alloc(0)],
+    ["bytes that are no gzip", Buffer.from("nonsense")],
+    ["a broken end", hostile("checkout", tarOf({ path: "deps/a", content: "x".repeat(9999) })).subarray(0, 60)],
+    ["no line", gzipSync(Buffer.alloc(100_000))],
+    ["another line", gzipSync(Buffer.from('{"trees":[{"in":"etc","bytes":1}]}\n'))],
+    ["a negative size", gzipSync(Buffer.from('{"trees":[{"in":"home","bytes":-1}]}\n'))],
+  ])("with %s is refused in words", async (_, bytes) => {
+    const { file, roots } = machine();
+    writeFileSync(file, bytes);
+    await expect(unpackCache(roots, ["deps"], { file, codec: "gzip" })).rejects.toThrow(/^(?:it |its )/);
+  });
+});

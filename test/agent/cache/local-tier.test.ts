@@ -1,0 +1,64 @@
+import { existsSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { LocalTier } from "../../../src/agent/cache/local-tier.ts";
+import { testFolder } from "../support/folder.ts";
+
+const SCOPE = "a".repeat(64);
+const OTHER = "b".repeat(64);
+
+const kept = (key: string, bytes: number, madeAt = "2026-11-01T00:00:00Z") =>
+  ({ key, bytes, sha256: "c".repeat(64), codec: "gzip", madeAt }) as const;
+
+const keep = (tier: LocalTier, scope: string, key: string, bytes: number, madeAt?: string) => {
+  const file = tier.temporary();
+  writeFileSync(file, Buffer.alloc(bytes));
+  return tier.keep(scope, kept(key, bytes, madeAt), file);
+};
+
+describe("copies of entries on a machine", () => {
+  it("are of one scope, found by key or by the newest beginning", () => {
+    const tier = new LocalTier(join(testFolder(), "cache"), 1000);
+    keep(tier, SCOPE, "npm-1", 10, "2026-11-01T00:00:00Z");
+    keep(tier, SCOPE, "npm-2", 10, "2026-11-02T00:00:00Z");
+    keep(tier, OTHER, "npm-3", 10, "2026-11-03T00:00:00Z");
+    expect(tier.find(SCOPE, "npm-1")).toMatchObject({ key: "npm-1" });
+    expect(tier.find(SCOPE, "npm-3")).toBeNull();
+    expect(tier.newest(SCOPE, "npm-")).toMatchObject({ key: "npm-2" });
+    expect(tier.newest(SCOPE, "gems-")).toBeNull();
+  });
+
+  it("go when they are too many, the one first that was not used for the longest time", () => {
+    const tier = new LocalTier(join(testFolder(), "cache"), 100);
+    for (const [index, key] of ["a", "b", "c"].entries()) {
+      const { file } = keep(tier, index === 1 ? OTHER : SCOPE, key, 30);
+      utimesSync(file, 1000 + index, 1000 + index);
+    }
+    tier.touch(tier.find(SCOPE, "a")!);
+    keep(tier, SCOPE, "d", 30);
+    expect([tier.find(SCOPE, "a"), tier.find(OTHER, "b"), tier.find(SCOPE, "c")].map((one) => one?.key)).toEqual([
+      "a",
+      undefined,
+      "c",
+    ]);
+    const large = keep(tier, SCOPE, "large", 101);
+    expect(existsSync(large.file)).toBe(true);
+    expect(tier.find(SCOPE, "large")).toBeNull();
+  });
+
+  it("are not found where they are cut or without their note, and lead nowhere else", () => {
+    const folder = join(testFolder(), "cache");
+    const tier = new LocalTier(folder, 1000);
+    const { file } = keep(tier, SCOPE, "a", 10);
+    writeFileSync(file, "short");
+    expect(tier.find(SCOPE, "a")).toBeNull();
+    writeFileSync(`${file}.json`, "{}");
+    expect(tier.find(SCOPE, "a")).toBeNull();
+    expect(tier.find("../..", "a")).toBeNull();
+    expect(() => keep(tier, "../x", "a", 1)).toThrow("no scope");
+    tier.temporary();
+    writeFileSync(tier.temporary(), "left by a killed agent");
+    new LocalTier(folder, 1000);
+    expect(readdirSync(folder)).toEqual([SCOPE]);
+  });
+});

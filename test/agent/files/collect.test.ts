@@ -1,0 +1,269 @@
+import { execFileSync } from "node:child_process";
+import {
+  appendFileSync,
+  chmodSync,
+  chownSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer } from "node:net";
+import { dirname, join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { MOST_VISITED } from "../../../src/agent/files/find-files.ts";
+import type { StepUser } from "../../../src/agent/process/step-user.ts";
+import { testFolder } from "../support/folder.ts";
+import { attackAs, canAttack, isRoot, unnamedUser } from "../support/step-user.ts";
+import { collect, collectAfter } from "./support/collected.ts";
+
+/** A checkout with these files, and a secret outside of it. */
+const checkout = (files: Record<string, string>, user: StepUser | null = null) => {
+  const folder = testFolder();
+  chmodSync(folder, 0o755);
+  const root = join(folder, "workspace");
+  mkdirSync(root);
+  mkdirSync(join(folder, "outside"));
+  writeFileSync(join(folder, "outside/secret"), "SECRET");
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), content);
+  }
+  if (user) execFileSync("chown", ["-R", `${user.uid}:${user.gid}`, root]);
+  return { root, outside: join(folder, "outside") };
+};
+
+describe("files that are found", () => {
+  it("are named by what is below the fixed part of their path", async () => {
+    const { root } = checkout({ "a/b/c.txt": "1", "a/b/d/e.txt": "2", "a/x.log": "3", "z.txt": "4" });
+    const namesBy = async (...paths: string[]) => Object.keys((await collect(root, paths)).files);
+    expect(await namesBy("a/**/*.txt")).toEqual(["b/c.txt", "b/d/e.txt"]);
+    expect(await namesBy("a/b/*.txt")).toEqual(["c.txt"]);
+    expect(await namesBy("a/")).toEqual(["b/c.txt", "b/d/e.txt", "x.log"]);
+    expect(await namesBy("a/b")).toEqual(["c.txt", "d/e.txt"]);
+    expect(await namesBy("./a/b/c.txt")).toEqual(["c.txt"]);
+    expect(await namesBy("**", "!a/b/d/", "!**/*.log")).toEqual(["a/b/c.txt", "z.txt"]);
+    expect(await namesBy(".")).toEqual(["a/b/c.txt", "a/b/d/e.txt", "a/x.log", "z.txt"]);
+    expect(await namesBy("nothing/**", "a/y")).toEqual([]);
+  });
+
+  it("come with their bytes, and with one of two modes", async () => {
+    const big = "x".repeat(3_000_000);
+    const { root } = checkout({ "out/run": "#!", "out/big": big, "out/empty": "" });
+    chmodSync(join(root, "out/run"), 0o4711);
+    chmodSync(join(root, "out/big"), 0o600);
+    const { files, modes } = await collect(root, ["out/"]);
+    expect(files).toEqual({ run: "#!", big, empty: "" });
+    expect(modes).toEqual({ run: "755", big: "644", empty: "644" });
+  });
+
+  it("never are those of git", async () => {
+    const { root } = checkout({ ".git/config": "token", "sub/.git/x": "1", a: "2" });
+    symlinkSync(".git", join(root, "git"));
+    expect(Object.keys((await collect(root, ["**"])).files)).toEqual(["a", "sub/.git/x"]);
+    await expect(collect(root, [".git/config"])).rejects.toThrow(".git");
+  });
+
+  it("are one tar for a folder that is only good as a whole", async () => {
+    const { root } = checkout({ "out/Mill.app/Versions/A/mill": "code", "out/notes.txt": "n", "out/x.dSYM/y": "z" });
+    symlinkSync("A", join(root, "out/Mill.app/Versions/Current"));
+    expect(Object.keys((await collect(root, ["out/"])).files)).toEqual(["Mill.app.tar", "notes.txt", "x.dSYM.tar"]);
+    expect(Object.keys((await collect(root, ["out/*.app"])).files)).toEqual(["Mill.app.tar"]);
+    expect(Object.keys((await collect(root, ["out/Mill.app"])).files)).toEqual(["Mill.app.tar"]);
+    expect(Object.keys((await collect(root, ["out/Mill.app/"])).files)).toEqual(["Mill.app.tar"]);
+    // What is picked out of one stays a file.
+    expect(Object.keys((await collect(root, ["out/**/mill"])).files)).toEqual(
+      ["A", "Current"].map((version) => `Mill.app/Versions/${version}/mill`),
+    );
+    const { files } = await collect(root, ["out/Mill.app"]);
+    const list = execFileSync("tar", ["-tvf", "-"], { input: Buffer.from(files["Mill.app.tar"] ?? "", "latin1") });
+    expect(list.toString()).toMatch(/Mill\.app\/Versions\/Current -> A/);
+  });
+});
+
+describe("a link", () => {
+  it("within the checkout is kept as what it points to", async () => {
+    const { root } = checkout({ "real/a": "A", "real/sub/b": "B" });
+    symlinkSync("real", join(root, "dist"));
+    symlinkSync(join(root, "real/a"), join(root, "one"));
+    expect((await collect(root, ["dist/"])).files).toEqual({ a: "A", "sub/b": "B" });
+    expect((await collect(root, ["one"])).files).toEqual({ one: "A" });
+  });
+
+  it("that leads around in a circle ends", async () => {
+    const { root } = checkout({ "a/x": "1" });
+    symlinkSync("..", join(root, "a/up"));
+    symlinkSync("self", join(root, "a/self"));
+    const { files } = await collect(root, ["a/"]);
+    expect(files).toMatchObject({ x: "1" });
+  });
+
+  it.each([
+    ["to a file", "secret"],
+    ["to a folder", "."],
+  ])("out of the checkout %s is left out, and told", async (_, to) => {
+    const { root, outside } = checkout({ "out/a": "1" });
+    symlinkSync(join(outside, to), join(root, "out/absolute"));
+    symlinkSync(join("../../outside", to), join(root, "out/relative"));
+    symlinkSync("absolute", join(root, "out/twice"));
+    const { files, leftOut } = await collect(root, ["out/"]);
+    expect(files).toEqual({ a: "1" });
+    expect(leftOut).toEqual(
+      ["absolute", "relative", "twice"].map((name) => `out/${name} is a link out of the checkout, or to nothing`),
+    );
+    // As its own path, and as a folder on the way.
+    expect((await collect(root, ["out/absolute"])).files).toEqual({});
+    expect((await collect(root, ["out/absolute/secret", "out/absolute/**"])).files).toEqual({});
+    // Whoever follows links reads it.
+    expect(readFileSync(join(root, "out/twice", to === "." ? "secret" : ""), "utf8")).toBe("SECRET");
+  });
+
+  it("in place of the checkout's own folder is no way out of it either", async () => {
+    const { root, outside } = checkout({});
+    symlinkSync(outside, join(root, "out"));
+    expect(await collect(root, ["out/**"])).toMatchObject({
+      files: {},
+      leftOut: [expect.stringContaining("out is a link")],
+    });
+  });
+});
+
+describe("what is no file", () => {
+  it("is left out, and nothing waits for it", async () => {
+    const { root } = checkout({ "out/a": "1" });
+    execFileSync("/bin/sh", ["-c", 'mkfifo "$1"', "sh", join(root, "out/pipe")]);
+    const server = createServer().listen(join(root, "out/socket"));
+    onTestFinished(() => void server.close());
+    await new Promise((resolve) => server.once("listening", resolve));
+    if (isRoot) execFileSync("mknod", [join(root, "out/zero"), "c", "1", "5"]);
+    symlinkSync("pipe", join(root, "out/to-pipe"));
+    const { files, leftOut } = await collect(root, ["out/"]);
+    expect(files).toEqual({ a: "1" });
+    expect(leftOut.map((line) => line.replace(/ .*/, ""))).toEqual(
+      ["out/pipe", "out/socket", "out/to-pipe", ...(isRoot ? ["out/zero"] : [])].sort(),
+    );
+  });
+});
+
+describe("a name", () => {
+  it.each([
+    ["of 1,025 bytes", `${"d".repeat(200)}/`.repeat(5) + "f".repeat(20), "1,024 bytes"],
+    ["with a backslash", "a\\b", "backslash"],
+    ["with a line break", "a\nb", "control character"],
+    ["that begins with a drive", "C:x", "drive"],
+  ])("%s cannot be kept", async (_, name, why) => {
+    const { root } = checkout({ [`out/${name}`]: "1" });
+    await expect(collect(root, ["out/"])).rejects.toThrow(why);
+  });
+
+  it("of 1,024 bytes can", async () => {
+    const name = `${"d".repeat(200)}/`.repeat(5) + "f".repeat(19);
+    const { root } = checkout({ [`out/${name}`]: "1" });
+    expect((await collect(root, ["out/"])).files).toEqual({ [name]: "1" });
+  });
+
+  it("that is no UTF-8 cannot be kept", async () => {
+    const { root } = checkout({ "out/a": "1" });
+    writeFileSync(Buffer.concat([Buffer.from(join(root, "out/")), Buffer.from([0x61, 0xff])]), "1");
+    await expect(collect(root, ["out/"])).rejects.toThrow("no UTF-8");
+  });
+
+  it("is one of at most so many", async () => {
+    const { root } = checkout(Object.fromEntries(Array.from({ length: 12 }, (_, index) => [`out/${index}`, ""])));
+    await expect(collect(root, ["out/"], { atMost: 11 })).rejects.toThrow("more than 11 files");
+    expect(Object.keys((await collect(root, ["out/"], { atMost: 12 })).files)).toHaveLength(12);
+    expect(MOST_VISITED).toBe(200_000);
+  });
+});
+
+const replace = (path: string, make: () => void): void => {
+  renameSync(path, `${path}.old`);
+  make();
+};
+
+describe("a file that changes after it was found", () => {
+  const cases: [string, (path: string) => void][] = [
+    ["grows", (path) => appendFileSync(path, "more")],
+    ["shrinks", (path) => truncateSync(path, 1)],
+    ["is replaced", (path) => replace(path, () => writeFileSync(path, "12345"))],
+    ["becomes a link out", (path) => replace(path, () => symlinkSync("/etc/passwd", path))],
+    ["is gone", (path) => renameSync(path, `${path}.old`)],
+  ];
+  it.each(cases)("%s: it is not kept", async (_, change) => {
+    const { root } = checkout({ "out/a": "12345", "out/z": "2" });
+    const collecting = collectAfter(root, ["out/"], () => change(join(root, "out/a")));
+    await expect(collecting).rejects.toThrow(/out\/a (was changed while it was read|cannot be read)/);
+  });
+
+  it("and whose folder becomes a link out is not read there", async () => {
+    const { root, outside } = checkout({ "out/secret": "mine!!" });
+    const collecting = collectAfter(root, ["out/"], () => {
+      renameSync(join(root, "out"), join(root, "old"));
+      symlinkSync(outside, join(root, "out"));
+    });
+    await expect(collecting).rejects.toThrow("out/secret cannot be read");
+  });
+
+  it("keeps a file with holes as long as it is", async () => {
+    const { root } = checkout({ "out/holes": "" });
+    truncateSync(join(root, "out/holes"), 5_000_000);
+    expect((await collect(root, ["out/"])).files.holes).toBe("\0".repeat(5_000_000));
+  });
+});
+
+describe.runIf(isRoot)("with --run-as", () => {
+  it("reads with the rights of the steps' user alone", async () => {
+    const user = unnamedUser();
+    const { root, outside } = checkout({ "out/mine": "1" }, user);
+    chmodSync(join(outside, "secret"), 0o600);
+    writeFileSync(join(root, "out/root-only"), "SECRET", { mode: 0o600 });
+    await expect(collect(root, ["out/"], { user })).rejects.toThrow("out/root-only cannot be read (EACCES)");
+    expect((await collect(root, ["out/mine"], { user })).files).toEqual({ mine: "1" });
+    // Without the user the same call reads it.
+    expect((await collect(root, ["out/"])).files).toEqual({ mine: "1", "root-only": "SECRET" });
+  });
+
+  it("reads no file of root by another name of it", async () => {
+    const user = unnamedUser();
+    const { root, outside } = checkout({ "out/mine": "1" }, user);
+    chmodSync(join(outside, "secret"), 0o600);
+    linkSync(join(outside, "secret"), join(root, "out/hard"));
+    await expect(collect(root, ["out/"], { user })).rejects.toThrow("out/hard cannot be read (EACCES)");
+  });
+});
+
+/** Swaps a folder for a link out and back, as fast as it can. */
+const SWAP = `
+import ctypes, os, sys
+libc = ctypes.CDLL(None, use_errno=True)
+a, b = (path.encode() for path in sys.argv[1:3])
+print("begun", flush=True)
+while True:
+    if libc.renameat2(-100, a, -100, b, 2) != 0:
+        sys.exit(1)
+`;
+
+describe.runIf(canAttack)("a step that swaps a folder for a link out while the agent reads", () => {
+  it("gets nothing that is outside, which one who follows paths would give it", async () => {
+    const user = unnamedUser();
+    const names = Array.from({ length: 500 }, (_, index) => String(index));
+    const { root, outside } = checkout(Object.fromEntries(names.map((name) => [`out/in/${name}`, "INSIDE"])), user);
+    for (const name of names) writeFileSync(join(outside, name), "SECRET", { mode: 0o644 });
+    symlinkSync(outside, join(root, "out/link"));
+    chownSync(join(root, "out"), user.uid, user.gid);
+    const attack = attackAs(user, SWAP, [join(root, "out/in"), join(root, "out/link")]);
+    await new Promise((resolve) => attack.stdout?.once("data", resolve));
+    const seen = new Set<string>();
+    const naive = new Set<string>();
+    for (let round = 0; round < 5; round++) {
+      for (const name of names) naive.add(readFileSync(join(root, "out/in", name), "utf8"));
+      const { files } = await collect(root, ["out/in/**", "out/link/**"], { user }).catch(() => ({ files: {} }));
+      for (const content of Object.values(files)) seen.add(content);
+    }
+    expect([...naive].sort()).toEqual(["INSIDE", "SECRET"]);
+    expect([...seen].filter((content) => content !== "INSIDE")).toEqual([]);
+  });
+});

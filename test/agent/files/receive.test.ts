@@ -1,0 +1,243 @@
+import { execFileSync } from "node:child_process";
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { paddingOf, TAR_END, type TarMember, tarHeader } from "../../../src/agent/files/tar-format.ts";
+import { testFolder } from "../support/folder.ts";
+import { attackAs, canAttack, isRoot, unnamedUser } from "../support/step-user.ts";
+import { receive } from "./support/collected.ts";
+
+const workspace = () => {
+  const folder = testFolder();
+  chmodSync(folder, 0o755);
+  const root = join(folder, "workspace");
+  mkdirSync(root);
+  mkdirSync(join(folder, "outside"));
+  return { root, outside: join(folder, "outside") };
+};
+
+const tarOf = (...members: (Partial<TarMember> & { path: string; content?: string })[]): Buffer =>
+  Buffer.concat([
+    ...members.flatMap(({ content = "", ...member }) => [
+      tarHeader({ kind: "file", mode: 0o644, mtime: 0, link: "", size: content.length, ...member }),
+      Buffer.from(content),
+      Buffer.alloc(paddingOf(content.length)),
+    ]),
+    TAR_END,
+  ]);
+
+/** What a Python program makes of a tar that no good program writes. */
+const hostileTar = (program: string): Buffer =>
+  execFileSync("python3", [
+    "-c",
+    `import io, sys, tarfile\nt = tarfile.open(fileobj=sys.stdout.buffer, mode="w|")\n${program}\nt.close()`,
+  ]);
+
+const unpack = (root: string, content: Buffer) => receive(root, ["in"], [{ path: "a.tar", content, isUnpacked: true }]);
+
+describe("files that arrive", () => {
+  it("are made in a folder of the checkout, each with one of two modes", async () => {
+    const { root } = workspace();
+    const big = "y".repeat(2_000_000);
+    await receive(
+      root,
+      ["in", "deep"],
+      [
+        { path: "sub/run", content: "#!", mode: "755" },
+        { path: "empty", content: "" },
+        { path: "sub/big", content: big },
+      ],
+    );
+    const at = (path: string) => join(root, "in/deep", path);
+    expect([readFileSync(at("sub/run"), "utf8"), readFileSync(at("sub/big"), "utf8")]).toEqual(["#!", big]);
+    expect([at("sub/run"), at("empty")].map((path) => statSync(path).mode & 0o7777)).toEqual([0o755, 0o644]);
+  });
+
+  it.each(["../x", "/tmp/x", "a/../../x", "a//x", "./x", "a\\x", "", "C:x", "a\0b"])(
+    "never are named %j",
+    async (path) => {
+      const { root, outside } = workspace();
+      await expect(receive(root, ["in"], [{ path, content: "1" }])).rejects.toThrow();
+      expect(existsSync(join(root, "x")) || existsSync(join(outside, "../x"))).toBe(false);
+    },
+  );
+
+  it("overwrite nothing, and go through no link that the commit has", async () => {
+    const { root, outside } = workspace();
+    writeFileSync(join(root, "there"), "old");
+    symlinkSync(outside, join(root, "out"));
+    symlinkSync(join(outside, "new"), join(root, "dangling"));
+    const to = (folder: string[], path: string) => receive(root, folder, [{ path, content: "1" }]);
+    await expect(to([], "there")).rejects.toThrow("there is already something of this name");
+    await expect(to([], "dangling")).rejects.toThrow("there is already something of this name");
+    await expect(to(["out"], "x")).rejects.toThrow("link on the way");
+    await expect(to(["out", "sub"], "x")).rejects.toThrow("link on the way");
+    await expect(to([], "out/x")).rejects.toThrow("link on the way");
+    await expect(to([], "there/x")).rejects.toThrow("a file or a link on the way");
+    expect(readFileSync(join(root, "there"), "utf8")).toBe("old");
+    expect([
+      existsSync(join(outside, "x")),
+      existsSync(join(outside, "new")),
+      existsSync(join(outside, "sub")),
+    ]).toEqual([false, false, false]);
+    // Whoever opens the path writes there.
+    writeFileSync(join(root, "out/x"), "1");
+    expect(existsSync(join(outside, "x"))).toBe(true);
+  });
+
+  it("replace files of an earlier run where they may, never what a link there points to", async () => {
+    const { root, outside } = workspace();
+    writeFileSync(join(outside, "kept"), "kept");
+    writeFileSync(join(root, "there"), "old");
+    symlinkSync(join(outside, "kept"), join(root, "link"));
+    await receive(
+      root,
+      [],
+      [
+        { path: "there", content: "new" },
+        { path: "link", content: "new" },
+      ],
+      { replaces: true },
+    );
+    expect(["there", "link"].map((name) => readFileSync(join(root, name), "utf8"))).toEqual(["new", "new"]);
+    expect(readFileSync(join(outside, "kept"), "utf8")).toBe("kept");
+  });
+
+  it("never come into the folder of git", async () => {
+    const { root } = workspace();
+    mkdirSync(join(root, ".git/hooks"), { recursive: true });
+    await expect(receive(root, [], [{ path: ".git/hooks/post-checkout", content: "evil" }])).rejects.toThrow(".git");
+    await expect(receive(root, [], [{ path: ".GIT/hooks/post-checkout", content: "evil" }])).rejects.toThrow();
+  });
+});
+
+describe("a tar that arrives", () => {
+  it("has its files, folders, links and modes again", async () => {
+    const { root } = workspace();
+    const long = `${"d".repeat(90)}/${"e".repeat(90)}/file`;
+    const tar = tarOf(
+      { path: "V", kind: "folder", mode: 0o755 },
+      { path: "V/A/run", content: "x".repeat(513), mode: 0o750 },
+      { path: "V/Current", kind: "link", link: "A" },
+      { path: "up", kind: "link", link: "V/./Current/run" },
+      { path: "V/A/back", kind: "link", link: "../../up" },
+      { path: long, content: "" },
+      { path: "readonly", content: "r", mode: 0o444 },
+    );
+    await unpack(root, tar);
+    const at = (path: string) => join(root, "in", path);
+    expect(readFileSync(at("V/A/back"), "utf8")).toBe("x".repeat(513));
+    expect(readlinkSync(at("V/Current"))).toBe("A");
+    expect(statSync(at("V/A/run")).mode & 0o777).toBe(0o750);
+    expect(statSync(at("readonly")).mode & 0o777).toBe(0o444);
+    expect(statSync(at(long)).size).toBe(0);
+  });
+
+  const entry = (rest: string) => `i = tarfile.TarInfo("x")\n${rest}\nt.addfile(i)`;
+  const hostile: [string, Buffer][] = [
+    ["a link to an absolute path", tarOf({ path: "x", kind: "link", link: "/etc" })],
+    ["a link that goes up and out", tarOf({ path: "a/x", kind: "link", link: "../../y" })],
+    [
+      "a link that goes up after another part",
+      tarOf({ path: "p/q/r", kind: "link", link: "../../s" }, { path: "z", kind: "link", link: "p/q/r/../.." }),
+    ],
+    ["a file through a link", tarOf({ path: "x", kind: "link", link: "." }, { path: "x/y", content: "1" })],
+    ["a file in place of another", tarOf({ path: "x", content: "1" }, { path: "x", content: "2" })],
+    ["a path that goes up", tarOf({ path: "../x", content: "1" })],
+    ["an absolute path", tarOf({ path: "/tmp/millrace-x", content: "1" })],
+    ["a hard link", hostileTar(entry('i.type = tarfile.LNKTYPE; i.linkname = "/etc/passwd"'))],
+    ["a device", hostileTar(entry("i.type = tarfile.CHRTYPE; i.devmajor = 1; i.devminor = 5"))],
+    ["a pipe", hostileTar(entry("i.type = tarfile.FIFOTYPE"))],
+    ["a sparse file", hostileTar(entry("i.type = tarfile.GNUTYPE_SPARSE"))],
+    [
+      "settings for all that follows",
+      hostileTar(`t.pax_headers = {"path": "/etc/x"}\n${entry("i.type = tarfile.XGLTYPE")}`),
+    ],
+    [
+      "a wrong sum",
+      (() => {
+        const tar = tarOf({ path: "x", content: "1" });
+        tar[0] = 0x79;
+        return tar;
+      })(),
+    ],
+    ["no end", tarOf({ path: "x", content: "1" }).subarray(0, 1024)],
+    ["no whole file", tarOf({ path: "x", content: "1".repeat(600) }).subarray(0, 1024)],
+    [
+      "a size that makes no sense",
+      (() => {
+        const tar = tarOf({ path: "x", content: "1" });
+        tar.write("-1", 124);
+        return tar;
+      })(),
+    ],
+  ];
+  it.each(hostile)("is refused with %s", async (_, tar) => {
+    const { root, outside } = workspace();
+    await expect(unpack(root, tar)).rejects.toThrow();
+    for (const path of [join(root, "x"), join(root, "in/y"), join(outside, "y"), "/tmp/millrace-x"])
+      expect(existsSync(path)).toBe(false);
+  });
+
+  it("leaves no link that leads out, where the system's tar follows its word", async () => {
+    const { root } = workspace();
+    const tar = tarOf({ path: "x", kind: "link", link: "/etc" });
+    await expect(unpack(root, tar)).rejects.toThrow("link out of its folder");
+    expect(lstatSync(join(root, "in/x"), { throwIfNoEntry: false })).toBeUndefined();
+    execFileSync("tar", ["-xf", "-", "-C", root], { input: tar });
+    expect(readlinkSync(join(root, "x"))).toBe("/etc");
+  });
+});
+
+/** Puts a link in place of each folder or file that it sees, before it is filled. */
+const RACE = `
+import os, sys
+root, outside = sys.argv[1:3]
+print("begun", flush=True)
+while True:
+    for name in ("in", "in/sub"):
+        try:
+            os.rename(os.path.join(root, name), os.path.join(root, "moved-%d" % os.getpid()))
+            os.symlink(outside, os.path.join(root, name))
+        except OSError:
+            pass
+        try:
+            os.unlink(os.path.join(root, name))
+        except OSError:
+            pass
+`;
+
+describe.runIf(isRoot)("with --run-as", () => {
+  it("files belong to the steps' user, who may write there", async () => {
+    const user = unnamedUser();
+    const { root } = workspace();
+    await expect(receive(root, ["in"], [{ path: "x", content: "1" }], { user })).rejects.toThrow("EACCES");
+    execFileSync("chown", [`${user.uid}`, root]);
+    await receive(root, ["in"], [{ path: "sub/x", content: "1" }], { user });
+    for (const path of ["in", "in/sub", "in/sub/x"]) expect(statSync(join(root, path)).uid).toBe(user.uid);
+  });
+});
+
+describe.runIf(canAttack)("a process that puts links in the way while files are made", () => {
+  it("gets none of them outside", async () => {
+    const user = unnamedUser();
+    const { root, outside } = workspace();
+    chmodSync(outside, 0o777);
+    execFileSync("chown", [`${user.uid}`, root]);
+    const attack = attackAs(user, RACE, [root, outside]);
+    await new Promise((resolve) => attack.stdout?.once("data", resolve));
+    const files = Array.from({ length: 400 }, (_, index) => ({ path: `sub/${index}/file`, content: "1" }));
+    for (let round = 0; round < 4; round++) await receive(root, ["in"], files, { user }).catch(() => {});
+    expect(execFileSync("find", [outside, "-mindepth", "1"]).toString()).toBe("");
+  });
+});

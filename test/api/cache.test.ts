@@ -1,0 +1,89 @@
+import { env, exports } from "cloudflare:workers";
+import { describe, expect, it } from "vitest";
+import { call, expectProblem, newToken } from "../support/api.ts";
+import { type newBuildSetup, trigger } from "../support/build-setup.ts";
+import { endCache, findCache, foundOf, openCache, saveCache, sendCachePart } from "../support/cache.ts";
+import { held, takeAndStart } from "../support/jobs.ts";
+import { running } from "../support/left.ts";
+
+const BYTES = new TextEncoder().encode("a tar that was compressed");
+const KEY = "v1/npm/linux-x64//lock";
+
+const finish = (agent: { id: string; token: string }, job: Parameters<typeof held>[1]) =>
+  held(agent, job, "POST", "finish", { status: "succeeded", exitCode: 0 });
+
+/** The next build of the same pipeline. */
+const nextBuild = async ({ admin, agent, pipeline }: Awaited<ReturnType<typeof newBuildSetup>>, body: object = {}) => {
+  await trigger(admin, pipeline.id, body);
+  return takeAndStart(agent);
+};
+
+describe("the cache of a repository", () => {
+  it("gives the next build of a branch what the one before saved", async () => {
+    const setup = await running();
+    const { agent, job } = setup;
+    expect(await foundOf(agent, job, KEY)).toBeNull();
+    await saveCache(agent, job, KEY, BYTES);
+    await finish(agent, job);
+    const next = await nextBuild(setup);
+    const found = await foundOf(agent, next, KEY);
+    expect(found).toMatchObject({ key: KEY, bytes: BYTES.length, codec: "gzip" });
+    const headers = { Authorization: `Bearer ${agent.token}` };
+    const answer = await exports.default.fetch(
+      new Request(`https://millrace.test/cache/${found?.grant}/content`, { headers }),
+    );
+    const bytes = new Uint8Array(await answer.arrayBuffer());
+    expect(bytes).toEqual(BYTES);
+  });
+
+  it("finds the newest entry of a fallback, and an exact key before it", async () => {
+    const setup = await running();
+    const { agent, job } = setup;
+    await saveCache(agent, job, "v1/npm/a-1", BYTES);
+    await saveCache(agent, job, "v1/npm/b-1", BYTES);
+    expect(await foundOf(agent, job, "v1/npm/a-2", ["v1/npm/a-"])).toMatchObject({ key: "v1/npm/a-1" });
+    expect(await foundOf(agent, job, "v1/npm/a-2", ["v1/npm/none", "v1/npm/"])).toMatchObject({ key: "v1/npm/b-1" });
+    expect(await foundOf(agent, job, "v1/npm/a-1", ["v1/npm/b-"])).toMatchObject({ key: "v1/npm/a-1" });
+    expect(await foundOf(agent, job, "v1/npm/a-2")).toBeNull();
+  });
+
+  it("finds no entry whose codec the agent does not read", async () => {
+    const { agent, job } = await running();
+    await saveCache(agent, job, KEY, BYTES);
+    const { body } = await findCache(agent, job, [KEY], [], ["zstd"]);
+    expect(body.entries).toEqual([null]);
+  });
+
+  it("shows people its entries, and empties it for good", async () => {
+    const setup = await running();
+    const { admin, agent, job, repo } = { ...setup, repo: setup.job.build.repoId };
+    await saveCache(agent, job, KEY, BYTES);
+    const listed = await call(await newToken(admin, "viewer"), "GET", `/repository/${repo}/cache`);
+    expect(listed.body).toMatchObject([{ key: KEY, branch: job.build.branch, bytes: BYTES.length }]);
+    const before = (await findCache(agent, job, [])).body.saves;
+    const late = await openCache(agent, job, "v1/late", BYTES);
+    const part = await sendCachePart(agent, job, late.body, BYTES);
+    expectProblem(await call(await newToken(admin, "viewer"), "DELETE", `/repository/${repo}/cache`), 403, "forbidden");
+    expect((await call(await newToken(admin, "member"), "DELETE", `/repository/${repo}/cache`)).status).toBe(204);
+    expect(await foundOf(agent, job, KEY, ["v1"])).toBeNull();
+    expect((await call(admin, "GET", `/repository/${repo}/cache`)).body).toEqual([]);
+    expect((await findCache(agent, job, [])).body.saves).not.toBe(before);
+    expectProblem(await endCache(agent, job, late.body, [part.body.etag]), 409, "conflict");
+    const audit = await call(admin, "GET", "/audit?action=cache.delete");
+    expect(audit.body).toMatchObject([{ subject: repo }]);
+  });
+
+  it("is gone with its repository", async () => {
+    const setup = await running();
+    const { admin, agent, job } = setup;
+    await saveCache(agent, job, KEY, BYTES);
+    await finish(agent, job);
+    const keysOf = async () => {
+      const pages = ["cache/", "cachebytes/"].map((kind) => env.ARCHIVE.list({ prefix: `${kind}${setup.orgId}/` }));
+      return (await Promise.all(pages)).flatMap(({ objects }) => objects);
+    };
+    expect(await keysOf()).toHaveLength(2);
+    expect((await call(admin, "DELETE", `/repository/${job.build.repoId}`)).status).toBe(204);
+    await expect.poll(keysOf).toEqual([]);
+  });
+});

@@ -1,0 +1,102 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { inFolder, listProblem, pathProblem, placed } from "../../../src/domain/artifact/file-list.ts";
+import { partSize, partsOf } from "../../../src/domain/artifact/parts.ts";
+import { LIMITS } from "../../../src/protocol/limits.ts";
+
+const file = (path: string, size = 1) => ({
+  ...{ path, size, mode: "644" as const, sha256: "0".repeat(64), crc32: "0".repeat(8) },
+});
+
+describe("a path", () => {
+  it.each(["a", "a/b", ".hidden", "..a", "a..", "a b", "ü/漢", "a/.../b", "-rf", "con"])("%j is taken", (path) => {
+    expect(pathProblem(path)).toBeNull();
+  });
+
+  it.each([
+    "",
+    "/",
+    "/a",
+    "a/",
+    "a//b",
+    ".",
+    "..",
+    "a/..",
+    "./a",
+    "a\\b",
+    "C:",
+    "c:/a",
+    "a\0",
+    "a\x7f",
+    "a\u0085",
+    "\ud800",
+  ])("%j is refused", (path) => {
+    expect(pathProblem(path)).not.toBeNull();
+  });
+
+  it("has at most 1,024 bytes", () => {
+    expect(pathProblem("é".repeat(512))).toBeNull();
+    expect(pathProblem(`${"é".repeat(512)}x`)).toContain("1,024 bytes");
+  });
+
+  it("that is taken never leads out of a folder", () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom("a", "..", ".", "", "b", "..."), { maxLength: 6 }), (parts) => {
+        const path = parts.join("/");
+        const resolved = new URL(path, "https://x/root/folder/").pathname;
+        if (pathProblem(path) === null) expect(resolved).toBe(`/root/folder/${path}`);
+      }),
+    );
+  });
+});
+
+describe("a list", () => {
+  it("has no two names that one file system takes for one", () => {
+    const twins = [
+      ["a", "A"],
+      ["\u00e9", "e\u0301"],
+      ["É", "e\u0301"],
+      ["ß", "ẞ"],
+      ["a/b", "A/B"],
+      ["a", "a/b"],
+    ];
+    for (const [one = "", other = ""] of twins) {
+      const whole = { bytes: 2, files: 2 };
+      expect(listProblem([file(one), file(other)], whole), `${one} ${other}`).not.toBeNull();
+      expect(listProblem([file(other), file(one)], whole), `${other} ${one}`).not.toBeNull();
+      expect(listProblem([file(one), file(`x${other}`)], whole), `${one} x${other}`).toBeNull();
+    }
+  });
+
+  it("puts each file behind the one before", () => {
+    expect(placed([file("a", 3), file("b", 0), file("c", 2)]).map(({ start, end }) => [start, end])).toEqual([
+      ...[
+        [0, 3],
+        [3, 3],
+        [3, 5],
+      ],
+    ]);
+  });
+
+  it("shows a folder with all below it, and nothing that only begins like it", () => {
+    const list = [file("a/b"), file("a/c/d"), file("ab"), file("a")];
+    expect(inFolder(list, "a").map(({ path }) => path)).toEqual(["a/b", "a/c/d"]);
+    expect(inFolder(list, "a/").map(({ path }) => path)).toEqual(["a/b", "a/c/d"]);
+    expect(inFolder(list, null)).toHaveLength(4);
+    expect(inFolder(list, "c")).toEqual([]);
+  });
+});
+
+describe("parts", () => {
+  it("sum up to the artifact, all of one size but the last", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: LIMITS.artifactBytes }), (bytes) => {
+        const sizes = Array.from({ length: partsOf(bytes) }, (_, index) => partSize(bytes, index + 1) ?? 0);
+        expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(bytes);
+        expect(sizes.slice(0, -1).every((size) => size === LIMITS.artifactPartBytes)).toBe(true);
+        expect(sizes.length).toBeLessThanOrEqual(LIMITS.artifactParts);
+        for (const number of [0, -1, 0.5, sizes.length + 1]) expect(partSize(bytes, number)).toBeNull();
+      }),
+    );
+  });
+});

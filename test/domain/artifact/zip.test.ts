@@ -1,0 +1,109 @@
+import { execFileSync } from "node:child_process";
+import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterAll, describe, expect, it } from "vitest";
+import { pathProblem, placed } from "../../../src/domain/artifact/file-list.ts";
+import { zipLayout } from "../../../src/domain/artifact/zip.ts";
+import { packed } from "../../support/artifact-files.ts";
+
+const FOLDER = mkdtempSync(join(tmpdir(), "millrace-zip-"));
+afterAll(() => rmSync(FOLDER, { recursive: true }));
+const AT = Date.UTC(2026, 10, 23, 12, 34, 56);
+
+/** The whole archive of these files. */
+const zipped = (files: Record<string, string>, mode: "644" | "755" = "644"): Buffer => {
+  const { list, bytes } = packed(files, mode);
+  const { entries, directory, size } = zipLayout(placed(list), AT);
+  const parts = entries.flatMap(({ file, header }) => [header, bytes.subarray(file.start, file.end)]);
+  const whole = Buffer.concat([...parts, directory]);
+  expect(whole.length).toBe(size);
+  return whole;
+};
+
+const READ = `
+import json, sys, zipfile
+with zipfile.ZipFile(sys.argv[1]) as z:
+    assert z.testzip() is None
+    print(json.dumps([[i.filename, z.read(i).decode("utf-8"), i.external_attr >> 16, list(i.date_time)] for i in z.infolist()]))
+`;
+
+/** What another program reads of the archive. @throws where it finds a mistake */
+const readBack = (archive: Buffer): [name: string, text: string, mode: number, date: number[]][] => {
+  const path = join(FOLDER, "one.zip");
+  writeFileSync(path, archive);
+  return JSON.parse(execFileSync("python3", ["-c", READ, path], { encoding: "utf8", maxBuffer: 1 << 28 }));
+};
+
+const unzip = (archive: Buffer): string => {
+  const path = join(FOLDER, "two.zip");
+  writeFileSync(path, archive);
+  return execFileSync("unzip", ["-t", path], { encoding: "utf8", maxBuffer: 1 << 28 });
+};
+
+describe("a ZIP archive", () => {
+  it("is read by other programs, with names, texts, modes and times", () => {
+    const files = { "a.txt": "one", "b/ç ü 漢字.txt": "two", empty: "" };
+    expect(readBack(zipped(files, "755"))).toEqual(
+      Object.entries(files).map(([name, text]) => [name, text, 0o100755, [2026, 11, 23, 12, 34, 56]]),
+    );
+    expect(unzip(zipped(files))).toContain("No errors detected");
+  });
+
+  it("is read whatever its files are", { timeout: 60_000 }, () => {
+    const path = fc
+      .string({ unit: "grapheme", minLength: 1, maxLength: 40 })
+      .filter((text) => pathProblem(text) === null);
+    fc.assert(
+      fc.property(fc.dictionary(path, fc.string(), { minKeys: 1, maxKeys: 8 }), (files) => {
+        const texts = readBack(zipped(files)).map(([name, text]) => [name, text]);
+        expect(texts).toEqual(Object.entries(files).map(([name, text]) => [name, text.toWellFormed()]));
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  it("of 5,000 files is whole", { timeout: 60_000 }, () => {
+    const files = Object.fromEntries(
+      Array.from({ length: 5000 }, (_, index) => [`d${index % 50}/f${index}`, `${index}`]),
+    );
+    expect(unzip(zipped(files))).toContain("No errors detected");
+    expect(readBack(zipped(files))).toHaveLength(5000);
+  });
+
+  it("with a changed byte is not", () => {
+    const archive = zipped({ "a.txt": "one" });
+    archive[36] = archive[36]! ^ 1;
+    expect(() => unzip(archive)).toThrow();
+  });
+
+  it("of files beyond 4 GiB has 64-bit sizes and places", { timeout: 60_000 }, () => {
+    const GIB = 2 ** 30;
+    const sparse = { mode: "644" as const, sha256: "0".repeat(64), crc32: "00000000" };
+    const files = placed([
+      { path: "large", size: 5 * GIB, ...sparse },
+      { path: "behind", size: 3, ...sparse, crc32: packed({ x: "abc" }).list[0]!.crc32 },
+    ]);
+    const { entries, directory, size } = zipLayout(files, AT);
+    const path = join(FOLDER, "sparse.zip");
+    const file = openSync(path, "w");
+    let at = 0;
+    for (const { header, file: one } of entries) {
+      writeSync(file, header, 0, header.length, at);
+      at += header.length + one.size;
+    }
+    writeSync(file, Buffer.from("abc"), 0, 3, at - 3);
+    writeSync(file, directory, 0, directory.length, at);
+    closeSync(file);
+    expect(at + directory.length).toBe(size);
+    const script = `
+import sys, zipfile
+with zipfile.ZipFile(sys.argv[1]) as z:
+    print([(i.filename, i.file_size) for i in z.infolist()], z.read("behind"))
+    z.open("large").read(1)
+`;
+    const read = execFileSync("python3", ["-c", script, path], { encoding: "utf8" });
+    expect(read.trim()).toBe(`[('large', ${5 * GIB}), ('behind', 3)] b'abc'`);
+  });
+});

@@ -1,0 +1,36 @@
+import type { LeaseHolder, Result } from "../../src/domain/pool/commands.ts";
+import type { Command, Input, Output } from "../../src/domain/pool/step.ts";
+import { Random } from "./random.ts";
+
+/** Calls the pool without the network's faults. */
+interface Caller {
+  call<C extends Command>(command: C, input: Input<C>): Result<Output<C>>;
+}
+
+/** Histories in which jobs leave artifacts: the others stay as they were. */
+const WITH_ARTIFACTS = [0, 3, 7];
+
+/** What agents leave. It has chances of its own, so that nothing else of a history depends on it. */
+export class SimArtifacts {
+  readonly #random: Random;
+  readonly #isOn: boolean;
+  #count = 0;
+
+  constructor(seed: number, history: number) {
+    this.#random = new Random(seed + 1, history);
+    this.#isOn = WITH_ARTIFACTS.includes(history % 8);
+  }
+
+  /** The next thing that an agent with this lease does about artifacts; often nothing. Its answer may be lost. */
+  work(simulator: Caller, lease: LeaseHolder): void {
+    if (!this.#isOn || !this.#random.chance(0.5)) return;
+    const artifact = { name: this.#random.pick(["app", "report"]), as: "files" as const, files: 1, day: "2100-01-31" };
+    const bytes = this.#random.pick([1, 1, 2]);
+    const opened = simulator.call("openArtifact", { ...lease, ...artifact, id: `artifact${++this.#count}`, bytes });
+    if (!opened.ok || this.#random.chance(0.3)) return;
+    const request = { ...lease, artifactId: opened.value.id };
+    if (this.#random.chance(0.1)) simulator.call("discardArtifact", request);
+    simulator.call("keepArtifact", request);
+    if (this.#random.chance(0.1)) simulator.call("keepArtifact", request);
+  }
+}

@@ -1,0 +1,41 @@
+import { seenArtifacts } from "../../src/domain/pool/artifacts.ts";
+import type { Rules } from "../../src/domain/pool/rules.ts";
+import { heldCurrentLease } from "./call-of-lease.ts";
+import type { AnyInput, Call, CheckContext } from "./observations.ts";
+import { must } from "./violation.ts";
+
+/** Only the agent that holds the job now adds to what it leaves. */
+export const checkKept = ({ observed }: CheckContext, value: AnyInput, call: Call): void => {
+  must(43, heldCurrentLease(call), "an artifact under a stale lease was kept");
+  const { buildId, fence, artifactId } = call.input;
+  must(43, value.id === artifactId && value.fence === fence, "another artifact was kept than the one that was sent");
+  const kept = observed.kept.get(buildId) ?? [];
+  if (!kept.some(({ id }) => id === artifactId)) kept.push({ id: artifactId, fence });
+  observed.kept.set(buildId, kept);
+};
+
+/** The lease under which the result came. Called before the result of the call is recorded anywhere else. */
+export const recordWinner = ({ observed }: CheckContext, { build, input }: Call): void => {
+  const isFirst = build?.status === "running" || build?.status === "canceling";
+  if (isFirst) observed.winners.set(input.buildId, input.fence);
+};
+
+/** After a failed try the next lease decides. */
+export const forgetWinner = ({ observed }: CheckContext, buildId: string): void => {
+  observed.winners.delete(buildId);
+};
+
+/** Others see all that was kept under the lease that ended the job well or badly, and nothing else. */
+export const checkShown = ({ observed, storage }: CheckContext, rules: Pick<Rules, "showsArtifact">): void => {
+  for (const [buildId, kept] of observed.kept) {
+    const build = storage.rows.builds.get(buildId);
+    const job = storage.rows.jobs.get(buildId);
+    // A restored pool that took over an end from D1 does not know the lease: then the archive counts.
+    if (!build || !job || job.fence === 0) continue;
+    const hasResult = build.status === "succeeded" || build.status === "failed";
+    const winner = hasResult ? observed.winners.get(buildId) : undefined;
+    const expected = kept.filter(({ fence }) => fence === winner).map(({ id }) => id);
+    const shown = seenArtifacts(build, job, rules).map(({ id }) => id);
+    must(43, shown.toSorted().join() === expected.toSorted().join(), "others see another attempt's artifacts, or none");
+  }
+};

@@ -1,0 +1,67 @@
+import { expect } from "vitest";
+import type { CacheOpening, FoundCache, OpenedCache } from "../../src/protocol/cache.ts";
+import type { Job } from "../../src/protocol/jobs.ts";
+import { call } from "./api.ts";
+import { sha256 } from "./artifact-files.ts";
+import { held } from "./jobs.ts";
+
+interface Caller {
+  id: string;
+  token: string;
+}
+
+const idOf = (job: Job): string => job.job?.id ?? job.build.id;
+
+/** Asks for these keys, with fallbacks for all. */
+export const findCache = (agent: Caller, job: Job, keys: string[], fallback: string[] = [], codecs = ["gzip"]) =>
+  held(agent, job, "POST", "cache/find", { entries: keys.map((key) => ({ key, fallback })), codecs });
+
+export const openCache = (agent: Caller, job: Job, key: string, bytes: Uint8Array, more: Partial<CacheOpening> = {}) =>
+  held(agent, job, "POST", "cache", { key, bytes: bytes.length, sha256: sha256(bytes), codec: "gzip", ...more });
+
+export const sendCachePart = (
+  agent: Caller,
+  job: Job,
+  { cacheId, grant }: Pick<OpenedCache, "cacheId" | "grant">,
+  bytes: Uint8Array,
+  headers: Record<string, string> = {},
+) =>
+  call(agent.token, "PUT", `/job/${idOf(job)}/cache/${cacheId}/part/1`, bytes, {
+    ...{ "X-Grant": grant, "X-Content-SHA256": sha256(bytes), "Content-Length": String(bytes.length) },
+    ...headers,
+  });
+
+export const endCache = (
+  agent: Caller,
+  job: Job,
+  { cacheId, grant }: Pick<OpenedCache, "cacheId" | "grant">,
+  etags: string[],
+  lease = job.lease,
+) =>
+  call(
+    agent.token,
+    "POST",
+    `/job/${idOf(job)}/cache/${cacheId}/done`,
+    { etags },
+    {
+      ...{ "X-Grant": grant, "X-Lease": String(lease) },
+    },
+  );
+
+/** Saves an entry of one part as an agent does. */
+export const saveCache = async (agent: Caller, job: Job, key: string, bytes: Uint8Array): Promise<OpenedCache> => {
+  const opened = await openCache(agent, job, key, bytes);
+  expect(opened, opened.text).toMatchObject({ status: 201 });
+  const part = await sendCachePart(agent, job, opened.body, bytes);
+  expect(part, part.text).toMatchObject({ status: 200 });
+  const done = await endCache(agent, job, opened.body, [part.body.etag]);
+  expect(done, done.text).toMatchObject({ status: 204 });
+  return opened.body;
+};
+
+/** What a job finds of one key; null where it finds nothing. */
+export const foundOf = async (agent: Caller, job: Job, key: string, fallback: string[] = []) => {
+  const answer = await findCache(agent, job, [key], fallback);
+  expect(answer, answer.text).toMatchObject({ status: 200 });
+  return (answer.body as FoundCache).entries[0] ?? null;
+};
