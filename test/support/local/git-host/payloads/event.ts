@@ -1,10 +1,10 @@
+import type { Changeable } from "../../../deliveries/bodies.ts";
 import type { BareRepository, HostedPull, RefChange } from "../bare-repository.ts";
-import type { Payload } from "./sample.ts";
 
 /** What a host tells its hooks; `name` is the value of its header of events. */
 export interface HostEvent {
   name: string;
-  body: Payload;
+  body: Changeable;
 }
 
 export type PullMoment = "opened" | "new-head" | "closed";

@@ -1,6 +1,6 @@
+import { bodyWith, type Changeable } from "../../../deliveries/bodies.ts";
 import type { ListedCommit } from "../bare-repository.ts";
 import { type HostEvent, type NamedRepository, type PullMoment, type Teller, ZEROS } from "./event.ts";
-import { type Payload, sampleWith } from "./sample.ts";
 
 const ACTIONS: Record<PullMoment, string> = {
   opened: "opened",
@@ -8,7 +8,7 @@ const ACTIONS: Record<PullMoment, string> = {
   closed: "closed",
 };
 
-const nameRepository = (body: Payload, { id, fullName, defaultBranch }: NamedRepository): void => {
+const nameRepository = (body: Changeable, { id, fullName, defaultBranch }: NamedRepository): void => {
   const [owner, name] = fullName.split("/");
   Object.assign(body, { id, name, full_name: fullName, default_branch: defaultBranch });
   Object.assign(body.owner, { login: owner, username: owner });
@@ -25,7 +25,7 @@ export const gitea: Teller = {
   pushed: (repository, { ref, before, after, commit, commits }) => {
     const push: HostEvent = {
       name: "push",
-      body: sampleWith("gitea-push-branch-delete", (body) => {
+      body: bodyWith("giteaPush", (body) => {
         nameRepository(body.repository, repository);
         const listed = commits.map(commitOf);
         Object.assign(body, { ref, before, after, commits: listed, total_commits: listed.length });
@@ -36,7 +36,7 @@ export const gitea: Teller = {
     const isTag = ref.startsWith("refs/tags/");
     const other = {
       name: before === ZEROS ? "create" : "delete",
-      body: sampleWith("gitea-goscm-branch-delete", (body) => {
+      body: bodyWith("giteaDelete", (body) => {
         nameRepository(body.repository, repository);
         Object.assign(body, { ref: ref.replace(/^refs\/(?:heads|tags)\//, ""), ref_type: isTag ? "tag" : "branch" });
         if (before === ZEROS) body.sha = after;
@@ -47,7 +47,7 @@ export const gitea: Teller = {
   pull: (repository, pull, moment) => [
     {
       name: "pull_request",
-      body: sampleWith("gitea-goscm-pull-request-reopened", (body) => {
+      body: bodyWith("giteaPull", (body) => {
         nameRepository(body.repository, repository);
         Object.assign(body, { action: ACTIONS[moment], number: pull.number });
         const told = body.pull_request;

@@ -1,6 +1,6 @@
+import { bodyWith, type Changeable } from "../../../deliveries/bodies.ts";
 import type { ListedCommit } from "../bare-repository.ts";
 import { type NamedRepository, type PullMoment, type Teller, ZEROS } from "./event.ts";
-import { type Payload, sampleWith } from "./sample.ts";
 
 const ACTIONS: Record<PullMoment, string> = {
   opened: "opened",
@@ -8,7 +8,7 @@ const ACTIONS: Record<PullMoment, string> = {
   closed: "closed",
 };
 
-const nameRepository = (body: Payload, { id, fullName, defaultBranch }: NamedRepository): void => {
+const nameRepository = (body: Changeable, { id, fullName, defaultBranch }: NamedRepository): void => {
   const [owner, name] = fullName.split("/");
   Object.assign(body, { id, name, full_name: fullName, default_branch: defaultBranch });
   body.owner.login = owner;
@@ -30,7 +30,7 @@ export const github: Teller = {
   pushed: (repository, { ref, before, after, commit, isForced, commits }) => [
     {
       name: "push",
-      body: sampleWith("github-wp-hookpush", (body) => {
+      body: bodyWith("githubPush", (body) => {
         nameRepository(body.repository, repository);
         const listed = commits.map(commitOf);
         Object.assign(body, {
@@ -49,7 +49,7 @@ export const github: Teller = {
   pull: (repository, pull, moment, before) => [
     {
       name: "pull_request",
-      body: sampleWith("github-octokit-pull-request-opened-with-organization-payload", (body) => {
+      body: bodyWith("githubPull", (body) => {
         nameRepository(body.repository, repository);
         Object.assign(body, { action: ACTIONS[moment], number: pull.number });
         if (moment === "new-head") Object.assign(body, { before, after: pull.head });

@@ -1,11 +1,11 @@
+import { bodyWith, type Changeable } from "../../../deliveries/bodies.ts";
 import type { HostedPull, ListedCommit } from "../bare-repository.ts";
 import { type NamedRepository, type PullMoment, type Teller, ZEROS } from "./event.ts";
-import { type Payload, sampleWith } from "./sample.ts";
 
 /** GitLab lists so many commits of a push, the newest. */
 const LISTED = 20;
 
-const nameProject = (body: Payload, { id, fullName, defaultBranch }: NamedRepository): void => {
+const nameProject = (body: Changeable, { id, fullName, defaultBranch }: NamedRepository): void => {
   const name = fullName.split("/").at(-1);
   Object.assign(body, { id, name, path_with_namespace: fullName, default_branch: defaultBranch });
 };
@@ -28,7 +28,7 @@ export const gitlab: Teller = {
     return [
       {
         name: isTag ? "Tag Push Hook" : "Push Hook",
-        body: sampleWith(isTag ? "gitlab-wp-hooktag" : "gitlab-goscm-push-subgroup", (body) => {
+        body: bodyWith(isTag ? "gitlabTag" : "gitlabPush", (body) => {
           nameProject(body.project, repository);
           Object.assign(body, { ref, before, after, checkout_sha: commit, project_id: repository.id });
           // A new branch has no base to list its commits from.
@@ -42,7 +42,7 @@ export const gitlab: Teller = {
   pull: (repository, pull, moment, before) => [
     {
       name: "Merge Request Hook",
-      body: sampleWith("gitlab-wp-hookpullrequestopened", (body) => {
+      body: bodyWith("gitlabMergeRequest", (body) => {
         nameProject(body.project, repository);
         const told = body.object_attributes;
         Object.assign(told, { iid: pull.number, title: pull.title, action: ACTIONS[moment](pull) });

@@ -1,0 +1,285 @@
+import type { HookKind } from "../../../src/crypto/hook.ts";
+import { type BodyName, bodyWith, type Changeable } from "./bodies.ts";
+
+const ZEROS = "0".repeat(40);
+const HEAD = "2".repeat(40);
+const BEFORE = "1".repeat(40);
+const PULL_HEAD = "3".repeat(40);
+
+/** A delivery, what is understood of it, and whether it makes a build where everything is built but forks. */
+export interface Delivery {
+  title: string;
+  kind: HookKind;
+  event: string;
+  body: Changeable;
+  arrival: object;
+  builds: boolean;
+}
+
+const REPOSITORIES: Record<HookKind, object> = {
+  github: { id: 7001, fullName: "millwork/gears" },
+  gitlab: { id: 8002, fullName: "millwork/parts/gears" },
+  gitea: { id: 93, fullName: "millwork/gears" },
+};
+
+type Row = [
+  title: string,
+  event: string,
+  name: BodyName,
+  change: (body: Changeable) => void,
+  arrival: object,
+  builds?: true,
+];
+
+const IGNORED = { kind: "ignored" };
+const asIs = (): void => {};
+const ends = (body: Changeable): void => {
+  Object.assign(body, { after: ZEROS, checkout_sha: null, head_commit: null, commits: [], deleted: true });
+};
+const begins = (body: Changeable): void => void Object.assign(body, { before: ZEROS, created: true });
+const acts =
+  (action: string, more: object = {}) =>
+  (body: Changeable) =>
+    void Object.assign(body, { action, ...more });
+const merges =
+  (attributes: object, changes: object = {}) =>
+  (body: Changeable) => {
+    Object.assign(body.object_attributes, attributes);
+    Object.assign(body.changes, changes);
+  };
+const ofPull = (action: string, more: object = {}) => ({
+  kind: "pull",
+  action,
+  ref: "refs/pull/12/head",
+  sha: PULL_HEAD,
+  ...more,
+});
+const ofMerge = (action: string, more: object = {}) => ({
+  ...{ kind: "pull", action, ref: "refs/merge-requests/4/head", sha: PULL_HEAD, before: null, ...more },
+});
+const ofGitea = (action: string, more: object = {}) => ({ ...ofPull(action, more), ref: "refs/pull/6/head" });
+
+const GITHUB: Row[] = [
+  [
+    "a push",
+    "push",
+    "githubPush",
+    asIs,
+    { kind: "push", ref: "refs/heads/main", sha: HEAD, before: BEFORE, forced: false },
+    true,
+  ],
+  ["a new branch", "push", "githubPush", begins, { kind: "push", before: null, changedPaths: null }, true],
+  [
+    "a forced push",
+    "push",
+    "githubPush",
+    (body) => Object.assign(body, { forced: true }),
+    { kind: "push", forced: true, changedPaths: null },
+    true,
+  ],
+  ["a deleted branch", "push", "githubPush", ends, { kind: "deleted", ref: "refs/heads/main", before: BEFORE }],
+  [
+    "an annotated tag",
+    "push",
+    "githubPush",
+    (body) => Object.assign(body, { ref: "refs/tags/v1", before: ZEROS, after: "9".repeat(40), commits: [] }),
+    { kind: "tag", ref: "refs/tags/v1", sha: HEAD, before: null },
+    true,
+  ],
+  [
+    "a deleted tag",
+    "push",
+    "githubPush",
+    (body) => Object.assign(body, ends(body), { ref: "refs/tags/v1" }),
+    { kind: "deleted", ref: "refs/tags/v1" },
+  ],
+  [
+    "a branch of the merge queue",
+    "push",
+    "githubPush",
+    (body) => Object.assign(body, { ref: "refs/heads/gh-readonly-queue/main/pr-1-a" }),
+    IGNORED,
+  ],
+  [
+    "a branch with too long a name",
+    "push",
+    "githubPush",
+    (body) => Object.assign(body, { ref: `refs/heads/${"x".repeat(300)}` }),
+    IGNORED,
+  ],
+  ["a new pull request", "pull_request", "githubPull", asIs, ofPull("opened", { before: null }), true],
+  [
+    "its new head",
+    "pull_request",
+    "githubPull",
+    acts("synchronize", { before: BEFORE, after: PULL_HEAD }),
+    ofPull("new-head", { before: BEFORE }),
+    true,
+  ],
+  ["one that is open again", "pull_request", "githubPull", acts("reopened"), ofPull("reopened"), true],
+  [
+    "one that was merged",
+    "pull_request",
+    "githubPull",
+    (body) => Object.assign(acts("closed")(body) ?? body.pull_request, { merged: true, state: "closed" }),
+    ofPull("closed", { pull: { isMerged: true } }),
+  ],
+  ["a label", "pull_request", "githubPull", acts("labeled", { label: { name: "speed" } }), ofPull("labeled")],
+  [
+    "one of a fork",
+    "pull_request",
+    "githubPull",
+    (body) => Object.assign(body.pull_request.head.repo, { id: 7777, fork: true, full_name: "stranger/gears" }),
+    ofPull("opened", { pull: { isFork: true } }),
+  ],
+  [
+    "one of a fork that is gone",
+    "pull_request",
+    "githubPull",
+    (body) => Object.assign(body.pull_request.head, { repo: null }),
+    ofPull("opened", { pull: { isFork: true } }),
+  ],
+  ["somebody who was assigned", "pull_request", "githubPull", acts("assigned"), IGNORED],
+  ["another name", "repository", "githubRepositoryChange", asIs, { kind: "renamed" }],
+  ["another owner", "repository", "githubRepositoryChange", acts("transferred"), { kind: "renamed" }],
+  ["an archived repository", "repository", "githubRepositoryChange", acts("archived"), IGNORED],
+  [
+    "a merge group",
+    "merge_group",
+    "githubMergeGroup",
+    asIs,
+    {
+      ...{ kind: "merge-group", action: "asked", ref: "refs/heads/gh-readonly-queue/main/pr-12-1111111" },
+      ...{ sha: "4".repeat(40), base: "1".repeat(40) },
+    },
+  ],
+  [
+    "a merge group that is given up",
+    "merge_group",
+    "githubMergeGroup",
+    acts("destroyed"),
+    { kind: "merge-group", action: "gone" },
+  ],
+  ["a branch that is told twice", "create", "githubPush", begins, IGNORED],
+];
+
+const GITLAB: Row[] = [
+  [
+    "a push",
+    "Push Hook",
+    "gitlabPush",
+    asIs,
+    { kind: "push", ref: "refs/heads/main", sha: HEAD, before: BEFORE, forced: null },
+    true,
+  ],
+  ["a new branch", "Push Hook", "gitlabPush", begins, { kind: "push", before: null, changedPaths: null }, true],
+  ["a deleted branch", "Push Hook", "gitlabPush", ends, { kind: "deleted", ref: "refs/heads/main", before: BEFORE }],
+  [
+    "an annotated tag",
+    "Tag Push Hook",
+    "gitlabTag",
+    asIs,
+    { kind: "tag", ref: "refs/tags/v2", sha: HEAD, before: null },
+    true,
+  ],
+  [
+    "a deleted tag",
+    "Tag Push Hook",
+    "gitlabTag",
+    (body) => Object.assign(body, ends(body), { before: "9".repeat(40) }),
+    { kind: "deleted", ref: "refs/tags/v2" },
+  ],
+  ["a new merge request", "Merge Request Hook", "gitlabMergeRequest", asIs, ofMerge("opened"), true],
+  [
+    "its new head",
+    "Merge Request Hook",
+    "gitlabMergeRequest",
+    merges({ action: "update", oldrev: BEFORE }),
+    ofMerge("new-head", { before: BEFORE }),
+    true,
+  ],
+  [
+    "a label",
+    "Merge Request Hook",
+    "gitlabMergeRequest",
+    merges({ action: "update" }, { labels: { previous: [], current: [{ title: "speed" }] } }),
+    ofMerge("labeled"),
+  ],
+  [
+    "an assignee",
+    "Merge Request Hook",
+    "gitlabMergeRequest",
+    merges({ action: "update" }, { assignees: { previous: [], current: [] } }),
+    IGNORED,
+  ],
+  ["an approval", "Merge Request Hook", "gitlabMergeRequest", merges({ action: "approved" }), IGNORED],
+  [
+    "one that was merged",
+    "Merge Request Hook",
+    "gitlabMergeRequest",
+    merges({ action: "merge", state: "merged" }),
+    ofMerge("closed", { pull: { isMerged: true } }),
+  ],
+  [
+    "one of a fork",
+    "Merge Request Hook",
+    "gitlabMergeRequest",
+    merges({ source_project_id: 9999 }),
+    ofMerge("opened", { pull: { isFork: true } }),
+  ],
+  ["a note", "Note Hook", "gitlabMergeRequest", asIs, IGNORED],
+];
+
+const GITEA: Row[] = [
+  [
+    "a push",
+    "push",
+    "giteaPush",
+    asIs,
+    { kind: "push", ref: "refs/heads/main", sha: HEAD, before: BEFORE, forced: null },
+    true,
+  ],
+  ["a new branch", "push", "giteaPush", begins, { kind: "push", before: null, changedPaths: null }, true],
+  [
+    "a deleted branch, as a push",
+    "push",
+    "giteaPush",
+    ends,
+    { kind: "deleted", ref: "refs/heads/main", before: BEFORE },
+  ],
+  ["a deleted branch", "delete", "giteaDelete", asIs, { kind: "deleted", ref: "refs/heads/grease", before: null }],
+  [
+    "a deleted tag",
+    "delete",
+    "giteaDelete",
+    (body) => Object.assign(body, { ref: "v1", ref_type: "tag" }),
+    { kind: "deleted", ref: "refs/tags/v1" },
+  ],
+  ["a new pull request", "pull_request", "giteaPull", acts("opened"), ofGitea("opened"), true],
+  ["its new head", "pull_request", "giteaPull", acts("synchronized"), ofGitea("new-head"), true],
+  ["one that is open again", "pull_request", "giteaPull", asIs, ofGitea("reopened"), true],
+  ["a label", "pull_request", "giteaPull", acts("label_updated"), ofGitea("labeled")],
+  ["a milestone", "pull_request", "giteaPull", acts("milestoned"), IGNORED],
+  ["a comment", "pull_request_comment", "giteaPull", acts("reviewed"), IGNORED],
+  [
+    "one of a fork",
+    "pull_request",
+    "giteaPull",
+    (body) => Object.assign(body.pull_request.head, { repo_id: 94 }),
+    ofGitea("reopened", { pull: { isFork: true } }),
+  ],
+  ["a release", "release", "giteaDelete", acts("published"), IGNORED],
+];
+
+const deliveriesOf = (kind: HookKind, rows: Row[]): Delivery[] =>
+  rows.map(([what, event, name, change, arrival, builds = false]) => ({
+    ...{ title: `${kind}: ${what}`, kind, event, builds, body: bodyWith(name, change) },
+    arrival: arrival === IGNORED ? arrival : { repository: REPOSITORIES[kind], ...arrival },
+  }));
+
+/** One of each that hosts tell, by what they write about it. */
+export const DELIVERIES: Delivery[] = [
+  ...deliveriesOf("github", GITHUB),
+  ...deliveriesOf("gitlab", GITLAB),
+  ...deliveriesOf("gitea", GITEA),
+];
