@@ -12,8 +12,26 @@ export type Direction = "sent" | "answered";
 const WORDS = new Set(["description", "title", "examples", "readOnly", "x-extensible-enum", "$ref"]);
 const JUDGED = new Set([
   ...["type", "anyOf", "enum", "const", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems"],
-  ...["pattern", "format", "items", "properties", "required", "additionalProperties", "propertyNames", "default"],
+  ...[
+    "pattern",
+    "allOf",
+    "format",
+    "items",
+    "properties",
+    "required",
+    "additionalProperties",
+    "propertyNames",
+    "default",
+  ],
 ]);
+
+/** The patterns a text must have: several stand in `allOf`. */
+const patternsOf = ({ pattern, allOf = [] }: JsonSchema): unknown[] => {
+  const several = allOf as JsonSchema[];
+  if (several.some((one) => Object.keys(one).join() !== "pattern"))
+    throw new Error("The comparison cannot judge allOf");
+  return [pattern, ...several.map((one) => one.pattern)].filter((one) => one !== undefined);
+};
 
 /** The forms a value may have, each of one type at most. */
 const formsOf = ({ schema, resolve }: Side): JsonSchema[] => {
@@ -47,9 +65,9 @@ const plainly = (narrow: JsonSchema, wide: JsonSchema, direction: Direction): st
     const most = number(wide, keyword);
     if (most !== undefined && !grows && (number(narrow, keyword) ?? Infinity) > most) found.push(`: ${keyword}`);
   }
-  for (const keyword of ["pattern", "format"]) {
-    if (wide[keyword] !== undefined && wide[keyword] !== narrow[keyword]) found.push(`: ${keyword}`);
-  }
+  const had = patternsOf(narrow);
+  if (patternsOf(wide).some((one) => !had.includes(one))) found.push(": pattern");
+  if (wide.format !== undefined && wide.format !== narrow.format) found.push(": format");
   return found;
 };
 
