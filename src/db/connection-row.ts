@@ -3,7 +3,7 @@ import type { connection } from "./schema.ts";
 /** What speaking with the git host of a connection needs. */
 export type ConnectionRow = Pick<
   typeof connection.$inferSelect,
-  "id" | "kind" | "apiUrl" | "auth" | "sealed" | "sealedVersion"
+  "id" | "kind" | "apiUrl" | "auth" | "appId" | "clientId" | "installationId" | "sealed" | "sealedVersion"
 > & { isActive: number };
 
 /** Reads a connection of an organization at the primary: it may have been changed a moment ago. */
@@ -11,7 +11,8 @@ export const readConnection = (db: D1Database, orgId: string, id: string): Promi
   db
     .withSession("first-primary")
     .prepare(
-      `SELECT id, kind, api_url AS apiUrl, auth, sealed, sealed_version AS sealedVersion, is_active AS isActive
+      `SELECT id, kind, api_url AS apiUrl, auth, app_id AS appId, client_id AS clientId,
+         installation_id AS installationId, sealed, sealed_version AS sealedVersion, is_active AS isActive
        FROM connection WHERE id = ? AND org_id = ?`,
     )
     .bind(id, orgId)

@@ -63,7 +63,7 @@ export const projectBuild = (db: D1Database, { record, ref, version }: Projected
       .prepare(BUILD)
       .bind(
         ...[orgId, id, number, repoId, pipelineId, ref, commitSha, trigger, priority, retryOf],
-        createdBy && JSON.stringify(createdBy),
+        createdBy && JSON.stringify({ ...createdBy, ...(record.trust === "untrusted" && { trust: record.trust }) }),
         ...[status, attempt, agentId, exitCode, reason, message, Number(leak)],
         ...[timeOf(queuedAt), timeOf(startedAt), timeOf(finishedAt), version],
         ...[record.event, record.pull?.number ?? null, record.author, record.subject],
@@ -99,6 +99,12 @@ export const projectUses = (
   return [db.prepare(FIRST_OF_DAY).bind(...bindings, use.agentId), db.prepare(LAST_USE).bind(...bindings)];
 };
 
+/* Upkeep counts the other days of the pipeline again. */
+const FORGET_BAR = `UPDATE pipeline_history SET recounted_at = 0,
+    builds = (SELECT json_group_array(json(value)) FROM json_each(builds) WHERE value ->> 'id' <> ?2)
+  WHERE org_id = ?1
+    AND pipeline_id IN (SELECT pipeline_id FROM build_list WHERE org_id = ?1 AND id = ?2)`;
+
 /** Deletes a build, wherever it is stored. May be repeated. */
 export const eraseBuild = (
   db: D1Database,
@@ -106,6 +112,7 @@ export const eraseBuild = (
   buildId: string,
   jobIds: readonly string[],
 ): D1PreparedStatement[] => [
+  db.prepare(FORGET_BAR).bind(orgId, buildId),
   ...["build_summary", "build"].map((table) =>
     db.prepare(`DELETE FROM ${table} WHERE org_id = ?1 AND id = ?2`).bind(orgId, buildId),
   ),

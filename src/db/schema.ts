@@ -3,6 +3,7 @@
 export * from "./schema/audit.ts";
 export * from "./schema/builds.ts";
 export * from "./schema/git-hosts.ts";
+export * from "./schema/history.ts";
 export * from "./schema/operation.ts";
 export * from "./schema/organizations.ts";
 export * from "./schema/repositories.ts";

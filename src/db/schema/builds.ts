@@ -25,7 +25,8 @@ const BUILD_SUMMARY = {
   subject: text(),
   priority: integer().notNull(),
   retryOf: text("retry_of"),
-  createdBy: text("created_by", { mode: "json" }).$type<Creator>(),
+  /** Of an untrusted build it says that too. */
+  createdBy: text("created_by", { mode: "json" }).$type<Creator & { trust?: "untrusted" }>(),
   status: text().$type<BuildStatus>().notNull(),
   attempt: integer().notNull(),
   agentId: text("agent_id"),

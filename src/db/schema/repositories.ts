@@ -1,6 +1,6 @@
 import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import type { Requires } from "../../protocol/pipeline.ts";
-import type { CredentialKind } from "../../protocol/repository.ts";
+import type { CredentialKind, Forks } from "../../protocol/repository.ts";
 
 export const repository = sqliteTable(
   "repository",
@@ -17,7 +17,9 @@ export const repository = sqliteTable(
     connectionId: text("connection_id"),
     /** Id of the hook at the git host. */
     hostHookId: text("host_hook_id"),
-    forks: text().$type<"off" | "approval" | "members">().notNull().default("off"),
+    forks: text().$type<Forks>().notNull().default("off"),
+    /** Logins whose code gets no secret. */
+    untrustedAuthors: text("untrusted_authors_json", { mode: "json" }).$type<string[]>(),
     /** The last pushed commits whose authors asked for no build, the newest first. */
     skippedHeads: text("skipped_heads_json", { mode: "json" }).$type<string[]>(),
     isActive: integer("is_active", { mode: "boolean" }).notNull(),

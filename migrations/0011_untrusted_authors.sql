@@ -1,0 +1,1 @@
+ALTER TABLE `repository` ADD `untrusted_authors_json` text;
