@@ -1,4 +1,5 @@
 import { refOf } from "../git-ref.ts";
+import { MERGE_QUEUE } from "../githost/superseding.ts";
 import type { Arrive, Arrived, ArrivedBuild, ArrivingBuild, EndedRef } from "./arrivals.ts";
 import { type Cancellation, cancelBuild } from "./cancel.ts";
 import type { Actor } from "./commands.ts";
@@ -40,6 +41,13 @@ export const arrive = (state: PoolState, request: Arrive, context: DecisionConte
 
 const PURPOSES = ["build", "read-file"] as const;
 
+/** What people read of builds of a ref that is gone. */
+const goneMessage = (ref: string): string => {
+  if (ref.startsWith(refOf(MERGE_QUEUE)))
+    return "The merge queue has no use for it any more: it was merged, or given up.";
+  return `The ${ref.startsWith("refs/tags/") ? "tag" : "branch"} was deleted.`;
+};
+
 /** One delivery while it is decided: what it has changed so far counts for what comes next. */
 class Arrival {
   readonly changes: Change[] = [];
@@ -69,8 +77,7 @@ class Arrival {
         (pull === null || origin.pull?.number === pull) &&
         !spared.has(id),
     );
-    const what = ref.startsWith("refs/tags/") ? "tag" : "branch";
-    const message = pull === null ? `The ${what} was deleted.` : "The pull request was closed.";
+    const message = pull === null ? goneMessage(ref) : "The pull request was closed.";
     for (const build of ended) this.#cancel(build.id, { message, supersededBy: null });
     for (const purpose of PURPOSES) {
       const known = this.#headsOf({ pipelineId, ref, purpose });

@@ -33,6 +33,8 @@ export type Result<T> = { ok: true; value: T } | { ok: false; refusal: Refusal }
 export interface Actor {
   actor: string;
   requestId: string | null;
+  /** The login of the person at the git host for whom the actor speaks. */
+  sender?: string;
 }
 
 /** A new build. `requires` merges the requirements of its pipeline and its trigger. */
@@ -58,6 +60,10 @@ export interface NewBuild {
   origin?: BuildOrigin | null;
   host?: HostTarget | null;
   idempotency: { key: string; caller: string; bodyHash: string } | null;
+  /** Absent where the code is that of the repository. */
+  trust?: "untrusted" | undefined;
+  /** Whether nobody runs it before a member has approved its commit. */
+  needsApproval?: boolean | undefined;
   /** Of a build of several jobs whose file is known: no agent has to read it. */
   planned?: Planned | null;
   actor: Actor;
@@ -85,12 +91,17 @@ export type PlanRefused = LeaseHolder & { reason: Extract<BuildReason, "pipeline
 
 /** A person decides on a gate. `id` is that of the job, or of a build in which one gate asks. */
 export interface GateRequest {
+  /** Of the job, or of its build. */
   id: string;
+  /** The place of the job in the graph of the build. */
+  index?: number;
   approved: boolean;
   comment: string | null;
   role: Role;
   /** Who it is, for people. */
   name: string;
+  /** The commit that was looked at; absent or null where nobody says. */
+  commitSha?: string | null;
   actor: Actor;
 }
 

@@ -23,26 +23,34 @@ export const recordContact = (
   const agent = verifiedAgent(state, context, call);
   if (!agent || rules.isStale(agent, call.bootId)) return decided(null);
   const isRestart = rules.isRestart(agent, call.bootId);
-  const seen = {
-    ...agent,
-    ...(isRestart || call.by === "heartbeat" ? { ignored: 0 } : {}),
-    ...(isRestart ? bootHistory(agent, call.bootId) : {}),
-    ...(call.features ? { features: call.features } : {}),
-    ...(call.xcodes?.length || agent.xcodes ? { xcodes: call.xcodes ?? agent.xcodes } : {}),
-    heardAt: now,
-  };
+  const ignored = isRestart || call.by === "heartbeat" ? 0 : agent.ignored;
   const hasSocket = state.waiters.get(agent.id)?.until === null;
   const isRecent = now - agent.heardAt < (hasSocket ? context.agentMs * PERSIST_CONTACT_PART : PERSIST_CONTACT_MS);
   const isStored =
     isRestart ||
-    !isEqualList(seen.features, agent.features) ||
-    !isEqualList(seen.xcodes, agent.xcodes) ||
-    seen.ignored !== agent.ignored ||
+    !isEqualList(call.features ?? agent.features, agent.features) ||
+    !isEqualList(call.xcodes ?? agent.xcodes, agent.xcodes) ||
+    ignored !== agent.ignored ||
     !isRecent;
+  const seen = isStored ? asSeen(agent, call, { ignored, isRestart, now }) : agent;
   const changes: Change[] = [{ kind: "contact", agentId: agent.id, at: now }, ...resetIgnoredOffers(state, agent)];
   if (isStored) changes.push({ kind: "agent", agent: seen });
   return decided(null, [...changes, ...releaseHeldBuild(state, seen, isRestart, call.by, context)]);
 };
+
+/** The agent as this contact shows it. */
+const asSeen = (
+  agent: AgentFacts,
+  { bootId, features, xcodes }: ClaimRequest,
+  { ignored, isRestart, now }: { ignored: number; isRestart: boolean; now: number },
+): AgentFacts => ({
+  ...agent,
+  ignored,
+  ...(isRestart ? bootHistory(agent, bootId) : {}),
+  ...(features ? { features } : {}),
+  ...(xcodes?.length || agent.xcodes ? { xcodes: xcodes ?? agent.xcodes } : {}),
+  heardAt: now,
+});
 
 const isEqualList = (left: readonly string[] = [], right: readonly string[] = []): boolean =>
   left.length === right.length && left.every((word) => right.includes(word));

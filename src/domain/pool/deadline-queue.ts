@@ -1,24 +1,36 @@
 /** What `takeDue` returns, at no cost, while nothing is due. */
 const NOTHING: readonly string[] = [];
 
+interface Entry {
+  readonly at: number;
+  readonly id: string;
+  /** It was removed, or another one is earlier. */
+  isStale: boolean;
+}
+
 /**
  * Deadlines by id, the earliest first. Deletion is lazy: an entry may be early, and the caller who takes it reads the
  * actual time and schedules it again. So a deadline that only moves back, as with each heartbeat, costs nothing here.
  */
 export class DeadlineQueue {
-  readonly #heap: { at: number; id: string }[] = [];
-  readonly #scheduled = new Map<string, number>();
+  readonly #heap: Entry[] = [];
+  readonly #scheduled = new Map<string, Entry>();
 
   /** Makes sure that `id` is taken at `at` or before. */
   schedule(id: string, at: number): void {
     const scheduled = this.#scheduled.get(id);
-    if (scheduled !== undefined && scheduled <= at) return;
-    this.#scheduled.set(id, at);
-    this.#heap.push({ at, id });
+    if (scheduled && scheduled.at <= at) return;
+    if (scheduled) scheduled.isStale = true;
+    const entry = { at, id, isStale: false };
+    this.#scheduled.set(id, entry);
+    this.#heap.push(entry);
     this.#rise(this.#heap.length - 1);
   }
 
   remove(id: string): void {
+    const scheduled = this.#scheduled.get(id);
+    if (!scheduled) return;
+    scheduled.isStale = true;
     this.#scheduled.delete(id);
   }
 
@@ -39,12 +51,17 @@ export class DeadlineQueue {
     }
   }
 
+  /** Whether a deadline may have passed. */
+  isDue(now: number): boolean {
+    const at = this.next();
+    return at !== null && at <= now;
+  }
+
   /** Removes and returns what may be due at `now`, the earliest first. */
   takeDue(now: number, limit = Number.POSITIVE_INFINITY): readonly string[] {
-    let at = this.next();
-    if (at === null || at > now) return NOTHING;
+    if (!this.isDue(now)) return NOTHING;
     const ids: string[] = [];
-    for (; at !== null && at <= now && ids.length < limit; at = this.next()) {
+    while (ids.length < limit && this.isDue(now)) {
       const { id } = this.#pop();
       this.#scheduled.delete(id);
       ids.push(id);
@@ -53,10 +70,10 @@ export class DeadlineQueue {
   }
 
   #dropStale(): void {
-    for (let top = this.#heap[0]; top && this.#scheduled.get(top.id) !== top.at; top = this.#heap[0]) this.#pop();
+    while (this.#heap[0]?.isStale) this.#pop();
   }
 
-  #pop(): { at: number; id: string } {
+  #pop(): Entry {
     const heap = this.#heap;
     const top = heap[0]!;
     const last = heap.pop()!;

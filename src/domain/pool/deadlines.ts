@@ -1,6 +1,7 @@
 import { deadlineOf } from "../jobs/deadline.ts";
 import type { DecisionContext } from "./decision.ts";
 import type { JobFacts, SeveralJobs } from "./facts.ts";
+import { heldUntil } from "./held.ts";
 import { lastHeardAt } from "./record.ts";
 import { EPHEMERAL_MS, IGNORED_LIMIT, STOP_AGAIN_MS, UNRESPONSIVE_MS } from "./rules.ts";
 import { DEADLINE_KINDS, type DeadlineKind, type PoolState } from "./state.ts";
@@ -16,9 +17,24 @@ export interface Due extends Record<DeadlineKind, readonly string[]> {
 /** Agents that one sweep forgets at most, so that it never blocks the queue. */
 const FORGET_LIMIT = 100;
 
+const isAnyDue = ({ deadlines, index }: PoolState, { now, agentMs }: DecisionContext): boolean =>
+  deadlines.lease.isDue(now) ||
+  deadlines.stop.isDue(now) ||
+  deadlines.delay.isDue(now) ||
+  deadlines.otherAgent.isDue(now) ||
+  deadlines.offersResume.isDue(now) ||
+  deadlines.retirement.isDue(now) ||
+  deadlines.gate.isDue(now) ||
+  deadlines.build.isDue(now) ||
+  index.offerDeadlines.isDue(now) ||
+  index.contacts.isDue(now - agentMs);
+
 /** Takes every deadline that may have passed; null where none has. */
-export const takeDue = ({ deadlines, index }: PoolState, { now, agentMs }: DecisionContext): Due | null => {
-  const due: Due = {
+export const takeDue = (state: PoolState, context: DecisionContext): Due | null => {
+  if (!isAnyDue(state, context)) return null;
+  const { deadlines, index } = state;
+  const { now, agentMs } = context;
+  return {
     lease: deadlines.lease.takeDue(now),
     stop: deadlines.stop.takeDue(now),
     delay: deadlines.delay.takeDue(now),
@@ -30,7 +46,6 @@ export const takeDue = ({ deadlines, index }: PoolState, { now, agentMs }: Decis
     offer: index.offerDeadlines.takeDue(now),
     silence: index.contacts.takeDue(now - agentMs, FORGET_LIMIT),
   };
-  return Object.values(due).some((ids) => ids.length > 0) ? due : null;
 };
 
 /** Schedules again what was taken too early, and the agents that are still there. */
@@ -55,15 +70,26 @@ export const settleLeases = (state: PoolState): void => {
 /** Leases are looked after at multiples of this, so that those of many agents share an alarm, which costs a row. */
 const LEASE_GRID_MS = 5000;
 
+/** The earliest of the times; null where there is none. */
+export const earliest = (times: readonly (number | null)[]): number | null => {
+  let first: number | null = null;
+  for (const at of times) if (at !== null && (first === null || at < first)) first = at;
+  return first;
+};
+
 /** The earliest time at which the pool looks after its deadlines. */
 export const nextDeadline = ({ deadlines }: PoolState): number | null => {
-  let earliest: number | null = null;
-  for (const kind of DEADLINE_KINDS) {
-    const due = deadlines[kind].next();
-    const at = due !== null && kind === "lease" ? Math.ceil(due / LEASE_GRID_MS) * LEASE_GRID_MS : due;
-    if (at !== null && (earliest === null || at < earliest)) earliest = at;
-  }
-  return earliest;
+  const lease = deadlines.lease.next();
+  return earliest([
+    lease === null ? null : Math.ceil(lease / LEASE_GRID_MS) * LEASE_GRID_MS,
+    deadlines.stop.next(),
+    deadlines.delay.next(),
+    deadlines.otherAgent.next(),
+    deadlines.offersResume.next(),
+    deadlines.retirement.next(),
+    deadlines.gate.next(),
+    deadlines.build.next(),
+  ]);
 };
 
 /** When a lease needs attention: it expires, or its build runs for too long. */
@@ -137,7 +163,8 @@ const ACTUAL: Record<DeadlineKind, (state: PoolState, id: string, now: number) =
   retirement: retirementAt,
   gate: gateDue,
   build: ({ builds }, id, now) => {
-    const several = builds.get(id)?.several;
-    return several ? deadlineOf({ several }, [], now) : null;
+    const build = builds.get(id);
+    if (build?.several) return deadlineOf({ several: build.several }, [], now);
+    return build ? heldUntil(build) : null;
   },
 };

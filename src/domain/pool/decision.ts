@@ -114,13 +114,13 @@ export const patchBuild = (
 };
 
 export const audit = (
-  { actor, requestId }: Actor,
+  { actor, requestId, sender }: Actor,
   action: AuditAction,
   subject: string,
   detail: Record<string, unknown>,
   { rules, now }: DecisionContext,
   variableIds?: string[],
 ): Change[] => {
-  const entry = { at: now, actor, action, subject, requestId, detail };
+  const entry = { at: now, actor, action, subject, requestId, detail: sender ? { ...detail, sender } : detail };
   return rules.audited(variableIds ? { kind: "audit", entry, variableIds } : { kind: "audit", entry });
 };

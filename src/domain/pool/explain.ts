@@ -1,8 +1,11 @@
 import { isEnded, isQueued, type LeasedStatus } from "../../protocol/build-states.ts";
 import { type Explanation, sentence, type WaitCode } from "../../protocol/explain.ts";
+import type { Feature } from "../../protocol/jobs.ts";
 import { type Reason, reason, unmetRequirements } from "../requires.ts";
+import { isReserved, trustOf, UNTRUSTED_LABEL } from "./confine.ts";
 import type { DecisionContext } from "./decision.ts";
 import type { AgentFacts, BuildFacts, JobFacts } from "./facts.ts";
+import { APPROVER, isHeld } from "./held.ts";
 import { isGroup, limitOf } from "./match.ts";
 import { isOnline } from "./record.ts";
 import { roomsOfBuild } from "./rooms-of.ts";
@@ -18,15 +21,21 @@ const IS = ["is", "are"] as const;
 const isUnresponsive = (agent: AgentFacts, context: DecisionContext): boolean =>
   !context.rules.takesBuilds({ ...agent, isDraining: false, spentAt: null }, context.now);
 
+/** Only the service says that a build is untrusted, the rest stands in its file. */
+const tooOldFor = (unknown: Feature[]): string =>
+  unknown.includes("untrusted") ? "too old for untrusted builds" : `too old for ${unknown.join(", ")} in the file`;
+
 const reasonsOf = (state: PoolState, agent: AgentFacts, job: JobFacts, context: DecisionContext, pingedAt: number) => {
   const reasons = unmetRequirements(agent, job.requires);
+  if (isReserved(agent.labels, job.requires.labels))
+    reasons.push(reason("labels", ["takes", "take"], `only builds that ask for the label ${UNTRUSTED_LABEL}`));
   if (context.rules.isNotFor(job, agent.id))
     reasons.push(reason("gave-it-back", ["released", "released"], "this build"));
   const isOfJobs = job.jobOf !== undefined;
-  if (!context.rules.runsLane(agent, { isOfJobs, features: [] }))
-    reasons.push(reason("too-old", IS, "too old to run a job of a build of several"));
-  else if (!context.rules.runsLane(agent, { isOfJobs, features: job.features ?? [] }))
-    reasons.push(reason("too-old", IS, "too old to run a job whose file includes others"));
+  const runs = (features: Feature[]): boolean => context.rules.runsLane(agent, { isOfJobs, features });
+  const unknown = (job.features ?? []).filter((feature) => !runs([feature]));
+  if (!runs([])) reasons.push(reason("too-old", IS, "too old to run a job of a build of several"));
+  else if (unknown.length > 0) reasons.push(reason("too-old", IS, tooOldFor(unknown)));
   if (!isOnline(state, agent, context.now, pingedAt)) reasons.push(reason("offline", IS, "offline"));
   if (agent.isDraining || agent.spentAt !== null) reasons.push(reason("draining", ["takes", "take"], "no new builds"));
   if (isUnresponsive(agent, context)) {
@@ -68,6 +77,9 @@ const fullMessage = ({ key, most }: { key: string; most: number }): string => {
     : `Its pipeline has reached its limit of parallel builds (${most}).`;
 };
 
+const needsLabel = (build: BuildFacts): string =>
+  trustOf(build) === "trusted" ? "" : ` It is untrusted, and needs an agent with the label ${UNTRUSTED_LABEL}.`;
+
 /** Why the queued build waits: the first reason that applies. */
 const waitOf = (
   state: PoolState,
@@ -81,7 +93,7 @@ const waitOf = (
   const say = (code: WaitCode, message: string) => ({ code, ...sentence(message) });
   if (agents.length === 0) return say("no-agents", "No agent is registered.");
   if (!agents.some(isCapable)) {
-    const none = job.requires.platform === "windows" ? " There is no agent for Windows yet." : "";
+    const none = job.requires.platform === "windows" ? " There is no agent for Windows yet." : needsLabel(build);
     return say("no-capable-agent", `No registered agent has what this build requires.${none}`);
   }
   if (full) return say(isGroup(full.key) ? "group" : "max-parallel", fullMessage(full));
@@ -128,6 +140,10 @@ export const explain = (
   if (!isQueued(status)) {
     const name = (job.agentId && state.agents.get(job.agentId)?.name) ?? "an agent";
     return { ...notQueued, code: status, ...sentence(LEASED_MESSAGES[status]?.(name) ?? `It is ${status}.`) };
+  }
+  if (isHeld(build)) {
+    const message = `It waits for approval of its commit, by a person with the role ${APPROVER}.`;
+    return { ...notQueued, code: "gate", ...sentence(message) };
   }
   const reasons = new Map(
     [...state.agents.values()].map((agent) => [agent, reasonsOf(state, agent, job, context, pingedAt(agent.id))]),

@@ -7,7 +7,7 @@ import type { Requires } from "../../protocol/pipeline.ts";
 import type { ArtifactPlace } from "../../protocol/stored-artifact.ts";
 import type { StoredTests, TestPlace } from "../../protocol/stored-tests.ts";
 import type { BuildOrigin, HostTarget } from "../githost/build-origin.ts";
-import type { HostState } from "../githost/host-report.ts";
+import type { Ask, HostState, ToldState } from "../githost/host-report.ts";
 import type { JobGraph } from "../jobs/graph.ts";
 import type { JobNode } from "../jobs/node.ts";
 import type { StopReason } from "../jobs/settle-orders.ts";
@@ -41,7 +41,11 @@ export interface BuildFacts {
   /** Absent where no git host hears of the build. */
   host?: HostTarget | null;
   /** The state that the git host was told last, as far as a row remembers. */
-  toldHost?: HostState;
+  toldHost?: ToldState;
+  /** Absent where its code is that of the repository. */
+  trust?: "untrusted";
+  /** Who approved its commit, where a person has to. Absent where nobody is asked. */
+  approval?: Approval;
   /** The commit that changes are counted from, as the agent found it. */
   base?: string | null;
   /** The build of a newer head, for which this one was canceled. */
@@ -67,6 +71,9 @@ export interface BuildFacts {
   version: number;
 }
 
+/** The wait for a person who approves the commit of a stranger. */
+type Approval = NonNullable<JobNode["gate"]>;
+
 /** What only a build of several jobs has. */
 export interface SeveralJobs {
   /** When it ends in any case. */
@@ -76,7 +83,7 @@ export interface SeveralJobs {
   /** When it was canceled as a whole; jobs that clean up may run until `until` of it. */
   cancel: { at: number; until: number } | null;
   /** While nothing but gates is waited for: their jobs, and what a git host hears meanwhile. */
-  waitsAt?: { jobs: string[]; hostStatus: HostState } | null;
+  waitsAt?: { jobs: string[]; hostStatus: HostState; asks?: Ask[] } | null;
 }
 
 /** How a build is carried out: its requirements, its lease, its attempts. */
@@ -228,10 +235,16 @@ export interface KnownDelivery {
   at: number;
 }
 
+/** A build, or a job of one of several, with what the queue has of it. */
+export interface QueuedJob {
+  build: BuildFacts;
+  job: JobFacts;
+}
+
 /** What the pool keeps on disk only, and reads when it needs it. */
 export interface Records {
   /** A build that ended within the last 24 hours. */
-  ended(buildId: string): { build: BuildFacts; job: JobFacts } | undefined;
+  ended(buildId: string): QueuedJob | undefined;
   keyed(caller: string, key: string): KeyedBuild | undefined;
   /** In the order in which the pool heard of them. */
   heads(key: HeadKey): readonly Head[];
@@ -313,7 +326,7 @@ export type Change =
   | { kind: "close"; jobId: string; fence: number; at: number; endedAt?: number | undefined }
   | { kind: "logs-closed"; entries: number[] }
   /** The git host was told this state of the build, and has to hear of no other; null: there is nothing to tell. */
-  | { kind: "host-told"; buildId: string; state: HostState | null }
+  | { kind: "host-told"; buildId: string; state: ToldState | null }
   | { kind: "deleted"; deletion: Deletion }
   | { kind: "deletions-done"; buildIds: string[] }
   | { kind: "forget"; before: number; revokedBefore: number; headsBefore: number }

@@ -1,14 +1,13 @@
-import type { HostState } from "../githost/host-report.ts";
+import type { ToldState } from "../githost/host-report.ts";
 import { type Decision, type DecisionContext, decided } from "./decision.ts";
 import type { Change } from "./facts.ts";
-import { hostStateOf } from "./host-state.ts";
 import { nextAttempt } from "./outbox.ts";
 import type { PoolState } from "./state.ts";
 
 /** What one attempt told the git hosts' objects. */
 export interface HostResult {
-  /** Builds with the state that was told; null where there is nothing to tell any more. */
-  told: { buildId: string; state: HostState | null }[];
+  /** Builds with the state and version that were told; a state of null where there is nothing to tell any more. */
+  told: { buildId: string; state: ToldState | null; version?: number }[];
   /** Something could not be told. */
   failed: boolean;
 }
@@ -19,9 +18,9 @@ export const recordHosts = (
   { told, failed }: HostResult,
   { now, rules }: DecisionContext,
 ): Decision<null> => {
-  const changes = told.flatMap(({ buildId, state: heard }): Change[] => {
+  const changes = told.flatMap(({ buildId, state: heard, version }): Change[] => {
     const build = state.builds.get(buildId) ?? state.records.ended(buildId)?.build;
-    const isTold = !build || heard === null || rules.isHostTold(hostStateOf(build), heard);
+    const isTold = !build || heard === null || rules.isHostTold(build, heard, version);
     return isTold && state.hostDue.has(buildId) ? [{ kind: "host-told", buildId, state: heard }] : [];
   });
   const left = state.hostDue.size - changes.length;

@@ -1,9 +1,10 @@
 import { isEnded, isQueued } from "../../protocol/build-states.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
 import { testsInWords } from "../../protocol/test-words.ts";
-import type { HostReport, HostState } from "../githost/host-report.ts";
-import type { BuildFacts, JobFacts } from "./facts.ts";
-import { seenTests } from "./tests.ts";
+import type { HostPhase, HostReport, HostState, ToldState } from "../githost/host-report.ts";
+import type { BuildFacts, JobFacts, QueuedJob } from "./facts.ts";
+import { isHeld } from "./held.ts";
+import { testSummaryOf, testsOfJobs } from "./tests.ts";
 
 /** Characters of a description that every git host takes. */
 const MOST_CHARACTERS = 140;
@@ -12,7 +13,7 @@ const MOST_CHARACTERS = 140;
 const ERRORS: ReadonlySet<BuildFacts["reason"]> = new Set(["agent-lost", "environment", "agent-error"]);
 
 /** The state of a build in the words of git hosts. */
-export const hostStateOf = ({ status, reason, several }: BuildFacts): HostState => {
+const hostStateOf = ({ status, reason, several }: BuildFacts): HostState => {
   if (!isEnded(status)) return several?.waitsAt?.hostStatus ?? "pending";
   if (status === "succeeded" || reason === "skipped") return "success";
   if (status === "canceled") return "error";
@@ -25,32 +26,64 @@ export const hostStateOf = ({ status, reason, several }: BuildFacts): HostState 
  */
 export const isHostDue = (build: BuildFacts): boolean => {
   if (!build.host || build.commitSha === null) return false;
-  return hostStateOf(build) !== build.toldHost || (isEnded(build.status) && !!build.several?.waitsAt);
+  return !isHeard(build, build.toldHost) || (isEnded(build.status) && !!build.several?.waitsAt);
 };
 
-/** What the git host is told of a build; null where it hears nothing. */
-export const hostReportOf = (build: BuildFacts, job: JobFacts): HostReport | null => {
+const phaseOf = (build: BuildFacts): HostPhase => {
+  if (build.several?.waitsAt || isHeld(build)) return "asking";
+  return isQueued(build.status) ? "queued" : "running";
+};
+
+/** What is asked of people where the commit itself waits for them: no job has this place. */
+const COMMIT_ASKS = [{ index: 9999, name: "commit" }];
+
+/** Whether a host that was told this knows how the build is. */
+export const isHeard = (build: BuildFacts, told: ToldState | undefined): boolean => {
+  const state = hostStateOf(build);
+  return state === told || (state === "pending" && phaseOf(build) === told);
+};
+
+/** What the git host is told of a build, and of the jobs of one of several; null where it hears nothing. */
+export const hostReportOf = (
+  build: BuildFacts,
+  job: JobFacts,
+  jobs: readonly QueuedJob[] = [{ build, job }],
+): HostReport | null => {
   const { host, commitSha, id, number, version } = build;
   if (!host || commitSha === null) return null;
-  const description = `${describe(build, job)}${testsOf(build, job)}`.slice(0, MOST_CHARACTERS);
-  return { ...host, buildId: id, number, version, sha: commitSha, state: hostStateOf(build), description };
+  const description = `${describe(build, job)}${testsOf(build, jobs)}`.slice(0, MOST_CHARACTERS);
+  const known = { ...host, buildId: id, number, version, sha: commitSha, state: hostStateOf(build), description };
+  return { ...known, ...beyondState(build) };
+};
+
+/** What not all hosts have a state for. */
+const beyondState = (build: BuildFacts): Pick<HostReport, "phase" | "ended" | "asks"> => {
+  const { status, reason, several } = build;
+  const asks = isHeld(build) ? COMMIT_ASKS : several?.waitsAt?.asks;
+  if (!isEnded(status)) return { phase: phaseOf(build), ...(asks && { asks }) };
+  if (reason === "skipped") return { ended: "skipped" };
+  if (status === "canceled") return { ended: "canceled" };
+  return reason === "timeout" ? { ended: "timed-out" } : {};
 };
 
 const describe = (build: BuildFacts, { requires }: JobFacts): string => {
   const { status, reason } = build;
   const { waitsAt } = build.several ?? {};
   if (waitsAt && !isEnded(status)) return `${waitsAt.jobs.join(", ")} waits for approval`;
+  if (isHeld(build)) return "Its commit waits for approval";
   if (isQueued(status)) return `Waits for an agent${needs(requires)}`;
   if (!isEnded(status)) return "Runs";
+  if (status === "canceled" && reason === "gate-closed") return "Canceled: nobody approved its commit";
   if (reason && SENTENCES[reason]) return SENTENCES[reason];
   if (status === "succeeded") return `Succeeded${duration(build, "in")}`;
   return status === "canceled" ? "Canceled" : `Failed${duration(build, "after")}`;
 };
 
 /** What the tests said of a build that has succeeded or failed. */
-const testsOf = (build: BuildFacts, job: JobFacts): string => {
-  const tests = build.status === "succeeded" || build.status === "failed" ? seenTests(build, job) : null;
-  return tests && tests.counts.total > 0 ? `: ${testsInWords(tests.counts)}` : "";
+const testsOf = ({ status }: BuildFacts, jobs: readonly QueuedJob[]): string => {
+  if (status !== "succeeded" && status !== "failed") return "";
+  const tests = testsOfJobs(jobs.map(({ build, job }) => ({ tests: testSummaryOf(build, job) })));
+  return tests && tests.total > 0 ? `: ${testsInWords(tests)}` : "";
 };
 
 const SENTENCES: { [Reason in NonNullable<BuildFacts["reason"]>]?: string } = {

@@ -1,6 +1,7 @@
 import { isEnded, isQueued, phaseOf } from "../../protocol/build-states.ts";
 import { leaseDue, offersResumeAt, retirementAt, severalDue, stopDue } from "./deadlines.ts";
 import type { AgentFacts, BuildFacts, JobFacts, Offer } from "./facts.ts";
+import { heldUntil, isHeld } from "./held.ts";
 import { isGroup } from "./match.ts";
 import type { Lane } from "./queue.ts";
 import type { Room } from "./rooms.ts";
@@ -73,6 +74,8 @@ export const indexBuild = (state: PoolState, id: string, agents: Set<string>): v
     return;
   }
   if (build.several) state.deadlines.build.schedule(id, severalDue(build.several));
+  const heldUntilAt = heldUntil(build);
+  if (heldUntilAt !== null) state.deadlines.build.schedule(id, heldUntilAt);
   if (after?.lane) markUnmatched(state, id);
   const due = leaseDue(job);
   if (due !== null) state.deadlines.lease.schedule(id, due);
@@ -96,6 +99,7 @@ const positionOf = (
   }
   switch (phaseOf(build.status)) {
     case "queued":
+      if (isHeld(build)) return { lane: null, holder: null, held: [], inputBytes };
       return { lane: state.queue.add(build, job, roomsOfBuild(state, build)), holder: null, held: [], inputBytes };
     case "leased":
       return { lane: null, holder: job.lease?.agentId ?? null, held: held(), inputBytes };

@@ -8,6 +8,7 @@ export const buildFactsOf = (build: BuildFacts, { id }: GraphJob, seq: number, n
   ...{ pipelineVersion: build.pipelineVersion, branch: build.branch, commitSha: build.commitSha },
   ...{ base: build.base ?? null, trigger: build.trigger, priority: build.priority, retryOf: null, version: 0 },
   ...{ status: "queued", exitCode: null, reason: null, leak: false },
+  ...(build.trust && { trust: build.trust }),
   ...{ queuedAt: now, startedAt: null, finishedAt: null },
 });
 

@@ -78,11 +78,11 @@ export const endOvertime = (held: ActiveBuild, context: DecisionContext): Change
 };
 
 /** Closes the log of an ended build that had a lease, now or earlier, so that it moves to the archive. */
-const closeForGood = ({ id, fence }: JobFacts, { now, rules }: DecisionContext): Change[] =>
+export const closeForGood = ({ id, fence }: JobFacts, { now, rules }: DecisionContext): Change[] =>
   fence > 0 ? rules.closes({ kind: "close", jobId: id, fence, at: now, endedAt: now }) : [];
 
 /** Closes the log for the lease that is over: nothing more is written under it. */
-export const closeLog = ({ id, lease }: JobFacts, { now, rules }: DecisionContext): Change[] =>
+const closeLog = ({ id, lease }: JobFacts, { now, rules }: DecisionContext): Change[] =>
   lease ? rules.closes({ kind: "close", jobId: id, fence: lease.fence, at: now }) : [];
 
 /** Retires an ephemeral agent that has worked on its one build. */

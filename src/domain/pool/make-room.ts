@@ -5,6 +5,7 @@ import { cancelBuild } from "./cancel.ts";
 import { activeBuild, type DecisionContext, type Push, SYSTEM } from "./decision.ts";
 import type { BuildFacts, Change } from "./facts.ts";
 import { isGroup, limitOf } from "./match.ts";
+import { ownRefOf } from "./rooms-of.ts";
 import type { PoolState } from "./state.ts";
 
 /**
@@ -22,7 +23,7 @@ export const makeRoom = (
   const changes: Change[] = [];
   const pushes: Push[] = [];
   if (job.concurrency?.whenBusy !== "cancel-running") return { changes, pushes };
-  const room = roomsOf(job, { ...build, maxParallel: null }).find(({ key }) => isGroup(key))!;
+  const room = roomsOf(job, { ...build, maxParallel: null, ownRef: ownRefOf(build) }).find(({ key }) => isGroup(key))!;
   const holders = [...state.index.rooms.held(room.key).keys()];
   if (context.rules.hasRoom(holders.length, limitOf(state, room, context.rules))) return { changes, pushes };
   const message = `A newer job took its place in the group ${job.concurrency.group}.`;

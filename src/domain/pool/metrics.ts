@@ -3,6 +3,7 @@ import { isLeased, LEASED, type LeasedStatus, type Phase, phaseOf } from "../../
 import type { Metrics } from "../../protocol/metrics.ts";
 import type { DecisionContext } from "./decision.ts";
 import type { AgentFacts } from "./facts.ts";
+import { isHeld } from "./held.ts";
 import { requirementKey } from "./queue.ts";
 import { toAgent } from "./record.ts";
 import type { PoolState } from "./state.ts";
@@ -79,7 +80,7 @@ const COUNTED_AS: Record<Phase, "waiting" | "running" | null> = { queued: "waiti
 const countBuilds = (state: PoolState, now: number): Map<string, ByRequirement> => {
   const groups = new Map<string, ByRequirement>();
   for (const build of state.builds.values()) {
-    if (build.several) continue;
+    if (build.several || isHeld(build)) continue;
     const { requires } = state.jobs.get(build.id)!;
     const key = requirementKey(requires);
     const group = groups.get(key) ?? { requires, waiting: 0, running: 0, oldestWaitSeconds: 0, agents: 0, idle: 0 };

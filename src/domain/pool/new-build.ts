@@ -1,4 +1,5 @@
 import { LIMITS, withCommas } from "../../protocol/limits.ts";
+import { APPROVAL_MS, heldProblem } from "./approval.ts";
 import type { NewBuild } from "./commands.ts";
 import { audit, type DecisionContext } from "./decision.ts";
 import type { BuildFacts, Change, JobFacts } from "./facts.ts";
@@ -18,6 +19,8 @@ export const queueProblem = (
   added: Added,
   { maxQueued }: DecisionContext,
 ): string | null => {
+  const held = request.needsApproval ? heldProblem(state, request.repoId, added.builds) : null;
+  if (held !== null) return held;
   if (countWaiting(state) + added.builds + (request.planned?.graph.jobs.length ?? 1) > maxQueued)
     return `${withCommas(maxQueued)} builds are queued already: wait until some of them have run.`;
   const characters = state.runValueCharacters + added.runValueCharacters + sizeOfInputs(request);
@@ -40,10 +43,10 @@ export const addBuild = (
   const { now, rules } = context;
   const { id, repoId, branch, actor, planned } = request;
   const number = rules.nextNumber(state.records, repoId) + nth.inRepository - 1;
-  const build: BuildFacts = { ...newFacts(request, context), seq: state.seq + nth.inPool, number };
+  const build: BuildFacts = { ...newFacts(request, state, context), seq: state.seq + nth.inPool, number };
   const changes: Change[] = [
     { kind: "build", build },
-    { kind: "job", job: newJob(request, build) },
+    { kind: "job", job: rules.confined(newJob(request, build), build) },
     ...(planned ? addGraph(id, planned.graph, planned.text, planned.adopted) : []),
     ...runValuesOf(request, now),
     { kind: "number", repoId, number },
@@ -63,9 +66,16 @@ const runValuesOf = (request: NewBuild, at: number): Change[] => {
   return [{ kind: "inputs", buildId: id, runValues: { inputs, secretKeys, requires, priority }, at }];
 };
 
-const newFacts = (request: NewBuild, { now, rules }: DecisionContext): Omit<BuildFacts, "seq" | "number"> => {
+const newFacts = (
+  request: NewBuild,
+  { records, builds }: PoolState,
+  { now, rules }: DecisionContext,
+): Omit<BuildFacts, "seq" | "number"> => {
   const { id, repoId, pipelineId, pipelineVersion, branch, commitSha, trigger, priority, retryOf } = request;
   const { createdBy = null, origin, host } = request;
+  const retried = retryOf === null ? undefined : (builds.get(retryOf) ?? records.ended(retryOf)?.build);
+  const trust = rules.trustOfNew(request, retried);
+  const isHeld = trust === "untrusted" && rules.needsApproval(request, builds.values());
   return {
     id,
     repoId,
@@ -79,6 +89,8 @@ const newFacts = (request: NewBuild, { now, rules }: DecisionContext): Omit<Buil
     createdBy,
     ...(origin && { origin }),
     ...(host && { host }),
+    ...(trust === "untrusted" && { trust }),
+    ...(isHeld && { approval: { since: now, until: now + APPROVAL_MS, decision: null } }),
     ...(request.planned && { several: newSeveral(now, false) }),
     status: "queued",
     exitCode: null,

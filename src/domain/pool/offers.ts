@@ -12,18 +12,17 @@ import type { PoolState } from "./state.ts";
  * since the last step; builds first, so that the agent that has waited longest gets the offer.
  */
 export const offerBuilds = (state: PoolState, context: DecisionContext): Decision<null> => {
-  const { agents } = state.index.unmatched;
-  const lanes = new Set(state.index.unmatched.lanes);
-  if (lanes.size === 0 && agents.size === 0) return decided(null);
+  const { unmatched, idleWaiters } = state.index;
+  if (unmatched.lanes.size === 0 && unmatched.agents.size === 0) return decided(null);
+  if (idleWaiters.size === 0 || state.queue.size === 0) return decided(null, [{ kind: "matched" }]);
+  const lanes = new Set(unmatched.lanes);
   const round = new OfferRound(state, lanes, context);
-  if (state.index.idleWaiters.size > 0 && state.queue.size > 0) {
+  offerLanes(state, lanes, round, context);
+  for (const agentId of unmatched.agents) {
+    const agent = state.agents.get(agentId)!;
+    const build = round.isOpenTo(agentId) && firstBuildFor(state, agent, round, context);
+    if (build) round.add(agentId, build.id);
     offerLanes(state, lanes, round, context);
-    for (const agentId of agents) {
-      const agent = state.agents.get(agentId)!;
-      const build = round.isOpenTo(agentId) && firstBuildFor(state, agent, round, context);
-      if (build) round.add(agentId, build.id);
-      offerLanes(state, lanes, round, context);
-    }
   }
   return decided(null, [...round.changes, { kind: "matched" }], round.pushes);
 };

@@ -1,4 +1,5 @@
 import { isEnded } from "../../protocol/build-states.ts";
+import { voidHeld } from "./approval.ts";
 import {
   activeBuild,
   buildHeldBy,
@@ -10,7 +11,7 @@ import {
   wholeBuilds,
 } from "./decision.ts";
 import type { AgentFacts, BuildFacts, Change, Deletion, JobFacts } from "./facts.ts";
-import { closeLog, endBuild, loseLease } from "./lease.ts";
+import { closeForGood, endBuild, loseLease } from "./lease.ts";
 import type { PoolState } from "./state.ts";
 import type { HeardSequence, Stored, StoredBuild } from "./stored.ts";
 
@@ -85,6 +86,7 @@ const tellAgain = (state: PoolState, sequence: number, context: DecisionContext)
   { kind: "tell-again", after: 0, at: later(state, context.now) },
   ...wholeBuilds(state).map(({ id }): Change => ({ kind: "untold", buildId: id, at: later(state, context.now) })),
   ...deleteAgain(state, state.records.rememberedDeletions(), context),
+  ...voidHeld(state, new Set(), context),
   { kind: "flush", at: context.now, failures: 0 },
 ];
 
@@ -183,6 +185,7 @@ export const reconcile = (state: PoolState, stored: Stored, context: DecisionCon
     const { sequence, complete } = stored.heard;
     const { now } = context;
     changes.push({ kind: "told", sequence: complete }, { kind: "compared" });
+    changes.push(...voidHeld(state, new Set(changed.keys()), context));
     // D1 may have been restored too, and the pool have forgotten that it was telling it again.
     const at = Math.max(sequence + 1, later(state, now));
     changes.push({ kind: "tell-again", after: 0, at }, ...forgottenDeletions(state, stored, context));
@@ -237,7 +240,7 @@ const endAsStored = (build: BuildFacts, job: JobFacts, stored: StoredBuild, cont
   return [
     { kind: "build", build: ended },
     { kind: "job", job: { ...job, lease: null, fence: 0, agentId, attempt, result } },
-    ...closeLog(job, context),
+    ...closeForGood(job, context),
     ...context.rules.hostOutbox(ended, context.now),
     { kind: "clean", buildId: build.id, endedAt: finishedAt },
   ];

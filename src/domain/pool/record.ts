@@ -1,11 +1,14 @@
 import { AGENT_STATUS, type Agent } from "../../protocol/agent.ts";
 import type { Build } from "../../protocol/build.ts";
+import type { JobGate } from "../../protocol/build-job.ts";
 import { type Phase, phaseOf } from "../../protocol/build-states.ts";
 import { PERIODS } from "../../protocol/limits.ts";
 import { refOf, tagOf } from "../git-ref.ts";
 import type { Granted } from "./claim.ts";
 import type { Grant, RunValues } from "./commands.ts";
+import { trustOf } from "./confine.ts";
 import type { AgentFacts, BuildFacts, JobFacts, Report } from "./facts.ts";
+import { APPROVER, isHeld } from "./held.ts";
 import { RULES } from "./rules.ts";
 import type { PoolState } from "./state.ts";
 import { testSummaryOf } from "./tests.ts";
@@ -21,9 +24,27 @@ const NAMES_AGENT: Record<Phase, boolean> = { queued: false, leased: true, ended
 
 export const namesAgent = ({ status }: BuildFacts): boolean => NAMES_AGENT[phaseOf(status)];
 
+/** Names from the outside are text wherever the message is shown. */
+const whatToApprove = (author: string | null, commitSha: string | null): string =>
+  `Commit ${commitSha?.slice(0, 7)}${author === null ? "" : ` by ${author}`} comes from outside the repository. It runs without secrets, on agents for untrusted builds; the approval is for this commit alone.`;
+
+/** Who approved the commit of a stranger, or may do so. */
+const approvalOf = ({ approval, origin, commitSha }: BuildFacts): JobGate | null => {
+  if (!approval) return null;
+  const { since, until, decision } = approval;
+  return {
+    message: whatToApprove(origin?.pull?.author ?? null, commitSha),
+    ...{ by: APPROVER, groups: [], since: timestamp(since), until: timestamp(until) },
+    decision: decision && {
+      ...{ approved: decision.approved, at: timestamp(decision.at), by: decision.name, comment: decision.comment },
+    },
+  };
+};
+
 /** The build as the API shows it. */
 export const toBuild = (orgId: string, build: BuildFacts, job: JobFacts, report: Report): Build => {
   const { id, number, repoId, pipelineId, branch, commitSha, status, trigger, priority, retryOf, leak, origin } = build;
+  const approval = approvalOf(build);
   return {
     id,
     number,
@@ -37,6 +58,7 @@ export const toBuild = (orgId: string, build: BuildFacts, job: JobFacts, report:
     status,
     event: origin?.event ?? "api",
     trigger,
+    trust: trustOf(build),
     priority,
     agentId: namesAgent(build) ? job.agentId : null,
     attempt: job.attempt,
@@ -56,7 +78,8 @@ export const toBuild = (orgId: string, build: BuildFacts, job: JobFacts, report:
     schedule: origin?.schedule ?? null,
     supersededBy: build.supersededBy ?? null,
     jobs: null,
-    waitsFor: [],
+    approval,
+    waitsFor: approval && isHeld(build) ? [{ jobId: id, key: "build", gate: approval }] : [],
     tests: build.several ? null : testSummaryOf(build, job),
     queuedAt: timestamp(build.queuedAt),
     startedAt: timestampOf(build.startedAt),

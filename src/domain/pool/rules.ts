@@ -1,11 +1,14 @@
-import type { BuildReason } from "../../protocol/build.ts";
+import type { BuildReason, Trust } from "../../protocol/build.ts";
 import { type ActiveStatus, type BuildStatus, isActive, isEnded } from "../../protocol/build-states.ts";
 import { PERIODS } from "../../protocol/limits.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
-import type { HostReport, HostState } from "../githost/host-report.ts";
+import { includesRole, type Role } from "../../protocol/token.ts";
+import type { HostReport, ToldState } from "../githost/host-report.ts";
 import { JOB_RULES, type JobRules } from "../jobs/rules.ts";
 import { unmetRequirements } from "../requires.ts";
 import type { ArtifactFacts } from "./artifact-facts.ts";
+import type { NewBuild } from "./commands.ts";
+import { confined, isReserved, trustOf } from "./confine.ts";
 import type {
   ActiveBuild,
   AgentFacts,
@@ -15,11 +18,13 @@ import type {
   KeptLease,
   Lease,
   Outcome,
+  QueuedJob,
   Records,
   Waiter,
 } from "./facts.ts";
 import { HEAD_MS, type Head, olderThanNewest, type Place, place } from "./heads.ts";
-import { hostReportOf, isHostDue } from "./host-state.ts";
+import { APPROVER } from "./held.ts";
+import { hostReportOf, isHeard, isHostDue } from "./host-state.ts";
 import { byQueueOrder, type Lane, type QueuedBuild } from "./queue.ts";
 import type { StoredBuild } from "./stored.ts";
 import { TRY_RULES, type TryRules } from "./try-rules.ts";
@@ -83,6 +88,15 @@ export interface Rules extends JobRules, TryRules {
   unstartedAfter(job: JobFacts, cause: "lost" | "unclaimed"): number;
   attemptAfterRelease(job: JobFacts): number;
   meets(agent: AgentFacts, requires: Requires): boolean;
+  /** The job as the queue takes it: where its build is untrusted, for no agent but those that are meant for it. */
+  confined(job: JobFacts, build: Pick<BuildFacts, "trust">): JobFacts;
+  /** Whose code a new build runs; `retried` is the build that it repeats, where the pool knows it. */
+  trustOfNew(request: Pick<NewBuild, "trust" | "retryOf">, retried: BuildFacts | undefined): Trust;
+  /** Whether a new build of untrusted code waits until its commit is approved. */
+  needsApproval(request: NewBuild, known: Iterable<BuildFacts>): boolean;
+  mayApproveCommit(role: Role): boolean;
+  /** Whether the commit that a person looked at, if they say which, is that of the build. */
+  isOfCommit(build: BuildFacts, commitSha: string | null): boolean;
   comesFirst(left: QueuedBuild, right: QueuedBuild): boolean;
   /** Whether there is room for one more in a room with so many. */
   hasRoom(leased: number, maxParallel: number | null): boolean;
@@ -122,9 +136,9 @@ export interface Rules extends JobRules, TryRules {
   /** Whether a git host hears of the change: once the commit is known, and when the build has ended. */
   hostOutbox(build: BuildFacts, at: number): Change[];
   /** What a git host is told of a build; null where it hears nothing. */
-  hostReport(build: BuildFacts, job: JobFacts): HostReport | null;
-  /** Whether the git host knows enough of a build that is told so by now. */
-  isHostTold(now: HostState, told: HostState): boolean;
+  hostReport(build: BuildFacts, job: JobFacts, jobs?: readonly QueuedJob[]): HostReport | null;
+  /** Whether the git host knows enough of a build of which it was told this. */
+  isHostTold(build: BuildFacts, told: ToldState, version?: number): boolean;
   /** Whether git hosts are told again, where this many builds were not told. */
   tellsHostsAgain(left: number, failed: boolean): boolean;
   /** Where an arriving head of a ref belongs. */
@@ -211,7 +225,13 @@ export const RULES: Rules = {
   hasUnstartedLeft: (job) => job.unstarted < POOL_LIMITS.unstarted,
   unstartedAfter: (job, cause) => job.unstarted + (cause === "lost" ? 1 : 0),
   attemptAfterRelease: (job) => job.attempt - 1,
-  meets: (agent, requires) => unmetRequirements(agent, requires).length === 0,
+  meets: (agent, requires) =>
+    unmetRequirements(agent, requires).length === 0 && !isReserved(agent.labels, requires.labels),
+  confined,
+  trustOfNew: (request, retried) => trustOf(request.trust ? request : (retried ?? {})),
+  needsApproval: ({ needsApproval = false, retryOf }) => needsApproval || retryOf !== null,
+  mayApproveCommit: (role) => includesRole(role, APPROVER),
+  isOfCommit: (build, commitSha) => commitSha === null || commitSha === build.commitSha,
   comesFirst: (left, right) => byQueueOrder(left, right) < 0,
   hasRoom: (leased, maxParallel) => maxParallel === null || leased < maxParallel,
   runsLane: ({ features = [] }, lane) =>
@@ -254,8 +274,10 @@ export const RULES: Rules = {
   mayTell: (build, isRecorded) => !isEnded(build.status) || isRecorded,
   isHeard: (build, version) => !isEnded(build.status) || build.version === version,
   hostOutbox: (build, at) => (isHostDue(build) ? [{ kind: "host-due", buildId: build.id, at }] : []),
-  hostReport: (build, job) => hostReportOf(build, job),
-  isHostTold: (now, told) => now === told,
+  hostReport: hostReportOf,
+  // Its end may have the state of its wait at a gate: only the version tells them apart.
+  isHostTold: (build, told, version) =>
+    isHeard(build, told) && (!isEnded(build.status) || version === undefined || version === build.version),
   tellsHostsAgain: (left) => left > 0,
   placed: (heads, pushed) => place(heads, pushed),
   superseded: (heads, head) => olderThanNewest(heads, head),

@@ -44,7 +44,8 @@ const waitsAtOf = ({ builds }: PoolState, { graph, nodes }: BuildGraph): Several
   if (asking.length === 0) return null;
   const isPending = asking.some(({ gate }) => gate?.hostStatus === "pending");
   const jobs = [...new Set(asking.map(({ definition }) => definition))];
-  return { jobs, hostStatus: isPending ? "pending" : "success" };
+  const asks = jobs.map((name) => ({ name, index: graph.jobs.findIndex(({ definition }) => definition === name) }));
+  return { jobs, hostStatus: isPending ? "pending" : "success", asks };
 };
 
 type InQueue = ReturnType<Parameters<typeof settle>[0]["inQueue"]>;
@@ -106,7 +107,7 @@ class Settling {
 
   /** Puts those that got ready, and are still to run, into the queue, and ends what is in their way. */
   fillQueue(): void {
-    const { now } = this.#context;
+    const { now, rules } = this.#context;
     const { build, job } = this.#root;
     const canceled = new Set([build.id]);
     let { seq } = this.#state;
@@ -115,7 +116,7 @@ class Settling {
       const made = makeRoom(this.#state, build, graphJob, canceled, this.#context);
       this.changes.push(
         { kind: "build", build: buildFactsOf(build, graphJob, ++seq, now) },
-        { kind: "job", job: jobFactsOf(build, job, graphJob, this.#known.graph) },
+        { kind: "job", job: rules.confined(jobFactsOf(build, job, graphJob, this.#known.graph), build) },
         ...made.changes,
       );
       this.pushes.push(...made.pushes);

@@ -6,7 +6,7 @@ import { cancel, flagLeak } from "./cancel.ts";
 import { claim, deliver, failClaim, unclaim } from "./claim.ts";
 import type { ClaimRequest, Result } from "./commands.ts";
 import { type ContactKind, recordContact } from "./contact.ts";
-import { nextDeadline, rescheduleEarly, settleLeases, takeDue } from "./deadlines.ts";
+import { earliest, nextDeadline, rescheduleEarly, settleLeases, takeDue } from "./deadlines.ts";
 import { type Decision, type DecisionContext, decided, type Push } from "./decision.ts";
 import { deleteBuild, recordDeletions } from "./delete.ts";
 import { enqueue } from "./enqueue.ts";
@@ -112,7 +112,8 @@ export const step = <C extends Command>(
 ): { answer: Result<Output<C>>; pushes: Push[] } => {
   const pushes: Push[] = [];
   const commitAndApply = <T>(decision: Decision<T>): Result<T> => {
-    const changes = [...keepUnchecked(state, decision.changes), ...decision.changes];
+    const unchecked = keepUnchecked(state, decision.changes);
+    const changes = unchecked.length > 0 ? [...unchecked, ...decision.changes] : decision.changes;
     if (changes.length > 0) {
       commit(changes);
       apply(state, changes);
@@ -147,9 +148,7 @@ export const nextDue = (state: PoolState, { agentMs }: Pick<DecisionContext, "ag
   const silence = state.index.contacts.next();
   const forgetting = silence === null ? null : silence + agentMs;
   const { flush, closing, deleting, tellingHosts } = state;
-  const attempts = [flush.at, closing.at, deleting.at, tellingHosts.at];
-  const times = [nextDeadline(state), ...attempts, forgetting].filter((at) => at !== null);
-  return times.length > 0 ? Math.min(...times) : null;
+  return earliest([nextDeadline(state), flush.at, closing.at, deleting.at, tellingHosts.at, forgetting]);
 };
 
 /** When the oldest offer is withdrawn. A missed one loses nothing, so a timer is enough. */

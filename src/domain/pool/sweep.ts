@@ -1,3 +1,4 @@
+import { expireHeld } from "./approval.ts";
 import { type Due, lastContact, stopDue } from "./deadlines.ts";
 import {
   activeBuild,
@@ -34,6 +35,7 @@ export const sweep = (state: PoolState, due: Due, context: DecisionContext): Dec
       ...endDelays(state, due.delay, context),
       ...recheckElsewhere(state, due.otherAgent, context),
       ...unsettle(state, due),
+      ...expireHeld(state, due.build, context),
       ...due.offersResume.map((agentId) => ({ kind: "offers-resumed", agentId }) as const),
     ],
     [...stopped.pushes, ...told.pushes],

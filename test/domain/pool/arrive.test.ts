@@ -278,6 +278,19 @@ describe("the git host", () => {
     expect(due(pool)).toEqual([]);
   });
 
+  it("hears of an end while it was told of the same state in an earlier version", () => {
+    const pool = new Hooked();
+    const buildId = pool.made("a");
+    const before = pool.row(buildId).version;
+    const told = (version: number) =>
+      pool.ok("recordHosts", { told: [{ buildId, state: "error", version }], failed: false });
+    pool.ok("cancel", { buildId, actor: ACTOR });
+    told(before);
+    expect(due(pool)).toEqual([buildId]);
+    told(pool.row(buildId).version);
+    expect(due(pool)).toEqual([]);
+  });
+
   it("hears of a build whose agent finds the commit, from then on", () => {
     const pool = new Hooked();
     const buildId = pool.build({ host: HOST });

@@ -65,6 +65,19 @@ describe("what a git host is told of a build", () => {
     expect(said({ result: null })).toBe("Failed");
   });
 
+  it("has what the tests of all jobs said together, where the build has several", () => {
+    const result = { status: "failed", exitCode: 1, reason: null } as const;
+    const jobOf = (fence: number, failed: number) => {
+      const counts = { total: 10, failed, skipped: 0, flaky: 0, seconds: 1 };
+      const tests = { counts, warnings: 0, hasNews: true, fence: 7, day: "2026-11-23" };
+      return { build: builds.get(id)!, job: { ...jobs.get(id)!, tests, fence, result } };
+    };
+    const build = { ...builds.get(id)!, status: "failed" } as const;
+    const told = hostReportOf(build, jobs.get(id)!, [jobOf(7, 1), jobOf(7, 2), jobOf(8, 4)]);
+    expect(told?.description).toBe("Failed: 3 of 20 tests failed");
+    expect(hostReportOf(build, jobs.get(id)!, [])?.description).toBe("Failed");
+  });
+
   it("is at most 140 characters, whatever ended it", () => {
     const labels = Array.from({ length: LIMITS.labels }, (_, n) => `${n}`.padEnd(LIMITS.labelCharacters, "x"));
     for (const status of STATUSES)
@@ -80,6 +93,20 @@ describe("what a git host is told of a build", () => {
   it("is nothing while the commit is not known, or where no host hears of it", () => {
     expect(hostReportOf({ ...builds.get(id)!, commitSha: null }, jobs.get(id)!)).toBeNull();
     expect(hostReportOf({ ...builds.get(id)!, host: null }, jobs.get(id)!)).toBeNull();
+  });
+
+  it("is due as well when it begins to run, and when it asks people, where the host shows that", () => {
+    const build = { ...builds.get(id)!, toldHost: "queued" } as const;
+    const several = { until: 0, holdsPlace: false, cancel: null };
+    const waitsAt = { jobs: ["deploy"], hostStatus: "pending" as const };
+    const asking: BuildFacts = { ...build, status: "running", several: { ...several, waitsAt } };
+    expect(isHostDue({ ...build, status: "queued" })).toBe(false);
+    expect(isHostDue({ ...build, status: "running" })).toBe(true);
+    expect(isHostDue({ ...build, status: "running", toldHost: "running" })).toBe(false);
+    expect(isHostDue({ ...asking, toldHost: "running" })).toBe(true);
+    expect(isHostDue({ ...asking, toldHost: "asking" })).toBe(false);
+    expect(isHostDue({ ...asking, toldHost: "pending" })).toBe(false);
+    expect(isHostDue({ ...build, status: "succeeded", toldHost: "running" })).toBe(true);
   });
 
   it("is due at the start and at the end, and not between", () => {

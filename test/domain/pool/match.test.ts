@@ -45,18 +45,21 @@ it("uses the labels of an agent as they were last changed", () => {
   expect(agent.claimId()).toBe(build);
 });
 
-it("gives jobs of a file that includes others to agents that can read them, and tells the others why", () => {
+it("gives jobs to agents that know the words of their file, and tells the others why", () => {
   const pool = new TestPool();
   const buildId = pool.build();
   const agent = pool.agent();
-  const jobs = graph(buildId, [graphJob("test")], { features: ["include"] });
+  const jobs = graph(buildId, [graphJob("test")], { features: ["include", "tools"] });
   pool.ok("plan", { ...take(agent), graph: jobs, text: "text", base: null });
   expect(claim(agent)).toBeNull();
   const { state, context } = pool.model;
   const [group] = explainJob(state, `${buildId}/test`, context, () => 0)?.groups ?? [];
-  expect(group).toMatchObject({ codes: ["too-old"], message: expect.stringContaining("includes others") });
+  expect(group).toMatchObject({
+    codes: ["too-old"],
+    message: expect.stringContaining("too old for include, tools in the file"),
+  });
   const able = pool.agent();
-  const features = ["environment" as const, "jobs" as const, "include" as const];
+  const features = ["environment" as const, "jobs" as const, "include" as const, "tools" as const];
   const granted = pool.ok("claim", { ...able.credentials, bootId: able.bootId, features });
   expect(granted?.buildId).toBe(`${buildId}/test`);
 });

@@ -4,7 +4,7 @@ import type { Feature } from "../../../src/protocol/jobs.ts";
 import { graphOf } from "../jobs/test-build.ts";
 import type { TestAgent, TestPool } from "./test-pool.ts";
 
-const FEATURES: Feature[] = ["environment", "jobs"];
+const FEATURES: Feature[] = ["environment", "jobs", "untrusted"];
 export const SHA = "a".repeat(40);
 
 export const gate: Gate = { message: "Go?", by: "maintainer", timeoutHours: 1, hostStatus: "success" };
@@ -28,9 +28,9 @@ export const take = (agent: TestAgent) => {
 };
 
 /** A build whose agent has planned these jobs. */
-export const planned = (pool: TestPool, jobs: GraphJob[], over: Partial<NewBuild> = {}) => {
+export const planned = (pool: TestPool, jobs: GraphJob[], over: Partial<NewBuild> = {}, by?: TestAgent) => {
   const buildId = pool.build(over);
-  const agent = pool.agent();
+  const agent = by ?? pool.agent();
   const root = take(agent);
   const request = { ...root, graph: graph(buildId, jobs), text: "text", base: null };
   pool.ok("plan", request);

@@ -44,6 +44,20 @@ describe("a pipeline's limit of builds", () => {
 });
 
 describe("a concurrency group", () => {
+  it("is another one for code of strangers, by the ref that it is of", () => {
+    const pool = new TestPool();
+    const jobs = [graphJob("x", { concurrency: group(1) })];
+    /** Whether the job of another build of this source finds room. */
+    const hasRoom = (labels: string[], more: object = {}): boolean => {
+      planned(pool, jobs, more, pool.agent({ labels }));
+      return claim(pool.agent({ labels })) !== null;
+    };
+    const ofPull = (number: number) =>
+      hasRoom(["untrusted"], { trust: "untrusted", branch: `refs/pull/${number}/head` });
+    expect([hasRoom([]), hasRoom([])]).toEqual([true, false]);
+    expect([ofPull(7), ofPull(8), ofPull(7)]).toEqual([true, true, false]);
+  });
+
   it("has no more jobs leased than the smallest limit of those present, whatever their pipelines", () => {
     const pool = new TestPool();
     const [one, two] = [pool.agent(), pool.agent()];

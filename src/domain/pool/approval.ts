@@ -1,0 +1,67 @@
+import type { GateDecision } from "../jobs/node.ts";
+import type { GateRequest } from "./commands.ts";
+import { audit, type Decision, type DecisionContext, decided, patchBuild, refused } from "./decision.ts";
+import type { ActiveBuild, Change } from "./facts.ts";
+import { APPROVER, isHeld } from "./held.ts";
+import { endBuild } from "./lease.ts";
+import type { PoolState } from "./state.ts";
+
+/* A build of a stranger's commit waits until a member has approved that very commit. */
+
+/** Milliseconds for which a build waits for approval. */
+export const APPROVAL_MS = 30 * 24 * 60 * 60 * 1000;
+
+/** Builds of one repository that wait for approval at most: whoever may fork it can open pull requests. */
+const MOST_HELD = 100;
+
+export const heldProblem = ({ builds }: PoolState, repoId: string, added: number): string | null => {
+  let held = added;
+  for (const build of builds.values()) if (build.repoId === repoId && isHeld(build)) held++;
+  return held < MOST_HELD ? null : `${MOST_HELD} builds of this repository wait for approval already.`;
+};
+
+/** A person lets a held build run, or ends it. Decided once; the same word again is the same answer. */
+export const decideHeld = (
+  held: ActiveBuild,
+  { approved, comment, role, name, actor, commitSha = null }: GateRequest,
+  context: DecisionContext,
+): Decision<string> => {
+  const { build } = held;
+  const { rules, now } = context;
+  const { id, approval } = build;
+  if (!approval) return refused("conflict", "It waits for no approval.");
+  if (!rules.mayApproveCommit(role)) return refused("forbidden", `This takes the role ${APPROVER}.`);
+  if (!rules.isOfCommit(build, commitSha))
+    return refused("conflict", "The build is of another commit than the one that was looked at.");
+  if (approval.decision?.approved === approved) return decided(id);
+  if (approval.decision || now >= approval.until) return refused("conflict", "It was decided already, or has ended.");
+  const decision: GateDecision = { approved, at: now, actor: actor.actor, name, role, comment };
+  const said = audit(actor, approved ? "job.approve" : "job.reject", id, { commitSha: build.commitSha }, context);
+  const next = { ...build, approval: { ...approval, decision } };
+  if (approved) return decided(id, [...patchBuild(next, {}, context), ...said]);
+  const words = comment === null ? "" : `: ${comment}`;
+  return decided(id, [...said, ...close({ ...held, build: next }, `${name} rejected it${words}`, context)]);
+};
+
+const CLOSED = { status: "canceled", exitCode: null, reason: "gate-closed" } as const;
+
+const close = (held: ActiveBuild, message: string, context: DecisionContext): Change[] =>
+  endBuild(held, CLOSED, message, context);
+
+const heldBuilds = ({ builds, jobs }: PoolState, ids: Iterable<string>): ActiveBuild[] =>
+  [...ids].flatMap((id) => {
+    const [build, job] = [builds.get(id), jobs.get(id)];
+    return build && job && isHeld(build) ? [{ build, job, node: null }] : [];
+  });
+
+/** Ends those that nobody approved in time. */
+export const expireHeld = (state: PoolState, buildIds: readonly string[], context: DecisionContext): Change[] =>
+  heldBuilds(state, buildIds)
+    .filter(({ build }) => context.now >= build.approval!.until)
+    .flatMap((held) => close(held, "Nobody approved its commit within 30 days.", context));
+
+/** After a restore nobody can tell what a held build was asked for: a new push or a retry asks again. */
+export const voidHeld = (state: PoolState, spared: ReadonlySet<string>, context: DecisionContext): Change[] =>
+  heldBuilds(state, state.builds.keys())
+    .filter(({ build }) => !spared.has(build.id))
+    .flatMap((held) => close(held, "The service was restored to an earlier time: ask for the build again.", context));

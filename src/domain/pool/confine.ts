@@ -1,0 +1,26 @@
+import type { Trust } from "../../protocol/build.ts";
+import type { BuildFacts, JobFacts } from "./facts.ts";
+
+/* Code of a stranger runs on machines that are meant for it, and on no other. */
+
+/** The label of agents for untrusted builds. They get no build that does not ask for it. */
+export const UNTRUSTED_LABEL = "untrusted";
+
+export const trustOf = ({ trust }: { trust?: "untrusted" | undefined }): Trust => trust ?? "trusted";
+
+/**
+ * The job as the queue takes it: of an untrusted build only for agents with the label, whatever its file asks for. No
+ * agent has the feature for a service of a release that would hand such a job out as any other.
+ */
+export const confined = (job: JobFacts, build: Pick<BuildFacts, "trust">): JobFacts =>
+  trustOf(build) === "trusted"
+    ? job
+    : {
+        ...job,
+        requires: { ...job.requires, labels: [...new Set([...(job.requires.labels ?? []), UNTRUSTED_LABEL])] },
+        features: [...new Set([...(job.features ?? []), "untrusted" as const])],
+      };
+
+/** Whether an agent for untrusted builds would get one that does not ask for such agents. */
+export const isReserved = (labels: readonly string[], wanted: readonly string[] | null | undefined): boolean =>
+  labels.includes(UNTRUSTED_LABEL) && !wanted?.includes(UNTRUSTED_LABEL);
