@@ -61,6 +61,8 @@ interface PullFacts {
   branch: string;
   /** Its head is not a branch of the repository, so people without write access may have made it. */
   isFork: boolean;
+  /** The host says that its author may write to the repository, and who sent this is the author. */
+  isByMember: boolean;
   isDraft: boolean;
   isMerged: boolean;
   labels: string[];
@@ -75,6 +77,37 @@ interface PullChange extends NewHead {
   kind: "pull";
   action: PullAction;
   pull: PullFacts;
+}
+
+/** A person asks at GitHub for something about the check runs of a commit. */
+interface OfChecks extends Told {
+  /** GitHub's number of the App whose check runs they are. */
+  appId: number;
+  sha: string;
+}
+
+/** A person wants it to be built again. */
+interface Rerun extends OfChecks {
+  kind: "rerun";
+  /** What the check run names: a build; null where all of the commit's are meant. */
+  externalId: string | null;
+}
+
+/** A person pressed a button of ours. */
+interface Pressed extends OfChecks {
+  kind: "pressed";
+  externalId: string;
+  button: string;
+}
+
+/** A merge queue tries a commit, or has no use for it any more: merged, or given up. */
+interface MergeGroup extends Told {
+  kind: "merge-group";
+  action: "asked" | "gone";
+  ref: string;
+  sha: string;
+  /** The commit of the branch that it is to be merged into. */
+  base: string | null;
 }
 
 /** The repository has another name or owner: the one that it says. */
@@ -94,6 +127,9 @@ export interface Ignored {
 }
 
 /** What a delivery says that happened, in the same form from every host. Every text is well formed and bounded. */
-export type Arrival = Push | Tag | Deleted | PullChange | Renamed | Ping | Ignored;
+export type Arrival = Push | Tag | Deleted | PullChange | MergeGroup | Rerun | Pressed | Renamed | Ping | Ignored;
+
+/** What a person asks for at the host. */
+export type AskedAtHost = Rerun | Pressed;
 
 export const ignored = (reason: string): Ignored => ({ kind: "ignored", reason });

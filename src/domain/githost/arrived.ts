@@ -14,9 +14,13 @@ const ACTIONS: Record<PullAction, PullArrived["action"]> = {
   ready: "edited",
 };
 
-const openPullOf = ({ sha, pull }: PullChange): OpenPull => ({
+/** A branch of a fork may have the name of one of the repository: its head is known by the number alone. */
+export const refOfPull = ({ ref, pull }: Pick<PullChange, "ref" | "pull">): string =>
+  pull.isFork ? ref : refOf(pull.branch);
+
+const openPullOf = ({ ref, sha, pull }: PullChange): OpenPull => ({
   number: pull.number,
-  ref: refOf(pull.branch),
+  ref: refOfPull({ ref, pull }),
   base: pull.base,
   sha,
   isDraft: pull.isDraft,
@@ -25,6 +29,8 @@ const openPullOf = ({ sha, pull }: PullChange): OpenPull => ({
   title: pull.title,
 });
 
+const headOf = ({ sha, before }: { sha: string; before: string | null }) => ({ sha, before });
+
 /**
  * What `plan` takes of a delivery; null where it tells of no ref. `isSkippedSha`: whether an earlier push said of the
  * commit that its author asked for no build, which GitHub and Gitea do not say with a pull request.
@@ -32,22 +38,29 @@ const openPullOf = ({ sha, pull }: PullChange): OpenPull => ({
 export const arrivedOf = (arrival: Arrival, isSkippedSha: (sha: string) => boolean): Arrived | null => {
   switch (arrival.kind) {
     case "push": {
-      const { ref, sha, before, forced, changedPaths, isSkipped } = arrival;
-      const facts = { sha, before, isForced: forced === true, files: changedPaths, hasSkipMarker: isSkipped };
+      const { ref, sha, before, forced, changedPaths, isSkipped, sender } = arrival;
+      const facts = { sha, before, isForced: forced === true, files: changedPaths, hasSkipMarker: isSkipped, sender };
       return { kind: "push", branch: branchOf(ref), ...facts };
     }
     case "tag":
-      return { kind: "tag", tag: arrival.ref.replace("refs/tags/", ""), sha: arrival.sha, before: arrival.before };
+      return {
+        ...{ kind: "tag", tag: arrival.ref.replace("refs/tags/", ""), sender: arrival.sender },
+        ...headOf(arrival),
+      };
     case "deleted":
       return { kind: "gone", ref: arrival.ref, sha: arrival.before };
     case "pull": {
-      const { action, before, sha, isSkipped, pull } = arrival;
+      const { action, before, sha, isSkipped, pull, sender } = arrival;
       const hasSkipMarker = isSkipped || isSkippedSha(sha);
       return {
         ...{ kind: "pull", action: ACTIONS[action], pull: openPullOf(arrival) },
-        ...{ before, isFork: pull.isFork, hasSkipMarker },
+        ...{ before, isFork: pull.isFork, isByMember: pull.isByMember, hasSkipMarker, sender },
       };
     }
+    case "merge-group":
+      return { kind: "merge-group", action: arrival.action, branch: branchOf(arrival.ref), sha: arrival.sha };
+    case "rerun":
+    case "pressed":
     case "renamed":
     case "ping":
     case "ignored":

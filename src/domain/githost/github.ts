@@ -1,9 +1,12 @@
 import * as z from "zod/mini";
+import { refOf } from "../git-ref.ts";
 import { type Arrival, ignored, type PullAction } from "./arrival.ts";
 import type { Fields } from "./body.ts";
-import { factsOf, Login, optional, Repository, Sha } from "./fields.ts";
+import { checkRunArrival, checkSuiteArrival } from "./checks.ts";
+import { factsOf, Login, optional, Repository, refProblem, Sha } from "./fields.ts";
 import { pullRequestArrival } from "./pull-request.ts";
 import { CommitPaths, pushArrival, Written } from "./pushed.ts";
+import { MERGE_QUEUE } from "./superseding.ts";
 
 /** From here on GitHub may have cut the list. */
 const LISTED_COMMITS = 2048;
@@ -60,6 +63,32 @@ const renamed = (fields: Fields): Arrival => {
   return { kind: "renamed", repository, sender };
 };
 
+const MergeGroup = z.object({
+  action: z.string(),
+  repository: Repository,
+  sender: optional(Login),
+  merge_group: z.object({ head_ref: z.string(), head_sha: Sha, base_sha: optional(Sha) }),
+});
+
+const GROUP_ACTIONS = new Map([
+  ["checks_requested", "asked"],
+  ["destroyed", "gone"],
+] as const) as ReadonlyMap<string, "asked" | "gone">;
+
+const mergeGroup = (fields: Fields): Arrival => {
+  const facts = factsOf(MergeGroup, fields);
+  if ("kind" in facts) return facts;
+  const { repository, sender } = facts;
+  const { head_ref: ref, head_sha: sha, base_sha: base } = facts.merge_group;
+  const action = GROUP_ACTIONS.get(facts.action);
+  if (action === undefined) return ignored("This change of a merge group makes no build.");
+  if (!ref.startsWith(refOf(MERGE_QUEUE))) return ignored("The merge group has no branch of a merge queue.");
+  const problem = refProblem(ref);
+  if (problem !== null) return ignored(problem);
+  if (sha === null) return ignored("The merge group has no commit.");
+  return { kind: "merge-group", action, repository, sender, ref, sha, base };
+};
+
 /** What a delivery of GitHub says that happened. @param event Its header `X-GitHub-Event`. */
 export const githubArrival = (event: string, fields: Fields): Arrival => {
   switch (event) {
@@ -67,6 +96,12 @@ export const githubArrival = (event: string, fields: Fields): Arrival => {
       return push(fields);
     case "pull_request":
       return pullRequestArrival(fields, PULL_ACTIONS);
+    case "merge_group":
+      return mergeGroup(fields);
+    case "check_run":
+      return checkRunArrival(fields);
+    case "check_suite":
+      return checkSuiteArrival(fields);
     case "repository":
       return renamed(fields);
     case "ping":

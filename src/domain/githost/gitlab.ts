@@ -119,6 +119,7 @@ const mergeRequest = (fields: Fields): Arrival => {
       base: told.target_branch,
       branch: told.source_branch,
       isFork: told.source_project_id !== project.id,
+      isByMember: false,
       isDraft: told.draft ?? told.work_in_progress ?? false,
       isMerged: told.action === "merge",
       labels,

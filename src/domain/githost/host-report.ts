@@ -3,6 +3,20 @@ import type { HostTarget } from "./build-origin.ts";
 /** A state as git hosts know it. */
 export type HostState = "pending" | "success" | "failure" | "error";
 
+/** How far a build is that goes on: it waits for an agent, or for people alone, or runs. */
+export type HostPhase = "queued" | "asking" | "running";
+
+/** What a host was told: the phase in the place of `pending` where it shows that as well. */
+export type ToldState = HostState | HostPhase;
+
+/** A decision that a build waits for. */
+export interface Ask {
+  /** The place of the job in the build's graph: with the build's id it names the gate. */
+  index: number;
+  /** The job's name in its file. */
+  name: string;
+}
+
 /** What a git host has to be told of a build. A later `version` of the same build replaces an earlier one. */
 export interface HostReport extends HostTarget {
   buildId: string;
@@ -13,11 +27,21 @@ export interface HostReport extends HostTarget {
   /** Name of the branch or tag: GitLab puts the state of a commit on one of them. */
   ref?: string | null;
   state: HostState;
-  /** How it ended where hosts have no state for that: skipped builds do not count in the repository's own state. */
-  ended?: "skipped" | "canceled";
+  /** What only some hosts show: how far a build is that goes on, and how it ended beyond its state. */
+  phase?: HostPhase;
+  /** Skipped builds do not count in the repository's own state. */
+  ended?: "skipped" | "canceled" | "timed-out";
+  /** While nothing but people is waited for: what they decide on. */
+  asks?: Ask[];
   /** At most 140 characters, without any text from the outside. */
   description: string;
 }
 
-/** Whether nothing follows: the build has ended. */
+/** Whether the state is one of an end. */
 export const isTerminal = (state: HostState): boolean => state !== "pending";
+
+/** Whether nothing follows: the build has ended. One that asks people goes on, whatever its state is meanwhile. */
+export const isOver = ({ state, asks }: Pick<HostReport, "state" | "asks">): boolean => isTerminal(state) && !asks;
+
+/** The report without what a host of statuses does not show: there a build that asks shows its end early, and stays. */
+export const withoutPhases = ({ phase: _, asks: __, ...report }: HostReport): HostReport => report;

@@ -1,4 +1,4 @@
-import { isTerminal } from "./host-report.ts";
+import { isOver, isTerminal } from "./host-report.ts";
 import { isSettled } from "./report-status.ts";
 import { isUnheard, REST_MS, type StatusRules } from "./status-rules.ts";
 import {
@@ -46,7 +46,7 @@ const isBefore = ([rank = 0, since = 0]: number[], [otherRank = 0, otherSince = 
 const dueAt = (commit: Commit, line: Line, rules: StatusRules): number | null => {
   if (rules.isGivenUp(line) || rules.isTold(line) || rules.isHeld(line, commit.own)) return null;
   if (line.againAt !== null) return Math.max(line.againAt, line.nextAt);
-  if (isTerminal(line.wanted.state)) return Math.max(line.since, line.nextAt);
+  if (isOver(line.wanted)) return Math.max(line.since, line.nextAt);
   // A host that knows of no state of the repository waits for one by itself.
   if (line.context === REPOSITORY_CONTEXT && line.told === null) return null;
   return Math.max(line.since + REST_MS, line.nextAt);
@@ -54,7 +54,7 @@ const dueAt = (commit: Commit, line: Line, rules: StatusRules): number | null =>
 
 /** Ends go first, and so does a beginning that an end of the same commit waits for. */
 const isUrgent = ({ own }: Commit, line: Line): boolean =>
-  isTerminal(line.wanted.state) ||
+  isOver(line.wanted) ||
   (isUnheard(line) && own.some(({ wanted, told }) => wanted.state === "success" && told?.buildId !== wanted.buildId));
 
 /**

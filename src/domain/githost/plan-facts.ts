@@ -1,9 +1,10 @@
+import type { Trust } from "../../protocol/build.ts";
 import type { On, Supersede } from "./triggers.ts";
 
-/** An open pull request of a branch of the same repository, never of a fork. */
+/** An open pull request. */
 export interface OpenPull {
   number: number;
-  /** The head's whole name: `refs/heads/...`. */
+  /** The head's whole name: `refs/heads/...`, or of a fork the one at the repository: `refs/pull/7/head`. */
   ref: string;
   /** The branch that it is to be merged into, by its own name. */
   base: string;
@@ -28,8 +29,10 @@ export type Arrived =
       isForced: boolean;
       files: string[] | null;
       hasSkipMarker: boolean;
+      /** The login of who pushed. */
+      sender: string | null;
     }
-  | { kind: "tag"; tag: string; sha: string; before: string | null }
+  | { kind: "tag"; tag: string; sha: string; before: string | null; sender: string | null }
   | {
       kind: "gone";
       ref: string /** The head that it had; null where the host does not tell it. */;
@@ -42,9 +45,12 @@ export type Arrived =
       pull: OpenPull;
       before: string | null;
       isFork: boolean;
+      /** The host says that its author may write to the repository, and sent this. */
+      isByMember: boolean;
       hasSkipMarker: boolean;
+      sender: string | null;
     }
-  | { kind: "merge-group"; branch: string; sha: string };
+  | { kind: "merge-group"; action: "asked" | "gone"; branch: string; sha: string };
 
 export type PushArrived = Extract<Arrived, { kind: "push" }>;
 export type PullArrived = Extract<Arrived, { kind: "pull" }>;
@@ -72,6 +78,9 @@ export interface PlannedBuild {
   undecidedPaths: string[] | null;
   /** Whether older builds of the pipeline and ref end. */
   supersedes: boolean;
+  trust: Trust;
+  /** Whether nobody runs it before a member has approved its commit. */
+  needsApproval: boolean;
 }
 
 /** Builds of a pipeline and ref that are of no use any more: all of them, or those for one pull request. */

@@ -8,6 +8,7 @@ import type {
   PullArrived,
   PushArrived,
 } from "./plan-facts.ts";
+import { type Source, type SourceRules, sourceOf } from "./source.ts";
 import { endsOlder, MERGE_QUEUE } from "./superseding.ts";
 import type { On } from "./triggers.ts";
 import { type Answer, wantsGroup, wantsPull, wantsPush, wantsTag } from "./wants.ts";
@@ -17,7 +18,7 @@ export const MOST_BUILDS = 50;
 
 const NOTHING: Planned = { builds: [], ended: [], openPull: null, ignored: null, leftOut: 0 };
 
-interface Repository {
+interface Repository extends SourceRules {
   defaultBranch: string;
 }
 
@@ -26,6 +27,9 @@ interface Head {
   ref: string;
   sha: string;
   before: string | null;
+  source: Source;
+  /** Its older builds end whatever the pipeline says. */
+  isAlone?: boolean;
   choose(on: On): Choice;
   /** Whether a pipeline's file has to be read from this head, wanted or not. */
   mustRead(file: string): boolean;
@@ -49,14 +53,14 @@ const choosePull = (on: On, pulls: OpenPull[], files: readonly string[] | null):
     .reduce<Choice | null>((best, one) => (best ? nearer(best, one) : one), null);
 
 const buildsOf = (head: Head, pipelines: PlannedPipeline[], { defaultBranch }: Repository): Planned => {
-  const { ref, sha, before } = head;
+  const { ref, sha, before, source, isAlone = false } = head;
   const builds: PlannedBuild[] = [];
   let nearest = { near: -1, reason: "there is no active pipeline" };
   for (const { id, file, on, supersede } of pipelines) {
     const { answer, event, pull } = head.choose(on);
-    const facts = { pipelineId: id, event, ref, sha, before, pull };
+    const facts = { pipelineId: id, event, ref, sha, before, pull, ...source };
     if (answer.isWanted) {
-      const supersedes = endsOlder(supersede, ref, defaultBranch);
+      const supersedes = isAlone || endsOlder(supersede, ref, defaultBranch);
       builds.push({ ...facts, purpose: "build", undecidedPaths: answer.undecidedPaths, supersedes });
     } else if (file !== null && head.mustRead(file)) {
       builds.push({ ...facts, purpose: "read-file", undecidedPaths: null, supersedes: false });
@@ -80,6 +84,10 @@ const endedBy = (
     .filter(({ supersede }) => endsOlder(supersede, ref, defaultBranch))
     .map(({ id }) => ({ pipelineId: id, ref, pull, sha }));
 
+/** Ends what a ref has in every pipeline, whatever they supersede. */
+const endedAll = (ref: string, pull: number | null, pipelines: PlannedPipeline[]): Planned["ended"] =>
+  pipelines.map(({ id }) => ({ pipelineId: id, ref, pull, sha: null }));
+
 const byNumber = (pulls: OpenPull[]): OpenPull[] => pulls.toSorted((one, other) => one.number - other.number);
 
 const SKIPPED: Choice["answer"] = { isWanted: false, near: 9, reason: "skip marker" };
@@ -88,57 +96,86 @@ const SKIPPED: Choice["answer"] = { isWanted: false, near: 9, reason: "skip mark
 const wholeFiles = ({ before, isForced, files }: PushArrived): string[] | null =>
   before === null || isForced || /^0*$/.test(before) ? null : files;
 
-const pushedHead = (arrived: PushArrived, { defaultBranch }: Repository, openPulls: OpenPull[]): Head => {
+const pushedHead = (arrived: PushArrived, repository: Repository, openPulls: OpenPull[]): Head => {
+  const { defaultBranch } = repository;
   const { branch, sha, before, hasSkipMarker } = arrived;
   const ref = refOf(branch);
   const isDefault = branch === defaultBranch;
   const files = wholeFiles(arrived);
   const pulls = byNumber(openPulls.filter((one) => one.ref === ref));
+  const source = sourceOf(arrived, repository, pulls);
   return {
     ref,
     sha,
     before,
+    source,
     choose(on) {
       const answer = hasSkipMarker ? SKIPPED : wantsPush(on, { branch, isDefault, files });
       const asPush: Choice = { answer, event: "push", pull: pulls[0] ?? null };
       const asPull = hasSkipMarker ? null : choosePull(on, pulls, files);
       return asPull ? nearer(asPull, asPush) : asPush;
     },
-    mustRead: (file) => isDefault && (files === null || files.includes(file)),
+    mustRead: (file) => isDefault && source.trust === "trusted" && (files === null || files.includes(file)),
   };
 };
 
 /** What is planned for a pull request: as it was known before the delivery, or as the delivery tells it. */
-const pullHead = ({ pull, before, hasSkipMarker }: PullArrived, pulls: OpenPull[]): Head => ({
-  ref: pull.ref,
-  sha: pull.sha,
-  before,
-  choose(on) {
-    const choice = choosePull(on, byNumber(pulls), null) ?? { answer: wantsPull(on, pull, null), event: "pull", pull };
-    return hasSkipMarker ? { ...choice, answer: SKIPPED } : choice;
-  },
-  mustRead: () => false,
+const pullHead = (arrived: PullArrived, pulls: OpenPull[], repository: Repository): Head => {
+  const { pull, before, isFork, hasSkipMarker } = arrived;
+  return {
+    ref: pull.ref,
+    sha: pull.sha,
+    before,
+    source: sourceOf(arrived, repository, [...pulls, pull]),
+    isAlone: isFork,
+    choose(on) {
+      const choice = choosePull(on, byNumber(pulls), null) ?? {
+        answer: wantsPull(on, pull, null),
+        event: "pull",
+        pull,
+      };
+      return hasSkipMarker ? { ...choice, answer: SKIPPED } : choice;
+    },
+    mustRead: () => false,
+  };
+};
+
+/** Ends what is left of a fork that is not built any more. */
+const forksOff = ({ pull }: PullArrived, known: OpenPull | undefined, pipelines: PlannedPipeline[]): Planned => ({
+  ...NOTHING,
+  ...(known && { ended: endedAll(pull.ref, pull.number, pipelines), openPull: { forget: pull.number } }),
+  ignored: "fork, off",
 });
 
+/** Gitea and GitLab may not tell which head a new one follows: it is the one that was known. */
+const afterKnown = (arrived: PullArrived, known: OpenPull | undefined): PullArrived =>
+  arrived.isFork && arrived.before === null && known && known.sha !== arrived.pull.sha
+    ? { ...arrived, before: known.sha }
+    : arrived;
+
 const planPull = (
-  arrived: PullArrived,
+  told: PullArrived,
   repository: Repository,
   pipelines: PlannedPipeline[],
   openPulls: OpenPull[],
 ): Planned => {
-  const { action, pull, isFork } = arrived;
-  if (isFork) return { ...NOTHING, ignored: "fork, off" };
+  const { action, pull, isFork } = told;
   const known = openPulls.find((one) => one.number === pull.number);
+  if (isFork && repository.forks === "off") return forksOff(told, known, pipelines);
+  const arrived = afterKnown(told, known);
   const others = openPulls.filter((one) => one.ref === pull.ref && one.number !== pull.number);
   if (action === "closed") {
-    const ended =
-      others.length === 0 ? endedBy({ ref: pull.ref, pull: pull.number, sha: null }, pipelines, repository) : [];
+    const ended = isFork
+      ? endedAll(pull.ref, pull.number, pipelines)
+      : others.length === 0
+        ? endedBy({ ref: pull.ref, pull: pull.number, sha: null }, pipelines, repository)
+        : [];
     return { ...NOTHING, ended, openPull: { forget: pull.number }, ignored: "the pull request was closed" };
   }
   const openPull = { remember: pull };
-  const now = pullHead(arrived, [...others, pull]);
+  const now = pullHead(arrived, [...others, pull], repository);
   if (action !== "edited" || known?.sha !== pull.sha) return { ...buildsOf(now, pipelines, repository), openPull };
-  const earlier = pullHead(arrived, [...others, known]);
+  const earlier = pullHead(arrived, [...others, known], repository);
   const unwanted = pipelines.filter(({ on }) => !earlier.choose(on).answer.isWanted);
   const planned = { ...buildsOf(now, unwanted, repository), openPull };
   const isExplained = planned.ignored === null || unwanted.length === pipelines.length;
@@ -163,7 +200,8 @@ export const plan = (
     case "tag": {
       const { tag, sha, before } = arrived;
       const choose = (on: On): Choice => ({ answer: wantsTag(on, tag), event: "tag", pull: null });
-      return buildsOf({ ref: `refs/tags/${tag}`, sha, before, choose, mustRead }, pipelines, repository);
+      const source = sourceOf(arrived, repository, []);
+      return buildsOf({ ref: `refs/tags/${tag}`, sha, before, source, choose, mustRead }, pipelines, repository);
     }
     case "gone": {
       const { ref, sha = null } = arrived;
@@ -174,12 +212,13 @@ export const plan = (
     case "pull":
       return planPull(arrived, repository, pipelines, openPulls);
     case "merge-group": {
+      const { action, sha } = arrived;
+      const ref = refOf(arrived.branch);
+      if (action === "gone")
+        return { ...NOTHING, ended: endedAll(ref, null, pipelines), ignored: "the merge queue gave the group up" };
       const choose = (on: On): Choice => ({ answer: wantsGroup(on), event: "merge-group", pull: null });
-      return buildsOf(
-        { ref: refOf(arrived.branch), sha: arrived.sha, before: null, choose, mustRead },
-        pipelines,
-        repository,
-      );
+      const source = sourceOf(arrived, repository, []);
+      return buildsOf({ ref, sha, before: null, source, choose, mustRead }, pipelines, repository);
     }
   }
 };

@@ -31,6 +31,7 @@ const PullRequest = z.object({
     draft: optional(z.boolean()),
     merged: optional(z.boolean()),
     user: optional(Login),
+    author_association: optional(z.string()),
     updated_at: optional(HostTime),
     labels: labelsOf(Label),
     base: z.object({ ref: BranchName }),
@@ -52,6 +53,9 @@ type Head = z.infer<typeof PullRequest>["pull_request"]["head"];
 const isFork = ({ ref, repo, repo_id }: Head, repositoryId: number): boolean =>
   repo?.id !== repositoryId || (repo_id ?? repositoryId) !== repositoryId || ref.startsWith("refs/");
 
+/** What GitHub calls the authors who may write to the repository, or belong to its organization. */
+const MEMBERS: ReadonlySet<string | null> = new Set(["OWNER", "MEMBER", "COLLABORATOR"]);
+
 /** A pull request in the form of GitHub, which Gitea's is like. @param actions What the host's actions mean. */
 export const pullRequestArrival = (fields: Fields, actions: ReadonlyMap<string, PullAction>): Arrival => {
   const facts = factsOf(PullRequest, fields);
@@ -66,6 +70,7 @@ export const pullRequestArrival = (fields: Fields, actions: ReadonlyMap<string, 
     base: base.ref,
     branch: head.ref,
     isFork: isFork(head, repository.id),
+    isByMember: MEMBERS.has(told.author_association) && sender !== null && sender === told.user,
     isDraft: told.draft === true,
     isMerged: told.merged === true,
     labels,

@@ -1,7 +1,9 @@
 import * as z from "zod/mini";
+import { refOf } from "../git-ref.ts";
 import { type Arrival, type Commit, type HostRepository, ignored } from "./arrival.ts";
 import { Line, lineOf, optional, refProblem } from "./fields.ts";
 import { hasSkipMarker, subjectOf } from "./skip-marker.ts";
+import { MERGE_QUEUE } from "./superseding.ts";
 
 const Paths = z.array(z.string());
 
@@ -29,9 +31,6 @@ interface Pushed {
   commits: CommitPaths[] | null;
 }
 
-/** GitHub makes such a branch for each merge group: they have an event of their own. */
-const MERGE_QUEUE = "refs/heads/gh-readonly-queue/";
-
 /** What is shown of a commit, and whether it asks for no build. */
 export const commitFacts = (head: Written | null): { commit: Commit | null; isSkipped: boolean } => ({
   commit: head && { subject: lineOf(subjectOf(head.message)), author: head.author?.name ?? null },
@@ -49,7 +48,8 @@ export const pushArrival = (pushed: Pushed): Arrival => {
   const { repository, sender, ref, before, after, forced } = pushed;
   const problem = refProblem(ref);
   if (problem !== null) return ignored(problem);
-  if (ref.startsWith(MERGE_QUEUE)) return ignored("The branch belongs to a merge queue.");
+  // GitHub makes such a branch for each merge group, which has an event of its own.
+  if (ref.startsWith(refOf(MERGE_QUEUE))) return ignored("The branch belongs to a merge queue.");
   if (after === null) return { kind: "deleted", repository, sender, ref, before };
   const sha = pushed.commitSha ?? after;
   const head = { repository, sender, ref, sha, before, forced, ...commitFacts(pushed.head) };

@@ -1,4 +1,4 @@
-import { type HostReport, isTerminal } from "./host-report.ts";
+import { type HostReport, isOver, isTerminal } from "./host-report.ts";
 import type { StatusRules } from "./status-rules.ts";
 import { type Commit, type Line, linesOf, REPOSITORY_CONTEXT, type Wanted } from "./statuses.ts";
 
@@ -25,16 +25,23 @@ export const reported = (
   return { repoId, fullName: commit?.fullName ?? fullName, sha, own, overall, endedAt: null };
 };
 
-const wantedOf = ({ buildId, number, version, state, ended, description, origin, ref }: HostReport): Wanted => ({
-  ...{ buildId, number, version, state, ended, origin, ref },
-  description: description.slice(0, DESCRIPTION_CHARACTERS).toWellFormed(),
+const wantedOf = (report: HostReport): Wanted => ({
+  ...{
+    buildId: report.buildId,
+    number: report.number,
+    version: report.version,
+    origin: report.origin,
+    ref: report.ref,
+  },
+  ...{ state: report.state, phase: report.phase, ended: report.ended, asks: report.asks },
+  description: report.description.slice(0, DESCRIPTION_CHARACTERS).toWellFormed(),
 });
 
 /** The line of a new state: nothing was tried yet. */
 const renewed = (before: Line | undefined, context: string, wanted: Wanted, now: number): Line => {
-  const { told = null, unsureUntil = 0, pipelineId = null, mayLink = true } = before ?? {};
+  const { told = null, unsureUntil = 0, pipelineId = null, mayLink = true, checkRun = null } = before ?? {};
   const untried = { tries: 0, triedFrom: null, nextAt: 0, givenUp: null, againAt: null };
-  return { context, wanted, since: now, told, ...untried, unsureUntil, pipelineId, mayLink };
+  return { context, wanted, since: now, told, ...untried, unsureUntil, pipelineId, mayLink, checkRun };
 };
 
 /** The line of the repository. It links to the build that decides, and stays on the ref that it began with. */
@@ -43,7 +50,9 @@ const overallOf = (before: Line | undefined, own: Line[], now: number, rules: St
   const deciding = own.find((line) => (state === "failure" ? isFailed(line) : line.wanted.state === state)) ?? own[0]!;
   const { buildId, number, version, origin } = deciding.wanted;
   const ref = before?.wanted.ref ?? own[0]!.wanted.ref;
-  const wanted = { buildId, number, version, state, origin, ref, description: wordsOf(state, own) };
+  const isSkipped = own.every((line) => line.wanted.ended === "skipped");
+  const ended = isSkipped ? ("skipped" as const) : undefined;
+  const wanted = { buildId, number, version, state, ended, origin, ref, description: wordsOf(state, own) };
   return before?.wanted.state === state ? before : renewed(before, REPOSITORY_CONTEXT, wanted, now);
 };
 
@@ -63,6 +72,6 @@ export const isSettled = (line: Line, rules: StatusRules): boolean => rules.isTo
 
 /** The commit with the time of its end, where everything of it has ended and is settled. */
 export const closed = (commit: Commit, now: number, rules: StatusRules): Commit => {
-  const isOver = linesOf(commit).every((line) => isTerminal(line.wanted.state) && isSettled(line, rules));
-  return isOver ? { ...commit, endedAt: commit.endedAt ?? now } : commit;
+  const isAtEnd = linesOf(commit).every((line) => isOver(line.wanted) && isSettled(line, rules));
+  return isAtEnd ? { ...commit, endedAt: commit.endedAt ?? now } : commit;
 };

@@ -4,8 +4,8 @@ import { type Commit, type Line, linesOf, type Pace, type Sent, type Statuses } 
 
 /** What came of a status that was sent. `reason` is in words for people. */
 export type Outcome =
-  /** GitLab names the pipeline that the state is in. */
-  | { kind: "told"; pipelineId: number | null }
+  /** GitLab names the pipeline that the state is in, GitHub the check run that shows it. */
+  | { kind: "told"; pipelineId: number | null; checkRunId?: number }
   /** The host does not accept the token. */
   | { kind: "unauthorized"; reason: string }
   /** The host accepts the token, and not for this. */
@@ -58,13 +58,20 @@ const withLine = (commit: Commit, line: Line): Commit => {
 const told = (
   line: Line,
   sent: Sent,
-  { pipelineId }: Extract<Outcome, { kind: "told" }>,
+  { pipelineId, checkRunId }: Extract<Outcome, { kind: "told" }>,
   now: number,
   rules: StatusRules,
 ): Line => {
   const taken = { ...line, told: rules.taken(line, sent), pipelineId: pipelineId ?? line.pipelineId };
+  if (checkRunId !== undefined) taken.checkRun = { id: checkRunId, buildId: sent.buildId };
+  const isSure = now >= line.unsureUntil;
   const untried = rules.isAnswered(line, sent) ? { tries: 0, triedFrom: null, nextAt: 0 } : {};
-  return { ...taken, ...untried, againAt: now < line.unsureUntil ? line.unsureUntil : null };
+  return {
+    ...taken,
+    ...untried,
+    unsureUntil: isSure ? 0 : line.unsureUntil,
+    againAt: isSure ? null : line.unsureUntil,
+  };
 };
 
 /** The line after a try in vain. What was reported meanwhile has not been tried. */

@@ -1,5 +1,5 @@
-import { isTerminal } from "./host-report.ts";
-import type { Line, Sent, Statuses, Wanted } from "./statuses.ts";
+import { isOver } from "./host-report.ts";
+import { type Line, REPOSITORY_CONTEXT, type Sent, type Statuses, type Wanted } from "./statuses.ts";
 
 /** Milliseconds for which a build that goes on is not told: one that ends at once is told once. */
 export const REST_MS = 1_500;
@@ -18,10 +18,10 @@ const doubling = (first: number, times: number, most: number): number =>
   Math.min(first * 2 ** Math.min(times - 1, 20), most);
 
 /** Later builds of a repository have higher numbers; the id decides where a restored pool gave a number twice. */
-const orderOf = ({ number, buildId, state, version }: Wanted): (number | string)[] => [
+const orderOf = ({ number, buildId, version, ...wanted }: Wanted): (number | string)[] => [
   number,
   buildId,
-  Number(isTerminal(state)),
+  Number(isOver(wanted)),
   version,
 ];
 
@@ -44,6 +44,13 @@ export const STATUS_RULES = {
   isAnswered: (line: Line, sent: Sent): boolean => line.since === sent.since,
   /** What the host has taken with an answer. */
   taken: (_line: Line, { buildId, state, since }: Sent): Line["told"] => ({ buildId, state, since }),
+  /** The check run that shows the build, and is changed; null where one is to be made. */
+  knownRun: ({ context, wanted, checkRun = null }: Line): number | null =>
+    context === REPOSITORY_CONTEXT || checkRun?.buildId === wanted.buildId ? (checkRun?.id ?? null) : null,
+  /** Whether the host has a status in the place of a check run. */
+  wasStatus: ({ told, checkRun = null }: Line): boolean => told !== null && checkRun === null,
+  /** Whether the host may have a check run that its answer did not name, or one that came late. */
+  mayHaveRun: ({ unsureUntil }: Line): boolean => unsureUntil > 0,
   maySend: ({ inFlight }: Statuses): boolean => inFlight === null,
   gapMs: (kind: string): number => (kind === "github" ? GITHUB_GAP_MS : 0),
   /** Until when the host may do something late after a request without an answer. */

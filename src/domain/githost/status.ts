@@ -1,24 +1,49 @@
 import type { HostReport } from "./host-report.ts";
 import type { Due } from "./next-status.ts";
+import type { StatusRules } from "./status-rules.ts";
+import { REPOSITORY_CONTEXT } from "./statuses.ts";
+
+/** In the place of a build's id: the state of the repository. */
+export const COMMIT_AS_WHOLE = "commit";
 
 /** One status as a git host is asked to keep it. */
-export interface Status extends Pick<HostReport, "repoId" | "fullName" | "sha" | "context" | "state" | "description"> {
-  isCanceled: boolean;
+export interface Status
+  extends Pick<
+    HostReport,
+    "repoId" | "fullName" | "sha" | "context" | "state" | "phase" | "ended" | "asks" | "description" | "buildId"
+  > {
   /** Of the build's page. */
   url: string | null;
   ref: string | null;
   /** GitLab's pipeline that the first status of this ref was put in. */
   pipelineId: number | null;
+  /** Whether it is the repository's own, over all contexts of the commit. */
+  isOverall: boolean;
+  /** By what the host names it to us again: the build, or the commit as a whole. */
+  externalId: string;
+  /** What the build says of itself, in Markdown; null where it says nothing, or where the host has no place for it. */
+  summary: string | null;
+  /** Since when it is so: milliseconds since 1970. */
+  since: number;
+  /** The check run to change; null where one is to be made. */
+  checkRunId: number | null;
+  /** The host has a status of the same name, from before there was an App: it is told in statuses to its end. */
+  wasStatus: boolean;
+  /** Whether the host may have check runs of this build that are not known here: it is to be asked first. */
+  mayHaveRun: boolean;
 }
 
 /** The status of a line. `origin` is where the service was reached last: for builds that nobody asked for. */
-export const statusOf = ({ commit, line }: Due, origin: string | null): Status => {
-  const { state, description, ended, buildId, ref } = line.wanted;
+export const statusOf = ({ commit, line }: Due, origin: string | null, rules: StatusRules): Status => {
+  const { state, phase, ended, asks, description, buildId, ref } = line.wanted;
+  const isOverall = line.context === REPOSITORY_CONTEXT;
   const at = line.wanted.origin ?? origin;
   const isLinked = line.mayLink && at?.startsWith("https://");
   return {
     ...{ repoId: commit.repoId, fullName: commit.fullName, sha: commit.sha, context: line.context },
-    ...{ state, description, isCanceled: ended === "canceled" },
+    ...{ state, phase, ended, asks, description, buildId, since: line.since, summary: null },
+    ...{ isOverall, externalId: isOverall ? COMMIT_AS_WHOLE : buildId },
+    ...{ checkRunId: rules.knownRun(line), mayHaveRun: rules.mayHaveRun(line), wasStatus: rules.wasStatus(line) },
     url: isLinked ? `${at}/app/builds/${buildId}` : null,
     ref: ref ?? null,
     pipelineId: line.pipelineId,

@@ -6,8 +6,15 @@ export const REPOSITORY_CONTEXT = "millrace";
 /** What the host should be told of one context of a commit: the newest that is known. */
 export type Wanted = Pick<
   HostReport,
-  "buildId" | "number" | "version" | "state" | "ended" | "description" | "origin" | "ref"
+  "buildId" | "number" | "version" | "state" | "phase" | "ended" | "asks" | "description" | "origin" | "ref"
 >;
+
+/** A check run of GitHub: one of each build, and one of each commit as a whole. */
+interface CheckRun {
+  id: number;
+  /** The build that it shows; the repository's own shows whichever decides. */
+  buildId: string;
+}
 
 /** One context of a commit: what the host should be told, what it was told, and what stands in the way. */
 export interface Line {
@@ -30,6 +37,8 @@ export interface Line {
   pipelineId: number | null;
   /** Whether the host takes the link to the build's page. */
   mayLink: boolean;
+  /** The last one that was made. Absent in rows of earlier releases, and where the host has none. */
+  checkRun?: CheckRun | null;
 }
 
 /** A commit of a repository, with a line for each context that was reported and one for the repository. */

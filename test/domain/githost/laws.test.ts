@@ -3,7 +3,8 @@ import { describe, expect, it } from "vitest";
 import { branchOf, branchProblem } from "../../../src/domain/git-ref.ts";
 import type { Arrival } from "../../../src/domain/githost/arrival.ts";
 import { type HostKind, readDelivery } from "../../../src/domain/githost/delivery.ts";
-import SAMPLE from "./deliveries.json";
+import { DELIVERIES } from "../../support/deliveries/cases.ts";
+import { headersOf } from "../../support/deliveries/signed.ts";
 
 const EVENTS: Record<HostKind, [header: string, events: string[]]> = {
   github: ["X-GitHub-Event", ["push", "pull_request", "repository", "ping", "merge_group", "x"]],
@@ -13,10 +14,10 @@ const EVENTS: Record<HostKind, [header: string, events: string[]]> = {
 const CALLS = (Object.keys(EVENTS) as HostKind[]).flatMap((kind) =>
   EVENTS[kind][1].map((event) => ({ kind, headers: new Headers({ [EVENTS[kind][0]]: event }) })),
 );
-const BODIES = SAMPLE.deliveries.map(({ host, headers, payload }) => ({
-  kind: (host === "forgejo" ? "gitea" : host) as HostKind,
-  headers: new Headers(Object.entries(headers) as [string, string][]),
-  body: JSON.parse(payload) as Record<string, unknown>,
+const BODIES = DELIVERIES.map(({ kind, event, body }) => ({
+  kind,
+  headers: new Headers(headersOf(kind, event, "one")),
+  body: body as Record<string, unknown>,
 }));
 
 const bytesOf = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
@@ -32,10 +33,11 @@ const keepsLaws = (arrival: Arrival) => {
   expect(Number.isSafeInteger(arrival.repository.id) && arrival.repository.id > 0).toBe(true);
   expect(arrival.repository.fullName).toMatch(/^[A-Za-z0-9_.-]+(\/[A-Za-z0-9_.-]+)+$/);
   if (arrival.kind === "renamed") return;
+  if (arrival.kind !== "deleted") expect(arrival.sha).toMatch(/^(?!0+$)(?:[0-9a-f]{40}|[0-9a-f]{64})$/);
+  if (arrival.kind === "rerun" || arrival.kind === "pressed") return;
   expect(branchProblem(branchOf(arrival.ref))).toBeNull();
   expect(arrival.ref).toMatch(/^refs\/(heads|tags|pull|merge-requests)\/(?!refs\/)/);
-  if (arrival.before !== null) expect(arrival.before).toMatch(/^(?!0+$)[0-9a-f]+$/);
-  if (arrival.kind !== "deleted") expect(arrival.sha).toMatch(/^(?!0+$)(?:[0-9a-f]{40}|[0-9a-f]{64})$/);
+  if (arrival.kind !== "merge-group" && arrival.before !== null) expect(arrival.before).toMatch(/^(?!0+$)[0-9a-f]+$/);
   if (arrival.kind === "pull") {
     expect(Number.isSafeInteger(arrival.pull.number) && arrival.pull.number > 0).toBe(true);
     expect(branchProblem(arrival.pull.base)).toBeNull();
@@ -88,7 +90,7 @@ describe("a delivery of any content", () => {
       ),
       { numRuns: 4_000 },
     );
-    expect([...seen.keys()].sort()).toEqual(["deleted", "ignored", "pull", "push", "renamed", "tag"]);
+    expect([...seen.keys()].sort()).toEqual(["deleted", "ignored", "merge-group", "pull", "push", "renamed", "tag"]);
   });
 
   it("says the same above a mebibyte, but for what its list of commits tells", () => {

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { matcherOf } from "../../../src/domain/githost/patterns.ts";
 import { isSameBuild, MOST_BUILDS, plan } from "../../../src/domain/githost/plan.ts";
-import type { Planned } from "../../../src/domain/githost/plan-facts.ts";
+import type { Arrived, OpenPull, Planned } from "../../../src/domain/githost/plan-facts.ts";
 import * as arrived from "./support/arrivals.ts";
 import { FILE, REPOSITORY, ZEROS } from "./support/arrivals.ts";
 
@@ -12,6 +12,13 @@ type Law = (plan: Plan) => fc.IProperty<unknown[]>;
 const pipelines = arrived.pipelinesOf(6);
 const ids = (planned: Planned, purpose = "build"): string[] =>
   planned.builds.filter((one) => one.purpose === purpose).map((one) => one.pipelineId);
+
+/** Pull requests of authors who are trusted. */
+const ofOthers = (pulls: OpenPull[]) => pulls.filter(({ author }) => author !== "renovate[bot]");
+
+/** A fork, or a merge group that its queue has no use for: its builds end whatever is superseded. */
+const isGivenUp = (one: Arrived): boolean =>
+  one.kind === "pull" ? one.isFork : one.kind === "merge-group" && one.action === "gone";
 
 const LAWS: Record<string, Law> = {
   "a push to a pull request's branch and the pull request's event make one build a pipeline": (plan) =>
@@ -42,7 +49,7 @@ const LAWS: Record<string, Law> = {
       const mayTouch =
         one.files === null || one.files.includes(FILE) || one.isForced || one.before === null || one.before === ZEROS;
       fc.pre(mayTouch);
-      const planned = plan({ ...one, branch: "main" }, REPOSITORY, pipelines, pulls);
+      const planned = plan({ ...one, branch: "main", sender: "ada" }, REPOSITORY, pipelines, ofOthers(pulls));
       const all = [...ids(planned), ...ids(planned, "read-file")];
       const ofFile = pipelines.filter(({ file }) => file === FILE).map(({ id }) => id);
       expect(ofFile.filter((id) => !all.includes(id))).toEqual([]);
@@ -71,6 +78,7 @@ const LAWS: Record<string, Law> = {
     fc.property(arrived.arrivals, pipelines, arrived.openPulls, (one, pipelines, pulls) => {
       const ofRefs = pipelines.map((each) => ({ ...each, supersede: "refs" as const }));
       const planned = plan(one, REPOSITORY, ofRefs, pulls);
+      fc.pre(!isGivenUp(one));
       const ended = [...planned.builds.filter((build) => build.supersedes), ...planned.ended];
       for (const { ref } of ended) expect(ref).not.toMatch(/^refs\/(tags\/|heads\/main$|heads\/gh-readonly-queue\/)/);
       for (const build of planned.builds)
@@ -80,6 +88,7 @@ const LAWS: Record<string, Law> = {
 
   "with none, nothing is ended": (plan) =>
     fc.property(arrived.arrivals, pipelines, arrived.openPulls, (one, pipelines, pulls) => {
+      fc.pre(!isGivenUp(one));
       const ofNone = pipelines.map((each) => ({ ...each, supersede: "none" as const }));
       const planned = plan(one, REPOSITORY, ofNone, pulls);
       expect([...planned.builds.filter((build) => build.supersedes), ...planned.ended]).toEqual([]);
@@ -94,9 +103,35 @@ const LAWS: Record<string, Law> = {
       expect(ignored === null).toBe(builds.length > 0);
     }),
 
+  "code of a fork is never trusted, and runs after approval unless a member sent it where that counts": (plan) =>
+    fc.property(arrived.pullArrivals, arrived.forks, pipelines, arrived.openPulls, (one, forks, pipelines, pulls) => {
+      const { builds } = plan({ ...one, isFork: true }, { ...REPOSITORY, forks }, pipelines, pulls);
+      for (const build of builds) {
+        const needsApproval = forks === "approval" || !one.isByMember;
+        expect(build).toMatchObject({ trust: "untrusted", needsApproval, purpose: "build", supersedes: true });
+      }
+    }),
+
+  "code that a listed author pushed, or has a pull request for, is never trusted, and all other is": (plan) =>
+    fc.property(arrived.arrivals, arrived.forks, pipelines, arrived.openPulls, (one, forks, pipelines, pulls) => {
+      fc.pre(one.kind !== "pull" || !one.isFork);
+      const { builds } = plan(one, { ...REPOSITORY, forks }, pipelines, pulls);
+      const asked = one.kind === "pull" ? [one.pull] : [];
+      const isOfNumber = ({ number }: { number: number }) => asked.some((pull) => pull.number === number);
+      const ofRef = (ref: string) => [...asked, ...pulls.filter((pull) => pull.ref === ref && !isOfNumber(pull))];
+      for (const { ref, trust, purpose, needsApproval } of builds) {
+        const others = one.kind === "tag" ? [] : ofRef(ref).map(({ author }) => author);
+        const names = one.kind === "merge-group" ? [] : ["sender" in one ? one.sender : null, ...others];
+        const isListed = names.some((name) => name?.toLowerCase() === "renovate[bot]");
+        expect([trust, needsApproval]).toEqual([isListed ? "untrusted" : "trusted", false]);
+        if (isListed) expect(purpose).toBe("build");
+      }
+    }),
+
   "nothing of a fork is built, ended or remembered": (plan) =>
     fc.property(arrived.pullArrivals, pipelines, arrived.openPulls, (one, pipelines, pulls) => {
-      const planned = plan({ ...one, isFork: true }, REPOSITORY, pipelines, pulls);
+      const others = pulls.filter(({ number }) => number !== one.pull.number);
+      const planned = plan({ ...one, isFork: true }, REPOSITORY, pipelines, others);
       expect(planned).toEqual({ builds: [], ended: [], openPull: null, ignored: "fork, off", leftOut: 0 });
     }),
 
@@ -145,7 +180,7 @@ const MUTANTS: Record<string, [law: RegExp, plan: Plan]> = {
   ],
   "another branch is the default one": [
     /with refs/,
-    (one, _, ...rest) => plan(one, { defaultBranch: "trunk" }, ...rest),
+    (one, repository, ...rest) => plan(one, { ...repository, defaultBranch: "trunk" }, ...rest),
   ],
   "every choice is refs": [
     /with none/,
@@ -167,8 +202,38 @@ const MUTANTS: Record<string, [law: RegExp, plan: Plan]> = {
     },
   ],
   "a fork is of our own": [
-    /of a fork/,
+    /nothing of a fork/,
     (one, ...rest) => plan(one.kind === "pull" ? { ...one, isFork: false } : one, ...rest),
+  ],
+  "members are known by their names alone": [
+    /unless a member/,
+    (one, ...rest) => plan(one.kind === "pull" ? { ...one, isByMember: true } : one, ...rest),
+  ],
+  "members are trusted": [
+    /unless a member/,
+    (one, repository, ...rest) => {
+      const isOwn = one.kind === "pull" && one.isFork && one.isByMember && repository.forks === "members";
+      return plan(isOwn ? { ...one, isFork: false } : one, repository, ...rest);
+    },
+  ],
+  "letter case counts in the name of a listed author": [
+    /listed author/,
+    (one, repository, pipelines, pulls) => {
+      const isWritten = "sender" in one && one.sender === "Renovate[bot]";
+      return plan(isWritten ? { ...one, sender: "ada" } : one, repository, pipelines, pulls);
+    },
+  ],
+  "only who pushes counts": [
+    /listed author/,
+    (one, repository, pipelines, pulls) => {
+      const nobody = pulls.map((pull) => ({ ...pull, author: null }));
+      return plan(
+        one.kind === "pull" ? { ...one, pull: { ...one.pull, author: null } } : one,
+        repository,
+        pipelines,
+        nobody,
+      );
+    },
   ],
   "an edit is a new head": [
     /only edited/,

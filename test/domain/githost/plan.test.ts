@@ -6,8 +6,8 @@ import { FILE, openPull, pipeline, pull, push, REPOSITORY, sha, withDefaults, ZE
 const planned = (arrived: Arrived, pipelines: PlannedPipeline[], pulls: OpenPull[] = []) =>
   plan(arrived, REPOSITORY, pipelines, pulls);
 
-const TAG: Arrived = { kind: "tag", tag: "v1.2", sha: sha("a"), before: ZEROS };
-const GROUP: Arrived = { kind: "merge-group", branch: "gh-readonly-queue/main/pr-7", sha: sha("a") };
+const TAG: Arrived = { kind: "tag", tag: "v1.2", sha: sha("a"), before: ZEROS, sender: "ada" };
+const GROUP: Arrived = { kind: "merge-group", action: "asked", branch: "gh-readonly-queue/main/pr-7", sha: sha("a") };
 
 const PULL_RULE = { base: null, paths: null, drafts: true, labels: null };
 const DOCS = pipeline({ push: { branches: null, paths: ["docs/**"] } });
@@ -20,7 +20,7 @@ describe("a pipeline that says nothing", () => {
       builds: [
         {
           ...{ pipelineId: "p1", event: "push", ref: "refs/heads/main", sha: sha("a"), before: sha("b"), pull: null },
-          ...{ purpose: "build", undecidedPaths: null, supersedes: false },
+          ...{ purpose: "build", undecidedPaths: null, supersedes: false, trust: "trusted", needsApproval: false },
         },
       ],
       ...{ ended: [], openPull: null, ignored: null, leftOut: 0 },

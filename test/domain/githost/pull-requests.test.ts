@@ -8,24 +8,25 @@ describe("a pull request", () => {
     expect(GITHUB!.read(GITHUB!.body())).toEqual({
       kind: "pull",
       action: "opened",
-      repository: { id: 186853002, fullName: "Codertocat/Hello-World", defaultBranch: "master" },
-      sender: "Codertocat",
-      ref: "refs/pull/2/head",
-      sha: "ec26c3e57ca3a959ca5aad62de7213c562f8c821",
+      repository: { id: 7001, fullName: "millwork/gears", defaultBranch: "main" },
+      sender: "ann",
+      ref: "refs/pull/12/head",
+      sha: "3".repeat(40),
       before: null,
       commit: null,
       isSkipped: false,
       pull: {
-        number: 2,
-        base: "master",
-        branch: "changes",
-        isFork: false,
-        isDraft: false,
-        isMerged: false,
-        labels: ["bug"],
-        author: "Codertocat",
-        title: "Update the README with new information.",
-        updatedAt: "2019-05-15T15:20:33.000Z",
+        ...{
+          number: 12,
+          base: "main",
+          branch: "faster",
+          isFork: false,
+          isByMember: false,
+          isDraft: false,
+          isMerged: false,
+        },
+        ...{ labels: ["speed"], author: "ann", title: "Turn the gears faster" },
+        updatedAt: "2026-11-19T08:00:00.000Z",
       },
     });
   });
@@ -34,24 +35,25 @@ describe("a pull request", () => {
     expect(GITLAB!.read(GITLAB!.body())).toEqual({
       kind: "pull",
       action: "opened",
-      repository: { id: 72081820, fullName: "demoaccount2-commits-group/test_ci_tmp", defaultBranch: "main" },
-      sender: "real6543",
-      ref: "refs/merge-requests/3/head",
-      sha: "2f7670508b771e7e77839402be8b34b13787aba8",
+      repository: { id: 8002, fullName: "millwork/parts/gears", defaultBranch: "main" },
+      sender: "ann",
+      ref: "refs/merge-requests/4/head",
+      sha: "3".repeat(40),
       before: null,
-      commit: { subject: "Edit README.md", author: "6543" },
+      commit: { subject: "Oil the gears", author: "Ann Miller" },
       isSkipped: false,
       pull: {
-        number: 3,
-        base: "main",
-        branch: "real6543-main-patch-42541",
-        isFork: false,
-        isDraft: false,
-        isMerged: false,
-        labels: ["documentation"],
-        author: "real6543",
-        title: "Edit README.md for more text to read",
-        updatedAt: "2025-08-05T21:48:27.000Z",
+        ...{
+          number: 4,
+          base: "main",
+          branch: "oil",
+          isFork: false,
+          isByMember: false,
+          isDraft: false,
+          isMerged: false,
+        },
+        ...{ labels: ["speed"], author: "ann", title: "Oil the gears" },
+        updatedAt: "2026-11-19T08:00:00.000Z",
       },
     });
   });
@@ -60,24 +62,25 @@ describe("a pull request", () => {
     expect(GITEA!.read(GITEA!.body())).toEqual({
       kind: "pull",
       action: "reopened",
-      repository: { id: 6589, fullName: "jcitizen/my-repo", defaultBranch: "master" },
-      sender: "jcitizen",
-      ref: "refs/pull/1/head",
-      sha: "2eba238e33607c1fa49253182e9fff42baafa1eb",
+      repository: { id: 93, fullName: "millwork/gears", defaultBranch: "main" },
+      sender: "ann",
+      ref: "refs/pull/6/head",
+      sha: "3".repeat(40),
       before: null,
       commit: null,
       isSkipped: false,
       pull: {
-        number: 1,
-        base: "master",
-        branch: "feature",
-        isFork: false,
-        isDraft: false,
-        isMerged: false,
-        labels: [],
-        author: "jcitizen",
-        title: "Add LICENSE File",
-        updatedAt: "2018-07-06T01:38:39.000Z",
+        ...{
+          number: 6,
+          base: "main",
+          branch: "grease",
+          isFork: false,
+          isByMember: false,
+          isDraft: false,
+          isMerged: false,
+        },
+        ...{ labels: [], author: "ann", title: "Grease the gears" },
+        updatedAt: "2026-11-19T08:00:00.000Z",
       },
     });
   });
@@ -160,7 +163,7 @@ describe("a pull request", () => {
       GITLAB!.read(GITLAB!.body((body) => void Object.assign(body.object_attributes, attributes)));
     expect(told({ draft: undefined, work_in_progress: true })).toMatchObject({ pull: { isDraft: true } });
     expect(told({ draft: true })).toMatchObject({ pull: { isDraft: true } });
-    expect(told({ author_id: 1 })).toMatchObject({ sender: "real6543", pull: { author: null } });
+    expect(told({ author_id: 1 })).toMatchObject({ sender: "ann", pull: { author: null } });
     expect(told({ last_commit: { id: "a".repeat(40), message: "x [skip ci]" } })).toMatchObject({ isSkipped: true });
   });
 

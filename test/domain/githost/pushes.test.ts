@@ -2,53 +2,54 @@ import { describe, expect, it } from "vitest";
 import { giteaArrival } from "../../../src/domain/githost/gitea.ts";
 import { githubArrival } from "../../../src/domain/githost/github.ts";
 import { gitlabArrival } from "../../../src/domain/githost/gitlab.ts";
-import { giteaPush, PUSHES, sample } from "./samples.ts";
+import { bodyWith } from "../../support/deliveries/bodies.ts";
+import { PUSHES } from "./samples.ts";
 
 const ZEROS = "0".repeat(40);
 
 describe("a push", () => {
   it("of GitHub has all its facts", () => {
-    expect(githubArrival("push", sample("github-wp-hookpush"))).toEqual({
+    expect(githubArrival("push", bodyWith("githubPush"))).toEqual({
       kind: "push",
-      repository: { id: 179344069, fullName: "woodpecker-ci/woodpecker", defaultBranch: "main" },
-      sender: "6543",
+      repository: { id: 7001, fullName: "millwork/gears", defaultBranch: "main" },
+      sender: "ann",
       ref: "refs/heads/main",
-      sha: "366701fde727cb7a9e7f21eb88264f59f6f9b89c",
-      before: "2f780193b136b72bfea4eeb640786a8c4450c7a2",
+      sha: "2".repeat(40),
+      before: "1".repeat(40),
       forced: false,
-      commit: { subject: "Fix multiline secrets replacer (#700)", author: "Philipp" },
+      commit: { subject: "Turn the gears faster (#12)", author: "Ann Miller" },
       isSkipped: false,
-      changedPaths: ["pipeline/shared/replace_secrets.go", "pipeline/shared/replace_secrets_test.go"],
+      changedPaths: ["gears/turn.go", "gears/turn_test.go"],
     });
   });
 
   it("of GitLab has all its facts", () => {
-    expect(gitlabArrival("Push Hook", sample("gitlab-goscm-push-subgroup"))).toEqual({
+    expect(gitlabArrival("Push Hook", bodyWith("gitlabPush"))).toEqual({
       kind: "push",
-      repository: { id: 4861503, fullName: "group1/group2/group3/grp2repo", defaultBranch: "master" },
-      sender: "sytses",
-      ref: "refs/heads/master",
-      sha: "2adc9465c4edfc33834e173fe89436a7cb899a1d",
-      before: "9217710ce8c7e1eae7a5d1c45f6e43e1c769f866",
+      repository: { id: 8002, fullName: "millwork/parts/gears", defaultBranch: "main" },
+      sender: "ann",
+      ref: "refs/heads/main",
+      sha: "2".repeat(40),
+      before: "1".repeat(40),
       forced: null,
-      commit: { subject: "added readme", author: "Sid Sijbrandij" },
+      commit: { subject: "Oil the gears", author: "Ann Miller" },
       isSkipped: false,
-      changedPaths: ["README.md"],
+      changedPaths: ["OIL.md"],
     });
   });
 
   it("of Gitea has all its facts", () => {
-    expect(giteaArrival("push", giteaPush())).toEqual({
+    expect(giteaArrival("push", bodyWith("giteaPush"))).toEqual({
       kind: "push",
-      repository: { id: 61, fullName: "gogits/hello-world", defaultBranch: "master" },
-      sender: "unknwon",
-      ref: "refs/heads/master",
-      sha: "a".repeat(40),
-      before: "9836a96a253cce25d17988fcf41b8c4205cf779f",
+      repository: { id: 93, fullName: "millwork/gears", defaultBranch: "main" },
+      sender: "ann",
+      ref: "refs/heads/main",
+      sha: "2".repeat(40),
+      before: "1".repeat(40),
       forced: null,
-      commit: { subject: "Mend it", author: "Ann" },
+      commit: { subject: "Grease the gears", author: "Ann Miller" },
       isSkipped: false,
-      changedPaths: ["a.ts", "b.ts", "old.ts"],
+      changedPaths: ["gears.c", "eyes.c", "blind.c"],
     });
   });
 
@@ -195,14 +196,13 @@ describe("a push", () => {
 
   it("has no whole list of paths where GitHub says that it was forced, or does not say", () => {
     for (const forced of [true, undefined, "no"]) {
-      const body = sample("github-wp-hookpush", (push) => Object.assign(push, { forced }));
+      const body = bodyWith("githubPush", (push) => Object.assign(push, { forced }));
       expect(githubArrival("push", body)).toMatchObject({ kind: "push", changedPaths: null });
     }
   });
 
   it("whose list the host cut has no whole list of paths", () => {
-    const github = (change: Parameters<typeof sample>[1]) =>
-      githubArrival("push", sample("github-wp-hookpush", change));
+    const github = (change: Parameters<typeof bodyWith>[1]) => githubArrival("push", bodyWith("githubPush", change));
     const listed = (count: number) =>
       github((push) => {
         push.commits = Array(count).fill(push.commits[0]);
@@ -216,15 +216,15 @@ describe("a push", () => {
     expect(named(4999)).toMatchObject({ changedPaths: expect.any(Array) });
     expect(named(5000)).toMatchObject({ changedPaths: null });
 
-    const gitlab = sample("gitlab-goscm-push-subgroup", (push) => {
+    const gitlab = bodyWith("gitlabPush", (push) => {
       push.total_commits_count = 21;
     });
     expect(gitlabArrival("Push Hook", gitlab)).toMatchObject({ changedPaths: null });
-    const gitea = giteaPush((push) => {
+    const gitea = bodyWith("giteaPush", (push) => {
       push.total_commits = 3;
     });
     expect(giteaArrival("push", gitea)).toMatchObject({ changedPaths: null });
-    const unknown = giteaPush((push) => void delete push.total_commits);
+    const unknown = bodyWith("giteaPush", (push) => void delete push.total_commits);
     expect(giteaArrival("push", unknown)).toMatchObject({ changedPaths: null });
   });
 });
@@ -233,7 +233,7 @@ describe("a deletion of Gitea", () => {
   const deletion = (ref: unknown, ref_type: unknown) =>
     giteaArrival(
       "delete",
-      sample("gitea-goscm-branch-delete", (body) => Object.assign(body, { ref, ref_type })),
+      bodyWith("giteaDelete", (body) => Object.assign(body, { ref, ref_type })),
     );
 
   it.each([

@@ -45,6 +45,16 @@ const MUTANTS: Record<string, { rules: Partial<StatusRules>; breaks: Law }> = {
     breaks: "never all green while one lives",
   },
   "nothing is late": { rules: { unsureUntil: () => 0 }, breaks: "ends right" },
+  "a check run is made twice": { rules: { knownRun: () => null }, breaks: "one run a build" },
+  "the check run of another build is changed": {
+    rules: { knownRun: ({ checkRun }) => checkRun?.id ?? null },
+    breaks: "one run a build",
+  },
+  "a check run is not looked for after a lost answer": { rules: { mayHaveRun: () => false }, breaks: "ends right" },
+  "nothing follows a question": {
+    rules: { isNews: (known, report) => !known.asks && STATUS_RULES.isNews(known, report) },
+    breaks: "ends right",
+  },
   "given up after the first failure": { rules: { isHopeless: () => true }, breaks: "ends right" },
 };
 

@@ -7,8 +7,13 @@ import type {
   PushArrived,
 } from "../../../../src/domain/githost/plan-facts.ts";
 import { DEFAULT_TRIGGERS, type On } from "../../../../src/domain/githost/triggers.ts";
+import type { Forks } from "../../../../src/protocol/repository.ts";
 
-export const REPOSITORY = { defaultBranch: "main" };
+export const REPOSITORY = {
+  defaultBranch: "main",
+  forks: "off" as Forks,
+  untrustedAuthors: ["renovate[bot]"],
+};
 export const FILE = ".millrace.yml";
 export const ZEROS = "0".repeat(40);
 
@@ -33,6 +38,7 @@ export const push = (branch: string, change: Partial<PushArrived> = {}): PushArr
   isForced: false,
   files: ["src/a.ts"],
   hasSkipMarker: false,
+  sender: "ada",
   ...change,
 });
 
@@ -58,7 +64,9 @@ export const pull = (
   pull: openPull(change),
   before: null,
   isFork: false,
+  isByMember: false,
   hasSkipMarker: false,
+  sender: "ada",
   ...arrived,
 });
 
@@ -98,6 +106,8 @@ export const manyPipelines: fc.Arbitrary<PlannedPipeline[]> = fc
     Array.from({ length: times }, (_, turn) => few.map((one) => ({ ...one, id: `${one.id}-${turn}` }))).flat(),
   );
 
+export const forks = fc.constantFrom<Forks>("approval", "members");
+const senders = fc.constantFrom("ada", "Renovate[bot]", null);
 const shas = fc.constantFrom(sha("a"), sha("b"), sha("c"));
 const befores = orNull(fc.constantFrom(ZEROS, sha("b"), sha("c")));
 
@@ -108,7 +118,7 @@ export const pulls: fc.Arbitrary<OpenPull> = fc.record({
   sha: shas,
   isDraft: fc.boolean(),
   labels: fc.subarray(LABELS),
-  author: fc.constant("ada"),
+  author: fc.constantFrom("ada", "renovate[bot]", null),
   title: fc.constant("Add a thing"),
 });
 
@@ -122,6 +132,7 @@ export const pushes: fc.Arbitrary<PushArrived> = fc.record({
   isForced: fc.boolean(),
   files: orNull(fc.subarray(FILES)),
   hasSkipMarker: fc.boolean(),
+  sender: senders,
 });
 
 export const pullArrivals: fc.Arbitrary<PullArrived> = fc.record({
@@ -136,7 +147,9 @@ export const pullArrivals: fc.Arbitrary<PullArrived> = fc.record({
   pull: pulls,
   before: befores,
   isFork: fc.boolean(),
+  isByMember: fc.boolean(),
   hasSkipMarker: fc.boolean(),
+  sender: senders,
 });
 
 export const tags: fc.Arbitrary<Arrived> = fc.record({
@@ -144,6 +157,7 @@ export const tags: fc.Arbitrary<Arrived> = fc.record({
   tag: fc.constantFrom(...NAMES),
   sha: shas,
   before: befores,
+  sender: senders,
 });
 
 const gone: fc.Arbitrary<Arrived> = fc.record({
@@ -153,6 +167,7 @@ const gone: fc.Arbitrary<Arrived> = fc.record({
 
 const groups: fc.Arbitrary<Arrived> = fc.record({
   kind: fc.constant("merge-group" as const),
+  action: fc.constantFrom("asked" as const, "gone" as const),
   branch: fc.constant("gh-readonly-queue/main/pr-7"),
   sha: shas,
 });

@@ -1,4 +1,4 @@
-import { isTerminal } from "../../../../src/domain/githost/host-report.ts";
+import { isOver } from "../../../../src/domain/githost/host-report.ts";
 import type { Status } from "../../../../src/domain/githost/status.ts";
 import type { Outcome } from "../../../../src/domain/githost/status-answers.ts";
 import { REPOSITORY_CONTEXT, type Sent } from "../../../../src/domain/githost/statuses.ts";
@@ -51,7 +51,13 @@ const unanswered = (appliedAfter: number[]): Behaviour => ({
 });
 
 /** What the host does with one request. `poison` is refused whatever happens. */
-export const behave = (random: Random, now: number, isFaulty: boolean, isPoison: boolean): Behaviour => {
+export const behave = (
+  random: Random,
+  now: number,
+  isFaulty: boolean,
+  isPoison: boolean,
+  isApp: boolean,
+): Behaviour => {
   if (isPoison) return answered(422, []);
   if (!isFaulty) return answered(201, [60]);
   const pause = 5 + random.below(600);
@@ -61,7 +67,8 @@ export const behave = (random: Random, now: number, isFaulty: boolean, isPoison:
     case "lost":
       return unanswered([]);
     case "twice":
-      return answered(201, [60, 60 + random.below(100)]);
+      // A repeated run would be a second one, of which nobody could know.
+      return answered(201, isApp ? [60] : [60, 60 + random.below(100)]);
     case "500":
       return answered(500, []);
     case "done-502":
@@ -112,6 +119,7 @@ export type Law =
   | "not twice"
   | "given up is given up"
   | "rests"
+  | "one run a build"
   | "repository is honest"
   | "never all green while one lives"
   | "ends right";
@@ -126,6 +134,10 @@ export class StatusJudge {
   >();
   readonly #ended = new Set<string>();
   readonly #newest = new Map<string, number>();
+  /** GitHub's runs, and those of which an answer told. */
+  readonly #runs = new Map<number, { line: string; externalId: string; sent: Sent }>();
+  readonly #knownRuns = new Map<string, number>();
+  readonly #isApp: boolean;
   #inFlight = 0;
   #sentAt = Number.NEGATIVE_INFINITY;
   #notBefore = 0;
@@ -136,6 +148,11 @@ export class StatusJudge {
   /** How many requests there were. */
   posts = 0;
 
+  /** @param isApp Whether the host shows check runs, not statuses. */
+  constructor(isApp: boolean) {
+    this.#isApp = isApp;
+  }
+
   breaks(law: Law, detail: string): void {
     if (!this.broken.has(law)) this.broken.set(law, detail);
   }
@@ -145,8 +162,23 @@ export class StatusJudge {
     return this.#last.get(`${commit} ${context}`);
   }
 
-  applied(sent: Sent): void {
-    this.#last.set(`${sent.commit} ${sent.context}`, sent);
+  /** @returns the run that shows it; null where the host has none */
+  applied(sent: Sent, { checkRunId, externalId }: Status): number | null {
+    const line = `${sent.commit} ${sent.context}`;
+    if (!this.#isApp) this.#last.set(line, sent);
+    if (!this.#isApp) return null;
+    const id = checkRunId ?? this.#runs.size + 1;
+    this.#runs.set(id, { line, externalId, sent });
+    const newest = Math.max(...[...this.#runs].filter(([, run]) => run.line === line).map(([run]) => run));
+    this.#last.set(line, this.#runs.get(newest)!.sent);
+    return id;
+  }
+
+  newestRun({ commit, context }: Sent, { externalId }: Status): number | null {
+    const own = [...this.#runs].filter(
+      ([, run]) => run.line === `${commit} ${context}` && run.externalId === externalId,
+    );
+    return own.length > 0 ? Math.max(...own.map(([id]) => id)) : null;
   }
 
   /** The service lost its memory: requests on their way have no reader, and answers may not have been stored. */
@@ -154,6 +186,7 @@ export class StatusJudge {
     this.#inFlight = 0;
     this.#doubtUntil = now + DOUBT;
     this.#tries.clear();
+    this.#knownRuns.clear();
   }
 
   sent({ at, status, ...sent }: Try, builds: KnownBuild[]): void {
@@ -166,14 +199,18 @@ export class StatusJudge {
     this.#inFlight += 1;
     this.#sentAt = at;
     this.#checkTries(this.#key(sent), at, words);
+    const changed = status.checkRunId === null ? undefined : this.#runs.get(status.checkRunId);
+    if (changed && changed.externalId !== status.externalId) this.breaks("one run a build", words);
+    if (status.checkRunId === null && this.#knownRuns.has(`${line} ${status.externalId}`))
+      this.breaks("one run a build", words);
     if (sent.context === REPOSITORY_CONTEXT) this.#checkRepository(sent, builds, words);
-    else this.#checkBuild(sent, builds, words, at);
+    else this.#checkBuild(sent, builds, words, at, isOver(status));
     if (sent.state === "success") this.#checkGreen(sent, builds, words);
     if (status.description.length > 140) this.breaks("ends right", words);
   }
 
   #key({ commit, context, buildId, state, since }: Sent): string {
-    return `${commit} ${context} ${state} ${context === REPOSITORY_CONTEXT ? since : buildId}`;
+    return `${commit} ${context} ${state} ${context === REPOSITORY_CONTEXT || this.#isApp ? since : buildId}`;
   }
 
   #checkTries(key: string, at: number, words: string): void {
@@ -185,11 +222,10 @@ export class StatusJudge {
     if (before.failures > 0 && at - before.at < wait) this.breaks("backs off", words);
   }
 
-  #checkBuild(sent: Sent, builds: KnownBuild[], words: string, at: number): void {
+  #checkBuild(sent: Sent, builds: KnownBuild[], words: string, at: number, isEnd: boolean): void {
     const line = `${sent.commit} ${sent.context}`;
     const known = builds.find(({ context, buildId }) => context === sent.context && buildId === sent.buildId);
     const number = known?.number ?? -1;
-    const isEnd = isTerminal(sent.state);
     if (!isEnd && this.#ended.has(`${line} ${sent.buildId}`)) this.breaks("nothing after its end", words);
     if (isEnd) this.#ended.add(`${line} ${sent.buildId}`);
     if (number < (this.#newest.get(line) ?? -1)) this.breaks("newest wins", words);
@@ -214,8 +250,11 @@ export class StatusJudge {
     }
   }
 
-  answered(sent: Sent, outcome: Outcome, behaviour: Behaviour, now: number): void {
+  answered(sent: Sent, outcome: Outcome, behaviour: Behaviour, now: number, status: Status | null): void {
+    if (status === null) return;
     this.#inFlight = Math.max(0, this.#inFlight - 1);
+    if (outcome.kind === "told" && outcome.checkRunId !== undefined)
+      this.#knownRuns.set(`${sent.commit} ${sent.context} ${status.externalId}`, outcome.checkRunId);
     this.#notBefore = Math.max(this.#notBefore, behaviour.notBefore);
     const key = this.#key(sent);
     const line = `${sent.commit} ${sent.context}`;

@@ -1,18 +1,19 @@
 import type { HostReport, HostState } from "../../../../src/domain/githost/host-report.ts";
 import { cutOff, type Due, nextStatus, sentOf } from "../../../../src/domain/githost/next-status.ts";
 import { closed, reported } from "../../../../src/domain/githost/report-status.ts";
-import { statusOf } from "../../../../src/domain/githost/status.ts";
-import { answered } from "../../../../src/domain/githost/status-answers.ts";
+import { type Status, statusOf } from "../../../../src/domain/githost/status.ts";
+import { answered, type Outcome } from "../../../../src/domain/githost/status-answers.ts";
 import type { StatusRules } from "../../../../src/domain/githost/status-rules.ts";
 import {
   AT_EASE,
   type Commit,
   commitKey,
   REPOSITORY_CONTEXT,
+  type Sent,
   type Statuses,
 } from "../../../../src/domain/githost/statuses.ts";
 import { Random } from "../../../simulate/random.ts";
-import { behave, type KnownBuild, StatusJudge } from "./status-host.ts";
+import { type Behaviour, behave, type KnownBuild, StatusJudge } from "./status-host.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -22,6 +23,8 @@ const FAULTS_MS = 2 * HOUR;
 const HEALED_MS = FAULTS_MS + HOUR + 15 * MINUTE;
 /** Milliseconds for which a run waits itself: what was answered before is stored. */
 const INLINE_MS = 1_200;
+/** How often GitHub does not say which runs it has. */
+const UNFOUND = 0.2;
 const ENDS: HostState[] = ["success", "success", "success", "failure", "error"];
 
 interface Event {
@@ -30,25 +33,41 @@ interface Event {
   run(): void;
 }
 
+/** GitHub fails as it is asked for the runs that it has: nothing else was sent. */
+const UNFINDABLE: Behaviour = {
+  ...{ answerAfter: 120, appliedAfter: [], notBefore: 0 },
+  outcome: () => ({ kind: "away", isUnsure: false, reason: "The git host answered with an error of its own (500)." }),
+};
+
+/** The outcome with the run that the answer names. */
+const named = (outcome: Outcome, run: number | null): Outcome =>
+  outcome.kind === "told" && run !== null ? { ...outcome, checkRunId: run } : outcome;
+
 /** One history of one connection: builds that are reported, a host with troubles, crashes. All of it by the seed. */
 class StatusHistory {
-  readonly judge = new StatusJudge();
+  readonly judge: StatusJudge;
   readonly #random: Random;
   readonly #rules: StatusRules;
   readonly #disk = { commits: new Map<string, string>(), pace: JSON.stringify(AT_EASE) };
   readonly #poison = new Set<string>();
   /** The newest report of each context that the service got. */
-  readonly #known = new Map<string, KnownBuild & { commit: string; since: number }>();
+  readonly #known = new Map<
+    string,
+    KnownBuild & { commit: string; since: number; version: number; isEnded: boolean }
+  >();
   #statuses: Statuses = { commits: new Map(), pace: AT_EASE, inFlight: null };
   #unsaved = new Map<string, Commit>();
   #events: Event[] = [];
   #now = START;
   #order = 0;
   #life = 0;
+  readonly #isApp: boolean;
 
   constructor(seed: number, history: number, rules: StatusRules) {
     this.#random = new Random(seed, history);
     this.#rules = rules;
+    this.#isApp = this.#random.chance(0.5);
+    this.judge = new StatusJudge(this.#isApp);
   }
 
   run(): StatusJudge {
@@ -98,7 +117,8 @@ class StatusHistory {
     const build = { ...base, buildId: `build-${String(number).padStart(4, "0")}`, number, ref: "main" };
     const reports: { at: number; report: HostReport }[] = [
       { at: madeAt, report: { ...build, version: 1, state: "pending", description: "Waits for an agent" } },
-      { at: endedAt, report: { ...build, version: 4, state: random.pick(ENDS), description: "Ended" } },
+      ...this.#phases(build, madeAt, endedAt),
+      { at: endedAt, report: { ...build, version: 9, state: random.pick(ENDS), description: "Ended" } },
     ];
     for (const { at, report } of isPendingLost ? reports.slice(1) : reports) {
       const copies = 1 + (random.chance(0.3) ? 1 : 0);
@@ -107,6 +127,25 @@ class StatusHistory {
         this.#at(at + delay, () => this.#report(report));
       }
     }
+  }
+
+  /** What GitHub hears of an App's build between: that it runs, and that it asks people and goes on. */
+  #phases(build: Omit<HostReport, "version" | "state" | "description">, from: number, to: number) {
+    const random = this.#random;
+    if (!this.#isApp) return [];
+    const facts: Pick<HostReport, "state" | "phase" | "asks" | "description">[] = [
+      { state: "pending", phase: "running", description: "Runs" },
+    ];
+    if (random.chance(0.4)) {
+      const state = random.pick(["success", "pending"] as const);
+      facts.push({ state, phase: "asking", asks: [{ index: 1, name: "deploy" }], description: "Asks" });
+      if (random.chance(0.8)) facts.push({ state: "pending", phase: "running", description: "Runs" });
+    }
+    const step = (to - from) / (facts.length + 1);
+    return facts.map((fact, n) => ({
+      at: from + Math.floor(step * (n + 1)),
+      report: { ...build, ...fact, version: n + 2 },
+    }));
   }
 
   #report(report: HostReport): void {
@@ -124,13 +163,14 @@ class StatusHistory {
   }
 
   /** What the checks know: written anew here, so that a wrong rule of the service cannot hide. */
-  #learn(commit: string, { context, buildId, number, state }: HostReport): void {
+  #learn(commit: string, { context, buildId, number, version, state, asks }: HostReport): void {
     const key = `${commit} ${context}`;
     const before = this.#known.get(key);
-    const isNewer = !before || number > before.number;
-    const isEnd = before?.number === number && before.state === "pending" && state !== "pending";
-    if (!isNewer && !isEnd) return;
-    this.#known.set(key, { commit, context, buildId, number, state, since: this.#now, isGivenUp: false });
+    const isEnded = state !== "pending" && !asks;
+    const isLater = before?.number === number && !before.isEnded && (isEnded || version > before.version);
+    if (before && number <= before.number && !isLater) return;
+    const known = { commit, context, buildId, number, version, state, isEnded };
+    this.#known.set(key, { ...known, since: this.#now, isGivenUp: false });
   }
 
   #commit(key: string): Commit | undefined {
@@ -163,16 +203,21 @@ class StatusHistory {
     this.#statuses.inFlight = sent;
     this.#statuses.pace = { ...this.#statuses.pace, sentAt: this.#now };
     const builds = this.#buildsOf(due.commit);
-    this.judge.sent({ ...sent, at: this.#now, status: statusOf(due, null) }, builds);
     const isFaulty = this.#now < START + FAULTS_MS;
+    const status = this.#looked(statusOf(due, null, this.#rules), sent, isFaulty);
     const isPoison = this.#poison.has(`${sent.commit} ${sent.context}`);
-    const behaviour = behave(this.#random, this.#now, isFaulty, isPoison);
-    for (const after of behaviour.appliedAfter) this.#at(this.#now + after, () => this.judge.applied(sent));
+    const behaviour = status === null ? UNFINDABLE : behave(this.#random, this.#now, isFaulty, isPoison, this.#isApp);
+    if (status) this.judge.sent({ ...sent, at: this.#now, status }, builds);
+    let made: number | null = null;
+    for (const after of behaviour.appliedAfter)
+      this.#at(this.#now + after, () => {
+        made = this.judge.applied(sent, status!);
+      });
     const life = this.#life;
     this.#at(this.#now + behaviour.answerAfter, () => {
       if (life !== this.#life) return;
-      const outcome = behaviour.outcome(this.#now);
-      this.judge.answered(sent, outcome, behaviour, this.#now);
+      const outcome = named(behaviour.outcome(this.#now), made);
+      this.judge.answered(sent, outcome, behaviour, this.#now, status);
       this.#statuses.inFlight = null;
       const { commit, pace } = answered(this.#statuses, sent, outcome, this.#now, this.#rules);
       this.#statuses.pace = pace;
@@ -183,6 +228,13 @@ class StatusHistory {
       }
       this.#pump();
     });
+  }
+
+  /** The status with the run that GitHub found for it; null where GitHub did not say what it has. */
+  #looked(status: Status, sent: Sent, isFaulty: boolean): Status | null {
+    if (!this.#isApp || !status.mayHaveRun) return status;
+    if (isFaulty && this.#random.chance(UNFOUND)) return null;
+    return { ...status, checkRunId: this.judge.newestRun(sent, status) ?? status.checkRunId };
   }
 
   #buildsOf(commit: Commit): KnownBuild[] {
