@@ -1,6 +1,6 @@
 import { includesRole } from "../../protocol/token.ts";
 import { closestName } from "../closest-name.ts";
-import { type AttachedGroup, approvalOf } from "../group-protection.ts";
+import { type AsksForGroups, type AttachedGroup, approvalOf } from "../group-protection.ts";
 import type { Mistake } from "../plan/mistake.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { Gate, GraphJob } from "./graph.ts";
@@ -10,9 +10,14 @@ const GATE_OF_GROUP = { message: null, timeoutHours: 72, hostStatus: "success" }
 
 /**
  * The job with the gate that its protected groups ask for: one decision, by the highest role. A group that is not for
- * this ref adds none, so that nobody is asked to approve what cannot be had.
+ * this ref, or that an untrusted build asks for, adds none, so that nobody is asked to approve what cannot be had.
  */
-export const withGate = (job: GraphJob, attached: readonly AttachedGroup[], branch: string): GraphJob => {
+export const withGate = (
+  job: GraphJob,
+  attached: readonly AttachedGroup[],
+  { branch, trust }: Pick<AsksForGroups, "branch" | "trust">,
+): GraphJob => {
+  if (trust === "untrusted") return job;
   const asked = attached.filter(({ name }) => job.groups.includes(name));
   const role = approvalOf(asked, branch);
   if (role === null) return job;

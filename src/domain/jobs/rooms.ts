@@ -13,10 +13,19 @@ interface BuildInRooms {
   repoId: string;
   pipelineId: string | null;
   maxParallel: number | null;
+  /** The ref that the groups of an untrusted build belong to; null or absent for those of the repository. */
+  ownRef?: string | null;
 }
 
+/** No id of a repository is `untrusted`, so nothing that a file says makes one group of two. */
+const groupsOf = (repoId: string, ownRef: string | null): string =>
+  ownRef === null ? `group ${repoId}` : `group untrusted ${repoId} ${ownRef}`;
+
 /** The rooms that a job has to be in while it is leased. */
-export const roomsOf = (job: GraphJob, { id, repoId, pipelineId, maxParallel }: BuildInRooms): Room[] => [
+export const roomsOf = (
+  job: GraphJob,
+  { id, repoId, pipelineId, maxParallel, ownRef = null }: BuildInRooms,
+): Room[] => [
   ...(pipelineId !== null && maxParallel !== null
     ? [{ key: `pipeline ${pipelineId}`, limit: maxParallel, holder: id }]
     : []),
@@ -24,7 +33,13 @@ export const roomsOf = (job: GraphJob, { id, repoId, pipelineId, maxParallel }: 
     ? [{ key: `matrix ${id}/${job.definition}`, limit: job.maxParallel, holder: job.id }]
     : []),
   ...(job.concurrency !== null
-    ? [{ key: `group ${repoId}/${job.concurrency.group.toLowerCase()}`, limit: job.concurrency.limit, holder: job.id }]
+    ? [
+        {
+          key: `${groupsOf(repoId, ownRef)}/${job.concurrency.group.toLowerCase()}`,
+          limit: job.concurrency.limit,
+          holder: job.id,
+        },
+      ]
     : []),
 ];
 

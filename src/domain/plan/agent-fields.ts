@@ -52,6 +52,11 @@ const FETCH = mapping(
     submodules: field(choice<boolean | "recursive">(false, true, "recursive"), "Whether submodules are fetched too."),
     lfs: field(flag, "Whether the files of Git LFS are fetched."),
     "fetch-tags": field(flag, "Whether tags are fetched."),
+    path: field(
+      choice("stable"),
+      "`stable` for the same path in each build of the pipeline on an agent, for tools that remember paths.",
+    ),
+    mtimes: field(choice("commit"), "`commit` for files that have the time of the commit that changed them last."),
   },
   { name: "`checkout`" },
 );

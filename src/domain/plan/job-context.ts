@@ -23,6 +23,8 @@ export interface JobContext {
     /** The commit that changes are counted from; null where nothing tells. */
     base: string | null;
     schedule: string | null;
+    /** False for the code of a fork, or of an author who is not trusted: there are no secrets then. */
+    trusted: boolean;
   };
   /** Paths that the build's commits changed; none are given where nothing tells. */
   changedFiles?: readonly string[] | null;

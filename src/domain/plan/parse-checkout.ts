@@ -6,5 +6,9 @@ export const checkoutOf = (written?: WrittenCheckout, outer?: WrittenCheckout): 
   if (written === false || (written === undefined && outer === false)) return false;
   const merged = { ...(outer || {}), ...written };
   const { depth = 1, submodules = false, lfs = false, "fetch-tags": fetchTags = false } = merged;
-  return { depth, submodules: submodules === true ? "direct" : submodules || "none", lfs, fetchTags };
+  return {
+    ...{ depth, submodules: submodules === true ? "direct" : submodules || "none", lfs, fetchTags },
+    ...(merged.path && { path: merged.path }),
+    ...(merged.mtimes && { mtimes: merged.mtimes }),
+  };
 };

@@ -82,6 +82,10 @@ export interface Checkout {
   submodules: "none" | "direct" | "recursive";
   lfs: boolean;
   fetchTags: boolean;
+  /** The same path for each build of the pipeline on an agent; absent for a path of the build's own. */
+  path?: "stable";
+  /** The files have the times of the commits that changed them; absent for the time of the checkout. */
+  mtimes?: "commit";
 }
 
 /** A tool with its version, as the file names it. */

@@ -55,8 +55,8 @@ const stepsContext = (plan: Plan, state: JobState): Dictionary =>
     }),
   );
 
-/** The contexts `vars`, `secrets` and `env`, the last with all variables. */
-const variableContexts = ({ env, secretKeys }: JobContext): Record<"vars" | "secrets" | "env", Dictionary> => {
+/** The contexts `vars`, `secrets` and `env`, the last with all variables. In an untrusted build each secret is null. */
+const variableContexts = ({ env, secretKeys, build }: JobContext): Record<"vars" | "secrets" | "env", Dictionary> => {
   const secretSet = new Set(secretKeys);
   const entries = Object.entries(env).map(([key, value]): [string, Data] => [key, text(value, secretSet.has(key))]);
   const secrets = entries.filter(([key]) => secretSet.has(key));
@@ -64,7 +64,9 @@ const variableContexts = ({ env, secretKeys }: JobContext): Record<"vars" | "sec
   const plainSet = new Set(vars.map(([key]) => key));
   return {
     vars: variableContext(vars, { keys: secretSet, message: "This is a secret", context: "secrets" }),
-    secrets: variableContext(secrets, { keys: plainSet, message: "This is not a secret", context: "vars" }),
+    secrets: build.trusted
+      ? variableContext(secrets, { keys: plainSet, message: "This is not a secret", context: "vars" })
+      : outputsContext(secrets),
     env: variableContext([...vars, ...secrets]),
   };
 };

@@ -23,7 +23,7 @@ const context = (matrix: JobContext["matrix"], env: Record<string, string> = {})
   ...{ env, secretKeys: [], runKeys: [], matrix, needs: {} },
   build: {
     ...{ id: "b", number: 7, branch: "main", commit: null, message: null, attempt: 1, trigger: "api", event: "api" },
-    ...{ ref: "refs/heads/main", tag: null, pull: null, base: null, schedule: null },
+    ...{ ref: "refs/heads/main", tag: null, pull: null, base: null, schedule: null, trusted: true },
   },
   repository: { id: "r", fullName: "acme/mill", cloneUrl: "" },
   agent: { id: "a", name: "wheel", platform: "linux" },
