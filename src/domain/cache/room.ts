@@ -13,8 +13,6 @@ export interface StoredSize {
   madeAt: string;
 }
 
-const MOST: { bytes: number; entries: number } = { bytes: LIMITS.cacheBytes, entries: LIMITS.cacheEntries };
-
 /**
  * The entries that give way to a new one; null where it has no room. A branch pushes out its own entries alone, of its
  * own pipeline. The default branch also pushes out those of other branches, so that none of them can fill the room.
@@ -22,7 +20,7 @@ const MOST: { bytes: number; entries: number } = { bytes: LIMITS.cacheBytes, ent
 export const makeRoom = (
   stored: readonly StoredSize[],
   wanted: Pick<StoredSize, "scope" | "bytes" | "isOfDefaultBranch">,
-  most = MOST,
+  most: { bytes: number; entries: number } = { bytes: LIMITS.cacheBytes, entries: LIMITS.cacheEntries },
 ): StoredSize[] | null => {
   let bytes = stored.reduce((sum, one) => sum + one.bytes, wanted.bytes);
   let entries = stored.length + 1;

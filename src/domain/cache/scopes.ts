@@ -1,3 +1,4 @@
+import type { Trust } from "../../protocol/build.ts";
 import { branchOf, refOf } from "../git-ref.ts";
 
 /** What a build is of, as the pool knows it: no agent and no step has a word in it. */
@@ -9,6 +10,8 @@ export interface CacheFacts {
   event: string;
   /** The branch that a pull request is for; null where there is none. */
   base: string | null;
+  /** Absent from a pool of the release before. */
+  trust?: Trust;
 }
 
 /** The refs whose entries a build finds, best first, and the one that its own go to. */
@@ -19,13 +22,19 @@ export interface CacheRefs {
 
 const NONE: CacheRefs = { reads: [], writes: null };
 
+/** No branch and no tag has such a ref: what an untrusted build leaves, no trusted one finds. */
+const untrustedRef = (ref: string): string => ref.replace(/^refs\//, "refs/untrusted/");
+
 /**
  * A build finds the entries of its own branch, of the base of its pull request, and of the default branch; it writes
  * to its own branch alone. A merge queue's branch is there for one build: nothing is written for it.
  */
-export const cacheRefs = ({ pipelineId, branch, event, base }: CacheFacts, defaultBranch: string): CacheRefs => {
+export const cacheRefs = (
+  { pipelineId, branch, event, base, trust = "trusted" }: CacheFacts,
+  defaultBranch: string,
+): CacheRefs => {
   if (pipelineId === null) return NONE;
-  const own = refOf(branch);
+  const own = trust === "trusted" ? refOf(branch) : untrustedRef(refOf(branch));
   const reads = [own, ...(base ? [refOf(base)] : []), refOf(defaultBranch)];
   return { reads: [...new Set(reads)], writes: event === "merge-group" ? null : own };
 };

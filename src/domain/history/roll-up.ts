@@ -1,0 +1,91 @@
+import type { EndedStatus } from "../../protocol/build-states.ts";
+import { timeOfId } from "../id-range.ts";
+import { type Histogram, histogramOf } from "./histogram.ts";
+
+const DAY_MS = 86_400_000;
+
+/** What the history of a pipeline keeps: its last builds, and numbers of its last days. */
+export const KEPT = { builds: 30, days: 14 };
+
+/** A build that has ended. Times are milliseconds since 1970. */
+export interface EndedBuild {
+  id: string;
+  number: number;
+  /** The whole name: `refs/heads/main`. */
+  ref: string;
+  status: EndedStatus;
+  /** Tests of it failed and then passed. */
+  isFlaky: boolean;
+  subject: string | null;
+  author: string | null;
+  queuedAt: number;
+  startedAt: number | null;
+  finishedAt: number;
+}
+
+/** The builds that were created on one day. `flaky`: those of the succeeded ones that were. */
+export interface DayOfBuilds {
+  succeeded: number;
+  failed: number;
+  canceled: number;
+  flaky: number;
+  /** Of those that succeeded or failed. */
+  took: Histogram;
+  /** From its creation until it began. */
+  waited: Histogram;
+}
+
+export interface History {
+  /** The newest first. */
+  builds: EndedBuild[];
+  /** By their date: `2026-11-22`. */
+  days: Record<string, DayOfBuilds>;
+}
+
+export const NO_HISTORY: History = { builds: [], days: {} };
+
+/** The first millisecond of a time's day. */
+export const dayStart = (at: number): number => Math.floor(at / DAY_MS) * DAY_MS;
+
+/** The first millisecond of the days that are kept. */
+export const keptSince = (now: number): number => dayStart(now) - (KEPT.days - 1) * DAY_MS;
+
+const dateOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
+
+const countDay = (builds: readonly EndedBuild[]): DayOfBuilds => {
+  const having = (status: EndedStatus) => builds.filter((build) => build.status === status).length;
+  const begun = builds.flatMap((build) => (build.startedAt === null ? [] : [{ ...build, startedAt: build.startedAt }]));
+  const judged = begun.filter(({ status }) => status !== "canceled");
+  return {
+    succeeded: having("succeeded"),
+    failed: having("failed"),
+    canceled: having("canceled"),
+    flaky: builds.filter(({ status, isFlaky }) => status === "succeeded" && isFlaky).length,
+    took: histogramOf(judged.map(({ startedAt, finishedAt }) => finishedAt - startedAt)),
+    waited: histogramOf(begun.map(({ queuedAt, startedAt }) => startedAt - queuedAt)),
+  };
+};
+
+/**
+ * Counts again what was created since `from`, the first millisecond of a day: `builds` are all of that time, in any
+ * order, and perhaps older ones. What was known of that time is replaced, so that doing it twice changes nothing.
+ */
+export const rollUp = (before: History, from: number, builds: readonly EndedBuild[], now: number): History => {
+  const known = new Map(before.builds.filter(({ id }) => timeOfId(id) < from).map((build) => [build.id, build]));
+  for (const build of builds) known.set(build.id, build);
+  const newest = [...known.values()].sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, KEPT.builds);
+  const first = Math.max(from, keptSince(now));
+  const counted = Map.groupBy(
+    builds.filter(({ id }) => timeOfId(id) >= first),
+    ({ id }) => dateOf(timeOfId(id)),
+  );
+  const days = [
+    ...Object.entries(before.days).filter(([date]) => date >= dateOf(keptSince(now)) && date < dateOf(first)),
+    ...[...counted].map(([date, ofDay]): [string, DayOfBuilds] => [date, countDay(ofDay)]),
+  ];
+  return { builds: newest, days: Object.fromEntries(days.sort(([a], [b]) => (a < b ? -1 : 1))) };
+};
+
+/** Whether the last build that somebody let end has failed. */
+export const isRed = ({ builds }: History): boolean =>
+  builds.find(({ status }) => status !== "canceled")?.status === "failed";

@@ -1,0 +1,105 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { percentile } from "../../../src/domain/history/histogram.ts";
+import {
+  dayStart,
+  type EndedBuild,
+  type History,
+  isRed,
+  KEPT,
+  keptSince,
+  NO_HISTORY,
+  rollUp,
+} from "../../../src/domain/history/roll-up.ts";
+import { addUp, daysOfWeek } from "../../../src/domain/history/statistics.ts";
+import { firstIdAt, timeOfId } from "../../../src/domain/id-range.ts";
+
+const DAY_MS = 86_400_000;
+const NOW = Date.UTC(2026, 10, 22, 5, 7);
+
+const build = fc
+  .record({
+    at: fc.integer({ min: NOW - 20 * DAY_MS, max: NOW }),
+    waited: fc.option(fc.integer({ min: 0, max: 3_600_000 })),
+    took: fc.integer({ min: 0, max: 3 * DAY_MS }),
+    status: fc.constantFrom("succeeded" as const, "failed" as const, "canceled" as const),
+    isFlaky: fc.boolean(),
+  })
+  .map(
+    ({ at, waited, took, status, isFlaky }): EndedBuild => ({
+      ...{ id: firstIdAt(at), number: 1, ref: "refs/heads/main", subject: null, author: null, status, isFlaky },
+      ...{ queuedAt: at, startedAt: waited === null ? null : at + waited, finishedAt: at + (waited ?? 0) + took },
+    }),
+  );
+const someBuilds = fc.uniqueArray(build, { selector: ({ id }) => id, maxLength: 80 });
+
+/** The builds of a time, as the rows of D1 have them. */
+const since = (builds: EndedBuild[], from: number) => builds.filter(({ id }) => timeOfId(id) >= from);
+const whole = (builds: EndedBuild[]): History => rollUp(NO_HISTORY, 0, builds, NOW);
+
+describe("counting a pipeline's builds", () => {
+  it("gives the same however often, and in whichever parts, days are counted again", () => {
+    fc.assert(
+      fc.property(someBuilds, fc.array(fc.nat(20), { maxLength: 6 }), (builds, daysAgo) => {
+        let history = whole(builds.slice(0, builds.length / 2));
+        for (const ago of daysAgo)
+          history = rollUp(history, dayStart(NOW - ago * DAY_MS), since(builds, dayStart(NOW - ago * DAY_MS)), NOW);
+        const from = dayStart(NOW - 20 * DAY_MS);
+        const once = rollUp(history, from, since(builds, from), NOW);
+        expect(once).toEqual(whole(builds));
+        expect(rollUp(once, dayStart(NOW), since(builds, dayStart(NOW)), NOW)).toEqual(once);
+      }),
+    );
+  });
+
+  it("counts each build of the kept days in one day, and keeps the newest builds", () => {
+    fc.assert(
+      fc.property(someBuilds, (builds) => {
+        const { days, builds: kept } = whole(builds);
+        const counted = Object.values(days).reduce((sum, day) => sum + day.succeeded + day.failed + day.canceled, 0);
+        expect(counted).toBe(since(builds, keptSince(NOW)).length);
+        expect(Object.keys(days).length).toBeLessThanOrEqual(KEPT.days);
+        expect(kept.map(({ id }) => id)).toEqual(
+          builds
+            .map(({ id }) => id)
+            .toSorted()
+            .toReversed()
+            .slice(0, KEPT.builds),
+        );
+      }),
+    );
+  });
+
+  it("tells two weeks apart that are all of the kept days, as counting by hand does", () => {
+    fc.assert(
+      fc.property(someBuilds, (builds) => {
+        const history = whole(builds);
+        for (const ago of [0, 1]) {
+          const until = dayStart(NOW) + DAY_MS - ago * 7 * DAY_MS;
+          const ofWeek = builds.filter(({ id }) => timeOfId(id) < until && timeOfId(id) >= until - 7 * DAY_MS);
+          const week = addUp(daysOfWeek(history, NOW, ago));
+          expect([week.succeeded, week.failed, week.canceled, week.flaky]).toEqual([
+            ofWeek.filter(({ status }) => status === "succeeded").length,
+            ofWeek.filter(({ status }) => status === "failed").length,
+            ofWeek.filter(({ status }) => status === "canceled").length,
+            ofWeek.filter(({ status, isFlaky }) => status === "succeeded" && isFlaky).length,
+          ]);
+          const waits = ofWeek.flatMap(({ queuedAt, startedAt }) => (startedAt === null ? [] : [startedAt - queuedAt]));
+          const nearest = waits.toSorted((a, b) => a - b)[Math.ceil(waits.length / 2) - 1];
+          if (nearest === undefined) expect(week.waitedP50).toBe(null);
+          else expect(Math.abs(week.waitedP50! - nearest)).toBeLessThanOrEqual(nearest * 0.045 + 1);
+        }
+      }),
+    );
+  });
+
+  it("is red after a failure, whatever was canceled since", () => {
+    const one = (status: EndedBuild["status"], minute: number): EndedBuild => ({
+      ...{ id: firstIdAt(NOW + minute * 60_000), number: minute, ref: "refs/heads/main", status, isFlaky: false },
+      ...{ subject: null, author: null, queuedAt: NOW, startedAt: null, finishedAt: NOW },
+    });
+    expect(isRed(whole([one("succeeded", 1), one("failed", 2), one("canceled", 3)]))).toBe(true);
+    expect(isRed(whole([one("failed", 1), one("succeeded", 2)]))).toBe(false);
+    expect([isRed(NO_HISTORY), percentile({}, 0.9)]).toEqual([false, null]);
+  });
+});
