@@ -1,3 +1,4 @@
+import type { Trust } from "../protocol/build.ts";
 import type { FileEncoding } from "../protocol/file-variable.ts";
 import { byteSize, LIMITS, withCommas } from "../protocol/limits.ts";
 import type { Origin } from "../protocol/pipeline.ts";
@@ -34,9 +35,6 @@ export interface Composition<Value extends string | null = string> {
   /** Keys that the trigger request marks as secret. */
   secretKeys: string[];
 }
-
-/** An untrusted run (of a fork) receives no secrets. */
-export type Trust = "trusted" | "untrusted";
 
 /** Where a value was set. */
 interface ValueSource {
@@ -118,6 +116,7 @@ const byteLength = (text: string): number => new TextEncoder().encode(text).byte
 /**
  * Composes the environment of one build, sorted by key: organization < groups in order < repository < pipeline < run.
  * A key is secret when any of its variables is secret, also an overridden one.
+ * An untrusted build gets no secret, and no file.
  * @throws {EnvironmentTooLarge} beyond `activeVariables` or `environmentBytes` of the limits
  */
 export const compose = <Value extends string | null>(
@@ -140,7 +139,7 @@ export const compose = <Value extends string | null>(
         : [],
     });
   }
-  const visible = [...entries.values()].filter((entry) => trust === "trusted" || !entry.isSecret);
+  const visible = [...entries.values()].filter((entry) => trust === "trusted" || (!entry.isSecret && !entry.file));
   const bytes = visible.reduce((sum, entry) => sum + byteLength(entry.key) + byteLength(entry.value ?? "") + 2, 0);
   if (bytes > LIMITS.environmentBytes) throw new EnvironmentTooLarge("bytes");
   return visible.sort((a, b) => (a.key < b.key ? -1 : 1));

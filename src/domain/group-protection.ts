@@ -1,3 +1,4 @@
+import type { Trust } from "../protocol/build.ts";
 import type { GroupProtection } from "../protocol/group.ts";
 import { includesRole, type Role } from "../protocol/token.ts";
 import { tagOf } from "./git-ref.ts";
@@ -18,6 +19,7 @@ export interface AsksForGroups {
   branch: string;
   /** What a person decided before the job was queued. */
   decision: Pick<GateDecision, "approved" | "role"> | null;
+  trust: Trust;
 }
 
 /**
@@ -32,8 +34,9 @@ export const allowsRef = ({ branches, tags }: GroupProtection, branch: string): 
 };
 
 /** Why a job that asks for the group cannot have it; null where it can. */
-const refusalOf = ({ name, protection }: AttachedGroup, { branch, decision }: AsksForGroups): string | null => {
+const refusalOf = ({ name, protection }: AttachedGroup, { branch, decision, trust }: AsksForGroups): string | null => {
   if (protection === null) return null;
+  if (trust === "untrusted") return `The variable group ${name} is protected: an untrusted build never gets it.`;
   if (!allowsRef(protection, branch))
     return `The variable group ${name} is protected: it is not for this branch or tag.`;
   const { approval } = protection;

@@ -8,3 +8,6 @@ export const firstIdAt = (at: number): string => {
     .padStart(12, "0");
   return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`;
 };
+
+/** The millisecond since 1970 with which an id of version 7 begins. */
+export const timeOfId = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);

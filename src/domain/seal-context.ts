@@ -63,14 +63,19 @@ interface SealedConnection {
   id: string;
   kind: string;
   apiUrl: string;
+  auth: string;
   sealedVersion: number;
 }
 
-/** What a connection holds opens only for the git host, and the address of its API, that it was given for. */
-export const connectionContext = ({ id, kind, apiUrl, sealedVersion }: SealedConnection): string[] => [
+/**
+ * What a connection holds opens only for the git host, and the address of its API, that it was given for. The key of
+ * an App does not open as a token: nothing may send it.
+ */
+export const connectionContext = ({ id, kind, apiUrl, auth, sealedVersion }: SealedConnection): string[] => [
   "connection",
   id,
   kind,
   apiUrl,
   String(sealedVersion),
+  ...(auth === "app" ? ["app"] : []),
 ];

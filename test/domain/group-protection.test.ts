@@ -16,6 +16,8 @@ const attached = [
 ];
 const approved = (role: "member" | "maintainer" | "admin") => ({ approved: true, role });
 
+const ON_MAIN = { branch: "main", trust: "trusted" } as const;
+
 describe("a protected group", () => {
   it.each([
     [{}, "refs/pull/7/head", true],
@@ -32,15 +34,17 @@ describe("a protected group", () => {
   });
 
   it("is closed to a job that does not name it", () => {
-    expect(openGroups(attached, { groups: [], branch: "main", decision: approved("admin") })).toEqual({
-      groupIds: ["1"],
-      refused: null,
-    });
+    expect(openGroups(attached, { groups: [], branch: "main", decision: approved("admin"), trust: "trusted" })).toEqual(
+      {
+        groupIds: ["1"],
+        refused: null,
+      },
+    );
   });
 
   it("is open after a decision by its role, and by no other", () => {
     const ask = (decision: { approved: boolean; role: "member" | "maintainer" | "admin" } | null, branch = "main") =>
-      openGroups(attached, { groups: ["release"], branch, decision }).refused;
+      openGroups(attached, { groups: ["release"], branch, decision, trust: "trusted" }).refused;
     expect(ask(approved("maintainer"))).toBe(null);
     expect(ask(approved("admin"))).toBe(null);
     expect(ask(approved("member"))).toContain("has to approve");
@@ -50,7 +54,9 @@ describe("a protected group", () => {
   });
 
   it("that is gone from the pipeline is no empty one", () => {
-    expect(openGroups(attached, { groups: ["gone"], branch: "main", decision: null }).refused).toContain("gone");
+    expect(
+      openGroups(attached, { groups: ["gone"], branch: "main", decision: null, trust: "trusted" }).refused,
+    ).toContain("gone");
   });
 
   it("asks for the highest role, and only where it may be had", () => {
@@ -62,11 +68,18 @@ describe("a protected group", () => {
   it("makes a gate, or raises the one of the file and never lowers it", () => {
     const gate = { message: "Now?", by: "admin" as const, timeoutHours: 1, hostStatus: "pending" as const };
     const job = { groups: ["release"], gate: null } as never;
-    expect(withGate(job, attached, "main").gate).toMatchObject({ by: "maintainer", message: null, timeoutHours: 72 });
-    expect(withGate({ groups: ["release"], gate } as never, attached, "main").gate).toEqual(gate);
-    expect(withGate({ groups: ["store"], gate: { ...gate, by: "member" } } as never, attached, "main").gate).toEqual(
+    expect(withGate(job, attached, ON_MAIN).gate).toMatchObject({ by: "maintainer", message: null, timeoutHours: 72 });
+    expect(withGate({ groups: ["release"], gate } as never, attached, ON_MAIN).gate).toEqual(gate);
+    expect(withGate({ groups: ["store"], gate: { ...gate, by: "member" } } as never, attached, ON_MAIN).gate).toEqual(
       gate,
     );
-    expect(withGate(job, attached, "feature").gate).toBe(null);
+    expect(withGate(job, attached, { ...ON_MAIN, branch: "feature" }).gate).toBe(null);
+  });
+
+  it("is never for an untrusted build, whoever approves, and asks nobody", () => {
+    const asking = { groups: ["release"], branch: "main", decision: approved("admin"), trust: "untrusted" } as const;
+    expect(openGroups(attached, asking).refused).toContain("an untrusted build never gets it");
+    const job = { groups: ["release"], gate: null } as never;
+    expect(withGate(job, attached, { branch: "main", trust: "untrusted" }).gate).toBe(null);
   });
 });

@@ -37,7 +37,7 @@ export const isVariableName = (name: string): boolean => !RESERVED.has(name);
 export const CONTEXT_PROPERTIES = {
   build: [
     ...["id", "number", "branch", "commit", "message", "attempt", "trigger"],
-    ...["event", "ref", "tag", "pull", "base", "schedule"],
+    ...["event", "ref", "tag", "pull", "base", "schedule", "trusted"],
   ],
   pull: ["number", "base", "branch"],
   repository: ["id", "fullName", "cloneUrl"],
