@@ -10,6 +10,8 @@ export interface HostManner {
   apiUrl: string;
   /** The token is in one of these. */
   headers: Record<string, string>;
+  /** What proves who asks, as sentences have it: the token where it is left out. */
+  proof?: string;
 }
 
 interface Asked extends Omit<HostRequest, "headers"> {
@@ -20,24 +22,30 @@ interface Asked extends Omit<HostRequest, "headers"> {
 }
 
 /** A host answers 404 for what the token may not see as well. */
-const refusalOf = (host: string, status: number, isLimited: boolean, right: string): HostProblem => {
+const refusalOf = (
+  { name: host, proof = "token" }: HostManner,
+  status: number,
+  isLimited: boolean,
+  right: string,
+): HostProblem => {
   if (isLimited) return new HostProblem("away", `${host} takes no more requests for a while: repeat it later.`);
-  if (status === 401) return new HostProblem("token", `${host} does not accept the token.`);
-  if (status === 403) return new HostProblem("right", `The token lacks a right at ${host}: give it ${right}.`);
+  if (status === 401) return new HostProblem("token", `${host} does not accept the ${proof}.`);
+  if (status === 403) return new HostProblem("right", `The ${proof} lacks a right at ${host}: give it ${right}.`);
   if (status === 404 || status === 410) {
-    return new HostProblem("missing", `${host} does not find it, or hides it from a token without ${right}.`);
+    return new HostProblem("missing", `${host} does not find it, or hides it from a ${proof} without ${right}.`);
   }
   if (status >= 500) return new HostProblem("away", `${host} answers with an error of its own (${status}).`);
   return new HostProblem("refused", `${host} refuses the request (${status}).`);
 };
 
 /** Sends a request. @throws HostProblem where the host does not do it, or what answers is not its API */
-const send = async ({ name, apiUrl, headers }: HostManner, { right, isList, ...request }: Asked) => {
+const send = async (manner: HostManner, { right, isList, ...request }: Asked) => {
+  const { name, apiUrl, headers } = manner;
   const answer = await hostFetch(apiUrl, { ...request, headers }, isList && LIMITS.hostListBytes);
   if ("unreachable" in answer) throw new HostProblem("away", `${name} cannot be reached: ${answer.unreachable}.`);
   const { status } = answer;
   const isLimited = status === 429 || (status === 403 && answer.headers.get("X-RateLimit-Remaining") === "0");
-  if (status < 200 || status > 299) throw refusalOf(name, status, isLimited, right);
+  if (status < 200 || status > 299) throw refusalOf(manner, status, isLimited, right);
   return answer;
 };
 

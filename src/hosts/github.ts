@@ -3,8 +3,8 @@ import { ask, type HostManner, HostNumber, order, pathOf } from "./ask.ts";
 import type { HookSettings, HostAddress, HostClient, HostRepository, RepositoryName } from "./host-client.ts";
 
 /** The version of the REST API: https://docs.github.com/en/rest/about-the-rest-api/api-versions */
-const API_VERSION = "2022-11-28";
-const EVENTS = ["push", "pull_request", "repository"];
+export const API_VERSION = "2022-11-28";
+const EVENTS = ["push", "pull_request", "merge_group", "repository"];
 /** Of hooks that one repository may have, GitHub lists 20 of an event. */
 const MOST_HOOKS = 100;
 
@@ -20,7 +20,7 @@ const NEEDED: { scopes: string[]; sentence: string }[] = [
 ];
 
 const Account = z.object({ login: z.string() });
-const Repository = z.object({
+export const Repository = z.object({
   id: HostNumber,
   full_name: z.string(),
   default_branch: z.nullish(z.string()),
@@ -28,7 +28,7 @@ const Repository = z.object({
 });
 const Hook = z.object({ id: HostNumber, active: z.boolean(), config: z.object({ url: z.nullish(z.string()) }) });
 
-const repositoryOf = (found: z.infer<typeof Repository>): HostRepository => ({
+export const repositoryOf = (found: z.infer<typeof Repository>): HostRepository => ({
   id: found.id,
   fullName: found.full_name,
   defaultBranch: found.default_branch ?? null,

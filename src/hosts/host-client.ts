@@ -28,19 +28,23 @@ export interface HookSettings {
 }
 
 /** What the service asks a git host for a connection. Each call may throw a `HostProblem`, and nothing else. */
-export interface HostClient {
+export interface HostReader {
   account(): Promise<HostAccount>;
   /** The page with this number, from 1: fewer than `limit` on the last one. */
   repositories(page: number, limit: number): Promise<HostRepository[]>;
   repositoryById(id: number): Promise<HostRepository>;
   repositoryByName(fullName: string): Promise<HostRepository>;
+  /** What the service does that these scopes do not allow, as a sentence each. */
+  missing(scopes: string[] | null): string[];
+}
+
+/** Manages the hooks of single repositories too: an App has one hook for all. */
+export interface HostClient extends HostReader {
   hooks(repository: RepositoryName): Promise<HostHook[]>;
   /** @returns the hook's id */
   createHook(repository: RepositoryName, hook: HookSettings): Promise<string>;
   updateHook(repository: RepositoryName, id: string, hook: HookSettings): Promise<void>;
   deleteHook(repository: RepositoryName, id: string): Promise<void>;
-  /** What the service does that these scopes do not allow, as a sentence each. */
-  missing(scopes: string[] | null): string[];
 }
 
 /** Where the API of a host is, and the token that it takes. */

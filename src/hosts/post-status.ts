@@ -1,6 +1,8 @@
 import type { Status } from "../domain/githost/status.ts";
 import type { Outcome } from "../domain/githost/status-answers.ts";
+import { LIMITS } from "../protocol/limits.ts";
 import { type HostAnswer, hostFetch } from "./host-fetch.ts";
+import { GITHUB_CHECK_RUNS } from "./statuses/check-runs.ts";
 import { GITEA_STATUSES } from "./statuses/gitea.ts";
 import { GITHUB_STATUSES } from "./statuses/github.ts";
 import { GITLAB_STATUSES } from "./statuses/gitlab.ts";
@@ -18,7 +20,12 @@ export interface StatusAddress {
   kind: keyof typeof HOSTS;
   apiUrl: string;
   token: string;
+  /** The token is one of a GitHub App, which makes check runs. */
+  isApp: boolean;
 }
+
+const hostOf = ({ kind, isApp }: StatusAddress, { wasStatus }: Status): StatusHost =>
+  isApp && !wasStatus ? GITHUB_CHECK_RUNS : HOSTS[kind];
 
 /** What came of a status, and the repository's name of today where the host told another one. */
 export interface Posted {
@@ -28,13 +35,30 @@ export interface Posted {
 
 /** Tells a git host one status. Never throws. */
 export const postStatus = async (address: StatusAddress, status: Status): Promise<Posted> => {
-  const host = HOSTS[address.kind];
-  const answer = await hostFetch(address.apiUrl, host.request(status, address.token));
+  const host = hostOf(address, status);
+  const found = await checkRunOf(address, host, status);
+  const answer =
+    "refused" in found
+      ? found.refused
+      : await hostFetch(address.apiUrl, host.request({ ...status, ...found }, address.token));
   const outcome = host.outcome(answer, Date.now());
   const fullName = isElsewhere(answer) ? await nameOf(address, host, status.repoId) : null;
   const isRenamed = fullName !== null && fullName !== status.fullName;
   if (!isRenamed || outcome.kind === "told") return { outcome, fullName };
   return { outcome: { kind: "busy", reason: "The repository has another name." }, fullName };
+};
+
+/** The check run to change; asks for it where an answer was lost, and gives that answer where it tells nothing. */
+const checkRunOf = async (
+  address: StatusAddress,
+  { find }: StatusHost,
+  status: Status,
+): Promise<Pick<Status, "checkRunId"> | { refused: HostAnswer }> => {
+  const { checkRunId, mayHaveRun } = status;
+  if (!find || !mayHaveRun) return { checkRunId };
+  const answer = await hostFetch(address.apiUrl, find.request(status, address.token), LIMITS.hostListBytes);
+  if ("unreachable" in answer || answer.status !== 200) return { refused: answer };
+  return { checkRunId: find.newest(answer, status) ?? checkRunId };
 };
 
 /** Whether the repository may have another name: it moved, or is not there, or another one took the name. */

@@ -3,7 +3,7 @@ import type { HostRequest } from "../host-fetch.ts";
 import { outcomeOf } from "./outcome.ts";
 import type { StatusHost } from "./status-host.ts";
 
-const headersOf = (token: string): Record<string, string> => ({
+export const githubHeaders = (token: string): Record<string, string> => ({
   Accept: "application/vnd.github+json",
   "X-GitHub-Api-Version": "2022-11-28",
   Authorization: `Bearer ${token}`,
@@ -15,7 +15,7 @@ const request = (status: Status, token: string): HostRequest => {
   return {
     method: "POST",
     path: `/repos/${fullName.split("/").map(encodeURIComponent).join("/")}/statuses/${encodeURIComponent(sha)}`,
-    headers: headersOf(token),
+    headers: githubHeaders(token),
     body: { state, ...(url !== null && { target_url: url }), description, context },
   };
 };
@@ -23,5 +23,5 @@ const request = (status: Status, token: string): HostRequest => {
 export const GITHUB_STATUSES: StatusHost = {
   request,
   outcome: outcomeOf,
-  repository: (repoId, token) => ({ method: "GET", path: `/repositories/${repoId}`, headers: headersOf(token) }),
+  repository: (repoId, token) => ({ method: "GET", path: `/repositories/${repoId}`, headers: githubHeaders(token) }),
 };

@@ -4,8 +4,8 @@ import type { HostAnswer, HostRequest } from "../host-fetch.ts";
 import { outcomeOf } from "./outcome.ts";
 import type { StatusHost } from "./status-host.ts";
 
-const stateOf = ({ state, isCanceled }: Status): string => {
-  if (isCanceled) return "canceled";
+const stateOf = ({ state, ended }: Status): string => {
+  if (ended === "canceled") return "canceled";
   return state === "failure" || state === "error" ? "failed" : state;
 };
 
