@@ -1,10 +1,17 @@
-import type { HostReport } from "../domain/githost/host-report.ts";
+import { type HostReport, isOver, withoutPhases } from "../domain/githost/host-report.ts";
 import { cutOff, type Due, nextStatus, sentOf } from "../domain/githost/next-status.ts";
 import { closed, reported } from "../domain/githost/report-status.ts";
 import { statusOf } from "../domain/githost/status.ts";
 import { answered } from "../domain/githost/status-answers.ts";
 import { STATUS_RULES } from "../domain/githost/status-rules.ts";
-import { AT_EASE, type Commit, commitKey, type Sent, type Statuses } from "../domain/githost/statuses.ts";
+import {
+  AT_EASE,
+  type Commit,
+  commitKey,
+  REPOSITORY_CONTEXT,
+  type Sent,
+  type Statuses,
+} from "../domain/githost/statuses.ts";
 import { type Posted, postStatus, type StatusAddress } from "../hosts/post-status.ts";
 import type { HostStore } from "./git-host-store.ts";
 
@@ -17,6 +24,7 @@ const TIDY_MS = 60 * 60_000;
 export class HostStatuses {
   readonly #store: HostStore;
   readonly #state: Statuses;
+  readonly #summaryOf: (buildId: string) => Promise<string | null>;
   /** Names of repositories that the host told since the object woke. */
   readonly #names = new Map<number, string>();
   /** Commits whose last answer is not on the disk yet: lost, the host would be told once more. */
@@ -25,8 +33,10 @@ export class HostStatuses {
   #kind = "github";
   #isDropped = false;
 
-  constructor(store: HostStore, now: number) {
+  /** @param summaryOf What a build says of itself. */
+  constructor(store: HostStore, summaryOf: (buildId: string) => Promise<string | null>, now: number) {
     this.#store = store;
+    this.#summaryOf = summaryOf;
     this.#state = { commits: store.open(), pace: store.pace(), inFlight: null };
     // Something was due as the object went: the host may have been asked a moment ago.
     const next = this.#next(now);
@@ -44,9 +54,10 @@ export class HostStatuses {
   }
 
   /** Takes reports in, in one transaction. */
-  report(reports: HostReport[], now: number): void {
+  report(reports: HostReport[], hearsPhases: boolean, now: number): void {
     const changed = new Map<string, Commit>();
-    for (const report of reports) {
+    for (const told of reports) {
+      const report = hearsPhases ? told : withoutPhases(told);
       const key = commitKey(report);
       const known = changed.get(key) ?? this.commit(report.repoId, report.sha);
       const commit = reported(known, report, now, STATUS_RULES);
@@ -120,15 +131,27 @@ export class HostStatuses {
   async #tellOne(address: StatusAddress, due: Due): Promise<boolean> {
     const sent = sentOf(due);
     const { repoId, fullName } = due.commit;
-    const status = statusOf(due, this.#store.meta("origin"));
+    const status = statusOf(due, this.#store.meta("origin"), STATUS_RULES);
     if (!this.#unsaved.has(sent.commit)) this.#saveAnswers();
     this.#state.inFlight = sent;
+    if (address.isApp) status.summary = await this.#summaryFor(due);
     this.#state.pace = { ...this.#state.pace, sentAt: Date.now() };
     const posted = await postStatus(address, { ...status, fullName: this.#names.get(repoId) ?? fullName });
     this.#state.inFlight = null;
     if (posted.fullName !== null) this.#names.set(repoId, posted.fullName);
     this.#take(sent, posted);
     return posted.outcome.kind === "unauthorized";
+  }
+
+  /** A state is worth more than the words to it: without a pool it goes out alone. */
+  async #summaryFor({ line: { context, wanted } }: Due): Promise<string | null> {
+    if (context === REPOSITORY_CONTEXT || !isOver(wanted)) return null;
+    try {
+      return await this.#summaryOf(wanted.buildId);
+    } catch (error) {
+      console.warn("host: a build's summary could not be read", wanted.buildId, error);
+      return null;
+    }
   }
 
   #take(sent: Sent, { outcome }: Posted): void {

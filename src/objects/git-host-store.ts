@@ -1,10 +1,13 @@
 import { boundedNote, type DeliveryNote } from "../domain/githost/delivery-note.ts";
+import type { Remembered } from "../domain/githost/missed-deliveries.ts";
 import { AT_EASE, type Commit, commitKey, linesOf, type Pace } from "../domain/githost/statuses.ts";
 import { LIMITS } from "../protocol/limits.ts";
 
 /** Milliseconds for which a commit is kept after its end, and one that goes on after the last change. */
 const KEEP_MS = 7 * 24 * 60 * 60_000;
 const ABANDONED_MS = 30 * 24 * 60 * 60_000;
+/** Milliseconds for which a delivery that did not arrive is remembered: a day longer than it can be ordered again. */
+const MISSED_MS = 4 * 24 * 60 * 60_000;
 const MOST_COMMITS = 10_000;
 
 /** `open` is 1 until a commit has ended; `given_up` is when a status of it was given up last. */
@@ -13,6 +16,7 @@ CREATE TABLE IF NOT EXISTS commits (repo INTEGER, sha TEXT, open INTEGER NOT NUL
   facts TEXT NOT NULL, PRIMARY KEY (repo, sha)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS delivery (slot INTEGER PRIMARY KEY, seq INTEGER NOT NULL, facts TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS missed (guid TEXT PRIMARY KEY, at INTEGER NOT NULL, facts TEXT NOT NULL) WITHOUT ROWID;
 `;
 
 /** What the object remembers without a key of its own. */
@@ -22,12 +26,18 @@ interface Meta {
   /** Where the service was reached last. */
   origin: string;
   pace: Pace;
+  /** Whether the connection is one of a GitHub App, which makes check runs. */
+  isApp: boolean;
+  /** When to look next for deliveries that did not arrive. */
+  lookAt: number;
 }
 
 /** The rows of one connection's object: a row for each commit, since what is told of it changes together. */
 export class HostStore {
   readonly #storage: DurableObjectStorage;
   #isLaid = false;
+  /** Nothing was written since all of it was deleted. */
+  #isBare = false;
 
   constructor(storage: DurableObjectStorage) {
     this.#storage = storage;
@@ -36,6 +46,7 @@ export class HostStore {
   get #sql(): SqlStorage {
     if (!this.#isLaid) this.#storage.sql.exec(TABLES);
     this.#isLaid = true;
+    this.#isBare = false;
     return this.#storage.sql;
   }
 
@@ -86,6 +97,7 @@ export class HostStore {
   }
 
   meta<K extends keyof Meta>(key: K): Meta[K] | null {
+    if (this.#isBare) return null;
     const [row] = this.#sql.exec("SELECT value FROM meta WHERE key = ?", key);
     return row ? JSON.parse(String(row.value)) : null;
   }
@@ -97,6 +109,10 @@ export class HostStore {
       "INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value WHERE value <> excluded.value",
       ...[key, text],
     );
+  }
+
+  deleteMeta(key: keyof Meta): void {
+    this.#sql.exec("DELETE FROM meta WHERE key = ?", key);
   }
 
   pace(): Pace {
@@ -118,6 +134,22 @@ export class HostStore {
     return [...rows].map(({ facts }) => JSON.parse(String(facts)));
   }
 
+  /** What is remembered of deliveries that did not arrive, by their ids. */
+  missed(now: number): Map<string, Remembered> {
+    this.#sql.exec("DELETE FROM missed WHERE at < ?", now - MISSED_MS);
+    const rows = [...this.#sql.exec("SELECT facts FROM missed")];
+    return new Map(rows.map(({ facts }) => JSON.parse(String(facts))).map((one: Remembered) => [one.guid, one]));
+  }
+
+  rememberMissed(missed: Remembered): void {
+    this.#sql.exec(
+      "INSERT OR REPLACE INTO missed VALUES (?, ?, ?)",
+      missed.guid,
+      missed.firstAt,
+      JSON.stringify(missed),
+    );
+  }
+
   /** Forgets all statuses, and keeps the list of deliveries. */
   dropCommits(): void {
     this.#sql.exec("DELETE FROM commits");
@@ -126,6 +158,7 @@ export class HostStore {
   /** Deletes everything. What is written later lays the tables anew. */
   async deleteAll(): Promise<void> {
     this.#isLaid = false;
+    this.#isBare = true;
     await this.#storage.deleteAll();
   }
 }

@@ -3,7 +3,14 @@ import type { DeliveryNote } from "../domain/githost/delivery-note.ts";
 import { type HostHealth, healthOf, type StatusView, statusViews } from "../domain/githost/host-health.ts";
 import type { HostReport } from "../domain/githost/host-report.ts";
 import { STATUS_RULES } from "../domain/githost/status-rules.ts";
+import { notInstalled } from "../hosts/github-app.ts";
+import { HostProblem } from "../hosts/host-problem.ts";
+import { roleAtGithub } from "../hosts/role-at-github.ts";
+import type { Role } from "../protocol/token.ts";
+import { answerOf, type TokenAnswer } from "./git-host-app.ts";
 import { HostConnection, type Known } from "./git-host-connection.ts";
+import { MissedDeliveries } from "./git-host-missed.ts";
+import { summaryOfBuild } from "./git-host-pool.ts";
 import { HostStatuses } from "./git-host-statuses.ts";
 import { HostStore } from "./git-host-store.ts";
 
@@ -17,10 +24,13 @@ const LOOK_MS = 60_000;
 /** Commits of which a status was given up that are listed. */
 const GIVEN_UP_LISTED = 20;
 
+const appIn = (known: Known) => (known.state === "gone" ? null : known.app);
+
 /** What one connection was told and has told its git host: one object for each connection. */
 export class GitHost extends DurableObject<Env> {
   readonly #store: HostStore;
   readonly #connection: HostConnection;
+  readonly #missed: MissedDeliveries;
   #loaded: HostStatuses | null = null;
   /** The alarm that is set, as far as this object knows. */
   #alarmAt: number | null = null;
@@ -31,6 +41,7 @@ export class GitHost extends DurableObject<Env> {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#store = new HostStore(ctx.storage);
+    this.#missed = new MissedDeliveries(this.#store);
     this.#connection = new HostConnection(env);
     ctx.blockConcurrencyWhile(async () => {
       this.#alarmAt = await ctx.storage.getAlarm();
@@ -38,16 +49,43 @@ export class GitHost extends DurableObject<Env> {
   }
 
   get #statuses(): HostStatuses {
-    this.#loaded ??= new HostStatuses(this.#store, Date.now());
+    this.#loaded ??= new HostStatuses(this.#store, (buildId) => this.#summaryOf(buildId), Date.now());
     return this.#loaded;
   }
 
-  /** Keeps what the host has to be told. May be repeated, in any order: the newest of a build counts. */
-  async report(reports: HostReport[]): Promise<void> {
-    if (this.#connection.isSilent) return;
-    this.#keepName();
-    this.#statuses.report(reports, Date.now());
+  get #name(): string {
+    return this.ctx.id.name ?? this.#store.meta("name") ?? "";
+  }
+
+  #summaryOf(buildId: string): Promise<string | null> {
+    const [orgId = ""] = this.#name.split("/");
+    return summaryOfBuild(this.env, orgId, buildId);
+  }
+
+  /**
+   * Keeps what the host has to be told. May be repeated, in any order: the newest of a build counts.
+   * @returns whether the host shows as well how far a build is
+   */
+  async report(reports: HostReport[]): Promise<{ hearsPhases: boolean }> {
+    if (this.#connection.isSilent) return { hearsPhases: false };
+    await this.#meet();
+    const hearsPhases = this.#isApp;
+    this.#statuses.report(reports, hearsPhases, Date.now());
     await this.#schedule();
+    return { hearsPhases };
+  }
+
+  /** Whether the connection is one of an App, as it was read last. */
+  get #isApp(): boolean {
+    return this.#store.meta("isApp") ?? false;
+  }
+
+  /** At its first call the object learns its name and what its connection is: an alarm knows neither. */
+  async #meet(): Promise<void> {
+    const { name } = this.ctx.id;
+    if (!name || this.#store.meta("name") !== null) return;
+    this.#store.setMeta("name", name);
+    await this.#read().catch((error) => console.warn("host: the connection could not be read yet", error));
   }
 
   /** Tells the host what is due. */
@@ -61,6 +99,7 @@ export class GitHost extends DurableObject<Env> {
     this.#isTelling = true;
     try {
       await this.#tell(Date.now() + ALARM_MS);
+      await this.#lookForMissed();
       this.#misreads = 0;
     } catch (error) {
       this.#misreads += 1;
@@ -70,8 +109,21 @@ export class GitHost extends DurableObject<Env> {
     await this.#schedule();
   }
 
-  #read(): Promise<Known> {
-    return this.#connection.read(this.ctx.id.name ?? this.#store.meta("name") ?? "");
+  async #read(): Promise<Known> {
+    const known = await this.#connection.read(this.#name);
+    const isApp = known.state === "open" && known.app !== null;
+    if (isApp === this.#isApp) return known;
+    this.#store.setMeta("isApp", isApp);
+    if (isApp) this.#missed.stir(Date.now());
+    else this.#missed.stop();
+    return known;
+  }
+
+  /** After what is due was told: that ends builds for people who wait. */
+  async #lookForMissed(): Promise<void> {
+    if ((this.#missed.lookAt ?? Number.POSITIVE_INFINITY) > Date.now()) return;
+    const known = await this.#read();
+    if (known.state === "open" && known.app) await this.#missed.look(known.app, known.apiUrl);
   }
 
   async #tell(until: number): Promise<void> {
@@ -82,7 +134,9 @@ export class GitHost extends DurableObject<Env> {
       const known = await this.#read();
       if (known.state === "gone") return this.destroy();
       if (known.state === "silent") return this.#drop();
-      if (await this.#statuses.tell(known.address, until)) this.#connection.forget();
+      const { kind, apiUrl, app } = known;
+      const address = { kind, apiUrl, token: await known.token(), isApp: app !== null };
+      if (await this.#statuses.tell(address, until)) this.#connection.forget();
     }
   }
 
@@ -97,10 +151,22 @@ export class GitHost extends DurableObject<Env> {
     if (this.#isTelling) return;
     const now = Date.now();
     const due = this.#loaded?.nextAt(now) ?? null;
-    if (due === null) return;
+    const next = Math.min(...[due, this.#missed.lookAt].filter((at) => at !== null));
+    if (next === Number.POSITIVE_INFINITY) return;
     const wait = this.#misreads === 0 ? 0 : Math.min(RETRY_MS * 2 ** (this.#misreads - 1), MOST_RETRY_MS);
-    const at = Math.max(due, now + wait);
-    await this.#setAlarm(at);
+    await this.#setAlarm(Math.max(next, now + wait));
+  }
+
+  /** A token of the App's installation; or why there is none. @throws where the connection cannot be read */
+  async installationToken(): Promise<TokenAnswer> {
+    const known = await this.#read();
+    return answerOf(appIn(known)?.token() ?? Promise.reject(notInstalled()));
+  }
+
+  /** A token that reads one repository, for git; or why there is none. @throws where the connection cannot be read */
+  async cloneToken(repoId: number, cloneUrl: string): Promise<TokenAnswer> {
+    const known = await this.#read();
+    return answerOf(appIn(known)?.cloneToken(repoId, cloneUrl) ?? Promise.reject(notInstalled()));
   }
 
   /** How the connection gets on with its host. */
@@ -114,24 +180,35 @@ export class GitHost extends DurableObject<Env> {
     return commit ? statusViews(commit) : [];
   }
 
+  /** What a person may do here, by what they may do at the host; null where they may not write there. */
+  async roleOf(fullName: string, login: string): Promise<{ role: Role | null } | { away: string }> {
+    const known = await this.#read();
+    if (known.state !== "open" || !known.app) return { role: null };
+    try {
+      return { role: await roleAtGithub(known.apiUrl, await known.token(), fullName, login) };
+    } catch (error) {
+      if (error instanceof HostProblem) return { away: error.message };
+      throw error;
+    }
+  }
+
   /** Reads the connection anew the next time, and tries what waits for it: its token may have been changed. */
   async connectionChanged(): Promise<void> {
     this.#connection.forget();
+    await this.#read().catch((error) => console.warn("host: the connection could not be read yet", error));
     this.#statuses.resume(Date.now());
     await this.#schedule();
   }
 
   /** Remembers a delivery and what came of it. */
   async noteDelivery(note: DeliveryNote): Promise<void> {
-    if (!this.#store.noteDelivery(note)) return;
+    const isFirst = this.#store.noteDelivery(note);
+    if (this.#isApp) this.#missed.stir(Date.now());
+    if (this.#isApp) await this.#schedule();
+    if (!isFirst) return;
     // A delivery may be noted after the connection was deleted: nobody would delete what it leaves here.
-    this.#keepName();
+    await this.#meet();
     await this.#setAlarm(Date.now() + LOOK_MS);
-  }
-
-  #keepName(): void {
-    const { name } = this.ctx.id;
-    if (name && this.#store.meta("name") === null) this.#store.setMeta("name", name);
   }
 
   async #setAlarm(at: number): Promise<void> {

@@ -12,22 +12,37 @@ const API_PATHS: Record<HostKind, string> = { github: "/api/v3", gitlab: "/api/v
 
 export const SHA = "5".repeat(40);
 
-export const sealedToken = (row: { id: string; kind: string; apiUrl: string }, token: string): Promise<string> =>
-  loadKeyring(env.SECRETS_KEYS).seal(token, connectionContext({ ...row, sealedVersion: 1 }));
+export const sealedToken = (
+  row: { id: string; kind: string; apiUrl: string; auth?: string },
+  token: string,
+): Promise<string> =>
+  loadKeyring(env.SECRETS_KEYS).seal(token, connectionContext({ auth: "token", ...row, sealedVersion: 1 }));
 
 /** A connection in D1, and the object that speaks with its host. */
 export const newConnection = async (
   kind: HostKind,
   webUrl: string,
-  over: { auth?: string; isActive?: number } = {},
+  over: {
+    id?: string;
+    orgId?: string;
+    auth?: string;
+    isActive?: number;
+    secret?: string;
+    installationId?: string;
+  } = {},
 ) => {
-  const [id, orgId, apiUrl] = [crypto.randomUUID(), "acme", `${webUrl}${API_PATHS[kind]}`];
-  const sealed = await sealedToken({ id, kind, apiUrl }, HOST_TOKEN);
+  const { id = crypto.randomUUID(), orgId = "acme" } = over;
+  const apiUrl = `${webUrl}${API_PATHS[kind]}`;
+  const sealed = await sealedToken({ id, kind, apiUrl, auth: over.auth ?? "token" }, over.secret ?? HOST_TOKEN);
   await env.DB.prepare(
-    `INSERT INTO connection (id, org_id, kind, name, web_url, api_url, clone_origin, auth, sealed, sealed_version,
-       is_active, created_at, updated_at) VALUES (?, ?, ?, 'host', ?, ?, ?, ?, ?, 1, ?, '', '')`,
+    `INSERT INTO connection (id, org_id, kind, name, web_url, api_url, clone_origin, auth, client_id,
+       installation_id, sealed, sealed_version, is_active, created_at, updated_at)
+     VALUES (?, ?, ?, 'host', ?, ?, ?, ?, ?, ?, ?, 1, ?, '', '')`,
   )
-    .bind(id, orgId, kind, webUrl, apiUrl, webUrl, over.auth ?? "token", sealed, over.isActive ?? 1)
+    .bind(
+      ...[id, orgId, kind, webUrl, apiUrl, webUrl, over.auth ?? "token"],
+      ...["Iv23client", over.installationId ?? null, sealed, over.isActive ?? 1],
+    )
     .run();
   const host = (env.GIT_HOST as DurableObjectNamespace<GitHost>).getByName(gitHostName(orgId, id));
   return { id, kind, apiUrl, host };
