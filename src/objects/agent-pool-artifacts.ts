@@ -1,6 +1,5 @@
 import type { Matrix } from "../domain/jobs/graph.ts";
 import { artifactPlaces, seenArtifacts } from "../domain/pool/artifacts.ts";
-import type { BuildFacts, JobFacts } from "../domain/pool/facts.ts";
 import { RULES } from "../domain/pool/rules.ts";
 import type { PoolState } from "../domain/pool/state.ts";
 import { seenTests, testPlaces } from "../domain/pool/tests.ts";
@@ -25,21 +24,9 @@ export interface NeededArtifacts {
   artifacts: StoredArtifact[];
 }
 
-interface Queued {
-  build: BuildFacts;
-  job: JobFacts;
-}
-
-/** The facts of a build, or of each of its jobs that the queue had. */
-const queuedOf = (storage: PoolStorage, buildId: string): Queued[] => {
-  const root = storage.builds.find(buildId);
-  const jobs = root?.build.several ? [...storage.jobRows.of(buildId).values()] : [];
-  return [...(root ? [root] : []), ...jobs].flatMap(({ build, job }) => (build && job ? [{ build, job }] : []));
-};
-
 export const artifactsOfBuild = (storage: PoolStorage, buildId: string): ArtifactsOfBuild =>
   Object.fromEntries(
-    queuedOf(storage, buildId).flatMap(({ build, job }) => {
+    storage.queued(buildId).flatMap(({ build, job }) => {
       const artifacts = seenArtifacts(build, job, RULES);
       return artifacts.length > 0 ? [[job.id, artifacts]] : [];
     }),
@@ -47,12 +34,12 @@ export const artifactsOfBuild = (storage: PoolStorage, buildId: string): Artifac
 
 /** Where in the archive the build may have left something. */
 export const artifactPlacesOf = (storage: PoolStorage, buildId: string): ArtifactPlace[] =>
-  queuedOf(storage, buildId).flatMap(({ job }) => artifactPlaces(job));
+  storage.queued(buildId).flatMap(({ job }) => artifactPlaces(job));
 
 /** Where the reports of the tests that count are, by the ids of their jobs; without those that have none. */
 export const testsOfBuild = (storage: PoolStorage, buildId: string): TestsOfBuild =>
   Object.fromEntries(
-    queuedOf(storage, buildId).flatMap(({ build, job }) => {
+    storage.queued(buildId).flatMap(({ build, job }) => {
       const tests = seenTests(build, job);
       return tests ? [[job.id, tests]] : [];
     }),
@@ -60,7 +47,7 @@ export const testsOfBuild = (storage: PoolStorage, buildId: string): TestsOfBuil
 
 /** Where in the archive the build may have left reports of tests. */
 export const testPlacesOf = (storage: PoolStorage, buildId: string): TestPlace[] =>
-  queuedOf(storage, buildId).flatMap(({ job }) => testPlaces(job));
+  storage.queued(buildId).flatMap(({ job }) => testPlaces(job));
 
 /** All that a job of an active build needs, and the names of the other jobs of its build. */
 export const neededArtifacts = (

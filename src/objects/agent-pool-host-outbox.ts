@@ -37,10 +37,12 @@ export class HostOutbox {
 
   async #report(name: string, reports: HostReport[], result: HostResult): Promise<void> {
     try {
-      await this.#hosts.getByName(name).report(reports);
-      for (const { buildId, state } of reports) {
+      // The object of release 0.8.0 answers nothing.
+      const answer: { hearsPhases: boolean } | undefined = await this.#hosts.getByName(name).report(reports);
+      const hearsPhases = answer?.hearsPhases ?? false;
+      for (const { buildId, state, phase, version } of reports) {
         this.#failures.delete(buildId);
-        result.told.push({ buildId, state });
+        result.told.push({ buildId, state: hearsPhases && state === "pending" && phase ? phase : state, version });
       }
     } catch (error) {
       for (const { buildId } of reports) this.#failures.set(buildId, (this.#failures.get(buildId) ?? 0) + 1);

@@ -1,4 +1,5 @@
 import type { CacheFacts } from "../domain/cache/scopes.ts";
+import { joinedSummaries } from "../domain/jobs/joined-summaries.ts";
 import type { Granted } from "../domain/pool/claim.ts";
 import type { Grant, LeaseHolder, PlanOfBuild, Result, RunValues } from "../domain/pool/commands.ts";
 import { explain } from "../domain/pool/explain.ts";
@@ -6,14 +7,17 @@ import { explainJob, explainSeveral } from "../domain/pool/explain-jobs.ts";
 import type { Deleted, Deletion } from "../domain/pool/facts.ts";
 import { type LiveQuery, liveIds } from "../domain/pool/live.ts";
 import { measure } from "../domain/pool/metrics.ts";
+import { countNow } from "../domain/pool/now.ts";
 import { toAgent, toBuild, toGrant } from "../domain/pool/record.ts";
 import type { Agent } from "../protocol/agent.ts";
 import type { Build } from "../protocol/build.ts";
 import type { Explanation } from "../protocol/explain.ts";
 import type { BuildJob } from "../protocol/job-record.ts";
 import type { Metrics } from "../protocol/metrics.ts";
+import type { PoolNow } from "../protocol/pool-now.ts";
 import { DETAILS } from "../protocol/problem.ts";
 import type { TestsOfJob } from "../protocol/stored-tests.ts";
+import type { Role } from "../protocol/token.ts";
 import { type ArtifactsOfBuild, artifactsOfBuild, type TestsOfBuild, testsOfBuild } from "./agent-pool-artifacts.ts";
 import type { BuildRecord } from "./agent-pool-build-rows.ts";
 import type { PoolEngine } from "./agent-pool-engine.ts";
@@ -86,6 +90,15 @@ export class PoolRecords {
     return { ...tests, jobKey: job?.ok ? job.value.key : null };
   }
 
+  /** What the build wrote for people, masked: of several jobs each under its name. Null where nothing, or forgotten. */
+  summaryOf(buildId: string): string | null {
+    const found = this.findBuild(buildId);
+    if (!found.ok) return null;
+    const { summary, jobs } = found.value;
+    if (!jobs) return summary;
+    return joinedSummaries(jobs.map(({ id, key }) => ({ key, summary: this.#engine.storage.report(id).summary })));
+  }
+
   planOf(buildId: string): Result<PlanOfBuild> {
     return this.#jobs.planOf(buildId);
   }
@@ -141,6 +154,11 @@ export class PoolRecords {
     if (isLarge && measured && context.now - Date.parse(measured.at) < METRICS_MS) return measured;
     this.#measured = measure(state, orgId, context, storage.deadLetters.count(), this.#pingedAt);
     return this.#measured;
+  }
+
+  now(role: Role): PoolNow {
+    const { state, context } = this.#engine;
+    return countNow(state, role, context);
   }
 
   /** An agent that the pool has. */
@@ -208,12 +226,16 @@ export class PoolRecords {
   cacheFactsOf(holder: LeaseHolder): Result<CacheFacts> {
     const held = this.heldOf(holder);
     if (!held.ok) return held;
-    const { repoId, pipelineId, branch, origin } = this.#engine.storage.builds.find(
-      this.#jobs.granted(holder.buildId)?.buildId ?? holder.buildId,
-    )!.build;
+    const {
+      repoId,
+      pipelineId,
+      branch,
+      origin,
+      trust = "trusted",
+    } = this.#engine.storage.builds.find(this.#jobs.granted(holder.buildId)?.buildId ?? holder.buildId)!.build;
     return {
       ok: true,
-      value: { repoId, pipelineId, branch, event: origin?.event ?? "api", base: origin?.pull?.base || null },
+      value: { repoId, pipelineId, branch, event: origin?.event ?? "api", base: origin?.pull?.base || null, trust },
     };
   }
 

@@ -7,6 +7,7 @@ import type {
   JobFacts,
   KeyedBuild,
   KnownDelivery,
+  QueuedJob,
   Records,
   Report,
 } from "../domain/pool/facts.ts";
@@ -136,7 +137,18 @@ export class PoolStorage implements Records {
     this.#write(`DELETE FROM inputs WHERE build_id IN (${older}) AND build_id NOT IN (${ACTIVE})`);
   }
 
-  ended(buildId: string): { build: BuildFacts; job: JobFacts } | undefined {
+  /** A build, and each of its jobs that the queue had. */
+  queued(buildId: string): QueuedJob[] {
+    const root = this.builds.find(buildId);
+    return root ? [root, ...this.#jobsOf(root)] : [];
+  }
+
+  #jobsOf({ build: { id, several } }: QueuedJob): QueuedJob[] {
+    const rows = several ? [...this.jobRows.of(id).values()] : [];
+    return rows.flatMap(({ build, job }) => (build && job ? [{ build, job }] : []));
+  }
+
+  ended(buildId: string): QueuedJob | undefined {
     const found = this.builds.find(buildId) ?? this.jobRows.find(buildId);
     return found?.build && found.job && isEnded(found.build.status)
       ? { build: found.build, job: found.job }
@@ -171,7 +183,9 @@ export class PoolStorage implements Records {
   /** What a git host has to hear of a build; null where that is nothing any more. */
   hostReport(buildId: string): HostReport | null {
     const found = this.builds.find(buildId);
-    return found ? RULES.hostReport(found.build, found.job) : this.#hosts.report(buildId);
+    if (!found) return this.#hosts.report(buildId);
+    const { build, job } = found;
+    return RULES.hostReport(build, job, build.several && isEnded(build.status) ? this.#jobsOf(found) : [found]);
   }
 
   outputs(jobId: string): Record<string, string> {

@@ -19,7 +19,9 @@ import type { Explanation } from "../protocol/explain.ts";
 import type { BuildJob } from "../protocol/job-record.ts";
 import type { Heartbeat } from "../protocol/jobs.ts";
 import type { Metrics } from "../protocol/metrics.ts";
+import type { PoolNow } from "../protocol/pool-now.ts";
 import type { TestsOfJob } from "../protocol/stored-tests.ts";
+import type { Role } from "../protocol/token.ts";
 import {
   type ArtifactsOfBuild,
   artifactPlacesOf,
@@ -81,6 +83,11 @@ export class AgentPool extends DurableObject<Env> {
     return this.#records.findBuild(buildId);
   }
 
+  /** What a build wrote for people, in Markdown, while the pool knows the build. */
+  async summaryOf(buildId: string): Promise<string | null> {
+    return this.#records.summaryOf(buildId);
+  }
+
   /** Deletes an ended build, or its log. Waits up to a second until nothing of it is left. */
   async deleteBuild(request: DeleteRequest): Promise<Result<null>> {
     const jobs = this.#records.endedJobs(request.buildId) ?? request.seen.jobs;
@@ -134,6 +141,11 @@ export class AgentPool extends DurableObject<Env> {
   /** Counts for dashboards and autoscaling. Those of a large pool are counted at most every five seconds. */
   async metrics(): Promise<Metrics> {
     return this.#records.metrics();
+  }
+
+  /** Counts of active builds, for the head of every page. */
+  async now(role: Role): Promise<PoolNow> {
+    return this.#records.now(role);
   }
 
   /** Creates the object where it does not exist yet. Callers may use it from the next release on. */

@@ -6,7 +6,7 @@ import { AgentPool } from "../../src/objects/agent-pool.ts";
 import type { GitHost } from "../../src/objects/git-host.ts";
 import { arrival, arriving, HOST, sha } from "../support/arrivals.ts";
 import { actor, newBuild, type Pool, poolOf, value } from "./agent-pool-support.ts";
-import { passTime, setClockRight } from "./git-host-support.ts";
+import { newConnection, passTime, setClockRight } from "./git-host-support.ts";
 
 // An alarm of the git host's object would find no connection, and forget what it was told.
 beforeEach(() => passTime(0));
@@ -42,6 +42,7 @@ it("makes the builds of a delivery once, also after the object was evicted, and 
 });
 
 it("remembers across an eviction what a newer head has to end", async () => {
+  await newConnection("github", "https://host.example", { id: HOST.connectionId, orgId: "heads" });
   const pool = poolOf("heads");
   const first = push("heads", "a");
   value(await pool.arrive(arrival("heads", "d1", { builds: [first] })));

@@ -2,9 +2,12 @@ import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { getRecord, jobIn } from "../../src/archive/records.ts";
+import type { HostReport } from "../../src/domain/githost/host-report.ts";
 import type { GraphJob } from "../../src/domain/jobs/graph.ts";
-import type { PlanOfBuild } from "../../src/domain/pool/commands.ts";
+import type { NewBuild, PlanOfBuild } from "../../src/domain/pool/commands.ts";
+import { AgentPool } from "../../src/objects/agent-pool.ts";
 import { graphJob, graphOf } from "../domain/jobs/test-build.ts";
+import { HOST } from "../support/arrivals.ts";
 import { actor, newBuild, type Pool, poolOf, registered, value } from "./agent-pool-support.ts";
 
 const SHA = "a".repeat(40);
@@ -25,9 +28,9 @@ const take = async (pool: Pool, speaker: Speaker) => {
 };
 
 /** A pool with a build whose agent has planned these jobs. */
-const planned = async (orgId: string, jobs: GraphJob[]) => {
+const planned = async (orgId: string, jobs: GraphJob[], over: Partial<NewBuild> = {}) => {
   const pool = poolOf(orgId);
-  const build = newBuild(orgId);
+  const build = newBuild(orgId, over);
   value(await pool.enqueue(build));
   const speaker = await registered(pool, orgId);
   const { holder } = await take(pool, speaker);
@@ -89,6 +92,33 @@ describe("a build of several jobs", () => {
     expect(await row.first()).toEqual({ status: "failed", jobs: '{"total":3,"ended":3,"failed":1}' });
     const { results } = await env.DB.prepare("SELECT id FROM job WHERE build_id = ? ORDER BY id").bind(buildId).all();
     expect(results.map(({ id }) => id)).toEqual(graph.jobs.map(({ id }) => id).sort());
+  });
+
+  it("is told to its git host with what the tests of all its jobs said", async () => {
+    const orgId = "jobs-host";
+    const { pool, speaker } = await planned(orgId, [graphJob("a"), graphJob("b")], { host: HOST });
+    const said: HostReport[] = [];
+    const report = async (reports: HostReport[]) => void said.push(...reports);
+    const GIT_HOST = { getByName: () => ({ report }) } as unknown as Env["GIT_HOST"];
+    const held: Awaited<ReturnType<typeof take>>["holder"][] = [];
+    for (const failed of [1, 2]) {
+      const other = held.length > 0 ? await registered(pool, orgId) : speaker;
+      const { holder } = await take(pool, other);
+      const counts = { total: 10, failed, skipped: 0, flaky: 0, seconds: 1 };
+      const tests = { counts, warnings: 0, hasNews: true, day: "2026-11-23" };
+      value(await pool.progress({ ...holder, steps: [], tests }));
+      held.push(holder);
+    }
+    await runInDurableObject(pool, async (_object, state) => {
+      const object = new AgentPool(state, { ...env, GIT_HOST });
+      await state.blockConcurrencyWhile(async () => {});
+      for (const holder of held) value(await object.finish({ ...holder, status: "failed", exitCode: 1 }));
+      await object.flush();
+    });
+    expect(said.at(-1)).toMatchObject({
+      state: "failure",
+      description: expect.stringMatching(/: 3 of 20 tests failed$/),
+    });
   });
 
   it("leaves nothing where it is deleted", async () => {
