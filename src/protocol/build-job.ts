@@ -4,6 +4,7 @@ import { BUILD_STATES } from "./build-states.ts";
 import { atMost } from "./checks.ts";
 import { Id, Timestamp } from "./common.ts";
 import { LIMITS } from "./limits.ts";
+import { CommitSha } from "./repository.ts";
 import { TestSummary } from "./test-report.ts";
 import { Role } from "./token.ts";
 
@@ -77,8 +78,10 @@ export type JobOfBuild = z.infer<typeof JobOfBuild>;
 
 /** A gate that a build waits for. */
 export const WaitsFor = z.object({ jobId: Id, key: z.string(), gate: JobGate });
+export type WaitsFor = z.infer<typeof WaitsFor>;
 
 /** A decision on a gate. */
 export const GateAnswer = z.strictObject({
   comment: z.nullish(z.string().check(atMost(LIMITS.gateCommentCharacters))),
+  commitSha: z.nullish(CommitSha),
 });

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { JobOfBuild, WaitsFor } from "./build-job.ts";
+import { JobGate, JobOfBuild, WaitsFor } from "./build-job.ts";
 import { BuildReason } from "./build-reason.ts";
 import { BuildStatus } from "./build-states.ts";
 import { atMost, atMostItems, queryNumber, wholeNumber, withoutNul } from "./checks.ts";
@@ -61,6 +61,10 @@ export type PullRequest = z.infer<typeof PullRequest>;
 
 const Trigger = z.enum(["api", "retry"]);
 
+/** Whose code it is: `untrusted` that of a fork, or of an author whom a maintainer lists. Such a build gets no secret. */
+const Trust = z.enum(["trusted", "untrusted"]);
+export type Trust = z.infer<typeof Trust>;
+
 export const Build = z.object({
   id: Id,
   number: z.int(),
@@ -73,6 +77,7 @@ export const Build = z.object({
   status: BuildStatus,
   event: BuildEvent,
   trigger: Trigger,
+  trust: z._default(Trust, "trusted"),
   priority: z.int(),
   agentId: z.nullable(Id),
   attempt: z.int(),
@@ -93,6 +98,7 @@ export const Build = z.object({
   schedule: z._default(z.nullable(z.string()), null),
   supersededBy: z._default(z.nullable(Id), null),
   jobs: z._default(z.nullable(z.array(JobOfBuild)), null),
+  approval: z._default(z.nullable(JobGate), null),
   waitsFor: z._default(z.array(WaitsFor), []),
   tests: z._default(z.nullable(TestSummary), null),
   webUrl: z.optional(z.string()),

@@ -9,8 +9,11 @@ import { Branch, FullName, NewRepository } from "./repository.ts";
 export const HostKind = z.enum(["github", "gitlab", "gitea"]);
 export type HostKind = z.infer<typeof HostKind>;
 
-/** How the service proves to the host who asks: not at all with `none`, where people set the hooks up by hand. */
-const ConnectionAuth = z.enum(["token", "none"]);
+/**
+ * How the service proves to the host who asks: as a GitHub App of the organization's own, by a token, or not at all
+ * with `none`, where people set the hooks up by hand.
+ */
+const ConnectionAuth = z.enum(["app", "token", "none"]);
 
 export const Connection = z.object({
   id: Id,
@@ -21,6 +24,8 @@ export const Connection = z.object({
   apiUrl: z.string(),
   auth: ConnectionAuth,
   hasToken: z.boolean(),
+  appId: z.nullable(z.string()),
+  installationId: z.nullable(z.string()),
   account: z.nullable(z.string()),
   hookGeneration: z.int(),
   isActive: z.boolean(),
@@ -39,12 +44,23 @@ const HostToken = z
     z.regex(/^[\x21-\x7e]+$/, "must be a token of the host, without spaces or line breaks"),
   );
 
+/** The number of a GitHub App, or its client id. */
+const AppId = z.string().check(z.regex(/^[A-Za-z0-9.]{1,100}$/, "must be the App ID or the client ID of a GitHub App"));
+/** PEM as GitHub hands it out. No answer has it. */
+const AppPrivateKey = z.string().check(notEmpty(), atMost(LIMITS.appKeyCharacters));
+
+/** A GitHub App that exists. Its webhook is this connection's from then on. */
+const GivenApp = z.strictObject({ id: AppId, privateKey: AppPrivateKey });
+/** Another key of the App, or another App. */
+const ChangedApp = z.strictObject({ id: z.optional(AppId), privateKey: AppPrivateKey });
+
 export const NewConnection = z.strictObject({
   kind: HostKind,
   name: Name,
   webUrl: HostAddress,
   apiUrl: z.nullish(HostAddress),
   token: z.nullish(HostToken),
+  app: z.optional(GivenApp),
   orgId: z.nullish(OrgId),
 });
 
@@ -53,6 +69,7 @@ export const ConnectionChange = z.strictObject({
   webUrl: z.optional(HostAddress),
   apiUrl: z.optional(HostAddress),
   token: z.optional(z.nullable(HostToken)),
+  app: z.optional(ChangedApp),
   isActive: z.optional(z.boolean()),
 });
 
@@ -66,6 +83,12 @@ export const HookOutcome = z.object({ repositoryId: Id, fullName: z.string(), pr
 export type HookOutcome = z.infer<typeof HookOutcome>;
 
 export const RotatedConnection = z.extend(Connection, { hooks: z.array(HookOutcome) });
+
+/** `pageUrl` is the page of the App at GitHub, where people install it; `hooks` are those of before, now removed. */
+export const InstalledConnection = z.extend(Connection, {
+  pageUrl: z.nullable(z.string()),
+  hooks: z.array(HookOutcome),
+});
 
 /** A repository at the host; `repositoryId` is null where it is not connected. */
 export const HostRepository = z.object({

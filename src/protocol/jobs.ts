@@ -38,9 +38,19 @@ export const FEATURES_HEADER = "X-Agent-Features";
  * `environment`: asks for its variables once it has read the file. `jobs`: plans builds of several jobs and runs them.
  * `retry`: runs steps again as the file says. `include`: reads the files that the pipeline file includes. `files`:
  * writes variables of type file. `tools`: sets up tools. `artifacts`: keeps and fetches
- * them. `cache`: saves and restores it.
+ * them. `cache`: saves and restores it. `untrusted`: runs code of forks, which gets no secret.
  */
-export const FEATURES = ["environment", "jobs", "retry", "include", "files", "tools", "artifacts", "cache"] as const;
+export const FEATURES = [
+  "environment",
+  "jobs",
+  "retry",
+  "include",
+  "files",
+  "tools",
+  "artifacts",
+  "cache",
+  "untrusted",
+] as const;
 export type Feature = (typeof FEATURES)[number];
 
 /** The features in the header's value that this release knows, in the order of `FEATURES`. */

@@ -29,10 +29,14 @@ const REPOSITORIES = {
   cloneUrlCharacters: 2000,
   branchCharacters: 250,
   usernameCharacters: 200,
+  /** Of one repository. */
+  untrustedAuthors: 50,
   /** Address of a git host, or of its API. */
   hostAddressCharacters: 400,
   /** Characters of a git host's token. */
   hostTokenCharacters: 4000,
+  /** Characters of the private key of a GitHub App, as PEM. */
+  appKeyCharacters: 10_000,
   /** Repositories that one page asks a git host for. */
   hostPageLength: 50,
   /** Characters of a clone credential's token or private key. */

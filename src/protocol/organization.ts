@@ -47,6 +47,8 @@ export const NOUNS = [
   "variable",
   "build",
   "artifact",
+  "tests",
+  "cache",
   "audit",
   "agent",
 ] as const;

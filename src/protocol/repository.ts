@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { atMost, notEmpty, visible, withoutNul } from "./checks.ts";
+import { atMost, atMostItems, notEmpty, visible, withoutNul } from "./checks.ts";
 import { Id, OrgId, Timestamp } from "./common.ts";
 import { LIMITS } from "./limits.ts";
 import { PAGE } from "./page.ts";
@@ -33,6 +33,15 @@ export const CommitSha = z.pipe(
   z.transform((sha) => sha.toLowerCase()),
 );
 
+/** Pull requests of forks: not built; built once a member approves each commit; those of members without that. */
+export const Forks = z.enum(["off", "approval", "members"]);
+export type Forks = z.infer<typeof Forks>;
+
+/** Names of people and programs at the git host, such as `renovate[bot]`. */
+const UntrustedAuthors = z
+  .array(z.string().check(notEmpty(), atMost(LIMITS.nameCharacters), visible()))
+  .check(atMostItems(LIMITS.untrustedAuthors, "names"));
+
 export const Repository = z.object({
   id: Id,
   orgId: OrgId,
@@ -45,6 +54,8 @@ export const Repository = z.object({
   isActive: z.boolean(),
   hasCredential: z.boolean(),
   hasHook: z.boolean(),
+  forks: Forks,
+  untrustedAuthors: z.array(z.string()),
   createdAt: Timestamp,
   updatedAt: Timestamp,
 });
@@ -59,6 +70,8 @@ export const NewRepository = z.strictObject({
   orgId: z.nullish(OrgId),
   defaultBranch: z.nullish(Branch),
   connectionId: z.nullish(Id),
+  forks: z.optional(Forks),
+  untrustedAuthors: z.optional(UntrustedAuthors),
 });
 
 export const RepositoryChange = z.strictObject({
@@ -69,6 +82,8 @@ export const RepositoryChange = z.strictObject({
   defaultPipelineId: z.optional(z.nullable(Id)),
   connectionId: z.optional(z.nullable(Id)),
   isActive: z.optional(z.boolean()),
+  forks: z.optional(Forks),
+  untrustedAuthors: z.optional(UntrustedAuthors),
 });
 
 /** Each filter finds the repositories with exactly this value. */

@@ -1,0 +1,49 @@
+import * as z from "zod/mini";
+import { BuildStatus } from "./build-states.ts";
+import { Id, QueryFlag, Timestamp } from "./common.ts";
+import { NEWEST_PAGE } from "./page.ts";
+
+/** A build that has ended, as a bar of a chart shows it. */
+export const BuildOfHistory = z.object({
+  id: Id,
+  number: z.int(),
+  branch: z.string(),
+  tag: z.nullable(z.string()),
+  status: BuildStatus,
+  isFlaky: z.boolean(),
+  subject: z.nullable(z.string()),
+  author: z.nullable(z.string()),
+  queuedAt: Timestamp,
+  startedAt: z.nullable(Timestamp),
+  finishedAt: Timestamp,
+});
+export type BuildOfHistory = z.infer<typeof BuildOfHistory>;
+
+/** How long something took: half of the builds, and nine in ten of them, at most so many seconds. */
+const Percentiles = z.nullable(z.object({ p50: z.number(), p90: z.number() }));
+
+/** The builds of seven days. */
+export const WeekOfBuilds = z.object({
+  succeeded: z.int(),
+  failed: z.int(),
+  canceled: z.int(),
+  flaky: z.int(),
+  tookSeconds: Percentiles,
+  waitedSeconds: Percentiles,
+});
+export type WeekOfBuilds = z.infer<typeof WeekOfBuilds>;
+
+export const PipelineHistory = z.object({
+  pipelineId: Id,
+  name: z.string(),
+  repoId: Id,
+  repository: z.string(),
+  isRed: z.boolean(),
+  /** The newest first, at most 30. */
+  builds: z.array(BuildOfHistory),
+  week: WeekOfBuilds,
+  weekBefore: WeekOfBuilds,
+});
+export type PipelineHistory = z.infer<typeof PipelineHistory>;
+
+export const HistoryFilter = z.strictObject({ isRed: z.optional(QueryFlag), ...NEWEST_PAGE });
