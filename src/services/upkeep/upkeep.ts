@@ -5,6 +5,7 @@ import { removeArchived } from "./archive-retention.ts";
 import { removeUnusedCache } from "./cache-retention.ts";
 import { moveAudit, moveBuilds, removeEarlierBuilds } from "./earlier.ts";
 import { Failures } from "./failures.ts";
+import { countHistories, recountHistories } from "./histories.ts";
 import { writeNumbers } from "./numbers.ts";
 import { sweepPools } from "./pools.ts";
 import { reconcileBuilds } from "./reconcile.ts";
@@ -29,6 +30,8 @@ const CHORES: Record<string, Chore> = {
   reconcileBuilds,
   moveBuilds,
   moveAudit,
+  countHistories,
+  recountHistories,
   removeBuilds,
   removeEarlierBuilds,
   removeArchived,

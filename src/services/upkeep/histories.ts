@@ -1,0 +1,168 @@
+import { type SQL, sql } from "drizzle-orm";
+import type { Query } from "../../db/query.ts";
+import { refOf } from "../../domain/git-ref.ts";
+import {
+  dayStart,
+  type EndedBuild,
+  type History,
+  isRed,
+  KEPT,
+  keptSince,
+  NO_HISTORY,
+  rollUp,
+} from "../../domain/history/roll-up.ts";
+import { firstIdAt, timeOfId } from "../../domain/id-range.ts";
+import { type Chore, type Done, minuteOf, NOTHING, type Run } from "./run.ts";
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+/** A build counts in the runs of so long after its end: D1 may hear of it a little late. */
+const NEWS_MS = 5 * MINUTE_MS;
+/** Then all days of a pipeline are counted again: builds that D1 heard of later, or that are no more. */
+const RECOUNT_MS = DAY_MS;
+const RECOUNT_EVERY_MINUTES = 60;
+/** Pipelines of one run, and of one batch. */
+const PIPELINES = 200;
+const AT_ONCE = 20;
+/** Builds that one count of a pipeline looks at: of its default branch or of tags, and of any before the kept days. */
+const COUNTED = 2000;
+const LOOKED_BACK = 500;
+
+interface DueRow {
+  orgId: string;
+  pipelineId: string;
+  defaultBranch: string;
+  /** The oldest build of which there are news; null where all days are due. */
+  oldest: string | null;
+  builds: string | null;
+  days: string | null;
+  recountedAt: number | null;
+}
+
+interface Due extends Omit<DueRow, "builds" | "days"> {
+  before: History;
+  /** The first millisecond of what is counted. */
+  from: number;
+  isWhole: boolean;
+}
+
+const COLUMNS = sql.raw(
+  "p.org_id AS orgId, p.id AS pipelineId, r.default_branch AS defaultBranch, h.builds, h.days, h.recounted_at AS recountedAt",
+);
+const WITH_HISTORY = sql.raw(`JOIN repository r ON r.id = p.repo_id
+  LEFT JOIN pipeline_history h ON h.org_id = p.org_id AND h.pipeline_id = p.id`);
+
+/** Pipelines of which a build has ended lately. Those that were not counted for longest come first. */
+const withNews = ({ now }: Run): SQL => sql`SELECT ${COLUMNS}, news.oldest FROM (
+    SELECT org_id, pipeline_id, min(id) AS oldest FROM build_summary
+    WHERE finished_at >= ${now - NEWS_MS} AND pipeline_id IS NOT NULL GROUP BY org_id, pipeline_id) AS news
+  JOIN pipeline p ON p.id = news.pipeline_id AND p.org_id = news.org_id ${WITH_HISTORY}
+  ORDER BY coalesce(h.counted_at, 0) LIMIT ${PIPELINES}`;
+
+/** Pipelines that were never counted, or not for a day. One without builds of late has nothing to count. */
+const withoutCount = ({ now, buildsBefore }: Run): SQL => sql`SELECT ${COLUMNS}, NULL AS oldest
+  FROM pipeline p ${WITH_HISTORY}
+  WHERE CASE WHEN h.org_id IS NULL
+    THEN EXISTS (SELECT 1 FROM build_summary b WHERE b.org_id = p.org_id AND b.pipeline_id = p.id)
+    ELSE h.recounted_at = 0 OR (h.recounted_at <= ${now - RECOUNT_MS}
+      AND (h.days <> '{}' OR (h.oldest <> '' AND h.oldest < ${firstIdAt(buildsBefore)}))) END
+  ORDER BY coalesce(h.recounted_at, 0) LIMIT ${PIPELINES}`;
+
+const parsed = ({ builds, days }: DueRow): History | null => {
+  try {
+    return builds && days ? { builds: JSON.parse(builds), days: JSON.parse(days) } : null;
+  } catch {
+    return null;
+  }
+};
+
+const dueOf = (row: DueRow, { now, buildsBefore }: Run): Due => {
+  const { builds, days } = parsed(row) ?? NO_HISTORY;
+  const before = { builds: builds.filter(({ finishedAt }) => finishedAt >= buildsBefore), days };
+  const isWhole = row.oldest === null || row.recountedAt === null || builds === NO_HISTORY.builds;
+  const from = isWhole ? keptSince(now) : Math.min(dayStart(timeOfId(row.oldest ?? "")), dayStart(now));
+  return { ...row, before, from, isWhole };
+};
+
+const BUILD_COLUMNS = sql.raw(`id, number, ref, status, coalesce(tests ->> 'flaky', 0) > 0 AS isFlaky, subject, author,
+  queued_at AS queuedAt, started_at AS startedAt, finished_at AS finishedAt`);
+
+/** Whether a row is of the default branch, or of a tag: a release. A pull request may come from a branch of that name. */
+const isTrunk = ({ defaultBranch }: Due): SQL => sql`finished_at IS NOT NULL AND pull_number IS NULL
+  AND (ref = ${refOf(defaultBranch)} OR ref LIKE 'refs/tags/%')`;
+
+const ofPipeline = ({ orgId, pipelineId }: Due): SQL => sql`org_id = ${orgId} AND pipeline_id = ${pipelineId}`;
+
+const since = (due: Due): SQL => sql`SELECT ${BUILD_COLUMNS} FROM build_summary
+  WHERE ${ofPipeline(due)} AND id >= ${firstIdAt(due.from)} AND ${isTrunk(due)}
+  ORDER BY id DESC LIMIT ${COUNTED}`;
+
+const before = (due: Due, { buildsBefore }: Run): SQL => sql`SELECT ${BUILD_COLUMNS} FROM (
+    SELECT * FROM build_summary WHERE ${ofPipeline(due)} AND id < ${firstIdAt(due.from)}
+    ORDER BY id DESC LIMIT ${LOOKED_BACK})
+  WHERE ${isTrunk(due)} AND finished_at >= ${buildsBefore} LIMIT ${KEPT.builds}`;
+
+interface BuildRow extends Omit<EndedBuild, "isFlaky"> {
+  isFlaky: number;
+}
+
+const endedOf = (row: BuildRow): EndedBuild => ({ ...row, isFlaky: row.isFlaky === 1 });
+
+/** Where more builds were made than one count looks at, a day of which it did not see all is left as it was. */
+const seenSince = (due: Due, builds: readonly BuildRow[], now: number): number => {
+  const last = builds.at(-1);
+  if (!last || builds.length < COUNTED) return due.from;
+  return Math.min(dayStart(timeOfId(last.id)) + DAY_MS, dayStart(now));
+};
+
+const save = (run: Run, due: Due, { builds, days }: History): Query => {
+  const { now, db } = run;
+  const values = sql.join(
+    [
+      ...[due.orgId, due.pipelineId, builds[0]?.id ?? "", builds.at(-1)?.id ?? "", Number(isRed({ builds, days }))],
+      ...[JSON.stringify(builds), JSON.stringify(days), now, due.isWhole ? now : due.recountedAt],
+    ].map((value) => sql`${value}`),
+    sql`, `,
+  );
+  return db.statement(sql`INSERT INTO pipeline_history
+      (org_id, pipeline_id, newest, oldest, is_red, builds, days, counted_at, recounted_at)
+    SELECT ${values} WHERE EXISTS (SELECT 1 FROM pipeline WHERE id = ${due.pipelineId} AND org_id = ${due.orgId})
+    ON CONFLICT DO UPDATE SET newest = excluded.newest, oldest = excluded.oldest, is_red = excluded.is_red,
+      builds = excluded.builds, days = excluded.days, counted_at = excluded.counted_at,
+      recounted_at = excluded.recounted_at
+    WHERE builds <> excluded.builds OR days <> excluded.days OR recounted_at < excluded.recounted_at`);
+};
+
+const count = async (run: Run, dues: Due[]): Promise<void> => {
+  const { db, now } = run;
+  const whole = dues.filter(({ isWhole }) => isWhole);
+  const [lately, earlier] = await Promise.all([
+    db.run(...dues.map((due) => db.statement<BuildRow>(since(due)))),
+    db.run(...whole.map((due) => db.statement<BuildRow>(before(due, run)))),
+  ]);
+  const saved = dues.map((due, at) => {
+    const { results } = lately[at]!;
+    const older = earlier[whole.indexOf(due)]?.results ?? [];
+    const builds = [...results, ...older].map(endedOf);
+    return save(run, due, rollUp(due.before, seenSince(due, results, now), builds, now));
+  });
+  await db.run(...saved);
+};
+
+const countAll = async (run: Run, due: SQL): Promise<number> => {
+  const [{ results }] = await run.db.run(run.db.statement<DueRow>(due));
+  for (let at = 0; at < results.length; at += AT_ONCE) {
+    await count(
+      run,
+      results.slice(at, at + AT_ONCE).map((row) => dueOf(row, run)),
+    );
+  }
+  return results.length;
+};
+
+/** Counts the histories of pipelines from the rows of their builds. */
+export const countHistories: Chore = async (run): Promise<Done> => ({ histories: await countAll(run, withNews(run)) });
+
+/** Counts all days again, of whichever pipelines are due. */
+export const recountHistories: Chore = async (run): Promise<Done> =>
+  minuteOf(run.now) % RECOUNT_EVERY_MINUTES === 0 ? { recounted: await countAll(run, withoutCount(run)) } : NOTHING;
