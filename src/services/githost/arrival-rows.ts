@@ -2,8 +2,8 @@ import { and, desc, eq, getTableColumns, inArray, or, sql } from "drizzle-orm";
 import { compiled } from "../../db/compiled.ts";
 import type { Database } from "../../db/query.ts";
 import { connection, openPull, pipeline, repository } from "../../db/schema.ts";
-import { refOf } from "../../domain/git-ref.ts";
 import type { Arrival, HostRepository } from "../../domain/githost/arrival.ts";
+import { refOfPull } from "../../domain/githost/arrived.ts";
 import type { Context } from "../core/context.ts";
 
 export type ConnectionRow = typeof connection.$inferSelect;
@@ -75,7 +75,7 @@ const pullRows = compiled(getTableColumns(openPull), (db, shape) => {
 
 /** What finds the pull requests of a delivery; null where it has none. */
 const pullKeyOf = (arrival: Arrival): { ref: string; number?: number } | null => {
-  if (arrival.kind === "pull") return { ref: refOf(arrival.pull.branch), number: arrival.pull.number };
+  if (arrival.kind === "pull") return { ref: refOfPull(arrival), number: arrival.pull.number };
   return arrival.kind === "push" ? { ref: arrival.ref } : null;
 };
 

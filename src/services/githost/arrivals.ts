@@ -10,6 +10,7 @@ import { Refusal, settled } from "../core/refusal.ts";
 import { triggersOf } from "../pipeline-triggers.ts";
 import { afterArrival } from "./after-arrival.ts";
 import { type ArrivalRows, readArrivalRows } from "./arrival-rows.ts";
+import { takeAsked } from "./asked-at-host.ts";
 import { deliveryNote } from "./delivery-notes.ts";
 import { newBuilds } from "./new-builds.ts";
 import { isLate, openPullsOf } from "./open-pulls.ts";
@@ -36,7 +37,7 @@ const planned = ({ repository, pipelines, pulls }: ArrivalRows, arrival: Arrival
   if (arrival.kind === "ping") return "the host tries the hook";
   if (!repository) return "no active repository of this connection has this id";
   if (arrival.kind === "pull" && isLate(pulls, arrival)) return "a later change of the pull request came first";
-  const { skippedHeads, defaultBranch } = repository;
+  const { skippedHeads, defaultBranch, forks, untrustedAuthors } = repository;
   const arrived = arrivedOf(arrival, (sha) => skippedHeads?.includes(sha) ?? false);
   if (arrived === null)
     return { builds: [], ended: [], openPull: null, ignored: "the repository was renamed", leftOut: 0 };
@@ -44,7 +45,7 @@ const planned = ({ repository, pipelines, pulls }: ArrivalRows, arrival: Arrival
     const { on, supersede } = triggersOf(row);
     return { id: row.id, file: row.definition === null ? row.configPath : null, on, supersede };
   });
-  return plan(arrived, { defaultBranch }, wanting, openPullsOf(pulls));
+  return plan(arrived, { defaultBranch, forks, untrustedAuthors: untrustedAuthors ?? [] }, wanting, openPullsOf(pulls));
 };
 
 /** Why there is no build, though some were planned. */
@@ -69,7 +70,7 @@ const carryOut = async (context: Context, sent: Sent, rows: ArrivalRows, plan: P
   let arrived: ArrivedBuild[] = [];
   if (plan.builds.length > 0 || plan.ended.length > 0) {
     const pool = await context.pool();
-    const builds = newBuilds(context, { ...rows, connection, repository, arrival }, plan.builds);
+    const builds = await newBuilds(context, { ...rows, connection, repository, arrival }, plan.builds);
     const { orgId } = context;
     const hook = generation === null ? null : hookName(connectionId, generation);
     const told = { orgId, connectionId, deliveryId: id, hook, builds, ended: plan.ended, actor: actorOf(context) };
@@ -83,7 +84,24 @@ const carryOut = async (context: Context, sent: Sent, rows: ArrivalRows, plan: P
   return outcomeOf(arrived, plan);
 };
 
+/** @throws Refusal gone where D1 was restored to a time at which the hook was valid */
+const checkHook = async (
+  context: Context,
+  { connectionId, id, generation }: Sent & { generation: number },
+): Promise<void> => {
+  const hook = hookName(connectionId, generation);
+  const told = { orgId: context.orgId, connectionId, deliveryId: id, hook, builds: [], ended: [] };
+  const answer = await (await context.pool()).arrive({ ...told, actor: actorOf(context) });
+  if (!answer.ok && answer.refusal.kind === "unauthenticated") throw gone();
+};
+
 const takeWith = async (context: Context, sent: Sent, rows: ArrivalRows): Promise<Outcome> => {
+  const { arrival } = sent;
+  if (arrival.kind === "rerun" || arrival.kind === "pressed") {
+    if (sent.generation === null) return nothing("what a person asked for is not done again");
+    await checkHook(context, { ...sent, generation: sent.generation });
+    return takeAsked(context, rows, sent.id, arrival);
+  }
   const plan = planned(rows, sent.arrival);
   return typeof plan === "string" ? nothing(plan) : carryOut(context, sent, rows, plan);
 };

@@ -1,10 +1,11 @@
 import { branchOf } from "../../domain/git-ref.ts";
 import type { Arrival } from "../../domain/githost/arrival.ts";
 import { hostTargetOf } from "../../domain/githost/host-target.ts";
-import type { PlannedBuild } from "../../domain/githost/plan-facts.ts";
+import type { OpenPull, PlannedBuild } from "../../domain/githost/plan-facts.ts";
 import type { ArrivingBuild } from "../../domain/pool/arrivals.ts";
 import { mergeRequires } from "../../domain/requires.ts";
 import { actorOf, type Context } from "../core/context.ts";
+import { sealRun } from "../run-values.ts";
 import type { ConnectionRow, PipelineRow, RepositoryRow } from "./arrival-rows.ts";
 
 interface Source {
@@ -16,16 +17,21 @@ interface Source {
 
 const commitOf = (arrival: Arrival) => ("commit" in arrival ? arrival.commit : null);
 
+/** The branch that a pull request comes from: in the fork, if it is one. */
+const headOf = (arrival: Arrival, { number, ref }: OpenPull): string =>
+  arrival.kind === "pull" && arrival.pull.number === number ? arrival.pull.branch : branchOf(ref);
+
 /** A planned build as the pool takes it. */
-const newBuild = (
+const newBuild = async (
   context: Context,
   { connection, repository, arrival }: Source,
   pipeline: PipelineRow,
   planned: PlannedBuild,
-): ArrivingBuild => {
-  const { event, ref, sha, before, pull, purpose, undecidedPaths, supersedes } = planned;
+): Promise<ArrivingBuild> => {
+  const { event, ref, sha, before, pull, purpose, undecidedPaths, supersedes, trust, needsApproval } = planned;
+  const id = context.newId();
   return {
-    id: context.newId(),
+    id,
     orgId: context.orgId,
     repoId: repository.id,
     pipelineId: pipeline.id,
@@ -39,7 +45,7 @@ const newBuild = (
     timeoutSeconds: pipeline.timeoutSeconds,
     maxParallel: pipeline.maxParallel,
     maxAttempts: pipeline.maxAttempts,
-    inputs: null,
+    inputs: await sealRun(context, id, {}, trust),
     secretKeys: [],
     retryOf: null,
     createdBy: { kind: "connection", id: connection.id, name: connection.name },
@@ -47,7 +53,7 @@ const newBuild = (
       event,
       before,
       pull: pull && {
-        ...{ number: pull.number, base: pull.base, branch: branchOf(pull.ref) },
+        ...{ number: pull.number, base: pull.base, branch: headOf(arrival, pull) },
         ...{ title: pull.title, author: pull.author },
       },
       // GitHub and Gitea tell no commit with a pull request: lists then show what the pull request says.
@@ -60,12 +66,15 @@ const newBuild = (
     idempotency: null,
     actor: actorOf(context),
     supersedes,
+    ...(trust === "untrusted" && { trust, needsApproval }),
   };
 };
 
 /** The builds that were planned, in their order. */
-export const newBuilds = (context: Context, source: Source, planned: PlannedBuild[]): ArrivingBuild[] =>
-  planned.flatMap((one) => {
-    const pipeline = source.pipelines.find(({ id }) => id === one.pipelineId);
-    return pipeline ? [newBuild(context, source, pipeline, one)] : [];
-  });
+export const newBuilds = async (context: Context, source: Source, planned: PlannedBuild[]): Promise<ArrivingBuild[]> =>
+  Promise.all(
+    planned.flatMap((one) => {
+      const pipeline = source.pipelines.find(({ id }) => id === one.pipelineId);
+      return pipeline ? [newBuild(context, source, pipeline, one)] : [];
+    }),
+  );

@@ -1,8 +1,8 @@
 import { and, eq, lt, sql } from "drizzle-orm";
 import type { Database, Query } from "../../db/query.ts";
 import { openPull } from "../../db/schema.ts";
-import { refOf } from "../../domain/git-ref.ts";
 import type { Arrival } from "../../domain/githost/arrival.ts";
+import { refOfPull } from "../../domain/githost/arrived.ts";
 import type { OpenPull } from "../../domain/githost/plan-facts.ts";
 import type { OpenPullRow } from "./arrival-rows.ts";
 
@@ -39,7 +39,7 @@ export const isLate = (rows: OpenPullRow[], change: PullChange): boolean => {
 };
 
 /**
- * Statements that store what a change says of a pull request of the repository itself, in any order and however often
+ * Statements that store what a change says of a pull request, in any order and however often
  * they run: the latest time of the host counts.
  */
 export const storePull = (
@@ -54,7 +54,7 @@ export const storePull = (
   const row: OpenPullRow = {
     repoId,
     number: pull.number,
-    ref: isClose ? CLOSED : refOf(pull.branch),
+    ref: isClose ? CLOSED : refOfPull(change),
     base: pull.base,
     headSha: sha,
     draft: pull.isDraft,
