@@ -56,9 +56,9 @@ interface Found {
   finishedAt: number | null;
 }
 
-/** The newest ended build of the pipeline and ref; one that runs where none has ended. Superseded ones do not count. */
+/** The newest ended build of the pipeline and ref; one that runs where none has ended. Superseded and untrusted ones do not count. */
 const newestBuild = (orgId: string, id: string, generation: number, ref: string | null) => {
-  const columns = sql.raw("id, pipeline_id, ref, status, reason, finished_at");
+  const columns = sql.raw("id, pipeline_id, ref, status, reason, finished_at, created_by");
   const newest = (column: string, value: SQL): SQL =>
     sql`SELECT * FROM (SELECT ${columns} FROM build_summary
       WHERE org_id = ${orgId} AND ${sql.raw(column)} = ${value} ORDER BY id DESC LIMIT ${LOOKED_AT})`;
@@ -73,6 +73,7 @@ const newestBuild = (orgId: string, id: string, generation: number, ref: string 
     )
     SELECT wanted.name, b.status, b.finished_at AS finishedAt FROM wanted LEFT JOIN (
       SELECT * FROM build WHERE coalesce(reason, '') NOT IN ('superseded', 'skipped')
+        AND json_extract(created_by, '$.trust') IS NULL
       ORDER BY finished_at IS NULL, id DESC LIMIT 1
     ) b`;
 };

@@ -1,19 +1,15 @@
 import { type ComposedEntry, compose, EnvironmentTooLarge } from "../domain/compose.ts";
 import { type AttachedGroup, openGroups } from "../domain/group-protection.ts";
 import type { Grant } from "../domain/pool/commands.ts";
-import { inputsContext } from "../domain/seal-context.ts";
 import type { EnvironmentKey } from "../protocol/build.ts";
 import type { HandedEnvironment } from "../protocol/jobs.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import type { Context } from "./core/context.ts";
 import { Damaged } from "./core/sealing.ts";
 import { scoped } from "./environment-preview.ts";
+import { runValuesOf } from "./run-values.ts";
+import { Uncomposable } from "./uncomposable.ts";
 import { storedValue, type VariableRow } from "./variables.ts";
-
-/** The environment cannot be composed, now or later: the build fails with this message. */
-export class Uncomposable extends Error {
-  override name = "Uncomposable";
-}
 
 /** Why the environment can never be handed out; null where a later attempt may succeed. */
 export const unopenable = (error: unknown): string | null => {
@@ -30,13 +26,6 @@ export const attachedGroups = (rows: GroupRow[]): AttachedGroup[] =>
     return { id, name, protection };
   });
 
-/** The run's own values, opened. Those of a job are sealed for its build. */
-export const runValuesOf = async (
-  context: Context,
-  { inputs, buildId, job }: Grant,
-): Promise<Record<string, string>> =>
-  inputs ? JSON.parse(await context.keys.open(inputs, inputsContext(context.orgId, job?.buildId ?? buildId))) : {};
-
 /** Whoever may trigger a build does not change what a protected group says, such as where a release goes. */
 const isProtected = (attached: AttachedGroup[], { scope, ownerId }: VariableRow): boolean =>
   scope === "group" && attached.some(({ id, protection }) => id === ownerId && protection !== null);
@@ -49,7 +38,7 @@ const checkFiles = ({ headers }: Context, entries: ComposedEntry[]): void => {
 };
 
 /**
- * Composes what the holder of the grant gets, and opens no other value. Without a job that names it, a protected group
+ * Composes what the holder of the grant gets, and opens no other value: of an untrusted build no secret. Without a job that names it, a protected group
  * stays closed.
  * @throws Uncomposable; EnvironmentTooLarge; Damaged; Refusal keyring-unavailable
  */
@@ -60,16 +49,21 @@ export const composeFor = async (
 ): Promise<ComposedEntry[]> => {
   if (found.rows.length > LIMITS.activeVariables) throw new EnvironmentTooLarge("variables");
   const { job, decision = null } = grant.job ?? {};
-  const asking = { groups: job?.groups ?? [], branch: grant.build.branch, decision };
+  const trust = grant.build.trust ?? "trusted";
+  const asking = { groups: job?.groups ?? [], branch: grant.build.branch, decision, trust };
   const attached = attachedGroups(found.groups);
   const { groupIds, refused } = openGroups(attached, asking);
   if (refused !== null) throw new Uncomposable(refused);
   const open = found.rows
     .filter(({ scope, ownerId }) => scope !== "group" || groupIds.includes(ownerId))
     .map((row) => (isProtected(attached, row) ? { ...row, allowOverride: false } : row));
-  const variables = await Promise.all(open.map(async (row) => scoped(row, await storedValue(context, row))));
+  const isHidden = ({ isSecret, fileEncoding }: VariableRow) =>
+    trust === "untrusted" && (isSecret || fileEncoding !== null);
+  const variables = await Promise.all(
+    open.map(async (row) => scoped(row, isHidden(row) ? "" : await storedValue(context, row))),
+  );
   const run = await runValuesOf(context, grant);
-  const entries = compose({ variables, groupIds, run, secretKeys: grant.secretKeys }, "trusted");
+  const entries = compose({ variables, groupIds, run, secretKeys: grant.secretKeys }, trust);
   checkFiles(context, entries);
   return entries;
 };

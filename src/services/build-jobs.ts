@@ -1,5 +1,6 @@
 import { jobIn } from "../archive/records.ts";
 import { job } from "../db/schema.ts";
+import type { Build, Step } from "../protocol/build.ts";
 import { PathId } from "../protocol/common.ts";
 import { Explanation, sentence } from "../protocol/explain.ts";
 import { BuildJob } from "../protocol/job-record.ts";
@@ -46,6 +47,15 @@ export const findLogOfJob = async (context: Context, id: string): Promise<Logged
   const { isLogDeleted } = await findRecord(context, buildId);
   return { id, orgId: context.orgId, finishedAt, attempt, isLogDeleted };
 };
+
+/** The steps of jobs by their ids, as far as the record of their build has them: all, once it has ended. */
+export const stepsIn = (build: Pick<Build, "jobs">): Map<string, Step[]> =>
+  new Map(
+    (build.jobs ?? []).flatMap((job): [string, Step[]][] => {
+      const { steps } = job as Partial<BuildJob>;
+      return steps ? [[job.id, steps]] : [];
+    }),
+  );
 
 export const getJob = verb({
   access: { role: "viewer" },

@@ -12,10 +12,13 @@ const timestampOf = (at: number | null): string | null => (at === null ? null : 
 
 /** The build of a row: without what only its own page shows, which the archive has. */
 export const buildOfRow = (row: BuildRow): Build => {
-  const { poolVersion, pullNumber, failedLine, tests, jobs, ...fields } = row;
+  const { poolVersion, pullNumber, failedLine, tests, jobs, createdBy: by, ...fields } = row;
   const branch = branchOf(row.ref);
   return {
     ...fields,
+    createdBy: by && { kind: by.kind, id: by.id, name: by.name },
+    trust: by?.trust ?? "trusted",
+    approval: null,
     branch,
     tag: tagOf(branch),
     pull: pullNumber === null ? null : { number: pullNumber, base: null, branch, title: null, author: null },
@@ -39,6 +42,8 @@ export const buildRecord = <B extends Build>(context: Context, build: B): B => (
   ...build,
   ref: build.ref ?? refOf(build.branch),
   event: build.event ?? "api",
+  trust: build.trust ?? "trusted",
+  approval: build.approval ?? null,
   createdBy: build.createdBy ?? null,
   tag: build.tag ?? tagOf(build.branch),
   pull: build.pull ?? null,

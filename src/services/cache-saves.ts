@@ -35,7 +35,29 @@ type SaveFacts = Required<Omit<CacheGrantFacts, "uploadId">> & { uploadId?: stri
 
 const taken = () => new Refusal("conflict", "There is an entry of this key already: entries never change.");
 
-/** Begins to save an entry, where there is none of its key. */
+/** Why an agent may not send under a grant. */
+const FOREIGN = "The grant is for another entry, or for another agent.";
+
+/** What was begun under an earlier grant of this holder, also one that has expired. @throws Refusal forbidden */
+const begun = async (
+  { keys, orgId }: Context,
+  grant: string,
+  {
+    tokenHash,
+    fence,
+    jobId,
+    path,
+    body,
+  }: Pick<SaveFacts, "tokenHash" | "fence" | "jobId" | "path"> & { body: CacheOpening },
+): Promise<Pick<SaveFacts, "id" | "uploadId">> => {
+  const facts = await keys.cacheGrants.read("cache-write", grant);
+  const wanted = { orgId, tokenHash, fence, jobId, path, ...body };
+  const isSame = Object.entries(wanted).every(([name, value]) => facts?.[name as keyof CacheGrantFacts] === value);
+  if (!facts || !isSame) throw new Refusal("forbidden", FOREIGN);
+  return { id: facts.id, uploadId: facts.uploadId };
+};
+
+/** Begins to save an entry, where there is none of its key, or continues what the caller has begun. */
 export const openCache = verb({
   access: { agent: true },
   params: PathId,
@@ -45,17 +67,20 @@ export const openCache = verb({
     const holder = await holderOf(context, params.id);
     const { writes } = await scopesOf(context, holder);
     if (!writes) throw new Refusal("forbidden", "A build like this saves nothing to the cache.");
-    const { orgId, archive, keys } = context;
+    const { orgId, archive, keys, headers } = context;
     const path = `${writes.path}${await sha256Hex(body.key)}`;
     if (await reaching(findEntry(archive, path))) throw taken();
-    const id = context.newId();
     const until = context.now.getTime() + GRANT_MS;
     const parts = partsOf(body.bytes);
-    const uploadId = parts > 1 ? await reaching(beginParts(archive, { path, id })) : undefined;
-    const { tokenHash, fence } = holder;
-    const facts: SaveFacts = { orgId, jobId: params.id, tokenHash, fence, path, id, until, ...body, uploadId };
+    const held = { jobId: params.id, tokenHash: holder.tokenHash, fence: holder.fence, path };
+    const begin = async () => {
+      const id = context.newId();
+      return { id, uploadId: parts > 1 ? await reaching(beginParts(archive, { path, id })) : undefined };
+    };
+    const save = headers.grant ? await begun(context, headers.grant, { ...held, body }) : await begin();
+    const facts: SaveFacts = { orgId, ...held, until, ...body, ...save };
     return {
-      cacheId: id,
+      cacheId: save.id,
       grant: await keys.cacheGrants.grant("cache-write", facts),
       expiresAt: new Date(until).toISOString(),
       partBytes: LIMITS.artifactPartBytes,
@@ -73,8 +98,7 @@ const granted = async (context: Context, grant: string | null, jobId: string, ca
   if (context.now.getTime() >= facts.until)
     throw new Refusal("forbidden", "The grant has expired: ask for another one.");
   const isIts = facts.orgId === orgId && facts.tokenHash === tokenHash;
-  if (!isIts || facts.jobId !== jobId || facts.id !== cacheId)
-    throw new Refusal("forbidden", "The grant is for another entry, or for another agent.");
+  if (!isIts || facts.jobId !== jobId || facts.id !== cacheId) throw new Refusal("forbidden", FOREIGN);
   return facts as SaveFacts;
 };
 

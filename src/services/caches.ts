@@ -17,7 +17,6 @@ export const listCache = verb({
   params: PathId,
   output: z.array(CacheEntry),
   async run(context, { params }) {
-    await context.admit();
     const row = await findOne(context, repository, COLUMNS, params.id);
     const entries = await reaching(listEntries(context.archive, repositoryPath(context.orgId, row.id)));
     const newest = entries.sort((a, b) => (a.madeAt < b.madeAt ? 1 : -1));

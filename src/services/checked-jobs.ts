@@ -43,7 +43,7 @@ const sampleText = (of: TextToCheck, branch: string, { pipeline }: PlanSources) 
   path: pipeline?.definition != null ? null : (pipeline?.configPath ?? PIPELINE_DEFAULTS.configPath),
   build: {
     ...{ id: NO_ID, number: 1, branch, commit: null, message: null, trigger: "api", event: "api", ref: refOf(branch) },
-    ...{ tag: null, pull: null, base: null, schedule: null },
+    ...{ tag: null, pull: null, base: null, schedule: null, trusted: true },
   },
   requires: mergeRequires(pipeline?.requires ?? {}, {}) ?? {},
   timeoutSeconds: pipeline?.timeoutSeconds ?? PIPELINE_DEFAULTS.timeoutSeconds,

@@ -2,12 +2,15 @@ import type { HostHealth } from "../domain/githost/host-health.ts";
 import type { HookSettings, HostClient } from "../hosts/host-client.ts";
 import { HostProblem } from "../hosts/host-problem.ts";
 import { PathId } from "../protocol/common.ts";
-import { ConnectionCheck } from "../protocol/connection.ts";
-import { hookedRepositories, ofEach, ownHook, settingsOf } from "./connection-hooks.ts";
+import { ConnectionCheck, type HookOutcome } from "../protocol/connection.ts";
+import { appHookProblem } from "./app-hooks.ts";
+import { appOf } from "./app-proof.ts";
+import { hookedRepositories, ofEach, ownHook } from "./connection-hooks.ts";
 import { findConnection } from "./connections.ts";
 import type { Context } from "./core/context.ts";
 import { verb } from "./core/verb.ts";
-import { type ConnectionRow, clientOf } from "./host-access.ts";
+import { settingsOf } from "./hook-settings.ts";
+import { type ConnectionRow, clientOf, hookClientOf } from "./host-access.ts";
 import type { RepositoryRow } from "./repositories.ts";
 
 const GONE = "The host has no hook of this connection: connect the repository again.";
@@ -32,17 +35,29 @@ const hookProblem = async (
 
 type AtHost = Pick<ConnectionCheck, "problem" | "account" | "scopes" | "missing" | "hooks">;
 
-/** What the host says of the token and of the hooks. */
+/** Each hook that the service registered for one repository. */
+const hooksAtHost = async (context: Context, row: ConnectionRow, settings: HookSettings): Promise<HookOutcome[]> => {
+  const client = await hookClientOf(context, row);
+  if (!client) return [];
+  const [rows] = await context.db.run(hookedRepositories(context.db.sql, row));
+  return ofEach(rows, (one) => hookProblem(client, row, settings, one));
+};
+
+const appProblems = async (context: Context, row: ConnectionRow, settings: HookSettings): Promise<string[]> => {
+  const problem = row.auth === "app" ? await appHookProblem(await appOf(context, row), settings) : null;
+  return problem === null ? [] : [problem];
+};
+
+/** What the host says of the token, or of the App, and of the hooks. */
 const askHost = async (context: Context, row: ConnectionRow): Promise<AtHost> => {
   const blank: AtHost = { problem: null, account: null, scopes: null, missing: [], hooks: [] };
-  const client = await clientOf(context, row);
-  if (!client) return blank;
   try {
+    const client = await clientOf(context, row);
+    if (!client) return blank;
     const { name, scopes } = await client.account();
-    const [rows] = await context.db.run(hookedRepositories(context.db.sql, row));
     const settings = await settingsOf(context, row);
-    const hooks = await ofEach(rows, (one) => hookProblem(client, row, settings, one));
-    return { ...blank, account: name, scopes, missing: client.missing(scopes), hooks };
+    const missing = [...client.missing(scopes), ...(await appProblems(context, row, settings))];
+    return { ...blank, account: name, scopes, missing, hooks: await hooksAtHost(context, row, settings) };
   } catch (error) {
     if (!(error instanceof HostProblem)) throw error;
     return { ...blank, problem: error.message };

@@ -1,5 +1,4 @@
 import { and, eq, isNotNull, sql } from "drizzle-orm";
-import type { HookGrant, HookMint } from "../crypto/hook.ts";
 import type { Database, Query } from "../db/query.ts";
 import { connection, repository } from "../db/schema.ts";
 import { hookName } from "../domain/githost/hook-name.ts";
@@ -7,13 +6,15 @@ import type { HookSettings, HostClient, HostHook, RepositoryName } from "../host
 import { HostProblem } from "../hosts/host-problem.ts";
 import { PathId } from "../protocol/common.ts";
 import { ConnectionHook, type HookOutcome, RotatedConnection } from "../protocol/connection.ts";
+import { tellAppHook } from "./app-hooks.ts";
 import { connectionRecord, findConnection } from "./connections.ts";
 import { Answer, versioned } from "./core/answer.ts";
 import { auditRow, commit } from "./core/commit.ts";
 import type { Context } from "./core/context.ts";
 import { nextVersion, updateRow } from "./core/record.ts";
 import { verb } from "./core/verb.ts";
-import { type ConnectionRow, clientOf } from "./host-access.ts";
+import { settingsOf } from "./hook-settings.ts";
+import { type ConnectionRow, hookClientOf } from "./host-access.ts";
 import { tellRevoked } from "./revocations.ts";
 
 type RepositoryRow = typeof repository.$inferSelect;
@@ -21,15 +22,6 @@ type RepositoryRow = typeof repository.$inferSelect;
 /** Hooks that one request changes or asks for, and how many at once: a Worker may make a thousand requests. */
 const MOST_HOOKS = 100;
 const AT_ONCE = 10;
-
-const hookOf = (mint: HookMint, { orgId, kind, id, hookGeneration }: ConnectionRow): Promise<HookGrant> =>
-  mint.grant({ orgId, kind, connectionId: id, generation: hookGeneration });
-
-/** The address of the connection's hook, and its secret. @throws Refusal keyring-unavailable */
-export const settingsOf = async ({ keys, origin }: Context, row: ConnectionRow): Promise<HookSettings> => {
-  const { token, secret } = await hookOf(keys.hooks, row);
-  return { url: `${origin}/hook/${token}`, secret };
-};
 
 /** The hook that this connection made, of whatever generation and under whatever name of the service. */
 export const ownHook = (hooks: HostHook[], { orgId, kind, id }: ConnectionRow): HostHook | undefined =>
@@ -88,7 +80,8 @@ const attempt = async (work: () => Promise<unknown>): Promise<string | null> => 
   }
 };
 
-const removedAt = (client: HostClient, row: RepositoryRow): Promise<string | null> =>
+/** @returns null where the host has it no more, else the reason in our words */
+export const removedAt = (client: HostClient, row: RepositoryRow): Promise<string | null> =>
   attempt(() => client.deleteHook(nameOf(row), row.hostHookId ?? ""));
 
 /** What became of hooks that nobody needs: how many are gone, and the repositories whose host still has one. */
@@ -103,7 +96,7 @@ export const removeHooks = async (
   row: ConnectionRow,
   rows: RepositoryRow[],
 ): Promise<Unhooked> => {
-  const client = await clientOf(holder, row).catch(() => null);
+  const client = await hookClientOf(holder, row).catch(() => null);
   const outcomes = await ofEach(rows, async (one) => (client ? removedAt(client, one) : "There is no token."));
   const left = outcomes.filter(({ problem }) => problem !== null).map(({ fullName }) => fullName);
   return { removed: outcomes.length - left.length, left };
@@ -129,9 +122,10 @@ const keepHook = (context: Context, row: RepositoryRow, hostHookId: string): Que
     .set({ hostHookId, version: sql`${repository.version} + 1` })
     .where(and(eq(repository.id, row.id), eq(repository.connectionId, row.connectionId ?? "")));
 
-/** Tells the host the present address and secret for every repository that has a hook of ours. */
+/** Tells the host the present address and secret: of the App's hook, and for every repository that has one of ours. */
 const registerAll = async (context: Context, row: ConnectionRow): Promise<HookOutcome[]> => {
-  const client = await clientOf(context, row);
+  if (row.auth === "app") await tellAppHook(context, row, await settingsOf(context, row));
+  const client = await hookClientOf(context, row);
   if (!client) return [];
   const [rows] = await context.db.run(hookedRepositories(context.db.sql, row));
   const settings = await settingsOf(context, row);

@@ -3,6 +3,7 @@ import { connection, openPull, repository } from "../db/schema.ts";
 import type { DatabaseSession } from "../db/session.ts";
 import { hookName } from "../domain/githost/hook-name.ts";
 import { PathId } from "../protocol/common.ts";
+import { uninstall } from "./app-hooks.ts";
 import { hookedRepositories, removeHooks } from "./connection-hooks.ts";
 import { auditDetail, findConnection } from "./connections.ts";
 import { commit } from "./core/commit.ts";
@@ -45,11 +46,16 @@ export const deleteConnection = verb({
     );
     const [hooked] = await context.db.run(hookedRepositories(db, row));
     const hooks = await removeHooks(context, row, hooked);
+    const isUninstalled = await uninstall(context, row);
     await tellRevoked(context, "hook", hookName(row.id, row.hookGeneration));
     await context.objects.gitHost(context.orgId, row.id).destroy();
     await commit(
       context,
-      { action: "connection.delete", subject: row.id, detail: { ...auditDetail(closed), hooks } },
+      {
+        action: "connection.delete",
+        subject: row.id,
+        detail: { ...auditDetail(closed), hooks, ...(isUninstalled === null ? {} : { isUninstalled }) },
+      },
       deleteRow(context, connection, closed, unlink(context, row)),
     );
   },
@@ -83,6 +89,7 @@ export const removeConnections = async ({
   for (const row of rows) {
     const [hooked] = await db.run(hookedRepositories(db.sql, row));
     await removeHooks({ keys }, row, hooked);
+    await uninstall({ keys }, row);
     await objects.gitHost(orgId, row.id).destroy();
     await db.run(db.sql.delete(connection).where(and(eq(connection.orgId, orgId), eq(connection.id, row.id))));
   }

@@ -56,7 +56,7 @@ export const listHostRepositories = verb({
   output: z.array(HostRepository),
   async run(context, { params, query: { limit = LIMITS.hostPageLength, cursor } }) {
     const row = await findConnection(context, params.id);
-    const client = await clientOf(context, row);
+    const client = await asking(clientOf(context, row));
     const page = Number(cursor ?? 1);
     const found: Found[] = client ? await asking(client.repositories(page, limit)) : await fromDeliveries(context, row);
     const connected = await connectedAs(context, row, found);

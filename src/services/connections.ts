@@ -9,6 +9,8 @@ import { hostClient } from "../hosts/clients.ts";
 import { HostProblem } from "../hosts/host-problem.ts";
 import { PathId } from "../protocol/common.ts";
 import { Connection, ConnectionChange, ConnectionFilter, NewConnection } from "../protocol/connection.ts";
+import { issuerOf } from "./app-proof.ts";
+import { sealedApp } from "./app-sealing.ts";
 import { versioned } from "./core/answer.ts";
 import { commit } from "./core/commit.ts";
 import type { Context } from "./core/context.ts";
@@ -17,13 +19,13 @@ import { findOne, nextVersion, updateRow } from "./core/record.ts";
 import { invalid } from "./core/refusal.ts";
 import { checkOwnOrg, updateOf, verb, writablePart } from "./core/verb.ts";
 import { viewOf } from "./core/view.ts";
-import { type ConnectionRow, hostRefusal } from "./host-access.ts";
+import { type ConnectionRow, hookToken, hostRefusal } from "./host-access.ts";
 
 const COLUMNS = getTableColumns(connection);
 
 const view = viewOf(Connection);
-export const connectionRecord = ({ auth, ...row }: ConnectionRow): Connection =>
-  view({ ...row, auth: auth === "token" ? "token" : "none", hasToken: row.sealed !== null });
+export const connectionRecord = (row: ConnectionRow): Connection =>
+  view({ ...row, hasToken: row.auth === "token" && row.sealed !== null });
 
 /** The organization's connection. @throws Refusal not-found, stale-version */
 export const findConnection = (context: Context, id: string): Promise<ConnectionRow> =>
@@ -53,19 +55,19 @@ const addressesOf = (context: Context, kind: ConnectionRow["kind"], given: Addre
   return { webUrl, apiUrl, cloneOrigin: cloneOrigin(cloneUrlAt(webUrl, "owner/name")) };
 };
 
+const WITHOUT_APP = { appId: null, clientId: null, installationId: null };
 /** What is stored of a token: none without one. */
-const WITHOUT_TOKEN = { auth: "none", sealed: null, account: null } as const;
+const WITHOUT_TOKEN = { auth: "none", sealed: null, account: null, ...WITHOUT_APP } as const;
+
+/** A connection before it is known how it proves itself. */
+type Unproven = Omit<ConnectionRow, "auth" | "sealed" | "account">;
 
 /** Seals the token, after the host has said whose it is. @throws Refusal where the host does not take it */
-const sealedToken = async (
-  context: Context,
-  row: Omit<ConnectionRow, "auth" | "sealed" | "account">,
-  token: string,
-) => {
+const sealedToken = async (context: Context, row: Unproven, token: string) => {
   try {
     const { name } = await hostClient(row.kind, { apiUrl: row.apiUrl, token }).account();
-    const sealed = await context.keys.seal(token, connectionContext(row));
-    return { auth: "token", sealed, account: lineOf(name) } as const;
+    const sealed = await context.keys.seal(token, connectionContext({ ...row, auth: "token" }));
+    return { auth: "token", sealed, account: lineOf(name), ...WITHOUT_APP } as const;
   } catch (error) {
     if (!(error instanceof HostProblem)) throw error;
     const { kind, message } = error;
@@ -81,15 +83,17 @@ export const createConnection = verb({
   async run(context, { body }) {
     await context.admit();
     checkOwnOrg(context, body.orgId);
-    const { kind, name, token } = body;
+    const { kind, name, token, app } = body;
+    if (token && app) throw invalid("/app", "must not be sent together with a token");
     const blank = {
       ...{ id: context.newId(), orgId: context.orgId, kind, name },
       ...addressesOf(context, kind, body),
-      ...{ appId: null, clientId: null, installationId: null },
+      ...WITHOUT_APP,
       ...{ sealedVersion: 1, hookGeneration: 1, isActive: true, version: 1 },
       ...{ createdAt: context.at, updatedAt: context.at },
     };
-    const row: ConnectionRow = { ...blank, ...(token ? await sealedToken(context, blank, token) : WITHOUT_TOKEN) };
+    const proof = app ? sealedApp(context, blank, app) : token ? sealedToken(context, blank, token) : WITHOUT_TOKEN;
+    const row: ConnectionRow = { ...blank, ...(await proof) };
     await commit(context, { action: "connection.create", subject: row.id, detail: auditDetail(row) }, [
       context.db.sql.insert(connection).values(row),
     ]);
@@ -126,24 +130,35 @@ export const updateConnection = verb({
   output: Connection,
   async run(context, { params, body }) {
     const row = await findConnection(context, params.id);
-    const { token, webUrl, apiUrl, ...written } = writablePart(body, ConnectionChange, connectionRecord(row));
+    const { token, app, webUrl, apiUrl, ...written } = writablePart(body, ConnectionChange, connectionRecord(row));
+    if (token !== undefined && app) throw invalid("/app", "must not be sent together with a token");
     const isMoved = webUrl !== undefined || apiUrl !== undefined;
     // The API moves with the pages unless its own address is sent.
     const given = { webUrl: webUrl ?? row.webUrl, apiUrl: apiUrl ?? (webUrl === undefined ? row.apiUrl : null) };
     const addresses = isMoved ? addressesOf(context, row.kind, given) : {};
     const next: ConnectionRow = { ...row, ...written, ...addresses, ...nextVersion(context, row) };
     const isElsewhere = next.webUrl !== row.webUrl || next.apiUrl !== row.apiUrl;
-    if (isElsewhere && row.sealed !== null && token === undefined) {
-      throw invalid("/token", "must be sent again: the stored one was for the address before");
+    if (isElsewhere && row.sealed !== null && token === undefined && !app) {
+      const what = row.auth === "app" ? "/app" : "/token";
+      throw invalid(what, "must be sent again: the stored one was for the address before");
     }
     if (token === null) Object.assign(next, WITHOUT_TOKEN);
     if (token) {
       next.sealedVersion += 1;
       Object.assign(next, await sealedToken(context, next, token));
     }
+    if (app) {
+      next.sealedVersion += 1;
+      const former = isElsewhere ? null : await hookToken(context, row);
+      Object.assign(next, await sealedApp(context, next, { id: issuerOf(row), ...app }, former));
+    }
     await commit(
       context,
-      { action: "connection.update", subject: row.id, detail: { ...auditDetail(next), hasNewToken: Boolean(token) } },
+      {
+        action: "connection.update",
+        subject: row.id,
+        detail: { ...auditDetail(next), hasNewToken: Boolean(token), ...(app ? { hasNewKey: true } : {}) },
+      },
       updateRow(context, connection, row, next),
     );
     // Otherwise it would go on with what it read, for up to five minutes.

@@ -43,7 +43,7 @@ const previewOf = ({ file, ...entry }: ComposedEntry<string | null>) => ({
 
 /**
  * The environment that a build of the pipeline would have: for each key the winning variable and those it overrides. Of
- * protected groups only what a job gets that names them, on the branch, once it is approved.
+ * protected groups only what a job gets that names them, on the branch, once it is approved; an untrusted one never.
  */
 export const previewEnvironment = verb({
   access: { role: "viewer" },
@@ -51,6 +51,7 @@ export const previewEnvironment = verb({
   query: z.strictObject({
     branch: z.optional(z.string().check(atMost(LIMITS.branchCharacters))),
     groups: z.optional(z.string().check(atMost(LIMITS.filterCharacters))),
+    trust: z.optional(z.enum(["trusted", "untrusted"])),
   }),
   output: z.array(EnvironmentEntry),
   async run(context, { params, query }) {
@@ -71,12 +72,13 @@ export const previewEnvironment = verb({
     const asked = (query.groups ?? "").split(",").map((name) => name.trim());
     const branch = query.branch ?? found.branch ?? "";
     const isOpen = ({ name, protection }: (typeof groups)[number]) =>
-      protection === null || (asked.includes(name ?? "") && allowsRef(protection, branch));
+      protection === null ||
+      (query.trust !== "untrusted" && asked.includes(name ?? "") && allowsRef(protection, branch));
     const groupIds = groups.filter(isOpen).flatMap(({ id }) => id ?? []);
     const variables = rows.map((row) => scoped(row, row.isSecret ? null : row.value));
     const input = { variables, groupIds, run: {}, secretKeys: [] };
     try {
-      return compose(input, "trusted").map(previewOf);
+      return compose(input, query.trust ?? "trusted").map(previewOf);
     } catch (error) {
       throw error instanceof EnvironmentTooLarge ? new Refusal("too-large", `${error.message}.`) : error;
     }

@@ -1,13 +1,14 @@
 import { PathId } from "../protocol/common.ts";
 import { EnvironmentRequest, HandedEnvironment } from "../protocol/jobs.ts";
 import { LIMITS } from "../protocol/limits.ts";
-import { composeFor, handedEnvironment, namesOf, secretsOf, Uncomposable, unopenable } from "./build-environment.ts";
+import { composeFor, handedEnvironment, namesOf, secretsOf, unopenable } from "./build-environment.ts";
 import { Answer } from "./core/answer.ts";
 import type { Context } from "./core/context.ts";
 import { Refusal, settled } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
 import { type Holder, holderOf } from "./jobs.ts";
 import { stepsOfTexts, textsOfSteps } from "./step-texts.ts";
+import { Uncomposable } from "./uncomposable.ts";
 import { groupsOfPipeline, variablesOfBuild } from "./variable-scopes.ts";
 
 /**

@@ -1,12 +1,10 @@
 import { and, desc, eq, sql } from "drizzle-orm";
 import * as z from "zod/mini";
 import { repository, testResult } from "../db/schema.ts";
-import { refOf } from "../domain/git-ref.ts";
 import { firstIdAt } from "../domain/id-range.ts";
 import { PathId } from "../protocol/common.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { FlakyTest, PathTest, TestHistory } from "../protocol/test-report.ts";
-import type { Context } from "./core/context.ts";
 import { isOwn } from "./core/record.ts";
 import { notFound } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
@@ -15,18 +13,9 @@ import { lately, USUAL_BRANCH } from "./test-history.ts";
 /** A test is not flaky any more after so many builds of the default branch in which it was not. */
 const QUIET_BUILDS = 5;
 
-/** The repository's default branch. @throws Refusal not-found */
-const defaultBranchOf = async (context: Context, repoId: string): Promise<string> => {
-  const { db } = context;
-  const [[found]] = await db.run(
-    db.sql
-      .select({ branch: repository.defaultBranch })
-      .from(repository)
-      .where(isOwn(context, repository, repoId)),
-  );
-  if (!found) throw notFound();
-  return found.branch ?? USUAL_BRANCH;
-};
+/** The default branch's whole name. */
+const defaultRefOf = (repoId: string) => sql`(SELECT CASE WHEN default_branch LIKE 'refs/%' THEN default_branch
+  ELSE 'refs/heads/' || coalesce(default_branch, ${USUAL_BRANCH}) END FROM repository WHERE id = ${repoId})`;
 
 interface FlakyRow extends Omit<FlakyTest, "lastAt"> {
   lastAt: number;
@@ -39,22 +28,26 @@ export const listFlakyTests = verb({
   output: z.array(FlakyTest),
   async run(context, { params }) {
     const { db, orgId } = context;
-    const ref = refOf(await defaultBranchOf(context, params.id));
     const since = lately(context);
-    const [{ results }] = await db.run(
+    const [[found], { results }] = await db.run(
+      db.sql
+        .select({ id: repository.id })
+        .from(repository)
+        .where(isOwn(context, repository, params.id)),
       db.statement<FlakyRow>(sql`
-        WITH quiet (since) AS (
-          SELECT started_at FROM build_summary
-          WHERE org_id = ${orgId} AND ref = ${ref} AND repo_id = ${params.id} AND id >= ${firstIdAt(since)}
-            AND tests IS NOT NULL AND finished_at IS NOT NULL
-          ORDER BY id DESC LIMIT 1 OFFSET ${QUIET_BUILDS - 1})
         SELECT test_id AS id, suite, class_name AS className, name, file, job_key AS jobKey, count(*) AS times,
           max(at) AS lastAt, build_id AS lastBuildId
         FROM test_result
         WHERE repo_id = ${params.id} AND org_id = ${orgId} AND kind = 'flaky'
-          AND at >= max(${since}, coalesce((SELECT since FROM quiet), 0))
+          AND at >= max(${since}, coalesce((
+            SELECT started_at FROM build_summary
+            WHERE org_id = ${orgId} AND ref = ${defaultRefOf(params.id)} AND repo_id = ${params.id}
+              AND id >= ${firstIdAt(since)} AND tests IS NOT NULL AND finished_at IS NOT NULL
+              AND json_extract(created_by, '$.trust') IS NULL
+            ORDER BY id DESC LIMIT 1 OFFSET ${QUIET_BUILDS - 1}), 0))
         GROUP BY test_id ORDER BY lastAt DESC LIMIT ${LIMITS.flakyTests}`),
     );
+    if (!found) throw notFound();
     return results.map((row) => ({ ...row, lastAt: new Date(row.lastAt).toISOString() }));
   },
 });

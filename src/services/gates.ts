@@ -31,7 +31,8 @@ const decision = (approved: boolean) =>
       if (!role || !token) throw new Refusal("forbidden", "Only a person decides on a gate.");
       const actor = actorOf(context);
       const comment = body.comment ?? null;
-      const request = { id: params.id, approved, comment, role, name: token.name, actor };
+      const { commitSha = null } = body;
+      const request = { id: params.id, approved, comment, role, name: token.name, commitSha, actor };
       const decided = await pool.decideGate(request);
       if (!decided.ok && decided.refusal.kind === "not-found") return refuseEnded(context, params.id);
       return buildRecord(context, settled(decided));

@@ -7,14 +7,15 @@ import { credentialContext } from "../domain/seal-context.ts";
 import type { Job } from "../protocol/jobs.ts";
 import { PIPELINE_DEFAULTS } from "../protocol/pipeline.ts";
 import { checkOwnPath } from "./agents.ts";
-import { composeFor, handedEnvironment, namesOf, secretsOf, Uncomposable, unopenable } from "./build-environment.ts";
+import { composeFor, handedEnvironment, namesOf, secretsOf, unopenable } from "./build-environment.ts";
 import { buildRecord } from "./build-rows.ts";
+import { cloneToken, WITH_APP } from "./clone-token.ts";
 import type { Context } from "./core/context.ts";
 import { isOwn } from "./core/record.ts";
 import { Refusal, settled } from "./core/refusal.ts";
-import type { CredentialRow } from "./credentials.ts";
 import { baseOf, greenCommit } from "./job-base.ts";
 import { isAskedForFile } from "./pipeline-files.ts";
+import { Uncomposable } from "./uncomposable.ts";
 import { groupsOfPipeline, variablesOfBuild } from "./variable-scopes.ts";
 
 const RETRY_AFTER_SECONDS = 5;
@@ -41,7 +42,7 @@ const readSources = async (context: Context, grant: Grant) => {
   const onlyIf = mayAskLater(context, grant) ? exists(hasDefinition) : undefined;
   const green = greenCommit(context, grant);
   const [[foundRepository], [foundPipeline], rows, [sealedCredential], groups, [good] = []] = await context.db.run(
-    sql.select().from(repository).where(ofRepository),
+    sql.select(WITH_APP).from(repository).where(ofRepository),
     sql.select().from(pipeline).where(ofPipeline),
     variablesOfBuild(sql, context.orgId, grant.repoId, grant.pipelineId, onlyIf),
     sql.select().from(credential).where(eq(credential.repoId, grant.repoId)),
@@ -60,14 +61,17 @@ type Sources = Awaited<ReturnType<typeof readSources>>;
 const composed = async (context: Context, grant: Grant, found: Sources): Promise<ComposedEntry[] | null> =>
   mayAskLater(context, grant) && found.pipeline?.definition == null ? null : composeFor(context, grant, found);
 
-/** The clone credential, opened for this answer. */
+/**
+ * The stored clone credential, opened for this answer; without one, a token of the connection's App. Code of strangers
+ * gets none that somebody stored.
+ */
 const credentialOf = async (
   context: Context,
-  row: CredentialRow | undefined,
-  cloneUrl: string,
+  { build }: Grant,
+  { sealedCredential: row, repository: its }: Sources,
 ): Promise<Job["repository"]["credential"]> => {
-  if (!row) return null;
-  const value = await context.keys.open(row.sealed, credentialContext(row, cloneUrl));
+  if (!row || build.trust === "untrusted") return cloneToken(context, its);
+  const value = await context.keys.open(row.sealed, credentialContext(row, its.cloneUrl));
   return { kind: row.kind, username: row.username, value };
 };
 
@@ -116,7 +120,7 @@ const deliver = async (context: Context, agentId: string, grant: Grant): Promise
   const pool = context.objects.pool(context.orgId);
   const found = await readSources(context, grant);
   const entries = await composed(context, grant, found);
-  const credential = await credentialOf(context, found.sealedCredential, found.repository.cloneUrl);
+  const credential = await credentialOf(context, grant, found);
   const secrets = secretsOf(entries ?? []);
   if (credential) secrets.push(credential.value);
   const attempt = grant.job?.attempt ?? grant.build.attempt + 1;

@@ -1,4 +1,4 @@
-import { and, desc, eq, isNotNull, lt, ne } from "drizzle-orm";
+import { and, desc, eq, isNotNull, lt, ne, sql } from "drizzle-orm";
 import { buildSummary } from "../db/schema.ts";
 import type { Grant } from "../domain/pool/commands.ts";
 import type { Job } from "../protocol/jobs.ts";
@@ -13,16 +13,22 @@ const MOST_LOOKED_AT = 50;
  */
 export const greenCommit = (context: Context, { build, pipelineId }: Grant) => {
   const { sql: db } = context.db;
-  const { orgId, pipelineId: ofPipeline, id, ref, status, commitSha } = buildSummary;
+  const { orgId, pipelineId: ofPipeline, id, ref, status, commitSha, createdBy } = buildSummary;
   if (build.event !== "push" || pipelineId === null) return null;
   const newest = db
-    .select({ ref, status, commitSha })
+    .select({ ref, status, commitSha, createdBy })
     .from(buildSummary)
     .where(and(eq(orgId, context.orgId), eq(ofPipeline, pipelineId), lt(id, build.id)))
     .orderBy(desc(id))
     .limit(MOST_LOOKED_AT)
     .as("newest");
-  const isGreen = and(eq(newest.ref, build.ref), eq(newest.status, "succeeded"), isNotNull(newest.commitSha));
+  const isTrusted = sql`json_extract(${newest.createdBy}, '$.trust') IS NULL`;
+  const isGreen = and(
+    eq(newest.ref, build.ref),
+    eq(newest.status, "succeeded"),
+    isNotNull(newest.commitSha),
+    isTrusted,
+  );
   // A build that repeats a good one is compared with what was good before.
   return db
     .select({ commitSha: newest.commitSha })

@@ -11,6 +11,7 @@ import { listBuildArtifacts } from "./artifacts.ts";
 import { listAudit } from "./audit.ts";
 import { listBuilds } from "./build-list.ts";
 import { getBuild } from "./builds.ts";
+import { listCache } from "./caches.ts";
 import { listConnections } from "./connections.ts";
 import { auditRow } from "./core/commit.ts";
 import type { Context } from "./core/context.ts";
@@ -20,6 +21,7 @@ import { listGroups } from "./groups.ts";
 import { listPipelines } from "./pipelines.ts";
 import { listRepositories } from "./repositories.ts";
 import { listSchedules } from "./schedules.ts";
+import { listBuildTests } from "./test-reports.ts";
 import { listTokens } from "./tokens.ts";
 import { listVariables } from "./variables.ts";
 
@@ -68,14 +70,32 @@ const builds: Read = async (context, cursor) => {
   return { ...(await listed(Promise.resolve(page))), records: whole.flat() };
 };
 
+type Of<T> = (context: Context, input: { params: { id: string }; query: undefined; body: undefined }) => Promise<T[]>;
+
 /** What the builds of a page left; nothing where one was deleted since it was listed. */
-const artifacts: Read = async (context, cursor) => {
-  const after = cursor === undefined ? undefined : { id: cursor, isPastLive: false };
-  const page = await listBuilds.answer(context, input({ limit: LARGE_PAGE, cursor: after }));
-  const left = await Promise.all(
-    page.value.map(({ id }) => nothingIfGone(listBuildArtifacts.run(context, { ...input(undefined), params: { id } }))),
+const ofBuilds =
+  (list: Of<object>): Read =>
+  async (context, cursor) => {
+    const after = cursor === undefined ? undefined : { id: cursor, isPastLive: false };
+    const page = await listBuilds.answer(context, input({ limit: LARGE_PAGE, cursor: after }));
+    const left = await Promise.all(
+      page.value.map(({ id }) => nothingIfGone(list(context, { ...input(undefined), params: { id } }))),
+    );
+    return { ...(await listed(Promise.resolve(page))), records: left.flat() };
+  };
+
+/** What builds find again: the entries, each with its repository. Their bytes are made anew by any build. */
+const caches: Read = async (context, cursor) => {
+  const page = await listRepositories.answer(context, input({ limit: LARGE_PAGE, cursor }));
+  const entries = await Promise.all(
+    page.value.map(async ({ id }) =>
+      (await nothingIfGone(listCache.run(context, { ...input(undefined), params: { id } }))).map((entry) => ({
+        repoId: id,
+        ...entry,
+      })),
+    ),
   );
-  return { ...(await listed(Promise.resolve(page))), records: left.flat() };
+  return { ...(await listed(Promise.resolve(page))), records: entries.flat() };
 };
 
 const credentialRecord = viewOf(Credential);
@@ -105,7 +125,9 @@ const READS: Record<Noun, Read> = {
   variable: (context, cursor) =>
     listed(listVariables.answer(context, input({ limit: PAGE, cursor, includeInactive: true }))),
   build: builds,
-  artifact: artifacts,
+  artifact: ofBuilds((context, of) => listBuildArtifacts.run(context, of)),
+  tests: ofBuilds((context, of) => listBuildTests.run(context, of)),
+  cache: caches,
   audit: (context, cursor) => listed(listAudit.answer(context, input({ limit: PAGE, cursor }))),
   agent: (context, cursor) => listed(listAgents.answer(context, input({ limit: PAGE, cursor }))),
 };

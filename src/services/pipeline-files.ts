@@ -31,11 +31,12 @@ export const snapshotOfDefinition = async (
  * write who may, and no later build said it.
  */
 const saysFile = (
-  build: Pick<Build, "branch" | "trigger" | "number">,
+  build: Pick<Build, "branch" | "trigger" | "number" | "trust">,
   { definition, fileSnapshot }: Pick<Row, "definition" | "fileSnapshot">,
   { defaultBranch }: { defaultBranch: string },
 ): boolean =>
   definition === null &&
+  build.trust !== "untrusted" &&
   build.trigger !== "retry" &&
   refOf(build.branch) === refOf(defaultBranch) &&
   build.number > (readSnapshot(fileSnapshot)?.number ?? 0);
@@ -45,7 +46,7 @@ const saysFile = (
  * one that a merge brought along: only what the branch was set to counts, as its host tells it or the agent finds it.
  */
 export const isAskedForFile = (
-  build: Pick<Build, "branch" | "trigger" | "number" | "event" | "commitSha">,
+  build: Pick<Build, "branch" | "trigger" | "number" | "trust" | "event" | "commitSha">,
   pipeline: Pick<Row, "definition" | "fileSnapshot">,
   repository: { defaultBranch: string },
 ): boolean => saysFile(build, pipeline, repository) && (build.commitSha === null || build.event !== "api");

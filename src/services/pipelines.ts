@@ -2,7 +2,15 @@ import { and, eq, getTableColumns, type SQL, sql } from "drizzle-orm";
 import * as z from "zod/mini";
 import { ensure } from "../db/guard.ts";
 import type { Database } from "../db/query.ts";
-import { pipeline, pipelineGroup, repository, schedule, variable, variableGroup } from "../db/schema.ts";
+import {
+  pipeline,
+  pipelineGroup,
+  pipelineHistory,
+  repository,
+  schedule,
+  variable,
+  variableGroup,
+} from "../db/schema.ts";
 import { hostContextOf } from "../domain/githost/host-target.ts";
 import { PathId } from "../protocol/common.ts";
 import { NewPipeline, PIPELINE_DEFAULTS, Pipeline, PipelineChange, PipelineFilter } from "../protocol/pipeline.ts";
@@ -200,6 +208,9 @@ export const deletePipeline = verb({
         db.delete(variable).where(owned),
         db.delete(pipelineGroup).where(eq(pipelineGroup.pipelineId, row.id)),
         db.delete(schedule).where(eq(schedule.pipelineId, row.id)),
+        db
+          .delete(pipelineHistory)
+          .where(and(eq(pipelineHistory.orgId, context.orgId), eq(pipelineHistory.pipelineId, row.id))),
         db.update(repository).set(noDefault).where(isDefault),
       ]),
     );

@@ -4,7 +4,7 @@ import type { BuildOrigin } from "../domain/githost/build-origin.ts";
 import { parsePlan } from "../domain/plan/parse.ts";
 import { isPlanned } from "../domain/plan/plan-of-job.ts";
 import type { Planned } from "../domain/pool/commands.ts";
-import type { BuildTrigger } from "../protocol/build.ts";
+import type { BuildTrigger, Trust } from "../protocol/build.ts";
 import type { Requires } from "../protocol/pipeline.ts";
 import { attachedGroups, unopenable } from "./build-environment.ts";
 import type { Context } from "./core/context.ts";
@@ -23,6 +23,7 @@ type Asked = BuildTrigger & {
   timeoutSeconds: number;
   madeBy: BuildOrigin | null;
   isRetry: boolean;
+  trust: Trust;
 };
 
 /** Only the pool knows the number of a new build: a definition that may read it is planned by an agent. */
@@ -31,12 +32,12 @@ const mayReadNumber = (definition: string): boolean =>
 
 /**
  * The jobs of a definition that stands in the pipeline's record, for a commit that is named: no agent has to read it.
- * Null where an agent has to: it also tells what is wrong with a definition.
+ * Null where an agent has to, as for every untrusted build: it also tells what is wrong with a definition.
  */
 export const plannedAtTrigger = async (context: Context, target: Target, asked: Asked): Promise<Planned | null> => {
   const definition = target.pipeline?.definition ?? null;
-  const { id, branch, commitSha, requires, timeoutSeconds, madeBy, isRetry } = asked;
-  if (definition === null || !commitSha || mayReadNumber(definition)) return null;
+  const { id, branch, commitSha, requires, timeoutSeconds, madeBy, isRetry, trust } = asked;
+  if (trust === "untrusted" || definition === null || !commitSha || mayReadNumber(definition)) return null;
   const { plan } = parsePlan(definition);
   if (!plan || !isPlanned(plan)) return null;
   const { sql } = context.db;
@@ -51,7 +52,7 @@ export const plannedAtTrigger = async (context: Context, target: Target, asked: 
     build: {
       ...{ id, number: 0, branch, commit: commitSha, message: madeBy?.commit?.subject ?? null },
       ...{ trigger: isRetry ? "retry" : "api", event: madeBy?.event ?? "api", ref: refOf(branch), tag: tagOf(branch) },
-      ...{ pull: null, base: null, schedule: madeBy?.schedule ?? null },
+      ...{ pull: null, base: null, schedule: madeBy?.schedule ?? null, trusted: true },
     },
   };
   try {

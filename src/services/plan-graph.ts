@@ -10,6 +10,7 @@ import { hashedText, type KnownFiles } from "../domain/plan/included-files.ts";
 import type { JobContext } from "../domain/plan/job-context.ts";
 import { unknownBeforeJobs } from "../domain/plan/known-variables.ts";
 import type { Mistake } from "../domain/plan/mistake.ts";
+import { neededFeatures } from "../domain/plan/needed-features.ts";
 import { parsePlan } from "../domain/plan/parse.ts";
 import type { Plan } from "../domain/plan/plan.ts";
 import { LIMITS } from "../protocol/limits.ts";
@@ -50,8 +51,9 @@ export type PlannedGraph = { graph: JobGraph; mistakes?: undefined } | { graph?:
  * The plain variables that every job has, and the names of its secrets. What a protected group has stays unread, and a
  * file has no path before its job runs.
  */
-const variablesOf = ({ rows, groups, run, secretKeys }: PlanSources, branch: string) => {
-  const { groupIds } = openGroups(groups, { groups: [], branch, decision: null });
+const variablesOf = ({ rows, groups, run, secretKeys }: PlanSources, { branch, trusted }: PlanText["build"]) => {
+  const trust = trusted ? "trusted" : "untrusted";
+  const { groupIds } = openGroups(groups, { groups: [], branch, decision: null, trust });
   const variables = rows.map((row) => scoped(row, row.isSecret ? null : row.value));
   const entries = compose({ variables, groupIds, run, secretKeys }, "trusted").filter(({ file }) => !file);
   const secrets = entries.filter((entry) => entry.isSecret).map(({ key }) => key);
@@ -85,7 +87,7 @@ export const graphOf = async (context: Context, of: PlanText, found: PlanSources
   if (mistakes) return { mistakes };
   if (isTooLarge(of.text))
     return { mistakes: [{ line: 1, column: 1, message: "The file has too many signs that are not printed" }] };
-  const { plain, secrets } = variablesOf(found, of.build.branch);
+  const { plain, secrets } = variablesOf(found, of.build);
   const unknown = [
     ...unknownGroups(plan, found.groups),
     ...unknownBeforeJobs(plan, { vars: [...plain.keys()], secrets }),
@@ -94,7 +96,7 @@ export const graphOf = async (context: Context, of: PlanText, found: PlanSources
   const expanded = expand(plan, {
     facts: factsOf(plan, of, found, plain),
     hash: await sha256Hex(hashedText(of.text, includes)),
-    features: includes.length > 0 ? ["include"] : [],
+    features: neededFeatures(plan, { includesFiles: includes.length > 0 }),
     path: of.path,
     commitSha: of.build.commit,
     requires: of.requires,
@@ -103,5 +105,6 @@ export const graphOf = async (context: Context, of: PlanText, found: PlanSources
   });
   if (!expanded.graph) return expanded;
   const { graph } = expanded;
-  return { graph: { ...graph, jobs: graph.jobs.map((job) => withGate(job, found.groups, of.build.branch)) } };
+  const asking = { branch: of.build.branch, trust: of.build.trusted ? "trusted" : "untrusted" } as const;
+  return { graph: { ...graph, jobs: graph.jobs.map((job) => withGate(job, found.groups, asking)) } };
 };

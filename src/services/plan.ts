@@ -8,7 +8,7 @@ import { PathId } from "../protocol/common.ts";
 import { PlanAccepted, PlanToAccept } from "../protocol/jobs.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { PIPELINE_DEFAULTS } from "../protocol/pipeline.ts";
-import { attachedGroups, runValuesOf, Uncomposable, unopenable } from "./build-environment.ts";
+import { attachedGroups, unopenable } from "./build-environment.ts";
 import type { Context } from "./core/context.ts";
 import { isOwn } from "./core/record.ts";
 import { Refusal, settled } from "./core/refusal.ts";
@@ -16,6 +16,8 @@ import { verb } from "./core/verb.ts";
 import { checkSize, filesOf, pointerTo, refuseUnused } from "./included-files.ts";
 import { holderOf } from "./jobs.ts";
 import { graphOf, type PlanSources } from "./plan-graph.ts";
+import { runValuesOf } from "./run-values.ts";
+import { Uncomposable } from "./uncomposable.ts";
 import { groupsOfPipeline, variablesOfBuild } from "./variable-scopes.ts";
 
 type Body = typeof PlanToAccept._zod.output;
@@ -48,6 +50,7 @@ const NOT_SENT: Includes = () => ({ problem: "The agent did not send this file w
 /** A definition in the pipeline's record counts, whatever the agent sends; else the file at the pipeline's path alone. */
 const planned = async (context: Context, grant: Grant, body: Body, found: PlanSources) => {
   const { id, number, branch, trigger, event, ref, tag, pull, subject, schedule } = grant.build;
+  const trusted = grant.build.trust !== "untrusted";
   const { definition, configPath } = found.pipeline ?? PIPELINE_DEFAULTS;
   if (definition === null && body.path !== configPath)
     throw new Uncomposable("The pipeline has another file than the one that was planned: trigger a new build.");
@@ -60,7 +63,7 @@ const planned = async (context: Context, grant: Grant, body: Body, found: PlanSo
     path: definition === null ? configPath : null,
     build: {
       ...{ id, number, branch, commit: body.commitSha, message: subject },
-      ...{ trigger, event, ref, tag, pull, base, schedule },
+      ...{ trigger, event, ref, tag, pull, base, schedule, trusted },
     },
     requires: grant.requires,
     timeoutSeconds: grant.timeoutSeconds,

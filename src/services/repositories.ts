@@ -9,6 +9,7 @@ import {
   openPull,
   pipeline,
   pipelineGroup,
+  pipelineHistory,
   repository,
   schedule,
   variable,
@@ -38,7 +39,12 @@ export type FoundRepository = RepositoryRow & { hasCredential: number };
 
 const view = viewOf(Repository);
 export const repositoryRecord = (row: FoundRepository): Repository =>
-  view({ ...row, hasCredential: row.hasCredential === 1, hasHook: row.hostHookId !== null });
+  view({
+    ...row,
+    untrustedAuthors: row.untrustedAuthors ?? [],
+    hasCredential: row.hasCredential === 1,
+    hasHook: row.hostHookId !== null,
+  });
 
 interface Addresses {
   cloneUrl?: string;
@@ -72,22 +78,33 @@ export const sameHostId = (context: Context, row: RepositoryRow) =>
       ),
     );
 
-export const auditDetail = ({ fullName, cloneUrl, connectionId, isActive }: RepositoryRow) => ({
+export const auditDetail = ({
+  fullName,
+  cloneUrl,
+  connectionId,
+  isActive,
+  forks,
+  untrustedAuthors,
+}: RepositoryRow) => ({
   ...{ fullName, cloneUrl, isActive },
+  ...(forks === "off" ? {} : { forks }),
+  ...(untrustedAuthors?.length ? { untrustedAuthors } : {}),
   ...(connectionId === null ? {} : { connectionId }),
 });
 
-type Given = Pick<RepositoryRow, "gitHostRepoId" | "fullName" | "cloneUrl" | "defaultBranch" | "connectionId">;
+type Given = Pick<RepositoryRow, "gitHostRepoId" | "fullName" | "cloneUrl" | "defaultBranch" | "connectionId"> &
+  Partial<Pick<RepositoryRow, "forks" | "untrustedAuthors">>;
 
 /** The row of a repository that is connected now. */
 export const newRepositoryRow = (context: Context, given: Given): RepositoryRow => ({
+  forks: "off",
+  untrustedAuthors: null,
   ...given,
   id: context.newId(),
   orgId: context.orgId,
   cloneHost: cloneHost(given.cloneUrl),
   defaultPipelineId: null,
   hostHookId: null,
-  forks: "off",
   skippedHeads: null,
   isActive: true,
   version: 1,
@@ -117,7 +134,16 @@ export const connectRepository = verb({
     const cloneUrl = canonicalCloneUrl(body.cloneUrl);
     checkAddresses(context, { ...body, cloneUrl });
     const { gitHostRepoId, fullName, connectionId = null } = body;
-    const given = { gitHostRepoId, fullName, cloneUrl, connectionId, defaultBranch: body.defaultBranch ?? "main" };
+    const { forks = "off", untrustedAuthors = [] } = body;
+    const whose = { forks, untrustedAuthors };
+    const given = {
+      gitHostRepoId,
+      fullName,
+      cloneUrl,
+      connectionId,
+      defaultBranch: body.defaultBranch ?? "main",
+      ...whose,
+    };
     const row = newRepositoryRow(context, given);
     await commit(
       context,
@@ -224,6 +250,9 @@ export const deleteRepository = verb({
         db.delete(credential).where(eq(credential.repoId, row.id)),
         db.delete(openPull).where(eq(openPull.repoId, row.id)),
         db.delete(pipelineGroup).where(inArray(pipelineGroup.pipelineId, pipelines)),
+        db
+          .delete(pipelineHistory)
+          .where(and(eq(pipelineHistory.orgId, context.orgId), inArray(pipelineHistory.pipelineId, pipelines))),
         db.delete(schedule).where(inArray(schedule.pipelineId, pipelines)),
         db.delete(pipeline).where(eq(pipeline.repoId, row.id)),
       ]),

@@ -4,11 +4,11 @@ import { repository } from "../db/schema.ts";
 import { canonicalCloneUrl } from "../domain/clone-url.ts";
 import { branchProblem } from "../domain/git-ref.ts";
 import { cloneUrlAt } from "../domain/githost/host-address.ts";
-import type { HostClient } from "../hosts/host-client.ts";
+import type { HostReader } from "../hosts/host-client.ts";
 import { PathId } from "../protocol/common.ts";
 import { LinkedRepository } from "../protocol/connection.ts";
 import { Repository } from "../protocol/repository.ts";
-import { registerHook, removeHooks, settingsOf } from "./connection-hooks.ts";
+import { registerHook, removeHooks } from "./connection-hooks.ts";
 import { type Found, fromDeliveries, isUsable } from "./connection-repositories.ts";
 import { findConnection } from "./connections.ts";
 import { versioned } from "./core/answer.ts";
@@ -17,7 +17,8 @@ import type { Context } from "./core/context.ts";
 import { nextVersion, updateRow } from "./core/record.ts";
 import { invalid, Refusal } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
-import { asking, type ConnectionRow, clientOf } from "./host-access.ts";
+import { settingsOf } from "./hook-settings.ts";
+import { asking, type ConnectionRow, clientOf, hookClientOf } from "./host-access.ts";
 import {
   auditDetail,
   COLUMNS,
@@ -32,7 +33,7 @@ import {
 type Named = z.infer<typeof LinkedRepository>;
 
 /** @throws HostProblem; Refusal invalid where the number and the name are of different repositories */
-const atHost = async (client: HostClient, { hostRepoId, fullName }: Named): Promise<Found> => {
+const atHost = async (client: HostReader, { hostRepoId, fullName }: Named): Promise<Found> => {
   if (fullName === undefined) {
     if (hostRepoId === undefined) throw invalid("/hostRepoId", "is required, or fullName");
     return client.repositoryById(hostRepoId);
@@ -104,7 +105,7 @@ export const linkRepository = verb({
   async run(context, { params, body }) {
     const owner = await findConnection(context, params.id);
     if (!owner.isActive) throw new Refusal("conflict", "The connection is not active.");
-    const client = await clientOf(context, owner);
+    const client = await asking(clientOf(context, owner));
     const found = await (client ? asking(atHost(client, body)) : asTold(context, owner, body));
     const defaultBranch = body.defaultBranch ?? found.defaultBranch ?? "main";
     checkFound(found, defaultBranch);
@@ -121,9 +122,10 @@ export const linkRepository = verb({
     if (before && before.connectionId !== null && before.connectionId !== owner.id) {
       throw new Refusal("duplicate", "Another connection has this repository.", { existingId: before.id });
     }
-    const registers = client && body.registersHook !== false;
-    const hostHookId = registers
-      ? await asking(registerHook(client, owner, found, await settingsOf(context, owner)))
+    // An App has one hook for all of its repositories.
+    const hooks = owner.auth === "token" && body.registersHook !== false ? await hookClientOf(context, owner) : null;
+    const hostHookId = hooks
+      ? await asking(registerHook(hooks, owner, found, await settingsOf(context, owner)))
       : (before?.hostHookId ?? null);
     const row: RepositoryRow = before
       ? { ...before, gitHostRepoId, fullName, connectionId: owner.id, hostHookId, ...nextVersion(context, before) }
@@ -131,7 +133,7 @@ export const linkRepository = verb({
     try {
       await store(context, row, before);
     } catch (error) {
-      if (registers) await letGoOfHook(context, owner, row);
+      if (hooks) await letGoOfHook(context, owner, row);
       throw error;
     }
     return versioned(repositoryRecord({ ...row, hasCredential: before?.hasCredential ?? 0 }), row.version);

@@ -1,11 +1,11 @@
 import { sql } from "drizzle-orm";
+import type * as z from "zod/mini";
 import type { BuildRecord } from "../archive/records.ts";
 import { buildSummary } from "../db/schema.ts";
 import { originOfRetry } from "../domain/githost/build-origin.ts";
 import { withGate } from "../domain/jobs/guarded.ts";
 import { rerunOf } from "../domain/jobs/rerun.ts";
 import type { Planned, PlanOfBuild, RunValues } from "../domain/pool/commands.ts";
-import { inputsContext } from "../domain/seal-context.ts";
 import { Build, BuildRetry } from "../protocol/build.ts";
 import { isEnded } from "../protocol/build-states.ts";
 import { PathId } from "../protocol/common.ts";
@@ -15,7 +15,8 @@ import type { Context } from "./core/context.ts";
 import { isOwn } from "./core/record.ts";
 import { type Outcome, Refusal } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
-import { type Trigger, trigger } from "./triggers.ts";
+import { openRun } from "./run-values.ts";
+import { type AskedElsewhere, type Trigger, trigger } from "./triggers.ts";
 import { groupsOfPipeline } from "./variable-scopes.ts";
 
 /** What the pool keeps of a run; of one without values and keys of its own, the archive has the rest. */
@@ -23,7 +24,8 @@ const runValuesOf = async (context: Context, build: BuildRecord): Promise<RunVal
   const kept = await (await context.pool()).inputsOf(build.id);
   if (kept.ok) return kept.value;
   const { requires, hasRunValues, priority } = build;
-  return requires && hasRunValues === false ? { inputs: null, secretKeys: [], requires, priority } : null;
+  const hasNone = hasRunValues === false || build.trust === "untrusted";
+  return requires && hasNone ? { inputs: null, secretKeys: [], requires, priority } : null;
 };
 
 /** The inputs of an earlier build's run. @throws Refusal conflict where they are no longer kept */
@@ -31,13 +33,12 @@ const inputsOf = async (context: Context, build: BuildRecord): Promise<Trigger> 
   const kept = await runValuesOf(context, build);
   if (!kept) throw new Refusal("conflict", "The inputs of this run are no longer kept: trigger a new build.");
   const { inputs, secretKeys, requires, priority } = kept;
-  const text = inputs && (await context.keys.open(inputs, inputsContext(context.orgId, build.id)));
   return {
     repoId: build.repoId,
     pipelineId: build.pipelineId,
     branch: build.branch,
     commitSha: build.commitSha,
-    envVariables: text ? JSON.parse(text) : {},
+    envVariables: await openRun(context, build, inputs),
     secretKeys,
     priority,
     labels: requires.labels ?? [],
@@ -56,6 +57,8 @@ const repeatsBefore = ({ orgId }: Context, id: string) => sql<number>`(
 
 /** @throws Refusal conflict where nothing is to be repeated, or too often was, or the plan is not kept */
 const failedJobsOf = async (context: Context, build: BuildRecord): Promise<Planned> => {
+  if (build.trust === "untrusted")
+    throw new Refusal("conflict", "An untrusted build is approved as a whole: repeat all of it.");
   const { sql: db } = context.db;
   const [[found], groups] = await context.db.run(
     db
@@ -73,12 +76,29 @@ const failedJobsOf = async (context: Context, build: BuildRecord): Promise<Plann
     id === null || name === null ? [] : [{ id, name, protection }],
   );
   const again = ({ id: _, ...job }: (typeof plan.graph.jobs)[number]) =>
-    withGate({ ...job, id: context.newId() }, attached, build.branch);
+    withGate({ ...job, id: context.newId() }, attached, { branch: build.branch, trust: "trusted" });
   const graph = { ...plan.graph, jobs: plan.graph.jobs.map(again) };
   const adopted = rerunOf({ buildId: build.id, graph: plan.graph, jobs: plan.jobs }, graph);
   if (Object.keys(adopted).length === graph.jobs.length)
     throw new Refusal("conflict", "No job of this build failed: repeat all of it.");
   return { graph, text: plan.text, adopted };
+};
+
+/** Makes the build again; `only` its failed jobs. @throws Refusal conflict where that is not possible */
+export const repeatBuild = async (
+  context: Context,
+  id: string,
+  only: z.output<typeof BuildRetry>["only"],
+  asked: AskedElsewhere | null = null,
+): Promise<Build> => {
+  const build = await findRecord(context, id);
+  if (!isEnded(build.status)) {
+    throw new Refusal("conflict", "The build has not ended: cancel it first, or wait.");
+  }
+  const trust = build.trust ?? "trusted";
+  const origin = { retryOf: build.id, madeBy: originOfRetry(build), trust, ...(asked && { asked }) };
+  const planned = only ? { planned: await failedJobsOf(context, build) } : {};
+  return trigger(context, await inputsOf(context, build), { ...origin, ...planned });
 };
 
 export const retryBuild = verb({
@@ -87,13 +107,5 @@ export const retryBuild = verb({
   body: BuildRetry,
   mayLackBody: true,
   output: Build,
-  async run(context, { params, body }) {
-    const build = await findRecord(context, params.id);
-    if (!isEnded(build.status)) {
-      throw new Refusal("conflict", "The build has not ended: cancel it first, or wait.");
-    }
-    const origin = { retryOf: build.id, madeBy: originOfRetry(build) };
-    const planned = body.only ? { planned: await failedJobsOf(context, build) } : {};
-    return trigger(context, await inputsOf(context, build), { ...origin, ...planned });
-  },
+  run: (context, { params, body }) => repeatBuild(context, params.id, body.only),
 });

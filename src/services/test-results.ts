@@ -12,15 +12,15 @@ const INFRASTRUCTURE_SHARE = 0.5;
 export interface EndedJob {
   id: string;
   key: string | null;
-  build: Pick<Build, "id" | "repoId" | "pipelineId" | "commitSha" | "branch">;
+  build: Pick<Build, "id" | "repoId" | "pipelineId" | "commitSha" | "branch" | "trust">;
 }
 
 /**
  * Writes down which tests of a job failed or were flaky, and that those which failed on the same commit before, and
- * passed now, are flaky. May be repeated.
+ * passed now, are flaky. What an untrusted build says of tests is no news. May be repeated.
  */
 export const writeTestResults = async (context: Context, job: EndedJob, stored: StoredTests): Promise<void> => {
-  if (!stored.hasNews) return;
+  if (!stored.hasNews || job.build.trust === "untrusted") return;
   const { db, orgId, now } = context;
   const { day, fence, counts } = stored;
   const kept = await getTests(context.archive, { orgId, jobId: job.id, day, fence });

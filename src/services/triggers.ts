@@ -6,8 +6,7 @@ import type { BuildOrigin } from "../domain/githost/build-origin.ts";
 import { hostTargetOf } from "../domain/githost/host-target.ts";
 import type { Planned } from "../domain/pool/commands.ts";
 import { mergeRequires } from "../domain/requires.ts";
-import { inputsContext } from "../domain/seal-context.ts";
-import { Build, BuildTrigger, RepositoryTrigger } from "../protocol/build.ts";
+import { Build, BuildTrigger, RepositoryTrigger, type Trust } from "../protocol/build.ts";
 import { PathId } from "../protocol/common.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { PIPELINE_DEFAULTS } from "../protocol/pipeline.ts";
@@ -16,18 +15,31 @@ import { actorOf, type Context } from "./core/context.ts";
 import { invalid, notFound, Refusal, settled } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
 import { plannedAtTrigger } from "./plan-at-trigger.ts";
+import { sealRun } from "./run-values.ts";
 import { checkRunVariables } from "./run-variables.ts";
 import { variablesOfBuild } from "./variable-scopes.ts";
 
 export type Trigger = z.output<typeof BuildTrigger>;
+
+/** A build that a person wanted at the git host. */
+export interface AskedElsewhere {
+  sender: string;
+  connection: { id: string; name: string };
+  /** Makes a repeat of the wish the same build. */
+  key: string;
+}
 
 export interface Origin {
   /** The build that is retried. */
   retryOf?: string;
   /** What made that one. */
   madeBy?: BuildOrigin | null;
+  /** Of the build that is retried. */
+  trust?: Trust;
   /** The jobs that are built again, with the results of the others. */
   planned?: Planned;
+  /** Absent where a caller of the API asks. */
+  asked?: AskedElsewhere;
   /** The path names the repository: an unknown one is 404, not an invalid field. */
   isPath?: true;
 }
@@ -82,22 +94,20 @@ const findTarget = async (context: Context, trigger: Trigger, { isPath }: Origin
 };
 
 /** By this the pool recognizes a repeated request: the same caller and key; another body is a conflict. */
-const idempotencyOf = async (context: Context, wanted: object) => {
-  const { idempotencyKey: key } = context.headers;
+const idempotencyOf = async (context: Context, wanted: object, key: string | null) => {
   if (key === null) return null;
   const bodyHash = await context.keys.mint.fingerprint(JSON.stringify(wanted));
   return { key, caller: context.admitted.actor, bodyHash };
 };
 
-/** The values of a run, sealed for the pool; null where there are none. */
-const sealInputs = async (context: Context, buildId: string, run: Record<string, string>): Promise<string | null> => {
-  if (Object.keys(run).length === 0) return null;
-  return context.keys.seal(JSON.stringify(run), inputsContext(context.orgId, buildId));
+const creatorOf = ({ admitted: { token } }: Context, elsewhere: AskedElsewhere | undefined) => {
+  if (elsewhere) return { kind: "connection", ...elsewhere.connection };
+  return token && { kind: "token", id: token.id, name: token.name };
 };
 
 /** Makes a build. @throws Refusal where its target is none, or the pool refuses it */
 export const trigger = async (context: Context, wanted: Trigger, origin: Origin = {}): Promise<Build> => {
-  const { retryOf = null, madeBy = null } = origin;
+  const { retryOf = null, madeBy = null, trust = "trusted" } = origin;
   const target = await findTarget(context, wanted, origin);
   const branch = wanted.branch ?? target.repository.defaultBranch;
   const problem = branchProblem(branch);
@@ -108,11 +118,12 @@ export const trigger = async (context: Context, wanted: Trigger, origin: Origin 
   const requires = mergeRequires(target.pipeline?.requires ?? {}, { labels: wanted.labels ?? [] });
   if (!requires) throw invalid("/labels", "contradict what the pipeline requires");
   const id = context.newId();
-  const inputs = await sealInputs(context, id, run);
-  const asked = { ...wanted, branch, id, requires, timeoutSeconds, madeBy, isRetry: retryOf !== null };
+  const inputs = await sealRun(context, id, run, trust);
+  const asked = { ...wanted, branch, id, requires, timeoutSeconds, madeBy, isRetry: retryOf !== null, trust };
   const planned = origin.planned ?? (await plannedAtTrigger(context, target, asked));
   const pool = await context.pool();
-  const { token } = context.admitted;
+  const { asked: elsewhere } = origin;
+  const key = elsewhere?.key ?? context.headers.idempotencyKey;
   const build = settled(
     await pool.enqueue({
       id,
@@ -131,12 +142,17 @@ export const trigger = async (context: Context, wanted: Trigger, origin: Origin 
       inputs,
       secretKeys: wanted.secretKeys ?? [],
       retryOf,
+      ...(trust === "untrusted" && { trust, needsApproval: true }),
       origin: madeBy,
       host: hostTargetOf(target.repository, target.pipeline, madeBy?.event ?? "api", context.origin),
-      idempotency: await idempotencyOf(context, { ...wanted, retryOf, ...(origin.planned ? { only: "failed" } : {}) }),
+      idempotency: await idempotencyOf(
+        context,
+        { ...wanted, retryOf, ...(origin.planned ? { only: "failed" } : {}) },
+        key,
+      ),
       planned,
-      actor: actorOf(context),
-      createdBy: token && { kind: "token", id: token.id, name: token.name },
+      actor: { ...actorOf(context), ...(elsewhere && { sender: elsewhere.sender }) },
+      createdBy: creatorOf(context, elsewhere),
     }),
   );
   return buildRecord(context, build);

@@ -1,3 +1,4 @@
+import { type AppStates, loadAppStates } from "../../crypto/app-state.ts";
 import type { ArtifactGrants } from "../../crypto/artifact-grant.ts";
 import { type BadgeMint, loadBadgeMint } from "../../crypto/badge.ts";
 import { type HookMint, loadHookMint } from "../../crypto/hook.ts";
@@ -51,6 +52,11 @@ export class Keys {
   /** @throws Refusal keyring-unavailable */
   get cacheGrants(): ArtifactGrants<CacheGrantFacts> {
     return cacheGrants(this.#env);
+  }
+
+  /** What a visit to GitHub carries along. @throws Refusal keyring-unavailable */
+  get appStates(): AppStates {
+    return usable("TOKEN_KEYS", () => loadAppStates(this.#env.TOKEN_KEYS));
   }
 
   /** @throws Refusal keyring-unavailable */
