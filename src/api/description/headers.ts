@@ -41,6 +41,7 @@ export const REQUEST_HEADERS: Record<RequestHeader | ImpliedHeader, Parameter> =
     XCODES_HEADER,
     "The versions of Xcode on the agent's machine, separated by commas. All that is no version is ignored.",
   ),
+  EarlierGrant: parameter(GRANT_HEADER, "The grant of what was begun, to get another one for it."),
   Grant: { ...parameter(GRANT_HEADER, "The grant of the artifact."), required: true },
   IdempotencyKey: parameter(
     "Idempotency-Key",

@@ -20,6 +20,7 @@ import * as log from "../../protocol/log.ts";
 import * as metrics from "../../protocol/metrics.ts";
 import * as organization from "../../protocol/organization.ts";
 import * as pipeline from "../../protocol/pipeline.ts";
+import * as pipelineHistory from "../../protocol/pipeline-history.ts";
 import * as problem from "../../protocol/problem.ts";
 import * as repository from "../../protocol/repository.ts";
 import * as restore from "../../protocol/restore.ts";
@@ -62,6 +63,7 @@ const MODULES: Record<string, unknown>[] = [
   metrics,
   organization,
   pipeline,
+  pipelineHistory,
   badge,
   schedule,
   problem,

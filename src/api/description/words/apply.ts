@@ -5,6 +5,7 @@ import { BUILDS } from "./builds.ts";
 import { CACHE } from "./cache.ts";
 import { CONNECTIONS } from "./connections.ts";
 import { GROWING } from "./growing.ts";
+import { HISTORY } from "./history.ts";
 import { JOBS } from "./jobs.ts";
 import { OPERATION } from "./operation.ts";
 import { SCHEDULES } from "./schedules.ts";
@@ -21,6 +22,7 @@ export const WORDS: Words = {
   ...BUILDS,
   ...JOBS,
   ...ARTIFACTS,
+  ...HISTORY,
   ...TESTS,
   ...CACHE,
   ...CONNECTIONS,

@@ -20,6 +20,8 @@ export const BUILDS: Words = {
       commitSha: "The commit of the build; null until the trigger or an agent names it.",
       status: "State of the build.",
       trigger: "How the build was created: api, by the API or the dashboard; retry, as a repeat of another build.",
+      trust:
+        "untrusted: the code is of a fork, or of an author whom the repository lists. Such a build gets no secret, and only agents with the label untrusted run it.",
       priority: `${PRIORITY}. Builds with a higher priority run first.`,
       agentId: "The agent that holds the build, or held it last; null while it waits in the queue.",
       attempt: "Number of times that an agent has started the build. Each attempt has its own log. 0 before the first.",
@@ -44,7 +46,9 @@ export const BUILDS: Words = {
       supersededBy:
         "Id of the build of a newer commit for which this build was canceled; null for others, and in lists.",
       jobs: "The jobs of a build of several, each after what it needs; null for a build of one job, and in lists.",
-      waitsFor: "The gates that it waits for. Empty otherwise.",
+      approval:
+        "The approval that the commit of a fork needs, and who gave it; null for other builds, and in lists of those that have ended.",
+      waitsFor: "The gates that it waits for, or the approval of its commit. Empty otherwise.",
       tests: "How many tests failed and passed, by the reports of its jobs; null where no job reported any.",
       webUrl: "URL of the build's page, on the host of the request.",
       queuedAt: "When the build was created.",

@@ -10,9 +10,12 @@ export const CONNECTIONS: Words = {
       name: "Name for people.",
       webUrl: "Address of the host's pages, such as https://github.com. Repositories are cloned from below it.",
       apiUrl: "Address of its API. Default: derived from webUrl and kind.",
-      auth: "How the service proves to the host who asks. token: by an access token of the host. none: not at all, so people make the hooks and the host is told nothing.",
+      auth: "How the service proves to the host who asks. app: as a GitHub App of the organization. token: by an access token of the host. none: not at all, so people make the hooks and the host is told nothing.",
       hasToken: "true: a token is stored.",
-      account: "The account that the token is of, as the host said when it was stored; null without one.",
+      appId: "Number of the GitHub App; null without one.",
+      installationId: "Where the App is installed; null until it is.",
+      account:
+        "The account that the token is of, or that the App is installed for, as the host said when it was stored; null without one.",
       hookGeneration: "How often the hook's address was replaced, from 1.",
       isActive: "true: deliveries are taken. false: the hook's address answers 410.",
       createdAt: "Time of creation.",
@@ -24,6 +27,10 @@ export const CONNECTIONS: Words = {
     like: "Connection",
     fields: {
       token: "Access token of the host. Stored sealed, bound to the host's address, and never returned.",
+      app: "A GitHub App that exists already; it belongs to this connection alone.",
+      "app.id": "The App ID, or the client ID.",
+      "app.privateKey":
+        "The private key that GitHub made for it, as PEM. Stored sealed, bound to the host's address, and never returned.",
     },
   },
   ConnectionUpdate: {
@@ -31,6 +38,9 @@ export const CONNECTIONS: Words = {
     like: "Connection",
     fields: {
       token: "Another access token; null removes the stored one. Left out: it stays.",
+      app: "Another key of the App, or an App for a connection that has none.",
+      "app.id": "The App ID, or the client ID. Default: that of the App as it is.",
+      "app.privateKey": "The private key that GitHub made for it, as PEM.",
     },
   },
   ConnectionHook: {
@@ -49,6 +59,15 @@ export const CONNECTIONS: Words = {
       repositoryId: "Id of the repository.",
       fullName: "Its owner and name.",
       problem: "What is wrong with the hook, or why the host did not take a change; null if nothing is.",
+    },
+  },
+  InstalledConnection: {
+    is: "The connection, where its App is installed, and what became of the hooks of before.",
+    like: "Connection",
+    fields: {
+      pageUrl: "The page of the App at GitHub, where people install it; null where GitHub does not tell it.",
+      hooks:
+        "One for each hook that the service registered by a token: `problem` says why it is still there. Empty where there is none.",
     },
   },
   RotatedConnection: {

@@ -83,7 +83,11 @@ export const JOBS: Words = {
   },
   GateAnswer: {
     is: "What is said with a decision on a gate.",
-    fields: { comment: `A comment, at most ${withCommas(LIMITS.gateCommentCharacters)} characters.` },
+    fields: {
+      comment: `A comment, at most ${withCommas(LIMITS.gateCommentCharacters)} characters.`,
+      commitSha:
+        "The commit that the person looked at: a build of another one is not approved. Left out or null: the commit of the build.",
+    },
   },
   BuildRetry: {
     is: "What of a build to repeat.",

@@ -12,6 +12,7 @@ export const PARAMETERS: Record<string, string> = {
   "previewEnvironment branch": "The branch of the build. Default: the default branch.",
   "previewEnvironment groups":
     "Names of protected groups, separated by commas: also what a job gets that names them, once it is approved.",
+  "previewEnvironment trust": "untrusted: what a build of a fork would have, or of an author who is not trusted.",
   cloneUrl: "Only repositories with exactly this clone address.",
   commitSha: "Only builds of this commit: the whole hash, or at least its first 7 digits.",
   count: `Number of times: 1 to ${LIMITS.nextTimes}.`,
@@ -24,6 +25,7 @@ export const PARAMETERS: Record<string, string> = {
   groupId: "Only variables of this group.",
   includeInactive: "true: also lists inactive variables.",
   includeVariables: "true: each group contains its variables.",
+  isRed: "true or false: only pipelines whose last build that was not canceled failed, or did not.",
   key: "Only variables with exactly this name.",
   limit: "Number of records on a page.",
   name: "Only records with exactly this name.",

@@ -19,6 +19,9 @@ export const SOURCES: Words = {
       isActive: "true: builds may be triggered.",
       hasCredential: "true: a clone credential is stored.",
       hasHook: "true: the service registered a hook at the git host. false: there is none, or people made it.",
+      forks:
+        "Whether pull requests of forks are built: off; approval, each commit once a member has approved it; members, without approval where the git host says that the author may write to the repository, or is of its organization. Their builds are untrusted in any case. Default: off.",
+      untrustedAuthors: `Logins at the git host whose pushes and pull requests are untrusted: programs such as renovate[bot]. At most ${LIMITS.untrustedAuthors}.`,
       createdAt: "Time of creation.",
       updatedAt: "Time of the last change.",
     },

@@ -6,13 +6,16 @@ import type { Words } from "./schema-words.ts";
 /** Schemas of single values. */
 export const VALUES: Words = {
   AgentCode: {
-    is: "Why an agent does not have the build. offline. busy: it holds another build. draining. unresponsive: it was offered builds and did not poll. platform, canBuildIOS, canBuildAndroid, canBuildWeb, labels, xcode: the agent does not meet this requirement. gave-it-back: the agent released this build. too-old: its program cannot run a job of a build of several.",
+    is: "Why an agent does not have the build. offline. busy: it holds another build. draining. unresponsive: it was offered builds and did not poll. platform, canBuildIOS, canBuildAndroid, canBuildWeb, labels, xcode: the agent does not meet this requirement. gave-it-back: the agent released this build. too-old: its program cannot run a job of a build of several, or does not know a word of its file.",
   },
   AgentStatus: {
     is: `0 offline: no call within ${PERIODS.onlineSeconds} seconds. 1 idle. 2 busy: the agent holds a lease on a build. 3 draining: the agent finishes its build and receives no other. If several apply, the status is offline, then draining, then busy.`,
   },
   Branch: {
     is: "The short name of a branch, such as main, or a full ref, such as refs/tags/v1 or refs/pull/7/head. The rules are those of git-check-ref-format.",
+  },
+  Forks: {
+    is: "Whether pull requests of forks are built. off: they are not. approval: once a member has approved the commit. members: without approval where the author is a member.",
   },
   BuildReason: {
     is: "Why a build ended, if the cause was not a step. agent-lost: the agent of every attempt was lost. timeout. environment: the environment could not be composed. requirements-unmet. commit-not-on-branch. pipeline-invalid: the pipeline file has mistakes. checkout-failed. agent-error: the agent's program or machine failed. plan-mismatch: the commit has another file than the one that the jobs were planned from. queue-full: the queue had no room for the jobs. output-refused: an output has a secret in it, or the outputs are too large. artifact-failed: what the job leaves could not be kept, or what it gets not be fetched. gate-closed: a person rejected it, or nobody decided in time. canceled: a person or program canceled the build. fail-fast: another job failed. superseded: the build of a newer commit ended it. skipped: nothing that the pipeline wants had changed.",
