@@ -4,6 +4,7 @@ import { readConfig } from "./config.ts";
 import { createDashboard } from "./dashboard/app.tsx";
 import { finishRemovals } from "./services/organization-removal.ts";
 import { keepUp } from "./services/upkeep/upkeep.ts";
+import { staticFile } from "./web/static-files.ts";
 
 export { AgentPool } from "./objects/agent-pool.ts";
 export { BuildLog } from "./objects/build-log.ts";
@@ -14,10 +15,12 @@ const dashboard = createDashboard();
 const artifactHost = createArtifactHost();
 
 export default {
-  fetch(request, env, ctx) {
+  async fetch(request, env, ctx) {
     const url = new URL(request.url);
     if (isOnArtifactHost(env, url)) return artifactHost.fetch(request, env, ctx);
     const { pathname } = url;
+    const file = await staticFile(request, url, env);
+    if (file) return file;
     const isPage = pathname === "/app" || pathname.startsWith("/app/");
     return (isPage ? dashboard : app).fetch(request, env, ctx);
   },

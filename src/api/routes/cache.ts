@@ -24,8 +24,9 @@ export const CACHE_ROUTES: Route[] = [
     describing && {
       tag: "Agent protocol",
       summary: "Begin to save an entry of the cache",
-      description: "For the build's own branch. An entry never changes: a key that is taken is refused.",
-      headers: ["Lease"],
+      description:
+        "For the build's own branch. An entry never changes: a key that is taken is refused. With the grant of an earlier answer, also one that has expired, the same body continues that save.",
+      headers: ["Lease", "EarlierGrant"],
       problems: ["lease-lost", "conflict"],
     },
   ),

@@ -1,3 +1,4 @@
+import { installConnection } from "../../services/app-installation.ts";
 import { checkConnection } from "../../services/connection-check.ts";
 import { rotateConnection, showHook } from "../../services/connection-hooks.ts";
 import { deleteConnection } from "../../services/connection-removal.ts";
@@ -16,7 +17,7 @@ export const CONNECTION_ROUTES: Route[] = [
       tag: "Connections",
       summary: "Connect a git host",
       description:
-        "With a token the service registers hooks and reports the states of builds; the host is asked whose token it is before anything is stored. Without one, people make the hooks: `GET /connection/{id}/hook` says what to type.",
+        "With a token the service registers hooks and reports the states of builds; the host is asked whose token it is before anything is stored. Without one, people make the hooks: `GET /connection/{id}/hook` says what to type. With `app` it acts as a GitHub App, whose webhook then is this connection's.",
       versioned: true,
     },
   ),
@@ -45,6 +46,18 @@ export const CONNECTION_ROUTES: Route[] = [
       summary: "Disconnect a git host",
       description:
         "Its repositories stay, without the connection. The hooks that the service registered are removed as far as the host allows it: the audit entry names the repositories that still have one. May be repeated.",
+      versioned: true,
+      problems: ["conflict"],
+    },
+  ),
+  act(
+    "/connection/:id/installation",
+    { installConnection },
+    describing && {
+      tag: "Connections",
+      summary: "Find where the GitHub App is installed",
+      description:
+        "After a person has installed the App at GitHub, on the page that `pageUrl` names. From then on the service acts as the App; hooks that it registered by a token before are removed where the App delivers, and `hooks` says which stay. May be repeated.",
       versioned: true,
       problems: ["conflict"],
     },

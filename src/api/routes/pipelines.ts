@@ -1,6 +1,7 @@
 import { createBadge, deleteBadge } from "../../services/badges.ts";
 import { previewEnvironment } from "../../services/environment-preview.ts";
 import { checkPipeline } from "../../services/pipeline-check.ts";
+import { getPipelineHistory, listPipelineHistories } from "../../services/pipeline-histories.ts";
 import {
   createPipeline,
   deletePipeline,
@@ -35,6 +36,16 @@ export const PIPELINE_ROUTES: Route[] = [
         "Returns all mistakes, each with its line and column. With a repository or pipeline, the check also finds variables and groups that do not exist. For a file of several jobs it returns them, with how many registered agents could take each.",
     },
   ),
+  get(
+    "/pipeline/history",
+    { listPipelineHistories },
+    describing && {
+      tag: "Pipelines",
+      summary: "List the histories of pipelines",
+      description:
+        "The last 30 ended builds of the default branch or of tags, and what the last seven days and the seven before were like: counted once a minute. The pipeline with the newest build comes first; one without such builds is absent.",
+    },
+  ),
   get("/pipeline/:id", { getPipeline }, describing && { tag: "Pipelines", summary: "Get a pipeline", versioned: true }),
   update(
     "/pipeline/:id",
@@ -55,6 +66,11 @@ export const PIPELINE_ROUTES: Route[] = [
       versioned: true,
       problems: ["in-use", "conflict"],
     },
+  ),
+  get(
+    "/pipeline/:id/history",
+    { getPipelineHistory },
+    describing && { tag: "Pipelines", summary: "Get the history of a pipeline" },
   ),
   get(
     "/pipeline/:id/environment",

@@ -23,6 +23,7 @@ export type Tag =
 export type RequestHeader =
   | "BootId"
   | "ContentSha256"
+  | "EarlierGrant"
   | "Features"
   | "Grant"
   | "HeldLease"
