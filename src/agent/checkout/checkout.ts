@@ -7,6 +7,7 @@ import { BuildFailure } from "../failure.ts";
 import type { ProcessTree } from "../process/process-tree.ts";
 import { type CommitWithFile, readCommit } from "./commit-file.ts";
 import { isAncestor, isOnBranch } from "./commit-on-branch.ts";
+import { setCommitTimes } from "./commit-times.ts";
 import { type GitContext, git } from "./git.ts";
 import { addOrigin, ensureSuccess, fetchRefspecs, gitWithCredential, INFINITE_DEPTH, type Remote } from "./remote.ts";
 
@@ -128,7 +129,7 @@ export const checkOut = async (
   source: CheckoutSource,
   { commitSha, gitContext, refspecs }: Fetched,
   context: CheckoutContext,
-  { depth, fetchTags, submodules, lfs }: Checkout,
+  { depth, fetchTags, submodules, lfs, mtimes }: Checkout,
 ): Promise<void> => {
   const remote = remoteOf(source, context);
   const runWithCredential = async (args: string[], doing: string) =>
@@ -146,4 +147,5 @@ export const checkOut = async (
     );
   }
   if (lfs) await runWithCredential(["lfs", "pull"], "git lfs pull");
+  if (mtimes) await setCommitTimes(remote, commitSha, refspecs);
 };

@@ -46,6 +46,8 @@ export interface GitContext {
 export interface GitCommandOptions {
   settings?: string[];
   env?: Record<string, string>;
+  /** Gets the standard output as it comes, in place of keeping it. */
+  read?: (chunk: Buffer) => void;
 }
 
 const environment = ({ protocols, tree }: GitContext, options: GitCommandOptions): NodeJS.ProcessEnv => {
@@ -95,7 +97,7 @@ export const git = (
       kept += chunk.length;
       if (kept <= OUTPUT_LIMIT) into.push(chunk);
     };
-    child.stdout?.on("data", keep(out));
+    child.stdout?.on("data", options.read ?? keep(out));
     child.stderr?.on("data", keep(err));
     // Git may exit without reading its input: the exit code then says why.
     child.stdin?.on("error", () => {});

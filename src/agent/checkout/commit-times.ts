@@ -1,0 +1,84 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { fileTimes } from "./file-times.ts";
+import { type GitContext, git } from "./git.ts";
+import { addOrigin, ensureSuccess, fetchRefspecs, initRepository, type Remote } from "./remote.ts";
+
+/** Commits of history that are looked at. */
+const MOST_COMMITS = 10_000;
+/** What git says of changes beyond this is not read. The newest are first, so older files have the time of no commit. */
+const MOST_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Gives each file of the checked-out commit the time of the commit that changed it last, on the line of first parents: a
+ * merge changes what it brings, so that a file is never older than a build that did not have its change. Called before
+ * any step runs.
+ * @throws BuildFailure where the history cannot be fetched
+ */
+export const setCommitTimes = async (remote: Remote, commit: string, refspecs: string[]): Promise<void> => {
+  // The build's own repository would go on fetching what a filter left out.
+  const folder = mkdtempSync(join(remote.tempFolder, "times-"));
+  const apart: Remote = { ...remote, gitContext: { ...remote.gitContext, folder } };
+  try {
+    await initRepository(folder, commit.length === 64 ? "sha256" : "sha1");
+    addOrigin(apart);
+    const range = [`--depth=${MOST_COMMITS}`, "--no-tags"];
+    const filtered = await fetchRefspecs(apart, ["--filter=blob:none", ...range], refspecs);
+    if (filtered.code !== 0) ensureSuccess(await fetchRefspecs(apart, range, refspecs), "git fetch", apart);
+    const local = { ...apart.gitContext, protocols: [] };
+    const files = await said(local, ["ls-tree", "-r", "-z", "--name-only", "--full-tree", commit]);
+    fileTimes(remote.gitContext.folder, files.split("\0").slice(0, -1), await lastChanges(local, commit));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+};
+
+/** What git says, as bytes in a text: a name may be no UTF-8. */
+const said = async (context: GitContext, args: string[], input = ""): Promise<string> => {
+  const chunks: Buffer[] = [];
+  let kept = 0;
+  const read = (chunk: Buffer): void => {
+    kept += chunk.length;
+    if (kept <= MOST_BYTES) chunks.push(chunk);
+  };
+  ensureSuccess(await git(context, args, { read }, input), `git ${args[0]}`);
+  return Buffer.concat(chunks).toString("latin1");
+};
+
+/** Seconds of the last change, by path. */
+const lastChanges = async (context: GitContext, commit: string): Promise<Map<string, number>> => {
+  const listed = await said(context, ["rev-list", "--first-parent", "--parents", "--timestamp", commit]);
+  const commits = listed
+    .split("\n")
+    .slice(0, -1)
+    .map((line) => line.split(" "));
+  const times = new Map(commits.map(([seconds, id = ""]) => [id, Number(seconds)]));
+  // What the oldest commits have changed is not known: their parents are not there.
+  const cut = shallowIn(context.folder);
+  const pairs = commits.filter(([, id = ""]) => !cut.has(id)).map(([, id, parent = ""]) => `${id} ${parent}`.trim());
+  if (pairs.length === 0) return new Map();
+  const args = ["diff-tree", "--stdin", "-r", "-z", "--raw", "--abbrev=4", "--root", "--no-renames"];
+  return lastOf(await said(context, [...args, "--ignore-submodules=none"], `${pairs.join("\n")}\n`), times);
+};
+
+const shallowIn = (folder: string): Set<string> => {
+  const file = join(folder, ".git/shallow");
+  return new Set(existsSync(file) ? readFileSync(file, "latin1").split("\n") : []);
+};
+
+/** `diff-tree -z --raw`: a commit's id, then `:modes ids kind` and a path for each change. The newest commit is first. */
+const lastOf = (changed: string, times: Map<string, number>): Map<string, number> => {
+  const last = new Map<string, number>();
+  const words = changed.split("\0");
+  let seconds = 0;
+  for (let index = 0; index < words.length; index++) {
+    const word = words[index] ?? "";
+    if (!word.startsWith(":")) seconds = times.get(word) ?? seconds;
+    else {
+      index++;
+      const path = words[index] ?? "";
+      if (!last.has(path)) last.set(path, seconds);
+    }
+  }
+  return last;
+};
