@@ -13,6 +13,7 @@ import { chownTree, runShell } from "./process/as-user.ts";
 import { Cgroup } from "./process/cgroup.ts";
 import { ProcessTree } from "./process/process-tree.ts";
 import type { StepUser } from "./process/step-user.ts";
+import { stablePathOf } from "./stable-folder.ts";
 import { StepOutput } from "./steps/step-output.ts";
 import { removeToolsLink, TOOL_FOLDERS, TOOLS } from "./tools/tool-folders.ts";
 
@@ -92,6 +93,8 @@ export const writeRunId = (folder: BuildFolder, runId: string): void =>
  */
 export const endAndRemoveBuild = async (path: string, user: StepUser | null, grace: number): Promise<boolean> => {
   const tree = new ProcessTree(readNote(path, RUN_ID) ?? "none", { user, folder: path, cgroup: cgroupOf(path) });
+  const stable = stablePathOf(path);
+  if (stable) tree.lookIn(stable);
   if (!(await tree.terminate(grace))) return false;
   await removeBuildFolder(path, user);
   return true;
@@ -119,12 +122,16 @@ const REMOVE_SCRIPT = `rm -rf -- "$1" || { chmod -R u+rwx "$1"; rm -rf -- "$1"; 
 export const removeBuildFolder = async (path: string, user: StepUser | null): Promise<void> => {
   removeToolsLink(path);
   cgroupOf(path)?.remove();
+  const stable = stablePathOf(path);
   const stepFolders = [...STEP_FOLDERS, ...TOOL_FOLDERS.map((name) => join(TOOLS, name))].map((name) =>
     join(path, name),
   );
-  if (user) await runShell(user, EMPTY_SCRIPT, stepFolders);
-  const { code, stderr } = await runShell(null, REMOVE_SCRIPT, [path]);
-  if (code !== 0) throw new Error(`${path} cannot be removed: ${stderr.trim().split("\n").at(-1)}`);
+  if (user) await runShell(user, EMPTY_SCRIPT, stable ? [...stepFolders, stable] : stepFolders);
+  // The note of the stable path goes last.
+  for (const folder of stable ? [stable, path] : [path]) {
+    const { code, stderr } = await runShell(null, REMOVE_SCRIPT, [folder]);
+    if (code !== 0) throw new Error(`${folder} cannot be removed: ${stderr.trim().split("\n").at(-1)}`);
+  }
 };
 
 /** Removes the files of a build whose processes have ended, before anybody is told of its end. */

@@ -34,6 +34,7 @@ export const factsOf = (
     pull: build.pull,
     base,
     schedule: build.schedule,
+    trusted: build.trust !== "untrusted",
     commit: commitSha,
     message,
     attempt: attemptOf({ build, job }),

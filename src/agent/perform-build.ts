@@ -32,6 +32,7 @@ import type { ProcessTree } from "./process/process-tree.ts";
 import type { StepUser } from "./process/step-user.ts";
 import { type PlanRead, readPlan, wholeText } from "./read-plan.ts";
 import { reportAround, type TestReporterOptions } from "./reports/test-reporter.ts";
+import { placeWorkspace } from "./stable-folder.ts";
 import { type RunStepsOptions, runSteps } from "./steps/run-steps.ts";
 import { buildVariables } from "./steps/step-environment.ts";
 import { firstSteps } from "./steps/step-report.ts";
@@ -108,16 +109,18 @@ export const performBuild = async (job: JobAnswer, options: PerformBuildOptions)
     const inputs = await toolInputs(plan.job.tools, remoteOf(source, context), fetched);
     const cacheIds = await cacheIdsOf(plan, fetched);
     await fillWorkspace(source, fetched, context, plan, options);
-    const equipped = await withEnvironment(job, plan, fetched, comparison, options);
+    const workspace = placeWorkspace(job, plan.job.checkout, options);
+    const placed = { ...options, folder: { ...folder, workspace } };
+    const equipped = await withEnvironment(job, plan, fetched, comparison, placed);
     const ready = await withFiles(equipped, folder, options.user);
     await fetchArtifacts(plan.job.downloads, {
-      place: filesOf(options),
+      place: filesOf(placed),
       store: options.artifacts,
       log,
       replaces: false,
       isSkipped: (key) => job.job?.needs[key]?.result === "skipped",
     });
-    return await runAll(ready, { read, cacheIds }, fetched, { comparison, inputs }, options);
+    return await runAll(ready, { read, cacheIds }, fetched, { comparison, inputs }, placed);
   } finally {
     clearTimeout(timer);
     clearTimeout(planTimer);

@@ -10,9 +10,9 @@ const GRANT_USED = 0.75;
 const GRANT_REFUSALS = 3;
 const MINUTE_MS = 60_000;
 
-/** How bytes are sent in parts: an opening names them, and the same again renews the grant. */
+/** How bytes are sent in parts: an opening names them, and the same again with the grant of before renews it. */
 export interface UploadCalls<Opening> {
-  open(opening: Opening): Promise<OpenedArtifact>;
+  open(opening: Opening, before?: string): Promise<OpenedArtifact>;
   part(id: string, number: number, grant: string, bytes: Buffer, sha256: string): Promise<{ etag: string }>;
 }
 
@@ -55,7 +55,7 @@ export class Grant<Opening> {
 
   #renew(): Promise<void> {
     this.#renewal ??= this.#calls
-      .open(this.#opening)
+      .open(this.#opening, this.#opened.grant)
       .then((opened) => {
         if (opened.artifactId !== this.#opened.artifactId)
           throw new ArtifactRefused(null, "the service does not know the begun artifact any more");

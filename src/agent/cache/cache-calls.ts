@@ -13,9 +13,10 @@ export class CacheCalls extends LeaseCalls implements UploadCalls<CacheOpening> 
     return this.call(FoundCache, 200, { method: "POST", path: this.path("cache/find"), body, maxTries: TRIES });
   }
 
-  async open(body: CacheOpening): Promise<OpenedArtifact> {
-    const path = this.path("cache");
-    const { cacheId, ...opened } = await this.call(OpenedCache, 201, { method: "POST", path, body, maxTries: TRIES });
+  async open(body: CacheOpening, before?: string): Promise<OpenedArtifact> {
+    const headers: Record<string, string> = before === undefined ? {} : { [GRANT_HEADER]: before };
+    const asked = { method: "POST", path: this.path("cache"), headers, body, maxTries: TRIES } as const;
+    const { cacheId, ...opened } = await this.call(OpenedCache, 201, asked);
     return { artifactId: cacheId, ...opened };
   }
 

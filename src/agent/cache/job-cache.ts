@@ -60,6 +60,10 @@ export class JobCache {
     const found = await this.#trying("the cache was not asked for", () => calls.find({ entries, codecs: CODECS }));
     if (!found) return;
     this.#scopes = found;
+    if (found.scopes.length === 0) {
+      log.say("Warning: cache: a build without a pipeline has none");
+      return;
+    }
     for (const [index, keyed] of this.#caches.entries())
       await this.#trying(`${keyed.cache.name} was not restored`, () =>
         this.#restore(keyed, found.entries[index] ?? null),

@@ -17,6 +17,8 @@ export interface InstallOptions {
   user: string | null;
   work: string | null;
   grace: number | null;
+  /** Options of `start` that are passed on as they are written. */
+  passed: string[];
   service: string | null;
 }
 
@@ -77,7 +79,7 @@ const serviceNameOf = (name: string, id: string): string =>
 /** @throws ExitError for wrong options, or when the state folder has no agent or another user's. */
 export const serviceFile = (options: InstallOptions, program: string, machine = thisMachine()): ServiceFile => {
   checkOptions(options, machine);
-  const { runAs, user, work, grace, service } = options;
+  const { runAs, user, work, grace, passed, service } = options;
   const owner = user === null ? null : findUser(user);
   const defaultState = owner ? join(owner.home, ".millrace") : defaultStateFolder();
   const state = resolve(options.state ?? defaultState);
@@ -88,6 +90,7 @@ export const serviceFile = (options: InstallOptions, program: string, machine = 
     ...(runAs === null ? [] : ["--run-as", runAs]),
     ...(work === null ? [] : ["--work", resolve(work)]),
     ...(grace === null ? [] : ["--grace", String(grace)]),
+    ...passed,
   ];
   const agent: AgentService = {
     name: service,

@@ -29,6 +29,8 @@ const RUN_AS = "user that steps run as (the agent must be root)";
 const STATE = "folder that holds the agent's identity";
 
 const MISE = "the program mise that sets up `tools` (fetched and checked on Linux x64 when left out)";
+const CACHE = "GiB that copies of caches may have on this machine; 0: none";
+const TOOL_STORE = "most that installed tools kept for later builds take";
 const REGISTRY = "address of npm's registry, from which mise is fetched";
 
 const print = (lines: string[]): void => {
@@ -84,11 +86,11 @@ command("start", "take builds until the agent is stopped")
     "--work <dir>",
     "folder that holds the builds' folders (default: work in the state folder; with --run-as /var/lib/millrace-work/USER)",
   )
-  .option("--cache-gib <number>", "GiB that copies of caches may have on this machine; 0: none", gibibytes, 10)
+  .option("--cache-gib <number>", CACHE, gibibytes, 10)
   .option("--grace <seconds>", GRACE, seconds, 10)
   .option("--mise <path>", MISE)
   .option("--npm-registry <address>", REGISTRY, webAddress, defaultRegistry())
-  .option("--tool-store <GiB>", "most that installed tools kept for later builds take", gibibytes, DEFAULT_TOOL_STORE)
+  .option("--tool-store <GiB>", TOOL_STORE, gibibytes, DEFAULT_TOOL_STORE)
   .action(async (options) => {
     const state = resolve(options.state);
     const user = options.runAs === undefined ? null : findStepUser(options.runAs);
@@ -124,11 +126,21 @@ command("install", "show the service file that starts the agent with the machine
   .option("--run-as <user>", RUN_AS)
   .option("--work <dir>", "folder that holds the builds' folders")
   .option("--grace <seconds>", GRACE, seconds)
+  .option("--cache-gib <number>", CACHE, gibibytes)
+  .option("--mise <path>", MISE)
+  .option("--npm-registry <address>", REGISTRY, webAddress)
+  .option("--tool-store <GiB>", TOOL_STORE, gibibytes)
   .option("--service <name>", "name of the service, for a machine with several agents")
   .option("--write", "write the file to its place", false)
   .action(async (options) => {
     const { state = null, user = null, runAs = null, work = null, grace = null, service = null } = options;
-    const file = serviceFile({ state, user, runAs, work, grace, service }, resolve(process.argv[1] ?? ""));
+    const passed = [
+      ...(options.cacheGib === undefined ? [] : ["--cache-gib", String(options.cacheGib)]),
+      ...(options.mise === undefined ? [] : ["--mise", resolve(options.mise)]),
+      ...(options.npmRegistry === undefined ? [] : ["--npm-registry", options.npmRegistry]),
+      ...(options.toolStore === undefined ? [] : ["--tool-store", String(options.toolStore)]),
+    ];
+    const file = serviceFile({ state, user, runAs, work, grace, passed, service }, resolve(process.argv[1] ?? ""));
     if (process.getuid?.() === 0 && user === null && runAs === null)
       logger.warn("the agent and its steps will run as root: use --user USER or --run-as USER to prevent that");
     if (options.write) writeServiceFile(file);

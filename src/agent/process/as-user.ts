@@ -20,21 +20,32 @@ const STDERR_LIMIT = 1000;
 export const runAs = (user: StepUser | null): { uid?: number; gid?: number } =>
   user ? { uid: user.uid, gid: user.gid } : {};
 
-/** Runs a script of `sh` as the steps' user, or as the agent's without one. `args` are $1, $2... Never rejects. */
-export const runShell = (user: StepUser | null, script: string, args: string[] = []): Promise<CommandResult> =>
+/**
+ * Runs a script of `sh` as the steps' user, or as the agent's without one. `args` are $1, $2..., `input` is what it
+ * reads. Never rejects.
+ */
+export const runShell = (
+  user: StepUser | null,
+  script: string,
+  args: string[] = [],
+  input: Uint8Array | null = null,
+): Promise<CommandResult> =>
   new Promise((resolve) => {
     const child = spawn("/bin/sh", ["-c", script, "sh", ...args], {
       cwd: "/",
       env: { PATH: process.env.PATH, LC_ALL: "C" },
-      stdio: ["ignore", "ignore", "pipe"],
+      stdio: [input ? "pipe" : "ignore", "ignore", "pipe"],
       ...runAs(user),
     });
     let stderr = "";
-    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    child.stderr?.setEncoding("utf8").on("data", (text: string) => {
       stderr = `${stderr}${text}`.slice(0, STDERR_LIMIT);
     });
     child.on("error", ({ message }) => resolve({ code: null, stderr: message }));
     child.on("close", (code) => resolve({ code, stderr }));
+    // A process that ended without reading is told by its exit code.
+    child.stdin?.on("error", () => {});
+    child.stdin?.end(input);
   });
 
 /** Makes a new file that only the user can read. Use the returned handle: the path may be replaced afterwards. */

@@ -32,7 +32,7 @@ export class ProcessTree {
   readonly env: Record<string, string>;
   readonly #user: StepUser | null;
   readonly #cgroup: Cgroup | null;
-  readonly #folder: string | null;
+  readonly #folders: string[] = [];
   readonly #groups = new Set<number>();
   readonly #known = new Map<number, string>();
   #since: number | null = null;
@@ -42,7 +42,12 @@ export class ProcessTree {
     this.env = { [RUN_ID_VARIABLE]: runId };
     this.#user = user;
     this.#cgroup = cgroup;
-    this.#folder = folder;
+    if (folder !== null) this.#folders.push(folder);
+  }
+
+  /** A process with an open file in this folder belongs to the build as well. */
+  lookIn(folder: string): void {
+    this.#folders.push(folder);
   }
 
   /** Adds a child that leads its own process group and has not started other processes yet. */
@@ -80,8 +85,9 @@ export class ProcessTree {
 
   /** Used only without a control group or user, and only for the agent user's processes that are younger than the build. */
   #hasOpenFile(row: ProcessRow): boolean {
-    if (this.#user || this.#cgroup || this.#folder === null || row.uid !== process.getuid?.()) return false;
-    return Number(row.start) >= (this.#since ?? 0) && hasOpenFileUnder(row.pid, this.#folder);
+    if (this.#user || this.#cgroup || this.#folders.length === 0 || row.uid !== process.getuid?.()) return false;
+    if (Number(row.start) < (this.#since ?? 0)) return false;
+    return this.#folders.some((folder) => hasOpenFileUnder(row.pid, folder));
   }
 
   /**

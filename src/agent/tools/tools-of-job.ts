@@ -74,7 +74,7 @@ const storeOf = (
   const scope = { repository: `${build.repoId} ${repository.cloneUrl}` };
   return {
     store: new ToolStore(join(folder, "store"), quotaBytes),
-    own: { ...scope, trust: build.pull ? "pull" : "branch", ref: build.ref },
+    own: { ...scope, trust: build.pull || build.trust === "untrusted" ? "pull" : "branch", ref: build.ref },
     main: defaultRef === null ? null : { ...scope, trust: "branch", ref: defaultRef },
   };
 };

@@ -46,6 +46,7 @@ const ORIGIN = {
   tag: z._default(z.nullable(z.string()), null),
   pull: z._default(z.nullable(z.pick(PullRequest, { number: true, base: true, branch: true })), null),
   schedule: z._default(z.nullable(z.string()), null),
+  trust: z._default(z.nullable(z.string()), null),
 };
 
 /** Its ref, and its tag where only the ref tells it. */

@@ -39,6 +39,7 @@ const options = (change: Partial<InstallOptions>): InstallOptions => ({
   runAs: null,
   work: null,
   grace: null,
+  passed: [],
   service: null,
   ...change,
 });
@@ -201,6 +202,19 @@ describe("several agents on a machine", () => {
 });
 
 describe("install", () => {
+  it("passes on what start is to have for caches and tools", async () => {
+    const state = stateFolder();
+    const given = ["--cache-gib", "5", "--mise", "/opt/mise", "--tool-store", "2.5"];
+    const registry = ["--npm-registry", "https://npm.example"];
+    const { stdout, code } = await runAgentCli(["install", "--state", state, ...given, ...registry]).ended;
+    expect(code).toBe(0);
+    const [, start = ""] = /^ExecStart=(.*)$/m.exec(stdout) ?? [];
+    expect(start.replaceAll('"', "")).toContain(
+      "--cache-gib 5 --mise /opt/mise --npm-registry https://npm.example --tool-store 2.5",
+    );
+    expect((await runAgentCli(["install", "--state", state, "--cache-gib", "much"]).ended).code).not.toBe(0);
+  });
+
   it.each([
     ["two users", { user: "root", runAs: "builder" }, SERVER, /use only one/],
     ["a step user without root", { runAs: "builder" }, LINUX, /install it with sudo/],

@@ -241,17 +241,79 @@ const TABLE: Row[] = [
   ["a script with the token", steps("- uses: actions/github-script@v7"), ["actions/github-script"], ["action-script"]],
   [
     "an artifact",
-    steps("- uses: actions/upload-artifact@v4\n  with: { path: dist }"),
-    ["artifacts come with the next release"],
-    ["artifact"],
+    steps("- run: make\n- uses: actions/upload-artifact@v4\n  with: { path: dist }"),
+    ["artifacts:\n      - name: artifact\n        path: dist\n        if-none: warn\n"],
   ],
   [
-    "a cache, which finds nothing",
+    "an artifact of several paths, after a failure",
+    steps(
+      "- run: make\n- uses: actions/upload-artifact@v4\n  if: ${{ !cancelled() }}\n  with:\n    name: shots\n    path: |\n      ./out/*.png\n      ${{ github.workspace }}/log\n      !out/x.png\n    retention-days: 3\n    if-no-files-found: error",
+    ),
+    ['name: shots\n        path: [out/*.png, log, "!out/x.png"]\n        keep-days: 3\n        when: always\n'],
+    [],
+    "if-none",
+  ],
+  [
+    "an artifact whose name is computed",
+    steps("- run: make\n- uses: actions/upload-artifact@v4\n  with: { name: 'a-${{ github.sha }}', path: dist }"),
+    ["# import: actions/upload-artifact with `name: a-${{ github.sha }}`, which is computed: "],
+    ["artifact"],
+    "artifacts:\n",
+  ],
+  [
+    "an artifact outside of the checkout",
+    steps("- run: make\n- uses: actions/upload-artifact@v4\n  with: { path: /var/log }"),
+    ["# import: actions/upload-artifact ("],
+    ["refused"],
+    "artifacts:\n",
+  ],
+  [
+    "an artifact that another job fetches",
+    `on: push
+jobs:
+  a:
+    runs-on: ubuntu-latest
+    steps: [{ run: make }, { uses: actions/upload-artifact@v4, with: { name: app, path: dist } }]
+  b:
+    needs: a
+    runs-on: ubuntu-latest
+    steps:
+      - uses: actions/download-artifact@v4
+        with: { name: app, path: in/ }
+      - run: ls in
+`,
+    ["downloads:\n      - from: a\n        artifact: app\n        to: in\n"],
+  ],
+  [
+    "all artifacts at once, and one of nobody",
+    steps(
+      "- uses: actions/download-artifact@v4\n- uses: actions/download-artifact@v4\n  with: { name: x }\n- run: make",
+    ),
+    ["with all artifacts at once", "with x, which no job of this file leaves under this name"],
+    ["artifact", "artifact"],
+    "downloads:\n",
+  ],
+  [
+    "a cache with a lock file",
+    steps(
+      "- uses: actions/cache@v4\n  with:\n    path: |\n      ~/.npm\n      .next/cache\n    key: ${{ runner.os }}-npm-${{ hashFiles('**/package-lock.json') }}\n    restore-keys: ${{ runner.os }}-npm-\n- run: npm ci",
+    ),
+    ['cache:\n      - name: cache\n        path: [~/.npm, .next/cache]\n        files: "**/package-lock.json"\n'],
+  ],
+  [
+    "a cache that is only read, and one that is saved apart",
+    steps(
+      "- uses: actions/cache/restore@v4\n  with: { path: x, key: y }\n- run: make\n- uses: actions/cache/save@v4\n  with: { path: x, key: y }",
+    ),
+    ["path: x\n        key: y\n        save: never\n", "# import: actions/cache/save: write its equal"],
+    ["cache"],
+  ],
+  [
+    "a cache, of which no step hears whether it was found",
     steps(
       "- uses: actions/cache@v4\n  id: c\n  with: { path: x, key: y }\n- run: npm ci\n  if: steps.c.outputs.cache-hit != 'true'",
     ),
-    ["- if: \"'' != 'true'\"\n        run: npm ci"],
-    ["cache"],
+    ["- if: \"'' != 'true'\"\n        run: npm ci", "name: c\n        path: x\n        key: y\n"],
   ],
   [
     "what an action has told",

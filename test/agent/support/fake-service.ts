@@ -57,6 +57,8 @@ export const makeJob = (cloneUrl: string, number: number, change: Partial<Job> =
     ref: "refs/heads/main",
     event: "api",
     trigger: "api",
+    trust: "trusted",
+    approval: null,
     priority: 0,
     agentId: AGENT,
     attempt: 0,

@@ -14,6 +14,7 @@ import { isRoot, namedUser } from "../support/step-user.ts";
 import { startStubServer } from "../support/stub-server.ts";
 import { waitUntil } from "../support/wait-until.ts";
 import { NODE_VERSION, type NodeMirror, startNodeMirror } from "./support/node-mirror.ts";
+import { REGISTRY, startNpmProxy } from "./support/npm-proxy.ts";
 import { fetchMise, hasMise, seed } from "./support/tested-mise.ts";
 
 let mirror: NodeMirror;
@@ -37,14 +38,21 @@ const fakeService = async (): Promise<FakeService> => {
 };
 
 /** An agent that has fetched mise, and takes Node from the mirror. */
-const start = (service: FakeService, user: StepUser | null, ...more: string[]) => {
+const start = (service: FakeService, user: StepUser | null, ...more: string[]) => startWith({}, service, user, ...more);
+
+const startWith = (
+  variables: Record<string, string>,
+  service: FakeService,
+  user: StepUser | null,
+  ...more: string[]
+) => {
   const state = join(testFolder(), "state");
   seed(mise, state);
   saveIdentity(state, { ...IDENTITY, url: service.url });
   const work = testFolder();
   chmodSync(work, 0o711);
   const runAs = user ? ["--run-as", user.name, "--work", work] : ["--work", work];
-  const env = { ...mirror.env, SECRET_OF_OWNER_TOKEN: "t0ken" };
+  const env = { ...mirror.env, SECRET_OF_OWNER_TOKEN: "t0ken", ...variables };
   const agent = runAgentCli(["start", "--grace", "1", "--state", state, ...runAs, ...more], { env });
   return { ...agent, state, work };
 };
@@ -255,6 +263,27 @@ describe.runIf(hasMise)("a package of npm", () => {
     expect({ body, log }).toMatchObject({ body: { status: "succeeded" } });
     expect(log).toMatch(/tools\/data\/installs\/npm-semver\/7\.7\.2\/bin\/semver\n1\.2\.3\n/);
     expect(log).not.toContain("t0ken");
+  });
+
+  it("is fetched through the agent's proxy, which sees none of its tokens", async () => {
+    const service = await fakeService();
+    const proxy = await startNpmProxy();
+    const tokens = { NPM_TOKEN: "t0ken", NODE_AUTH_TOKEN: "t0ken", npm_config__auth: "dDBrZW4=" };
+    const reach = {
+      HTTP_PROXY: proxy.url,
+      http_proxy: proxy.url,
+      NO_PROXY: "127.0.0.1",
+      NPM_CONFIG_REGISTRY: REGISTRY,
+    };
+    startWith({ ...tokens, ...reach, "npm_config_//registry.invalid/:_authToken": "t0ken" }, service, null);
+    const repository = testRepository({
+      ".millrace.yml": `tools: { node: 24, "npm:semver": 7.7.2 }\nsteps:\n  - run: semver 1.2.3\n`,
+    });
+    const { body, log } = await build(service, repository);
+    expect({ body, log }).toMatchObject({ body: { status: "succeeded" } });
+    expect(proxy.asked.map(({ url }) => url)).toContainEqual(expect.stringMatching(/semver-7\.7\.2\.tgz$/));
+    expect(log).not.toContain("t0ken");
+    expect(JSON.stringify(proxy.asked)).not.toMatch(/t0ken|dDBrZW4=|authorization/i);
   });
 });
 
