@@ -7,7 +7,9 @@ import { DIST, ROOT, SERVED, writeIfChanged } from "./output-files.ts";
 
 const STATIC = join(SERVED, "app/static");
 /** The files that browsers load, each with all its imports. */
-const ENTRIES = ["page.ts", "build.ts", "markdown.ts", "definition.ts", "page.css", "mark.svg"].map(
+const STATES = ["waiting", "running", "asking", "succeeded", "failed", "canceled"];
+const ICONS = ["mark.svg", ...STATES.map((state) => `mark-${state}.svg`)];
+const ENTRIES = ["page.ts", "build.ts", "markdown.ts", "definition.ts", "page.css", ...ICONS].map(
   (name) => `src/dashboard/client/${name}`,
 );
 
@@ -24,7 +26,8 @@ export const buildAssets = async (): Promise<string[]> => {
     metafile: true,
     absWorkingDir: ROOT,
     entryNames: "[name].[hash]",
-    loader: { ".svg": "copy" },
+    assetNames: "[name].[hash]",
+    loader: { ".svg": "copy", ".woff2": "file" },
     bundle: true,
     minify: true,
     format: "esm",

@@ -9,6 +9,7 @@ import {
   outputsOf,
   strategyOf,
 } from "./job-keys.ts";
+import { KeptFiles } from "./kept-files.ts";
 import { KNOWS } from "./later-words.ts";
 import { type Marks, NoEqual } from "./marks.ts";
 import { matrixOf, type TranslatedMatrix } from "./matrix.ts";
@@ -34,6 +35,8 @@ export interface FilePlace {
   /** The jobs that each job needs, with what they have. */
   needs: NeededJob[];
   hasMoreNeeds: boolean;
+  /** By the name of an artifact: the jobs that leave it. */
+  jobsLeaving: ReadonlyMap<string, string[]>;
 }
 
 const KNOWN = new Set([
@@ -172,6 +175,7 @@ class JobWriter {
     const steps = itemsOf(this.#find("steps")).map((token) => readStep(token, source));
     const list = new OutList();
     const tools = new OutMap();
+    const kept = new KeptFiles();
     const checkouts = steps.filter(({ kind }) => kind === "checkout");
     for (const [index, step] of steps.entries()) {
       const unit = `${this.#unit}.steps.${index}`;
@@ -179,6 +183,7 @@ class JobWriter {
       const comment = source.commentAbove(at);
       if (step.kind === "checkout") list.say(comment, this.#checkout(step, step === checkouts[0], list));
       else if (step.kind === "set-up") list.say(comment, this.#setUp(step, tools, at));
+      else if (step.kind === "keeping") list.say(comment, this.#keepFiles(step, kept, unit, at));
       else {
         list.say(comment);
         const place = { names: this.#names, shell, isWindows, source, marks };
@@ -189,14 +194,16 @@ class JobWriter {
         if (step.id !== null) this.#keep(step.id, fate);
       }
       if ((step.kind === "checkout" || step.kind === "set-up") && step.id !== null) this.#keep(step.id, "lost");
+      if (step.kind === "keeping" && step.id !== null) this.#keep(step.id, step.fate);
     }
     if (checkouts.length === 0) this.out.set("checkout", false);
     if (!tools.isEmpty) this.#tools(tools, line);
+    kept.writeTo(this.out);
     const outputs = this.#find("outputs");
     if (outputs) outputsOf(outputs, this.#place, this.out, `${this.#unit}.outputs`, withdrawn);
     if (list.isEmpty) {
       // A job that only fetched its files has done all that it had to do; of any other nothing is left to run.
-      if (steps.every(({ kind }) => kind === "checkout" || kind === "set-up"))
+      if (steps.every(({ kind }) => kind === "checkout" || kind === "set-up" || kind === "keeping"))
         list.add(new OutMap().set("run", "true"));
       else this.#stop(list, line);
     }
@@ -234,6 +241,20 @@ class JobWriter {
     this.out.say(...comments);
     if (!checkout.isEmpty) this.out.set("checkout", checkout);
     return undefined;
+  }
+
+  #keepFiles(step: ReadStep, kept: KeptFiles, unit: string, line: number): Comment | undefined {
+    const { source, marks, withdrawn, jobsLeaving } = this.#file;
+    try {
+      const refused = withdrawn.get(unit);
+      if (refused !== undefined) throw new NoEqual(`${step.action} (${refused})`, "refused");
+      kept.add(step, unit, { names: this.#names, source, jobsLeaving });
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof NoEqual)) throw error;
+      const what = error.kind === "refused" ? error.message : `${step.action} with ${error.message}`;
+      return marks.add(error.kind, what, line, source.lines(step.token, line));
+    }
   }
 
   #setUp(step: ReadStep, tools: OutMap, line: number): Comment | undefined {

@@ -10,8 +10,8 @@ export const MARKS = {
   annotation: "there is no such key here",
   approval:
     "the environment may have had reviewers, which no file shows: the gate asks a person; remove it if none is needed",
-  artifact: "artifacts come with the next release",
-  cache: "the cache comes with the next release: without it the job is slower, and nothing else",
+  artifact: "this cannot be said in `artifacts` or `downloads` of a job",
+  cache: "write its equal in `cache` of the job: without it the job is slower, and nothing else",
   checkout: "the agent makes the one checkout, of the commit that is built, before the first step",
   concurrency: "older builds end here only by `supersede`, which knows refs and no groups",
   container: "steps run on the agent itself: it must have what the container had",

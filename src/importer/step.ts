@@ -1,5 +1,6 @@
 import { isOtherCheckout } from "./checkout.ts";
 import { translatedCondition, translatedText } from "./expression.ts";
+import { KEEPING_ACTIONS, keyOf } from "./keeping-actions.ts";
 import { LATER_ACTIONS } from "./later-words.ts";
 import { type Marks, NoEqual } from "./marks.ts";
 import type { Names, StepFate } from "./names.ts";
@@ -13,7 +14,7 @@ import { isSetUp } from "./tool-versions.ts";
 /* One step. */
 
 /** What a step is, before it is translated. */
-type StepKind = "run" | "checkout" | "set-up" | "later" | "lost";
+type StepKind = "run" | "checkout" | "set-up" | "keeping" | "later" | "lost";
 
 /** The name of an action without its version. */
 const actionOf = (uses: string): string => uses.split("@")[0]!.trim();
@@ -34,6 +35,8 @@ export const readStep = (token: Token, source: Source): ReadStep => {
   const inputs = pairsOf(find(token, "with"));
   const read = { token, action, inputs, id: id ? textOf(id, source) : null };
   if (find(token, "run")) return { ...read, kind: "run", fate: "kept" };
+  if (Object.hasOwn(KEEPING_ACTIONS, action.toLowerCase()))
+    return { ...read, kind: "keeping", fate: keyOf(action) === "cache" ? "cache" : "lost" };
   const later = Object.hasOwn(LATER_ACTIONS, action.toLowerCase()) ? LATER_ACTIONS[action.toLowerCase()] : undefined;
   if (later) return { ...read, kind: "later", fate: later.fate };
   if (/^actions\/checkout$/i.test(action) && !isOtherCheckout(inputs, source))

@@ -1,12 +1,13 @@
 import { jobOf } from "./job.ts";
+import { jobsLeavingOf } from "./kept-files.ts";
 import { Marks } from "./marks.ts";
 import type { Names } from "./names.ts";
 import { needsOfJobs } from "./needs.ts";
 import { OutMap } from "./out.ts";
 import type { Workflow } from "./read-workflow.ts";
-import { envOf } from "./step.ts";
+import { envOf, readStep } from "./step.ts";
 import { supersedingOf } from "./superseding.ts";
-import { find, isExpression, lineOf, type Pair, pairsOf, textOf } from "./tokens.ts";
+import { find, isExpression, itemsOf, lineOf, type Pair, pairsOf, textOf } from "./tokens.ts";
 import { triggersOf } from "./triggers.ts";
 
 /** Keys at the top of a workflow that only leave a comment. */
@@ -59,11 +60,25 @@ export const fileOf = ({ root, source }: Workflow, name: string, withdrawn: Read
   const pairs = pairsOf(find(root, "jobs"));
   const shown = new Map(pairs.map((pair) => [pair.key, shownOf(pair)]));
   const { needs, extended } = needsOfJobs(find(root, "jobs")!, source);
+  const steps = pairs.map(({ key, value }) => ({
+    key,
+    steps: itemsOf(find(value, "steps")).map((token) => readStep(token, source)),
+  }));
+  const jobsLeaving = jobsLeavingOf(steps, source);
   const jobs = new OutMap();
   for (const pair of pairs) {
     const own = (needs.get(pair.key) ?? []).flatMap((key) => shown.get(key) ?? []);
     const place = {
-      ...{ source, marks, withdrawn, workflow, hasPulls, needs: own, hasMoreNeeds: extended.has(pair.key) },
+      ...{
+        source,
+        marks,
+        withdrawn,
+        workflow,
+        hasPulls,
+        needs: own,
+        hasMoreNeeds: extended.has(pair.key),
+        jobsLeaving,
+      },
       ...{ env: pairsOf(find(root, "env")).map(({ key }) => key), shell: shell && textOf(shell, source) },
     };
     jobs.say(source.commentAbove(pair.line)).set(pair.key, jobOf(pair, place), `jobs.${pair.key}`);

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { settingProblems } from "../config.ts";
 import { listAgents, missingFeatures } from "./agent-features.ts";
+import { checkHooks, hookProblems } from "./hook-generations.ts";
 import { ROOT } from "./service.ts";
 
 /** The output of a command, and whether it succeeded. */
@@ -119,6 +120,20 @@ const checkAgents = async ({ MILLRACE_URL: url, MILLRACE_TOKEN: token }: NodeJS.
   }
 };
 
+/** Whether git hosts send to the addresses that the service takes; nothing without MILLRACE_URL and MILLRACE_TOKEN. */
+const compareHooks = async ({ MILLRACE_URL: url, MILLRACE_TOKEN: token }: NodeJS.ProcessEnv): Promise<Finding[]> => {
+  if (!url || !token) return [];
+  const what = "git hosts have the hooks of today's generation: keys of TOKEN_KEYS that made older ones may go";
+  try {
+    const checks = await checkHooks(url, token);
+    if (checks === null) return [];
+    const problems = hookProblems(checks);
+    return [{ what, isOk: problems.length === 0, fix: `POST /connection/{id}/rotate. ${problems.join("; ")}` }];
+  } catch (error) {
+    return [{ what, isOk: false, fix: `look whether ${url} answers: ${(error as Error).message}` }];
+  }
+};
+
 const wrangler: Wrangler = (...args) =>
   new Promise((resolve) => {
     const script = join(ROOT, "node_modules/wrangler/bin/wrangler.js");
@@ -130,7 +145,7 @@ const wrangler: Wrangler = (...args) =>
 
 if (import.meta.main) {
   const deployment = await checkDeployment(readFileSync(join(ROOT, "wrangler.toml"), "utf8"), wrangler);
-  const findings = [...deployment, ...(await checkAgents(process.env))];
+  const findings = [...deployment, ...(await checkAgents(process.env)), ...(await compareHooks(process.env))];
   for (const { what, isOk, fix } of findings)
     console.log(isOk ? `ok       ${what}` : `missing  ${what}\n         ${fix}`);
   const missing = findings.filter(({ isOk }) => !isOk).length;

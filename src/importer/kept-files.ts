@@ -1,0 +1,189 @@
+import { translatedText } from "./expression.ts";
+import { type KeepingKey, keyOf } from "./keeping-actions.ts";
+import { NoEqual } from "./marks.ts";
+import type { Names } from "./names.ts";
+import { OutList, OutMap } from "./out.ts";
+import type { Source } from "./source.ts";
+import type { ReadStep } from "./step.ts";
+import { find, type Pair, textOf } from "./tokens.ts";
+
+/* Actions that keep files, and fetch them again: each becomes an entry of a key of the job. */
+
+export interface KeepingPlace {
+  names: Names;
+  source: Source;
+  /** The jobs that leave an artifact of this name. */
+  jobsLeaving: ReadonlyMap<string, string[]>;
+}
+
+const DEFAULT_NAME = "artifact";
+
+/** What the artifact of a step is called; null where that is computed. */
+const nameOf = (inputs: Pair[], source: Source): string | null => {
+  const written = inputs.find(({ key }) => key === "name");
+  const name = written ? textOf(written.value, source) : DEFAULT_NAME;
+  return name.includes("${{") ? null : name;
+};
+
+/** By the name of an artifact: the jobs with a step that leaves it. */
+export const jobsLeavingOf = (jobs: { key: string; steps: ReadStep[] }[], source: Source): Map<string, string[]> => {
+  const found = new Map<string, string[]>();
+  for (const { key, steps } of jobs)
+    for (const { kind, action, inputs } of steps) {
+      const name = kind === "keeping" && keyOf(action) === "artifacts" ? nameOf(inputs, source) : null;
+      if (name !== null) found.set(name, [...new Set([...(found.get(name) ?? []), key])]);
+    }
+  return found;
+};
+
+/** The entry that says the same as the step. @throws {NoEqual} where none does */
+const entryOf = (step: ReadStep, nth: number, place: KeepingPlace): OutMap =>
+  ENTRIES[keyOf(step.action)](new Inputs(step, place), step, nth, place);
+
+/** The inputs of one step, each of which has to be asked for. */
+class Inputs {
+  readonly #pairs: Map<string, Pair>;
+  readonly #source: Source;
+  readonly kind: "artifact" | "cache";
+  constructor({ action, inputs }: ReadStep, { source }: KeepingPlace) {
+    this.#pairs = new Map(inputs.map((pair) => [pair.key, pair]));
+    this.#source = source;
+    this.kind = keyOf(action) === "cache" ? "cache" : "artifact";
+  }
+
+  take(key: string): string | undefined {
+    const pair = this.#pairs.get(key);
+    this.#pairs.delete(key);
+    return pair && textOf(pair.value, this.#source);
+  }
+
+  /** A text that is the same in each run. */
+  fixed(key: string): string | undefined {
+    const text = this.take(key);
+    if (text?.includes("${{")) throw new NoEqual(`\`${key}: ${text}\`, which is computed`, this.kind);
+    return text;
+  }
+
+  lines(key: string): string[] {
+    return (this.take(key) ?? "").split("\n").flatMap((line) => line.trim() || []);
+  }
+
+  /** Paths in the checkout. */
+  paths(): string[] {
+    return this.lines("path").map((line) => {
+      const path = line.replace(/^(!?)(?:\$\{\{\s*github\.workspace\s*\}\}\/|\.\/)/, "$1");
+      if (path.includes("${{")) throw new NoEqual(`the path ${line}`, this.kind);
+      return path;
+    });
+  }
+
+  /** What nobody has asked for changes what the step does. */
+  end(): void {
+    for (const key of this.#pairs.keys()) throw new NoEqual(`\`${key}\``, this.kind);
+  }
+}
+
+const IF_NONE = new Map([
+  ["error", undefined],
+  ["ignore", "ignore"],
+]);
+
+const AFTER = new Map([
+  ["", undefined],
+  ["success()", undefined],
+  ["failure()", "failure"],
+  ["always()", "always"],
+  ["!cancelled()", "always"],
+  ["success() || failure()", "always"],
+]);
+
+/** After which end of the steps the files are kept. */
+const whenOf = ({ token }: ReadStep, source: Source): string | undefined => {
+  const written = find(token, "if");
+  const text = written ? textOf(written, source).replace(/^\$\{\{|\}\}$/g, "") : "";
+  if (!AFTER.has(text.trim())) throw new NoEqual(`\`if: ${text.trim()}\` before files are kept`, "artifact");
+  return AFTER.get(text.trim());
+};
+
+const alwaysRuns = ({ token, action }: ReadStep, kind: "artifact" | "cache"): void => {
+  if (find(token, "if")) throw new NoEqual(`${action} under a condition`, kind);
+};
+
+type EntryOf = (inputs: Inputs, step: ReadStep, nth: number, place: KeepingPlace) => OutMap;
+
+const artifact: EntryOf = (inputs, step, _, { source }) => {
+  const name = inputs.fixed("name") ?? DEFAULT_NAME;
+  const paths = inputs.paths();
+  const days = Number(inputs.fixed("retention-days") ?? 0);
+  const ifNone = inputs.fixed("if-no-files-found") ?? "warn";
+  for (const key of ["compression-level", "include-hidden-files"]) inputs.take(key);
+  inputs.end();
+  return new OutMap()
+    .set("name", name)
+    .set("path", paths.length === 1 ? paths[0] : paths)
+    .set("keep-days", days > 0 ? days : undefined)
+    .set("if-none", IF_NONE.has(ifNone) ? IF_NONE.get(ifNone) : "warn")
+    .set("when", whenOf(step, source));
+};
+
+const download: EntryOf = (inputs, step, _, { jobsLeaving }) => {
+  alwaysRuns(step, "artifact");
+  const name = inputs.fixed("name");
+  if (name === undefined) throw new NoEqual("all artifacts at once", "artifact");
+  const [to = "."] = inputs.paths();
+  inputs.end();
+  const [from, ...others] = jobsLeaving.get(name) ?? [];
+  if (from === undefined) throw new NoEqual(`${name}, which no job of this file leaves under this name`, "artifact");
+  if (others.length > 0) throw new NoEqual(`${name}, which several jobs leave`, "artifact");
+  return new OutMap()
+    .set("from", from)
+    .set("artifact", name)
+    .set("to", to.replace(/\/+$/, "") || ".");
+};
+
+const HASHES = /\$\{\{\s*hashFiles\(([^()]*)\)\s*\}\}/g;
+
+/** A key without its hashes of files, and these files: here they stand beside it. */
+const keyWithoutFiles = (text: string): { key: string; files: string[] } => {
+  const files = [...text.matchAll(HASHES)].flatMap(([, list = ""]) =>
+    [...list.matchAll(/'((?:[^']|'')*)'/g)].map(([, one = ""]) => one.replaceAll("''", "'").replace(/^\.\//, "")),
+  );
+  return { key: text.replaceAll(HASHES, "").replace(/-+$/, (end) => (end === text ? "" : "-")), files };
+};
+
+const cache: EntryOf = (inputs, step, nth, { names }) => {
+  alwaysRuns(step, "cache");
+  const { key, files } = keyWithoutFiles(inputs.take("key") ?? "");
+  const fallback = inputs.lines("restore-keys").map((line) => translatedText(keyWithoutFiles(line).key, names));
+  const paths = inputs.paths();
+  for (const one of ["enableCrossOsArchive", "fail-on-cache-miss", "lookup-only", "upload-chunk-size"])
+    inputs.fixed(one);
+  inputs.end();
+  const isRead = step.action.toLowerCase().endsWith("/restore");
+  return new OutMap()
+    .set("name", step.id ?? (nth === 0 ? "cache" : `cache-${nth + 1}`))
+    .set("path", paths.length === 1 ? paths[0] : paths)
+    .set("files", files.length === 0 ? undefined : files.length === 1 ? files[0] : files)
+    .set("key", key === "" ? undefined : translatedText(key, names))
+    .set("fallback", fallback.length > 0 ? fallback : undefined)
+    .set("save", isRead ? "never" : undefined);
+};
+
+const ENTRIES: Record<KeepingKey, EntryOf> = { artifacts: artifact, downloads: download, cache };
+
+/** The entries of one job, by the key they stand under. */
+export class KeptFiles {
+  readonly #lists = new Map<KeepingKey, OutList>();
+
+  add(step: ReadStep, unit: string, place: KeepingPlace): void {
+    const key = keyOf(step.action);
+    const list = this.#lists.get(key) ?? new OutList();
+    const nth = list.items.length;
+    list.add(entryOf(step, nth, place), unit);
+    this.#lists.set(key, list);
+  }
+
+  writeTo(job: OutMap): void {
+    for (const key of ["downloads", "cache", "artifacts"] as const) job.set(key, this.#lists.get(key));
+  }
+}
