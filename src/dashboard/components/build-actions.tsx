@@ -20,31 +20,32 @@ const Cancel = ({ build: { id, number, status, jobs }, name }: { build: Build; n
 
 /** The links to the pages that ask before they delete. */
 const Delete = ({ build, hasLog }: { build: Build; hasLog: boolean }) => (
-  <>
-    {hasLog && (
-      <a class="button danger" href={`/app/builds/${build.id}/log/delete`}>
-        Delete log
+  <details class="more" id="more-actions">
+    <summary class="button">More</summary>
+    <div class="more-list">
+      {hasLog && (
+        <a class="danger" href={`/app/builds/${build.id}/log/delete`}>
+          Delete log
+        </a>
+      )}
+      <a class="danger" href={`/app/builds/${build.id}/delete`}>
+        Delete build
       </a>
-    )}
-    <a class="button danger" href={`/app/builds/${build.id}/delete`}>
-      Delete build
-    </a>
-  </>
+    </div>
+  </details>
 );
 
-const Retry = ({ build }: { build: Build }) => (
+const Retry = ({ build, isPrimary }: { build: Build; isPrimary: boolean }) => (
   <form method="post" action={`/app/builds/${build.id}/retry`}>
-    <button type="submit" data-key="r">
+    <button type="submit" class={isPrimary ? "primary" : undefined} data-key="r">
       Retry
     </button>
   </form>
 );
 
 /** Runs the jobs that did not succeed and what depends on them, and takes over the results of the others. */
-const RetryFailed = ({ build }: { build: Build }) => {
+const RetryFailed = ({ build, number }: { build: Build; number: number }) => {
   const jobs = build.jobs ?? [];
-  const number = countToRetry(jobs);
-  if (number === 0 || number === jobs.length) return null;
   return (
     <form method="post" action={`/app/builds/${build.id}/retry`}>
       <button type="submit" name="only" value="failed" class="primary" data-key="R">
@@ -63,16 +64,20 @@ interface BuildActionsProps {
 }
 
 /** What a member may do with the build: retry or delete an ended one, cancel another one. */
-export const BuildActions = ({ build, name, canDelete, hasLog }: BuildActionsProps) => (
-  <div class="actions">
-    {isEnded(build.status) ? (
-      <>
-        <RetryFailed build={build} />
-        <Retry build={build} />
-        {canDelete && <Delete build={build} hasLog={hasLog} />}
-      </>
-    ) : (
-      <Cancel build={build} name={name} />
-    )}
-  </div>
-);
+export const BuildActions = ({ build, name, canDelete, hasLog }: BuildActionsProps) => {
+  const toRetry = countToRetry(build.jobs ?? []);
+  const isPartly = toRetry > 0 && toRetry < (build.jobs?.length ?? 0);
+  return (
+    <div class="actions">
+      {isEnded(build.status) ? (
+        <>
+          {isPartly && <RetryFailed build={build} number={toRetry} />}
+          <Retry build={build} isPrimary={build.status === "failed" && !isPartly} />
+          {canDelete && <Delete build={build} hasLog={hasLog} />}
+        </>
+      ) : (
+        <Cancel build={build} name={name} />
+      )}
+    </div>
+  );
+};

@@ -46,12 +46,15 @@ export const BuildLog = ({ of, attempt, isLive, tail }: BuildLogProps) => {
       data-live={isLive ? "true" : undefined}
     >
       <div class="log-bar">
-        <h2>Log</h2>
+        <h2 class="sr">Log</h2>
         <a href={source}>Raw</a>
       </div>
       <section class="log-lines" tabindex={0} aria-label="Lines of the log">
         <pre>{tail || "No output yet."}</pre>
       </section>
+      <p class="log-printed">
+        The whole log is at <a href={source}>{source}</a>.
+      </p>
     </div>
   );
 };

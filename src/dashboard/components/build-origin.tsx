@@ -31,12 +31,11 @@ const EventIcon = ({ event }: { event: BuildEvent }) => (
 /** The title of a pull request, unless the commit's line says the same. */
 const unlessSaid = (title: string | null, subject: string | null): string | null => (title === subject ? null : title);
 
-/** Two short lines of a row: what the commit says, then what made the build and who wrote the commit. */
+/** A short line of a row: what made the build, and who wrote the commit. */
 export const RowOrigin = ({ build: { event, pull, author, subject, schedule } }: { build: Build }) => {
   const name = pull ? unlessSaid(pull.title, subject) : schedule;
   return (
     <>
-      {subject && <span class="subject">{subject}</span>}
       {(event !== "api" || pull || author) && (
         <span class="origin">
           <EventIcon event={event} />
@@ -57,49 +56,47 @@ const Others = ({ build, field, value }: { build: Build; field: string; value: s
   </a>
 );
 
-/** On a build's page: what its commit says. Nothing where nobody told it. */
-export const CommitSubject = ({ build }: { build: Build }) =>
-  build.subject === null ? null : (
-    <p class="commit-subject">
-      {build.subject}
-      {build.author && (
-        <span class="hint">
-          {" "}
-          by <Others build={build} field="author" value={build.author} />
-        </span>
-      )}
-    </p>
-  );
-
-/** On a build's page: what made it, and what it is compared with. Nothing for a build that somebody asked for. */
-export const OriginFacts = ({ build }: { build: Build }) => {
-  const { event, pull, schedule, base, subject } = build;
+/** On a build's page: what made it, who wrote the commit, and what it is compared with. */
+export const Origin = ({ build }: { build: Build }) => {
+  const { event, pull, schedule, base, subject, author } = build;
   const title = pull && unlessSaid(pull.title, subject);
-  if (event === "api" && !pull && !base) return null;
   return (
-    <p class="facts">
-      <span class="state-word">
-        <EventIcon event={event} />
-        {eventOf(event).word}
-      </span>
-      {pull && <Others build={build} field="pull" value={String(pull.number)} />}
-      {title && <span>{title}</span>}
-      {pull?.author && (
-        <span>
-          by <bdi>{pull.author}</bdi>
+    <>
+      {(event !== "api" || pull) && (
+        <span class="made-by">
+          <EventIcon event={event} />
+          {pull ? (
+            <>
+              <span class="sr">{eventOf(event).word} </span>
+              <Others build={build} field="pull" value={String(pull.number)} />
+            </>
+          ) : (
+            eventOf(event).word
+          )}
         </span>
       )}
+      {title && <bdi>{title}</bdi>}
       {pull?.base && (
         <span>
           into <bdi>{pull.base}</bdi>
         </span>
       )}
-      {schedule && <span>{schedule}</span>}
+      {schedule && <bdi>{schedule}</bdi>}
+      {author && (
+        <span>
+          by <Others build={build} field="author" value={author} />
+        </span>
+      )}
+      {pull?.author && pull.author !== author && (
+        <span>
+          asked by <bdi>{pull.author}</bdi>
+        </span>
+      )}
       {base && (
         <span>
           compared with <code title={base}>{base.slice(0, 7)}</code>
         </span>
       )}
-    </p>
+    </>
   );
 };

@@ -5,8 +5,8 @@ import { Table } from "./table.tsx";
 /** The keys that a build or a job got, and from where. Nothing where it got none. */
 export const EnvironmentKeys = ({ keys }: { keys: EnvironmentKey[] | null }) =>
   keys === null || keys.length === 0 ? null : (
-    <details class="environment" id="environment">
-      <summary>Environment: {count(keys.length, "key")}</summary>
+    <section class="part" id="environment">
+      <h2>{count(keys.length, "key")} of the environment</h2>
       <Table columns={["Key", "From", "Kind"]}>
         {keys.map(({ key, scope, isSecret, isFile }) => (
           <tr>
@@ -21,5 +21,5 @@ export const EnvironmentKeys = ({ keys }: { keys: EnvironmentKey[] | null }) =>
           </tr>
         ))}
       </Table>
-    </details>
+    </section>
   );

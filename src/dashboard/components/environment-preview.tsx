@@ -49,6 +49,9 @@ const Row = ({ entry, groups }: { entry: Entry; groups: Map<string, string> }) =
 export const EnvironmentPreview = ({ entries, groups }: { entries: Entry[]; groups: Map<string, string> }) => (
   <details class="environment" open={entries.length <= SHORT}>
     <summary>Environment of a build: {count(entries.length, "key")}</summary>
+    {entries.some(({ isSecret, isFile }) => isSecret || isFile) && (
+      <p class="hint">An untrusted build gets neither its secrets nor its files.</p>
+    )}
     {entries.length === 0 ? (
       <p class="hint">No variable applies. A build gets only CI and the variables that begin with MILLRACE_.</p>
     ) : (

@@ -1,28 +1,21 @@
 import { VERSION } from "../../protocol/version.ts";
-import type { NavigationEntry } from "../navigation.ts";
-
-const KEYS = [
-  ["j / k", "Next or previous row"],
-  ["Enter", "Open"],
-  ["/", "Search or filter"],
-  ["c / r", "Cancel or retry the build"],
-  ["R", "Retry what failed"],
-  ["f", "Follow the end of the log"],
-  ["?", "Show these keys"],
-];
+import { KEYS } from "../keys.ts";
+import type { NavigationGroup } from "../navigation.ts";
 
 /** The list of keys. It is a popover, so it opens without a script. */
-export const KeyboardHelp = ({ pages }: { pages: NavigationEntry[] }) => (
+export const KeyboardHelp = ({ groups }: { groups: NavigationGroup[] }) => (
   <aside id="keys" popover="auto" aria-label="Keys">
     <dl>
-      {[...pages.map(({ key, name }) => [key, name]), ...KEYS].map(([key, action]) => (
-        <>
-          <dt>
-            <kbd>{key}</kbd>
-          </dt>
-          <dd>{action}</dd>
-        </>
-      ))}
+      {[...groups.flatMap(({ entries }) => entries.map(({ key, name }) => ({ key, does: name }))), ...KEYS].map(
+        ({ key, does }) => (
+          <>
+            <dt>
+              <kbd>{key}</kbd>
+            </dt>
+            <dd>{does}</dd>
+          </>
+        ),
+      )}
     </dl>
     <p class="hint">
       Programs can do all of this with <a href="/docs">the API</a>. This is Millrace {VERSION}, with{" "}

@@ -1,7 +1,7 @@
-import type { Repository } from "../../protocol/repository.ts";
-import { readNumber, readRequiredText, readText } from "../form-fields.ts";
+import type { Forks, Repository } from "../../protocol/repository.ts";
+import { readLines, readNumber, readRequiredText, readText } from "../form-fields.ts";
 import type { FormState } from "../page-definition.ts";
-import { TextField } from "./fields.tsx";
+import { AreaField, SelectField, TextField } from "./fields.tsx";
 
 /** The fields to connect a repository, or to edit one. */
 export const RepositoryFields = ({ request, repository }: { request: FormState; repository?: Repository }) => (
@@ -41,6 +41,39 @@ export const RepositoryFields = ({ request, repository }: { request: FormState; 
     />
   </>
 );
+
+const FORKS: Record<Forks, string> = {
+  off: "not built",
+  approval: "each commit, once a member has approved it",
+  members: "those of members at once, others once a member has approved the commit",
+};
+
+/** Whose code is built without secrets, and whether somebody has to approve it first. */
+export const SourceFields = ({ request, repository }: { request: FormState; repository: Repository }) => (
+  <>
+    <SelectField
+      request={request}
+      name="forks"
+      label="Pull requests of forks"
+      value={repository.forks}
+      choices={Object.entries(FORKS).map(([value, label]) => ({ value, label }))}
+      hint="They are built without secrets, by agents with the label untrusted alone. GitHub says who is a member; other hosts do not."
+    />
+    <AreaField
+      request={request}
+      name="untrustedAuthors"
+      label="Untrusted authors"
+      value={repository.untrustedAuthors.join("\n")}
+      rows={2}
+      hint="Names at the git host, one a line, such as renovate[bot]: their pushes and pull requests are built as those of forks are, without anybody's approval."
+    />
+  </>
+);
+
+export const readSources = (form: URLSearchParams) => ({
+  ...(form.has("forks") && { forks: form.get("forks") ?? "" }),
+  ...(form.has("untrustedAuthors") && { untrustedAuthors: readLines(form, "untrustedAuthors") }),
+});
 
 export const readRepository = (form: URLSearchParams) => ({
   fullName: readRequiredText(form, "fullName"),

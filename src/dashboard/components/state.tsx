@@ -7,13 +7,15 @@ type State = BuildStatus | Step["status"] | JobState;
 /** A state is always a shape, a word and a colour together. */
 interface Look {
   word: string;
-  /** A colour of `style/base.css`: `tone-good` and so on. */
-  tone: "plain" | "good" | "bad" | "busy";
+  /** A colour of `style/states.css`: `tone-good` and so on. */
+  tone: "plain" | "good" | "bad" | "busy" | "still" | "gate";
   shape: unknown;
   turns?: true;
 }
 
+const DISC = <circle cx="8" cy="8" r="7.5" class="disc" />;
 const RING = <circle cx="8" cy="8" r="5.5" />;
+const TRACK = <circle cx="8" cy="8" r="5.5" class="track" />;
 const BAR = (
   <>
     {RING}
@@ -26,27 +28,39 @@ const DOT = (
     <circle cx="8" cy="8" r="1.5" class="dot" />
   </>
 );
-
-const PAUSE = (
+const ARC = (
   <>
-    {RING}
-    <path d="M6.5 6v4M9.5 6v4" />
+    {TRACK}
+    <path d="M8 2.5A5.5 5.5 0 0 1 13.5 8" class="arc" />
   </>
 );
+const TICK = (
+  <>
+    {DISC}
+    <path d="M5 8.3l2.2 2.2L11.2 6" />
+  </>
+);
+const CROSS = (
+  <>
+    {DISC}
+    <path d="M5.7 5.7l4.6 4.6M10.3 5.7l-4.6 4.6" />
+  </>
+);
+const GATE = <path d="M2 3.5h12M3 6.5h10M3.5 6.5V13M6.5 6.5V13M9.5 6.5V13M12.5 6.5V13" />;
 
 const LOOKS: Record<State, Look> = {
   queued: { word: "waiting", tone: "plain", shape: RING },
   waiting: { word: "waiting", tone: "plain", shape: RING },
-  asking: { word: "waits for approval", tone: "busy", shape: PAUSE },
+  asking: { word: "waits for approval", tone: "gate", shape: GATE },
   pending: { word: "waiting", tone: "plain", shape: RING },
   assigned: { word: "assigned", tone: "busy", shape: DOT },
-  running: { word: "running", tone: "busy", shape: <path d="M13.5 8A5.5 5.5 0 1 1 8 2.5" />, turns: true },
+  running: { word: "running", tone: "busy", shape: ARC, turns: true },
   canceling: { word: "canceling", tone: "busy", shape: BAR },
-  canceled: { word: "canceled", tone: "plain", shape: BAR },
-  dropped: { word: "dropped", tone: "plain", shape: <path d="M8 3v9M4.5 8.5L8 12l3.5-3.5" /> },
-  skipped: { word: "skipped", tone: "plain", shape: <path d="M4 8h8" /> },
-  succeeded: { word: "succeeded", tone: "good", shape: <path d="M3 8.5l3.2 3.2L13 4.8" /> },
-  failed: { word: "failed", tone: "bad", shape: <path d="M4 4l8 8M12 4l-8 8" /> },
+  canceled: { word: "canceled", tone: "still", shape: BAR },
+  dropped: { word: "dropped", tone: "still", shape: <path d="M8 3v9M4.5 8.5L8 12l3.5-3.5" /> },
+  skipped: { word: "skipped", tone: "still", shape: <path d="M4 8h8" /> },
+  succeeded: { word: "succeeded", tone: "good", shape: TICK },
+  failed: { word: "failed", tone: "bad", shape: CROSS },
 };
 
 /** A state that only a later release knows, from before a rollback, is shown by its name. */

@@ -9,6 +9,13 @@ export const RelativeTime = ({ at, now }: { at: string; now: Date }) => (
   </time>
 );
 
+/** The exact time: in UTC, and by the page's script as the clock of the person shows it. */
+export const ClockTime = ({ at }: { at: string }) => (
+  <time datetime={at} title={exact(at)} data-clock>
+    {exact(at)}
+  </time>
+);
+
 /** The time from start to end. Without an end, the page's script keeps counting. */
 export const Elapsed = ({ from, to, now }: { from: string; to: string | null; now: Date }) => {
   const end = to === null ? now.getTime() : Date.parse(to);

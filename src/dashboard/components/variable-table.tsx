@@ -12,7 +12,11 @@ const Owner = ({ variable, owners }: { variable: Variable; owners: Choice[] }) =
 };
 
 const Row = ({ variable, owners, now }: { variable: Variable; owners: Choice[]; now: Date }) => (
-  <tr class={variable.isActive ? undefined : "inactive"} data-row>
+  <tr
+    class={variable.isActive ? undefined : "inactive"}
+    data-row
+    data-end={variable.isActive ? `/app/variables/${variable.id}/remove` : undefined}
+  >
     <th scope="row">
       <a href={`/app/variables/${variable.id}`} class="what">
         <code>{variable.key}</code>
