@@ -1,6 +1,7 @@
 import type { Agent } from "../../protocol/agent.ts";
 import type { Build } from "../../protocol/build.ts";
 import type { BuildJob } from "../../protocol/job-record.ts";
+import { BuildName, type Owners } from "../components/build-name.tsx";
 import { StateWord } from "../components/state.tsx";
 import { Table } from "../components/table.tsx";
 import { Elapsed } from "../components/time.tsx";
@@ -35,26 +36,34 @@ const Combination = ({ matrix }: BuildJob) =>
     </span>
   ));
 
-interface JobFactsProps {
+interface JobFactsProps extends Owners {
   job: BuildJob;
   build: Build;
   agent: Agent | null;
   now: Date;
+  testsPage: string;
 }
 
-/** The state of a job, why it ended so, who ran it and what it stands behind. */
-export const JobFacts = ({ job, build, agent, now }: JobFactsProps) => {
+/** The state of a job, the build that it is of, why it ended so, who ran it and what it stands behind. */
+export const JobFacts = ({ job, build, agent, now, testsPage, ...owners }: JobFactsProps) => {
   const why = whyOf(job);
   const tries = triesOf(job);
   return (
-    <p class="facts">
+    <div class="facts">
       <StateWord state={stateOf(job)} />
       {job.startedAt && <Elapsed from={job.startedAt} to={job.finishedAt} now={now} />}
-      {why && <span class={job.status === "failed" ? "outcome" : undefined}>{why}</span>}
-      <TestsLine tests={job.tests} />
+      {why && job.status !== "failed" && <span>{why}</span>}
+      <TestsLine tests={job.tests} href={testsPage} />
+      <span>
+        in <BuildName number={build.number} href={`/app/builds/${build.id}`} {...owners} />
+      </span>
       {job.mayFail && <span>may fail</span>}
       <Combination {...job} />
-      {agent && <span>{agent.name}</span>}
+      {agent && (
+        <span>
+          on <bdi>{agent.name}</bdi>
+        </span>
+      )}
       {tries && <span>{tries}</span>}
       {hasLostAttempts(job) && <span>attempt {job.attempt}</span>}
       <Needs job={job} build={build} />
@@ -63,7 +72,7 @@ export const JobFacts = ({ job, build, agent, now }: JobFactsProps) => {
           the result of <a href={`/app/builds/${job.adoptedFrom}`}>an earlier build</a>
         </span>
       )}
-    </p>
+    </div>
   );
 };
 
@@ -71,7 +80,7 @@ export const JobFacts = ({ job, build, agent, now }: JobFactsProps) => {
 export const JobOutputs = ({ outputs }: Pick<BuildJob, "outputs">) => {
   const entries = Object.entries(outputs);
   return entries.length === 0 ? null : (
-    <section class="summary" id="outputs">
+    <section class="part" id="outputs">
       <h2>Outputs</h2>
       <Table columns={["Name", "Value"]}>
         {entries.map(([name, value]) => (

@@ -1,8 +1,11 @@
 import type { Child } from "hono/jsx";
+import type { Step } from "../../protocol/build.ts";
 import type { JobOfBuild } from "../../protocol/build-job.ts";
 import { StateIcon, wordOf } from "../components/state.tsx";
 import { Elapsed } from "../components/time.tsx";
 import { count } from "../count.ts";
+import { Bar } from "../waterfall/bar.tsx";
+import type { TimeAxis } from "../waterfall/time-axis.ts";
 import {
   columnsOf,
   type Definition,
@@ -14,6 +17,7 @@ import {
   statesOf,
 } from "./arrange.ts";
 import { whyOf } from "./cause.tsx";
+import { askedOf, segmentsOf } from "./job-segments.ts";
 import { hasLostAttempts, triesOf } from "./tries.ts";
 
 /** What rows show beside the jobs themselves. */
@@ -62,38 +66,63 @@ const JobNote = ({ job, all, names }: { job: JobOfBuild; all: JobOfBuild[]; name
   return agent === undefined ? null : <bdi>{agent}</bdi>;
 };
 
+/** What the bars of the rows are drawn with. */
+export interface JobTimes {
+  axis: TimeAxis;
+  /** Milliseconds that jobs took in the last green run, by their keys. */
+  usual: Map<string, number>;
+  /** The steps of jobs, by their ids, where they are known. */
+  steps: Map<string, Step[]>;
+}
+
 interface RowProps {
   job: JobOfBuild;
   of: Definition;
   all: JobOfBuild[];
   names: JobNames;
+  times: JobTimes;
 }
 
-const JobRow = ({ job, of, all, names }: RowProps) => (
-  <li id={`j-${job.id}`} class="job" data-row>
-    <StateIcon state={stateOf(job)} />
-    <a href={`/app/jobs/${job.id}`} class="what">
-      <span class="sr">{wordOf(stateOf(job))} </span>
-      <bdi>{labelOf(job, of)}</bdi>
-    </a>{" "}
-    {job.startedAt && <Elapsed from={job.startedAt} to={job.finishedAt} now={names.now} />}
-    <span class="job-note">
-      {" "}
-      {job.mayFail && <span class="label">may fail</span>} <JobNote job={job} all={all} names={names} />
-      {job.status !== "queued" && triesOf(job) && <span class="label">{triesOf(job)}</span>}
-      {hasLostAttempts(job) && <span> attempt {job.attempt}</span>}
-    </span>
-  </li>
-);
+const JobRow = ({ job, of, all, names, times }: RowProps) => {
+  const state = stateOf(job);
+  const tries = job.status === "queued" ? null : triesOf(job);
+  const segments = segmentsOf(job, times.steps.get(job.id));
+  return (
+    <li id={`j-${job.id}`} class="fall-row job" data-row>
+      <StateIcon state={state} />
+      <a href={`/app/jobs/${job.id}`} class="what">
+        <span class="sr">{wordOf(state)} </span>
+        <bdi>{labelOf(job, of)}</bdi>
+      </a>{" "}
+      <Bar
+        axis={times.axis}
+        now={names.now.getTime()}
+        waitedFrom={job.queuedAt === null || job.adoptedFrom ? null : Date.parse(job.queuedAt)}
+        segments={segments}
+        usual={times.usual.get(job.key)}
+        asked={askedOf(job)}
+      />
+      <span class="fall-end">
+        {job.startedAt && <Elapsed from={job.startedAt} to={job.finishedAt} now={names.now} />}
+      </span>
+      <span class={segments.length > 0 ? "job-note" : "job-note is-alone"}>
+        {" "}
+        {job.mayFail && <span class="label">may fail</span>} <JobNote job={job} all={all} names={names} />
+        {tries && <span class="label">{tries}</span>}
+        {hasLostAttempts(job) && <span> attempt {job.attempt}</span>}
+      </span>
+    </li>
+  );
+};
 
 /** `1 failed, 3 succeeded`. Several states may have one word. */
-const counted = (jobs: JobOfBuild[]): string =>
+export const counted = (jobs: JobOfBuild[]): string =>
   [...Map.groupBy(statesOf(jobs).map(wordOf), (word) => word)]
     .map(([word, { length }]) => `${length.toLocaleString("en")} ${word}`)
     .join(", ");
 
 /** The combinations of a matrix under the job that they are of, with how many are in which state. */
-const Combinations = ({ of, all, names }: Omit<RowProps, "job">) => {
+const Combinations = ({ of, all, names, times }: Omit<RowProps, "job">) => {
   const { jobs } = of;
   const [first] = jobs;
   const opens = opensAtFirst(jobs);
@@ -113,9 +142,9 @@ const Combinations = ({ of, all, names }: Omit<RowProps, "job">) => {
             )}
           </span>
         </summary>
-        <ol class="job-column">
+        <ol class="fall-list">
           {jobs.map((job) => (
-            <JobRow job={job} of={of} all={all} names={names} />
+            <JobRow job={job} of={of} all={all} names={names} times={times} />
           ))}
         </ol>
       </details>
@@ -123,27 +152,18 @@ const Combinations = ({ of, all, names }: Omit<RowProps, "job">) => {
   );
 };
 
-/** The jobs of a build by depth, combinations folded: columns, or on a phone one list in topological order. */
-export const JobList = ({ jobs, names }: { jobs: JobOfBuild[]; names: JobNames }) => (
-  <section class="jobs" aria-labelledby="jobs-heading">
-    <h2 id="jobs-heading">
-      {count(jobs.length, "job")} <span class="hint">{counted(jobs)}</span>
-    </h2>
-    <ol class="job-columns" id="jobs">
-      {columnsOf(jobs).map((definitions) => (
-        <li>
-          <ol class="job-column">
-            {definitions.map((of) => {
-              const [job] = of.jobs;
-              return job?.matrix ? (
-                <Combinations of={of} all={jobs} names={names} />
-              ) : (
-                job && <JobRow job={job} of={of} all={jobs} names={names} />
-              );
-            })}
-          </ol>
-        </li>
-      ))}
-    </ol>
-  </section>
+/** The jobs of a build in topological order, combinations folded. */
+export const JobList = ({ jobs, names, times }: { jobs: JobOfBuild[]; names: JobNames; times: JobTimes }) => (
+  <ol class="fall-list" id="jobs" aria-label="Jobs">
+    {columnsOf(jobs)
+      .flat()
+      .map((of) => {
+        const [job] = of.jobs;
+        return job?.matrix ? (
+          <Combinations of={of} all={jobs} names={names} times={times} />
+        ) : (
+          job && <JobRow job={job} of={of} all={jobs} names={names} times={times} />
+        );
+      })}
+  </ol>
 );

@@ -1,21 +1,17 @@
-import type { Build } from "../../protocol/build.ts";
-import type { JobOfBuild } from "../../protocol/build-job.ts";
+import type { Child } from "hono/jsx";
+import type { Build, Step } from "../../protocol/build.ts";
+import { isEnded } from "../../protocol/build-states.ts";
 import type { Explanation } from "../../protocol/explain.ts";
+import { wordOf } from "../components/state.tsx";
 import { requirementsOf } from "../components/why-waiting.tsx";
-import { JobList } from "./job-list.tsx";
+import { count } from "../count.ts";
+import { timeAxis } from "../waterfall/time-axis.ts";
+import type { TimeOfRow } from "../waterfall/times-table.tsx";
+import type { UsualTimes } from "../waterfall/usual-times.ts";
+import { Waterfall } from "../waterfall/waterfall.tsx";
+import { stateOf } from "./arrange.ts";
+import { counted, JobList } from "./job-list.tsx";
 import type { JobDetails } from "./read-job-details.ts";
-
-/** Names the job whose failure ended the build as failed: the first. */
-export const FirstFailed = ({ jobs }: { jobs: JobOfBuild[] }) => {
-  const [first] = jobs
-    .filter(({ status, mayFail }) => status === "failed" && !mayFail)
-    .sort((left, right) => Date.parse(left.finishedAt ?? "") - Date.parse(right.finishedAt ?? ""));
-  return first ? (
-    <span>
-      in <a href={`/app/jobs/${first.id}`}>{first.key}</a>
-    </span>
-  ) : null;
-};
 
 const needed = ({ requires = {} }: Explanation) => {
   const requirements = requirementsOf(requires);
@@ -43,15 +39,65 @@ const Unable = ({ unable }: JobDetails) =>
     </section>
   );
 
+const time = (at: string | null): number | null => (at === null ? null : Date.parse(at));
+
+/** The time of the build that its picture shows: from the first job that began to the last that ended. */
+const axisOf = ({ jobs, status, queuedAt, finishedAt }: Build, usual: number | null, now: Date) => {
+  const own = (jobs ?? []).filter(({ adoptedFrom }) => adoptedFrom === null);
+  const begins = own.flatMap(({ startedAt, gate }) => time(startedAt ?? gate?.since ?? null) ?? []);
+  const ends = own.flatMap((job) => time(job.finishedAt) ?? []);
+  const isLive = !isEnded(status);
+  const until = isLive ? now.getTime() : Math.max(time(finishedAt) ?? 0, ...ends);
+  const startedAt = begins.length > 0 ? Math.min(...begins) : null;
+  return timeAxis({ queuedAt: Date.parse(queuedAt), startedAt, until, isLive, usual });
+};
+
+const timesOf = ({ jobs }: Build, usual: UsualTimes, now: Date): TimeOfRow[] =>
+  (jobs ?? []).map((job) => {
+    const [queued, started] = [time(job.queuedAt), time(job.startedAt)];
+    return {
+      name: job.key,
+      word: wordOf(stateOf(job)),
+      waited: queued === null || started === null ? null : started - queued,
+      took: started === null ? null : (time(job.finishedAt) ?? now.getTime()) - started,
+      usual: usual.jobs.get(job.key),
+    };
+  });
+
+interface JobsOfBuildProps {
+  build: Build;
+  details: JobDetails;
+  usual: UsualTimes;
+  /** The steps of jobs by their ids, where they are known. */
+  steps: Map<string, Step[]>;
+  told: Child;
+}
+
 /** What a build of several jobs shows in place of steps and log. */
-export const JobsOfBuild = ({ build, details }: { build: Build; details: JobDetails }) => (
-  <>
-    <Unable {...details} />
-    <JobList jobs={build.jobs ?? []} names={details} />
-    {build.attempt > 0 && (
-      <p class="hint">
-        <a href={`/app/builds/${build.id}/log`}>Log of the planning</a>
-      </p>
-    )}
-  </>
-);
+export const JobsOfBuild = ({ build, details, usual, steps, told }: JobsOfBuildProps) => {
+  const jobs = build.jobs ?? [];
+  const axis = axisOf(build, usual.whole, details.now);
+  return (
+    <>
+      <Unable {...details} />
+      <Waterfall
+        title={
+          <>
+            {count(jobs.length, "job")} <span class="hint">{counted(jobs)}</span>
+          </>
+        }
+        told={told}
+        axis={axis}
+        noun="job"
+        times={timesOf(build, usual, details.now)}
+      >
+        <JobList jobs={jobs} names={details} times={{ axis, usual: usual.jobs, steps }} />
+      </Waterfall>
+      {build.attempt > 0 && (
+        <p class="hint">
+          <a href={`/app/builds/${build.id}/log`}>Log of the planning</a>
+        </p>
+      )}
+    </>
+  );
+};

@@ -3,35 +3,42 @@ import type { TestReport, TestSummary } from "../../protocol/test-report.ts";
 import { testsInWords } from "../../protocol/test-words.ts";
 import { Table } from "../components/table.tsx";
 import { count } from "../count.ts";
+import { testName } from "./test-name.ts";
 
 type Test = TestReport["tests"][number];
 
 /** Slowest tests that a page lists. */
 const SLOWEST = 20;
+/** Failures whose stacks are shown at first. */
+const OPEN = 3;
 
-/** The counts in the facts of a build or a job, with a link to the tests below. */
-export const TestsLine = ({ tests }: { tests: TestSummary | null }) =>
+/** The counts in the facts of a build or a job, with a link to the tests. */
+export const TestsLine = ({ tests, href }: { tests: TestSummary | null; href: string }) =>
   tests && (
     <span>
-      <a href="#tests" class={tests.failed > 0 ? "outcome" : undefined}>
+      <a href={href} class={tests.failed > 0 ? "outcome" : undefined}>
         {testsInWords(tests)}
       </a>
     </span>
   );
 
-const nameOf = ({ suite, className, name }: Pick<Test, "suite" | "className" | "name">): string =>
-  [suite, className, name].filter((part) => part !== "").join(" > ") || "a test without a name";
-
 const TestName = ({ test, repoId }: { test: Test; repoId: string }) => (
   <a href={`/app/repositories/${repoId}/tests/${test.id}`} class="test-name">
-    <bdi>{nameOf(test)}</bdi>
+    <bdi>{testName(test)}</bdi>
   </a>
 );
 
 const placeOf = ({ file, line }: Test): string | null =>
   file === null ? null : `${file}${line === null ? "" : `:${line}`}`;
 
-const Failure = ({ test, repoId, branch }: { test: Test; repoId: string; branch: string | null }) => (
+interface FailureProps {
+  test: Test;
+  repoId: string;
+  branch: string | null;
+  isOpen: boolean;
+}
+
+const Failure = ({ test, repoId, branch, isOpen }: FailureProps) => (
   <li class="test">
     <TestName test={test} repoId={repoId} />
     {test.isFlaky && <span class="label">flaky</span>}
@@ -44,7 +51,7 @@ const Failure = ({ test, repoId, branch }: { test: Test; repoId: string; branch:
     )}
     {test.message !== "" && <p class="test-message">{test.message}</p>}
     {(test.text !== "" || test.file !== null) && (
-      <details id={`t-${test.id}`}>
+      <details id={`t-${test.id}`} open={isOpen}>
         <summary>{placeOf(test) === null ? "Details" : <bdi>{placeOf(test)}</bdi>}</summary>
         {test.text !== "" && (
           <pre class="output" tabindex={0}>
@@ -70,8 +77,8 @@ const Failures = ({
     <>
       <h3>{title}</h3>
       <ul class="tests">
-        {tests.map((test) => (
-          <Failure test={test} {...more} />
+        {tests.map((test, index) => (
+          <Failure test={test} isOpen={index < OPEN} {...more} />
         ))}
       </ul>
     </>
@@ -124,7 +131,7 @@ export const TestsSection = ({ reports, repoId, branch = null }: TestsProps) => 
   const tests = (reports ?? []).flatMap((report) => report.tests);
   const failed = tests.filter(({ outcome }) => outcome === "failed");
   return (
-    <section class="summary" id="tests">
+    <section class="part" id="tests">
       <h2>Tests</h2>
       {reports === null && <p>The reports are not kept any more.</p>}
       <Warnings warnings={(reports ?? []).flatMap(({ warnings }) => warnings)} />

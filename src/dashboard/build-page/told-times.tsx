@@ -1,0 +1,39 @@
+import type { Agent } from "../../protocol/agent.ts";
+import { Elapsed } from "../components/time.tsx";
+import { formatDuration } from "../format-time.ts";
+import type { Worked } from "../waterfall/step-waterfall.tsx";
+
+interface ToldTimesProps {
+  of: Worked;
+  /** Milliseconds that the last green run took. */
+  usual: number | null;
+  agent: Pick<Agent, "name"> | null;
+  now: Date;
+}
+
+/** What happens before the first step, then the times in words: `4m 31s, usually 4m 10s`. */
+export const ToldTimes = ({ of, usual, agent, now }: ToldTimesProps) => {
+  const { startedAt, finishedAt, queuedAt, steps } = of;
+  if (startedAt === null) return null;
+  if (finishedAt === null && steps.every((step) => step.startedAt === null)) {
+    return (
+      <>
+        <bdi>{agent?.name ?? "An agent"}</bdi> is checking out, <Elapsed from={startedAt} to={null} now={now} />
+      </>
+    );
+  }
+  const waited = queuedAt === null ? 0 : Date.parse(startedAt) - Date.parse(queuedAt);
+  return (
+    <>
+      <Elapsed from={startedAt} to={finishedAt} now={now} />
+      {usual !== null && `, usually ${formatDuration(usual)}`}
+      {waited >= 1000 && ` · waited ${formatDuration(waited)}`}
+      {waited >= 1000 && agent && (
+        <>
+          {" "}
+          for <bdi>{agent.name}</bdi>
+        </>
+      )}
+    </>
+  );
+};

@@ -1,0 +1,66 @@
+import { plainText, settledLine } from "../plain-text.ts";
+
+/** How programs begin the line that says what went wrong. */
+const SAYS_WHY = [
+  /^\s*(?:[\w.$]+\.)?\w*(?:Error|Exception)\b(?:\s*\[\w+\])?: \S/,
+  /^\s*(?:\S+: )?(?:fatal|fatal error|error)(?:\[\w+\])?:(?: |$)/i,
+  /\bpanic(?:ked at|:)/,
+  /^(?:##\[error\]|::error\b)/,
+  /\berror(?: TS\d+|\[E\d+\])?: \S/,
+  /^E {3,}\S/,
+  /\bexpected\b.+\b(?:to (?:be|equal|have|match|contain)|but (?:got|was|found))\b/i,
+];
+/** How they begin the line that says which part failed. */
+const SAYS_WHERE = [/^\s*(?:---\s+)?FAIL(?:ED|URE)?\b(?!\s*[:=]?\s*0\b)/, /^\s*(?:✕|✗|✘|×|●|not ok)\s/];
+/** A person would have to read further for the cause. */
+const WARNS = /\b0 (?:errors?|failed|failures?)\b|\bwarning\b/i;
+const RED = /\x1b\[(?:[\d;]*;)?(?:31|91)m\s*[^\s\x1b]/;
+
+/** How surely a line tells why a step failed: 3 names the cause, 2 the part that failed, 1 is only red, 0 does not. */
+export const errorRank = (line: string): 0 | 1 | 2 | 3 => {
+  const raw = settledLine(line);
+  const text = plainText(raw).slice(0, 1000);
+  if (WARNS.test(text)) return 0;
+  if (SAYS_WHY.some((pattern) => pattern.test(text))) return 3;
+  if (SAYS_WHERE.some((pattern) => pattern.test(text))) return 2;
+  return RED.test(raw) ? 1 : 0;
+};
+
+/** The line of a log at a byte. */
+export interface LogLine {
+  offset: number;
+  text: string;
+}
+
+export interface Excerpt {
+  /** Lines around the error, which is the one at `at`. */
+  lines: LogLine[];
+  at: number;
+  /** The offsets of all lines that tell of an error, ascending. Only those that say the most. */
+  errors: number[];
+}
+
+/** Lines of a step that are read: errors before them are left to the log. */
+const MOST_LINES = 400;
+const CONTEXT = 3;
+const MOST_ERRORS = 50;
+/** Characters of a line in an excerpt. */
+const MOST_CHARACTERS = 500;
+
+/** The line that says why these lines end in a failure, with its context; the last lines where none does. Null without text. */
+export const excerptOf = (all: LogLine[]): Excerpt | null => {
+  const lines = all.slice(-MOST_LINES);
+  while (lines.length > 0 && plainText(settledLine(lines.at(-1)?.text ?? "")).trim() === "") lines.pop();
+  if (lines.length === 0) return null;
+  const ranks = lines.map(({ text }) => errorRank(text));
+  const best = Math.max(...ranks);
+  const found = best === 0 ? [lines.length - 1] : ranks.flatMap((rank, index) => (rank === best ? [index] : []));
+  const [first = 0] = found;
+  const from = Math.max(0, first - CONTEXT);
+  const shown = lines.slice(from, first + CONTEXT + 1).map(({ offset, text }) => ({
+    offset,
+    text: plainText(settledLine(text)).slice(0, MOST_CHARACTERS),
+  }));
+  const errors = (best === 0 ? [] : found).slice(0, MOST_ERRORS).flatMap((index) => lines[index]?.offset ?? []);
+  return { lines: shown, at: first - from, errors };
+};

@@ -1,0 +1,25 @@
+import type { Step } from "../../protocol/build.ts";
+import type { Context } from "../../services/core/context.ts";
+import type { Logged } from "../../services/log-places.ts";
+import type { LogPart } from "../log-tail.ts";
+import { type Excerpt, excerptOf } from "./error-lines.ts";
+import { readOutput } from "./step-output.ts";
+
+/** Why a build or a job failed, as its log says. */
+export interface Failure {
+  /** The step that failed; null where none did, as for a checkout. */
+  step: Step | null;
+  excerpt: Excerpt | null;
+}
+
+interface Failed extends Logged {
+  steps: Step[];
+}
+
+/** What a failed build or job says of its failure. @param end of its log, where it is read already */
+export const readFailure = async (context: Context, failed: Failed, end: LogPart | null = null): Promise<Failure> => {
+  const step = failed.steps.find(({ status }) => status === "failed") ?? null;
+  if (failed.isLogDeleted || failed.attempt === 0) return { step, excerpt: null };
+  const output = await readOutput(context, failed, failed.steps, step?.logOffset ?? 0, end);
+  return { step, excerpt: excerptOf(output) };
+};

@@ -1,0 +1,21 @@
+import type { Step } from "../../protocol/build.ts";
+import type { JobOfBuild } from "../../protocol/build-job.ts";
+import type { Segment } from "../waterfall/bar.tsx";
+
+const time = (at: string | null): number | null => (at === null ? null : Date.parse(at));
+
+/** What a job's bar consists of: its steps where they are known, else one stretch. Empty for one that did not run here. */
+export const segmentsOf = (job: JobOfBuild, steps: Step[] = []): Segment[] => {
+  if (job.startedAt === null || job.adoptedFrom !== null) return [];
+  const begun = steps.flatMap(({ name, status, startedAt, finishedAt }): Segment[] =>
+    startedAt === null ? [] : [{ from: Date.parse(startedAt), to: time(finishedAt), state: status, name }],
+  );
+  const [first] = begun;
+  const from = Date.parse(job.startedAt);
+  if (first) return [{ from, to: first.from, state: "checkout" }, ...begun];
+  return [{ from, to: time(job.finishedAt), state: job.status }];
+};
+
+/** When somebody was asked whether the job may run, and answered. */
+export const askedOf = ({ gate, finishedAt }: JobOfBuild): { from: number; to: number | null } | null =>
+  gate?.since ? { from: Date.parse(gate.since), to: time(gate.decision?.at ?? finishedAt) } : null;
