@@ -1,0 +1,176 @@
+import type { Child } from "hono/jsx";
+import type { Build } from "../../protocol/build.ts";
+import type { WaitsFor } from "../../protocol/build-job.ts";
+import type { PipelineHistory } from "../../protocol/pipeline-history.ts";
+import type { Context } from "../../services/core/context.ts";
+import type { ForYou } from "../../services/for-you.ts";
+import { outcomeOf } from "../build-outcome.ts";
+import { StateIcon, wordOf } from "../components/state.tsx";
+import { Elapsed, RelativeTime } from "../components/time.tsx";
+import { hasRole } from "../permissions.ts";
+
+const SHOWN = 5;
+
+/** Names of repositories and pipelines by their ids. */
+export type Names = Map<string, string>;
+
+/** `shop / ci`: the repository without its owner, then the pipeline. */
+const PipelineName = ({
+  build: { repoId, pipelineId },
+  names,
+}: {
+  build: Pick<Build, "repoId" | "pipelineId">;
+  names: Names;
+}) => {
+  const repository = names.get(repoId);
+  const pipeline = pipelineId === null ? undefined : names.get(pipelineId);
+  return (
+    <>
+      {repository && <bdi>{repository.slice(repository.indexOf("/") + 1)}</bdi>}
+      {pipeline && (
+        <>
+          {" / "}
+          <bdi>{pipeline}</bdi>
+        </>
+      )}
+    </>
+  );
+};
+
+interface ItemProps {
+  id: string;
+  buildId: string;
+  number: number;
+  state: Build["status"] | "asking";
+  /** What it is about, in a word, and around it. */
+  loud: string;
+  children?: Child;
+  actions?: Child;
+}
+
+const Item = ({ id, buildId, number, state, loud, children, actions }: ItemProps) => (
+  <li id={id} class="row for-you-row" data-row>
+    <StateIcon state={state} />
+    <p>
+      <a href={`/app/builds/${buildId}`} class="what">
+        <span class="sr">{wordOf(state)} </span>
+        <bdi>{loud}</bdi>
+      </a>{" "}
+      <span class="hint">{children}</span>
+    </p>
+    {actions ?? <span class="quiet-number">#{number}</span>}
+  </li>
+);
+
+const Decision = ({ jobId }: { jobId: string }) => (
+  <form method="post" action={`/app/jobs/${jobId}/approve`} class="decision">
+    <button type="submit" formaction={`/app/jobs/${jobId}/reject`}>
+      Reject
+    </button>
+    <button type="submit" class="primary gate-button">
+      Approve
+    </button>
+  </form>
+);
+
+interface ForYouProps {
+  context: Context;
+  forYou: ForYou;
+  red: PipelineHistory[];
+  names: Names;
+}
+
+const Gate = ({ build, asks, names, now }: { build: Build; asks: WaitsFor; names: Names; now: Date }) => (
+  <Item
+    id={`gate-${asks.jobId}`}
+    buildId={build.id}
+    number={build.number}
+    state="asking"
+    loud={asks.gate.message ?? build.subject ?? asks.key}
+    actions={<Decision jobId={asks.jobId} />}
+  >
+    <PipelineName build={build} names={names} /> #{build.number} waits for your approval
+    {asks.gate.since && (
+      <>
+        {" since "}
+        <RelativeTime at={asks.gate.since} now={now} />
+      </>
+    )}
+  </Item>
+);
+
+const Red = ({ history, names, now }: { history: PipelineHistory; names: Names; now: Date }) => {
+  const build = history.builds.find(({ status }) => status === "failed");
+  if (!build) return null;
+  const { id, number, status, subject, author, tag, branch, finishedAt } = build;
+  return (
+    <Item id={`red-${history.pipelineId}`} buildId={id} number={number} state={status} loud={subject ?? `#${number}`}>
+      broke <PipelineName build={history} names={names} /> on <bdi>{tag ?? branch}</bdi>{" "}
+      <RelativeTime at={finishedAt} now={now} />
+      {author && (
+        <>
+          , <bdi>{author}</bdi>
+        </>
+      )}
+    </Item>
+  );
+};
+
+const Own = ({ build, names, now }: { build: Build; names: Names; now: Date }) => {
+  const { id, number, status, subject, branch, tag, startedAt, queuedAt, finishedAt } = build;
+  return (
+    <Item id={`own-${id}`} buildId={id} number={number} state={status} loud={subject ?? `${tag ?? branch}`}>
+      you started <PipelineName build={build} names={names} />
+      {subject && (
+        <>
+          {" on "}
+          <bdi>{tag ?? branch}</bdi>
+        </>
+      )}{" "}
+      {finishedAt === null ? (
+        <Elapsed from={startedAt ?? queuedAt} to={null} now={now} />
+      ) : (
+        <>
+          <RelativeTime at={finishedAt} now={now} /> <span class="outcome">{outcomeOf(build)}</span>
+        </>
+      )}
+    </Item>
+  );
+};
+
+const isOwn = ({ admitted }: Context, { createdBy }: Build): boolean =>
+  createdBy !== null && createdBy.id === admitted.token?.id;
+
+/** What asks, of that which this person may answer. */
+const gatesFor = (context: Context, { live }: ForYou) =>
+  live.flatMap((build) =>
+    build.waitsFor
+      .filter(({ gate }) => hasRole(context, "member") && hasRole(context, gate.by))
+      .map((asks) => ({ build, asks })),
+  );
+
+/** What waits for this person's decision, a default branch that is red, and what the person started. */
+export const ForYouList = ({ context, forYou, red, names }: ForYouProps) => {
+  const { now } = context;
+  const gates = gatesFor(context, forYou);
+  const own = [...forYou.live.filter((build) => isOwn(context, build)), ...forYou.failed];
+  const isRedBuild = new Set(red.map(({ builds }) => builds.find(({ status }) => status === "failed")?.id));
+  const started = own.filter(({ id }) => !isRedBuild.has(id));
+  if (gates.length + red.length + started.length === 0) return null;
+  return (
+    <section class="for-you" aria-labelledby="for-you">
+      <h2 id="for-you">For you</h2>
+      <ul class="rows">
+        {gates.slice(0, SHOWN).map((one) => (
+          <Gate {...one} names={names} now={now} />
+        ))}
+        {red.slice(0, SHOWN).map((history) => (
+          <Red history={history} names={names} now={now} />
+        ))}
+        {started.slice(0, SHOWN).map((build) => (
+          <Own build={build} names={names} now={now} />
+        ))}
+      </ul>
+    </section>
+  );
+};

@@ -1,0 +1,90 @@
+import type { Build } from "../../protocol/build.ts";
+import { listAgents } from "../../services/agents.ts";
+import { listBuilds } from "../../services/build-list.ts";
+import type { Context } from "../../services/core/context.ts";
+import { listGroups } from "../../services/groups.ts";
+import { listPipelines } from "../../services/pipelines.ts";
+import { listRepositories } from "../../services/repositories.ts";
+import { listVariables } from "../../services/variables.ts";
+import { platformOf } from "../agent-list.ts";
+import { wordOf } from "../components/state.tsx";
+import { hasRole } from "../permissions.ts";
+import { ownerChoices, ownerKey } from "../variable-owners.ts";
+import { namesById } from "../verb-input.ts";
+import type { PaletteRow } from "./row.ts";
+
+/** Of each kind. The pages have lists of them all. */
+const MOST = 100;
+const MOST_BUILDS = 30;
+const MOST_FOUND = 8;
+const HASH = /^[0-9a-f]{4,64}$/;
+
+type Names = Record<"repositories" | "pipelines", Map<string, string>>;
+
+const input = <Q>(query: Q) => ({ params: undefined, query, body: undefined });
+
+const row = (kind: PaletteRow["kind"], name: string, note: string, path: string): PaletteRow => ({
+  ...{ kind, name, note, href: `/app/${path}` },
+});
+
+const buildRow = (build: Build, { repositories, pipelines }: Names): PaletteRow => {
+  const { id, number, repoId, pipelineId, branch, commitSha, subject, status } = build;
+  const owners = [repositories.get(repoId), pipelines.get(pipelineId ?? "")].filter((name) => name !== undefined);
+  const note = [wordOf(status), branch, commitSha?.slice(0, 7), subject].filter(Boolean).join(" ");
+  return row("build", `#${number} ${owners.join(" / ")}`, note, `builds/${id}`);
+};
+
+const readOwners = async (context: Context) => {
+  const [repositories, pipelines] = await Promise.all([
+    listRepositories.run(context, input({ limit: MOST })),
+    listPipelines.run(context, input({ limit: MOST })),
+  ]);
+  const names: Names = {
+    repositories: namesById(repositories, ({ fullName }) => fullName),
+    pipelines: namesById(pipelines, ({ name }) => name),
+  };
+  return { repositories, pipelines, names };
+};
+
+/** The newest builds, and up to a hundred of each other kind: at most 530 rows. */
+const everything = async (context: Context): Promise<PaletteRow[]> => {
+  const [{ repositories, pipelines, names }, builds, variables, groups, agents] = await Promise.all([
+    readOwners(context),
+    listBuilds.run(context, input({ limit: MOST_BUILDS })),
+    listVariables.run(context, input({ limit: MOST, includeInactive: false })),
+    listGroups.run(context, input({ limit: MOST, includeVariables: false })),
+    listAgents.run(context, input({ limit: MOST })),
+  ]);
+  const choices = ownerChoices({ orgId: context.orgId, groups, repositories, pipelines });
+  const owners = new Map(choices.map(({ value, label }) => [value, label]));
+  const ofPipeline = pipelines.map((pipeline) => ({
+    ...pipeline,
+    whole: `${names.repositories.get(pipeline.repoId) ?? ""} / ${pipeline.name}`,
+  }));
+  return [
+    ...builds.map((build) => buildRow(build, names)),
+    ...ofPipeline.map(({ id, whole }) => row("pipeline", whole, "", `pipelines/${id}`)),
+    ...(hasRole(context, "member") ? ofPipeline : []).map(({ id, whole }) =>
+      row("run", `Run ${whole}`, "", `builds/new?pipelineId=${id}`),
+    ),
+    ...repositories.map(({ id, fullName }) => row("repository", fullName, "", `repositories/${id}`)),
+    ...agents.map((agent) => row("agent", agent.name, platformOf(agent), `agents?q=${encodeURIComponent(agent.name)}`)),
+    ...variables.map((each) => row("variable", each.key, owners.get(ownerKey(each)) ?? "", `variables/${each.id}`)),
+    ...groups.map(({ id, name, description }) => row("group", name, description ?? "", `groups/${id}`)),
+  ];
+};
+
+/** The builds of this branch, and of the commits whose hash begins so. */
+const buildsOf = async (context: Context, word: string): Promise<PaletteRow[]> => {
+  const limit = MOST_FOUND;
+  const [{ names }, ofBranch, ofCommit] = await Promise.all([
+    readOwners(context),
+    listBuilds.run(context, input({ limit, branch: word })),
+    HASH.test(word) ? listBuilds.run(context, input({ limit, commitSha: word })) : [],
+  ]);
+  return [...ofCommit, ...ofBranch].map((build) => buildRow(build, names));
+};
+
+/** What the palette finds: without a word everything that it knows by name, with a word builds. */
+export const paletteRows = (context: Context, word: string): Promise<PaletteRow[]> =>
+  word === "" ? everything(context) : buildsOf(context, word);
