@@ -3,6 +3,8 @@ import type { LogStore } from "./log-store.ts";
 /** The largest distance between two checkpoints. Lines between them are read again. */
 const LINES_BETWEEN = 256;
 const BYTES_BETWEEN = 1 << 16;
+/** Bytes that are read at once: more would block the browser. */
+const BYTES_AT_ONCE = 2 << 20;
 
 const SGR = /\x1b\[([\d;]*)m/g;
 const STYLES = new Set(["1", "2", "3", "4", "5", "7", "8", "9"]);
@@ -63,19 +65,32 @@ export class Colours {
   /** Lines with known colours, ascending. */
   #checkpoints = [START];
   #last = START;
+  #isBehind = false;
+  /** Increases when colours become known. */
+  version = 0;
 
   constructor(store: LogStore) {
     this.#store = store;
   }
 
-  /** Sets where steps begin, and reads the lines added since, so that a jump to the end is quick. */
-  update(begins: number[]): void {
+  /**
+   * Sets where steps begin, and reads lines added since, so that a jump to the end is quick. Returns whether there are
+   * more; the colours of lines far behind are not known until then.
+   */
+  update(begins: number[]): boolean {
     if (this.#store.generation !== this.#generation) this.#forget(0);
     const moved = new Set(begins).symmetricDifference(new Set(this.#begins));
     if (moved.size > 0) this.#forget(Math.min(...moved));
     this.#generation = this.#store.generation;
     this.#begins = begins;
-    this.before(Math.max(0, this.#store.count - 1));
+    const { line } = this.#checkpoints.at(-1) ?? START;
+    const last = Math.max(0, this.#store.count - 1);
+    const end = Math.min(last, this.#store.lineAt(this.#store.start(line) + BYTES_AT_ONCE));
+    this.before(end);
+    const isBehind = end < last;
+    if (this.#isBehind && !isBehind) this.version += 1;
+    this.#isBehind = isBehind;
+    return isBehind;
   }
 
   #forget(from: number): void {
@@ -85,7 +100,9 @@ export class Colours {
 
   /** The sequence that sets the colours in which the line begins. */
   before(line: number): string {
-    let { line: at, colour } = this.#nearest(line);
+    const nearest = this.#nearest(line);
+    if (this.#store.start(line) - this.#store.start(nearest.line) > 2 * BYTES_AT_ONCE) return "";
+    let { line: at, colour } = nearest;
     while (at < line) {
       const begin = this.#begins.find((each) => each > at);
       const end = Math.min(line, begin ?? line, at + LINES_BETWEEN, this.#lineFarFrom(at));

@@ -9,6 +9,8 @@ const DIFF = ascii("+++ ");
 
 /** Groups of one log that can be folded. Lines beyond the last of them stay as they are. */
 export const MOST_GROUPS = 10_000;
+/** Lines that are read at once: more would block the browser. */
+const LINES_AT_ONCE = 50_000;
 
 interface Mark {
   line: number;
@@ -47,17 +49,20 @@ export class Groups {
     return this.#groups;
   }
 
-  /** Reads the lines that are new. `begins` are the first lines of the steps, ascending. */
-  update(begins: number[]): void {
+  /** Reads lines that are new. `begins` are the first lines of the steps, ascending. Returns whether there are more. */
+  update(begins: number[]): boolean {
     const { generation, count } = this.#store;
     if (generation !== this.#generation) this.#forget(generation);
-    while (this.#store.isWhole(this.#scanned) && this.#read(this.#scanned)) this.#scanned += 1;
+    const until = this.#scanned + LINES_AT_ONCE;
+    while (this.#scanned < until && this.#store.isWhole(this.#scanned) && this.#read(this.#scanned)) this.#scanned += 1;
+    const isBehind = this.#scanned === until;
     const isOpenEnded = this.#marks.length > 0 && this.#marks.at(-1)?.kind !== "end";
     const made = `${begins} ${this.#marks.length} ${isOpenEnded ? count : 0} ${generation}`;
-    if (made === this.#made) return;
+    if (made === this.#made) return isBehind;
     this.#made = made;
     this.#groups = this.#make(begins);
     this.version += 1;
+    return isBehind;
   }
 
   #forget(generation: number): void {

@@ -2,6 +2,7 @@ import { count } from "../../count.ts";
 import { createElement } from "../elements.ts";
 import type { Colours } from "./colours.ts";
 import type { Group, Groups } from "./groups.ts";
+import type { LineTimes } from "./line-times.ts";
 import type { LogStore } from "./log-store.ts";
 import { paintLine } from "./paint.ts";
 import { HEADER_HEIGHT, type Section } from "./sections.ts";
@@ -12,6 +13,16 @@ export interface LineRange {
   to: number;
 }
 
+/** What decides, beside the text, how lines look. */
+export interface RowLook {
+  needle: string;
+  /** The lines that the address links to. */
+  linked: LineRange | null;
+  /** The line whose match one stands on. */
+  matchLine: number | null;
+  sections: Section[];
+}
+
 export const headerRow = (section: Section, name: string): HTMLElement => {
   const header = createElement("button", "log-head", name) as HTMLButtonElement;
   header.type = "button";
@@ -20,6 +31,11 @@ export const headerRow = (section: Section, name: string): HTMLElement => {
   header.dataset.row = `head ${section.key}`;
   header.dataset.state = section.state;
   header.setAttribute("aria-expanded", String(section.isOpen));
+  const row = document.querySelector(`#steps > #${section.key}`);
+  const icon = row?.querySelector("svg.state");
+  if (icon) header.prepend(icon.cloneNode(true));
+  const took = row?.querySelector(".took:not([data-since])")?.textContent;
+  if (took) header.append(createElement("span", "log-took", took));
   header.append(createElement("span", "log-count", count(section.end - section.first, "line")));
   return header;
 };
@@ -46,8 +62,12 @@ export class LineRows {
   #look = "";
   #needle = "";
   #linked: LineRange | null = null;
+  #matchLine: number | null = null;
+  #sections: Section[] = [];
+  readonly #times: LineTimes;
 
-  constructor(store: LogStore, colours: Colours, groups: Groups, source: string) {
+  constructor(store: LogStore, colours: Colours, groups: Groups, times: LineTimes, source: string) {
+    this.#times = times;
     this.#store = store;
     this.#colours = colours;
     this.#groups = groups;
@@ -55,13 +75,18 @@ export class LineRows {
   }
 
   /** Begins a frame. The arguments decide, beside the text, how lines look. */
-  begin(needle: string, linked: LineRange | null, begins: number[]): void {
-    const look = JSON.stringify([needle, linked, begins, this.#store.generation, this.#groups.version]);
+  begin({ needle, linked, matchLine, sections }: RowLook): void {
+    const begins = sections.map(({ first, startedAt }) => [first, startedAt]);
+    const { isShown, version } = this.#times;
+    const versions = [this.#store.generation, this.#groups.version, this.#colours.version, isShown, version];
+    const look = JSON.stringify([needle, linked, matchLine, begins, versions]);
     this.#before = look === this.#look ? this.#drawn : new Map();
     this.#look = look;
     this.#drawn = new Map();
     this.#needle = needle;
     this.#linked = linked;
+    this.#matchLine = matchLine;
+    this.#sections = sections;
   }
 
   row(index: number): HTMLElement {
@@ -73,8 +98,10 @@ export class LineRows {
 
   #make(index: number): HTMLElement {
     const row = createElement("div", "log-row");
-    const number = createElement("a", "log-number", String(index + 1)) as HTMLAnchorElement;
-    number.href = `#L${index + 1}`;
+    const isNumbered = this.#store.base === 0;
+    const number = createElement("a", "log-number", isNumbered ? String(index + 1) : "·") as HTMLAnchorElement;
+    number.href = isNumbered ? `#L${index + 1}` : `#at-${this.#store.start(index)}`;
+    if (!isNumbered) number.setAttribute("aria-label", "Link to this line");
     const text = createElement("span", "log-text");
     const group = this.#groups.at(index);
     const shown = group ? group.title : this.#store.line(index);
@@ -84,8 +111,21 @@ export class LineRows {
     row.dataset.row = String(index);
     const linked = this.#linked;
     if (linked && index >= linked.from && index <= linked.to) row.classList.add("is-chosen");
-    row.append(number, text);
+    if (index === this.#matchLine) row.classList.add("is-match");
+    row.append(number);
+    if (this.#times.isShown) row.append(this.#time(index));
+    row.append(text);
     return row;
+  }
+
+  #time(index: number): HTMLElement {
+    const time = this.#times.of(
+      index,
+      this.#sections.find(({ first, end }) => index >= first && index < end),
+    );
+    const element = createElement("span", "log-time", time?.text ?? "");
+    element.title = time?.title ?? "";
+    return element;
   }
 
   #rest(more: number): HTMLElement {

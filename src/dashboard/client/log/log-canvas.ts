@@ -12,7 +12,6 @@ export class LogCanvas {
   constructor(scroller: HTMLElement) {
     this.#scroller = scroller;
     this.#space.append(this.#top, this.#rows);
-    scroller.replaceChildren(this.#space);
   }
 
   /** Characters that fit into a row, when lines wrap; else null. */
@@ -28,8 +27,14 @@ export class LogCanvas {
     return Math.max(1, Math.floor((this.#scroller.clientWidth - (text?.offsetLeft ?? 0)) / this.#characterWidth));
   }
 
+  /** Takes the place of what the page was sent with, once there is something to show. */
+  #begin(): void {
+    if (!this.#space.isConnected) this.#scroller.replaceChildren(this.#space);
+  }
+
   /** Shows these rows. Rows that are equal to one shown before are kept, with their selection and focus. */
   setRows(rows: HTMLElement[]): void {
+    if (rows.length > 0) this.#begin();
     const shown = this.#rows.children;
     const known = new Map([...shown].map((row) => [(row as HTMLElement).dataset.row, row]));
     const kept = rows.map((row) => {

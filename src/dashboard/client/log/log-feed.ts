@@ -5,12 +5,17 @@ const RETRY_MS = { first: 500, most: 15_000 };
 /** A connection that is silent for so long is broken: the service sends something every 15 s. */
 const SILENCE_MS = 45_000;
 
+/** Bytes at the end of a log that are read first. */
+const END_BYTES = 256 * 1024;
+/** The answer to a range that a log does not have: it is empty. */
+const NO_SUCH_BYTES = 416;
+
 interface FeedListener {
   /** The store has more bytes, or was cleared for a new attempt. */
   grew(): void;
-  /** The store has all that the service had stored when the page was opened. */
+  /** The store has the end of what the service had stored when the page was opened. */
   caughtUp(): void;
-  /** The log has ended and the store has all of it. */
+  /** The log has ended and the store has its end. */
   ended(): void;
 }
 
@@ -39,11 +44,13 @@ async function* eventsOf(body: ReadableStream<Uint8Array>, onData: () => void): 
   }
 }
 
-/** Reads what the service has stored, as bytes: faster than events. */
+/** Reads the end of what the service has stored, as bytes: faster than events. What is before it comes when it is wanted. */
 const readStored = async (source: string, attempt: number, store: LogStore, listener: FeedListener): Promise<void> => {
-  const response = await fetch(`${source}?attempt=${attempt}`);
-  if (response.status === 404) return;
+  const response = await fetch(`${source}?attempt=${attempt}`, { headers: { Range: `bytes=-${END_BYTES}` } });
+  if (response.status === 404 || response.status === NO_SUCH_BYTES) return;
   if (!response.ok || !response.body) throw new Error(`${response.status}`);
+  const [, first = "0"] = /^bytes (\d+)-/.exec(response.headers.get("Content-Range") ?? "") ?? [];
+  store.clear(Number(first));
   for await (const bytes of response.body) {
     store.append(bytes);
     listener.grew();

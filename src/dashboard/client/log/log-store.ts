@@ -9,9 +9,14 @@ const grow = <T extends Uint8Array | Uint32Array>(array: T, needed: number): T =
   return larger;
 };
 
-/** The bytes of one attempt's log and where its lines begin. A line is decoded only when it is needed. */
+/**
+ * The bytes of one attempt's log, all or its end, and where its lines begin. A line is decoded only when it is needed.
+ * Offsets are those of the whole log.
+ */
 export class LogStore {
-  size = 0;
+  /** The byte of the log that is the first one here: 0 when nothing before it is missing. */
+  base: number;
+  #length = 0;
   /** The number of lines. The last one may still grow. */
   count = 0;
   /** Increases each time the log is cleared. */
@@ -20,15 +25,41 @@ export class LogStore {
   #starts = new Uint32Array(FIRST_LINES);
   readonly #decoder = new TextDecoder();
 
+  constructor(base = 0) {
+    this.base = base;
+  }
+
+  /** The byte behind the last one. */
+  get size(): number {
+    return this.base + this.#length;
+  }
+
   append(bytes: Uint8Array): void {
-    this.#bytes = grow(this.#bytes, this.size + bytes.length);
-    this.#bytes.set(bytes, this.size);
+    this.#bytes = grow(this.#bytes, this.#length + bytes.length);
+    this.#bytes.set(bytes, this.#length);
     if (this.count === 0 && bytes.length > 0) this.#begin(0);
-    else if (this.size > 0 && this.#bytes[this.size - 1] === NEWLINE && bytes.length > 0) this.#begin(this.size);
+    else if (this.#length > 0 && this.#bytes[this.#length - 1] === NEWLINE && bytes.length > 0)
+      this.#begin(this.#length);
     for (let at = bytes.indexOf(NEWLINE); at !== -1 && at + 1 < bytes.length; at = bytes.indexOf(NEWLINE, at + 1)) {
-      this.#begin(this.size + at + 1);
+      this.#begin(this.#length + at + 1);
     }
-    this.size += bytes.length;
+    this.#length += bytes.length;
+  }
+
+  /** Takes what another store has of the log, up to where this one begins. Returns the lines that are new before the first. */
+  prepend(earlier: LogStore): number {
+    if (earlier.size !== this.base) throw new Error("what is prepended does not end where the log begins");
+    const own = this.#bytes.subarray(0, this.#length);
+    const before = earlier.#length > 0 && earlier.#bytes[earlier.#length - 1] !== NEWLINE ? 1 : 0;
+    const added = earlier.count - before;
+    earlier.append(own);
+    this.base = earlier.base;
+    this.count = earlier.count;
+    this.#bytes = earlier.#bytes;
+    this.#starts = earlier.#starts;
+    this.#length = earlier.#length;
+    this.generation += 1;
+    return added;
   }
 
   #begin(offset: number): void {
@@ -37,39 +68,46 @@ export class LogStore {
     this.count += 1;
   }
 
-  clear(): void {
-    this.size = 0;
+  /** Begins anew, at this byte of the log. */
+  clear(base = 0): void {
+    this.base = base;
+    this.#length = 0;
     this.count = 0;
     this.generation += 1;
   }
 
   /** The offset of line `index` in bytes. After the last line it is the size of the log. */
   start(index: number): number {
-    return index < this.count ? (this.#starts[index] ?? 0) : this.size;
+    return this.base + this.#at(index);
+  }
+
+  /** Where line `index` begins among the bytes that are here. */
+  #at(index: number): number {
+    return index < this.count ? (this.#starts[index] ?? 0) : this.#length;
   }
 
   /** The text of line `index` without its line break. */
   line(index: number): string {
-    const end = this.start(index + 1);
+    const end = this.#at(index + 1);
     const last = this.#bytes[end - 1] === NEWLINE ? end - 1 : end;
-    return this.#decoder.decode(this.#bytes.subarray(this.start(index), last));
+    return this.#decoder.decode(this.#bytes.subarray(this.#at(index), last));
   }
 
   /** Whether line `index` is there with its line break: it does not grow any more. */
   isWhole(index: number): boolean {
-    return index < this.count && this.#bytes[this.start(index + 1) - 1] === NEWLINE;
+    return index < this.count && this.#bytes[this.#at(index + 1) - 1] === NEWLINE;
   }
 
   /** Whether line `index` begins with these bytes. */
   begins(index: number, word: Uint8Array): boolean {
-    const start = this.start(index);
-    if (this.start(index + 1) - start < word.length) return false;
+    const start = this.#at(index);
+    if (this.#at(index + 1) - start < word.length) return false;
     return word.every((byte, at) => this.#bytes[start + at] === byte);
   }
 
   /** The text of the lines from `from` up to, but not including, `to`. */
   text(from: number, to: number): string {
-    return this.#decoder.decode(this.#bytes.subarray(this.start(from), this.start(to)));
+    return this.#decoder.decode(this.#bytes.subarray(this.#at(from), this.#at(to)));
   }
 
   /** The first line that begins at `offset` or after it. */
@@ -78,7 +116,7 @@ export class LogStore {
     let high = this.count;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if ((this.#starts[middle] ?? 0) < offset) low = middle + 1;
+      if (this.start(middle) < offset) low = middle + 1;
       else high = middle;
     }
     return low;

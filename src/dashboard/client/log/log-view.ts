@@ -3,6 +3,7 @@ import { FoldedHeights } from "./folded-heights.ts";
 import { Folds } from "./folds.ts";
 import { Groups } from "./groups.ts";
 import { headerRow, type LineRange, LineRows } from "./line-rows.ts";
+import { LineTimes } from "./line-times.ts";
 import { LogCanvas } from "./log-canvas.ts";
 import type { LogStore } from "./log-store.ts";
 import {
@@ -45,13 +46,16 @@ export class LogView {
   readonly #groups: Groups;
   readonly #colours: Colours;
   readonly #rows: LineRows;
+  readonly times: LineTimes;
   #sections: Section[] = [];
   #height = 0;
   #isScheduled = false;
   /** Where the next frame scrolls to; null to stay. */
   #target: Position | null = null;
-  /** The line whose match the next frame makes visible. */
+  /** The line whose match one stands on. */
   #matchLine: number | null = null;
+  /** The line whose match the next frame makes visible. */
+  #wanted: number | null = null;
   /** The last frame: its scroll position, and the pixels of the log above what was visible. */
   #drawn = { scrollTop: 0, y: 0 };
 
@@ -64,7 +68,8 @@ export class LogView {
     this.#heights = new FoldedHeights(store);
     this.#groups = new Groups(store);
     this.#colours = new Colours(store);
-    this.#rows = new LineRows(store, this.#colours, this.#groups, source);
+    this.times = new LineTimes(store, source);
+    this.#rows = new LineRows(store, this.#colours, this.#groups, this.times, source);
     this.#canvas = new LogCanvas(scroller);
     scroller.addEventListener("scroll", () => this.#onScroll(), { passive: true });
     scroller.addEventListener("click", (event) => this.#onClick(event));
@@ -93,6 +98,19 @@ export class LogView {
     this.#folds.watch(this.#sections);
   }
 
+  /** Marks what is searched, and no line of it. */
+  mark(needle: string): void {
+    this.needle = needle;
+    this.#matchLine = null;
+    this.plan();
+  }
+
+  /** Scrolls to a line whose match one stands on from now. */
+  showMatch(line: number): void {
+    this.#matchLine = line;
+    this.show(line);
+  }
+
   /** Opens the step and the group of a line and scrolls to the line, and to its match when a text is searched. */
   show(line: number): void {
     this.#split();
@@ -101,7 +119,7 @@ export class LogView {
     this.#folds.set(section.key, true);
     const group = this.#groups.around(line);
     if (group) this.#groups.open(group.head, true);
-    this.#matchLine = line;
+    this.#wanted = line;
     this.#goTo(() => this.#topOf(line) - this.scroller.clientHeight / 3);
   }
 
@@ -120,6 +138,32 @@ export class LogView {
     this.onFollow();
     this.#target = position;
     this.plan();
+  }
+
+  /** So many lines were added before the first: what is visible stays where it is. */
+  keepPlace(added: number): void {
+    const { at, line } = rowAt(this.#sections, this.#heights, this.#y);
+    const section = this.#sections[at];
+    for (const { key, isOpen } of this.#sections) this.#folds.set(key, isOpen);
+    if (section && line !== null && !this.isFollowing) {
+      const below = this.#y - topOf(section, this.#heights, line);
+      this.#target = () => this.#topOf(line + added) + below;
+    }
+    if (this.#matchLine !== null) this.#matchLine += added;
+    this.plan();
+  }
+
+  /** Opens the last step and shows its last lines. */
+  showEnd(): void {
+    this.#split();
+    const last = this.#sections.at(-1);
+    if (last) this.showStep(last.key, true);
+  }
+
+  /** The lines of the step at the top of what is visible. */
+  linesAtTop(): LineRange | null {
+    const section = this.#sections[rowAt(this.#sections, this.#heights, this.#y).at];
+    return section ? { from: section.first, to: section.end - 1 } : null;
   }
 
   #sectionBy(key: string | undefined): Section | undefined {
@@ -186,7 +230,7 @@ export class LogView {
 
   #split(): void {
     const steps = stepsOfPage();
-    this.#groups.update(steps.map(({ offset }) => this.#store.lineAt(offset)));
+    if (this.#groups.update(steps.map(({ offset }) => this.#store.lineAt(offset)))) this.plan();
     this.#heights.hide(this.#groups.all);
     const { sections, height } = splitIntoSections(this.#store, this.#heights, steps, this.#folds.isOpen);
     this.#sections = sections;
@@ -200,8 +244,10 @@ export class LogView {
     this.#heights.update(columns);
     this.#split();
     const begins = this.#sections.flatMap(({ key, first }) => (key === "before" ? [] : [first]));
-    this.#colours.update(begins);
-    this.#rows.begin(this.needle, this.linked, begins);
+    if (this.#colours.update(begins)) this.plan();
+    const { needle, linked } = this;
+    this.#rows.begin({ needle, linked, matchLine: this.#matchLine, sections: this.#sections });
+    void this.times.update().then((isOther) => isOther && this.plan());
     this.scroller.style.setProperty("--digits", String(String(this.#store.count).length));
     let y = this.#drawAt(position());
     for (let pass = 1; columns !== null && pass < MOST_PASSES && this.#measure(); pass += 1) {
@@ -256,8 +302,8 @@ export class LogView {
 
   /** Scrolls to the match in the searched line, also sideways or within a wrapped line. */
   #showMatch(): void {
-    const line = this.#matchLine;
-    this.#matchLine = null;
+    const line = this.#wanted;
+    this.#wanted = null;
     const row = line === null ? null : this.scroller.querySelector(`[data-row="${line}"]`);
     const mark = row?.querySelector("mark")?.getBoundingClientRect();
     if (line === null || !row || !mark) return;

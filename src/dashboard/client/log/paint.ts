@@ -1,9 +1,13 @@
 import Anser from "anser";
 import { colourAfter } from "./colours.ts";
+import { markLinks, splitAtLinks } from "./links.ts";
+import { cssOf, inBothThemes, type Rgb, readableOn } from "./readable.ts";
 
-/** Escape sequences that a page does not show: links, window titles, cursor movements. */
+/** Escape sequences that a page does not show: window titles, cursor movements. */
 const OTHER_ESCAPES = /\x1b(?:\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\^_])/g;
-const CONTROLS = /[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f]/g;
+/** Control characters, but for those that mark links here, of which a log has none. */
+const CONTROLS = /[\x00\x03-\x08\x0b-\x1a\x1c-\x1f\x7f]/g;
+const MARKS = /[\x01\x02]/g;
 /** Characters of a line that are drawn. Longer lines would block the browser. */
 export const MOST_CHARACTERS = 20_000;
 /** Characters of a line that are searched for these; the others may be escape sequences. */
@@ -18,7 +22,8 @@ export const plainText = (text: string): string =>
     .slice(visibleFrom(text))
     .replace(/\x1b\[[0-?]*[ -/]*[@-~]/g, "")
     .replace(OTHER_ESCAPES, "")
-    .replace(CONTROLS, "");
+    .replace(CONTROLS, "")
+    .replace(MARKS, "");
 
 const markMatches = (text: string, needle: string): Node[] => {
   if (needle === "") return [new Text(text)];
@@ -35,27 +40,49 @@ const markMatches = (text: string, needle: string): Node[] => {
   return nodes;
 };
 
+const linkTo = (href: string, nodes: Node[]): HTMLElement => {
+  const link = document.createElement("a");
+  link.href = href;
+  link.rel = "noopener noreferrer";
+  link.target = "_blank";
+  link.title = href;
+  link.append(...nodes);
+  return link;
+};
+
 const CUBE = [0, 95, 135, 175, 215, 255];
 
 /** The colours 16 to 255 of a terminal: a cube of 216 colours, then 24 greys. */
-const paletteColour = (index: number): string => {
-  if (index >= 232) return `rgb(${Array(3).fill(8 + (index - 232) * 10)})`;
+const paletteColour = (index: number): Rgb => {
+  if (index >= 232) return Array(3).fill(8 + (index - 232) * 10) as Rgb;
   const at = index - 16;
-  return `rgb(${[Math.floor(at / 36), Math.floor(at / 6) % 6, at % 6].map((step) => CUBE[step])})`;
+  return [Math.floor(at / 36), Math.floor(at / 6) % 6, at % 6].map((step) => CUBE[step]) as Rgb;
 };
 
-/** The sixteen named colours follow the theme of the page; all others are used as they are. */
-const applyColour = (
-  element: HTMLElement,
-  property: "color" | "backgroundColor",
-  name: string | null,
-  rgb: string,
-): void => {
-  if (!name) return;
-  const [, palette] = /^ansi-palette-(\d+)$/.exec(name) ?? [];
-  if (palette) element.style[property] = paletteColour(Number(palette));
-  else if (name === "ansi-truecolor") element.style[property] = `rgb(${rgb})`;
-  else element.classList.add(property === "color" ? name : `${name}-bg`);
+/** A colour of a terminal that is none of the sixteen named ones; null for those. */
+const mixedColour = (name: string | null, rgb: string | null): Rgb | null => {
+  const [, palette] = /^ansi-palette-(\d+)$/.exec(name ?? "") ?? [];
+  if (palette) return paletteColour(Number(palette));
+  if (name !== "ansi-truecolor") return null;
+  return (rgb ?? "").split(",").map((part) => Math.min(255, Number(part) || 0)) as Rgb;
+};
+
+interface Colour {
+  fg: string | null;
+  bg: string | null;
+  fg_truecolor: string | null;
+  bg_truecolor: string | null;
+}
+
+/** The sixteen named colours follow the theme of the page. All others are changed as far as is needed to read them. */
+const applyColours = (element: HTMLElement, { fg, bg, fg_truecolor, bg_truecolor }: Colour): void => {
+  const [text, ground] = [mixedColour(fg, fg_truecolor), mixedColour(bg, bg_truecolor)];
+  if (ground) {
+    element.style.backgroundColor = cssOf(ground);
+    element.style.color = cssOf(readableOn(text ?? [255, 255, 255], ground));
+  } else if (bg) element.classList.add(`${bg}-bg`);
+  else if (text) element.style.color = inBothThemes(text);
+  else if (fg) element.classList.add(fg);
 };
 
 /** Truncates without splitting a surrogate pair. */
@@ -68,24 +95,28 @@ interface PaintedLine {
   more: number;
 }
 
-/** A line as text nodes and coloured spans. `before` is the sequence of the colours in which it begins. */
+/** A line as text nodes, links and coloured spans. `before` is the sequence of the colours in which it begins. */
 export const paintLine = (text: string, needle: string, before = ""): PaintedLine => {
   const from = visibleFrom(text);
   const on = colourAfter(before, text.slice(0, from));
-  const line = text
-    .slice(from, from + MOST_READ)
-    .replace(OTHER_ESCAPES, "")
-    .replace(CONTROLS, "");
+  const { text: marked, links } = markLinks(text.slice(from, from + MOST_READ).replace(MARKS, ""));
+  const line = marked.replace(OTHER_ESCAPES, "").replace(CONTROLS, "");
   const parts = Anser.ansiToJson(on + line, { json: true, use_classes: true, remove_empty: true });
   let room = MOST_CHARACTERS;
-  const nodes = parts.flatMap(({ content, fg, bg, fg_truecolor, bg_truecolor, decorations }) => {
-    const shown = truncate(content.replaceAll("\x1b", ""), room);
-    room -= shown.length;
-    const inner = shown === "" ? [] : markMatches(shown, needle);
-    if (inner.length === 0 || (!fg && !bg && decorations.length === 0)) return inner;
+  let open: string | null = null;
+  const nodes = parts.flatMap(({ content, decorations, ...colour }) => {
+    const split = splitAtLinks(content.replaceAll("\x1b", ""), links, open);
+    open = split.open;
+    const inner = split.parts.flatMap((part) => {
+      const shown = truncate(part.text, room);
+      room -= shown.length;
+      if (shown === "") return [];
+      const found = markMatches(shown, needle);
+      return part.href === null ? found : [linkTo(part.href, found)];
+    });
+    if (inner.length === 0 || (!colour.fg && !colour.bg && decorations.length === 0)) return inner;
     const span = document.createElement("span");
-    applyColour(span, "color", fg, fg_truecolor);
-    applyColour(span, "backgroundColor", bg, bg_truecolor);
+    if (!decorations.includes("reverse")) applyColours(span, colour);
     for (const decoration of decorations) span.classList.add(`ansi-${decoration}`);
     span.append(...inner);
     return [span];

@@ -10,13 +10,18 @@ export const isShown = (line: string, needle: string): boolean => {
 };
 
 /**
- * The indexes of the lines that contain the text, in upper or lower case. It pauses after each block of lines, so that
+ * The indexes of the lines in the range that contain the text, in upper or lower case. It pauses after each block of lines, so that
  * the page stays responsive, and stops when `isWanted` is false.
  */
-export const searchLog = async (store: LogStore, needle: string, isWanted: () => boolean): Promise<number[]> => {
+export const searchLog = async (
+  store: LogStore,
+  needle: string,
+  isWanted: () => boolean,
+  range: { from: number; to: number },
+): Promise<number[]> => {
   const found: number[] = [];
-  for (let from = 0; from < store.count && isWanted(); from += LINES_AT_ONCE) {
-    const to = Math.min(store.count, from + LINES_AT_ONCE);
+  for (let { from } = range; from < range.to && isWanted(); from += LINES_AT_ONCE) {
+    const to = Math.min(range.to, from + LINES_AT_ONCE);
     const text = store.text(from, to);
     if (text.includes("\x1b") || text.toLowerCase().includes(needle)) {
       const lines = text.split("\n");

@@ -9,6 +9,7 @@ export interface Section {
   key: string;
   name: string | null;
   state: string;
+  startedAt: string;
   first: number;
   end: number;
   isOpen: boolean;
@@ -16,21 +17,34 @@ export interface Section {
   top: number;
 }
 
-interface StepPart {
+/** A step, or what comes before the first, as the page lists it. */
+export interface StepPart {
   key: string;
   name: string;
   state: string;
   offset: number;
+  /** ISO 8601, or empty. */
+  startedAt: string;
 }
+
+const partOf = ({ id, dataset }: HTMLElement): StepPart => ({
+  key: id,
+  name: dataset.name ?? "",
+  state: dataset.state ?? "",
+  offset: Number(dataset.offset ?? 0),
+  startedAt: dataset.startedAt ?? "",
+});
 
 /** The steps as the page lists them. */
 export const stepsOfPage = (): StepPart[] =>
-  [...document.querySelectorAll<HTMLElement>("#steps > li[data-offset]")].map(({ id, dataset }) => ({
-    key: id,
-    name: dataset.name ?? "",
-    state: dataset.state ?? "",
-    offset: Number(dataset.offset),
-  }));
+  [...document.querySelectorAll<HTMLElement>("#steps > li[data-offset]")].map(partOf);
+
+/** What an agent writes before the first step: it fetches the commit. */
+const beforeSteps = (steps: StepPart[]): Omit<StepPart, "name"> & { name: string | null } => {
+  const row = document.querySelector<HTMLElement>("#steps > #before");
+  const before = row ? partOf(row) : { key: "before", name: "Before the steps", state: "", offset: 0, startedAt: "" };
+  return steps.length > 0 ? before : { ...before, name: null };
+};
 
 const headerHeight = ({ name }: Section): number => (name === null ? 0 : HEADER_HEIGHT);
 
@@ -42,16 +56,15 @@ type IsOpen = (key: string, state: string, name: string | null) => boolean;
 
 /** Splits the log at its steps. Sections without lines are left out, except those of running steps. */
 export const splitIntoSections = (store: LogStore, heights: Heights, steps: StepPart[], isOpen: IsOpen) => {
-  const before = { key: "before", name: steps.length > 0 ? "Before the steps" : null, state: "", offset: 0 };
-  const parts = [before, ...steps];
+  const parts = [beforeSteps(steps), ...steps];
   const starts = parts.map(({ offset }) => store.lineAt(offset));
   const sections: Section[] = [];
   let top = 0;
-  for (const [index, { key, name, state }] of parts.entries()) {
+  for (const [index, { key, name, state, startedAt }] of parts.entries()) {
     const first = starts[index] ?? 0;
     const end = starts[index + 1] ?? store.count;
     if (end <= first && state !== "running") continue;
-    const section = { key, name, state, first, end, isOpen: isOpen(key, state, name), top };
+    const section = { key, name, state, startedAt, first, end, isOpen: isOpen(key, state, name), top };
     sections.push(section);
     top += heightOf(section, heights);
   }

@@ -1,73 +1,59 @@
 import { createButton, createElement } from "../elements.ts";
+import { copyLines, selectWhole } from "./copying.ts";
 import type { LogStore } from "./log-store.ts";
 import type { LogView } from "./log-view.ts";
-import { isShown, searchLog } from "./search.ts";
+import { SearchField } from "./search-field.ts";
 
-const TYPING_MS = 150;
+const CONFIRMED_MS = 2000;
 
 const toolButton = (text: string, key: string, press: () => void): HTMLButtonElement => {
   const button = createButton("quiet", text, press);
-  if (key) button.dataset.key = key;
+  if (key) {
+    button.dataset.key = key;
+    button.title = `Key ${key}`;
+  }
   return button;
 };
 
-const searchField = (store: LogStore, view: LogView): HTMLElement[] => {
-  const input = document.createElement("input");
-  input.type = "search";
-  input.placeholder = "Search the log";
-  input.setAttribute("aria-label", "Search the log");
-  input.dataset.key = "/";
-  const result = createElement("output", "");
-  let found: number[] = [];
-  let at = -1;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const moveTo = (by: number) => {
-    if (found.length === 0) return;
-    at = (at + by + found.length) % found.length;
-    const line = found[at] ?? 0;
-    const place = `${at + 1} of ${found.length}`;
-    result.textContent = isShown(store.line(line), view.needle)
-      ? place
-      : `${place}, too far right to be shown: see Raw`;
-    view.show(line);
-  };
-  const searchNow = async () => {
-    const needle = input.value.toLowerCase();
-    view.needle = needle;
-    view.plan();
-    result.textContent = "";
-    if (needle === "") return;
-    result.textContent = "searching";
-    found = await searchLog(store, needle, () => input.value.toLowerCase() === needle);
-    if (input.value.toLowerCase() !== needle) return;
-    at = -1;
-    result.textContent = found.length === 0 ? "not found" : "";
-    moveTo(1);
-  };
-  input.addEventListener("input", () => {
-    clearTimeout(timer);
-    timer = setTimeout(searchNow, TYPING_MS);
-  });
-  input.addEventListener("keydown", (event) => {
-    if (event.key !== "Enter") return;
-    event.preventDefault();
-    moveTo(event.shiftKey ? -1 : 1);
-  });
-  return [input, result];
+/** A button that is pressed or not. @param press changes it and returns whether it is pressed now */
+const toggle = (text: string, key: string, press: () => boolean): HTMLButtonElement => {
+  const button = toolButton(text, key, () => button.setAttribute("aria-pressed", String(press())));
+  button.setAttribute("aria-pressed", "false");
+  return button;
 };
 
-/** Adds the tools of the log: search, wrap and follow. */
-export const fillToolbar = (bar: Element, store: LogStore, view: LogView): void => {
-  const raw = bar.querySelector("a");
-  const wrap = toolButton("Wrap", "", () => {
-    wrap.setAttribute("aria-pressed", String(view.scroller.classList.toggle("is-wrapped")));
-    view.plan();
+const copyButton = (store: LogStore, view: LogView): HTMLButtonElement => {
+  const button = toolButton("Copy step", "", async () => {
+    button.textContent = await copyLines(store, view);
+    setTimeout(() => (button.textContent = "Copy step"), CONFIRMED_MS);
   });
-  wrap.setAttribute("aria-pressed", "false");
+  return button;
+};
+
+/** Adds the tools of the log. Returns what is to be called when the log has grown. */
+export const fillToolbar = (bar: Element, store: LogStore, view: LogView, readAll: () => void): (() => void) => {
+  const raw = bar.querySelector("a");
+  const search = new SearchField(store, view, readAll);
+  const wrap = toggle("Wrap", "w", () => {
+    const isWrapped = view.scroller.classList.toggle("is-wrapped");
+    view.plan();
+    return isWrapped;
+  });
+  const times = toggle("Times", "t", () => {
+    view.times.isShown = !view.times.isShown;
+    view.plan();
+    return view.times.isShown;
+  });
   const follow = toolButton("Follow", "f", () => view.follow(!view.isFollowing));
   view.onFollow = () => follow.setAttribute("aria-pressed", String(view.isFollowing));
   view.onFollow();
+  const full = toolButton("Full screen", "F", () => {
+    if (document.fullscreenElement) void document.exitFullscreen();
+    else void bar.parentElement?.requestFullscreen();
+  });
+  selectWhole(store, view);
   const tools = createElement("span", "log-tools");
-  tools.append(...searchField(store, view), wrap, follow);
+  tools.append(...search.elements, wrap, times, follow, copyButton(store, view), full);
   bar.insertBefore(tools, raw);
+  return () => search.grew();
 };

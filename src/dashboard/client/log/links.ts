@@ -1,0 +1,54 @@
+/** A text, or a part of one, that leads somewhere. */
+export interface LinkedText {
+  text: string;
+  href: string | null;
+}
+
+const ADDRESS = /https?:\/\/[^\s<>"'`\\^{|}]+/g;
+/** What ends a sentence and not an address. */
+const PUNCTUATION = /[.,;:!?)\]*]+$/;
+/** Marks where a link of a terminal begins and ends: `\x01` with its number, or without one. Texts have no such character. */
+const OPENS = /\x01(\d*)\x02/;
+const OSC_8 = /\x1b\]8;[^;\x07\x1b]*;([^\x07\x1b]*)(?:\x07|\x1b\\)/g;
+const LONGEST = 2000;
+
+const isWeb = (address: string): boolean =>
+  address.length <= LONGEST && /^https?:\/\//i.test(address) && URL.canParse(address);
+
+/** Replaces the links of a terminal (OSC 8) by marks. Only addresses of the web become links. */
+export const markLinks = (text: string): { text: string; links: string[] } => {
+  const links: string[] = [];
+  const marked = text.replace(OSC_8, (_, address: string) => {
+    if (!isWeb(address)) return "\x01\x02";
+    links.push(address);
+    return `\x01${links.length - 1}\x02`;
+  });
+  return { text: marked, links };
+};
+
+/** Addresses in a text, without the punctuation behind them. */
+const addressesIn = (text: string): LinkedText[] => {
+  const parts: LinkedText[] = [];
+  let from = 0;
+  for (const { 0: found, index } of text.matchAll(ADDRESS)) {
+    const address = found.replace(PUNCTUATION, "");
+    if (!isWeb(address)) continue;
+    parts.push({ text: text.slice(from, index), href: null }, { text: address, href: address });
+    from = index + address.length;
+  }
+  parts.push({ text: text.slice(from), href: null });
+  return parts.filter((part) => part.text !== "");
+};
+
+/** Splits a marked text into what leads somewhere and what does not. `open` is the link that goes on from before. */
+export const splitAtLinks = (text: string, links: string[], open: string | null) => {
+  const parts: LinkedText[] = [];
+  let href = open;
+  const pieces = text.split(OPENS);
+  for (const [index, piece] of pieces.entries()) {
+    if (index % 2 === 1) href = piece === "" ? null : (links[Number(piece)] ?? null);
+    else if (href !== null && piece !== "") parts.push({ text: piece, href });
+    else parts.push(...addressesIn(piece));
+  }
+  return { parts, open: href };
+};

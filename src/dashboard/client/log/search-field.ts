@@ -1,0 +1,116 @@
+import { createButton, createElement } from "../elements.ts";
+import type { LogStore } from "./log-store.ts";
+import type { LogView } from "./log-view.ts";
+import { isShown, searchLog } from "./search.ts";
+
+const TYPING_MS = 150;
+/** A log that grows is searched further after so long. */
+const GROWN_MS = 500;
+
+/** The field that searches the log: counts the lines with the text, also new ones, and goes from one to the next. */
+export class SearchField {
+  readonly elements: HTMLElement[];
+  readonly #store: LogStore;
+  readonly #view: LogView;
+  readonly #input = document.createElement("input");
+  readonly #result = createElement("output", "");
+  #found: number[] = [];
+  #at = -1;
+  /** Lines that were searched. The last of them may have grown since. */
+  #searched = 0;
+  #generation = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #isBusy = false;
+
+  /** @param readAll fetches what is missing of the log: all of it is searched */
+  constructor(store: LogStore, view: LogView, readAll: () => void) {
+    this.#store = store;
+    this.#view = view;
+    this.#input.type = "search";
+    this.#input.placeholder = "Search the log";
+    this.#input.setAttribute("aria-label", "Search the log");
+    this.#input.dataset.key = "/";
+    this.#input.addEventListener("input", () => this.#plan(TYPING_MS));
+    this.#input.addEventListener("input", readAll);
+    this.#input.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter") return;
+      event.preventDefault();
+      this.#moveBy(event.shiftKey ? -1 : 1);
+    });
+    const steps = [this.#button("Previous match", "M4 10l4-4 4 4", -1), this.#button("Next match", "M4 6l4 4 4-4", 1)];
+    this.elements = [this.#input, this.#result, ...steps];
+  }
+
+  #button(label: string, path: string, by: number): HTMLElement {
+    const button = createButton("quiet", "", () => this.#moveBy(by));
+    button.setAttribute("aria-label", label);
+    const icon = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+    icon.setAttribute("viewBox", "0 0 16 16");
+    icon.setAttribute("class", "icon");
+    icon.setAttribute("aria-hidden", "true");
+    const line = document.createElementNS("http://www.w3.org/2000/svg", "path");
+    line.setAttribute("d", path);
+    icon.append(line);
+    button.append(icon);
+    return button;
+  }
+
+  /** The log has more lines: they are searched too. */
+  grew(): void {
+    if (this.#view.needle !== "" && !this.#isBusy) this.#plan(GROWN_MS, false);
+  }
+
+  #plan(after: number, again = true): void {
+    if (again) clearTimeout(this.#timer);
+    else if (this.#timer !== undefined) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      void this.#search();
+    }, after);
+  }
+
+  async #search(): Promise<void> {
+    const needle = this.#input.value.toLowerCase();
+    const isNew = needle !== this.#view.needle || this.#generation !== this.#store.generation;
+    if (isNew) {
+      this.#found = [];
+      this.#at = -1;
+      this.#searched = 0;
+      this.#generation = this.#store.generation;
+      this.#view.mark(needle);
+      this.#result.textContent = needle === "" ? "" : "searching";
+    }
+    if (needle === "") return;
+    const from = Math.max(0, this.#searched - 1);
+    const to = this.#store.count;
+    this.#isBusy = true;
+    const found = await searchLog(this.#store, needle, () => this.#input.value.toLowerCase() === needle, { from, to });
+    this.#isBusy = false;
+    if (this.#input.value.toLowerCase() !== needle) return;
+    const last = this.#found.at(-1) ?? -1;
+    for (const line of found) if (line > last) this.#found.push(line);
+    this.#searched = to;
+    if (isNew && this.#found.length > 0) this.#moveBy(1);
+    else this.#tell();
+  }
+
+  #moveBy(by: number): void {
+    const { length } = this.#found;
+    if (length === 0) return;
+    this.#at = (this.#at + by + length) % length;
+    this.#tell();
+    this.#view.showMatch(this.#found[this.#at] ?? 0);
+  }
+
+  #tell(): void {
+    const line = this.#found[this.#at];
+    const place =
+      line === undefined
+        ? this.#found.length === 0
+          ? "not found"
+          : `${this.#found.length.toLocaleString("en")} found`
+        : `${(this.#at + 1).toLocaleString("en")} of ${this.#found.length.toLocaleString("en")}`;
+    const isSeen = line === undefined || isShown(this.#store.line(line), this.#view.needle);
+    this.#result.textContent = isSeen ? place : `${place}, too far right to be shown: see Raw`;
+  }
+}
