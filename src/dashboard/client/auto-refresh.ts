@@ -33,11 +33,21 @@ const announce = (count: number, noun: string, show: () => void): void => {
   document.body.append(button);
 };
 
+/** The title and the icon of the tab tell the state, also while nobody looks at the page. */
+const showTab = ({ title, head }: Document): void => {
+  document.title = title;
+  const [shown, wanted] = [document.head, head].map((each) => each.querySelector<HTMLLinkElement>("link[rel=icon]"));
+  const href = wanted?.getAttribute("href");
+  if (shown && href && shown.getAttribute("href") !== href) shown.setAttribute("href", href);
+};
+
 const apply = (next: HTMLElement): void => {
-  document.title = next.ownerDocument.title;
+  showTab(next.ownerDocument);
   main.dataset.again = next.dataset.again ?? "";
   main.dataset.state = next.dataset.state ?? "";
   morphChildren(main, next);
+  const now = [document, next.ownerDocument].map((page) => page.getElementById("now"));
+  if (now[0] && now[1]) morphChildren(now[0], now[1]);
   updateTimes();
   document.dispatchEvent(new Event(REFRESHED));
 };

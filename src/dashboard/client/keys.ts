@@ -1,3 +1,5 @@
+import { ROW_KEYS } from "../keys.ts";
+
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && target.matches("input, textarea, select, [contenteditable]");
 
@@ -7,11 +9,28 @@ const rowTargets = (): HTMLElement[] =>
     .filter((row) => row.checkVisibility())
     .map((row) => row.querySelector<HTMLElement>("a.what, summary") ?? row);
 
+const rowInFocus = (): Element | null | undefined => document.activeElement?.closest("[data-row]");
+
 const moveFocus = (by: number): void => {
   const all = rowTargets();
-  const current = document.activeElement?.closest("[data-row]");
+  const current = rowInFocus();
   const at = all.findIndex((row) => row.closest("[data-row]") === current);
   all[Math.min(all.length - 1, Math.max(0, at + by))]?.focus();
+};
+
+/** Opens the row that has the focus, where the browser does not do it by itself. */
+const openRow = (): boolean => {
+  const row = rowInFocus();
+  if (!row || row !== document.activeElement) return false;
+  row.querySelector<HTMLElement>("a")?.click();
+  return true;
+};
+
+/** Opens the page that asks before it ends the thing of this row. */
+const endRow = (): boolean => {
+  const address = rowInFocus()?.getAttribute("data-end");
+  if (address) location.assign(address);
+  return Boolean(address);
 };
 
 /** Uses the element with this key: focuses a field, clicks anything else. Returns false when there is none. */
@@ -20,6 +39,14 @@ const press = (key: string): boolean => {
   if (!target) return false;
   if (target.matches("input, textarea")) target.focus();
   else target.click();
+  return true;
+};
+
+/** The row model of every list. Returns false where the key is none of it. */
+const useRow = (key: string): boolean => {
+  if (key === ROW_KEYS.next || key === ROW_KEYS.previous) moveFocus(key === ROW_KEYS.next ? 1 : -1);
+  else if (key === "Enter") return openRow();
+  else return key === ROW_KEYS.end && endRow();
   return true;
 };
 
@@ -35,8 +62,8 @@ export const listenToKeys = (): void => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const pair = before === "g" ? `g ${key}` : key;
     before = pair === "g" ? "g" : "";
-    if (pair === "j" || pair === "k") moveFocus(pair === "j" ? 1 : -1);
-    else if (pair === "g" || !press(pair)) return;
-    event.preventDefault();
+    if (pair === "g") return;
+    const isDone = useRow(pair) || press(pair);
+    if (isDone) event.preventDefault();
   });
 };

@@ -1,13 +1,21 @@
 import { startAutoRefresh } from "./auto-refresh.ts";
-import { updateTimes } from "./clock.ts";
+import { walkBars } from "./bars.ts";
+import { showLocalTimes, updateTimes } from "./clock.ts";
 import { addCopyButtons } from "./copy-buttons.ts";
 import { listenToKeys } from "./keys.ts";
 import { removeNotice } from "./notice.ts";
+import { offerNotifications } from "./notifications.ts";
+import { offerPalette } from "./palette/palette.ts";
 import { renderSummary } from "./summary.ts";
 
 setInterval(updateTimes, 1000);
+updateTimes();
+showLocalTimes();
 removeNotice();
 listenToKeys();
+walkBars();
 addCopyButtons();
+offerPalette();
+offerNotifications();
 startAutoRefresh();
 renderSummary();
