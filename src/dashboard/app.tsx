@@ -2,10 +2,13 @@ import { Hono } from "hono";
 import { trimTrailingSlash } from "hono/trailing-slash";
 import * as z from "zod/mini";
 import { PathId } from "../protocol/common.ts";
+import type { PoolNow } from "../protocol/pool-now.ts";
 import { PROBLEMS } from "../protocol/problem.ts";
 import type { Context } from "../services/core/context.ts";
 import { Refusal } from "../services/core/refusal.ts";
+import { listJobLogTimes, listLogTimes } from "../services/logs.ts";
 import { checkPipeline } from "../services/pipeline-check.ts";
+import { poolNow } from "../services/pool-now.ts";
 import type { AppEnv, StreamRoute } from "../web/app-env.ts";
 import { downloadFile, downloadZip } from "../web/artifact-files.ts";
 import { readJobLog, readLog } from "../web/log.ts";
@@ -14,31 +17,39 @@ import { requestId } from "../web/request-id.ts";
 import { requestLog } from "../web/request-log.ts";
 import { readText } from "./form-fields.ts";
 import { Layout } from "./layout.tsx";
+import { mountFollowedRoute } from "./notify/followed-route.ts";
 import { type HonoCall, openRequest, pageRequestOf, readForm, SignedOut } from "./open-request.ts";
 import type { Form, Page, Redirect, View } from "./page-definition.ts";
 import { FORMS, PAGES } from "./page-routes.ts";
 import { ProblemPage } from "./pages/problem.tsx";
-import { sameOrigin, securityHeaders } from "./security-headers.ts";
+import { mountPaletteRoute } from "./palette/palette-route.ts";
+import { mountReturnsFromHost } from "./returns-from-host.tsx";
+import { pagePolicy, sameOrigin, securityHeaders } from "./security-headers.ts";
 import { clearCookies, rememberBookmark } from "./session.ts";
 import { mountSignInRoutes, redirectToSignIn } from "./sign-in-routes.tsx";
+import { themeOf } from "./theme.ts";
+import { mountThemeRoute } from "./theme-route.ts";
 import { parseBody, withBody } from "./verb-input.ts";
 
 const ANY_QUERY = z.unknown();
 
 interface Answer {
+  now: PoolNow | null;
   /** The key of the notice to show. */
   notice?: string | null;
   status?: 200 | 422;
 }
 
-const answerView = (c: HonoCall, context: Context, view: View, { notice = null, status = 200 }: Answer = {}) =>
-  c.html(<Layout context={context} view={view} noticeKey={notice} />, status);
+const answerView = (c: HonoCall, context: Context, view: View, { now, notice = null, status = 200 }: Answer) => {
+  if (view.formTarget) c.header("Content-Security-Policy", pagePolicy(view.formTarget));
+  return c.html(<Layout context={context} view={view} theme={themeOf(c)} now={now} noticeKey={notice} />, status);
+};
 
 const showPage = async (c: HonoCall, page: Page): Promise<Response> => {
   const context = await openRequest(c, { role: page.role }, false);
   const request = pageRequestOf(c);
-  const view = await page.show(context, request);
-  return answerView(c, context, view, { notice: request.query.get("done") });
+  const [view, now] = await Promise.all([page.show(context, request), poolNow(context)]);
+  return answerView(c, context, view, { now, notice: request.query.get("done") });
 };
 
 const addressOf = ({ to, notice }: Redirect): string =>
@@ -55,12 +66,14 @@ const submitForm = async (c: HonoCall, form: Form): Promise<Response> => {
   try {
     const result = await form.submit(context.expectingVersion(version === null ? null : Number(version)), request);
     rememberBookmark(c, context.db.bookmark);
-    return "to" in result ? c.redirect(addressOf(result), 303) : answerView(c, context, result);
+    return "to" in result
+      ? c.redirect(addressOf(result), 303)
+      : answerView(c, context, result, { now: await poolNow(context) });
   } catch (error) {
     const problem = refusalOf(error);
     if (!isShownInForm(problem)) throw problem;
     const view = await form.page.show(context, { ...request, problem });
-    return answerView(c, context, view, { status: 422 });
+    return answerView(c, context, view, { now: await poolNow(context), status: 422 });
   }
 };
 
@@ -73,6 +86,16 @@ const stream =
     const query = (route.query ?? ANY_QUERY).safeParse(c.req.query());
     if (!params.success || !query.success) throw new Refusal("not-found", "There is no such log or file.");
     return route.stream(c, context, { params: params.data, query: query.data, body: undefined });
+  };
+
+/** When the parts of a log were stored, for the script of its page. */
+const answerTimes =
+  (verb: typeof listLogTimes) =>
+  async (c: HonoCall): Promise<Response> => {
+    const context = await openRequest(c, verb.access, false);
+    const params = PathId.safeParse(c.req.param());
+    if (!params.success) throw new Refusal("not-found", "There is no such log.");
+    return c.json(await verb.run(context, { params: params.data, query: {}, body: undefined }));
   };
 
 /** Checks a pipeline's definition while a person types it. */
@@ -104,17 +127,22 @@ const problemPage = async (c: HonoCall, problem: Refusal) => {
   const [status] = PROBLEMS[problem.kind];
   if (status >= 500) console.error(JSON.stringify({ requestId, error: describe(problem) }));
   const context = status === 403 || status === 404 ? await viewerContext(c) : null;
-  return c.html(<ProblemPage problem={problem} requestId={requestId} context={context} />, status);
+  return c.html(<ProblemPage problem={problem} requestId={requestId} context={context} theme={themeOf(c)} />, status);
 };
 
 /** The pages for people, below `/app`. */
 export const createDashboard = (): Hono<AppEnv> => {
   const app = new Hono<AppEnv>().basePath("/app");
   app.use(requestId, requestLog, securityHeaders, sameOrigin, trimTrailingSlash());
-  app.get("/", (c) => c.redirect("/app/builds"));
   mountSignInRoutes(app);
+  mountReturnsFromHost(app);
+  mountThemeRoute(app);
+  mountPaletteRoute(app);
+  mountFollowedRoute(app);
   app.get("/builds/:id/log", stream(readLog));
   app.get("/jobs/:id/log", stream(readJobLog));
+  app.get("/builds/:id/log/times", answerTimes(listLogTimes));
+  app.get("/jobs/:id/log/times", answerTimes(listJobLogTimes));
   app.get("/artifacts/:id/:name/zip", stream(downloadZip));
   app.get("/artifacts/:id/:name/content/:path{.+}", stream(downloadFile));
   app.post("/pipelines/check", checkDefinition);

@@ -92,6 +92,7 @@ export const BuildFilterForm = ({
       <Text query={query} name="author" label="Author" />
       <Text query={query} name="commitSha" label="Commit" />
       <Text query={query} name="agent" label="Agent" />
+      {query.get("view") === "all" && <input type="hidden" name="view" value="all" />}
       <button type="submit">Filter</button>
     </form>
   );

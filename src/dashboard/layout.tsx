@@ -1,86 +1,60 @@
-import { html } from "hono/html";
-import type { Child } from "hono/jsx";
+import type { PoolNow } from "../protocol/pool-now.ts";
 import type { Context } from "../services/core/context.ts";
-import { assetUrl, type ScriptName } from "./asset-url.ts";
 import { KeyboardHelp } from "./components/keyboard-help.tsx";
+import { PersonMenu } from "./components/person-menu.tsx";
+import { Rail } from "./components/rail.tsx";
+import { Tabs, TopLine } from "./components/top-line.tsx";
+import { Document } from "./document.tsx";
 import { navigationFor } from "./navigation.ts";
 import { noticeOf } from "./notices.ts";
 import type { View } from "./page-definition.ts";
-
-interface DocumentProps {
-  title: string;
-  scripts?: ("page.js" | ScriptName)[];
-  children?: Child;
-}
-
-/** The HTML document of every page. It loads this service's own style and scripts only. */
-export const Document = ({ title, scripts = [], children }: DocumentProps) =>
-  html`<!doctype html>${(
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <title>{title} - Millrace</title>
-        <link rel="icon" href={assetUrl("mark.svg")} type="image/svg+xml" />
-        <link rel="stylesheet" href={assetUrl("page.css")} />
-        {scripts.map((name) => (
-          <script type="module" src={assetUrl(name)}></script>
-        ))}
-      </head>
-      <body>{children}</body>
-    </html>
-  )}`;
+import type { Theme } from "./theme.ts";
 
 interface LayoutProps {
   context: Context;
   view: View;
+  theme: Theme;
+  now: PoolNow | null;
   /** The `done` of the address: which notice to show. */
   noticeKey: string | null;
 }
 
-/** A page for a signed-in person: navigation, notice, the view and the help on keys. */
-export const Layout = ({ context, view, noticeKey }: LayoutProps) => {
+/** A page for a signed-in person: the rail, where one is, notice, the view, and what opens over it. */
+export const Layout = ({ context, view, theme, now, noticeKey }: LayoutProps) => {
   const notice = noticeOf(noticeKey);
+  const navigation = navigationFor(context);
+  const { places, settings } = navigation;
   return (
-    <Document title={view.title} scripts={["page.js", ...(view.script ? [view.script] : [])]}>
+    <Document
+      title={view.title}
+      theme={theme}
+      state={view.state}
+      scripts={["page.js", ...(view.script ? [view.script] : [])]}
+    >
       <a class="skip" href="#main">
         Skip to the page
       </a>
-      <header class="top">
-        <a class="brand" href="/app/builds">
-          <img src={assetUrl("mark.svg")} alt="" width="20" height="20" />
-          Millrace
-        </a>
-        <span class="org">{context.orgId}</span>
-        <nav aria-label="Pages">
-          {navigationFor(context).map(({ section, href, name, key }) => (
-            <a href={href} aria-current={section === view.section ? "page" : undefined} data-key={key}>
-              {name}
-            </a>
-          ))}
-        </nav>
-        <div class="me">
-          <button type="button" class="quiet" popovertarget="keys" data-key="?" aria-label="Keys">
-            ?
-          </button>
-          <span class="role">{context.admitted.role}</span>
-          <form method="post" action="/app/sign-out">
-            <button type="submit" class="quiet">
-              Sign out
-            </button>
-          </form>
-        </div>
-      </header>
-      {notice && (
-        <p class="notice" role="status">
-          {notice}
-        </p>
-      )}
-      <main id="main" tabindex={-1} data-again={view.refreshSeconds} data-state={view.state}>
-        {view.body}
-      </main>
-      <KeyboardHelp pages={navigationFor(context)} />
+      <Rail context={context} navigation={navigation} section={view.section} />
+      <div class="stage">
+        <TopLine groups={[...places, ...settings]} view={view} now={now} />
+        <Tabs groups={[...places, ...settings]} view={view} />
+        {notice && (
+          <p class="notice" role="status">
+            {notice}
+          </p>
+        )}
+        <main
+          id="main"
+          tabindex={-1}
+          data-again={view.refreshSeconds}
+          data-state={view.state}
+          data-branch={view.branch && `${view.branch.repoId}:${view.branch.name}`}
+        >
+          {view.body}
+        </main>
+      </div>
+      <PersonMenu context={context} settings={settings} theme={theme} />
+      <KeyboardHelp groups={[...places, ...settings]} />
     </Document>
   );
 };

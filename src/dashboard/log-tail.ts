@@ -2,20 +2,40 @@ import type { Context } from "../services/core/context.ts";
 import { Refusal } from "../services/core/refusal.ts";
 import type { Logged } from "../services/log-places.ts";
 import { readFound } from "../services/logs.ts";
+import { plainText } from "./plain-text.ts";
 
 /** Bytes that a page shows where scripts are off. */
 const TAIL_BYTES = 16 * 1024;
-const ESCAPES = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])/g;
-const CONTROLS = /[\x00-\x08\x0b-\x1f\x7f]/g;
 
-/** The end of a build's log as plain text without escape sequences; empty when there is no log yet, null when it was deleted. */
-export const readLogTail = async (context: Context, build: Logged): Promise<string | null> => {
+/** Bytes of a log, of which the first is at `start`. */
+export interface LogPart {
+  start: number;
+  bytes: Uint8Array;
+}
+
+/** A part of a log; null when the log was deleted. */
+export const readLogPart = async (
+  context: Context,
+  log: Logged,
+  part: { suffix: number } | { start: number; end: number },
+): Promise<LogPart | null> => {
   try {
-    const { body } = await readFound(context, build, { suffix: TAIL_BYTES });
-    const text = await new Response(body).text();
-    return text.replace(ESCAPES, "").replace(CONTROLS, "");
+    const { start, body } = await readFound(context, log, part);
+    return { start, bytes: new Uint8Array(await new Response(body).arrayBuffer()) };
   } catch (error) {
     if (error instanceof Refusal && error.kind === "not-found") return null;
     throw error;
   }
+};
+
+/** The end of a log for a page. @param bytes how many of them are needed beside those that are shown */
+export const readLogEnd = (context: Context, log: Logged, bytes = 0): Promise<LogPart | null> =>
+  readLogPart(context, log, { suffix: Math.max(TAIL_BYTES, bytes) });
+
+/** The last lines as plain text, without the rest of one that begins before them; null of a deleted log. */
+export const tailOf = (end: LogPart | null): string | null => {
+  if (end === null) return null;
+  const cut = Math.max(0, end.bytes.length - TAIL_BYTES);
+  const text = new TextDecoder().decode(end.bytes.subarray(cut));
+  return plainText(cut + end.start > 0 ? text.slice(text.indexOf("\n") + 1) : text);
 };

@@ -1,10 +1,11 @@
 import type { Role } from "../protocol/token.ts";
 import type { Context } from "../services/core/context.ts";
+import type { IconName } from "./components/icon.tsx";
 import type { Section } from "./page-definition.ts";
 import { hasRole } from "./permissions.ts";
 
-/** A link at the top of every page. `key` names the two keys that open it. */
-export interface NavigationEntry {
+/** A page that every page leads to. `key` names the two keys that open it. */
+interface NavigationEntry {
   section: Section;
   href: string;
   name: string;
@@ -12,17 +13,56 @@ export interface NavigationEntry {
   key: string;
 }
 
-const NAVIGATION: NavigationEntry[] = [
-  { section: "builds", href: "/app/builds", name: "Builds", role: "viewer", key: "g b" },
-  { section: "agents", href: "/app/agents", name: "Agents", role: "viewer", key: "g a" },
-  { section: "repositories", href: "/app/repositories", name: "Repositories", role: "viewer", key: "g r" },
-  { section: "schedules", href: "/app/schedules", name: "Schedules", role: "viewer", key: "g s" },
-  { section: "connections", href: "/app/connections", name: "Connections", role: "maintainer", key: "g c" },
-  { section: "variables", href: "/app/variables", name: "Variables", role: "viewer", key: "g v" },
-  { section: "tokens", href: "/app/tokens", name: "Tokens", role: "admin", key: "g t" },
-  { section: "audit", href: "/app/audit", name: "Audit", role: "admin", key: "g u" },
+/** An entry of the rail with the pages below it, of which it opens the first. */
+export interface NavigationGroup {
+  name: string;
+  icon: IconName;
+  entries: NavigationEntry[];
+}
+
+const page = (section: Section, name: string, key: string, role: Role = "viewer", href = `/app/${section}`) => ({
+  ...{ section, name, key, role, href },
+});
+
+const PLACES: NavigationGroup[] = [
+  { name: "Overview", icon: "overview", entries: [page("overview", "Overview", "g o", "viewer", "/app")] },
+  { name: "Builds", icon: "builds", entries: [page("builds", "Builds", "g b")] },
+  { name: "Fleet", icon: "fleet", entries: [page("agents", "Fleet", "g a")] },
+  {
+    name: "Pipelines",
+    icon: "pipelines",
+    entries: [page("repositories", "Repositories", "g r"), page("schedules", "Schedules", "g s")],
+  },
+  {
+    name: "Variables",
+    icon: "variables",
+    entries: [page("variables", "Variables", "g v"), page("groups", "Variable groups", "g p")],
+  },
 ];
 
-/** The entries whose pages the signed-in person may open. */
-export const navigationFor = (context: Context): NavigationEntry[] =>
-  NAVIGATION.filter(({ role }) => hasRole(context, role));
+const SETTINGS: NavigationGroup[] = [
+  {
+    name: "Settings",
+    icon: "settings",
+    entries: [
+      page("tokens", "Tokens", "g t", "admin"),
+      page("connections", "Connections", "g c", "maintainer"),
+      page("audit", "Audit", "g u", "admin"),
+    ],
+  },
+];
+
+/** The entries that the signed-in person may open: those of daily work, and those at the foot. */
+export const navigationFor = (context: Context): { places: NavigationGroup[]; settings: NavigationGroup[] } => {
+  const allowed = (groups: NavigationGroup[]): NavigationGroup[] =>
+    groups
+      .map((group) => ({ ...group, entries: group.entries.filter(({ role }) => hasRole(context, role)) }))
+      .filter(({ entries }) => entries.length > 0);
+  return { places: allowed(PLACES), settings: allowed(SETTINGS) };
+};
+
+/** The group of this section among what the person may open, and its entry. */
+export const placeOf = (groups: NavigationGroup[], section: Section | null) => {
+  const group = groups.find(({ entries }) => entries.some((entry) => entry.section === section));
+  return group && { group, entry: group.entries.find((entry) => entry.section === section)! };
+};

@@ -12,6 +12,8 @@ const NOTICES: Record<string, string> = {
   resumed: "The agent takes builds again.",
   connected: "The repository is connected.",
   "host-connected": "The git host is connected.",
+  "app-made": "The App is made, and its key is sealed.",
+  "app-installed": "The App is installed.",
   rotated: "The hook has another address and another secret.",
   redelivered: "The delivery was taken again.",
 };

@@ -22,12 +22,14 @@ export type FormState = Pick<PageRequest, "form" | "problem">;
 export type FormRequest = PageRequest & { form: URLSearchParams };
 
 export type Section =
+  | "overview"
   | "builds"
   | "agents"
   | "repositories"
   | "connections"
   | "schedules"
   | "variables"
+  | "groups"
   | "tokens"
   | "audit";
 
@@ -36,8 +38,14 @@ export interface View {
   title: string;
   /** The entry of the navigation to highlight; null for none. */
   section: Section | null;
+  /** The pages above this one, from the section down; without them the section alone. */
+  trail?: { name: string; href: string }[];
   body: Child;
+  /** The branch that a person may follow on this page. */
+  branch?: { repoId: string; name: string };
   script?: ScriptName;
+  /** The origin of another site to which a form of the page is sent. */
+  formTarget?: string;
   /** Seconds until the page loads itself again; it does not where this is left out. */
   refreshSeconds?: number;
   /** The state of what the page shows. When it changes, the notice of the last form disappears. */

@@ -5,6 +5,8 @@ import { auditPages } from "./pages/audit.tsx";
 import { badgeForms, badgePages } from "./pages/badge.tsx";
 import { buildPage, cancelForm, retryForm } from "./pages/build.tsx";
 import { buildsPage } from "./pages/builds.tsx";
+import { comparePage } from "./pages/compare.tsx";
+import { appForms, appPages } from "./pages/connections/app.tsx";
 import { checkPages } from "./pages/connections/check.tsx";
 import { connectionForms, connectionPages } from "./pages/connections/connection.tsx";
 import { connectionsForms, connectionsPages } from "./pages/connections/connections.tsx";
@@ -15,6 +17,7 @@ import { deleteBuildForms, deleteBuildPages } from "./pages/delete-build.tsx";
 import { groupForms, groupPages } from "./pages/groups.tsx";
 import { jobForms, jobPages } from "./pages/job.tsx";
 import { newAgentForms, newAgentPages } from "./pages/new-agent.tsx";
+import { overviewPage } from "./pages/overview.tsx";
 import { pipelineForms, pipelinePages } from "./pages/pipeline.tsx";
 import { pipelineTriggersForms, pipelineTriggersPages } from "./pages/pipeline-triggers.tsx";
 import { repositoriesForms, repositoriesPages } from "./pages/repositories.tsx";
@@ -30,9 +33,11 @@ import { variablesForms, variablesPages } from "./pages/variables.tsx";
 
 /** Every page. The first path that matches wins: `/builds/new` is listed before `/builds/:id`. */
 export const PAGES: Page[] = [
+  overviewPage,
   buildsPage,
   ...runBuildPages,
   buildPage,
+  comparePage,
   ...jobPages,
   ...artifactPages,
   ...deleteBuildPages,
@@ -49,6 +54,7 @@ export const PAGES: Page[] = [
   ...schedulePages,
   ...connectionsPages,
   ...connectionPages,
+  ...appPages,
   ...hookPages,
   ...hostRepositoriesPages,
   ...deliveryPages,
@@ -80,6 +86,7 @@ export const FORMS: Form[] = [
   ...scheduleForms,
   ...connectionsForms,
   ...connectionForms,
+  ...appForms,
   ...hookForms,
   ...hostRepositoriesForms,
   ...deliveryForms,

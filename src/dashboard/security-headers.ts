@@ -1,22 +1,27 @@
 import type { MiddlewareHandler } from "hono";
 import { Refusal } from "../services/core/refusal.ts";
 
-/** Scripts, styles and images come from this origin only. Trusted Types keep texts from becoming markup. */
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self'",
-  "connect-src 'self'",
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-  "trusted-types millrace",
-].join("; ");
+/**
+ * Scripts, styles, fonts and images come from this origin only. Trusted Types keep texts from becoming markup.
+ * @param formTarget The origin of another site to which a form of the page is sent, if it has one.
+ */
+export const pagePolicy = (formTarget = "") =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "font-src 'self'",
+    "img-src 'self'",
+    "connect-src 'self'",
+    `form-action 'self' ${formTarget}`.trim(),
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types millrace",
+  ].join("; ");
 
 const HEADERS = {
-  "Content-Security-Policy": POLICY,
+  "Content-Security-Policy": pagePolicy(),
   "Cache-Control": "no-store",
   "Referrer-Policy": "same-origin",
   "Cross-Origin-Opener-Policy": "same-origin",

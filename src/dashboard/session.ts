@@ -6,23 +6,13 @@ import { identify } from "../services/core/identify.ts";
 import { Refusal } from "../services/core/refusal.ts";
 import { endSession, freshSession, openSession, SESSION_MS, type Session, sealSession } from "../services/sessions.ts";
 import type { AppEnv } from "../web/app-env.ts";
+import { cookieAttributes, cookieName, isSecure } from "./cookies.ts";
 
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/;
 const BOOKMARK_SECONDS = 60;
 
-const isSecure = (c: HonoContext): boolean => new URL(c.req.url).protocol === "https:";
-
-/** `__Host-` binds a cookie to this origin, but needs https, which a service on loopback does not have. */
-const sessionCookie = (c: HonoContext) => (isSecure(c) ? "__Host-millrace" : "millrace");
-const bookmarkCookie = (c: HonoContext) => (isSecure(c) ? "__Host-millrace-seen" : "millrace-seen");
-
-const attributes = (c: HonoContext, maxAge: number) => ({
-  path: "/",
-  httpOnly: true,
-  sameSite: "Strict" as const,
-  secure: isSecure(c),
-  maxAge,
-});
+const sessionCookie = (c: HonoContext) => cookieName(c, "millrace");
+const bookmarkCookie = (c: HonoContext) => cookieName(c, "millrace-seen");
 
 /** @throws Refusal when the connection would carry the cookie unencrypted */
 const checkConnection = (c: HonoContext): void => {
@@ -32,7 +22,7 @@ const checkConnection = (c: HonoContext): void => {
 
 const storeSession = async (c: HonoContext<AppEnv>, session: Session): Promise<void> => {
   const seconds = Math.ceil((session.expiresAt - Date.now()) / 1000);
-  setCookie(c, sessionCookie(c), await sealSession(c.env, session), attributes(c, seconds));
+  setCookie(c, sessionCookie(c), await sealSession(c.env, session), cookieAttributes(c, seconds));
 };
 
 /** The caller of an API token. @throws Refusal when the token is invalid or of another kind */
@@ -54,7 +44,7 @@ export const signIn = async (c: HonoContext<AppEnv>, token: string, check: (call
 };
 
 export const clearCookies = (c: HonoContext): void => {
-  for (const name of [sessionCookie(c), bookmarkCookie(c)]) deleteCookie(c, name, attributes(c, 0));
+  for (const name of [sessionCookie(c), bookmarkCookie(c)]) deleteCookie(c, name, cookieAttributes(c, 0));
 };
 
 const sessionOf = async (c: HonoContext<AppEnv>): Promise<Session | null> => {
@@ -82,7 +72,7 @@ export const sessionCaller = async (c: HonoContext<AppEnv>): Promise<Caller | nu
 
 /** Keeps D1's bookmark in a cookie, so that the pages after a change read a replica that has it. */
 export const rememberBookmark = (c: HonoContext, bookmark: string | null): void => {
-  if (bookmark) setCookie(c, bookmarkCookie(c), bookmark, attributes(c, BOOKMARK_SECONDS));
+  if (bookmark) setCookie(c, bookmarkCookie(c), bookmark, cookieAttributes(c, BOOKMARK_SECONDS));
 };
 
 export const lastBookmark = (c: HonoContext): string | null => {

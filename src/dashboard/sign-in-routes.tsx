@@ -4,17 +4,10 @@ import type { AppEnv } from "../web/app-env.ts";
 import { openContext } from "../web/open-context.ts";
 import { refusalOf } from "../web/problems.ts";
 import { type HonoCall, readForm } from "./open-request.ts";
+import { ownPath } from "./own-path.ts";
 import { SignInPage } from "./pages/sign-in.tsx";
 import { signIn, signOut } from "./session.ts";
-
-const HOME = "/app/builds";
-
-/** `next` where it is a path below `/app` also as a browser resolves it (`%2e%2e`); else the builds. */
-const ownPath = (next: string | null | undefined): string => {
-  if (!next || !/^\/app\/[\w/?=&.%:-]*$/.test(next)) return HOME;
-  const { pathname, search } = new URL(next, "https://millrace.invalid");
-  return next === pathname + search && pathname.startsWith("/app/") ? next : HOME;
-};
+import { themeOf } from "./theme.ts";
 
 const submitSignIn = async (c: HonoCall): Promise<Response> => {
   const form = await readForm(c);
@@ -25,7 +18,7 @@ const submitSignIn = async (c: HonoCall): Promise<Response> => {
     );
   } catch (error) {
     const problem = refusalOf(error);
-    return c.html(<SignInPage next={next} problem={problem} />, PROBLEMS[problem.kind][0]);
+    return c.html(<SignInPage theme={themeOf(c)} next={next} problem={problem} />, PROBLEMS[problem.kind][0]);
   }
   return c.redirect(next, 303);
 };
@@ -33,7 +26,7 @@ const submitSignIn = async (c: HonoCall): Promise<Response> => {
 export const mountSignInRoutes = (app: Hono<AppEnv>): void => {
   app.get("/sign-in", (c) => {
     const isOver = c.req.query("why") === "over";
-    return c.html(<SignInPage next={ownPath(c.req.query("next"))} isOver={isOver} problem={null} />);
+    return c.html(<SignInPage theme={themeOf(c)} next={ownPath(c.req.query("next"))} isOver={isOver} problem={null} />);
   });
   app.post("/sign-in", submitSignIn);
   app.post("/sign-out", async (c) => {

@@ -23,9 +23,9 @@ export const Artifacts = ({
   if (artifacts.length === 0) return null;
   const keys = new Map(jobs?.map(({ id, key }) => [id, key]));
   return (
-    <section id="artifacts">
+    <section class="part" id="artifacts">
       <h2>Artifacts</h2>
-      <Table columns={["Name", ...(jobs ? ["Job"] : []), "Files", "Size", "Kept until", ""]}>
+      <Table columns={["Name", ...(jobs ? ["Job"] : []), "Files", "Size", "Kept until", "Archive"]}>
         {artifacts.map(({ name, jobId, files, bytes, expiresAt }) => (
           <tr>
             <td>
@@ -44,7 +44,7 @@ export const Artifacts = ({
               <RelativeTime at={expiresAt} now={now} />
             </td>
             <td>
-              <a href={`${artifactPath(jobId, name)}/zip`} aria-label={`Download ${name} as a ZIP archive`}>
+              <a href={`${artifactPath(jobId, name)}/zip`} aria-label={`Download zip of ${name}`}>
                 Download zip
               </a>
             </td>

@@ -54,7 +54,13 @@ const Actions = ({ agent, search }: Pick<RowProps, "agent" | "search">) => {
 };
 
 const Row = ({ agent, now, canChange, search }: RowProps) => (
-  <li id={`a-${agent.id}`} class="row agent-row" data-row tabindex={-1}>
+  <li
+    id={`a-${agent.id}`}
+    class="row agent-row"
+    data-row
+    data-end={canChange ? `/app/agents/${agent.id}/remove` : undefined}
+    tabindex={-1}
+  >
     <AgentState agent={agent} />
     <span class="agent-name">
       <strong>{agent.name}</strong>{" "}

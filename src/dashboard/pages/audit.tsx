@@ -1,10 +1,11 @@
 import { type AuditEntry, AuditFilter } from "../../protocol/audit.ts";
 import { listAgents } from "../../services/agents.ts";
 import { listAudit } from "../../services/audit.ts";
+import { buildNames } from "../../services/build-names.ts";
 import { listTokens } from "../../services/tokens.ts";
 import { FilterNotice } from "../components/filter-notice.tsx";
 import { Table } from "../components/table.tsx";
-import { RelativeTime } from "../components/time.tsx";
+import { ClockTime } from "../components/time.tsx";
 import { filledFields, readFilter } from "../list-filter.ts";
 import type { Page } from "../page-definition.ts";
 import { namesById, noInput } from "../verb-input.ts";
@@ -33,11 +34,11 @@ const Actor = ({ actor, names }: { actor: string; names: Map<string, string> }) 
   );
 };
 
-const Subject = ({ action, subject }: AuditEntry) => {
+const Subject = ({ entry: { action, subject }, names }: { entry: AuditEntry; names: Map<string, string> }) => {
   const [noun = "", verb] = action.split(".");
   const page = verb === "delete" ? undefined : NOUN_PAGES[noun];
-  const short = subject.length > 20 ? subject.slice(-8) : subject;
-  return page ? <a href={`/app/${page}/${subject}`}>{short}</a> : short;
+  const name = names.get(subject) ?? (subject.length > 20 ? subject.slice(-8) : subject);
+  return page ? <a href={`/app/${page}/${subject}`}>{name}</a> : name;
 };
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
@@ -50,6 +51,8 @@ const filterOf = (query: URLSearchParams) => {
   return readFilter(AuditFilter, Object.fromEntries(times));
 };
 
+const titleOf = (name: string): string => name[0]?.toUpperCase() + name.slice(1);
+
 const Filter = ({ query }: { query: URLSearchParams }) => (
   <form method="get" action="/app/audit" class="filter">
     {["actor", "action", "subject"].map((name) => (
@@ -57,7 +60,7 @@ const Filter = ({ query }: { query: URLSearchParams }) => (
         <span class="sr">{name}</span>
         <input
           name={name}
-          placeholder={name}
+          placeholder={titleOf(name)}
           value={query.get(name) ?? ""}
           data-key={name === "actor" ? "/" : undefined}
         />
@@ -73,10 +76,10 @@ const Filter = ({ query }: { query: URLSearchParams }) => (
   </form>
 );
 
-const Entry = ({ entry, names, now }: { entry: AuditEntry; names: Map<string, string>; now: Date }) => (
+const Entry = ({ entry, names }: { entry: AuditEntry; names: Map<string, string> }) => (
   <tr data-row tabindex={-1}>
     <td>
-      <RelativeTime at={entry.at} now={now} />
+      <ClockTime at={entry.at} />
     </td>
     <td>
       <a href={`/app/audit?actor=${encodeURIComponent(entry.actor)}`}>
@@ -87,7 +90,7 @@ const Entry = ({ entry, names, now }: { entry: AuditEntry; names: Map<string, st
       <code>{entry.action}</code>
     </td>
     <td>
-      <Subject {...entry} />
+      <Subject entry={entry} names={names} />
     </td>
     <td>
       <details>
@@ -109,7 +112,12 @@ const page: Page = {
       listAgents.run(context, noInput),
     ]);
     const name = (record: { name: string }) => record.name;
-    const names = new Map([...namesById(tokens, name), ...namesById(agents, name)]);
+    const builds = entries.filter(({ action }) => action.startsWith("build.")).map(({ subject }) => subject);
+    const names = new Map([
+      ...namesById(tokens, name),
+      ...namesById(agents, name),
+      ...(await buildNames(context, builds)),
+    ]);
     const older = new URLSearchParams(query);
     if (nextCursor) older.set("cursor", nextCursor);
     return {
@@ -125,7 +133,7 @@ const page: Page = {
           {entries.length > 0 ? (
             <Table columns={["Time", "Actor", "Action", "Subject", "Details"]}>
               {entries.map((entry) => (
-                <Entry entry={entry} names={names} now={context.now} />
+                <Entry entry={entry} names={names} />
               ))}
             </Table>
           ) : (

@@ -1,5 +1,5 @@
 import type { Build } from "../../protocol/build.ts";
-import { type EndedStatus, isEnded } from "../../protocol/build-states.ts";
+import { isEnded } from "../../protocol/build-states.ts";
 import type { Explanation } from "../../protocol/explain.ts";
 import { listAgents } from "../../services/agents.ts";
 import { listBuilds } from "../../services/build-list.ts";
@@ -8,12 +8,12 @@ import { explainBuild } from "../../services/explain.ts";
 import { listPipelines } from "../../services/pipelines.ts";
 import { listRepositories } from "../../services/repositories.ts";
 import { BuildFilterForm, readBuildFilter } from "../build-filter.tsx";
-import { outcomeOf, unaskedEnd } from "../build-outcome.ts";
-import { RowOrigin } from "../components/build-origin.tsx";
+import { type BuildDetails, BuildRow, Dots } from "../builds/build-row.tsx";
+import { byBranch } from "../builds/by-branch.ts";
 import { FilterNotice } from "../components/filter-notice.tsx";
 import { FirstSteps } from "../components/first-steps.tsx";
-import { isWaiting, StateIcon, wordOf } from "../components/state.tsx";
-import { Elapsed, RelativeTime } from "../components/time.tsx";
+import { isWaiting } from "../components/state.tsx";
+import { count } from "../count.ts";
 import type { Page } from "../page-definition.ts";
 import { hasRole } from "../permissions.ts";
 import { byId, namesById, noInput } from "../verb-input.ts";
@@ -21,84 +21,66 @@ import { byId, namesById, noInput } from "../verb-input.ts";
 /** Queued builds that this page explains. Each one's own page explains it too. */
 const EXPLAINED = 5;
 const REFRESH_SECONDS = { active: 2, idle: 15 };
+/** Builds of a page by branches: of each branch its newest is a row. */
+const GROUPED = 100;
 
-/** Names by id, and why builds wait by the id of the build. */
-interface BuildDetails {
-  now: Date;
-  repositories: Map<string, string>;
-  pipelines: Map<string, string>;
-  agents: Map<string, string>;
-  explanations: Map<string, Explanation>;
+/** The address of the same list in another way, from its first page. */
+const addressOf = (query: URLSearchParams, changes: Record<string, string | null>): string => {
+  const next = new URLSearchParams(query);
+  next.delete("done");
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === null) next.delete(name);
+    else next.set(name, value);
+  }
+  return `/app/builds${next.size > 0 ? `?${next}` : ""}`;
+};
+
+const Views = ({ query, isFlat }: { query: URLSearchParams; isFlat: boolean }) => (
+  <nav class="views" aria-label="Views">
+    <a href={addressOf(query, { view: null, cursor: null })} aria-current={isFlat ? undefined : "page"}>
+      By branch
+    </a>
+    <a href={addressOf(query, { view: "all", cursor: null })} aria-current={isFlat ? "page" : undefined}>
+      All builds
+    </a>
+  </nav>
+);
+
+const Rows = ({ builds, details, isFlat }: { builds: Build[]; details: BuildDetails; isFlat: boolean }) => (
+  <ol class={isFlat ? "rows" : "rows by-branch"} id="builds" data-announce="build">
+    {isFlat
+      ? builds.map((build) => (
+          <li id={`r-${build.id}`} class="row" data-row>
+            <BuildRow build={build} details={details} />
+          </li>
+        ))
+      : byBranch(builds).map(({ key, newest, builds: ofBranch }) => (
+          <li id={`g-${key}`} class="row" data-row>
+            <BuildRow build={newest} details={details}>
+              <Dots builds={ofBranch} />
+            </BuildRow>
+          </li>
+        ))}
+  </ol>
+);
+
+interface PlacesProps {
+  query: URLSearchParams;
+  shown: number;
+  nextCursor: string | null;
 }
 
-/** What a row says about the end of a build, beside its icon. */
-const RESULTS: Record<EndedStatus, (build: Build) => unknown> = {
-  succeeded: () => null,
-  failed: (build) => <span class="outcome">{outcomeOf(build) ?? "failed"}</span>,
-  canceled: (build) => unaskedEnd(build) ?? "canceled",
-};
-
-const Progress = ({ build, details }: { build: Build; details: BuildDetails }) => {
-  const { now, agents, explanations } = details;
-  const { status, queuedAt, startedAt, finishedAt, agentId } = build;
-  const agent = agentId === null ? null : agents.get(agentId);
-  const asks = build.waitsFor.length > 0;
-  if (isWaiting(status)) {
-    const reason = asks ? wordOf("asking") : explanations.get(build.id)?.message;
-    return (
-      <>
-        {wordOf(status)} <Elapsed from={queuedAt} to={null} now={now} />
-        <span class="why" title={reason}>
-          {reason}
-        </span>
-      </>
-    );
-  }
-  if (!isEnded(status)) {
-    return (
-      <>
-        {wordOf(status)} <Elapsed from={startedAt ?? queuedAt} to={null} now={now} />
-        <span class="why">{asks ? wordOf("asking") : agent}</span>
-      </>
-    );
-  }
-  return (
-    <>
-      {RESULTS[status](build)} {startedAt && <Elapsed from={startedAt} to={finishedAt} now={now} />}
-      <span class="why">
-        <RelativeTime at={finishedAt ?? queuedAt} now={now} />
-      </span>
-    </>
-  );
-};
-
-const Row = ({ build, details }: { build: Build; details: BuildDetails }) => {
-  const pipeline = build.pipelineId && details.pipelines.get(build.pipelineId);
-  return (
-    <li id={`b-${build.id}`} class="row build-row" data-row>
-      <StateIcon state={build.waitsFor.length > 0 ? "asking" : build.status} />
-      <a href={`/app/builds/${build.id}`} class="what">
-        <span class="sr">{wordOf(build.status)} </span>
-        <span class="number">#{build.number}</span>{" "}
-        <bdi>{details.repositories.get(build.repoId) ?? "removed repository"}</bdi>
-        {pipeline && (
-          <span class="pipeline">
-            {" "}
-            / <bdi>{pipeline}</bdi>
-          </span>
-        )}
-      </a>
-      <span class="ref">
-        <span class="branch">{build.tag ?? build.branch}</span>
-        {build.commitSha && <code class="sha">{build.commitSha.slice(0, 7)}</code>}
-      </span>
-      <RowOrigin build={build} />
-      <span class="progress">
-        <Progress build={build} details={details} />
-      </span>
-    </li>
-  );
-};
+/** How many builds the page is of, and the way to newer and older ones. */
+const Places = ({ query, shown, nextCursor }: PlacesProps) => (
+  <p class="more">
+    <span class="hint">
+      {count(shown, "build")}
+      {nextCursor && " of more"}
+    </span>{" "}
+    {query.has("cursor") && <a href={addressOf(query, { cursor: null })}>Newest builds</a>}{" "}
+    {nextCursor && <a href={addressOf(query, { cursor: nextCursor })}>Older builds</a>}
+  </p>
+);
 
 const explain = async (context: Context, builds: Build[]): Promise<Map<string, Explanation>> => {
   const queued = builds.filter(({ status }) => isWaiting(status)).slice(-EXPLAINED);
@@ -111,8 +93,10 @@ export const buildsPage: Page = {
   role: "viewer",
   async show(context, { query }) {
     const { filter, errors, isFiltered } = await readBuildFilter(context, query);
+    const isFlat = query.get("view") === "all";
+    const limit = isFlat ? undefined : GROUPED;
     const [{ value: builds, nextCursor }, repositories, pipelines, agents] = await Promise.all([
-      listBuilds.answer(context, { ...noInput, query: filter }),
+      listBuilds.answer(context, { ...noInput, query: { ...filter, ...(limit && { limit }) } }),
       listRepositories.run(context, noInput),
       listPipelines.run(context, noInput),
       listAgents.run(context, noInput),
@@ -124,8 +108,6 @@ export const buildsPage: Page = {
       agents: namesById(agents, ({ name }) => name),
       explanations: await explain(context, builds),
     };
-    const older = new URLSearchParams(query);
-    if (nextCursor) older.set("cursor", nextCursor);
     return {
       title: "Builds",
       section: "builds",
@@ -142,11 +124,8 @@ export const buildsPage: Page = {
             )}
             <BuildFilterForm query={query} repositories={details.repositories} />
           </div>
-          <ol class="rows" id="builds" data-announce="build">
-            {builds.map((build) => (
-              <Row build={build} details={details} />
-            ))}
-          </ol>
+          {builds.length > 0 && <Views query={query} isFlat={isFlat} />}
+          <Rows builds={builds} details={details} isFlat={isFlat} />
           {builds.length === 0 && isFiltered && (
             <p class="empty">
               No build matches. <a href="/app/builds">Show all</a>
@@ -155,11 +134,7 @@ export const buildsPage: Page = {
           {builds.length === 0 && !isFiltered && (
             <FirstSteps context={context} repositories={repositories.length} agents={agents.length} />
           )}
-          {nextCursor && (
-            <p class="more">
-              <a href={`/app/builds?${older}`}>Older builds</a>
-            </p>
-          )}
+          {builds.length > 0 && <Places query={query} shown={builds.length} nextCursor={nextCursor} />}
         </>
       ),
     };

@@ -38,7 +38,7 @@ const readGroup = (form: URLSearchParams) => ({
 });
 
 const Row = ({ group: { id, name, description, variableCount, protection } }: { group: Group }) => (
-  <li class="row repository-row" data-row>
+  <li class="row repository-row" data-row data-end={`/app/groups/${id}/remove`}>
     <a href={`/app/groups/${id}`} class="what">
       {name}
     </a>
@@ -58,16 +58,13 @@ const listPage: Page = {
     const groups = filterByText(all, request.query, ({ name, description }) => [name, description ?? ""]);
     return {
       title: "Variable groups",
-      section: "variables",
+      section: "groups",
       body: (
         <>
           <ProblemNotice request={request} />
           <div class="head">
             <h1>Variable groups</h1>
             {all.length > 0 && <TextFilter path="/app/groups" query={request.query} label="Name" />}
-            <a class="button" href="/app/variables">
-              Variables
-            </a>
           </div>
           <ol class="rows">
             {groups.map((group) => (
@@ -111,7 +108,7 @@ const page: Page = {
     const owners = [{ value: `group:${group.id}`, label: group.name }];
     return {
       title: group.name,
-      section: "variables",
+      section: "groups",
       body: (
         <>
           <ProblemNotice request={request} />
@@ -178,7 +175,7 @@ const saveForm: Form = {
 
 const remove = confirmRemoval({
   path: "/groups/:id/remove",
-  section: "variables",
+  section: "groups",
   access: { role: "maintainer" },
   verb: "remove",
   async question(context, id) {

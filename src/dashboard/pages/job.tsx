@@ -1,99 +1,50 @@
-import type { Agent } from "../../protocol/agent.ts";
-import type { Artifact } from "../../protocol/artifact.ts";
-import type { Build } from "../../protocol/build.ts";
-import type { Explanation } from "../../protocol/explain.ts";
-import type { BuildJob } from "../../protocol/job-record.ts";
-import type { TestReport } from "../../protocol/test-report.ts";
-import { getAgent } from "../../services/agents.ts";
-import { listJobArtifacts } from "../../services/artifacts.ts";
-import { cancelJob, explainJob, getJob } from "../../services/build-jobs.ts";
-import { findRecord } from "../../services/builds.ts";
-import type { Context } from "../../services/core/context.ts";
+import { cancelJob } from "../../services/build-jobs.ts";
 import { approve, reject } from "../../services/gates.ts";
 import { Artifacts } from "../artifacts/artifact-list.tsx";
+import { tabsOf } from "../build-page/build-tabs.ts";
+import { ToldTimes } from "../build-page/told-times.tsx";
 import { BuildLog, LostAttempts } from "../components/build-log.tsx";
-import { BuildName, nameOf, type Owners, readOwners } from "../components/build-name.tsx";
-import { BuildSteps } from "../components/build-steps.tsx";
+import { nameOf } from "../components/build-name.tsx";
 import { BuildSummary } from "../components/build-summary.tsx";
 import { CancelButton } from "../components/cancel-button.tsx";
 import { EnvironmentKeys } from "../components/environment-keys.tsx";
+import { PartTabs, tabAddress, tabOf } from "../components/part-tabs.tsx";
 import { ProblemNotice } from "../components/problem-notice.tsx";
 import { WhyWaiting } from "../components/why-waiting.tsx";
 import { readText } from "../form-fields.ts";
-import { hasEnded, isYetToRun, stateOf } from "../jobs/arrange.ts";
+import { hasEnded, stateOf } from "../jobs/arrange.ts";
 import { GateDecision, GatePanel } from "../jobs/gate-panel.tsx";
 import { JobFacts, JobOutputs } from "../jobs/job-facts.tsx";
-import { readLogTail } from "../log-tail.ts";
+import { JobFailure } from "../jobs/job-failure.tsx";
+import { type JobPageDetails, readJob } from "../jobs/read-job.ts";
 import type { Form, Page } from "../page-definition.ts";
 import { hasRole } from "../permissions.ts";
-import { readTests } from "../tests/read-tests.ts";
 import { TestsSection } from "../tests/tests-section.tsx";
-import { byId, nullIfNotFound, parseBody } from "../verb-input.ts";
+import { byId, parseBody } from "../verb-input.ts";
+import { StepWaterfall } from "../waterfall/step-waterfall.tsx";
 
 const REFRESH_SECONDS = 2;
 
-interface Details extends Owners {
-  job: BuildJob;
-  build: Build;
-  now: Date;
-  agent: Agent | null;
-  /** Why a job that nobody has to approve waits. */
-  explanation: Explanation | null;
-  /** The end of the log; null when it was deleted, undefined where there is none. */
-  logTail: string | null | undefined;
-  artifacts: Artifact[];
-  tests: TestReport[] | null;
-}
-
-/** An agent had it, and a build before this one did not. */
-const hasLog = (job: BuildJob): boolean => !isYetToRun(job) && job.attempt > 0 && job.adoptedFrom === null;
-
-const readDetails = async (context: Context, id: string | undefined): Promise<Details> => {
-  const job = await getJob.run(context, byId(id));
-  const reading = findRecord(context, job.buildId);
-  const readTail = async () => {
-    if (!hasLog(job)) return undefined;
-    const { isLogDeleted, orgId } = await reading;
-    const { id, finishedAt, attempt } = job;
-    return readLogTail(context, { id, orgId, finishedAt, attempt, isLogDeleted });
-  };
-  const waits = isYetToRun(job) && stateOf(job) !== "asking";
-  const [build, owners, agent, explanation, logTail, artifacts, tests] = await Promise.all([
-    reading,
-    readOwners(context, reading),
-    job.agentId === null ? null : nullIfNotFound(getAgent.run(context, byId(job.agentId))),
-    waits ? explainJob.run(context, byId(job.id)) : null,
-    readTail(),
-    hasEnded(job) ? listJobArtifacts.run(context, byId(job.id)) : [],
-    readTests(context, job, "job"),
-  ]);
-  return { job, build, now: context.now, ...owners, agent, explanation, logTail, artifacts, tests };
-};
-
 const pathOf = ({ id }: { id: string }): string => `/app/jobs/${id}`;
 
-const Heading = ({ job, build, ...owners }: Details) => (
-  <h1>
-    <BuildName number={build.number} href={`/app/builds/${build.id}`} {...owners} /> / <bdi>{job.name}</bdi>
-  </h1>
-);
-
-const Cancel = ({ job }: { job: BuildJob }) => (
-  <div class="actions">
-    <CancelButton action={`${pathOf(job)}/cancel`} noun="job" disabled={job.status === "canceling"}>
-      Cancel <bdi>{job.key}</bdi>? Jobs that need it do not run.
-    </CancelButton>
+const Head = ({ job, mayCancel }: JobPageDetails & { mayCancel: boolean }) => (
+  <div class="head">
+    <h1>
+      <bdi>{job.name}</bdi>
+    </h1>
+    {mayCancel && !hasEnded(job) && (
+      <div class="actions">
+        <CancelButton action={`${pathOf(job)}/cancel`} noun="job" disabled={job.status === "canceling"}>
+          Cancel <bdi>{job.key}</bdi>? Jobs that need it do not run.
+        </CancelButton>
+      </div>
+    )}
   </div>
 );
 
-const Log = ({ job, logTail }: Details) =>
-  logTail === undefined ? null : (
-    <BuildLog of={pathOf(job)} attempt={job.attempt} isLive={!hasEnded(job)} tail={logTail} />
-  );
-
-const Messages = ({ job, now, logTail }: Details) => (
+const Messages = ({ job, now, logTail, failure }: JobPageDetails) => (
   <>
-    {job.message && <p class="message">{job.message}</p>}
+    {job.message && !failure && <p class="message">{job.message}</p>}
     <GateDecision gate={job.gate} now={now} />
     {logTail !== null && job.adoptedFrom === null && (
       <LostAttempts
@@ -109,28 +60,51 @@ const Messages = ({ job, now, logTail }: Details) => (
   </>
 );
 
+/** What the chosen tab has. */
+const Part = ({ tab, ...details }: JobPageDetails & { tab: string | undefined }) => {
+  const { job, build, now, logTail } = details;
+  if (tab === "log" && logTail !== undefined)
+    return <BuildLog of={pathOf(job)} attempt={job.attempt} isLive={!hasEnded(job)} tail={logTail} />;
+  if (tab === "tests") {
+    const branch = details.repository?.defaultBranch;
+    return <TestsSection reports={details.tests} repoId={build.repoId} branch={branch} />;
+  }
+  if (tab === "artifacts") return <Artifacts artifacts={details.artifacts} jobs={null} now={now} />;
+  if (tab === "environment") return <EnvironmentKeys keys={job.environment} />;
+  if (tab === "outputs") return <JobOutputs outputs={job.outputs} />;
+  return tab === "summary" && job.summary ? <BuildSummary text={job.summary} /> : null;
+};
+
 const jobPage: Page = {
   path: "/jobs/:id",
   role: "viewer",
-  async show(context, { params, problem, form }) {
-    const details = await readDetails(context, params.id);
-    const { job, build, now, explanation } = details;
-    const { gate } = job;
+  async show(context, { params, query, problem, form }) {
+    const details = await readJob(context, params.id);
+    const { job, build, now, explanation, usual, agent } = details;
+    const { gate, tests, environment } = job;
     const asks = stateOf(job) === "asking";
+    const tabs = tabsOf({
+      ...{ tests, environment, artifacts: details.artifacts.length, outputs: Object.keys(job.outputs).length },
+      ...{ hasLog: details.logTail !== undefined, hasSummary: job.summary !== null },
+    });
+    const tab = tabOf(query, tabs);
+    const testsPage = `${tabAddress(pathOf(job), tabs, "tests")}#parts`;
+    const logPage = tab === "log" ? "" : pathOf(job);
     return {
       title: `${job.name} of #${build.number} ${nameOf(details)}${asks ? " waits for approval" : ""}`,
       section: "builds",
+      trail: [
+        { name: "Builds", href: "/app/builds" },
+        { name: `#${build.number} ${nameOf(details)}`, href: `/app/builds/${build.id}` },
+      ],
       script: "build.js",
       refreshSeconds: hasEnded(job) ? undefined : REFRESH_SECONDS,
       state: stateOf(job),
       body: (
         <>
           <ProblemNotice request={{ problem, form: null }} />
-          <div class="head">
-            <Heading {...details} />
-            {hasRole(context, "member") && !hasEnded(job) && <Cancel job={job} />}
-          </div>
-          <JobFacts {...details} />
+          <Head {...details} mayCancel={hasRole(context, "member")} />
+          <JobFacts {...details} testsPage={testsPage} />
           <Messages {...details} />
           {asks && gate && (
             <GatePanel
@@ -143,13 +117,16 @@ const jobPage: Page = {
             />
           )}
           {explanation && <WhyWaiting why={explanation} canAdd={hasRole(context, "maintainer")} />}
-          <BuildSteps steps={job.steps} now={now} />
-          <Log {...details} />
-          <TestsSection reports={details.tests} repoId={build.repoId} branch={details.repository?.defaultBranch} />
-          <Artifacts artifacts={details.artifacts} jobs={null} now={now} />
-          <JobOutputs outputs={job.outputs} />
-          {job.summary && <BuildSummary text={job.summary} />}
-          <EnvironmentKeys keys={job.environment} />
+          <JobFailure {...details} testsPage={testsPage} logPage={logPage} />
+          <StepWaterfall
+            of={job}
+            now={now}
+            usual={usual}
+            told={<ToldTimes of={job} usual={usual.whole} agent={agent} now={now} />}
+            logPage={logPage}
+          />
+          <PartTabs page={pathOf(job)} tabs={tabs} current={tab} />
+          <Part {...details} tab={tab} />
         </>
       ),
     };

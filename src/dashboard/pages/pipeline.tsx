@@ -4,6 +4,7 @@ import type { Schedule } from "../../protocol/schedule.ts";
 import type { Context } from "../../services/core/context.ts";
 import { previewEnvironment } from "../../services/environment-preview.ts";
 import { listGroups } from "../../services/groups.ts";
+import { getPipelineHistory } from "../../services/pipeline-histories.ts";
 import { createPipeline, deletePipeline, getPipeline, updatePipeline } from "../../services/pipelines.ts";
 import { getRepository, listRepositories } from "../../services/repositories.ts";
 import { listSchedules } from "../../services/schedules.ts";
@@ -18,6 +19,7 @@ import { ScheduleRows } from "../components/schedule-rows.tsx";
 import { TargetLinks } from "../components/target-links.tsx";
 import { confirmRemoval } from "../confirm-removal.tsx";
 import { count } from "../count.ts";
+import { LastBuilds } from "../overview/last-builds.tsx";
 import type { Form, FormRequest, Page, PageRequest, View } from "../page-definition.ts";
 import { hasRole } from "../permissions.ts";
 import { byId, namesById, noInput, parseBody, withBody } from "../verb-input.ts";
@@ -100,14 +102,14 @@ const BadgeForms = ({ pipeline }: { pipeline: Pipeline }) => (
     <p class="hint">
       An image of how the newest build ended, at an address with a token. A new address ends the one before.
     </p>
-    <span class="actions">
+    <div class="actions">
       <form method="post" action={`/app/pipelines/${pipeline.id}/badge`}>
         <button type="submit">Make a badge</button>
       </form>
       <a class="button danger" href={`/app/pipelines/${pipeline.id}/badge/revoke`}>
         Revoke
       </a>
-    </span>
+    </div>
   </section>
 );
 
@@ -116,8 +118,9 @@ export const pipelinePage: Page = {
   role: "viewer",
   async show(context, request) {
     const id = byId(request.params.id);
-    const [{ value: pipeline, version }, repositories, groups, environment, schedules] = await Promise.all([
+    const [{ value: pipeline, version }, history, repositories, groups, environment, schedules] = await Promise.all([
       getPipeline.answer(context, id),
+      getPipelineHistory.run(context, id),
       listRepositories.run(context, noInput),
       listGroups.run(context, allGroups),
       previewEnvironment.run(context, { ...id, query: {} }),
@@ -140,6 +143,7 @@ export const pipelinePage: Page = {
             <TargetLinks scope="pipeline" id={pipeline.id} canRun={hasRole(context, "member")} />
           </div>
           <Facts pipeline={pipeline} />
+          <LastBuilds history={history} />
           <PipelineTriggers pipeline={pipeline} repository={repository} canChange={canChange} now={context.now} />
           <Schedules pipeline={pipeline} schedules={schedules} canChange={canChange} now={context.now} />
           {canChange && <BadgeForms pipeline={pipeline} />}

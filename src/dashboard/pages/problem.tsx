@@ -1,7 +1,9 @@
 import { PROBLEMS, type ProblemKind } from "../../protocol/problem.ts";
 import type { Context } from "../../services/core/context.ts";
 import type { Refusal } from "../../services/core/refusal.ts";
-import { Document, Layout } from "../layout.tsx";
+import { Document } from "../document.tsx";
+import { Layout } from "../layout.tsx";
+import type { Theme } from "../theme.ts";
 
 const ADVICE: Partial<Record<ProblemKind, string>> = {
   forbidden: "Ask an admin of your organization for a token with a higher role.",
@@ -16,9 +18,10 @@ interface ProblemPageProps {
   requestId: string;
   /** The context of the signed-in person; null without a session. */
   context: Context | null;
+  theme: Theme;
 }
 
-const Problem = ({ problem, requestId }: Omit<ProblemPageProps, "context">) => {
+const Problem = ({ problem, requestId }: Omit<ProblemPageProps, "context" | "theme">) => {
   const [status, title] = PROBLEMS[problem.kind];
   return (
     <>
@@ -37,18 +40,18 @@ const Problem = ({ problem, requestId }: Omit<ProblemPageProps, "context">) => {
 };
 
 /** A page that says what went wrong and what to do, with a link to go on. */
-export const ProblemPage = ({ context, ...props }: ProblemPageProps) => {
+export const ProblemPage = ({ context, theme, ...props }: ProblemPageProps) => {
   const [, title] = PROBLEMS[props.problem.kind];
   if (context) {
     const body = (
-      <div class="column">
+      <div class="column stopped">
         <Problem {...props} />
       </div>
     );
-    return <Layout context={context} view={{ title, section: null, body }} noticeKey={null} />;
+    return <Layout context={context} view={{ title, section: null, body }} theme={theme} now={null} noticeKey={null} />;
   }
   return (
-    <Document title={title}>
+    <Document title={title} theme={theme}>
       <main id="main" class="narrow">
         <Problem {...props} />
       </main>

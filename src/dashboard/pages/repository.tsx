@@ -9,7 +9,7 @@ import { deleteRepository, getRepository, updateRepository } from "../../service
 import { CheckField, SecretField, SelectField, TextField, VersionField } from "../components/fields.tsx";
 import { StackedForm } from "../components/form-page.tsx";
 import { ProblemNotice } from "../components/problem-notice.tsx";
-import { RepositoryFields, readRepository } from "../components/repository-fields.tsx";
+import { RepositoryFields, readRepository, readSources, SourceFields } from "../components/repository-fields.tsx";
 import { TargetLinks } from "../components/target-links.tsx";
 import { confirmRemoval } from "../confirm-removal.tsx";
 import { readFlag, readText } from "../form-fields.ts";
@@ -94,6 +94,7 @@ const Settings = ({ request, repository, pipelines, connections, version }: Sett
         ]}
         hint="The git host that tells of its pushes. Its hook is made where the repository is added to the connection."
       />
+      <SourceFields request={request} repository={repository} />
       <CheckField request={request} name="isActive" label="Active: builds can be triggered" on={repository.isActive} />
     </StackedForm>
   </section>
@@ -156,7 +157,8 @@ const page: Page = {
           <p class="facts">
             <code>{repository.cloneUrl}</code>
             <span>default branch {repository.defaultBranch}</span>
-            <a href={`/app/repositories/${repository.id}/cache`}>cache</a>
+            <a href={`/app/repositories/${repository.id}/cache`}>cache</a>{" "}
+            <a href={`/app/repositories/${repository.id}/flaky`}>flaky tests</a>
             {connection && (
               <span>
                 connected by <a href={`/app/connections/${connection.id}`}>{connection.name}</a>
@@ -197,6 +199,7 @@ const saveForm: Form = {
   async submit(context, { params, form }) {
     const body = parseBody(updateRepository.body, {
       ...readRepository(form),
+      ...readSources(form),
       defaultPipelineId: readText(form, "defaultPipelineId"),
       connectionId: readText(form, "connectionId"),
       isActive: readFlag(form, "isActive"),

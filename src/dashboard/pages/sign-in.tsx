@@ -1,9 +1,11 @@
 import type { Refusal } from "../../services/core/refusal.ts";
 import { assetUrl } from "../asset-url.ts";
 import { ProblemNotice } from "../components/problem-notice.tsx";
-import { Document } from "../layout.tsx";
+import { Document } from "../document.tsx";
+import type { Theme } from "../theme.ts";
 
 interface SignInProps {
+  theme: Theme;
   /** The path to open after signing in. */
   next: string;
   problem: Refusal | null;
@@ -11,8 +13,8 @@ interface SignInProps {
   isOver?: boolean;
 }
 
-export const SignInPage = ({ next, problem, isOver = false }: SignInProps) => (
-  <Document title="Sign in">
+export const SignInPage = ({ theme, next, problem, isOver = false }: SignInProps) => (
+  <Document title="Sign in" theme={theme}>
     <main id="main" class="narrow">
       <h1>
         <img src={assetUrl("mark.svg")} alt="" width="28" height="28" /> Millrace

@@ -28,7 +28,7 @@ const PERMISSIONS: Record<Role, string> = {
 const MOST_DAYS = 3650;
 
 const Row = ({ token, now }: { token: Token; now: Date }) => (
-  <tr data-row tabindex={-1}>
+  <tr data-row data-end={`/app/tokens/${token.id}/revoke`} tabindex={-1}>
     <th scope="row">{token.name}</th>
     <td>{token.kind === "registration" ? "registers agents" : token.role}</td>
     <td data-label="last used">

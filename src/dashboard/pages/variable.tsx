@@ -1,4 +1,5 @@
 import type { Variable } from "../../protocol/variable.ts";
+import { buildNames } from "../../services/build-names.ts";
 import { listUses } from "../../services/variable-uses.ts";
 import { deleteVariable, getVariable, updateVariable } from "../../services/variables.ts";
 import { AreaField, CheckField, SecretField, TextField, VersionField } from "../components/fields.tsx";
@@ -59,16 +60,16 @@ const EditForm = ({ request, variable, version }: EditFormProps) => {
   );
 };
 
-const UsedBy = ({ uses, now }: { uses: Uses; now: Date }) => (
+const UsedBy = ({ uses, names, now }: { uses: Uses; names: Map<string, string>; now: Date }) => (
   <section>
     <h2>Builds that used it</h2>
     {uses.length === 0 ? (
       <p class="hint">No build has used it yet.</p>
     ) : (
       <ul class="plain">
-        {uses.slice(0, SHOWN_USES).map(({ buildId, at }) => (
+        {uses.map(({ buildId, at }) => (
           <li>
-            <a href={`/app/builds/${buildId}`}>build {buildId.slice(-8)}</a> <RelativeTime at={at} now={now} />
+            <a href={`/app/builds/${buildId}`}>{names.get(buildId) ?? "a build"}</a> <RelativeTime at={at} now={now} />
           </li>
         ))}
       </ul>
@@ -109,8 +110,13 @@ const page: Page = {
     const canChange = hasRole(context, "maintainer");
     const [owners, uses] = await Promise.all([
       readOwners(context),
-      canChange ? listUses.run(context, byId(variable.id)) : null,
+      canChange ? listUses.run(context, byId(variable.id)) : [],
     ]);
+    const shown = uses.slice(0, SHOWN_USES);
+    const names = await buildNames(
+      context,
+      shown.map(({ buildId }) => buildId),
+    );
     const key = ownerKey(variable);
     const label = ownerChoices(owners).find(({ value }) => value === key)?.label ?? variable.scope;
     return {
@@ -126,7 +132,7 @@ const page: Page = {
           ) : (
             !variable.isSecret && <pre class="definition">{variable.value}</pre>
           )}
-          {uses && <UsedBy uses={uses} now={context.now} />}
+          {canChange && <UsedBy uses={shown} names={names} now={context.now} />}
           {canChange && (
             <p>
               <a class="button danger" href={`/app/variables/${variable.id}/remove`}>

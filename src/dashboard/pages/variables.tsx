@@ -74,9 +74,6 @@ const page: Page = {
           <div class="head">
             <h1>Variables</h1>
             <Filter query={query} owner={owner} includeInactive={includeInactive} owners={owners} />
-            <a class="button" href="/app/groups">
-              Groups
-            </a>
             {canChange && (
               <a class="button primary" href={`/app/variables/new${search}`}>
                 Add variable

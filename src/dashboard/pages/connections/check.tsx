@@ -79,7 +79,7 @@ const page: Page = {
     const id = byId(params.id);
     const [connection, check] = await Promise.all([getConnection.run(context, id), checkConnection.run(context, id)]);
     const { problem, hooks, lastDeliveryAt } = check;
-    const isOk = check.isOk && connection.hasToken;
+    const isOk = check.isOk && connection.auth !== "none";
     return {
       title: `Check of ${connection.name}`,
       section: "connections",
@@ -95,8 +95,8 @@ const page: Page = {
             </p>
           )}
           {isOk && <p class="tone-good">The host takes the token, and its hooks are in place.</p>}
-          {connection.hasToken && <Rights {...check} />}
-          {connection.hasToken && <States check={check} now={context.now} />}
+          {connection.auth !== "none" && <Rights {...check} />}
+          {connection.auth !== "none" && <States check={check} now={context.now} />}
           <section>
             <h2>Hooks</h2>
             {hooks.length > 0 ? <HookOutcomes hooks={hooks} /> : <p>Millrace has made no hook for this connection.</p>}

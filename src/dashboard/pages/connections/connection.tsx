@@ -19,13 +19,17 @@ export const Facts = ({ connection }: { connection: Connection }) => (
     <a href={connection.webUrl} rel="noreferrer">
       {connection.webUrl}
     </a>
-    {connection.hasToken ? (
+    {connection.auth === "app" && (
+      <span>
+        as an App of <bdi>{connection.account ?? "nobody yet: it is not installed"}</bdi>
+      </span>
+    )}
+    {connection.hasToken && (
       <span>
         by the token of <bdi>{connection.account ?? "an account"}</bdi>
       </span>
-    ) : (
-      <span>by hand: hooks are made by people, and no state goes back</span>
     )}
+    {connection.auth === "none" && <span>by hand: hooks are made by people, and no state goes back</span>}
     {!connection.isActive && <span class="label">inactive</span>}
   </p>
 );
@@ -61,19 +65,28 @@ const Repositories = ({ connection, repositories }: { connection: Connection; re
 const HookByHand = ({ connection }: { connection: Connection }) => (
   <section>
     <h2>Hook</h2>
+    {connection.kind === "github" && (
+      <p>
+        <a class="button" href={`/app/connections/${connection.id}/app`}>
+          {connection.auth === "app" ? "GitHub App" : "Become a GitHub App"}
+        </a>
+      </p>
+    )}
     <p>
-      {connection.hasToken
-        ? "Millrace makes the hooks of the repositories that you add. For one whose hooks the token may not manage, make it by hand."
-        : `In each repository at ${GIT_HOSTS[connection.kind].title}, make a hook with the address and the secret of this connection.`}
+      {connection.auth === "app"
+        ? "GitHub sends what happens in all repositories of the App to this connection. Rotate it when somebody should no longer know its secret."
+        : connection.hasToken
+          ? "Millrace makes the hooks of the repositories that you add. For one whose hooks the token may not manage, make it by hand."
+          : `In each repository at ${GIT_HOSTS[connection.kind].title}, make a hook with the address and the secret of this connection.`}
     </p>
-    <span class="actions">
+    <div class="actions">
       <form method="post" action={`/app/connections/${connection.id}/hook`}>
         <button type="submit">Show address and secret</button>
       </form>
       <a class="button" href={`/app/connections/${connection.id}/rotate`}>
         Rotate
       </a>
-    </span>
+    </div>
     <p class="hint">Each time that they are shown, the audit says to whom.</p>
   </section>
 );
@@ -197,12 +210,16 @@ const remove = confirmRemoval({
   access: { role: "admin" },
   verb: "delete",
   async question(context, id) {
-    const [{ name, hasToken }, all] = await Promise.all([
+    const [{ name, auth }, all] = await Promise.all([
       getConnection.run(context, byId(id)),
       listRepositories.run(context, noInput),
     ]);
     const linked = all.filter(({ connectionId }) => connectionId === id).length;
-    const hooks = hasToken ? "Its hooks at the host are removed too." : "Remove its hooks at the host by hand.";
+    const hooks = {
+      app: "The App is taken off all repositories; delete it at GitHub.",
+      token: "Its hooks at the host are removed too.",
+      none: "Remove its hooks at the host by hand.",
+    }[auth];
     const consequences = `Its repositories (${linked}) stay, with their pipelines and builds, but their pushes build nothing any more and no state goes back. ${hooks}`;
     return { name, consequences, back: `/app/connections/${id}`, next: "/app/connections" };
   },

@@ -9,6 +9,8 @@ import type { Form, Page, PageRequest } from "../../page-definition.ts";
 import { hasRole } from "../../permissions.ts";
 import { noInput, parseBody, withBody } from "../../verb-input.ts";
 
+const HOW: Record<Connection["auth"], string> = { app: "as an App", token: "by token", none: "by hand" };
+
 const Row = ({ connection }: { connection: Connection }) => (
   <li class="row repository-row" data-row>
     <a href={`/app/connections/${connection.id}`} class="what">
@@ -18,7 +20,7 @@ const Row = ({ connection }: { connection: Connection }) => (
       <span class="branch">{connection.webUrl}</span>
     </span>
     <span class="progress">
-      {connection.hasToken ? "by token" : "by hand"}
+      {HOW[connection.auth]}
       {!connection.isActive && <span class="label">inactive</span>}
     </span>
   </li>
@@ -84,6 +86,11 @@ const HostCards = () => (
   </div>
 );
 
+const APP_WAY = {
+  value: "app",
+  label: "As an App of your own",
+  hint: "GitHub makes it in two clicks. It belongs to no person, and clones private repositories with tokens of an hour.",
+};
 const WAYS = [
   {
     value: "token",
@@ -97,13 +104,22 @@ const WAYS = [
   },
 ];
 
-const WayField = ({ form }: PageRequest) => (
+/** The best one first. */
+const waysOf = (kind: HostKind) => (kind === "github" ? [APP_WAY, ...WAYS] : WAYS);
+
+const WayField = ({ request: { form }, kind }: { request: PageRequest; kind: HostKind }) => (
   <fieldset class="field ways">
     <legend>How</legend>
-    {WAYS.map(({ value, label, hint }) => (
+    {waysOf(kind).map(({ value, label, hint }) => (
       <div>
         <label class="check">
-          <input type="radio" name="way" value={value} checked={(form?.get("way") ?? "token") === value} /> {label}
+          <input
+            type="radio"
+            name="way"
+            value={value}
+            checked={(form?.get("way") ?? waysOf(kind)[0]?.value) === value}
+          />{" "}
+          {label}
         </label>
         <p class="hint">{hint}</p>
       </div>
@@ -127,7 +143,7 @@ const NewConnectionForm = ({ request, kind }: { request: PageRequest; kind: Host
         required
         hint="Of its pages, without the name of a repository."
       />
-      <WayField {...request} />
+      <WayField request={request} kind={kind} />
       <p class="hint">
         Millrace's <code>{guide}</code> says what each way needs.
       </p>
@@ -157,21 +173,24 @@ const newPage: Page = {
   },
 };
 
+/** Where each way goes on. */
+const NEXT: Record<string, string> = { app: "/app", hand: "" };
+
 const createForm: Form = {
   path: newPage.path,
   access: createConnection.access,
   page: newPage,
   async submit(context, { form }) {
-    const isByHand = form.get("way") === "hand";
+    const way = form.get("way");
     const body = parseBody(createConnection.body, {
       kind: form.get("kind"),
       name: readRequiredText(form, "name"),
       webUrl: readRequiredText(form, "webUrl"),
-      token: isByHand ? undefined : readRequiredText(form, "token"),
+      token: way === "hand" || way === "app" ? undefined : readRequiredText(form, "token"),
     });
     const { id } = await createConnection.run(context, withBody(body));
     return {
-      to: isByHand ? `/app/connections/${id}` : `/app/connections/${id}/repositories`,
+      to: `/app/connections/${id}${NEXT[way ?? ""] ?? "/repositories"}`,
       notice: "host-connected",
     };
   },

@@ -84,7 +84,7 @@ const rotatePage: Page = {
   path: "/connections/:id/rotate",
   role: "admin",
   async show(context, request) {
-    const { id, name, hasToken } = await getConnection.run(context, byId(request.params.id));
+    const { id, name, auth } = await getConnection.run(context, byId(request.params.id));
     return {
       title: `Rotate the hook of ${name}`,
       section: "connections",
@@ -96,8 +96,8 @@ const rotatePage: Page = {
           </h1>
           <p>
             It gets another address and another secret, and the ones before are refused at once.{" "}
-            {hasToken
-              ? "The hooks that Millrace made are told. Change those that you made by hand."
+            {auth !== "none"
+              ? "GitHub is told where it is an App, and so are the hooks that Millrace made. Change those that you made by hand."
               : "Change every hook at the host by hand: until then its pushes build nothing."}
           </p>
           <form method="post" class="stack">

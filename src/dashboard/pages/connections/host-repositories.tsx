@@ -57,7 +57,7 @@ const ByName = ({ request, connection }: { request: PageRequest; connection: Con
     <StackedForm submit="Add repository">
       <input type="hidden" name="byName" value="yes" />
       <TextField request={request} name="fullName" label="Name" required hint="owner/repo" />
-      {connection.hasToken && (
+      {connection.auth !== "none" && (
         <CheckField
           request={request}
           name="registersHook"
@@ -66,7 +66,7 @@ const ByName = ({ request, connection }: { request: PageRequest; connection: Con
           on
         />
       )}
-      {!connection.hasToken && (
+      {connection.auth === "none" && (
         <TextField
           request={request}
           name="hostRepoId"
@@ -92,8 +92,8 @@ const Empty = ({ connection, isFiltered }: { connection: Connection; isFiltered:
         No repository of this page matches. <a href={`/app/connections/${connection.id}/repositories`}>Show all</a>
       </>
     )}
-    {!isFiltered && connection.hasToken && "The token sees no repository. Give it access to one at the host."}
-    {!isFiltered && !connection.hasToken && (
+    {!isFiltered && connection.auth !== "none" && "The token sees no repository. Give it access to one at the host."}
+    {!isFiltered && connection.auth === "none" && (
       <>
         No delivery has come yet. <a href={`/app/connections/${connection.id}`}>Make the hook of a repository</a> at the
         host, and what it sends names the repository here.

@@ -1,0 +1,192 @@
+import type { Build } from "../../protocol/build.ts";
+import { getAgent } from "../../services/agents.ts";
+import { type Comparison, readComparison, type TimeOfBoth } from "../../services/comparison.ts";
+import type { Context } from "../../services/core/context.ts";
+import { LogDifference } from "../compare/log-difference.tsx";
+import { nameOf, type Owners, readOwners } from "../components/build-name.tsx";
+import { StateWord } from "../components/state.tsx";
+import { Table } from "../components/table.tsx";
+import { Elapsed, RelativeTime } from "../components/time.tsx";
+import { count } from "../count.ts";
+import { formatDuration } from "../format-time.ts";
+import type { Page } from "../page-definition.ts";
+import { byId, nullIfNotFound } from "../verb-input.ts";
+
+/** Rows of times that a page shows: the ones that grew most. */
+const TIMES = 50;
+
+const agentName = async (context: Context, id: string | null): Promise<string | null> => {
+  const agent = id === null ? null : await nullIfNotFound(getAgent.run(context, byId(id)));
+  return agent?.name ?? null;
+};
+
+const Side = ({ title, build, agent, now }: { title: string; build: Build; agent: string | null; now: Date }) => (
+  <section class="side">
+    <h2>{title}</h2>
+    <p>
+      <StateWord state={build.status} /> <a href={`/app/builds/${build.id}`}>#{build.number}</a>{" "}
+      {build.startedAt && <Elapsed from={build.startedAt} to={build.finishedAt} now={now} />}
+    </p>
+    <p>
+      <bdi>{build.subject ?? build.tag ?? build.branch}</bdi>
+      {build.author && (
+        <span class="hint">
+          {" "}
+          by <bdi>{build.author}</bdi>
+        </span>
+      )}
+    </p>
+    <p class="hint">
+      <bdi>{build.tag ?? build.branch}</bdi> {build.commitSha && <code>{build.commitSha.slice(0, 7)}</code>}{" "}
+      {agent && (
+        <>
+          on <bdi>{agent}</bdi>{" "}
+        </>
+      )}
+      <RelativeTime at={build.finishedAt ?? build.queuedAt} now={now} />
+    </p>
+  </section>
+);
+
+const Commits = ({ build, green, commitsUrl }: Comparison) => {
+  const isSame = green?.commitSha != null && green.commitSha === build.commitSha;
+  if (isSame) return <p>Both built the same commit.</p>;
+  return commitsUrl ? (
+    <p>
+      <a href={commitsUrl} rel="noopener noreferrer">
+        Commits between them
+      </a>
+    </p>
+  ) : null;
+};
+
+const Environment = ({ environment }: Comparison) => (
+  <section>
+    <h2>Environment</h2>
+    {environment.length === 0 ? (
+      <p class="hint">No key was added, removed or has a new version.</p>
+    ) : (
+      <Table columns={["Key", "Change"]}>
+        {environment.map(({ key, change, how }) => (
+          <tr>
+            <td>
+              <code>{key}</code>
+            </td>
+            <td>{how ?? change}</td>
+          </tr>
+        ))}
+      </Table>
+    )}
+  </section>
+);
+
+const span = (seconds: number | null): string => (seconds === null ? "–" : formatDuration(seconds * 1000));
+
+const grewBy = ({ before, now }: TimeOfBoth): number => (before === null || now === null ? 0 : now - before);
+
+const signedSpan = (seconds: number): string =>
+  Math.abs(seconds) < 1 ? "0s" : `${seconds > 0 ? "+" : "−"}${formatDuration(Math.abs(seconds) * 1000)}`;
+
+const Times = ({ times, build }: Comparison) =>
+  times.length === 0 ? null : (
+    <section>
+      <h2>{build.jobs ? "Jobs" : "Steps"}</h2>
+      <Table columns={[build.jobs ? "Job" : "Step", "Last green", "This build", "Difference"]}>
+        {times
+          .toSorted((a, b) => (times.length > TIMES ? Math.abs(grewBy(b)) - Math.abs(grewBy(a)) : 0))
+          .slice(0, TIMES)
+          .map((time) => (
+            <tr>
+              <td>
+                <bdi>{time.name}</bdi>
+              </td>
+              <td class="time-cell">{span(time.before)}</td>
+              <td class="time-cell">{span(time.now)}</td>
+              <td class="time-cell">{time.before === null || time.now === null ? "–" : signedSpan(grewBy(time))}</td>
+            </tr>
+          ))}
+      </Table>
+      {times.length > TIMES && (
+        <p class="hint">
+          The {TIMES} that differ most of {count(times.length, "step")}.
+        </p>
+      )}
+    </section>
+  );
+
+const Log = ({ log, job, build }: Comparison) => {
+  if (build.status !== "failed") return null;
+  return (
+    <section>
+      <h2>
+        {log ? (
+          <>
+            Log of <bdi>{log.step}</bdi>
+          </>
+        ) : (
+          "Log"
+        )}
+        {job && (
+          <>
+            {" "}
+            in <bdi>{job}</bdi>
+          </>
+        )}
+      </h2>
+      {log ? (
+        <>
+          <p class="hint">The end of the step that failed. Numbers, times and hashes do not count as differences.</p>
+          <LogDifference lines={log.lines} />
+        </>
+      ) : (
+        <p class="hint">The step that failed has no log in both builds.</p>
+      )}
+    </section>
+  );
+};
+
+const titleOf = ({ number }: Build, owners: Owners): string => `#${number} ${nameOf(owners)}, compared`;
+
+export const comparePage: Page = {
+  path: "/builds/:id/compare",
+  role: "viewer",
+  async show(context, { params }) {
+    const comparison = await readComparison(context, params.id ?? "");
+    const { build, green, agents } = comparison;
+    const [owners, before, now] = await Promise.all([
+      readOwners(context, Promise.resolve(build)),
+      agentName(context, agents.before),
+      agentName(context, agents.now),
+    ]);
+    return {
+      title: titleOf(build, owners),
+      section: "builds",
+      trail: [
+        { name: "Builds", href: "/app/builds" },
+        { name: `#${build.number} ${nameOf(owners)}`, href: `/app/builds/${build.id}` },
+      ],
+      body: (
+        <>
+          <h1>{green ? `What changed since #${green.number}` : "No earlier build succeeded"}</h1>
+          {green ? (
+            <>
+              <div class="sides">
+                <Side title="Last green" build={green} agent={before} now={context.now} />
+                <Side title="This build" build={build} agent={now} now={context.now} />
+              </div>
+              <Commits {...comparison} />
+              <Log {...comparison} />
+              <Environment {...comparison} />
+              <Times {...comparison} />
+            </>
+          ) : (
+            <p class="empty">
+              Among the builds before <a href={`/app/builds/${build.id}`}>#{build.number}</a> none of its branch or of
+              the default branch succeeded.
+            </p>
+          )}
+        </>
+      ),
+    };
+  },
+};

@@ -1,0 +1,113 @@
+import type { Build } from "../../protocol/build.ts";
+import type { PipelineHistory } from "../../protocol/pipeline-history.ts";
+import { HistoryFilter } from "../../protocol/pipeline-history.ts";
+import { listAgents } from "../../services/agents.ts";
+import type { Context } from "../../services/core/context.ts";
+import { readForYou } from "../../services/for-you.ts";
+import { listPipelineHistories } from "../../services/pipeline-histories.ts";
+import { listPipelines } from "../../services/pipelines.ts";
+import { listRepositories } from "../../services/repositories.ts";
+import { FilterNotice } from "../components/filter-notice.tsx";
+import { FirstSteps } from "../components/first-steps.tsx";
+import { count } from "../count.ts";
+import { filledFields, readFilter } from "../list-filter.ts";
+import { ForYouList, type Names } from "../overview/for-you.tsx";
+import { greenPercent, PipelineTable } from "../overview/pipeline-table.tsx";
+import type { Page } from "../page-definition.ts";
+import { namesById, noInput } from "../verb-input.ts";
+
+/** Pipelines of a page, and red ones of any page: with what else a page shows, at most 300 rows of D1. */
+const PIPELINES = 40;
+const RED = 5;
+const REFRESH_SECONDS = 15;
+
+const namesOf = (histories: PipelineHistory[]): Names =>
+  new Map(
+    histories.flatMap(({ repoId, repository, pipelineId, name }) => [
+      [repoId, repository],
+      [pipelineId, name],
+    ]),
+  );
+
+/** Names of what only builds under way are of: asks a second time, and only where one is. */
+const withNamesOf = async (context: Context, names: Names, builds: Build[]): Promise<Names> => {
+  const isKnown = builds.every(({ repoId, pipelineId }) => names.has(repoId) && (!pipelineId || names.has(pipelineId)));
+  if (isKnown) return names;
+  const [repositories, pipelines] = await Promise.all([
+    listRepositories.run(context, noInput),
+    listPipelines.run(context, noInput),
+  ]);
+  return new Map([...namesById(repositories, ({ fullName }) => fullName), ...namesById(pipelines, ({ name }) => name)]);
+};
+
+/** What the page is about, in one sentence. */
+const headlineOf = (red: PipelineHistory[]): string => {
+  if (red.length === 0) return "All is green";
+  const branches = new Set(red.map(({ builds: [build] }) => build?.tag ?? build?.branch));
+  const [branch] = branches;
+  const places = red.length === 1 ? "one place" : `${red.length === RED ? "at least " : ""}${red.length} places`;
+  return branches.size === 1 ? `${branch} is red in ${places}` : `Red in ${places}`;
+};
+
+const Summary = ({ histories, isAll }: { histories: PipelineHistory[]; isAll: boolean }) => {
+  const sum = (field: "succeeded" | "failed" | "canceled") => histories.reduce((all, { week }) => all + week[field], 0);
+  const [succeeded, failed] = [sum("succeeded"), sum("failed")];
+  const green = greenPercent({ succeeded, failed });
+  return (
+    <p class="lede">
+      {isAll ? count(histories.length, "pipeline") : `The ${histories.length} latest pipelines`},{" "}
+      {count(succeeded + failed + sum("canceled"), "build")} this week{green !== null && `, ${green} % green`}
+    </p>
+  );
+};
+
+/** An organization of whose default branches nothing was built yet. */
+const Beginning = async ({ context }: { context: Context }) => {
+  const [repositories, agents] = await Promise.all([
+    listRepositories.run(context, noInput),
+    listAgents.run(context, noInput),
+  ]);
+  return <FirstSteps context={context} repositories={repositories.length} agents={agents.length} />;
+};
+
+export const overviewPage: Page = {
+  path: "/",
+  role: "viewer",
+  async show(context, { query }) {
+    const { filter, errors } = readFilter(HistoryFilter, filledFields(query, ["cursor"]));
+    const [{ value: histories, nextCursor }, red, forYou] = await Promise.all([
+      listPipelineHistories.answer(context, { ...noInput, query: { ...filter, limit: PIPELINES } }),
+      listPipelineHistories.run(context, { ...noInput, query: { isRed: true, limit: RED } }),
+      readForYou(context),
+    ]);
+    const names = await withNamesOf(context, namesOf([...histories, ...red]), [...forYou.live, ...forYou.failed]);
+    const isAll = !nextCursor && !filter.cursor;
+    return {
+      title: "Overview",
+      section: "overview",
+      refreshSeconds: REFRESH_SECONDS,
+      body: (
+        <>
+          <FilterNotice errors={errors} />
+          <h1>{histories.length === 0 && isAll ? "Nothing was built yet" : headlineOf(red)}</h1>
+          {histories.length > 0 && <Summary histories={histories} isAll={isAll} />}
+          <ForYouList context={context} forYou={forYou} red={red} names={names} />
+          {histories.length === 0 && isAll ? (
+            <Beginning context={context} />
+          ) : (
+            <section aria-labelledby="pipelines">
+              <h2 id="pipelines">Pipelines</h2>
+              <PipelineTable histories={histories} live={forYou.live} now={context.now} />
+            </section>
+          )}
+          {(nextCursor || filter.cursor) && (
+            <p class="more">
+              {filter.cursor && <a href="/app">Latest pipelines</a>}{" "}
+              {nextCursor && <a href={`/app?cursor=${nextCursor}`}>More pipelines</a>}
+            </p>
+          )}
+        </>
+      ),
+    };
+  },
+};
