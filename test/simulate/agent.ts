@@ -3,6 +3,7 @@ import type { Feature } from "../../src/protocol/jobs.ts";
 import { isJobId } from "./files.ts";
 import { sendPlan } from "./planner.ts";
 import { ACTOR, ORG, type Simulator } from "./simulator.ts";
+import { runsStrangers } from "./strangers.ts";
 
 export interface CurrentJob {
   buildId: string;
@@ -41,6 +42,7 @@ export class SimAgent {
     this.simulator = simulator;
     this.isStubborn = simulator.random.chance(0.15);
     if (simulator.hasJobs) this.install(simulator.random.chance(0.8));
+    else this.install(true);
     this.register(skills);
   }
 
@@ -63,7 +65,7 @@ export class SimAgent {
       canBuildIOS: random.chance(0.5),
       canBuildAndroid: true,
       canBuildWeb: random.chance(0.8),
-      labels: random.chance(0.5) ? ["x"] : [],
+      labels: [...(random.chance(0.5) ? ["x"] : []), ...this.#labelOfStrangers],
       registeredBy: { tokenId: simulator.registrationToken, kind: "registration", name: "r" },
       ...skills,
     });
@@ -72,14 +74,27 @@ export class SimAgent {
 
   /** A program of this release, or of one before: every other one of these cannot even run jobs. */
   install(isNew: boolean): void {
-    if (!this.simulator.hasJobs) return;
+    const { hasJobs, hasForks } = this.simulator;
+    if (!hasJobs && !hasForks) return;
     const before: Feature[] = this.id.charCodeAt(this.id.length - 1) % 2 === 0 ? [] : ["environment", "jobs"];
-    this.features = isNew ? ["environment", "jobs", "include"] : before;
+    const ofJobs: Feature[] = hasJobs ? ["environment", "jobs", "include"] : [];
+    this.features = isNew ? [...ofJobs, ...(hasForks ? ["untrusted" as const] : [])] : before;
+  }
+
+  get #labelOfStrangers(): string[] {
+    return this.simulator.hasForks && runsStrangers(this.id) ? ["untrusted"] : [];
+  }
+
+  /** Of its machine; one that heals the history has both. */
+  get #xcodes(): string[] {
+    if (this.simulator.isHealing) return ["16.4", "26.1"];
+    return this.id.charCodeAt(this.id.length - 1) % 2 === 0 ? ["26.1"] : ["16.4"];
   }
 
   /** The call with which it asks for work. */
   get #asking() {
-    return { ...this.caller, bootId: this.boot, ...(this.features && { features: this.features }) };
+    const { caller, boot: bootId, features } = this;
+    return { ...caller, bootId, xcodes: this.#xcodes, ...(features && { features }) };
   }
 
   /** Does the next thing that the program would do. */

@@ -4,6 +4,7 @@ import type { Result } from "../../src/domain/pool/commands.ts";
 import { HOST_OF, type Pipeline } from "./pipeline.ts";
 import type { OnWay, SimArriving } from "./repository.ts";
 import { ORG, type Simulator } from "./simulator.ts";
+import { isOfFork, pullOf, sourceOf } from "./strangers.ts";
 
 const ACTOR = { actor: "connection:c", requestId: null };
 
@@ -30,7 +31,7 @@ const requestOf = (simulator: Simulator, delivery: OnWay): Arrive => {
 
 const buildOf = (simulator: Simulator, { platform, ...pipeline }: Pipeline, delivery: OnWay): SimArriving => {
   const push = delivery.push!;
-  const origin = { event: "push", before: delivery.before, pull: null, commit: null } as const;
+  const origin = { ...pullOf(push), before: delivery.before, commit: null };
   return {
     id: simulator.newId("b"),
     orgId: ORG,
@@ -52,7 +53,8 @@ const buildOf = (simulator: Simulator, { platform, ...pipeline }: Pipeline, deli
     host: HOST_OF(pipeline.id),
     idempotency: null,
     actor: ACTOR,
-    supersedes: pipeline.supersedes,
+    supersedes: pipeline.supersedes || isOfFork(push),
+    ...sourceOf(push),
     push,
     history: simulator.repository.refs.get(push.ref)!.history,
   };

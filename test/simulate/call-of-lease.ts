@@ -1,5 +1,5 @@
 import type { JobFacts, Outcome } from "../../src/domain/pool/facts.ts";
-import type { AnyInput, Call } from "./observations.ts";
+import type { AnyInput, Call, ObservedBuild } from "./observations.ts";
 import { isLeased } from "./specification.ts";
 
 /** Whether the time of its lease is over. */
@@ -12,6 +12,11 @@ export const reportedOutcome = ({ status, exitCode, reason }: AnyInput): Outcome
   exitCode: exitCode ?? null,
   reason: reason ?? null,
 });
+
+/** Whether the call tells what was told under the same lease before. */
+export const isReportedAgain = ({ input }: Call, { reported, reportedUnder }: ObservedBuild): boolean =>
+  (reportedUnder === null || reportedUnder === input.fence) &&
+  JSON.stringify(reported) === JSON.stringify(reportedOutcome(input));
 
 /** Whether the caller held the lease that it names, before this call. */
 export const heldCurrentLease = ({ job, build, input }: Call): boolean => {

@@ -1,6 +1,6 @@
 import type { JobFacts } from "../../src/domain/pool/facts.ts";
 import type { PoolState } from "../../src/domain/pool/state.ts";
-import { heldCurrentLease, reportedOutcome } from "./call-of-lease.ts";
+import { heldCurrentLease, isReportedAgain } from "./call-of-lease.ts";
 import { checkArrival } from "./check-arrivals.ts";
 import { checkKept, forgetWinner, recordWinner } from "./check-artifacts.ts";
 import { checkGateDecided, checkGateRefused } from "./check-gates.ts";
@@ -15,46 +15,53 @@ import {
 } from "./check-leases.ts";
 import { checkPlan } from "./check-plans.ts";
 import { meetsRequirements } from "./check-state.ts";
+import { checkApproval, noteStrangers } from "./check-strangers.ts";
 import { checkRefusedTry } from "./check-tries.ts";
 import { CLEANING_MS } from "./job-specification.ts";
 import { type AnyInput, type Call, type CheckContext, forget } from "./observations.ts";
 import { DAY_MS, isEnded, OFFER_MS } from "./specification.ts";
 import { must } from "./violation.ts";
 
-/** Checks an accepted call against what callers saw before. */
-export const checkAccepted = (context: CheckContext, state: PoolState, value: AnyInput, call: Call): void => {
-  const { command, input } = call;
-  if (input?.tokenHash !== undefined && input.agentId !== undefined)
-    must(15, context.isGenuine(input), `${command} accepted with a wrong token`);
-  const checks: Partial<Record<string, () => void>> = {
-    registerAgent: () => checkRegistration(context, call),
-    removeAgent: () => checkRemoval(context, state, call),
-    removeAgentsOf: () => checkRevocation(context, state, input),
-    arrive: () => checkArrival(context, state, value, call),
-    enqueue: () => checkEnqueue(context, value, call),
-    claim: () => {
+/** What an accepted call must not do, by command: compared with what callers saw before. */
+const CHECKS: Partial<Record<string, (context: CheckContext, state: PoolState, call: Call, value: AnyInput) => void>> =
+  {
+    registerAgent: (context, _state, call) => checkRegistration(context, call),
+    removeAgent: (context, state, call) => checkRemoval(context, state, call),
+    removeAgentsOf: (context, state, { input }) => checkRevocation(context, state, input),
+    arrive: (context, state, call, value) => checkArrival(context, state, value, call),
+    enqueue: (context, _state, call, value) => checkEnqueue(context, value, call),
+    claim: (context, state, call, value) => {
       if (value) forgetWinner(context, value.buildId);
       checkClaim(context, state, value, call);
     },
-    cancel: () => checkCancel(context, state, input),
-    deleteBuild: () => checkDeletion(context, call),
-    heartbeat: () => checkHeartbeat(context, state, value, call),
-    start: () => checkStart(context, state, call),
-    progress: () => mustHoldLease(state, call),
-    deliver: () => checkDelivery(context, state, call),
-    plan: () => checkPlan(context, value, call),
-    refusePlan: () => checkPlanRefused(context, call),
-    decideGate: () => checkGateDecided(context, call),
-    release: () => checkRelease(context, call),
-    finish: () => {
+    cancel: (context, state, { input }) => checkCancel(context, state, input),
+    deleteBuild: (context, _state, call) => checkDeletion(context, call),
+    heartbeat: (context, state, call, value) => checkHeartbeat(context, state, value, call),
+    start: (context, state, call) => checkStart(context, state, call),
+    progress: (_context, state, call) => mustHoldLease(state, call),
+    deliver: (context, state, call) => checkDelivery(context, state, call),
+    plan: (context, _state, call, value) => checkPlan(context, value, call),
+    refusePlan: (context, _state, call) => checkPlanRefused(context, call),
+    decideGate: (context, _state, call) => {
+      checkApproval(context, call);
+      checkGateDecided(context, call);
+    },
+    release: (context, _state, call) => checkRelease(context, call),
+    finish: (context, _state, call) => {
       recordWinner(context, call);
       checkFinish(context, call);
     },
-    openArtifact: () => mustHoldLease(state, call),
-    keepArtifact: () => checkKept(context, value, call),
-    discardArtifact: () => mustHoldLease(state, call),
+    openArtifact: (_context, state, call) => mustHoldLease(state, call),
+    keepArtifact: (context, _state, call, value) => checkKept(context, value, call),
+    discardArtifact: (_context, state, call) => mustHoldLease(state, call),
   };
-  checks[command]?.();
+
+export const checkAccepted = (context: CheckContext, state: PoolState, value: AnyInput, call: Call): void => {
+  const { command, input } = call;
+  if (input?.tokenHash !== undefined && input.agentId !== undefined)
+    must(15, context.isGenuine(input), "a call was accepted with a wrong token");
+  CHECKS[command]?.(context, state, call, value);
+  noteStrangers(context, value, call);
 };
 
 const checkDeletion = ({ storage, observed }: CheckContext, { build, input, ended }: Call): void => {
@@ -171,8 +178,7 @@ export const checkRefused = (context: CheckContext, state: PoolState, call: Call
     );
   }
   if (command === "finish" && build && isEnded(build.status) && context.isGenuine(input)) {
-    const isSame =
-      JSON.stringify(reportedOutcome(input)) === JSON.stringify(context.observed.builds.get(build.id)!.reported);
+    const isSame = isReportedAgain(call, context.observed.builds.get(build.id)!);
     must(
       9,
       !isSame || job?.fence !== input.fence || job?.agentId !== input.agentId,
@@ -180,7 +186,9 @@ export const checkRefused = (context: CheckContext, state: PoolState, call: Call
     );
   }
   if (command === "deliver" && heldCurrentLease(call) && now < job!.lease!.expiresAt) {
-    must(13, isCanceled || build!.status !== "assigned", "a delivery under a current lease was refused");
+    // The same call may cancel it first, for another job whose turn comes.
+    const isAssigned = build!.status === "assigned" && state.builds.get(build!.id)?.status === "assigned";
+    must(13, isCanceled || !isAssigned, "a delivery under a current lease was refused");
   }
 };
 

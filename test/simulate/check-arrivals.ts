@@ -1,3 +1,4 @@
+import { refOf } from "../../src/domain/git-ref.ts";
 import type { PoolState } from "../../src/domain/pool/state.ts";
 import { CLEANING_MS } from "./job-specification.ts";
 import type { AnyInput, Call, CheckContext, HeardHead } from "./observations.ts";
@@ -97,7 +98,7 @@ const checkCanceled = (context: CheckContext, state: PoolState, id: string, inpu
   const asked = input.builds.find((one: SimArriving) => one.pipelineId === pipelineId);
   if (!supersededBy || (asked && !asked.push)) return;
   must(20, asked?.supersedes, "a build was superseded in a pipeline that does not want it");
-  const heard = observed.heads.get(`${pipelineId} refs/heads/${branch}`) ?? [];
+  const heard = observed.heads.get(`${pipelineId} ${refOf(branch)}`) ?? [];
   const [newest, older] = [supersededBy, id].map((buildId) => heard.find((head) => head.buildId === buildId));
   must(20, newest !== undefined && older !== undefined, "a build was superseded by one of another ref");
   const isOlder = older.life === newest.life && Math.max(...older.indices) < Math.min(...newest.indices);

@@ -24,19 +24,17 @@ import { must } from "./violation.ts";
 export const checkCommit = (context: CheckContext, state: PoolState, changes: readonly Change[]): void => {
   const builds = new Map<string, BuildFacts>();
   const jobs = new Map<string, JobFacts>();
-  const audits: string[] = [];
   checkPlanned(context, changes);
   checkTries(context, changes);
   checkDecisions(context, changes);
   for (const change of changes) {
-    if (change.kind === "audit") audits.push(`${change.entry.action} ${change.entry.subject}`);
+    if (change.kind === "audit") context.call.audits.push(`${change.entry.action} ${change.entry.subject}`);
     if (change.kind === "build") builds.set(change.build.id, change.build);
     if (change.kind === "build" && isEnded(change.build.status)) context.call.ended.add(change.build.id);
     if (change.kind === "job") jobs.set(change.job.id, change.job);
     if (change.kind === "node") context.call.touched.add(change.node.buildId);
     if (change.kind === "agent-removed") checkAgentRemoved(context, state, change.agentId);
   }
-  context.call.audits.push(...audits);
   for (const [id, { jobOf }] of builds) context.call.touched.add(jobOf ?? id);
   for (const [id, build] of builds) checkBuildChange(context, id, build, changes);
   for (const [id, job] of jobs) checkJobChange(context, state, id, job, builds.get(id));
@@ -113,7 +111,11 @@ const checkReconciled = ({ call, observed }: CheckContext, next: BuildFacts, bef
   must(16, isAsStored || isLost, `D1 says ${stored.status}, and the restored pool ${next.status}`);
   const seen = observed.builds.get(next.id) ?? newObservation();
   const reported = { status: stored.status, exitCode: stored.exitCode, reason: stored.reason } as Outcome;
-  observed.builds.set(next.id, { ...seen, starts: stored.attempt, ...(isAsStored ? { reported } : {}) });
+  observed.builds.set(next.id, {
+    ...seen,
+    starts: stored.attempt,
+    ...(isAsStored ? { reported, reportedUnder: null } : {}),
+  });
 };
 
 const newObservation = (): ObservedBuild => ({
@@ -127,6 +129,7 @@ const newObservation = (): ObservedBuild => ({
   isCanceled: false,
   toldToStop: null,
   reported: null,
+  reportedUnder: null,
   jobOf: null,
 });
 
@@ -173,12 +176,12 @@ const checkJobChange = (
     if (before.lease.startedAt === null && next.lease.startedAt !== null) checkFirstStart(context, id, next);
   }
   const seen = context.observed.builds.get(id)!;
-  must(6, next.attempt === seen.starts, `attempt ${next.attempt} after ${seen.starts} starts`);
+  must(6, next.attempt === seen.starts, "the attempt of a build is not the count of its starts");
   must(6, next.attempt <= next.maxAttempts + seen.failedTries, "more starts than attempts");
   must(
     6,
     next.unstarted === seen.unstarted && seen.unstarted <= MAX_UNSTARTED,
-    `${next.unstarted} for ${seen.unstarted} unstarted leases`,
+    "unstarted leases are counted wrong, or too many",
   );
 };
 

@@ -10,7 +10,7 @@ export const checkDecisions = ({ call, storage }: CheckContext, changes: readonl
     if (change.kind !== "node") continue;
     const before = storage.rows.nodes.get(change.node.id)?.gate?.decision ?? null;
     const after = change.node.gate?.decision ?? null;
-    if (JSON.stringify(before) === JSON.stringify(after)) continue;
+    if (before === after || JSON.stringify(before) === JSON.stringify(after)) continue;
     must(32, before === null, "a decision changed");
     must(32, call.command === "decideGate", "a gate was decided by nobody");
   }

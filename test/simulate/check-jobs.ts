@@ -15,8 +15,8 @@ export const checkJobs = (context: CheckContext, state: PoolState): void => {
     const build = rows.builds.get(id)!;
     const seen = context.observed.several.get(id)!;
     if (seen.hasEnded || !mayHaveChanged(context, id, seen)) continue;
+    noteCancel(context, build, seen);
     const one = lookAt(context, build, seen);
-    noteCancel(context, one);
     if (isEnded(build.status) && context.call.command === "reconcile") {
       seen.hasEnded = true;
       const isUnderWay = one.jobs.some(({ queued }) => queued && !isEnded(queued.status));
@@ -56,7 +56,7 @@ const lookAt = ({ storage: { rows }, call }: CheckContext, build: BuildFacts, se
 };
 
 /** A job with `cancel-running` cancels whole builds too: nobody sees it but in the build. */
-const noteCancel = ({ call, observed }: CheckContext, { build, seen }: SeenBuild): void => {
+const noteCancel = ({ call, observed }: CheckContext, build: BuildFacts, seen: ObservedSeveral): void => {
   if (seen.cancel || !build.several?.cancel) return;
   const isAllowed = [...observed.several.values()].some(({ cancelsRunning }) => cancelsRunning);
   must(26, isAllowed, "a build was canceled by nobody");

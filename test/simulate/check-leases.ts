@@ -1,5 +1,5 @@
 import type { PoolState } from "../../src/domain/pool/state.ts";
-import { heldCurrentLease, isOvertime, reportedOutcome } from "./call-of-lease.ts";
+import { heldCurrentLease, isOvertime, isReportedAgain, reportedOutcome } from "./call-of-lease.ts";
 import { firstEligible } from "./check-state.ts";
 import { checkFinishOfTry } from "./check-tries.ts";
 import type { AnyInput, Call, CheckContext } from "./observations.ts";
@@ -104,7 +104,9 @@ export const checkHeartbeat = (context: CheckContext, state: PoolState, value: A
   const lease = state.jobs.get(input.buildId)!.lease!;
   if (lease.startedAt !== null) seen.unaskedExtensions = 0;
   const reason = seen.jobOf ? lease.stop?.reason : "canceled";
-  if (seen.isCanceled)
+  // What the same call canceled in a build of several, the checks of its jobs look at afterwards.
+  const isJobStopped = seen.jobOf !== null && state.builds.get(input.buildId)?.status === "canceling";
+  if (seen.isCanceled || isJobStopped)
     must(10, value.cancel && value.reason === reason, "the heartbeat does not say that the build is canceled");
   else if (lease.stop)
     must(10, value.cancel && value.reason === "timeout", "the heartbeat does not say that the build timed out");
@@ -126,6 +128,10 @@ export const checkHeartbeat = (context: CheckContext, state: PoolState, value: A
   recordPromise(context, input.buildId, until);
 };
 
+/** The time of the build of several is over: the same call may cancel the job before it looks at the result. */
+const isOfOverdueBuild = ({ storage, call }: CheckContext, buildId: string | null): boolean =>
+  buildId !== null && call.now >= (storage.rows.builds.get(buildId)?.several?.until ?? Infinity);
+
 export const checkFinish = (context: CheckContext, call: Call): void => {
   const { input, build, job } = call;
   const seen = context.observed.builds.get(input.buildId)!;
@@ -134,18 +140,20 @@ export const checkFinish = (context: CheckContext, call: Call): void => {
   if (!(build && isEnded(build.status)) && checkFinishOfTry(context, call)) return;
   must(9, isEnded(ended.status), "an accepted finish did not end the build");
   if (build && isEnded(build.status)) {
-    must(9, JSON.stringify(seen.reported) === JSON.stringify(reported), "a second, different result was accepted");
+    must(9, isReportedAgain(call, seen), "a second, different result was accepted");
     // A restored pool knows from D1 who ended the build, and not under which fence.
     const isItsLease = job?.fence === 0 || job?.fence === input.fence;
     must(3, isItsLease && job?.agentId === input.agentId, "the finish of another lease was accepted");
     return;
   }
   must(3, heldCurrentLease(call), "a finish under a stale lease was accepted");
-  must(4, build?.status !== "assigned", "a build ended before it started");
-  seen.reported = reported;
+  const isCanceledNow = ended.status === "canceled" && isOfOverdueBuild(context, seen.jobOf);
+  must(4, build?.status !== "assigned" || isCanceledNow, "a build ended before it started");
+  Object.assign(seen, { reported, reportedUnder: input.fence });
   if (seen.jobOf) context.observed.posted.set(input.buildId, { fence: input.fence, outputs: input.outputs ?? {} });
   const expected = input.status === "succeeded" ? "succeeded" : "failed";
   if (seen.isCanceled) must(10, ended.status === "canceled", `a canceled build ended ${ended.status}`);
+  else if (isCanceledNow) return;
   else if (ended.reason === "timeout") must(17, isOvertime(job!, call.now), "a build timed out before its time");
   else must(9, ended.status === expected, `${input.status} became ${ended.status}`);
 };

@@ -7,6 +7,17 @@ import { must } from "./violation.ts";
 
 const MAX_JOBS = 256;
 
+/**
+ * Until when the caller's lease lives: as stored, as its agent was told, or as the same call renewed it, which after an
+ * outage gives all leases their time once more.
+ */
+const deadlineIn = ({ call: { job }, storage, observed }: CheckContext): number =>
+  Math.max(
+    job!.lease!.expiresAt,
+    storage.rows.jobs.get(job!.id)?.lease?.expiresAt ?? 0,
+    observed.builds.get(job!.id)?.promisedUntil ?? 0,
+  );
+
 /** Jobs come from the plan alone, which is made once. Storage still has what was before. */
 export const checkPlanned = (context: CheckContext, changes: readonly Change[]): void => {
   const { call, storage, observed } = context;
@@ -21,7 +32,7 @@ export const checkPlanned = (context: CheckContext, changes: readonly Change[]):
     for (const { id } of graph.jobs) fresh.add(id);
     if (call.command === "plan") {
       must(33, call.input.buildId === buildId, "the plan of another build was accepted");
-      must(33, heldCurrentLease(call) && call.now < call.job!.lease!.expiresAt, "a plan was accepted without a lease");
+      must(33, heldCurrentLease(call) && call.now < deadlineIn(context), "a plan was accepted without a lease");
       must(33, call.build!.status === "running", `a plan was accepted of a build that is ${call.build!.status}`);
       must(33, JSON.stringify([graph, text]) === JSON.stringify([call.input.graph, call.input.text]), "another plan");
     } else must(37, call.command === "enqueue" && !!call.input.planned, "jobs appeared without a plan");

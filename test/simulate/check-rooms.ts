@@ -34,8 +34,9 @@ const placesTaken = (state: PoolState, { id, pipelineId }: BuildFacts, countOffe
   return taken;
 };
 
-const groupOf = ({ repoId }: BuildFacts, { concurrency }: GraphJob): string | null =>
-  concurrency && `${repoId} ${concurrency.group.toLowerCase()}`;
+/** What strangers wrote shares groups with its own ref alone. */
+const groupOf = ({ repoId, trust, branch }: BuildFacts, { concurrency }: GraphJob): string | null =>
+  concurrency && JSON.stringify([repoId, trust ? branch : null, concurrency.group.toLowerCase()]);
 
 /** Whether the pipeline, the job's matrix and its group let one more run. */
 export const hasRoom = (state: PoolState, storage: SimStorage, build: BuildFacts, countOffers: boolean): boolean => {
@@ -62,27 +63,28 @@ export const hasRoom = (state: PoolState, storage: SimStorage, build: BuildFacts
 
 /** No room has more leases than the least of their limits, and a new hint found room beside all leases and hints. */
 export const checkRooms = (state: PoolState, storage: SimStorage, { offers }: Call): void => {
-  const known = new Set(offers.map(([id, { agentId }]) => `${id} ${agentId}`));
   for (const [id, { agentId }] of state.offers) {
-    const isNew = !known.has(`${id} ${agentId}`);
+    const isNew = !offers.some(([known, offer]) => known === id && offer.agentId === agentId);
     must(28, !isNew || hasRoom(state, storage, state.builds.get(id)!, true), "a hint was given without room");
   }
+  if (storage.rows.graphs.size === 0) return;
   const rooms = new Map<string, { taken: number; limit: number }>();
   const take = (key: string, limit: number) => {
     const room = rooms.get(key) ?? { taken: 0, limit };
     rooms.set(key, { taken: room.taken + 1, limit: Math.min(room.limit, limit) });
   };
   for (const build of state.builds.values()) {
-    const job = graphJobOf(storage, build);
-    if (!job || !isLeased(build.status)) continue;
+    const job = isLeased(build.status) ? graphJobOf(storage, build) : undefined;
+    if (!job) continue;
     if (job.maxParallel !== null) take(`matrix ${build.jobOf} ${job.definition}`, job.maxParallel);
     const group = groupOf(build, job);
     if (group !== null) take(`group ${group}`, job.concurrency!.limit);
   }
-  for (const [key, { taken, limit }] of rooms) must(28, taken <= limit, `${taken} jobs in ${key}, which has ${limit}`);
+  for (const { taken, limit } of rooms.values()) must(28, taken <= limit, "more jobs in a room than its limit");
   for (const build of state.builds.values()) {
+    if (!build.several?.holdsPlace) continue;
     const { maxParallel } = state.jobs.get(build.id)!;
-    if (!build.several?.holdsPlace || maxParallel === null) continue;
+    if (maxParallel === null) continue;
     const places = placesTaken(state, build, false).add(build.id);
     must(36, places.size <= maxParallel, "more builds than maxParallel hold a place");
   }

@@ -1,6 +1,6 @@
 import type { GraphJob } from "../../src/domain/jobs/graph.ts";
 import type { BuildFacts, Change, JobFacts } from "../../src/domain/pool/facts.ts";
-import { heldCurrentLease, isOvertime, reportedOutcome } from "./call-of-lease.ts";
+import { heldCurrentLease, isOvertime, isReportedAgain, reportedOutcome } from "./call-of-lease.ts";
 import type { Call, CheckContext, ObservedBuild } from "./observations.ts";
 import { must } from "./violation.ts";
 
@@ -14,18 +14,22 @@ const triesLeft = (context: CheckContext, id: string): number =>
 /** A result that another try may mend: that steps failed, and nothing else. */
 const isOfSteps = ({ input }: Call): boolean => input.status === "failed" && reportedOutcome(input).reason === null;
 
+/** The build as these changes leave it. */
+const buildIn = (changes: readonly Change[], id: string): BuildFacts | undefined => {
+  const last = changes.findLast((change) => change.kind === "build" && change.build.id === id);
+  return last?.kind === "build" ? last.build : undefined;
+};
+
 /** Looks at jobs that go back to the queue after a failed try, before this is stored. */
 export const checkTries = (context: CheckContext, changes: readonly Change[]): void => {
-  const builds = new Map<string, BuildFacts>();
-  for (const change of changes) if (change.kind === "build") builds.set(change.build.id, change.build);
   for (const change of changes) {
     if (change.kind !== "job") continue;
-    const build = builds.get(change.job.id);
-    const before = context.storage.rows.jobs.get(change.job.id);
-    const isBack = build?.status === "queued" && !!before?.lease && !change.job.lease;
-    if (isBack && endsTry(context, before)) checkNextTry(context, build, before, change.job, changes);
-    const failed = context.observed.builds.get(change.job.id)?.failedTries ?? 0;
-    must(41, (change.job.retries ?? 0) === failed, `${change.job.retries} retries after ${failed} failed tries`);
+    const { job } = change;
+    const before = context.storage.rows.jobs.get(job.id);
+    const build = before?.lease && !job.lease ? buildIn(changes, job.id) : undefined;
+    if (build?.status === "queued" && endsTry(context, before!)) checkNextTry(context, build, before!, job, changes);
+    const failed = context.observed.builds.get(job.id)?.failedTries ?? 0;
+    must(41, (job.retries ?? 0) === failed, "the retries of a job are not its failed tries");
   }
 };
 
@@ -60,15 +64,17 @@ const checkNextTry = (
 
 /** Whether the call names the lease of the last try that failed, which no other lease followed. */
 const namesLastTry = ({ input, job }: Call, { lastTry }: ObservedBuild): boolean =>
-  !!lastTry && job?.lease === null && lastTry.fence === input.fence && lastTry.agentId === input.agentId;
+  job?.lease === null &&
+  job.fence === input.fence &&
+  lastTry?.fence === input.fence &&
+  lastTry?.agentId === input.agentId;
 
 /** @returns whether the result was that of a try, now or before, that another one follows */
 export const checkFinishOfTry = (context: CheckContext, call: Call): boolean => {
   const { input, build, job, now } = call;
   const seen = context.observed.builds.get(input.buildId)!;
   if (build?.status === "queued" && namesLastTry(call, seen)) {
-    const isSame = JSON.stringify(seen.reported) === JSON.stringify(reportedOutcome(input));
-    must(9, isSame, "a second, different result of a try was accepted");
+    must(9, isReportedAgain(call, seen), "a second, different result of a try was accepted");
     return true;
   }
   const isTried = seen.lastTry?.fence === input.fence;
@@ -77,7 +83,7 @@ export const checkFinishOfTry = (context: CheckContext, call: Call): boolean => 
   const mayRun = build?.status === "running" && status !== "canceled" && heldCurrentLease(call);
   const wants = mayRun && hadMore && (isOvertime(job!, now) || isOfSteps(call));
   must(41, isTried === wants, isTried ? "a job goes on that has ended" : "a job ended that has another try");
-  if (isTried) seen.reported = reportedOutcome(input);
+  if (isTried) Object.assign(seen, { reported: reportedOutcome(input), reportedUnder: input.fence });
   return isTried;
 };
 
@@ -85,6 +91,5 @@ export const checkFinishOfTry = (context: CheckContext, call: Call): boolean => 
 export const checkRefusedTry = ({ observed }: CheckContext, call: Call): void => {
   const seen = observed.builds.get(call.input.buildId);
   if (call.build?.status !== "queued" || !seen || !namesLastTry(call, seen)) return;
-  const isSame = JSON.stringify(seen.reported) === JSON.stringify(reportedOutcome(call.input));
-  must(9, !isSame, "the same result of a try again was refused");
+  must(9, !isReportedAgain(call, seen), "the same result of a try again was refused");
 };

@@ -12,10 +12,14 @@ import { checkJobs } from "./check-jobs.ts";
 import { checkRooms } from "./check-rooms.ts";
 import { checkState } from "./check-state.ts";
 import { checkStops } from "./check-stops.ts";
+import { checkEndedByStranger, checkStrangers } from "./check-strangers.ts";
 import { type AnyInput, type Call, type CheckContext, forget, type Observations } from "./observations.ts";
 import { isEnded, LEASE_MS } from "./specification.ts";
 import type { SimStorage } from "./storage.ts";
 import { must } from "./violation.ts";
+
+const NO_OFFERS: Call["offers"] = [];
+const NO_GATES: Call["gates"] = new Map();
 
 const isSignOfLife = ({ command }: Call): boolean =>
   command === "claim" || command === "heartbeat" || command === "wait";
@@ -42,6 +46,7 @@ export class Checker implements CheckContext {
     numbers: new Map(),
     deliveries: new Map(),
     heads: new Map(),
+    strangers: new Map(),
   };
   maxFence = 0;
   readonly #rules: Pick<Rules, "showsArtifact">;
@@ -59,7 +64,7 @@ export class Checker implements CheckContext {
     const build = this.storage.rows.builds.get(buildId);
     const job = this.storage.rows.jobs.get(buildId);
     // Where the clock was set back, nobody was seen later than now.
-    for (const agent of this.observed.agents.values()) agent.seenAt = Math.min(agent.seenAt, now);
+    for (const agent of this.observed.agents.values()) if (agent.seenAt > now) agent.seenAt = now;
     this.call = {
       command,
       input,
@@ -67,8 +72,8 @@ export class Checker implements CheckContext {
       build,
       job,
       heldBuild: state.index.holding.get(input?.agentId),
-      offers: [...state.offers],
-      gates: command === "decideGate" ? this.storage.askedGates() : new Map(),
+      offers: state.offers.size > 0 ? [...state.offers] : NO_OFFERS,
+      gates: command === "decideGate" ? this.storage.askedGates() : NO_GATES,
       audits: [],
       touched: new Set(),
       ended: new Set(),
@@ -106,6 +111,8 @@ export class Checker implements CheckContext {
     checkJobs(this, state);
     checkRooms(state, this.storage, call);
     checkShown(this, this.#rules);
+    checkStrangers(this, state);
+    if (call.command === "arrive") checkEndedByStranger(this);
     if (isSignOfLife(call) && this.isGenuine(call.input)) {
       const agent = this.observed.agents.get(call.input.agentId)!;
       const { bootId } = call.input;

@@ -25,10 +25,12 @@ interface Row {
   job: JobFacts;
 }
 
-const jobsIn = ({ rows }: SimStorage, buildId: string): string =>
-  JSON.stringify(
-    rows.graphs.get(buildId)?.graph.jobs.map(({ id }) => [rows.nodes.get(id), rows.outputs.get(id)]) ?? [],
-  );
+/** What is stored of the jobs of a build of several. Rows are replaced, never changed in place. */
+const jobsIn = ({ rows }: SimStorage, buildId: string): unknown[] =>
+  rows.graphs.get(buildId)?.graph.jobs.flatMap(({ id }) => [rows.nodes.get(id), rows.outputs.get(id)]) ?? [];
+
+const isSameList = (left: readonly unknown[], right: readonly unknown[]): boolean =>
+  left.length === right.length && left.every((one, at) => one === right[at]);
 
 /** D1 and the archive as the pool writes to them: a batch is atomic, and an older version never replaces a newer one. */
 export class SimDatabase {
@@ -37,7 +39,7 @@ export class SimDatabase {
   /** The version of each build's record in the archive. */
   readonly records = new Map<string, number>();
   /** What each record says of the jobs of its build. */
-  readonly #jobs = new Map<string, string>();
+  readonly #jobs = new Map<string, readonly unknown[]>();
   /** Builds that were deleted here. */
   readonly erased = new Set<string>();
   /** Tokens that D1 holds valid. */
@@ -161,7 +163,8 @@ export class SimDatabase {
       const stored = known?.build.status;
       must(16, stored === status, `D1 says ${stored}, the pool ${status}`);
       must(16, this.wasRestored || known?.version === version, "D1 has another version than the pool");
-      const isSame = this.#jobs.get(buildId) === jobsIn(storage, buildId);
+      const recorded = this.#jobs.get(buildId);
+      const isSame = recorded !== undefined && isSameList(recorded, jobsIn(storage, buildId));
       must(39, this.wasRestored || isSame, "the record of a build has other jobs than the pool");
     }
     for (const [buildId, { build }] of this.builds) {

@@ -96,7 +96,13 @@ export class SimDeliveries {
       return;
     }
     const failed = isAway || this.#simulator.injectFault("git host outcome unknown", 0.1, "recordHosts");
-    const heard: HostResult["told"] = failed ? [] : reports.map(({ buildId, state }) => ({ buildId, state }));
+    const heard: HostResult["told"] = failed
+      ? []
+      : reports.map(({ number, buildId, state, phase, version }) => {
+          // Some hosts show as well how far a build is.
+          const heard = number % 2 === 0 && state === "pending" && phase ? phase : state;
+          return { buildId, state: heard, version };
+        });
     const told = [...heard, ...this.#untellable().map((buildId) => ({ buildId, state: null }))];
     this.#simulator.call("recordHosts", { told, failed });
   }

@@ -1,13 +1,16 @@
 import type { Rules } from "../../src/domain/pool/rules.ts";
 import { type HandOut, SimAgent } from "./agent.ts";
+import { approveHeld, retryStranger } from "./approvals.ts";
 import { arriveNext } from "./arrivals.ts";
 import { continueHandOut } from "./hand-out.ts";
 import { checkReload, heal } from "./healing.ts";
 import { hostileCall } from "./hostile-call.ts";
 import type { Observer } from "./observer.ts";
 import { cancelAgain, cancelJob, decideGate } from "./people.ts";
+import type { Random } from "./random.ts";
 import { ACTOR, Simulator } from "./simulator.ts";
 import { DAY_MS } from "./specification.ts";
+
 import { retryFailed, trigger } from "./triggers.ts";
 
 /** What may happen next, each with its relative probability. */
@@ -41,12 +44,23 @@ const JOB_EVENT_WEIGHTS = [
   ["retry", 2],
   ["hours", 0.4],
 ] as const;
-type Event = (typeof JOB_EVENT_WEIGHTS)[number][0];
+/** The same where strangers push too. */
+const STRANGER_WEIGHTS = [
+  ["approval", 8],
+  ["repeat", 1.5],
+] as const;
+type Event = (typeof JOB_EVENT_WEIGHTS)[number][0] | (typeof STRANGER_WEIGHTS)[number][0];
 
 const sumOf = (weights: readonly (readonly [Event, number])[]): number =>
   weights.reduce((sum, [, weight]) => sum + weight, 0);
 const TOTAL_WEIGHT = sumOf(EVENT_WEIGHTS);
 const TOTAL_JOB_WEIGHT = sumOf(JOB_EVENT_WEIGHTS);
+const withStrangers = (weights: readonly (readonly [Event, number])[]) => {
+  const all = [...weights, ...STRANGER_WEIGHTS];
+  return [all, sumOf(all)] as const;
+};
+const EVENTS_WITH_STRANGERS = withStrangers(EVENT_WEIGHTS);
+const JOB_EVENTS_WITH_STRANGERS = withStrangers(JOB_EVENT_WEIGHTS);
 /** Milliseconds that may pass at once; few while builds are long, so that leases live through many events. */
 const TIMES = [1, 500, 2_500, 7_000, 16_000, 35_000, 70_000];
 const SHORT_TIMES = [1, 500, 500, 2_500, 2_500, 7_000, 16_000, 35_000];
@@ -93,39 +107,47 @@ export class History {
   }
 
   #nextEvent(): void {
-    const { simulator, agents } = this;
-    const { random } = simulator;
-    const events: Record<Event, () => unknown> = {
-      "agent step": () => random.pick(agents).step(this.#handOuts),
-      "hand-out": () => continueHandOut(simulator, this.#handOuts),
-      time: () => simulator.advanceTime(random.pick(simulator.hasLongBuilds ? SHORT_TIMES : TIMES)),
-      trigger: () => trigger(simulator),
-      push: () => simulator.repository.move(),
-      arrival: () => arriveNext(simulator),
-      "late message": () => this.#deliverLateMessage(),
-      "hostile call": () => hostileCall(simulator, agents),
-      cancel: () => this.#cancel(),
-      delete: () => this.#delete(),
-      flush: () => (random.chance(0.6) ? simulator.deliveries.flush() : simulator.deliveries.tellHosts()),
-      drain: () => this.#drain(random.chance(0.5)),
-      remove: () => this.#remove(),
-      register: () => this.#register(),
-      revoke: () => this.#revoke(),
-      silence: () => this.#passMonths(),
-      evict: () => simulator.injectFault("object evicted", 1) && simulator.evict(),
-      restore: () => this.#canRestore && this.#saveOrRestore(),
-      clock: () => !this.#canRestore && this.#jumpClock(),
-      gate: () => decideGate(simulator),
-      "cancel a job": () => cancelJob(simulator),
-      "cancel again": () => cancelAgain(simulator),
-      retry: () => retryFailed(simulator),
-      hours: () => simulator.advanceTime(random.pick([100_000, 320_000, 3_700_000])),
-    };
-    const event = simulator.hasJobs
+    const { random } = this.simulator;
+    History.#events[this.#pickEvent()](this, this.simulator, random);
+  }
+
+  #pickEvent(): Event {
+    const { random, hasJobs, hasForks } = this.simulator;
+    if (hasForks) return random.weighted(...(hasJobs ? JOB_EVENTS_WITH_STRANGERS : EVENTS_WITH_STRANGERS));
+    return hasJobs
       ? random.weighted(JOB_EVENT_WEIGHTS, TOTAL_JOB_WEIGHT)
       : random.weighted(EVENT_WEIGHTS, TOTAL_WEIGHT);
-    events[event]();
   }
+
+  static readonly #events: Record<Event, (history: History, simulator: Simulator, random: Random) => unknown> = {
+    "agent step": (history, _simulator, random) => random.pick(history.agents).step(history.#handOuts),
+    "hand-out": (history, simulator) => continueHandOut(simulator, history.#handOuts),
+    time: (_history, simulator, random) =>
+      simulator.advanceTime(random.pick(simulator.hasLongBuilds ? SHORT_TIMES : TIMES)),
+    trigger: (_history, simulator) => trigger(simulator),
+    push: (_history, simulator) => simulator.repository.move(),
+    arrival: (_history, simulator) => arriveNext(simulator),
+    "late message": (history) => history.#deliverLateMessage(),
+    "hostile call": ({ agents }, simulator) => hostileCall(simulator, agents),
+    cancel: (history) => history.#cancel(),
+    delete: (history) => history.#delete(),
+    flush: (_history, { deliveries }, random) => (random.chance(0.6) ? deliveries.flush() : deliveries.tellHosts()),
+    drain: (history, _simulator, random) => history.#drain(random.chance(0.5)),
+    remove: (history) => history.#remove(),
+    register: (history) => history.#register(),
+    revoke: (history) => history.#revoke(),
+    silence: (history) => history.#passMonths(),
+    evict: (_history, simulator) => simulator.injectFault("object evicted", 1) && simulator.evict(),
+    restore: (history) => history.#canRestore && history.#saveOrRestore(),
+    clock: (history) => !history.#canRestore && history.#jumpClock(),
+    gate: (_history, simulator) => decideGate(simulator),
+    "cancel a job": (_history, simulator) => cancelJob(simulator),
+    "cancel again": (_history, simulator) => cancelAgain(simulator),
+    retry: (_history, simulator) => retryFailed(simulator),
+    approval: (_history, simulator) => approveHeld(simulator),
+    repeat: (_history, simulator) => retryStranger(simulator),
+    hours: (_history, simulator, random) => simulator.advanceTime(random.pick([100_000, 320_000, 3_700_000])),
+  };
 
   #deliverLateMessage(): void {
     const { delayedMessages, random } = this.simulator;

@@ -46,6 +46,8 @@ export const INVARIANTS = {
   41: "A job is tried again after failed steps alone, as often as its file says",
   42: "A failed try is not the end of its job",
   43: "Artifacts are those of the lease that finished the job",
+  44: "What strangers wrote runs after the approval of that very commit",
+  45: "Untrusted builds are for agents and refs of their own",
 } as const;
 
 export type Invariant = keyof typeof INVARIANTS;

@@ -1,12 +1,15 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { INVARIANTS } from "./invariants.ts";
 import { MUTANTS } from "./mutants.ts";
-import { simulate, testMutants } from "./parallel.ts";
+import { type MutantResult, simulate, testMutants } from "./parallel.ts";
 import { failureReport, type HistoryId, replay, replayCommand } from "./replay.ts";
 import type { Summary } from "./run.ts";
 import { LEGEND } from "./trace.ts";
 
 const MAX_MUTANT_HISTORIES = 2_000;
+const FIRST_SEEN = join(import.meta.dirname, "first-seen.json");
 const MAX_PRINTED_FAILURES = 20;
 
 const USAGE = `Random histories against the queue and lease machine, with faults; docs/invariants.md explains them.
@@ -14,6 +17,7 @@ const USAGE = `Random histories against the queue and lease machine, with faults
 npm run simulate -- [--histories N] [--seed S]    run N histories (default 20000) of seed S (default 1)
 npm run simulate -- --seed S --history I          print the trace of one history; --json prints everything in it
 npm run simulate -- --mutants [--seed S]          run wrong machines, to prove that the checks see them
+npm run simulate -- --mutants --write             the same; keep where each was seen first, where the tests begin
 npm run simulate -- --seed S --history I --mutant "NAME"    print the trace of a wrong machine
 
 ${LEGEND}`;
@@ -39,8 +43,15 @@ const printSummary = (seed: number, { histories, commands, faults, failures }: S
   console.log(`${failures.length} violations`);
 };
 
-const printMutants = async (seed: number): Promise<boolean> => {
+/** Keeps the first history that shows each mutant, so that the tests need not look for it. */
+const writeFirstSeen = (seed: number, results: readonly MutantResult[]): void => {
+  const seen = results.flatMap(({ mutant, killedBy }) => (killedBy ? [[mutant.name, killedBy.history]] : []));
+  writeFileSync(FIRST_SEEN, `${JSON.stringify({ seed, histories: Object.fromEntries(seen) }, null, 2)}\n`);
+};
+
+const printMutants = async (seed: number, mustWrite: boolean): Promise<boolean> => {
   const results = await testMutants(seed, MAX_MUTANT_HISTORIES);
+  if (mustWrite) writeFirstSeen(seed, results);
   for (const { mutant, histories, killedBy } of results) {
     const { name, breaks } = mutant;
     const result = killedBy ? `seen after ${histories}` : "NOT SEEN";
@@ -58,6 +69,7 @@ const { values } = parseArgs({
     history: { type: "string" },
     mutants: { type: "boolean", default: false },
     mutant: { type: "string" },
+    write: { type: "boolean", default: false },
     json: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
   },
@@ -74,7 +86,7 @@ else if (values.mutant !== undefined && (!mutant || values.history === undefined
   isGood = false;
 } else if (values.history !== undefined) {
   isGood = printReplay({ seed, index: Number(values.history), mutant }, values.json);
-} else if (values.mutants) isGood = await printMutants(seed);
+} else if (values.mutants) isGood = await printMutants(seed, values.write);
 else {
   const summary = await simulate(seed, Number(values.histories), ({ histories }) => {
     if (process.stderr.isTTY) process.stderr.write(`\r${histories}`);

@@ -3,6 +3,7 @@ import { isEnded } from "../../src/protocol/build-states.ts";
 import type { Invariant } from "./invariants.ts";
 import { JOB_MUTANTS } from "./job-mutants.ts";
 import type { WrongRules } from "./pool.ts";
+import { STRANGER_MUTANTS } from "./stranger-mutants.ts";
 import { TRY_MUTANTS } from "./try-mutants.ts";
 
 /** The state machine with one wrong rule. The checks must see that it violates the invariant `breaks`. */
@@ -56,6 +57,7 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(6, "a release uses up an attempt", { attemptAfterRelease: (job) => job.attempt }),
   mutant(12, "requirements are ignored", { meets: () => true }),
   mutant(12, "labels are ignored", { meets: (agent, needs) => RULES.meets(agent, { ...needs, labels: [] }) }),
+  mutant(12, "Xcodes are ignored", { meets: (agent, { xcode: _, ...needs }) => RULES.meets(agent, needs) }),
   mutant(12, "the newest build comes first", {
     comesFirst: (left, right) =>
       right.priority < left.priority || (right.priority === left.priority && right.seq < left.seq),
@@ -164,12 +166,14 @@ export const MUTANTS: readonly Mutant[] = [
       const report = RULES.hostReport(build, job);
       return report && { ...report, version: 0 };
     },
+    isHostTold: (build, told) => RULES.isHostTold(build, told),
   }),
   mutant(21, "git hosts are told the version of the start alone", {
     hostReport: (build, job) => {
       const report = RULES.hostReport(build, job);
       return report && { ...report, version: build.queuedAt };
     },
+    isHostTold: (build, told) => RULES.isHostTold(build, told),
   }),
   mutant(21, "git hosts are not told again after an attempt that failed", {
     tellsHostsAgain: (left, failed) => left > 0 && !failed,
@@ -196,5 +200,5 @@ export const MUTANTS: readonly Mutant[] = [
   }),
   mutant(43, "no artifact is shown", { showsArtifact: () => false }),
   mutant(43, "an artifact of an earlier lease is gone on with", { isOfLease: () => true }),
-  ...[...JOB_MUTANTS, ...TRY_MUTANTS].map(([breaks, name, rules]) => mutant(breaks, name, rules)),
+  ...[...JOB_MUTANTS, ...TRY_MUTANTS, ...STRANGER_MUTANTS].map(([breaks, name, rules]) => mutant(breaks, name, rules)),
 ];

@@ -19,6 +19,8 @@ export interface ObservedBuild {
   /** When its agent was last told to stop it, and whether a heartbeat was answered with the stop. */
   toldToStop: { at: number; isAnswered: boolean } | null;
   reported: Outcome | null;
+  /** The fence of the lease under which it was reported; null where D1 said it. */
+  reportedUnder: number | null;
   /** Of a job: the build of several that it is one of. */
   jobOf: string | null;
 }
@@ -61,6 +63,14 @@ export interface HeardHead {
   at: number;
 }
 
+/** A build of code that is not the repository's own, as its callers saw it. */
+interface ObservedStranger {
+  ref: string;
+  sha: string | null;
+  mustBeApproved: boolean;
+  isApproved: boolean;
+}
+
 export interface Observations {
   builds: Map<string, ObservedBuild>;
   agents: Map<string, ObservedAgent>;
@@ -83,6 +93,8 @@ export interface Observations {
   deliveries: Map<string, { at: number; text: string }>;
   /** By pipeline and ref, in the order in which they were heard of. */
   heads: Map<string, HeardHead[]>;
+  /** Builds of code that is not the repository's own. */
+  strangers: Map<string, ObservedStranger>;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the input of any command

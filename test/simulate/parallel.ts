@@ -56,12 +56,12 @@ export interface MutantResult {
 
 /**
  * Runs every mutant until its invariant is violated, for at most `histories` histories.
- * @param first by the mutant's name: the history to begin with where that is not 0
+ * @param first by the mutant's name: the history to begin with, 0 for those that it lacks
  */
 export const testMutants = async (
   seed: number,
   histories: number,
-  first: Record<string, number> = {},
+  first: Readonly<Record<string, number>> = {},
 ): Promise<MutantResult[]> => {
   const results: MutantResult[] = [];
   const tasks = MUTANTS.map(({ name }, mutant) => {

@@ -2,6 +2,7 @@ import type { ArrivingBuild } from "../../src/domain/pool/arrivals.ts";
 import type { Fault } from "./faults.ts";
 import type { Pipeline } from "./pipeline.ts";
 import type { Random } from "./random.ts";
+import { REFS, REFS_WITH_STRANGERS } from "./strangers.ts";
 
 /** A ref that was set to a commit, as it really happened. */
 export interface Push {
@@ -39,6 +40,7 @@ interface Ref {
 interface Surroundings {
   readonly random: Random;
   readonly pipelines: Pipeline[];
+  readonly hasForks: boolean;
   newId(prefix: string): string;
   injectFault(fault: Fault, probability: number, about?: string): boolean;
 }
@@ -61,7 +63,7 @@ export class SimRepository {
   /** Somebody pushes to a ref, back to an earlier commit of it now and then, or deletes it. */
   move(): void {
     const { random } = this.#simulator;
-    const name = random.pick(["refs/heads/main", "refs/heads/topic"]);
+    const name = random.pick(this.#simulator.hasForks ? REFS_WITH_STRANGERS : REFS);
     const ref = this.refs.get(name) ?? { life: 1, head: null, history: [] };
     this.refs.set(name, ref);
     if (ref.head && random.chance(0.08)) this.#delete(name, ref);

@@ -15,11 +15,15 @@ import { Random } from "./random.ts";
 import { SimRepository } from "./repository.ts";
 import { SimSockets } from "./sockets.ts";
 import { OFFER_MS } from "./specification.ts";
+import { must } from "./violation.ts";
 
 export const ORG = "acme";
 export const ACTOR = { actor: "token:t", requestId: null };
 /** In the far future, so that no real alarm fires while a history is repeated against the real object. */
 export const EPOCH = Date.UTC(2100, 0);
+
+/** Alarms while no call comes: months of silence have about a hundred. */
+const MAX_ALARMS = 1_000;
 
 /** One organization's pool with its clock, network, alarm and database, in which faults happen. */
 export class Simulator {
@@ -42,6 +46,8 @@ export class Simulator {
   readonly artifacts: SimArtifacts;
   /** Whether there are builds of several jobs: in every other history, so that the others stay as they were. */
   readonly hasJobs: boolean;
+  /** Whether strangers push too. */
+  readonly hasForks: boolean;
   /** The token that registers agents, until it is revoked with all of them. */
   registrationToken = "t0";
   now = EPOCH;
@@ -62,6 +68,7 @@ export class Simulator {
   constructor(seed: number, history: number, rules: Rules, observer?: Observer) {
     this.random = new Random(seed, history);
     this.hasJobs = history % 2 === 1;
+    this.hasForks = history % 8 >= 6;
     this.artifacts = new SimArtifacts(seed, history);
     this.#observer = observer;
     this.pool = new SimPool(ORG, rules, (push) => this.#pushed(push), observer);
@@ -163,7 +170,8 @@ export class Simulator {
     const { pool } = this;
     const isLate = this.injectFault("alarm late", 0.06);
     if (this.injectFault("alarm dropped", 0.02)) pool.alarmAt = null;
-    while (!isLate && pool.alarmAt !== null && pool.alarmAt <= until) {
+    for (let alarms = 0; !isLate && pool.alarmAt !== null && pool.alarmAt <= until; alarms++) {
+      must(17, alarms < MAX_ALARMS, "the alarm goes off without end");
       this.now = Math.max(this.now, pool.alarmAt);
       if (this.injectFault("object evicted", 0.05, "asleep until the alarm")) this.evict(false);
       this.fireAlarm();

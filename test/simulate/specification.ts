@@ -29,5 +29,6 @@ export const TRANSITIONS: Record<string, readonly string[]> = {
   canceling: ["canceled"],
 };
 
-export const isLeased = (status: string): boolean => ["assigned", "running", "canceling"].includes(status);
-export const isEnded = (status: string): boolean => !(status in TRANSITIONS);
+export const isLeased = (status: string): boolean =>
+  status === "assigned" || status === "running" || status === "canceling";
+export const isEnded = (status: string): boolean => status !== "queued" && !isLeased(status);

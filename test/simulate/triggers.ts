@@ -10,7 +10,7 @@ const MAX_BUILDS = 9;
 const MAX_BUILDS_WITH_JOBS = 6;
 const COMMIT = "c".repeat(40);
 
-const request = (id: string, { platform: _, supersedes: __, ...pipeline }: Pipeline): NewBuild => ({
+export const request = (id: string, { platform: _, supersedes: __, ...pipeline }: Pipeline): NewBuild => ({
   id,
   orgId: ORG,
   repoId: pipeline.repoId,
@@ -48,6 +48,8 @@ export const trigger = (simulator: Simulator): void => {
   const requires: Requires = { platform, web: random.chance(0.2), labels: random.chance(0.2) ? ["x"] : [] };
   const key = random.chance(0.4) ? `k${random.below(4)}` : null;
   const id = simulator.newId("b");
+  // Without a draw: with one, every history that somebody has noted would be another.
+  if (simulator.builds.length % 4 === 1) requires.xcode = "26";
   enqueue(simulator, {
     ...request(id, pipeline),
     priority: random.pick([0, 0, 0, 5, -5]),

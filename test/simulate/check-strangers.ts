@@ -1,0 +1,71 @@
+import { refOf } from "../../src/domain/git-ref.ts";
+import type { PoolState } from "../../src/domain/pool/state.ts";
+import type { AnyInput, Call, CheckContext } from "./observations.ts";
+import type { SimArriving } from "./repository.ts";
+import { must } from "./violation.ts";
+
+const LABEL = "untrusted";
+
+/** Remembers whose code was asked for, from what the host and people said alone. */
+export const noteStrangers = ({ observed }: CheckContext, value: AnyInput, { command, input }: Call): void => {
+  if (command === "arrive" && !value.isRepeat)
+    (input.builds as SimArriving[]).forEach(({ trust, needsApproval = false, branch, commitSha: sha }, index) => {
+      const { outcome, buildId } = value.builds[index];
+      if (outcome !== "made" || trust !== "untrusted") return;
+      observed.strangers.set(buildId, { ref: refOf(branch), sha, mustBeApproved: needsApproval, isApproved: false });
+    });
+  const repeated = command === "enqueue" && value.isNew ? observed.strangers.get(input.retryOf) : undefined;
+  if (repeated) observed.strangers.set(value.buildId, { ...repeated, mustBeApproved: true, isApproved: false });
+};
+
+/** A person said yes or no to a commit. */
+export const checkApproval = ({ observed, storage }: CheckContext, { input, now, build, audits }: Call): void => {
+  const stranger = observed.strangers.get(input.id);
+  const approval = build?.approval;
+  if (!stranger || !approval || build.status !== "queued" || build.several || approval.decision) return;
+  must(44, stranger.mustBeApproved, "a build waits for approval that nobody has to approve");
+  must(44, input.role !== "viewer", "a viewer approved a commit");
+  must(44, input.commitSha === null || input.commitSha === stranger.sha, "a commit was approved that nobody looked at");
+  must(44, now < approval.until, "a commit was approved after its time");
+  must(
+    44,
+    audits.includes(`job.${input.approved ? "approve" : "reject"} ${input.id}`),
+    "an approval left no audit entry",
+  );
+  const after = storage.rows.builds.get(input.id)!;
+  must(44, after.approval!.decision?.approved === input.approved, "a commit was not decided on as it was said");
+  must(44, input.approved ? after.status === "queued" : after.status === "canceled", "a rejected build goes on");
+  stranger.isApproved = input.approved;
+};
+
+/** What agents hold, after each call. */
+export const checkStrangers = ({ observed }: CheckContext, state: PoolState): void => {
+  for (const [id, { lease, requires }] of state.jobs) {
+    const agent = lease && state.agents.get(lease.agentId);
+    if (!agent) continue;
+    const build = state.builds.get(id)!;
+    const stranger = observed.strangers.get(build.jobOf ?? id);
+    const isMarked = agent.labels.includes(LABEL);
+    if (!stranger) {
+      must(45, !isMarked || requires.labels?.includes(LABEL) === true, "an agent for untrusted builds got another");
+      continue;
+    }
+    must(44, !stranger.mustBeApproved || stranger.isApproved, "a build runs whose commit nobody approved");
+    must(45, isMarked, "an untrusted build went to an agent without the label");
+    must(
+      45,
+      agent.features?.includes("untrusted") === true,
+      "an untrusted build went to a program that does not know of it",
+    );
+    must(45, build.trust === "untrusted", "a build forgot that it is untrusted");
+    must(44, build.commitSha === stranger.sha, "another commit runs than the one that was approved");
+  }
+};
+
+/** A build of a stranger ends none but those of its own ref. */
+export const checkEndedByStranger = ({ observed, storage }: CheckContext): void => {
+  for (const { supersededBy, branch } of storage.rows.builds.values()) {
+    const stranger = supersededBy ? observed.strangers.get(supersededBy) : undefined;
+    must(45, !stranger || refOf(branch) === stranger.ref, "an untrusted build ended one of another ref");
+  }
+};
