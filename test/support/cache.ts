@@ -48,6 +48,13 @@ export const endCache = (
     },
   );
 
+/** Asks for another grant of a save that was begun. */
+export const renewCache = (agent: Caller, job: Job, key: string, bytes: Uint8Array, grant: string) => {
+  const body = { key, bytes: bytes.length, sha256: sha256(bytes), codec: "gzip" };
+  const headers = { "X-Lease": String(job.lease), "X-Grant": grant };
+  return call(agent.token, "POST", `/job/${idOf(job)}/cache`, body, headers);
+};
+
 /** Saves an entry of one part as an agent does. */
 export const saveCache = async (agent: Caller, job: Job, key: string, bytes: Uint8Array): Promise<OpenedCache> => {
   const opened = await openCache(agent, job, key, bytes);

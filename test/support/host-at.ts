@@ -1,9 +1,20 @@
-import type { HostedHook, HostSettings, PostedStatus, Recorded } from "./recording-host/host-state.ts";
+import type {
+  HostedCheckRun,
+  HostedHook,
+  HostSettings,
+  MintedToken,
+  PostedStatus,
+  Recorded,
+} from "./recording-host/host-state.ts";
 
 interface Seen {
   requests: Recorded[];
   hooks: HostedHook[];
   statuses: PostedStatus[];
+  minted: MintedToken[];
+  checkRuns: HostedCheckRun[];
+  ordered: number[];
+  appHook: { url?: string; secret?: string; content_type?: string };
 }
 
 export const HOST_TOKEN = "canary-token-of-the-git-host";

@@ -18,17 +18,25 @@ interface PushFacts extends HostRepository {
   before?: string;
   message?: string;
   files?: string[];
+  sender?: string;
 }
 
 /** A push of a branch or a tag; a deletion where `sha` is null. */
 export const pushOf = (
   sha: string | null,
-  { ref = "refs/heads/main", before = SHA("0"), message = "Mend it", files = ["a.ts"], ...repository }: PushFacts = {},
+  {
+    ref = "refs/heads/main",
+    before = SHA("0"),
+    message = "Mend it",
+    files = ["a.ts"],
+    sender = "ann",
+    ...repository
+  }: PushFacts = {},
 ) => {
   const commit = sha && { id: sha, message, author: { name: "Ann" }, added: [], removed: [], modified: files };
   return {
     ...{ ref, before, after: sha ?? ZEROS, forced: false, deleted: sha === null },
-    ...{ repository: repositoryOf(repository), sender: { login: "ann" } },
+    ...{ repository: repositoryOf(repository), sender: { login: sender } },
     ...{ head_commit: commit, commits: commit ? [commit] : [] },
   };
 };
@@ -42,18 +50,29 @@ interface PullFacts extends HostRepository {
   title?: string;
   before?: string;
   draft?: boolean;
+  author?: string;
+  sender?: string;
+  /** What GitHub says of the author: MEMBER, CONTRIBUTOR. */
+  association?: string;
 }
 
 /** A change of a pull request of the repository itself, or of a fork: of the repository with the id `forkOf`. */
 export const pullOf = (action: string, sha: string, facts: PullFacts = {}) => {
   const { number = 7, branch = "topic", base = "main", forkOf = facts.id ?? 1, title = "Add it" } = facts;
-  const { updatedAt = "2026-11-22T10:00:00Z", before, draft = false } = facts;
+  const { updatedAt = "2026-11-22T10:00:00Z", before, draft = false, author = "ann", sender = "ann" } = facts;
   return {
-    ...{ action, number, before, repository: repositoryOf(facts), sender: { login: "ann" } },
+    ...{ action, number, before, repository: repositoryOf(facts), sender: { login: sender } },
     pull_request: {
-      ...{ title, draft, merged: false, user: { login: "ann" }, labels: [], updated_at: updatedAt },
+      ...{ title, draft, merged: false, user: { login: author }, labels: [], updated_at: updatedAt },
+      author_association: facts.association,
       base: { ref: base },
       head: { ref: branch, sha, repo: forkOf === null ? null : { id: forkOf } },
     },
   };
 };
+
+/** What a merge queue says of a commit that it tries. */
+export const groupOf = (action: string, sha: string, ref = "refs/heads/gh-readonly-queue/main/pr-7-abc") => ({
+  ...{ action, repository: repositoryOf(), sender: { login: "github-merge-queue[bot]" } },
+  merge_group: { head_ref: ref, head_sha: sha, base_ref: "refs/heads/main", base_sha: SHA("0") },
+});

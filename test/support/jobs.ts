@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { Build } from "../../src/protocol/build.ts";
-import type { Job } from "../../src/protocol/jobs.ts";
+import { FEATURES, type Job } from "../../src/protocol/jobs.ts";
 import { type Answer, call } from "./api.ts";
 
 /** The commit of every build that these helpers plan. */
@@ -12,7 +12,7 @@ interface Caller {
 }
 
 /** Polls once as an agent that plans and runs jobs: 200 with a job, or 204. */
-export const pollForJobs = (agent: Caller, features = "environment,jobs"): Promise<Answer<Job>> =>
+export const pollForJobs = (agent: Caller, features: string = FEATURES.join(",")): Promise<Answer<Job>> =>
   call<Job>(agent.token, "GET", `/buildagent/${agent.id}/poll?wait=0`, undefined, { "X-Agent-Features": features });
 
 /** A call about what the agent holds, under its lease. */

@@ -35,6 +35,8 @@ export const startAgent = async (
     register?: string[];
     start?: string[];
     url?: string;
+    /** Labels that its token grants, and with which it registers. */
+    labels?: string[];
     program?: string;
     /** Arguments of Node for `start`. */
     preload?: string[];
@@ -44,11 +46,16 @@ export const startAgent = async (
   const { token } = await client.call<{ token: string }>("POST", "/token", {
     name,
     kind: "registration",
-    labels: ["special"],
+    labels: ["special", ...(options.labels ?? [])],
   });
   const url = options.url ?? client.url;
   const registering = ["register", "--url", url, "--token-file", "-", "--name", name, "--state", state];
-  const registration = run(options.program ?? testedAgent(), [...registering, ...(options.register ?? [])], "pipe");
+  const labelled = options.labels ? ["--labels", options.labels.join(",")] : [];
+  const registration = run(
+    options.program ?? testedAgent(),
+    [...registering, ...labelled, ...(options.register ?? [])],
+    "pipe",
+  );
   const printedByRegister = collect(registration);
   registration.stdin?.end(`${token}\n`);
   const [code] = await once(registration, "exit");

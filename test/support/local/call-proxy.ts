@@ -8,6 +8,8 @@ export class CallProxy {
   passes: (call: string) => boolean = () => true;
   /** Whether the answer of a call comes back to the caller. Otherwise the connection breaks off. */
   returns: (call: string) => boolean = () => true;
+  /** The status that a call is answered with in place of the service; null where the service answers. */
+  refuses: (call: string) => number | null = () => null;
   readonly #target: number;
   readonly #server = createServer((incoming, response) => this.#pass(incoming, response));
   readonly #open = new Set<Duplex>();
@@ -44,6 +46,12 @@ export class CallProxy {
     const { method, url, headers } = incoming;
     const call = `${method} ${url}`;
     if (!this.passes(call)) return void incoming.socket.destroy();
+    const refused = this.refuses(call);
+    if (refused !== null) {
+      incoming.resume();
+      response.writeHead(refused, { "Content-Type": "application/json" });
+      return void incoming.on("end", () => response.end("{}"));
+    }
     const sent = request({ host: "127.0.0.1", port: this.#target, method, path: url, headers });
     sent.on("response", (answer) => {
       if (!this.returns(call)) return void incoming.socket.destroy();

@@ -4,6 +4,7 @@ import type { Client } from "../../../src/local/client.ts";
 import { waitForEnd } from "../../../src/local/demo.ts";
 import type { Build } from "../../../src/protocol/build.ts";
 import type { Pipeline } from "../../../src/protocol/pipeline.ts";
+import type { TestReport } from "../../../src/protocol/test-report.ts";
 import { type RunningAgent, startAgent } from "./agent.ts";
 import { connectRepository, makeRepository } from "./git-repository.ts";
 import { type LocalService, startLocalService } from "./service.ts";
@@ -19,8 +20,16 @@ const FOLDERS: Record<Side, string[]> = {
 };
 
 const VARS = { LEASE_SECONDS: "15", HEARTBEAT_SECONDS: "1", POLL_SECONDS: "2" };
-/** Waits for a file, and counts how often it ran. */
-const FILE = `steps:\n  - run: echo run >> "$RUNS"; while [ ! -e "$GO" ]; do sleep 0.05; done\n`;
+/** Waits for a file, counts how often it ran, and leaves an artifact, a report and an entry of the cache. */
+const FILE = `steps:
+  - run: |
+      echo run >> "$RUNS"; while [ ! -e "$GO" ]; do sleep 0.05; done
+      cat cached 2> /dev/null && echo "the cache was there"
+      echo "$RUNS" > left; echo once > cached; echo '<testsuite><testcase name="one"/></testsuite>' > junit.xml
+artifacts: [{ name: left, path: left }]
+reports: { junit: junit.xml }
+cache: [{ name: cached, key: one, path: cached }]
+`;
 
 /** What must be true after a restore, each with what was found. */
 export interface Finding {
@@ -134,6 +143,28 @@ export class RestoreScenario {
     await this.#eventually("no list shows a build under way that is none", listed, 0);
     const ids = async () => (await this.#client.call<Build[]>("GET", "/build")).length;
     await this.#eventually("the list has every build once", ids, isForgotten ? 3 : 5);
+    await this.#lookAtWhatIsLeft({ before, across, after }, next);
+  }
+
+  /** What builds left lies in the archive, which no restore puts back. */
+  async #lookAtWhatIsLeft(known: Record<"before" | "across" | "after", Build>, next: Build): Promise<void> {
+    const isForgotten = this.side === "both";
+    for (const [name, { id }] of Object.entries(known)) {
+      if (name === "after" && isForgotten) continue;
+      const left = async () => {
+        const { url, token } = this.#client;
+        const headers = { Authorization: `Bearer ${token}` };
+        const answer = await fetch(`${url}/job/${id}/artifact/left/content/left`, { headers });
+        return answer.ok ? (await answer.text()).trim() : answer.status;
+      };
+      await this.#eventually(`the artifact of ${name} is there`, left, this.#path(`runs-${name}`));
+      const tests = async () =>
+        (await this.#client.call<TestReport[]>("GET", `/build/${id}/tests`)).map(({ counts }) => counts.total).join();
+      await this.#eventually(`the tests of ${name} are known`, tests, "1");
+    }
+    const { url, token } = this.#client;
+    const log = await fetch(`${url}/build/${next.id}/log`, { headers: { Authorization: `Bearer ${token}` } });
+    this.#find("the next build finds the cache", (await log.text()).includes("\nthe cache was there\n"), true);
   }
 
   #find(what: string, found: unknown, wanted: unknown): void {

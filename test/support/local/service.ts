@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "../../../src/local/client.ts";
-import { ensureDevVars, migrate, type Service, startService } from "../../../src/local/service.ts";
+import { ensureDevVars, localSettings, migrate, type Service, startService } from "../../../src/local/service.ts";
 import { preparedService } from "../set-up/service.ts";
 
 /** Each test worker has its own range, below the ephemeral ports: parallel test files never take the same port. */
@@ -56,7 +56,8 @@ export const startLocalService = async (
   if (prepared && first === undefined) cpSync(prepared.state, stateFolder, { recursive: true });
   else await migrate(stateFolder, config);
   const port = await freePort();
-  const options = { port, state: stateFolder, envFile, vars, quiet: true, logLevel };
+  const settings = { ...localSettings(port), ...vars };
+  const options = { port, state: stateFolder, envFile, vars: settings, quiet: true, logLevel };
   let printed = "";
   const start = async (): Promise<Service> => {
     const started = await startService({ ...options, config });

@@ -1,10 +1,25 @@
-import type { HostedHook, HostedRepository, HostSettings, PostedStatus } from "./host-state.ts";
+import type {
+  HostedCheckRun,
+  HostedHook,
+  HostedRepository,
+  HostSettings,
+  MintedToken,
+  PostedStatus,
+} from "./host-state.ts";
 
 /** What the routes of a host work on. */
 export interface Place {
   settings: Required<HostSettings>;
   hooks: HostedHook[];
   statuses: PostedStatus[];
+  minted: MintedToken[];
+  checkRuns: HostedCheckRun[];
+  /** Ids of the attempts that were ordered again. */
+  ordered: number[];
+  /** Delivers once more. */
+  onOrder?: (attemptId: number) => void;
+  /** Where the App's deliveries go, and with which secret. */
+  appHook: { url?: string; secret?: string; content_type?: string };
   /** Scheme, host and path of the API. */
   api: string;
 }
@@ -30,6 +45,11 @@ export const pageOf = <T>(all: T[], query: URLSearchParams, size: string): T[] =
   const count = Number(query.get(size) ?? 30);
   return all.slice((Number(query.get("page") ?? 1) - 1) * count).slice(0, count);
 };
+
+export const shownLikeGithub = ({ id, fullName, defaultBranch = "main", isPrivate = false }: HostedRepository) => ({
+  ...{ id, full_name: fullName, name: fullName.split("/")[1], private: isPrivate, default_branch: defaultBranch },
+  clone_url: "https://elsewhere.example/not/used.git",
+});
 
 export const byName = ({ settings }: Place, fullName: string): HostedRepository | undefined =>
   settings.repositories.find((one) => one.fullName === fullName);

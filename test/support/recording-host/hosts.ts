@@ -1,5 +1,6 @@
 import type { HostKind } from "../../../src/protocol/connection.ts";
-import { byId, byName, type Call, hookCall, json, missing, type Place, pageOf } from "./answers.ts";
+import { byId, byName, type Call, hookCall, json, missing, type Place, pageOf, shownLikeGithub } from "./answers.ts";
+import { checkRunCall, permissionCall } from "./check-runs.ts";
 import type { HostedHook, HostedRepository } from "./host-state.ts";
 
 /** How one kind of host answers. */
@@ -10,11 +11,6 @@ export interface Manner {
   /** Undefined where no route has this path. */
   answer(method: string, call: Call): Response | undefined;
 }
-
-const shownLikeGithub = ({ id, fullName, defaultBranch = "main", isPrivate = false }: HostedRepository) => ({
-  ...{ id, full_name: fullName, name: fullName.split("/")[1], private: isPrivate, default_branch: defaultBranch },
-  clone_url: "https://elsewhere.example/not/used.git",
-});
 
 const hookLikeGithub = ({ id, url, events }: HostedHook) => ({
   ...{ id, type: "Repository", name: "web", active: true, events },
@@ -51,9 +47,11 @@ const below = (
   method: string,
   call: Call,
   repository: HostedRepository,
-  [what, id]: string[],
+  [what, id = "", more = ""]: string[],
 ): Response | undefined => {
   if (what === undefined) return json(200, shownLikeGithub(repository));
+  if (what === "check-runs" || what === "commits") return checkRunCall(method, call, repository, [what, id, more]);
+  if (what === "collaborators" && more === "permission") return permissionCall(call, id);
   if (what === "statuses" && method === "POST") return postStatus(call, repository, id ?? "");
   if (what !== "hooks") return undefined;
   if (!call.place.settings.mayManageHooks) return missing();

@@ -2,6 +2,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { HostKind } from "../../../src/protocol/connection.ts";
 import { json, missing, type Place } from "./answers.ts";
+import { answerApp, answerGit } from "./github-app.ts";
 import type { HostFault, HostSettings, Recorded } from "./host-state.ts";
 import { MANNERS } from "./hosts.ts";
 import { type RequestChecker, requestChecker } from "./request-checker.ts";
@@ -42,8 +43,14 @@ export class RecordingHost {
   readonly place: Place;
 
   constructor(settings: HostSettings) {
-    const given = { account: "builds", scopes: null, mayManageHooks: true, repositories: [], faults: [], ...settings };
-    this.place = { settings: given, hooks: [], statuses: [], api: "" };
+    const blank = {
+      ...{ account: "builds", scopes: null, mayManageHooks: true, repositories: [], faults: [], app: null },
+      ...{ loses: 0, attempts: [], people: {} },
+    };
+    this.place = {
+      settings: { ...blank, ...settings },
+      ...{ hooks: [], statuses: [], minted: [], checkRuns: [], ordered: [], appHook: {}, api: "" },
+    };
   }
 
   get settings(): Place["settings"] {
@@ -55,6 +62,7 @@ export class RecordingHost {
     const url = new URL(request.url);
     const manner = MANNERS[kind];
     this.place.api = url.origin + manner.api;
+    if (url.pathname.endsWith("/info/refs")) return answerGit(this.place, request.headers);
     if (!url.pathname.startsWith(manner.api)) return new Response("no API here", { status: 404 });
     const path = url.pathname.slice(manner.api.length);
     const { method, headers } = request;
@@ -66,9 +74,16 @@ export class RecordingHost {
     const fault = this.#faultOf(`${method} ${path}`);
     if (fault) return faulty(fault, url);
     if (problems.length > 0) return json(400, { message: problems.join("; ") });
-    if (!manner.isToken(headers, token)) return json(401, { message: "Bad credentials" });
     const parts = path.slice(1).split("/").map(decodeURIComponent);
-    return manner.answer(method, { place: this.place, parts, query, body }) ?? missing();
+    const call = { place: this.place, parts, query, body };
+    const byApp = answerApp(method, call, headers);
+    if (byApp) return byApp;
+    const isMinted = this.place.minted.some((minted) => manner.isToken(headers, minted.token));
+    if (!isMinted && !manner.isToken(headers, token)) return json(401, { message: "Bad credentials" });
+    const answer = manner.answer(method, call) ?? missing();
+    if (method === "GET" || this.settings.loses <= 0) return answer;
+    this.settings.loses -= 1;
+    return new Response("<h1>Bad gateway</h1>", { status: 502 });
   }
 
   #faultOf(request: string): HostFault | undefined {
@@ -78,8 +93,14 @@ export class RecordingHost {
   }
 }
 
-/** Serves a host on this machine. Its address is the `webUrl` of a connection. */
-export const listen = async (host: RecordingHost): Promise<{ url: string; close(): void }> => {
+/**
+ * Serves a host on this machine. Its address is the `webUrl` of a connection.
+ * @param pageFor What the host shows to people, besides its API.
+ */
+export const listen = async (
+  host: RecordingHost,
+  pageFor: (request: Request) => Promise<Response | null> = async () => null,
+): Promise<{ url: string; close(): void }> => {
   const server: Server = createServer((incoming, outgoing) => {
     const chunks: Buffer[] = [];
     incoming.on("data", (chunk) => chunks.push(chunk));
@@ -87,9 +108,8 @@ export const listen = async (host: RecordingHost): Promise<{ url: string; close(
       const headers = new Headers(incoming.headers as Record<string, string>);
       const { method = "GET" } = incoming;
       const body = chunks.length > 0 ? Buffer.concat(chunks) : null;
-      const answer = await host.handle(
-        new Request(`http://${incoming.headers.host}${incoming.url}`, { method, headers, body }),
-      );
+      const request = new Request(`http://${incoming.headers.host}${incoming.url}`, { method, headers, body });
+      const answer = (await pageFor(request)) ?? (await host.handle(request));
       outgoing.writeHead(answer.status, Object.fromEntries(answer.headers));
       outgoing.end(Buffer.from(await answer.arrayBuffer()));
     });

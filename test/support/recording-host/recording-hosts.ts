@@ -31,6 +31,14 @@ export const recordingHosts = () => {
     // 410: nobody furnished it, and it was asked.
     if (!host) return json(strangers.has(name) ? 410 : 404, null);
     const { requests, place } = host;
-    return json(200, { requests, hooks: place.hooks, statuses: place.statuses });
+    return json(200, {
+      requests,
+      hooks: place.hooks,
+      statuses: place.statuses,
+      minted: place.minted,
+      checkRuns: place.checkRuns,
+      ordered: place.ordered,
+      appHook: place.appHook,
+    });
   };
 };

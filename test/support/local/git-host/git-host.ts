@@ -56,6 +56,10 @@ export class TestGitHost {
   readonly api: RecordingHost;
   readonly repositories: BareRepository[] = [];
   readonly deliveries: HostDelivery[] = [];
+  /** Ids of repositories that everybody may read. */
+  readonly publicIds = new Set<number>();
+  /** What git asked for, and whether with a token of the App. */
+  readonly gitReads: { repositoryId: number; isMinted: boolean }[] = [];
   url = "";
   trouble: HostTrouble = null;
   /** The most requests to the API that were under way at once. */
@@ -158,6 +162,14 @@ export class TestGitHost {
     else await this.#serveGit(request, response);
   }
 
+  /** Whether git was given a token of the App that reads this repository. */
+  #isMintedFor({ id }: BareRepository, basic: string): boolean {
+    const given = Buffer.from(basic, "base64").toString();
+    return this.api.place.minted.some(
+      ({ token, body }) => given === `x-access-token:${token}` && body.repository_ids?.includes(id) === true,
+    );
+  }
+
   async #serveApi(request: IncomingMessage, response: ServerResponse): Promise<void> {
     this.#atOnce += 1;
     this.mostAtOnce = Math.max(this.mostAtOnce, this.#atOnce);
@@ -182,12 +194,16 @@ export class TestGitHost {
 
   async #serveGit(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const basic = String(request.headers.authorization).replace(/^Basic /, "");
-    if (!Buffer.from(basic, "base64").toString().endsWith(`:${this.secrets.gitPassword}`)) {
+    const path = new URL(request.url ?? "/", this.url).pathname;
+    const repository = this.repositories.find(({ fullName }) => path.startsWith(`/${fullName}.git/`));
+    const isRead = !`${request.url}`.includes("git-receive-pack");
+    const isPublic = isRead && repository !== undefined && this.publicIds.has(repository.id);
+    const isMinted = isRead && repository !== undefined && this.#isMintedFor(repository, basic);
+    if (repository) this.gitReads.push({ repositoryId: repository.id, isMinted });
+    if (!isPublic && !isMinted && !Buffer.from(basic, "base64").toString().endsWith(`:${this.secrets.gitPassword}`)) {
       response.writeHead(401, { "WWW-Authenticate": 'Basic realm="git"' }).end();
       return;
     }
-    const path = new URL(request.url ?? "/", this.url).pathname;
-    const repository = this.repositories.find(({ fullName }) => path.startsWith(`/${fullName}.git/`));
     const before = path.endsWith("/git-receive-pack") ? repository?.refs() : undefined;
     await serveGit({ root: this.#root, user: "pusher" }, request, response, () => {
       if (repository && before) for (const change of repository.changesSince(before)) this.#pushed(repository, change);
@@ -226,10 +242,18 @@ export class TestGitHost {
 
   #tell(repository: BareRepository, events: HostEvent[]): void {
     for (const event of events) {
-      for (const hook of this.api.place.hooks) {
+      const { hooks } = this.api.place;
+      for (const hook of [...hooks, ...this.#hookOfApp(repository)]) {
         if (hook.repositoryId === repository.id && wants(hook, event.name)) this.#send(newDelivery(hook, event));
       }
     }
+  }
+
+  #hookOfApp({ id }: BareRepository): HostedHook[] {
+    const { settings, appHook } = this.api.place;
+    const { url, secret } = appHook;
+    const isInstalled = settings.app?.installationId !== undefined;
+    return isInstalled && url && secret ? [{ id: 1, repositoryId: id, url, secret, events: ALL_EVENTS }] : [];
   }
 
   #send(delivery: HostDelivery): void {
