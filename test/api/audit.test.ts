@@ -192,6 +192,7 @@ describe("the audit", () => {
     const missing = writing.map(({ method, path }) => `${method} ${path}`).filter((route) => !covered.has(route));
     // A delivery that is taken once more leaves the entries of the builds that it makes (deliveries.test.ts).
     // A connection is deleted in two writes, each with its entry (connection-troubles.test.ts).
+    // Where an App is installed is found at its host (app-connections.test.ts).
     // The audit goes with its organization, whose slug stays in former_organization with the time of the deletion.
     // Artifacts are deleted and shared, and a cache emptied, in tests of their own (artifacts.test.ts, cache.test.ts).
     expect(missing.sort()).toEqual([
@@ -200,6 +201,7 @@ describe("the audit", () => {
       "DELETE /organization/:id",
       "DELETE /repository/:id/cache",
       "POST /connection/:id/delivery/:deliveryId/redeliver",
+      "POST /connection/:id/installation",
       "POST /job/:id/artifact/:name/share",
       "POST /operator/pool/restore",
       "POST /operator/restored",

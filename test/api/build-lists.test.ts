@@ -102,6 +102,7 @@ describe("builds in lists", () => {
       ...{ branch: "refs/tags/v1", ref: "refs/tags/v1", commitSha: OTHER_SHA, status: "failed", event: "tag" },
       ...{ trigger: "retry", priority: 0, agentId: null, attempt: 1, exitCode: null, reason: null, message: null },
       ...{ tag: "v1", pull: null, base: null, subject: null, author: null, schedule: null, supersededBy: null },
+      ...{ trust: "trusted", approval: null },
       ...{ leak: false, ...without, retryOf: null, createdBy: { kind: "token", id: setup.orgId, name: "t" } },
       queuedAt: new Date(tag.queued_at).toISOString(),
       startedAt: new Date(tag.queued_at).toISOString(),

@@ -5,7 +5,7 @@ import { call, expectProblem, newAgent, newPipeline, newToken } from "../support
 import { packed, sha256 } from "../support/artifact-files.ts";
 import { openArtifact } from "../support/artifacts.ts";
 import { newBuildSetup, trigger } from "../support/build-setup.ts";
-import { endCache, findCache, foundOf, openCache, saveCache, sendCachePart } from "../support/cache.ts";
+import { endCache, findCache, foundOf, openCache, renewCache, saveCache, sendCachePart } from "../support/cache.ts";
 import { held, takeAndStart } from "../support/jobs.ts";
 import { running } from "../support/left.ts";
 
@@ -141,6 +141,27 @@ describe("an attacker of the cache", () => {
       422,
       "invalid",
     );
+  });
+
+  it("continues no save but the caller's own, with the bytes that were announced, under the same lease", async () => {
+    const setup = await running();
+    const { agent, job } = setup;
+    const { grant } = (await openCache(agent, job, KEY, BYTES)).body;
+    const another = await running();
+    const foreign = (await openCache(another.agent, another.job, KEY, BYTES)).body.grant;
+    const read = (await findCache(agent, job, [KEY])).body;
+    expect(read.entries).toEqual([null]);
+    for (const wrong of [foreign, `${grant}x`, `${grant.slice(0, 20)}!${grant.slice(21)}`, "mrx_e30.x"])
+      expectProblem(await renewCache(agent, job, KEY, BYTES, wrong), 403, "forbidden");
+    expectProblem(await renewCache(agent, job, KEY, EVIL, grant), 403, "forbidden");
+    expectProblem(await renewCache(agent, job, `${KEY}2`, BYTES, grant), 403, "forbidden");
+    expectProblem(await renewCache(another.agent, another.job, KEY, BYTES, grant), 403, "forbidden");
+    expectProblem(await renewCache(another.agent, job, KEY, BYTES, grant), 404, "not-found");
+    await held(agent, job, "POST", "finish", { status: "succeeded", exitCode: 0 });
+    expectProblem(await renewCache(agent, job, KEY, BYTES, grant), 409, "lease-lost");
+    await trigger(setup.admin, setup.pipeline.id);
+    const next = await takeAndStart(agent);
+    expectProblem(await renewCache(agent, next, KEY, BYTES, grant), 403, "forbidden");
   });
 
   it("cannot lie about bytes, sum or scope", async () => {

@@ -1,8 +1,8 @@
 import { env, exports } from "cloudflare:workers";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { call, expectProblem, newToken } from "../support/api.ts";
 import { type newBuildSetup, trigger } from "../support/build-setup.ts";
-import { endCache, findCache, foundOf, openCache, saveCache, sendCachePart } from "../support/cache.ts";
+import { endCache, findCache, foundOf, openCache, renewCache, saveCache, sendCachePart } from "../support/cache.ts";
 import { held, takeAndStart } from "../support/jobs.ts";
 import { running } from "../support/left.ts";
 
@@ -34,6 +34,24 @@ describe("the cache of a repository", () => {
     );
     const bytes = new Uint8Array(await answer.arrayBuffer());
     expect(bytes).toEqual(BYTES);
+  });
+
+  it("is saved under several grants, when it takes longer than one lasts", async () => {
+    const { agent, job } = await running();
+    const opened = await openCache(agent, job, KEY, BYTES);
+    const beat = { "X-Lease": String(job.lease) };
+    try {
+      for (const begun = Date.now(); Date.now() < begun + 61 * 60_000; vi.setSystemTime(Date.now() + 45_000))
+        expect((await call(agent.token, "POST", `/buildagent/${agent.id}/heartbeat`, {}, beat)).status).toBe(200);
+      expectProblem(await sendCachePart(agent, job, opened.body, BYTES), 403, "forbidden");
+      const renewed = await renewCache(agent, job, KEY, BYTES, opened.body.grant);
+      expect(renewed, renewed.text).toMatchObject({ status: 201, body: { cacheId: opened.body.cacheId, parts: 1 } });
+      const part = await sendCachePart(agent, job, renewed.body, BYTES);
+      expect((await endCache(agent, job, renewed.body, [part.body.etag])).status).toBe(204);
+      expect(await foundOf(agent, job, KEY)).toMatchObject({ bytes: BYTES.length });
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it("finds the newest entry of a fallback, and an exact key before it", async () => {

@@ -5,8 +5,10 @@ import { VERSION } from "../../src/protocol/version.ts";
 import { call, created, expectProblem, newOrganization, newToken } from "../support/api.ts";
 import { sendArtifact } from "../support/artifacts.ts";
 import { type BuildSetup, newBuildSetup, takeNewJob, trigger } from "../support/build-setup.ts";
+import { saveCache } from "../support/cache.ts";
 import { databaseWithHook, deployedWith, poolStub } from "../support/deployment.ts";
 import { COMMIT, held, takeAndStart } from "../support/jobs.ts";
+import { reportedTest, testReport } from "../support/tests.ts";
 
 const operator = env.OPERATOR_TOKEN ?? "";
 const SECRET = "a value that no export has";
@@ -67,6 +69,9 @@ describe("GET /organization/{id}/export", () => {
     const { build } = job;
     expect((await held(agent, job, "POST", "environment", { commitSha: COMMIT })).status).toBe(200);
     await sendArtifact(agent, job, "report", { "a.txt": "text" });
+    await saveCache(agent, job, "v1/npm", new Uint8Array(9));
+    const report = await held(agent, job, "PUT", "tests", testReport([reportedTest(1)]));
+    expect(report, report.text).toMatchObject({ status: 200 });
     await held(agent, job, "POST", "finish", { status: "succeeded", exitCode: 0 });
     await poolStub(orgId).flush();
     for (const token of [admin, operator]) {
@@ -88,6 +93,8 @@ describe("GET /organization/{id}/export", () => {
           ["variable", 2],
           ["build", 1],
           ["artifact", 1],
+          ["tests", 1],
+          ["cache", 1],
           ["audit", expect.any(Number)],
           ["agent", 1],
         ],
@@ -97,7 +104,10 @@ describe("GET /organization/{id}/export", () => {
       const recordOf = (noun: string) => lines.find((line) => line.noun === noun)?.record;
       expect(recordOf("artifact")).toMatchObject({ jobId: build.id, name: "report", bytes: 4, files: 1 });
       expect(recordOf("build")).toMatchObject({ id: build.id, status: "succeeded", environment: expect.any(Array) });
-      const text = JSON.stringify(lines);
+      expect(recordOf("tests")).toMatchObject({ counts: { total: 11, failed: 1 } });
+      expect(recordOf("cache")).toMatchObject({ repoId: build.repoId, key: "v1/npm", bytes: 9 });
+      // The sum of an entry is no secret.
+      const text = JSON.stringify(lines.filter(({ noun }) => noun !== "cache"));
       for (const secret of [SECRET, admin, agent.token]) expect(text).not.toContain(secret);
       expect(text).not.toMatch(/[0-9a-f]{64}|[Ss]ealed|[Hh]ash/);
       expect(text).toContain("to see");

@@ -52,12 +52,12 @@ const receive = async (response: Response): Promise<Received> => {
   return { status, headers, answer: text === "" || isArchive ? undefined : isJson ? JSON.parse(text) : text };
 };
 
-/** The first answer that is not an empty list. */
-const firstNonEmpty = async (ask: () => Promise<Received>): Promise<Received> => {
+/** The first answer that has a value at the path. */
+const firstWith = async (path: string, ask: () => Promise<Received>): Promise<Received> => {
   const received = await ask();
-  if (!Array.isArray(received.answer) || received.answer.length > 0) return received;
+  if ((path.split(".").reduce((found, field) => found?.[field], received.answer) ?? null) !== null) return received;
   await new Promise((resolve) => setTimeout(resolve, 50));
-  return firstNonEmpty(ask);
+  return firstWith(path, ask);
 };
 
 /** Sends the steps one after the other; each may use values of earlier answers. */
@@ -69,7 +69,7 @@ export const replay = async (
 ): Promise<Exchange[]> => {
   const answers: Answers = {};
   const exchanges: Exchange[] = [];
-  for (const { name, isEventual, ...step } of steps) {
+  for (const { name, until, ...step } of steps) {
     const resolved = resolve(step, answers);
     const { as = "admin", id, deliveryId, parts = {}, query, headers = {}, body } = resolved;
     const { method, path } = routeOf(routes, step.operation);
@@ -80,6 +80,8 @@ export const replay = async (
       const sent = {
         Authorization: `Bearer ${token}`,
         ...(body === undefined ? {} : { "Content-Type": isText ? "application/octet-stream" : "application/json" }),
+        // Inside workerd no network adds it.
+        ...(isText ? { "Content-Length": String(new TextEncoder().encode(body).length) } : {}),
         ...Object.fromEntries(Object.entries(headers).map(([header, value]) => [header, String(value)])),
       };
       const bytes = body === undefined ? undefined : isText ? body : JSON.stringify(body);
@@ -87,7 +89,7 @@ export const replay = async (
       const place = known.replace(/:(\w+)/g, (_, part: string) => parts[part] ?? "");
       return receive(await send(place + search, { method, headers: sent, body: bytes }));
     };
-    const { status, headers: responseHeaders, answer } = await (isEventual ? firstNonEmpty(ask) : ask());
+    const { status, headers: responseHeaders, answer } = await (until ? firstWith(until, ask) : ask());
     if (name) answers[name] = answer;
     exchanges.push({ ...resolved, as, status, answer, method, path, responseHeaders });
   }

@@ -14,8 +14,8 @@ export interface Step {
   headers?: Record<string, string>;
   body?: unknown;
   status: number;
-  /** A list that is eventually consistent: requested again until it is not empty. */
-  isEventual?: true;
+  /** The path of a value that is there in the end: requested again until it is. */
+  until?: string;
 }
 
 const step = (operation: string, status: number, summary: string, more: Partial<Step> = {}): Step => ({
@@ -247,6 +247,8 @@ const JOBS_STORY: Step[] = [
   step("getJobTests", 200, "Those of one job", { id: "$plan.jobs.0.id" }),
   step("listFlakyTests", 200, "No test was flaky lately", { id: "$repo.id" }),
   step("getTestHistory", 200, "When a test failed", { id: "$repo.id", parts: { testId: FAILED_TEST.id } }),
+  step("listPipelineHistories", 200, "How the builds of the pipelines went lately", { query: { limit: "10" } }),
+  step("getPipelineHistory", 200, "The same of one pipeline", { id: "$pipeline.id" }),
   step("listCache", 200, "What builds of the repository find again", { id: "$repo.id" }),
   step("emptyCache", 204, "Nothing of it is found any more", { id: "$repo.id" }),
   step("getBuild", 200, "The build with its jobs", { id: "$several.id" }),
@@ -298,6 +300,7 @@ export const SCENARIO: Step[] = [
   step("updateConnection", 200, "Another name", { id: "$connection.id", body: { name: "Forgejo of the team" } }),
   step("getConnection", 200, "The connection", { id: "$connection.id" }),
   step("showHook", 200, "What to type at the host", { id: "$connection.id" }),
+  step("installConnection", 409, "It has no GitHub App", { id: "$connection.id" }),
   step("rotateConnection", 200, "Another address and secret", { id: "$connection.id" }),
   step("linkRepository", 201, "A repository of the host, by its number there", {
     name: "hosted",
@@ -487,7 +490,7 @@ export const SCENARIO: Step[] = [
     headers: { "X-Lease": "$job.lease" },
     body: { status: "failed", exitCode: 1 },
   }),
-  step("listUses", 200, "Which builds were given a secret", { id: "$secret.id", isEventual: true }),
+  step("listUses", 200, "Which builds were given a secret", { id: "$secret.id", until: "0" }),
   step("readLog", 200, "The log", { id: "$build.id" }),
   step("readLog", 206, "Its last three bytes", { id: "$build.id", headers: { Range: "bytes=-3" } }),
   step("listLogTimes", 200, "When its parts were stored", { id: "$build.id" }),
@@ -509,9 +512,12 @@ export const SCENARIO: Step[] = [
   ...JOBS_STORY,
   step("listBuilds", 200, "The newest successful build of a branch", {
     query: { branch: "trunk", status: "succeeded", limit: "1" },
-    isEventual: true,
+    until: "0",
   }),
-  step("listBuilds", 200, "The builds of a commit", { query: { commitSha: COMMIT.slice(0, 7), limit: "1" } }),
+  step("listBuilds", 200, "The builds of a commit", {
+    query: { commitSha: COMMIT.slice(0, 7), limit: "1" },
+    until: "0.tests",
+  }),
   step("deleteLog", 204, "The log shows what it should not", { id: "$build.id" }),
   step("readLog", 404, "The log is gone", { id: "$build.id" }),
   step("deleteBuild", 204, "Nobody needs it", { id: "$second.id" }),

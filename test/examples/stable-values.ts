@@ -10,6 +10,7 @@ const CHANGING: { kind: string; pattern: RegExp; replacement(n: number, found: s
     pattern: /\b202\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g,
     replacement: (n) => new Date(Date.UTC(2026, 10, 2, 9, 0, n)).toISOString(),
   },
+  { kind: "day", pattern: /(?<="lastUsed":")202\d-\d\d-\d\d(?=")/g, replacement: () => "2026-11-02" },
   {
     kind: "token",
     pattern: /\bmr[tra]_acme_[A-Za-z0-9]{42}\b/g,

@@ -5,6 +5,7 @@ import type { Problem } from "../../../src/protocol/problem.ts";
 import { type Answer, call, created, newPipeline, newRepository } from "../../support/api.ts";
 import { trigger } from "../../support/build-setup.ts";
 import { type Furnished, newFurnished } from "../../support/furnished.ts";
+import { BY_RULE_OF_FILES } from "./by-rule-of-files.ts";
 import {
   AGENT,
   asAgent,
@@ -92,6 +93,7 @@ const TOO_LARGE: DeliveryNote = {
 
 /** A request that raises a problem of an operation's own rules, by the operation's id and the kind of problem. */
 export const BY_RULE: Record<string, Provoke> = {
+  ...BY_RULE_OF_FILES,
   "createOrganization duplicate": ({ orgId }) =>
     call(env.OPERATOR_TOKEN ?? "", "POST", "/organization", { id: orgId, name: "x" }),
 
@@ -171,6 +173,8 @@ export const BY_RULE: Record<string, Provoke> = {
 
   "updateConnection conflict": overtaken("PUT", "/connection", { name: "x" }),
   "deleteConnection conflict": overtaken("DELETE", "/connection"),
+  "installConnection conflict": ({ admin, ids }) =>
+    call(admin, "POST", `/connection/${ids["/connection"]}/installation`),
   "rotateConnection conflict": overtaken("POST", "/connection", undefined, "/rotate"),
   "listHostRepositories conflict": withBrokenToken("GET", "/repository"),
   "checkConnection conflict": withBrokenToken("GET", "/check"),

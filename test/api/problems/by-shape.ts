@@ -1,9 +1,11 @@
 import type * as z from "zod/mini";
 import type { Route } from "../../../src/api/routes/route.ts";
+import { LIMITS } from "../../../src/protocol/limits.ts";
 import type { Problem, ProblemKind } from "../../../src/protocol/problem.ts";
 import { type Answer, call } from "../../support/api.ts";
 import { deployedWith } from "../../support/deployment.ts";
 import { type Furnished, nounOf } from "../../support/furnished.ts";
+import { UUID } from "../bad-input/stage.ts";
 
 type CallerKind = "api" | "registration" | "agent" | "operator";
 export interface Callers extends Furnished {
@@ -18,8 +20,22 @@ const KINDS: CallerKind[] = ["agent", "registration", "api", "operator"];
 const allowed = (route: Route, { tokens }: Callers): string => tokens[KINDS.find((kind) => mayCall(route, kind))!];
 const refused = (route: Route, { tokens }: Callers): string => tokens[KINDS.find((kind) => !mayCall(route, kind))!];
 
-const pathOf = (route: Route, { ids }: Callers, id = ids[nounOf(route)] ?? ""): string =>
-  route.path.replace(":id", id) + (/^write.*Log$/.test(route.id) ? "?offset=0" : "");
+/** What stands for the parameters of a path beside its id. */
+const OTHERS: Record<string, string> = {
+  artifactId: UUID,
+  cacheId: UUID,
+  part: "1",
+  name: "none",
+  path: "none",
+  testId: "0".repeat(16),
+};
+
+const pathOf = (route: Route, { ids }: Callers, id = ids[nounOf(route)] ?? ""): string => {
+  // What is longer than any grant names none.
+  const known = { ...OTHERS, id, grant: id === "x" ? "x".repeat(4001) : "x" };
+  const path = route.path.replace(/:(\w+)/g, (whole, name) => (known as Record<string, string>)[name] ?? whole);
+  return path + (/^write.*Log$/.test(route.id) ? "?offset=0" : "");
+};
 
 /** Where D1 or an object would turn the caller away, any body will do: what is wrong with it comes after that. */
 const bodyOf = ({ id, verb, method }: Route): unknown =>
@@ -37,7 +53,6 @@ const deployedWithout = (message: string) => {
 const NO_MORE: RateLimit = { limit: async () => ({ success: false }) };
 const LEASE = { "X-Lease": "1" };
 const JSON_BODY = { "Content-Type": "application/json", ...LEASE };
-const TOO_LARGE = JSON.stringify("x".repeat(1024 * 1024));
 
 const deployed =
   (send: ReturnType<typeof deployedWith>): Provoke =>
@@ -69,7 +84,8 @@ export const BY_SHAPE: Partial<Record<ProblemKind, Provoke>> = {
     call(callers.tokens.api, route.method, pathOf(route, callers), bodyOf(route), { "If-Match": '"v0"' }),
   "malformed-body": withBody("{"),
   "unsupported-media-type": withBody("{}", { ...LEASE, "Content-Type": "text/plain" }),
-  "too-large": withBody(TOO_LARGE),
+  "too-large": (route, callers) =>
+    withBody(JSON.stringify("x".repeat(route.verb.bodyBytes ?? LIMITS.bodyBytes)))(route, callers),
   invalid,
   "rate-limited": deployed(deployedWith({ TOKEN_RATE: NO_MORE, AGENT_RATE: NO_MORE })),
   unavailable: deployed(deployedWithout("D1_ERROR: away")),
