@@ -9,7 +9,8 @@ describe("the pages of an artifact", () => {
   it("lead from the build to its files, folder by folder", async () => {
     const { admin, id } = await left(FILES, "a b&c");
     const person = await personWith(await newToken(admin, "viewer"));
-    const build = await person.open(`/builds/${id}`);
+    expect((await person.open(`/builds/${id}`)).text).toContain(`href="/app/builds/${id}?tab=artifacts#parts"`);
+    const build = await person.open(`/builds/${id}?tab=artifacts`);
     expect(build.text).toContain("<h2>Artifacts</h2>");
     expect(build.text).toContain(`href="/app/artifacts/${id}/a%20b%26c"`);
     const page = await person.open(`/artifacts/${id}/a%20b%26c`);
@@ -44,6 +45,6 @@ describe("the pages of an artifact", () => {
     expect(shared.text).toMatch(/https:\/\/millrace.test\/share\/mrx_/);
     expect((await member.submit(`/artifacts/${id}/report/delete`)).to).toBe("/app/builds?done=removed");
     expect((await member.open(`/artifacts/${id}/report`)).status).toBe(404);
-    expect((await member.open(`/builds/${id}`)).text).not.toContain("<h2>Artifacts</h2>");
+    expect((await member.open(`/builds/${id}?tab=artifacts`)).text).not.toContain("<h2>Artifacts</h2>");
   });
 });

@@ -55,12 +55,12 @@ describe("the list of builds", () => {
     const rows = textOf(await page("/builds"))
       .split("#")
       .slice(1);
-    expect(rows[0]).toMatch(/^5 acme\/app-1 branch-4 aaaaaaa waiting/);
-    expect(rows[1]).toContain("schedule nightly");
-    expect(rows[3]).toMatch(/^12 Round once Ada/);
-    expect(rows[2]).toContain("cart: round once pull request");
-    expect(rows[4]).toMatch(/v1 aaaaaaa cart: round once tag Ada/);
-    expect(rows[5]).toContain("cart: round once push Ada");
+    expect(rows[0]).toMatch(/^5 acme\/app-1: branch-4 at aaaaaaa waiting/);
+    expect(rows[2]).toMatch(/: nightly waiting .* branch-3 aaaaaaa schedule nightly/);
+    expect(rows[4]).toMatch(/: cart: round once waiting .* pull request/);
+    expect(rows[5]).toMatch(/^12 Round once Ada/);
+    expect(rows[7]).toMatch(/: cart: round once waiting .* v1 aaaaaaa tag Ada/);
+    expect(rows[9]).toMatch(/: cart: round once waiting .* push Ada/);
   });
 
   it("is filtered by author, pull request and event, and says which filter is wrong", async () => {
@@ -86,8 +86,9 @@ describe("the list of builds", () => {
     for (const reason of ["superseded", "skipped", "canceled"]) {
       await writeSummary(orgId, { repo_id: repoId, status: "canceled", reason, started_at: null });
     }
-    const text = textOf(await page("/builds"));
-    for (const word of ["superseded", "skipped", "canceled"]) expect(text).toMatch(new RegExp(`main ${word} just now`));
+    const text = textOf(await page("/builds?view=all"));
+    for (const word of ["superseded", "skipped", "canceled"])
+      expect(text).toMatch(new RegExp(`main canceled ${word} main`));
   });
 });
 
@@ -95,14 +96,14 @@ describe("the page of a build", () => {
   it("says which pull request it is for, into which branch, and links to its other builds", async () => {
     const { ids, repoId, page } = await newStage([{ event: "pull", pull: PULL }]);
     const markup = await page(`/builds/${ids[0]}`);
-    expect(textOf(markup)).toMatch(/cart: round once by Ada .* pull request #12 Round once by ada into main/);
+    expect(textOf(markup)).toMatch(/cart: round once .* pull request #12 Round once into main by Ada asked by ada /);
     expect(markup).toContain(`href="/app/builds?repoId=${repoId}&amp;pull=12"`);
     expect(markup).toContain(`href="/app/builds?repoId=${repoId}&amp;author=Ada"`);
   });
 
   it("names a tag and a schedule", async () => {
     const { ids, page } = await newStage([{ event: "tag" }, { event: "schedule", schedule: "nightly", commit: null }]);
-    expect(textOf(await page(`/builds/${ids[0]}`))).toMatch(/ v1 aaaaaaa .* tag /);
+    expect(textOf(await page(`/builds/${ids[0]}`))).toMatch(/ tag by Ada v1 aaaaaaa /);
     expect(textOf(await page(`/builds/${ids[1]}`))).toMatch(/ schedule nightly /);
   });
 
@@ -122,7 +123,7 @@ describe("the page of a build", () => {
       pull: PULL,
     });
     expect(superseded).toContain(`superseded by <a href="/app/builds/${ids[0]}">build 1</a>`);
-    expect(textOf(superseded)).toMatch(/#12 Round once by ada into main compared with bbbbbbb/);
+    expect(textOf(superseded)).toMatch(/#12 Round once into main asked by ada compared with bbbbbbb/);
     const gone = await ended({ reason: "superseded", supersededBy: crypto.randomUUID() });
     expect(textOf(gone)).toContain("superseded: a newer commit took its place");
     expect(textOf(gone)).toContain("#12");

@@ -24,6 +24,7 @@ it("shows the cache of a repository to everybody, and has members empty it", asy
   const here = `/repositories/${job.build.repoId}`;
   const viewer = await personWith(await newToken(admin, "viewer"));
   expect((await viewer.open(here)).text).toContain(`href="/app${here}/cache"`);
+  expect((await viewer.open(here)).text).toContain(`href="/app${here}/flaky"`);
   expect((await viewer.open(`${here}/cache`)).text).toContain("There is nothing in it.");
   await saveCache(agent, job, "v1/npm", new Uint8Array(2048));
   const page = await viewer.open(`${here}/cache`);

@@ -38,7 +38,9 @@ describe("the page of a build of several jobs that has ended", () => {
     const { text } = await page("viewer");
     expect(text).toContain("1 failed, 1 dropped, 1 succeeded");
     for (const job of jobs) expect(text).toContain(`href="/app/jobs/${job.id}"`);
-    expect(text).toMatch(new RegExp(`exit 3</span>.*in <a href="/app/jobs/${jobs[1]?.id}">test</a>`));
+    expect(text).toMatch(
+      new RegExp(`id="failure-title"><a href="/app/jobs/${jobs[1]?.id}"><bdi>test</bdi></a> failed: exit 3<`),
+    );
     expect(text).not.toContain('id="log"');
     expect(text).toContain(`<a href="/app/builds/${id}/log">Log of the planning</a>`);
   });
@@ -81,10 +83,10 @@ describe("a build that waits at a gate", () => {
     const { id } = await jobOf("deploy");
     const [maintainer, member] = [await as("maintainer"), await as("member")];
     const { text } = await maintainer.open(path);
-    expect(text).toMatch(/<title>#\d+ [^<]* waits for approval/);
+    expect(text).toMatch(/<title>\S+ #\d+ [^<]* waits for approval/);
     expect(text).toContain("Release main?");
     expect(text).toContain(`formaction="/app/jobs/${id}/reject"`);
-    expect((await maintainer.open("/builds")).text).toMatch(/class="why"[^>]*>waits for approval/);
+    expect((await maintainer.open("/builds")).text).toMatch(/class="why"[^>]*><span>waits for approval/);
     for (const shown of [path, `/jobs/${id}`]) {
       expect((await maintainer.open(shown)).text).toContain(`action="/app/jobs/${id}/approve"`);
       const seen = (await member.open(shown)).text;

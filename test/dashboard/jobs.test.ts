@@ -2,6 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { columnsOf, opensAtFirst } from "../../src/dashboard/jobs/arrange.ts";
 import { JobList } from "../../src/dashboard/jobs/job-list.tsx";
+import { timeAxis } from "../../src/dashboard/waterfall/time-axis.ts";
 import type { JobOfBuild } from "../../src/protocol/build-job.ts";
 import { countToRetry } from "../../src/services/jobs-to-retry.ts";
 import { gateRecord, idleJob, jobRecord } from "./job-records.ts";
@@ -10,10 +11,11 @@ const NOW = new Date("2026-11-22T12:05:00.000Z");
 const AGENT = "01900000-0000-7000-8000-00000000aaaa";
 const EARLIER = "01900000-0000-7000-8000-00000000bbbb";
 
+const names = { now: NOW, agents: new Map([[AGENT, "mac-mini-3"]]), adopted: new Map([[EARLIER, 41]]) };
+const axis = timeAxis({ queuedAt: 0, startedAt: 0, until: NOW.getTime(), isLive: false, usual: null });
+
 const shown = (jobs: JobOfBuild[]): string =>
-  String(
-    JobList({ jobs, names: { now: NOW, agents: new Map([[AGENT, "mac-mini-3"]]), adopted: new Map([[EARLIER, 41]]) } }),
-  );
+  String(JobList({ jobs, names, times: { axis, usual: new Map(), steps: new Map() } }));
 
 /** What a person reads of each job, in order. */
 const linesOf = (jobs: JobOfBuild[]): string[] =>

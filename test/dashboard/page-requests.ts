@@ -12,7 +12,7 @@ export const requestPage = (
   { cookie, ...init }: RequestInit & { cookie?: string; headers?: Record<string, string> } = {},
 ) =>
   exports.default.fetch(
-    new Request(`${ORIGIN}/app${path.replace(":id", NO_RECORD)}`, {
+    new Request(`${ORIGIN}/app${path === "/" ? "" : path.replace(":id", NO_RECORD)}`, {
       redirect: "manual",
       ...init,
       headers: { ...(cookie ? { Cookie: cookie } : {}), ...init.headers },
@@ -39,7 +39,10 @@ export const cookieFor = async (role: Role) => {
 /** Somebody in front of the pages. `to` is where a form that was accepted leads. */
 export interface Person {
   open(path: string): Promise<{ status: number; text: string; headers: Headers }>;
-  submit(path: string, form?: Record<string, string>): Promise<{ status: number; text: string; to: string }>;
+  submit(
+    path: string,
+    form?: Record<string, string>,
+  ): Promise<{ status: number; text: string; to: string; headers: Headers }>;
 }
 
 /** Signs in with this token. */
@@ -52,7 +55,8 @@ export const personWith = async (token: string): Promise<Person> => {
     },
     async submit(path, form = {}) {
       const answer = await sendForm(path, cookie, { Origin: ORIGIN }, form);
-      return { status: answer.status, text: await answer.text(), to: answer.headers.get("Location") ?? "" };
+      const { status, headers } = answer;
+      return { status, headers, text: await answer.text(), to: headers.get("Location") ?? "" };
     },
   };
 };

@@ -39,7 +39,7 @@ describe("a repository that is connected without its number", () => {
 });
 
 describe("every form", () => {
-  const paths = [...FORMS.map(({ path }) => path), "/sign-in", "/sign-out", "/pipelines/check"];
+  const paths = [...FORMS.map(({ path }) => path), "/sign-in", "/sign-out", "/theme", "/pipelines/check"];
 
   it("is refused unless it comes from a page of this origin", async () => {
     const cookie = await cookieFor("admin");
@@ -114,6 +114,17 @@ describe("every page", () => {
       expect(await answer.text()).not.toMatch(
         /<script(?! type="module" src="\/app\/static\/)|<style|\sstyle=|\son\w+=/,
       );
+    }
+  });
+
+  it("tells each of its keys in the list of keys", async () => {
+    const cookie = await cookieFor("admin");
+    for (const { path } of PAGES) {
+      const text = await (await requestPage(path, { cookie })).text();
+      const told = [...text.matchAll(/<kbd>([^<]+)<\/kbd>/g)].map(([, key]) => key);
+      const used = [...text.matchAll(/ data-key="([^"]+)"/g)].map(([, key]) => key);
+      expect(used.length).toBeGreaterThan(5);
+      expect([path, used.filter((key) => !told.includes(key))]).toEqual([path, []]);
     }
   });
 

@@ -48,7 +48,7 @@ describe("schedules", () => {
     ).toHaveLength(5);
     expect(text).toContain("TARGET");
     expect(text).not.toContain("beta-value");
-    for (const word of ["Settings", "Delete schedule", "<textarea"]) expect(text).not.toContain(word);
+    for (const word of [">Settings</h2>", "Delete schedule", "<textarea"]) expect(text).not.toContain(word);
     for (const path of ["/schedules", `/pipelines/${pipeline.id}`]) {
       expect((await viewer.open(path)).text).toContain(`href="/app/schedules/${schedule.id}"`);
     }

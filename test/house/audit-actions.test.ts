@@ -42,6 +42,7 @@ const CONTEXT = new Set([
   "build.event",
   "build.commit",
   "build.trigger",
+  "build.trusted",
   "agent.platform",
 ]);
 /** Names of files, which look the same too. */

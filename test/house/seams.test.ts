@@ -4,7 +4,10 @@ import { type SourceFile, sourceFiles } from "./source-files.ts";
 /** The bindings that lead to an organization's data, and the only files that may name each. */
 const SEAMS: Record<string, string[]> = {
   "env.DB": ["src/db/database-of.ts", "src/services/upkeep"],
-  AGENT_POOL: ["src/services/core/object-stubs.ts", "src/objects/build-log-pool.ts", "src/services/upkeep"],
+  AGENT_POOL: [
+    ...["src/services/core/object-stubs.ts", "src/services/upkeep"],
+    ...["src/objects/build-log-pool.ts", "src/objects/git-host-pool.ts"],
+  ],
   BUILD_LOG: ["src/services/core/object-stubs.ts", "src/objects/agent-pool-deliveries.ts", "src/services/upkeep"],
   GIT_HOST: ["src/services/core/object-stubs.ts", "src/objects/agent-pool-host-outbox.ts", "src/services/upkeep"],
 };

@@ -1,0 +1,90 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { errorRank, excerptOf, type LogLine } from "../../src/dashboard/failure/error-lines.ts";
+
+const linesOf = (texts: string[]): LogLine[] => {
+  let offset = 0;
+  return texts.map((text) => {
+    const line = { offset, text };
+    offset += new TextEncoder().encode(text).length + 1;
+    return line;
+  });
+};
+
+describe("a line of a log", () => {
+  it.each([
+    "AssertionError: expected 118.99 to be 119",
+    "\x1b[31mTypeError: x is not a function\x1b[0m",
+    "src/cart.ts(41,5): error TS2322: Type 'string' is not assignable",
+    "error[E0308]: mismatched types",
+    "java.lang.IllegalStateException: not open",
+    "fatal: not a git repository",
+    "panic: runtime error: index out of range",
+    "thread 'main' panicked at src/main.rs:4:5",
+    "##[error]Process completed with exit code 1.",
+    "::error file=app.js,line=1::Missing semicolon",
+    "E       assert 118.99 == 119",
+    "main.c:3:1: error: expected ';' before '}' token",
+    "10% done\r50% done\rError: it broke",
+  ])("%j names the cause", (line) => expect(errorRank(line)).toBe(3));
+
+  it.each(["FAIL src/cart.test.ts", "--- FAIL: TestCart (0.00s)", "  ✕ rounds once", "not ok 3 - rounds once"])(
+    "%j names the part that failed",
+    (line) => expect(errorRank(line)).toBe(2),
+  );
+
+  it("is at least red", () => expect(errorRank("\x1b[1;31mdeprecated here\x1b[0m")).toBe(1));
+
+  it.each([
+    "PASS src/price.test.ts",
+    "0 errors, 0 warnings",
+    "Tests: 0 failed, 12 passed",
+    "an ErrorBoundary is mounted",
+    "\x1b[31m\x1b[0mnothing of it is red",
+    "warning: unused variable `error: x`",
+    "downloading error-lines.ts",
+    "",
+  ])("%j tells of no error", (line) => expect(errorRank(line)).toBe(0));
+});
+
+describe("the excerpt of a step's output", () => {
+  it("is the first line that says the most, with three around it, and names the others", () => {
+    const texts = ["FAIL cart", "one", "two", "three", "Error: first", "four", "five", "six", "seven", "Error: second"];
+    const lines = linesOf(texts);
+    expect(excerptOf(lines)).toEqual({
+      lines: lines.slice(1, 8),
+      at: 3,
+      errors: [lines[4]?.offset, lines[9]?.offset],
+    });
+  });
+
+  it("is the last lines where none tells of an error, without what is empty", () => {
+    const found = excerptOf(linesOf(["one", "two", "three", "four", "five", "", "  ", "\x1b[0m"]));
+    expect(found).toMatchObject({ at: 3, errors: [] });
+    expect(found?.lines.map(({ text }) => text)).toEqual(["two", "three", "four", "five"]);
+    expect(excerptOf(linesOf(["", " "]))).toBeNull();
+    expect(excerptOf([])).toBeNull();
+  });
+
+  it("is short and plain whatever the output is", () => {
+    const text = fc.oneof(
+      fc.string({ unit: "binary", maxLength: 600 }),
+      fc.constantFrom("Error: x", `\x1b]8;;javascript:alert(1)\x07Error: ${"y".repeat(5000)}`, "\x1b[31mred"),
+    );
+    fc.assert(
+      fc.property(fc.array(text, { maxLength: 60 }), (texts) => {
+        const lines = linesOf(texts.map((one) => one.replaceAll("\n", " ")));
+        const found = excerptOf(lines);
+        if (!found) return;
+        expect(found.lines.length).toBeLessThanOrEqual(7);
+        expect(found.errors.length).toBeLessThanOrEqual(50);
+        for (const line of found.lines) {
+          expect(line.text.length).toBeLessThanOrEqual(500);
+          expect(line.text).not.toMatch(/[\x00-\x08\x1b\x7f]/);
+        }
+        const { offset } = found.lines[found.at] as LogLine;
+        if (found.errors.length > 0) expect(offset).toBe(found.errors[0]);
+      }),
+    );
+  });
+});

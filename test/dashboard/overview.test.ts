@@ -1,0 +1,118 @@
+import { env } from "cloudflare:workers";
+import { beforeAll, describe, expect, it } from "vitest";
+import { keepUp } from "../../src/services/upkeep/upkeep.ts";
+import { call, created, newOrganization, newPipeline, newRepository, newToken } from "../support/api.ts";
+import { writeEndedBuild } from "../support/ended-builds.ts";
+import { HOSTILE } from "../support/hostile-texts.ts";
+import { type Person, personWith } from "./page-requests.ts";
+
+const MINUTE_MS = 60_000;
+
+const upkeep = () => keepUp(env, new Date(), { buildDays: 90, auditDays: 400 });
+
+/** Rounds to D1 and rows read. */
+const costOf = (headers: Headers): number[] =>
+  (/rounds=(\d+) read=(\d+)/.exec(headers.get("Server-Timing") ?? "") ?? []).slice(1).map(Number);
+
+const FOREIGN = ["img", "iframe", "object", "embed", "base", "math", "template", "style", "details"];
+
+/** Elements, handlers and addresses that no page of these has, as a browser reads the page. */
+const addedBy = async (html: string): Promise<string[]> => {
+  const added: string[] = [];
+  const rewriter = new HTMLRewriter().on("*", {
+    element({ tagName, attributes }) {
+      if (FOREIGN.includes(tagName)) added.push(tagName);
+      for (const [name = "", value = ""] of attributes) {
+        if (name.startsWith("on") || value.trim().startsWith("javascript:")) added.push(`${tagName} ${name}`);
+      }
+    },
+  });
+  await rewriter.transform(new Response(html)).text();
+  return added;
+};
+
+describe("the overview", () => {
+  let orgId: string;
+  let admin: string;
+  let repoId: string;
+  let person: Person;
+
+  beforeAll(async () => {
+    ({ orgId, admin } = await newOrganization());
+    repoId = (await newRepository(admin)).id;
+    person = await personWith(admin);
+  });
+
+  const ended = (pipelineId: string, minutesAgo: number, more: object = {}) =>
+    writeEndedBuild(env.DB, { orgId, repoId, pipelineId, at: Date.now() - minutesAgo * MINUTE_MS, ...more });
+
+  it("says what to do first where nothing was built", async () => {
+    const { status, text } = await person.open("");
+    expect(status).toBe(200);
+    expect(text).toContain("Nothing was built yet");
+    expect(text).toContain("Add an agent");
+  });
+
+  it("tells everybody of a default branch that is red, and only those who asked for it of another build", async () => {
+    const ci = await newPipeline(admin, repoId);
+    const { body: self } = await call(admin, "GET", "/token/self");
+    const red = await ended(ci.id, 2, { status: "failed", subject: "cart: round once", author: "Ada" });
+    await ended(ci.id, 3, {
+      ...{ status: "failed", ref: "refs/heads/mine", subject: "what I asked for" },
+      createdBy: { kind: "token", id: self.id, name: "x" },
+    });
+    await upkeep();
+    const viewer = await personWith(await newToken(admin, "viewer"));
+    const [own, others] = [await person.open(""), await viewer.open("")];
+    for (const { text } of [own, others]) {
+      expect(text).toContain("main is red in one place");
+      expect(text).toContain("cart: round once");
+      expect(text).toContain(`href="/app/builds/${red}"`);
+    }
+    expect(own.text).toContain("what I asked for");
+    expect(others.text).not.toContain("what I asked for");
+    expect(own.text).not.toContain(" style=");
+  });
+
+  it("is one round to D1 and at most 300 rows, with 60 pipelines and as many builds of late", async () => {
+    for (let n = 0; n < 60; n++) {
+      const { id } = await created(admin, "/pipeline", { repoId, name: `p${n}` });
+      await ended(id, 2, { status: n % 6 === 0 ? "failed" : "succeeded" });
+    }
+    await upkeep();
+    const { text, headers } = await person.open("");
+    const [rounds, rows] = costOf(headers);
+    console.log(`overview: ${rounds} round, ${rows} rows`);
+    expect(rounds).toBe(1);
+    expect(rows).toBeLessThanOrEqual(300);
+    expect(text).toContain("More pipelines");
+    const [, more = ""] = /href="\/app(\?cursor=[^"]+)"/.exec(text) ?? [];
+    expect((await person.open(more)).text).toContain("Latest pipelines");
+  }, 60_000);
+
+  it("shows texts as texts, whatever they are, in every field of theirs; and finds what does not", async () => {
+    const { orgId: other, admin: token } = await newOrganization();
+    const { id: repo } = await newRepository(token);
+    for (const [at, text] of HOSTILE.entries()) {
+      const { id } = await newPipeline(token, repo, { name: text.replaceAll(/[\u202a-\u202e]/g, "~") });
+      const shared = { orgId: other, repoId: repo, pipelineId: id, subject: text, author: text };
+      const since = Date.now() - MINUTE_MS * 2 - at;
+      await writeEndedBuild(env.DB, { ...shared, at: since, status: "failed", ref: `refs/tags/${text}` });
+      await writeEndedBuild(env.DB, { ...shared, at: since, ref: `refs/heads/${text}`, pull: at + 1 });
+    }
+    await upkeep();
+    const reader = await personWith(token);
+    for (const path of ["", "/builds", "/builds?view=all"]) {
+      const { text, status } = await reader.open(path);
+      expect(status).toBe(200);
+      expect(text).toContain("&lt;script&gt;window.__ran=1&lt;/script&gt;");
+      for (const hostile of HOSTILE.filter((one) => one.includes("<"))) expect(text).not.toContain(hostile);
+      expect(await addedBy(/<main.*<\/main>/s.exec(text)?.[0] ?? "none"), path).toEqual([]);
+    }
+    expect(await addedBy(`<p title="${HOSTILE[4]}">${HOSTILE[1]}</p>`)).toEqual([
+      "p onmouseover",
+      "img",
+      "img onerror",
+    ]);
+  }, 60_000);
+});

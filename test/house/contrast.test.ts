@@ -1,0 +1,90 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { type Colour, contrast, over, readOklch, toLinear } from "./oklch.ts";
+
+const SHEET = readFileSync(join(import.meta.dirname, "../../src/dashboard/style/theme.css"), "utf8");
+const THEMES = ["light", "dark"] as const;
+const GROUNDS = ["ground", "panel", "rail", "hover"];
+const HUES = ["water", "slate", "amber", "green", "red", "grey", "violet", "orange"];
+/** WCAG 2.2, 1.4.3 and 1.4.11. */
+const OF_TEXT = 4.5;
+const OF_SHAPES = 3;
+const TINT = 0.14;
+
+/** The tokens that are colours, as linear sRGB. */
+const coloursOf = (sheet: string, theme: (typeof THEMES)[number]): Map<string, Colour> => {
+  const pairs = sheet.matchAll(/--([\w-]+): light-dark\((oklch\([^)/]*\)), (oklch\([^)/]*\))\);/g);
+  return new Map(
+    [...pairs].map(([, name = "", light = "", dark = ""]) => [name, toLinear(readOklch({ light, dark }[theme]))]),
+  );
+};
+
+/** Pairs of tokens whose contrast is too low. */
+const tooLow = (sheet: string): string[] =>
+  THEMES.flatMap((theme) => {
+    const colours = coloursOf(sheet, theme);
+    const of = (name: string): Colour => {
+      const colour = colours.get(name);
+      if (!colour) throw new Error(`the sheet has no --${name}`);
+      return colour;
+    };
+    const found: string[] = [];
+    const see = (what: string, one: Colour, other: Colour, least: number) => {
+      const seen = contrast(one, other);
+      if (seen < least) found.push(`${theme}: ${what} has ${seen.toFixed(2)}`);
+    };
+    for (const name of GROUNDS) {
+      const ground = of(name);
+      for (const text of ["ink", "soft"]) see(`${text} on ${name}`, of(text), ground, OF_TEXT);
+      for (const hue of HUES) {
+        const tinted = over(of(hue), TINT, ground);
+        see(`${hue}-text on ${name}`, of(`${hue}-text`), ground, OF_TEXT);
+        see(`${hue}-text on ${hue}-fill on ${name}`, of(`${hue}-text`), tinted, OF_TEXT);
+        see(`ink on ${hue}-fill on ${name}`, of("ink"), tinted, OF_TEXT);
+        if (name !== "hover" && name !== "rail") see(`${hue} on ${name}`, of(hue), ground, OF_SHAPES);
+      }
+      for (const ansi of ["black", "blue", "cyan", "white"])
+        see(`ansi-${ansi} on ${name}`, of(`ansi-${ansi}`), ground, OF_TEXT);
+    }
+    for (const name of ["mark", "chosen"]) see(`ink on ${name}`, of("ink"), of(name), OF_TEXT);
+    see("on-water on water-text", of("on-water"), of("water-text"), OF_TEXT);
+    return found;
+  });
+
+describe("the colours of the pages", () => {
+  it("can be read on every ground, in both themes, as text and on their own tint", () => {
+    expect(tooLow(SHEET)).toEqual([]);
+  });
+
+  it("would be found, were one of them too pale", () => {
+    const pale = SHEET.replace(/--amber-text: light-dark\(oklch\(50% /, "--amber-text: light-dark(oklch(68% ");
+    expect(pale).not.toBe(SHEET);
+    expect(tooLow(pale)).toContainEqual(expect.stringMatching(/^light: amber-text on ground has [23]\./));
+  });
+
+  it("are told by nobody else: no other sheet has a colour of its own", () => {
+    const others = ["base", "states", "frame", "layout", "forms", "lists", "hosts", "origin"];
+    for (const name of others) {
+      const sheet = readFileSync(join(import.meta.dirname, `../../src/dashboard/style/${name}.css`), "utf8");
+      expect([name, sheet.match(/#[0-9a-f]{3,8}\b(?=[;, ])|\brgba?\(|\bhsla?\(|\boklch\(/g)]).toEqual([name, null]);
+    }
+  });
+});
+
+describe("the converter", () => {
+  it.each([
+    ["oklch(100% 0 0)", [1, 1, 1]],
+    ["oklch(0% 0 0)", [0, 0, 0]],
+    ["oklch(62.796% 0.25768 29.234)", [1, 0, 0]],
+    ["oklch(51.975% 0.17686 142.495)", [0, 0.2158, 0]],
+    ["oklch(45.201% 0.31321 264.052)", [0, 0, 1]],
+  ] as [string, Colour][])("knows %s", (text, wanted) => {
+    const found = toLinear(readOklch(text));
+    for (const [index, part] of wanted.entries()) expect(found[index]).toBeCloseTo(part, 2);
+  });
+
+  it("knows the contrast of black and white", () => {
+    expect(contrast([0, 0, 0], [1, 1, 1])).toBe(21);
+  });
+});
