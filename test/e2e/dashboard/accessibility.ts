@@ -1,14 +1,26 @@
 import { expect, it } from "vitest";
 import { waitForEnd } from "../../../src/local/demo.ts";
+import type { Build } from "../../../src/protocol/build.ts";
 import { deliverHostile } from "./git-host.ts";
 import { judge } from "./judge.ts";
 import { crawl, repositoryWith, runBuild, type Stage } from "./stage.ts";
 
-/** Creates one record of every kind that has a page. */
-const oneOfEach = async (stage: Stage): Promise<void> => {
+/** Leaves a summary with a table, a report, an artifact of two folders, and an entry of the cache. */
+const FILE = `steps:
+  - run: |
+      printf '| a | b |\\n| - | -: |\\n| 1 | 2 |\\n' >> "$MILLRACE_SUMMARY"
+      mkdir -p out/deep; echo '<title>report</title>' > out/index.html; echo text > out/deep/file.txt
+      echo '<testsuite><testcase name="adds" time="0.1"/><testcase name="rounds" time="2"><failure message="118.99">' > r.xml
+      echo 'at cart.ts:41</failure></testcase></testsuite>' >> r.xml
+artifacts: [{ name: out, path: out/ }]
+reports: { junit: r.xml }
+cache: [{ name: out, key: one, path: out/ }]
+`;
+
+/** Creates one record of every kind that has a page. @returns a build that leaves all that builds leave */
+const oneOfEach = async (stage: Stage): Promise<Build> => {
   const { client } = stage;
-  const table = "| a | b |\\n| - | -: |\\n| 1 | 2 |\\n";
-  const repository = await repositoryWith(stage, `steps:\n  - run: printf '${table}' >> "$MILLRACE_SUMMARY"\n`);
+  const repository = await repositoryWith(stage, FILE);
   const { id: groupId } = await client.call<{ id: string }>("POST", "/secrets/groups", { name: crypto.randomUUID() });
   const { id: repoId } = repository;
   await client.call("POST", "/pipeline", { repoId, name: "ci", groupIds: [groupId] });
@@ -19,19 +31,26 @@ const oneOfEach = async (stage: Stage): Promise<void> => {
     value: "1",
     isSecret: false,
   });
-  await waitForEnd(client, (await runBuild(stage, repoId)).id);
+  const build = await waitForEnd(client, (await runBuild(stage, repoId)).id);
   const [pipeline] = await client.call<{ id: string }[]>("GET", `/pipeline?repoId=${repoId}`);
   await client.call("POST", "/schedule", { pipelineId: pipeline?.id, name: "nightly", cron: "0 2 * * *" });
   await deliverHostile(stage, "a title");
+  return build;
 };
 
 export const accessibility = (stage: Stage) => {
   it("has nothing on any page that axe objects to, in light and dark, and fits a phone", async () => {
     const { service, browser } = stage;
     const { page } = browser;
-    await oneOfEach(stage);
-    const paths = [...(await crawl(page, service.url, 1)).keys(), "/app/nothing", "/app/sign-in"];
+    const { id, ...build } = await oneOfEach(stage);
+    expect(build).toMatchObject({ status: "succeeded", tests: { failed: 1 } });
+    const paths = [...(await crawl(page, service.url, 1, `/app/builds/${id}`)).keys(), "/app/nothing", "/app/sign-in"];
     expect(paths.length).toBeGreaterThan(30);
+    for (const part of ["/artifacts/", "/cache", "/flaky", "/tests/"])
+      expect(
+        paths.some((path) => path.includes(part)),
+        part,
+      ).toBe(true);
     const found: Record<string, string[]> = {};
     for (const path of paths) {
       await page.goto(service.url + path);

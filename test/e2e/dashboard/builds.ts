@@ -1,12 +1,19 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { waitForEnd } from "../../../src/local/demo.ts";
 import { repositoryWith, runBuild, type Stage } from "./stage.ts";
 
+/** A file that a step waits for. It is there at the end of the test at the latest, so that the agent is free again. */
+const makeGate = (stage: Stage) => {
+  const gate = join(stage.service.folder, `gate-${crypto.randomUUID()}`);
+  onTestFinished(() => writeFileSync(gate, ""));
+  return gate;
+};
+
 /** Starts a build that waits until `go` is called. */
 const startPausing = async (stage: Stage) => {
-  const gate = join(stage.service.folder, `gate-${crypto.randomUUID()}`);
+  const gate = makeGate(stage);
   const repository = await repositoryWith(
     stage,
     `steps:
@@ -46,23 +53,27 @@ export const builds = (stage: Stage) => {
   it("keeps a step that was read open when it ends, and the line where it is", async () => {
     const { service, client, browser } = stage;
     const { page } = browser;
-    const gates = [0, 1].map(() => join(service.folder, `gate-${crypto.randomUUID()}`));
     const step = (name: string, gate: string) =>
       `  - name: ${name}\n    run: seq -f "${name} %.0f." 300; until [ -e "${gate}" ]; do sleep 0.05; done\n`;
-    const [one = "", two = ""] = gates;
+    const [one, two] = [makeGate(stage), makeGate(stage)];
     const repository = await repositoryWith(stage, `steps:\n${step("First", one)}${step("Second", two)}`);
     const build = await runBuild(stage, repository.id);
     await page.goto(`${service.url}/app/builds/${build.id}`);
     await page.getByText("First 300.").waitFor();
+    await page.locator('#step-0[data-state="running"]').waitFor();
     await page.locator(".log-row", { hasText: "First 290." }).hover();
-    const still = page.locator(".log-lines").evaluate((box) => {
-      return new Promise((done) => box.addEventListener("scrollend", () => done(null), { once: true }));
+    // The page listens before the wheel turns: a scroll that ends earlier would never be heard.
+    const scrolled = await page.locator(".log-lines").evaluateHandle((box) => {
+      const from = box.scrollTop;
+      return {
+        up: new Promise<void>((done) => box.addEventListener("scrollend", () => box.scrollTop < from && done())),
+      };
     });
     await page.mouse.wheel(0, -1500);
     const read = page.locator(".log-row", { hasText: "First 217." });
     await read.waitFor();
-    await page.locator('button[aria-pressed="false"]', { hasText: "Follow" }).waitFor();
-    await still;
+    await page.locator('[data-key="f"][aria-pressed="false"]').waitFor();
+    await scrolled.evaluate(({ up }) => up);
     const before = await read.boundingBox();
     writeFileSync(one, "");
     await page.locator('#step-0[data-state="succeeded"]').waitFor();

@@ -25,10 +25,12 @@ export const connections = (stage: Stage) => {
     const browser = await stage.chromium.open();
     const { page } = browser;
     await signIn(page, service.url, client.token);
+    await page.getByRole("link", { name: "Settings" }).click();
     await page.getByRole("link", { name: "Connections" }).click();
     await page.getByRole("link", { name: "Connect the first one" }).click();
     await page.getByRole("link", { name: "GitHub" }).click();
     await page.getByLabel("Address").fill(served.url);
+    await page.getByLabel("With a token").check();
     await page.getByLabel("Token", { exact: true }).fill("ghp_of_somebody_else");
     await page.getByRole("button", { name: "Connect" }).click();
     await page.locator("#token[aria-invalid=true]").waitFor();
@@ -87,7 +89,7 @@ export const connections = (stage: Stage) => {
     await page.getByRole("button", { name: "Take it again" }).click();
     await page.getByText("The delivery was taken again.").waitFor();
     await page.getByRole("link", { name: "#1" }).click();
-    await page.locator(".commit-subject").getByText(RIGHT_TO_LEFT).first().waitFor();
+    await page.locator("h1").getByText(RIGHT_TO_LEFT).first().waitFor();
     expect(browser.complaints).toEqual([]);
     await browser.close();
   });

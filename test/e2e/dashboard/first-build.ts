@@ -34,7 +34,7 @@ export const firstBuild = (stage: Stage) => {
     await page.getByLabel("Clone address").fill(git.cloneUrl);
     await page.getByRole("button", { name: "Connect" }).click();
     await page.getByText("The repository is connected.").waitFor();
-    await page.getByRole("link", { name: "Agents" }).click();
+    await page.getByRole("link", { name: "Fleet" }).click();
     await page.getByRole("link", { name: "Add the first one" }).click();
     await page.getByRole("button", { name: "Create a registration token" }).click();
     const commands = (await page.locator(".copied pre").first().textContent()) ?? "";

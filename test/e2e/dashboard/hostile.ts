@@ -1,63 +1,12 @@
-import { expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
+import { Client } from "../../../src/local/client.ts";
 import { waitForEnd } from "../../../src/local/demo.ts";
 import type { Build } from "../../../src/protocol/build.ts";
 import type { Pipeline } from "../../../src/protocol/pipeline.ts";
+import { ESCAPES, HOSTILE, RUN } from "../../support/hostile-texts.ts";
 import { connectRepository, makeRepository } from "../../support/local/git-repository.ts";
 import { deliverHostile } from "./git-host.ts";
 import { crawl, type Stage } from "./stage.ts";
-
-const RUN = "window.__ran=1";
-
-/** Texts that become markup, script, style or links on a page that does not escape them. */
-const HOSTILE = [
-  `<script>${RUN}</script>`,
-  `<img src=x onerror=${RUN}>`,
-  `"><script>${RUN}</script>`,
-  `'><img src=x onerror='${RUN}'>`,
-  `" onmouseover="${RUN}" x="`,
-  `' onfocus='${RUN}' autofocus='`,
-  `</title><script>${RUN}</script>`,
-  `</textarea><script>${RUN}</script>`,
-  `</pre><script>${RUN}</script>`,
-  `</script><script>${RUN}</script>`,
-  `<svg onload=${RUN}>`,
-  `<svg><script>${RUN}</script></svg>`,
-  `<math><mtext></mtext><img src=x onerror=${RUN}></math>`,
-  `<iframe srcdoc="<script>parent.__ran=1</script>">`,
-  `<iframe src="javascript:parent.__ran=1">`,
-  `<object data="data:text/html,<script>${RUN}</script>">`,
-  `<embed src="//evil.example/x.swf">`,
-  `<link rel=stylesheet href=//evil.example/x.css>`,
-  `<style>*{background:url(//evil.example/x)}</style>`,
-  `<base href=//evil.example/>`,
-  `<meta http-equiv=refresh content="0;url=//evil.example/">`,
-  `<form action=//evil.example/><button>Save</button></form>`,
-  `<a href="javascript:${RUN}">click</a>`,
-  `<details open ontoggle=${RUN}>`,
-  `<body onload=${RUN}>`,
-  `<input autofocus onfocus=${RUN}>`,
-  `<template shadowrootmode=open><script>${RUN}</script></template>`,
-  `<noscript><p title="</noscript><img src=x onerror=${RUN}>">`,
-  `<!--><img src=x onerror=${RUN}>-->`,
-  `<![CDATA[><script>${RUN}</script>]]>`,
-  `&lt;script&gt;${RUN}&lt;/script&gt;`,
-  `&#60;img src=x onerror=${RUN}&#62;`,
-  `\u202e<script>${RUN}</script>\u202c`,
-  `{{constructor.constructor('${RUN}')()}}`,
-  `\${${RUN}}`,
-  `[x](javascript:${RUN})`,
-  `![x](https://evil.example/x.png)`,
-  `[x]: javascript:${RUN}`,
-  `<x:script xmlns:x="http://www.w3.org/1999/xhtml">${RUN}</x:script>`,
-  `javascript:${RUN}//`,
-];
-
-const ESCAPES = [
-  "\x1b]8;;javascript:window.__ran=1\x07link\x1b]8;;\x07",
-  "\x1b]0;title\x07",
-  "\x1b[2J\x1b[H",
-  "\x9b31m",
-];
 
 /** The text without the direction controls that names must not have. */
 const named = (text: string): string => text.replace(/[\u202a-\u202e]/g, "~");
@@ -126,6 +75,13 @@ const looseNames = `(name) => {
 }`;
 
 export const hostile = (stage: Stage) => {
+  // These are hundreds of requests, and a token may send 600 a minute.
+  beforeAll(async () => {
+    const admin = { name: "hostile texts", kind: "api", role: "admin" };
+    const { token } = await stage.client.call<{ token: string }>("POST", "/token", admin);
+    stage.client = new Client(stage.service.url, token);
+  });
+
   it("leaves hostile text inert on every page, in logs and in summaries", async () => {
     const { service, browser } = stage;
     const { page } = browser;
@@ -143,6 +99,7 @@ export const hostile = (stage: Stage) => {
       .getByText(HOSTILE[0] as string)
       .first()
       .waitFor();
+    await page.goto(`${service.url}/app/builds/${build.id}?tab=summary`);
     await page.locator("#summary").getByRole("heading", { name: "The end" }).waitFor();
     expect(await page.locator('.prose a[href^="javascript"], .prose img').count()).toBe(0);
     expect(await page.evaluate("window.__ran")).toBeUndefined();

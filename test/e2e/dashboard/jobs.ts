@@ -57,7 +57,7 @@ export const jobs = (stage: Stage) => {
     await (await next).finished();
     await page.locator("#m-test:not([open])").waitFor();
     await page.goto(`${service.url}/app/builds`);
-    await page.locator(`#b-${started.build.id}`).getByText("waits for approval").waitFor();
+    await page.locator(`#b-${started.build.id}`).getByText("waits for approval").first().waitFor();
     expect(await judge(page)).toEqual([]);
     await page.goto(`${service.url}/app/builds/${started.build.id}`);
     expect(await judge(page)).toEqual([]);
@@ -74,8 +74,10 @@ export const jobs = (stage: Stage) => {
     await page.goto(`${service.url}/app/builds/${failed.id}`);
     await page.getByRole("link", { name: "succeeded deploy" }).click();
     await page.locator(".log-text").getByText("gone live").waitFor();
-    await page.locator("#outputs").getByText("harbour").waitFor();
     await page.getByText("after lunch").waitFor();
+    expect(await judge(page)).toEqual([]);
+    await page.getByRole("link", { name: "Outputs 1" }).click();
+    await page.locator("#outputs").getByText("harbour").waitFor();
     expect(await judge(page)).toEqual([]);
   });
 
@@ -120,7 +122,7 @@ export const jobs = (stage: Stage) => {
     const { page } = browser;
     await signIn(page, service.url, client.token);
     await expect
-      .poll(async () => (await client.call<Build>("GET", `/build/${build.id}`)).waitsFor.length, { timeout: 60_000 })
+      .poll(async () => (await client.call<Build>("GET", `/build/${build.id}`)).waitsFor.length, { timeout: 120_000 })
       .toBe(1);
     await page.goto(`${service.url}/app/builds/${build.id}`);
     await page.getByLabel("Comment").fill("not today");

@@ -88,17 +88,22 @@ export const layout = (stage: Stage) => {
     expect({ wide, loose }).toEqual({ wide: [], loose: [] });
   });
 
-  it("keeps the log of a build with many steps in sight, and the step that failed", async () => {
+  it("keeps the steps of a build with many in one box, with the one that failed in sight, and filters them", async () => {
     const { page } = stage.browser;
     await page.setViewportSize({ width: 1440, height: 900 });
     await page.getByRole("link", { name: "Builds" }).first().click();
     await page.locator(".build-row .what").first().click();
-    await page.locator("#steps.many").waitFor();
-    expect((await page.locator(".log").boundingBox())?.y).toBeLessThan(400);
-    const line = await page.locator("#steps").boundingBox();
+    const rows = await page.locator(".fall-rows").boundingBox();
+    expect(rows?.height).toBeLessThan(400);
     const failed = await page.locator('#steps > [data-state="failed"]').boundingBox();
-    expect(failed?.x).toBeGreaterThan(line?.x ?? 0);
-    expect((failed?.x ?? 0) + (failed?.width ?? 0)).toBeLessThan((line?.x ?? 0) + (line?.width ?? 0) + 1);
+    expect(failed?.y).toBeGreaterThanOrEqual(rows?.y ?? 0);
+    expect((failed?.y ?? 0) + (failed?.height ?? 0)).toBeLessThan((rows?.y ?? 0) + (rows?.height ?? 0) + 1);
+    await page.getByLabel("Filter the steps").fill("breaks");
+    await page.locator("#step-0").waitFor({ state: "hidden" });
+    expect(await page.locator("#steps > li:visible").count()).toBe(1);
+    await page.getByLabel("Filter the steps").fill("");
+    await page.locator("#step-0").waitFor();
+    expect((await page.locator("#failure").boundingBox())?.y).toBeLessThan(rows?.y ?? 0);
   });
 
   it("shows the commands for a new agent whole, with their button beside them", async () => {

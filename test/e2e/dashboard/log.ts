@@ -21,7 +21,8 @@ export const log = (stage: Stage) => {
     expect(await waitForEnd(client, build.id)).toMatchObject({ status: "failed", exitCode: 3 });
     const address = `${service.url}/app/builds/${build.id}`;
     await page.goto(address);
-    await page.getByText("the needle is here").waitFor();
+    await page.locator(".log-text").getByText("the needle is here").waitFor();
+    await page.locator(".excerpt").getByText("the needle is here").waitFor();
     expect(await page.getByText(`line ${LINES} of the log`).count()).toBe(0);
 
     const field = page.getByLabel("Search the log");

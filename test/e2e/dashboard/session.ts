@@ -71,16 +71,17 @@ export const session = (stage: Stage) => {
     const browser = await stage.chromium.open();
     const { page } = browser;
     await signIn(page, service.url, token);
-    await page.getByRole("link", { name: "Repositories" }).waitFor();
+    await page.getByRole("link", { name: "Pipelines" }).waitFor();
     for (const name of ["Tokens", "Audit", "Run build"]) expect(await page.getByRole("link", { name }).count()).toBe(0);
     expect((await page.goto(`${service.url}/app/tokens`))?.status()).toBe(403);
-    await page.getByText("Forbidden").waitFor();
+    await page.getByRole("heading", { name: "Forbidden" }).waitFor();
     const added = await page.request.post(`${service.url}/app/groups`, {
       form: { name: "by-a-viewer" },
       headers: { Origin: service.url },
     });
     expect(added.status()).toBe(403);
     await page.goto(`${service.url}/app/builds`);
+    await page.getByRole("button", { name: "You" }).click();
     await page.getByRole("button", { name: "Sign out" }).click();
     await page.getByLabel("API token").waitFor();
     await page.goto(`${service.url}/app/agents`);

@@ -20,25 +20,26 @@ export const repositoryWith = ({ service, client }: Stage, file: string) =>
 export const runBuild = ({ client }: Stage, repoId: string): Promise<Build> =>
   client.call("POST", `/repository/${repoId}/build`, { branch: "main" });
 
-/** A page's path without its ids and query, equal for all pages of one kind. */
-const kindOf = (path: string): string => path.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, "ID").replace(/\?.*/, "");
+/** A page's path without its ids and query, but for the part of a build that it shows, equal for all pages of one kind. */
+const kindOf = (path: string): string => path.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, "ID").replace(/\?(?!tab=).*/, "");
 
 /**
- * Pages that links lead to, from the builds on: each one's address, and its source as the server sent it.
+ * Pages that links lead to, from `start` on: each one's address, and its source as the server sent it.
  * @param most how many of one kind are looked at
  */
-export const crawl = async (page: Page, service: string, most = Number.POSITIVE_INFINITY) => {
+export const crawl = async (page: Page, service: string, most = Number.POSITIVE_INFINITY, start = "/app/builds") => {
   const sources = new Map<string, string>();
   const seen = new Map<string, number>();
-  const open = ["/app/builds"];
+  const open = [start];
   for (let path = open.pop(); path !== undefined; path = open.pop()) {
     const kind = kindOf(path);
     const count = seen.get(kind) ?? 0;
-    if (sources.has(path) || count >= most || /\/log(?:\?|$)|^\/app\/static/.test(path)) continue;
+    if (sources.has(path) || count >= most || /\/log(?:\?|$)|\/zip$|\/content\/|^\/app\/static/.test(path)) continue;
     seen.set(kind, count + 1);
     const source = await (await page.request.get(service + path)).text();
     sources.set(path, source);
-    for (const [, link = ""] of source.matchAll(/href="(\/app\/[^"#]*)"/g)) open.push(link.replaceAll("&amp;", "&"));
+    for (const [, link = ""] of source.matchAll(/href="(\/app\/[^"#]*)(?:#[^"]*)?"/g))
+      open.push(link.replaceAll("&amp;", "&"));
   }
   return sources;
 };

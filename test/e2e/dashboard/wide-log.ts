@@ -35,6 +35,12 @@ const isInSight = async (page: Page, selector: string): Promise<boolean> => {
   return isWithin(found.x, found.width, box.x, box.width) && isWithin(found.y, found.height, box.y, box.height);
 };
 
+/** Whether the key has brought the element in sight: a row's height is known once it was drawn, and the end goes on then. */
+const pressed = async (page: Page, key: string, selector: string): Promise<boolean> => {
+  await page.keyboard.press(key);
+  return isInSight(page, selector);
+};
+
 const lineTop = `[data-row="304"] .log-number`;
 
 export const wideLog = (stage: Stage) => {
@@ -62,10 +68,8 @@ export const wideLog = (stage: Stage) => {
     const page = await open("#L50");
     await page.getByRole("button", { name: "Wrap" }).click();
     await page.locator(".log-lines").focus();
-    await page.keyboard.press("End");
-    await expect.poll(() => isInSight(page, `[data-row="head step-1"]`)).toBe(true);
-    await page.keyboard.press("Home");
-    await expect.poll(() => isInSight(page, `.log-block [data-row="head step-0"]`)).toBe(true);
+    await expect.poll(() => pressed(page, "End", `[data-row="head step-1"]`)).toBe(true);
+    await expect.poll(() => pressed(page, "Home", `.log-block [data-row="head step-0"]`)).toBe(true);
     for (const index of [150, 299, 7]) {
       await search(page, `end-of-${index}.`, "1 of 1");
       await page.locator("mark", { hasText: `end-of-${index}.` }).waitFor();

@@ -24,17 +24,21 @@ export const withoutScript = (stage: Stage) => {
     await page.getByRole("link", { name: `#${build.number} ${repository.fullName}` }).click();
     await page.getByText("plain words").waitFor();
     await page.getByText("succeeded").first().waitFor();
+    await page.getByRole("link", { name: "Summary" }).click();
     await page.locator("#summary").getByText("# Told").waitFor();
     await page.getByRole("button", { name: "Retry" }).click();
     await page.getByText("The build is in the queue.").waitFor();
 
     await page.goto(`${service.url}/app/builds/${build.id}`);
+    await page.getByText("More", { exact: true }).click();
     await page.getByRole("link", { name: "Delete log" }).click();
     await page.getByRole("link", { name: "Keep it" }).click();
     await page.getByText("plain words").waitFor();
+    await page.getByText("More", { exact: true }).click();
     await page.getByRole("link", { name: "Delete log" }).click();
     await page.getByRole("button", { name: "Delete" }).click();
     await page.getByText("The log of this build was deleted.").waitFor();
+    await page.getByText("More", { exact: true }).click();
     await page.getByRole("link", { name: "Delete build" }).click();
     await page.getByRole("heading", { name: `Delete #${build.number} of ${repository.fullName}?` }).waitFor();
     await page.getByRole("button", { name: "Delete" }).click();

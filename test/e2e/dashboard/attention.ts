@@ -1,0 +1,59 @@
+import { expect, it } from "vitest";
+import { waitForEnd } from "../../../src/local/demo.ts";
+import { signIn } from "../../support/browser.ts";
+import { repositoryWith, runBuild, type Stage } from "./stage.ts";
+
+/** Keeps what the pages tell of: headless Chromium shows no notification. */
+const RECORD = `globalThis.told = [];
+globalThis.Notification = class extends EventTarget {
+  static permission = "granted";
+  static requestPermission = async () => "granted";
+  constructor(title, options) { super(); told.push([title, options.body]); }
+};`;
+
+export const attention = (stage: Stage) => {
+  it("tells the state of a build in the title and the icon of its tab", async () => {
+    const { client, service, browser } = stage;
+    const { page } = browser;
+    const repository = await repositoryWith(stage, "steps:\n  - run: exit 1\n");
+    const build = await runBuild(stage, repository.id);
+    await page.goto(`${service.url}/app/builds/${build.id}`);
+    const tab = async () => `${await page.title()} ${await page.locator("link[rel=icon]").getAttribute("href")}`;
+    await waitForEnd(client, build.id);
+    await expect.poll(tab, { timeout: 60_000 }).toMatch(/^✗ .*\/app\/static\/mark-failed\.\w+\.svg$/);
+    const icon = await page.request.get(service.url + (await page.locator("link[rel=icon]").getAttribute("href")));
+    expect([icon.status(), icon.headers()["content-type"]]).toEqual([200, "image/svg+xml"]);
+    await page.goto(`${service.url}/app/builds`);
+    expect(await tab()).toMatch(/^Builds .*\/app\/static\/mark\.\w+\.svg$/);
+  });
+
+  it("tells of builds that ended only who asked for it, and of each once", async () => {
+    const { client, service, chromium } = stage;
+    const repository = await repositoryWith(stage, "steps:\n  - run: sleep 5\n");
+    const person = await chromium.open();
+    const { page } = person;
+    await page.addInitScript(RECORD);
+    await signIn(page, service.url, client.token);
+    const told = () => page.evaluate("told") as Promise<[string, string][]>;
+    const look = async () => {
+      const answered = page.waitForResponse((response) => response.url().includes("/app/followed"));
+      await page.reload();
+      await answered;
+    };
+    expect(await page.evaluate("JSON.stringify(localStorage)")).toBe("{}");
+    await page.getByRole("button", { name: "You" }).click();
+    await page.getByRole("button", { name: "Tell me when my builds end" }).click();
+    await page.locator('[data-notify=own][aria-pressed="true"]').waitFor();
+    const build = await runBuild(stage, repository.id);
+    await look();
+    await expect.poll(() => page.evaluate("localStorage.getItem('millrace.notify')")).toContain(build.id);
+    expect(await told()).toEqual([]);
+    await waitForEnd(client, build.id);
+    await look();
+    await expect.poll(told).toEqual([[`#1 ${repository.fullName} succeeded`, "main"]]);
+    await look();
+    expect(await told()).toEqual([]);
+    expect(person.complaints).toEqual([]);
+    await person.close();
+  });
+};
