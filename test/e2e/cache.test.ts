@@ -3,6 +3,7 @@ import { homedir } from "node:os";
 import { basename, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { CacheEntry } from "../../src/protocol/cache.ts";
+import { LIMITS } from "../../src/protocol/limits.ts";
 import { Machine } from "../support/local/machine.ts";
 import { startLocalService } from "../support/local/service.ts";
 import { Project, type Run, type Stage } from "./several-jobs/stage.ts";
@@ -94,6 +95,36 @@ describe("a cache", () => {
     expect(await entriesOf(project)).toHaveLength(2);
   });
 
+  it("of several parts is saved although its grant is refused meanwhile, and comes back whole", async () => {
+    const file = `steps:
+  - run: |
+      test -f big/sum && (cd big && sha256sum -c sum) >> "$HERE/found"
+      mkdir -p big && cd big && test -f sum || { head -c 75000000 /dev/urandom > bytes; sha256sum bytes > sum; }
+cache:
+  - { name: big, key: one, path: big }
+`;
+    const project = await Project.connect(stage, file);
+    let refusals = 0;
+    const parts = new Set<string>();
+    stage.web.proxy.refuses = (made) => {
+      const part = /^PUT .*\/cache\/([^/]+\/part\/\d+)$/.exec(made)?.[1];
+      if (part === undefined) return null;
+      parts.add(part);
+      return part.endsWith("/2") && refusals++ === 0 ? 403 : null;
+    };
+    const first = await ended(await project.trigger());
+    stage.web.proxy.refuses = () => null;
+    expect(first.log).toMatch(/big: saved, 72 MiB/);
+    // All parts are of one save: the second grant is for the first one's.
+    expect([...parts].map((part) => part.slice(-1)).sort()).toEqual(["1", "2", "3"]);
+    expect(new Set([...parts].map((part) => part.split("/")[0])).size).toBe(1);
+    rmSync(join(stage.web.state, "cache"), { recursive: true });
+    mkdirSync(join(stage.web.state, "cache"));
+    const second = await ended(await project.trigger());
+    expect(second.log).toMatch(/big: restored, 72 MiB from the service, saved by main/);
+    expect(project.lines("found")).toEqual(["bytes: OK"]);
+  });
+
   it("does not fail a build, whatever the store has", async () => {
     const project = await withLock(fileOf("test -d deps"));
     stage.web.proxy.passes = (made) => !made.includes("/cache");
@@ -102,6 +133,22 @@ describe("a cache", () => {
     expect(without.build, without.log).toMatchObject({ status: "succeeded" });
     expect(without.log).toContain("Warning: cache: the cache was not asked for");
     expect(existsSync(join(stage.web.state, "cache"))).toBe(true);
+  });
+
+  it("of more than one part goes to the service and back", async () => {
+    const file = `steps:
+  - run: |
+      test -f big && { sha256sum < big >> "$HERE/big"; exit; }
+      head -c ${LIMITS.artifactPartBytes + 5_000_000} /dev/urandom > big; sha256sum < big >> "$HERE/big"
+cache: [{ name: big, key: one, path: big }]
+`;
+    const project = await Project.connect(stage, file);
+    expect((await ended(await project.trigger())).log).toMatch(/big: saved, 3\d MiB/);
+    rmSync(join(stage.web.state, "cache"), { recursive: true });
+    mkdirSync(join(stage.web.state, "cache"));
+    expect((await ended(await project.trigger())).log).toMatch(/big: restored, 3\d MiB from the service/);
+    const [made, restored] = project.lines("big");
+    expect(restored).toBe(made);
   });
 
   it("is not saved after a failure", async () => {

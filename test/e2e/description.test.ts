@@ -20,7 +20,7 @@ const description = describeApi(ROUTES, EXAMPLES);
  * Succeeds on Cloudflare alone, as point-in-time recovery is no part of workerd, or after a delivery of a git host. Their
  * examples are refusals.
  */
-const ELSEWHERE_REFUSED = ["restorePool", "redeliverDelivery"];
+const ELSEWHERE_REFUSED = ["restorePool", "installConnection", "redeliverDelivery"];
 
 const lint = async (document: object) => {
   const config = await createConfig({ extends: ["recommended"] });

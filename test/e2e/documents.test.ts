@@ -103,7 +103,7 @@ describe("what is served beside the API", () => {
     for (const { name } of tags) {
       await filter.fill(name);
       const ofTag = operations.filter((operation) => operation.tags?.includes(name));
-      await expect.poll(() => browser.page.locator(".opblock").count(), { timeout: 60_000 }).toBe(ofTag.length);
+      await expect.poll(() => browser.page.locator(".opblock").count(), { timeout: 120_000 }).toBe(ofTag.length);
     }
     await filter.fill("Variables");
     await browser.page.locator("#operations-Variables-createVariable").click();

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Client } from "../../src/local/client.ts";
@@ -71,7 +71,7 @@ describe("what a file requires", () => {
   it("sends the build on to an agent that has it, and no attempt is used", async () => {
     const pipeline = await newPipeline(FILE);
     const { id } = await trigger(pipeline);
-    await expect.poll(async () => (await get(id)).message, { timeout: 30_000 }).toContain("lacks the label special");
+    await expect.poll(async () => (await get(id)).message, { timeout: 120_000 }).toContain("lacks the label special");
     expect(await get(id)).toMatchObject({ status: "queued", agentId: null, attempt: 0 });
     const { message } = await client.call<{ message: string }>("GET", `/build/${id}/explain`);
     expect(message).toMatch(/agent/);
@@ -193,7 +193,7 @@ steps:
   - { name: always, if: always(), run: echo always }
 `);
     const { id } = await trigger(pipeline);
-    await expect.poll(() => logOf(id), { timeout: 30_000 }).toContain("\nready\n");
+    await expect.poll(() => logOf(id), { timeout: 120_000 }).toContain("\nready\n");
     await client.call("POST", `/build/${id}/cancel`);
     const build = await waitForEnd(client, id);
     expect(build).toMatchObject({ status: "canceled", reason: "canceled" });
@@ -294,6 +294,40 @@ describe("a checkout", () => {
     expect(await seen("checkout: { depth: 2, submodules: true }")).toBe("2\nof the part\n");
     expect(await seen("checkout: { depth: 0, fetch-tags: true, submodules: recursive }")).toBe("3\nv1\nof the part\n");
     expect(await seen("checkout: { fetch-tags: true }")).toMatch(/^1\nv1\ncat: /);
+  });
+});
+
+describe("a checkout that compilers' caches know again", () => {
+  it("has the same path for each build of the pipeline, and files that are as old as their last change", async () => {
+    await start("stable", "--labels", "stable");
+    const requires = { labels: ["stable"] };
+    const host = makeRepository(service.folder, { "old.c": "1", "new.c": "1" });
+    const other = await connectRepository(client, host);
+    const file = [
+      "checkout: { path: stable, mtimes: commit }",
+      "steps:",
+      "  - { name: x, run: 'pwd; ls; stat -c %Y old.c new.c; touch left' }",
+      "",
+    ].join("\n");
+    const pipeline = await newPipeline(file, { repoId: other.id, requires });
+    const seen = async () => {
+      const { id } = await trigger(pipeline);
+      const build = await waitForEnd(client, id);
+      const log = await logOf(id);
+      expect(build, log).toMatchObject({ status: "succeeded" });
+      return partOf(build, log, 0).trimEnd().split("\n");
+    };
+    const first = await seen();
+    expect(first.slice(1, 3)).toEqual(["new.c", "old.c"]);
+    const committed = host.git("log", "-1", "--format=%ct").trim();
+    expect(first.slice(3)).toEqual([committed, committed]);
+    writeFileSync(join(host.work, "new.c"), "2");
+    host.git("commit", "--quiet", "--all", "--message", "second");
+    const second = await seen();
+    expect(second.slice(0, 3)).toEqual(first.slice(0, 3));
+    expect(second.slice(3)).toEqual([committed, host.git("log", "-1", "--format=%ct").trim()]);
+    const elsewhere = await run(file, { pipeline: { repoId: other.id, requires } });
+    expect(partOf(elsewhere.build, elsewhere.log, 0).split("\n")[0]).not.toBe(first[0]);
   });
 });
 

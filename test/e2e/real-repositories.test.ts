@@ -27,7 +27,7 @@ afterAll(async () => {
 const published = (name: string): Record<string, string> => {
   const folder = mkdtempSync(join(service.folder, "package-"));
   try {
-    const file = execFileSync("npm", ["pack", name, "--silent"], { cwd: folder, encoding: "utf8", timeout: 60_000 });
+    const file = execFileSync("npm", ["pack", name, "--silent"], { cwd: folder, encoding: "utf8", timeout: 120_000 });
     execFileSync("tar", ["xzf", file.trim()], { cwd: folder });
   } catch {
     throw new Error(`npm could not fetch ${name}: this test needs the npm registry that this machine is set up for`);

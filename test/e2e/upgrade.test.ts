@@ -17,7 +17,11 @@ import { type LocalService, startLocalService } from "../support/local/service.t
 import { SeveralJobs } from "./upgrade/several-jobs.ts";
 
 /* Longer than a deploy takes here, so that no lease ends because of one. */
-const VARS = { LEASE_SECONDS: "60", HEARTBEAT_SECONDS: "1", POLL_SECONDS: "5" };
+const VARS = { LEASE_SECONDS: "180", HEARTBEAT_SECONDS: "1", POLL_SECONDS: "5" };
+
+/** Other tests use the machine at the same time: four deploys and their agents take minutes then. */
+const PATIENCE = { timeout: 120_000 };
+const TEST_MS = 900_000;
 
 const NOW = "2026-11-22T12:00:00Z";
 
@@ -81,9 +85,7 @@ const intruders = async () => {
 const release = (go: string): void => writeFileSync(join(service.folder, go), "");
 
 const hasLines = (id: string, from: number) =>
-  expect
-    .poll(async () => [...(await logOf(id)).matchAll(/^line /gm)].length, { timeout: 30_000 })
-    .toBeGreaterThan(from);
+  expect.poll(async () => [...(await logOf(id)).matchAll(/^line /gm)].length, PATIENCE).toBeGreaterThan(from);
 
 /** Every line from 1 to the count that the build itself printed at its end, and its secret masked. */
 const expectWhole = async (id: string): Promise<void> => {
@@ -118,81 +120,85 @@ const pushedTwice = async (git: GitRepository, repository: Repository, pipeline:
     }
   }
   const ofPushes = () => client.call<Build[]>("GET", "/build?event=push");
-  await expect.poll(async () => (await ofPushes()).length, { timeout: 30_000 }).toBe(2);
+  await expect.poll(async () => (await ofPushes()).length, PATIENCE).toBe(2);
   return ofPushes();
 };
 
-it("takes over what the release before has under way, and can be rolled back once", async () => {
-  const git = makeRepository(service.folder, {
-    ".millrace.yml": `steps:
+it(
+  "takes over what the release before has under way, and can be rolled back once",
+  async () => {
+    const git = makeRepository(service.folder, {
+      ".millrace.yml": `steps:
   - run: |
       n=0
       while [ ! -e "$GO" ]; do n=$((n+1)); echo "line $n $KEY"; sleep 0.05; done
       echo "lines: $n"
 `,
-  });
-  const repository = await connectRepository(client, git);
-  const pipeline = await client.call<Pipeline>("POST", "/pipeline", { repoId: repository.id, name: "ci" });
-  await client.call("POST", "/secrets/variables", {
-    ...{ key: "KEY", value: "a secret of the release before", isSecret: true },
-    ...{ scope: "repository", repoId: repository.id },
-  });
+    });
+    const repository = await connectRepository(client, git);
+    const pipeline = await client.call<Pipeline>("POST", "/pipeline", { repoId: repository.id, name: "ci" });
+    await client.call("POST", "/secrets/variables", {
+      ...{ key: "KEY", value: "a secret of the release before", isSecret: true },
+      ...{ scope: "repository", repoId: repository.id },
+    });
 
-  const { end, statuses } = await intruders();
-  await start("of-before", before.agent);
-  release("go-ended");
-  const done = await trigger(pipeline.id, "go-ended");
-  expect(await waitForEnd(client, done.id)).toMatchObject({ status: "succeeded" });
-  const acrossUpgrade = await trigger(pipeline.id, "go-upgrade");
-  await hasLines(acrossUpgrade.id, 3);
-  const queued = await trigger(pipeline.id, "go-upgrade");
+    const { end, statuses } = await intruders();
+    await start("of-before", before.agent);
+    release("go-ended");
+    const done = await trigger(pipeline.id, "go-ended");
+    expect(await waitForEnd(client, done.id)).toMatchObject({ status: "succeeded" });
+    const acrossUpgrade = await trigger(pipeline.id, "go-upgrade");
+    await hasLines(acrossUpgrade.id, 3);
+    const queued = await trigger(pipeline.id, "go-upgrade");
 
-  await service.deploy();
-  expect(await statuses()).toEqual([200, 200]);
-  await end();
-  expect(await statuses()).toEqual([401, 401]);
-  await start("of-now");
-  const known = [...(await logOf(acrossUpgrade.id)).matchAll(/^line /gm)].length;
-  await hasLines(acrossUpgrade.id, known);
-  expect(await get(done.id)).toMatchObject({ status: "succeeded", number: done.number });
-  await expectWhole(done.id);
-  expect(await client.call<Repository[]>("GET", "/repository")).toHaveLength(1);
-  await expect.poll(async () => (await get(queued.id)).status, { timeout: 30_000 }).toBe("running");
-  release("go-upgrade");
-  for (const { id } of [acrossUpgrade, queued]) {
-    expect(await waitForEnd(client, id)).toMatchObject({ status: "succeeded", attempt: 1 });
-    await expectWhole(id);
-  }
+    await service.deploy();
+    expect(await statuses()).toEqual([200, 200]);
+    await end();
+    expect(await statuses()).toEqual([401, 401]);
+    await start("of-now");
+    const known = [...(await logOf(acrossUpgrade.id)).matchAll(/^line /gm)].length;
+    await hasLines(acrossUpgrade.id, known);
+    expect(await get(done.id)).toMatchObject({ status: "succeeded", number: done.number });
+    await expectWhole(done.id);
+    expect(await client.call<Repository[]>("GET", "/repository")).toHaveLength(1);
+    await expect.poll(async () => (await get(queued.id)).status, PATIENCE).toBe("running");
+    release("go-upgrade");
+    for (const { id } of [acrossUpgrade, queued]) {
+      expect(await waitForEnd(client, id)).toMatchObject({ status: "succeeded", attempt: 1 });
+      await expectWhole(id);
+    }
 
-  const acrossRollback = await pushedTwice(git, repository, pipeline);
-  for (const { id } of acrossRollback) await hasLines(id, 3);
-  const waiting = await trigger(pipeline.id, "go-rollback");
-  several = await SeveralJobs.begin(service, before.agent);
-  await service.deploy(before.config);
-  expect(await statuses()).toEqual([401, 401]);
-  for (const { id } of acrossRollback) await hasLines(id, 10);
-  release("go-rollback");
-  for (const { id } of [...acrossRollback, waiting]) {
-    expect(await waitForEnd(client, id)).toMatchObject({ status: "succeeded", attempt: 1 });
-    await expectWhole(id);
-  }
-  const listed = async () => (await client.call<Build[]>("GET", "/build")).map(({ id }) => id).sort();
-  const all = [done, acrossUpgrade, queued, ...acrossRollback, waiting].map(({ id }) => id).sort();
-  await expect.poll(listed, { timeout: 30_000 }).toEqual(all);
-  await several.expectGoOn();
+    const acrossRollback = await pushedTwice(git, repository, pipeline);
+    for (const { id } of acrossRollback) await hasLines(id, 3);
+    const waiting = await trigger(pipeline.id, "go-rollback");
+    several = await SeveralJobs.begin(service, before.agent);
+    await service.deploy(before.config);
+    expect(await statuses()).toEqual([401, 401]);
+    for (const { id } of acrossRollback) await hasLines(id, 10);
+    release("go-rollback");
+    for (const { id } of [...acrossRollback, waiting]) {
+      expect(await waitForEnd(client, id)).toMatchObject({ status: "succeeded", attempt: 1 });
+      await expectWhole(id);
+    }
+    const listed = async () => (await client.call<Build[]>("GET", "/build")).map(({ id }) => id).sort();
+    const all = [done, acrossUpgrade, queued, ...acrossRollback, waiting].map(({ id }) => id).sort();
+    await expect.poll(listed, PATIENCE).toEqual(all);
+    await several.expectGoOn();
 
-  await service.deploy();
-  await several.expectEnds();
-  expect(await statuses()).toEqual([401, 401]);
-  await expect.poll(listed, { timeout: 30_000 }).toEqual(all);
-  for (const { id } of [done, acrossUpgrade, queued, ...acrossRollback, waiting]) {
-    expect(await get(id)).toMatchObject({ status: "succeeded", attempt: 1 });
-    await expectWhole(id);
-  }
-  const created = await client.call<AuditEntry[]>("GET", "/audit?action=build.create");
-  expect(created.map(({ subject }) => subject).sort()).toEqual(all);
-  const ofPushes = await client.call<Build[]>("GET", "/build?event=push");
-  expect(ofPushes.map(({ id }) => id).sort()).toEqual(acrossRollback.map(({ id }) => id).sort());
-  const retried = await client.call<Build>("POST", `/build/${waiting.id}/retry`);
-  expect(await waitForEnd(client, retried.id)).toMatchObject({ status: "succeeded", retryOf: waiting.id });
-});
+    await service.deploy();
+    await several.expectEnds();
+    expect(await statuses()).toEqual([401, 401]);
+    await expect.poll(listed, PATIENCE).toEqual(all);
+    for (const { id } of [done, acrossUpgrade, queued, ...acrossRollback, waiting]) {
+      expect(await get(id)).toMatchObject({ status: "succeeded", attempt: 1 });
+      await expectWhole(id);
+    }
+    const created = await client.call<AuditEntry[]>("GET", "/audit?action=build.create");
+    expect(created.map(({ subject }) => subject).sort()).toEqual(all);
+    const ofPushes = await client.call<Build[]>("GET", "/build?event=push");
+    expect(ofPushes.map(({ id }) => id).sort()).toEqual(acrossRollback.map(({ id }) => id).sort());
+    const retried = await client.call<Build>("POST", `/build/${waiting.id}/retry`);
+    expect(await waitForEnd(client, retried.id)).toMatchObject({ status: "succeeded", retryOf: waiting.id });
+  },
+  TEST_MS,
+);

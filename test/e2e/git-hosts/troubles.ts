@@ -15,7 +15,7 @@ export const troubles = (stage: Stage): void => {
     // The agent has its commit, so the build needs the host no more.
     await app.seeEnds(1);
     stage.host.trouble = "loses answers";
-    await expect.poll(() => stage.host.api.requests.length, { timeout: 60_000 }).toBeGreaterThan(asked);
+    await expect.poll(() => stage.host.api.requests.length, { timeout: 120_000 }).toBeGreaterThan(asked);
     stage.host.trouble = null;
     await app.seeLast(sha, "millrace", "success");
     await app.seeLast(sha, "millrace/ci", "success");

@@ -15,6 +15,21 @@ const FORGED = `jobs:
     steps: [{ run: 'env >> "$HERE/ran"' }]
 `;
 
+const INCLUDED = "ci/setup.yml";
+const INCLUDING = `jobs:
+  phone:
+    requires: { ios: true }
+    steps: [{ include: ./${INCLUDED}, with: { device: phone } }]
+  page:
+    requires: { web: true }
+    steps: [{ include: ./${INCLUDED}, with: { device: page } }]
+`;
+const setUp = (word: string) => `inputs:
+  device: { type: choice, options: [phone, page] }
+steps:
+  - run: echo "${word} \${{ inputs.device }}" >> "$HERE/ran"
+`;
+
 /** Its agent's calls are made by the test. */
 class Liar {
   readonly id: string;
@@ -47,7 +62,9 @@ class Liar {
   }
 
   /** Takes a build to plan, while the real agents take none, and starts it. */
-  async take(app: Project): Promise<{ run: Run; plan(commitSha: string, text: string): Promise<Response> }> {
+  async take(
+    app: Project,
+  ): Promise<{ run: Run; plan(commitSha: string, text: string, more?: object): Promise<Response> }> {
     const { client, mac, android, web } = this.#stage;
     const drain = (isDraining: boolean) =>
       Promise.all([mac, android, web].map(({ id }) => client.call("PUT", `/buildagent/${id}`, { isDraining })));
@@ -58,8 +75,8 @@ class Liar {
     const lease = { [LEASE_HEADER]: String(job.lease) };
     await this.#call("POST", `/build/${run.id}/start`, undefined, lease);
     await drain(false);
-    const plan = (commitSha: string, text: string) =>
-      this.#call("PUT", `/build/${run.id}/plan`, { commitSha, path: ".millrace.yml", text }, lease);
+    const plan = (commitSha: string, text: string, more = {}) =>
+      this.#call("PUT", `/build/${run.id}/plan`, { commitSha, path: ".millrace.yml", text, ...more }, lease);
     return { run, plan };
   }
 
@@ -84,6 +101,27 @@ export const lies = (stage: Stage): void => {
       expect(await run.logOf(key)).toContain("nothing of it ran");
     }
     expect(app.lines("ran")).toEqual([]);
+  });
+
+  it("runs an included file on two machines, and nothing of one that the commit does not have", async () => {
+    const app = await Project.connect(stage, INCLUDING);
+    app.add(INCLUDED, setUp("honest"));
+    const { by, ...build } = await (await app.trigger()).end();
+    expect(build, build.message ?? "").toMatchObject({ status: "succeeded" });
+    expect(by.phone?.agentId).toBe(stage.mac.id);
+    expect(by.page?.agentId).toBe(stage.web.id);
+    expect(app.lines("ran").sort()).toEqual(["honest page", "honest phone"]);
+
+    const liar = await Liar.register(stage);
+    const { run, plan } = await liar.take(app);
+    const includes = [{ path: INCLUDED, text: setUp("forged") }];
+    const answer = await plan(app.git.git("rev-parse", "HEAD"), INCLUDING, { includes });
+    expect(answer.status, await answer.clone().text()).toBe(200);
+    await liar.leave();
+    const forged = await run.end();
+    expect(forged).toMatchObject({ status: "failed", reason: "plan-mismatch" });
+    for (const key of ["phone", "page"]) expect(await run.logOf(key)).toContain("nothing of it ran");
+    expect(app.lines("ran")).toHaveLength(2);
   });
 
   it("runs nothing of a commit that its branch does not have", async () => {

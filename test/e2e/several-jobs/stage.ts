@@ -1,5 +1,5 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, vi } from "vitest";
 import type { Client } from "../../../src/local/client.ts";
 import type { Build } from "../../../src/protocol/build.ts";
@@ -22,7 +22,7 @@ export interface Stage {
   projects: Project[];
 }
 
-const patience = { timeout: 45_000, interval: 150 };
+const patience = { timeout: 120_000, interval: 150 };
 
 /** Waits until the check no longer throws. */
 export const soon = <T>(check: () => T | Promise<T>): Promise<T> => vi.waitFor(check, patience);
@@ -64,6 +64,15 @@ export class Project {
     writeFileSync(join(work, ".millrace.yml"), file);
     git("commit", "--quiet", "--all", "--message", "Change the file");
     return git("rev-parse", "HEAD");
+  }
+
+  /** Commits a file beside the pipeline's. */
+  add(path: string, text: string): void {
+    const { git, work } = this.git;
+    mkdirSync(dirname(join(work, path)), { recursive: true });
+    writeFileSync(join(work, path), text);
+    git("add", "--all");
+    git("commit", "--quiet", "--message", "Add a file");
   }
 
   /** Leaves a mark that steps wait for. */

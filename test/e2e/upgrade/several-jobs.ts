@@ -10,7 +10,7 @@ import { type RunningAgent, startAgent } from "../../support/local/agent.ts";
 import { connectRepository, makeRepository } from "../../support/local/git-repository.ts";
 import type { LocalService } from "../../support/local/service.ts";
 
-const soon = { timeout: 30_000 };
+const soon = { timeout: 120_000 };
 
 const file = (go: string): string => `jobs:
   one:

@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { waitForEnd } from "../../src/local/demo.ts";
+import type { Build } from "../../src/protocol/build.ts";
+import { newAppKeys } from "../support/app-keys.ts";
+import { type RunningAgent, startAgent } from "../support/local/agent.ts";
+import { deliver, newDelivery } from "../support/local/git-host/deliveries.ts";
+import { TestGitHost } from "../support/local/git-host/git-host.ts";
+import { startLocalService } from "../support/local/service.ts";
+import { Project, type Stage, see } from "./git-hosts/stage.ts";
+
+/* The service, a real agent, real git, and a GitHub on loopback whose App shows builds as check runs. */
+
+const APP_ID = 4242;
+const FILE = `jobs:
+  test: { steps: [{ run: 'echo "## All is well" >> "$MILLRACE_SUMMARY"' }] }
+  deploy: { needs: [test], gate: { message: "Release?" }, steps: [{ run: echo released }] }
+`;
+
+const stage = { projects: [] } as unknown as Stage;
+let agent: RunningAgent;
+let hook: { url: string; secret: string };
+
+beforeAll(async () => {
+  stage.service = await startLocalService();
+  const { folder } = stage.service;
+  stage.client = await stage.service.newOrganization("acme");
+  stage.host = await TestGitHost.start("github", folder);
+  const { key, publicKey } = newAppKeys();
+  const app = { id: APP_ID, clientId: "Iv23client", publicKey, installationId: 99, account: "acme" };
+  Object.assign(stage.host.api.settings, { app, people: { max: "maintain", eve: "read" } });
+  stage.connection = await stage.client.call("POST", "/connection", {
+    ...{ kind: "github", name: "GitHub", webUrl: stage.host.url },
+    app: { id: String(APP_ID), privateKey: key },
+  });
+  await stage.client.call("POST", `/connection/${stage.connection.id}/installation`);
+  hook = await stage.client.call("GET", `/connection/${stage.connection.id}/hook`);
+  agent = await startAgent(stage.client, folder, "one");
+});
+afterAll(async () => {
+  await agent?.stop();
+  await stage.host?.close();
+  await stage.service?.remove();
+});
+
+describe("a push to a repository of an App", () => {
+  let project: Project;
+  let sha: string;
+  let build: Build;
+
+  const send = async (name: string, body: object) => {
+    const to = stage.host.api.place.hooks.find(({ repositoryId }) => repositoryId === project.bare.id);
+    const { id, fullName: full_name } = project.bare;
+    const repository = { id, full_name, default_branch: "main" };
+    const delivery = newDelivery(to!, { name, body: { repository, ...body } });
+    await deliver("github", delivery);
+    return JSON.parse(delivery.answer) as { builds: string[]; ignored: string | null };
+  };
+  const check = (action: string, by: string, more: object = {}) =>
+    send("check_run", {
+      ...{ action, sender: { login: by }, ...more },
+      check_run: { head_sha: sha, external_id: build.id, app: { id: APP_ID } },
+    });
+  const runOf = (name: string, buildId?: string) =>
+    stage.host.api.place.checkRuns.find(
+      (run) => run.sha === sha && run.body.name === name && (buildId ?? run.body.external_id) === run.body.external_id,
+    );
+  const conclusionOf = (name: string) => () => runOf(name)?.body.conclusion;
+
+  beforeAll(async () => {
+    project = await Project.connect(stage, "shop", { ".millrace.yml": FILE });
+    stage.host.addHook(project.bare, hook);
+    sha = project.commit("Mend the sluice");
+    await project.push("main");
+    [build] = (await project.seeBuilds(1)) as [Build];
+  });
+
+  it("asks at its check run as soon as only people are waited for", async () => {
+    await see(conclusionOf("millrace/ci"), "action_required");
+    const { body } = runOf("millrace/ci")!;
+    expect(body).toMatchObject({ external_id: build.id, actions: [{ label: "Approve" }] });
+  });
+
+  it("is approved there by who may, and shows its end with the build's summary", async () => {
+    const [action] = runOf("millrace/ci")!.body.actions as [{ identifier: string }];
+    const pressed = { requested_action: { identifier: action.identifier } };
+    expect((await check("requested_action", "eve", pressed)).builds).toEqual([]);
+    expect((await check("requested_action", "max", pressed)).builds).toEqual([build.id]);
+    expect((await waitForEnd(stage.client, build.id)).status).toBe("succeeded");
+    await see(conclusionOf("millrace/ci"), "success");
+    const { output } = runOf("millrace/ci")!.body as { output: { title: string; summary: string } };
+    expect(output.title).toMatch(/^Succeeded in/);
+    expect(output.summary).toContain("## All is well");
+    await see(conclusionOf("millrace"), "success");
+    expect(stage.host.api.place.statuses).toEqual([]);
+  });
+
+  it("is built again from there, with a check run of its own", async () => {
+    const { builds } = await check("rerequested", "max");
+    const again = await stage.client.call<Build>("GET", `/build/${builds[0]}`);
+    expect(again).toMatchObject({ retryOf: build.id, commitSha: sha });
+    await see(() => runOf("millrace/ci", again.id)?.body.conclusion, "action_required");
+    await stage.client.call("POST", `/build/${again.id}/reject`);
+    await see(() => runOf("millrace/ci", again.id)?.body.status, "completed");
+    expect(runOf("millrace/ci", build.id)?.body.conclusion).toBe("success");
+  });
+
+  it("asks GitHub only what its API describes, and one thing at a time", () => {
+    const { requests } = stage.host.api;
+    expect(requests.flatMap(({ problems }) => problems)).toEqual([]);
+    expect(requests.filter(({ path }) => path.includes("/check-runs")).length).toBeGreaterThan(4);
+  });
+});
