@@ -4,6 +4,7 @@ import { join } from "node:path";
 /** Each is a program of its own, so that none warms up another. */
 const BENCHES: Record<string, string> = {
   api: "requests a second of single operations, beside a bare Worker; D1 round trips, bundle size, start-up",
+  artifacts: "an artifact to the archive and back, beside curl to a bare Worker",
   checkout: "the agent's checkout, beside plain git",
   costs: "what agents and builds cost on Cloudflare: the tables of docs/costs.md",
   dashboard: "each page, beside the API call behind it; its D1 round trips and kilobytes",

@@ -16,6 +16,8 @@ import { CuttingProxy } from "./cutting-proxy.ts";
 const MIB = 1024 ** 2;
 /** Parts that may be sent more than once: those under way at two cuts and a restart. */
 const SPARE_PARTS = 4;
+/** Headers, lists of files and logs, which the proxy counts too. */
+const OTHER_BYTES = 4 * MIB;
 /** Of the agent's program, however large the artifact is: two parts, the copies that fetch makes of them, and garbage. */
 const AGENT_MEMORY = 600 * MIB;
 const SMALL_FILES = 5_000;
@@ -45,13 +47,20 @@ const ended = async (client: Client, id: string): Promise<Build> => {
 const mostMemory = (pid: number): number =>
   Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) * 1024;
 
-const bytesOf = async ({ url, token }: Client, path: string) => {
-  const answer = await fetch(`${url}${path}`, { headers: { Authorization: `Bearer ${token}` } });
+const READ_AT_ONCE = 256 * MIB;
+
+/** Reads a file in ranges, as a client does that goes on where it was cut off. */
+const bytesOf = async ({ url, token }: Client, path: string, size = 1) => {
   const hash = createHash("sha256");
   const text: string[] = [];
-  for await (const piece of answer.body ?? []) {
-    hash.update(piece);
-    if (text.length < 2) text.push(Buffer.from(piece).toString("latin1"));
+  for (let from = 0; from < size; from += READ_AT_ONCE) {
+    const Range = `bytes=${from}-${from + READ_AT_ONCE - 1}`;
+    const answer = await fetch(`${url}${path}`, { headers: { Authorization: `Bearer ${token}`, Range } });
+    if (answer.status !== 206) throw new Error(`${path}, ${Range}: ${answer.status}`);
+    for await (const piece of answer.body ?? []) {
+      hash.update(piece);
+      if (text.length < 2) text.push(Buffer.from(piece).toString("latin1"));
+    }
   }
   return { sha256: hash.digest("hex"), text: text.join("") };
 };
@@ -80,10 +89,10 @@ export const drill = async ({ gib = 10 }: { gib?: number }): Promise<boolean> =>
     await Promise.all(restarts);
     const [big, small] = ["big", "small"].map((key) => build.jobs?.find((job) => job.key === key));
     const sum = (await bytesOf(client, `/job/${big?.id}/artifact/sum/content/sum`)).text.split(" ")[0];
-    const { sha256 } = await bytesOf(client, `/job/${big?.id}/artifact/big/content/big`);
+    const { sha256 } = await bytesOf(client, `/job/${big?.id}/artifact/big/content/big`, bytes);
     const { list } = await client.call<ArtifactWithFiles>("GET", `/job/${small?.id}/artifact/small`);
     const memory = mostMemory(agent.process.pid ?? 0);
-    const spare = (proxy.sent - bytes) / LIMITS.artifactPartBytes;
+    const spare = (proxy.sent - OTHER_BYTES - bytes) / LIMITS.artifactPartBytes;
     console.log(`build ${build.status}, attempts ${big?.attempt} and ${small?.attempt}: ${build.message ?? ""}`);
     console.log(
       `sent ${(proxy.sent / MIB).toFixed()} MiB for ${(bytes / MIB).toFixed()} MiB: ${spare.toFixed(1)} parts more`,

@@ -56,6 +56,10 @@ const DRILLS: Record<string, Drill> = {
     description: "fills a pool and D1 with 250,000 old rows, and counts the rounds of upkeep until they are gone",
     load: () => import("./retention.ts"),
   },
+  warm: {
+    description: "builds projects of npm, C and Java twice, and tells the seconds without and with a warm cache",
+    load: () => import("./warm.ts"),
+  },
 };
 
 const USAGE = `npm run drill -- NAME [--agents N] [--gib N] [--folder DIR]

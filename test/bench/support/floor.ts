@@ -26,6 +26,7 @@ export const serveFloor = async (entry = "floor-worker.ts"): Promise<ServedFloor
       modules: [{ type: "ESModule", path: "floor-worker.js", contents: outputFiles[0]!.text }],
       compatibilityDate: "2026-10-23",
       d1Databases: { DB: "floor" },
+      r2Buckets: { BUCKET: "floor" },
       durableObjects: {
         POOL: { className: "Floor", useSQLite: true },
         LOG: { className: "Floor", useSQLite: true },

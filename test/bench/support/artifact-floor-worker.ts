@@ -1,0 +1,30 @@
+import { DurableObject } from "cloudflare:workers";
+
+interface FloorEnv {
+  BUCKET: R2Bucket;
+}
+
+/** The objects that every floor has. */
+export class Floor extends DurableObject<FloorEnv> {}
+
+/** Parts into a bucket and an object out of it, without tokens, grants, leases or checksums. */
+export default {
+  async fetch(request: Request, { BUCKET }: FloorEnv): Promise<Response> {
+    const { pathname, searchParams } = new URL(request.url);
+    const id = searchParams.get("upload") ?? "";
+    switch (pathname) {
+      case "/open":
+        return new Response((await BUCKET.createMultipartUpload("big")).uploadId);
+      case "/part": {
+        const body = await request.arrayBuffer();
+        const upload = BUCKET.resumeMultipartUpload("big", id);
+        return Response.json(await upload.uploadPart(Number(searchParams.get("part")), body));
+      }
+      case "/done":
+        await BUCKET.resumeMultipartUpload("big", id).complete(await request.json());
+        return new Response();
+      default:
+        return new Response((await BUCKET.get("big"))?.body);
+    }
+  },
+} satisfies ExportedHandler<FloorEnv>;
