@@ -19,7 +19,7 @@ export default defineConfig(async () => ({
   test: {
     silent: "passed-only" as const,
     // Much of what these tests do is to wait for processes of their own.
-    maxWorkers: 4,
+    maxWorkers: 3,
     projects: [
       {
         test: {
@@ -62,9 +62,12 @@ export default defineConfig(async () => ({
         test: {
           name: "e2e",
           include: END_TO_END,
+          // Each runs a service, agents and git: more than two at once on two cores, and calls time out.
+          sequence: { groupOrder: 1 },
+          maxWorkers: 2,
           globalSetup: ["find-chromium", "set-up/agent", "set-up/service"].map((name) => `./test/support/${name}.ts`),
-          testTimeout: 240_000,
-          hookTimeout: 240_000,
+          testTimeout: 480_000,
+          hookTimeout: 480_000,
           retry: RETRY,
         },
       },

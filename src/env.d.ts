@@ -1,5 +1,7 @@
 /** The bindings of `wrangler.toml`. Secrets may be missing until they are put; whoever reads one says so clearly. */
 interface Env {
+  /** Absent where the settings are of a release before: the platform then serves the files first. */
+  ASSETS: Fetcher | undefined;
   DB: D1Database;
   ARCHIVE: R2Bucket;
   AGENT_POOL: DurableObjectNamespace<import("./objects/agent-pool.ts").AgentPool>;

@@ -16,6 +16,8 @@ const build: BuildRecord & { finishedAt: string } = {
   ref: "refs/heads/main",
   event: "api",
   trigger: "api",
+  trust: "trusted",
+  approval: null,
   priority: 0,
   agentId: null,
   attempt: 1,
