@@ -57,6 +57,11 @@ describe("a file of steps that includes another", () => {
       { ".millrace.yml": STEPS, "ci/greet.yml": GREET.replace("who: {}", "who: { type: number }") },
       /^\.millrace\.yml:3:18: This must be a number/m,
     ],
+    [
+      "includes one of 10 MB",
+      { ".millrace.yml": STEPS, "ci/greet.yml": `${GREET}${"#".repeat(10_000_000)}\n` },
+      /^\.millrace\.yml:2:14: ci\/greet\.yml is larger than 262144 bytes/m,
+    ],
   ])("fails before a step, or at the step, when it %s", async (_, files, expected) => {
     const { log, result } = await run(files);
     expect(result).toMatchObject({ status: "failed", reason: "pipeline-invalid" });

@@ -47,6 +47,13 @@ describe("a plan with files that it includes", () => {
     expect(await pollAs(old, "environment,jobs,include")).toMatchObject({ job: { key: "test" } });
   });
 
+  it("with a file of 10 MB is refused, and the build is planned by the next one that is right", async () => {
+    const { plan } = await begun();
+    const huge = { ...B, text: `${B.text}${"#".repeat(10_000_000)}` };
+    expectProblem(await plan(FILE, { includes: [A, huge] }), 413, "too-large");
+    expect(await plan(FILE, { includes: [A, B] })).toMatchObject({ status: 200, body: { jobs: [{ key: "test" }] } });
+  });
+
   it("that includes nothing is hashed and handed out as ever", async () => {
     const { plan, agent } = await begun();
     const text = "jobs: { test: { steps: [{ run: make }] } }\n";
