@@ -11,8 +11,9 @@ import {
 } from "../../src/agent/build-folder.ts";
 import { chownTree } from "../../src/agent/process/as-user.ts";
 import type { StepUser } from "../../src/agent/process/step-user.ts";
+import { isRoot } from "../support/local/named-user.ts";
 import { testFolder } from "./support/folder.ts";
-import { attackAs, canAttack, isRoot, unnamedUser } from "./support/step-user.ts";
+import { attackAs, canAttack, unnamedUser } from "./support/step-user.ts";
 
 const FOLDERS = 16;
 const VICTIMS = 20;

@@ -3,11 +3,12 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { saveIdentity } from "../../src/agent/cli/identity.ts";
 import type { StepUser } from "../../src/agent/process/step-user.ts";
+import { isRoot } from "../support/local/named-user.ts";
 import { runAgentCli } from "./support/agent-cli.ts";
 import { type FakeService, IDENTITY, makeJob, startFakeService } from "./support/fake-service.ts";
 import { testFolder } from "./support/folder.ts";
 import { testRepository } from "./support/repository.ts";
-import { attackAs, canAttack, isRoot, namedUser } from "./support/step-user.ts";
+import { attackAs, canAttack, namedUser } from "./support/step-user.ts";
 import { waitUntil } from "./support/wait-until.ts";
 
 const fakeService = async (): Promise<FakeService> => {

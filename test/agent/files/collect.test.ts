@@ -16,8 +16,9 @@ import { dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { MOST_VISITED } from "../../../src/agent/files/find-files.ts";
 import type { StepUser } from "../../../src/agent/process/step-user.ts";
+import { isRoot } from "../../support/local/named-user.ts";
 import { testFolder } from "../support/folder.ts";
-import { attackAs, canAttack, isRoot, unnamedUser } from "../support/step-user.ts";
+import { attackAs, canAttack, unnamedUser } from "../support/step-user.ts";
 import { collect, collectAfter } from "./support/collected.ts";
 
 /** A checkout with these files, and a secret outside of it. */

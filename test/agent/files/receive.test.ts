@@ -13,8 +13,9 @@ import {
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { paddingOf, TAR_END, type TarMember, tarHeader } from "../../../src/agent/files/tar-format.ts";
+import { isRoot } from "../../support/local/named-user.ts";
 import { testFolder } from "../support/folder.ts";
-import { attackAs, canAttack, isRoot, unnamedUser } from "../support/step-user.ts";
+import { attackAs, canAttack, unnamedUser } from "../support/step-user.ts";
 import { receive } from "./support/collected.ts";
 
 const workspace = () => {

@@ -3,11 +3,12 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { EXIT } from "../../../src/agent/cli/exit-codes.ts";
 import { saveIdentity } from "../../../src/agent/cli/identity.ts";
+import { isRoot } from "../../support/local/named-user.ts";
 import { runAgentCli } from "../support/agent-cli.ts";
 import { IDENTITY, makeJob, startFakeService } from "../support/fake-service.ts";
 import { testFolder } from "../support/folder.ts";
 import { testRepository } from "../support/repository.ts";
-import { isRoot, namedUser } from "../support/step-user.ts";
+import { namedUser } from "../support/step-user.ts";
 import { waitUntil } from "../support/wait-until.ts";
 import { writeHooks } from "./support/hooks.ts";
 

@@ -2,8 +2,8 @@ import { chmodSync, chownSync, linkSync, mkdirSync, renameSync, rmSync, symlinkS
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { findHooks, UnsafeHook } from "../../../src/agent/hooks/hook-files.ts";
+import { isRoot } from "../../support/local/named-user.ts";
 import { testFolder } from "../support/folder.ts";
-import { isRoot } from "../support/step-user.ts";
 import { writeHooks } from "./support/hooks.ts";
 
 const state = (): string => {

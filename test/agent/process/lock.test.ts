@@ -4,8 +4,9 @@ import { describe, expect, it } from "vitest";
 import { findIdentity, loadIdentity, makeStateFolder } from "../../../src/agent/cli/identity.ts";
 import { lockAgent, runningAgentPid } from "../../../src/agent/process/lock.ts";
 import type { StepUser } from "../../../src/agent/process/step-user.ts";
+import { isRoot } from "../../support/local/named-user.ts";
 import { testFolder } from "../support/folder.ts";
-import { isRoot, unnamedUser } from "../support/step-user.ts";
+import { unnamedUser } from "../support/step-user.ts";
 
 const claimsOf = (state: string, work = testFolder(), user: StepUser | null = null) => ({ state, work, user });
 

@@ -17,11 +17,12 @@ import { saveIdentity } from "../../../src/agent/cli/identity.ts";
 import { runShell } from "../../../src/agent/process/as-user.ts";
 import type { StepUser } from "../../../src/agent/process/step-user.ts";
 import { fileNameProblem } from "../../../src/protocol/file-variable.ts";
+import { isRoot } from "../../support/local/named-user.ts";
 import { runAgentCli } from "../support/agent-cli.ts";
 import { IDENTITY, makeJob, startFakeService } from "../support/fake-service.ts";
 import { testFolder } from "../support/folder.ts";
 import { testRepository } from "../support/repository.ts";
-import { isRoot, namedUser, unnamedUser } from "../support/step-user.ts";
+import { namedUser, unnamedUser } from "../support/step-user.ts";
 import { waitUntil } from "../support/wait-until.ts";
 
 const bytes = Buffer.from("of the mill\n");

@@ -3,8 +3,9 @@ import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readReports } from "../../../src/agent/reports/read-reports.ts";
+import { isRoot } from "../../support/local/named-user.ts";
 import { testFolder } from "../support/folder.ts";
-import { isRoot, unnamedUser } from "../support/step-user.ts";
+import { unnamedUser } from "../support/step-user.ts";
 
 const suite = (...cases: string[]): string => `<testsuite name="s">${cases.join("")}</testsuite>`;
 const test = (name: string): string => `<testcase name="${name}"/>`;

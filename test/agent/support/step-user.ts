@@ -4,9 +4,7 @@ import { existsSync } from "node:fs";
 import { onTestFinished } from "vitest";
 import { runAs } from "../../../src/agent/process/as-user.ts";
 import type { StepUser } from "../../../src/agent/process/step-user.ts";
-
-/** Only root may become another user. */
-export const isRoot = process.getuid?.() === 0;
+import { isRoot, makeUser } from "../../support/local/named-user.ts";
 
 const PYTHON = "/usr/bin/python3";
 /** Attacks are written in Python: they need fork and renameat2, which shells and Node do not have. */
@@ -20,12 +18,9 @@ export const unnamedUser = (): StepUser => {
 
 /** A user with a name in the system, removed after the test. */
 export const namedUser = (): StepUser => {
-  const { uid, gid } = unnamedUser();
-  const name = `millrace-${uid}`;
-  execFileSync("groupadd", ["--gid", String(gid), name]);
-  execFileSync("useradd", ["--no-create-home", "--uid", String(uid), "--gid", String(gid), name], { stdio: "ignore" });
-  onTestFinished(() => void execFileSync("userdel", ["--force", name], { stdio: "ignore" }));
-  return { name, uid, gid };
+  const { remove, ...user } = makeUser();
+  onTestFinished(remove);
+  return user;
 };
 
 /** Runs a Python program as the user. All processes of the user are ended after the test. */

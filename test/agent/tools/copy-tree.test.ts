@@ -16,8 +16,9 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { chownTree } from "../../../src/agent/process/as-user.ts";
 import { copyTree, RefusedTree } from "../../../src/agent/tools/copy-tree.ts";
+import { isRoot } from "../../support/local/named-user.ts";
 import { testFolder } from "../support/folder.ts";
-import { attackAs, canAttack, isRoot, unnamedUser } from "../support/step-user.ts";
+import { attackAs, canAttack, unnamedUser } from "../support/step-user.ts";
 
 const OWN = process.getuid?.() ?? 0;
 

@@ -6,11 +6,12 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vites
 import { saveIdentity } from "../../../src/agent/cli/identity.ts";
 import type { StepUser } from "../../../src/agent/process/step-user.ts";
 import { MISE_VERSION } from "../../../src/agent/tools/mise-release.ts";
+import { isRoot } from "../../support/local/named-user.ts";
 import { runAgentCli } from "../support/agent-cli.ts";
 import { type FakeService, IDENTITY, makeJob, startFakeService } from "../support/fake-service.ts";
 import { testFolder } from "../support/folder.ts";
 import { type TestRepository, testRepository } from "../support/repository.ts";
-import { isRoot, namedUser } from "../support/step-user.ts";
+import { namedUser } from "../support/step-user.ts";
 import { startStubServer } from "../support/stub-server.ts";
 import { waitUntil } from "../support/wait-until.ts";
 import { NODE_VERSION, type NodeMirror, startNodeMirror } from "./support/node-mirror.ts";

@@ -29,9 +29,15 @@ export class Machine {
   }
 
   /** Registers it and starts its agent. That it is a Mac is said by the API: the program says what it runs on. */
-  static async start(service: LocalService, client: Client, name: keyof typeof SKILLS): Promise<Machine> {
+  static async start(
+    service: LocalService,
+    client: Client,
+    name: keyof typeof SKILLS,
+    start: string[] = [],
+  ): Promise<Machine> {
     const proxy = await CallProxy.to(service.port);
-    const agent = await startAgent(client, service.folder, name, { url: proxy.url, register: [...SKILLS[name]] });
+    const register = [...SKILLS[name]];
+    const agent = await startAgent(client, service.folder, name, { url: proxy.url, register, start });
     const { id } = JSON.parse(readFileSync(join(agent.state, "identity.json"), "utf8")) as { id: string };
     if (name === "mac") await client.call("PUT", `/buildagent/${id}`, { platform: MACOS });
     return new Machine(name, id, proxy, agent);

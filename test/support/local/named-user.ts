@@ -1,0 +1,20 @@
+import { execFileSync } from "node:child_process";
+import { randomInt } from "node:crypto";
+import type { StepUser } from "../../../src/agent/process/step-user.ts";
+
+/** Only root may become another user, or make one. */
+export const isRoot = process.getuid?.() === 0;
+
+/** A user of this machine, to be removed by whoever made it. */
+export interface NamedUser extends StepUser {
+  remove(): void;
+}
+
+/** Makes a user without a home. */
+export const makeUser = (): NamedUser => {
+  const id = randomInt(1_000_000, 2_000_000_000);
+  const name = `millrace-${id}`;
+  execFileSync("groupadd", ["--gid", String(id), name]);
+  execFileSync("useradd", ["--no-create-home", "--uid", String(id), "--gid", String(id), name], { stdio: "ignore" });
+  return { name, uid: id, gid: id, remove: () => void execFileSync("userdel", ["--force", name], { stdio: "ignore" }) };
+};
