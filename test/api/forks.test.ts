@@ -14,7 +14,7 @@ import {
 } from "../support/api.ts";
 import { buildOf, trigger } from "../support/build-setup.ts";
 import { attachRepository, deliver, eventHeaders, newConnection, type StoredConnection } from "../support/hooks.ts";
-import { groupOf, pullOf, pushOf, SHA } from "../support/host-events.ts";
+import { groupOf, hostTime, pullOf, pushOf, SHA } from "../support/host-events.ts";
 import { held, pollForJobs } from "../support/jobs.ts";
 
 type Registered = Agent & { token: string };
@@ -94,13 +94,13 @@ describe("a fork's pull request", () => {
     const agent = await untrustedAgent();
     const first = await forked();
     await approve(first.id);
-    const moved = { ...FORK, before: SHA("1"), updatedAt: "2026-11-22T10:01:00Z" };
+    const moved = { ...FORK, before: SHA("1"), updatedAt: hostTime(60) };
     const second = (await pull(pullOf("synchronize", SHA("2"), moved))).body.builds[0]!;
     expect(await buildOf(admin, first.id)).toMatchObject({ status: "canceled", reason: "superseded" });
     expectProblem(await approve(first.id), 409, "conflict");
     expect((await buildOf(admin, second)).waitsFor).toHaveLength(1);
     expect((await poll(agent)).status).toBe(204);
-    const closed = { ...FORK, updatedAt: "2026-11-22T10:02:00Z" };
+    const closed = { ...FORK, updatedAt: hostTime(120) };
     await pull(pullOf("closed", SHA("2"), closed));
     expect((await buildOf(admin, second)).status).toBe("canceled");
   });

@@ -13,7 +13,7 @@ import {
   notesOf,
   type StoredConnection,
 } from "../support/hooks.ts";
-import { pullOf, pushOf, SHA } from "../support/host-events.ts";
+import { hostTime, pullOf, pushOf, SHA } from "../support/host-events.ts";
 
 let admin: string;
 let orgId: string;
@@ -139,14 +139,14 @@ describe("while a part of the service is away", () => {
 describe("a newer head", () => {
   it("ends the build of an older one of its pull request, and a deleted branch the last", async () => {
     await send("pull_request", pullOf("opened", SHA("1")));
-    const moved = { before: SHA("1"), updatedAt: "2026-11-22T10:00:01Z" };
+    const moved = { before: SHA("1"), updatedAt: hostTime(1) };
     const [older] = await activeBuilds();
     const { body } = await send("pull_request", pullOf("synchronize", SHA("2"), moved));
     expect(await activeBuilds()).toMatchObject([{ id: body.builds[0], commitSha: SHA("2") }]);
     expect((await call(admin, "GET", `/build/${older!.id}`)).body).toMatchObject({
       ...{ status: "canceled", reason: "superseded", supersededBy: body.builds[0] },
     });
-    const closed = pullOf("closed", SHA("2"), { updatedAt: "2026-11-22T10:00:02Z" });
+    const closed = pullOf("closed", SHA("2"), { updatedAt: hostTime(2) });
     expect((await send("pull_request", closed)).body.ignored).toBe("the pull request was closed");
     expect(await activeBuilds()).toEqual([]);
   });

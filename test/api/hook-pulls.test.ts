@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import type { Repository } from "../../src/protocol/repository.ts";
 import { call, newOrganization, newPipeline, newRepository } from "../support/api.ts";
 import { attachRepository, deliver, eventHeaders, newConnection, type StoredConnection } from "../support/hooks.ts";
-import { pullOf, pushOf, SHA } from "../support/host-events.ts";
+import { hostTime, pullOf, pushOf, SHA } from "../support/host-events.ts";
 
 let admin: string;
 let orgId: string;
@@ -32,7 +32,7 @@ describe("the open pull requests of a repository", () => {
   /** The life of a pull request, at whose end it is open, or closed. */
   const life = (...actions: string[]): object[] =>
     actions.map((action, n) =>
-      pullOf(action, SHA(String(n + 1)), { updatedAt: `2026-11-22T10:00:0${n}Z`, base: n % 2 ? "next" : "main" }),
+      pullOf(action, SHA(String(n + 1)), { updatedAt: hostTime(n), base: n % 2 ? "next" : "main" }),
     );
 
   it.each([
@@ -56,9 +56,11 @@ describe("the open pull requests of a repository", () => {
 
   it("are a hundred of a branch at most, and always the one that a delivery is about", async () => {
     const row = `INSERT INTO open_pull (repo_id, number, ref, base, head_sha, draft, labels_json, title, updated_at)
-      SELECT ?1, value, 'refs/heads/topic', 'main', ?2, 0, '[]', 't', '2026-11-22T12:00:00.000Z' FROM json_each(?3)`;
+      SELECT ?1, value, 'refs/heads/topic', 'main', ?2, 0, '[]', 't', ?4 FROM json_each(?3)`;
     const numbers = Array.from({ length: 500 }, (_, n) => n + 1);
-    await env.DB.prepare(row).bind(repository.id, SHA("9"), JSON.stringify(numbers)).run();
+    await env.DB.prepare(row)
+      .bind(repository.id, SHA("9"), JSON.stringify(numbers), new Date(hostTime(1800)).toISOString())
+      .run();
     const late = await pull(pullOf("synchronize", SHA("1"), { number: 500 }));
     expect(late.body.ignored).toBe("a later change of the pull request came first");
     expect((await push(pushOf(SHA("2"), { ref: "refs/heads/topic" }))).body.builds).toHaveLength(1);
@@ -111,7 +113,7 @@ describe("a skip marker", () => {
     const skipped = { ref: "refs/heads/topic", message: "Mend it [skip ci]" };
     expect((await push(pushOf(SHA("a"), skipped))).body).toMatchObject({ builds: [], ignored: "skip marker" });
     expect((await pull(pullOf("opened", SHA("a")))).body).toMatchObject({ builds: [], ignored: "skip marker" });
-    const next = pullOf("synchronize", SHA("b"), { before: SHA("a"), updatedAt: "2026-11-22T10:00:01Z" });
+    const next = pullOf("synchronize", SHA("b"), { before: SHA("a"), updatedAt: hostTime(1) });
     expect((await pull(next)).body.builds).toHaveLength(1);
   });
 

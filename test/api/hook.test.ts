@@ -12,7 +12,7 @@ import {
   notesOf,
   type StoredConnection,
 } from "../support/hooks.ts";
-import { pullOf, pushOf, SHA } from "../support/host-events.ts";
+import { hostTime, pullOf, pushOf, SHA } from "../support/host-events.ts";
 
 let admin: string;
 let orgId: string;
@@ -80,11 +80,17 @@ describe("POST /hook/{token}", () => {
       pull: { number: 7, base: "main", branch: "topic", title: "Add it", author: "ann" },
     });
     expect(await openPulls()).toMatchObject([
-      { number: 7, ref: "refs/heads/topic", base: "main", head_sha: SHA("a"), updated_at: "2026-11-22T10:00:00.000Z" },
+      {
+        number: 7,
+        ref: "refs/heads/topic",
+        base: "main",
+        head_sha: SHA("a"),
+        updated_at: new Date(hostTime()).toISOString(),
+      },
     ]);
     const pushed = await push(pushOf(SHA("a"), { ref: "refs/heads/topic" }));
     expect(pushed.body.builds).toEqual(opened.body.builds);
-    await pull(pullOf("closed", SHA("a"), { updatedAt: "2026-11-22T11:00:00Z" }));
+    await pull(pullOf("closed", SHA("a"), { updatedAt: hostTime(1800) }));
     const later = await push(pushOf(SHA("b"), { ref: "refs/heads/topic", before: SHA("a") }));
     expect(later.body).toMatchObject({ builds: [], ignored: "no pipeline wants this branch" });
   });

@@ -55,7 +55,7 @@ describe("the list of builds", () => {
     const rows = textOf(await page("/builds"))
       .split("#")
       .slice(1);
-    expect(rows[0]).toMatch(/^5 acme\/app-1: branch-4 at aaaaaaa waiting/);
+    expect(rows[0]).toMatch(/^5 acme\/app-1 : branch-4 at aaaaaaa waiting/);
     expect(rows[2]).toMatch(/: nightly waiting .* branch-3 aaaaaaa schedule nightly/);
     expect(rows[4]).toMatch(/: cart: round once waiting .* pull request/);
     expect(rows[5]).toMatch(/^12 Round once Ada/);

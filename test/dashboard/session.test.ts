@@ -132,7 +132,8 @@ describe("whoever is turned away", () => {
   it("is led from an address with a slash too many to the page", async () => {
     const cookie = await cookieFor("viewer");
     for (const [path, to] of [
-      ["/", "/app"],
+      // A URL takes the dot out of it.
+      ["/.", "/app"],
       ["/builds/", "/app/builds"],
       ["/agents/?q=x", "/app/agents?q=x"],
     ] as const) {

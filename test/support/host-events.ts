@@ -4,6 +4,12 @@ export const SHA = (digit: string): string => digit.repeat(40);
 
 const ZEROS = "0".repeat(40);
 
+/** When the first of these events happened: a close is remembered for days alone. */
+const BEGAN = Math.floor(Date.now() / 1000) * 1000 - 3_600_000;
+
+/** The time of an event so many seconds later, as GitHub writes it. */
+export const hostTime = (seconds = 0): string => new Date(BEGAN + seconds * 1000).toISOString().replace(".000", "");
+
 interface HostRepository {
   id?: number;
   fullName?: string;
@@ -59,7 +65,7 @@ interface PullFacts extends HostRepository {
 /** A change of a pull request of the repository itself, or of a fork: of the repository with the id `forkOf`. */
 export const pullOf = (action: string, sha: string, facts: PullFacts = {}) => {
   const { number = 7, branch = "topic", base = "main", forkOf = facts.id ?? 1, title = "Add it" } = facts;
-  const { updatedAt = "2026-11-22T10:00:00Z", before, draft = false, author = "ann", sender = "ann" } = facts;
+  const { updatedAt = hostTime(), before, draft = false, author = "ann", sender = "ann" } = facts;
   return {
     ...{ action, number, before, repository: repositoryOf(facts), sender: { login: sender } },
     pull_request: {
