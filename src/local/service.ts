@@ -66,6 +66,8 @@ export interface StartServiceOptions {
   quiet?: boolean;
   logLevel?: "log" | "warn";
   config?: string;
+  /** Default: none that is known. */
+  inspectorPort?: number;
 }
 
 /** Settings of a service on this machine: browsers take every name below localhost for it. */
@@ -74,9 +76,9 @@ export const localSettings = (port: number): Record<string, string> => ({
 });
 
 const devCommand = (options: StartServiceOptions): string[] => {
-  const { port, state, envFile, vars = {}, logLevel = "warn", config = CONFIG } = options;
+  const { port, state, envFile, vars = {}, logLevel = "warn", config = CONFIG, inspectorPort = 0 } = options;
   const settings = Object.entries(vars).flatMap(([name, value]) => ["--var", `${name}:${value}`]);
-  const address = ["--port", String(port), "--ip", "127.0.0.1", "--inspector-port", "0"];
+  const address = ["--port", String(port), "--ip", "127.0.0.1", "--inspector-port", String(inspectorPort)];
   const files = ["--persist-to", state, "--config", config, "--env-file", envFile];
   return ["dev", ...address, ...files, "--show-interactive-dev-session=false", ...settings, "--log-level", logLevel];
 };

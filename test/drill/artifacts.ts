@@ -1,17 +1,20 @@
 import { createHash } from "node:crypto";
+import { once } from "node:events";
 import { readFileSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import type { Client } from "../../src/local/client.ts";
 import type { ArtifactWithFiles } from "../../src/protocol/artifact.ts";
 import type { Build } from "../../src/protocol/build.ts";
+import type { JobOfBuild } from "../../src/protocol/build-job.ts";
 import { isEnded } from "../../src/protocol/build-states.ts";
 import { LIMITS } from "../../src/protocol/limits.ts";
 import type { Pipeline } from "../../src/protocol/pipeline.ts";
-import { startAgent } from "../support/local/agent.ts";
+import { type RunningAgent, startAgent, startRegistered } from "../support/local/agent.ts";
 import { connectRepository, makeRepository } from "../support/local/git-repository.ts";
-import { startLocalService } from "../support/local/service.ts";
+import { freePort, type LocalService, startLocalService } from "../support/local/service.ts";
 import { setup as bundleAgent } from "../support/set-up/agent.ts";
 import { CuttingProxy } from "./cutting-proxy.ts";
+import { WorkerMemory } from "./worker-memory.ts";
 
 const MIB = 1024 ** 2;
 /** Parts that may be sent more than once: those under way at two cuts and a restart. */
@@ -20,7 +23,11 @@ const SPARE_PARTS = 4;
 const OTHER_BYTES = 4 * MIB;
 /** Of the agent's program, however large the artifact is: two parts, the copies that fetch makes of them, and garbage. */
 const AGENT_MEMORY = 600 * MIB;
+/** Of the Worker's isolate, which streams what it is sent: production has 128 MiB. */
+const WORKER_MEMORY = 128 * MIB;
 const SMALL_FILES = 5_000;
+/** What the agent sends when it is killed, at half of it. */
+const MOST_KILLED_BYTES = 2 * 1024 ** 3;
 
 const sleep = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
@@ -65,58 +72,116 @@ const bytesOf = async ({ url, token }: Client, path: string, size = 1) => {
   return { sha256: hash.digest("hex"), text: text.join("") };
 };
 
-/** Sends a large artifact while connections are cut twice and the service restarts once; then one of 5,000 files. */
+/** What the drill runs in. */
+interface Scene {
+  service: LocalService;
+  client: Client;
+  proxy: CuttingProxy;
+  memory: WorkerMemory;
+  pipelineOf(file: string): Promise<Pipeline>;
+}
+
+const inMiB = (bytes: number): string => `${(bytes / MIB).toFixed()} MiB`;
+
+const printJob = async (client: Client, job: JobOfBuild): Promise<void> => {
+  const headers = { Authorization: `Bearer ${client.token}` };
+  const log = await (await fetch(`${client.url}/job/${job.id}/log`, { headers })).text();
+  for (const line of log.split("\n")) if (line.startsWith("artifact ")) console.log(`  ${line}`);
+  const seconds = (Date.parse(job.finishedAt ?? "") - Date.parse(job.startedAt ?? "")) / 1000;
+  console.log(`  ${job.key}: ${seconds.toFixed()} s, steps included`);
+};
+
+const isAsMade = async (client: Client, job: JobOfBuild, bytes: number): Promise<boolean> => {
+  const sum = (await bytesOf(client, `/job/${job.id}/artifact/sum/content/sum`)).text.split(" ")[0];
+  const { sha256 } = await bytesOf(client, `/job/${job.id}/artifact/big/content/big`, bytes);
+  console.log(`sha-256 ${sha256 === sum ? "as made" : `${sha256}, made ${sum}`}`);
+  return sha256 === sum;
+};
+
+const started = async ({ client, pipelineOf }: Scene, bytes: number): Promise<string> => {
+  const pipeline = await pipelineOf(fileOf(bytes));
+  return (await client.call<Build>("POST", "/build", { pipelineId: pipeline.id, branch: "main" })).id;
+};
+
+const jobsOf = (build: Build): [JobOfBuild, JobOfBuild] => {
+  const [big, small] = ["big", "small"].map((key) => build.jobs?.find((job) => job.key === key));
+  if (!big || !small) throw new Error(`the build is ${build.status} without its jobs: ${build.message}`);
+  return [big, small];
+};
+
+/** The connection is cut twice and the service restarts once, all under one lease. */
+const sendWithCuts = async (scene: Scene, agent: RunningAgent, bytes: number): Promise<boolean> => {
+  const { client, proxy, service, memory } = scene;
+  proxy.cuts = [0.2 * bytes, 0.5 * bytes];
+  const restarts: Promise<void>[] = [];
+  proxy.at.push({ bytes: 0.7 * bytes, act: () => void restarts.push(service.restart()) });
+  const build = await ended(client, await started(scene, bytes));
+  await Promise.all(restarts);
+  const sending = memory.take();
+  const [big, small] = jobsOf(build);
+  const spare = (proxy.sent - OTHER_BYTES - bytes) / LIMITS.artifactPartBytes;
+  console.log(`build ${build.status}, attempts ${big.attempt} and ${small.attempt}: ${build.message ?? ""}`);
+  console.log(`sent ${inMiB(proxy.sent)} for ${inMiB(bytes)}: ${spare.toFixed(1)} parts more`);
+  const isRight = await isAsMade(client, big, bytes);
+  const { list } = await client.call<ArtifactWithFiles>("GET", `/job/${small.id}/artifact/small`);
+  console.log(`${list.length} small files`);
+  for (const job of [big, small]) await printJob(client, job);
+  const agentMemory = mostMemory(agent.process.pid ?? 0);
+  const reading = memory.take();
+  console.log(`most memory of the agent: ${inMiB(agentMemory)}`);
+  console.log(`most memory of the Worker: ${inMiB(sending)} receiving, ${inMiB(reading)} sending`);
+  const isOnce = big.attempt === 1 && small.attempt === 1;
+  const isFlat = agentMemory <= AGENT_MEMORY && Math.max(sending, reading) <= WORKER_MEMORY;
+  const isSound = build.status === "succeeded" && isRight && list.length === SMALL_FILES;
+  return isSound && isOnce && isFlat && spare <= SPARE_PARTS;
+};
+
+/** The agent is killed at half, and starts again. Nothing of its first attempt may ever be seen. */
+const sendAndDie = async (scene: Scene, agent: RunningAgent, bytes: number): Promise<[boolean, RunningAgent]> => {
+  const { client, proxy } = scene;
+  const gone = once(agent.process, "exit");
+  proxy.at.push({ bytes: proxy.sent + 0.5 * bytes, act: () => agent.process.kill("SIGKILL") });
+  const id = await started(scene, bytes);
+  await gone;
+  const seen = await client.call<unknown[]>("GET", `/build/${id}/artifact`);
+  console.log(`agent killed at ${inMiB(bytes / 2)}: ${seen.length} artifacts are seen`);
+  const next = startRegistered(agent.state, {});
+  const build = await ended(client, id);
+  const [big] = jobsOf(build);
+  const names = (await client.call<{ name: string }[]>("GET", `/job/${big.id}/artifact`)).map(({ name }) => name);
+  console.log(`build ${build.status}, attempt ${big.attempt}, artifacts ${names.join(", ")}`);
+  const isRight = await isAsMade(client, big, bytes);
+  await printJob(client, big);
+  const isSecond = big.attempt === 2 && names.sort().join() === "big,sum";
+  return [seen.length === 0 && build.status === "succeeded" && isSecond && isRight, next];
+};
+
+/** Sends a large artifact through cuts and a restart and one of 5,000 files; then the agent is killed at another. */
 export const drill = async ({ gib = 10 }: { gib?: number }): Promise<boolean> => {
   const bytes = gib * 1024 ** 3;
   const { bavail, bsize } = statfsSync(tmpdir());
-  if (bavail * bsize < 3 * bytes) throw new Error(`${tmpdir()} has no room for three times ${gib} GiB`);
+  if (bavail * bsize < 4 * bytes) throw new Error(`${tmpdir()} has no room for four times ${gib} GiB`);
   const removeProgram = await bundleAgent();
-  const service = await startLocalService({ LEASE_SECONDS: "60", HEARTBEAT_SECONDS: "5", POLL_SECONDS: "20" });
+  const inspectorPort = await freePort();
+  const vars = { LEASE_SECONDS: "60", HEARTBEAT_SECONDS: "5", POLL_SECONDS: "20" };
+  const service = await startLocalService(vars, "warn", undefined, inspectorPort);
   const proxy = new CuttingProxy(service.port);
+  const memory = new WorkerMemory(inspectorPort);
   try {
     const client = await service.newOrganization("acme");
+    const pipelineOf = async (file: string): Promise<Pipeline> => {
+      const repository = await connectRepository(client, makeRepository(service.folder, { ".millrace.yml": file }));
+      return client.call("POST", "/pipeline", { repoId: repository.id, name: "ci" });
+    };
+    const scene = { service, client, proxy, memory, pipelineOf };
     const agent = await startAgent(client, service.folder, "artifacts", { url: await proxy.listen() });
-    proxy.cuts = [0.2 * bytes, 0.5 * bytes];
-    const restarts: Promise<void>[] = [];
-    proxy.at.push({ bytes: 0.7 * bytes, act: () => void restarts.push(service.restart()) });
-    const repository = await connectRepository(
-      client,
-      makeRepository(service.folder, { ".millrace.yml": fileOf(bytes) }),
-    );
-    const pipeline = await client.call<Pipeline>("POST", "/pipeline", { repoId: repository.id, name: "ci" });
-    const { id } = await client.call<Build>("POST", "/build", { pipelineId: pipeline.id, branch: "main" });
-    const build = await ended(client, id);
-    await Promise.all(restarts);
-    const [big, small] = ["big", "small"].map((key) => build.jobs?.find((job) => job.key === key));
-    const sum = (await bytesOf(client, `/job/${big?.id}/artifact/sum/content/sum`)).text.split(" ")[0];
-    const { sha256 } = await bytesOf(client, `/job/${big?.id}/artifact/big/content/big`, bytes);
-    const { list } = await client.call<ArtifactWithFiles>("GET", `/job/${small?.id}/artifact/small`);
-    const memory = mostMemory(agent.process.pid ?? 0);
-    const spare = (proxy.sent - OTHER_BYTES - bytes) / LIMITS.artifactPartBytes;
-    console.log(`build ${build.status}, attempts ${big?.attempt} and ${small?.attempt}: ${build.message ?? ""}`);
-    console.log(
-      `sent ${(proxy.sent / MIB).toFixed()} MiB for ${(bytes / MIB).toFixed()} MiB: ${spare.toFixed(1)} parts more`,
-    );
-    console.log(`most memory of the agent: ${(memory / MIB).toFixed()} MiB`);
-    console.log(`sha-256 ${sha256 === sum ? "as made" : `${sha256}, made ${sum}`}; ${list.length} small files`);
-    for (const job of [big, small]) {
-      const log = await fetch(`${client.url}/job/${job?.id}/log`, {
-        headers: { Authorization: `Bearer ${client.token}` },
-      });
-      console.log(
-        (await log.text())
-          .split("\n")
-          .filter((line) => line.startsWith("artifact "))
-          .join("\n"),
-      );
-      const seconds = (Date.parse(job?.finishedAt ?? "") - Date.parse(job?.startedAt ?? "")) / 1000;
-      console.log(`${job?.key}: ${seconds.toFixed()} s, steps included`);
-    }
-    await agent.stop();
-    const isOnce = big?.attempt === 1 && small?.attempt === 1;
-    const isSound = build.status === "succeeded" && sha256 === sum && list.length === SMALL_FILES;
-    return isSound && isOnce && spare <= SPARE_PARTS && memory <= AGENT_MEMORY;
+    const isSent = await sendWithCuts(scene, agent, bytes);
+    const [isSentAgain, next] = await sendAndDie(scene, agent, Math.min(bytes, MOST_KILLED_BYTES));
+    console.log(`the Worker was asked for its memory ${memory.asked} times`);
+    await next.stop();
+    return isSent && isSentAgain && memory.asked > 0;
   } finally {
+    memory.stop();
     proxy.close();
     await service.remove();
     removeProgram();

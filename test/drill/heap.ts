@@ -1,10 +1,9 @@
-import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { WebSocket } from "ws";
 import { freePort } from "../support/local/service.ts";
 import { serveBundled } from "../support/served-worker.ts";
+import { type HeapUsage, Inspector } from "./inspector.ts";
 
 const AGENTS = 5_000;
 const GOAL_MB = 64;
@@ -14,45 +13,6 @@ const MOST_JOB_BYTES = 2_048;
 const ENTRY = join(import.meta.dirname, "heap-worker.ts");
 /** The limit of the heap is a flag of V8, which miniflare hands to the runtime. */
 const FLAGS = "MINIFLARE_WORKERD_V8_FLAGS";
-
-interface HeapUsage {
-  usedSize: number;
-  totalSize: number;
-}
-
-/** The inspector of the isolate that runs the Worker. */
-class Inspector {
-  readonly #socket: WebSocket;
-  #calls = 0;
-
-  private constructor(socket: WebSocket) {
-    this.#socket = socket;
-  }
-
-  static async open(port: number): Promise<Inspector> {
-    const targets = (await (await fetch(`http://127.0.0.1:${port}/json`)).json()) as { webSocketDebuggerUrl: string }[];
-    const own = targets.find(({ webSocketDebuggerUrl }) => webSocketDebuggerUrl.endsWith("core:user:"));
-    if (!own) throw new Error("the inspector does not know the Worker");
-    const socket = new WebSocket(own.webSocketDebuggerUrl);
-    await once(socket, "open");
-    return new Inspector(socket);
-  }
-
-  async call<T>(method: string): Promise<T> {
-    this.#calls += 1;
-    const id = this.#calls;
-    this.#socket.send(JSON.stringify({ id, method }));
-    for (;;) {
-      const [data] = (await once(this.#socket, "message")) as [Buffer];
-      const message = JSON.parse(String(data)) as { id?: number; result: T };
-      if (message.id === id) return message.result;
-    }
-  }
-
-  close(): void {
-    this.#socket.terminate();
-  }
-}
 
 const megabytes = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(1)} MB`;
 

@@ -14,7 +14,7 @@ interface DrillOptions {
 
 const DRILLS: Record<string, Drill> = {
   artifacts: {
-    description: "sends 10 GiB (--gib N) while connections are cut and the service restarts, and 5,000 small files",
+    description: "sends 10 GiB (--gib N) through cuts and a restart, then 5,000 files, then kills the agent",
     load: () => import("./artifacts.ts"),
   },
   heap: {

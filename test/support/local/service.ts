@@ -46,6 +46,7 @@ export const startLocalService = async (
   vars: Record<string, string> = {},
   logLevel: "log" | "warn" = "warn",
   first?: string,
+  inspectorPort?: number,
 ): Promise<LocalService> => {
   const folder = mkdtempSync(join(tmpdir(), "millrace-e2e-"));
   const envFile = join(folder, "dev.vars");
@@ -57,7 +58,7 @@ export const startLocalService = async (
   else await migrate(stateFolder, config);
   const port = await freePort();
   const settings = { ...localSettings(port), ...vars };
-  const options = { port, state: stateFolder, envFile, vars: settings, quiet: true, logLevel };
+  const options = { port, state: stateFolder, envFile, vars: settings, quiet: true, logLevel, inspectorPort };
   let printed = "";
   const start = async (): Promise<Service> => {
     const started = await startService({ ...options, config });
