@@ -299,7 +299,7 @@ describe("a checkout", () => {
 
 describe("a checkout that compilers' caches know again", () => {
   it("has the same path for each build of the pipeline, and files that are as old as their last change", async () => {
-    await start("stable", "--labels", "stable");
+    agents.push(await startAgent(client, service.folder, "stable", { labels: ["stable"] }));
     const requires = { labels: ["stable"] };
     const host = makeRepository(service.folder, { "old.c": "1", "new.c": "1" });
     const other = await connectRepository(client, host);
