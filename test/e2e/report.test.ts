@@ -93,6 +93,7 @@ describe("a report with scripts", () => {
     await signIn(page, site, client.token);
     expect(await context.cookies(site)).not.toEqual([]);
     await page.goto(`${site}/app/builds/${id}`);
+    await page.getByRole("link", { name: /^Artifacts/ }).click();
     await page.getByRole("link", { name: "report", exact: true }).first().click();
     const link = page.locator(`a[href^="${host}/view/"]`).first();
     await page.goto((await link.getAttribute("href")) ?? "");
