@@ -52,7 +52,6 @@ export class SeveralJobs {
       program: programBefore,
       register: ["--android", "--no-web"],
     });
-    const [agent] = await client.call<{ id: string }[]>("GET", "/buildagent");
     const pipelineOf = async (text: string, requires = {}): Promise<string> => {
       const repository = await connectRepository(client, makeRepository(service.folder, { ".millrace.yml": text }));
       const body = { repoId: repository.id, name: "ci", requires };
@@ -61,15 +60,11 @@ export class SeveralJobs {
     const trigger = async (pipelineId: string): Promise<string> =>
       (await client.call<Build>("POST", "/build", { pipelineId, branch: "main" })).id;
 
-    const met = await trigger(await pipelineOf(file(go), { android: true }));
-    expect(await waitForEnd(client, met)).toMatchObject({ status: "failed", reason: "pipeline-invalid" });
-    await client.call("PUT", `/buildagent/${agent?.id}`, { isDraining: true });
     const now = await startAgent(client, service.folder, "several-of-now", { register: ["--no-android", "--web"] });
     const queued = await trigger(await pipelineOf(NOBODYS));
     await expect.poll(async () => (await jobsOf(client, queued)).one?.status, soon).toBe("queued");
     const across = await trigger(await pipelineOf(file(go), { web: true }));
     await expect.poll(async () => (await jobsOf(client, across)).one?.status, soon).toBe("running");
-    await client.call("PUT", `/buildagent/${agent?.id}`, { isDraining: false });
     return new SeveralJobs(client, go, [old, now], [across, queued]);
   }
 
