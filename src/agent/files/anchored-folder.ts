@@ -50,28 +50,21 @@ export class AnchoredFolder {
     return this.#within(parts.slice(0, -1), (folder) => openSync(at(folder, parts), O_RDONLY | NO_LINK | O_NONBLOCK));
   }
 
-  /** Makes a file. @throws EEXIST when there is anything of this name */
+  /** Makes a file, and the folders above it where there are none. @throws EEXIST when there is anything of this name */
   create(parts: readonly string[]): number {
-    return this.#within(parts.slice(0, -1), (folder) =>
+    return this.#making(parts.slice(0, -1), (folder) =>
       openSync(at(folder, parts), O_WRONLY | O_CREAT | O_EXCL | NO_LINK, 0o600),
     );
   }
 
   /** Makes a folder and those above it, where there are none. @throws where another file or a link is in the way */
   makeFolder(parts: readonly string[]): void {
-    for (const [index, part] of parts.entries())
-      this.#within(parts.slice(0, index), (folder) => {
-        try {
-          mkdirSync(join(folder, part), 0o755);
-        } catch (error) {
-          if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-        }
-      });
-    this.#within(parts, () => {});
+    this.#making(parts, () => {});
   }
 
+  /** Makes a link, and the folders above it where there are none. */
   makeLink(parts: readonly string[], text: string): void {
-    this.#within(parts.slice(0, -1), (folder) => symlinkSync(text, at(folder, parts)));
+    this.#making(parts.slice(0, -1), (folder) => symlinkSync(text, at(folder, parts)));
   }
 
   remove(parts: readonly string[]): void {
@@ -91,19 +84,25 @@ export class AnchoredFolder {
 
   /** Calls with a path by which the folder can be named safely, and closes it. */
   #within<T>(parts: readonly string[], use: (folder: string) => T): T {
-    if (IS_MAC) {
-      const folder = join(this.path, ...parts);
-      closeSync(openSync(folder, O_RDONLY | O_DIRECTORY | NO_LINK));
-      return use(folder);
-    }
-    let handle = openSync(this.path, O_RDONLY | O_DIRECTORY | NO_LINK);
+    return this.#walk(parts, openFolder, use);
+  }
+
+  /** The same, and makes what is missing of the folder. */
+  #making<T>(parts: readonly string[], use: (folder: string) => T): T {
+    return this.#walk(parts, openOrMake, use);
+  }
+
+  #walk<T>(parts: readonly string[], open: (path: string) => number, use: (folder: string) => T): T {
+    let handle = openFolder(this.path);
     try {
+      let folder = this.path;
       for (const part of parts) {
-        const next = openSync(`/proc/self/fd/${handle}/${part}`, O_RDONLY | O_DIRECTORY | NO_LINK);
+        folder = IS_MAC ? join(folder, part) : `/proc/self/fd/${handle}/${part}`;
+        const next = open(folder);
         closeSync(handle);
         handle = next;
       }
-      return use(`/proc/self/fd/${handle}`);
+      return use(IS_MAC ? folder : `/proc/self/fd/${handle}`);
     } finally {
       closeSync(handle);
     }
@@ -111,3 +110,21 @@ export class AnchoredFolder {
 }
 
 const at = (folder: string, parts: readonly string[]): string => `${folder}/${parts.at(-1) ?? "."}`;
+
+const openFolder = (path: string): number => openSync(path, O_RDONLY | O_DIRECTORY | NO_LINK);
+
+const openOrMake = (path: string): number => {
+  try {
+    return openFolder(path);
+  } catch (error) {
+    if (codeOf(error) !== "ENOENT") throw error;
+  }
+  try {
+    mkdirSync(path, 0o755);
+  } catch (error) {
+    if (codeOf(error) !== "EEXIST") throw error;
+  }
+  return openFolder(path);
+};
+
+const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;

@@ -82,7 +82,6 @@ export class Receiver {
   #create(parts: string[], mode: number, time: number | null = null): Sink {
     const path = this.#at(parts);
     const handle = this.#try(path, () => {
-      this.#root.makeFolder(path.slice(0, -1));
       if (this.#replaces && this.#isFile(path)) this.#root.remove(path);
       return this.#root.create(path);
     });
@@ -130,7 +129,6 @@ export class Receiver {
     return () =>
       this.#try(parts, () => {
         const place = this.#at(parts);
-        this.#root.makeFolder(place.slice(0, -1));
         if (this.#replaces && this.#isFile(place)) this.#root.remove(place);
         this.#root.makeLink(place, link);
       });
