@@ -23,10 +23,10 @@ export const commit = (git: GitRepository, files: Record<string, string>): void 
   git.git("commit", "--quiet", "--message", "Change");
 };
 
-/** The packages of this project, from a registry or a cache of npm in the checkout. */
+/** The packages of this project, as they were installed by the same lock file. */
 const NPM = `steps:
-  - run: npm ci --ignore-scripts --no-audit --no-fund --cache .npm
-cache: [{ name: npm, files: package-lock.json, path: .npm }]
+  - run: test -d node_modules || npm ci --ignore-scripts --no-audit --no-fund
+cache: [{ name: packages, files: package-lock.json, path: node_modules }]
 `;
 
 const npmProject = (folder: string): Project => {
