@@ -22,11 +22,11 @@ export const approveHeld = (simulator: Simulator): void => {
   });
 };
 
-/** Somebody has what a stranger wrote built once more. The service says whose code it is as long as it knows. */
+/** Somebody has what a stranger wrote built once more, and the pool or the service knows whose code it is. */
 export const retryStranger = (simulator: Simulator): void => {
-  const { random, pool, pipelines } = simulator;
+  const { random, pool, pipelines, database } = simulator;
   const ended = [...pool.storage.rows.builds.values()].filter(
-    ({ status, trust, jobOf }) => trust && !jobOf && isEnded(status),
+    ({ id, status, trust, jobOf }) => trust && !jobOf && isEnded(status) && !database.erased.has(id),
   );
   if (ended.length === 0 || simulator.builds.length > 12) return;
   const { id: retryOf, pipelineId, branch, commitSha, trust } = random.pick(ended);

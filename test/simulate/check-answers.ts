@@ -14,7 +14,7 @@ import {
   mustHoldLease,
 } from "./check-leases.ts";
 import { checkPlan } from "./check-plans.ts";
-import { meetsRequirements } from "./check-state.ts";
+import { canRun } from "./check-state.ts";
 import { checkApproval, noteStrangers } from "./check-strangers.ts";
 import { checkRefusedTry } from "./check-tries.ts";
 import { CLEANING_MS } from "./job-specification.ts";
@@ -197,7 +197,7 @@ const isAnotherReady = (state: PoolState, job: JobFacts, besides: string, now: n
   [...state.agents.values()].some((agent) => {
     const { until, ignored } = state.waiters.get(agent.id) ?? { until: 0, ignored: 0 };
     const isReady = (until === null || until > now) && ignored < 2 && agent.ignored < 2 && agent.spentAt === null;
-    const isFit = meetsRequirements(agent, job) && !job.releasedBy.includes(agent.id);
+    const isFit = canRun(agent, job) && !job.releasedBy.includes(agent.id);
     return agent.id !== besides && isReady && isFit && !agent.isDraining;
   });
 

@@ -3,7 +3,7 @@ import type { PoolState } from "../../src/domain/pool/state.ts";
 import type { Stored } from "../../src/domain/pool/stored.ts";
 import { checkDecisions } from "./check-gates.ts";
 import { checkPlanned, checkQueuedJob } from "./check-plans.ts";
-import { firstEligible, meetsRequirements } from "./check-state.ts";
+import { canRun, firstEligible } from "./check-state.ts";
 import { checkTries } from "./check-tries.ts";
 import { SEVERAL_TRANSITIONS } from "./job-specification.ts";
 import type { CheckContext, ObservedBuild } from "./observations.ts";
@@ -191,14 +191,14 @@ const checkGrace = ({ call: { command, input } }: CheckContext, agentId: string,
   if (command === "wake") must(5, !input.found.has(agentId), "a lease was extended although its socket is open");
 };
 
-/** A build may wait for another agent only if one that meets its requirements is online. */
-const checkPassedOver = (context: CheckContext, state: PoolState, { passedOver, ...job }: JobFacts): void => {
+/** A build may wait for another agent only if one that can run it is online. */
+const checkPassedOver = (context: CheckContext, state: PoolState, job: JobFacts): void => {
   const { now } = context.call;
-  const others = [...state.agents.values()].filter(({ id }) => id !== passedOver!.agentId);
+  const others = [...state.agents.values()].filter(({ id }) => id !== job.passedOver!.agentId);
   const isOnline = ({ id }: AgentFacts) => state.waiters.has(id) || now - lastContact(state, id) < ONLINE_MS;
   must(
     12,
-    others.some((agent) => isOnline(agent) && !agent.isDraining && meetsRequirements(agent, job)),
+    others.some((agent) => isOnline(agent) && !agent.isDraining && canRun(agent, job)),
     "the build waits for another agent, but none is online",
   );
 };

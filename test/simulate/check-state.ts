@@ -10,8 +10,10 @@ import { must } from "./violation.ts";
 /** Milliseconds by which a pool may look after a lease late. */
 const LEASE_GRID = 5_000;
 
-/** Whether the agent meets the requirements, by this second implementation. */
-export const meetsRequirements = (agent: AgentFacts, { requires }: Pick<JobFacts, "requires">): boolean => {
+/** Whether the agent meets the requirements, and its program knows the words, by this second implementation. */
+export const canRun = (agent: AgentFacts, { requires, jobOf, features }: JobFacts): boolean => {
+  const words = [...(jobOf ? (["jobs"] as const) : []), ...(features ?? [])];
+  if (words.some((word) => !agent.features?.includes(word))) return false;
   const platform = { macos: 1, linux: 2, windows: 3, "": agent.platform }[requires.platform ?? ""];
   if (platform !== agent.platform) return false;
   if (requires.ios && !agent.canBuildIOS) return false;
@@ -37,12 +39,10 @@ const isEligible = (
     build.status === "queued" &&
     !build.several &&
     build.approval?.decision !== null &&
-    (!build.jobOf || !!agent.features?.includes("jobs")) &&
-    !job.features?.some((feature) => !agent.features?.includes(feature)) &&
     job.notBefore <= now &&
     !job.releasedBy.includes(agent.id) &&
     !(job.passedOver?.agentId === agent.id && job.passedOver.until !== null) &&
-    meetsRequirements(agent, job) &&
+    canRun(agent, job) &&
     hasRoom(state, storage, build, countOffers)
   );
 };

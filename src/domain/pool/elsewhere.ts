@@ -7,14 +7,17 @@ import type { PoolState } from "./state.ts";
 /** Milliseconds between two checks whether another agent may still take the build. */
 const RECHECK_MS = 60_000;
 
-/** Whether an agent other than `exceptId` is online, capable, and takes builds now or after its present one. */
+/** Whether an agent other than `exceptId` is online, able to run it, and takes builds now or after its present one. */
 const anotherMayTake = (state: PoolState, job: JobFacts, exceptId: string, context: DecisionContext): boolean => {
   const { now, rules } = context;
+  const { requires, features = [], releasedBy } = job;
+  const isOfJobs = job.jobOf !== undefined;
   return [...state.agents.values()].some((agent) => {
     const waiter = state.waiters.get(agent.id);
     const isOnline = waiter ? rules.isAlert(waiter, now) : now - lastHeardAt(state, agent) < ONLINE_MS;
-    const isCapable = rules.meets(agent, job.requires) && !job.releasedBy.includes(agent.id);
-    return agent.id !== exceptId && isOnline && isCapable && rules.takesBuilds(agent, now);
+    const isAble = rules.meets(agent, requires) && rules.runsLane(agent, { isOfJobs, features });
+    const isOther = agent.id !== exceptId && !releasedBy.includes(agent.id);
+    return isOther && isOnline && isAble && rules.takesBuilds(agent, now);
   });
 };
 

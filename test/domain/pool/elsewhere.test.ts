@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { claim, SHA, take } from "./planned.ts";
 import { ACTOR, type TestAgent, TestPool } from "./test-pool.ts";
 
 const releaseElsewhere = (pool: TestPool, agent: TestAgent) =>
@@ -36,6 +37,20 @@ describe("a build that its agent cannot fetch", () => {
     expect(pool.facts(build)).toMatchObject({ status: "running", agentId: only.id, attempt: 1 });
     pool.agent({ labels: ["x"] });
     expect(pool.call("release", { ...only.holder(lease(pool, build)), reason: "no", elsewhere: true }).ok).toBe(true);
+  });
+
+  it("waits for no agent whose program is too old for it", () => {
+    const pool = new TestPool();
+    const untrusted = { labels: ["untrusted"] };
+    const [first, old] = [pool.agent(untrusted), pool.agent(untrusted)];
+    old.wait();
+    const build = pool.build({ trust: "untrusted", commitSha: SHA });
+    const elsewhere = () =>
+      pool.call("release", { ...first.holder(lease(pool, build)), reason: "no", elsewhere: true });
+    expect(take(first)).toMatchObject({ buildId: build });
+    expect(elsewhere()).toMatchObject({ ok: false, refusal: { kind: "conflict" } });
+    expect(claim(old)).toBeNull();
+    expect(elsewhere()).toMatchObject({ ok: true });
   });
 
   it("can be released so once: the next agent has to report a result", () => {
