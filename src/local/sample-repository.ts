@@ -30,7 +30,7 @@ const TEST = `set -eu
 for n in 1 2 3; do echo "ok $n - the water runs"; done
 {
   echo '<testsuite name="mill">'
-  for n in 1 2 3; do echo "<testcase name="the water runs $n" time="0.0$n"/>"; done
+  for n in 1 2 3; do printf '<testcase name="the water runs %s" time="0.0%s"/>\\n' $n $n; done
   echo '</testsuite>'
 } > report.xml
 `;
