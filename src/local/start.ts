@@ -9,6 +9,7 @@ import { openOrganization } from "./organization.ts";
 import { makeSampleRepository } from "./sample-repository.ts";
 import { ensureDevVars, localSettings, migrate, ROOT, startService } from "./service.ts";
 import { offerSignIn } from "./sign-in-link.ts";
+import { runUpkeep, runUpkeepEachMinute } from "./upkeep.ts";
 
 /* Starts the service, makes an organization, a repository and an agent, and runs a build. A later start reuses them. */
 const ORG = "acme";
@@ -27,6 +28,7 @@ step("Updating the local database");
 await migrate(databaseFolder);
 step(`Starting the service on port ${port}`);
 const service = await startService({ port, state: databaseFolder, envFile, vars: localSettings(port) });
+runUpkeepEachMinute(service.url);
 const wasStarted = existsSync(localFile) && JSON.parse(readFileSync(localFile, "utf8")).url === service.url;
 const local = await openOrganization(service.url, ORG, OPERATOR_TOKEN, localFile);
 const client = new Client(local.url, local.token);
@@ -53,6 +55,7 @@ if (status !== "succeeded") {
   console.error(message ?? "See the log above.");
   await stop(1);
 }
+await runUpkeep(service.url);
 writeFileSync(localFile, `${JSON.stringify(local, null, 2)}\n`, { mode: 0o600 });
 const link = await offerSignIn(local);
 console.log(`
