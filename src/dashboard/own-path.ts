@@ -1,4 +1,4 @@
-const HOME = "/app/builds";
+const HOME = "/app";
 
 /** `next` where it is a path below `/app` also as a browser resolves it (`%2e%2e`); else the first page. */
 export const ownPath = (next: string | null | undefined): string => {

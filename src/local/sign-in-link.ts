@@ -36,7 +36,7 @@ export const offerSignIn = async (local: LocalAccess): Promise<{ url: string; cl
     }
     isUsed = true;
     try {
-      answer(response, 303, { Location: `${local.url}/app/builds`, "Set-Cookie": await signIn(local) });
+      answer(response, 303, { Location: `${local.url}/app`, "Set-Cookie": await signIn(local) });
     } catch {
       answer(response, 502, { "Content-Type": "text/plain" }, `Signing in at ${local.url} failed.\n`);
     }

@@ -58,7 +58,7 @@ describe("a session", () => {
       "/app/x/%2e/y",
     ]) {
       const answer = await sendForm("/sign-in", undefined, { Origin: ORIGIN }, { token: admin, next });
-      expect(answer.headers.get("Location")).toBe("/app/builds");
+      expect(answer.headers.get("Location")).toBe("/app");
     }
     const own = await sendForm("/sign-in", undefined, { Origin: ORIGIN }, { token: admin, next: "/app/agents?x=1" });
     expect(own.headers.get("Location")).toBe("/app/agents?x=1");

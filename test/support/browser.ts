@@ -64,5 +64,5 @@ export const signIn = async (page: Page, service: string, token: string): Promis
   await page.goto(`${service}/app/sign-in`);
   await page.getByLabel("API token").fill(token);
   await page.getByRole("button", { name: "Sign in" }).click();
-  await page.waitForURL(`${service}/app/builds`);
+  await page.waitForURL(`${service}/app`);
 };

@@ -20,9 +20,9 @@ const Cancel = ({ build: { id, number, status, jobs }, name }: { build: Build; n
 
 /** The links to the pages that ask before they delete. */
 const Delete = ({ build, hasLog }: { build: Build; hasLog: boolean }) => (
-  <details class="more" id="more-actions">
+  <details class="menu" id="more-actions">
     <summary class="button">More</summary>
-    <div class="more-list">
+    <div class="menu-list">
       {hasLog && (
         <a class="danger" href={`/app/builds/${build.id}/log/delete`}>
           Delete log

@@ -10,7 +10,7 @@ export const signInLink = (stage: Stage) => {
     expect(link.url).not.toContain(client.token);
     expect((await fetch(`${link.url}x`)).status).toBe(410);
     const browser = await stage.chromium.open();
-    expect((await browser.page.goto(link.url))?.url()).toBe(`${service.url}/app/builds`);
+    expect((await browser.page.goto(link.url))?.url()).toBe(`${service.url}/app`);
     expect((await fetch(link.url)).status).toBe(410);
     await browser.page.goto(`${service.url}/app/agents`);
     expect(browser.page.url()).toBe(`${service.url}/app/agents`);
