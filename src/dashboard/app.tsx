@@ -15,6 +15,7 @@ import { readJobLog, readLog } from "../web/log.ts";
 import { describe, refusalOf } from "../web/problems.ts";
 import { requestId } from "../web/request-id.ts";
 import { requestLog } from "../web/request-log.ts";
+import { mountChangesRoute } from "./changes-route.ts";
 import { readText } from "./form-fields.ts";
 import { Layout } from "./layout.tsx";
 import { mountFollowedRoute } from "./notify/followed-route.ts";
@@ -138,6 +139,7 @@ export const createDashboard = (): Hono<AppEnv> => {
   mountReturnsFromHost(app);
   mountThemeRoute(app);
   mountPaletteRoute(app);
+  mountChangesRoute(app);
   mountFollowedRoute(app);
   app.get("/builds/:id/log", stream(readLog));
   app.get("/jobs/:id/log", stream(readJobLog));

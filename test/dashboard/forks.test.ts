@@ -38,6 +38,33 @@ describe("the page of a build of a fork that waits", () => {
     expect((await member.open(`/builds/${id}`)).text).not.toContain("/approve");
   });
 
+  it("leads to what the commit changes at the host, for those who see the build", async () => {
+    const { id, person } = await stage();
+    const viewer = await person("viewer");
+    expect((await viewer.open(`/builds/${id}`)).text).toContain(`href="/app/builds/${id}/changes"`);
+    const { status, headers } = await viewer.open(`/builds/${id}/changes`);
+    expect([status, headers.get("Location")]).toEqual([
+      302,
+      `https://github.com/acme/app-1/compare/main...${SHA("1")}`,
+    ]);
+    const stranger = personWith((await newOrganization()).admin);
+    expect((await (await stranger).open(`/builds/${id}/changes`)).status).toBe(404);
+  });
+
+  it("takes an answer for the commit alone that a person looked at", async () => {
+    const { id, person, admin } = await stage();
+    const member = await person("member");
+    expect((await member.open(`/builds/${id}`)).text).toContain(`name="commitSha" value="${SHA("1")}"`);
+    const refused = await member.submit(`/jobs/${id}/approve`, { commitSha: SHA("2") });
+    expect(refused.status).toBe(422);
+    expect(refused.text).toContain("The build waits for approval");
+    expect((await call(admin, "GET", `/build/${id}`)).body).toMatchObject({
+      status: "queued",
+      approval: { decision: null },
+    });
+    expect((await member.submit(`/jobs/${id}/approve`, { commitSha: SHA("1") })).status).toBe(303);
+  });
+
   it("is rejected by the other button", async () => {
     const { id, person, admin } = await stage();
     await (await person("member")).submit(`/jobs/${id}/reject`, { comment: "no" });

@@ -15,13 +15,16 @@ const WHO: Record<Role, string> = {
 
 interface AnswerProps {
   jobId: string;
+  /** The commit that a person looked at, where the answer is for it alone. */
+  commitSha?: string | null | undefined;
   /** What a person typed before the answer was refused. */
   comment: string;
 }
 
 /** Both answers are buttons of one form, so they need no script. */
-const Answer = ({ jobId, comment }: AnswerProps) => (
+const Answer = ({ jobId, commitSha, comment }: AnswerProps) => (
   <form method="post" action={`/app/jobs/${jobId}/approve`} class="stack">
+    {commitSha && <input type="hidden" name="commitSha" value={commitSha} />}
     <div class="field">
       <label for={`comment-${jobId}`}>Comment</label>
       <textarea id={`comment-${jobId}`} name="comment" rows={2} maxlength={LIMITS.gateCommentCharacters}>
@@ -53,6 +56,14 @@ const Released = ({ groups }: JobGate) =>
     </p>
   );
 
+/** Before a stranger's commit is approved, a person looks at what it would run. */
+const Changes = ({ buildId, commitSha }: { buildId: string; commitSha: string }) => (
+  <p>
+    Look at <a href={`/app/builds/${buildId}/changes`}>what {commitSha.slice(0, 7)} changes</a> first. The answer is for
+    this commit alone.
+  </p>
+);
+
 interface GatePanelProps extends Partial<AnswerProps> {
   jobId: string;
   /** What waits: the key of a job, or null for the build itself. */
@@ -63,10 +74,11 @@ interface GatePanelProps extends Partial<AnswerProps> {
 }
 
 /** A gate that is asked: its message, who may answer until when, and the answers for those who may. */
-export const GatePanel = ({ jobId, name, gate, now, mayAnswer, comment = "" }: GatePanelProps) => (
+export const GatePanel = ({ jobId, name, gate, now, mayAnswer, commitSha, comment = "" }: GatePanelProps) => (
   <section class="gate" id={`gate-${jobId}`} aria-labelledby={`gate-${jobId}-heading`}>
     <h2 id={`gate-${jobId}-heading`}>{name === null ? "The build" : <bdi>{name}</bdi>} waits for approval</h2>
     {gate.message && <p class="gate-message">{gate.message}</p>}
+    {commitSha && <Changes buildId={jobId} commitSha={commitSha} />}
     <Released {...gate} />
     <p class="hint">
       {WHO[gate.by] ?? gate.by} may answer, once.
@@ -77,7 +89,7 @@ export const GatePanel = ({ jobId, name, gate, now, mayAnswer, comment = "" }: G
         </>
       )}
     </p>
-    {mayAnswer && <Answer jobId={jobId} comment={comment} />}
+    {mayAnswer && <Answer jobId={jobId} commitSha={commitSha} comment={comment} />}
   </section>
 );
 
@@ -87,6 +99,7 @@ export const Gates = ({ build, context }: { build: Build; context: Context }) =>
     <GatePanel
       jobId={jobId}
       name={jobId === build.id ? null : key}
+      commitSha={jobId === build.id ? build.commitSha : null}
       gate={gate}
       now={context.now}
       mayAnswer={hasRole(context, gate.by)}

@@ -20,8 +20,9 @@ import { type JobPageDetails, readJob } from "../jobs/read-job.ts";
 import type { Form, Page } from "../page-definition.ts";
 import { hasRole } from "../permissions.ts";
 import { TestsSection } from "../tests/tests-section.tsx";
-import { byId, parseBody } from "../verb-input.ts";
+import { byId, nullIfNotFound, parseBody } from "../verb-input.ts";
 import { StepWaterfall } from "../waterfall/step-waterfall.tsx";
+import { buildPage } from "./build.tsx";
 
 const REFRESH_SECONDS = 2;
 
@@ -143,13 +144,20 @@ const cancelForm: Form = {
   },
 };
 
+/** What the answer is about: a job, or the build of a stranger itself. */
+const askedPage: Page = {
+  ...jobPage,
+  show: async (context, request) =>
+    (await nullIfNotFound(jobPage.show(context, request))) ?? buildPage.show(context, request),
+};
+
 /** The form of an answer at a gate. A person then sees the build go on, or end. */
 const answerForm = (word: "approve" | "reject", verb: typeof approve, notice: string): Form => ({
   path: `/jobs/:id/${word}`,
   access: verb.access,
-  page: jobPage,
+  page: askedPage,
   async submit(context, { params, form }) {
-    const body = parseBody(verb.body, { comment: readText(form, "comment") });
+    const body = parseBody(verb.body, { comment: readText(form, "comment"), commitSha: form.get("commitSha") });
     const { id } = await verb.run(context, { ...byId(params.id), body });
     return { to: `/app/builds/${id}`, notice };
   },

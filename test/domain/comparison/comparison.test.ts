@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { environmentChanges } from "../../../src/domain/comparison/environment-change.ts";
-import { compareAddress } from "../../../src/domain/comparison/host-address.ts";
+import { commitAddress, compareAddress } from "../../../src/domain/comparison/host-address.ts";
 import { logDifference, maskLine } from "../../../src/domain/comparison/log-difference.ts";
 import type { EnvironmentKey } from "../../../src/protocol/build.ts";
 
@@ -79,4 +79,5 @@ it("leads to the page of each kind of host, whatever is in the names", () => {
   expect(at("github")).toBe("https://git.example/a/b%22%3Cc%3E/compare/0a...1b");
   expect(at("gitlab")).toBe("https://git.example/a/b%22%3Cc%3E/-/compare/0a...1b");
   expect(at("gitea")).toBe("https://git.example/a/b%22%3Cc%3E/compare/0a...1b");
+  expect(commitAddress("gitlab", "https://git.example", "a/b", "0a")).toBe("https://git.example/a/b/-/commit/0a");
 });
