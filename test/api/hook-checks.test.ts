@@ -7,7 +7,7 @@ import { call } from "../support/api.ts";
 import { APP_ID, newAppConnection } from "../support/app-connection.ts";
 import { type BuildSetup, buildOf, newBuildSetup } from "../support/build-setup.ts";
 import { attachRepository, deliver, eventHeaders, type StoredConnection } from "../support/hooks.ts";
-import { pushOf } from "../support/host-events.ts";
+import { pullOf, pushOf, SHA } from "../support/host-events.ts";
 import { COMMIT, planNext, runNext, statusesOf } from "../support/jobs.ts";
 
 const PEOPLE = { ann: "write", max: "maintain", root: "admin", ted: "triage", eve: "read" };
@@ -182,6 +182,29 @@ describe("a button at GitHub", () => {
       expect((await buildOf(setup.admin, id)).waitsFor).toHaveLength(1);
     },
   );
+
+  it("approves the commit of a fork, for whom GitHub lets write, and that commit alone", async () => {
+    await call(setup.admin, "PUT", `/repository/${setup.repository.id}`, { forks: "approval" });
+    const told = pullOf("opened", COMMIT, { forkOf: 9, author: "mallory", sender: "mallory" });
+    const { body } = await send("pull_request", told);
+    const id: string = body.builds[0]!;
+    await seeTold(id, "pending");
+    const button = "approve:9999";
+    for (const login of ["mallory", "eve", "ted"]) {
+      const refused = await send("check_run", pressed(id, button, login));
+      expect(refused.body).toMatchObject({ builds: [], ignored: expect.stringMatching(/may not write/) });
+    }
+    const elsewhere = pressed(id, button, "ann");
+    const other = { ...elsewhere, check_run: { ...elsewhere.check_run, head_sha: SHA("d") } };
+    expect((await send("check_run", other)).body).toMatchObject({ builds: [], ignored: expect.any(String) });
+    expect((await buildOf(setup.admin, id)).waitsFor).toHaveLength(1);
+    expect((await send("check_run", pressed(id, button, "ann"), "delivery-7")).body.builds).toEqual([id]);
+    expect(await buildOf(setup.admin, id)).toMatchObject({
+      ...{ status: "queued", trust: "untrusted", waitsFor: [] },
+      approval: { decision: { approved: true, by: "ann" } },
+    });
+    expect(await audited("job.approve")).toMatchObject([{ detail: { sender: "ann" } }]);
+  });
 
   it("that a person redelivers here is not pressed again", async () => {
     const id = await gated();

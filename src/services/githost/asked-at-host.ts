@@ -61,12 +61,16 @@ const rerun = async (context: Context, asking: Asking, ids: string[], isOfFailed
   return { builds, ignored: builds.length > 0 ? null : (reasons[0] ?? null) };
 };
 
-const approve = async (context: Context, { sender, role }: Asking, gate: { buildId: string; index: number }) => {
+const approve = async (
+  context: Context,
+  { sender, role, arrival }: Asking,
+  { buildId, index }: { buildId: string; index: number },
+) => {
   const pool = await context.pool();
-  const actor = { ...actorOf(context), sender };
-  const request = { id: gate.buildId, index: gate.index, approved: true, comment: null, role, name: sender, actor };
+  const by = { role, name: sender, actor: { ...actorOf(context), sender } };
+  const request = { id: buildId, index, approved: true, comment: null, commitSha: arrival.sha, ...by };
   const decided = await pool.decideGate(request);
-  return decided.ok ? { builds: [gate.buildId], ignored: null } : nothing(decided.refusal.detail ?? "it was refused");
+  return decided.ok ? { builds: [buildId], ignored: null } : nothing(decided.refusal.detail ?? "it was refused");
 };
 
 /**
