@@ -215,3 +215,16 @@ describe("a button at GitHub", () => {
     expect((await buildOf(setup.admin, id)).waitsFor).toHaveLength(1);
   });
 });
+
+it.each([
+  ["installation", "suspend"],
+  ["installation", "deleted"],
+  ["installation_repositories", "added"],
+  ["github_app_authorization", "revoked"],
+])("what GitHub tells of the App itself (%s, %s) is taken, and makes nothing", async (event, action) => {
+  const told = { action, installation: { id: 99, account: { login: "acme" } }, sender: { login: "max" } };
+  const { status, body } = await send(event, told);
+  expect(status).toBe(202);
+  expect(body).toMatchObject({ builds: [], ignored: expect.stringMatching(/makes no build/) });
+  expect(await builds()).toEqual([]);
+});

@@ -9,7 +9,8 @@ import * as schema from "../../src/db/schema.ts";
 import type { DeliveryNote } from "../../src/domain/githost/delivery-note.ts";
 import { gitHostName } from "../../src/domain/object-names.ts";
 import { finishRemovals } from "../../src/services/organization-removal.ts";
-import { call, created, expectProblem } from "../support/api.ts";
+import { call, created, expectProblem, newOrganization } from "../support/api.ts";
+import { newAppConnection } from "../support/app-connection.ts";
 import { type BuildSetup, newBuildSetup, poll, takeNewJob, trigger } from "../support/build-setup.ts";
 import { databaseWithHook, deployedWith, logStub, poolStub } from "../support/deployment.ts";
 import { HOST_TOKEN, newHost } from "../support/host-at.ts";
@@ -160,6 +161,16 @@ describe("DELETE /organization/{id}", () => {
     expectProblem(await remove("never-there"), 404, "not-found");
     expect((await call(other.admin, "GET", "/repository")).body).toHaveLength(1);
     expect((await poll(other.agent)).status).toBe(204);
+  });
+
+  it("takes its App off the host", async () => {
+    const { orgId } = await newOrganization();
+    const { host } = await newAppConnection(orgId);
+    await remove(orgId);
+    await settle(orgId);
+    await finish(orgId);
+    const { requests } = await host.seen();
+    expect(requests.at(-1)).toMatchObject({ method: "DELETE", path: "/app/installations/99", problems: [] });
   });
 
   it("may be killed at any write, and goes on where it was", async () => {

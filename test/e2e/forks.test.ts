@@ -32,12 +32,23 @@ afterAll(async () => {
   await stage.service?.remove();
 });
 
-/** Looks for every secret of the test in what a step can read, and says how many kinds it found. */
+/**
+ * Looks for every secret of the test in what a step can read, and in what the service answers to somebody who knows the
+ * build, and guesses. Says how many kinds it found.
+ */
 const SEARCH = `cache: [{ name: deps, key: deps, path: deps }]
 steps:
   - run: |
       found() { grep -aEohs 'canary[-][0-9a-f]{32}' "$@" || true; }
-      { env | found; found /proc/[0-9]*/environ /proc/[0-9]*/cmdline; found -r "$PWD" "$PWD/.." "$ELSEWHERE"; } |
+      ask() { curl -s --max-time 20 -o "$TMPDIR/answer.$((n += 1))" -w '%{http_code}\\n' "$SERVICE$@" >> "$TMPDIR/asked"; }
+      n=0; id=$MILLRACE_BUILD_ID
+      for path in /build /build/$id /build/$id/log /build/$id/artifact /secrets/variables /repository /connection /buildagent
+      do ask $path; ask $path -H "Authorization: Bearer $id"; ask $path -H "X-Lease: 1"; done
+      for verb in environment start download cache artifact clone-token
+      do ask /build/$id/$verb -X POST -H "X-Lease: 1" -d '{}'; ask /job/$id/$verb -X POST -H "Authorization: Bearer mra_1" -d '{}'; done
+      ask /app/builds/$id; ask /hook/x -X POST -d '{}'; ask /operator/metrics
+      echo "the service said: $(grep -v '^30' "$TMPDIR/asked" | sort -u | xargs) to $n requests"
+      { env | found; found "$TMPDIR"/answer.*; found /proc/[0-9]*/environ /proc/[0-9]*/cmdline; found -r "$PWD" "$PWD/.." "$ELSEWHERE"; } |
         sort -u > "$TMPDIR/found"
       echo "secrets found: $(wc -l < "$TMPDIR/found"), by name: [\${{ secrets.CANARY }}], trusted: \${{ build.trusted }}"
       mkdir -p deps && echo "left by $MILLRACE_BUILD_ID" >> deps/left && cat deps/left
@@ -55,6 +66,7 @@ const openProject = async (name: string): Promise<Project> => {
   const variables: [string, string, boolean][] = [
     ["CANARY", secret(), true],
     ["ELSEWHERE", service.folder, false],
+    ["SERVICE", client.url, false],
   ];
   for (const [key, value, isSecret] of variables)
     await client.call("POST", "/secrets/variables", { key, value, isSecret, scope: "repository", repoId });
@@ -86,8 +98,10 @@ describe("a fork's pull request", () => {
     await approve(held!.id);
     const ended = await waitForEnd(stage.client, held!.id);
     expect(ended, await project.logOf(ended)).toMatchObject({ status: "succeeded", trust: "untrusted" });
-    expect(await project.logOf(ended)).toContain("secrets found: 0, by name: [], trusted: false");
-    expect(ended.environment?.map(({ key }) => key).sort()).toEqual(["ELSEWHERE", "GO"]);
+    const found = await project.logOf(ended);
+    expect(found).toContain("secrets found: 0, by name: [], trusted: false");
+    expect(found).toMatch(/the service said: 401 404 405 to 39 requests/);
+    expect(ended.environment?.map(({ key }) => key).sort()).toEqual(["ELSEWHERE", "GO", "SERVICE"]);
     await project.seeLast(pull.head, "millrace/ci", "success");
     await project.seeLast(pull.head, "millrace", "success");
 

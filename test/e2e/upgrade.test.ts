@@ -15,6 +15,7 @@ import { connectRepository, type GitRepository, makeRepository } from "../suppor
 import { type Release, unpackLastRelease } from "../support/local/last-release.ts";
 import { type LocalService, startLocalService } from "../support/local/service.ts";
 import { SeveralJobs } from "./upgrade/several-jobs.ts";
+import { Strangers } from "./upgrade/strangers.ts";
 
 /* Longer than a deploy takes here, so that no lease ends because of one. */
 const VARS = { LEASE_SECONDS: "180", HEARTBEAT_SECONDS: "1", POLL_SECONDS: "5" };
@@ -31,6 +32,7 @@ let service: LocalService;
 let client: Client;
 const agents: RunningAgent[] = [];
 let several: SeveralJobs | undefined;
+let strangers: Strangers | undefined;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "millrace-upgrade-"));
@@ -39,7 +41,7 @@ beforeAll(async () => {
   client = await service.newOrganization("acme");
 });
 afterAll(async () => {
-  await Promise.all([several?.stop(), ...agents.map((agent) => agent.stop())]);
+  await Promise.all([several?.stop(), strangers?.stop(), ...agents.map((agent) => agent.stop())]);
   await service?.remove();
   rmSync(folder, { recursive: true, force: true });
 });
@@ -172,6 +174,8 @@ it(
     for (const { id } of acrossRollback) await hasLines(id, 3);
     const waiting = await trigger(pipeline.id, "go-rollback");
     several = await SeveralJobs.begin(service, before.agent);
+    strangers = await Strangers.begin(service, before.agent);
+    await strangers.expectUntouched();
     await service.deploy(before.config);
     expect(await statuses()).toEqual([401, 401]);
     for (const { id } of acrossRollback) await hasLines(id, 10);
@@ -184,9 +188,11 @@ it(
     const all = [done, acrossUpgrade, queued, ...acrossRollback, waiting].map(({ id }) => id).sort();
     await expect.poll(listed, PATIENCE).toEqual(all);
     await several.expectGoOn();
+    await strangers.expectUntouched();
 
     await service.deploy();
     await several.expectEnds();
+    await strangers.expectEnds();
     expect(await statuses()).toEqual([401, 401]);
     await expect.poll(listed, PATIENCE).toEqual(all);
     for (const { id } of [done, acrossUpgrade, queued, ...acrossRollback, waiting]) {

@@ -126,6 +126,18 @@ describe("masking", () => {
     );
   });
 
+  it("masks the longest token that a git host mints as a whole, wherever the stream is cut", () => {
+    const token = `ghs_${Array.from({ length: 516 }, (_, n) => "aZ09-_."[(n * n + 3 * n) % 7]).join("")}`;
+    const secret = bytes(token);
+    const log = `fatal: https://x-access-token:${token}@github.com/a/b: 403\n`;
+    fc.assert(
+      fc.property(fc.array(fc.nat(), { maxLength: 9 }), (places) => {
+        expect(whole(new Masker([secret]), cut(log, places))).toBe(log.replace(token, "***"));
+      }),
+      { numRuns: CASES / 5, ...SEED },
+    );
+  });
+
   it("holds back nothing that could not begin a secret", () => {
     fc.assert(
       fc.property(scenario, ({ secrets, text }) => {

@@ -1,0 +1,114 @@
+import { expect } from "vitest";
+import type { Client } from "../../../src/local/client.ts";
+import { waitForEnd } from "../../../src/local/demo.ts";
+import type { Build } from "../../../src/protocol/build.ts";
+import type { Pipeline } from "../../../src/protocol/pipeline.ts";
+import { type RunningAgent, startAgent } from "../../support/local/agent.ts";
+import { deliver, newDelivery } from "../../support/local/git-host/deliveries.ts";
+import { github } from "../../support/local/git-host/payloads/github.ts";
+import { connectRepository, type GitRepository, makeRepository } from "../../support/local/git-repository.ts";
+import type { LocalService } from "../../support/local/service.ts";
+
+const soon = { timeout: 120_000 };
+const LABELLED = { labels: ["untrusted"] };
+
+interface Hook {
+  url: string;
+  secret: string;
+}
+
+/** Tells of a pull request of a fork, whose head the repository has as a host would. @returns its build */
+const openFork = async (
+  { client, git, hook }: { client: Client; git: GitRepository; hook: Hook },
+  repository: { id: number; fullName: string; defaultBranch: string },
+  number: number,
+): Promise<string> => {
+  git.git("commit", "--quiet", "--allow-empty", "--message", `gift ${number}`);
+  const head = git.git("rev-parse", "HEAD");
+  git.git("update-ref", `refs/pull/${number}/head`, head);
+  const pull = {
+    ...{ number, title: "Gift", branch: "gift", base: "main", head, isOpen: true, isMerged: false },
+    ...{ updatedAt: new Date(), from: { id: 77, fullName: "mallory/app", defaultBranch: "main" } },
+  };
+  const typed = { ...hook, id: 1, repositoryId: repository.id, events: ["pull_request"] };
+  for (const event of github.pull(repository, pull as never, "opened", null)) {
+    const delivery = newDelivery(typed, event);
+    await deliver("github", delivery);
+    expect(delivery.status, delivery.answer).toBe(202);
+  }
+  const ofPull = () => client.call<Build[]>("GET", `/build?pull=${number}`);
+  await expect.poll(async () => (await ofPull()).length, soon).toBe(1);
+  return (await ofPull())[0]!.id;
+};
+
+/** Builds of forks: one that nobody approved and one that waits for an agent, while the release before takes over. */
+export class Strangers {
+  readonly #service: LocalService;
+  readonly #client: Client;
+  readonly #pipelineId: string;
+  readonly #held: string;
+  readonly #approved: string;
+  readonly #agents: RunningAgent[];
+
+  private constructor(
+    service: LocalService,
+    client: Client,
+    pipelineId: string,
+    [held, approved]: [string, string],
+    old: RunningAgent,
+  ) {
+    this.#service = service;
+    this.#client = client;
+    this.#pipelineId = pipelineId;
+    this.#held = held;
+    this.#approved = approved;
+    this.#agents = [old];
+  }
+
+  /** Under today's service, with an agent of the release before that has the label. */
+  static async begin(service: LocalService, programBefore: string): Promise<Strangers> {
+    const client = await service.newOrganization("strangers");
+    const git = makeRepository(service.folder, { ".millrace.yml": "steps: [{ run: echo built }]\n" });
+    const repository = await connectRepository(client, git);
+    const body = { repoId: repository.id, name: "ci", on: { pull: {} } };
+    const pipeline = await client.call<Pipeline>("POST", "/pipeline", body);
+    const host = { kind: "github", name: "by hand", webUrl: "https://git.example" };
+    const { id: connectionId } = await client.call<{ id: string }>("POST", "/connection", host);
+    const hook = await client.call<Hook>("GET", `/connection/${connectionId}/hook`);
+    await client.call("PUT", `/repository/${repository.id}`, { connectionId, forks: "approval" });
+    const named = { ...repository, id: repository.gitHostRepoId as number };
+    const program = { ...LABELLED, program: programBefore };
+    const old = await startAgent(client, service.folder, "strangers-of-before", program);
+    const [held, approved] = [
+      await openFork({ client, git, hook }, named, 7),
+      await openFork({ client, git, hook }, named, 8),
+    ];
+    await client.call("POST", `/build/${approved}/approve`);
+    return new Strangers(service, client, pipeline.id, [held, approved], old);
+  }
+
+  /** The agent of before is at work, and neither release hands it what a stranger wrote. */
+  async expectUntouched(): Promise<void> {
+    const client = this.#client;
+    const body = { pipelineId: this.#pipelineId, branch: "main" };
+    const trusted = await client.call<Build>("POST", "/build", { ...body, labels: ["untrusted"] });
+    expect(await waitForEnd(client, trusted.id)).toMatchObject({ status: "succeeded" });
+    for (const id of [this.#held, this.#approved])
+      expect(await client.call<Build>("GET", `/build/${id}`)).toMatchObject({ attempt: 0, agentId: null });
+  }
+
+  /** Under today's service again: what was approved runs, and the other one still waits for its approval. */
+  async expectEnds(): Promise<void> {
+    const client = this.#client;
+    const [held, approved] = [this.#held, this.#approved];
+    this.#agents.push(await startAgent(client, this.#service.folder, "strangers-of-now", LABELLED));
+    expect(await waitForEnd(client, approved)).toMatchObject({ status: "succeeded", trust: "untrusted" });
+    expect(await client.call<Build>("GET", `/build/${held}`)).toMatchObject({ status: "queued", attempt: 0 });
+    await client.call("POST", `/build/${held}/approve`);
+    expect(await waitForEnd(client, held)).toMatchObject({ status: "succeeded", trust: "untrusted" });
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#agents.map((agent) => agent.stop()));
+  }
+}
