@@ -42,21 +42,22 @@ afterAll(async () => {
   await stage.service?.remove();
 });
 
+/** What GitHub tells of a repository, and what is answered. */
+const send = async ({ bare }: Project, name: string, body: object) => {
+  const to = stage.host.api.place.hooks.find(({ repositoryId }) => repositoryId === bare.id);
+  const repository = { id: bare.id, full_name: bare.fullName, default_branch: "main" };
+  const delivery = newDelivery(to!, { name, body: { repository, ...body } });
+  await deliver("github", delivery);
+  return JSON.parse(delivery.answer) as { builds: string[]; ignored: string | null };
+};
+
 describe("a push to a repository of an App", () => {
   let project: Project;
   let sha: string;
   let build: Build;
 
-  const send = async (name: string, body: object) => {
-    const to = stage.host.api.place.hooks.find(({ repositoryId }) => repositoryId === project.bare.id);
-    const { id, fullName: full_name } = project.bare;
-    const repository = { id, full_name, default_branch: "main" };
-    const delivery = newDelivery(to!, { name, body: { repository, ...body } });
-    await deliver("github", delivery);
-    return JSON.parse(delivery.answer) as { builds: string[]; ignored: string | null };
-  };
   const check = (action: string, by: string, more: object = {}) =>
-    send("check_run", {
+    send(project, "check_run", {
       ...{ action, sender: { login: by }, ...more },
       check_run: { head_sha: sha, external_id: build.id, app: { id: APP_ID } },
     });
@@ -103,7 +104,57 @@ describe("a push to a repository of an App", () => {
     await see(() => runOf("millrace/ci", again.id)?.body.status, "completed");
     expect(runOf("millrace/ci", build.id)?.body.conclusion).toBe("success");
   });
+});
 
+describe("a merge queue", () => {
+  const FOR_QUEUE = `steps: [{ run: 'echo "event=$MILLRACE_EVENT"; while [ ! -e "$GO/$MILLRACE_COMMIT" ]; do sleep 0.05; done' }]
+`;
+  let project: Project;
+
+  /** Makes what would be main after the next pull request, as GitHub does, and says so. */
+  const queue = async (pull: number) => {
+    const branch = `gh-readonly-queue/main/pr-${pull}-0a1b`;
+    project.git.git("checkout", "--quiet", "-b", branch, "main");
+    const head = project.commit(`Merge ${pull}`);
+    await project.push(branch);
+    const group = { head_ref: `refs/heads/${branch}`, head_sha: head, base_ref: "refs/heads/main", base_sha: null };
+    const tell = (action: string) => send(project, "merge_group", { action, merge_group: group });
+    const conclusion = () =>
+      stage.host.api.place.checkRuns.find(({ sha, body }) => sha === head && body.name === "millrace/ci")?.body
+        .conclusion;
+    const { builds, ignored } = await tell("checks_requested");
+    expect(builds, ignored ?? "").toHaveLength(1);
+    return { head, tell, conclusion, buildId: builds[0]! };
+  };
+
+  beforeAll(async () => {
+    project = await Project.connect(stage, "queued", { ".millrace.yml": FOR_QUEUE });
+    await stage.client.call("PUT", `/pipeline/${project.pipeline.id}`, { on: { "merge-group": true } });
+    stage.host.addHook(project.bare, hook);
+  });
+
+  it("has what it tries built by the agent, and hears of it at the commit", async () => {
+    const { head, conclusion, buildId } = await queue(7);
+    project.letGo(head);
+    const build = await waitForEnd(stage.client, buildId);
+    expect(build, await project.logOf(build)).toMatchObject({
+      ...{ status: "succeeded", event: "merge-group", commitSha: head, trust: "trusted" },
+    });
+    expect(await project.logOf(build)).toContain("event=merge-group");
+    await see(conclusion, "success");
+  });
+
+  it("ends the build of what it gives up", async () => {
+    const { tell, conclusion, buildId } = await queue(8);
+    const read = () => stage.client.call<Build>("GET", `/build/${buildId}`);
+    await see(async () => (await read()).status, "running");
+    await tell("destroyed");
+    expect(await waitForEnd(stage.client, buildId)).toMatchObject({ status: "canceled" });
+    await see(conclusion, "cancelled");
+  });
+});
+
+describe("all of it", () => {
   it("asks GitHub only what its API describes, and one thing at a time", () => {
     const { requests } = stage.host.api;
     expect(requests.flatMap(({ problems }) => problems)).toEqual([]);
