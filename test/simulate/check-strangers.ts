@@ -22,10 +22,10 @@ export const noteStrangers = ({ observed }: CheckContext, value: AnyInput, { com
 export const checkApproval = ({ observed, storage }: CheckContext, { input, now, build, audits }: Call): void => {
   const stranger = observed.strangers.get(input.id);
   const approval = build?.approval;
-  if (!stranger || !approval || build.status !== "queued" || build.several || approval.decision) return;
+  if (!stranger || !approval || build.status !== "queued" || approval.decision) return;
   must(44, stranger.mustBeApproved, "a build waits for approval that nobody has to approve");
   must(44, input.role !== "viewer", "a viewer approved a commit");
-  must(44, input.commitSha === null || input.commitSha === stranger.sha, "a commit was approved that nobody looked at");
+  must(44, (input.commitSha ?? stranger.sha) === stranger.sha, "a commit was approved that nobody looked at");
   must(44, now < approval.until, "a commit was approved after its time");
   must(
     44,
