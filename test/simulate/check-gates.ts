@@ -19,8 +19,12 @@ export const checkDecisions = ({ call, storage }: CheckContext, changes: readonl
 const jobOf = ({ storage }: CheckContext, { id, buildId }: JobNode) =>
   storage.rows.graphs.get(buildId)!.graph.jobs.find((job) => job.id === id)!;
 
-/** The job that a decision is about: of a build, the only one that asks, or the first of the only matrix that does. */
-const asked = (context: CheckContext, { input, gates }: Call): JobNode | undefined => {
+/**
+ * The job that a decision is about: of a build, the only one that asks, or the first of the only matrix that does. A
+ * build that is held is decided on itself.
+ */
+const asked = (context: CheckContext, { input, gates, build }: Call): JobNode | undefined => {
+  if (build?.approval && !build.approval.decision && build.id === input.id) return undefined;
   const node = gates.get(input.id);
   if (node || context.storage.rows.nodes.has(input.id)) return node;
   const asking = [...gates.values()].filter(

@@ -3,12 +3,9 @@ import type { AgentFacts, BuildFacts, JobFacts } from "../../src/domain/pool/fac
 import type { PoolState } from "../../src/domain/pool/state.ts";
 import { nextDue } from "../../src/domain/pool/step.ts";
 import { hasRoom } from "./check-rooms.ts";
-import { AGENT_MS, isEnded, OFFER_MS } from "./specification.ts";
+import { AGENT_MS, isEnded, LEASE_GRID, OFFER_MS } from "./specification.ts";
 import type { SimStorage } from "./storage.ts";
 import { must } from "./violation.ts";
-
-/** Milliseconds by which a pool may look after a lease late. */
-const LEASE_GRID = 5_000;
 
 /** Whether the agent meets the requirements, and its program knows the words, by this second implementation. */
 export const canRun = (agent: AgentFacts, { requires, jobOf, features }: JobFacts): boolean => {

@@ -2,6 +2,7 @@ import type { GraphJob } from "../../src/domain/jobs/graph.ts";
 import type { BuildFacts, Change, JobFacts } from "../../src/domain/pool/facts.ts";
 import { heldCurrentLease, isOvertime, isReportedAgain, reportedOutcome } from "./call-of-lease.ts";
 import type { Call, CheckContext, ObservedBuild } from "./observations.ts";
+import { LEASE_GRID } from "./specification.ts";
 import { must } from "./violation.ts";
 
 /** What the file says of the job; undefined for a build of one job. */
@@ -27,16 +28,23 @@ export const checkTries = (context: CheckContext, changes: readonly Change[]): v
     const { job } = change;
     const before = context.storage.rows.jobs.get(job.id);
     const build = before?.lease && !job.lease ? buildIn(changes, job.id) : undefined;
-    if (build?.status === "queued" && endsTry(context, before!)) checkNextTry(context, build, before!, job, changes);
+    if (build?.status === "queued" && endsTry(context, before!, job))
+      checkNextTry(context, build, before!, job, changes);
     const failed = context.observed.builds.get(job.id)?.failedTries ?? 0;
     must(41, (job.retries ?? 0) === failed, "the retries of a job are not its failed tries");
   }
 };
 
-/** By its agent's result, or because its time is over: not by a lease that was lost, or a release. */
-const endsTry = ({ call: { command, input, now } }: CheckContext, { buildId, lease, ...job }: JobFacts): boolean => {
+/**
+ * By its agent's result, or because its time is over: not by a lease that was lost, or a release. A pool that looks
+ * after a lease late may still take the result.
+ */
+const endsTry = ({ call: { command, input, now } }: CheckContext, before: JobFacts, next: JobFacts): boolean => {
+  const { buildId, lease } = before;
   const isTold = command === "finish" && input.buildId === buildId && input.fence === lease!.fence;
-  return (isTold && now < lease!.expiresAt) || isOvertime({ ...job, buildId, lease }, now);
+  const isCounted = (next.retries ?? 0) > (before.retries ?? 0);
+  const isInTime = now < lease!.expiresAt || (isCounted && now < lease!.expiresAt + LEASE_GRID);
+  return (isTold && isInTime) || isOvertime(before, now);
 };
 
 const checkNextTry = (

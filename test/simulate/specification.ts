@@ -21,6 +21,8 @@ export const UNRESPONSIVE_MS = 10 * 60_000;
 /** How long deliveries and heads of refs are remembered. */
 export const HEARD_MS = 4 * DAY_MS;
 export const MAX_UNSTARTED = 20;
+/** Milliseconds by which a pool may look after a lease late. */
+export const LEASE_GRID = 5_000;
 
 export const TRANSITIONS: Record<string, readonly string[]> = {
   queued: ["assigned", "canceled"],
