@@ -38,6 +38,10 @@ const DRILLS: Record<string, Drill> = {
     description: "runs the bundled agent on the oldest Node that it supports, the newest of each line, and one too old",
     load: () => import("./nodes.ts"),
   },
+  pictures: {
+    description: "takes pictures of every page (into --folder DIR) at four widths in both themes, with what axe says",
+    load: () => import("./pictures.ts"),
+  },
   pushes: {
     description:
       "tells twice of 1,000 pushes each to a GitLab and a Gitea, and some to a GitHub, that are away meanwhile",

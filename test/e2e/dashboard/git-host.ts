@@ -10,13 +10,13 @@ interface HostHook {
 
 const PREFIXES = { github: "X-GitHub", gitea: "X-Gitea" };
 
-/** Delivers what the host would, with its proof. @throws unless the service takes it */
+/** Delivers what the host would, with its proof. @returns what came of it @throws unless the service takes it */
 export const deliver = async (
   { url, secret }: HostHook,
   kind: keyof typeof PREFIXES,
   event: string,
   facts: object,
-): Promise<void> => {
+): Promise<{ builds: string[]; ignored: string | null }> => {
   const body = JSON.stringify(facts);
   const mac = createHmac("sha256", secret).update(body).digest("hex");
   const prefix = PREFIXES[kind];
@@ -29,6 +29,7 @@ export const deliver = async (
     headers: { ...headers, [`${prefix}-Delivery`]: crypto.randomUUID() },
   });
   if (answer.status !== 202) throw new Error(`${answer.status} ${await answer.text()}`);
+  return answer.json();
 };
 
 /** A connection with a delivery of hostile and long texts, and the build of a pull request that came of it. */

@@ -15,6 +15,12 @@ const findings = async (page: Page, options: object): Promise<string[]> => {
   return violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html} ${nodes[0]?.failureSummary}`);
 };
 
+/** What axe objects to in a page as it is shown. */
+export const axeFindings = async (page: Page): Promise<string[]> => {
+  await page.evaluate(AXE);
+  return findings(page, {});
+};
+
 /** Violations that axe finds in light mode, of contrast in dark mode, and whether the page is too wide for a phone. */
 export const judge = async (page: Page): Promise<string[]> => {
   // Else axe may see a colour on its way from light to dark.
