@@ -25,7 +25,7 @@ describe("the switch of the theme", () => {
     const to = async (from?: string) => (await choose("dark", from)).headers.get("Location");
     expect(await to(`${ORIGIN}/app/variables?q=a`)).toBe("/app/variables?q=a");
     for (const elsewhere of [undefined, "nonsense", "https://evil.example/docs", `${ORIGIN}//evil.example`])
-      expect(await to(elsewhere)).toBe("/app/builds");
+      expect(await to(elsewhere)).toBe("/app");
   });
 
   it("follows the device again, and takes no other word", async () => {

@@ -9,13 +9,15 @@ interface ToldTimesProps {
   usual: number | null;
   agent: Pick<Agent, "name"> | null;
   now: Date;
+  /** Of a build of several jobs: it has no steps of its own. */
+  hasJobs?: boolean;
 }
 
 /** What happens before the first step, then the times in words: `4m 31s, usually 4m 10s`. */
-export const ToldTimes = ({ of, usual, agent, now }: ToldTimesProps) => {
+export const ToldTimes = ({ of, usual, agent, now, hasJobs = false }: ToldTimesProps) => {
   const { startedAt, finishedAt, queuedAt, steps } = of;
   if (startedAt === null) return null;
-  if (finishedAt === null && steps.every((step) => step.startedAt === null)) {
+  if (finishedAt === null && !hasJobs && steps.every((step) => step.startedAt === null)) {
     return (
       <>
         <bdi>{agent?.name ?? "An agent"}</bdi> is checking out, <Elapsed from={startedAt} to={null} now={now} />

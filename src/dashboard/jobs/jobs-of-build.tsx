@@ -83,7 +83,7 @@ export const JobsOfBuild = ({ build, details, usual, steps, told }: JobsOfBuildP
       <Waterfall
         title={
           <>
-            {count(jobs.length, "job")} <span class="hint">{counted(jobs)}</span>
+            {count(jobs.length, "job")}: <span class="hint">{counted(jobs)}</span>
           </>
         }
         told={told}

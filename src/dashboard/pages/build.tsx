@@ -30,9 +30,9 @@ const REFRESH_SECONDS = 2;
 const mayHaveLog = ({ status, attempt, jobs }: Build): boolean =>
   jobs === null && !isWaiting(status) && (attempt > 0 || !isEnded(status));
 
-const Messages = ({ build, logTail, successor, failure, canceler }: BuildDetails) => (
+const Messages = ({ build, logTail, successor, failure, failedJob, canceler }: BuildDetails) => (
   <>
-    {build.message && !successor && !failure && <p class="message">{build.message}</p>}
+    {build.message && !successor && !failure && !failedJob && <p class="message">{build.message}</p>}
     {build.status === "canceled" && !successor && (canceler !== null || build.attempt === 0) && (
       <p class="message">
         {build.attempt === 0 ? "Nothing ran: canceled" : "Canceled"}
@@ -60,7 +60,7 @@ const titleOf = ({ build, ...owners }: BuildDetails): string =>
 /** The waterfall: of its steps, or of its jobs. */
 const Times = (details: BuildDetails & { logPage: string }) => {
   const { build, jobs, usual, steps, now, agent, logPage } = details;
-  const told = <ToldTimes of={build} usual={usual.whole} agent={agent} now={now} />;
+  const told = <ToldTimes of={build} usual={usual.whole} agent={agent} now={now} hasJobs={jobs !== null} />;
   return jobs ? (
     <JobsOfBuild build={build} details={jobs} usual={usual} steps={steps} told={told} />
   ) : (
@@ -110,7 +110,9 @@ export const buildPage: Page = {
           <BuildHead details={details} context={context} testsPage={testsPage} />
           <Messages {...details} />
           <Gates build={build} context={context} />
-          {explanation && <WhyWaiting why={explanation} canAdd={hasRole(context, "maintainer")} />}
+          {explanation && !build.waitsFor.some(({ jobId }) => jobId === build.id) && (
+            <WhyWaiting why={explanation} canAdd={hasRole(context, "maintainer")} />
+          )}
           <BuildFailure {...details} testsPage={testsPage} logPage={logPage} />
           <Times {...details} logPage={logPage} />
           <PartTabs page={path} tabs={tabs} current={tab} />
