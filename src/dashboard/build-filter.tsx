@@ -63,6 +63,7 @@ const Text = ({ query, name, label }: { query: URLSearchParams; name: string; la
   <label>
     <span class="sr">{label}</span>
     <input
+      type="text"
       name={name}
       placeholder={label}
       value={query.get(name) ?? ""}

@@ -78,9 +78,9 @@ export const SecretField = (props: FieldProps & { required?: boolean; placeholde
 
 /** Browsers drop the first line break of a textarea, so the text begins with one that they may drop. */
 export const AreaField = (
-  props: FieldProps & { rows?: number; placeholder?: string; wrap?: "off"; data?: Record<string, string> },
+  props: FieldProps & { rows?: number; placeholder?: string; isCode?: boolean; data?: Record<string, string> },
 ) => {
-  const { request, name, value, rows = 4, placeholder, wrap, data = {} } = props;
+  const { request, name, value, rows = 4, placeholder, isCode, data = {} } = props;
   return (
     <LabelledField {...props}>
       <textarea
@@ -88,7 +88,7 @@ export const AreaField = (
         name={name}
         rows={rows}
         placeholder={placeholder}
-        wrap={wrap}
+        class={isCode ? "code" : undefined}
         spellcheck={false}
         {...fieldState(props)}
         {...data}

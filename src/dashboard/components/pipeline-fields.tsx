@@ -94,7 +94,7 @@ export const PipelineFields = (props: PipelineFieldsProps) => {
         label="Definition"
         value={pipeline?.definition}
         rows={14}
-        wrap="off"
+        isCode
         data={checkedBy(repoId, pipeline?.id)}
         placeholder={"steps:\n  - run: npm test"}
         hint="YAML, used in place of the file. Leave it empty to use the file. It is checked as you type."

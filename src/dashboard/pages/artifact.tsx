@@ -157,7 +157,7 @@ const artifactPage: Page = {
             <h1>
               Artifact <bdi>{name}</bdi>
             </h1>
-            <span class="actions">
+            <div class="actions">
               {report && (
                 <a class="button" href={report} rel="noreferrer" target="_blank">
                   Open report
@@ -167,7 +167,7 @@ const artifactPage: Page = {
                 Download zip
               </a>
               {isMember && <Delete path={path} />}
-            </span>
+            </div>
           </div>
           <p class="facts">
             <span>{countOfFiles(files)}</span>

@@ -59,6 +59,7 @@ const Filter = ({ query }: { query: URLSearchParams }) => (
       <label>
         <span class="sr">{name}</span>
         <input
+          type="text"
           name={name}
           placeholder={titleOf(name)}
           value={query.get(name) ?? ""}

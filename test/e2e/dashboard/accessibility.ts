@@ -4,6 +4,7 @@ import type { Build } from "../../../src/protocol/build.ts";
 import { deliverHostile } from "./git-host.ts";
 import { judge } from "./judge.ts";
 import { crawl, repositoryWith, runBuild, type Stage } from "./stage.ts";
+import { htmlProblems } from "./valid-html.ts";
 
 /** Leaves a summary with a table, a report, an artifact of two folders, and an entry of the cache. */
 const FILE = `steps:
@@ -44,7 +45,8 @@ export const accessibility = (stage: Stage) => {
     const { page } = browser;
     const { id, ...build } = await oneOfEach(stage);
     expect(build).toMatchObject({ status: "succeeded", tests: { failed: 1 } });
-    const paths = [...(await crawl(page, service.url, 1, `/app/builds/${id}`)).keys(), "/app/nothing", "/app/sign-in"];
+    const sources = await crawl(page, service.url, 1, `/app/builds/${id}`);
+    const paths = [...sources.keys(), "/app/nothing", "/app/sign-in"];
     expect(paths.length).toBeGreaterThan(30);
     for (const part of ["/artifacts/", "/cache", "/flaky", "/tests/"])
       expect(
@@ -52,6 +54,10 @@ export const accessibility = (stage: Stage) => {
         part,
       ).toBe(true);
     const found: Record<string, string[]> = {};
+    for (const [path, source] of sources) {
+      const wrong = htmlProblems(source);
+      if (wrong.length > 0) found[`HTML of ${path}`] = wrong;
+    }
     for (const path of paths) {
       await page.goto(service.url + path);
       const wrong = await judge(page);
@@ -65,6 +71,7 @@ export const accessibility = (stage: Stage) => {
     await page.goto("about:blank");
     await page.setContent('<main><h1 style="color:#ccc;background:#fff">pale words</h1><button></button></main>');
     expect((await judge(page)).join("\n")).toMatch(/button-name.*color-contrast/s);
+    expect(htmlProblems("<!DOCTYPE html><span><form></form></span>").join("\n")).toMatch(/element-permitted-content/);
     stage.browser.complaints.splice(0);
   });
 };

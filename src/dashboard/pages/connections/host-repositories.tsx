@@ -38,7 +38,7 @@ const Row = ({ connectionId, repository }: { connectionId: string; repository: H
       {repository.isPrivate === true && <span class="label">private</span>}
       {repository.defaultBranch && <span class="branch">{repository.defaultBranch}</span>}
     </span>
-    <span class="progress">
+    <div class="progress">
       {repository.repositoryId ? (
         <a href={`/app/repositories/${repository.repositoryId}`} aria-label={`${repository.fullName}, connected`}>
           connected
@@ -46,7 +46,7 @@ const Row = ({ connectionId, repository }: { connectionId: string; repository: H
       ) : (
         <AddForm connectionId={connectionId} repository={repository} />
       )}
-    </span>
+    </div>
   </li>
 );
 
