@@ -1,4 +1,5 @@
 import type { Form, Page } from "./page-definition.ts";
+import { agentPage } from "./pages/agent.tsx";
 import { agentForms, agentPages } from "./pages/agents.tsx";
 import { artifactForms, artifactPages } from "./pages/artifact.tsx";
 import { auditPages } from "./pages/audit.tsx";
@@ -43,6 +44,7 @@ export const PAGES: Page[] = [
   ...deleteBuildPages,
   ...newAgentPages,
   ...agentPages,
+  agentPage,
   ...repositoriesPages,
   ...testPages,
   ...repositoryPages,

@@ -6,11 +6,12 @@ const NEAREST = 5;
 const FOLDED = 100;
 
 /** What an agent must have, for people. */
-export const requirementsOf = ({ platform, ios, android, web, labels }: Requires): string[] => [
+export const requirementsOf = ({ platform, ios, android, web, labels, xcode }: Requires): string[] => [
   ...(platform ? [PLATFORM_TITLES[platform]] : []),
   ...(ios ? ["iOS"] : []),
   ...(android ? ["Android"] : []),
   ...(web ? ["web"] : []),
+  ...(xcode ? [`Xcode ${xcode}`] : []),
   ...(labels && labels.length > 0 ? [`${labels.length > 1 ? "labels" : "label"} ${labels.join(", ")}`] : []),
 ];
 

@@ -1,25 +1,18 @@
 import type { Agent } from "../../protocol/agent.ts";
 import { deleteAgent, getAgent, listAgents, updateAgent } from "../../services/agents.ts";
-import { AGENT_STATES, capabilitiesOf, platformOf, selectAgents, stateOf } from "../agent-list.ts";
+import { jsonMetrics } from "../../services/metrics.ts";
+import { AGENT_STATES, capabilitiesOf, platformOf, selectAgents } from "../agent-list.ts";
 import { ProblemNotice } from "../components/problem-notice.tsx";
 import { RelativeTime } from "../components/time.tsx";
 import { confirmRemoval } from "../confirm-removal.tsx";
+import { AgentState } from "../fleet/agent-state.tsx";
+import { AgentStrip } from "../fleet/agent-strip.tsx";
+import { Queue } from "../fleet/queue.tsx";
 import type { Form, Page } from "../page-definition.ts";
 import { hasRole } from "../permissions.ts";
 import { byId, noInput } from "../verb-input.ts";
 
 const REFRESH_SECONDS = 5;
-
-/** A state has a sign, a word and a colour. The style draws the sign. */
-const AgentState = ({ agent }: { agent: Agent }) => {
-  const state = stateOf(agent);
-  return (
-    <span class={`agent-state agent-${state}`}>
-      <span class="sign" aria-hidden="true"></span>
-      {state}
-    </span>
-  );
-};
 
 /** The address of this page with its filters, some of them changed. */
 const addressOf = (query: URLSearchParams, change: Record<string, string>): string => {
@@ -63,9 +56,10 @@ const Row = ({ agent, now, canChange, search }: RowProps) => (
   >
     <AgentState agent={agent} />
     <span class="agent-name">
-      <strong>{agent.name}</strong>{" "}
+      <a href={`/app/agents/${agent.id}`}>{agent.name}</a>{" "}
       <span class="why">
         {platformOf(agent)}
+        {agent.version && ` ${agent.version}`}
         {agent.isEphemeral && ", one build only"}
       </span>
     </span>
@@ -133,19 +127,22 @@ const agentsPage: Page = {
   path: "/agents",
   role: "viewer",
   async show(context, { query, problem }) {
-    const agents = await listAgents.run(context, noInput);
+    const [agents, metrics] = await Promise.all([
+      listAgents.run(context, noInput),
+      jsonMetrics.run(context, { ...noInput, query: undefined }),
+    ]);
     const canChange = hasRole(context, "maintainer");
     const { counts, shown, page, pages } = selectAgents(agents, query);
     const here = addressOf(query, page > 1 ? { page: String(page) } : {});
     return {
-      title: "Agents",
+      title: "Fleet",
       section: "agents",
       refreshSeconds: REFRESH_SECONDS,
       body: (
         <>
           <ProblemNotice request={{ problem, form: null }} />
           <div class="head">
-            <h1>Agents</h1>
+            <h1>Fleet</h1>
             {agents.length > 0 && <Filter query={query} />}
             {canChange && (
               <a class="button primary" href="/app/agents/new">
@@ -153,7 +150,10 @@ const agentsPage: Page = {
               </a>
             )}
           </div>
+          {agents.length > 0 && <AgentStrip counts={counts} addressOf={(state) => addressOf(query, { state })} />}
           {agents.length > 0 && <Counts query={query} counts={counts} />}
+          <Queue metrics={metrics} />
+          {agents.length > 0 && <h2>Agents</h2>}
           <ol class="rows" id="agents">
             {shown.map((agent) => (
               <Row agent={agent} now={context.now} canChange={canChange} search={here.slice("/app/agents".length)} />

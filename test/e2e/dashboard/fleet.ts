@@ -3,6 +3,7 @@ import type { Agent } from "../../../src/protocol/agent.ts";
 import type { Build } from "../../../src/protocol/build.ts";
 import { signIn } from "../../support/browser.ts";
 import { connectRepository, makeRepository } from "../../support/local/git-repository.ts";
+import { judge } from "./judge.ts";
 import type { Stage } from "./stage.ts";
 
 const AGENTS = 120;
@@ -28,6 +29,13 @@ export const fleet = (stage: Stage) => {
     await page.goto(`${service.url}/app/agents`);
     await page.locator("#agent-counts").getByText(`${AGENTS} idle`).waitFor();
     expect(await page.locator(".agent-row").count()).toBe(50);
+    await page.locator("#main").getByText("macOS, iOS, label xcode-26").waitFor();
+    expect(await page.locator(".agent-strip a").count()).toBe(1);
+    expect(await judge(page)).toEqual([]);
+    await page.getByRole("link", { name: "mill-000", exact: true }).click();
+    await page.getByText("It runs nothing.").waitFor();
+    expect(await judge(page)).toEqual([]);
+    await page.goBack();
     const source = await (await page.request.get(`${service.url}/app/agents`)).text();
     expect(source.length).toBeLessThan(64 * 1024);
     await page.getByRole("link", { name: "Next" }).click();

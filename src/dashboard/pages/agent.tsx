@@ -1,0 +1,101 @@
+import type { Agent } from "../../protocol/agent.ts";
+import { getAgent } from "../../services/agents.ts";
+import { capabilitiesOf, platformOf } from "../agent-list.ts";
+import { CopiedCode } from "../components/copied-code.tsx";
+import { RelativeTime } from "../components/time.tsx";
+import { AgentState } from "../fleet/agent-state.tsx";
+import type { Page } from "../page-definition.ts";
+import { hasRole } from "../permissions.ts";
+import { byId } from "../verb-input.ts";
+
+const REFRESH_SECONDS = 5;
+
+const Actions = ({ agent: { id, isDraining } }: { agent: Agent }) => {
+  const action = isDraining ? "Resume" : "Drain";
+  return (
+    <div class="actions">
+      <form method="post" action={`/app/agents/${id}/${action.toLowerCase()}`}>
+        <button type="submit">{action}</button>
+      </form>
+      <a class="button danger" href={`/app/agents/${id}/remove`}>
+        Remove
+      </a>
+    </div>
+  );
+};
+
+const Fact = ({ name, children }: { name: string; children?: unknown }) => (
+  <div>
+    <dt>{name}</dt>
+    <dd>{children}</dd>
+  </div>
+);
+
+const Facts = ({ agent, now }: { agent: Agent; now: Date }) => (
+  <dl class="agent-facts">
+    <Fact name="Builds for">{capabilitiesOf(agent).join(", ") || "what asks for nothing"}</Fact>
+    <Fact name="Machine">{platformOf(agent)}</Fact>
+    {agent.xcodes.length > 0 && <Fact name="Xcode">{agent.xcodes.join(", ")}</Fact>}
+    <Fact name="Program">{agent.version ?? "not told"}</Fact>
+    <Fact name="Last heard of">
+      <RelativeTime at={agent.lastHeartbeatAt} now={now} />
+    </Fact>
+    <Fact name="Registered">
+      <RelativeTime at={agent.createdAt} now={now} />
+      {agent.registeredBy && (
+        <>
+          {" "}
+          by <bdi>{agent.registeredBy.name}</bdi>
+        </>
+      )}
+    </Fact>
+    <Fact name="Id">
+      <CopiedCode text={agent.id} shown={agent.id.slice(0, 8)} />
+    </Fact>
+  </dl>
+);
+
+/** What it does now. */
+const Now = ({ agent: { currentBuildId, isDraining, isEphemeral } }: { agent: Agent }) => (
+  <p>
+    {currentBuildId ? (
+      <>
+        It runs <a href={`/app/builds/${currentBuildId}`}>a build</a>.
+      </>
+    ) : (
+      "It runs nothing."
+    )}
+    {isDraining && " It takes no new builds."}
+    {isEphemeral && " It goes after one build."}
+  </p>
+);
+
+export const agentPage: Page = {
+  path: "/agents/:id",
+  role: "viewer",
+  async show(context, { params }) {
+    const agent = await getAgent.run(context, byId(params.id));
+    return {
+      title: agent.name,
+      section: "agents",
+      trail: [{ name: "Fleet", href: "/app/agents" }],
+      refreshSeconds: REFRESH_SECONDS,
+      body: (
+        <>
+          <div class="head">
+            <h1>
+              <bdi>{agent.name}</bdi>
+            </h1>
+            {hasRole(context, "maintainer") && <Actions agent={agent} />}
+          </div>
+          <p class="facts">
+            <AgentState agent={agent} />
+            <a href={`/app/builds?agent=${encodeURIComponent(agent.name)}&view=all`}>Its builds</a>
+          </p>
+          <Now agent={agent} />
+          <Facts agent={agent} now={context.now} />
+        </>
+      ),
+    };
+  },
+};
