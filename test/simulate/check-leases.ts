@@ -128,9 +128,14 @@ export const checkHeartbeat = (context: CheckContext, state: PoolState, value: A
   recordPromise(context, input.buildId, until);
 };
 
-/** The time of the build of several is over: the same call may cancel the job before it looks at the result. */
-const isOfOverdueBuild = ({ storage, call }: CheckContext, buildId: string | null): boolean =>
-  buildId !== null && call.now >= (storage.rows.builds.get(buildId)?.several?.until ?? Infinity);
+/**
+ * The time of the build of several, or that for cleaning up after a cancel, is over: the same call may cancel the job
+ * before it looks at the result.
+ */
+const isOfOverdueBuild = ({ storage, call }: CheckContext, buildId: string | null): boolean => {
+  const { until, cancel } = storage.rows.builds.get(buildId ?? "")?.several ?? {};
+  return call.now >= Math.min(until ?? Infinity, cancel?.until ?? Infinity);
+};
 
 export const checkFinish = (context: CheckContext, call: Call): void => {
   const { input, build, job } = call;
