@@ -15,6 +15,7 @@ import { deliveryForms, deliveryPages } from "./pages/connections/deliveries.tsx
 import { hookForms, hookPages } from "./pages/connections/hook.tsx";
 import { hostRepositoriesForms, hostRepositoriesPages } from "./pages/connections/host-repositories.tsx";
 import { deleteBuildForms, deleteBuildPages } from "./pages/delete-build.tsx";
+import { firstHourPage } from "./pages/first-hour.tsx";
 import { groupForms, groupPages } from "./pages/groups.tsx";
 import { jobForms, jobPages } from "./pages/job.tsx";
 import { newAgentForms, newAgentPages } from "./pages/new-agent.tsx";
@@ -35,6 +36,7 @@ import { variablesForms, variablesPages } from "./pages/variables.tsx";
 /** Every page. The first path that matches wins: `/builds/new` is listed before `/builds/:id`. */
 export const PAGES: Page[] = [
   overviewPage,
+  firstHourPage,
   buildsPage,
   ...runBuildPages,
   buildPage,

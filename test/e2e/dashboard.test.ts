@@ -7,6 +7,7 @@ import { attention } from "./dashboard/attention.ts";
 import { builds } from "./dashboard/builds.ts";
 import { connections } from "./dashboard/connections.ts";
 import { firstBuild } from "./dashboard/first-build.ts";
+import { firstHour } from "./dashboard/first-hour.ts";
 import { fleet } from "./dashboard/fleet.ts";
 import { forgery } from "./dashboard/forgery.ts";
 import { frame } from "./dashboard/frame.ts";
@@ -47,6 +48,7 @@ afterEach(() => {
 
 describe("the dashboard", () => {
   describe("for a new organization", () => firstBuild(stage));
+  describe("for its first hour", () => firstHour(stage));
   describe("of builds", () => builds(stage));
   describe("of builds of several jobs", () => jobs(stage));
   describe("of a log", () => log(stage));

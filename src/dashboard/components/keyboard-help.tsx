@@ -19,7 +19,8 @@ export const KeyboardHelp = ({ groups }: { groups: NavigationGroup[] }) => (
     </dl>
     <p class="hint">
       Programs can do all of this with <a href="/docs">the API</a>. This is Millrace {VERSION}, with{" "}
-      <a href="/THIRD-PARTY-NOTICES.txt">software of other authors</a>.
+      <a href="/THIRD-PARTY-NOTICES.txt">software of other authors</a>. New here? The{" "}
+      <a href="/app/first-hour">first hour</a>.
     </p>
   </aside>
 );

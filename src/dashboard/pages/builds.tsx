@@ -11,9 +11,9 @@ import { BuildFilterForm, readBuildFilter } from "../build-filter.tsx";
 import { type BuildDetails, BuildRow, Dots } from "../builds/build-row.tsx";
 import { byBranch } from "../builds/by-branch.ts";
 import { FilterNotice } from "../components/filter-notice.tsx";
-import { FirstSteps } from "../components/first-steps.tsx";
 import { isWaiting } from "../components/state.tsx";
 import { count } from "../count.ts";
+import { FirstHour } from "../first-hour/first-hour.tsx";
 import type { Page } from "../page-definition.ts";
 import { hasRole } from "../permissions.ts";
 import { byId, namesById, noInput } from "../verb-input.ts";
@@ -132,7 +132,7 @@ export const buildsPage: Page = {
             </p>
           )}
           {builds.length === 0 && !isFiltered && (
-            <FirstSteps context={context} repositories={repositories.length} agents={agents.length} />
+            <FirstHour context={context} repositories={repositories} agents={agents} />
           )}
           {builds.length > 0 && <Places query={query} shown={builds.length} nextCursor={nextCursor} />}
         </>

@@ -8,8 +8,8 @@ import { listPipelineHistories } from "../../services/pipeline-histories.ts";
 import { listPipelines } from "../../services/pipelines.ts";
 import { listRepositories } from "../../services/repositories.ts";
 import { FilterNotice } from "../components/filter-notice.tsx";
-import { FirstSteps } from "../components/first-steps.tsx";
 import { count } from "../count.ts";
+import { FIRST_HOUR_SECONDS, FirstHour } from "../first-hour/first-hour.tsx";
 import { filledFields, readFilter } from "../list-filter.ts";
 import { ForYouList, type Names } from "../overview/for-you.tsx";
 import { greenPercent, PipelineTable } from "../overview/pipeline-table.tsx";
@@ -67,7 +67,7 @@ const Beginning = async ({ context }: { context: Context }) => {
     listRepositories.run(context, noInput),
     listAgents.run(context, noInput),
   ]);
-  return <FirstSteps context={context} repositories={repositories.length} agents={agents.length} />;
+  return <FirstHour context={context} repositories={repositories} agents={agents} />;
 };
 
 export const overviewPage: Page = {
@@ -82,17 +82,18 @@ export const overviewPage: Page = {
     ]);
     const names = await withNamesOf(context, namesOf([...histories, ...red]), [...forYou.live, ...forYou.failed]);
     const isAll = !nextCursor && !filter.cursor;
+    const isEmpty = histories.length === 0 && isAll;
     return {
       title: "Overview",
       section: "overview",
-      refreshSeconds: REFRESH_SECONDS,
+      refreshSeconds: isEmpty ? FIRST_HOUR_SECONDS : REFRESH_SECONDS,
       body: (
         <>
           <FilterNotice errors={errors} />
-          <h1>{histories.length === 0 && isAll ? "Nothing was built yet" : headlineOf(red)}</h1>
+          <h1>{isEmpty ? "Nothing was built yet" : headlineOf(red)}</h1>
           {histories.length > 0 && <Summary histories={histories} isAll={isAll} />}
           <ForYouList context={context} forYou={forYou} red={red} names={names} />
-          {histories.length === 0 && isAll ? (
+          {isEmpty ? (
             <Beginning context={context} />
           ) : (
             <section aria-labelledby="pipelines">

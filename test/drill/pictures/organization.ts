@@ -17,6 +17,7 @@ import type { LocalService } from "../../support/local/service.ts";
 import { APP, SHOP } from "./files.ts";
 
 const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
 const SUBJECTS = [
   "cart: round once, not per line",
   "deps: bump hono",
@@ -182,7 +183,7 @@ export class PicturedOrganization {
       for (let n = 0; n < 34; n++)
         await writeEndedBuild(db, {
           ...{ orgId: "acme", repoId: repository.id, pipelineId: pipeline.id, number: 34 - n },
-          ...{ at: Date.now() - (n + 1) * 9 * HOUR_MS, waitedMs: 3_000 + ((n * 7) % 11) * 2_000 },
+          ...{ at: Date.now() - n * 9 * HOUR_MS - 20 * MINUTE_MS, waitedMs: 3_000 + ((n * 7) % 11) * 2_000 },
           tookMs: (150 + at * 700 + ((n * 37 + at * 11) % 90)) * 1000,
           status: (n + at) % 9 === 4 ? "failed" : "succeeded",
           ...(n % 8 === 5 ? { flaky: 1 } : {}),
@@ -240,6 +241,7 @@ export class PicturedOrganization {
       ...{ variables: "/app/variables", variable: `/app/variables/${variable?.id}`, groups: "/app/groups" },
       ...{ tokens: "/app/tokens", audit: "/app/audit", connections: "/app/connections" },
       ...{ connection: `/app/connections/${hostId}`, deliveries: `/app/connections/${hostId}/deliveries` },
+      "first-hour": "/app/first-hour",
       problem: "/app/builds/01900000-0000-7000-8000-000000000000",
     });
   }

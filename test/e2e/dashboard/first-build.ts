@@ -9,7 +9,7 @@ import { makeRepository } from "../../support/local/git-repository.ts";
 import type { Stage } from "./stage.ts";
 
 /** Runs the commands of the page in a shell with an empty home. The last one keeps running until the result is called. */
-const typeInto = async (home: string, commands: string) => {
+export const typeInto = async (home: string, commands: string) => {
   const lines = commands.split("\n");
   const env = { ...process.env, HOME: home, XDG_STATE_HOME: join(home, "state"), NO_COLOR: "1" };
   await promisify(execFile)("bash", ["-e", "-c", lines.slice(0, -1).join("\n")], { cwd: home, env });
