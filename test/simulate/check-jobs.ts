@@ -55,11 +55,12 @@ const lookAt = ({ storage: { rows }, call }: CheckContext, build: BuildFacts, se
   return { graph, nodes, outputs: rows.outputs, isCanceled, build, seen, jobs };
 };
 
-/** A job with `cancel-running` cancels whole builds too: nobody sees it but in the build. */
+/** A job with `cancel-running` cancels whole builds too, and one whose commit nobody approved ends. */
 const noteCancel = ({ call, observed }: CheckContext, build: BuildFacts, seen: ObservedSeveral): void => {
   if (seen.cancel || !build.several?.cancel) return;
   const isAllowed = [...observed.several.values()].some(({ cancelsRunning }) => cancelsRunning);
-  must(26, isAllowed, "a build was canceled by nobody");
+  const isUnapproved = build.approval !== undefined && build.approval.decision?.approved !== true;
+  must(26, isAllowed || isUnapproved, "a build was canceled by nobody");
   seen.cancel = { at: call.now, until: build.several.cancel.until };
 };
 

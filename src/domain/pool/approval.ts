@@ -45,8 +45,15 @@ export const decideHeld = (
 
 const CLOSED = { status: "canceled", exitCode: null, reason: "gate-closed" } as const;
 
-const close = (held: ActiveBuild, message: string, context: DecisionContext): Change[] =>
-  endBuild(held, CLOSED, message, context);
+/** Nothing of it ran, so no job cleans up. What becomes of the jobs of a planned one is settled next. */
+const close = (held: ActiveBuild, message: string, context: DecisionContext): Change[] => {
+  const { several, ...build } = held.build;
+  if (!several) return endBuild(held, CLOSED, message, context);
+  const { now } = context;
+  // Its own time may be over in this very moment.
+  const closed = { ...several, until: Math.max(several.until, now + 1), cancel: { at: now, until: now } };
+  return patchBuild({ ...build, message }, { reason: CLOSED.reason, several: closed }, context);
+};
 
 const heldBuilds = ({ builds, jobs }: PoolState, ids: Iterable<string>): ActiveBuild[] =>
   [...ids].flatMap((id) => {

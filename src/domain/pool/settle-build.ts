@@ -194,6 +194,7 @@ class Settling {
   }
 
   #endBuild({ status, exitCode, reason, message }: OrderOf<"end-build">): void {
-    this.changes.push(...endBuild(this.#root, { status, exitCode, reason }, message, this.#context));
+    const said = this.#root.build.reason ?? reason;
+    this.changes.push(...endBuild(this.#root, { status, exitCode, reason: said }, message, this.#context));
   }
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { NewBuild } from "../../../src/domain/pool/commands.ts";
-import { SHA } from "./planned.ts";
+import { graphJob } from "../jobs/test-build.ts";
+import { graph, SHA } from "./planned.ts";
 import { ACTOR, TestPool } from "./test-pool.ts";
 
 const DAY_SECONDS = 86_400;
@@ -45,6 +46,23 @@ describe("a build whose commit has to be approved", () => {
     expect(pool.facts(forgotten!)).toMatchObject({ status: "canceled", reason: "gate-closed" });
     expect(pool.message(forgotten!)).toContain("30 days");
     expect(poll()).toBe(approved);
+  });
+
+  it("ends with its jobs when it is rejected, or nobody answers, though its plan came along", () => {
+    const { pool, poll } = stage();
+    const planned = (id: string) => ({ graph: graph(id, [graphJob("a"), graphJob("b")]), text: "text", adopted: {} });
+    const [rejected, forgotten] = ["rejected", "forgotten"].map((id) =>
+      pool.build({ ...FORK, id, planned: planned(id) }),
+    );
+    expect(poll()).toBeNull();
+    pool.ok("decideGate", { ...MEMBER, id: rejected!, approved: false, comment: "mines coins" });
+    expect(pool.message(rejected!)).toBe("Ada rejected it: mines coins");
+    pool.advance(31 * DAY_SECONDS);
+    for (const id of [rejected!, forgotten!]) {
+      expect(pool.facts(id)).toMatchObject({ status: "canceled", reason: "gate-closed" });
+      expect(["a", "b"].map((key) => pool.status(`${id}/${key}`))).toEqual(["canceled", "canceled"]);
+    }
+    expect(poll()).toBeNull();
   });
 
   it("is void when D1 was restored, unless it was approved", () => {
