@@ -7,14 +7,16 @@ import { must } from "./violation.ts";
 const LABEL = "untrusted";
 
 /** Remembers whose code was asked for, from what the host and people said alone. */
-export const noteStrangers = ({ observed }: CheckContext, value: AnyInput, { command, input }: Call): void => {
+export const noteStrangers = ({ observed, storage }: CheckContext, value: AnyInput, { command, input }: Call): void => {
   if (command === "arrive" && !value.isRepeat)
     (input.builds as SimArriving[]).forEach(({ trust, needsApproval = false, branch, commitSha: sha }, index) => {
       const { outcome, buildId } = value.builds[index];
       if (outcome !== "made" || trust !== "untrusted") return;
       observed.strangers.set(buildId, { ref: refOf(branch), sha, mustBeApproved: needsApproval, isApproved: false });
     });
-  const repeated = command === "enqueue" && value.isNew ? observed.strangers.get(input.retryOf) : undefined;
+  // A Worker of the release before does not say it, and of a build that was deleted meanwhile nobody else knows.
+  const isKnown = input?.trust !== undefined || storage.rows.builds.has(input?.retryOf);
+  const repeated = command === "enqueue" && value.isNew && isKnown ? observed.strangers.get(input.retryOf) : undefined;
   if (repeated) observed.strangers.set(value.buildId, { ...repeated, mustBeApproved: true, isApproved: false });
 };
 
