@@ -1,16 +1,17 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type Colour, contrast, over, readOklch, toLinear } from "./oklch.ts";
 
-const SHEET = readFileSync(join(import.meta.dirname, "../../src/dashboard/style/theme.css"), "utf8");
+const FOLDER = join(import.meta.dirname, "../../src/dashboard/style");
+const SHEET = readFileSync(join(FOLDER, "theme.css"), "utf8");
 const THEMES = ["light", "dark"] as const;
 const GROUNDS = ["ground", "panel", "rail", "hover"];
 const HUES = ["water", "slate", "amber", "green", "red", "grey", "violet", "orange"];
 /** WCAG 2.2, 1.4.3 and 1.4.11. */
 const OF_TEXT = 4.5;
 const OF_SHAPES = 3;
-const TINT = 0.14;
+const TINT_PERCENT = 14;
 
 /** The tokens that are colours, as linear sRGB. */
 const coloursOf = (sheet: string, theme: (typeof THEMES)[number]): Map<string, Colour> => {
@@ -38,7 +39,7 @@ const tooLow = (sheet: string): string[] =>
       const ground = of(name);
       for (const text of ["ink", "soft"]) see(`${text} on ${name}`, of(text), ground, OF_TEXT);
       for (const hue of HUES) {
-        const tinted = over(of(hue), TINT, ground);
+        const tinted = over(of(hue), TINT_PERCENT / 100, ground);
         see(`${hue}-text on ${name}`, of(`${hue}-text`), ground, OF_TEXT);
         see(`${hue}-text on ${hue}-fill on ${name}`, of(`${hue}-text`), tinted, OF_TEXT);
         see(`ink on ${hue}-fill on ${name}`, of("ink"), tinted, OF_TEXT);
@@ -57,6 +58,14 @@ describe("the colours of the pages", () => {
     expect(tooLow(SHEET)).toEqual([]);
   });
 
+  it("have fills as strong as those that are judged", () => {
+    const fills = [
+      ...SHEET.matchAll(/--([a-z]+)-fill: color-mix\(in oklab, var\(--([a-z]+)\) (\d+)%, transparent\);/g),
+    ];
+    const wanted = HUES.map((hue) => [hue, hue, String(TINT_PERCENT)]);
+    expect(fills.map(([, ...parts]) => parts).sort()).toEqual(wanted.sort());
+  });
+
   it("would be found, were one of them too pale", () => {
     const pale = SHEET.replace(/--amber-text: light-dark\(oklch\(50% /, "--amber-text: light-dark(oklch(68% ");
     expect(pale).not.toBe(SHEET);
@@ -64,9 +73,10 @@ describe("the colours of the pages", () => {
   });
 
   it("are told by nobody else: no other sheet has a colour of its own", () => {
-    const others = ["base", "states", "frame", "layout", "forms", "lists", "hosts", "origin"];
+    const others = readdirSync(FOLDER).filter((name) => name !== "theme.css");
+    expect(others).toContain("waterfall.css");
     for (const name of others) {
-      const sheet = readFileSync(join(import.meta.dirname, `../../src/dashboard/style/${name}.css`), "utf8");
+      const sheet = readFileSync(join(FOLDER, name), "utf8");
       expect([name, sheet.match(/#[0-9a-f]{3,8}\b(?=[;, ])|\brgba?\(|\bhsla?\(|\boklch\(/g)]).toEqual([name, null]);
     }
   });
