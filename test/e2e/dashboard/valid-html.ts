@@ -1,6 +1,6 @@
 import { HtmlValidate } from "html-validate";
 
-/** The recommended rules but for those of style. A list may have a name, and an id may have a slash. */
+/** The recommended rules but for those of style. A list may have a name, an id a slash, and a form may send a field several times. */
 const RULES = new HtmlValidate({
   root: true,
   extends: ["html-validate:recommended"],
@@ -9,6 +9,7 @@ const RULES = new HtmlValidate({
     "attribute-boolean-style": "off",
     "attribute-empty-style": "off",
     "doctype-style": "off",
+    "form-dup-name": "off",
     "long-title": "off",
     "no-trailing-whitespace": "off",
     "valid-id": ["error", { relaxed: true }],

@@ -21,6 +21,7 @@ export const withoutScript = (stage: Stage) => {
     const browser = await stage.chromium.open({ javaScriptEnabled: false });
     const { page } = browser;
     await signIn(page, service.url, client.token);
+    await page.goto(`${service.url}/app/builds`);
     await page.getByRole("link", { name: `#${build.number} ${repository.fullName}` }).click();
     await page.getByText("plain words").waitFor();
     await page.getByText("succeeded").first().waitFor();
