@@ -40,7 +40,7 @@ describe("the fleet", () => {
     const { text } = await (await person()).open("/agents");
     expect(text).toContain("<title>1 agent idle</title>");
     expect(text).toContain("macOS, iOS, Xcode 26, label fast");
-    expect(text).toContain("no agent that is online has that");
+    expect(text).toContain("no online agent has that");
     expect(text).toContain(`href="/app/agents/${agent}"`);
     expect(text).not.toContain("<img src=x");
   });

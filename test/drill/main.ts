@@ -38,6 +38,10 @@ const DRILLS: Record<string, Drill> = {
     description: "runs the bundled agent on the oldest Node that it supports, the newest of each line, and one too old",
     load: () => import("./nodes.ts"),
   },
+  outage: {
+    description: "pushes 120 times to a GitHub App's repository while the service is away, and counts what is built",
+    load: () => import("./outage.ts"),
+  },
   pictures: {
     description: "takes pictures of every page (into --folder DIR) at four widths in both themes, with what axe says",
     load: () => import("./pictures.ts"),
