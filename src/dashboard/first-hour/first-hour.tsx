@@ -6,7 +6,7 @@ import { RelativeTime } from "../components/time.tsx";
 import { hasRole } from "../permissions.ts";
 
 /** Seconds until a page that waits for an agent or a push looks again. */
-export const FIRST_HOUR_SECONDS = 3;
+export const FIRST_HOUR_SECONDS = 5;
 
 const SAMPLE = `steps:
   - name: Test
@@ -136,7 +136,7 @@ export const FirstHour = ({ context, repositories, agents }: FirstHourProps) => 
       <section aria-labelledby="sample">
         <h2 id="sample">A file to begin with</h2>
         <p class="hint">
-          <code>.millrace.yml</code> in the repository; <a href="/docs">the docs</a> have all its words.
+          <code>.millrace.yml</code> in the repository; <code>docs/pipelines.md</code> of Millrace has all its words.
         </p>
         <Copyable text={SAMPLE} />
       </section>

@@ -9,7 +9,7 @@ const GROUPS = 20;
 
 /** Who could take them, in words. */
 const takersOf = ({ agents, idle }: Need): string => {
-  if (agents === 0) return "no agent that is online has that";
+  if (agents === 0) return "no online agent has that";
   return idle > 0 ? `${count(agents, "agent")}, ${idle} idle` : `${count(agents, "agent")}, all at work`;
 };
 

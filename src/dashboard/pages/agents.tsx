@@ -56,7 +56,9 @@ const Row = ({ agent, now, canChange, search }: RowProps) => (
   >
     <AgentState agent={agent} />
     <span class="agent-name">
-      <a href={`/app/agents/${agent.id}`}>{agent.name}</a>{" "}
+      <a href={`/app/agents/${agent.id}`}>
+        <bdi>{agent.name}</bdi>
+      </a>{" "}
       <span class="why">
         {platformOf(agent)}
         {agent.version && ` ${agent.version}`}
