@@ -16,7 +16,7 @@ import { PartTabs, tabAddress, tabOf } from "../components/part-tabs.tsx";
 import { ProblemNotice } from "../components/problem-notice.tsx";
 import { isWaiting } from "../components/state.tsx";
 import { WhyWaiting } from "../components/why-waiting.tsx";
-import { Gates } from "../jobs/gate-panel.tsx";
+import { GateDecision, Gates } from "../jobs/gate-panel.tsx";
 import { JobsOfBuild } from "../jobs/jobs-of-build.tsx";
 import type { Form, Page } from "../page-definition.ts";
 import { hasRole } from "../permissions.ts";
@@ -110,6 +110,7 @@ export const buildPage: Page = {
           <BuildHead details={details} context={context} testsPage={testsPage} />
           <Messages {...details} />
           <Gates build={build} context={context} />
+          <GateDecision gate={build.approval} now={context.now} />
           {explanation && !build.waitsFor.some(({ jobId }) => jobId === build.id) && (
             <WhyWaiting why={explanation} canAdd={hasRole(context, "maintainer")} />
           )}
