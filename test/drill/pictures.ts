@@ -14,7 +14,7 @@ const TALLEST = 1800;
 const KIB = 1024;
 /** Bytes of a page, its style, its scripts and what they ask for, compressed; fonts are kept for ever. */
 const MOST = { page: 70 * KIB, log: 90 * KIB, fonts: 130 * KIB };
-const HAS_LOG = /^build-(?!waiting|held)|^job$/;
+const HAS_LOG = /^build-(?!waiting|held|approved)|^job$/;
 
 /** What a page costs a browser that has nothing of it. */
 interface Cost {

@@ -31,7 +31,7 @@ interface Connected {
   repository: Repository;
   pipeline: Pipeline;
   push(branch: string, message: string, files?: Record<string, string>): Promise<Build>;
-  fork(title: string): Promise<Build>;
+  fork(number: number, title: string): Promise<Build>;
 }
 
 /** An organization with something to see on every page, and the addresses of its pages by their names. */
@@ -66,12 +66,14 @@ export class PicturedOrganization {
     await waitForEnd(client, failed.id);
     const gated = await shop.push("release", "Release 2.4");
     await this.#sees(gated.id, ({ waitsFor }) => waitsFor.length > 0);
-    const held = await shop.fork("Fix a typo in the cart");
+    const held = await shop.fork(118, "Fix a typo in the cart");
+    const approved = await shop.fork(119, "Say thanks in the readme");
+    await client.call("POST", `/build/${approved.id}/approve`, { comment: "read every line" });
     const waiting = await app.push("main", "ios: drop the old camera");
     const running = await shop.push("slow", "search: index twice a day");
     await this.#sees(running.id, ({ jobs }) => jobs?.some(({ status }) => status === "running") ?? false);
     await runUpkeep(this.#service.url);
-    await this.#namePages({ shop, hostId, failed, gated, held, waiting, running, green });
+    await this.#namePages({ shop, hostId, failed, gated, held, approved, waiting, running, green });
     Object.assign(pages, { "sign-in": "/app/sign-in" });
   }
 
@@ -134,11 +136,11 @@ export class PicturedOrganization {
         const sha = commit(message, files);
         return tell("push", pushOf(sha, { ...facts, ref: `refs/heads/${branch}`, before, message }));
       },
-      fork: async (title) => {
-        git.git("checkout", "--quiet", "-B", "gift", "main");
+      fork: async (number, title) => {
+        git.git("checkout", "--quiet", "-B", `gift-${number}`, "main");
         const sha = commit(title);
-        git.git("update-ref", "refs/pull/118/head", sha);
-        const told = { ...facts, number: 118, forkOf: 9, title, author: "newcomer", sender: "newcomer" };
+        git.git("update-ref", `refs/pull/${number}/head`, sha);
+        const told = { ...facts, number, forkOf: 9, title, author: "newcomer", sender: "newcomer" };
         return tell("pull_request", pullOf("opened", sha, told));
       },
     };
@@ -202,7 +204,7 @@ export class PicturedOrganization {
   }
 
   async #namePages(
-    made: Record<"failed" | "gated" | "held" | "waiting" | "running" | "green", Build> & {
+    made: Record<"failed" | "gated" | "held" | "approved" | "waiting" | "running" | "green", Build> & {
       shop: Connected;
       hostId: string;
     },
@@ -228,6 +230,7 @@ export class PicturedOrganization {
       "build-environment": `${build(failed.id)}?tab=environment`,
       "build-gate": build(made.gated.id),
       "build-held": build(made.held.id),
+      "build-approved": build(made.approved.id),
       "build-waiting": build(made.waiting.id),
       "build-running": build(made.running.id),
       "build-green": build(made.green.id),
@@ -241,6 +244,7 @@ export class PicturedOrganization {
       ...{ variables: "/app/variables", variable: `/app/variables/${variable?.id}`, groups: "/app/groups" },
       ...{ tokens: "/app/tokens", audit: "/app/audit", connections: "/app/connections" },
       ...{ connection: `/app/connections/${hostId}`, deliveries: `/app/connections/${hostId}/deliveries` },
+      "make-app": `/app/connections/${hostId}/app`,
       "first-hour": "/app/first-hour",
       problem: "/app/builds/01900000-0000-7000-8000-000000000000",
     });
