@@ -2,6 +2,7 @@ import { randomText } from "../crypto/token.ts";
 import type { Build } from "../protocol/build.ts";
 import { isEnded } from "../protocol/build-states.ts";
 import type { Group } from "../protocol/group.ts";
+import type { Metrics } from "../protocol/metrics.ts";
 import type { Pipeline } from "../protocol/pipeline.ts";
 import type { Repository } from "../protocol/repository.ts";
 import type { Variable } from "../protocol/variable.ts";
@@ -68,4 +69,10 @@ export const waitForEnd = async (client: Client, buildId: string): Promise<Build
     if (isEnded(build.status)) return build;
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
+};
+
+/** Waits until D1 has heard of every build, so that upkeep counts them. */
+export const waitForDatabase = async (client: Client): Promise<void> => {
+  while ((await client.call<Metrics>("GET", "/buildagent/metrics")).outbox.builds > 0)
+    await new Promise((resolve) => setTimeout(resolve, 200));
 };

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Build } from "../protocol/build.ts";
 import { startAgent } from "./agent.ts";
 import { Client } from "./client.ts";
-import { prepareDemo, printLog, waitForEnd } from "./demo.ts";
+import { prepareDemo, printLog, waitForDatabase, waitForEnd } from "./demo.ts";
 import { endProcess } from "./end-process.ts";
 import { openOrganization } from "./organization.ts";
 import { makeSampleRepository } from "./sample-repository.ts";
@@ -55,6 +55,7 @@ if (status !== "succeeded") {
   console.error(message ?? "See the log above.");
   await stop(1);
 }
+await waitForDatabase(client);
 await runUpkeep(service.url);
 writeFileSync(localFile, `${JSON.stringify(local, null, 2)}\n`, { mode: 0o600 });
 const link = await offerSignIn(local);
