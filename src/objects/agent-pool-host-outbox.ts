@@ -1,4 +1,4 @@
-import type { HostReport } from "../domain/githost/host-report.ts";
+import { type HostReport, toldState } from "../domain/githost/host-report.ts";
 import { gitHostName } from "../domain/object-names.ts";
 import type { HostResult } from "../domain/pool/host-outbox.ts";
 import type { PoolState } from "../domain/pool/state.ts";
@@ -40,9 +40,10 @@ export class HostOutbox {
       // The object of release 0.8.0 answers nothing.
       const answer: { hearsPhases: boolean } | undefined = await this.#hosts.getByName(name).report(reports);
       const hearsPhases = answer?.hearsPhases ?? false;
-      for (const { buildId, state, phase, version } of reports) {
+      for (const report of reports) {
+        const { buildId, version } = report;
         this.#failures.delete(buildId);
-        result.told.push({ buildId, state: hearsPhases && state === "pending" && phase ? phase : state, version });
+        result.told.push({ buildId, state: toldState(report, hearsPhases), version });
       }
     } catch (error) {
       for (const { buildId } of reports) this.#failures.set(buildId, (this.#failures.get(buildId) ?? 0) + 1);

@@ -1,4 +1,4 @@
-import type { HostReport } from "../../src/domain/githost/host-report.ts";
+import { type HostReport, toldState } from "../../src/domain/githost/host-report.ts";
 import type { Result } from "../../src/domain/pool/commands.ts";
 import { mayCarryOut } from "../../src/domain/pool/delete.ts";
 import type { HostResult } from "../../src/domain/pool/host-outbox.ts";
@@ -100,8 +100,8 @@ export class SimDeliveries {
       ? []
       : reports.map(({ number, buildId, state, phase, version }) => {
           // Some hosts show as well how far a build is.
-          const heard = number % 2 === 0 && state === "pending" && phase ? phase : state;
-          return { buildId, state: heard, version };
+          const hearsPhases = number % 2 === 0;
+          return { buildId, state: toldState({ state, phase }, hearsPhases), version };
         });
     const told = [...heard, ...this.#untellable().map((buildId) => ({ buildId, state: null }))];
     this.#simulator.call("recordHosts", { told, failed });

@@ -6,8 +6,12 @@ export type HostState = "pending" | "success" | "failure" | "error";
 /** How far a build is that goes on: it waits for an agent, or for people alone, or runs. */
 export type HostPhase = "queued" | "asking" | "running";
 
-/** What a host was told: the phase in the place of `pending` where it shows that as well. */
+/** What a host was told: the phase of what goes on, where it shows that as well, or a state that an end has too. */
 export type ToldState = HostState | HostPhase;
+
+/** What is remembered of a report that was taken: a build that asks is not taken for one that has ended. */
+export const toldState = ({ state, phase }: Pick<HostReport, "state" | "phase">, hearsPhases: boolean): ToldState =>
+  phase && (hearsPhases || isTerminal(state)) ? phase : state;
 
 /** A decision that a build waits for. */
 export interface Ask {

@@ -39,8 +39,7 @@ const COMMIT_ASKS = [{ index: 9999, name: "commit" }];
 
 /** Whether a host that was told this knows how the build is. */
 export const isHeard = (build: BuildFacts, told: ToldState | undefined): boolean => {
-  const state = hostStateOf(build);
-  return state === told || (state === "pending" && phaseOf(build) === told);
+  return hostStateOf(build) === told || (!isEnded(build.status) && phaseOf(build) === told);
 };
 
 /** What the git host is told of a build, and of the jobs of one of several; null where it hears nothing. */

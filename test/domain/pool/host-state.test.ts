@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { toldState } from "../../../src/domain/githost/host-report.ts";
 import type { BuildFacts, JobFacts } from "../../../src/domain/pool/facts.ts";
 import { hostReportOf, isHostDue } from "../../../src/domain/pool/host-state.ts";
 import { BuildReason } from "../../../src/protocol/build.ts";
@@ -115,4 +116,11 @@ describe("what a git host is told of a build", () => {
     const due = STATUSES.filter((status) => isHostDue({ ...build, status }));
     expect(due).toEqual(ENDED);
   });
+});
+
+it.each([true, false])("is told the end where it showed success while people were asked (phases %s)", (hearsPhases) => {
+  const asking = toldState({ state: "success", phase: "asking" }, hearsPhases);
+  const ended = { ...builds.get(id)!, status: "succeeded" as const };
+  expect(isHostDue({ ...ended, toldHost: asking })).toBe(true);
+  expect(isHostDue({ ...ended, toldHost: toldState({ state: "success" }, hearsPhases) })).toBe(false);
 });
