@@ -53,6 +53,31 @@ const tooLow = (sheet: string): string[] =>
     return found;
   });
 
+/** Tokens of the theme, and those that a sheet asks for. */
+const tokens = (sheet: string): string[] => [...sheet.matchAll(/^ {2}(--[\w-]+):/gm)].map(([, name = ""]) => name);
+const asked = (sheet: string): string[] => [...sheet.matchAll(/var\((--[\w-]+)/g)].map(([, name = ""]) => name);
+
+describe("the tokens", () => {
+  const sheets = readdirSync(FOLDER).map((name) => readFileSync(join(FOLDER, name), "utf8"));
+  const used = new Set(sheets.flatMap(asked));
+
+  it("have one name each", () => {
+    const aliases = [...SHEET.matchAll(/^ {2}(--[\w-]+): var\(--[\w-]+\);/gm)].map(([, name = ""]) => name);
+    expect(aliases.filter((name) => !name.startsWith("--ansi-"))).toEqual([]);
+  });
+
+  it("are there wherever one is asked for", () => {
+    // The log's script counts the digits of its line numbers.
+    const known = new Set(["--digits", ...sheets.flatMap(tokens)]);
+    expect([...used].filter((name) => !known.has(name))).toEqual([]);
+  });
+
+  it("are all asked for", () => {
+    const fills = HUES.map((hue) => `--${hue}-fill`);
+    expect(tokens(SHEET).filter((name) => !used.has(name) && !fills.includes(name))).toEqual([]);
+  });
+});
+
 describe("the colours of the pages", () => {
   it("can be read on every ground, in both themes, as text and on their own tint", () => {
     expect(tooLow(SHEET)).toEqual([]);
