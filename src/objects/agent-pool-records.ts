@@ -9,7 +9,9 @@ import { type LiveQuery, liveIds } from "../domain/pool/live.ts";
 import { measure } from "../domain/pool/metrics.ts";
 import { countNow } from "../domain/pool/now.ts";
 import { toAgent, toBuild, toGrant } from "../domain/pool/record.ts";
+import { endedUntold, runsOfActiveBuilds, runsUnderWay } from "../domain/pool/runs.ts";
 import type { Agent } from "../protocol/agent.ts";
+import { type AgentRun, MOST_RUNS, RUNS_MS } from "../protocol/agent-run.ts";
 import type { Build } from "../protocol/build.ts";
 import type { Explanation } from "../protocol/explain.ts";
 import type { BuildJob } from "../protocol/job-record.ts";
@@ -182,6 +184,15 @@ export class PoolRecords {
     );
     const ids = found.map(({ id }) => id).sort();
     return ids.slice(0, limit).map((id) => this.agent(id));
+  }
+
+  /** What these agents run, and ran within the last hour: the newest first, and no more than a page shows. */
+  runs(agentIds: readonly string[]): AgentRun[] {
+    const { state, storage, context } = this.#engine;
+    const since = context.now - RUNS_MS;
+    const known = [...runsUnderWay(state, agentIds), ...runsOfActiveBuilds(state, agentIds, since)];
+    const limit = Math.max(0, MOST_RUNS - known.length);
+    return [...known, ...storage.endedRuns({ agentIds, since, untold: endedUntold(state), limit })];
   }
 
   grant(granted: Granted): Grant {

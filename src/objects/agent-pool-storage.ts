@@ -15,12 +15,14 @@ import type { Head, HeadKey } from "../domain/pool/heads.ts";
 import type { DiskNumbers } from "../domain/pool/numbers.ts";
 import { RULES } from "../domain/pool/rules.ts";
 import type { PoolState } from "../domain/pool/state.ts";
+import type { AgentRun } from "../protocol/agent-run.ts";
 import { isEnded } from "../protocol/build-states.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { BuildRows } from "./agent-pool-build-rows.ts";
 import { DeadLetters } from "./agent-pool-dead-letters.ts";
 import { DeletionRows } from "./agent-pool-deletion-rows.ts";
 import { EndCloses, type PendingClose } from "./agent-pool-end-closes.ts";
+import { type AskedRuns, endedRuns } from "./agent-pool-ended-runs.ts";
 import { HostRows } from "./agent-pool-host-rows.ts";
 import { deleteJobs, JobRows } from "./agent-pool-job-rows.ts";
 import { loadState } from "./agent-pool-load.ts";
@@ -153,6 +155,11 @@ export class PoolStorage implements Records {
     return found?.build && found.job && isEnded(found.build.status)
       ? { build: found.build, job: found.job }
       : undefined;
+  }
+
+  /** What agents ran, of builds that have ended. */
+  endedRuns(asked: AskedRuns): AgentRun[] {
+    return endedRuns(this.#sql, asked);
   }
 
   deletion(buildId: string): Deletion | undefined {

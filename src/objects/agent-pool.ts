@@ -14,6 +14,7 @@ import type { PoolNumbers } from "../domain/pool/numbers.ts";
 import type { PlannedJobs } from "../domain/pool/plan.ts";
 import type { Reconciled } from "../domain/pool/reconcile.ts";
 import type { Agent } from "../protocol/agent.ts";
+import type { AgentRun } from "../protocol/agent-run.ts";
 import type { Build } from "../protocol/build.ts";
 import type { Explanation } from "../protocol/explain.ts";
 import type { BuildJob } from "../protocol/job-record.ts";
@@ -146,6 +147,11 @@ export class AgentPool extends DurableObject<Env> {
   /** Counts of active builds, for the head of every page. */
   async now(role: Role): Promise<PoolNow> {
     return this.#records.now(role);
+  }
+
+  /** What these agents run, and ran within the last hour, for the pages of the fleet. */
+  async runs(agentIds: string[]): Promise<AgentRun[]> {
+    return this.#records.runs(agentIds);
   }
 
   /** Creates the object where it does not exist yet. Callers may use it from the next release on. */
