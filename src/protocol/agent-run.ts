@@ -1,4 +1,4 @@
-import type { JobOfBuild } from "./build-job.ts";
+import type { JobStatus } from "./build-job.ts";
 
 /** What an agent ran: a build, or one job of a build of several. Times are milliseconds since 1970. */
 export interface AgentRun {
@@ -9,7 +9,7 @@ export interface AgentRun {
   /** Of the build. */
   number: number;
   pipelineId: string | null;
-  status: JobOfBuild["status"];
+  status: JobStatus;
   startedAt: number;
   /** Null while it runs. */
   finishedAt: number | null;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { selectAgents } from "../../src/dashboard/agent-list.ts";
+import { isOlder, selectAgents } from "../../src/dashboard/agent-list.ts";
+import { LongGone } from "../../src/dashboard/fleet/long-gone.tsx";
 import { AGENT_STATUS, type Agent } from "../../src/protocol/agent.ts";
 
 const AT = "2026-11-21T12:00:00.000Z";
@@ -33,7 +34,7 @@ const FLEET = [
   agent("dale", "draining", ["big"]),
 ];
 
-const shown = (query: string) => selectAgents(FLEET, new URLSearchParams(query));
+const shown = (query: string) => selectAgents(FLEET, new URLSearchParams(query), new Date(AT));
 const names = (query: string) => shown(query).shown.map(({ name }) => name);
 
 describe("the agents of a page", () => {
@@ -60,5 +61,62 @@ describe("the agents of a page", () => {
       ["offline", 120],
     ]);
     expect(shown("q=big&state=idle").counts.get("draining")).toBe(1);
+  });
+});
+
+describe("agents that are away for long", () => {
+  const NOW = new Date("2026-11-21T12:00:00.000Z");
+  const heardOf = (name: string, daysAgo: number, state: keyof typeof AGENT_STATUS = "offline") => ({
+    ...agent(name, state),
+    lastHeartbeatAt: new Date(NOW.getTime() - daysAgo * 24 * 60 * 60 * 1000).toISOString(),
+  });
+  const MANY = [
+    ...Array.from({ length: 60 }, (_, index) => heardOf(`gone-${index}`, 8 + index)),
+    ...[heardOf("lately", 6.9), heardOf("waits", 20, "idle")],
+  ];
+  const select = (query: string) => selectAgents(MANY, new URLSearchParams(query), NOW);
+
+  it("are folded after a week, the latest first, unless somebody asks for those that are offline", () => {
+    expect(select("").shown.map(({ name }) => name)).toEqual(["waits", "lately"]);
+    expect(select("")).toMatchObject({ pages: 1, total: 62, matches: 62 });
+    expect(select("").gone).toHaveLength(60);
+    expect(select("").gone[0]?.name).toBe("gone-0");
+    expect(select("").counts.get("offline")).toBe(61);
+    expect(select("state=offline").gone).toEqual([]);
+    expect(select("state=offline")).toMatchObject({ pages: 2, matches: 61 });
+    expect(select("q=gone-7").gone.map(({ name }) => name)).toEqual(["gone-7"]);
+  });
+
+  it("are counted in words, a few of them listed", () => {
+    const fold = String(LongGone({ agents: select("").gone, now: NOW, all: "/app/agents?state=offline" }));
+    expect(fold).toContain("<summary>60 agents not heard of for more than a week</summary>");
+    expect(fold).toContain('href="/app/agents?state=offline"');
+    expect(fold.match(/<li/g)).toHaveLength(20);
+    expect(LongGone({ agents: [], now: NOW, all: "" })).toBeNull();
+  });
+});
+
+describe("agents whose program is older than the service", () => {
+  it.each<[string | null, boolean]>([
+    ["0.9.0", true],
+    ["0.9.12", true],
+    ["0.10.0", false],
+    ["0.10.1", false],
+    ["1.0.0", false],
+    ["of my own", false],
+    [null, false],
+  ])("%s is: %s", (version, expected) => {
+    expect(isOlder(version, "0.10.0")).toBe(expected);
+  });
+
+  it("are counted, and listed alone where that is asked for", () => {
+    const versions = [
+      { ...agent("old", "idle"), version: "0.0.1" },
+      { ...agent("new", "idle"), version: "99.0.0" },
+    ];
+    const select = (query: string) => selectAgents(versions, new URLSearchParams(query), new Date(AT));
+    expect(select("").older).toBe(1);
+    expect(select("version=older").shown.map(({ name }) => name)).toEqual(["old"]);
+    expect(select("version=bogus").shown).toHaveLength(2);
   });
 });

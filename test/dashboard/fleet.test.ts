@@ -1,9 +1,13 @@
+import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { cellRects } from "../../src/dashboard/fleet/cell-rects.ts";
+import { keepUp } from "../../src/services/upkeep/upkeep.ts";
 import { call, created, newOrganization, newPipeline, newRepository, newToken } from "../support/api.ts";
-import { trigger } from "../support/build-setup.ts";
+import { newBuildSetup, takeNewJob, trigger } from "../support/build-setup.ts";
+import { writeEndedBuild } from "../support/ended-builds.ts";
 import { HOSTILE } from "../support/hostile-texts.ts";
+import { takeAndStart } from "../support/jobs.ts";
 import { personWith } from "./page-requests.ts";
 
 const SKILLS = { platform: 2, canBuildIOS: false, canBuildAndroid: false, canBuildWeb: true };
@@ -51,6 +55,96 @@ describe("the fleet", () => {
   });
 });
 
+describe("the last hour of an agent", () => {
+  /** An agent that ran a build and runs another, of a pipeline with a name. */
+  const working = async () => {
+    const setup = await newBuildSetup();
+    const { admin, pipeline, agent } = setup;
+    const { build } = await takeNewJob(setup);
+    await writeEndedBuild(env.DB, {
+      orgId: setup.orgId,
+      repoId: setup.repository.id,
+      pipelineId: pipeline.id,
+      at: Date.now() - 120_000,
+    });
+    await keepUp(env, new Date(), { buildDays: 90, auditDays: 400 });
+    const running = await trigger(admin, pipeline.id);
+    await takeAndStart(agent);
+    const name = `${setup.repository.fullName} / ${pipeline.name}`;
+    return { ...setup, person: await personWith(await newToken(admin, "viewer")), build, running, name };
+  };
+
+  it("is a bar in its row: each build a link that says what became of it", async () => {
+    const { person, build, running, name } = await working();
+    const { text } = await person.open("/agents");
+    expect(text).toContain(`<title>#${build.number} ${name}, succeeded, &lt;1s</title>`);
+    expect(text).toMatch(new RegExp(`<title>#${running.number} ${name}, running, `));
+    expect(text).toContain(`<a href="/app/builds/${build.id}" tabindex="-1">`);
+    expect(text).toContain("In the last hour: 1 running, 1 succeeded");
+    expect(text).not.toContain(" style=");
+  });
+
+  it("is a bar and a table on its page", async () => {
+    const { person, agent, build, running, name } = await working();
+    const { text } = await person.open(`/agents/${agent.id}`);
+    const rows = /<table id="runs">.*<\/table>/s.exec(text)?.[0] ?? "";
+    for (const { id, number } of [build, running]) {
+      expect(rows).toContain(`href="/app/builds/${id}"`);
+      expect(rows).toContain(`<bdi>#${number} ${name}</bdi>`);
+    }
+    expect(text).toContain("1 running, 1 succeeded");
+    const stranger = await personWith((await newOrganization()).admin);
+    expect((await stranger.open("/agents")).text).not.toContain(build.id);
+  });
+
+  it("costs one round to D1 and at most 300 rows, with 70 pipelines that built", async () => {
+    const { orgId, admin, repository, agent, person } = await working();
+    for (let n = 0; n < 70; n++) {
+      const { id } = await newPipeline(admin, repository.id, { name: `p${n}` });
+      await writeEndedBuild(env.DB, { orgId, repoId: repository.id, pipelineId: id, at: Date.now() - 120_000 });
+    }
+    await keepUp(env, new Date(), { buildDays: 90, auditDays: 400 });
+    for (const path of ["/agents", `/agents/${agent.id}`]) {
+      const { headers } = await person.open(path);
+      const [, rounds, rows] = /rounds=(\d+) read=(\d+)/.exec(headers.get("Server-Timing") ?? "") ?? [];
+      console.log(`${path}: ${rounds} round, ${rows} rows`);
+      expect(Number(rounds)).toBe(1);
+      expect(Number(rows)).toBeLessThanOrEqual(300);
+      expect(Number(rows)).toBeGreaterThan(100);
+    }
+  }, 60_000);
+});
+
+describe("a change of an agent", () => {
+  it("comes back to where it was made: to the agent's page, or to the list with its filters", async () => {
+    const { admin, agent } = await stage();
+    const maintainer = await personWith(await newToken(admin, "maintainer"));
+    const page = (await maintainer.open(`/agents/${agent}`)).text;
+    expect(page).toContain(`action="/app/agents/${agent}/drain?own"`);
+    expect((await maintainer.submit(`/agents/${agent}/drain?own`)).to).toBe(`/app/agents/${agent}?done=draining`);
+    expect((await maintainer.submit(`/agents/${agent}/resume?own`)).to).toBe(`/app/agents/${agent}?done=resumed`);
+    const filters = "?q=mill&state=idle";
+    expect((await maintainer.open(`/agents${filters}`)).text).toContain(`/drain${filters.replace("&", "&amp;")}"`);
+    const { to } = await maintainer.submit(`/agents/${agent}/drain${filters}`);
+    expect(to).toBe(`/app/agents${filters}&done=draining`);
+    const question = await maintainer.open(`/agents/${agent}/remove${filters}`);
+    expect(question.text).toContain(`href="/app/agents${filters.replace("&", "&amp;")}"`);
+    expect((await maintainer.open(`/agents/${agent}/remove?own`)).text).toContain(
+      `class="button" href="/app/agents/${agent}"`,
+    );
+    expect((await maintainer.submit(`/agents/${agent}/remove?own`)).to).toBe("/app/agents?done=removed");
+  });
+
+  it("leads nowhere else, whatever the address says, and is nobody's below a maintainer", async () => {
+    const { admin, agent, person } = await stage();
+    const maintainer = await personWith(await newToken(admin, "maintainer"));
+    const { to } = await maintainer.submit(`/agents/${agent}/drain?own=https://evil.example&next=//evil.example`);
+    expect(to).toBe(`/app/agents/${agent}?done=draining`);
+    expect((await (await person()).submit(`/agents/${agent}/resume?own`)).status).toBe(403);
+    expect((await maintainer.open(`/agents/${agent}`)).text).toContain("It takes no new builds.");
+  });
+});
+
 describe("the page of an agent", () => {
   it("tells what it is and does, and is changed by a maintainer alone", async () => {
     const { admin, agent, person } = await stage();
@@ -62,7 +156,7 @@ describe("the page of an agent", () => {
     expect(text).not.toContain("<img src=x");
     expect(text).not.toContain("/drain");
     const maintainer = await personWith(await newToken(admin, "maintainer"));
-    expect((await maintainer.open(path)).text).toContain(`action="/app/agents/${agent}/drain"`);
+    expect((await maintainer.open(path)).text).toContain(`action="/app/agents/${agent}/drain?own"`);
     expect((await maintainer.submit(`${path}/drain`)).status).toBe(303);
     expect((await maintainer.open(path)).text).toContain("It takes no new builds.");
   });

@@ -1,28 +1,18 @@
 import type { Agent } from "../../protocol/agent.ts";
+import { agentRuns, pipelinesOfLate } from "../../services/agent-runs.ts";
 import { getAgent } from "../../services/agents.ts";
 import { capabilitiesOf, platformOf } from "../agent-list.ts";
 import { CopiedCode } from "../components/copied-code.tsx";
 import { RelativeTime } from "../components/time.tsx";
+import { AgentActions } from "../fleet/agent-actions.tsx";
 import { AgentState } from "../fleet/agent-state.tsx";
+import { AgentVersion } from "../fleet/agent-version.tsx";
+import { LastHour } from "../fleet/last-hour.tsx";
 import type { Page } from "../page-definition.ts";
 import { hasRole } from "../permissions.ts";
 import { byId } from "../verb-input.ts";
 
 const REFRESH_SECONDS = 5;
-
-const Actions = ({ agent: { id, isDraining } }: { agent: Agent }) => {
-  const action = isDraining ? "Resume" : "Drain";
-  return (
-    <div class="actions">
-      <form method="post" action={`/app/agents/${id}/${action.toLowerCase()}`}>
-        <button type="submit">{action}</button>
-      </form>
-      <a class="button danger" href={`/app/agents/${id}/remove`}>
-        Remove
-      </a>
-    </div>
-  );
-};
 
 const Fact = ({ name, children }: { name: string; children?: unknown }) => (
   <div>
@@ -36,7 +26,9 @@ const Facts = ({ agent, now }: { agent: Agent; now: Date }) => (
     <Fact name="Builds for">{capabilitiesOf(agent).join(", ") || "what asks for nothing"}</Fact>
     <Fact name="Machine">{platformOf(agent)}</Fact>
     {agent.xcodes.length > 0 && <Fact name="Xcode">{agent.xcodes.join(", ")}</Fact>}
-    <Fact name="Program">{agent.version ?? "not told"}</Fact>
+    <Fact name="Program">
+      <AgentVersion version={agent.version} />
+    </Fact>
     <Fact name="Last heard of">
       <RelativeTime at={agent.lastHeartbeatAt} now={now} />
     </Fact>
@@ -74,7 +66,8 @@ export const agentPage: Page = {
   path: "/agents/:id",
   role: "viewer",
   async show(context, { params }) {
-    const agent = await getAgent.run(context, byId(params.id));
+    const [agent, pipelines] = await Promise.all([getAgent.run(context, byId(params.id)), pipelinesOfLate(context)]);
+    const runs = await agentRuns(context, [agent.id]);
     return {
       title: agent.name,
       section: "agents",
@@ -86,13 +79,14 @@ export const agentPage: Page = {
             <h1>
               <bdi>{agent.name}</bdi>
             </h1>
-            {hasRole(context, "maintainer") && <Actions agent={agent} />}
+            {hasRole(context, "maintainer") && <AgentActions agent={agent} search="?own" />}
           </div>
           <p class="facts">
             <AgentState agent={agent} />
             <a href={`/app/builds?agent=${encodeURIComponent(agent.name)}&view=all`}>Its builds</a>
           </p>
           <Now agent={agent} />
+          <LastHour runs={runs} pipelines={pipelines} now={context.now} />
           <Facts agent={agent} now={context.now} />
         </>
       ),

@@ -1,12 +1,14 @@
-import type { Agent } from "../../protocol/agent.ts";
+import { agentRuns, pipelinesOfLate } from "../../services/agent-runs.ts";
 import { deleteAgent, getAgent, listAgents, updateAgent } from "../../services/agents.ts";
 import { jsonMetrics } from "../../services/metrics.ts";
-import { AGENT_STATES, capabilitiesOf, platformOf, selectAgents } from "../agent-list.ts";
+import { AGENT_STATES, type AgentSelection, selectAgents } from "../agent-list.ts";
 import { ProblemNotice } from "../components/problem-notice.tsx";
-import { RelativeTime } from "../components/time.tsx";
 import { confirmRemoval } from "../confirm-removal.tsx";
-import { AgentState } from "../fleet/agent-state.tsx";
+import { count } from "../count.ts";
+import { AgentRow } from "../fleet/agent-row.tsx";
 import { AgentStrip } from "../fleet/agent-strip.tsx";
+import { HOW_TO_UPDATE } from "../fleet/agent-version.tsx";
+import { LongGone } from "../fleet/long-gone.tsx";
 import { Queue } from "../fleet/queue.tsx";
 import type { Form, Page } from "../page-definition.ts";
 import { hasRole } from "../permissions.ts";
@@ -16,72 +18,11 @@ const REFRESH_SECONDS = 5;
 
 /** The address of this page with its filters, some of them changed. */
 const addressOf = (query: URLSearchParams, change: Record<string, string>): string => {
-  const filters = { q: query.get("q") ?? "", state: query.get("state") ?? "", ...change };
+  const [q = "", state = "", version = ""] = ["q", "state", "version"].map((name) => query.get(name) ?? "");
+  const filters = { q, state, version, ...change };
   const search = new URLSearchParams(Object.entries(filters).filter(([, value]) => value !== ""));
   return search.size > 0 ? `/app/agents?${search}` : "/app/agents";
 };
-
-interface RowProps {
-  agent: Agent;
-  now: Date;
-  canChange: boolean;
-  /** The search part of the page's address, so that its filters stay after a form was sent. */
-  search: string;
-}
-
-const Actions = ({ agent, search }: Pick<RowProps, "agent" | "search">) => {
-  const { id, name, isDraining } = agent;
-  const action = isDraining ? "Resume" : "Drain";
-  return (
-    <div class="actions">
-      <form method="post" action={`/app/agents/${id}/${action.toLowerCase()}${search}`}>
-        <button type="submit" class="quiet" aria-label={`${action} ${name}`}>
-          {action}
-        </button>
-      </form>
-      <a class="button quiet" href={`/app/agents/${id}/remove`} aria-label={`Remove ${name}`}>
-        Remove
-      </a>
-    </div>
-  );
-};
-
-const Row = ({ agent, now, canChange, search }: RowProps) => (
-  <li
-    id={`a-${agent.id}`}
-    class="row agent-row"
-    data-row
-    data-end={canChange ? `/app/agents/${agent.id}/remove` : undefined}
-    tabindex={-1}
-  >
-    <AgentState agent={agent} />
-    <span class="agent-name">
-      <a href={`/app/agents/${agent.id}`}>
-        <bdi>{agent.name}</bdi>
-      </a>{" "}
-      <span class="why">
-        {platformOf(agent)}
-        {agent.version && ` ${agent.version}`}
-        {agent.isEphemeral && ", one build only"}
-      </span>
-    </span>
-    <span class="labels">
-      {capabilitiesOf(agent).map((label) => (
-        <span class="label">{label}</span>
-      ))}
-    </span>
-    <span class="progress">
-      {agent.currentBuildId ? (
-        <a href={`/app/builds/${agent.currentBuildId}`}>building now</a>
-      ) : (
-        <>
-          seen <RelativeTime at={agent.lastHeartbeatAt} now={now} />
-        </>
-      )}
-    </span>
-    {canChange && <Actions agent={agent} search={search} />}
-  </li>
-);
 
 const Filter = ({ query }: { query: URLSearchParams }) => (
   <form method="get" action="/app/agents" class="filter">
@@ -100,17 +41,27 @@ const Filter = ({ query }: { query: URLSearchParams }) => (
         ))}
       </select>
     </label>
+    {query.get("version") === "older" && <input type="hidden" name="version" value="older" />}
     <button type="submit">Filter</button>
   </form>
 );
 
-const Counts = ({ query, counts }: { query: URLSearchParams; counts: Map<string, number> }) => (
+interface CountsProps extends Pick<AgentSelection, "counts" | "older"> {
+  query: URLSearchParams;
+}
+
+const Counts = ({ query, counts, older }: CountsProps) => (
   <p class="facts" id="agent-counts">
     {[...counts].map(([state, count]) => (
       <a href={addressOf(query, { state })}>
         {count.toLocaleString("en")} {state}
       </a>
     ))}
+    {older > 0 && (
+      <a href={addressOf(query, { version: "older" })} title={HOW_TO_UPDATE}>
+        {count(older, "agent")} {older === 1 ? "is" : "are"} older than the service
+      </a>
+    )}
   </p>
 );
 
@@ -129,12 +80,19 @@ const agentsPage: Page = {
   path: "/agents",
   role: "viewer",
   async show(context, { query, problem }) {
-    const [agents, metrics] = await Promise.all([
-      listAgents.run(context, noInput),
+    const listed = listAgents.run(context, noInput).then((agents) => selectAgents(agents, query, context.now));
+    const [selection, metrics, pipelines] = await Promise.all([
+      listed,
       jsonMetrics.run(context, { ...noInput, query: undefined }),
+      pipelinesOfLate(context),
     ]);
+    const { counts, shown, gone, page, pages, total } = selection;
+    const ran = await agentRuns(
+      context,
+      shown.map(({ id }) => id),
+    );
+    const runs = Map.groupBy(ran, ({ agentId }) => agentId);
     const canChange = hasRole(context, "maintainer");
-    const { counts, shown, page, pages } = selectAgents(agents, query);
     const here = addressOf(query, page > 1 ? { page: String(page) } : {});
     return {
       title: "Fleet",
@@ -145,39 +103,60 @@ const agentsPage: Page = {
           <ProblemNotice request={{ problem, form: null }} />
           <div class="head">
             <h1>Fleet</h1>
-            {agents.length > 0 && <Filter query={query} />}
+            {total > 0 && <Filter query={query} />}
             {canChange && (
               <a class="button primary" href="/app/agents/new">
                 Add agent
               </a>
             )}
           </div>
-          {agents.length > 0 && <AgentStrip counts={counts} addressOf={(state) => addressOf(query, { state })} />}
-          {agents.length > 0 && <Counts query={query} counts={counts} />}
-          <Queue metrics={metrics} />
-          {agents.length > 0 && <h2>Agents</h2>}
-          <ol class="rows" id="agents">
-            {shown.map((agent) => (
-              <Row agent={agent} now={context.now} canChange={canChange} search={here.slice("/app/agents".length)} />
-            ))}
-          </ol>
-          <Pager query={query} page={page} pages={pages} />
-          {agents.length > 0 && shown.length === 0 && (
-            <p class="empty">
-              No agent matches. <a href="/app/agents">Show all</a>
-            </p>
-          )}
-          {agents.length === 0 && (
-            <p class="empty">
-              There is no agent yet. Builds wait until one of your machines runs them.{" "}
-              {canChange && <a href="/app/agents/new">Add the first one</a>}
-            </p>
-          )}
+          {total > 0 && <AgentStrip counts={counts} addressOf={(state) => addressOf(query, { state })} />}
+          {total > 0 && <Counts query={query} {...selection} />}
+          <div class="fleet">
+            <section aria-labelledby="agents-title">
+              <h2 id="agents-title">Agents</h2>
+              <ol class="rows" id="agents">
+                {shown.map((agent) => (
+                  <AgentRow
+                    agent={agent}
+                    runs={runs.get(agent.id) ?? []}
+                    pipelines={pipelines}
+                    now={context.now}
+                    canChange={canChange}
+                    search={here.slice("/app/agents".length)}
+                  />
+                ))}
+              </ol>
+              <Pager query={query} page={page} pages={pages} />
+              {page === pages && (
+                <LongGone agents={gone} now={context.now} all={addressOf(query, { state: "offline" })} />
+              )}
+              {total > 0 && shown.length + gone.length === 0 && (
+                <p class="empty">
+                  No agent matches. <a href="/app/agents">Show all</a>
+                </p>
+              )}
+              {total === 0 && (
+                <p class="empty">
+                  There is no agent yet. Builds wait until one of your machines runs them.{" "}
+                  {canChange && <a href="/app/agents/new">Add the first one</a>}
+                </p>
+              )}
+            </section>
+            <Queue metrics={metrics} />
+          </div>
         </>
       ),
     };
   },
 };
+
+/** The list with its filters, at the page that a person saw. */
+const backTo = (query: URLSearchParams): string => addressOf(query, { page: query.get("page") ?? "" });
+
+/** Where a person came from: the page of the agent, or the list with its filters. */
+const backFrom = (id: string, query: URLSearchParams): string =>
+  query.has("own") ? `/app/agents/${id}` : backTo(query);
 
 const drainForm = (path: string, isDraining: boolean): Form => ({
   path,
@@ -185,7 +164,7 @@ const drainForm = (path: string, isDraining: boolean): Form => ({
   page: agentsPage,
   async submit(context, { params, query }) {
     await updateAgent.run(context, { ...byId(params.id), body: { isDraining } });
-    return { to: addressOf(query, { page: query.get("page") ?? "" }), notice: isDraining ? "draining" : "resumed" };
+    return { to: backFrom(params.id ?? "", query), notice: isDraining ? "draining" : "resumed" };
   },
 });
 
@@ -194,7 +173,7 @@ const remove = confirmRemoval({
   section: "agents",
   access: { role: "maintainer" },
   verb: "remove",
-  async question(context, id) {
+  async question(context, id, { query }) {
     const { name, currentBuildId } = await getAgent.run(context, byId(id));
     const consequences = (
       <>
@@ -206,7 +185,7 @@ const remove = confirmRemoval({
         Its token becomes invalid. To connect the machine again, register it again.
       </>
     );
-    return { name, consequences, back: "/app/agents", next: "/app/agents" };
+    return { name, consequences, back: backFrom(id, query), next: backTo(query) };
   },
   remove: (context, id) => deleteAgent.run(context, byId(id)),
 });

@@ -1,0 +1,60 @@
+import type { Agent } from "../../protocol/agent.ts";
+import { capabilitiesOf, platformOf } from "../agent-list.ts";
+import { RelativeTime } from "../components/time.tsx";
+import { AgentActions } from "./agent-actions.tsx";
+import { AgentState } from "./agent-state.tsx";
+import { AgentVersion } from "./agent-version.tsx";
+import { HourBar, type HourProps, runsInWords } from "./hour-bar.tsx";
+
+interface AgentRowProps extends HourProps {
+  agent: Agent;
+  canChange: boolean;
+  /** The search part of the page's address, so that its filters stay after a form was sent. */
+  search: string;
+}
+
+const Facts = ({ agent, now }: Pick<AgentRowProps, "agent" | "now">) => (
+  <span class="why">
+    {platformOf(agent)}
+    {agent.version && (
+      <>
+        {" "}
+        <AgentVersion version={agent.version} isShort />
+      </>
+    )}
+    {agent.isEphemeral && ", one build only"}
+    {!agent.isOnline && (
+      <>
+        , seen <RelativeTime at={agent.lastHeartbeatAt} now={now} />
+      </>
+    )}
+  </span>
+);
+
+export const AgentRow = ({ agent, runs, pipelines, now, canChange, search }: AgentRowProps) => (
+  <li
+    id={`a-${agent.id}`}
+    class="row agent-row"
+    data-row
+    data-end={canChange ? `/app/agents/${agent.id}/remove${search}` : undefined}
+    tabindex={-1}
+  >
+    <AgentState agent={agent} />
+    <span class="agent-name">
+      <a href={`/app/agents/${agent.id}`}>
+        <bdi>{agent.name}</bdi>
+      </a>{" "}
+      <Facts agent={agent} now={now} />
+    </span>
+    <span class="labels">
+      {capabilitiesOf(agent).map((label) => (
+        <span class="label">{label}</span>
+      ))}
+    </span>
+    <span class="agent-hour">
+      {runs.length > 0 && <span class="sr">In the last hour: {runsInWords(runs)}</span>}
+      <HourBar runs={runs} pipelines={pipelines} now={now} />
+    </span>
+    {canChange && <AgentActions agent={agent} search={search} isQuiet />}
+  </li>
+);

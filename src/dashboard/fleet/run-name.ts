@@ -1,0 +1,16 @@
+import type { AgentRun } from "../../protocol/agent-run.ts";
+import { wordOf } from "../components/state.tsx";
+import { formatDuration } from "../format-time.ts";
+
+/** `#84 acme/shop / ci`; the number alone where the pipeline has no name yet. */
+export const nameOfRun = ({ number, pipelineId }: AgentRun, pipelines: ReadonlyMap<string, string>): string =>
+  [`#${number}`, pipelines.get(pipelineId ?? "")].filter(Boolean).join(" ");
+
+export const addressOfRun = ({ buildId, jobId }: AgentRun): string =>
+  jobId === null ? `/app/builds/${buildId}` : `/app/jobs/${jobId}`;
+
+/** `#84 acme/shop / ci, succeeded, 41s`. */
+export const titleOfRun = (run: AgentRun, pipelines: ReadonlyMap<string, string>, now: Date): string => {
+  const took = formatDuration((run.finishedAt ?? now.getTime()) - run.startedAt);
+  return `${nameOfRun(run, pipelines)}, ${wordOf(run.status)}, ${took}`;
+};
