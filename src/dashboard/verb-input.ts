@@ -1,6 +1,5 @@
 import type * as z from "zod/mini";
 import { accepted } from "../services/core/invalid-input.ts";
-import { Refusal } from "../services/core/refusal.ts";
 
 /** For verbs that take no input, or only filters. */
 export const noInput = { params: undefined, query: {}, body: undefined };
@@ -8,16 +7,6 @@ export const noInput = { params: undefined, query: {}, body: undefined };
 export const withBody = <B>(body: B) => ({ params: undefined, query: undefined, body });
 
 export const byId = (id: string | undefined) => ({ params: { id: id ?? "" }, query: undefined, body: undefined });
-
-/** The answer, or null when the record is gone. */
-export const nullIfNotFound = async <T>(answer: Promise<T>): Promise<T | null> => {
-  try {
-    return await answer;
-  } catch (error) {
-    if (error instanceof Refusal && error.kind === "not-found") return null;
-    throw error;
-  }
-};
 
 /** Reads a form's values as the body of a verb. @throws Refusal with an error for each wrong field */
 export const parseBody = <S extends z.ZodMiniType>(schema: S | undefined, values: unknown): z.output<S> => {

@@ -3,7 +3,7 @@ import { refOf } from "../domain/git-ref.ts";
 import type { Build } from "../protocol/build.ts";
 import { findRecord } from "./builds.ts";
 import type { Context } from "./core/context.ts";
-import { Refusal } from "./core/refusal.ts";
+import { nullIfNotFound } from "./core/refusal.ts";
 import { USUAL_BRANCH } from "./test-history.ts";
 
 /** Builds before this one that are looked at: a query reads no more rows, however long its pipeline has been red. */
@@ -34,10 +34,5 @@ const findId = async ({ db, orgId }: Context, build: Compared): Promise<string |
 export const findLastGreen = async (context: Context, build: Compared): Promise<Build | null> => {
   const id = await findId(context, build);
   if (id === undefined) return null;
-  try {
-    return await findRecord(context, id);
-  } catch (error) {
-    if (error instanceof Refusal && error.kind === "not-found") return null;
-    throw error;
-  }
+  return nullIfNotFound(findRecord(context, id));
 };

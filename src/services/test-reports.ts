@@ -11,7 +11,7 @@ import { findJob } from "./build-jobs.ts";
 import { findRecord } from "./builds.ts";
 import type { Context } from "./core/context.ts";
 import { reaching } from "./core/outage.ts";
-import { invalid, notFound, Refusal, settled } from "./core/refusal.ts";
+import { invalid, notFound, nullIfNotFound, Refusal, settled } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
 import { holderOf, masked } from "./jobs.ts";
 import { failedBefore, failuresOnDefault } from "./test-history.ts";
@@ -102,7 +102,7 @@ export const getJobTests = verb({
     const inPool = await pool.testsOf(params.id);
     const isBuild = inPool.ok
       ? inPool.value.buildId === params.id
-      : (await findJob(context, params.id).catch(nullIfNotFound)) === null;
+      : (await nullIfNotFound(findJob(context, params.id))) === null;
     const job = isBuild ? { id: params.id, key: null, buildId: params.id } : await findJob(context, params.id);
     const build = await findRecord(context, job.buildId);
     const stored = (await reportsOf(context, job.buildId))[job.id];
@@ -110,8 +110,3 @@ export const getJobTests = verb({
     return readReport(context, build, job, stored);
   },
 });
-
-const nullIfNotFound = (error: unknown): null => {
-  if (error instanceof Refusal && error.kind === "not-found") return null;
-  throw error;
-};

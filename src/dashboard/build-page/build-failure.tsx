@@ -1,11 +1,11 @@
 import type { Child } from "hono/jsx";
+import type { Failure } from "../../services/failure.ts";
 import { outcomeOf } from "../build-outcome.ts";
 import { nameOf } from "../components/build-name.tsx";
 import { count } from "../count.ts";
 import { FailingTests } from "../failure/failing-tests.tsx";
 import { FailureBand } from "../failure/failure-band.tsx";
 import { issueText } from "../failure/issue-text.ts";
-import type { Failure } from "../failure/read-failure.ts";
 import { whyOf } from "../jobs/cause.tsx";
 import type { BuildDetails } from "./read-build.ts";
 

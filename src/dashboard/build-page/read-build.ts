@@ -9,18 +9,19 @@ import { listBuildArtifacts } from "../../services/artifacts.ts";
 import { stepsIn } from "../../services/build-jobs.ts";
 import { findRecord } from "../../services/builds.ts";
 import type { Context } from "../../services/core/context.ts";
+import { nullIfNotFound } from "../../services/core/refusal.ts";
 import { explainBuild } from "../../services/explain.ts";
+import { type FailedJob, readFailedJob } from "../../services/failed-job.ts";
+import { type Failure, readFailure } from "../../services/failure.ts";
 import { findLastGreen } from "../../services/last-green.ts";
+import { readLogEnd, tailOf } from "../../services/log-end.ts";
+import { OUTPUT_BYTES } from "../../services/step-output.ts";
 import { findCanceler } from "../../services/who-canceled.ts";
 import { type Owners, readOwners } from "../components/build-name.tsx";
 import { isWaiting } from "../components/state.tsx";
-import { type Failure, readFailure } from "../failure/read-failure.ts";
-import { OUTPUT_BYTES } from "../failure/step-output.ts";
-import { type FailedJob, readFailedJob } from "../jobs/failed-job.ts";
 import { type JobDetails, readJobDetails } from "../jobs/read-job-details.ts";
-import { readLogEnd, tailOf } from "../log-tail.ts";
 import { readTests } from "../tests/read-tests.ts";
-import { byId, nullIfNotFound } from "../verb-input.ts";
+import { byId } from "../verb-input.ts";
 import { type UsualTimes, usualTimes } from "../waterfall/usual-times.ts";
 
 export interface BuildDetails extends Owners {

@@ -1,7 +1,7 @@
 import type { Child } from "hono/jsx";
 import type { Build } from "../../protocol/build.ts";
+import type { Excerpt } from "../../services/failure.ts";
 import { RelativeTime } from "../components/time.tsx";
-import type { Excerpt } from "./error-lines.ts";
 
 const Lines = ({ excerpt, logPage }: { excerpt: Excerpt; logPage: string }) => (
   <ol class="excerpt" aria-label="Lines around the error">

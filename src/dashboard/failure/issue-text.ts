@@ -1,11 +1,12 @@
 import type { Build } from "../../protocol/build.ts";
-import type { Excerpt } from "./error-lines.ts";
+import type { Excerpt } from "../../services/failure.ts";
+import { refName } from "../ref-name.ts";
 
 const FENCE = /`{3,}/g;
 
 /** What one pastes into an issue: what failed where, and the lines, as Markdown. */
 export const issueText = (build: Build, title: string, name: string, excerpt: Excerpt | null): string => {
-  const where = [build.tag ?? build.branch, build.commitSha?.slice(0, 7)].filter(Boolean).join(" at ");
+  const where = [refName(build), build.commitSha?.slice(0, 7)].filter(Boolean).join(" at ");
   const said = `${title} in #${build.number} ${name} (${where})\n${build.webUrl ?? ""}`;
   if (!excerpt) return said;
   const longest = Math.max(

@@ -4,7 +4,8 @@ import { listAgents } from "../../services/agents.ts";
 import { explainJob } from "../../services/build-jobs.ts";
 import { findRecord } from "../../services/builds.ts";
 import type { Context } from "../../services/core/context.ts";
-import { byId, namesById, noInput, nullIfNotFound } from "../verb-input.ts";
+import { nullIfNotFound } from "../../services/core/refusal.ts";
+import { byId, namesById, noInput } from "../verb-input.ts";
 import type { JobNames } from "./job-list.tsx";
 
 /** Queued definitions that a page asks the pool about, and earlier builds whose numbers it reads. */

@@ -9,13 +9,14 @@ import { listJobArtifacts } from "../../services/artifacts.ts";
 import { explainJob, getJob } from "../../services/build-jobs.ts";
 import { findRecord } from "../../services/builds.ts";
 import type { Context } from "../../services/core/context.ts";
+import { nullIfNotFound } from "../../services/core/refusal.ts";
+import { type Failure, readFailure } from "../../services/failure.ts";
 import { findLastGreen } from "../../services/last-green.ts";
+import { readLogEnd, tailOf } from "../../services/log-end.ts";
+import { OUTPUT_BYTES } from "../../services/step-output.ts";
 import { type Owners, readOwners } from "../components/build-name.tsx";
-import { type Failure, readFailure } from "../failure/read-failure.ts";
-import { OUTPUT_BYTES } from "../failure/step-output.ts";
-import { readLogEnd, tailOf } from "../log-tail.ts";
 import { readTests } from "../tests/read-tests.ts";
-import { byId, nullIfNotFound } from "../verb-input.ts";
+import { byId } from "../verb-input.ts";
 import { type UsualTimes, usualTimesOfJob } from "../waterfall/usual-times.ts";
 import { hasEnded, isYetToRun, stateOf } from "./arrange.ts";
 

@@ -2,6 +2,7 @@ import type { Build } from "../../protocol/build.ts";
 import { getAgent } from "../../services/agents.ts";
 import { type Comparison, readComparison, type TimeOfBoth } from "../../services/comparison.ts";
 import type { Context } from "../../services/core/context.ts";
+import { nullIfNotFound } from "../../services/core/refusal.ts";
 import { LogDifference } from "../compare/log-difference.tsx";
 import { nameOf, type Owners, readOwners } from "../components/build-name.tsx";
 import { StateWord } from "../components/state.tsx";
@@ -10,7 +11,8 @@ import { Elapsed, RelativeTime } from "../components/time.tsx";
 import { count } from "../count.ts";
 import { formatDuration } from "../format-time.ts";
 import type { Page } from "../page-definition.ts";
-import { byId, nullIfNotFound } from "../verb-input.ts";
+import { refName } from "../ref-name.ts";
+import { byId } from "../verb-input.ts";
 
 /** Rows of times that a page shows: the ones that grew most. */
 const TIMES = 50;
@@ -28,7 +30,7 @@ const Side = ({ title, build, agent, now }: { title: string; build: Build; agent
       {build.startedAt && <Elapsed from={build.startedAt} to={build.finishedAt} now={now} />}
     </p>
     <p>
-      <bdi>{build.subject ?? build.tag ?? build.branch}</bdi>
+      <bdi>{build.subject ?? refName(build)}</bdi>
       {build.author && (
         <span class="hint">
           {" "}
@@ -37,7 +39,7 @@ const Side = ({ title, build, agent, now }: { title: string; build: Build; agent
       )}
     </p>
     <p class="hint">
-      <bdi>{build.tag ?? build.branch}</bdi> {build.commitSha && <code>{build.commitSha.slice(0, 7)}</code>}{" "}
+      <bdi>{refName(build)}</bdi> {build.commitSha && <code>{build.commitSha.slice(0, 7)}</code>}{" "}
       {agent && (
         <>
           on <bdi>{agent}</bdi>{" "}

@@ -1,9 +1,10 @@
 import { deleteBuild, deleteLog, getBuild } from "../../services/builds.ts";
 import type { Context } from "../../services/core/context.ts";
+import { nullIfNotFound } from "../../services/core/refusal.ts";
 import { getRepository } from "../../services/repositories.ts";
 import { confirmRemoval } from "../confirm-removal.tsx";
 import type { Form, Page } from "../page-definition.ts";
-import { byId, nullIfNotFound } from "../verb-input.ts";
+import { byId } from "../verb-input.ts";
 
 /** The number of a build and the name of its repository. */
 const nameOf = async (context: Context, id: string): Promise<string> => {

@@ -1,4 +1,5 @@
 import { cancelJob } from "../../services/build-jobs.ts";
+import { nullIfNotFound } from "../../services/core/refusal.ts";
 import { approve, reject } from "../../services/gates.ts";
 import { Artifacts } from "../artifacts/artifact-list.tsx";
 import { tabsOf } from "../build-page/build-tabs.ts";
@@ -20,7 +21,7 @@ import { type JobPageDetails, readJob } from "../jobs/read-job.ts";
 import type { Form, Page } from "../page-definition.ts";
 import { hasRole } from "../permissions.ts";
 import { TestsSection } from "../tests/tests-section.tsx";
-import { byId, nullIfNotFound, parseBody } from "../verb-input.ts";
+import { byId, parseBody } from "../verb-input.ts";
 import { StepWaterfall } from "../waterfall/step-waterfall.tsx";
 import { buildPage } from "./build.tsx";
 

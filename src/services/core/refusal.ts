@@ -57,3 +57,13 @@ export const settled = <T>(outcome: Outcome<T>): T => {
   const { kind, detail, ...extras } = outcome.refusal;
   throw new Refusal(kind, detail ?? detailOf(kind), extras);
 };
+
+/** The answer, or null when the record is gone. */
+export const nullIfNotFound = async <T>(answer: Promise<T>): Promise<T | null> => {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof Refusal && error.kind === "not-found") return null;
+    throw error;
+  }
+};

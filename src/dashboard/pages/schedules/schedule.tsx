@@ -1,4 +1,5 @@
 import type { Schedule } from "../../../protocol/schedule.ts";
+import { nullIfNotFound } from "../../../services/core/refusal.ts";
 import { getPipeline } from "../../../services/pipelines.ts";
 import { deleteSchedule, getSchedule, updateSchedule } from "../../../services/schedules.ts";
 import { CheckField, VersionField } from "../../components/fields.tsx";
@@ -12,7 +13,7 @@ import { confirmRemoval } from "../../confirm-removal.tsx";
 import { readFlag } from "../../form-fields.ts";
 import type { Form, Page, PageRequest } from "../../page-definition.ts";
 import { hasRole } from "../../permissions.ts";
-import { byId, nullIfNotFound, parseBody } from "../../verb-input.ts";
+import { byId, parseBody } from "../../verb-input.ts";
 
 const Facts = ({ schedule, pipelineName }: { schedule: Schedule; pipelineName: string }) => (
   <p class="facts">

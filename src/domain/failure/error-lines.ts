@@ -46,6 +46,8 @@ const CONTEXT = 3;
 const MOST_ERRORS = 50;
 /** Characters of a line in an excerpt. */
 const MOST_CHARACTERS = 500;
+/** Characters of the line that a list shows. */
+const LISTED_CHARACTERS = 200;
 
 /** The line that says why these lines end in a failure, with its context; the last lines where none does. Null without text. */
 export const excerptOf = (all: LogLine[]): Excerpt | null => {
@@ -63,4 +65,11 @@ export const excerptOf = (all: LogLine[]): Excerpt | null => {
   }));
   const errors = (best === 0 ? [] : found).slice(0, MOST_ERRORS).flatMap((index) => lines[index]?.offset ?? []);
   return { lines: shown, at: first - from, errors };
+};
+
+/** The line of a log's end that says why it failed, as lists show it; null where none does. @param end its last bytes, as text */
+export const failedLineOf = (end: string): string | null => {
+  const excerpt = excerptOf(end.split("\n").map((text, offset) => ({ offset, text })));
+  const line = excerpt && excerpt.errors.length > 0 ? excerpt.lines[excerpt.at]?.text.trim() : undefined;
+  return line ? line.slice(0, LISTED_CHARACTERS).toWellFormed() : null;
 };

@@ -1,18 +1,13 @@
-import type { Step } from "../../protocol/build.ts";
-import type { Context } from "../../services/core/context.ts";
-import type { Logged } from "../../services/log-places.ts";
-import { type LogPart, readLogPart } from "../log-tail.ts";
-import type { LogLine } from "./error-lines.ts";
+import type { LogLine } from "../domain/failure/error-lines.ts";
+import { partFrom } from "../domain/failure/failing-part.ts";
+import type { Step } from "../protocol/build.ts";
+import type { Context } from "./core/context.ts";
+import { type LogPart, readLogPart } from "./log-end.ts";
+import type { Logged } from "./log-places.ts";
 
 /** Bytes of a step's output that are read, at its end. */
 export const OUTPUT_BYTES = 64 * 1024;
 const NEWLINE = 10;
-
-/** The part of the log from `begin` to the next step: `end` is null for the last one. */
-const rangeOf = (steps: Step[], begin: number): { begin: number; end: number | null } => {
-  const later = steps.flatMap(({ logOffset }) => (logOffset !== null && logOffset > begin ? [logOffset] : []));
-  return { begin, end: later.length > 0 ? Math.min(...later) : null };
-};
 
 /** The lines of these bytes, without one that begins before them. */
 const linesOf = ({ bytes, start }: LogPart, begin: number, end: number): LogLine[] => {
@@ -41,14 +36,12 @@ export const readOutput = async (
   begin: number,
   end: LogPart | null,
 ): Promise<LogLine[]> => {
-  const range = rangeOf(steps, begin);
-  const to = range.end ?? Number.POSITIVE_INFINITY;
-  const has = end && (end.start <= range.begin || (range.end === null && end.bytes.length > 0));
-  if (has) return linesOf(end, range.begin, to);
-  const part =
-    range.end === null
-      ? { suffix: OUTPUT_BYTES }
-      : { start: Math.max(range.begin, range.end - OUTPUT_BYTES), end: range.end };
-  const read = await readLogPart(context, log, part);
-  return read ? linesOf(read, range.begin, to) : [];
+  const part = partFrom(steps, begin);
+  const to = part.end ?? Number.POSITIVE_INFINITY;
+  const has = end && (end.start <= begin || (part.end === null && end.bytes.length > 0));
+  if (has) return linesOf(end, begin, to);
+  const wanted =
+    part.end === null ? { suffix: OUTPUT_BYTES } : { start: Math.max(begin, part.end - OUTPUT_BYTES), end: part.end };
+  const read = await readLogPart(context, log, wanted);
+  return read ? linesOf(read, begin, to) : [];
 };

@@ -1,9 +1,11 @@
-import type { Step } from "../../protocol/build.ts";
-import type { Context } from "../../services/core/context.ts";
-import type { Logged } from "../../services/log-places.ts";
-import type { LogPart } from "../log-tail.ts";
-import { type Excerpt, excerptOf } from "./error-lines.ts";
+import { type Excerpt, excerptOf } from "../domain/failure/error-lines.ts";
+import type { Step } from "../protocol/build.ts";
+import type { Context } from "./core/context.ts";
+import type { LogPart } from "./log-end.ts";
+import type { Logged } from "./log-places.ts";
 import { readOutput } from "./step-output.ts";
+
+export type { Excerpt } from "../domain/failure/error-lines.ts";
 
 /** Why a build or a job failed, as its log says. */
 export interface Failure {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { errorRank, excerptOf, type LogLine } from "../../src/dashboard/failure/error-lines.ts";
+import { errorRank, excerptOf, failedLineOf, type LogLine } from "../../../src/domain/failure/error-lines.ts";
 
 const linesOf = (texts: string[]): LogLine[] => {
   let offset = 0;
@@ -86,5 +86,21 @@ describe("the excerpt of a step's output", () => {
         if (found.errors.length > 0) expect(offset).toBe(found.errors[0]);
       }),
     );
+  });
+});
+
+describe("the line that lists show", () => {
+  it.each([
+    ["names the cause", "FAIL cart.test.ts\nError: expected 118.99\n  at cart.ts:41\n", "Error: expected 118.99"],
+    ["is without colours", "\x1b[31mError: red\x1b[0m\r\n", "Error: red"],
+    ["is none where only a context would be shown", "one\ntwo\n", null],
+    ["is none of an empty log", "", null],
+    ["is short", `Error: ${"x".repeat(1000)}`, `Error: ${"x".repeat(193)}`],
+  ])("%s", (_name, log, line) => {
+    expect(failedLineOf(log)).toBe(line);
+  });
+
+  it("is never half a character", () => {
+    expect(failedLineOf(`Error: ${"x".repeat(192)}\u{1f600}`)?.isWellFormed()).toBe(true);
   });
 });

@@ -1,8 +1,8 @@
-import type { Context } from "../services/core/context.ts";
-import { Refusal } from "../services/core/refusal.ts";
-import type { Logged } from "../services/log-places.ts";
-import { readFound } from "../services/logs.ts";
-import { plainText } from "./plain-text.ts";
+import { plainText } from "../domain/plain-text.ts";
+import type { Context } from "./core/context.ts";
+import { Refusal } from "./core/refusal.ts";
+import type { Logged } from "./log-places.ts";
+import { readFound } from "./logs.ts";
 
 /** Bytes that a page shows where scripts are off. */
 const TAIL_BYTES = 16 * 1024;
