@@ -14,15 +14,15 @@ export interface Projected {
 
 const BUILD = `INSERT INTO build_summary (org_id, id, number, repo_id, pipeline_id, ref, commit_sha, trigger,
     priority, retry_of, created_by, status, attempt, agent_id, exit_code, reason, message, leak, queued_at, started_at,
-    finished_at, pool_version, event, pull_number, author, subject, jobs, tests)
+    finished_at, pool_version, event, pull_number, author, subject, jobs, tests, failed_line)
   SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
-    ?23, ?24, ?25, ?26, ?27, ?28
+    ?23, ?24, ?25, ?26, ?27, ?28, ?29
   WHERE NOT EXISTS (SELECT 1 FROM build WHERE id = ?2 AND pool_version > ?22)
   ON CONFLICT (org_id, id) DO UPDATE SET commit_sha = excluded.commit_sha, status = excluded.status,
     attempt = excluded.attempt, agent_id = excluded.agent_id, exit_code = excluded.exit_code, reason = excluded.reason,
     message = excluded.message, leak = excluded.leak, started_at = excluded.started_at,
     finished_at = excluded.finished_at, pool_version = excluded.pool_version, jobs = excluded.jobs,
-    tests = excluded.tests
+    tests = excluded.tests, failed_line = excluded.failed_line
   WHERE build_summary.pool_version < excluded.pool_version`;
 
 /* They go with their build, on the same day. */
@@ -57,7 +57,7 @@ const timeOf = (timestamp: string | null): number | null => (timestamp === null 
 export const projectBuild = (db: D1Database, { record, ref, version }: Projected): D1PreparedStatement[] => {
   const { id, orgId, number, repoId, pipelineId, commitSha, trigger, priority, retryOf, createdBy } = record;
   const { status, attempt, agentId, exitCode, reason, message, leak, queuedAt, startedAt, finishedAt } = record;
-  const jobs = finishedAt === null ? null : record.jobs;
+  const [jobs, counts] = finishedAt === null ? [null, null] : [record.jobs, record.jobCounts];
   return [
     db
       .prepare(BUILD)
@@ -67,20 +67,14 @@ export const projectBuild = (db: D1Database, { record, ref, version }: Projected
         ...[status, attempt, agentId, exitCode, reason, message, Number(leak)],
         ...[timeOf(queuedAt), timeOf(startedAt), timeOf(finishedAt), version],
         ...[record.event, record.pull?.number ?? null, record.author, record.subject],
-        jobs && JSON.stringify(countsOf(jobs)),
+        counts && JSON.stringify(counts),
         record.tests && JSON.stringify(record.tests),
+        record.failedLine,
       ),
     db.prepare(EARLIER_BUILD).bind(id, version),
     ...(jobs ? [db.prepare(JOBS).bind(orgId, id, timeOf(finishedAt), JSON.stringify(jobs.map((job) => job.id)))] : []),
   ];
 };
-
-/** What lists show of the jobs of a build of several, once it has ended. */
-const countsOf = (jobs: NonNullable<Build["jobs"]>) => ({
-  total: jobs.length,
-  ended: jobs.filter((job) => job.finishedAt !== null).length,
-  failed: jobs.filter((job) => job.status === "failed").length,
-});
 
 export const projectAudit = (db: D1Database, entry: AuditEntry): D1PreparedStatement[] => {
   const { id, orgId, at, actor, action, subject, requestId, detail } = entry;
@@ -127,6 +121,12 @@ export const eraseBuild = (
     .prepare("DELETE FROM test_result WHERE org_id = ?1 AND job_id IN (SELECT value FROM json_each(?2))")
     .bind(orgId, JSON.stringify([buildId, ...jobIds])),
 ];
+
+/** Deletes what a list shows of the log of a build. May be repeated. */
+export const forgetFailedLine = (db: D1Database, orgId: string, buildId: string): D1PreparedStatement =>
+  db
+    .prepare("UPDATE build_summary SET failed_line = NULL WHERE org_id = ?1 AND id = ?2 AND failed_line IS NOT NULL")
+    .bind(orgId, buildId);
 
 /** What D1 heard of the pool's sequence. */
 export const readPool = (db: D1Database, orgId: string): D1PreparedStatement =>

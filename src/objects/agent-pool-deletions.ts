@@ -3,7 +3,7 @@ import { dayOf } from "../archive/keys.ts";
 import { deleteLogs } from "../archive/logs.ts";
 import { deleteRecord } from "../archive/records.ts";
 import { deleteTests } from "../archive/tests.ts";
-import { eraseBuild } from "../db/projection.ts";
+import { eraseBuild, forgetFailedLine } from "../db/projection.ts";
 import { type DeletionResult, mayCarryOut } from "../domain/pool/delete.ts";
 import type { Deletion } from "../domain/pool/facts.ts";
 import type { PoolState } from "../domain/pool/state.ts";
@@ -51,7 +51,10 @@ export class Deletions {
       await this.#removeLog(log.id);
       await deleteLogs(this.#archive, { day: dayOf(log.finishedAt), orgId, jobId: log.id });
     }
-    if (deleted === "log") return;
+    if (deleted === "log") {
+      await forgetFailedLine(this.#db, orgId, buildId).run();
+      return;
+    }
     for (const place of artifacts) await deleteArtifacts(this.#archive, { ...place, orgId });
     for (const place of tests) await deleteTests(this.#archive, { ...place, orgId });
     await deleteRecord(this.#archive, { orgId, id: buildId, finishedAt: new Date(finishedAt).toISOString() });

@@ -1,4 +1,5 @@
 import type { JobGraph } from "../domain/jobs/graph.ts";
+import { countsOfJobs } from "../domain/jobs/job-counts.ts";
 import { needsOf } from "../domain/jobs/needs.ts";
 import type { JobNode } from "../domain/jobs/node.ts";
 import type { GrantedJob, PlanOfBuild, Result } from "../domain/pool/commands.ts";
@@ -8,7 +9,7 @@ import type { Build } from "../protocol/build.ts";
 import type { BuildJob } from "../protocol/job-record.ts";
 import { DETAILS } from "../protocol/problem.ts";
 import type { PoolEngine } from "./agent-pool-engine.ts";
-import { toWholeJob } from "./agent-pool-whole-jobs.ts";
+import { failedLineOfJobs, toWholeJob } from "./agent-pool-whole-jobs.ts";
 
 /** What callers read of the jobs of builds of several. Changes nothing. */
 export class JobRecords {
@@ -31,12 +32,16 @@ export class JobRecords {
     const found = this.#find(build.id);
     if (!found) return build;
     const jobs = toJobs(found.graph, found.partsOf);
-    return { ...build, jobs, waitsFor: build.finishedAt ? [] : toWaitsFor(jobs), tests: testsOfJobs(jobs) };
+    const failedLine = build.status === "failed" ? failedLineOfJobs(this.#engine.storage, jobs) : null;
+    const told = { jobCounts: countsOfJobs(jobs), failedLine, tests: testsOfJobs(jobs) };
+    return { ...build, jobs, waitsFor: build.finishedAt ? [] : toWaitsFor(jobs), ...told };
   }
 
-  /** An active build with the gates that ask, as lists show it. */
+  /** An active build as lists show it: with the gates that ask, and how many of its jobs are in which state. */
   withGates(build: Build): Build {
-    return this.#engine.state.graphs.has(build.id) ? { ...build, waitsFor: this.withJobs(build).waitsFor } : build;
+    if (!this.#engine.state.graphs.has(build.id)) return build;
+    const { waitsFor, jobCounts } = this.withJobs(build);
+    return { ...build, waitsFor, jobCounts };
   }
 
   /** One job whole. */

@@ -8,6 +8,7 @@ import {
   readPool,
 } from "../db/projection.ts";
 import { refOf } from "../domain/git-ref.ts";
+import { countsOfJobs } from "../domain/jobs/job-counts.ts";
 import { type DecisionContext, nextTold, wholeBuilds } from "../domain/pool/decision.ts";
 import type { JobFacts } from "../domain/pool/facts.ts";
 import type { FlushResult } from "../domain/pool/outbox.ts";
@@ -23,7 +24,7 @@ import type { BuildRecord } from "./agent-pool-build-rows.ts";
 import type { DeadLetterBody } from "./agent-pool-dead-letters.ts";
 import type { PoolStorage } from "./agent-pool-storage.ts";
 import type { AuditOutboxEntry } from "./agent-pool-tables.ts";
-import { wholeJobs } from "./agent-pool-whole-jobs.ts";
+import { failedLineOfJobs, wholeJobs } from "./agent-pool-whole-jobs.ts";
 
 /** Builds, and entries of the audit, of one attempt. */
 const BATCH_SIZE = 100;
@@ -93,6 +94,8 @@ export class Outbox {
     const record: ArchivedBuild = {
       ...toBuild(orgId, build, job, report),
       ...(build.several ? { ...this.#ofJobs(build.id), plan } : { jobs: null }),
+      // A person may delete the log: nothing of it stays in the archive.
+      failedLine: null,
       requires: build.asked ?? job.requires,
       hasRunValues: job.inputBytes !== 0,
     };
@@ -133,7 +136,7 @@ export class Outbox {
 
   #buildWrite(orgId: string, { build, job, report }: BuildRecord): PendingWrite {
     const { id: buildId, version } = build;
-    const ofJobs = build.several && isEnded(build.status) ? this.#ofJobs(buildId) : { jobs: null };
+    const ofJobs = build.several && isEnded(build.status) ? this.#listed(buildId) : { jobs: null };
     const record = { ...toBuild(orgId, build, job, report), ...ofJobs };
     return {
       name: buildId,
@@ -147,6 +150,13 @@ export class Outbox {
   #ofJobs(buildId: string): Pick<ArchivedBuild, "jobs" | "tests"> {
     const jobs = wholeJobs(this.#storage, buildId);
     return { jobs, tests: testsOfJobs(jobs ?? []) };
+  }
+
+  /** The same for a list, with how many jobs are in which state, and what the log says. */
+  #listed(buildId: string): Pick<ArchivedBuild, "jobs" | "tests" | "jobCounts" | "failedLine"> {
+    const { jobs, tests } = this.#ofJobs(buildId);
+    const failedLine = failedLineOfJobs(this.#storage, jobs ?? []);
+    return { jobs, tests, jobCounts: jobs && countsOfJobs(jobs), failedLine };
   }
 
   #auditWrite(orgId: string, { seq, entry: queued }: { seq: number; entry: AuditOutboxEntry }): PendingWrite {

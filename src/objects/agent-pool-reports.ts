@@ -57,11 +57,8 @@ export class Reports {
   /** The whole report, of which `stored` is the text on disk. */
   read(buildId: string, stored: string | null): Report {
     const steps = this.#waiting.get(buildId)?.steps;
-    const {
-      environment,
-      steps: written,
-      summary,
-    } = { ...NO_REPORT, ...(JSON.parse(stored ?? "{}") as Partial<Report>) };
-    return { environment, steps: steps ?? written, summary };
+    const report: Report = { ...NO_REPORT, ...(JSON.parse(stored ?? "{}") as Partial<Report>) };
+    const { environment, steps: written, summary, failedLine } = report;
+    return { environment, steps: steps ?? written, summary, ...(failedLine && { failedLine }) };
   }
 }

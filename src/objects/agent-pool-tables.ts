@@ -80,7 +80,8 @@ const deletionWrites = (change: DeletionChange): Write[] => {
   const { deletion } = change;
   const { buildId, deleted, at } = deletion;
   const row: Write = ["INSERT OR REPLACE INTO deletion VALUES (?, ?, 0, ?)", buildId, at, JSON.stringify(deletion)];
-  if (deleted === "log") return [row];
+  if (deleted === "log")
+    return [row, ["UPDATE report SET facts = json_remove(facts, '$.failedLine') WHERE build_id = ?", buildId]];
   return [
     row,
     ["DELETE FROM build WHERE id = ?", buildId],

@@ -1,3 +1,4 @@
+import { failedJobs } from "../domain/jobs/failed-jobs.ts";
 import { type JobParts, toJobs } from "../domain/pool/job-records.ts";
 import type { JobOfBuild } from "../protocol/build-job.ts";
 import type { BuildJob } from "../protocol/job-record.ts";
@@ -12,8 +13,17 @@ export const wholeJobs = (storage: PoolStorage, buildId: string): BuildJob[] | n
   return jobs.map((job) => toWholeJob(storage, buildId, job, rows.get(job.id) ?? {}));
 };
 
-export const toWholeJob = (storage: PoolStorage, buildId: string, job: JobOfBuild, { build }: JobParts): BuildJob => ({
-  ...{ ...job, buildId, ...storage.report(job.id) },
-  leak: build?.leak ?? false,
-  outputs: storage.outputs(job.id),
-});
+export const toWholeJob = (storage: PoolStorage, buildId: string, job: JobOfBuild, { build }: JobParts): BuildJob => {
+  const { environment, steps, summary } = storage.report(job.id);
+  return {
+    ...{ ...job, buildId, environment, steps, summary },
+    leak: build?.leak ?? false,
+    outputs: storage.outputs(job.id),
+  };
+};
+
+/** Why the first job that failed did so, as its log says. */
+export const failedLineOfJobs = (storage: PoolStorage, jobs: readonly JobOfBuild[]): string | null => {
+  const [failed] = failedJobs(jobs);
+  return (failed && storage.report(failed.id).failedLine) ?? null;
+};

@@ -1,6 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
 import { loadKeyring } from "../crypto/keyring.ts";
 import type { CacheFacts } from "../domain/cache/scopes.ts";
+import { failingPart, type PartOfLog } from "../domain/failure/failing-part.ts";
 import { poolName } from "../domain/object-names.ts";
 import type { Arrive, Arrived } from "../domain/pool/arrivals.ts";
 import type { ArtifactFacts } from "../domain/pool/artifact-facts.ts";
@@ -84,6 +85,11 @@ export class AgentPool extends DurableObject<Env> {
     return this.#records.findBuild(buildId);
   }
 
+  /** Where in its log a failure of this build, or job, is told. */
+  async failingPart(id: string): Promise<PartOfLog> {
+    return failingPart(this.#engine.storage.report(id).steps);
+  }
+
   /** What a build wrote for people, in Markdown, while the pool knows the build. */
   async summaryOf(buildId: string): Promise<string | null> {
     return this.#records.summaryOf(buildId);
@@ -132,6 +138,11 @@ export class AgentPool extends DurableObject<Env> {
 
   async cancel(request: { buildId: string; actor: commands.Actor }): Promise<Result<Build>> {
     return this.#records.buildOf(this.#engine.step("cancel", request));
+  }
+
+  /** Why each of these builds waits, in a sentence, by its id. */
+  async whyEach(buildIds: string[]): Promise<Map<string, string>> {
+    return this.#records.whyEach(buildIds);
   }
 
   /** Why a build waits, with the reasons for each agent. */

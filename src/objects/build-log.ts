@@ -1,5 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
 import { keyIdOf } from "../crypto/seal-format.ts";
+import { failedLineOf } from "../domain/failure/error-lines.ts";
+import type { PartOfLog } from "../domain/failure/failing-part.ts";
 import { Masker, maskText } from "../domain/mask/mask.ts";
 import { EventId } from "../protocol/follow.ts";
 import { HOP_HEADERS } from "../protocol/headers.ts";
@@ -13,6 +15,8 @@ import { type LogResult, LogTurns, refused, success } from "./build-log-turns.ts
 
 /** Characters of all values to mask of one lease, as JSON: sealed they must fit into one row. */
 const MASKS_LIMIT = 1024 * 1024;
+/** Bytes at the end of a part in which the line that says why is looked for. */
+const FAILURE_BYTES = 64 * 1024;
 /** The agent that writes: the fence of its lease, and the SHA-256 of its token. */
 export interface Writer {
   fence: number;
@@ -128,6 +132,15 @@ export class BuildLog extends DurableObject<Env> {
       if (!segment) return LEASE_LOST;
       return success(await this.#maskedTexts(segment, request.texts));
     });
+  }
+
+  /** The line in this part of the log that says why a job failed; null where none does, or another lease writes. */
+  async failedLine({ fence, start, end }: Pick<Writer, "fence"> & PartOfLog): Promise<string | null> {
+    const current = this.#store.current();
+    if (current?.fence !== fence) return null;
+    const to = Math.min(end ?? current.size, current.size);
+    const read = this.#store.read(fence, Math.max(start, to - FAILURE_BYTES), to);
+    return failedLineOf(new TextDecoder().decode(read));
   }
 
   async #maskedTexts(segment: Segment, texts: string[]): Promise<string[]> {

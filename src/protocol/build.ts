@@ -65,6 +65,21 @@ const Trigger = z.enum(["api", "retry"]);
 const Trust = z.enum(["trusted", "untrusted"]);
 export type Trust = z.infer<typeof Trust>;
 
+/** How many jobs of a build of several are in which state. `stopped`: canceled, skipped or dropped. */
+export const JobCounts = z.object({
+  total: z.int(),
+  waiting: z.int(),
+  running: z.int(),
+  succeeded: z.int(),
+  failed: z.int(),
+  stopped: z.int(),
+});
+export type JobCounts = z.infer<typeof JobCounts>;
+
+/**
+ * `jobCounts`: of a build of several. `failedLine`: the line of the log that says why it failed, masked, at most 200
+ * characters.
+ */
 export const Build = z.object({
   id: Id,
   number: z.int(),
@@ -100,6 +115,8 @@ export const Build = z.object({
   jobs: z._default(z.nullable(z.array(JobOfBuild)), null),
   approval: z._default(z.nullable(JobGate), null),
   waitsFor: z._default(z.array(WaitsFor), []),
+  jobCounts: z._default(z.nullable(JobCounts), null),
+  failedLine: z._default(z.nullable(z.string()), null),
   tests: z._default(z.nullable(TestSummary), null),
   webUrl: z.optional(z.string()),
   queuedAt: Timestamp,

@@ -1,7 +1,7 @@
 import { getViewSelectedFields } from "drizzle-orm";
 import { buildList, type buildSummary } from "../db/schema.ts";
 import { branchOf, refOf, tagOf } from "../domain/git-ref.ts";
-import type { Build } from "../protocol/build.ts";
+import type { Build, JobCounts } from "../protocol/build.ts";
 import type { Context } from "./core/context.ts";
 
 /** The columns of a build in lists. */
@@ -12,7 +12,7 @@ const timestampOf = (at: number | null): string | null => (at === null ? null : 
 
 /** The build of a row: without what only its own page shows, which the archive has. */
 export const buildOfRow = (row: BuildRow): Build => {
-  const { poolVersion, pullNumber, failedLine, tests, jobs, createdBy: by, ...fields } = row;
+  const { poolVersion, pullNumber, tests, jobs, createdBy: by, ...fields } = row;
   const branch = branchOf(row.ref);
   return {
     ...fields,
@@ -26,6 +26,8 @@ export const buildOfRow = (row: BuildRow): Build => {
     schedule: null,
     supersededBy: null,
     jobs: null,
+    // Rows of releases before 0.10.0 do not say which of the ended jobs succeeded.
+    jobCounts: jobs && "stopped" in jobs ? (jobs as JobCounts) : null,
     waitsFor: [],
     tests: tests as Build["tests"],
     environment: null,
@@ -53,6 +55,8 @@ export const buildRecord = <B extends Build>(context: Context, build: B): B => (
   schedule: build.schedule ?? null,
   supersededBy: build.supersededBy ?? null,
   jobs: build.jobs ?? null,
+  jobCounts: build.jobCounts ?? null,
+  failedLine: build.failedLine ?? null,
   waitsFor: build.waitsFor ?? [],
   tests: build.tests ?? null,
   webUrl: `${context.origin}/app/builds/${build.id}`,

@@ -1,5 +1,6 @@
 import { type BuildRecord, getRecord } from "../archive/records.ts";
 import { build, buildSummary } from "../db/schema.ts";
+import { countsOfJobs } from "../domain/jobs/job-counts.ts";
 import type { Deleted } from "../domain/pool/facts.ts";
 import { Build } from "../protocol/build.ts";
 import { JobOfBuild } from "../protocol/build-job.ts";
@@ -38,6 +39,7 @@ const storedBuild = async (
     requires,
     hasRunValues,
     jobs,
+    jobCounts: jobs && countsOfJobs(jobs),
     plan,
     artifacts,
     artifactPlaces,

@@ -6,6 +6,7 @@ import { byteSize, LIMITS } from "../protocol/limits.ts";
 import type { StoredTests } from "../protocol/stored-tests.ts";
 import { buildRecord } from "./build-rows.ts";
 import type { Context } from "./core/context.ts";
+import { isOfOlderObject } from "./core/outage.ts";
 import { Refusal, settled } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
 import { type Holder, holderOf, masked } from "./jobs.ts";
@@ -65,13 +66,29 @@ const tellTests = async (context: Context, job: EndedJob, tests: StoredTests): P
   }
 };
 
+/** What the log says of a failure, for lists. The result does not wait for a log that is away. */
+const failedLineOf = async (context: Context, { buildId, fence }: Holder): Promise<string | null> => {
+  try {
+    const part = await context.objects.pool(context.orgId).failingPart(buildId);
+    return await context.objects.log(context.orgId, buildId).failedLine({ fence, ...part });
+  } catch (error) {
+    if (!isOfOlderObject(error)) console.warn("finish: the line that says why was not read", buildId, error);
+    return null;
+  }
+};
+
 export const finishBuild = verb({
   access: { agent: true },
   params: PathId,
   body: Finish,
   output: Build,
   async run(context, { params, body }) {
-    const report = await checkedResult(context, await holderOf(context, params.id), body);
+    const holder = await holderOf(context, params.id);
+    const [result, failedLine] = await Promise.all([
+      checkedResult(context, holder, body),
+      body.status === "failed" ? failedLineOf(context, holder) : null,
+    ]);
+    const report = { ...result, failedLine };
     const answer = await context.objects.pool(context.orgId).finish(report);
     const build = settled(answer);
     if (answer.tests) await tellTests(context, { id: params.id, key: answer.tests.jobKey, build }, answer.tests);

@@ -39,6 +39,8 @@ const build: BuildRecord & { finishedAt: string } = {
   supersededBy: null,
   jobs: null,
   waitsFor: [],
+  jobCounts: null,
+  failedLine: null,
   tests: null,
   queuedAt: "2026-11-22T23:50:00.000Z",
   startedAt: "2026-11-22T23:51:00.000Z",

@@ -1,6 +1,7 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { countsOfJobs } from "../../src/domain/jobs/job-counts.ts";
 import { needsOf } from "../../src/domain/jobs/needs.ts";
 import type { Result } from "../../src/domain/pool/commands.ts";
 import { NO_REPORT } from "../../src/domain/pool/facts.ts";
@@ -48,7 +49,7 @@ const withJobs = (storage: SimStorage, id: string): Build => {
     return { node, ...(build.finishedAt || !node?.end ? { build: builds.get(jobId), job: jobs.get(jobId) } : {}) };
   };
   const all = toJobs(graph, partsOf);
-  return { ...build, jobs: all, waitsFor: build.finishedAt ? [] : toWaitsFor(all) };
+  return { ...build, jobs: all, jobCounts: countsOfJobs(all), waitsFor: build.finishedAt ? [] : toWaitsFor(all) };
 };
 
 /** What an agent gets: of a job also what became of those that it needs. */

@@ -89,7 +89,10 @@ describe("a build of several jobs", () => {
     expect(record.plan as PlanOfBuild).toEqual(value(await pool.planOf(buildId)));
     expect((record.plan as PlanOfBuild).graph).toEqual(graph);
     const row = env.DB.prepare("SELECT status, jobs FROM build_summary WHERE id = ?").bind(buildId);
-    expect(await row.first()).toEqual({ status: "failed", jobs: '{"total":3,"ended":3,"failed":1}' });
+    expect(await row.first()).toEqual({
+      status: "failed",
+      jobs: JSON.stringify({ total: 3, waiting: 0, running: 0, succeeded: 1, failed: 1, stopped: 1 }),
+    });
     const { results } = await env.DB.prepare("SELECT id FROM job WHERE build_id = ? ORDER BY id").bind(buildId).all();
     expect(results.map(({ id }) => id)).toEqual(graph.jobs.map(({ id }) => id).sort());
   });

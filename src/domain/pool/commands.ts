@@ -211,7 +211,8 @@ export interface HeartbeatRequest extends ClaimRequest {
 export type ProgressReport = LeaseHolder &
   Omit<Progress, "masks"> & { masksCame?: boolean; tests?: Omit<StoredTests, "fence"> };
 export type ReleaseRequest = LeaseHolder & Release;
-export type FinishReport = LeaseHolder & Finish;
+/** `failedLine`: the line of the log that says why the job failed, masked. */
+export type FinishReport = LeaseHolder & Finish & { failedLine?: string | null };
 
 /** What a retry takes over from the build that it repeats: the run's values, sealed, and what it required. */
 export interface RunValues {

@@ -172,6 +172,8 @@ export interface Report {
   environment: EnvironmentKey[] | null;
   steps: Step[];
   summary: string | null;
+  /** The line of its log that says why it failed, masked. Absent where none does. */
+  failedLine?: string;
   /** There are values to mask that came after these steps. */
   masksCame?: boolean;
 }

@@ -65,6 +65,8 @@ export const toBuild = (orgId: string, build: BuildFacts, job: JobFacts, report:
     exitCode: build.exitCode,
     reason: build.reason,
     message: build.message ?? null,
+    failedLine: build.status === "failed" ? (report.failedLine ?? null) : null,
+    jobCounts: null,
     leak,
     environment: report.environment,
     steps: report.steps,

@@ -172,10 +172,13 @@ export const finish = (state: PoolState, report: FinishReport, context: Decision
       : endBuild(finished, outcome, message, context);
   return decided(buildId, [
     ...outputs,
-    ...(anotherTry(finished, outcome, message, context) ?? end()),
+    ...(anotherTry(finished, outcome, message, context) ?? [...whyFailed(report, outcome, context), ...end()]),
     ...retireEphemeral(state.agents.get(agentId), context),
   ]);
 };
+
+const whyFailed = ({ buildId, failedLine }: FinishReport, { status }: Outcome, { now }: DecisionContext): Change[] =>
+  failedLine && status === "failed" ? [{ kind: "report", buildId, report: { failedLine }, at: now }] : [];
 
 const finishAgain = (
   state: PoolState,

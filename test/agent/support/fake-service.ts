@@ -80,6 +80,8 @@ export const makeJob = (cloneUrl: string, number: number, change: Partial<Job> =
     supersededBy: null,
     jobs: null,
     waitsFor: [],
+    jobCounts: null,
+    failedLine: null,
     tests: null,
     queuedAt: NOW,
     startedAt: null,

@@ -49,11 +49,26 @@ export const BUILDS: Words = {
       approval:
         "The approval that the commit of a fork needs, and who gave it; null for other builds, and in lists of those that have ended.",
       waitsFor: "The gates that it waits for, or the approval of its commit. Empty otherwise.",
+      jobCounts:
+        "How many of its jobs are in which state; null for a build of one job, and in lists for those that ended under a release before 0.10.0.",
+      failedLine:
+        "The line of the log that says why the build failed, masked; null where none says it, and for builds that did not fail.",
       tests: "How many tests failed and passed, by the reports of its jobs; null where no job reported any.",
       webUrl: "URL of the build's page, on the host of the request.",
       queuedAt: "When the build was created.",
       startedAt: "When an agent first started the build; null until then.",
       finishedAt: "When the build ended; null until then.",
+    },
+  },
+  JobCounts: {
+    is: "How many jobs of a build of several are in which state.",
+    fields: {
+      total: "All jobs.",
+      waiting: "Those that wait: for others, for people or for an agent.",
+      running: "Those that an agent has.",
+      succeeded: "Those that succeeded.",
+      failed: "Those that failed, also those that may.",
+      stopped: "Those that ended without a result: canceled, skipped or dropped.",
     },
   },
   PullRequest: {
