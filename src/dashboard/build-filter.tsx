@@ -73,14 +73,14 @@ const Text = ({ query, name, label }: { query: URLSearchParams; name: string; la
   </label>
 );
 
-/** The form that filters the list of builds. */
-export const BuildFilterForm = ({
-  query,
-  repositories,
-}: {
+interface BuildFilterFormProps {
   query: URLSearchParams;
   repositories: Map<string, string>;
-}) => {
+  /** Whether the form stays open on a narrow screen, where it is folded. */
+  isFiltered: boolean;
+}
+
+const Form = ({ query, repositories }: Omit<BuildFilterFormProps, "isFiltered">) => {
   const states = STATUSES.map((status): [string, string] => [status, wordOf(status)]);
   return (
     <form method="get" action="/app/builds" class="filter build-filter">
@@ -98,3 +98,11 @@ export const BuildFilterForm = ({
     </form>
   );
 };
+
+/** The form that filters the list of builds. */
+export const BuildFilterForm = ({ isFiltered, ...form }: BuildFilterFormProps) => (
+  <details class="filter-fold" id="filter" open={isFiltered}>
+    <summary>Filter</summary>
+    <Form {...form} />
+  </details>
+);

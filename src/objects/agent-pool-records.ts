@@ -3,6 +3,7 @@ import { joinedSummaries } from "../domain/jobs/joined-summaries.ts";
 import type { Granted } from "../domain/pool/claim.ts";
 import type { Grant, LeaseHolder, PlanOfBuild, Result, RunValues } from "../domain/pool/commands.ts";
 import { explain } from "../domain/pool/explain.ts";
+import { explainEach } from "../domain/pool/explain-each.ts";
 import { explainJob, explainSeveral } from "../domain/pool/explain-jobs.ts";
 import type { Deleted, Deletion } from "../domain/pool/facts.ts";
 import { type LiveQuery, liveIds } from "../domain/pool/live.ts";
@@ -147,6 +148,12 @@ export class PoolRecords {
     const found = storage.builds.find(buildId) ?? storage.ended(buildId);
     if (!found) return unknownId();
     return { ok: true, value: explain(state, found.build, found.job, context, this.#pingedAt) };
+  }
+
+  /** Why each of these builds waits, as `explainEach` says it. */
+  whyEach(buildIds: string[]): Map<string, string> {
+    const { state, context } = this.#engine;
+    return explainEach(state, buildIds, context, this.#pingedAt);
   }
 
   metrics(): Metrics {

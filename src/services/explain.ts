@@ -1,6 +1,8 @@
 import { PathId } from "../protocol/common.ts";
 import { Explanation, sentence } from "../protocol/explain.ts";
 import { findBuild } from "./builds.ts";
+import type { Context } from "./core/context.ts";
+import { isOfOlderObject } from "./core/outage.ts";
 import { settled } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
 
@@ -17,6 +19,17 @@ export const explainBuild = verb({
     return { buildId, status, code: "ended" as const, ...sentence("The build has ended."), ahead: null, agents: [] };
   },
 });
+
+/** Why each of these builds waits, in a sentence, by its id: of those that wait in the queue. */
+export const whyEach = async (context: Context, buildIds: string[]): Promise<Map<string, string>> => {
+  if (buildIds.length === 0) return new Map();
+  try {
+    return await (await context.pool()).whyEach(buildIds);
+  } catch (error) {
+    if (isOfOlderObject(error)) return new Map();
+    throw error;
+  }
+};
 
 /** Adds `message` to the answer of a pool that still runs the release before it: goes with the next release. */
 export const withMessages = (explanation: Explanation): Explanation =>

@@ -8,6 +8,7 @@ import { CopiedCode } from "../components/copied-code.tsx";
 import { StateWord } from "../components/state.tsx";
 import { Elapsed, RelativeTime } from "../components/time.tsx";
 import { hasRole } from "../permissions.ts";
+import { refName } from "../ref-name.ts";
 import { TestsLine } from "../tests/tests-section.tsx";
 import type { BuildDetails } from "./read-build.ts";
 
@@ -45,7 +46,7 @@ const Facts = ({ details, testsPage }: { details: BuildDetails; testsPage: strin
         <BuildName number={build.number} {...details} />
       </span>
       <Origin build={build} />
-      <bdi class="branch">{build.tag ?? build.branch}</bdi>
+      <bdi class="branch">{refName(build)}</bdi>
       {build.commitSha && <CopiedCode text={build.commitSha} shown={build.commitSha.slice(0, 7)} />}
       {agent && (
         <span>

@@ -1,19 +1,20 @@
 import type { Build } from "../../protocol/build.ts";
 import { isEnded } from "../../protocol/build-states.ts";
-import type { Explanation } from "../../protocol/explain.ts";
 import { outcomeOf, unaskedEnd } from "../build-outcome.ts";
 import { RowOrigin } from "../components/build-origin.tsx";
 import { ShortName } from "../components/short-name.tsx";
 import { isWaiting, StateIcon, wordOf } from "../components/state.tsx";
 import { Elapsed, RelativeTime } from "../components/time.tsx";
+import { refName } from "../ref-name.ts";
+import { JobSegments } from "./job-segments.tsx";
 
-/** Names by id, and why builds wait by the id of the build. */
+/** Names by id, and why builds wait, in a sentence, by the id of the build. */
 export interface BuildDetails {
   now: Date;
   repositories: Map<string, string>;
   pipelines: Map<string, string>;
   agents: Map<string, string>;
-  explanations: Map<string, Explanation>;
+  whys: Map<string, string>;
 }
 
 /** Dots of a branch: its last builds. */
@@ -27,24 +28,46 @@ interface RowProps {
 const stateOf = ({ status, waitsFor }: Build) => (waitsFor.length > 0 ? "asking" : status);
 
 /** What a commit says, in a word; or what else the build is of. */
-const subjectOf = ({ subject, pull, schedule, tag, branch, commitSha }: Build): string =>
-  subject ?? pull?.title ?? schedule ?? `${tag ?? branch}${commitSha ? ` at ${commitSha.slice(0, 7)}` : ""}`;
+const subjectOf = (build: Build): string => {
+  const { subject, pull, schedule, commitSha } = build;
+  return subject ?? pull?.title ?? schedule ?? `${refName(build)}${commitSha ? ` at ${commitSha.slice(0, 7)}` : ""}`;
+};
 
 const failedTests = ({ tests }: Build): string | null =>
   tests && tests.failed > 0
     ? `${tests.failed.toLocaleString("en")} of ${tests.total.toLocaleString("en")} tests failed`
     : null;
 
+/** A green row needs no words. */
+const saysNothing = ({ status }: Build): boolean => status === "succeeded";
+
+/** How it failed, and the line of its log that says why. */
+const Outcome = ({ build }: { build: Build }) => {
+  const { failedLine } = build;
+  const said = [failedTests(build), failedLine === null ? outcomeOf(build) : null].filter(Boolean).join(", ");
+  return (
+    <span class="outcome">
+      {said || (failedLine === null ? "failed" : "")}
+      {said && failedLine && " · "}
+      {failedLine && (
+        <bdi class="failed-line" title={failedLine}>
+          {failedLine}
+        </bdi>
+      )}
+    </span>
+  );
+};
+
 /** Why it waits, where it runs, or how it ended: one line under the subject. */
 const Note = ({ build, details }: RowProps) => {
   const { status, waitsFor, agentId, id } = build;
   if (waitsFor.length > 0) return <>{waitsFor[0]?.gate.message ?? wordOf("asking")}</>;
-  if (isWaiting(status)) return <>{details.explanations.get(id)?.message ?? "waits for its turn"}</>;
+  if (isWaiting(status)) return <>{details.whys.get(id) ?? "waits for its turn"}</>;
   if (!isEnded(status)) return <bdi>{agentId === null ? "" : details.agents.get(agentId)}</bdi>;
   if (status === "failed") {
-    return <span class="outcome">{[failedTests(build), outcomeOf(build)].filter(Boolean).join(", ") || "failed"}</span>;
+    return <Outcome build={build} />;
   }
-  return <>{unaskedEnd(build) ?? (status === "succeeded" ? null : wordOf(status))}</>;
+  return <>{unaskedEnd(build) ?? (saysNothing(build) ? null : wordOf(status))}</>;
 };
 
 const Took = ({ build: { startedAt, queuedAt, finishedAt }, now }: { build: Build; now: Date }) =>
@@ -87,7 +110,7 @@ const SpokenName = ({ build, details }: RowProps) => {
 
 const Ref = ({ build }: { build: Build }) => (
   <span class="ref">
-    <bdi class="branch">{build.tag ?? build.branch}</bdi>
+    <bdi class="branch">{refName(build)}</bdi>
     {build.commitSha && <code class="sha">{build.commitSha.slice(0, 7)}</code>}
   </span>
 );
@@ -100,7 +123,7 @@ export const BuildRow = ({ build, details, children }: RowProps & { children?: u
       <SpokenName build={build} details={details} />
       <bdi>{subjectOf(build)}</bdi>
     </a>
-    <span class="why">
+    <span class={saysNothing(build) ? "why is-silent" : "why"}>
       <span class={isEnded(build.status) ? "sr" : undefined}>
         {wordOf(stateOf(build))}
         {isEnded(build.status) ? " " : " · "}
@@ -113,6 +136,7 @@ export const BuildRow = ({ build, details, children }: RowProps & { children?: u
       <RowOrigin build={build} />
     </span>
     <Of build={build} details={details} />
+    {build.jobCounts && <JobSegments counts={build.jobCounts} />}
     <span class="took-cell">
       <Took build={build} now={details.now} />
     </span>

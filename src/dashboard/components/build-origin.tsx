@@ -1,4 +1,5 @@
 import type { Build, BuildEvent } from "../../protocol/build.ts";
+import { isHeadOfFork } from "../ref-name.ts";
 
 /** What made a build: a word for lists and forms, and a shape beside it. */
 const EVENTS: Record<BuildEvent, { word: string; shape: unknown }> = {
@@ -32,7 +33,8 @@ const EventIcon = ({ event }: { event: BuildEvent }) => (
 const unlessSaid = (title: string | null, subject: string | null): string | null => (title === subject ? null : title);
 
 /** A short line of a row: what made the build, and who wrote the commit. */
-export const RowOrigin = ({ build: { event, pull, author, subject, schedule } }: { build: Build }) => {
+export const RowOrigin = ({ build }: { build: Build }) => {
+  const { event, pull, author, subject, schedule } = build;
   const name = pull ? unlessSaid(pull.title, subject) : schedule;
   return (
     <>
@@ -40,7 +42,7 @@ export const RowOrigin = ({ build: { event, pull, author, subject, schedule } }:
         <span class="origin">
           <EventIcon event={event} />
           <span class={pull ? "sr" : undefined}>{eventOf(event).word}</span>
-          {pull && <span>#{pull.number}</span>}
+          {pull && !isHeadOfFork(build) && <span>#{pull.number}</span>}
           {name && <span class="name">{name}</span>}
           {author && <span class="author">{author}</span>}
         </span>

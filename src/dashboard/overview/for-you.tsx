@@ -8,6 +8,7 @@ import { outcomeOf } from "../build-outcome.ts";
 import { StateIcon, wordOf } from "../components/state.tsx";
 import { Elapsed, RelativeTime } from "../components/time.tsx";
 import { hasRole } from "../permissions.ts";
+import { refName } from "../ref-name.ts";
 
 const SHOWN = 5;
 
@@ -86,10 +87,11 @@ const Gate = ({ build, asks, names, now }: { build: Build; asks: WaitsFor; names
     buildId={build.id}
     number={build.number}
     state="asking"
-    loud={asks.gate.message ?? build.subject ?? asks.key}
+    loud={(build.approval ? build.subject : asks.gate.message) ?? asks.gate.message ?? asks.key}
     actions={<Decision jobId={asks.jobId} />}
   >
-    <PipelineName build={build} names={names} /> #{build.number} waits for your approval
+    <PipelineName build={build} names={names} /> #{build.number}{" "}
+    {build.approval ? "is of somebody outside the repository and" : ""} waits for your approval
     {asks.gate.since && (
       <>
         {" since "}
@@ -117,21 +119,21 @@ const Red = ({ history, names, now }: { history: PipelineHistory; names: Names; 
 };
 
 const Own = ({ build, names, now }: { build: Build; names: Names; now: Date }) => {
-  const { id, number, status, subject, branch, tag, startedAt, queuedAt, finishedAt } = build;
+  const { id, number, status, subject, startedAt, queuedAt, finishedAt } = build;
   return (
-    <Item id={`own-${id}`} buildId={id} number={number} state={status} loud={subject ?? `${tag ?? branch}`}>
+    <Item id={`own-${id}`} buildId={id} number={number} state={status} loud={subject ?? refName(build)}>
       you started <PipelineName build={build} names={names} />
       {subject && (
         <>
           {" on "}
-          <bdi>{tag ?? branch}</bdi>
+          <bdi>{refName(build)}</bdi>
         </>
       )}{" "}
       {finishedAt === null ? (
         <Elapsed from={startedAt ?? queuedAt} to={null} now={now} />
       ) : (
         <>
-          <RelativeTime at={finishedAt} now={now} /> <span class="outcome">{outcomeOf(build)}</span>
+          <RelativeTime at={finishedAt} now={now} /> <bdi class="outcome">{build.failedLine ?? outcomeOf(build)}</bdi>
         </>
       )}
     </Item>

@@ -1,26 +1,24 @@
 import type { Build } from "../../protocol/build.ts";
 import { isEnded } from "../../protocol/build-states.ts";
-import type { Explanation } from "../../protocol/explain.ts";
 import { listAgents } from "../../services/agents.ts";
 import { listBuilds } from "../../services/build-list.ts";
-import type { Context } from "../../services/core/context.ts";
-import { explainBuild } from "../../services/explain.ts";
+import { whyEach } from "../../services/explain.ts";
 import { listPipelines } from "../../services/pipelines.ts";
 import { listRepositories } from "../../services/repositories.ts";
 import { BuildFilterForm, readBuildFilter } from "../build-filter.tsx";
 import { type BuildDetails, BuildRow, Dots } from "../builds/build-row.tsx";
 import { byBranch } from "../builds/by-branch.ts";
+import { byDay } from "../builds/by-day.ts";
 import { FilterNotice } from "../components/filter-notice.tsx";
 import { isWaiting } from "../components/state.tsx";
 import { count } from "../count.ts";
 import { FirstHour } from "../first-hour/first-hour.tsx";
 import type { Page } from "../page-definition.ts";
 import { hasRole } from "../permissions.ts";
-import { byId, namesById, noInput } from "../verb-input.ts";
+import { namesById, noInput } from "../verb-input.ts";
 
-/** Queued builds that this page explains. Each one's own page explains it too. */
-const EXPLAINED = 5;
-const REFRESH_SECONDS = { active: 2, idle: 15 };
+/** Of a page whose builds run, or wait; and of one with older builds, where little changes. */
+const REFRESH_SECONDS = { running: 2, waiting: 5, idle: 15 };
 /** Builds of a page by branches: of each branch its newest is a row. */
 const GROUPED = 100;
 
@@ -46,21 +44,43 @@ const Views = ({ query, isFlat }: { query: URLSearchParams; isFlat: boolean }) =
   </nav>
 );
 
-const Rows = ({ builds, details, isFlat }: { builds: Build[]; details: BuildDetails; isFlat: boolean }) => (
-  <ol class={isFlat ? "rows" : "rows by-branch"} id="builds" data-announce="build">
-    {isFlat
-      ? builds.map((build) => (
+interface RowsProps {
+  builds: Build[];
+  details: BuildDetails;
+}
+
+const Branches = ({ builds, details }: RowsProps) => (
+  <ol class="rows by-branch" id="builds" data-announce="build">
+    {byBranch(builds).map(({ key, newest, builds: ofBranch }) => (
+      <li id={`g-${key}`} class="row" data-row>
+        <BuildRow build={newest} details={details}>
+          <Dots builds={ofBranch} />
+        </BuildRow>
+      </li>
+    ))}
+  </ol>
+);
+
+const DAY = new Intl.DateTimeFormat("en-GB", {
+  ...{ weekday: "long", day: "numeric", month: "long", year: "numeric", timeZone: "UTC" },
+});
+
+const Days = ({ builds, details }: RowsProps) => (
+  <ol class="rows" id="builds" data-announce="build">
+    {byDay(builds).map(({ day, builds: ofDay }) => (
+      <>
+        <li id={`d-${day}`} class="day">
+          <h2>
+            <time datetime={day}>{DAY.format(new Date(day))}</time> <span class="hint">UTC</span>
+          </h2>
+        </li>
+        {ofDay.map((build) => (
           <li id={`r-${build.id}`} class="row" data-row>
             <BuildRow build={build} details={details} />
           </li>
-        ))
-      : byBranch(builds).map(({ key, newest, builds: ofBranch }) => (
-          <li id={`g-${key}`} class="row" data-row>
-            <BuildRow build={newest} details={details}>
-              <Dots builds={ofBranch} />
-            </BuildRow>
-          </li>
         ))}
+      </>
+    ))}
   </ol>
 );
 
@@ -82,10 +102,10 @@ const Places = ({ query, shown, nextCursor }: PlacesProps) => (
   </p>
 );
 
-const explain = async (context: Context, builds: Build[]): Promise<Map<string, Explanation>> => {
-  const queued = builds.filter(({ status }) => isWaiting(status)).slice(-EXPLAINED);
-  const explanations = await Promise.all(queued.map(({ id }) => explainBuild.run(context, byId(id))));
-  return new Map(explanations.map((explanation) => [explanation.buildId, explanation]));
+const refreshSeconds = (builds: Build[], isFirstPage: boolean): number => {
+  const active = builds.filter(({ status }) => !isEnded(status));
+  if (!isFirstPage || active.length === 0) return REFRESH_SECONDS.idle;
+  return active.every(({ status }) => isWaiting(status)) ? REFRESH_SECONDS.waiting : REFRESH_SECONDS.running;
 };
 
 export const buildsPage: Page = {
@@ -106,12 +126,15 @@ export const buildsPage: Page = {
       repositories: namesById(repositories, ({ fullName }) => fullName),
       pipelines: namesById(pipelines, ({ name }) => name),
       agents: namesById(agents, ({ name }) => name),
-      explanations: await explain(context, builds),
+      whys: await whyEach(
+        context,
+        builds.filter(({ status }) => isWaiting(status)).map(({ id }) => id),
+      ),
     };
     return {
       title: "Builds",
       section: "builds",
-      refreshSeconds: builds.every(({ status }) => isEnded(status)) ? REFRESH_SECONDS.idle : REFRESH_SECONDS.active,
+      refreshSeconds: refreshSeconds(builds, !query.has("cursor")),
       body: (
         <>
           <FilterNotice errors={errors} />
@@ -122,10 +145,10 @@ export const buildsPage: Page = {
                 Run build
               </a>
             )}
-            <BuildFilterForm query={query} repositories={details.repositories} />
+            <BuildFilterForm query={query} repositories={details.repositories} isFiltered={isFiltered} />
           </div>
           {builds.length > 0 && <Views query={query} isFlat={isFlat} />}
-          <Rows builds={builds} details={details} isFlat={isFlat} />
+          {isFlat ? <Days builds={builds} details={details} /> : <Branches builds={builds} details={details} />}
           {builds.length === 0 && isFiltered && (
             <p class="empty">
               No build matches. <a href="/app/builds">Show all</a>

@@ -4,6 +4,7 @@ import type { GraphJob } from "../jobs/graph.ts";
 import type { JobNode } from "../jobs/node.ts";
 import type { DecisionContext } from "./decision.ts";
 import { explain } from "./explain.ts";
+import type { BuildFacts } from "./facts.ts";
 import type { BuildGraph, PoolState } from "./state.ts";
 
 type PingedAt = (agentId: string) => number;
@@ -46,6 +47,19 @@ const waitOf = ({ graph, nodes }: BuildGraph, job: GraphJob, { gate }: JobNode):
   return say("needs", `It waits for the end of ${open.map(({ key }) => key).join(", ")}.`);
 };
 
+const heldJobs = (state: PoolState, { graph }: BuildGraph): BuildFacts[] =>
+  graph.jobs.flatMap(({ id }) => state.builds.get(id) ?? []);
+
+const queuedOf = (jobs: BuildFacts[]): BuildFacts[] =>
+  jobs.filter(({ status }) => isQueued(status)).sort((left, right) => left.seq - right.seq);
+
+/** The job in the queue for which a build waits: its own, or the first of several. */
+export const queuedJob = (state: PoolState, buildId: string): BuildFacts | undefined => {
+  const graph = state.graphs.get(buildId);
+  const build = state.builds.get(buildId);
+  return queuedOf(graph ? heldJobs(state, graph) : build ? [build] : [])[0];
+};
+
 /** Why a build of several jobs waits: its gates, or the first of its jobs in the queue; or that it runs. */
 export const explainSeveral = (
   state: PoolState,
@@ -57,8 +71,8 @@ export const explainSeveral = (
   const build = state.builds.get(buildId);
   if (!known || !build) return undefined;
   const { status } = build;
-  const held = known.graph.jobs.flatMap(({ id }) => state.builds.get(id) ?? []);
-  const queued = held.filter((job) => isQueued(job.status)).sort((left, right) => left.seq - right.seq);
+  const held = heldJobs(state, known);
+  const queued = queuedOf(held);
   if (held.length > queued.length) {
     const ended = [...known.nodes.values()].filter(({ end }) => end).length;
     const message = `${held.length - queued.length} of its ${known.nodes.size} jobs run, and ${ended} have ended.`;

@@ -25,6 +25,20 @@ const isUnresponsive = (agent: AgentFacts, context: DecisionContext): boolean =>
 const tooOldFor = (unknown: Feature[]): string =>
   unknown.includes("untrusted") ? "too old for untrusted builds" : `too old for ${unknown.join(", ")} in the file`;
 
+/** Why no agent takes a job, of each agent. Empty where an agent could. */
+export type ReasonsByAgent = Map<AgentFacts, Reason[]>;
+
+/** Looks at every agent. */
+export const reasonsByAgent = (
+  state: PoolState,
+  job: JobFacts,
+  context: DecisionContext,
+  pingedAt: (agentId: string) => number,
+): ReasonsByAgent =>
+  new Map(
+    [...state.agents.values()].map((agent) => [agent, reasonsOf(state, agent, job, context, pingedAt(agent.id))]),
+  );
+
 const reasonsOf = (state: PoolState, agent: AgentFacts, job: JobFacts, context: DecisionContext, pingedAt: number) => {
   const reasons = unmetRequirements(agent, job.requires);
   if (isReserved(agent.labels, job.requires.labels))
@@ -124,13 +138,17 @@ const LEASED_MESSAGES: Record<LeasedStatus, (agent: string) => string> = {
   canceling: (agent) => `It was canceled; ${agent} is stopping it.`,
 };
 
-/** Why a build waits, with the reasons for each agent, or its state. `pingedAt` is the last ping on an agent's socket. */
+/**
+ * Why a build waits, with the reasons for each agent, or its state. `pingedAt` is the last ping on an agent's socket.
+ * @param known the reasons for each agent, where they were found already
+ */
 export const explain = (
   state: PoolState,
   build: BuildFacts,
   job: JobFacts,
   context: DecisionContext,
   pingedAt: (agentId: string) => number,
+  known?: ReasonsByAgent,
 ): Explanation => {
   const { id: buildId, status, reason } = build;
   const notQueued = { buildId, status, ahead: null, agents: [] };
@@ -145,9 +163,7 @@ export const explain = (
     const message = `It waits for approval of its commit, by a person with the role ${APPROVER}.`;
     return { ...notQueued, code: "gate", ...sentence(message) };
   }
-  const reasons = new Map(
-    [...state.agents.values()].map((agent) => [agent, reasonsOf(state, agent, job, context, pingedAt(agent.id))]),
-  );
+  const reasons = known ?? reasonsByAgent(state, job, context, pingedAt);
   const agents = [...reasons]
     .map(([agent, agentReasons]) => viewOf(agent, agentReasons))
     .sort((left, right) => left.codes.length - right.codes.length);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { explain } from "../../../src/domain/pool/explain.ts";
+import { explainEach } from "../../../src/domain/pool/explain-each.ts";
 import { measure } from "../../../src/domain/pool/metrics.ts";
 import { toPrometheus } from "../../../src/domain/pool/prometheus.ts";
 import { Explanation, sentence } from "../../../src/protocol/explain.ts";
@@ -151,5 +152,40 @@ describe("metrics", () => {
     const sample = /^millrace_[a-z_]+\{[a-z]+="[^\n]*"\} [\d.]+$/;
     for (const line of lines)
       expect(line.startsWith("# HELP ") || line.startsWith("# TYPE ") || sample.test(line)).toBe(true);
+  });
+});
+
+describe("why each of a list waits", () => {
+  it("is what each one's own explanation says, and the agents are looked at once for each need", () => {
+    const pool = new TestPool();
+    for (let index = 0; index < 30; index += 1) pool.agent({ id: uuid(60 + index), name: `agent-${index}` });
+    const plain = Array.from({ length: 20 }, (_, index) => pool.build({ id: uuid(10 + index) }));
+    const labelled = Array.from({ length: 20 }, (_, index) =>
+      pool.build({ id: uuid(40 + index), requires: { labels: ["gpu"] } }),
+    );
+    const { state, context } = pool.model;
+    let looks = 0;
+    const ids = [...plain, ...labelled, "of another pool"];
+    const said = explainEach(state, ids, { ...context, now: pool.now }, () => {
+      looks += 1;
+      return 0;
+    });
+    expect([...said.keys()]).toEqual([...plain, ...labelled]);
+    for (const [id, message] of said) expect(message).toBe(explained(pool, id).message);
+    expect(new Set(said.values()).size).toBeGreaterThan(2);
+    expect(looks).toBe(2 * 30);
+  });
+
+  it("is said for ten needs at most, of those that wait alone", () => {
+    const pool = new TestPool();
+    const agent = pool.agent();
+    const running = pool.build({ id: uuid(1) });
+    agent.claimAndStart();
+    const ids = Array.from({ length: 12 }, (_, index) =>
+      pool.build({ id: uuid(10 + index), requires: { labels: [`label-${index}`] } }),
+    );
+    const { state, context } = pool.model;
+    const said = explainEach(state, [running, ...ids], { ...context, now: pool.now }, () => 0);
+    expect([...said.keys()]).toEqual(ids.slice(0, 10));
   });
 });

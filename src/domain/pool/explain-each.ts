@@ -1,0 +1,34 @@
+import type { DecisionContext } from "./decision.ts";
+import { explain, type ReasonsByAgent, reasonsByAgent } from "./explain.ts";
+import { queuedJob } from "./explain-jobs.ts";
+import type { JobFacts } from "./facts.ts";
+import type { PoolState } from "./state.ts";
+
+/** Different needs for which all agents are looked at: builds that need yet another thing are left out. */
+const MOST_NEEDS = 10;
+
+/** Jobs with the same one wait for the same agents. */
+const needOf = ({ requires, features = [], jobOf, releasedBy, passedOver }: JobFacts): string =>
+  JSON.stringify([requires, features, jobOf !== undefined, releasedBy, passedOver ?? null]);
+
+/** Why each of these builds waits, in a sentence, by its id. Only of those that wait in the queue. */
+export const explainEach = (
+  state: PoolState,
+  buildIds: readonly string[],
+  context: DecisionContext,
+  pingedAt: (agentId: string) => number,
+): Map<string, string> => {
+  const known = new Map<string, ReasonsByAgent>();
+  const said = new Map<string, string>();
+  for (const id of buildIds) {
+    const queued = queuedJob(state, id);
+    const job = queued && state.jobs.get(queued.id);
+    if (!job) continue;
+    const need = needOf(job);
+    if (!known.has(need) && known.size >= MOST_NEEDS) continue;
+    const reasons = known.get(need) ?? reasonsByAgent(state, job, context, pingedAt);
+    known.set(need, reasons);
+    said.set(id, explain(state, queued, job, context, pingedAt, reasons).message);
+  }
+  return said;
+};
