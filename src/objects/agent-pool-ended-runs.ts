@@ -18,21 +18,25 @@ WITH newest AS (
 ), ended AS MATERIALIZED (
   SELECT b.id, ${facts("b.facts")} AS facts FROM newest JOIN build b USING (seq)
 ), run AS (
-  SELECT id AS buildId, NULL AS jobId, facts ->> '$.number' AS number, facts ->> '$.pipelineId' AS pipelineId,
+  SELECT id AS buildId, NULL AS jobId, NULL AS place, facts ->> '$.number' AS number, facts ->> '$.pipelineId' AS pipelineId,
     facts ->> '$.job.agentId' AS agentId, facts ->> '$.status' AS status,
     facts ->> '$.startedAt' AS startedAt, facts ->> '$.finishedAt' AS finishedAt
   FROM ended WHERE facts -> '$.several' IS NULL
   UNION ALL
-  SELECT buildId, jobId, number, pipelineId, job ->> '$.agentId', job ->> '$.status', job ->> '$.startedAt', job ->> '$.finishedAt'
+  SELECT buildId, jobId, place, number, pipelineId, job ->> '$.agentId', job ->> '$.status', job ->> '$.startedAt', job ->> '$.finishedAt'
   FROM (
     SELECT ended.id AS buildId, j.id AS jobId, ended.facts ->> '$.number' AS number,
-      ended.facts ->> '$.pipelineId' AS pipelineId, ${facts("j.facts")} -> '$.node.end' AS job
+      ended.facts ->> '$.pipelineId' AS pipelineId, ${facts("j.facts")} -> '$.node.end' AS job,
+      ${facts("j.facts")} ->> '$.node.index' AS place
     FROM ended JOIN build_job j ON j.build_id = ended.id LIMIT ${JOBS}
   ) WHERE job -> '$.adopted' IS NULL
 )
-SELECT * FROM run WHERE agentId IN (SELECT value FROM json_each(?3))
-  AND startedAt IS NOT NULL AND finishedAt > ?1
-ORDER BY finishedAt DESC LIMIT ?4`;
+SELECT buildId, jobId, number, pipelineId, agentId, status, startedAt, finishedAt,
+  (SELECT ${facts("p.facts")} ->> ('$.graph.jobs[' || place || '].key') FROM plan p WHERE p.build_id = buildId) AS jobKey
+FROM (
+  SELECT * FROM run WHERE agentId IN (SELECT value FROM json_each(?3)) AND startedAt IS NOT NULL AND finishedAt > ?1
+  ORDER BY finishedAt DESC LIMIT ?4
+)`;
 
 export interface AskedRuns {
   agentIds: readonly string[];

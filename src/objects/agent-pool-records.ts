@@ -193,13 +193,14 @@ export class PoolRecords {
     return ids.slice(0, limit).map((id) => this.agent(id));
   }
 
-  /** What these agents run, and ran within the last hour: the newest first, and no more than a page shows. */
+  /** What these agents run, and ran within the last hour: what began last first, and no more than a page shows. */
   runs(agentIds: readonly string[]): AgentRun[] {
     const { state, storage, context } = this.#engine;
     const since = context.now - RUNS_MS;
     const known = [...runsUnderWay(state, agentIds), ...runsOfActiveBuilds(state, agentIds, since)];
     const limit = Math.max(0, MOST_RUNS - known.length);
-    return [...known, ...storage.endedRuns({ agentIds, since, untold: endedUntold(state), limit })];
+    const ended = storage.endedRuns({ agentIds, since, untold: endedUntold(state), limit });
+    return [...known, ...ended].sort((left, right) => right.startedAt - left.startedAt);
   }
 
   grant(granted: Granted): Grant {

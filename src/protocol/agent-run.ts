@@ -6,6 +6,8 @@ export interface AgentRun {
   buildId: string;
   /** Null where the build is one job. */
   jobId: string | null;
+  /** Key of that job; null too where its plan cannot be read. */
+  jobKey: string | null;
   /** Of the build. */
   number: number;
   pipelineId: string | null;

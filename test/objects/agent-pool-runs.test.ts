@@ -2,7 +2,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { describe, expect, it } from "vitest";
 import { MOST_RUNS } from "../../src/protocol/agent-run.ts";
 import { newBuildSetup, takeNewJob, trigger } from "../support/build-setup.ts";
-import { planNext, runNext, takeAndStart } from "../support/jobs.ts";
+import { held, planNext, runNext, takeAndStart } from "../support/jobs.ts";
 import { type Pool, poolOf } from "./agent-pool-support.ts";
 
 const TWO_HOURS_MS = 2 * 60 * 60 * 1000;
@@ -52,10 +52,14 @@ describe("what agents ran", () => {
     const { root, buildId, ids } = await planNext(agent, FILE);
     await runNext(agent);
     const runs = async () =>
-      Object.fromEntries((await pool.runs([agent.id])).map(({ jobId, status }) => [jobId, status]));
-    expect(await runs()).toEqual({ [ids.lint as string]: "succeeded" });
-    await runNext(agent, { status: "failed", exitCode: 1 });
-    const both = { [ids.lint as string]: "succeeded", [ids.test as string]: "failed" };
+      Object.fromEntries(
+        (await pool.runs([agent.id])).map(({ jobId, jobKey, status }) => [jobId, `${jobKey} ${status}`]),
+      );
+    expect(await runs()).toEqual({ [ids.lint as string]: "lint succeeded" });
+    const job = await takeAndStart(agent);
+    expect((await pool.runs([agent.id]))[0]).toMatchObject({ jobId: ids.test, jobKey: "test", status: "running" });
+    await held(agent, job, "POST", "finish", { status: "failed", exitCode: 1 });
+    const both = { [ids.lint as string]: "lint succeeded", [ids.test as string]: "test failed" };
     expect(await runs()).toEqual(both);
     await pool.flush();
     expect(await runs()).toEqual(both);

@@ -15,6 +15,11 @@ interface AgentRowProps extends HourProps {
 
 const Facts = ({ agent, now }: Pick<AgentRowProps, "agent" | "now">) => (
   <span class="why">
+    {!agent.isOnline && (
+      <>
+        seen <RelativeTime at={agent.lastHeartbeatAt} now={now} />,{" "}
+      </>
+    )}
     {platformOf(agent)}
     {agent.version && (
       <>
@@ -23,11 +28,6 @@ const Facts = ({ agent, now }: Pick<AgentRowProps, "agent" | "now">) => (
       </>
     )}
     {agent.isEphemeral && ", one build only"}
-    {!agent.isOnline && (
-      <>
-        , seen <RelativeTime at={agent.lastHeartbeatAt} now={now} />
-      </>
-    )}
   </span>
 );
 
@@ -46,7 +46,7 @@ export const AgentRow = ({ agent, runs, pipelines, now, canChange, search }: Age
       </a>{" "}
       <Facts agent={agent} now={now} />
     </span>
-    <span class="labels">
+    <span class="labels" title={capabilitiesOf(agent).join(", ")}>
       {capabilitiesOf(agent).map((label) => (
         <span class="label">{label}</span>
       ))}

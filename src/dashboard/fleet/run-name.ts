@@ -2,9 +2,11 @@ import type { AgentRun } from "../../protocol/agent-run.ts";
 import { wordOf } from "../components/state.tsx";
 import { formatDuration } from "../format-time.ts";
 
-/** `#84 acme/shop / ci`; the number alone where the pipeline has no name yet. */
-export const nameOfRun = ({ number, pipelineId }: AgentRun, pipelines: ReadonlyMap<string, string>): string =>
-  [`#${number}`, pipelines.get(pipelineId ?? "")].filter(Boolean).join(" ");
+/** `#84 acme/shop / ci`, or `#84 acme/shop / ci, lint`; the number alone where the pipeline has no name yet. */
+export const nameOfRun = ({ number, pipelineId, jobKey }: AgentRun, pipelines: ReadonlyMap<string, string>): string => {
+  const build = [`#${number}`, pipelines.get(pipelineId ?? "")].filter(Boolean).join(" ");
+  return [build, jobKey].filter(Boolean).join(", ");
+};
 
 export const addressOfRun = ({ buildId, jobId }: AgentRun): string =>
   jobId === null ? `/app/builds/${buildId}` : `/app/jobs/${jobId}`;

@@ -7,7 +7,9 @@ import { RelativeTime } from "../components/time.tsx";
 import { AgentActions } from "../fleet/agent-actions.tsx";
 import { AgentState } from "../fleet/agent-state.tsx";
 import { AgentVersion } from "../fleet/agent-version.tsx";
+import type { HourProps } from "../fleet/hour-bar.tsx";
 import { LastHour } from "../fleet/last-hour.tsx";
+import { addressOfRun, nameOfRun } from "../fleet/run-name.ts";
 import type { Page } from "../page-definition.ts";
 import { hasRole } from "../permissions.ts";
 import { byId } from "../verb-input.ts";
@@ -48,19 +50,27 @@ const Facts = ({ agent, now }: { agent: Agent; now: Date }) => (
 );
 
 /** What it does now. */
-const Now = ({ agent: { currentBuildId, isDraining, isEphemeral } }: { agent: Agent }) => (
-  <p>
-    {currentBuildId ? (
-      <>
-        It runs <a href={`/app/builds/${currentBuildId}`}>a build</a>.
-      </>
-    ) : (
-      "It runs nothing."
-    )}
-    {isDraining && " It takes no new builds."}
-    {isEphemeral && " It goes after one build."}
-  </p>
-);
+const Now = ({ agent, runs, pipelines }: { agent: Agent } & Omit<HourProps, "now">) => {
+  const { currentBuildId, isDraining, isEphemeral } = agent;
+  const run = runs.find(({ finishedAt }) => finishedAt === null);
+  return (
+    <p>
+      {currentBuildId ? (
+        <>
+          It runs{" "}
+          <a href={run ? addressOfRun(run) : `/app/builds/${currentBuildId}`}>
+            <bdi>{run ? nameOfRun(run, pipelines) : "a build"}</bdi>
+          </a>
+          .
+        </>
+      ) : (
+        "It runs nothing."
+      )}
+      {isDraining && " It takes no new builds."}
+      {isEphemeral && " It goes after one build."}
+    </p>
+  );
+};
 
 export const agentPage: Page = {
   path: "/agents/:id",
@@ -85,7 +95,7 @@ export const agentPage: Page = {
             <AgentState agent={agent} />
             <a href={`/app/builds?agent=${encodeURIComponent(agent.name)}&view=all`}>Its builds</a>
           </p>
-          <Now agent={agent} />
+          <Now agent={agent} runs={runs} pipelines={pipelines} />
           <LastHour runs={runs} pipelines={pipelines} now={context.now} />
           <Facts agent={agent} now={context.now} />
         </>
