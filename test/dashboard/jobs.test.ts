@@ -2,7 +2,9 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { columnsOf, opensAtFirst } from "../../src/dashboard/jobs/arrange.ts";
 import { JobList } from "../../src/dashboard/jobs/job-list.tsx";
+import { spanOf } from "../../src/dashboard/jobs/job-segments.ts";
 import { timeAxis } from "../../src/dashboard/waterfall/time-axis.ts";
+import { Waterfall } from "../../src/dashboard/waterfall/waterfall.tsx";
 import type { JobOfBuild } from "../../src/protocol/build-job.ts";
 import { countToRetry } from "../../src/services/jobs-to-retry.ts";
 import { gateRecord, idleJob, jobRecord } from "./job-records.ts";
@@ -95,6 +97,31 @@ describe("the list of a build's jobs", () => {
     const dropped = [1, 2].map((n) => idleJob(`test (${n})`, { matrix, status: "dropped", cause }));
     expect(opensAtFirst(dropped)).toBe(false);
     expect(linesOf(dropped)[0]).toBe("test 2 jobs 2 dropped dropped: lint failed");
+  });
+
+  it("draws the combinations of a matrix as one stretch, from the first that began to the last that ended", () => {
+    const [early, late] = ["2026-01-01T10:00:00.000Z", "2026-01-01T10:00:30.000Z"];
+    const [soon, end] = ["2026-01-01T10:00:40.000Z", "2026-01-01T10:01:00.000Z"];
+    const first = jobRecord("test (1)", { startedAt: early, finishedAt: soon });
+    const second = jobRecord("test (2)", { startedAt: late, finishedAt: end });
+    const whole = { from: Date.parse(early), to: Date.parse(end), state: "succeeded" };
+    expect(spanOf([first, second])).toEqual([whole]);
+    expect(spanOf([first, { ...second, status: "failed" }])).toEqual([{ ...whole, state: "failed" }]);
+    const running = { ...second, status: "running" as const, finishedAt: null };
+    expect(spanOf([first, running, idleJob("test (3)")])).toEqual([{ ...whole, to: null, state: "running" }]);
+    expect(spanOf([idleJob("test (3)"), { ...first, adoptedFrom: first.id }])).toEqual([]);
+    expect(shown([first, second].map((job) => ({ ...job, matrix: { n: "1" } })))).toMatch(
+      /<summary>.*<rect class="stretch is-succeeded".*<\/summary>/s,
+    );
+  });
+
+  it("gives the room of a name to the bars where all names are short", () => {
+    const drawn = (names: string[]) => {
+      const times = names.map((name) => ({ name, word: "", waited: null, took: null, usual: undefined }));
+      return String(Waterfall({ title: "", told: "", axis, noun: "job", times, children: "" }));
+    };
+    expect(drawn(["lint"])).toContain('class="fall is-short"');
+    expect(drawn(["lint", "a name of many characters"])).toContain('class="fall"');
   });
 
   it("names combinations by their key where the file gives all of them one name", () => {

@@ -17,7 +17,7 @@ import {
   statesOf,
 } from "./arrange.ts";
 import { whyOf } from "./cause.tsx";
-import { askedOf, segmentsOf } from "./job-segments.ts";
+import { askedOf, segmentsOf, spanOf } from "./job-segments.ts";
 import { hasLostAttempts, triesOf } from "./tries.ts";
 
 /** What rows show beside the jobs themselves. */
@@ -87,6 +87,7 @@ const JobRow = ({ job, of, all, names, times }: RowProps) => {
   const state = stateOf(job);
   const tries = job.status === "queued" ? null : triesOf(job);
   const segments = segmentsOf(job, times.steps.get(job.id));
+  const asked = askedOf(job);
   return (
     <li id={`j-${job.id}`} class="fall-row job" data-row>
       <StateIcon state={state} />
@@ -100,12 +101,12 @@ const JobRow = ({ job, of, all, names, times }: RowProps) => {
         waitedFrom={job.queuedAt === null || job.adoptedFrom ? null : Date.parse(job.queuedAt)}
         segments={segments}
         usual={times.usual.get(job.key)}
-        asked={askedOf(job)}
+        asked={asked}
       />
       <span class="fall-end">
         {job.startedAt && <Elapsed from={job.startedAt} to={job.finishedAt} now={names.now} />}
       </span>
-      <span class={segments.length > 0 ? "job-note" : "job-note is-alone"}>
+      <span class={segments.length > 0 || asked ? "job-note" : "job-note is-alone"}>
         {" "}
         {job.mayFail && <span class="label">may fail</span>} <JobNote job={job} all={all} names={names} />
         {tries && <span class="label">{tries}</span>}
@@ -130,8 +131,11 @@ const Combinations = ({ of, all, names, times }: Omit<RowProps, "job">) => {
     <li class="job-matrix" data-row>
       <details id={`m-${of.key}`} data-opens={opens ? "" : undefined} open={opens}>
         <summary>
-          <StateIcon state={statesOf(jobs)[0] ?? "waiting"} /> <bdi class="what">{of.key}</bdi>{" "}
-          <span class="hint fold">{count(jobs.length, "job")}</span>{" "}
+          <StateIcon state={statesOf(jobs)[0] ?? "waiting"} />{" "}
+          <span class="job-name">
+            <bdi class="what">{of.key}</bdi> <span class="hint fold">{count(jobs.length, "job")}</span>
+          </span>{" "}
+          <Bar axis={times.axis} now={names.now.getTime()} segments={spanOf(jobs)} />
           <span class="job-note">
             {counted(jobs)}
             {first && shareCause(jobs) && (

@@ -1,6 +1,7 @@
 import type { Step } from "../../protocol/build.ts";
 import type { JobOfBuild } from "../../protocol/build-job.ts";
 import type { Segment } from "../waterfall/bar.tsx";
+import { statesOf } from "./arrange.ts";
 
 const time = (at: string | null): number | null => (at === null ? null : Date.parse(at));
 
@@ -14,6 +15,16 @@ export const segmentsOf = (job: JobOfBuild, steps: Step[] = []): Segment[] => {
   const from = Date.parse(job.startedAt);
   if (first) return [{ from, to: first.from, state: "checkout" }, ...begun];
   return [{ from, to: time(job.finishedAt), state: job.status }];
+};
+
+/** From the first job that began to the last end: one stretch for all combinations of a matrix. */
+export const spanOf = (jobs: readonly JobOfBuild[]): Segment[] => {
+  const ran = jobs.flatMap((job) => segmentsOf(job));
+  if (ran.length === 0) return [];
+  const ends = ran.map(({ to }) => to ?? Number.POSITIVE_INFINITY);
+  const [from, last] = [Math.min(...ran.map((one) => one.from)), Math.max(...ends)];
+  const [state = "running"] = statesOf(jobs.filter(({ startedAt }) => startedAt !== null));
+  return [{ from, to: Number.isFinite(last) ? last : null, state }];
 };
 
 /** When somebody was asked whether the job may run, and answered. */

@@ -17,6 +17,9 @@ interface WaterfallProps {
   children: Child;
 }
 
+/** Names of at most so many characters leave the rest of their column to the bars. */
+const SHORT_NAME = 16;
+
 /** Where the time went: a row for each step or job on one axis of time. It is the log's table of contents too. */
 export const Waterfall = ({ title, told, axis, noun, times, children }: WaterfallProps) => (
   <section class="waterfall" id="waterfall" aria-labelledby="waterfall-title">
@@ -24,7 +27,7 @@ export const Waterfall = ({ title, told, axis, noun, times, children }: Waterfal
       <h2 id="waterfall-title">{title}</h2>
       <p class="hint">{told}</p>
     </div>
-    <div class="fall">
+    <div class={times.every(({ name }) => name.length <= SHORT_NAME) ? "fall is-short" : "fall"}>
       {times.length >= FILTERED_FROM && (
         <input
           type="search"
