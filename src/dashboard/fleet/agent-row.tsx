@@ -51,7 +51,7 @@ export const AgentRow = ({ agent, runs, pipelines, now, canChange, search }: Age
         <span class="label">{label}</span>
       ))}
     </span>
-    <span class="agent-hour">
+    <span class="agent-hour hour-line">
       {runs.length > 0 && <span class="sr">In the last hour: {runsInWords(runs)}</span>}
       <HourBar runs={runs} pipelines={pipelines} now={now} />
     </span>

@@ -30,10 +30,10 @@ export const runsInWords = (runs: readonly AgentRun[]): string => {
 
 /** What an agent ran in the last hour, on one line. Where it ran nothing, or was away, nothing is drawn. */
 export const HourBar = ({ runs, pipelines, now }: HourProps) => {
+  if (runs.length === 0) return null;
   const axis = hourUntil(now);
   return (
     <svg class="hour-bar" width="100%" aria-hidden="true">
-      <rect class="hour-track" width="100%" />
       {runs.map((run) => {
         const length = Number.parseFloat(lengthOn(axis, run.startedAt, run.finishedAt ?? axis.to));
         const [x, width] = [placeOn(axis, run.startedAt), `${Math.max(SHORTEST, length)}%`];

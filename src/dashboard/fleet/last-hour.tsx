@@ -30,7 +30,9 @@ export const LastHour = ({ runs, pipelines, now }: HourProps) => (
     </div>
     <div class="hour">
       <Ticks now={now} />
-      <HourBar runs={runs} pipelines={pipelines} now={now} />
+      <div class="hour-line">
+        <HourBar runs={runs} pipelines={pipelines} now={now} />
+      </div>
     </div>
     {runs.length > 0 && (
       <div class="wide">
