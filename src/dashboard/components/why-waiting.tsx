@@ -50,7 +50,7 @@ export const WhyWaiting = ({ why, canAdd }: { why: Explanation; canAdd: boolean 
     <section class="waits" id="waits">
       <h2>Why it waits</h2>
       {requirements.length > 0 && (
-        <p>
+        <p class="needs">
           It needs <strong>{requirements.join(", ")}</strong>.
         </p>
       )}
