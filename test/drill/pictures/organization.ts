@@ -185,9 +185,9 @@ export class PicturedOrganization {
       for (let n = 0; n < 34; n++)
         await writeEndedBuild(db, {
           ...{ orgId: "acme", repoId: repository.id, pipelineId: pipeline.id, number: 34 - n },
-          ...{ at: Date.now() - n * 9 * HOUR_MS - 20 * MINUTE_MS, waitedMs: 3_000 + ((n * 7) % 11) * 2_000 },
+          ...{ at: Date.now() - n * 9 * HOUR_MS - 17 * MINUTE_MS, waitedMs: 3_000 + ((n * 7) % 11) * 2_000 },
           tookMs: (150 + at * 700 + ((n * 37 + at * 11) % 90)) * 1000,
-          status: (n + at) % 9 === 4 ? "failed" : "succeeded",
+          status: (n + 4 * at) % 9 === 4 ? "failed" : "succeeded",
           ...(n % 8 === 5 ? { flaky: 1 } : {}),
           ...{ subject: SUBJECTS[n % 4] ?? "", author: PEOPLE[(n + at) % 4] ?? "" },
         });
