@@ -27,6 +27,15 @@ export class JobRecords {
     );
   }
 
+  /** Those of these ids that are jobs under way, each with its build. */
+  buildsOf(ids: readonly string[]): [jobId: string, buildId: string][] {
+    const { buildOfJob } = this.#engine.state.index;
+    return ids.flatMap((id): [string, string][] => {
+      const buildId = buildOfJob.get(id);
+      return buildId === undefined ? [] : [[id, buildId]];
+    });
+  }
+
   /** The build with its jobs, where it has several. */
   withJobs(build: Build): Build {
     const found = this.#find(build.id);

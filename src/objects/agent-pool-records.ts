@@ -56,6 +56,10 @@ export class PoolRecords {
     return answer.ok ? { ok: true, value: this.build(this.#jobs.buildIdOf(answer.value)) } : answer;
   }
 
+  buildsOfJobs(ids: readonly string[]): [jobId: string, buildId: string][] {
+    return this.#jobs.buildsOf(ids);
+  }
+
   job(jobId: string): Result<BuildJob> {
     return this.#jobs.job(jobId);
   }

@@ -140,6 +140,11 @@ export class AgentPool extends DurableObject<Env> {
     return this.#records.buildOf(this.#engine.step("cancel", request));
   }
 
+  /** Those of these ids that are jobs under way, each with the build that it is of. */
+  async buildsOfJobs(ids: string[]): Promise<[jobId: string, buildId: string][]> {
+    return this.#records.buildsOfJobs(ids);
+  }
+
   /** Why each of these builds waits, in a sentence, by its id. */
   async whyEach(buildIds: string[]): Promise<Map<string, string>> {
     return this.#records.whyEach(buildIds);

@@ -1,17 +1,18 @@
 import { type AuditEntry, AuditFilter } from "../../protocol/audit.ts";
 import { listAgents } from "../../services/agents.ts";
 import { listAudit } from "../../services/audit.ts";
-import { buildNames } from "../../services/build-names.ts";
-import { listTokens } from "../../services/tokens.ts";
+import { type Named, readNames } from "../../services/names.ts";
 import { FilterNotice } from "../components/filter-notice.tsx";
 import { Table } from "../components/table.tsx";
 import { ClockTime } from "../components/time.tsx";
 import { filledFields, readFilter } from "../list-filter.ts";
 import type { Page } from "../page-definition.ts";
-import { namesById, noInput } from "../verb-input.ts";
+import { noInput } from "../verb-input.ts";
 
-/** The page of a subject, by the noun of the action. */
-const NOUN_PAGES: Record<string, string> = {
+type Names = Map<string, { kind: Named["kind"] | "agent"; name: string }>;
+
+/** Where the page of a thing is; tokens have none. */
+const PAGES: Partial<Record<Named["kind"] | "agent", string>> = {
   build: "builds",
   job: "jobs",
   variable: "variables",
@@ -20,25 +21,43 @@ const NOUN_PAGES: Record<string, string> = {
   pipeline: "pipelines",
   connection: "connections",
   schedule: "schedules",
+  agent: "agents",
 };
+const SHORT_CHARACTERS = 8;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Something that is gone: what it was, and the end of its id. */
+const Gone = ({ kind, id }: { kind: string; id: string }) => (
+  <span title={id} class="hint">
+    {kind} {id.slice(-SHORT_CHARACTERS)}
+  </span>
+);
 
 /** The actor `token:ID` or `agent:ID` by its present name, if it still has one. */
-const Actor = ({ actor, names }: { actor: string; names: Map<string, string> }) => {
-  const [kind, id] = actor.split(":");
-  const name = id === undefined ? undefined : names.get(id);
-  if (name === undefined) return <>{actor}</>;
+const Actor = ({ actor, names }: { actor: string; names: Names }) => {
+  const [kind = "", id = ""] = actor.split(":");
+  const known = names.get(id);
+  if (!known && UUID.test(id)) return <Gone kind={kind} id={id} />;
+  if (!known) return <>{actor}</>;
   return (
     <>
-      <bdi>{name}</bdi> ({kind})
+      <bdi>{known.name}</bdi> ({kind})
     </>
   );
 };
 
-const Subject = ({ entry: { action, subject }, names }: { entry: AuditEntry; names: Map<string, string> }) => {
-  const [noun = "", verb] = action.split(".");
-  const page = verb === "delete" ? undefined : NOUN_PAGES[noun];
-  const name = names.get(subject) ?? (subject.length > 20 ? subject.slice(-8) : subject);
-  return page ? <a href={`/app/${page}/${subject}`}>{name}</a> : name;
+const Subject = ({ entry: { action, subject }, names }: { entry: AuditEntry; names: Names }) => {
+  const known = names.get(subject);
+  const [noun = ""] = action.split(".");
+  if (!known) return UUID.test(subject) ? <Gone kind={noun} id={subject} /> : <bdi>{subject}</bdi>;
+  const page = PAGES[known.kind];
+  const name = <bdi>{known.name}</bdi>;
+  return (
+    <>
+      {page ? <a href={`/app/${page}/${subject}`}>{name}</a> : name}
+      {known.kind === "job" && <span class="hint"> a job</span>}
+    </>
+  );
 };
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
@@ -77,7 +96,7 @@ const Filter = ({ query }: { query: URLSearchParams }) => (
   </form>
 );
 
-const Entry = ({ entry, names }: { entry: AuditEntry; names: Map<string, string> }) => (
+const Entry = ({ entry, names }: { entry: AuditEntry; names: Names }) => (
   <tr data-row tabindex={-1}>
     <td>
       <ClockTime at={entry.at} />
@@ -107,18 +126,13 @@ const page: Page = {
   role: "admin",
   async show(context, { query }) {
     const { filter, errors } = filterOf(query);
-    const [{ value: entries, nextCursor }, tokens, agents] = await Promise.all([
+    const [{ value: entries, nextCursor }, agents] = await Promise.all([
       listAudit.answer(context, { ...noInput, query: filter }),
-      listTokens.run(context, noInput),
       listAgents.run(context, noInput),
     ]);
-    const name = (record: { name: string }) => record.name;
-    const builds = entries.filter(({ action }) => action.startsWith("build.")).map(({ subject }) => subject);
-    const names = new Map([
-      ...namesById(tokens, name),
-      ...namesById(agents, name),
-      ...(await buildNames(context, builds)),
-    ]);
+    const ids = entries.flatMap(({ actor, subject }) => [subject, actor.slice(actor.indexOf(":") + 1)]);
+    const names: Names = new Map(await readNames(context, ids));
+    for (const { id, name } of agents) names.set(id, { kind: "agent", name });
     const older = new URLSearchParams(query);
     if (nextCursor) older.set("cursor", nextCursor);
     return {

@@ -1,5 +1,5 @@
 import type { Variable } from "../../protocol/variable.ts";
-import { buildNames } from "../../services/build-names.ts";
+import { type Named, readNames } from "../../services/names.ts";
 import { listUses } from "../../services/variable-uses.ts";
 import { deleteVariable, getVariable, updateVariable } from "../../services/variables.ts";
 import { AreaField, CheckField, SecretField, TextField, VersionField } from "../components/fields.tsx";
@@ -60,7 +60,7 @@ const EditForm = ({ request, variable, version }: EditFormProps) => {
   );
 };
 
-const UsedBy = ({ uses, names, now }: { uses: Uses; names: Map<string, string>; now: Date }) => (
+const UsedBy = ({ uses, names, now }: { uses: Uses; names: Map<string, Named>; now: Date }) => (
   <section>
     <h2>Builds that used it</h2>
     {uses.length === 0 ? (
@@ -69,7 +69,8 @@ const UsedBy = ({ uses, names, now }: { uses: Uses; names: Map<string, string>; 
       <ul class="plain">
         {uses.map(({ buildId, at }) => (
           <li>
-            <a href={`/app/builds/${buildId}`}>{names.get(buildId) ?? "a build"}</a> <RelativeTime at={at} now={now} />
+            <a href={`/app/builds/${buildId}`}>{names.get(buildId)?.name ?? "a build"}</a>{" "}
+            <RelativeTime at={at} now={now} />
           </li>
         ))}
       </ul>
@@ -113,7 +114,7 @@ const page: Page = {
       canChange ? listUses.run(context, byId(variable.id)) : [],
     ]);
     const shown = uses.slice(0, SHOWN_USES);
-    const names = await buildNames(
+    const names = await readNames(
       context,
       shown.map(({ buildId }) => buildId),
     );
