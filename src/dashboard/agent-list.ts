@@ -13,8 +13,10 @@ const STATE_BY_STATUS = Object.keys(AGENT_STATUS) as AgentState[];
 
 export const stateOf = ({ status }: Agent): AgentState => STATE_BY_STATUS[status] ?? "offline";
 
-export const platformOf = ({ platform }: Pick<Agent, "platform">): string =>
-  PLATFORM_TITLES[PLATFORM_NAMES[platform] ?? "other"];
+export const platformOf = ({ platform }: Pick<Agent, "platform">): string => {
+  const name = PLATFORM_NAMES[platform] ?? "other";
+  return name === "other" ? "Another platform" : PLATFORM_TITLES[name];
+};
 
 /** What the agent can build, then its labels. */
 export const capabilitiesOf = ({ canBuildIOS, canBuildAndroid, canBuildWeb, labels }: Agent): string[] => [

@@ -5,10 +5,10 @@ const DAY = 24 * HOUR;
 
 const twoDigits = (number: number): string => String(number).padStart(2, "0");
 
-/** Milliseconds as `<1s`, `48s`, `1m 04s`, `2h 05m` or `3d 04h`. */
+/** Milliseconds as `412 ms`, `48s`, `1m 04s`, `2h 05m` or `3d 04h`. */
 export const formatDuration = (milliseconds: number): string => {
   const span = Math.max(0, milliseconds);
-  if (span < SECOND) return "<1s";
+  if (span < SECOND) return `${Math.floor(span)} ms`;
   if (span < MINUTE) return `${Math.floor(span / SECOND)}s`;
   if (span < HOUR) return `${Math.floor(span / MINUTE)}m ${twoDigits(Math.floor((span % MINUTE) / SECOND))}s`;
   if (span < DAY) return `${Math.floor(span / HOUR)}h ${twoDigits(Math.floor((span % HOUR) / MINUTE))}m`;

@@ -3,15 +3,15 @@ import { formatDuration, formatRelative } from "../../src/dashboard/format-time.
 
 describe("times", () => {
   it.each([
-    [0, "<1s"],
-    [999, "<1s"],
+    [0, "0 ms"],
+    [999.9, "999 ms"],
     [1000, "1s"],
     [59_999, "59s"],
     [64_000, "1m 04s"],
     [3_600_000, "1h 00m"],
     [7_500_000, "2h 05m"],
     [273_600_000, "3d 04h"],
-    [-5, "<1s"],
+    [-5, "0 ms"],
   ])("of %i ms read as %s", (milliseconds, words) => {
     expect(formatDuration(milliseconds)).toBe(words);
   });

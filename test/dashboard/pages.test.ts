@@ -117,6 +117,20 @@ describe("every page", () => {
     }
   });
 
+  it("has no name of a field of the API in its words", async () => {
+    const cookie = await cookieFor("admin");
+    const asPeopleWrite = ["macOS", "iOS", "mDNS"];
+    for (const { path } of PAGES) {
+      const text = await (await requestPage(path, { cookie })).text();
+      const words = text
+        .slice(text.indexOf("<body"))
+        .replace(/<(code|pre|textarea|kbd|title|script)\b.*?<\/\1>/gs, " ")
+        .replace(/<[^>]*>/g, " ");
+      const names = (words.match(/\b[a-z]+[A-Z][A-Za-z]*\b/g) ?? []).filter((word) => !asPeopleWrite.includes(word));
+      expect([path, names]).toEqual([path, []]);
+    }
+  });
+
   it("tells each of its keys in the list of keys", async () => {
     const cookie = await cookieFor("admin");
     for (const { path } of PAGES) {

@@ -1,5 +1,19 @@
 import type { FieldError } from "../../services/core/refusal.ts";
 
+/** What filters are called where the address calls them otherwise. */
+const CALLED: Record<string, string> = {
+  repoId: "repository",
+  pipelineId: "pipeline",
+  status: "state",
+  commitSha: "commit",
+  pull: "pull request",
+  cursor: "place in the list",
+  since: "first day",
+  until: "last day",
+};
+
+const nameOf = (pointer: string): string => CALLED[pointer.slice(1)] ?? pointer.slice(1);
+
 /** Says which filters of a list were not applied, and why. It never repeats a value: a link may have brought it. */
 export const FilterNotice = ({ errors }: { errors: FieldError[] }) =>
   errors.length === 0 ? null : (
@@ -10,7 +24,7 @@ export const FilterNotice = ({ errors }: { errors: FieldError[] }) =>
       <ul>
         {errors.map(({ pointer, detail }) => (
           <li>
-            <code>{pointer.slice(1)}</code> {detail}
+            The {nameOf(pointer)} {detail}.
           </li>
         ))}
       </ul>

@@ -19,6 +19,7 @@ import { ScheduleRows } from "../components/schedule-rows.tsx";
 import { TargetLinks } from "../components/target-links.tsx";
 import { confirmRemoval } from "../confirm-removal.tsx";
 import { count } from "../count.ts";
+import { formatDuration } from "../format-time.ts";
 import { LastBuilds } from "../overview/last-builds.tsx";
 import type { Form, FormRequest, Page, PageRequest, View } from "../page-definition.ts";
 import { hasRole } from "../permissions.ts";
@@ -54,7 +55,7 @@ const Facts = ({ pipeline }: { pipeline: Pipeline }) => {
   return (
     <p class="facts">
       <span>{definition === null ? <code>{configPath}</code> : "defined here"}</span>
-      <span>at most {timeoutSeconds} s</span>
+      <span>at most {formatDuration(timeoutSeconds * 1000)}</span>
       <span>{count(maxAttempts, "attempt")}</span>
       {maxParallel !== null && <span>{maxParallel} at a time</span>}
       {!isActive && <span class="label">inactive</span>}

@@ -28,6 +28,7 @@ export const SignInPage = ({ theme, next, problem, isOver = false }: SignInProps
       <ProblemNotice request={{ problem, form: null }} />
       <form method="post" action="/app/sign-in" class="stack">
         <input type="hidden" name="next" value={next} />
+        <input type="text" autocomplete="username" value="Millrace" readonly hidden />
         <label for="token">API token</label>
         <input id="token" name="token" type="password" autocomplete="current-password" required autofocus />
         <p class="hint">
