@@ -1,8 +1,10 @@
+import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { cellRects } from "../../src/dashboard/fleet/cell-rects.ts";
 import { keepUp } from "../../src/services/upkeep/upkeep.ts";
+import { poolOf } from "../objects/agent-pool-support.ts";
 import { call, created, newOrganization, newPipeline, newRepository, newToken } from "../support/api.ts";
 import { newBuildSetup, takeNewJob, trigger } from "../support/build-setup.ts";
 import { writeEndedBuild } from "../support/ended-builds.ts";
@@ -112,6 +114,40 @@ describe("the last hour of an agent", () => {
       expect(Number(rows)).toBeLessThanOrEqual(300);
       expect(Number(rows)).toBeGreaterThan(100);
     }
+  }, 60_000);
+});
+
+describe("a fleet at work", () => {
+  const AGENTS = 60;
+  const EACH = 12;
+
+  it("is a page of less than 250 KB, 30 KB compressed, where each agent ran a build every five minutes", async () => {
+    const setup = await newBuildSetup();
+    const { admin, orgId, agent } = setup;
+    const { build } = await takeNewJob(setup);
+    const pool = poolOf(orgId);
+    await pool.flush();
+    for (let n = 1; n < AGENTS; n++) await created(admin, "/buildagent/register", { ...SKILLS, name: `mill-${n}` });
+    const { body: agents } = await call<{ id: string }[]>(admin, "GET", "/buildagent");
+    await runInDurableObject(pool, (_, { storage }) => {
+      for (const { id } of agents)
+        for (let n = 0; n < EACH; n++)
+          storage.sql.exec(
+            `INSERT INTO build SELECT (SELECT max(seq) + 1 FROM build), ?2, ended_at,
+              json_set(facts, '$.id', ?2, '$.job.agentId', ?1, '$.startedAt', ended_at - 290000 - ?3, '$.finishedAt', ended_at - ?3)
+            FROM build WHERE id = ?4`,
+            ...[id, crypto.randomUUID(), n * 300_000, build.id],
+          );
+    });
+    const { text } = await (await personWith(admin)).open("/agents");
+    const zipped = await new Response(
+      new Blob([text]).stream().pipeThrough(new CompressionStream("gzip")),
+    ).arrayBuffer();
+    console.log(`${AGENTS * EACH} runs: ${text.length} bytes, ${zipped.byteLength} compressed`);
+    expect(text.match(/class="stretch/g)?.length).toBeGreaterThanOrEqual(50 * (EACH - 1));
+    expect(agents.some(({ id }) => id === agent.id)).toBe(true);
+    expect(text.length).toBeLessThan(250_000);
+    expect(zipped.byteLength).toBeLessThan(30_000);
   }, 60_000);
 });
 

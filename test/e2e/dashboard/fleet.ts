@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { Client } from "../../../src/local/client.ts";
 import type { Agent } from "../../../src/protocol/agent.ts";
 import type { Build } from "../../../src/protocol/build.ts";
 import { signIn } from "../../support/browser.ts";
@@ -7,6 +8,32 @@ import { judge } from "./judge.ts";
 import type { Stage } from "./stage.ts";
 
 const AGENTS = 120;
+
+interface Taken {
+  build: { id: string };
+  lease: number;
+}
+
+/** An agent without a machine: it takes the next build and starts it. */
+const takenBy = async (url: string, agent: Agent & { token: string }) => {
+  const own = new Client(url, agent.token);
+  const { build, lease } = await own.call<Taken>("GET", `/buildagent/${agent.id}/poll?wait=0`);
+  const say = async (verb: string, body?: object) => {
+    const headers = {
+      Authorization: `Bearer ${agent.token}`,
+      "X-Lease": String(lease),
+      "Content-Type": "application/json",
+    };
+    const answer = await fetch(`${url}/build/${build.id}/${verb}`, {
+      method: "POST",
+      headers,
+      body: JSON.stringify(body) ?? null,
+    });
+    expect(answer.status).toBe(200);
+  };
+  await say("start");
+  return { id: build.id, finish: (status: string) => say("finish", { status, exitCode: status === "failed" ? 1 : 0 }) };
+};
 
 export const fleet = (stage: Stage) => {
   it("pages and filters many agents, and tells of a waiting build what it needs and who lacks it", async () => {
@@ -58,6 +85,55 @@ export const fleet = (stage: Stage) => {
     await waits.getByText(`${AGENTS - 5} more`).click();
     expect(await waits.locator("li:visible").count()).toBe(106);
     await waits.getByRole("link", { name: "Add an agent" }).waitFor();
+    expect(browser.complaints).toEqual([]);
+    await browser.close();
+  });
+  it("draws what an agent ran in the last hour: each segment a link, on the agent's page with a table", async () => {
+    const { service } = stage;
+    const client = await service.newOrganization("hour");
+    const skills = { platform: 2, canBuildIOS: false, canBuildAndroid: false, canBuildWeb: true };
+    const agent = await client.call<Agent & { token: string }>("POST", "/buildagent/register", {
+      ...{ ...skills, name: "mill", labels: ["linux"], version: "0.0.1" },
+    });
+    const git = makeRepository(service.folder, { ".millrace.yml": "steps:\n  - run: 'true'\n" });
+    const { id: repoId } = await connectRepository(client, git);
+    const pipeline = await client.call<{ id: string }>("POST", "/pipeline", { repoId, name: "ci" });
+    const next = async () => {
+      await client.call<Build>("POST", "/build", { pipelineId: pipeline.id, branch: "main" });
+      return takenBy(service.url, agent);
+    };
+    const failed = await next();
+    await failed.finish("failed");
+    await (await next()).finish("succeeded");
+    const running = await next();
+
+    const browser = await stage.chromium.open();
+    const { page } = browser;
+    await signIn(page, service.url, client.token);
+    await page.goto(`${service.url}/app/agents`);
+    const row = page.locator(".agent-row");
+    expect(await row.locator(".hour-bar a").count()).toBe(3);
+    expect(await row.locator(".hour-bar .is-failed, .hour-bar .is-succeeded").count()).toBe(2);
+    expect(await row.locator(".hour-bar title").first().textContent()).toMatch(/^#3.*, running, /);
+    await row.getByText("older", { exact: true }).waitFor();
+    await page.getByText("1 agent is older than the service").waitFor();
+    expect((await row.boundingBox())?.height).toBeLessThanOrEqual(41);
+    const [agents, queue] = [await page.locator("#agents").boundingBox(), await page.locator(".queue").boundingBox()];
+    expect(queue?.x).toBeGreaterThan((agents?.x ?? 0) + (agents?.width ?? 0));
+    expect(await judge(page)).toEqual([]);
+    await row.locator(".hour-bar .is-failed").click({ force: true });
+    await page.waitForURL(`${service.url}/app/builds/${failed.id}`);
+
+    await page.goto(`${service.url}/app/agents/${agent.id}`);
+    expect(await page.locator(".last-hour .hour-bar a").count()).toBe(3);
+    expect(await page.locator("#runs tbody tr").count()).toBe(3);
+    expect(await judge(page)).toEqual([]);
+    await page.getByRole("button", { name: "Drain mill" }).click();
+    await page.getByText("It takes no new builds.").waitFor();
+    await page.getByText("The agent finishes its build and takes no new one.").waitFor();
+    await running.finish("succeeded");
+    await page.locator(`#run-${running.id}`).getByText("succeeded").waitFor();
+    await page.getByText("It runs nothing.").waitFor();
     expect(browser.complaints).toEqual([]);
     await browser.close();
   });
