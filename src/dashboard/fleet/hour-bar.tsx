@@ -4,7 +4,7 @@ import { lengthOn, placeOn, type TimeAxis } from "../waterfall/time-axis.ts";
 import { addressOfRun, titleOfRun } from "./run-name.ts";
 
 /** The axis moves on in such steps: between them a page that renews itself redraws nothing. */
-const STEP_MS = 30_000;
+const STEP_MS = 60_000;
 /** Percent of the bar: what took a second is still seen. */
 const SHORTEST = 0.6;
 
