@@ -4,6 +4,7 @@ import { keepUp } from "../../src/services/upkeep/upkeep.ts";
 import { call, created, newOrganization, newPipeline, newRepository, newToken } from "../support/api.ts";
 import { writeEndedBuild } from "../support/ended-builds.ts";
 import { HOSTILE } from "../support/hostile-texts.ts";
+import { madeByText } from "./made-by-text.ts";
 import { type Person, personWith } from "./page-requests.ts";
 
 const MINUTE_MS = 60_000;
@@ -13,23 +14,6 @@ const upkeep = () => keepUp(env, new Date(), { buildDays: 90, auditDays: 400 });
 /** Rounds to D1 and rows read. */
 const costOf = (headers: Headers): number[] =>
   (/rounds=(\d+) read=(\d+)/.exec(headers.get("Server-Timing") ?? "") ?? []).slice(1).map(Number);
-
-const FOREIGN = ["img", "iframe", "object", "embed", "base", "math", "template", "style", "details"];
-
-/** Elements, handlers and addresses that no page of these has, as a browser reads the page. */
-const addedBy = async (html: string): Promise<string[]> => {
-  const added: string[] = [];
-  const rewriter = new HTMLRewriter().on("*", {
-    element({ tagName, attributes }) {
-      if (FOREIGN.includes(tagName)) added.push(tagName);
-      for (const [name = "", value = ""] of attributes) {
-        if (name.startsWith("on") || value.trim().startsWith("javascript:")) added.push(`${tagName} ${name}`);
-      }
-    },
-  });
-  await rewriter.transform(new Response(html)).text();
-  return added;
-};
 
 describe("the overview", () => {
   let orgId: string;
@@ -107,9 +91,9 @@ describe("the overview", () => {
       expect(status).toBe(200);
       expect(text).toContain("&lt;script&gt;window.__ran=1&lt;/script&gt;");
       for (const hostile of HOSTILE.filter((one) => one.includes("<"))) expect(text).not.toContain(hostile);
-      expect(await addedBy(/<main.*<\/main>/s.exec(text)?.[0] ?? "none"), path).toEqual([]);
+      expect(await madeByText(/<main.*<\/main>/s.exec(text)?.[0] ?? "none"), path).toEqual([]);
     }
-    expect(await addedBy(`<p title="${HOSTILE[4]}">${HOSTILE[1]}</p>`)).toEqual([
+    expect(await madeByText(`<p title="${HOSTILE[4]}">${HOSTILE[1]}</p>`)).toEqual([
       "p onmouseover",
       "img",
       "img onerror",

@@ -27,7 +27,7 @@ export const Artifacts = ({
       <h2>Artifacts</h2>
       <Table columns={["Name", ...(jobs ? ["Job"] : []), "Files", "Size", "Kept until", "Archive"]}>
         {artifacts.map(({ name, jobId, files, bytes, expiresAt }) => (
-          <tr>
+          <tr data-row tabindex={-1}>
             <td>
               <a href={artifactPath(jobId, name)}>
                 <bdi>{name}</bdi>

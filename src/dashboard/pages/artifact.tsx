@@ -55,7 +55,7 @@ const Files = ({ path, folder }: { path: string; folder: Folder }) => {
     <>
       <Table columns={["Name", "Files", "Size"]}>
         {folders.map((one) => (
-          <tr>
+          <tr data-row tabindex={-1}>
             <td>
               <a href={linkToFolder(path, one.path)}>
                 <bdi>{one.name}</bdi>/
@@ -66,7 +66,7 @@ const Files = ({ path, folder }: { path: string; folder: Folder }) => {
           </tr>
         ))}
         {files.map((file) => (
-          <tr>
+          <tr data-row tabindex={-1}>
             <td>
               <a href={`${path}/content/${inUrl(file.path)}`}>
                 <bdi>{file.name}</bdi>

@@ -12,11 +12,10 @@ const badgeView = (
 ): View => ({
   title: "Badge",
   section: "repositories",
+  trail: [{ name: pipeline.name, href: `/app/pipelines/${pipeline.id}` }],
   body: (
     <div class="column">
-      <h1>
-        Badge of <a href={`/app/pipelines/${pipeline.id}`}>{pipeline.name}</a>
-      </h1>
+      <h1>Badge</h1>
       <p>
         An image that shows how the newest build of the default branch ended. Who has the address sees it; no other page
         shows the address again.

@@ -7,6 +7,7 @@ import { Table } from "../components/table.tsx";
 import { confirmRemoval } from "../confirm-removal.tsx";
 import type { Form, Page } from "../page-definition.ts";
 import { hasRole } from "../permissions.ts";
+import { repositoryTrail } from "../trail.ts";
 import { byId } from "../verb-input.ts";
 
 /** What the builds of a repository find again, by branch. */
@@ -20,14 +21,13 @@ const page: Page = {
     ]);
     const here = `/app/repositories/${repository.id}`;
     return {
-      title: `Cache of ${repository.fullName}`,
+      title: "Cache",
       section: "repositories",
+      trail: repositoryTrail(repository),
       body: (
         <>
           <div class="head">
-            <h1>
-              Cache of <a href={here}>{repository.fullName}</a>
-            </h1>
+            <h1>Cache</h1>
             {hasRole(context, "member") && entries.length > 0 && (
               <a class="button danger" href={`${here}/cache/empty`}>
                 Empty the cache
@@ -39,7 +39,7 @@ const page: Page = {
           ) : (
             <Table columns={["Branch", "Entries", "Size", "Last used"]}>
               {byBranch(entries).map((one) => (
-                <tr>
+                <tr data-row tabindex={-1}>
                   <td>
                     <bdi>{one.branch}</bdi>
                   </td>

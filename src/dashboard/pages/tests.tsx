@@ -4,6 +4,7 @@ import { getRepository } from "../../services/repositories.ts";
 import { Table } from "../components/table.tsx";
 import { RelativeTime } from "../components/time.tsx";
 import type { Page } from "../page-definition.ts";
+import { repositoryTrail } from "../trail.ts";
 import { byId } from "../verb-input.ts";
 
 const nameOf = ({ suite, className, name }: { suite: string; className: string; name: string }): string =>
@@ -18,13 +19,12 @@ const flakyPage: Page = {
       listFlakyTests.run(context, byId(params.id)),
     ]);
     return {
-      title: `Flaky tests of ${repository.fullName}`,
+      title: "Flaky tests",
       section: "repositories",
+      trail: repositoryTrail(repository),
       body: (
         <>
-          <h1>
-            Flaky tests of <a href={`/app/repositories/${repository.id}`}>{repository.fullName}</a>
-          </h1>
+          <h1>Flaky tests</h1>
           <p class="hint">
             They failed and passed on the same commit in the last {PERIODS.flakyDays} days. A test leaves this list
             after five builds of the default branch in which it was not flaky.
@@ -34,7 +34,7 @@ const flakyPage: Page = {
           ) : (
             <Table columns={["Test", "Job", "Times", "Last"]}>
               {tests.map((test) => (
-                <tr>
+                <tr data-row tabindex={-1}>
                   <td>
                     <a href={`/app/repositories/${repository.id}/tests/${test.id}`} class="test-name">
                       <bdi>{nameOf(test)}</bdi>
@@ -70,8 +70,9 @@ const historyPage: Page = {
       }),
     ]);
     return {
-      title: `${test.name} in ${repository.fullName}`,
+      title: nameOf(test),
       section: "repositories",
+      trail: repositoryTrail(repository),
       body: (
         <>
           <h1>
@@ -85,7 +86,7 @@ const historyPage: Page = {
           <h2>Last failures</h2>
           <Table columns={["When", "Branch", "Commit", "Result"]}>
             {test.failures.map(({ buildId, at, branch, commitSha, kind }) => (
-              <tr>
+              <tr data-row tabindex={-1}>
                 <td>
                   <a href={`/app/builds/${buildId}`}>
                     <RelativeTime at={at} now={context.now} />

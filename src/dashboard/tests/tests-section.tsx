@@ -39,7 +39,7 @@ interface FailureProps {
 }
 
 const Failure = ({ test, repoId, branch, isOpen }: FailureProps) => (
-  <li class="test">
+  <li class="test" data-row tabindex={-1}>
     <TestName test={test} repoId={repoId} />
     {test.isFlaky && <span class="label">flaky</span>}
     {test.tries > 1 && <span class="hint"> {count(test.tries, "try").replace("trys", "tries")}</span>}
@@ -94,7 +94,7 @@ const Slowest = ({ tests, repoId }: { tests: Test[]; repoId: string }) => {
       <summary>Slowest tests</summary>
       <Table columns={["Test", "Seconds"]}>
         {slowest.map((test) => (
-          <tr>
+          <tr data-row tabindex={-1}>
             <td>
               <TestName test={test} repoId={repoId} />
             </td>

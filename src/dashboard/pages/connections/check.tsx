@@ -4,6 +4,7 @@ import { getConnection } from "../../../services/connections.ts";
 import { RelativeTime } from "../../components/time.tsx";
 import { count } from "../../count.ts";
 import type { Page } from "../../page-definition.ts";
+import { connectionTrail } from "../../trail.ts";
 import { byId } from "../../verb-input.ts";
 import { Facts } from "./connection.tsx";
 import { HookOutcomes } from "./hook.tsx";
@@ -81,13 +82,12 @@ const page: Page = {
     const { problem, hooks, lastDeliveryAt } = check;
     const isOk = check.isOk && connection.auth !== "none";
     return {
-      title: `Check of ${connection.name}`,
+      title: "Check",
       section: "connections",
+      trail: connectionTrail(connection),
       body: (
         <div class="column">
-          <h1>
-            Check of <a href={`/app/connections/${connection.id}`}>{connection.name}</a>
-          </h1>
+          <h1>Check</h1>
           <Facts connection={connection} />
           {problem && (
             <p class="problem" role="alert">

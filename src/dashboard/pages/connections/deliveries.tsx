@@ -11,6 +11,7 @@ import { Table } from "../../components/table.tsx";
 import { filterByText, TextFilter } from "../../components/text-filter.tsx";
 import { RelativeTime } from "../../components/time.tsx";
 import type { Form, Page } from "../../page-definition.ts";
+import { connectionTrail } from "../../trail.ts";
 import { byId, noInput, parseBody } from "../../verb-input.ts";
 import { AddForm } from "./host-repositories.tsx";
 
@@ -119,16 +120,15 @@ const page: Page = {
     };
     const path = `/app/connections/${connection.id}/deliveries`;
     return {
-      title: `Deliveries of ${connection.name}`,
+      title: "Deliveries",
       section: "connections",
+      trail: connectionTrail(connection),
       refreshSeconds: REFRESH_SECONDS,
       body: (
         <>
           <ProblemNotice request={{ problem: request.problem, form: null }} />
           <div class="head">
-            <h1>
-              Deliveries of <a href={`/app/connections/${connection.id}`}>{connection.name}</a>
-            </h1>
+            <h1>Deliveries</h1>
             {all.length > 0 && <TextFilter path={path} query={request.query} label="Search" />}
           </div>
           {deliveries.length > 0 && (

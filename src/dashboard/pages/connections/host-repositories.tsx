@@ -10,6 +10,7 @@ import { ProblemNotice } from "../../components/problem-notice.tsx";
 import { filterByText, TextFilter } from "../../components/text-filter.tsx";
 import { readFlag, readNumber, readText } from "../../form-fields.ts";
 import type { Form, Page, PageRequest } from "../../page-definition.ts";
+import { connectionTrail } from "../../trail.ts";
 import { byId, parseBody } from "../../verb-input.ts";
 
 interface AddFormProps {
@@ -131,15 +132,14 @@ const page: Page = {
     const repositories = filterByText(all, query, ({ fullName }) => [fullName]);
     const path = `/app/connections/${connection.id}/repositories`;
     return {
-      title: `Add repositories of ${connection.name}`,
+      title: "Add repositories",
       section: "connections",
+      trail: connectionTrail(connection),
       body: (
         <>
           <ProblemNotice request={request.problem ? request : { problem, form: null }} />
           <div class="head">
-            <h1>
-              Add repositories of <a href={`/app/connections/${connection.id}`}>{connection.name}</a>
-            </h1>
+            <h1>Add repositories</h1>
             {all.length > 0 && <TextFilter path={path} query={query} label="Name" />}
           </div>
           <ol class="rows">
