@@ -19,6 +19,7 @@ const isSame = (left: Node, right: Node): boolean =>
   (!(left instanceof Element) || left.id === (right as Element).id);
 
 const morph = (now: Node, next: Node): void => {
+  if (now.isEqualNode(next)) return;
   if (now instanceof Element && next instanceof Element) {
     if (isInUse(now)) return;
     copyAttributes(next, now);
