@@ -1,16 +1,18 @@
-import { runInDurableObject } from "cloudflare:test";
+import { createExecutionContext, runInDurableObject, waitOnExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { cellRects } from "../../src/dashboard/fleet/cell-rects.ts";
 import { keepUp } from "../../src/services/upkeep/upkeep.ts";
+import worker from "../../src/worker.ts";
 import { poolOf } from "../objects/agent-pool-support.ts";
 import { call, created, newOrganization, newPipeline, newRepository, newToken } from "../support/api.ts";
 import { newBuildSetup, takeNewJob, trigger } from "../support/build-setup.ts";
+import { countedBindings } from "../support/counted-env.ts";
 import { writeEndedBuild } from "../support/ended-builds.ts";
 import { HOSTILE } from "../support/hostile-texts.ts";
 import { takeAndStart } from "../support/jobs.ts";
-import { personWith } from "./page-requests.ts";
+import { ORIGIN, personWith, signIn } from "./page-requests.ts";
 
 const SKILLS = { platform: 2, canBuildIOS: false, canBuildAndroid: false, canBuildWeb: true };
 const NAME = `mill ${HOSTILE}`.slice(0, 60);
@@ -115,6 +117,57 @@ describe("the last hour of an agent", () => {
       expect(Number(rows)).toBeGreaterThan(100);
     }
   }, 60_000);
+});
+
+describe("the calls of a page of the fleet", () => {
+  /** Opens a page in a deployment with these bindings. */
+  const opened = async (path: string, cookie: string, bindings: Partial<Env>) => {
+    const context = createExecutionContext();
+    const request = new Request(`${ORIGIN}/app${path}`, { headers: { Cookie: cookie } });
+    const answer = await worker.fetch(
+      request as Parameters<typeof worker.fetch>[0],
+      { ...env, ...bindings } as Env,
+      context,
+    );
+    const text = await answer.text();
+    await waitOnExecutionContext(context);
+    return { status: answer.status, text };
+  };
+
+  it("are one for what all its agents ran, beside those of before, and one round to D1", async () => {
+    const { admin, agent } = await newBuildSetup();
+    for (let n = 0; n < 10; n++) await created(admin, "/buildagent/register", { ...SKILLS, name: `mill-${n}` });
+    const cookie = (await signIn(admin)).split(";")[0] ?? "";
+    const { asked, bindings } = countedBindings();
+    await opened("/agents", cookie, bindings);
+    const callsOf = async (path: string) => {
+      Object.assign(asked, { rounds: 0, calls: [] });
+      expect((await opened(path, cookie, bindings)).status).toBe(200);
+      return { rounds: asked.rounds, calls: asked.calls.map((call) => call.replace("AGENT_POOL ", "")).sort() };
+    };
+    expect(await callsOf("/agents")).toEqual({ rounds: 1, calls: ["listAgents", "metrics", "now", "runs"] });
+    expect(await callsOf(`/agents/${agent.id}`)).toEqual({ rounds: 1, calls: ["getAgent", "now", "runs"] });
+  });
+
+  it("are answered without the last hour while a pool runs a release that does not tell it", async () => {
+    const setup = await newBuildSetup();
+    const { build } = await takeNewJob(setup);
+    const cookie = (await signIn(setup.admin)).split(";")[0] ?? "";
+    const names = (name: string | symbol) => (name === "runs" ? "unheardOf" : name);
+    const older = new Proxy(env.AGENT_POOL, {
+      get: (pools, name) =>
+        name === "getByName"
+          ? (id: string) => new Proxy(pools.getByName(id), { get: (pool, called) => Reflect.get(pool, names(called)) })
+          : Reflect.get(pools, name),
+    });
+    for (const path of ["/agents", `/agents/${setup.agent.id}`]) {
+      expect((await opened(path, cookie, {})).text).toContain(build.id);
+      const { status, text } = await opened(path, cookie, { AGENT_POOL: older });
+      expect(status).toBe(200);
+      expect(text).not.toContain(build.id);
+      expect(text).toContain(setup.agent.name);
+    }
+  });
 });
 
 describe("a fleet at work", () => {
