@@ -28,12 +28,9 @@ export class JobRecords {
   }
 
   /** Those of these ids that are jobs under way, each with its build. */
-  buildsOf(ids: readonly string[]): [jobId: string, buildId: string][] {
+  buildsOf(ids: readonly string[]): Map<string, string> {
     const { buildOfJob } = this.#engine.state.index;
-    return ids.flatMap((id): [string, string][] => {
-      const buildId = buildOfJob.get(id);
-      return buildId === undefined ? [] : [[id, buildId]];
-    });
+    return new Map(ids.flatMap((id) => (buildOfJob.has(id) ? [[id, buildOfJob.get(id)!] as const] : [])));
   }
 
   /** The build with its jobs, where it has several. */

@@ -56,7 +56,7 @@ export class PoolRecords {
     return answer.ok ? { ok: true, value: this.build(this.#jobs.buildIdOf(answer.value)) } : answer;
   }
 
-  buildsOfJobs(ids: readonly string[]): [jobId: string, buildId: string][] {
+  buildsOfJobs(ids: readonly string[]): Map<string, string> {
     return this.#jobs.buildsOf(ids);
   }
 

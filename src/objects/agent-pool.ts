@@ -141,7 +141,7 @@ export class AgentPool extends DurableObject<Env> {
   }
 
   /** Those of these ids that are jobs under way, each with the build that it is of. */
-  async buildsOfJobs(ids: string[]): Promise<[jobId: string, buildId: string][]> {
+  async buildsOfJobs(ids: string[]): Promise<Map<string, string>> {
     return this.#records.buildsOfJobs(ids);
   }
 

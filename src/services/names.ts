@@ -9,7 +9,11 @@ export interface Named {
   name: string;
 }
 
-/** Things that are named at once. */
+type Kind = Named["kind"];
+/** Ids by what they are of; those of jobs may stand among those of builds. */
+export type Wanted = Partial<Record<Kind, string[]>>;
+
+/** Things of a kind that are named at once. */
 const MOST = 100;
 
 const PIPELINE = sql.raw("coalesce(r.full_name, 'removed repository') || coalesce(' / ' || p.name, '')");
@@ -17,45 +21,53 @@ const BUILD = sql`'#' || b.number || ' ' || ${PIPELINE}`;
 const OWNERS = sql.raw(`LEFT JOIN repository r ON r.id = b.repo_id AND r.org_id = b.org_id
   LEFT JOIN pipeline p ON p.id = b.pipeline_id AND p.org_id = b.org_id`);
 
-/** A row for each thing with one of these ids: a query for each kind. `jobs`: pairs of a job under way and its build. */
-const namesOfEach = (orgId: string, ids: string, jobs: string): SQL[] => {
-  const isOwn = (table: string): SQL =>
-    sql`${sql.raw(table)}.org_id = ${orgId} AND ${sql.raw(table)}.id IN (SELECT value FROM json_each(${ids}))`;
-  const plain = (kind: Named["kind"], table: string, name: string): SQL =>
-    sql`SELECT ${kind} AS kind, id, ${sql.raw(name)} AS name FROM ${sql.raw(table)} WHERE ${isOwn(table)}`;
-  return [
-    plain("token", "token", "name"),
-    plain("repository", "repository", "full_name"),
-    plain("variable", "variable", "key"),
-    plain("group", "variable_group", "name"),
-    plain("connection", "connection", "name"),
-    plain("schedule", "schedule", "name"),
-    sql`SELECT 'pipeline' AS kind, p.id, ${PIPELINE} AS name FROM pipeline p
-      LEFT JOIN repository r ON r.id = p.repo_id WHERE ${isOwn("p")}`,
-    sql`SELECT 'build' AS kind, b.id, ${BUILD} AS name FROM build_summary b ${OWNERS} WHERE ${isOwn("b")}`,
-    sql`SELECT 'job' AS kind, j.id, ${BUILD} AS name FROM job j
-      JOIN build_summary b ON b.org_id = j.org_id AND b.id = j.build_id ${OWNERS} WHERE ${isOwn("j")}`,
-    sql`SELECT 'job' AS kind, j.value ->> 0 AS id, ${BUILD} AS name FROM json_each(${jobs}) j
-      JOIN build_summary b ON b.org_id = ${orgId} AND b.id = j.value ->> 1 ${OWNERS}`,
-  ];
+/** Each id is looked up by itself: D1 would read all rows of the organization. */
+const plain =
+  (table: string, name: string) =>
+  (orgId: string, ids: string): SQL =>
+    sql`SELECT t.id, ${sql.raw(name)} AS name FROM json_each(${ids}) j
+      CROSS JOIN ${sql.raw(table)} t ON t.id = j.value WHERE t.org_id = ${orgId}`;
+
+const QUERIES: Record<Kind, (orgId: string, ids: string) => SQL> = {
+  token: plain("token", "t.name"),
+  repository: plain("repository", "t.full_name"),
+  variable: plain("variable", "t.key"),
+  group: plain("variable_group", "t.name"),
+  connection: plain("connection", "t.name"),
+  schedule: plain("schedule", "t.name"),
+  pipeline: (orgId, ids) => sql`SELECT p.id, ${PIPELINE} AS name FROM json_each(${ids}) j
+    CROSS JOIN pipeline p ON p.id = j.value LEFT JOIN repository r ON r.id = p.repo_id WHERE p.org_id = ${orgId}`,
+  build: (orgId, ids) => sql`SELECT b.id, ${BUILD} AS name FROM json_each(${ids}) j
+    CROSS JOIN build_summary b ON b.org_id = ${orgId} AND b.id = j.value ${OWNERS}`,
+  // Pairs of a job and its build, which is null for one that has ended.
+  job: (orgId, pairs) => sql`SELECT j.value ->> 0 AS id, ${BUILD} AS name FROM json_each(${pairs}) j
+    LEFT JOIN job ended ON ended.org_id = ${orgId} AND ended.id = j.value ->> 0
+    JOIN build_summary b ON b.org_id = ${orgId} AND b.id = coalesce(j.value ->> 1, ended.build_id) ${OWNERS}`,
 };
 
 /** The builds of jobs that have not ended, which only their pool knows. */
-const buildsOfJobs = async (context: Context, ids: string[]): Promise<string[][]> => {
+const buildsOfJobs = async (context: Context, ids: string[]): Promise<Map<string, string>> => {
+  if (ids.length === 0) return new Map();
   try {
     return await (await context.pool()).buildsOfJobs(ids);
   } catch (error) {
-    if (isOfOlderObject(error)) return [];
+    if (isOfOlderObject(error)) return new Map();
     throw error;
   }
 };
 
-/** What has one of these ids, by its id. A thing that is gone is left out. One round to D1, and one call of the pool. */
-export const readNames = async (context: Context, ids: string[]): Promise<Map<string, Named>> => {
-  const wanted = [...new Set(ids)].slice(0, MOST);
-  if (wanted.length === 0) return new Map();
-  const jobs = await buildsOfJobs(context, wanted);
-  const queries = namesOfEach(context.orgId, JSON.stringify(wanted), JSON.stringify(jobs));
-  const found = await context.db.run(...queries.map((query) => context.db.statement<Named & { id: string }>(query)));
-  return new Map(found.flatMap(({ results }) => results).map(({ id, kind, name }) => [id, { kind, name }]));
+/** What has one of these ids, by its id. A thing that is gone is left out. One round to D1, and a call of the pool for jobs. */
+export const readNames = async (context: Context, wanted: Wanted): Promise<Map<string, Named>> => {
+  const someOf = (ids: string[] = []): string[] => [...new Set(ids)].slice(0, MOST);
+  const jobs = someOf([...(wanted.job ?? []), ...(wanted.build ?? [])]);
+  const underWay = await buildsOfJobs(context, jobs);
+  const asked = (Object.keys(QUERIES) as Kind[]).flatMap((kind) => {
+    const ids = kind === "job" ? jobs.map((id) => [id, underWay.get(id) ?? null]) : someOf(wanted[kind]);
+    return ids.length > 0 ? [{ kind, query: QUERIES[kind](context.orgId, JSON.stringify(ids)) }] : [];
+  });
+  if (asked.length === 0) return new Map();
+  const statements = asked.map(({ query }) => context.db.statement<{ id: string; name: string }>(query));
+  const found = await context.db.run(...statements);
+  const named = found.map(({ results }, at) => results.map(({ id, name }) => ({ id, name, kind: asked[at]!.kind })));
+  return new Map(named.flat().map(({ id, ...one }) => [id, one]));
 };

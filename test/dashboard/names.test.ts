@@ -80,5 +80,5 @@ it("names nothing of another organization", async () => {
 });
 
 it("asks nothing where there is nothing to name", async () => {
-  expect(await readNames({} as Parameters<typeof readNames>[0], [])).toEqual(new Map());
+  expect(await readNames({} as Parameters<typeof readNames>[0], {})).toEqual(new Map());
 });

@@ -1,7 +1,7 @@
 import { type AuditEntry, AuditFilter } from "../../protocol/audit.ts";
 import { listAgents } from "../../services/agents.ts";
 import { listAudit } from "../../services/audit.ts";
-import { type Named, readNames } from "../../services/names.ts";
+import { type Named, readNames, type Wanted } from "../../services/names.ts";
 import { FilterNotice } from "../components/filter-notice.tsx";
 import { Table } from "../components/table.tsx";
 import { ClockTime } from "../components/time.tsx";
@@ -58,6 +58,31 @@ const Subject = ({ entry: { action, subject }, names }: { entry: AuditEntry; nam
       {known.kind === "job" && <span class="hint"> a job</span>}
     </>
   );
+};
+
+/** What the subject of an action is, where the action does not say it. */
+const KINDS: Record<string, Named["kind"]> = {
+  credential: "repository",
+  artifact: "job",
+  cache: "repository",
+  log: "build",
+};
+
+/** The ids that entries tell of, by what they are. */
+const namedIn = (entries: AuditEntry[]): Wanted => {
+  const ids = entries.flatMap(({ actor, action, subject }) => {
+    const [kind = "", id = ""] = actor.split(":");
+    const [noun = ""] = action.split(".");
+    return [
+      { kind, id },
+      { kind: KINDS[noun] ?? noun, id: subject },
+    ];
+  });
+  const byKind = Map.groupBy(
+    ids.filter(({ id }) => UUID.test(id)),
+    ({ kind }) => kind,
+  );
+  return Object.fromEntries([...byKind].map(([kind, found]) => [kind, found.map(({ id }) => id)]));
 };
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
@@ -130,8 +155,7 @@ const page: Page = {
       listAudit.answer(context, { ...noInput, query: filter }),
       listAgents.run(context, noInput),
     ]);
-    const ids = entries.flatMap(({ actor, subject }) => [subject, actor.slice(actor.indexOf(":") + 1)]);
-    const names: Names = new Map(await readNames(context, ids));
+    const names: Names = new Map(await readNames(context, namedIn(entries)));
     for (const { id, name } of agents) names.set(id, { kind: "agent", name });
     const older = new URLSearchParams(query);
     if (nextCursor) older.set("cursor", nextCursor);

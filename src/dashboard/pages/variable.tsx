@@ -114,10 +114,7 @@ const page: Page = {
       canChange ? listUses.run(context, byId(variable.id)) : [],
     ]);
     const shown = uses.slice(0, SHOWN_USES);
-    const names = await readNames(
-      context,
-      shown.map(({ buildId }) => buildId),
-    );
+    const names = await readNames(context, { build: shown.map(({ buildId }) => buildId) });
     const key = ownerKey(variable);
     const label = ownerChoices(owners).find(({ value }) => value === key)?.label ?? variable.scope;
     return {
