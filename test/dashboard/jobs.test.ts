@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { columnsOf, opensAtFirst } from "../../src/dashboard/jobs/arrange.ts";
+import { axisOf } from "../../src/dashboard/jobs/axis-of-jobs.ts";
 import { JobList } from "../../src/dashboard/jobs/job-list.tsx";
 import { spanOf } from "../../src/dashboard/jobs/job-segments.ts";
 import { timeAxis } from "../../src/dashboard/waterfall/time-axis.ts";
@@ -30,6 +31,34 @@ const linesOf = (jobs: JobOfBuild[]): string[] =>
         .replace(/\s+/g, " ")
         .trim(),
     );
+
+describe("the time that the picture of jobs shows", () => {
+  const AT = Date.parse("2026-01-01T10:00:00.000Z");
+  const at = (seconds: number) => new Date(AT + seconds * 1000).toISOString();
+  const worked = jobRecord("build", { queuedAt: at(0), startedAt: at(0), finishedAt: at(60) });
+  const asking = idleJob("deploy", { gate: gateRecord({ since: at(60) }) });
+  const lengthOf = (
+    jobs: JobOfBuild[],
+    status: "running" | "succeeded" = "running",
+    finishedAt: string | null = null,
+  ) => {
+    const { from, to } = axisOf({ jobs, status, queuedAt: at(0), finishedAt }, null, new Date(AT + 3_600_000));
+    return (to - from) / 1000;
+  };
+
+  it("is that of the work, where people alone keep it from going on", () => {
+    expect(lengthOf([worked, asking])).toBeLessThan(120);
+    expect(lengthOf([worked, asking, idleJob("tell")])).toBeLessThan(120);
+    expect(lengthOf([worked, asking])).toBeGreaterThan(60);
+  });
+
+  it("goes on until now while anything else is under way, and to the end of a build that ended", () => {
+    const running = jobRecord("lint", { status: "running", queuedAt: at(0), startedAt: at(0), finishedAt: null });
+    expect(lengthOf([worked, asking, running])).toBeGreaterThanOrEqual(3600);
+    expect(lengthOf([asking])).toBeGreaterThanOrEqual(3540);
+    expect(lengthOf([worked], "succeeded", at(90))).toBe(90);
+  });
+});
 
 describe("the list of a build's jobs", () => {
   it("tells of each job that did not run or failed why", () => {

@@ -1,15 +1,14 @@
 import type { Child } from "hono/jsx";
 import type { Build, Step } from "../../protocol/build.ts";
-import { isEnded } from "../../protocol/build-states.ts";
 import type { Explanation } from "../../protocol/explain.ts";
 import { wordOf } from "../components/state.tsx";
 import { requirementsOf } from "../components/why-waiting.tsx";
 import { count } from "../count.ts";
-import { timeAxis } from "../waterfall/time-axis.ts";
 import type { TimeOfRow } from "../waterfall/times-table.tsx";
 import type { UsualTimes } from "../waterfall/usual-times.ts";
 import { Waterfall } from "../waterfall/waterfall.tsx";
 import { stateOf } from "./arrange.ts";
+import { axisOf } from "./axis-of-jobs.ts";
 import { counted, JobList } from "./job-list.tsx";
 import type { JobDetails } from "./read-job-details.ts";
 
@@ -40,17 +39,6 @@ const Unable = ({ unable }: JobDetails) =>
   );
 
 const time = (at: string | null): number | null => (at === null ? null : Date.parse(at));
-
-/** The time of the build that its picture shows: from the first job that began to the last that ended. */
-const axisOf = ({ jobs, status, queuedAt, finishedAt }: Build, usual: number | null, now: Date) => {
-  const own = (jobs ?? []).filter(({ adoptedFrom }) => adoptedFrom === null);
-  const begins = own.flatMap(({ startedAt, gate }) => time(startedAt ?? gate?.since ?? null) ?? []);
-  const ends = own.flatMap((job) => time(job.finishedAt) ?? []);
-  const isLive = !isEnded(status);
-  const until = isLive ? now.getTime() : Math.max(time(finishedAt) ?? 0, ...ends);
-  const startedAt = begins.length > 0 ? Math.min(...begins) : null;
-  return timeAxis({ queuedAt: Date.parse(queuedAt), startedAt, until, isLive, usual });
-};
 
 const timesOf = ({ jobs }: Build, usual: UsualTimes, now: Date): TimeOfRow[] =>
   (jobs ?? []).map((job) => {
