@@ -13,6 +13,7 @@ interface AgentRowProps extends HourProps {
   search: string;
 }
 
+/** Of one that is away, when it was seen comes before all else: a narrow column cuts the end. */
 const Facts = ({ agent, now }: Pick<AgentRowProps, "agent" | "now">) => (
   <span class="why">
     {!agent.isOnline && (
@@ -20,10 +21,10 @@ const Facts = ({ agent, now }: Pick<AgentRowProps, "agent" | "now">) => (
         seen <RelativeTime at={agent.lastHeartbeatAt} now={now} />,{" "}
       </>
     )}
-    {platformOf(agent)}
+    {(agent.isOnline || agent.version === null) && platformOf(agent)}
     {agent.version && (
       <>
-        {" "}
+        {agent.isOnline && " "}
         <AgentVersion version={agent.version} isShort />
       </>
     )}
