@@ -13,7 +13,7 @@ const BENCHES: Record<string, string> = {
   hook: "deliveries of git hosts, beside a bare Worker; the largest; forged ones",
   jobs: "256 jobs of one build, beside a bare Worker; from the end of a need to the next job's first line",
   language: "parsing, checking and evaluating pipeline files, up to the largest",
-  "log-view": "lost frames in the browser while a log streams in or scrolls",
+  "log-view": "lost frames and long tasks while a log streams in or scrolls; the end of a long one over a slow line",
   mask: "the masking of secrets, beside replaceAll and a plain copy",
   throughput: "whole builds a second, beside a bare Worker",
   waiting: "1,000 waiting agents: memory, time to a hint or a job, queries",

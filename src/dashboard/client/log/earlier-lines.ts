@@ -45,11 +45,10 @@ export class EarlierLines {
     return this.#store.base > 0;
   }
 
-  /** The end of the log took so many milliseconds: over a quick line, or where it is short, the rest follows at once. */
-  begin(bytes: number, milliseconds: number): void {
+  /** The end of the log came at this pace, in bytes a second: over a quick line, or where it is short, the rest follows at once. */
+  begin(pace: number): void {
     this.#tell();
-    const isQuick = (bytes / Math.max(1, milliseconds)) * 1000 >= QUICK;
-    if (isQuick || this.#store.base <= SHORT) void this.readAll();
+    if (pace >= QUICK || this.#store.base <= SHORT) void this.readAll();
   }
 
   async readAll(): Promise<void> {

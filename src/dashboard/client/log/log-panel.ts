@@ -45,11 +45,10 @@ const startLog = (section: HTMLElement): void => {
   const searchGrown = fillToolbar(bar, store, view, readAll);
   bar.prepend(earlier.note);
   const showLinked = followLineLinks(view, store, readAll);
-  const began = performance.now();
-  const caughtUp = () => {
+  const caughtUp = (pace: number) => {
     if (wasLive) view.watch();
     if (store.base > 0 && !wasLive && location.hash === "" && !showFailure(view, store)) view.showEnd();
-    earlier.begin(store.size - store.base, performance.now() - began);
+    earlier.begin(pace);
   };
   const ended = () => {
     hasEnded = true;
