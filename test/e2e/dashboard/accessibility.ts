@@ -18,6 +18,19 @@ reports: { junit: r.xml }
 cache: [{ name: out, key: one, path: out/ }]
 `;
 
+/** Pages that need no record, and one that is not there. */
+const EVERYWHERE = [
+  ...["", "/builds", "/builds?view=all&status=bogus", "/builds/new", "/agents", "/agents/new", "/repositories"],
+  ...["/repositories/new", "/schedules", "/variables", "/variables/new", "/groups", "/connections", "/connections/new"],
+  ...["/tokens", "/audit", "/first-hour", "/nothing"],
+];
+/** Forms that are refused, whose pages are shown again. */
+const REFUSED: [path: string, form: Record<string, string>][] = [
+  ["/repositories/new", { fullName: "no-owner", cloneUrl: "nowhere", gitHostRepoId: "x", defaultBranch: "" }],
+  ["/variables/new", { owner: "organization:x", key: "1 bad", value: "" }],
+  ["/connections/new", { kind: "github", name: "", webUrl: "nowhere", way: "hand", token: "" }],
+];
+
 /** Creates one record of every kind that has a page. @returns a build that leaves all that builds leave */
 const oneOfEach = async (stage: Stage): Promise<Build> => {
   const { client } = stage;
@@ -63,6 +76,38 @@ export const accessibility = (stage: Stage) => {
       const wrong = await judge(page);
       if (wrong.length > 0) found[path] = wrong;
     }
+    expect(found).toEqual({});
+  });
+
+  it("is valid HTML for other roles, in an empty organization, where it refuses, and to who is not signed in", async () => {
+    const { service, client } = stage;
+    const empty = await service.newOrganization(`empty-${crypto.randomUUID().slice(0, 8)}`);
+    const roleToken = async (role: string) =>
+      (await client.call<{ token: string }>("POST", "/token", { name: `html as ${role}`, kind: "api", role })).token;
+    const tokens = [empty.token, ...(await Promise.all(["viewer", "member", "maintainer"].map(roleToken)))];
+    const found: Record<string, string[]> = {};
+    const see = async (path: string, cookie: string, form?: Record<string, string>) => {
+      const answer = await fetch(service.url + path, {
+        headers: { Cookie: cookie, Origin: service.url },
+        ...(form && { method: "POST", body: new URLSearchParams(form) }),
+      });
+      const wrong = htmlProblems(await answer.text());
+      if (wrong.length > 0) found[`${answer.status} ${path}`] = wrong;
+      return answer.status;
+    };
+    for (const token of tokens) {
+      const signedIn = await fetch(`${service.url}/app/sign-in`, {
+        ...{ method: "POST", redirect: "manual", headers: { Origin: service.url } },
+        body: new URLSearchParams({ token }),
+      });
+      const cookie = signedIn.headers.get("Set-Cookie")?.split(";")[0] ?? "";
+      expect(signedIn.status).toBe(303);
+      for (const path of EVERYWHERE) await see(`/app${path}`, cookie);
+      if (token === empty.token)
+        for (const [path, form] of REFUSED) expect([path, await see(`/app${path}`, cookie, form)]).toEqual([path, 422]);
+    }
+    expect(await see("/app/sign-in", "")).toBe(200);
+    expect(await see("/app/sign-in", "", { token: "mrt_wrong" })).toBe(401);
     expect(found).toEqual({});
   });
 

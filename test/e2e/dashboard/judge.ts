@@ -21,7 +21,7 @@ export const axeFindings = async (page: Page): Promise<string[]> => {
   return findings(page, {});
 };
 
-/** Violations that axe finds in light mode, of contrast in dark mode, and whether the page is too wide for a phone. */
+/** Violations that axe finds in light mode, of contrast in dark mode, on a phone, and whether the page is too wide for it. */
 export const judge = async (page: Page): Promise<string[]> => {
   // Else axe may see a colour on its way from light to dark.
   await page.emulateMedia({ reducedMotion: "reduce" });
@@ -32,6 +32,7 @@ export const judge = async (page: Page): Promise<string[]> => {
   await page.setViewportSize(PHONE);
   const width = await page.evaluate("document.documentElement.scrollWidth");
   if (Number(width) > PHONE.width) found.push(`${width} pixels wide`);
+  found.push(...(await findings(page, {})).map((finding) => `phone: ${finding}`));
   await page.emulateMedia({ colorScheme: "light" });
   await page.setViewportSize(DESK);
   return found;
