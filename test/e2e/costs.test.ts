@@ -156,7 +156,9 @@ describe("a delivery", () => {
       expect(delivery.status).toBe(202);
       await waitUntilIdle(service.http);
     });
-    expect(again.objectCalls).toEqual({ "pool arrive": 1, "host noteDelivery": 1 });
+    // An alarm may still be that of the first delivery.
+    const { "host alarm": _, ...asked } = again.objectCalls;
+    expect(asked).toEqual({ "pool arrive": 1, "host noteDelivery": 1 });
     expect(again.d1Rounds).toBe(1);
     expect(totalOf(again.d1RowsWritten)).toBe(0);
   });
