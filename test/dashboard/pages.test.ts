@@ -153,3 +153,21 @@ describe("every page", () => {
     expect(await (await requestPage("/repositories", { cookie })).text()).not.toContain("theirs");
   });
 });
+
+describe("the list of repositories", () => {
+  it("leads to pipelines, names some of them, and finds a repository by one", async () => {
+    const { admin } = await newOrganization();
+    const owner = { fullName: "acme/shop", cloneUrl: "https://git.example/acme/shop.git", gitHostRepoId: 7 };
+    const { id: repoId } = await created(admin, "/repository", owner);
+    const ids: string[] = [];
+    for (let n = 0; n < 8; n++) ids.push((await created(admin, "/pipeline", { repoId, name: `<i>${n}</i>` })).id);
+    const cookie = (await signIn(admin)).split(";")[0] as string;
+    const text = await (await requestPage("/repositories", { cookie })).text();
+    expect(text).toContain(`<a href="/app/pipelines/${ids[0]}"><bdi>&lt;i&gt;0&lt;/i&gt;</bdi></a>`);
+    expect(ids.filter((id) => text.includes(`/app/pipelines/${id}`))).toHaveLength(6);
+    expect(text).toContain("and 2 more");
+    const found = async (q: string) => (await requestPage(`/repositories?q=${q}`, { cookie })).text();
+    expect(await found("%3Ci%3E7")).toContain("acme/shop");
+    expect(await found("nothing")).toContain("No repository matches.");
+  });
+});

@@ -1,26 +1,34 @@
-import { PIPELINE_DEFAULTS } from "../../protocol/pipeline.ts";
+import { PIPELINE_DEFAULTS, type Pipeline } from "../../protocol/pipeline.ts";
 import type { Repository } from "../../protocol/repository.ts";
 import { listPipelines } from "../../services/pipelines.ts";
 import { connectRepository, listRepositories, numberOf } from "../../services/repositories.ts";
 import { FormPage } from "../components/form-page.tsx";
 import { RepositoryFields, readRepository } from "../components/repository-fields.tsx";
 import { filterByText, TextFilter } from "../components/text-filter.tsx";
-import { count } from "../count.ts";
 import type { Form, Page } from "../page-definition.ts";
 import { hasRole } from "../permissions.ts";
 import { noInput, parseBody, withBody } from "../verb-input.ts";
 
-const Row = ({ repository, pipelines }: { repository: Repository; pipelines: number }) => (
+/** Pipelines that a row names; the page of the repository has all. */
+const NAMED = 6;
+
+const Row = ({ repository, pipelines }: { repository: Repository; pipelines: Pipeline[] }) => (
   <li class="row repository-row" data-row>
     <a href={`/app/repositories/${repository.id}`} class="what">
-      {repository.fullName}
+      <bdi>{repository.fullName}</bdi>
     </a>
+    <span class="pipelines">
+      {pipelines.slice(0, NAMED).map(({ id, name }) => (
+        <a href={`/app/pipelines/${id}`}>
+          <bdi>{name}</bdi>
+        </a>
+      ))}
+      {pipelines.length > NAMED && <span class="hint">and {pipelines.length - NAMED} more</span>}
+      {pipelines.length === 0 && <span class="hint">builds {PIPELINE_DEFAULTS.configPath}</span>}
+      {!repository.isActive && <span class="label">inactive</span>}
+    </span>
     <span class="ref">
       <span class="branch">{repository.cloneUrl}</span>
-    </span>
-    <span class="progress">
-      {pipelines === 0 ? `builds ${PIPELINE_DEFAULTS.configPath}` : count(pipelines, "pipeline")}
-      {!repository.isActive && <span class="label">inactive</span>}
     </span>
   </li>
 );
@@ -34,7 +42,11 @@ const listPage: Page = {
       listPipelines.run(context, noInput),
     ]);
     const byRepository = Map.groupBy(pipelines, ({ repoId }) => repoId);
-    const repositories = filterByText(all, query, ({ fullName, cloneUrl }) => [fullName, cloneUrl]);
+    const repositories = filterByText(all, query, ({ id, fullName, cloneUrl }) => [
+      fullName,
+      cloneUrl,
+      ...(byRepository.get(id) ?? []).map(({ name }) => name),
+    ]);
     const canConnect = hasRole(context, "maintainer");
     return {
       title: "Repositories",
@@ -43,7 +55,7 @@ const listPage: Page = {
         <>
           <div class="head">
             <h1>Repositories</h1>
-            {all.length > 0 && <TextFilter path="/app/repositories" query={query} label="Name or address" />}
+            {all.length > 0 && <TextFilter path="/app/repositories" query={query} label="Name, pipeline or address" />}
             {canConnect && (
               <a class="button primary" href="/app/repositories/new">
                 Connect repository
@@ -52,7 +64,7 @@ const listPage: Page = {
           </div>
           <ol class="rows">
             {repositories.map((repository) => (
-              <Row repository={repository} pipelines={byRepository.get(repository.id)?.length ?? 0} />
+              <Row repository={repository} pipelines={byRepository.get(repository.id) ?? []} />
             ))}
           </ol>
           {all.length > 0 && repositories.length === 0 && (
