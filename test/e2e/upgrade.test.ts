@@ -175,7 +175,7 @@ it(
     const waiting = await trigger(pipeline.id, "go-rollback");
     several = await SeveralJobs.begin(service, before.agent);
     strangers = await Strangers.begin(service, before.agent);
-    await strangers.expectUntouched();
+    await strangers.expectHeld();
     await service.deploy(before.config);
     expect(await statuses()).toEqual([401, 401]);
     for (const { id } of acrossRollback) await hasLines(id, 10);
@@ -188,7 +188,7 @@ it(
     const all = [done, acrossUpgrade, queued, ...acrossRollback, waiting].map(({ id }) => id).sort();
     await expect.poll(listed, PATIENCE).toEqual(all);
     await several.expectGoOn();
-    await strangers.expectUntouched();
+    await strangers.expectHeld();
 
     await service.deploy();
     await several.expectEnds();
