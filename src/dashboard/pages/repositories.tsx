@@ -55,7 +55,7 @@ const listPage: Page = {
         <>
           <div class="head">
             <h1>Repositories</h1>
-            {all.length > 0 && <TextFilter path="/app/repositories" query={query} label="Name, pipeline or address" />}
+            {all.length > 0 && <TextFilter path="/app/repositories" query={query} label="Name or pipeline" />}
             {canConnect && (
               <a class="button primary" href="/app/repositories/new">
                 Connect repository
