@@ -171,3 +171,23 @@ describe("the list of repositories", () => {
     expect(await found("nothing")).toContain("No repository matches.");
   });
 });
+
+describe("the page of a repository", () => {
+  it("offers to remove a credential only where there is one", async () => {
+    const { admin } = await newOrganization();
+    const owner = { fullName: "acme/shop", cloneUrl: "https://git.example/acme/shop.git", gitHostRepoId: 7 };
+    const { id } = await created(admin, "/repository", owner);
+    const cookie = (await signIn(admin)).split(";")[0] as string;
+    const offers = async () =>
+      (await (await requestPage(`/repositories/${id}`, { cookie })).text()).includes(`/${id}/credential/remove`);
+    expect(await offers()).toBe(false);
+    const set = await sendForm(
+      `/repositories/${id}/credential`,
+      cookie,
+      { Origin: ORIGIN },
+      { kind: "token", value: "t".repeat(20) },
+    );
+    expect(set.status).toBe(303);
+    expect(await offers()).toBe(true);
+  });
+});

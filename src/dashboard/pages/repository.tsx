@@ -118,10 +118,12 @@ const CredentialForm = ({ request, repository }: { request: PageRequest; reposit
       )}
       <SecretField request={request} name="value" label="Token or private key" required />
       <span class="actions">
-        <button type="submit">Set credential</button>
-        <a class="button danger" href={`/app/repositories/${repository.id}/credential/remove`}>
-          Remove credential
-        </a>
+        <button type="submit">{repository.hasCredential ? "Replace credential" : "Set credential"}</button>
+        {repository.hasCredential && (
+          <a class="button danger" href={`/app/repositories/${repository.id}/credential/remove`}>
+            Remove credential
+          </a>
+        )}
       </span>
     </form>
   </section>
@@ -179,11 +181,13 @@ const page: Page = {
                 version={version}
               />
               <CredentialForm request={request} repository={repository} />
-              <p>
+              <section>
+                <h2>Removal</h2>
+                <p class="hint">Its pipelines and variables go with it; builds and their logs stay.</p>
                 <a class="button danger" href={`/app/repositories/${repository.id}/remove`}>
                   Remove repository
                 </a>
-              </p>
+              </section>
             </div>
           )}
         </>
