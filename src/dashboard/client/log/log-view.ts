@@ -119,6 +119,7 @@ export class LogView {
     this.#folds.set(section.key, true);
     const group = this.#groups.around(line);
     if (group) this.#groups.open(group.head, true);
+    this.#split();
     this.#wanted = line;
     this.#goTo(() => this.#topOf(line) - this.scroller.clientHeight / 3);
   }
@@ -126,6 +127,7 @@ export class LogView {
   /** Opens a step and scrolls to its header, or to its last lines. */
   showStep(key: string, atEnd = false): void {
     this.#folds.set(key, true);
+    this.#split();
     this.#goTo(() => {
       const section = this.#sectionBy(key);
       if (!section) return this.#drawn.y;
