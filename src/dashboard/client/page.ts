@@ -6,6 +6,7 @@ import { listenToKeys } from "./keys.ts";
 import { removeNotice } from "./notice.ts";
 import { offerNotifications } from "./notifications.ts";
 import { offerPalette } from "./palette/palette.ts";
+import { ringStateChanges } from "./state-changes.ts";
 import { renderSummary } from "./summary.ts";
 
 setInterval(updateTimes, 1000);
@@ -17,5 +18,6 @@ walkBars();
 addCopyButtons();
 offerPalette();
 offerNotifications();
+ringStateChanges();
 startAutoRefresh();
 renderSummary();

@@ -1,3 +1,7 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { waitForEnd } from "../../../src/local/demo.ts";
 import { signIn } from "../../support/browser.ts";
@@ -10,6 +14,11 @@ globalThis.Notification = class extends EventTarget {
   static requestPermission = async () => "granted";
   constructor(title, options) { super(); told.push([title, options.body]); }
 };`;
+
+const COUNT_RINGS = `globalThis.rung = [];
+document.addEventListener("animationstart", ({ animationName, target }) => {
+  if (animationName === "ring") rung.push(target);
+});`;
 
 export const attention = (stage: Stage) => {
   it("tells the state of a build in the title and the icon of its tab", async () => {
@@ -25,6 +34,34 @@ export const attention = (stage: Stage) => {
     expect([icon.status(), icon.headers()["content-type"]]).toEqual([200, "image/svg+xml"]);
     await page.goto(`${service.url}/app/builds`);
     expect(await tab()).toMatch(/^Builds .*\/app\/static\/mark\.\w+\.svg$/);
+  });
+
+  it("rings a state once when it changes, and never where motion is not wanted", async () => {
+    const { client, service, browser, chromium } = stage;
+    const folder = await mkdtemp(join(tmpdir(), "millrace-rings-"));
+    const repository = await repositoryWith(stage, `steps:\n  - run: until [ -e ${folder}/go ]; do sleep 0.1; done\n`);
+    const calm = await chromium.open();
+    await calm.page.emulateMedia({ reducedMotion: "reduce" });
+    await signIn(calm.page, service.url, client.token);
+    const build = await runBuild(stage, repository.id);
+    const pages = [browser.page, calm.page];
+    const succeeded = (each: Page) =>
+      each.locator("main > header .state.tone-good, main .state-word.tone-good").first();
+    for (const each of pages) {
+      await each.goto(`${service.url}/app/builds/${build.id}`);
+      await each.locator("main .state-word .state.turning").first().waitFor();
+      await each.evaluate(COUNT_RINGS);
+    }
+    await writeFile(join(folder, "go"), "");
+    await waitForEnd(client, build.id);
+    for (const each of pages) await succeeded(each).waitFor();
+    const rings = (each: Page) => each.evaluate("rung.length");
+    await expect.poll(() => rings(browser.page)).toBeGreaterThan(0);
+    expect(await browser.page.evaluate("rung.every((each) => each.matches('.state'))")).toBe(true);
+    expect(await browser.page.evaluate("new Set(rung).size === rung.length")).toBe(true);
+    expect(await rings(calm.page)).toBe(0);
+    await calm.close();
+    await rm(folder, { recursive: true });
   });
 
   it("tells of builds that ended only who asked for it, and of each once", async () => {
