@@ -52,8 +52,9 @@ const costOf = async (context: BrowserContext, url: string): Promise<Cost> => {
   return { ...sizes, shift, paintMs };
 };
 
-const take = async (page: Page, url: string, path: string): Promise<string[]> => {
-  await page.goto(url);
+const take = async (page: Page, url: string, path: string, status: number): Promise<string[]> => {
+  const answer = await page.goto(url);
+  if (answer?.status() !== status) return [`answered ${answer?.status()}, not ${status}`];
   await page.waitForTimeout(350);
   const [wide, tall] = (await page.evaluate(
     "[document.documentElement.scrollWidth, document.documentElement.scrollHeight]",
@@ -77,7 +78,12 @@ const takeAll = async (
       const browser = await chromium.open(size);
       await signIn(browser.page, url, token);
       for (const [name, path] of pages) {
-        const found = await take(browser.page, url + path, join(folder, `${name}-${width}-${theme}.png`));
+        const found = await take(
+          browser.page,
+          url + path,
+          join(folder, `${name}-${width}-${theme}.png`),
+          name === "problem" ? 404 : 200,
+        );
         wrong.push(...found.map((one) => `${name}, ${width}, ${theme}: ${one}`));
       }
       wrong.push(...browser.complaints.map((one) => `${width}, ${theme}: ${one}`));
