@@ -2,7 +2,7 @@ import type { Build } from "../../src/protocol/build.ts";
 import { type Job, LEASE_HEADER } from "../../src/protocol/jobs.ts";
 import { signIn, startChromium } from "../support/browser.ts";
 import { startLocalService } from "../support/local/service.ts";
-import { framesDuring, longTasksDuring, overSlowLine } from "./support/browser-timing.ts";
+import { framesDuring, longTasksDuring, overSlowLine, until } from "./support/browser-timing.ts";
 import { makePipeline, registerAgent } from "./support/build-requests.ts";
 import { KeepAliveClient } from "./support/keep-alive.ts";
 
@@ -74,13 +74,20 @@ const stream = async () => {
     await new Promise((resolve) => setTimeout(resolve, Math.max(0, begun + tick * TICK_MS - performance.now())));
   }
 };
+const lineIsSeen = (line: number) =>
+  `[...document.querySelectorAll(".log-number")].some(({ textContent }) => textContent === "${line}")`;
 let streamed: number[] = [];
+let late = 0;
 const tasks = await longTasksDuring(page, async () => {
-  streamed = await framesDuring(page, stream);
+  streamed = await framesDuring(page, async () => {
+    await stream();
+    late = await until(page, lineIsSeen(LINES_PER_SECOND * STREAM_SECONDS));
+  });
 });
 report(`${LINES_PER_SECOND} lines a second stream in for ${STREAM_SECONDS} s`, streamed);
 const longest = Math.max(0, ...tasks).toFixed(0);
 console.log(`  long tasks meanwhile: ${tasks.length}, the longest ${longest} ms (goal: none above 100)`);
+console.log(`  the last of these lines is in view ${late.toFixed(0)} ms after it was written`);
 await live.end();
 
 const long = await begin();
