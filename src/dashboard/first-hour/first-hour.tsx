@@ -70,10 +70,11 @@ export interface FirstHourProps {
   context: Context;
   repositories: Repository[];
   agents: Agent[];
+  hasBuilds: boolean;
 }
 
 /** From an empty organization to the first build by a push: each line turns green by itself. */
-export const FirstHour = ({ context, repositories, agents }: FirstHourProps) => {
+export const FirstHour = ({ context, repositories, agents, hasBuilds }: FirstHourProps) => {
   const [repository] = repositories;
   const agent = newest(agents);
   const isMaintainer = hasRole(context, "maintainer");
@@ -118,7 +119,7 @@ export const FirstHour = ({ context, repositories, agents }: FirstHourProps) => 
             "A Mac or Linux machine of yours that runs the steps. This page sees it when it calls."
           )}
         </Step>
-        <Step isDone={false} title="Push">
+        <Step isDone={hasBuilds} title="Push">
           It runs <code>.millrace.yml</code> of the commit, once the repository has a{" "}
           <Link
             to={`/app/repositories/${repository?.id}/pipelines/new`}

@@ -155,7 +155,7 @@ export const buildsPage: Page = {
             </p>
           )}
           {builds.length === 0 && !isFiltered && (
-            <FirstHour context={context} repositories={repositories} agents={agents} />
+            <FirstHour context={context} repositories={repositories} agents={agents} hasBuilds={false} />
           )}
           {builds.length > 0 && <Places query={query} shown={builds.length} nextCursor={nextCursor} />}
         </>

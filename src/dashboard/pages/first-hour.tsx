@@ -1,4 +1,5 @@
 import { listAgents } from "../../services/agents.ts";
+import { listBuilds } from "../../services/build-list.ts";
 import { listRepositories } from "../../services/repositories.ts";
 import { FIRST_HOUR_SECONDS, FirstHour } from "../first-hour/first-hour.tsx";
 import type { Page } from "../page-definition.ts";
@@ -9,9 +10,10 @@ export const firstHourPage: Page = {
   path: "/first-hour",
   role: "viewer",
   async show(context) {
-    const [repositories, agents] = await Promise.all([
+    const [repositories, agents, builds] = await Promise.all([
       listRepositories.run(context, noInput),
       listAgents.run(context, noInput),
+      listBuilds.run(context, { ...noInput, query: { limit: 1 } }),
     ]);
     return {
       title: "First hour",
@@ -21,7 +23,7 @@ export const firstHourPage: Page = {
       body: (
         <>
           <h1>First hour</h1>
-          <FirstHour context={context} repositories={repositories} agents={agents} />
+          <FirstHour context={context} repositories={repositories} agents={agents} hasBuilds={builds.length > 0} />
         </>
       ),
     };

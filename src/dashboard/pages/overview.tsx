@@ -67,7 +67,7 @@ const Beginning = async ({ context }: { context: Context }) => {
     listRepositories.run(context, noInput),
     listAgents.run(context, noInput),
   ]);
-  return <FirstHour context={context} repositories={repositories} agents={agents} />;
+  return <FirstHour context={context} repositories={repositories} agents={agents} hasBuilds={false} />;
 };
 
 export const overviewPage: Page = {
