@@ -38,6 +38,8 @@ export interface View {
   title: string;
   /** The entry of the navigation to highlight; null for none. */
   section: Section | null;
+  /** How the trail calls the page where its title repeats what stands before it. */
+  crumb?: string;
   /** The pages above this one, from the section down; without them the section alone. */
   trail?: { name: string; href: string }[];
   body: Child;

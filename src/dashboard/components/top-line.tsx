@@ -17,7 +17,7 @@ const Trail = ({ groups, view }: TopProps) => {
       {(view.trail ?? own).map(({ name, href }) => (
         <a href={href}>{name}</a>
       ))}
-      <span aria-current="page">{view.title}</span>
+      <span aria-current="page">{view.crumb ?? view.title}</span>
     </nav>
   );
 };

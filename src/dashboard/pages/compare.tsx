@@ -91,7 +91,7 @@ const signedSpan = (seconds: number): string =>
 
 const Times = ({ times, build }: Comparison) =>
   times.length === 0 ? null : (
-    <section>
+    <section class="times">
       <h2>{build.jobs ? "Jobs" : "Steps"}</h2>
       <Table columns={[build.jobs ? "Job" : "Step", "Last green", "This build", "Difference"]}>
         {times
@@ -162,6 +162,7 @@ export const comparePage: Page = {
     ]);
     return {
       title: titleOf(build, owners),
+      crumb: "Compare",
       section: "builds",
       trail: [
         { name: "Builds", href: "/app/builds" },

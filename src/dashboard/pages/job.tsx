@@ -95,6 +95,7 @@ const jobPage: Page = {
     return {
       title: `${job.name} of #${build.number} ${nameOf(details)}${asks ? " waits for approval" : ""}`,
       section: "builds",
+      crumb: job.name,
       trail: [
         { name: "Builds", href: "/app/builds" },
         { name: `#${build.number} ${nameOf(details)}`, href: `/app/builds/${build.id}` },
