@@ -47,7 +47,9 @@ export const BuildLog = ({ of, attempt, isLive, tail }: BuildLogProps) => {
     >
       <div class="log-bar">
         <h2 class="sr">Log</h2>
-        <a href={source}>Raw</a>
+        <a href={source} class="button quiet">
+          Raw
+        </a>
       </div>
       <section class="log-lines" tabindex={0} aria-label="Lines of the log">
         <pre>{tail || "No output yet."}</pre>

@@ -54,6 +54,7 @@ export const fillToolbar = (bar: Element, store: LogStore, view: LogView, readAl
   selectWhole(store, view);
   const tools = createElement("span", "log-tools");
   tools.append(...search.elements, wrap, times, follow, copyButton(store, view), full);
-  bar.insertBefore(tools, raw);
+  if (raw) tools.append(raw);
+  bar.append(tools);
   return () => search.grew();
 };
