@@ -7,7 +7,7 @@ export const LastBuilds = ({ history: { pipelineId, repoId, name, builds, week }
   if (builds.length === 0) return null;
   const { succeeded, failed, canceled, tookSeconds } = week;
   return (
-    <section class="last-builds" aria-labelledby="last-builds">
+    <section class="part" aria-labelledby="last-builds">
       <h2 id="last-builds">Last builds</h2>
       <Bars bars={builds.map(barOf).reverse()} label={`Last builds of ${name}`} />
       <p class="hint">

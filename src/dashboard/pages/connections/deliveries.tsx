@@ -72,7 +72,7 @@ const Row = ({ delivery, details }: { delivery: HostDelivery; details: RowDetail
       <td>
         <RelativeTime at={at} now={details.now} />
       </td>
-      <td>{event}</td>
+      <td>{event.replaceAll("_", " ")}</td>
       <td>
         <Repository repository={repository} repositories={details.repositories} />
       </td>
