@@ -5,8 +5,8 @@ const RETRY_MS = { first: 500, most: 15_000 };
 /** A connection that is silent for so long is broken: the service sends something every 15 s. */
 const SILENCE_MS = 45_000;
 
-/** Bytes at the end of a log that are read first: a second of a line of 400 kbit/s. */
-const END_BYTES = 48 * 1024;
+/** Bytes at the end of a log that are read first: some screens, in a third of a second of a line of 400 kbit/s. */
+const END_BYTES = 16 * 1024;
 /** The answer to a range that a log does not have: it is empty. */
 const NO_SUCH_BYTES = 416;
 
