@@ -41,6 +41,7 @@ export const attention = (stage: Stage) => {
     const folder = await mkdtemp(join(tmpdir(), "millrace-rings-"));
     const repository = await repositoryWith(stage, `steps:\n  - run: until [ -e ${folder}/go ]; do sleep 0.1; done\n`);
     const calm = await chromium.open();
+    await browser.page.emulateMedia({ reducedMotion: "no-preference" });
     await calm.page.emulateMedia({ reducedMotion: "reduce" });
     await signIn(calm.page, service.url, client.token);
     const build = await runBuild(stage, repository.id);
