@@ -8,69 +8,75 @@ import { recordingHosts } from "./test/support/recording-host/recording-hosts.ts
 
 await buildAssets();
 
-const PLAIN = ["test/domain/**/*.test.ts", "test/agent/**/*.test.ts", "test/hosts/**/*.test.ts"];
-const HOUSE = ["test/house/**/*.test.ts"];
-const END_TO_END = ["test/e2e/**/*.test.ts"];
-/** In CI a test of real processes gets a second try: one slow answer of a busy machine is no finding. */
-const RETRY = process.env.CI ? 1 : 0;
+const LONG = "**/*.long.test.ts";
+const PLAIN = ["test/domain", "test/agent", "test/hosts"];
+const HOUSE = ["test/house"];
+const END_TO_END = ["test/e2e"];
 
-/** Three kinds of test: plain programs, the service inside workerd, and the whole from outside. */
-export default defineConfig(async () => ({
-  test: {
-    silent: "passed-only" as const,
-    // Much of what these tests do is to wait for processes of their own.
-    maxWorkers: 3,
-    projects: [
-      {
-        test: {
-          name: "plain",
-          include: PLAIN,
-          globalSetup: ["./test/support/set-up/agent.ts"],
-          testTimeout: 180_000,
-          retry: RETRY,
+/**
+ * Three kinds of test: plain programs, the service inside workerd, and the whole from outside. `--mode long` runs the
+ * files `*.long.test.ts`; without it all the others run.
+ */
+export default defineConfig(async ({ mode }) => {
+  const isLong = mode === "long";
+  const testsIn = (folders: string[], except: string[] = []) => ({
+    include: folders.map((folder) => `${folder}/${isLong ? LONG : "**/*.test.ts"}`),
+    exclude: ["**/node_modules/**", ...except.map((folder) => `${folder}/**`), ...(isLong ? [] : [LONG])],
+  });
+  return {
+    test: {
+      silent: "passed-only" as const,
+      // Much of what these tests do is to wait for processes of their own.
+      maxWorkers: 3,
+      projects: [
+        {
+          test: {
+            name: "plain",
+            ...testsIn(PLAIN),
+            globalSetup: ["./test/support/set-up/agent.ts"],
+            testTimeout: 180_000,
+          },
         },
-      },
-      {
-        plugins: [
-          cloudflareTest({
-            wrangler: { configPath: "./wrangler.toml" },
-            miniflare: {
-              outboundService: recordingHosts(),
-              bindings: {
-                OPERATOR_TOKEN: "mro_test_operator_token_of_the_tests_000000",
-                TOKEN_KEYS: `k1:${btoa("token key of the tests, 32 bytes")}`,
-                SECRETS_KEYS: `s1:${btoa("sealing key of the tests, 32 by.")}`,
-                CLONE_PROTOCOLS: "https,ssh,file",
-                TEST_MIGRATIONS: await readD1Migrations("migrations"),
-                // Inside workerd routes have no documentation.
-                TEST_PROBLEMS: Object.fromEntries(ROUTES.map((route) => [route.id, problemsOf(documented(route))])),
+        {
+          plugins: [
+            cloudflareTest({
+              wrangler: { configPath: "./wrangler.toml" },
+              miniflare: {
+                outboundService: recordingHosts(),
+                bindings: {
+                  OPERATOR_TOKEN: "mro_test_operator_token_of_the_tests_000000",
+                  TOKEN_KEYS: `k1:${btoa("token key of the tests, 32 bytes")}`,
+                  SECRETS_KEYS: `s1:${btoa("sealing key of the tests, 32 by.")}`,
+                  CLONE_PROTOCOLS: "https,ssh,file",
+                  TEST_MIGRATIONS: await readD1Migrations("migrations"),
+                  // Inside workerd routes have no documentation.
+                  TEST_PROBLEMS: Object.fromEntries(ROUTES.map((route) => [route.id, problemsOf(documented(route))])),
+                },
               },
-            },
-          }),
-        ],
-        test: {
-          name: "workerd",
-          include: ["test/**/*.test.ts"],
-          exclude: [...PLAIN, ...HOUSE, ...END_TO_END, "**/node_modules/**"],
-          setupFiles: ["./test/support/apply-migrations.ts"],
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
+            }),
+          ],
+          test: {
+            name: "workerd",
+            ...testsIn(["test"], [...PLAIN, ...HOUSE, ...END_TO_END]),
+            setupFiles: ["./test/support/apply-migrations.ts"],
+            testTimeout: 120_000,
+            hookTimeout: 120_000,
+          },
         },
-      },
-      { test: { name: "house", include: HOUSE } },
-      {
-        test: {
-          name: "e2e",
-          include: END_TO_END,
-          // Each runs a service, agents and git: more than two at once on two cores, and calls time out.
-          sequence: { groupOrder: 1 },
-          maxWorkers: 2,
-          globalSetup: ["find-chromium", "set-up/agent", "set-up/service"].map((name) => `./test/support/${name}.ts`),
-          testTimeout: 480_000,
-          hookTimeout: 480_000,
-          retry: RETRY,
+        { test: { name: "house", ...testsIn(HOUSE) } },
+        {
+          test: {
+            name: "e2e",
+            ...testsIn(END_TO_END),
+            // Each runs a service, agents and git: more than two at once on two cores, and calls time out.
+            sequence: { groupOrder: 1 },
+            maxWorkers: 2,
+            globalSetup: ["find-chromium", "set-up/agent", "set-up/service"].map((name) => `./test/support/${name}.ts`),
+            testTimeout: 480_000,
+            hookTimeout: 480_000,
+          },
         },
-      },
-    ],
-  },
-}));
+      ],
+    },
+  };
+});
