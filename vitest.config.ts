@@ -12,6 +12,8 @@ const LONG = "**/*.long.test.ts";
 const PLAIN = ["test/domain", "test/agent", "test/hosts"];
 const HOUSE = ["test/house"];
 const END_TO_END = ["test/e2e"];
+/** `npm run test:profile` also asks how much of a test's time is waiting. */
+const PROFILE = process.env.TEST_PROFILE === undefined ? [] : ["./test/profile/processor-time.ts"];
 
 /**
  * Three kinds of test: plain programs, the service inside workerd, and the whole from outside. `--mode long` runs the
@@ -33,6 +35,7 @@ export default defineConfig(async ({ mode }) => {
           test: {
             name: "plain",
             ...testsIn(PLAIN),
+            setupFiles: PROFILE,
             globalSetup: ["./test/support/set-up/agent.ts"],
             testTimeout: 180_000,
           },
@@ -68,6 +71,7 @@ export default defineConfig(async ({ mode }) => {
           test: {
             name: "e2e",
             ...testsIn(END_TO_END),
+            setupFiles: PROFILE,
             // Each runs a service, agents and git: more than two at once on two cores, and calls time out.
             sequence: { groupOrder: 1 },
             maxWorkers: 2,
