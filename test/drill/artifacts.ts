@@ -10,8 +10,9 @@ import { isEnded } from "../../src/protocol/build-states.ts";
 import { LIMITS } from "../../src/protocol/limits.ts";
 import type { Pipeline } from "../../src/protocol/pipeline.ts";
 import { type RunningAgent, startAgent, startRegistered } from "../support/local/agent.ts";
+import { freePort } from "../support/local/free-port.ts";
 import { connectRepository, makeRepository } from "../support/local/git-repository.ts";
-import { freePort, type LocalService, startLocalService } from "../support/local/service.ts";
+import { type LocalService, startLocalService } from "../support/local/service.ts";
 import { setup as bundleAgent } from "../support/set-up/agent.ts";
 import { CuttingProxy } from "./cutting-proxy.ts";
 import { WorkerMemory } from "./worker-memory.ts";
@@ -164,7 +165,7 @@ export const drill = async ({ gib = 10 }: { gib?: number }): Promise<boolean> =>
   const removeProgram = await bundleAgent();
   const inspectorPort = await freePort();
   const vars = { LEASE_SECONDS: "60", HEARTBEAT_SECONDS: "5", POLL_SECONDS: "20" };
-  const service = await startLocalService(vars, "warn", undefined, inspectorPort);
+  const service = await startLocalService(vars, { inspectorPort });
   const proxy = new CuttingProxy(service.port);
   const memory = new WorkerMemory(inspectorPort);
   try {

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePort } from "../support/local/service.ts";
+import { freePort } from "../support/local/free-port.ts";
 import { serveBundled } from "../support/served-worker.ts";
 import { type HeapUsage, Inspector } from "./inspector.ts";
 

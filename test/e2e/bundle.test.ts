@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { ROUTES } from "../../src/api/routes.ts";
 import { PROBLEMS } from "../../src/protocol/problem.ts";
-import { preparedService } from "../support/set-up/service.ts";
+import { preparedService } from "../support/prepared-service.ts";
 
 it("the Worker carries no text of the API's description, which the assets have", () => {
   // As wrangler uploads it.

@@ -146,7 +146,7 @@ beforeAll(async () => {
   chmodSync(work, 0o711);
   for (const folder of [temporary, evidence]) chmodSync(folder, 0o777);
   if (isRoot) execFileSync("useradd", ["--create-home", "--home-dir", join(work, "home"), user]);
-  service = await startLocalService({}, "log");
+  service = await startLocalService();
   client = await service.newOrganization(orgId);
   source = makeRepository(service.folder, {
     ...{ ".millrace.yml": FILE, "print.sh": PRINT, "control.txt": `${CONTROL_TEXT}\n` },

@@ -4,14 +4,14 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Client } from "../../src/local/client.ts";
+import { startDevelopmentService } from "../support/local/development-service.ts";
 import { makeRepository } from "../support/local/git-repository.ts";
-import { type LocalService, startLocalService } from "../support/local/service.ts";
 
-let service: LocalService;
+let service: Awaited<ReturnType<typeof startDevelopmentService>>;
 let client: Client;
 
 beforeAll(async () => {
-  service = await startLocalService();
+  service = await startDevelopmentService();
   client = await service.newOrganization("acme");
 });
 afterAll(() => service?.remove());

@@ -7,15 +7,15 @@ import type { Client } from "../../src/local/client.ts";
 import { waitForEnd } from "../../src/local/demo.ts";
 import type { Build } from "../../src/protocol/build.ts";
 import { type RunningAgent, startAgent } from "../support/local/agent.ts";
+import { startDevelopmentService } from "../support/local/development-service.ts";
 import { connectRepository, makeRepository } from "../support/local/git-repository.ts";
-import { type LocalService, startLocalService } from "../support/local/service.ts";
 
-let service: LocalService;
+let service: Awaited<ReturnType<typeof startDevelopmentService>>;
 let client: Client;
 let agent: RunningAgent;
 
 beforeAll(async () => {
-  service = await startLocalService();
+  service = await startDevelopmentService();
   client = await service.newOrganization("acme");
   agent = await startAgent(client, service.folder, "readme");
   const git = makeRepository(service.folder, { ".millrace.yml": "steps:\n  - run: echo from the readme\n" });

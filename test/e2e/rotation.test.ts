@@ -1,5 +1,3 @@
-import { once } from "node:events";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Client } from "../../src/local/client.ts";
 import { freshKeyset } from "../../src/local/keyset.ts";
@@ -27,8 +25,7 @@ let keys: { s1: string; s2: string };
 
 /** Deploys with this keyring: a new run of the service on the same state. */
 const deploy = async (keyring: string): Promise<void> => {
-  const text = readFileSync(service.envFile, "utf8");
-  writeFileSync(service.envFile, text.replace(/^SECRETS_KEYS=.*$/m, `SECRETS_KEYS=${keyring}`));
+  service.vars.SECRETS_KEYS = keyring;
   await service.restart();
 };
 
@@ -60,31 +57,10 @@ const nextJob = async (): Promise<Job> => {
 const trigger = (envVariables: Record<string, string>) =>
   client.call("POST", "/build", { pipelineId, branch: "main", envVariables });
 
-/** Every process below this one, itself last. */
-const treeOf = (pid: number): number[] => {
-  const children = readdirSync("/proc").filter((name) => {
-    if (!/^\d+$/.test(name)) return false;
-    try {
-      return readFileSync(`/proc/${name}/stat`, "utf8").split(") ")[1]?.split(" ")[1] === String(pid);
-    } catch {
-      return false;
-    }
-  });
-  return [...children.flatMap((child) => treeOf(Number(child))), pid];
-};
-
-const killAtOnce = async (): Promise<void> => {
-  const { process: child } = service;
-  const gone = once(child, "exit");
-  for (const pid of treeOf(child.pid ?? 0)) process.kill(pid, "SIGKILL");
-  await gone;
-};
-
 beforeAll(async () => {
   service = await startLocalService();
   client = await service.newOrganization("acme");
-  const [, s1 = ""] = /^SECRETS_KEYS=(.*)$/m.exec(readFileSync(service.envFile, "utf8")) ?? [];
-  keys = { s1, s2: freshKeyset().SECRETS_KEYS.replace("s1:", "s2:") };
+  keys = { s1: service.vars.SECRETS_KEYS ?? "", s2: freshKeyset().SECRETS_KEYS.replace("s1:", "s2:") };
   const cloneUrl = "https://git.example/acme/app.git";
   const wanted = { gitHostRepoId: 1, fullName: "acme/app", cloneUrl };
   const { id: repoId } = await client.call<Repository>("POST", "/repository", wanted);
@@ -125,7 +101,7 @@ describe("a rotation of the sealing key", () => {
     const cut = (async () => {
       for (;;) await rewrap(1);
     })().catch(() => "cut");
-    await killAtOnce();
+    await service.stop();
     expect(await cut).toBe("cut");
     await service.restart();
     const after = await counts();

@@ -37,7 +37,7 @@ let strangers: Strangers | undefined;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "millrace-upgrade-"));
   before = unpackLastRelease(folder);
-  service = await startLocalService(VARS, "warn", before.config);
+  service = await startLocalService(VARS, { config: before.config });
   client = await service.newOrganization("acme");
 });
 afterAll(async () => {

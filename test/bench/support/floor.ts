@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { buildSync } from "esbuild";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
-import { freePort } from "../../support/local/service.ts";
+import { freePort } from "../../support/local/free-port.ts";
 
 export interface ServedFloor {
   url: string;

@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { Client } from "../../../src/local/client.ts";
 import { waitForEnd } from "../../../src/local/demo.ts";
-import { runUpkeep } from "../../../src/local/upkeep.ts";
 import type { Build } from "../../../src/protocol/build.ts";
 import { isEnded } from "../../../src/protocol/build-states.ts";
 import type { Pipeline } from "../../../src/protocol/pipeline.ts";
@@ -72,7 +71,7 @@ export class PicturedOrganization {
     const waiting = await app.push("main", "ios: drop the old camera");
     const running = await shop.push("slow", "search: index twice a day");
     await this.#sees(running.id, ({ jobs }) => jobs?.some(({ status }) => status === "running") ?? false);
-    await runUpkeep(this.#service.url);
+    await this.#service.runUpkeep();
     await this.#namePages({ shop, hostId, failed, gated, held, approved, waiting, running, green });
     Object.assign(pages, { "sign-in": "/app/sign-in" });
   }

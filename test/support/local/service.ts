@@ -1,39 +1,27 @@
-import { cpSync, mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "../../../src/local/client.ts";
-import { ensureDevVars, localSettings, migrate, type Service, startService } from "../../../src/local/service.ts";
-import { preparedService } from "../set-up/service.ts";
+import { freshKeyset } from "../../../src/local/keyset.ts";
+import { localSettings } from "../../../src/local/service.ts";
+import { newState, type ServedWorker, serveBundled } from "../served-worker.ts";
+import { freePort } from "./free-port.ts";
 
-/** Each test worker has its own range, below the ephemeral ports: parallel test files never take the same port. */
-const PORTS = 1_000;
-const FIRST_PORT = 20_000 + Number(process.env.VITEST_POOL_ID ?? 0) * PORTS;
-let next = Math.floor(Math.random() * PORTS);
-
-const isFree = (port: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    const server = createServer().on("error", () => resolve(false));
-    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
-  });
-
-export const freePort = async (): Promise<number> => {
-  for (;;) {
-    const port = FIRST_PORT + (next++ % PORTS);
-    if (await isFree(port)) return port;
-  }
-};
-
-export interface LocalService extends Service {
+export interface LocalService {
+  url: string;
+  port: number;
+  /** For what the tests make; the state is in it too. */
   folder: string;
   stateFolder: string;
-  port: number;
-  /** Path of the file with the Worker's secrets and settings; a test may change it before a restart. */
-  envFile: string;
+  /** The Worker's settings and secrets; a test may change them before a restart. */
+  vars: Record<string, string>;
   operator: Client;
   /** Everything that the service has printed so far. */
   printed(): string;
   newOrganization(id: string): Promise<Client>;
+  runUpkeep(): Promise<void>;
+  /** Ends the service at once, as a kill does. */
+  stop(): Promise<void>;
   /** Stops the service and starts it again with the same port and state. */
   restart(): Promise<void>;
   /** Applies the migrations of another version of the service, then runs that version in its place. */
@@ -41,59 +29,50 @@ export interface LocalService extends Service {
   remove(): Promise<void>;
 }
 
-/** Starts `wrangler dev` with its own state folder. `first`: configuration of another version to start with. */
+interface LocalServiceOptions {
+  /** Path of the settings of another release to start with. */
+  config?: string;
+  inspectorPort?: number;
+}
+
+/** Serves the Worker as it is on a machine: with its static files, its own state folder, and clones by http and file. */
 export const startLocalService = async (
   vars: Record<string, string> = {},
-  logLevel: "log" | "warn" = "warn",
-  first?: string,
-  inspectorPort?: number,
+  { config, inspectorPort }: LocalServiceOptions = {},
 ): Promise<LocalService> => {
   const folder = mkdtempSync(join(tmpdir(), "millrace-e2e-"));
-  const envFile = join(folder, "dev.vars");
   const stateFolder = join(folder, "state");
-  const { OPERATOR_TOKEN = "" } = ensureDevVars(envFile);
-  const prepared = preparedService();
-  let config = first ?? prepared?.config;
-  if (prepared && first === undefined) cpSync(prepared.state, stateFolder, { recursive: true });
-  else await migrate(stateFolder, config);
+  if (config === undefined) newState(stateFolder);
   const port = await freePort();
-  const settings = { ...localSettings(port), ...vars };
-  const options = { port, state: stateFolder, envFile, vars: settings, quiet: true, logLevel, inspectorPort };
+  const keys = freshKeyset();
+  const settings = { ...keys, CLONE_PROTOCOLS: "https,ssh,http,file", ...localSettings(port), ...vars };
   let printed = "";
-  const start = async (): Promise<Service> => {
-    const started = await startService({ ...options, config });
-    for (const stream of [started.process.stdout, started.process.stderr])
-      stream?.on("data", (text) => (printed += text));
-    return started;
+  const print = (text: string): void => {
+    printed += `${text}\n`;
   };
-  let service = await start();
-  const operator = new Client(service.url, OPERATOR_TOKEN);
+  const serve = (version: string | undefined): Promise<ServedWorker> =>
+    serveBundled({ config: version, vars: settings, hasAssets: true, stateFolder, port, inspectorPort, print });
+  let service = await serve(config);
+  let running = config;
+  const operator = new Client(service.url, keys.OPERATOR_TOKEN);
+  const deploy = async (next: string | undefined): Promise<void> => {
+    await service.stop();
+    running = next;
+    service = await serve(next);
+  };
   return {
     url: service.url,
+    port,
     folder,
     stateFolder,
-    port,
-    envFile,
+    vars: settings,
     operator,
     printed: () => printed,
-    get process() {
-      return service.process;
-    },
+    newOrganization: (id) => service.newOrganization(id),
+    runUpkeep: () => service.runUpkeep(),
     stop: () => service.stop(),
-    async newOrganization(id) {
-      const { token } = await operator.call<{ token: string }>("POST", "/organization", { id, name: id });
-      return new Client(service.url, token);
-    },
-    async restart() {
-      await service.stop();
-      service = await start();
-    },
-    async deploy(next) {
-      await service.stop();
-      config = next ?? prepared?.config;
-      await migrate(stateFolder, config);
-      service = await start();
-    },
+    restart: () => deploy(running),
+    deploy,
     async remove() {
       await service.stop();
       rmSync(folder, { recursive: true, force: true });
