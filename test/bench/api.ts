@@ -23,7 +23,7 @@ interface Measured {
 }
 
 /** Requests a second over CONNECTIONS connections, each with one request at a time. */
-const measure = async (ask: Ask, milliseconds = ROUND_MS): Promise<Measured> => {
+const measure = async (ask: Ask, milliseconds: number): Promise<Measured> => {
   const times: number[] = [];
   const begun = performance.now();
   const runConnection = async () => {
@@ -39,11 +39,17 @@ const measure = async (ask: Ask, milliseconds = ROUND_MS): Promise<Measured> => 
 };
 
 /** Measures the service and its floor in turns, so that the load of the machine is the same for both. */
-const compare = async (name: string, own: Ask, floor: Ask | null, goal?: number): Promise<void> => {
+export const measureInTurns = async (own: Ask, floor: Ask | null, count = ROUNDS, milliseconds = ROUND_MS) => {
   await own();
   await floor?.();
   const rounds: { own: Measured; floor: Measured | null }[] = [];
-  for (let n = 0; n < ROUNDS; n++) rounds.push({ floor: floor && (await measure(floor)), own: await measure(own) });
+  for (let n = 0; n < count; n++)
+    rounds.push({ floor: floor && (await measure(floor, milliseconds)), own: await measure(own, milliseconds) });
+  return rounds;
+};
+
+const compare = async (name: string, own: Ask, floor: Ask | null, goal?: number): Promise<void> => {
+  const rounds = await measureInTurns(own, floor);
   const perSecond = median(rounds.map((one) => one.own.perSecond));
   const times = rounds.flatMap((one) => one.own.times);
   const text = `${name.padEnd(38)} ${perSecond.toFixed(0).padStart(6)} a second, p50 ${ms(quantile(times, 0.5))}, p99 ${ms(quantile(times, 0.99))}`;
@@ -60,7 +66,7 @@ const cost = async (url: string, token: string, method: string, path: string, bo
   return /desc="(.*)"/.exec(response.headers.get("Server-Timing") ?? "")?.[1] ?? `status ${response.status}`;
 };
 
-const copyRows = async (from: D1Database, to: D1Database, orgId: string): Promise<void> => {
+export const copyRows = async (from: D1Database, to: D1Database, orgId: string): Promise<void> => {
   for (const table of ["token", "variable"]) {
     const { results } = await from.prepare(`SELECT * FROM ${table} WHERE org_id = ?`).bind(orgId).all<object>();
     const schema = await from
@@ -81,13 +87,13 @@ const copyRows = async (from: D1Database, to: D1Database, orgId: string): Promis
   }
 };
 
-const expectSuccess = async (asked: Promise<Answer>): Promise<void> => {
+export const expectSuccess = async (asked: Promise<Answer>): Promise<void> => {
   const { status, text } = await asked;
   if (status >= 300) throw new Error(`${status} ${text}`);
 };
 
 /** Creates variables and a pipeline. */
-const createResources = async (client: Client, orgId: string) => {
+export const createResources = async (client: Client, orgId: string) => {
   for (let n = 0; n < VARIABLES; n++) {
     const body = { key: `KEY_${n}`, value: `value ${n}`, isSecret: n % 5 === 0, scope: "organization", orgId };
     await client.call("POST", "/secrets/variables", body);

@@ -4,7 +4,7 @@ import { gzipSync } from "node:zlib";
 import { ROOT } from "../../src/local/service.ts";
 import { serveBundled } from "../support/served-worker.ts";
 import { KeepAliveClient } from "./support/keep-alive.ts";
-import { fillOrganization, type PageAndCall } from "./support/pages.ts";
+import { cookieOf, fillOrganization, type PageAndCall } from "./support/pages.ts";
 import { median, ms } from "./support/statistics.ts";
 
 const ROUNDS = 40;
@@ -23,13 +23,7 @@ const service = await serveBundled();
 const client = await service.newOrganization("bench");
 const http = new KeepAliveClient(service.url);
 const pairs = await fillOrganization(client, http);
-const signedIn = await fetch(`${service.url}/app/sign-in`, {
-  method: "POST",
-  redirect: "manual",
-  headers: { Origin: service.url },
-  body: new URLSearchParams({ token: client.token }),
-});
-const cookie = signedIn.headers.get("Set-Cookie")?.split(";")[0] ?? "";
+const cookie = await cookieOf(client);
 
 const taken = async (path: string, asked: { token?: string; headers?: Record<string, string> }): Promise<number> => {
   const begun = performance.now();

@@ -37,7 +37,7 @@ export const firstLineOf = async ({ url, token }: Client, make: () => Promise<st
   return { answered, line, end: performance.now() - begun };
 };
 
-const prepare = async (client: Client, repository: Repository): Promise<Pipeline> =>
+export const prepare = async (client: Client, repository: Repository): Promise<Pipeline> =>
   client.call<Pipeline>("POST", "/pipeline", { repoId: repository.id, name: "ci" });
 
 /** A host whose pushes the client's organization builds. */

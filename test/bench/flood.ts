@@ -5,7 +5,7 @@ import { withStorageIn } from "../support/storage-in.ts";
 import { type RegisteredAgent, registerAgent } from "./support/build-requests.ts";
 import { type Comparison, describeComparison } from "./support/comparison.ts";
 import { KeepAliveClient } from "./support/keep-alive.ts";
-import { memoryOf, workerdProcesses } from "./support/process-memory.ts";
+import { memoryOf, workerdProcesses } from "./support/process-usage.ts";
 
 /* Heartbeats of an agent before, while and after another agent of the organization floods its sockets. */
 const SAMPLES = 100;

@@ -7,7 +7,7 @@ import { type ServedWorker, serveBundled } from "../support/served-worker.ts";
 import { withStorageIn } from "../support/storage-in.ts";
 import { serveFloor } from "./support/floor.ts";
 import { KeepAliveClient } from "./support/keep-alive.ts";
-import { workerdProcesses } from "./support/process-memory.ts";
+import { workerdProcesses } from "./support/process-usage.ts";
 import { median, ms, quantile } from "./support/statistics.ts";
 
 const ROUNDS = 5;
@@ -47,7 +47,7 @@ const headersOf = ({ secret }: Hook, body: string): Record<string, string> => ({
 });
 
 /** Milliseconds of each of these deliveries, one after the other. */
-const deliver = async (
+export const deliver = async (
   http: KeepAliveClient,
   hook: Hook,
   more: Record<string, string>,
@@ -77,7 +77,7 @@ const peakOf = async (id: number, work: () => Promise<unknown>): Promise<number>
   return field("VmHWM") - before;
 };
 
-const connect = async (service: ServedWorker): Promise<{ hook: Hook; connection: Connection }> => {
+export const connectHook = async (service: ServedWorker): Promise<{ hook: Hook; connection: Connection }> => {
   const client = await service.newOrganization("bench");
   const host = { kind: "github", name: "GitHub", webUrl: "https://github.com" };
   const connection = await client.call<Connection>("POST", "/connection", host);
@@ -91,7 +91,7 @@ const connect = async (service: ServedWorker): Promise<{ hook: Hook; connection:
 };
 
 /** The tables that a delivery reads, with their rows. */
-const copyTables = async (from: D1Database, to: D1Database): Promise<void> => {
+export const copyTables = async (from: D1Database, to: D1Database): Promise<void> => {
   for (const table of ["connection", "repository", "credential", "pipeline", "open_pull"]) {
     const named = "SELECT sql FROM sqlite_master WHERE tbl_name = ? AND sql IS NOT NULL";
     const schema = await from.prepare(named).bind(table).all<{ sql: string }>();
@@ -129,7 +129,7 @@ export const benchHook = async (): Promise<void> => {
   const [own = 0] = workerdProcesses();
   const floor = await withStorageIn("memory", () => serveFloor("hook-floor-worker.ts"));
   const bare = workerdProcesses().find((id) => id !== own) ?? 0;
-  const { hook, connection } = await connect(service);
+  const { hook, connection } = await connectHook(service);
   await copyTables(service.db, floor.db);
   const [http, under] = [new KeepAliveClient(service.url), new KeepAliveClient(floor.url)];
   const more = { Secret: hook.secret, Organization: "bench", Connection: connection.id };

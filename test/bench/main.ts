@@ -9,6 +9,7 @@ const BENCHES: Record<string, string> = {
   costs: "what agents and builds cost on Cloudflare: the tables of docs/costs.md",
   dashboard: "each page, beside the API call behind it; its D1 round trips and kilobytes",
   "first-line": "from the trigger, and from a push, to the first line of the log at a follower",
+  gate: "the rows that no change may make worse, beside those of the last release; about four minutes",
   flood: "heartbeats of an agent while another one floods its sockets",
   hook: "deliveries of git hosts, beside a bare Worker; the largest; forged ones",
   jobs: "256 jobs of one build, beside a bare Worker; from the end of a need to the next job's first line",
@@ -27,8 +28,11 @@ ${Object.entries(BENCHES)
 "Floor" is the least that the platform can cost: a Worker that does the same calls and no more, measured in turns with
 the service in the same run. Compare ratios, not times: these depend on the machine.`;
 
-const wanted = process.argv.slice(2);
-const isHelp = wanted.includes("--help");
+const args = process.argv.slice(2);
+const wanted = args.filter((arg) => !arg.startsWith("--"));
+/** Options of the benchmarks, which are named before them. */
+const options = args.filter((arg) => arg.startsWith("--"));
+const isHelp = wanted.length === 0 && options.includes("--help");
 if (isHelp || wanted.some((name) => !(name in BENCHES))) {
   console.log(USAGE);
   process.exit(isHelp ? 0 : 2);
@@ -38,7 +42,8 @@ const failed = Object.keys(BENCHES)
   .filter((name) => wanted.length === 0 || wanted.includes(name))
   .filter((name) => {
     console.log(`\n== ${name}`);
-    return spawnSync(process.execPath, [join(import.meta.dirname, `${name}.ts`)], { stdio: "inherit" }).status !== 0;
+    const program = [join(import.meta.dirname, `${name}.ts`), ...options];
+    return spawnSync(process.execPath, program, { stdio: "inherit" }).status !== 0;
   });
 for (const name of failed) console.error(`The benchmark ${name} failed.`);
 process.exit(failed.length > 0 ? 1 : 0);

@@ -13,7 +13,7 @@ import { serveFloor } from "./support/floor.ts";
 import { KeepAliveClient } from "./support/keep-alive.ts";
 import { median, ms } from "./support/statistics.ts";
 
-const AGENTS = 16;
+export const AGENTS = 16;
 const ROUNDS = 4;
 const ROUND_MS = 2_000;
 /** Trivial builds a second of Buildbot 3.7.0: one master, four workers, sqlite on a disk, two cores. */
@@ -25,7 +25,7 @@ interface Round {
 }
 
 /** Builds a second of AGENTS agents, each with one build at a time. */
-const round = async (live: (agent: number) => Promise<StageTimes>, milliseconds = ROUND_MS): Promise<Round> => {
+export const round = async (live: (agent: number) => Promise<StageTimes>, milliseconds = ROUND_MS): Promise<Round> => {
   const lives: StageTimes[] = [];
   const begun = performance.now();
   const runAgent = async (_: unknown, index: number) => {

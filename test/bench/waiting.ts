@@ -11,7 +11,7 @@ import { totalOf } from "./support/counts.ts";
 import { serveFloor } from "./support/floor.ts";
 import { countedWhile, countsOf, idleHour, POLLS_AN_HOUR, waitUntilIdle } from "./support/idle-hour.ts";
 import { KeepAliveClient } from "./support/keep-alive.ts";
-import { memoryOf, workerdProcesses } from "./support/process-memory.ts";
+import { memoryOf, workerdProcesses } from "./support/process-usage.ts";
 import { inParallel, Waiters } from "./support/waiters.ts";
 
 const AGENTS = 1_000;
@@ -50,16 +50,6 @@ const complete = async (job: Job, agent: RegisteredAgent): Promise<void> => {
 const pollOnce = (agent: RegisteredAgent) =>
   http.request<Job>("GET", `/buildagent/${agent.id}/poll?wait=0`, { token: agent.token });
 
-/** The first waiter that gets a message, and how many milliseconds after the request was sent. */
-const wakeUp = async (waiters: Waiters, ask: () => Promise<unknown>) => {
-  const arriving = waiters.nextArrival();
-  const begun = performance.now();
-  const asked = ask();
-  const arrival = await arriving;
-  await asked;
-  return { ...arrival, took: arrival.at - begun };
-};
-
 const sleep = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 const until = async (isSo: () => Promise<boolean>): Promise<void> => {
@@ -90,8 +80,8 @@ const byLongPoll = async (agents: RegisteredAgent[]): Promise<void> => {
   console.log(`  by long poll: ${perWaiter()}`);
   const jobs: Comparison = { own: [], floor: [] };
   for (let n = 0; n < SAMPLES; n++) {
-    jobs.floor.push((await wakeUp(floorWaiters, () => bare.request("POST", `/trigger?id=${n}`))).took);
-    jobs.own.push((await wakeUp(waiters, trigger)).took);
+    jobs.floor.push((await floorWaiters.wokenBy(() => bare.request("POST", `/trigger?id=${n}`))).took);
+    jobs.own.push((await waiters.wokenBy(trigger)).took);
   }
   show("trigger to the job in an agent's hands (bare: the same calls and rounds)", jobs);
   waiters.close();
@@ -108,7 +98,7 @@ const byWebSocket = async (agents: RegisteredAgent[]): Promise<void> => {
   await inParallel(AGENTS, AT_ONCE, (n) => floorWaiters.openSocket(n, `${floor.url}/wait?id=${n}`));
   console.log(`  by WebSocket: ${perWaiter()}`);
   const hinted = async (ask: () => Promise<unknown>): Promise<number> => {
-    const { index, took } = await wakeUp(waiters, ask);
+    const { index, took } = await waiters.wokenBy(ask);
     const agent = agents[index]!;
     await complete(await pollOnce(agent), agent);
     return took;
@@ -119,15 +109,15 @@ const byWebSocket = async (agents: RegisteredAgent[]): Promise<void> => {
     `    a ping of each: ${totalOf(pings.objectCalls)} requests to objects, ${totalOf(pings.objectRowsWritten)} rows written`,
   );
   const { wakes } = await countsOf(http);
-  const coldPush = await wakeUp(floorWaiters, () => bare.request("POST", "/push?id=1"));
+  const coldPush = await floorWaiters.wokenBy(() => bare.request("POST", "/push?id=1"));
   const cold = await hinted(enqueue);
   const woken = (await countsOf(http)).wakes - wakes;
   const hintTimes: Comparison = { own: [], floor: [] };
   const triggerTimes: Comparison = { own: [], floor: [] };
   for (let n = 0; n < SAMPLES; n++) {
-    hintTimes.floor.push((await wakeUp(floorWaiters, () => bare.request("POST", `/push?id=${n}`))).took);
+    hintTimes.floor.push((await floorWaiters.wokenBy(() => bare.request("POST", `/push?id=${n}`))).took);
     hintTimes.own.push(await hinted(enqueue));
-    triggerTimes.floor.push((await wakeUp(floorWaiters, () => bare.request("POST", `/trigger?id=${n}`))).took);
+    triggerTimes.floor.push((await floorWaiters.wokenBy(() => bare.request("POST", `/trigger?id=${n}`))).took);
     triggerTimes.own.push(await hinted(trigger));
   }
   show("enqueue at the pool to the hint at an agent (bare: a push; goal 2)", hintTimes);

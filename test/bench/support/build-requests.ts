@@ -76,11 +76,12 @@ export const runBuild = async (
   return times as StageTimes;
 };
 
-const runTaken = async (
+/** Runs a job that the agent has taken to its end. */
+export const runTaken = async (
   http: KeepAliveClient,
   { token }: RegisteredAgent,
   job: Job,
-  times: Partial<StageTimes>,
+  times: Partial<StageTimes> = {},
 ): Promise<void> => {
   const path = `/build/${job.job?.id ?? job.build.id}`;
   const headers = { [LEASE_HEADER]: String(job.lease) };

@@ -14,6 +14,17 @@ export interface PageAndCall {
   call: string;
 }
 
+/** The cookie of a browser that has signed in with the client's token. */
+export const cookieOf = async ({ url, token }: Client): Promise<string> => {
+  const signedIn = await fetch(`${url}/app/sign-in`, {
+    method: "POST",
+    redirect: "manual",
+    headers: { Origin: url },
+    body: new URLSearchParams({ token }),
+  });
+  return signedIn.headers.get("Set-Cookie")?.split(";")[0] ?? "";
+};
+
 /** Fills an organization like that of a small team. Returns the pages to measure. */
 export const fillOrganization = async (client: Client, http: KeepAliveClient): Promise<PageAndCall[]> => {
   const { token } = client;

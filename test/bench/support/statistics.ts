@@ -6,4 +6,6 @@ export const quantile = (sample: number[], share: number): number => {
 
 export const ms = (value: number): string => `${value.toFixed(1)} ms`;
 
+export const mean = (sample: number[]): number => sample.reduce((sum, value) => sum + value, 0) / sample.length;
+
 export const median = (sample: number[]): number => quantile(sample, 0.5);

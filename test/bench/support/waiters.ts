@@ -29,6 +29,16 @@ export class Waiters {
     this.#onArrival = null;
   }
 
+  /** The first waiter that gets a message, and how many milliseconds after the request was sent. */
+  async wokenBy(ask: () => Promise<unknown>): Promise<Arrival & { took: number }> {
+    const arriving = this.nextArrival();
+    const begun = performance.now();
+    const asked = ask();
+    const arrival = await arriving;
+    await asked;
+    return { ...arrival, took: arrival.at - begun };
+  }
+
   /** Long-polls again and again. An answer counts as an arrival, then goes to `handle`. */
   async poll(
     index: number,

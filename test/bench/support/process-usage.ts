@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 
 interface Process {
   id: number;
@@ -23,3 +24,11 @@ export const workerdProcesses = (): number[] =>
 
 /** Resident bytes of a process. */
 export const memoryOf = (id: number): number => processes().find((process) => process.id === id)?.bytes ?? Number.NaN;
+
+const TICK_MS = 10;
+
+/** Milliseconds of CPU that a process has used, by proc(5). Linux alone knows them. */
+export const cpuOf = (id: number): number => {
+  const fields = readFileSync(`/proc/${id}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
+  return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+};
