@@ -7,10 +7,11 @@ import { bundle } from "../support/bundled-worker.ts";
 import { lastReleaseWith, RELEASES, THIS_RELEASE } from "./last.ts";
 
 /*
- * Keeps this release for the next one to be tested against: its description for good, its Worker and agent until two
- * later ones are kept. Run it when a release is made; the next change then raises the version in package.json.
+ * Keeps the description, the Worker and the agent of this release for the next one to be tested against. Of earlier
+ * releases it keeps the one before, which this one is tested against, and the oldest from which a service may upgrade.
+ * Run it when a release is made; the next change then raises the version in package.json.
  */
-const RUNS = ["worker.js.gz", "agent.mjs.gz", "wrangler.toml", "migrations.json"];
+const OLDEST = join(RELEASES, "0.10.0");
 const before = lastReleaseWith("worker.js.gz");
 const folder = join(RELEASES, THIS_RELEASE);
 const made = mkdtempSync(join(tmpdir(), "millrace-release-"));
@@ -29,6 +30,6 @@ rmSync(made, { recursive: true });
 
 for (const name of readdirSync(RELEASES).filter((name) => /^\d/.test(name))) {
   const other = join(RELEASES, name);
-  if (other !== folder && other !== before) for (const file of RUNS) rmSync(join(other, file), { force: true });
+  if (![OLDEST, before, folder].includes(other)) rmSync(other, { recursive: true });
 }
 console.log(`Release ${THIS_RELEASE} is kept in test/releases/${THIS_RELEASE}.`);
