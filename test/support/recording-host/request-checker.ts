@@ -1,19 +1,12 @@
-import { createRequire } from "node:module";
-import { Ajv, type ValidateFunction } from "ajv";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Ajv } from "ajv";
 import addFormats from "ajv-formats";
 import type { HostKind } from "../../../src/protocol/connection.ts";
-
-const require = createRequire(import.meta.url);
 
 // biome-ignore lint/suspicious/noExplicitAny: a description of an API in JSON
 type Json = any;
 
-/** GitHub's own description; for the others one that was written from their documentation. */
-const DESCRIPTIONS: Record<HostKind, () => Json> = {
-  github: () => require("@octokit/openapi/generated/api.github.com.json"),
-  gitlab: () => require("../host-schemas/gitlab.json"),
-  gitea: () => require("../host-schemas/gitea.json"),
-};
 /** Where GitHub's redirects of renamed repositories lead, and all that is below: not in its description. */
 const BY_NUMBER = /^\/repositories\/[0-9]+/;
 
@@ -28,43 +21,26 @@ interface SentRequest {
 /** Lists what is wrong with a request, by the description of the host's API. */
 export type RequestChecker = (request: SentRequest) => string[];
 
-/** Puts what references name in their places, and closes every object: a field that is not described is a mistake. */
-const resolved = (description: Json, schema: Json): Json => {
-  if (Array.isArray(schema)) return schema.map((inner) => resolved(description, inner));
-  if (typeof schema !== "object" || schema === null) return schema;
-  if (typeof schema.$ref === "string") return resolved(description, at(description, schema.$ref));
-  const entries = Object.entries(schema).filter(([name]) => !["example", "examples", "description"].includes(name));
-  const whole = Object.fromEntries(
-    entries.map(([name, inner]) => [name, (name === "properties" ? fields : resolved)(description, inner)]),
-  );
-  return whole.properties && whole.type === "object" ? { additionalProperties: false, ...whole } : whole;
-};
+/** Closes an object: a field that is not described is a mistake. */
+const closed = (_: string, schema: Json): Json =>
+  schema?.type === "object" && schema.properties ? { additionalProperties: false, ...schema } : schema;
 
-/** Here the names are those of fields: one may be called as a keyword is. */
-const fields = (description: Json, properties: Json): Json =>
-  Object.fromEntries(Object.entries(properties).map(([name, inner]) => [name, resolved(description, inner)]));
-
-const at = (description: Json, reference: string): Json =>
-  reference
-    .slice(2)
-    .split("/")
-    .reduce((inner, name) => inner[name.replaceAll("~1", "/").replaceAll("~0", "~")], description);
+/** GitHub's own description, as far as it is asked; for the others one that was written from their documentation. */
+const descriptionOf = (kind: HostKind): Json =>
+  JSON.parse(readFileSync(join(import.meta.dirname, `../host-schemas/${kind}.json`), "utf8"), closed);
 
 const patternOf = (template: string): RegExp =>
   new RegExp(`^${template.replace(/[.+]/g, "\\$&").replace(/\{[^}]+\}/g, "([^/]+)")}$`);
 
 /** Makes the checker of one kind of host. */
 export const requestChecker = (kind: HostKind): RequestChecker => {
-  const description = DESCRIPTIONS[kind]();
+  const description = descriptionOf(kind);
   const ajv = new Ajv({ strict: false, allErrors: true, coerceTypes: false });
   addFormats.default(ajv);
-  const known = new Map<Json, ValidateFunction>();
   const paths = Object.keys(description.paths).map((template) => ({ template, pattern: patternOf(template) }));
   const errorsOf = (schema: Json, value: unknown, place: string): string[] => {
-    const validate = known.get(schema) ?? ajv.compile(resolved(description, schema));
-    known.set(schema, validate);
-    validate(value);
-    return (validate.errors ?? []).map(({ instancePath, message }) => `${place}${instancePath} ${message}`);
+    ajv.validate(schema, value);
+    return (ajv.errors ?? []).map(({ instancePath, message }) => `${place}${instancePath} ${message}`);
   };
   const parameterProblems = (parameters: Json[], place: string, given: Map<string, string>): string[] => {
     const wanted = parameters.filter((one) => one.in === place);
@@ -73,7 +49,7 @@ export const requestChecker = (kind: HostKind): RequestChecker => {
     const wrong = wanted.flatMap(({ name, schema }) => {
       const text = given.get(name);
       if (text === undefined) return [];
-      const isNumber = resolved(description, schema).type === "integer" && /^\d+$/.test(text);
+      const isNumber = schema.type === "integer" && /^\d+$/.test(text);
       return errorsOf(schema, isNumber ? Number(text) : text, `${place} ${name}`);
     });
     return [
@@ -89,7 +65,7 @@ export const requestChecker = (kind: HostKind): RequestChecker => {
     const operation = found && description.paths[found.template][method.toLowerCase()];
     if (!operation) return [`${method} ${path} is not described`];
     const shared = description.paths[found.template].parameters ?? [];
-    const parameters = [...shared, ...(operation.parameters ?? [])].map((one) => resolved(description, one));
+    const parameters = [...shared, ...(operation.parameters ?? [])];
     const names = [...found.template.matchAll(/\{([^}]+)\}/g)].map(([, name]) => name ?? "");
     const values = found.pattern.exec(path)?.slice(1).map(decodeURIComponent) ?? [];
     const inPath = new Map(names.map((name, index) => [name, values[index] ?? ""]));
