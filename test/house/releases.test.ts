@@ -187,14 +187,24 @@ describe("the comparison of two descriptions", () => {
   it("sees every field of every schema that goes", () => {
     const before = released();
     const { schemas } = before.components;
-    const unseen = Object.entries(schemas).flatMap(([name, { properties = {} }]) =>
-      Object.keys(properties).filter((property) => {
-        const without = changed((all) => delete schema(all, name).properties?.[property]);
-        return breakingChanges(before, without).length === 0;
+    // One path after the other, and first the one that showed the field before: it shows most fields of that schema.
+    let paths = Object.entries(before.paths);
+    const isSeen = (without: Description): boolean => {
+      const shown = paths.find(
+        (path) => breakingChanges({ ...before, paths: Object.fromEntries([path]) }, without).length > 0,
+      );
+      if (shown) paths = [shown, ...paths.filter((path) => path !== shown)];
+      return shown !== undefined;
+    };
+    const unseen = Object.entries(schemas).flatMap(([name, one]) =>
+      Object.keys(one.properties ?? {}).filter((property) => {
+        const { [property]: _, ...properties } = one.properties ?? {};
+        const changed = { ...schemas, [name]: { ...one, properties } };
+        return !isSeen({ ...before, components: { ...before.components, schemas: changed } });
       }),
     );
     expect(unseen).toEqual([]);
-  }, 60_000);
+  });
 
   it("refuses to judge by a keyword that it does not know", () => {
     const unknown = changed((all) => Object.assign(schema(all, "Value"), { not: {} }));

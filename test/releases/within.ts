@@ -115,18 +115,18 @@ const oneForm = (narrow: Side, wide: Side, direction: Direction): string[] => [
 const takes = (wide: JsonSchema, narrow: JsonSchema): boolean =>
   wide.type === undefined || wide.type === narrow.type || (wide.type === "number" && narrow.type === "integer");
 
-const judged: Record<Direction, WeakMap<object, WeakMap<object, string[]>>> = {
-  sent: new WeakMap(),
-  answered: new WeakMap(),
-};
+/** By what the narrow schema's references lead to: two descriptions may share a schema, and mean another by it. */
+const judged = new WeakMap<Side["resolve"], WeakMap<object, WeakMap<object, string[]>>>();
 
 /** Why some value of `narrow` is none of `wide`: nothing where each one is. Each pair of schemas is judged once. */
 export const within = (narrow: Side, wide: Side, direction: Direction): string[] => {
   const [some, all] = [narrow, wide].map(({ schema, resolve }) => ({
     ...{ resolve, schema: Object.keys(schema).join() === "$ref" ? resolve<JsonSchema>(schema as Reference) : schema },
   })) as [Side, Side];
-  const known = judged[direction].get(some.schema) ?? new WeakMap<object, string[]>();
-  judged[direction].set(some.schema, known);
+  const here = judged.get(some.resolve) ?? new WeakMap<object, WeakMap<object, string[]>>();
+  judged.set(some.resolve, here);
+  const known = here.get(some.schema) ?? new WeakMap<object, string[]>();
+  here.set(some.schema, known);
   const found = known.get(all.schema) ?? judge(some, all, direction);
   known.set(all.schema, found);
   return found;
