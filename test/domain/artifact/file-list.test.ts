@@ -43,8 +43,8 @@ describe("a path", () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom("a", "..", ".", "", "b", "..."), { maxLength: 6 }), (parts) => {
         const path = parts.join("/");
-        const resolved = new URL(path, "https://x/root/folder/").pathname;
-        if (pathProblem(path) === null) expect(resolved).toBe(`/root/folder/${path}`);
+        if (pathProblem(path) !== null) return;
+        expect(new URL(path, "https://x/root/folder/").pathname).toBe(`/root/folder/${path}`);
       }),
     );
   });
