@@ -24,16 +24,21 @@ const zipped = (files: Record<string, string>, mode: "644" | "755" = "644"): Buf
 
 const READ = `
 import json, sys, zipfile
-with zipfile.ZipFile(sys.argv[1]) as z:
-    assert z.testzip() is None
-    print(json.dumps([[i.filename, z.read(i).decode("utf-8"), i.external_attr >> 16, list(i.date_time)] for i in z.infolist()]))
+read = []
+for path in sys.argv[1:]:
+    with zipfile.ZipFile(path) as z:
+        assert z.testzip() is None
+        read.append([[i.filename, z.read(i).decode("utf-8"), i.external_attr >> 16, list(i.date_time)] for i in z.infolist()])
+print(json.dumps(read))
 `;
 
-/** What another program reads of the archive. @throws where it finds a mistake */
-const readBack = (archive: Buffer): [name: string, text: string, mode: number, date: number[]][] => {
-  const path = join(FOLDER, "one.zip");
-  writeFileSync(path, archive);
-  return JSON.parse(execFileSync("python3", ["-c", READ, path], { encoding: "utf8", maxBuffer: 1 << 28 }));
+type Read = [name: string, text: string, mode: number, date: number[]][];
+
+/** What another program reads of each archive. @throws where it finds a mistake */
+const readBack = (...archives: Buffer[]): Read[] => {
+  const paths = archives.map((_, index) => join(FOLDER, `${index}.zip`));
+  for (const [index, path] of paths.entries()) writeFileSync(path, archives[index]!);
+  return JSON.parse(execFileSync("python3", ["-c", READ, ...paths], { encoding: "utf8", maxBuffer: 1 << 28 }));
 };
 
 const unzip = (archive: Buffer): string => {
@@ -45,22 +50,27 @@ const unzip = (archive: Buffer): string => {
 describe("a ZIP archive", () => {
   it("is read by other programs, with names, texts, modes and times", () => {
     const files = { "a.txt": "one", "b/ç ü 漢字.txt": "two", empty: "" };
-    expect(readBack(zipped(files, "755"))).toEqual(
+    expect(readBack(zipped(files, "755"))).toEqual([
       Object.entries(files).map(([name, text]) => [name, text, 0o100755, [2026, 11, 23, 12, 34, 56]]),
-    );
+    ]);
     expect(unzip(zipped(files))).toContain("No errors detected");
   });
 
-  it("is read whatever its files are", { timeout: 60_000 }, () => {
+  it("is read whatever its files are", () => {
     const path = fc
       .string({ unit: "grapheme", minLength: 1, maxLength: 40 })
       .filter((text) => pathProblem(text) === null);
+    const contents = fc.dictionary(path, fc.string(), { minKeys: 1, maxKeys: 8 });
     fc.assert(
-      fc.property(fc.dictionary(path, fc.string(), { minKeys: 1, maxKeys: 8 }), (files) => {
-        const texts = readBack(zipped(files)).map(([name, text]) => [name, text]);
-        expect(texts).toEqual(Object.entries(files).map(([name, text]) => [name, text.toWellFormed()]));
+      fc.property(fc.array(contents, { minLength: 25, maxLength: 25 }), (many) => {
+        const texts = readBack(...many.map((files) => zipped(files))).map((read) =>
+          read.map(([name, text]) => [name, text]),
+        );
+        expect(texts).toEqual(
+          many.map((files) => Object.entries(files).map(([name, text]) => [name, text.toWellFormed()])),
+        );
       }),
-      { numRuns: 25 },
+      { numRuns: 1 },
     );
   });
 
@@ -69,7 +79,7 @@ describe("a ZIP archive", () => {
       Array.from({ length: 5000 }, (_, index) => [`d${index % 50}/f${index}`, `${index}`]),
     );
     expect(unzip(zipped(files))).toContain("No errors detected");
-    expect(readBack(zipped(files))).toHaveLength(5000);
+    expect(readBack(zipped(files))[0]).toHaveLength(5000);
   });
 
   it("with a changed byte is not", () => {

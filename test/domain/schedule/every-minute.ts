@@ -8,13 +8,26 @@ interface Local {
   day: number;
   month: number;
   weekday: number;
-  /** Of the local clock, as milliseconds of a clock without zones. */
+  /** As milliseconds of a clock without zones. */
   clock: number;
 }
 
+/** Clocks change at a quarter of an hour, and to ask what they show is slow. */
+const QUARTER = 15 * MINUTE;
+
 const clocks = new Map<string, Intl.DateTimeFormat>();
+const quarters = new Map<string, number>();
 
 const localOf = (time: number, timeZone: string): Local => {
+  const quarter = Math.floor(time / QUARTER) * QUARTER;
+  const key = `${timeZone} ${quarter}`;
+  const shown = quarters.get(key) ?? shownAt(quarter, timeZone);
+  quarters.set(key, shown);
+  return fieldsOf(shown + Math.floor((time - quarter) / MINUTE) * MINUTE);
+};
+
+/** What the clocks of the zone show, as milliseconds of a clock without zones. */
+const shownAt = (time: number, timeZone: string): number => {
   const options = {
     timeZone,
     hourCycle: "h23",
@@ -27,7 +40,7 @@ const localOf = (time: number, timeZone: string): Local => {
   const clock = clocks.get(timeZone) ?? new Intl.DateTimeFormat("en", options);
   clocks.set(timeZone, clock);
   const parts = Object.fromEntries(clock.formatToParts(time).map(({ type, value }) => [type, Number(value)]));
-  return fieldsOf(Date.UTC(parts.year!, parts.month! - 1, parts.day, parts.hour, parts.minute));
+  return Date.UTC(parts.year!, parts.month! - 1, parts.day, parts.hour, parts.minute);
 };
 
 const fieldsOf = (clock: number): Local => {
