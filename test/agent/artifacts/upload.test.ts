@@ -6,9 +6,11 @@ import { ServiceStore } from "../../../src/agent/artifacts/service-store.ts";
 import { Cancel } from "../../../src/agent/failure.ts";
 import { BuildLog } from "../../../src/agent/log/build-log.ts";
 import { Client } from "../../../src/agent/wire/client.ts";
+import { LIMITS } from "../../../src/protocol/limits.ts";
 import { type ReceivedRequest, type StubResponse, startStubServer } from "../support/stub-server.ts";
 
-const PART = 32 * 1024 * 1024;
+/** The service says how large a part is. */
+const PART = 1024 * 1024;
 const ID = "01900000-0000-7000-8000-0000000000c1";
 const QUICK = { initial: 1, max: 5 };
 const problem = (status: number, type: string): StubResponse => ({
@@ -140,7 +142,10 @@ describe("an upload", () => {
       /artifact$/,
       {
         status: 201,
-        body: { artifactId: ID, grant: "g", expiresAt: new Date().toISOString(), partBytes: PART * 2, parts: 2 },
+        body: {
+          ...{ artifactId: ID, grant: "g", expiresAt: new Date().toISOString() },
+          ...{ partBytes: LIMITS.artifactPartBytes + 1, parts: 1 },
+        },
       },
       /parts that this agent does not make/,
     ],
