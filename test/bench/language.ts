@@ -52,7 +52,7 @@ const leastHeap = async (file: string, way: "plan" | "yaml"): Promise<number | n
   let [low, high] = [0, HEAPS.length];
   while (low < high) {
     const middle = (low + high) >> 1;
-    if ((await readInHeap(file, way, HEAPS[middle]!)) === null) low = middle + 1;
+    if ((await readInHeap([file], way, HEAPS[middle]!)).length === 0) low = middle + 1;
     else high = middle;
   }
   return HEAPS[low] ?? null;
@@ -63,7 +63,7 @@ const benchLimits = async (): Promise<void> => {
   console.log("the largest files, cold, beside the YAML library alone (time, heap it needs with all that is loaded):");
   for (const [name, file] of Object.entries({ ...LARGE_TREES, ...LARGE_TEXTS, ...GROWING })) {
     const figures = async (way: "plan" | "yaml") =>
-      `${ms((await readInHeap(file, way, ROOM)) ?? Number.NaN)} ${(await leastHeap(file, way)) ?? "over 64"} MB`;
+      `${ms((await readInHeap([file], way, ROOM))[0] ?? Number.NaN)} ${(await leastHeap(file, way)) ?? "over 64"} MB`;
     const size = `${(file.length / 1024).toFixed(0)} KiB`;
     console.log(`  ${name} (${size}): ${await figures("plan")}, YAML ${await figures("yaml")}`);
   }

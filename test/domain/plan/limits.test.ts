@@ -14,13 +14,15 @@ const FILES = { ...LARGE_TREES, ...LARGE_TEXTS, ...GROWING };
 const GROWN = "The aliases up to here make the file larger than its limit";
 
 describe(`a heap of ${HEAP} megabytes`, () => {
-  it.each(Object.keys(FILES))("does for the largest file of %s", async (name) => {
-    expect(await readInHeap(FILES[name]!, "plan", HEAP)).not.toBeNull();
+  it("does for the largest file of each kind", async () => {
+    const times = await readInHeap(Object.values(FILES), "plan", HEAP);
+    expect(Object.keys(FILES).slice(times.length), "the first of these is too much").toEqual([]);
   });
 
   it("does not for the same scripts read once for each alias, nor for a tree without bounds", async () => {
-    expect(await readInHeap(GROWING["200 aliases"]!, "each alias anew", HEAP)).toBeNull();
-    expect(await readInHeap(filled("name: [", "{},", "]"), "yaml", HEAP)).toBeNull();
+    const small = "steps: [{ run: x }]";
+    expect(await readInHeap([GROWING["200 aliases"]!], "each alias anew", HEAP)).toEqual([]);
+    expect(await readInHeap([small, filled("name: [", "{},", "]"), small], "yaml", HEAP)).toHaveLength(1);
   });
 });
 
