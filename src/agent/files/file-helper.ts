@@ -11,10 +11,10 @@ import { type FoundFile, HelperNote, type HelperRequest } from "./requests.ts";
 /** Something about the files of a build is not as it must be; the message is for the build's author. */
 export class FileProblem extends Error {}
 
-/** This program: the bundle, or what `npm run agent` runs. */
+/** This program: the bundle, or among the sources the part of it that serves files. */
 const programPath = (): string => {
   const own = fileURLToPath(import.meta.url);
-  return basename(own) === "file-helper.ts" ? join(own, "../../main.ts") : own;
+  return basename(own) === "file-helper.ts" ? join(own, "../main.ts") : own;
 };
 
 /** Where files are, and whose rights they are read and written with. */
