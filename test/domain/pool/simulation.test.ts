@@ -13,16 +13,17 @@ import { runHistory } from "../../simulate/run.ts";
 import { ACTOR, ORG } from "../../simulate/simulator.ts";
 
 /* `npm run simulate -- --seed 1 --history I` prints the trace of a failing history. */
-const SEED = 1;
+const SEED = firstSeen.seed;
+const HISTORIES = 300;
 
-/** `npm run simulate` runs as many as one likes. The same seed has the same histories: another try shows nothing new. */
-it("holds every invariant through 1,500 hostile histories", { timeout: 300_000, retry: 0 }, async () => {
-  const { histories, commands, faults, failures } = await simulate(SEED, 1_500);
+/** `npm run simulate` runs as many as one likes. */
+it(`holds every invariant through ${HISTORIES} hostile histories`, async () => {
+  const { histories, commands, faults, failures } = await simulate(SEED, HISTORIES);
   expect(failures).toEqual([]);
-  expect(histories).toBe(1_500);
-  expect(commands).toBeGreaterThan(300_000);
+  expect(histories).toBe(HISTORIES);
+  expect(commands).toBeGreaterThan(60_000);
   expect(Object.keys(faults).sort()).toEqual(Object.keys(FAULTS).sort());
-  for (const count of Object.values(faults)) expect(count).toBeGreaterThan(50);
+  for (const count of Object.values(faults)) expect(count).toBeGreaterThan(10);
 });
 
 it("holds every invariant where a result comes in the call that ends the time of its build", () => {
@@ -33,13 +34,17 @@ it("holds every invariant where a result comes in the call that ends the time of
  * Looking begins where each was seen first. A wrong number makes the search longer, until that costs too much:
  * `npm run simulate -- --mutants --write` makes the numbers anew.
  */
-it("sees each mutant break its invariant", { timeout: 300_000, retry: 0 }, async () => {
-  const results = await testMutants(firstSeen.seed, 2_000, firstSeen.histories);
+it("sees each mutant break its invariant, and nine of ten in as few histories", async () => {
+  const results = await testMutants(SEED, 2_000, firstSeen.histories);
   expect(results.length).toBeGreaterThanOrEqual(160);
   const unseen = results.filter(({ killedBy }) => killedBy === null).map(({ mutant }) => mutant.name);
   expect(unseen, "see `npm run simulate -- --mutants --write`").toEqual([]);
   const names = new Set(results.map(({ mutant }) => mutant.name));
   expect(Object.keys(firstSeen.histories).filter((name) => !names.has(name))).toEqual([]);
+  const searched = results.reduce((sum, { histories }) => sum + histories, 0);
+  expect(searched, "see `npm run simulate -- --mutants --write`").toBeLessThan(4 * results.length);
+  const early = results.filter(({ killedBy }) => killedBy!.history < HISTORIES);
+  expect(early.length).toBeGreaterThan(0.9 * results.length);
 });
 
 describe("the checks that no rule can break", () => {
