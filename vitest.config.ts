@@ -35,8 +35,8 @@ export default defineConfig(async ({ mode }) => {
           test: {
             name: "plain",
             ...testsIn(PLAIN),
-            setupFiles: PROFILE,
             globalSetup: ["./test/support/set-up/agent.ts"],
+            setupFiles: ["./test/support/set-up/seed.ts", ...PROFILE],
             testTimeout: 180_000,
           },
         },
