@@ -4,8 +4,7 @@ import { groupedForms } from "../../../src/domain/mask/forms.ts";
 import { compile, formsOf, Masker, maskText } from "../../../src/domain/mask/mask.ts";
 import { expected, latin } from "./oracle.ts";
 
-const CASES = Number(process.env.MASK_CASES ?? 4_000);
-const SEED = process.env.MASK_SEED ? { seed: Number(process.env.MASK_SEED) } : {};
+const CASES = Number(process.env.MASK_CASES ?? 500);
 const bytes = (text: string) => new Uint8Array(Buffer.from(text, "latin1"));
 
 /** Cuts a text at ascending places. */
@@ -96,7 +95,7 @@ describe("masking", () => {
       fc.property(scenario, ({ secrets, text, chunks }) => {
         expect(whole(new Masker(secrets), chunks)).toBe(expected(secrets, text));
       }),
-      { numRuns: CASES, ...SEED },
+      { numRuns: CASES },
     );
   });
 
@@ -105,7 +104,7 @@ describe("masking", () => {
       fc.property(scenario, ({ secrets, text, chunks, stops }) => {
         expect(interrupted(secrets, chunks, stops)).toBe(expected(secrets, text));
       }),
-      { numRuns: CASES, ...SEED },
+      { numRuns: CASES },
     );
   });
 
@@ -122,7 +121,7 @@ describe("masking", () => {
         expect(whole(masker, chunks.slice(at))).toBe(whole(fresh, [text.slice(position.offset)]));
         expect(expected(secrets.slice(0, 1), text).startsWith(before.join(""))).toBe(true);
       }),
-      { numRuns: CASES / 5, ...SEED },
+      { numRuns: CASES / 5 },
     );
   });
 
@@ -134,7 +133,7 @@ describe("masking", () => {
       fc.property(fc.array(fc.nat(), { maxLength: 9 }), (places) => {
         expect(whole(new Masker([secret]), cut(log, places))).toBe(log.replace(token, "***"));
       }),
-      { numRuns: CASES / 5, ...SEED },
+      { numRuns: CASES / 5 },
     );
   });
 
@@ -155,7 +154,7 @@ describe("masking", () => {
             wrapped.some((needle) => latin(needle).startsWith(unwrapped)),
         ).toBe(true);
       }),
-      { numRuns: CASES / 5, ...SEED },
+      { numRuns: CASES / 5 },
     );
   });
 
@@ -175,8 +174,8 @@ describe("masking", () => {
       );
       expect(text.replace(pattern, "***").replace(/(\*\*\*)+/g, "***")).toBe(expected(secrets, text));
     });
-    expect(fc.check(forgets, { numRuns: 1000 }).failed).toBe(true);
-    expect(fc.check(longestOnly, { numRuns: 1000 }).failed).toBe(true);
+    expect(fc.check(forgets, { numRuns: CASES }).failed).toBe(true);
+    expect(fc.check(longestOnly, { numRuns: CASES }).failed).toBe(true);
   });
 });
 
