@@ -75,33 +75,56 @@ const mutated = (good: string, most: number): fc.Arbitrary<string> => {
 const OPTIONS = { hash: "h", path: "p", commitSha: null, requires: {}, timeoutSeconds: 60, newId: () => "id" };
 const FACTS = { build: { branch: "main" }, repository: {}, vars: {}, changed: {} };
 
+const KINDS: [string, string, number][] = [
+  ["steps", GOOD, 6],
+  ["jobs", GOOD_JOBS, 2],
+];
+
+/** Reads mutated files, and counts those with a plan and those with mistakes. */
+const check = (good: string, most: number, read: typeof parsePlan = parsePlan) => {
+  const seen = { plans: 0, wrong: 0 };
+  const property = fc.property(mutated(good, most), (file) => {
+    const parsed = read(file);
+    if (parsed.plan) {
+      seen.plans++;
+      questionsOf(parsed.plan);
+    }
+    const mistakes = parsed.mistakes ?? expand(parsed.plan, { ...OPTIONS, facts: FACTS }).mistakes;
+    if (mistakes) {
+      seen.wrong++;
+      expect(mistakes.length).toBeGreaterThan(0);
+      for (const { line, column } of mistakes) {
+        expect(line).toBeGreaterThan(0);
+        expect(line).toBeLessThanOrEqual(file.split("\n").length);
+        expect(column).toBeGreaterThan(0);
+      }
+    }
+  });
+  const { failed, counterexample } = fc.check(property, {
+    numRuns: Number(process.env.MUTATED_FILES ?? 400),
+    endOnFailure: true,
+  });
+  return { failed, counterexample, seen };
+};
+
 describe("mutated files", () => {
-  it.each([
-    ["steps", GOOD, 6],
-    ["jobs", GOOD_JOBS, 2],
-  ])("of %s never crash, and have a plan or mistakes with a place in the file", (_, good, most) => {
-    const seen = { plans: 0, wrong: 0 };
+  it.each(KINDS)("of %s never crash, and have a plan or mistakes with a place in the file", (_, good, most) => {
     expect(parsePlan(good).mistakes).toBeUndefined();
-    fc.assert(
-      fc.property(mutated(good, most), (file) => {
-        const parsed = parsePlan(file);
-        if (parsed.plan) {
-          seen.plans++;
-          questionsOf(parsed.plan);
-        }
-        const mistakes = parsed.mistakes ?? expand(parsed.plan, { ...OPTIONS, facts: FACTS }).mistakes;
-        if (mistakes) {
-          seen.wrong++;
-          expect(mistakes.length).toBeGreaterThan(0);
-          for (const { line, column } of mistakes) {
-            expect(line).toBeGreaterThan(0);
-            expect(line).toBeLessThanOrEqual(file.split("\n").length);
-            expect(column).toBeGreaterThan(0);
-          }
-        }
-      }),
-      { numRuns: Number(process.env.MUTATED_FILES ?? 3000) },
-    );
-    expect(Math.min(seen.plans, seen.wrong)).toBeGreaterThan(50);
+    const { seen, ...result } = check(good, most);
+    expect(result).toEqual({ failed: false, counterexample: null });
+    expect(Math.min(seen.plans, seen.wrong)).toBeGreaterThan(10);
+  });
+
+  it.each(KINDS)("of %s would be seen to crash, and to have a mistake below the file", (_, good, most) => {
+    const crashes = (file: string) => {
+      if (file.includes("[*a]")) throw new Error("crash");
+      return parsePlan(file);
+    };
+    const isLow = (file: string): ReturnType<typeof parsePlan> => {
+      const parsed = parsePlan(file);
+      if (!parsed.mistakes) return parsed;
+      return { ...parsed, mistakes: parsed.mistakes.map((one) => ({ ...one, line: one.line + 1 })) };
+    };
+    for (const wrong of [crashes, isLow]) expect(check(good, most, wrong).failed).toBe(true);
   });
 });
