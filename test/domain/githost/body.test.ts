@@ -60,7 +60,7 @@ const agrees = (read: (bytes: Uint8Array) => Body) =>
     fc.property(space, object, space, (before, text, after) => {
       expect(read(bytesOf(before + text + after))).toEqual(oracle(text));
     }),
-    { numRuns: 2_000 },
+    { numRuns: 500 },
   );
 
 describe("a large body", () => {

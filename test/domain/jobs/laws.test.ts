@@ -3,7 +3,7 @@ import { firstBroken } from "./history.ts";
 import { JOB_MUTANTS } from "./settle-mutants.ts";
 import type { Happening } from "./test-build.ts";
 
-const HISTORIES = 2000;
+const HISTORIES = 600;
 
 describe("builds of several jobs", () => {
   it("keep all laws whatever happens to them", () => {

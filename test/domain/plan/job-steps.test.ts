@@ -216,7 +216,7 @@ describe("hostile values of a matrix, and outputs of other jobs", () => {
         expect(bash(script, env).stdout.toString()).toBe(`${value}\0${output}\0<${value}>\0${output}\0`);
         expect(readdirSync(folder)).toEqual([]);
       }),
-      { numRuns: 150 },
+      { numRuns: 40 },
     );
   });
 
