@@ -79,8 +79,8 @@ describe.runIf(canAttack)("links swapped under a removal by root", () => {
     expect(await lostIn(400, ({ path }) => rm(path, { recursive: true, force: true }))).not.toBeNull();
   });
 
-  it("do not mislead the agent's removal, in 200 rounds, while the swapping process lives on", async () => {
-    expect(await lostIn(200, ({ path }, user) => removeBuildFolder(path, user))).toBeNull();
+  it("do not mislead the agent's removal, in 60 rounds, while the swapping process lives on", async () => {
+    expect(await lostIn(60, ({ path }, user) => removeBuildFolder(path, user))).toBeNull();
   });
 });
 

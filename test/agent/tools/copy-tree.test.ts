@@ -119,7 +119,7 @@ while True:
       );
       await once(attack.stdout, "data");
       let copied = 0;
-      for (let turn = 0; turn < 200; turn++) {
+      for (let turn = 0; turn < 80; turn++) {
         const target = `${to}${turn}`;
         const rules = { owner: user.uid, root: from, bytes: 1e6, without: ["link"] };
         await copyTree(from, target, rules).catch(() => {});
