@@ -37,6 +37,8 @@ export default defineConfig(async ({ mode }) => {
             ...testsIn(PLAIN),
             globalSetup: ["./test/support/set-up/agent.ts"],
             setupFiles: ["./test/support/set-up/seed.ts", ...PROFILE],
+            // The files share no state: what one leaves in a module or a variable, it takes back.
+            isolate: false,
             testTimeout: 180_000,
           },
         },
