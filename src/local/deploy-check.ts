@@ -77,7 +77,7 @@ export const checkDeployment = async (settings: string, wrangler: Wrangler): Pro
   findings.push({
     what: "the Worker can be bundled",
     isOk: bundled.isOk,
-    fix: "run npx wrangler deploy --dry-run to see why not",
+    fix: 'run npx wrangler deploy --env="" --dry-run to see why not',
   });
   const account = await wrangler("whoami");
   const isSignedIn = account.isOk && !/not authenticated/i.test(account.output);
@@ -102,7 +102,7 @@ export const checkDeployment = async (settings: string, wrangler: Wrangler): Pro
     findings.push({
       what: `the secret ${name} is set`,
       isOk: names.includes(name),
-      fix: `npm run --silent keys > .secrets.env, then npx wrangler deploy --secrets-file .secrets.env`,
+      fix: `npm run --silent keys > .secrets.env, then npx wrangler deploy --env="" --secrets-file .secrets.env`,
     });
   }
   return findings;
@@ -150,7 +150,9 @@ if (import.meta.main) {
     console.log(isOk ? `ok       ${what}` : `missing  ${what}\n         ${fix}`);
   const missing = findings.filter(({ isOk }) => !isOk).length;
   console.log(
-    missing === 0 ? "\nReady: npx wrangler deploy" : `\n${missing} missing. Fix the first one, then run this again.`,
+    missing === 0
+      ? '\nReady: npx wrangler deploy --env=""'
+      : `\n${missing} missing. Fix the first one, then run this again.`,
   );
   process.exitCode = missing === 0 ? 0 : 1;
 }

@@ -80,7 +80,9 @@ const devCommand = (options: StartServiceOptions): string[] => {
   const settings = Object.entries(vars).flatMap(([name, value]) => ["--var", `${name}:${value}`]);
   const address = ["--port", String(port), "--ip", "127.0.0.1", "--inspector-port", String(inspectorPort)];
   const files = ["--persist-to", state, "--config", config, "--env-file", envFile];
-  return ["dev", ...address, ...files, "--show-interactive-dev-session=false", ...settings, "--log-level", logLevel];
+  // Without --test-scheduled people are told to trigger the upkeep, which `upkeep.ts` does.
+  const quiet = ["--show-interactive-dev-session=false", "--test-scheduled", "--log-level", logLevel];
+  return ["dev", ...address, ...files, ...settings, ...quiet];
 };
 
 /** Runs `wrangler dev` on loopback and waits until it answers. */

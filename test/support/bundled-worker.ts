@@ -5,7 +5,7 @@ import { ROOT } from "../../src/local/service.ts";
 /** Bundles the Worker, or the module at `entry`, as a deployment does. Returns the path of the bundle. */
 export const bundle = (folder: string, entry = join(ROOT, "src/worker.ts")): string => {
   const wrangler = join(ROOT, "node_modules/wrangler/bin/wrangler.js");
-  execFileSync(process.execPath, [wrangler, "deploy", entry, "--dry-run", "--outdir", folder], {
+  execFileSync(process.execPath, [wrangler, "deploy", entry, "--env=", "--dry-run", "--outdir", folder], {
     cwd: ROOT,
     stdio: ["ignore", "ignore", "inherit"],
     env: { ...process.env, CI: "1" },
