@@ -5,10 +5,10 @@ import { join } from "node:path";
 import type { Client } from "./client.ts";
 import { ROOT } from "./service.ts";
 
-const spawnAgent = (args: string[], stdin: "pipe" | "ignore"): ChildProcess =>
+const spawnAgent = (args: string[], stdin: "pipe" | "ignore", stdout: "inherit" | "ignore"): ChildProcess =>
   spawn(process.execPath, [join(ROOT, "src/agent/main.ts"), ...args], {
     cwd: ROOT,
-    stdio: [stdin, "inherit", "inherit"],
+    stdio: [stdin, stdout, "inherit"],
   });
 
 /** Registers an agent with a short-lived token, unless its state folder already has an identity. */
@@ -16,10 +16,9 @@ const register = async (client: Client, state: string): Promise<void> => {
   const expiresAt = new Date(Date.now() + 10 * 60_000).toISOString();
   const body = { name: "local agent", kind: "registration", expiresAt };
   const { token, id } = await client.call<{ token: string; id: string }>("POST", "/token", body);
-  const child = spawnAgent(
-    ["register", "--url", client.url, "--token-file", "-", "--name", "local", "--state", state],
-    "pipe",
-  );
+  const place = ["--url", client.url, "--token-file", "-", "--name", "local", "--state", state];
+  // It says how to start the agent, which happens next.
+  const child = spawnAgent(["register", ...place], "pipe", "ignore");
   child.stdin?.end(`${token}\n`);
   const [code] = await once(child, "exit");
   await client.call("DELETE", `/token/${id}`);
@@ -29,5 +28,5 @@ const register = async (client: Client, state: string): Promise<void> => {
 /** Starts an agent of the local service as a separate process. Registers it first, unless it already is. */
 export const startAgent = async (client: Client, state: string, isRegistered: boolean): Promise<ChildProcess> => {
   if (!isRegistered || !existsSync(state)) await register(client, state);
-  return spawnAgent(["start", "--state", state], "ignore");
+  return spawnAgent(["start", "--state", state], "ignore", "inherit");
 };
