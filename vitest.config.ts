@@ -17,7 +17,7 @@ const PROFILE = process.env.TEST_PROFILE === undefined ? [] : ["./test/profile/p
 
 /**
  * Three kinds of test: plain programs, the service inside workerd, and the whole from outside. `--mode long` runs the
- * files `*.long.test.ts`; without it all the others run.
+ * files `*.long.test.ts`; without it all the others run. The rules of the repository have a configuration of their own.
  */
 export default defineConfig(async ({ mode }) => {
   const isLong = mode === "long";
@@ -68,7 +68,6 @@ export default defineConfig(async ({ mode }) => {
             hookTimeout: 120_000,
           },
         },
-        { test: { name: "house", ...testsIn(HOUSE) } },
         {
           test: {
             name: "e2e",
