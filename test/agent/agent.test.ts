@@ -82,71 +82,6 @@ describe("an agent's life", () => {
   });
 
   it.each([
-    ["a failed pipe", "  - run: false | cat\n", { status: "failed", exitCode: 1 }],
-    ["an exit code", "  - run: exit 42\n  - run: echo never\n", { status: "failed", exitCode: 42 }],
-    ["a command that is not there", "  - run: no-such-command\n", { status: "failed", exitCode: 127 }],
-    ["a signal", "  - run: kill -KILL $$\n", { status: "failed", exitCode: 137 }],
-    ["a forgiven failure", "  - run: exit 3\n    continue-on-error: true\n", { status: "succeeded", exitCode: 0 }],
-    [
-      "a mistake in the file",
-      "  - rum: echo\n",
-      { status: "failed", reason: "pipeline-invalid", message: expect.stringMatching(/^\.millrace\.yml:2:5: .*run/m) },
-    ],
-    ["a folder that is not there", "  - run: pwd\n    working-directory: gone\n", { status: "failed", exitCode: 127 }],
-  ])("reports %s", async (_, steps, expected) => {
-    const service = await fakeService();
-    const { end, log } = await buildOnce(service, makeJob(testRepository(pipeline(steps)).cloneUrl, 2));
-    expect(end?.body).toMatchObject(expected);
-    expect(log).not.toContain("never");
-    if ("message" in expected) expect(log).toContain(".millrace.yml:2:5:");
-  });
-
-  it.each([
-    ["a branch that is not there", { branch: "gone" }, "checkout-failed", /no such branch/],
-    ["a commit that is not on the branch", { commitSha: "0".repeat(40) }, "commit-not-on-branch", /is not on main/],
-  ])("fails a build with %s and says what to do", async (_, change, reason, message) => {
-    const service = await fakeService();
-    const job = makeJob(testRepository(pipeline("  - run: true\n")).cloneUrl, 3);
-    const { end, log } = await buildOnce(service, { ...job, build: { ...job.build, ...change } });
-    expect(end?.body).toMatchObject({ status: "failed", reason, message: expect.stringMatching(message) });
-    expect(log).toMatch(message);
-  });
-
-  it("runs no command that hides in a branch, a variable or a run's own variable", async () => {
-    const service = await fakeService();
-    const branch = "x$(touch${IFS}marker)";
-    const repository = testRepository(
-      pipeline(`  - env:
-      INNER: \${{ build.branch }}
-    run: |
-      echo "1 \${{ build.branch }}"
-      echo "2 $INNER \${{ env.INNER }} $MILLRACE_BRANCH"
-      echo "3 \${{ EVIL }} $EVIL"
-      ls
-`),
-    );
-    repository.git("branch", branch);
-    const job = makeJob(repository.cloneUrl, 4, { env: { EVIL: "`touch marker`;touch marker" }, runKeys: ["EVIL"] });
-    const { log, end } = await buildOnce(service, { ...job, build: { ...job.build, branch } });
-    expect(end?.body).toMatchObject({ status: "succeeded" });
-    expect(log).toContain(`1 ${branch}\n2 ${branch} ${branch} ${branch}\n3 ${job.env.EVIL} ${job.env.EVIL}\n`);
-    expect(log).not.toMatch(/^marker$/m);
-  });
-
-  it("releases a build whose file requires what it lacks", async () => {
-    const service = await fakeService();
-    const text = "requires:\n  ios: true\n  labels: [big, golden]\nsteps:\n  - run: true\n";
-    const { end } = await buildOnce(service, makeJob(testRepository({ ".millrace.yml": text }).cloneUrl, 5));
-    expect(end).toMatchObject({
-      kind: "release",
-      body: {
-        reason: expect.stringContaining("cannot build for iOS, lacks the label golden"),
-        requires: { ios: true, labels: ["big", "golden"] },
-      },
-    });
-  });
-
-  it.each([
     ["asks that another try what it cannot fetch", true, 200, ["release"]],
     ["says itself how that ended where no other is there", true, 409, ["release", "finish"]],
     ["asks nobody where the service does not say that it may", undefined, 200, ["finish"]],
@@ -181,44 +116,6 @@ describe("an agent's life", () => {
     expect(stderr).toContain("refused the start of build 6 of acme/mill: 409 Lost; gone");
     expect(code).toBe(0);
     expect(service.results).toEqual([]);
-  });
-
-  it("masks what a step writes to its mask file, and reports the mask before the bytes", async () => {
-    const service = await fakeService();
-    const steps = `  - run: |
-      echo made-up-token >> "$MILLRACE_MASK"
-      echo "it is made-up-token"
-  - run: echo "still made-up-token"
-`;
-    const { log } = await buildOnce(service, makeJob(testRepository(pipeline(steps)).cloneUrl, 7));
-    expect(log).toContain("it is ***\n");
-    expect(log).toContain("still ***\n");
-    const masksAt = service.requests.findIndex(
-      ({ path, body }) => path.endsWith("/progress") && body.includes("made-up-token"),
-    );
-    const bytesAt = service.requests.findIndex(({ path, body }) => path.endsWith("/log") && body.includes("it is"));
-    expect(masksAt).toBeGreaterThan(-1);
-    expect(bytesAt).toBeGreaterThan(masksAt);
-  });
-
-  it("masks the value of ::add-mask::, and reports the mask before the bytes", async () => {
-    const service = await fakeService();
-    const tools = {
-      "ask.sh": "printf '::add-mask::made-'; sleep 0.3; echo up-token; echo 'it is made-up-token'\n",
-      "again.sh": "echo 'still made-up-token'; printf '::add-mask::last-one'\n",
-    };
-    const steps = "  - run: sh ask.sh\n  - run: sh again.sh\n  - run: echo 'the last-one'\n";
-    const { log } = await buildOnce(service, makeJob(testRepository({ ...pipeline(steps), ...tools }).cloneUrl, 7));
-    expect(log).toContain("::add-mask::***\nit is ***\n");
-    expect(log).toContain("still ***\n::add-mask::***\n");
-    expect(log).toContain("the ***\n");
-    const at = (action: string, text: string): number =>
-      service.requests.findIndex(({ path, body }) => path.endsWith(action) && body.includes(text));
-    expect(at("/progress", "made-up-token")).toBeGreaterThan(-1);
-    expect(at("/log", "it is")).toBeGreaterThan(at("/progress", "made-up-token"));
-    const sent = service.requests.filter(({ path }) => path.endsWith("/log")).map(({ body }) => body.toString());
-    expect(sent.join("")).toContain("it is ***");
-    expect(sent.join("")).not.toContain("made-");
   });
 
   it("keeps its token out of the steps' environment and every process's arguments", async () => {
@@ -289,16 +186,6 @@ describe("stopping a build", () => {
     expect(log()).toContain("The step was stopped: the agent is being stopped\n");
     expect(log()).toMatch(/tidied\nThe agent was stopped: this attempt of the build is lost\n$/);
     expect(code).toBe(0);
-  });
-
-  it("says in the log of a later attempt how the earlier one ended, and where its log is", async () => {
-    const service = await fakeService();
-    const job = makeJob(testRepository(pipeline("  - run: echo attempt ${{ build.attempt }}\n")).cloneUrl, 10);
-    const message = "Attempt 1 was lost. Its agent was stopped.";
-    const { log } = await buildOnce(service, { ...job, build: { ...job.build, attempt: 1, message } });
-    const where = `GET ${service.url}/build/${job.build.id}/log?attempt=1`;
-    expect(log).toContain(`, main\n${message}\nThis is attempt 2. The log of attempt 1: ${where}\ncommit `);
-    expect(log).toMatch(/attempt 2\n$/);
   });
 
   it("stops at the time limit of the pipeline", async () => {
