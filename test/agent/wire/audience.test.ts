@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { LogBuffer } from "../../../src/agent/log/log-buffer.ts";
 import { quietPauseAfter, sendLog } from "../../../src/agent/log/log-sender.ts";
 import { Audience } from "../../../src/agent/wire/audience.ts";
@@ -139,6 +139,7 @@ describe("the progress of a build that nobody follows", () => {
   it("is not reported for what another call has told, until it is news", async () => {
     const progress = await progressOf(alone());
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
     progress.hold({ commitSha: "a".repeat(40) });
     expect(vi.getTimerCount()).toBe(1);
     progress.told([step("running")]);
