@@ -1,4 +1,4 @@
-import { existsSync, globSync, readFileSync } from "node:fs";
+import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Client } from "../../src/local/client.ts";
@@ -188,5 +188,28 @@ steps:
     const pids = readFileSync(pidFile, "utf8").trim().split("\n");
     expect(pids).toHaveLength(2);
     for (const pid of pids) expect(runs(pid)).toBe(false);
+  });
+});
+
+describe("a C project, built by make", () => {
+  const FILE = "steps:\n  - { name: Build, run: make -j2 sum }\n  - { name: Check, run: make check }\n";
+  const FILES = {
+    Makefile: "CFLAGS = -Wall -Werror\ncheck: sum\n\t./sum\nsum: main.o sum.o\n\t$(CC) -o $@ $^\n",
+    "sum.h": "int sum(int a, int b);\n",
+    "sum.c": '#include "sum.h"\nint sum(int a, int b) { return a + b; }\n',
+    "main.c":
+      '#include <stdio.h>\n#include "sum.h"\nint main(void) { printf("sum is %d\\n", sum(2, 3)); return sum(2, 3) != 5; }\n',
+  };
+
+  it("is green as it is, and red when its test fails", async () => {
+    const { git, pipeline } = await prepare(FILE, FILES);
+    const green = await run({ pipelineId: pipeline.id, branch: "main" });
+    expect(green.build, green.log).toMatchObject({ status: "succeeded" });
+    expect(green.log).toContain("\nsum is 5\n");
+    writeFileSync(join(git.work, "sum.c"), FILES["sum.c"].replace("a + b", "a - b"));
+    git.git("commit", "--quiet", "--all", "--message", "Break it");
+    const red = await run({ pipelineId: pipeline.id, branch: "main" });
+    expect(red.build).toMatchObject({ status: "failed", exitCode: 2, steps: [{ exitCode: 0 }, { exitCode: 2 }] });
+    expect(red.log).toContain("\nsum is -1\n");
   });
 });
