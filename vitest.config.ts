@@ -73,9 +73,9 @@ export default defineConfig(async ({ mode }) => {
             name: "e2e",
             ...testsIn(END_TO_END),
             setupFiles: PROFILE,
-            // Each runs a service, agents and git: more than two at once on two cores, and calls time out.
             sequence: { groupOrder: 1 },
-            maxWorkers: 2,
+            // Files share what they load: each would load zod, Miniflare and more for a second otherwise.
+            isolate: false,
             globalSetup: ["find-chromium", "set-up/agent", "set-up/service"].map((name) => `./test/support/${name}.ts`),
             testTimeout: 480_000,
             hookTimeout: 480_000,

@@ -6,18 +6,18 @@ import { bundle } from "../bundled-worker.ts";
 import { announcePrepared, preparedIn } from "../prepared-service.ts";
 import { serveBundled } from "../served-worker.ts";
 
-/** The settings as they are, found from another folder, without the command that makes the static files. */
+/** The settings as they are, found from another folder, without the command that makes the static files: they are made. */
 const withoutBuild = (settings: string): string =>
   settings
     .replace(/^\[build\]\ncommand = .*\n/m, "")
     .replace(/^(main|directory|migrations_dir) = "(.*)"$/gm, (_, name, path) => `${name} = "${join(ROOT, path)}"`);
 
-/** Bundles by wrangler.toml, which makes the static files too, and migrates: most of what a service's start costs. */
+/** Bundles by wrangler.toml and migrates: most of what a service's start costs. */
 export const setup = async (): Promise<() => void> => {
   const folder = mkdtempSync(join(tmpdir(), "millrace-prepared-"));
   const { config, state, script } = preparedIn(folder);
   writeFileSync(config, withoutBuild(readFileSync(join(ROOT, "wrangler.toml"), "utf8")));
-  bundle(dirname(script));
+  bundle(dirname(script), undefined, config);
   announcePrepared(folder);
   const service = await serveBundled({ stateFolder: state });
   await service.stop();
