@@ -6,7 +6,7 @@ import { type RunningAgent, startAgent } from "../support/local/agent.ts";
 import { deliver, newDelivery } from "../support/local/git-host/deliveries.ts";
 import { TestGitHost } from "../support/local/git-host/git-host.ts";
 import { startLocalService } from "../support/local/service.ts";
-import { Project, type Stage, see } from "./git-hosts/stage.ts";
+import { type HostedStage, Project, type Stage, see } from "./git-hosts/stage.ts";
 
 /* The service, a real agent, real git, and a GitHub on loopback whose App shows builds as check runs. */
 
@@ -16,7 +16,7 @@ const FILE = `jobs:
   deploy: { needs: [test], gate: { message: "Release?" }, steps: [{ run: echo released }] }
 `;
 
-const stage = { projects: [] } as unknown as Stage;
+const stage = { projects: [] } as unknown as Stage & HostedStage;
 let agent: RunningAgent;
 let hook: { url: string; secret: string };
 
@@ -68,7 +68,7 @@ describe("a push to a repository of an App", () => {
   const conclusionOf = (name: string) => () => runOf(name)?.body.conclusion;
 
   beforeAll(async () => {
-    project = await Project.connect(stage, "shop", { ".millrace.yml": FILE });
+    project = await Project.connect(stage, "shop", { ".millrace.yml": FILE }, stage);
     stage.host.addHook(project.bare, hook);
     sha = project.commit("Mend the sluice");
     await project.push("main");
@@ -128,7 +128,7 @@ describe("a merge queue", () => {
   };
 
   beforeAll(async () => {
-    project = await Project.connect(stage, "queued", { ".millrace.yml": FOR_QUEUE });
+    project = await Project.connect(stage, "queued", { ".millrace.yml": FOR_QUEUE }, stage);
     await stage.client.call("PUT", `/pipeline/${project.pipeline.id}`, { on: { "merge-group": true } });
     stage.host.addHook(project.bare, hook);
   });

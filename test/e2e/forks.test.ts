@@ -6,11 +6,11 @@ import { type RunningAgent, startAgent } from "../support/local/agent.ts";
 import type { BareRepository } from "../support/local/git-host/bare-repository.ts";
 import { TestGitHost } from "../support/local/git-host/git-host.ts";
 import { startLocalService } from "../support/local/service.ts";
-import { Project, type Stage, see } from "./git-hosts/stage.ts";
+import { type HostedStage, Project, type Stage, see } from "./git-hosts/stage.ts";
 
 /* The service, a real agent for code of strangers and one for all other, real git, and a GitHub on loopback. */
 
-const stage = { projects: [] } as unknown as Stage;
+const stage = { projects: [] } as unknown as Stage & HostedStage;
 const agents: RunningAgent[] = [];
 
 beforeAll(async () => {
@@ -58,7 +58,7 @@ const secret = () => `canary-${randomBytes(16).toString("hex")}`;
 
 /** A project whose pull requests of forks are built after approval, and that everybody may read. */
 const openProject = async (name: string): Promise<Project> => {
-  const project = await Project.connect(stage, name, { ".millrace.yml": SEARCH });
+  const project = await Project.connect(stage, name, { ".millrace.yml": SEARCH }, stage);
   const { client, host, service } = stage;
   host.publicIds.add(project.bare.id);
   const repoId = project.repository.id;

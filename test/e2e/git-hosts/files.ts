@@ -6,7 +6,7 @@ const STEPS = "steps: [{ run: 'echo built' }]\n";
 /** What the pipeline file of the default branch decides. */
 export const files = (stage: Stage): void => {
   it("builds what `on` of the default branch wants, whatever a branch's own says", async () => {
-    const app = await Project.connect(stage, "on");
+    const app = await Project.alone(stage, "on");
     app.letGo();
     app.commit("Want releases", { ".millrace.yml": `on: { push: { branches: [main, 'release/*'] } }\n${STEPS}` });
     await app.push("main");
@@ -23,7 +23,7 @@ export const files = (stage: Stage): void => {
   });
 
   it("builds pushes by their paths, and runs steps by what has changed since the last good build", async () => {
-    const app = await Project.connect(stage, "paths");
+    const app = await Project.alone(stage, "paths");
     app.letGo();
     const file = `on: { push: { paths: ['src/**', '.millrace.yml'] } }
 steps:
@@ -49,7 +49,7 @@ steps:
   });
 
   it("skips a pull request none of whose files is wanted, without blocking it", async () => {
-    const app = await Project.connect(stage, "skipped-pull");
+    const app = await Project.alone(stage, "skipped-pull");
     app.letGo();
     app.commit("Say which paths", { ".millrace.yml": `on: { push: true, pull: { paths: ['src/**'] } }\n${STEPS}` });
     await app.push("main");

@@ -1,23 +1,10 @@
 import { expect, it } from "vitest";
-import type { Connection } from "../../../src/protocol/connection.ts";
-import { TestGitHost } from "../../support/local/git-host/git-host.ts";
-import { type HostedStage, Project, type Stage } from "./stage.ts";
-
-type Kind = TestGitHost["kind"];
-
-const connect = async ({ service, client }: Stage, kind: Kind, hasToken: boolean): Promise<HostedStage> => {
-  const host = await TestGitHost.start(kind, service.folder);
-  const token = hasToken ? { token: host.secrets.token } : {};
-  const connection = await client.call<Connection>("POST", "/connection", {
-    ...{ kind, name: `${kind} ${hasToken}`, webUrl: host.url, ...token },
-  });
-  return { host, connection };
-};
+import { connectHost, Project, type Stage } from "./stage.ts";
 
 /** GitLab, Gitea, and a host that people connected by hand. */
 export const otherHosts = (stage: Stage): void => {
   it.each(["gitlab", "gitea"] as const)("builds pushes and pull requests of a %s, and tells it", async (kind) => {
-    const hosted = await connect(stage, kind, true);
+    const hosted = await connectHost(stage, kind);
     const app = await Project.connect(stage, kind, {}, hosted);
     const sha = app.commit("Mend it");
     await app.push("main");
@@ -35,11 +22,10 @@ export const otherHosts = (stage: Stage): void => {
     const [, built] = await app.seeEnds(2);
     expect(built).toMatchObject({ event: "pull", pull: { number: pull.number, base: "main" }, status: "succeeded" });
     await app.seeLast(pull.head, "millrace/ci", "success");
-    await hosted.host.close();
   });
 
   it("builds what a hook made by hand tells, and tells a host without a token nothing", async () => {
-    const { host, connection } = await connect(stage, "gitea", false);
+    const { host, connection } = await connectHost(stage, "gitea", false);
     const app = await Project.connect(stage, "by-hand", {}, { host, connection });
     app.letGo();
     const path = `/connection/${connection.id}/hook`;
@@ -50,6 +36,5 @@ export const otherHosts = (stage: Stage): void => {
     expect(build).toMatchObject({ event: "push", status: "succeeded" });
     expect(host.deliveries.map(({ status }) => status)).toEqual([202]);
     expect(host.api.requests).toEqual([]);
-    await host.close();
   });
 };

@@ -4,7 +4,7 @@ import { Project, type Stage, see } from "./stage.ts";
 /** What pushes, tags and pull requests make. */
 export const pushes = (stage: Stage): void => {
   it("makes one build of a push, which knows its event and whose state goes back", async () => {
-    const app = await Project.connect(stage, "push");
+    const app = await Project.alone(stage, "push");
     const before = app.git.git("rev-parse", "HEAD");
     const sha = app.commit("Mend the sluice");
     await app.push("main");
@@ -24,7 +24,7 @@ export const pushes = (stage: Stage): void => {
   });
 
   it("builds a tag where the file on the default branch wants tags", async () => {
-    const app = await Project.connect(stage, "tag");
+    const app = await Project.alone(stage, "tag");
     app.letGo();
     const file = "on: { push: true, tag: { names: ['v*'] } }\nsteps: [{ run: 'echo tag=$MILLRACE_TAG' }]\n";
     app.commit("Want tags", { ".millrace.yml": file });
@@ -40,7 +40,7 @@ export const pushes = (stage: Stage): void => {
   });
 
   it("makes one build of an own pull request's head, not two", async () => {
-    const app = await Project.connect(stage, "pull");
+    const app = await Project.alone(stage, "pull");
     app.git.git("checkout", "--quiet", "-b", "topic");
     app.commit("Begin the topic");
     await app.push("topic");
@@ -61,13 +61,13 @@ export const pushes = (stage: Stage): void => {
   });
 
   it("does not build what a stranger's fork asks for, and says why", async () => {
-    const app = await Project.connect(stage, "forked");
+    const app = await Project.alone(stage, "forked");
     const fork = app.host.addRepository("stranger/forked");
     app.git.git("checkout", "--quiet", "-b", "gift");
     app.commit("Steal it", { ".millrace.yml": "steps: [{ run: env }]\n" });
     await app.host.push(app.git, fork, "gift");
     const pull = await app.host.openPull(app.bare, "gift", fork);
-    const path = `/connection/${stage.connection.id}/delivery`;
+    const path = `/connection/${app.connection.id}/delivery`;
     const noted = async () =>
       (await stage.client.call<{ sha: string; ignored: string }[]>("GET", path)).find(({ sha }) => sha === pull.head);
     await see(noted, expect.objectContaining({ ignored: expect.stringMatching(/fork/) }));
@@ -75,7 +75,7 @@ export const pushes = (stage: Stage): void => {
   });
 
   it("builds nothing of a commit whose author asks for that", async () => {
-    const app = await Project.connect(stage, "skipped");
+    const app = await Project.alone(stage, "skipped");
     app.letGo();
     app.commit("Mend a comment [skip ci]");
     await app.push("main");

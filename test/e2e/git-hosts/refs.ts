@@ -4,7 +4,7 @@ import { Project, type Stage } from "./stage.ts";
 /** What becomes of builds whose ref goes on or away under them. */
 export const refs = (stage: Stage): void => {
   it("ends the build of a head that a forced push took away, and builds the new one", async () => {
-    const app = await Project.connect(stage, "forced");
+    const app = await Project.alone(stage, "forced");
     app.git.git("checkout", "--quiet", "-b", "topic");
     const older = app.commit("Try it");
     await app.push("topic");
@@ -27,7 +27,7 @@ export const refs = (stage: Stage): void => {
   });
 
   it("ends the build of a branch that is deleted", async () => {
-    const app = await Project.connect(stage, "deleted");
+    const app = await Project.alone(stage, "deleted");
     app.git.git("checkout", "--quiet", "-b", "topic");
     const sha = app.commit("Try it");
     await app.push("topic");

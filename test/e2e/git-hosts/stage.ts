@@ -7,20 +7,63 @@ import type { Build } from "../../../src/protocol/build.ts";
 import type { Connection } from "../../../src/protocol/connection.ts";
 import type { Pipeline } from "../../../src/protocol/pipeline.ts";
 import type { Repository } from "../../../src/protocol/repository.ts";
+import { type RunningAgent, startAgent } from "../../support/local/agent.ts";
 import type { BareRepository } from "../../support/local/git-host/bare-repository.ts";
-import type { TestGitHost } from "../../support/local/git-host/git-host.ts";
+import { TestGitHost } from "../../support/local/git-host/git-host.ts";
 import { type GitRepository, makeRepository } from "../../support/local/git-repository.ts";
-import type { LocalService } from "../../support/local/service.ts";
+import { type LocalService, startLocalService } from "../../support/local/service.ts";
 
-/** Shared by all parts of the test: a service, an organization with agents, and a connected GitHub. */
+/** Shared by all parts of the test: a service, and an organization with agents. */
 export interface Stage {
   service: LocalService;
   client: Client;
-  host: TestGitHost;
-  connection: Connection;
+  agents: RunningAgent[];
   /** Whose builds may still wait. */
   projects: Project[];
 }
+
+export interface HostedStage {
+  host: TestGitHost;
+  connection: Connection;
+}
+
+/** Starts a service with an organization, and agents of these names. */
+export const setUp = async (stage: Stage, names: string[]): Promise<void> => {
+  stage.projects = [];
+  stage.service = await startLocalService();
+  stage.client = await stage.service.newOrganization("acme");
+  stage.agents = await Promise.all(names.map((name) => startAgent(stage.client, stage.service.folder, name)));
+};
+
+/** Starts a git host and connects it. */
+export const connectHost = async (
+  { service, client }: Pick<Stage, "service" | "client">,
+  kind: TestGitHost["kind"],
+  hasToken = true,
+): Promise<HostedStage> => {
+  const host = await TestGitHost.start(kind, service.folder);
+  const token = hasToken ? { token: host.secrets.token } : {};
+  const connection = await client.call<Connection>("POST", "/connection", {
+    ...{ kind, name: host.url, webUrl: host.url, ...token },
+  });
+  return { host, connection };
+};
+
+export const tearDown = async ({ projects = [], agents = [], service }: Partial<Stage>): Promise<void> => {
+  for (const project of projects) project.letGo();
+  await Promise.all(agents.map((agent) => agent.stop()));
+  await Promise.all([...hostsOf(projects)].map((host) => host.close()));
+  await service?.remove();
+};
+
+const hostsOf = (projects: Project[]): Set<TestGitHost> => new Set(projects.map(({ host }) => host));
+
+/** Checks what was asked of all hosts of the test. */
+export const expectGoodManners = ({ projects }: Stage, leastRequests: number): void => {
+  const requests = [...hostsOf(projects)].flatMap(({ api }) => api.requests);
+  expect(requests.length).toBeGreaterThan(leastRequests);
+  expect(requests.flatMap(({ problems }) => problems)).toEqual([]);
+};
 
 /** Prints what the build knows of its event, then waits until its commit, or all, is let go. */
 const WAITING = `steps:
@@ -35,12 +78,11 @@ const soon = { timeout: 120_000, interval: 100 };
 export const see = (now: () => unknown, wanted: unknown): Promise<void> =>
   vi.waitFor(async () => expect(await now()).toEqual(wanted), soon);
 
-export type HostedStage = Pick<Stage, "host" | "connection">;
-
 /** A repository of a host that is connected, has a pipeline, and a clone to push from. */
 export class Project {
   readonly #stage: Stage;
   readonly host: TestGitHost;
+  readonly connection: Connection;
   readonly bare: BareRepository;
   readonly git: GitRepository;
   readonly repository: Repository;
@@ -49,11 +91,12 @@ export class Project {
 
   private constructor(
     stage: Stage,
-    host: TestGitHost,
+    { host, connection }: HostedStage,
     made: Pick<Project, "bare" | "git" | "repository" | "pipeline">,
   ) {
     this.#stage = stage;
     this.host = host;
+    this.connection = connection;
     this.bare = made.bare;
     this.git = made.git;
     this.repository = made.repository;
@@ -62,12 +105,17 @@ export class Project {
     mkdirSync(this.#go);
   }
 
+  /** At a GitHub of its own: each is told of one state a second, whoever waits. */
+  static async alone(stage: Stage, name: string): Promise<Project> {
+    return Project.connect(stage, name, {}, await connectHost(stage, "github"));
+  }
+
   /** Makes the repository at the host with its first commit, and connects it as a person does. */
   static async connect(
     stage: Stage,
     name: string,
-    files: Record<string, string> = {},
-    { host, connection }: HostedStage = stage,
+    files: Record<string, string>,
+    { host, connection }: HostedStage,
   ): Promise<Project> {
     const { client, service } = stage;
     const bare = host.addRepository(`acme/${name}`);
@@ -80,7 +128,7 @@ export class Project {
     await client.call("PUT", `/repository/${repository.id}/credential`, credential);
     const pipeline = await client.call<Pipeline>("POST", "/pipeline", { repoId: repository.id, name: "ci" });
     await host.settled();
-    const project = new Project(stage, host, { bare, git, repository, pipeline });
+    const project = new Project(stage, { host, connection }, { bare, git, repository, pipeline });
     stage.projects.push(project);
     await client.call("POST", "/secrets/variables", {
       ...{ key: "GO", value: project.#go, isSecret: false, scope: "pipeline", pipelineId: pipeline.id },

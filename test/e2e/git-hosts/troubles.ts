@@ -4,36 +4,36 @@ import { Project, type Stage } from "./stage.ts";
 /** What is lost while one of both sides is away: nothing. */
 export const troubles = (stage: Stage): void => {
   it("tells a host that was away how its build ended, once it is back", async () => {
-    const app = await Project.connect(stage, "host-away");
+    const app = await Project.alone(stage, "host-away");
     const sha = app.commit("Mend it");
     await app.push("main");
     await app.seeBuilds(1);
     await app.seeStates(sha, "millrace/ci", ["pending"]);
-    const asked = stage.host.api.requests.length;
-    stage.host.trouble = "errs";
+    const asked = app.host.api.requests.length;
+    app.host.trouble = "errs";
     app.letGo();
     // The agent has its commit, so the build needs the host no more.
     await app.seeEnds(1);
-    stage.host.trouble = "loses answers";
-    await expect.poll(() => stage.host.api.requests.length, { timeout: 120_000 }).toBeGreaterThan(asked);
-    stage.host.trouble = null;
+    app.host.trouble = "loses answers";
+    await expect.poll(() => app.host.api.requests.length, { timeout: 120_000 }).toBeGreaterThan(asked);
+    app.host.trouble = null;
     await app.seeLast(sha, "millrace", "success");
     await app.seeLast(sha, "millrace/ci", "success");
-    const states = stage.host.statesOf(sha, "millrace/ci");
+    const states = app.host.statesOf(sha, "millrace/ci");
     expect(states.indexOf("success")).toBeGreaterThan(states.lastIndexOf("pending"));
   });
 
   it("makes one build of a push that came as the service went down, when it is delivered again", async () => {
-    const app = await Project.connect(stage, "service-away");
+    const app = await Project.alone(stage, "service-away");
     app.letGo();
     app.commit("Mend it");
     const pushed = app.push("main");
-    await expect.poll(() => stage.host.deliveries.at(-1)?.hook.repositoryId, { timeout: 10_000 }).toBe(app.bare.id);
+    await expect.poll(() => app.host.deliveries.at(-1)?.hook.repositoryId, { timeout: 10_000 }).toBe(app.bare.id);
     await stage.service.restart();
     await pushed;
-    const delivery = stage.host.deliveries.findLast(({ event }) => event === "push")!;
+    const delivery = app.host.deliveries.findLast(({ event }) => event === "push")!;
     for (let time = 0; time < 2; time++) {
-      await stage.host.redeliver(delivery);
+      await app.host.redeliver(delivery);
       expect(delivery.status).toBe(202);
     }
     const [build] = await app.seeEnds(1);
