@@ -3,15 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { CacheEntry } from "../../src/protocol/cache.ts";
-import { Machine } from "../support/local/machine.ts";
 import { isRoot, makeUser, type NamedUser } from "../support/local/named-user.ts";
-import { startLocalService } from "../support/local/service.ts";
-import { Project, type Run, type Stage } from "./several-jobs/stage.ts";
+import { Project, type Stage, setUp, tearDown } from "./several-jobs/stage.ts";
 
-const VARS = { START_SECONDS: "5", LEASE_SECONDS: "20", HEARTBEAT_SECONDS: "1", POLL_SECONDS: "20" };
 const SECRET = "ROOT-ONLY-BYTES";
 
-const stage = { projects: [] as unknown } as Stage;
+const stage = {} as Stage;
 let user: NamedUser;
 /** Open to all who know the way: the steps' user works in it. */
 let open: string;
@@ -23,24 +20,13 @@ beforeAll(async () => {
   chmodSync(open, 0o711);
   mkdirSync(join(open, "work"), { mode: 0o711 });
   writeFileSync(join(open, "secret"), SECRET, { mode: 0o600 });
-  stage.service = await startLocalService(VARS);
-  stage.client = await stage.service.newOrganization("acme");
-  const start = ["--run-as", user.name, "--work", join(open, "work"), "--grace", "1"];
-  stage.web = await Machine.start(stage.service, stage.client, "web", start);
+  await setUp(stage, ["web"], ["--run-as", user.name, "--work", join(open, "work"), "--grace", "1"]);
 });
 afterAll(async () => {
-  await stage.web?.stop();
-  await stage.service?.remove();
+  await tearDown(stage);
   user?.remove();
   if (open) rmSync(open, { recursive: true, force: true });
 });
-
-const ended = async (run: Run) => {
-  const build = await run.end();
-  const { url, token } = stage.client;
-  const answer = await fetch(`${url}/build/${run.id}/log`, { headers: { Authorization: `Bearer ${token}` } });
-  return { build, log: await answer.text() };
-};
 
 const fileOf = (steps: string): string => `steps:
   - run: |
@@ -58,16 +44,16 @@ describe.runIf(isRoot)("a cache of an agent that is root, with --run-as", () => 
 if [ -f deps/made ]; then echo "restored as $(stat -c %u deps deps/made deps/tool | sort -u)"; deps/tool; exit; fi
 mkdir -p deps; id -u > deps/made; printf '#!/bin/sh\\necho tool runs\\n' > deps/tool; chmod 755 deps/tool`),
     );
-    const first = await ended(await project.trigger());
+    const first = await (await project.trigger()).endWithLog();
     expect(first.log, first.log).toMatch(/deps: saved/);
-    const second = await ended(await project.trigger());
+    const second = await (await project.trigger()).endWithLog();
     expect(second.log).toMatch(/deps: restored, \d+ bytes from this machine/);
     expect(second.log).toContain(`restored as ${user.uid}\n`);
     expect(second.log).toContain("tool runs\n");
     for (const name of readdirSync(copies)) expect(statSync(join(copies, name)).uid).toBe(0);
 
     project.commit("main", fileOf(`cat ${copies}/* && echo READ; echo x > ${copies}/planted && echo WRITTEN; true`));
-    const attack = await ended(await project.trigger());
+    const attack = await (await project.trigger()).endWithLog();
     expect(attack.build).toMatchObject({ status: "succeeded" });
     expect(attack.log).toContain("Permission denied");
     expect(attack.log).not.toMatch(/^(READ|WRITTEN)$/m);
@@ -75,7 +61,7 @@ mkdir -p deps; id -u > deps/made; printf '#!/bin/sh\\necho tool runs\\n' > deps/
     rmSync(copies, { recursive: true });
     mkdirSync(copies, { mode: 0o700 });
     project.commit("main", fileOf("deps/tool; stat -c 'by %u' deps/tool"));
-    const third = await ended(await project.trigger());
+    const third = await (await project.trigger()).endWithLog();
     expect(third.log).toMatch(/deps: restored, \d+ bytes from the service, saved by main/);
     expect(third.log).toContain(`by ${user.uid}\n`);
   });
@@ -88,11 +74,11 @@ mkdir -p deps; id -u > deps/made; printf '#!/bin/sh\\necho tool runs\\n' > deps/
 [ -e deps/kept ] && { ls -l deps; cat deps/link deps/copied; true; exit; }
 mkdir -p deps; echo kept > deps/kept; ln -s ${secret} deps/link; ln -s ${open} deps/folder`),
     );
-    const first = await ended(await project.trigger());
+    const first = await (await project.trigger()).endWithLog();
     expect(first.build, first.log).toMatchObject({ status: "succeeded" });
     const [entry] = await stage.client.call<CacheEntry[]>("GET", `/repository/${project.repository.id}/cache`);
     expect(entry, first.log).toMatchObject({ branch: "main" });
-    const second = await ended(await project.trigger());
+    const second = await (await project.trigger()).endWithLog();
     expect(second.log).toContain("deps: restored");
     expect(second.log).not.toContain(SECRET);
 
@@ -106,7 +92,7 @@ mkdir -p deps; echo kept > deps/kept; ln -s ${secret} deps/link; ln -s ${open} d
     symlinkSync(outside, join(project.git.work, "deps"));
     project.git.git("add", "--all");
     project.git.git("commit", "--quiet", "--message", "Put a link in place of the folder");
-    await ended(await project.trigger());
+    await (await project.trigger()).endWithLog();
     expect(readdirSync(outside)).toEqual([]);
   });
 });

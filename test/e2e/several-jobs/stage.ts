@@ -8,8 +8,8 @@ import { isEnded } from "../../../src/protocol/build-states.ts";
 import type { Pipeline } from "../../../src/protocol/pipeline.ts";
 import type { Repository } from "../../../src/protocol/repository.ts";
 import { connectRepository, type GitRepository, makeRepository } from "../../support/local/git-repository.ts";
-import type { Machine } from "../../support/local/machine.ts";
-import type { LocalService } from "../../support/local/service.ts";
+import { Machine } from "../../support/local/machine.ts";
+import { type LocalService, startLocalService } from "../../support/local/service.ts";
 
 /** Shared by all parts of the test: a service, an organization, and its three machines. */
 export interface Stage {
@@ -21,6 +21,24 @@ export interface Stage {
   /** Whose builds may still wait. */
   projects: Project[];
 }
+
+/* Short leases, so that what waits for their end does not wait long. */
+const VARS = { START_SECONDS: "5", LEASE_SECONDS: "8", HEARTBEAT_SECONDS: "1", POLL_SECONDS: "5" };
+
+/** Starts a service with an organization and these machines. `start`: options of their agents. */
+export const setUp = async (stage: Stage, names: Machine["name"][], start: string[] = []): Promise<void> => {
+  stage.projects = [];
+  stage.service = await startLocalService(VARS);
+  stage.client = await stage.service.newOrganization("acme");
+  const machines = names.map((name) => Machine.start(stage.service, stage.client, name, start));
+  for (const machine of await Promise.all(machines)) stage[machine.name] = machine;
+};
+
+export const tearDown = async (stage: Partial<Stage>): Promise<void> => {
+  for (const project of stage.projects ?? []) project.mark("go");
+  await Promise.all([stage.mac, stage.android, stage.web].map((machine) => machine?.stop()));
+  await stage.service?.remove();
+};
 
 const patience = { timeout: 120_000, interval: 150 };
 
@@ -98,16 +116,16 @@ export class Project {
 
 /** One build of several jobs. */
 export class Run {
-  readonly #client: Client;
+  readonly #stage: Stage;
   readonly id: string;
 
-  constructor({ client }: Pick<Stage, "client">, id: string) {
-    this.#client = client;
+  constructor(stage: Stage, id: string) {
+    this.#stage = stage;
     this.id = id;
   }
 
   get(): Promise<Build> {
-    return this.#client.call("GET", `/build/${this.id}`);
+    return this.#stage.client.call("GET", `/build/${this.id}`);
   }
 
   async job(key: string): Promise<JobOfBuild> {
@@ -117,7 +135,7 @@ export class Run {
   }
 
   async logOf(key: string): Promise<string> {
-    const { url, token } = this.#client;
+    const { url, token } = this.#stage.client;
     const { id } = await this.job(key);
     return (await fetch(`${url}/job/${id}/log`, { headers: { Authorization: `Bearer ${token}` } })).text();
   }
@@ -150,8 +168,19 @@ export class Run {
     });
   }
 
+  /** The build when it has ended, with its log. @throws with what was printed when it does not end */
+  async endWithLog(): Promise<{ build: Build; log: string }> {
+    const { service, web } = this.#stage;
+    const build = await this.end().catch((error) => {
+      throw new Error(`${error.message}\n${web.printed()}\n${service.printed()}`);
+    });
+    const { url, token } = this.#stage.client;
+    const answer = await fetch(`${url}/build/${this.id}/log`, { headers: { Authorization: `Bearer ${token}` } });
+    return { build, log: await answer.text() };
+  }
+
   act(verb: string, body?: object): Promise<Build> {
-    return this.#client.call("POST", `/build/${this.id}/${verb}`, body);
+    return this.#stage.client.call("POST", `/build/${this.id}/${verb}`, body);
   }
 }
 
