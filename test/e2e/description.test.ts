@@ -3,16 +3,13 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { describe as describeApi } from "../../src/api/description/describe.ts";
 import { EXAMPLES } from "../../src/api/description/examples.ts";
 import { ROUTES } from "../../src/api/routes.ts";
-import type { Build } from "../../src/protocol/build.ts";
 import { type Exchange, replay } from "../examples/replay.ts";
 import { SCENARIO } from "../examples/scenario.ts";
 import { withoutTimes } from "../examples/stable-values.ts";
 import { toExamples } from "../examples/to-examples.ts";
 import { answerChecker } from "../support/answer-checker.ts";
-import { startAgent } from "../support/local/agent.ts";
-import { connectRepository, makeRepository } from "../support/local/git-repository.ts";
 import { type ServedWorker, serveBundled } from "../support/served-worker.ts";
-import { runTwiceWithTypes, runWithFunctions, typeErrors } from "../support/typed-client.ts";
+import { typeErrors } from "../support/typed-client.ts";
 
 const description = describeApi(ROUTES, EXAMPLES);
 
@@ -78,25 +75,5 @@ describe("the service", () => {
     const errors = await typeErrors(description, [...exchanges, wrong]);
     // The first line has the import.
     expect(errors).toEqual([expect.stringContaining(`answers.ts(${exchanges.length + 2},`)]);
-  });
-
-  it("serves clients that two generators make of the description, as the docs show", async () => {
-    const client = await service.newOrganization("stranger");
-    const file = 'steps:\n  - run: echo "release $RELEASE"\n';
-    const repository = await connectRepository(client, makeRepository(service.folder, { ".millrace.yml": file }));
-
-    const agent = await startAgent(client, service.folder, "one");
-    const env = { MILLRACE_URL: service.url, MILLRACE_TOKEN: client.token };
-    const released = { code: 0, printed: "Build #1 succeeded\n", errors: [] };
-    const both = await runTwiceWithTypes(description, [repository.fullName, "7"], env);
-    expect(both).toEqual([released, released]);
-    const builds = await client.call<Build[]>("GET", "/build");
-    expect(builds.map(({ repoId }) => repoId)).toEqual([repository.id]);
-
-    const wrong = { ...env, MILLRACE_TOKEN: "mrt_wrong" };
-    const [listed, refused] = await runWithFunctions(description, [env, wrong]);
-    expect(listed).toEqual({ code: 0, printed: "#1 main succeeded\n", errors: [] });
-    expect(refused?.code).toBe(1);
-    await agent.stop();
   });
 });

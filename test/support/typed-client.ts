@@ -29,14 +29,8 @@ const generate = async (description: Description, tool: string, ...args: string[
   if (code !== 0) throw new Error(printed);
 };
 
-let typed: Description | undefined;
-
-/** Once for a description: both users of the types may share them. */
-const generateTypes = async (description: Description): Promise<void> => {
-  if (typed === description) return;
-  await generate(description, "openapi-typescript/bin/cli.js", "openapi.json", "--output", "api.d.ts");
-  typed = description;
-};
+const generateTypes = (description: Description): Promise<void> =>
+  generate(description, "openapi-typescript/bin/cli.js", "openapi.json", "--output", "api.d.ts");
 
 const generateFunctions = (description: Description): Promise<void> =>
   generate(description, "@hey-api/openapi-ts/bin/run.js", "--input", "openapi.json", "--output", "millrace");
