@@ -41,12 +41,12 @@ const user = `millrace-${process.pid}`;
 const orgId = `canary-${process.pid}`;
 
 const PRINT = `show() {
-  local value="$1" hex pct= byte
+  local value="$1" hex pct= byte char
   hex=$(printf %s "$value" | od -An -v -tx1 | tr -d ' \\n')
   for (( i = 0; i < \${#hex}; i += 2 )); do
     byte=\${hex:i:2}
     case $byte in
-      2d|2e|3[0-9]|4[1-9a-f]|5[0-9a]|5f|6[1-9a-f]|7[0-9a]) pct+=$(printf "\\\\x$byte") ;;
+      2d|2e|3[0-9]|4[1-9a-f]|5[0-9a]|5f|6[1-9a-f]|7[0-9a]) printf -v char "\\\\x$byte"; pct+=$char ;;
       *) pct+=%\${byte^^} ;;
     esac
   done

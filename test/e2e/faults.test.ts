@@ -10,7 +10,7 @@ import { startProxy } from "../support/local/proxy.ts";
 import { type LocalService, startLocalService } from "../support/local/service.ts";
 
 /* Short leases, so that what waits for their end does not wait long; longer than the service needs to start again. */
-const VARS = { START_SECONDS: "3", LEASE_SECONDS: "20", HEARTBEAT_SECONDS: "1", POLL_SECONDS: "5" };
+const VARS = { START_SECONDS: "3", LEASE_SECONDS: "8", HEARTBEAT_SECONDS: "1", POLL_SECONDS: "5" };
 
 let service: LocalService;
 const agents: RunningAgent[] = [];
@@ -53,7 +53,7 @@ const newStage = async (id: string, { expect }: TestContext) => {
   - run: |
       echo begun
       n=0
-      while [ ! -e ${go} ]; do n=$((n+1)); echo "line $n"; sleep 0.05; done
+      while [ ! -e ${go} ]; do n=$((n+1)); echo "line $n"; sleep 0.1; done
       echo "lines: $n"
 `,
       });
