@@ -8,7 +8,7 @@ import { inParallel } from "../bench/support/waiters.ts";
 import { deliver } from "../support/local/git-host/deliveries.ts";
 
 const VARIABLES = 30;
-const FORGED = 1_000;
+const FORGED = 100;
 
 let service: CountedService;
 let build: BuildCost;

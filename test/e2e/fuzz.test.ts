@@ -8,7 +8,7 @@ import { type ServedWorker, serveBundled } from "../support/served-worker.ts";
 import { withStorageIn } from "../support/storage-in.ts";
 
 /** `npm run fuzz` sends as many as one likes. */
-const REQUESTS = 4_000;
+const REQUESTS = 1_000;
 
 let service: ServedWorker;
 beforeAll(async () => {
@@ -23,14 +23,14 @@ describe("requests made from the description", () => {
     expect(requests).toBe(REQUESTS);
     expect(statuses[200]).toBeGreaterThan(REQUESTS / 20);
     expect(statuses[201]).toBeGreaterThan(REQUESTS / 50);
-  }, 600_000);
+  });
 
   it("find answers that do not fit the description", async () => {
     const description = JSON.parse(JSON.stringify(describeApi(ROUTES, [])));
     delete description.components.schemas.Variable.properties.version;
     delete description.paths["/repository"].get.responses["401"];
     description.components.schemas.Repository.properties.fullName = { type: "integer" };
-    const { findings } = await fuzz(service, { seed: 8, requests: 1000, description });
+    const { findings } = await fuzz(service, { seed: 8, requests: REQUESTS, description });
     expect(findings.length).toBeGreaterThan(2);
   });
 
