@@ -1,7 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect } from "vitest";
-import { signIn, startChromium } from "../support/browser.ts";
-import { type RunningAgent, startAgent } from "../support/local/agent.ts";
-import { startLocalService } from "../support/local/service.ts";
+import { describe } from "vitest";
 import { accessibility } from "./dashboard/accessibility.ts";
 import { attention } from "./dashboard/attention.ts";
 import { builds } from "./dashboard/builds.ts";
@@ -22,29 +19,11 @@ import { palette } from "./dashboard/palette.ts";
 import { secrets } from "./dashboard/secrets.ts";
 import { session } from "./dashboard/session.ts";
 import { signInLink } from "./dashboard/sign-in-link.ts";
-import type { Stage } from "./dashboard/stage.ts";
+import { setStage } from "./dashboard/stage.ts";
 import { wideLog } from "./dashboard/wide-log.ts";
 import { withoutScript } from "./dashboard/without-script.ts";
 
-const stage = {} as Stage;
-let agent: RunningAgent;
-
-beforeAll(async () => {
-  stage.service = await startLocalService();
-  stage.client = await stage.service.newOrganization("acme");
-  agent = await startAgent(stage.client, stage.service.folder, "one");
-  stage.chromium = await startChromium(stage.service.url);
-  stage.browser = await stage.chromium.open();
-  await signIn(stage.browser.page, stage.service.url, stage.client.token);
-});
-afterAll(async () => {
-  await stage.chromium?.stop();
-  await agent?.stop();
-  await stage.service?.remove();
-});
-afterEach(() => {
-  expect(stage.browser.complaints.splice(0)).toEqual([]);
-});
+const stage = setStage();
 
 describe("the dashboard", () => {
   describe("for a new organization", () => firstBuild(stage));

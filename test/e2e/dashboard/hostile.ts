@@ -1,5 +1,4 @@
-import { beforeAll, expect, it } from "vitest";
-import { Client } from "../../../src/local/client.ts";
+import { expect, it } from "vitest";
 import { waitForEnd } from "../../../src/local/demo.ts";
 import type { Build } from "../../../src/protocol/build.ts";
 import type { Pipeline } from "../../../src/protocol/pipeline.ts";
@@ -75,13 +74,6 @@ const looseNames = `(name) => {
 }`;
 
 export const hostile = (stage: Stage) => {
-  // These are hundreds of requests, and a token may send 600 a minute.
-  beforeAll(async () => {
-    const admin = { name: "hostile texts", kind: "api", role: "admin" };
-    const { token } = await stage.client.call<{ token: string }>("POST", "/token", admin);
-    stage.client = new Client(stage.service.url, token);
-  });
-
   it("leaves hostile text inert on every page, in logs and in summaries", async () => {
     const { service, browser } = stage;
     const { page } = browser;

@@ -1,17 +1,44 @@
 import type { Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import type { Client } from "../../../src/local/client.ts";
 import type { Build } from "../../../src/protocol/build.ts";
-import type { Browser, Chromium } from "../../support/browser.ts";
+import { type Browser, type Chromium, signIn, startChromium } from "../../support/browser.ts";
+import { type RunningAgent, startAgent } from "../../support/local/agent.ts";
 import { connectRepository, makeRepository } from "../../support/local/git-repository.ts";
-import type { LocalService } from "../../support/local/service.ts";
+import { type LocalService, startLocalService } from "../../support/local/service.ts";
 
-/** Shared by all parts of the test: a service, an organization with an agent, and a browser signed in as its admin. */
+/** Shared by all tests of a file: a service, an organization with an agent, and a browser signed in as its admin. */
 export interface Stage {
   service: LocalService;
   client: Client;
   chromium: Chromium;
   browser: Browser;
 }
+
+/** Sets the stage before the tests of a file, and clears it after them. No test may leave complaints. */
+export const setStage = (): Stage => {
+  const stage = {} as Stage;
+  let agent: RunningAgent;
+  beforeAll(async () => {
+    stage.service = await startLocalService();
+    stage.client = await stage.service.newOrganization("acme");
+    const { client, service } = stage;
+    [agent, stage.chromium] = await Promise.all([
+      startAgent(client, service.folder, "one"),
+      startChromium(service.url),
+    ]);
+    stage.browser = await stage.chromium.open();
+    await signIn(stage.browser.page, service.url, client.token);
+  });
+  afterAll(async () => {
+    await Promise.all([stage.chromium?.stop(), agent?.stop()]);
+    await stage.service?.remove();
+  });
+  afterEach(() => {
+    expect(stage.browser.complaints.splice(0)).toEqual([]);
+  });
+  return stage;
+};
 
 /** Connects a repository with this pipeline file. */
 export const repositoryWith = ({ service, client }: Stage, file: string) =>
