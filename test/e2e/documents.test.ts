@@ -11,14 +11,14 @@ import { importerProgram } from "../../src/assets/importer.ts";
 import { INCLUDE_SCHEMA, PIPELINE_SCHEMA } from "../../src/domain/plan/schema.ts";
 import { PROBLEMS } from "../../src/protocol/problem.ts";
 import { startChromium } from "../support/browser.ts";
-import { type LocalService, startLocalService } from "../support/local/service.ts";
+import { type ServedWorker, serveBundled } from "../support/served-worker.ts";
 
 const { version } = packageJson;
-let service: LocalService;
+let service: ServedWorker;
 beforeAll(async () => {
-  service = await startLocalService();
+  service = await serveBundled({ withPages: true });
 });
-afterAll(() => service?.remove());
+afterAll(() => service?.stop());
 
 const get = (path: string): Promise<Response> => fetch(service.url + path, { redirect: "manual" });
 const json = async (path: string): Promise<unknown> => (await get(path)).json();

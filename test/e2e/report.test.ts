@@ -10,11 +10,12 @@ import type { Build } from "../../src/protocol/build.ts";
 import { type Chromium, signIn, startChromium } from "../support/browser.ts";
 import { type RunningAgent, startAgent } from "../support/local/agent.ts";
 import { connectRepository, makeRepository } from "../support/local/git-repository.ts";
-import { type LocalService, startLocalService } from "../support/local/service.ts";
+import { type ServedWorker, serveBundled } from "../support/served-worker.ts";
 
 /* A report with scripts, made by a build, in a real browser of a person who is signed in. */
 
-let service: LocalService;
+let service: ServedWorker;
+let port: number;
 let client: Client;
 let agent: RunningAgent;
 let chromium: Chromium;
@@ -23,9 +24,10 @@ let site: string;
 let host: string;
 
 beforeAll(async () => {
-  service = await startLocalService();
-  host = localSettings(service.port).ARTIFACT_ORIGIN ?? "";
-  site = `http://localhost:${service.port}`;
+  service = await serveBundled({ withPages: true });
+  port = Number(new URL(service.url).port);
+  host = localSettings(port).ARTIFACT_ORIGIN ?? "";
+  site = `http://localhost:${port}`;
   client = await service.newOrganization("acme");
   agent = await startAgent(client, service.folder, "one");
   chromium = await startChromium("http://");
@@ -33,7 +35,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await chromium?.stop();
   await agent?.stop();
-  await service?.remove();
+  await service?.stop();
 });
 
 /** Tries all that a hostile report could want, and writes down what came of it. */
@@ -114,7 +116,7 @@ describe("a report with scripts", () => {
 /** The status of an answer to a request that names this host. */
 const statusAt = (name: string, path: string): Promise<number> =>
   new Promise((resolve, reject) => {
-    const asked = { host: "127.0.0.1", port: service.port, path, headers: { Host: name } };
+    const asked = { host: "127.0.0.1", port, path, headers: { Host: name } };
     const sent = request(asked, (answer) => {
       answer.resume();
       answer.on("end", () => resolve(answer.statusCode ?? 0));
