@@ -32,8 +32,9 @@ export const startChromium = async (service: string) => {
     headless: true,
     args: FLAGS,
   });
+  // What moves on a page is drawn many times a second, by the processor.
   const open = async (options: BrowserContextOptions = {}): Promise<Browser> => {
-    const context = await process.newContext(options);
+    const context = await process.newContext({ reducedMotion: "reduce", ...options });
     context.setDefaultTimeout(PATIENCE_MS);
     const complaints: string[] = [];
     watch(context, service, complaints);

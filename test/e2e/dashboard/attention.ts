@@ -1,11 +1,9 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { writeFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { waitForEnd } from "../../../src/local/demo.ts";
 import { signIn } from "../../support/browser.ts";
-import { repositoryWith, runBuild, type Stage } from "./stage.ts";
+import { makeGate, repositoryWith, runBuild, type Stage } from "./stage.ts";
 
 /** Keeps what the pages tell of: headless Chromium shows no notification. */
 const RECORD = `globalThis.told = [];
@@ -37,15 +35,13 @@ export const attention = (stage: Stage) => {
   });
 
   it("rings a state once when it changes, and never where motion is not wanted", async () => {
-    const { client, service, browser, chromium } = stage;
-    const folder = await mkdtemp(join(tmpdir(), "millrace-rings-"));
-    const repository = await repositoryWith(stage, `steps:\n  - run: until [ -e ${folder}/go ]; do sleep 0.1; done\n`);
-    const calm = await chromium.open();
-    await browser.page.emulateMedia({ reducedMotion: "no-preference" });
-    await calm.page.emulateMedia({ reducedMotion: "reduce" });
-    await signIn(calm.page, service.url, client.token);
+    const { client, service, browser: calm, chromium } = stage;
+    const gate = makeGate(stage);
+    const repository = await repositoryWith(stage, `steps:\n  - run: until [ -e ${gate} ]; do sleep 0.1; done\n`);
+    const moved = await chromium.open({ reducedMotion: "no-preference" });
+    await signIn(moved.page, service.url, client.token);
     const build = await runBuild(stage, repository.id);
-    const pages = [browser.page, calm.page];
+    const pages = [moved.page, calm.page];
     const succeeded = (each: Page) =>
       each.locator("main > header .state.tone-good, main .state-word.tone-good").first();
     for (const each of pages) {
@@ -53,21 +49,22 @@ export const attention = (stage: Stage) => {
       await each.locator("main .state-word .state.turning").first().waitFor();
       await each.evaluate(COUNT_RINGS);
     }
-    await writeFile(join(folder, "go"), "");
+    writeFileSync(gate, "");
     await waitForEnd(client, build.id);
     for (const each of pages) await succeeded(each).waitFor();
     const rings = (each: Page) => each.evaluate("rung.length");
-    await expect.poll(() => rings(browser.page)).toBeGreaterThan(0);
-    expect(await browser.page.evaluate("rung.every((each) => each.matches('.state'))")).toBe(true);
-    expect(await browser.page.evaluate("new Set(rung).size === rung.length")).toBe(true);
+    await expect.poll(() => rings(moved.page)).toBeGreaterThan(0);
+    expect(await moved.page.evaluate("rung.every((each) => each.matches('.state'))")).toBe(true);
+    expect(await moved.page.evaluate("new Set(rung).size === rung.length")).toBe(true);
     expect(await rings(calm.page)).toBe(0);
-    await calm.close();
-    await rm(folder, { recursive: true });
+    expect(moved.complaints).toEqual([]);
+    await moved.close();
   });
 
   it("tells of builds that ended only who asked for it, and of each once", async () => {
     const { client, service, chromium } = stage;
-    const repository = await repositoryWith(stage, "steps:\n  - run: sleep 5\n");
+    const gate = makeGate(stage);
+    const repository = await repositoryWith(stage, `steps:\n  - run: until [ -e ${gate} ]; do sleep 0.1; done\n`);
     const person = await chromium.open();
     const { page } = person;
     await page.addInitScript(RECORD);
@@ -86,6 +83,7 @@ export const attention = (stage: Stage) => {
     await look();
     await expect.poll(() => page.evaluate("localStorage.getItem('millrace.notify')")).toContain(build.id);
     expect(await told()).toEqual([]);
+    writeFileSync(gate, "");
     await waitForEnd(client, build.id);
     await look();
     await expect.poll(told).toEqual([[`#1 ${repository.fullName} succeeded`, "main"]]);

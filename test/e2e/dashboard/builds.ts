@@ -1,15 +1,7 @@
 import { writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
 import { waitForEnd } from "../../../src/local/demo.ts";
-import { repositoryWith, runBuild, type Stage } from "./stage.ts";
-
-/** A file that a step waits for. It is there at the end of the test at the latest, so that the agent is free again. */
-const makeGate = (stage: Stage) => {
-  const gate = join(stage.service.folder, `gate-${crypto.randomUUID()}`);
-  onTestFinished(() => writeFileSync(gate, ""));
-  return gate;
-};
+import { makeGate, repositoryWith, runBuild, type Stage } from "./stage.ts";
 
 /** Starts a build that waits until `go` is called. */
 const startPausing = async (stage: Stage) => {

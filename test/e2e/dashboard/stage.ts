@@ -1,5 +1,7 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, expect } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, onTestFinished } from "vitest";
 import type { Client } from "../../../src/local/client.ts";
 import type { Build } from "../../../src/protocol/build.ts";
 import { type Browser, type Chromium, signIn, startChromium } from "../../support/browser.ts";
@@ -46,6 +48,13 @@ export const repositoryWith = ({ service, client }: Stage, file: string) =>
 
 export const runBuild = ({ client }: Stage, repoId: string): Promise<Build> =>
   client.call("POST", `/repository/${repoId}/build`, { branch: "main" });
+
+/** A file that a step waits for. It is there at the end of the test at the latest, so that the agent is free again. */
+export const makeGate = ({ service }: Stage): string => {
+  const gate = join(service.folder, `gate-${crypto.randomUUID()}`);
+  onTestFinished(() => writeFileSync(gate, ""));
+  return gate;
+};
 
 /** A page's path without its ids and query, but for the part of a build that it shows, equal for all pages of one kind. */
 const kindOf = (path: string): string => path.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, "ID").replace(/\?(?!tab=).*/, "");
