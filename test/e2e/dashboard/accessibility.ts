@@ -1,8 +1,9 @@
 import { expect, it } from "vitest";
 import { waitForEnd } from "../../../src/local/demo.ts";
 import type { Build } from "../../../src/protocol/build.ts";
+import { signIn } from "../../support/browser.ts";
 import { deliverHostile } from "./git-host.ts";
-import { judge } from "./judge.ts";
+import { bringAxe, judge } from "./judge.ts";
 import { crawl, repositoryWith, runBuild, type Stage } from "./stage.ts";
 import { htmlProblems } from "./valid-html.ts";
 
@@ -54,8 +55,11 @@ const oneOfEach = async (stage: Stage): Promise<Build> => {
 
 export const accessibility = (stage: Stage) => {
   it("has nothing on any page that axe objects to, in light and dark, and fits a phone", async () => {
-    const { service, browser } = stage;
+    const { service, client, chromium } = stage;
+    const browser = await chromium.open();
+    await bringAxe(browser.context);
     const { page } = browser;
+    await signIn(page, service.url, client.token);
     const { id, ...build } = await oneOfEach(stage);
     expect(build).toMatchObject({ status: "succeeded", tests: { failed: 1 } });
     const sources = await crawl(page, service.url, 1, `/app/builds/${id}`);
@@ -77,6 +81,8 @@ export const accessibility = (stage: Stage) => {
       if (wrong.length > 0) found[path] = wrong;
     }
     expect(found).toEqual({});
+    expect(browser.complaints).toEqual([]);
+    await browser.close();
   });
 
   it("is valid HTML for other roles, in an empty organization, where it refuses, and to who is not signed in", async () => {
