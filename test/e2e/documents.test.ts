@@ -11,14 +11,14 @@ import { importerProgram } from "../../src/assets/importer.ts";
 import { INCLUDE_SCHEMA, PIPELINE_SCHEMA } from "../../src/domain/plan/schema.ts";
 import { PROBLEMS } from "../../src/protocol/problem.ts";
 import { startChromium } from "../support/browser.ts";
-import { type ServedWorker, serveBundled } from "../support/served-worker.ts";
+import { type LocalService, startLocalService } from "../support/local/service.ts";
 
 const { version } = packageJson;
-let service: ServedWorker;
+let service: LocalService;
 beforeAll(async () => {
-  service = await serveBundled({ withPages: true });
+  service = await startLocalService();
 });
-afterAll(() => service?.stop());
+afterAll(() => service?.remove());
 
 const get = (path: string): Promise<Response> => fetch(service.url + path, { redirect: "manual" });
 const json = async (path: string): Promise<unknown> => (await get(path)).json();

@@ -10,11 +10,11 @@ import type { Build } from "../../src/protocol/build.ts";
 import { type Chromium, signIn, startChromium } from "../support/browser.ts";
 import { type RunningAgent, startAgent } from "../support/local/agent.ts";
 import { connectRepository, makeRepository } from "../support/local/git-repository.ts";
-import { type ServedWorker, serveBundled } from "../support/served-worker.ts";
+import { type LocalService, startLocalService } from "../support/local/service.ts";
 
 /* A report with scripts, made by a build, in a real browser of a person who is signed in. */
 
-let service: ServedWorker;
+let service: LocalService;
 let port: number;
 let client: Client;
 let agent: RunningAgent;
@@ -24,7 +24,7 @@ let site: string;
 let host: string;
 
 beforeAll(async () => {
-  service = await serveBundled({ withPages: true });
+  service = await startLocalService();
   port = Number(new URL(service.url).port);
   host = localSettings(port).ARTIFACT_ORIGIN ?? "";
   site = `http://localhost:${port}`;
@@ -35,7 +35,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await chromium?.stop();
   await agent?.stop();
-  await service?.stop();
+  await service?.remove();
 });
 
 /** Tries all that a hostile report could want, and writes down what came of it. */
