@@ -41,7 +41,10 @@ export const hostFetch = async (
   request: HostRequest,
   mostBytes: number = LIMITS.hostAnswerBytes,
 ): Promise<HostAnswer> => {
-  const signal = AbortSignal.timeout(PATIENCE_MS);
+  const patience = new AbortController();
+  const { signal } = patience;
+  // Ends with the answer: while a timer is there, the object that asks is kept awake, and is charged for.
+  const timer = setTimeout(() => patience.abort(), PATIENCE_MS);
   try {
     const { origin } = new URL(apiUrl);
     const url = new URL(`${apiUrl}${request.path}`);
@@ -57,6 +60,8 @@ export const hostFetch = async (
     return { unreachable: "it redirects again and again" };
   } catch {
     return { unreachable: signal.aborted ? "it did not answer within 10 s" : "no connection came about" };
+  } finally {
+    clearTimeout(timer);
   }
 };
 

@@ -194,6 +194,15 @@ describe("a host with troubles", () => {
 });
 
 describe("a connection", () => {
+  it("has an object that may go as soon as the host has answered", { timeout: 8_000 }, async () => {
+    const { host, later } = await furnished("gitea");
+    await host.report([ended()]);
+    await later();
+    // Waits for the object's timers: the patience with a host is 10 s.
+    await evictDurableObject(host);
+    expect(await host.health()).toMatchObject({ waiting: 0 });
+  });
+
   it("without a token, or inactive, tells nobody and keeps nothing", async () => {
     for (const over of [{ auth: "none" }, { isActive: 0 }]) {
       passTime(0);
