@@ -60,10 +60,19 @@ const FAR = 60 * 60_000;
 let ahead = 0;
 const realNow = Date.now.bind(Date);
 
-/** Lets the clock of the service be ahead, by an hour at least: it still moves. */
+const realTimeout = globalThis.setTimeout;
+/** What the object pauses between two requests. The patience with a host is longer. */
+const LONGEST_PAUSE = 1_000;
+
+/** Lets the clock of the service be ahead, by an hour at least: it still moves. Its pauses pass at once. */
 export const passTime = (milliseconds: number): void => {
   ahead = Math.max(ahead, FAR) + milliseconds;
   vi.spyOn(Date, "now").mockImplementation(() => realNow() + ahead);
+  vi.spyOn(globalThis, "setTimeout").mockImplementation(((act: () => void, wait = 0) => {
+    if (wait > LONGEST_PAUSE) return realTimeout(act, wait);
+    ahead += wait;
+    return realTimeout(act, 0);
+  }) as typeof setTimeout);
 };
 
 export const setClockRight = (): void => {
