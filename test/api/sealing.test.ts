@@ -56,6 +56,9 @@ const rename = async ({ works, id }: Row) => {
 
 const DAMAGED = { status: "failed", reason: "environment", environment: null };
 
+/** The bits of a row's index are its organization, pipeline, scope and key: each of them alone, and all. */
+const DIFFERENCES = [8, 4, 2, 1, 15];
+
 describe("a sealed value that was moved", () => {
   const rows: Row[] = [];
 
@@ -76,7 +79,7 @@ describe("a sealed value that was moved", () => {
     }
   });
 
-  it("opens nowhere: no pair of organization, scope, owner and key", async () => {
+  it("opens nowhere: of no other organization, pipeline, scope or key, and of none where all four differ", async () => {
     expect(rows).toHaveLength(16);
     for (const row of rows) {
       const { answer } = await attempt(row);
@@ -84,11 +87,11 @@ describe("a sealed value that was moved", () => {
     }
     const refused = new Map<string, BuildSetup>();
     const all = [...new Set(rows.map(({ works }) => works))];
-    const pipelines = [0, 4, 8, 12];
     for (const slot of [0, 1, 2, 3]) {
-      const targets = pipelines.map((first) => first + slot);
-      for (let shift = 1; shift < rows.length; shift++) {
-        await Promise.all(targets.map((index) => plant(rows[index]!.id, rows[(index + shift) % rows.length]!)));
+      // One row of each pipeline at a time: each build has one value that is wrong.
+      const targets = [0, 4, 8, 12].map((first) => first + slot);
+      for (const differing of DIFFERENCES) {
+        await Promise.all(targets.map((index) => plant(rows[index]!.id, rows[index ^ differing]!)));
         const builds = targets.map(async (index) => {
           const { works, pipelineId } = rows[index]!;
           refused.set((await trigger(works.admin, pipelineId)).id, works);
@@ -101,10 +104,10 @@ describe("a sealed value that was moved", () => {
       }
       await Promise.all(targets.map((index) => plant(rows[index]!.id, rows[index]!)));
     }
-    expect(refused.size).toBe(240);
+    expect(refused.size).toBe(16 * DIFFERENCES.length);
     for (const { admin } of all) {
       const failed = async () => (await call(admin, "GET", "/build?status=failed&limit=200")).body;
-      await expect.poll(async () => (await failed()).length, { timeout: 10_000 }).toBe(120);
+      await expect.poll(async () => (await failed()).length, { timeout: 10_000 }).toBe(8 * DIFFERENCES.length);
       for (const build of await failed()) {
         expect(build).toMatchObject(DAMAGED);
         refused.delete(build.id);
@@ -148,27 +151,27 @@ describe("a sealed value that was moved", () => {
 });
 
 describe("a sealed value that was changed", () => {
-  it("is refused with one same answer, whichever letter or bit of its head was changed, and wherever it was cut", async () => {
+  it("is refused with one same answer, whichever letter or bit of its head was changed, and where it was cut", async () => {
     const works = await newBuildSetup();
     const row = await secret(works, works.pipeline.id, { key: "KEY", scope: "organization", orgId: works.orgId });
     const bytes = new TextEncoder().encode(row.sealed);
     const head = row.sealed.lastIndexOf(".") + 1;
-    const places = Array.from(bytes, (_, at) =>
-      (at < head ? [0, 1, 2, 3, 4, 5, 6, 7] : [at % 8]).map((bit) => [at, bit]),
-    );
-    const flipped = places
-      .flat()
+    // The body has 4 letters for 3 bytes: every fifth letter is each of the 4 in turn.
+    const isTried = (at: number) => at <= head || at % 5 === 0 || at === bytes.length - 1;
+    const tried = [...bytes.keys()].filter(isTried);
+    const flipped = tried
+      .flatMap((at) => (at < head ? [0, 1, 2, 3, 4, 5, 6, 7] : [at % 8]).map((bit) => [at, bit]))
       .map(([place, bit = 0]) =>
         String.fromCharCode(...bytes.map((byte, at) => (at === place ? byte ^ (1 << bit) : byte))),
       );
-    const cut = Array.from(bytes, (_, length) => row.sealed.slice(0, length));
+    const cut = tried.map((length) => row.sealed.slice(0, length));
     const answers = new Map<string, number>();
     for (const sealed of [...flipped, ...cut]) {
       await plant(row.id, { ...row, sealed });
       const answer = JSON.stringify(await rename(row));
       answers.set(answer, (answers.get(answer) ?? 0) + 1);
     }
-    expect([...answers.values()]).toEqual([bytes.length * 2 + head * 7]);
+    expect([...answers.values()]).toEqual([flipped.length + cut.length]);
     expect([...answers.keys()][0]).toContain("damaged");
     for (const sealed of [flipped[8 * 3]!, flipped.at(-1)!, cut[20]!]) {
       await plant(row.id, { ...row, sealed });
@@ -201,9 +204,9 @@ describe("half an environment", () => {
     let whole = 0;
     await fc.assert(
       fc.asyncProperty(all, fc.boolean(), async (damaged, withRun) => {
-        for (const [index, row] of rows.entries()) {
-          await plant(row.id, damaged.includes(index) ? { ...row, sealedVersion: 7 } : row);
-        }
+        await Promise.all(
+          rows.map((row, index) => plant(row.id, damaged.includes(index) ? { ...row, sealedVersion: 7 } : row)),
+        );
         const { id } = await trigger(admin, pipeline.id, withRun ? { envVariables: { SHARED: ofRun } } : {});
         const answer = await poll(works.agent);
         if (damaged.length === 0) {
@@ -219,7 +222,7 @@ describe("half an environment", () => {
         expect(await buildOf(admin, id)).toMatchObject(DAMAGED);
       }),
       {
-        numRuns: 20,
+        numRuns: 8,
         examples: [
           [[], true],
           [[], false],
