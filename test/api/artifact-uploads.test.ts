@@ -298,7 +298,8 @@ describe("POST /job/{id}/artifact/{artifactId}/done", () => {
 
 describe("an artifact of several parts", { timeout: 120_000 }, () => {
   const PART = LIMITS.artifactPartBytes;
-  const bytes = new Uint8Array(PART + 1000).map((_, index) => (index * 7 + (index >> 11)) & 255);
+  const bytes = new Uint8Array(PART + 1000);
+  bytes.set([1, 2, 3, 4], PART - 2);
   const parts = [bytes.subarray(0, PART), bytes.subarray(PART)] as const;
   const list = [{ path: "big.bin", size: bytes.length, mode: "644", sha256: sha256(bytes), crc32: crc32(bytes) }];
   const md5Of = (...sent: Uint8Array[]) => {
@@ -315,13 +316,7 @@ describe("an artifact of several parts", { timeout: 120_000 }, () => {
     const short = await sendPart(agent, job, begun, 1, parts[1]);
     expectProblem(short, 400, "malformed-body");
     const second = await sendPart(agent, job, begun, 2, parts[1]);
-    await sendPart(
-      agent,
-      job,
-      begun,
-      1,
-      parts[0].map((byte) => byte ^ 1),
-    );
+    await sendPart(agent, job, begun, 1, new Uint8Array(PART));
     // Also with a fresh grant: the upload goes on.
     const again = (await openArtifact(agent, job, "big", {}, size)).body;
     expect(again.artifactId).toBe(begun.artifactId);

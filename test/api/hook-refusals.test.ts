@@ -117,11 +117,11 @@ describe("a delivery of nobody", () => {
     expect(await builds()).toBe(before);
   });
 
-  it("costs nothing, 5,000 times", async () => {
+  it("costs nothing, 500 times", async () => {
     const { asked, bindings } = countedBindings();
     const body = text(pushOf(SHA("a")));
     const statuses = new Set<number>();
-    for (let n = 0; n < 5000; n++) {
+    for (let n = 0; n < 500; n++) {
       const forged = { ...PUSH, "X-Hub-Signature-256": `sha256=${n.toString(16).padStart(64, "0")}` };
       statuses.add((await send(`/hook/${hook.token}`, { method: "POST", headers: forged, body }, bindings)).status);
     }

@@ -104,6 +104,7 @@ const countedFromTheBeginning = (): List => {
 
 describe("pages", () => {
   const AT_ONCE = 10;
+  const HISTORIES = 80;
   const organizations: { orgId: string; admin: string }[] = [];
 
   beforeAll(async () => {
@@ -123,7 +124,7 @@ describe("pages", () => {
           );
           expect(found.flat()).toEqual([]);
         }),
-        { numRuns: 500 / AT_ONCE },
+        { numRuns: HISTORIES / AT_ONCE },
       );
     },
     180_000,
@@ -132,7 +133,7 @@ describe("pages", () => {
   it("would be seen to be wrong", async () => {
     const wrong = fc.assert(
       fc.asyncProperty(history, async (one) => (await read(countedFromTheBeginning(), one)).length === 0),
-      { numRuns: 1000 },
+      { numRuns: HISTORIES },
     );
     await expect(wrong).rejects.toThrow("Property failed");
   });
