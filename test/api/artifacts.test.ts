@@ -112,9 +112,7 @@ describe("an artifact", () => {
     const { admin, id, orgId } = await left(FILES);
     const pool = env.AGENT_POOL.getByName(orgId);
     await pool.flush();
-    await vi.waitFor(async () =>
-      expect((await env.ARCHIVE.list({ prefix: "record/" })).objects.length).toBeGreaterThan(0),
-    );
+    await expect.poll(async () => (await env.ARCHIVE.list({ prefix: "record/" })).objects.length).toBeGreaterThan(0);
     await at(25 * HOUR_MS, () => pool.sweep());
     expect((await pool.artifactsOf(id)).ok).toBe(false);
     expect((await listOf(admin, id)).body).toMatchObject([{ name: "report" }]);

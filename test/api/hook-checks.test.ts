@@ -6,6 +6,7 @@ import type { Build } from "../../src/protocol/build.ts";
 import { call } from "../support/api.ts";
 import { APP_ID, newAppConnection } from "../support/app-connection.ts";
 import { type BuildSetup, buildOf, newBuildSetup } from "../support/build-setup.ts";
+import { poolStub } from "../support/deployment.ts";
 import { attachRepository, deliver, eventHeaders, type StoredConnection } from "../support/hooks.ts";
 import { pullOf, pushOf, SHA } from "../support/host-events.ts";
 import { COMMIT, planNext, runNext, statusesOf } from "../support/jobs.ts";
@@ -74,12 +75,9 @@ const failedBuild = async (): Promise<string> => {
 
 const builds = async () => (await call<Build[]>(setup.admin, "GET", "/build")).body;
 const audited = async (action: string) => {
-  const rows = async () => (await call(setup.admin, "GET", `/audit?action=${action}`)).body;
-  return vi.waitFor(async () => {
-    const found = (await rows()).filter(({ detail }: { detail: { sender?: string } }) => detail.sender);
-    expect(found).not.toEqual([]);
-    return found;
-  });
+  await poolStub(setup.orgId).flush();
+  const { body } = await call(setup.admin, "GET", `/audit?action=${action}`);
+  return body.filter(({ detail }: { detail: { sender?: string } }) => detail.sender);
 };
 
 describe("a re-run at GitHub", () => {

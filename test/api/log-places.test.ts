@@ -35,7 +35,7 @@ const ofTwoAttempts = async () => {
   const log = logStub(orgId, id);
   const finish = async () => {
     expect((await second.end("finish", { status: "succeeded", exitCode: 0 })).status).toBe(200);
-    await vi.waitUntil(async () => (await log.info()).isComplete);
+    await expect.poll(async () => (await log.info()).isComplete).toBe(true);
   };
   const archived = () => listLogs(env.ARCHIVE, { day: dayOf(Date.now()), orgId, jobId: id });
   return { admin, agent, orgId, id, log, second, finish, archived };

@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 import { readNames } from "../../src/services/names.ts";
 import { call, created, newOrganization } from "../support/api.ts";
 import { newBuildSetup, poll, trigger } from "../support/build-setup.ts";
+import { poolStub } from "../support/deployment.ts";
 import { HOSTILE } from "../support/hostile-texts.ts";
 import { held, planNext, runNext, takeAndStart } from "../support/jobs.ts";
 import { personWith } from "./page-requests.ts";
@@ -10,27 +11,29 @@ const FILE = "jobs:\n  lint: { steps: [{ run: lint }] }\n  test: { steps: [{ run
 
 it("names the builds of the audit as people call them, with times that a clock shows", async () => {
   const setup = await newBuildSetup();
-  const { admin, pipeline, agent } = setup;
+  const { orgId, admin, pipeline, agent } = setup;
   await trigger(admin, pipeline.id);
   const { body: job } = await poll(agent);
   await held(agent, job, "POST", "start");
   await held(agent, job, "POST", "finish", { status: "succeeded", exitCode: 0 });
+  await poolStub(orgId).flush();
   const person = await personWith(admin);
   const named = new RegExp(`<a href="/app/builds/${job.build.id}"><bdi>#1 [^<]+ / ${pipeline.name}</bdi></a>`);
-  await expect.poll(async () => (await person.open("/audit")).text).toMatch(named);
+  expect((await person.open("/audit")).text).toMatch(named);
   expect((await person.open("/audit")).text).toMatch(/<time datetime="[^"]+" title="[^"]+ UTC" data-clock/);
 });
 
 it("names jobs by their build, while they run and when they have ended, and leads to their pages", async () => {
-  const { admin, pipeline, agent } = await newBuildSetup();
+  const { orgId, admin, pipeline, agent } = await newBuildSetup();
   await trigger(admin, pipeline.id);
   const { ids } = await planNext(agent, FILE);
   const first = await runNext(agent);
   await takeAndStart(agent);
+  await poolStub(orgId).flush();
   const person = await personWith(admin);
   for (const id of Object.values(ids)) {
     const named = new RegExp(`<a href="/app/jobs/${id}"><bdi>#1 [^<]+ / ${pipeline.name}</bdi></a>`);
-    await expect.poll(async () => (await person.open("/audit?action=build.deliver")).text).toMatch(named);
+    expect((await person.open("/audit?action=build.deliver")).text).toMatch(named);
   }
   expect(Object.values(ids)).toContain(first.job?.id);
 });

@@ -1,6 +1,6 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, expect, it } from "vitest";
 import { gitHostName } from "../../src/domain/object-names.ts";
 import { AgentPool } from "../../src/objects/agent-pool.ts";
 import type { GitHost } from "../../src/objects/git-host.ts";
@@ -38,7 +38,7 @@ it("makes the builds of a delivery once, also after the object was evicted, and 
     .bind(first.builds[0]!.buildId)
     .first();
   expect(row).toEqual({ event: "push", author: "mona", subject: "Fix it" });
-  await vi.waitFor(async () => expect(await told("arrivals", "a")).toBe("pending"));
+  await expect.poll(() => told("arrivals", "a")).toBe("pending");
 });
 
 it("remembers across an eviction what a newer head has to end", async () => {
@@ -50,7 +50,7 @@ it("remembers across an eviction what a newer head has to end", async () => {
   const second = push("heads", "b", "a");
   expect(value(await pool.arrive(arrival("heads", "d2", { builds: [second] }))).canceled).toEqual([first.id]);
   expect(value(await pool.getBuild(first.id))).toMatchObject({ status: "canceled", supersededBy: second.id });
-  await vi.waitFor(async () => expect(await told("heads", "a")).toBe("error"));
+  await expect.poll(() => told("heads", "a")).toBe("error");
 });
 
 it("makes nothing of a delivery whose last statement fails, and everything of its repeat", async () => {
@@ -96,7 +96,7 @@ it("tells the host of an end that it could not hear, after D1 has heard of it an
   });
   await evictDurableObject(pool);
   await pool.flush();
-  await vi.waitFor(async () => expect(await told(orgId, "a")).toBe("error"));
+  await expect.poll(() => told(orgId, "a")).toBe("error");
   expect(
     await runInDurableObject(pool, (_p, { storage }) => storage.sql.exec("SELECT * FROM host_outbox").toArray()),
   ).toEqual([]);

@@ -217,7 +217,7 @@ it("closes the log of a build at once when it ends, and needs no row for that", 
   const holder = { ...(await busy(pool, "ends")), orgId: "ends" };
   value(await pool.finish({ ...holder, status: "succeeded", exitCode: 0 }));
   expect(await count(pool, "log_outbox")).toBe(0);
-  await vi.waitFor(async () => expect(await closedFence(holder)).toBe(holder.fence));
+  await expect.poll(() => closedFence(holder)).toBe(holder.fence);
   await pool.flush();
   expect(await count(pool, "log_outbox")).toBe(0);
 });

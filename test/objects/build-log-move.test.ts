@@ -1,6 +1,6 @@
 import { evictDurableObject, runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { deleteLogs, listLogs, readLogText, readLogTimes } from "../../src/archive/logs.ts";
 import type { LogResult } from "../../src/objects/build-log-turns.ts";
 import { redeploy } from "../support/deployment.ts";
@@ -93,8 +93,7 @@ describe("the move of a log to the archive", () => {
     webSocket!.accept();
     webSocket!.addEventListener("message", ({ data }) => void told.push(JSON.parse(String(data)).type));
     await runDurableObjectAlarm(log);
-    await vi.waitUntil(() => told.length > 0);
-    expect(told).toEqual(["moved"]);
+    await expect.poll(() => told).toEqual(["moved"]);
     let size = begun.value?.length ?? 0;
     for (let part = await reader.read(); !part.done; part = await reader.read()) size += part.value.length;
     expect(size).toBe(text.length);
@@ -162,7 +161,7 @@ describe("a log that a person deletes", () => {
     };
     await redeploy(log, { ARCHIVE: { put } as unknown as R2Bucket });
     const moving = runDurableObjectAlarm(log);
-    await vi.waitUntil(() => asked);
+    await expect.poll(() => asked).toBe(true);
     const removed = log.remove().then(() => deleteLogs(env.ARCHIVE, owner));
     release();
     await Promise.all([moving, removed]);
