@@ -5,6 +5,7 @@ import { problemsOf } from "./src/api/description/responses.ts";
 import { ROUTES } from "./src/api/routes.ts";
 import { buildAssets } from "./src/assets/build.ts";
 import { recordingHosts } from "./test/support/recording-host/recording-hosts.ts";
+import { storeInMemory } from "./test/support/storage-in.ts";
 
 await buildAssets();
 
@@ -14,6 +15,12 @@ const HOUSE = ["test/house"];
 const END_TO_END = ["test/e2e"];
 /** `npm run test:profile` also asks how much of a test's time is waiting. */
 const PROFILE = process.env.TEST_PROFILE === undefined ? [] : ["./test/profile/processor-time.ts"];
+const OUTSIDE = [...PLAIN, ...HOUSE, ...END_TO_END].map((folder) => `${folder}/**`);
+/** Files that change what the modules of the service hold, which the files after them would meet in one workerd. */
+const ALONE = [
+  // Plants columns into the tables before the services read them.
+  "test/api/unknown-columns.test.ts",
+];
 
 /**
  * Three kinds of test: plain programs, the service inside workerd, and the whole from outside. `--mode long` runs the
@@ -23,8 +30,23 @@ export default defineConfig(async ({ mode }) => {
   const isLong = mode === "long";
   const testsIn = (folders: string[], except: string[] = []) => ({
     include: folders.map((folder) => `${folder}/${isLong ? LONG : "**/*.test.ts"}`),
-    exclude: ["**/node_modules/**", ...except.map((folder) => `${folder}/**`), ...(isLong ? [] : [LONG])],
+    exclude: ["**/node_modules/**", ...except, ...(isLong ? [] : [LONG])],
   });
+  const workerd = {
+    wrangler: { configPath: "./wrangler.toml" },
+    miniflare: {
+      outboundService: recordingHosts(),
+      bindings: {
+        OPERATOR_TOKEN: "mro_test_operator_token_of_the_tests_000000",
+        TOKEN_KEYS: `k1:${btoa("token key of the tests, 32 bytes")}`,
+        SECRETS_KEYS: `s1:${btoa("sealing key of the tests, 32 by.")}`,
+        CLONE_PROTOCOLS: "https,ssh,file",
+        TEST_MIGRATIONS: await readD1Migrations("migrations"),
+        // Inside workerd routes have no documentation.
+        TEST_PROBLEMS: Object.fromEntries(ROUTES.map((route) => [route.id, problemsOf(documented(route))])),
+      },
+    },
+  };
   return {
     test: {
       silent: "passed-only" as const,
@@ -42,32 +64,25 @@ export default defineConfig(async ({ mode }) => {
             testTimeout: 180_000,
           },
         },
-        {
+        ...[
+          // A new workerd for each file would load the whole service again.
+          { name: "workerd", isolate: false, ...testsIn(["test"], [...OUTSIDE, ...ALONE]) },
+          { name: "workerd-alone", include: isLong ? [] : ALONE },
+        ].map((project) => ({
           plugins: [
-            cloudflareTest({
-              wrangler: { configPath: "./wrangler.toml" },
-              miniflare: {
-                outboundService: recordingHosts(),
-                bindings: {
-                  OPERATOR_TOKEN: "mro_test_operator_token_of_the_tests_000000",
-                  TOKEN_KEYS: `k1:${btoa("token key of the tests, 32 bytes")}`,
-                  SECRETS_KEYS: `s1:${btoa("sealing key of the tests, 32 by.")}`,
-                  CLONE_PROTOCOLS: "https,ssh,file",
-                  TEST_MIGRATIONS: await readD1Migrations("migrations"),
-                  // Inside workerd routes have no documentation.
-                  TEST_PROBLEMS: Object.fromEntries(ROUTES.map((route) => [route.id, problemsOf(documented(route))])),
-                },
-              },
+            cloudflareTest(() => {
+              storeInMemory();
+              return workerd;
             }),
           ],
           test: {
-            name: "workerd",
-            ...testsIn(["test"], [...PLAIN, ...HOUSE, ...END_TO_END]),
-            setupFiles: ["./test/support/apply-migrations.ts"],
+            ...project,
+            setupFiles: ["./test/support/new-world.ts"],
             testTimeout: 120_000,
             hookTimeout: 120_000,
+            expect: { poll: { timeout: 20_000 } },
           },
-        },
+        })),
         {
           test: {
             name: "e2e",

@@ -4,12 +4,18 @@ export type Storage = "memory" | "disk";
 const MEMORY = "/dev/shm";
 
 /**
- * Keeps the state of the service that `serve` starts in memory, if the machine can. On a disk, a local workerd syncs
- * each commit on the thread that serves all requests: this would measure the disk, and Cloudflare does not do it.
+ * From now on what this process begins to serve keeps its state in memory, if the machine can. On a disk, a local
+ * workerd syncs each commit on the thread that serves all requests: this would measure the disk, and Cloudflare does
+ * not do it.
  */
+export const storeInMemory = (): void => {
+  if (existsSync(MEMORY)) process.env.TMPDIR = MEMORY;
+};
+
+/** Keeps the state of the service that `serve` starts in memory, if the machine can, or on its disk. */
 export const withStorageIn = async <T>(storage: Storage, serve: () => Promise<T>): Promise<T> => {
   const before = process.env.TMPDIR;
-  if (storage === "memory" && existsSync(MEMORY)) process.env.TMPDIR = MEMORY;
+  if (storage === "memory") storeInMemory();
   try {
     return await serve();
   } finally {
