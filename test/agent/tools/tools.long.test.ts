@@ -11,13 +11,13 @@ const tools = useToolAgents("whole");
 describe.runIf(hasMise)("Node as it is delivered", () => {
   it("is set up, with a package that its npm installs without a token", async () => {
     const service = await fakeService();
-    const { work } = tools.start(service, null);
+    tools.start(service, null);
     const repository = testRepository({
       ".millrace.yml": `tools: { node: 24, "npm:semver": 7.7.2 }\nsteps:\n  - run: console.log(process.execPath)\n    shell: node\n  - run: which semver; semver 1.2.3\n`,
     });
     const { body, log } = await build(service, repository);
     expect({ body, log }).toMatchObject({ body: { status: "succeeded" } });
-    expect(log).toMatch(new RegExp(`${work}/tools/data/installs/node/[\\d.]+/bin/node\n`));
+    expect(log).toMatch(/\/data\/installs\/node\/[\d.]+\/bin\/node\n/);
     expect(log).toMatch(/tools\/data\/installs\/npm-semver\/7\.7\.2\/bin\/semver\n1\.2\.3\n/);
     expect(log).not.toContain("t0ken");
   });
