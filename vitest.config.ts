@@ -92,6 +92,7 @@ export default defineConfig(async ({ mode }) => {
             // Files share what they load: each would load zod, Miniflare and more for a second otherwise.
             isolate: false,
             globalSetup: ["find-chromium", "set-up/agent", "set-up/service"].map((name) => `./test/support/${name}.ts`),
+            expect: { poll: { interval: 150, timeout: 120_000 } },
             testTimeout: 480_000,
             hookTimeout: 480_000,
           },

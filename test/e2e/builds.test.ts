@@ -181,7 +181,7 @@ steps:
       echo ready; wait
 `);
     const { id } = await client.call<Build>("POST", "/build", { pipelineId: pipeline.id, branch: "main" });
-    await expect.poll(() => logOf(id), { timeout: 20_000 }).toContain("ready");
+    await expect.poll(() => logOf(id)).toContain("ready");
     const canceling = await client.call<Build>("POST", `/build/${id}/cancel`);
     expect(canceling.status).toBe("canceling");
     expect(await waitForEnd(client, id)).toMatchObject({ status: "canceled" });

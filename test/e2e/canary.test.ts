@@ -218,9 +218,9 @@ const buildOfPush = async (): Promise<Build> => {
   await gitHost.push(pushed, gitHost.repositories[0]!, "main");
   const sha = pushed.git("rev-parse", "HEAD");
   const found = async () => (await client.call<Build[]>("GET", `/build?commitSha=${sha}`))[0];
-  await expect.poll(found, { timeout: 120_000 }).toBeDefined();
+  await expect.poll(found).toBeDefined();
   const build = await waitForEnd(client, (await found())?.id ?? "");
-  await expect.poll(() => gitHost.statesOf(sha, "millrace").at(-1), { timeout: 120_000 }).toBe("success");
+  await expect.poll(() => gitHost.statesOf(sha, "millrace").at(-1)).toBe("success");
   return build;
 };
 
@@ -321,7 +321,7 @@ describe("after builds that print, fail and are canceled", () => {
     expect((await run({ FAIL: "1" })).build).toMatchObject({ status: "failed", exitCode: 7 });
     expect((await run({}, { branch: "not-there" })).build).toMatchObject({ reason: "checkout-failed" });
     const { id } = await start({ SLEEP: "1" });
-    await expect.poll(() => logOf(id), { timeout: 120_000 }).toContain("ready");
+    await expect.poll(() => logOf(id)).toContain("ready");
     await client.call("POST", `/build/${id}/cancel`);
     expect(await waitForEnd(client, id)).toMatchObject({ status: "canceled" });
     shown.push(id);

@@ -53,14 +53,14 @@ const newStage = async (id: string, { expect }: TestContext) => {
   - run: |
       echo begun
       n=0
-      while [ ! -e ${go} ]; do n=$((n+1)); echo "line $n"; sleep 0.1; done
+      while [ ! -e ${go} ]; do n=$((n+1)); echo "line $n"; sleep 0.2; done
       echo "lines: $n"
 `,
       });
       const repository = await connectRepository(client, git);
       const pipeline = await client.call<Pipeline>("POST", "/pipeline", { repoId: repository.id, name: "ci" });
       const build = await client.call<Build>("POST", "/build", { pipelineId: pipeline.id, branch: "main" });
-      await expect.poll(() => logOf(build.id), { timeout: 120_000 }).toContain("line 3\n");
+      await expect.poll(() => logOf(build.id)).toContain("line 3\n");
       return build;
     },
     /** Lets the build go. @returns it when it has ended */
@@ -85,7 +85,7 @@ describe("a build", () => {
     const { id } = await startBuild();
     await service.restart();
     const size = (await logOf(id)).length;
-    await expect.poll(async () => (await logOf(id)).length, { timeout: 120_000 }).toBeGreaterThan(size);
+    await expect.poll(async () => (await logOf(id)).length).toBeGreaterThan(size);
     expect(await end(id)).toMatchObject({ status: "succeeded", attempt: 1 });
     expectWhole(await logOf(id));
   });
@@ -100,8 +100,8 @@ describe.concurrent("a build", () => {
     const before = await get(id);
     first.process.kill("SIGKILL");
     await start("second");
-    await expect.poll(async () => (await get(id)).agentId, { timeout: 120_000 }).not.toBe(before.agentId);
-    await expect.poll(async () => (await get(id)).status, { timeout: 120_000 }).toBe("running");
+    await expect.poll(async () => (await get(id)).agentId).not.toBe(before.agentId);
+    await expect.poll(async () => (await get(id)).status).toBe("running");
     for (const lease of ["1", String(Date.parse(before.startedAt ?? "")), String(Date.now() - 1)]) {
       const finish = JSON.stringify({ status: "succeeded", exitCode: 0 });
       const refused = await asAgent(first.state, lease, "POST", `/build/${id}/finish`, finish, "application/json");
@@ -131,12 +131,12 @@ describe.concurrent("a build", () => {
     const before = await get(id);
     holder.process.kill("SIGSTOP");
     await start("third");
-    await expect.poll(async () => (await get(id)).attempt, { timeout: 120_000 }).toBe(2);
-    await expect.poll(async () => (await get(id)).status, { timeout: 120_000 }).toBe("running");
+    await expect.poll(async () => (await get(id)).attempt).toBe(2);
+    await expect.poll(async () => (await get(id)).status).toBe("running");
     const after = await get(id);
     expect(after.agentId).not.toBe(before.agentId);
     holder.process.kill("SIGCONT");
-    await expect.poll(() => holder.printed(), { timeout: 120_000 }).toMatch(/lease/i);
+    await expect.poll(() => holder.printed()).toMatch(/lease/i);
     expect(await end(id)).toMatchObject({ status: "succeeded", attempt: 2, agentId: after.agentId });
     expectWhole(await logOf(id));
   });
@@ -152,7 +152,7 @@ describe.concurrent("a build", () => {
       proxy.cut();
       await expect.poll(async () => (await get(id)).status).toBe("running");
       proxy.mend();
-      await expect.poll(async () => (await logOf(id)).length, { timeout: 120_000 }).toBeGreaterThan(size);
+      await expect.poll(async () => (await logOf(id)).length).toBeGreaterThan(size);
     }
     expect(await end(id)).toMatchObject({ status: "succeeded", attempt: 1 });
     expectWhole(await logOf(id));

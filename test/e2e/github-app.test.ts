@@ -49,9 +49,7 @@ const push = async (text: string) => {
   return git.git("rev-parse", "HEAD");
 };
 const builtOf = async (sha: string): Promise<Build> => {
-  await expect
-    .poll(async () => (await buildsOf()).filter(({ commitSha }) => commitSha === sha), { timeout: 60_000 })
-    .toHaveLength(1);
+  await expect.poll(async () => (await buildsOf()).filter(({ commitSha }) => commitSha === sha)).toHaveLength(1);
   const build = (await buildsOf()).find(({ commitSha }) => commitSha === sha) as Build;
   await waitForEnd(client, build.id);
   const headers = { Authorization: `Bearer ${client.token}` };

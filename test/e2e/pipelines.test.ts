@@ -71,7 +71,7 @@ describe("what a file requires", () => {
   it("sends the build on to an agent that has it, and no attempt is used", async () => {
     const pipeline = await newPipeline(FILE);
     const { id } = await trigger(pipeline);
-    await expect.poll(async () => (await get(id)).message, { timeout: 120_000 }).toContain("lacks the label special");
+    await expect.poll(async () => (await get(id)).message).toContain("lacks the label special");
     expect(await get(id)).toMatchObject({ status: "queued", agentId: null, attempt: 0 });
     const { message } = await client.call<{ message: string }>("GET", `/build/${id}/explain`);
     expect(message).toMatch(/agent/);
@@ -193,7 +193,7 @@ steps:
   - { name: always, if: always(), run: echo always }
 `);
     const { id } = await trigger(pipeline);
-    await expect.poll(() => logOf(id), { timeout: 120_000 }).toContain("\nready\n");
+    await expect.poll(() => logOf(id)).toContain("\nready\n");
     await client.call("POST", `/build/${id}/cancel`);
     const build = await waitForEnd(client, id);
     expect(build).toMatchObject({ status: "canceled", reason: "canceled" });

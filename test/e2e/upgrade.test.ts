@@ -21,7 +21,6 @@ import { Strangers } from "./upgrade/strangers.ts";
 const VARS = { LEASE_SECONDS: "180", HEARTBEAT_SECONDS: "1", POLL_SECONDS: "5" };
 
 /** Other tests use the machine at the same time: four deploys and their agents take minutes then. */
-const PATIENCE = { timeout: 120_000 };
 const TEST_MS = 900_000;
 
 const NOW = "2026-11-22T12:00:00Z";
@@ -87,7 +86,7 @@ const intruders = async () => {
 const release = (go: string): void => writeFileSync(join(service.folder, go), "");
 
 const hasLines = (id: string, from: number) =>
-  expect.poll(async () => [...(await logOf(id)).matchAll(/^line /gm)].length, PATIENCE).toBeGreaterThan(from);
+  expect.poll(async () => [...(await logOf(id)).matchAll(/^line /gm)].length).toBeGreaterThan(from);
 
 /** Every line from 1 to the count that the build itself printed at its end, and its secret masked. */
 const expectWhole = async (id: string): Promise<void> => {
@@ -122,7 +121,7 @@ const pushedTwice = async (git: GitRepository, repository: Repository, pipeline:
     }
   }
   const ofPushes = () => client.call<Build[]>("GET", "/build?event=push");
-  await expect.poll(async () => (await ofPushes()).length, PATIENCE).toBe(2);
+  await expect.poll(async () => (await ofPushes()).length).toBe(2);
   return ofPushes();
 };
 
@@ -133,7 +132,7 @@ it(
       ".millrace.yml": `steps:
   - run: |
       n=0
-      while [ ! -e "$GO" ]; do n=$((n+1)); echo "line $n $KEY"; sleep 0.05; done
+      while [ ! -e "$GO" ]; do n=$((n+1)); echo "line $n $KEY"; sleep 0.2; done
       echo "lines: $n"
 `,
     });
@@ -163,7 +162,7 @@ it(
     expect(await get(done.id)).toMatchObject({ status: "succeeded", number: done.number });
     await expectWhole(done.id);
     expect(await client.call<Repository[]>("GET", "/repository")).toHaveLength(1);
-    await expect.poll(async () => (await get(queued.id)).status, PATIENCE).toBe("running");
+    await expect.poll(async () => (await get(queued.id)).status).toBe("running");
     release("go-upgrade");
     for (const { id } of [acrossUpgrade, queued]) {
       expect(await waitForEnd(client, id)).toMatchObject({ status: "succeeded", attempt: 1 });
@@ -186,7 +185,7 @@ it(
     }
     const listed = async () => (await client.call<Build[]>("GET", "/build")).map(({ id }) => id).sort();
     const all = [done, acrossUpgrade, queued, ...acrossRollback, waiting].map(({ id }) => id).sort();
-    await expect.poll(listed, PATIENCE).toEqual(all);
+    await expect.poll(listed).toEqual(all);
     await several.expectGoOn();
     await strangers.expectHeld();
 
@@ -194,7 +193,7 @@ it(
     await several.expectEnds();
     await strangers.expectEnds();
     expect(await statuses()).toEqual([401, 401]);
-    await expect.poll(listed, PATIENCE).toEqual(all);
+    await expect.poll(listed).toEqual(all);
     for (const { id } of [done, acrossUpgrade, queued, ...acrossRollback, waiting]) {
       expect(await get(id)).toMatchObject({ status: "succeeded", attempt: 1 });
       await expectWhole(id);

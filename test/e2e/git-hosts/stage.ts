@@ -69,10 +69,10 @@ export const expectGoodManners = ({ projects }: Stage, leastRequests: number): v
 const WAITING = `steps:
   - run: |
       echo "event=$MILLRACE_EVENT ref=$MILLRACE_REF tag=$MILLRACE_TAG pull=$MILLRACE_PULL base=$MILLRACE_PULL_BASE"
-      while [ ! -e "$GO/$MILLRACE_COMMIT" ] && [ ! -e "$GO/all" ]; do sleep 0.05; done
+      while [ ! -e "$GO/$MILLRACE_COMMIT" ] && [ ! -e "$GO/all" ]; do sleep 0.2; done
 `;
 
-const soon = { timeout: 120_000, interval: 100 };
+const soon = { timeout: 120_000, interval: 200 };
 
 /** Waits until it is so. Unlike `expect.poll` for tests that run at the same time. */
 export const see = (now: () => unknown, wanted: unknown): Promise<void> =>

@@ -15,7 +15,7 @@ export const troubles = (stage: Stage): void => {
     // The agent has its commit, so the build needs the host no more.
     await app.seeEnds(1);
     app.host.trouble = "loses answers";
-    await expect.poll(() => app.host.api.requests.length, { timeout: 120_000 }).toBeGreaterThan(asked);
+    await expect.poll(() => app.host.api.requests.length).toBeGreaterThan(asked);
     app.host.trouble = null;
     await app.seeLast(sha, "millrace", "success");
     await app.seeLast(sha, "millrace/ci", "success");
@@ -28,7 +28,7 @@ export const troubles = (stage: Stage): void => {
     app.letGo();
     app.commit("Mend it");
     const pushed = app.push("main");
-    await expect.poll(() => app.host.deliveries.at(-1)?.hook.repositoryId, { timeout: 10_000 }).toBe(app.bare.id);
+    await expect.poll(() => app.host.deliveries.at(-1)?.hook.repositoryId).toBe(app.bare.id);
     await stage.service.restart();
     await pushed;
     const delivery = app.host.deliveries.findLast(({ event }) => event === "push")!;

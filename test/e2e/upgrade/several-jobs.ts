@@ -10,11 +10,9 @@ import { type RunningAgent, startAgent } from "../../support/local/agent.ts";
 import { connectRepository, makeRepository } from "../../support/local/git-repository.ts";
 import type { LocalService } from "../../support/local/service.ts";
 
-const soon = { timeout: 120_000 };
-
 const file = (go: string): string => `jobs:
   one:
-    steps: [{ run: 'echo begun; while [ ! -e ${go} ]; do sleep 0.05; done' }]
+    steps: [{ run: 'echo begun; while [ ! -e ${go} ]; do sleep 0.2; done' }]
   two:
     needs: [one]
     steps: [{ run: echo two }]
@@ -62,9 +60,9 @@ export class SeveralJobs {
 
     const now = await startAgent(client, service.folder, "several-of-now", { register: ["--no-android", "--web"] });
     const queued = await trigger(await pipelineOf(NOBODYS));
-    await expect.poll(async () => (await jobsOf(client, queued)).one?.status, soon).toBe("queued");
+    await expect.poll(async () => (await jobsOf(client, queued)).one?.status).toBe("queued");
     const across = await trigger(await pipelineOf(file(go), { web: true }));
-    await expect.poll(async () => (await jobsOf(client, across)).one?.status, soon).toBe("running");
+    await expect.poll(async () => (await jobsOf(client, across)).one?.status).toBe("running");
     return new SeveralJobs(client, go, [old, now], [across, queued]);
   }
 

@@ -9,7 +9,6 @@ import { github } from "../../support/local/git-host/payloads/github.ts";
 import { connectRepository, type GitRepository, makeRepository } from "../../support/local/git-repository.ts";
 import type { LocalService } from "../../support/local/service.ts";
 
-const soon = { timeout: 120_000 };
 const LABELLED = { labels: ["untrusted"] };
 
 interface Hook {
@@ -37,7 +36,7 @@ const openFork = async (
     expect(delivery.status, delivery.answer).toBe(202);
   }
   const ofPull = () => client.call<Build[]>("GET", `/build?pull=${number}`);
-  await expect.poll(async () => (await ofPull()).length, soon).toBe(1);
+  await expect.poll(async () => (await ofPull()).length).toBe(1);
   return (await ofPull())[0]!.id;
 };
 
