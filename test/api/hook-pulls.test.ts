@@ -42,16 +42,20 @@ describe("the open pull requests of a repository", () => {
     ["is closed again", life("opened", "closed", "reopened", "closed"), 0],
   ])("know in any order and with repeats of its deliveries that one %s", async (_, deliveries, count) => {
     const order = fc.shuffledSubarray([...deliveries, ...deliveries], { minLength: deliveries.length * 2 });
+    let misleading = 0;
     await fc.assert(
       fc.asyncProperty(order, async (shuffled) => {
+        if (shuffled.at(-1) !== deliveries.at(-1)) misleading++;
         await env.DB.prepare("DELETE FROM open_pull WHERE repo_id = ?").bind(repository.id).run();
         for (const one of shuffled) expect((await pull(one)).status).toBe(202);
         const open = await openPulls();
         expect(open).toHaveLength(count);
         if (count === 1) expect(open[0]).toMatchObject({ head_sha: SHA(String(deliveries.length)) });
       }),
-      { numRuns: 12 },
+      { numRuns: 4, seed: 2 },
     );
+    // Where the last that came is the last that happened, any order would do.
+    expect(misleading).toBeGreaterThan(1);
   });
 
   it("are a hundred of a branch at most, and always the one that a delivery is about", async () => {

@@ -43,12 +43,13 @@ const scansIn = (plan: string[]): string[] =>
     return table !== "" && table !== "CONSTANT" && table !== "json_each" && !SMALL.includes(table);
   });
 
+const app = createApp();
+
 describe("every operation", () => {
   const asked: { operation: string; statement: Statement }[] = [];
   let exchanges: Exchange[];
 
   beforeAll(async () => {
-    const app = createApp();
     const send = async (path: string, init: RequestInit): Promise<Response> => {
       const statements: Statement[] = [];
       const context = createExecutionContext();
@@ -201,7 +202,7 @@ describe("a list", () => {
         headers: { Authorization: `Bearer ${admin}` },
       });
       const context = createExecutionContext();
-      const response = await createApp().fetch(request, { ...env, DB: recordStatements(env.DB, statements) }, context);
+      const response = await app.fetch(request, { ...env, DB: recordStatements(env.DB, statements) }, context);
       expect(response.status).toBe(200);
       await waitOnExecutionContext(context);
       for (const statement of statements) {
