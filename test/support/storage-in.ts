@@ -1,7 +1,15 @@
-import { existsSync } from "node:fs";
+import { existsSync, statfsSync } from "node:fs";
 
 export type Storage = "memory" | "disk";
 const MEMORY = "/dev/shm";
+/** Bytes that all tests and a bench need at most. Containers often have 64 MB of it. */
+const ENOUGH = 4e9;
+
+const hasMemory = (): boolean => {
+  if (!existsSync(MEMORY)) return false;
+  const { bavail, bsize } = statfsSync(MEMORY);
+  return bavail * bsize > ENOUGH;
+};
 
 /**
  * From now on what this process begins to serve keeps its state in memory, if the machine can. On a disk, a local
@@ -9,7 +17,7 @@ const MEMORY = "/dev/shm";
  * not do it.
  */
 export const storeInMemory = (): void => {
-  if (existsSync(MEMORY)) process.env.TMPDIR = MEMORY;
+  if (hasMemory()) process.env.TMPDIR = MEMORY;
 };
 
 /** Keeps the state of the service that `serve` starts in memory, if the machine can, or on its disk. */
