@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { repeatHistories } from "./agent-pool-histories/repeat.ts";
 
-const HISTORIES = 100;
+const HISTORIES = 25;
 
 beforeAll(() => {
   vi.useFakeTimers({ toFake: ["Date"] });
