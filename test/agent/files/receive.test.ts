@@ -237,8 +237,8 @@ describe.runIf(canAttack)("a process that puts links in the way while files are 
     execFileSync("chown", [`${user.uid}`, root]);
     const attack = attackAs(user, RACE, [root, outside]);
     await new Promise((resolve) => attack.stdout?.once("data", resolve));
-    const files = Array.from({ length: 200 }, (_, index) => ({ path: `sub/${index}/file`, content: "1" }));
-    for (let round = 0; round < 3; round++) await receive(root, ["in"], files, { user }).catch(() => {});
+    const files = Array.from({ length: 400 }, (_, index) => ({ path: `sub/${index}/file`, content: "1" }));
+    for (let round = 0; round < 4; round++) await receive(root, ["in"], files, { user }).catch(() => {});
     expect(execFileSync("find", [outside, "-mindepth", "1"]).toString()).toBe("");
   });
 });
