@@ -27,6 +27,8 @@ const ALONE = [
  * files `*.long.test.ts`; without it all the others run. The rules of the repository have a configuration of their own.
  */
 export default defineConfig(async ({ mode }) => {
+  // Else wrangler says of each file inside workerd that the secrets are missing: here they are bindings.
+  process.env.WRANGLER_LOG = "error";
   const isLong = mode === "long";
   const testsIn = (folders: string[], except: string[] = []) => ({
     include: folders.map((folder) => `${folder}/${isLong ? LONG : "**/*.test.ts"}`),
