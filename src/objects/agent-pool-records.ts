@@ -2,6 +2,7 @@ import type { CacheFacts } from "../domain/cache/scopes.ts";
 import { joinedSummaries } from "../domain/jobs/joined-summaries.ts";
 import type { Granted } from "../domain/pool/claim.ts";
 import type { Grant, LeaseHolder, PlanOfBuild, Result, RunValues } from "../domain/pool/commands.ts";
+import { activeBuild } from "../domain/pool/decision.ts";
 import { explain } from "../domain/pool/explain.ts";
 import { explainEach } from "../domain/pool/explain-each.ts";
 import { explainJob, explainSeveral } from "../domain/pool/explain-jobs.ts";
@@ -229,6 +230,16 @@ export class PoolRecords {
     if (!job || job.fence !== fence || job.agentId !== agentId) return refusal("lease-lost");
     if (job.lease?.startedAt === null) return refusal("conflict");
     return { ok: true, value: { ...this.grant({ buildId, fence, expiresAt: job.lease?.expiresAt ?? 0 }), agentId } };
+  }
+
+  /**
+   * The same, but for what is being canceled. Its agent gets nothing more, and keeps the lease: one that is told that the
+   * lease is lost reports no end, and the build is canceled only when the lease has run out.
+   */
+  openGrantOf(holder: LeaseHolder): Result<Grant & { agentId: string }> {
+    const granted = this.grantOf(holder);
+    const isCanceling = activeBuild(this.#engine.state, holder.buildId)?.build.status === "canceling";
+    return granted.ok && isCanceling ? refusal("conflict") : granted;
   }
 
   /** Whether the agent holds this lease now, for what leaves only under a lease that stands. */

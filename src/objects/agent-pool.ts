@@ -238,7 +238,7 @@ export class AgentPool extends DurableObject<Env> {
 
   /** What the agent holds, for what it asks the service after it has started: its environment, its plan. */
   async granted(holder: ByToken<commands.LeaseHolder>): Promise<Result<commands.Grant & { agentId: string }>> {
-    return this.#records.grantOf(this.#withAgentId(holder));
+    return this.#records.openGrantOf(this.#withAgentId(holder));
   }
 
   async unclaim(request: commands.Unclaim): Promise<Result<null>> {

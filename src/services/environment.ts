@@ -34,7 +34,11 @@ const compose = async (context: Context, holder: Holder, body: typeof Environmen
   // A log of the release before masks no texts: the next report has the steps again.
   const masked = texts && reported.length > 0 ? stepsOfTexts(reported, texts) : undefined;
   const { requestId } = context;
-  settled(await pool.deliver({ buildId, fence, agentId, ...namesOf(entries), ...found, steps: masked, requestId }));
+  const delivery = { buildId, fence, agentId, ...namesOf(entries), ...found, steps: masked, requestId };
+  const delivered = await pool.deliver(delivery);
+  // It may have been canceled meanwhile, which is another refusal.
+  if (!delivered.ok) settled(await pool.granted(holder));
+  settled(delivered);
   return entries;
 };
 

@@ -81,8 +81,32 @@ describe("a file that nobody has read", () => {
     expectProblem(await held(agent, stale, "POST", "environment", { commitSha: COMMIT }), 409, "lease-lost");
     const other = await newAgent(admin, { name: "other" });
     expectProblem(await held(other, job, "POST", "environment", { commitSha: COMMIT }), 409, "lease-lost");
-    await call(admin, "POST", `/build/${job.build.id}/cancel`);
-    expectProblem(await held(agent, job, "POST", "environment", { commitSha: COMMIT }), 409, "lease-lost");
+  });
+
+  it("gets none once it is canceled, and its agent, which keeps the lease, ends it at once", async () => {
+    const setup = await newBuildSetup();
+    const { admin, agent, pipeline } = setup;
+    const { id } = await trigger(admin, pipeline.id);
+    const job = await takeAndStart(agent);
+    await call(admin, "POST", `/build/${id}/cancel`);
+    expectProblem(await held(agent, job, "POST", "environment", { commitSha: COMMIT }), 409, "conflict");
+    expect(await buildOf(admin, id)).toMatchObject({ status: "canceling", environment: null });
+    const ended = await held(agent, job, "POST", "finish", { status: "failed", exitCode: null, reason: "environment" });
+    expect(ended.status).toBe(200);
+    expect(await buildOf(admin, id)).toMatchObject({ status: "canceled", reason: "canceled" });
+  });
+
+  it("gets none for a job that is canceled, whose agent ends it at once", async () => {
+    const setup = await newBuildSetup();
+    const { admin, agent, pipeline } = setup;
+    await trigger(admin, pipeline.id);
+    const { buildId, ids } = await planNext(agent, TWO);
+    const job = await takeAndStart(agent);
+    await call(admin, "POST", `/job/${ids.test}/cancel`);
+    expectProblem(await held(agent, job, "POST", "environment", { commitSha: COMMIT }), 409, "conflict");
+    const ended = await held(agent, job, "POST", "finish", { status: "failed", exitCode: null, reason: "environment" });
+    expect(ended.status).toBe(200);
+    expect(statusesOf(await buildOf(admin, buildId))).toMatchObject({ test: "canceled" });
   });
 });
 
