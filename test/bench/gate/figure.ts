@@ -1,3 +1,5 @@
+import { median } from "../support/statistics.ts";
+
 /** What one row measured: milliseconds of the service and of its floor in the same run, or a count without a floor. */
 export interface Figure {
   own: number;
@@ -16,6 +18,19 @@ export interface RowGroup {
   rows: Row[];
   close(): Promise<void>;
 }
+
+/** Milliseconds of one run of a row. */
+type Run = () => Promise<number>;
+
+/** Runs the floor and the service in turns, so that the load of the machine is the same for both. */
+export const inTurns = async (count: number, runs: { floor: Run; own: Run }, average = median): Promise<Figure> => {
+  const times: Record<"own" | "floor", number[]> = { own: [], floor: [] };
+  for (let n = 0; n < count; n++) {
+    times.floor.push(await runs.floor());
+    times.own.push(await runs.own());
+  }
+  return { own: average(times.own), floor: average(times.floor) };
+};
 
 export type Verdict = "better" | "same" | "worse";
 

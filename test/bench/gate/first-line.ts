@@ -13,7 +13,7 @@ import { withStorageIn } from "../../support/storage-in.ts";
 import { FILE, firstLineOf, prepare } from "../first-line.ts";
 import { serveFloor } from "../support/floor.ts";
 import { median } from "../support/statistics.ts";
-import type { RowGroup } from "./figure.ts";
+import { inTurns, type RowGroup } from "./figure.ts";
 
 const BUILDS = 20;
 const FLOORS = 10;
@@ -72,15 +72,7 @@ export const openFirstLine = async (): Promise<RowGroup> => {
       {
         name: "trigger to the first log line",
         unit: "ms",
-        async measure() {
-          const [mine, floors]: number[][] = [[], []];
-          for (let n = 0; n < BUILDS; n++) {
-            floors!.push(await bare());
-            await untilIdle(client);
-            mine!.push(await own());
-          }
-          return { own: median(mine!), floor: median(floors!) };
-        },
+        measure: () => inTurns(BUILDS, { floor: bare, own: () => untilIdle(client).then(own) }),
       },
       {
         name: "the same, back to back",

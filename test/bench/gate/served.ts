@@ -21,7 +21,7 @@ import { cookieOf } from "../support/pages.ts";
 import { median } from "../support/statistics.ts";
 import { Waiters } from "../support/waiters.ts";
 import { AGENTS, round } from "../throughput.ts";
-import type { Figure, Row, RowGroup } from "./figure.ts";
+import { type Figure, inTurns, type Row, type RowGroup } from "./figure.ts";
 
 const ROUNDS = 5;
 const ROUND_MS = 1_000;
@@ -38,7 +38,7 @@ interface Served {
 }
 
 /** Requests of each kind in turns with their floor, as milliseconds that each takes the machine. */
-const inTurns = async (own: () => Promise<unknown>, floor: () => Promise<unknown>): Promise<Figure> => {
+const requestsInTurns = async (own: () => Promise<unknown>, floor: () => Promise<unknown>): Promise<Figure> => {
   const rounds = await measureInTurns(own, floor, ROUNDS, ROUND_MS);
   const millisecondsOf = (which: "own" | "floor") => median(rounds.map((one) => 1000 / one[which]!.perSecond));
   return { own: millisecondsOf("own"), floor: millisecondsOf("floor") };
@@ -55,12 +55,8 @@ const throughputRow = async ({ service, http, floors }: Served): Promise<Row> =>
     unit: "ms",
     async measure() {
       for (const run of [bare, own]) await round(run, ROUND_MS);
-      const times: Record<"own" | "floor", number[]> = { own: [], floor: [] };
-      for (let n = 0; n < ROUNDS; n++) {
-        times.floor.push(1000 / (await round(bare)).perSecond);
-        times.own.push(1000 / (await round(own)).perSecond);
-      }
-      return { own: median(times.own), floor: median(times.floor) };
+      const of = (run: typeof own) => async () => 1000 / (await round(run)).perSecond;
+      return inTurns(ROUNDS, { floor: of(bare), own: of(own) });
     },
   };
 };
@@ -76,12 +72,13 @@ const requestRows = async ({ service, http, floors: { api } }: Served): Promise<
     {
       name: "list of 50 variables",
       unit: "ms",
-      measure: () => inTurns(own("GET", "/secrets/variables", client.token), bare("GET", "/variables")),
+      measure: () => requestsInTurns(own("GET", "/secrets/variables", client.token), bare("GET", "/variables")),
     },
     {
       name: "heartbeat",
       unit: "ms",
-      measure: () => inTurns(own("POST", `/buildagent/${agent.id}/heartbeat`, agent.token), bare("POST", "/heartbeat")),
+      measure: () =>
+        requestsInTurns(own("POST", `/buildagent/${agent.id}/heartbeat`, agent.token), bare("POST", "/heartbeat")),
     },
   ];
 };
@@ -90,20 +87,14 @@ const deliveryRow = async ({ service, http, floors }: Served): Promise<Row> => {
   const { hook, connection } = await connectHook(service);
   await copyTables(service.db, floors.hook.db);
   const more = { Secret: hook.secret, Organization: connection.orgId, Connection: connection.id };
-  const own = () => deliver(http, hook, {}, DELIVERY_BYTES, DELIVERIES);
-  const bare = () => deliver(floors.hook.http, hook, more, DELIVERY_BYTES, DELIVERIES);
+  const own = async () => median(await deliver(http, hook, {}, DELIVERY_BYTES, DELIVERIES));
+  const bare = async () => median(await deliver(floors.hook.http, hook, more, DELIVERY_BYTES, DELIVERIES));
   return {
     name: "a push delivery of 30 KB",
     unit: "ms",
     async measure() {
-      const times: Record<"own" | "floor", number[]> = { own: [], floor: [] };
-      for (let n = 0; n <= ROUNDS; n++) {
-        const [floors, mine] = [median(await bare()), median(await own())];
-        if (n === 0) continue;
-        times.floor.push(floors);
-        times.own.push(mine);
-      }
-      return { own: median(times.own), floor: median(times.floor) };
+      for (const run of [bare, own]) await run();
+      return inTurns(ROUNDS, { floor: bare, own });
     },
   };
 };
@@ -128,17 +119,17 @@ const hintRow = async ({ service, http, floors: { build: floor } }: Served): Pro
         await waiters.openSocket(n, `${service.url}/buildagent/${agent.id}/poll`, agent.token);
         await bare.openSocket(n, `${floor.url}/wait?id=${n}`);
       }
-      const times: Record<"own" | "floor", number[]> = { own: [], floor: [] };
-      for (let n = 0; n < HINTS; n++) {
-        const id = n % AGENTS;
-        times.floor.push((await bare.wokenBy(() => floor.http.request("POST", `/trigger?id=${id}`))).took);
-        const { index, took } = await waiters.wokenBy(trigger);
-        times.own.push(took);
-        await take(agents[index]!);
-      }
+      const figure = await inTurns(HINTS, {
+        floor: async () => (await bare.wokenBy(() => floor.http.request("POST", "/trigger?id=0"))).took,
+        async own() {
+          const { index, took } = await waiters.wokenBy(trigger);
+          await take(agents[index]!);
+          return took;
+        },
+      });
       waiters.close();
       bare.close();
-      return { own: median(times.own), floor: median(times.floor) };
+      return figure;
     },
   };
 };
@@ -153,12 +144,7 @@ const pageRow = (name: string, { http }: Served, cookie: string, page: string, f
       await expectSuccess(http.send("GET", path, { headers }));
       return performance.now() - begun;
     };
-    const times: Record<"own" | "floor", number[]> = { own: [], floor: [] };
-    for (let n = 0; n < PAGES; n++) {
-      times.floor.push(await taken(file));
-      times.own.push(await taken(page));
-    }
-    return { own: median(times.own), floor: median(times.floor) };
+    return inTurns(PAGES, { floor: () => taken(file), own: () => taken(page) });
   },
 });
 

@@ -12,8 +12,8 @@ import { bundle } from "../../support/bundled-worker.ts";
 import { freePort } from "../../support/local/free-port.ts";
 import { readWorkerSettings } from "../../support/worker-settings.ts";
 import { cpuOf, workerdProcesses } from "../support/process-usage.ts";
-import { mean, median } from "../support/statistics.ts";
-import type { RowGroup } from "./figure.ts";
+import { mean } from "../support/statistics.ts";
+import { inTurns, type RowGroup } from "./figure.ts";
 
 const STARTS = 3;
 const SERVES = 7;
@@ -113,26 +113,17 @@ export const openStart = async (): Promise<RowGroup> => {
       {
         name: "npm start, beside wrangler dev of a bare Worker",
         unit: "ms",
-        async measure() {
-          const times: Record<"own" | "floor", number[]> = { own: [], floor: [] };
-          for (let n = 0; n < STARTS; n++) {
-            times.floor.push(await timeBareStart(bare));
-            times.own.push(await timeStart());
-          }
-          return { own: median(times.own), floor: median(times.floor) };
-        },
+        measure: () => inTurns(STARTS, { floor: () => timeBareStart(bare), own: timeStart }),
       },
       {
         name: "CPU until the first answer, beside hono alone",
         unit: "ms",
-        async measure() {
-          const times: Record<"own" | "floor", number[]> = { own: [], floor: [] };
-          for (let n = 0; n < SERVES; n++) {
-            times.floor.push(await cpuUntilAnswer(join(bare, "bare.js")));
-            times.own.push(await cpuUntilAnswer(script));
-          }
-          return { own: mean(times.own), floor: mean(times.floor) };
-        },
+        measure: () =>
+          inTurns(
+            SERVES,
+            { floor: () => cpuUntilAnswer(join(bare, "bare.js")), own: () => cpuUntilAnswer(script) },
+            mean,
+          ),
       },
       {
         name: "bundle, gzipped",
