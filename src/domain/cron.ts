@@ -54,9 +54,9 @@ const smallestStep = (minutes: Set<number>, hours: Set<number>): number => {
   return Math.min(...inHour, hasNextHour ? 60 + sorted[0]! - sorted.at(-1)! : 60);
 };
 
-/** Either field of days is enough when both are given: only with any day of the week can a date be one that never is. */
+/** Without any day of the week that is enough alone, a date can be one that never is. */
 const neverComes = (days: Set<number>, months: Set<number>, weekdays: string): boolean =>
-  weekdays === "*" && ![...months].some((month) => [...days].some((day) => day <= DAYS_OF_MONTH[month - 1]!));
+  weekdays.startsWith("*") && ![...months].some((month) => [...days].some((day) => day <= DAYS_OF_MONTH[month - 1]!));
 
 const numbers = (values: Set<number>): string => [...values].sort((a, b) => a - b).join(",");
 
@@ -66,11 +66,15 @@ const lineOf = (texts: string[], values: Set<number>[]): string =>
     .map((text, index) => (text === "*" || (index === 1 && text.startsWith("*")) ? text : numbers(values[index]!)))
     .join(" ");
 
-/**
- * Reads a cron line of five fields: a line of digits and `*` that means the same, or the problem, as a sentence that
- * says what to write.
- */
-export const readCron = (cron: string): { line: string } | { problem: string } => {
+export interface CronLine {
+  /** Of digits and `*`, and means the same as what was written. */
+  line: string;
+  /** Whether a day must match both fields of days. As in Vixie's cron, one is enough unless a field begins with `*`. */
+  needsBothDays: boolean;
+}
+
+/** Reads a cron line of five fields; or the problem, as a sentence that says what to write. */
+export const readCron = (cron: string): CronLine | { problem: string } => {
   const texts = cron
     .toUpperCase()
     .split(/[ \t]+/)
@@ -95,5 +99,5 @@ export const readCron = (cron: string): { line: string } | { problem: string } =
   if (neverComes(days, months, texts[4]!)) return { problem: "This date never comes: no such month has so many days" };
   if (smallestStep(minutes, hours) < SMALLEST_STEP_MINUTES)
     return { problem: `There must be at least ${SMALLEST_STEP_MINUTES} minutes between two runs` };
-  return { line: lineOf(texts, values) };
+  return { line: lineOf(texts, values), needsBothDays: texts[2]!.startsWith("*") || texts[4]!.startsWith("*") };
 };

@@ -27,7 +27,8 @@ export const timeZoneProblem = (timeZone: string): string | null => {
 const timesOf = ({ cron, timeZone }: Schedule): ((after: number) => number) => {
   const read = readCron(cron);
   if ("problem" in read) throw new Error("The schedule never runs");
-  const times = new Cron(read.line, { mode: "5-part", timezone: timeZone, fixedTimeRule: "no-wildcard" });
+  const { line, needsBothDays: domAndDow } = read;
+  const times = new Cron(line, { mode: "5-part", timezone: timeZone, fixedTimeRule: "no-wildcard", domAndDow });
   return (after) => {
     const next = times.nextRun(new Date(after));
     if (!next) throw new Error("The schedule never runs");

@@ -68,7 +68,7 @@ const isDue = (cron: string, local: Local): boolean => {
   const [minute = "", hour = "", day = "", month = "", weekday = ""] = cron.split(" ");
   const isDay = has(day, 1, local.day);
   const isWeekday = has(weekday, 0, local.weekday) || (local.weekday === 0 && has(weekday, 0, 7));
-  const isDate = day === "*" || weekday === "*" ? isDay && isWeekday : isDay || isWeekday;
+  const isDate = day.startsWith("*") || weekday.startsWith("*") ? isDay && isWeekday : isDay || isWeekday;
   return has(minute, 0, local.minute) && has(hour, 0, local.hour) && has(month, 1, local.month) && isDate;
 };
 
