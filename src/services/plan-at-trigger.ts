@@ -1,6 +1,7 @@
 import type { pipeline, repository } from "../db/schema.ts";
 import { refOf, tagOf } from "../domain/git-ref.ts";
 import type { BuildOrigin } from "../domain/githost/build-origin.ts";
+import { readsBuildNumber } from "../domain/jobs/questions.ts";
 import { parsePlan } from "../domain/plan/parse.ts";
 import { isPlanned } from "../domain/plan/plan-of-job.ts";
 import type { Planned } from "../domain/pool/commands.ts";
@@ -26,10 +27,6 @@ type Asked = BuildTrigger & {
   trust: Trust;
 };
 
-/** Only the pool knows the number of a new build: a definition that may read it is planned by an agent. */
-const mayReadNumber = (definition: string): boolean =>
-  /\bnumber\b|\bbuild\s*[^.\s\w:-]|\bbuild\s*\.\s*\*/.test(definition);
-
 /**
  * The jobs of a definition that stands in the pipeline's record, for a commit that is named: no agent has to read it.
  * Null where an agent has to, as for every untrusted build: it also tells what is wrong with a definition.
@@ -37,9 +34,10 @@ const mayReadNumber = (definition: string): boolean =>
 export const plannedAtTrigger = async (context: Context, target: Target, asked: Asked): Promise<Planned | null> => {
   const definition = target.pipeline?.definition ?? null;
   const { id, branch, commitSha, requires, timeoutSeconds, madeBy, isRetry, trust } = asked;
-  if (trust === "untrusted" || definition === null || !commitSha || mayReadNumber(definition)) return null;
+  if (trust === "untrusted" || definition === null || !commitSha) return null;
   const { plan } = parsePlan(definition);
-  if (!plan || !isPlanned(plan)) return null;
+  // Only the pool knows the number of a new build: an agent plans the jobs that may read it.
+  if (!plan || !isPlanned(plan) || readsBuildNumber(plan)) return null;
   const { sql } = context.db;
   const pipelineId = target.pipeline?.id ?? null;
   const [rows, groups] = await context.db.run(

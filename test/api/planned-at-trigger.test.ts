@@ -49,6 +49,28 @@ describe("a definition of several jobs in the pipeline's record", () => {
     expect(job).toMatchObject({ key: "test", path: null });
   });
 
+  it("is planned at the trigger also where a job is named build and a script says number", async () => {
+    const { admin, pipeline } = await withDefinition(
+      `jobs:
+  build: { name: "\${{ build['branch'] }} \${{ 'build.number' }}", steps: [{ run: echo number of this build }] }
+  test: { needs: [build], if: needs.build.result == 'success', steps: [{ run: "echo \${{ build.number }}" }] }
+`,
+    );
+    const build = await trigger(admin, pipeline.id, { commitSha: COMMIT });
+    expect(statusesOf(build)).toEqual({ build: "queued", test: "waiting" });
+  });
+
+  it.each([
+    "name: '${{ build[vars.WHERE] }}'",
+    "name: '${{ join(build.*) }}'",
+    `if: "contains(toJSON(build), '7')"`,
+    "gate: { message: 'Release ${{ build.number }}?' }",
+  ])("is left to an agent with %s", async (key) => {
+    const { admin, pipeline } = await withDefinition(`jobs: { a: { steps: [{ run: x }], ${key} } }`);
+    const build = await trigger(admin, pipeline.id, { commitSha: COMMIT });
+    expect(build.jobs).toBe(null);
+  });
+
   it("that reads the build's number, or has mistakes, is left to an agent", async () => {
     const { admin, agent, pipeline } = await withDefinition(
       'jobs: { a: { name: "${{ build.number }}", steps: [{ run: x }] } }',

@@ -33,12 +33,23 @@ const nodesIn = ({ expression }: LocatedExpression): Expr[] => nodesOf(expressio
 export const questionsInCondition = (job: JobDefinition): string[] =>
   job.if ? nodesIn(job.if).flatMap(questionIn) : [];
 
+const expressionsOf = ({ jobs }: Plan): LocatedExpression[] =>
+  (jobs ?? []).flatMap((job) => [...(job.if ? [job.if] : []), ...plannedExpressions(job)]);
+
 /** What the jobs of a file ask; nothing where it has only steps. */
-export const questionsOf = ({ jobs }: Plan): Questions => {
-  const definitions = jobs ?? [];
-  const all = definitions.flatMap((job) => [...(job.if ? [job.if] : []), ...plannedExpressions(job)]);
-  return {
-    changed: [...new Set(definitions.flatMap(questionsInCondition))],
-    vars: [...new Set(all.flatMap(nodesIn).flatMap(variableIn))],
-  };
+export const questionsOf = (plan: Plan): Questions => ({
+  changed: [...new Set((plan.jobs ?? []).flatMap(questionsInCondition))],
+  vars: [...new Set(expressionsOf(plan).flatMap(nodesIn).flatMap(variableIn))],
+});
+
+/** Whether it may read `build.number`: also as `build[...]`, `build.*` and `toJSON(build)`. */
+const readsNumber = (node: Expr): boolean => {
+  if (node instanceof ContextAccess) return node.name.lexeme === "build";
+  const property = node instanceof IndexAccess && node.expr instanceof ContextAccess ? node.index : null;
+  if (property instanceof Literal && property.literal.coerceString() !== "number") return false;
+  return childrenOf(node).some(readsNumber);
 };
+
+/** Whether the jobs of a file may read the build's number before they run. */
+export const readsBuildNumber = (plan: Plan): boolean =>
+  expressionsOf(plan).some(({ expression: { root } }) => root !== null && readsNumber(root));
