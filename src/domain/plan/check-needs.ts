@@ -1,6 +1,7 @@
 import type { Node } from "yaml";
 import { closestName } from "../closest-name.ts";
 import type { JobOfFile } from "./job-fields.ts";
+import { noJobNamed } from "./mistake.ts";
 import type { ParseContext } from "./parse-context.ts";
 
 interface WrittenNeed {
@@ -27,7 +28,7 @@ const checkEach = (jobs: Jobs, context: ParseContext): void => {
     for (const { text, node } of needsOf(value)) {
       if (text === key) context.mistake(node, "A job cannot need itself");
       else if (seen.has(text)) context.mistake(node, "This job is needed twice");
-      else if (!known.has(text)) context.mistake(node, "There is no job of this name", closestName(text, keys));
+      else if (!known.has(text)) context.mistake(node, noJobNamed(text), closestName(text, keys));
       seen.add(text);
     }
   }

@@ -1,5 +1,6 @@
 import { isMap, isScalar, isSeq, type Node, type Pair, type YAMLMap } from "yaml";
 import { closestName } from "../closest-name.ts";
+import { quotedKey } from "./mistake.ts";
 import type { NodeParser } from "./node-parser.ts";
 import type { ParseContext } from "./parse-context.ts";
 
@@ -85,9 +86,6 @@ export interface MappingAdvice {
   needsOneOf?: { keys: string[]; message: string };
 }
 
-/** Quotes only what looks like a key: a message must not reveal other text of the file. */
-const quotedKey = (key: string): string => (/^[\w.$-]{1,40}$/.test(key) ? `\`${key}\`` : "This");
-
 /** A mapping with known keys. */
 export const mapping = <F extends Fields>(fields: F, texts: MappingAdvice): NodeParser<MappingOf<F>> => {
   const known = new Map(Object.entries(fields));
@@ -113,7 +111,7 @@ export const mapping = <F extends Fields>(fields: F, texts: MappingAdvice): Node
           result[key] = field.parser.parse(value, context);
           continue;
         }
-        const unknown = `${quotedKey(key)} is not a key of ${texts.name}`;
+        const unknown = `${quotedKey(key) ?? "This"} is not a key of ${texts.name}`;
         const advice = texts.adviceForKey?.(key, value, context);
         isForOtherCi ||= advice !== undefined;
         const near = advice === undefined ? closestName(key, known.keys()) : undefined;

@@ -17,8 +17,8 @@ export const byPlace = (a: Position, b: Position): number => {
 export const placeOf = ({ file, line, column }: Position): string => `${line}:${column}:${file ?? ""}`;
 
 /**
- * A mistake or a hint in a pipeline file. The message may quote unknown keys of the file but no values: they could be
- * secrets.
+ * A mistake or a hint in a pipeline file. The message may quote keys of the file, and names that should be keys, but no
+ * other values: they could be secrets.
  */
 export interface Mistake extends Position {
   message: string;
@@ -32,3 +32,9 @@ export const mistakeSentence = ({ message, suggestion }: Mistake): string =>
 /** A mistake in the form that editors parse: `file:line:column: message`. `file` is the pipeline file. */
 export const formatMistake = (file: string, mistake: Mistake): string =>
   `${mistake.file ?? file}:${mistake.line}:${mistake.column}: ${mistakeSentence(mistake)}`;
+
+/** Quotes what looks like a key; null for any other text, which a message must not reveal. */
+export const quotedKey = (key: string): string | null => (/^[\w.$-]{1,40}$/.test(key) ? `\`${key}\`` : null);
+
+/** There is no job of this name in the file. */
+export const noJobNamed = (name: string): string => `There is no job ${quotedKey(name) ?? "of this name"}`;

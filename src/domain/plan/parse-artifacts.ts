@@ -2,6 +2,7 @@ import { closestName } from "../closest-name.ts";
 import type { WrittenArtifact, WrittenDownload } from "./artifact-fields.ts";
 import { needsOf } from "./check-needs.ts";
 import type { JobOfFile } from "./job-fields.ts";
+import { noJobNamed } from "./mistake.ts";
 import type { ParseContext } from "./parse-context.ts";
 import type { PlanArtifact, PlanDownload } from "./plan.ts";
 
@@ -52,8 +53,7 @@ export const downloadsOf = (
   const needed = allNeeds(job, all);
   return (written ?? []).flatMap(({ from, artifact, to }): PlanDownload[] => {
     if (!from || !to) return [];
-    if (!all.has(from.text))
-      context.mistake(from.node, "There is no job of this name", closestName(from.text, [...all.keys()]));
+    if (!all.has(from.text)) context.mistake(from.node, noJobNamed(from.text), closestName(from.text, [...all.keys()]));
     else if (!needed.has(from.text))
       context.mistake(from.node, "Only jobs that this one `needs`, directly or through others, have ended before it");
     return [{ from: from.text, artifact: artifact?.text ?? null, to: partsOf(to.text) }];

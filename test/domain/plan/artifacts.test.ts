@@ -61,7 +61,7 @@ describe("what a job leaves and takes", () => {
   });
 
   it.each([
-    ["[{ from: c, to: in }]", "There is no job of this name"],
+    ["[{ from: c, to: in }]", "There is no job `c`"],
     ["[{ from: b, to: in }]", "Only jobs that this one `needs`, directly or through others, have ended before it"],
     ["[{ from: a }]", "The key `to` is missing here"],
     ["[{ from: a, to: /tmp }]", "A folder is relative to the checkout"],

@@ -8,10 +8,11 @@ const told = (file: string): string[] =>
 
 /** Files of several jobs with what is to be said of them: line, column, message and, in brackets, what was meant. */
 const WRONG: [file: string, mistakes: string[]][] = [
-  ["jobs: { a: { needs: [b], steps: [{ run: x }] } }", ["1:22 There is no job of this name"]],
+  ["jobs: { a: { needs: [b], steps: [{ run: x }] } }", ["1:22 There is no job `b`"]],
+  ["jobs: { a: { needs: ['a secret, b'], steps: [{ run: x }] } }", ["1:22 There is no job of this name"]],
   [
     "jobs: { test: { steps: [{ run: x }] }, b: { needs: [tset], steps: [{ run: x }] } }",
-    ["1:53 There is no job of this name [test]"],
+    ["1:53 There is no job `tset` [test]"],
   ],
   ["jobs: { a: { needs: [a], steps: [{ run: x }] } }", ["1:22 A job cannot need itself"]],
   [
@@ -187,7 +188,10 @@ const WRONG: [file: string, mistakes: string[]][] = [
     "jobs: { a: { steps: [{ run: x }], if: agent.platform == 'x' && job.status } }",
     ["1:39 No agent has the job yet where this is evaluated", "1:64 The job has not begun where this is evaluated"],
   ],
-  ["jobs: { a: { steps: [{ run: x }], if: needs.b.result == 'x' } }", ["1:45 This job needs no job of this name"]],
+  [
+    "jobs: { a: { steps: [{ run: x }], if: needs.b.result == 'x' } }",
+    ["1:45 This job does not need a job of this name"],
+  ],
   [
     "jobs: { b: { steps: [{ run: x }], outputs: { x: \"1\" } }, a: { needs: [b], steps: [{ run: x }], if: needs.b.reslt == 'x' && needs.b.outputs.y } }",
     ["1:108 A job that is needed has no such property [result]", "1:140 The job that is needed has no such output"],
@@ -234,9 +238,13 @@ const WRONG: [file: string, mistakes: string[]][] = [
     ["1:45 `requires` is what the agent must have. The jobs that must have ended before are `needs`"],
   ],
   [
+    "jobs: { a: { steps: [{ run: x }], requires: { platform: windows } } }",
+    ["1:57 There is no agent for Windows: write macos or linux"],
+  ],
+  [
     "jobs: { a: { steps: [{ run: x }], requires: { platform: beos, ios: maybe, labels: ['a b'] } } }",
     [
-      "1:57 This must be one of: macos, linux, windows",
+      "1:57 This must be one of: macos, linux",
       "1:68 This must be true or false",
       "1:84 A label must be 1 to 100 of A-Z a-z 0-9 _ . : / = -",
     ],
