@@ -1,6 +1,6 @@
 /*
- * Keys of GitHub Actions, GitLab, Woodpecker, Buildkite, CircleCI and Azure Pipelines, and what to write here instead.
- * One row has all keys with the same advice.
+ * Keys of GitHub Actions, GitLab, Woodpecker, Buildkite, CircleCI, Azure Pipelines, Codemagic and Bitrise, and what to
+ * write here instead. One row has all keys with the same advice.
  */
 type Rows = [keys: string, advice: string][];
 
@@ -36,7 +36,9 @@ const ANYWHERE: Rows = [
   ["secrets", "Secrets are stored in the service: write `${{ secrets.NAME }}` in `env`"],
   ["services", "Steps run on the agent itself: start services in a step"],
   ["container docker", "Steps run on the agent itself: write what it must have in `requires`"],
-  ["image runs-on runs_on agents pool os vm", REQUIRES],
+  ["image runs-on runs_on agents pool os vm project_type", REQUIRES],
+  ["instance_type", "Write `requires: { platform: macos }`, or `linux`"],
+  ["stack machine_type_id", REQUIRES],
   ["retry retries", "Write `retry` in the step that may fail, for example `retry: 2`"],
   ["timeout timeout_in_minutes timeoutInMinutes", "Write `timeout-minutes`"],
   ["permissions id_tokens", "Builds get no token of the service: remove this key"],
@@ -49,6 +51,10 @@ const ANYWHERE: Rows = [
   ["before_script", "Write the commands as the first step, or at the beginning of `run`"],
   ["after_script", "Write the commands as a last step with `if: always()`"],
   ["interruptible", "Write `supersede` at the top of the file"],
+  ["envs app", "Write `env`, for example `env: { SCHEME: Demo }`"],
+  ["max_build_duration", "Write `timeout-minutes`"],
+  ["publishing integrations", "Publish in a step, with a tool such as fastlane, and keys from `secrets`"],
+  ["scripts", "Write `steps`, each with its `run`"],
   ["inherit coverage", "This does not exist here: remove it"],
 ];
 
@@ -56,7 +62,7 @@ const ANYWHERE: Rows = [
 export const FILE_KEY_ADVICE = table(
   ...ANYWHERE,
   ["jobs job stages stage workflows pipeline", WRITE_JOBS],
-  ["trigger triggers pr push pull pull_request when rules only except workflow branches", ON],
+  ["trigger triggers triggering trigger_map pr push pull pull_request when rules only except workflow branches", ON],
   ["schedules cron", "Write `schedule: [{ name: nightly, cron: 0 2 * * * }]`"],
   ["uses with", "Workflows and actions are not run here: write the commands as `steps`, each with its `run`"],
   ["script run commands command", "Write the commands as `steps`, each with its `run`"],
@@ -67,6 +73,12 @@ export const FILE_KEY_ADVICE = table(
   ["inputs parameters spec", "Set `envVariables` in the request that triggers the build: they are variables"],
   ["default", "Write `defaults`"],
   ["version orbs executors executor", "This does not exist here: remove it, and write commands in `steps`"],
+  ["format_version meta default_step_lib_source title summary description", "This does not exist here: remove it"],
+  ["pipelines", WRITE_JOBS],
+  [
+    "definitions step_bundles",
+    "Write what jobs share in `defaults` and `env`, or in a file: `- include: ./ci/FILE.yml`",
+  ],
   ["clone skip_clone git", "Write `checkout`"],
   [
     "tags labels platform",
@@ -90,11 +102,19 @@ export const JOB_KEY_ADVICE = table(
   ["depends_on dependencies dependsOn upstream", "Write `needs`, a list of the jobs that must have ended before"],
   ["stage stages", "There are no stages: write `needs`, a list of the jobs that must have ended before"],
   ["jobs job workflows", "Jobs are written below `jobs` at the top of the file, each by its name"],
+  ["before_run", "Write `- include: ./ci/FILE.yml` as the first step, or `needs` where it is a job of its own"],
+  ["after_run", "Write a job that `needs` this one, or `- include: ./ci/FILE.yml` as the last step"],
+  ["depends_on_workflows", "Write `needs`, a list of the jobs that must have ended before"],
+  ["summary description meta status_report_name", "This does not exist here: remove it"],
+  ["working_directory", "Write `defaults: { run: { working-directory: FOLDER } }`"],
   ["id key identifier label displayName title", "A job is called by its name below `jobs`; `name` is what people see"],
-  ["when rules only except branches condition", "Write `if`, for example `if: build.branch == 'main'`"],
-  ["on", "Write `on` at the top of the file: it says when the file is built"],
+  ["when rules only except branches condition run_if", "Write `if`, for example `if: build.branch == 'main'`"],
+  ["on triggers triggering", "Write `on` at the top of the file: it says when the file is built"],
   ["allow_failure allow-failure soft_fail failure ignore_errors", "Write `continue-on-error: true`"],
-  ["environment", "Write `gate` for a person's approval, `groups` for protected variables, or `env` for variables"],
+  [
+    "environment",
+    "Write `gate` for a person's approval, `groups` for protected variables, `env` for variables, or `tools` for versions",
+  ],
   ["approval block manual type", "Write `gate: { message: ... }`: the job waits until a person lets it run"],
   ["concurrency_group resource_group serial serial_groups", "Write `concurrency: { group: NAME }`"],
   ["max_parallel maxParallel", "Write `max-parallel`"],
@@ -114,7 +134,7 @@ export const JOB_KEY_ADVICE = table(
 );
 
 /** Keys of a step. */
-export const STEP_KEY_ADVICE = table(
+const STEP_KEY_ADVICE = table(
   ...ANYWHERE,
   ["uses", "Actions are not run here: write the commands in `run`. The checkout is made before the first step"],
   ["with", "`with` belongs to actions: pass values to the script with `env`"],
@@ -124,6 +144,11 @@ export const STEP_KEY_ADVICE = table(
   ["commands", "Write the commands in `run`, one a line after `run: |`"],
   ["entrypoint args", "Write the whole command in `run`"],
   ["label displayName title", "Write `name`"],
+  ["run_if", "Write a condition in `if`, for example `if: build.branch == 'main'`"],
+  ["is_always_run", "Write `if: always()`"],
+  ["is_skippable ignore_failure", "Write `continue-on-error: true`"],
+  ["no_output_timeout", "Write `timeout-minutes`"],
+  ["test_report", "Write `reports: { junit: build/reports/*.xml }` beside `steps`"],
   ["key identifier", "Write `id`"],
   [
     "when condition conditions rules only except branches branch",
@@ -145,11 +170,18 @@ export const STEP_KEY_ADVICE = table(
   ["group steps", "Steps are not grouped: write them one after the other"],
   ["checkout", "The checkout is made before the first step: `checkout` at the top of the file says how"],
   ["outputs", "Write outputs to `$MILLRACE_OUTPUT` in the script"],
-  ["dir cwd workdir working_dir", "Write `working-directory`"],
+  ["dir cwd workdir working_dir working_directory", "Write `working-directory`"],
   ["detach background", "Write `&` after the command in the script"],
   ["user privileged tty volumes", "Steps run on the agent itself, as its user: leave it out"],
   ["stage tags", "A step has none of these: leave it out, and write what the agent must have in `requires`"],
 );
+
+/** A step of a library, as in Bitrise: `script@1`, `git::https://...`. */
+const LIBRARY_STEP = /^(?:[\w.-]+@[\d.]*|(?:git|path)?::.{1,200})$/;
+
+export const stepKeyAdvice = (key: string): string | undefined =>
+  STEP_KEY_ADVICE.get(key) ??
+  (LIBRARY_STEP.test(key) ? "Steps of a library are not run here: write the commands in `run`" : undefined);
 
 /** Single words that other systems accept in place of a step. */
 export const STEP_WORD_ADVICE = new Map([

@@ -13,7 +13,6 @@ const FILES = new Map([
 
 /** Commands that a step prints, and programs of another system's agent. */
 const COMMANDS = new Map([
-  ["::add-mask::", 'This masks nothing here: write the value to "$MILLRACE_MASK"'],
   ["::set-output", `This sets nothing here: ${SPEAKS} "$MILLRACE_OUTPUT"`],
   ["::set-env", `This sets nothing here: ${SPEAKS} "$MILLRACE_ENV"`],
   ["::save-state", `This sets nothing here: ${SPEAKS} "$MILLRACE_ENV"`],
@@ -27,7 +26,7 @@ const COMMANDS = new Map([
   ["buildkite-agent env", `This is another system's agent: ${SPEAKS} "$MILLRACE_ENV"`],
   ["buildkite-agent secret", "This is another system's agent: write `${{ secrets.NAME }}` under `env`"],
   ["buildkite-agent annotate", 'This is another system\'s agent: write the text to "$MILLRACE_SUMMARY"'],
-  ["buildkite-agent artifact", "This is another system's agent, and there are no artifacts here yet"],
+  ["buildkite-agent artifact", 'This is another system\'s agent: write `NAME=PATH` to "$MILLRACE_ARTIFACT"'],
   ["buildkite-agent pipeline", "This is another system's agent, and a running build cannot get more steps"],
 ]);
 

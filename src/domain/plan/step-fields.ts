@@ -1,6 +1,6 @@
 import { isScalar } from "yaml";
 import { LIMITS } from "../../protocol/limits.ts";
-import { STEP_KEY_ADVICE, STEP_WORD_ADVICE } from "../other-ci/keys.ts";
+import { STEP_WORD_ADVICE, stepKeyAdvice } from "../other-ci/keys.ts";
 import { field, mapping, record } from "./mapping-parser.ts";
 import { either, type ParsedBy } from "./node-parser.ts";
 import { SHELLS } from "./plan.ts";
@@ -49,7 +49,7 @@ export const STEP = mapping(
   },
   {
     name: "a step",
-    adviceForKey: (key) => STEP_KEY_ADVICE.get(key),
+    adviceForKey: stepKeyAdvice,
     adviceForWord: (word) => STEP_WORD_ADVICE.get(word) ?? "A step is a mapping: write `- run: ` before the command",
   },
 );
