@@ -2,6 +2,9 @@ import type { AgentCode } from "../protocol/explain.ts";
 import { PLATFORM_NAMES, PLATFORM_TITLES, type Requires } from "../protocol/pipeline.ts";
 import { isXcode } from "../protocol/xcodes.ts";
 
+/** Why nothing may require Windows. */
+export const NO_WINDOWS = "There is no agent for Windows: write macos or linux";
+
 /** What an agent can do, as it registered or as a person changed it. */
 export interface Skills {
   platform: number;

@@ -131,7 +131,7 @@ class JobWriter {
     if (env) out.set("env", env);
     this.#names = { ...this.#names, env: [...this.#names.env, ...pairsOf(this.#find("env")).map(({ key }) => key)] };
     const shell = this.#defaults();
-    this.#steps(shell, runner?.platform === "windows", line);
+    this.#steps(shell, line);
     return out;
   }
 
@@ -153,6 +153,13 @@ class JobWriter {
     if (!runner) return;
     this.out.say(...runner.comments);
     if (!runner.requires.isEmpty) this.out.set("requires", runner.requires);
+    if (runner.condition !== null) this.#onlyIf(runner.condition);
+  }
+
+  #onlyIf(condition: string): void {
+    const written = this.out.items.find((item) => !(item instanceof Comment) && item.key === "if");
+    if (!written || written instanceof Comment) this.out.set("if", condition);
+    else if (written.value !== false) written.value = `(${String(written.value)}) && ${condition}`;
   }
 
   /** The folder of the steps. @returns the shell that the job names for them */
@@ -170,7 +177,7 @@ class JobWriter {
     return shell ? textOf(shell, source) : outer;
   }
 
-  #steps(shell: string | undefined, isWindows: boolean, line: number): void {
+  #steps(shell: string | undefined, line: number): void {
     const { source, marks, withdrawn } = this.#file;
     const steps = itemsOf(this.#find("steps")).map((token) => readStep(token, source));
     const list = new OutList();
@@ -186,7 +193,7 @@ class JobWriter {
       else if (step.kind === "keeping") list.say(comment, this.#keepFiles(step, kept, unit, at));
       else {
         list.say(comment);
-        const place = { names: this.#names, shell, isWindows, source, marks };
+        const place = { names: this.#names, shell, source, marks };
         const made = stepOf(step, place, unit, withdrawn);
         if (made instanceof Comment) list.say(made);
         else list.add(made, unit);

@@ -34,7 +34,7 @@ export const MARKS = {
   tool: "this version or input of the tool cannot be said in `tools`",
   "tools-later": "`tools` is not known to this release",
   unknown: "this has no equal here",
-  windows: "there is no agent for Windows yet: what needs one waits",
+  windows: "there is no agent for Windows: what needs one does not run",
   words: "there a value outside quotes is as many words as it has; here it is one",
 } as const;
 

@@ -30,8 +30,8 @@ const isPlatformAlone = (label: string): boolean => /-latest$/i.test(label) || P
 export interface Runner {
   requires: OutMap;
   comments: Comment[];
-  /** Null where a matrix decides. */
-  platform: Platform | null;
+  /** For which combinations of the matrix there are agents; null for all. */
+  condition: string | null;
 }
 
 const KEY = /^matrix\.([\w-]+)$/i;
@@ -41,6 +41,7 @@ class RunnerReader {
   readonly comments: Comment[] = [];
   readonly labels: string[] = [];
   platform: string | undefined;
+  condition: string | null = null;
   readonly #names: Names;
   readonly #marks: Marks;
   readonly #line: number;
@@ -52,8 +53,7 @@ class RunnerReader {
   }
 
   #platform(platform: string): void {
-    if (platform.includes("windows"))
-      this.comments.push(this.#marks.add("windows", "a runner with Windows", this.#line));
+    if (platform === "windows") throw new NoEqual("a runner with Windows", "windows");
     if (this.platform !== undefined && this.platform !== platform)
       throw new NoEqual("two platforms in `runs-on`", "label");
     this.platform = platform;
@@ -83,13 +83,24 @@ class RunnerReader {
       this.#label(`\${{ ${made} }}`);
       return;
     }
-    const kinds = [...new Set(platforms)];
+    const kinds = [...new Set(platforms)].filter((kind) => kind !== "windows");
+    if (kinds.length === 0) throw new NoEqual("a runner with Windows", "windows");
+    this.#withoutWindows(
+      made,
+      values.filter((value) => platformOf(value) === "windows"),
+    );
     const cases = kinds.slice(0, -1).map((kind) => {
       const of = values.filter((value) => platformOf(value) === kind).map((value) => `${made} == '${value}'`);
       return `${of.join(" || ")}, '${kind}', `;
     });
     this.#platform(cases.length === 0 ? kinds[0]! : `\${{ case(${cases.join("")}'${kinds.at(-1)}') }}`);
     if (!values.every(isPlatformAlone)) this.#label(`\${{ ${made} }}`);
+  }
+
+  #withoutWindows(made: string, values: string[]): void {
+    if (values.length === 0) return;
+    this.comments.push(this.#marks.add("windows", `a runner with Windows (${values.join(", ")})`, this.#line));
+    this.condition = values.map((value) => `${made} != '${value}'`).join(" && ");
   }
 }
 
@@ -107,8 +118,7 @@ export const runnerOf = (token: Token, names: Names, source: Source, marks: Mark
     else if (text.includes("${{")) throw new NoEqual(`the label ${text}`, "label");
     else reader.word(text);
   }
-  const { requires, comments, labels, platform } = reader;
+  const { requires, comments, labels, platform, condition } = reader;
   requires.set("platform", platform).set("labels", labels.length > 0 ? labels : undefined);
-  const known = platform !== undefined && !platform.includes("${{");
-  return { requires, comments, platform: known ? (platform as Platform) : null };
+  return { requires, comments, condition };
 };

@@ -39,8 +39,7 @@ const ownBash = (written: string, script: string): TranslatedShell => {
 };
 
 /** The shell for a script; `written` is undefined where the workflow names none. @throws {NoEqual} */
-export const shellOf = (written: string | undefined, script: string, isWindows: boolean): TranslatedShell => {
-  if (written === undefined && isWindows) return { shell: "pwsh", prelude: "" };
+export const shellOf = (written: string | undefined, script: string): TranslatedShell => {
   switch (written) {
     case undefined:
       // Where no shell is named, GitHub runs `bash -e`.

@@ -48,7 +48,6 @@ export const readStep = (token: Token, source: Source): ReadStep => {
 export interface StepPlace {
   names: Names;
   shell: string | undefined;
-  isWindows: boolean;
   source: Source;
   marks: Marks;
 }
@@ -128,7 +127,7 @@ const runStep = (
   const written = find(token, "shell");
   const shellText = written ? textOf(written, source) : place.shell;
   const raw = textOf(find(token, "run")!, source);
-  const { shell, prelude } = shellOf(shellText, raw, place.isWindows);
+  const { shell, prelude } = shellOf(shellText, raw);
   const script = scriptOf(raw, shell ?? "bash", names);
   for (const { key } of pairsOf(token)) if (!KNOWN_KEYS.has(key)) throw new NoEqual(`\`${key}\` of a step`, "unknown");
   const out = new OutMap();

@@ -5,7 +5,7 @@ import { branchProblem } from "../domain/git-ref.ts";
 import type { BuildOrigin } from "../domain/githost/build-origin.ts";
 import { hostTargetOf } from "../domain/githost/host-target.ts";
 import type { Planned } from "../domain/pool/commands.ts";
-import { mergeRequires } from "../domain/requires.ts";
+import { mergeRequires, NO_WINDOWS } from "../domain/requires.ts";
 import { Build, BuildTrigger, RepositoryTrigger, type Trust } from "../protocol/build.ts";
 import { PathId } from "../protocol/common.ts";
 import { LIMITS } from "../protocol/limits.ts";
@@ -117,6 +117,7 @@ export const trigger = async (context: Context, wanted: Trigger, origin: Origin 
   checkRunVariables(run, target.variables, LIMITS.envVariablesBytes);
   const requires = mergeRequires(target.pipeline?.requires ?? {}, { labels: wanted.labels ?? [] });
   if (!requires) throw invalid("/labels", "contradict what the pipeline requires");
+  if (requires.platform === "windows") throw new Refusal("conflict", NO_WINDOWS);
   const id = context.newId();
   const inputs = await sealRun(context, id, run, trust);
   const asked = { ...wanted, branch, id, requires, timeoutSeconds, madeBy, isRetry: retryOf !== null, trust };

@@ -99,3 +99,23 @@ describe("a definition of several jobs in the pipeline's record", () => {
     expect((await pollForJobs(agent)).status).toBe(200);
   });
 });
+
+describe("a pipeline that requires Windows", () => {
+  it("makes no build that would wait for ever, and no definition can require it", async () => {
+    const { admin, pipeline } = await newBuildSetup();
+    const path = `/pipeline/${pipeline.id}`;
+    const definition = "requires: { platform: windows }\nsteps: [{ run: make }]";
+    const refused = await call(admin, "PUT", path, { definition });
+    expect(refused).toMatchObject({
+      status: 422,
+      body: { errors: [{ detail: "1:23: There is no agent for Windows: write macos or linux" }] },
+    });
+    expect((await call(admin, "PUT", path, { requires: { platform: "windows" } })).status).toBe(200);
+    const answer = await call(admin, "POST", "/build", { pipelineId: pipeline.id });
+    expect(answer).toMatchObject({
+      status: 409,
+      body: { detail: "There is no agent for Windows: write macos or linux" },
+    });
+    expect((await call(admin, "GET", "/build")).body).toEqual([]);
+  });
+});

@@ -8,7 +8,7 @@ import { LocatedMistake } from "../plan/located-mistake.ts";
 import type { Position } from "../plan/mistake.ts";
 import type { JobDefinition, LocatedExpression, Template } from "../plan/plan.ts";
 import { xcodeProblem } from "../plan/tool-words.ts";
-import { mergeRequires } from "../requires.ts";
+import { mergeRequires, NO_WINDOWS } from "../requires.ts";
 import type { GraphJob, Matrix } from "./graph.ts";
 import { beginning, inOneLine } from "./job-keys.ts";
 import type { PlanScope } from "./plan-scope.ts";
@@ -70,7 +70,8 @@ class JobMaker {
   #platform(template: Template): Requires["platform"] {
     const made = this.#plan.text(template, this.#scope);
     const found = PLATFORMS.find((one) => one === made);
-    return found ?? this.#refuse(`The result must be one of: ${PLATFORMS.join(", ")}`, template);
+    const problem = made === "windows" ? NO_WINDOWS : `The result must be one of: ${PLATFORMS.join(", ")}`;
+    return found ?? this.#refuse(problem, template);
   }
 
   #xcode(template: Template): string {

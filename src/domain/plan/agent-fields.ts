@@ -1,6 +1,7 @@
 import { isScalar, type Node } from "yaml";
 import { LABEL, LABEL_RULE } from "../../protocol/common.ts";
 import { LIMITS } from "../../protocol/limits.ts";
+import { NO_WINDOWS } from "../requires.ts";
 import { list } from "./list-parser.ts";
 import { field, mapping } from "./mapping-parser.ts";
 import { either, type NodeParser, type ParsedBy, type ScalarText } from "./node-parser.ts";
@@ -10,11 +11,22 @@ import { choice, flag, name, text, wholeNumber } from "./scalar-parsers.ts";
 
 const label = name(LABEL, `A label ${LABEL_RULE}`);
 
-export const PLATFORMS = ["macos", "linux", "windows"] as const;
+export const PLATFORMS = ["macos", "linux"] as const;
+const ANY_PLATFORM = choice(...PLATFORMS);
+
+const PLATFORM: typeof ANY_PLATFORM = {
+  schema: ANY_PLATFORM.schema,
+  parse(node, context) {
+    const found = context.resolve(node);
+    if (!isScalar(found) || found.value !== "windows") return ANY_PLATFORM.parse(node, context);
+    context.mistake(node, NO_WINDOWS);
+    return undefined;
+  },
+};
 
 export const REQUIRES = mapping(
   {
-    platform: field(choice(...PLATFORMS), "Operating system of the agent."),
+    platform: field(PLATFORM, "Operating system of the agent."),
     ios: field(flag, "The agent can build for iOS."),
     android: field(flag, "The agent can build for Android."),
     web: field(flag, "The agent can build for the web."),
@@ -30,7 +42,7 @@ const orTemplate = <Value>(parser: NodeParser<Value>): NodeParser<Value | Scalar
 /** `requires` where the combination of a matrix may decide: expressions may stand in all of it. */
 export const REQUIRES_OF_JOB = mapping(
   {
-    platform: field(orTemplate(choice(...PLATFORMS)), "Operating system of the agent. May use ${{ }}."),
+    platform: field(orTemplate(PLATFORM), "Operating system of the agent. May use ${{ }}."),
     ios: field(orTemplate(flag), "The agent can build for iOS. May be ${{ }}."),
     android: field(orTemplate(flag), "The agent can build for Android. May be ${{ }}."),
     web: field(orTemplate(flag), "The agent can build for the web. May be ${{ }}."),

@@ -3,8 +3,6 @@ import type { ScalarText } from "./node-parser.ts";
 import type { LocatedExpression, RequiresTemplate } from "./plan.ts";
 import type { TemplateParser } from "./template-parser.ts";
 
-export const NO_WINDOWS = "There is no agent for Windows yet: a build that needs one waits forever";
-
 /** A flag, or one expression for it. */
 export const flagOf = (
   written: boolean | ScalarText | undefined,
@@ -22,17 +20,14 @@ const platformOf = (written: (typeof PLATFORMS)[number] | ScalarText | undefined
 const labelOf = (written: ScalarText, parser: TemplateParser) => parser.template(written);
 
 /** What a job requires of its agent, with expressions in it. */
-export const requiresOf = (written: WrittenRequires | undefined, parser: TemplateParser): RequiresTemplate => {
-  if (written?.platform === "windows") parser.context.hint(written.node, NO_WINDOWS);
-  return {
-    platform: platformOf(written?.platform, parser),
-    ios: flagOf(written?.ios, parser),
-    android: flagOf(written?.android, parser),
-    web: flagOf(written?.web, parser),
-    labels: written?.labels?.map((label) => labelOf(label, parser)) ?? null,
-    xcode: null,
-  };
-};
+export const requiresOf = (written: WrittenRequires | undefined, parser: TemplateParser): RequiresTemplate => ({
+  platform: platformOf(written?.platform, parser),
+  ios: flagOf(written?.ios, parser),
+  android: flagOf(written?.android, parser),
+  web: flagOf(written?.web, parser),
+  labels: written?.labels?.map((label) => labelOf(label, parser)) ?? null,
+  xcode: null,
+});
 
 /** What the file requires for all its jobs, where a job says nothing else. */
 export const mergedRequires = (own: RequiresTemplate, outer: RequiresTemplate): RequiresTemplate => ({

@@ -11,7 +11,6 @@ import { cachesOf } from "./parse-cache.ts";
 import { checkoutOf } from "./parse-checkout.ts";
 import type { ParseContext } from "./parse-context.ts";
 import { jobsOf } from "./parse-jobs.ts";
-import { NO_WINDOWS } from "./parse-requires.ts";
 import { envOf, stepsOf } from "./parse-steps.ts";
 import { plainXcode, toolsOf } from "./parse-tools.ts";
 import {
@@ -41,7 +40,6 @@ const requiresOf = ({ requires }: StepsFile): Requires => {
 };
 
 const planOfSteps = (file: StepsFile, context: ParseContext): Plan => {
-  if (file.requires?.platform === "windows") context.hint(file.requires.node, NO_WINDOWS);
   const everywhere = new TemplateParser(context, { steps: null });
   const tools = toolsOf(file.tools, new TemplateParser(context, { steps: null, level: "plan" }));
   const xcode = plainXcode(tools, context);

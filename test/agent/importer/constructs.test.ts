@@ -108,7 +108,24 @@ const TABLE: Row[] = [
     ["label"],
   ],
   ["own runners", inJob("runs-on: [self-hosted, linux, gpu]"), ["labels: [gpu]"], ["label"]],
-  ["Windows", inJob("runs-on: windows-latest"), ["platform: windows"], ["windows"]],
+  ["Windows", inJob("runs-on: windows-latest"), ["if: false"], ["windows"]],
+  [
+    "Windows for all combinations",
+    inJob("runs-on: ${{ matrix.os }}\nstrategy: { matrix: { os: [windows-2022, windows-latest] } }"),
+    ["if: false"],
+    ["windows"],
+  ],
+  [
+    "Windows among several systems",
+    inJob(
+      "runs-on: ${{ matrix.os }}\nif: github.ref_name == 'a' || always()\nstrategy: { matrix: { os: [ubuntu-latest, windows-latest, macos-latest] } }",
+    ),
+    [
+      "platform: ${{ case(matrix.os == 'ubuntu-latest', 'linux', 'macos') }}",
+      "if: ((build.event != 'pull' && (build.tag || build.branch) == 'a') || always()) && matrix.os != 'windows-latest'",
+    ],
+    ["windows"],
+  ],
   [
     "several systems",
     inJob("runs-on: ${{ matrix.os }}\nstrategy: { matrix: { os: [ubuntu-latest, macos-latest] } }"),
@@ -196,7 +213,7 @@ const TABLE: Row[] = [
     ['>> "$MILLRACE_OUTPUT"; echo x >> $MILLRACE_PATH; cat a >> "${MILLRACE_SUMMARY}"'],
   ],
   ["a mask", steps('- run: echo "::add-mask::$X"'), ['echo "$X" >> "$MILLRACE_MASK"']],
-  ["a mask in a program", steps("- run: printf '::add-mask::%s' \"$X\""), ["# import: a step with"], ["script"]],
+  ["a mask in a program", steps("- run: printf '::add-mask::%s' \"$X\""), ["::add-mask::%s"]],
   ["a variable of the runner", steps("- run: echo $GITHUB_SHA"), ["env:\n          GITHUB_SHA: ${{ build.commit }}"]],
   ["a variable that no agent sets", steps("- run: ls $RUNNER_TOOL_CACHE"), ["$RUNNER_TOOL_CACHE"], ["script"]],
   [

@@ -172,7 +172,11 @@ describe("an expression of a job itself", () => {
     ["name: '${{ fromJSON(vars.LONG) }}'", "1:46 The text passed to fromJSON() is not JSON"],
     ["name: '${{ build }}'", "1:46 This is an object or array: write toJSON(...) to make it text"],
     ["continue-on-error: '${{ build.branch }}'", "1:59 The result must be true or false"],
-    ["requires: { platform: '${{ build.branch }}' }", "1:62 The result must be one of: macos, linux, windows"],
+    ["requires: { platform: '${{ build.branch }}' }", "1:62 The result must be one of: macos, linux"],
+    [
+      "requires: { platform: \"${{ format('windows') }}\" }",
+      "1:62 There is no agent for Windows: write macos or linux",
+    ],
     ["requires: { labels: ['${{ build.ref }}'] }", "1:61 A label must be 1 to 100 of A-Z a-z 0-9 _ . : / = -"],
     ["requires: { ios: '${{ build.branch }}' }", "1:57 The result must be true or false"],
     [

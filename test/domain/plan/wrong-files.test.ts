@@ -81,7 +81,11 @@ const WRONG: [file: string, mistakes: string[]][] = [
   ["env:\n  A: [x]\nsteps:\n  - run: a\n", ["2:6 This must be text"]],
   ["env:\n  A:\nsteps:\n  - run: a\n", ["2:3 This key has no value"]],
   ["env: A=1\nsteps:\n  - run: a\n", ["1:6 This must be a mapping, with `key: value` on each line"]],
-  ["requires: { platform: macOS }\nsteps:\n  - run: a\n", ["1:23 This must be one of: macos, linux, windows [macos]"]],
+  ["requires: { platform: macOS }\nsteps:\n  - run: a\n", ["1:23 This must be one of: macos, linux [macos]"]],
+  [
+    "requires: { platform: windows }\nsteps:\n  - run: a\n",
+    ["1:23 There is no agent for Windows: write macos or linux"],
+  ],
   ["requires: { labels: gpu }\nsteps:\n  - run: a\n", ["1:21 This must be a list, with `- ` before each item"]],
   ["requires: { labels: ['a b'] }\nsteps:\n  - run: a\n", ["1:22 A label must be 1 to 100 of A-Z a-z 0-9 _ . : / = -"]],
   [
