@@ -17,11 +17,23 @@ const COMMON = new Set([
   "localhost",
 ]);
 
-export type SecretWarning = "short" | "mask-text" | "common-word";
+export type SecretWarning = "short" | "mask-text" | "common-word" | "json";
 
-/** Warnings about a secret whose mask would hide other text in logs, or reveal the secret. */
+/** A program takes single values out of such a secret, and a mask knows only the whole and its lines. */
+const isJson = (value: string): boolean => {
+  if (!/^\s*[[{]/.test(value)) return false;
+  try {
+    JSON.parse(value);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** Warnings about a secret whose mask would hide other text in logs, reveal the secret, or miss parts of it. */
 export const secretWarnings = (value: string): SecretWarning[] => [
   ...(value.length < 4 ? (["short"] as const) : []),
   ...(/^\*+$/.test(value) ? (["mask-text"] as const) : []),
   ...(COMMON.has(value.toLowerCase()) ? (["common-word"] as const) : []),
+  ...(isJson(value) ? (["json"] as const) : []),
 ];

@@ -42,7 +42,7 @@ export const Variable = z.object({
   updatedAt: Timestamp,
   lastUsedAt: z.nullable(Timestamp),
   lastUsedBy: z.nullable(Id),
-  warnings: z.optional(z.array(z.enum(["short", "mask-text", "common-word"]))),
+  warnings: z.optional(z.array(z.enum(["short", "mask-text", "common-word", "json"]))),
 });
 export type Variable = z.infer<typeof Variable>;
 

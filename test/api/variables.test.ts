@@ -117,6 +117,8 @@ describe("POST /secrets/variables", () => {
     expect((await make("B", "***")).warnings).toEqual(["short", "mask-text"]);
     expect((await make("C", "password")).warnings).toEqual(["common-word"]);
     expect((await make("D", "long enough")).warnings).toBeUndefined();
+    expect((await make("E", ' {\n "private_key": "x" }')).warnings).toEqual(["json"]);
+    expect((await make("F", "{ no json }")).warnings).toBeUndefined();
   });
 });
 

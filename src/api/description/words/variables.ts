@@ -27,7 +27,7 @@ export const VARIABLES: Words = {
       lastUsedAt: "When a build last received the variable; null if none did.",
       lastUsedBy: "Id of the build that last received the variable; null if none did.",
       warnings:
-        "Why the masking of this secret may be poor: short, under 4 characters; mask-text, similar to the mask itself; common-word, so that logs would contain many masks. Absent where there are none.",
+        "Why the masking of this secret may be poor: short, under 4 characters; mask-text, similar to the mask itself; common-word, so that logs would contain many masks; json, whose single values are not masked when a program takes them out. Absent where there are none.",
     },
   },
   NewVariable: { is: "A variable or secret to create.", like: "Variable" },
