@@ -49,6 +49,17 @@ describe("the forms of a variable", () => {
     expect(await only()).toBeUndefined();
   });
 
+  it("warn of a secret that masks cover badly", async () => {
+    const { person, only, fields } = await stage();
+    const stored = await person.submit("/variables/new", { ...fields, value: '{ "private_key": "x" }' });
+    const changed = await person.submit(`/variables/${(await only()).id}`, { ...fields, isActive: "on", value: "ab" });
+    const warnings = [];
+    for (const { headers } of [stored, changed])
+      warnings.push((await person.open(headers.get("location")!.replace("/app", ""))).text);
+    expect(warnings[0]).toContain("not single values that a step takes out of its JSON");
+    expect(warnings[1]).toContain("so short that its mask hides");
+  });
+
   it("make what they made before of a form without these fields", async () => {
     const { person, only, fields } = await stage();
     expect((await person.submit("/variables/new", fields)).status).toBe(303);

@@ -160,8 +160,8 @@ const saveForm: Form = {
       isActive: readFlag(form, "isActive"),
       allowOverride: readFlag(form, "allowOverride"),
     });
-    await updateVariable.run(context, { ...byId(params.id), body });
-    return { to: `/app/variables/${params.id}`, notice: "saved" };
+    const { warnings } = await updateVariable.run(context, { ...byId(params.id), body });
+    return { to: `/app/variables/${params.id}`, notice: warnings?.[0] ?? "saved" };
   },
 };
 

@@ -144,9 +144,9 @@ const createForm: Form = {
       allowOverride: readFlag(form, "allowOverride"),
       description: readText(form, "description"),
     });
-    await createVariable.run(context, withBody(body));
+    const { warnings } = await createVariable.run(context, withBody(body));
     const page = ownerPage(owner);
-    return { to: page?.startsWith("/app/groups/") ? page : "/app/variables", notice: "created" };
+    return { to: page?.startsWith("/app/groups/") ? page : "/app/variables", notice: warnings?.[0] ?? "created" };
   },
 };
 
