@@ -1,4 +1,5 @@
 import type { BuildReason } from "../../protocol/build.ts";
+import type { TestSummary } from "../../protocol/test-report.ts";
 import type { Role } from "../../protocol/token.ts";
 
 /* What became of one job of a build of several. While the queue has the job, its facts are those of a build of its own. */
@@ -30,6 +31,8 @@ export interface JobEnd {
   attempt: number;
   /** Failed tries that another one followed. Absent where there were none. */
   retries?: number;
+  /** What its test reports said. Absent where there were none. */
+  tests?: TestSummary;
   /** Of the lease under which the result came; 0 where there was none. Outputs count under this fence alone. */
   fence: number;
   /** The job of an earlier build, which the build repeats, that this result was taken from. */

@@ -52,7 +52,8 @@ export const rerunOf = (old: EndedBuild, graph: JobGraph, rules: JobRules = JOB_
     graph.jobs.flatMap(({ id, key }) => {
       const known = before.get(key);
       if (anew.has(key) || !known?.end) return [];
-      const { end } = known;
+      // The reports stay with the build that sent them.
+      const { tests: _, ...end } = known.end;
       const adopted = end.adopted ?? { buildId: old.buildId, jobId: known.id, fence: end.fence };
       return [[id, { end: { ...end, adopted }, outputs: known.outputs ?? {} }]];
     }),

@@ -3,6 +3,7 @@ import { type DecisionContext, patchBuild } from "./decision.ts";
 import type { LossCause } from "./events.ts";
 import type { ActiveBuild, AgentFacts, Change, JobFacts, Outcome } from "./facts.ts";
 import { cancelReason, POOL_LIMITS } from "./rules.ts";
+import { testSummaryOf } from "./tests.ts";
 
 /** Ends the build, or the job of a build of several, with this outcome. */
 export const endBuild = (
@@ -29,8 +30,9 @@ const endNode = (
   const { agentId, attempt, lease } = job;
   const cause = outcome.status === "canceled" ? (node.stopCause ?? CANCELED) : null;
   const fence = lease?.fence ?? 0;
-  const retries = job.retries && { retries: job.retries };
-  const end = { ...outcome, cause, message, startedAt, finishedAt: now, agentId, attempt, ...retries, fence };
+  const tests = testSummaryOf(outcome, job);
+  const told = { ...(job.retries && { retries: job.retries }), ...(tests && { tests }) };
+  const end = { ...outcome, cause, message, startedAt, finishedAt: now, agentId, attempt, ...told, fence };
   return [{ kind: "node", node: { ...node, end } }];
 };
 
