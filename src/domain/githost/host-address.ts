@@ -11,9 +11,15 @@ interface Reach {
 export const canonicalHostAddress = (address: string): string =>
   URL.canParse(address) ? new URL(address).href.replace(/\/+$/, "") : address;
 
+/**
+ * Endings of names that only one network knows: what RFC 6761, 6762, 7686, 8375 and 9476 and ICANN set aside, what
+ * ICANN will not delegate because so many networks use it, and what routers, Windows and Kubernetes give by default.
+ */
+const ONE_NETWORK =
+  /(?:^|\.)(?:localhost|localdomain|local|internal|home\.arpa|test|invalid|onion|alt|corp|home|mail|lan|intranet|private|svc|cluster)$/;
+
 /** A name that other machines find: not an address, not this machine, not a name of one network only. */
-const isPublicName = (host: string): boolean =>
-  /^[a-z0-9.-]+\.[a-z][a-z0-9-]*$/.test(host) && !/(?:^|\.)(?:localhost|local|internal)$/.test(host);
+const isPublicName = (host: string): boolean => /^[a-z0-9.-]+\.[a-z][a-z0-9-]*$/.test(host) && !ONE_NETWORK.test(host);
 
 /** Why requests with a token may not go to this address, or to pages below it; null when they may. */
 export const hostAddressProblem = (address: string, { protocols, ownOrigin }: Reach): string | null => {

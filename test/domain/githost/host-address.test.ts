@@ -33,6 +33,17 @@ it("allows only names of hosts that others find, by https", () => {
   expect(allowed).toBeGreaterThan(50);
 });
 
+it.each([
+  ...["printer.lan", "kubernetes.default.svc", "api.default.svc.cluster.local", "db.corp", "router.home.arpa"],
+  ...["x.localdomain", "git.internal", "git.local", "a.localhost", "git.home", "git.test", "git.intranet", "x.onion"],
+])("refuses %s, a name of one network", (host) => {
+  expect(problem(`https://${host}`)).toBe("must have the public name of a host");
+});
+
+it.each(["git.lan.example", "corp.dev", "local.org", "svc.cloud", "git.example"])("allows %s", (host) => {
+  expect(problem(`https://${host}`)).toBeNull();
+});
+
 it("keeps the API of what it allows at the host, and canonical addresses as they are", () => {
   fc.assert(
     fc.property(address, fc.constantFrom("github", "gitlab", "gitea"), (text, kind) => {
