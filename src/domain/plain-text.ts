@@ -3,9 +3,3 @@ const CONTROLS = /[\x00-\x08\x0b-\x1f\x7f]/g;
 
 /** A text of a log without escape sequences and control characters; line breaks and tabs stay. */
 export const plainText = (text: string): string => text.replace(ESCAPES, "").replace(CONTROLS, "");
-
-/** What a terminal shows of a line at its end: it overwrites what is before a carriage return. */
-export const settledLine = (line: string): string => {
-  const settled = line.replace(/\r+$/, "");
-  return settled.slice(settled.lastIndexOf("\r") + 1);
-};

@@ -9,6 +9,7 @@ import { plainText } from "../domain/plain-text.ts";
 import type { Build, Step } from "../protocol/build.ts";
 import type { JobOfBuild } from "../protocol/build-job.ts";
 import type { BuildJob } from "../protocol/job-record.ts";
+import { settledLine } from "../protocol/settled-line.ts";
 import { findJob, findLogOfJob } from "./build-jobs.ts";
 import { findRecord } from "./builds.ts";
 import type { Context } from "./core/context.ts";
@@ -96,11 +97,11 @@ const readStep = async (context: Context, { steps, log }: Ran, step: Step): Prom
     const { size } = await readFound(context, log, { start: 0, end: 0 });
     const until = Math.min(end ?? size, size);
     const { body } = await readFound(context, log, { start: Math.max(start, until - LOG_BYTES), end: until });
-    const text = plainText((await new Response(body).text()).replaceAll("\r\n", "\n"));
+    const text = await new Response(body).text();
     return text
       .split("\n")
       .slice(-LOG_LINES)
-      .map((one) => one.slice(0, LINE_CHARACTERS));
+      .map((one) => plainText(settledLine(one)).slice(0, LINE_CHARACTERS));
   } catch (error) {
     if (error instanceof Refusal && error.kind === "not-found") return null;
     throw error;

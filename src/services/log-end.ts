@@ -1,4 +1,5 @@
 import { plainText } from "../domain/plain-text.ts";
+import { settledLine } from "../protocol/settled-line.ts";
 import type { Context } from "./core/context.ts";
 import { Refusal } from "./core/refusal.ts";
 import type { Logged } from "./log-places.ts";
@@ -37,5 +38,6 @@ export const tailOf = (end: LogPart | null): string | null => {
   if (end === null) return null;
   const cut = Math.max(0, end.bytes.length - TAIL_BYTES);
   const text = new TextDecoder().decode(end.bytes.subarray(cut));
-  return plainText(cut + end.start > 0 ? text.slice(text.indexOf("\n") + 1) : text);
+  const whole = cut + end.start > 0 ? text.slice(text.indexOf("\n") + 1) : text;
+  return plainText(whole.split("\n").map(settledLine).join("\n"));
 };

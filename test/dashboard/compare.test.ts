@@ -77,7 +77,7 @@ describe("a build that failed, compared with the last green one", () => {
     const failed = await run(
       setup,
       "failed",
-      `13:00:09 ran 1,205 tests\n${HOSTILE[0]}\n\u001b[31mexpected a to be b\u001b[0m\n`,
+      `13:00:09 ran 1,205 tests\n${HOSTILE[0]}\n10%\r\u001b[31mexpected a to be b\u001b[0m\r\u001b[0m\n`,
       9,
     );
     const person = await personWith(admin);

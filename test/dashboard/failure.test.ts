@@ -43,6 +43,11 @@ describe("the page of a failed build", () => {
     expect(band(page.text)).toContain('href="#at-29"');
   });
 
+  it("shows the last lines of the log as a terminal does, where scripts are off", async () => {
+    const { page } = await failed("10%\rError: disk full\r\x1b[0m\r\nno\b\bgone\n");
+    expect(page.text).toContain("fetched the commit\nError: disk full\ngone\n");
+  });
+
   it("reads no line of the steps before and behind", async () => {
     const { page } = await failed("Error: own\n", "Error: of another step\n".repeat(10_000));
     expect(band(page.text)).toContain("Error: own");

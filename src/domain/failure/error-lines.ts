@@ -1,4 +1,5 @@
-import { plainText, settledLine } from "../plain-text.ts";
+import { settledLine } from "../../protocol/settled-line.ts";
+import { plainText } from "../plain-text.ts";
 
 /** How programs begin the line that says what went wrong. */
 const SAYS_WHY = [

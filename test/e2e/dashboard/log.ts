@@ -9,6 +9,7 @@ const FILE = `steps:
   - name: breaks
     run: |
       echo "the needle is here"
+      printf '10%%\\rbuilding |\\b/\\b-\\bhalf\\r\\033[0m\\n'
       exit 3
 `;
 
@@ -25,7 +26,12 @@ export const log = (stage: Stage) => {
     await page.locator(".excerpt").getByText("the needle is here").waitFor();
     expect(await page.getByText(`line ${LINES} of the log`).count()).toBe(0);
 
+    expect(await page.locator(".log-text").allTextContents()).toContain("building half");
+    expect(await page.locator(".excerpt code").allTextContents()).toContain("building half");
+
     const field = page.getByLabel("Search the log");
+    await field.fill("building half");
+    await page.getByText("1 of 1", { exact: true }).waitFor();
     await field.fill("line 4242");
     await page.getByText("1 of 11").waitFor();
     await page.getByText("line 4242 of the log").waitFor();

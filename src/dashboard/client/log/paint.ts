@@ -1,4 +1,5 @@
 import Anser from "anser";
+import { afterBackspaces, settledFrom, settledLine } from "../../../protocol/settled-line.ts";
 import { colourAfter } from "./colours.ts";
 import { markLinks, splitAtLinks } from "./links.ts";
 import { cssOf, inBothThemes, type Rgb, readableOn } from "./readable.ts";
@@ -13,13 +14,9 @@ export const MOST_CHARACTERS = 20_000;
 /** Characters of a line that are searched for these; the others may be escape sequences. */
 const MOST_READ = 16 * MOST_CHARACTERS;
 
-/** The index after the last carriage return: a terminal overwrites what is before it. */
-const visibleFrom = (text: string): number => text.replace(/\r+$/, "").lastIndexOf("\r") + 1;
-
 /** The text of a line as a terminal shows it, without colours. */
 export const plainText = (text: string): string =>
-  text
-    .slice(visibleFrom(text))
+  settledLine(text)
     .replace(/\x1b\[[0-?]*[ -/]*[@-~]/g, "")
     .replace(OTHER_ESCAPES, "")
     .replace(CONTROLS, "")
@@ -97,9 +94,9 @@ interface PaintedLine {
 
 /** A line as text nodes, links and coloured spans. `before` is the sequence of the colours in which it begins. */
 export const paintLine = (text: string, needle: string, before = ""): PaintedLine => {
-  const from = visibleFrom(text);
+  const from = settledFrom(text);
   const on = colourAfter(before, text.slice(0, from));
-  const { text: marked, links } = markLinks(text.slice(from, from + MOST_READ).replace(MARKS, ""));
+  const { text: marked, links } = markLinks(afterBackspaces(text.slice(from, from + MOST_READ)).replace(MARKS, ""));
   const line = marked.replace(OTHER_ESCAPES, "").replace(CONTROLS, "");
   const parts = Anser.ansiToJson(on + line, { json: true, use_classes: true, remove_empty: true });
   let room = MOST_CHARACTERS;

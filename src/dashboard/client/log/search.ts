@@ -23,7 +23,7 @@ export const searchLog = async (
   for (let { from } = range; from < range.to && isWanted(); from += LINES_AT_ONCE) {
     const to = Math.min(range.to, from + LINES_AT_ONCE);
     const text = store.text(from, to);
-    if (text.includes("\x1b") || text.toLowerCase().includes(needle)) {
+    if (/[\x1b\b]/.test(text) || text.toLowerCase().includes(needle)) {
       const lines = text.split("\n");
       for (let at = 0; at < to - from; at += 1) {
         if (
