@@ -1,30 +1,21 @@
 import { settledLine } from "../../protocol/settled-line.ts";
 import { plainText } from "../plain-text.ts";
+import { COMPLAINS, SAYS_WHERE, SAYS_WHY } from "./error-patterns.ts";
 
-/** How programs begin the line that says what went wrong. */
-const SAYS_WHY = [
-  /^\s*(?:[\w.$]+\.)?\w*(?:Error|Exception)\b(?:\s*\[\w+\])?: \S/,
-  /^\s*(?:\S+: )?(?:fatal|fatal error|error)(?:\[\w+\])?:(?: |$)/i,
-  /\bpanic(?:ked at|:)/,
-  /^(?:##\[error\]|::error\b)/,
-  /\berror(?: TS\d+|\[E\d+\])?: \S/,
-  /^E {3,}\S/,
-  /\bexpected\b.+\b(?:to (?:be|equal|have|match|contain)|but (?:got|was|found))\b/i,
-];
-/** How they begin the line that says which part failed. */
-const SAYS_WHERE = [/^\s*(?:---\s+)?FAIL(?:ED|URE)?\b(?!\s*[:=]?\s*0\b)/, /^\s*(?:✕|✗|✘|×|●|not ok)\s/];
 /** A person would have to read further for the cause. */
 const WARNS = /\b0 (?:errors?|failed|failures?)\b|\bwarning\b/i;
+/** What other programs write before the lines of those that they run: the builds of Docker, the frames of Terraform. */
+const BEFORE = /^(?:#\d+ (?:\d+\.\d+ )?|│ )/;
 const RED = /\x1b\[(?:[\d;]*;)?(?:31|91)m\s*[^\s\x1b]/;
 
-/** How surely a line tells why a step failed: 3 names the cause, 2 the part that failed, 1 is only red, 0 does not. */
+/** How surely a line tells why a step failed: 3 names the cause, 2 the part that failed, 1 is only red or a complaint, 0 does not. */
 export const errorRank = (line: string): 0 | 1 | 2 | 3 => {
   const raw = settledLine(line);
-  const text = plainText(raw).slice(0, 1000);
+  const text = plainText(raw).slice(0, 1000).replace(BEFORE, "").trimEnd();
   if (WARNS.test(text)) return 0;
   if (SAYS_WHY.some((pattern) => pattern.test(text))) return 3;
   if (SAYS_WHERE.some((pattern) => pattern.test(text))) return 2;
-  return RED.test(raw) ? 1 : 0;
+  return COMPLAINS.test(text) || RED.test(raw) ? 1 : 0;
 };
 
 /** The line of a log at a byte. */

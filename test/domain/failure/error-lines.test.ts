@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { errorRank, excerptOf, failedLineOf, type LogLine } from "../../../src/domain/failure/error-lines.ts";
+import { ENDINGS, ORDINARY } from "./real-endings.ts";
 
 const linesOf = (texts: string[]): LogLine[] => {
   let offset = 0;
@@ -99,6 +100,13 @@ describe("the line that lists show", () => {
   ])("%s", (_name, log, line) => {
     expect(failedLineOf(log)).toBe(line);
   });
+
+  it.each(Object.entries(ENDINGS))("is what says why %s fails", (_program, ending) => {
+    const [, line] = /^>>(.*)$/m.exec(ending) ?? [];
+    expect(failedLineOf(`$ run\n${ending.replace(/^>>/m, "")}\n`)).toBe(line?.trim());
+  });
+
+  it.each(ORDINARY.split("\n"))("is not %j", (line) => expect(failedLineOf(line)).toBeNull());
 
   it("is never half a character", () => {
     expect(failedLineOf(`Error: ${"x".repeat(192)}\u{1f600}`)?.isWellFormed()).toBe(true);
