@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { LIMITS } from "../protocol/limits.ts";
 import { type HostRequest, hostFetch } from "./host-fetch.ts";
 import { HostProblem } from "./host-problem.ts";
+import { type Answer, isLimited } from "./rate-limit.ts";
 
 /** What the requests of one kind of host have in common. */
 export interface HostManner {
@@ -22,13 +23,9 @@ interface Asked extends Omit<HostRequest, "headers"> {
 }
 
 /** A host answers 404 for what the token may not see as well. */
-const refusalOf = (
-  { name: host, proof = "token" }: HostManner,
-  status: number,
-  isLimited: boolean,
-  right: string,
-): HostProblem => {
-  if (isLimited) return new HostProblem("away", `${host} takes no more requests for a while: repeat it later.`);
+const refusalOf = ({ name: host, proof = "token" }: HostManner, answer: Answer, right: string): HostProblem => {
+  const { status } = answer;
+  if (isLimited(answer)) return new HostProblem("away", `${host} takes no more requests for a while: repeat it later.`);
   if (status === 401) return new HostProblem("token", `${host} does not accept the ${proof}.`);
   if (status === 403) return new HostProblem("right", `The ${proof} lacks a right at ${host}: give it ${right}.`);
   if (status === 404 || status === 410) {
@@ -44,8 +41,7 @@ const send = async (manner: HostManner, { right, isList, ...request }: Asked) =>
   const answer = await hostFetch(apiUrl, { ...request, headers }, isList && LIMITS.hostListBytes);
   if ("unreachable" in answer) throw new HostProblem("away", `${name} cannot be reached: ${answer.unreachable}.`);
   const { status } = answer;
-  const isLimited = status === 429 || (status === 403 && answer.headers.get("X-RateLimit-Remaining") === "0");
-  if (status < 200 || status > 299) throw refusalOf(manner, status, isLimited, right);
+  if (status < 200 || status > 299) throw refusalOf(manner, answer, right);
   return answer;
 };
 

@@ -80,21 +80,25 @@ describe.each(KINDS)("a client of %s", (kind) => {
   });
 
   it("says what is wrong in sentences that quote nothing", async () => {
-    const faults: [HostFault["answer"], RegExp, HostFault?][] = [
+    const isLimited = /takes no more requests/;
+    const faults: [HostFault["answer"], RegExp, Partial<HostFault>?][] = [
       [401, /does not accept the token/],
       [403, /lacks a right at .*: give it/],
       [404, /does not find it, or hides it/],
       [422, /refuses the request \(422\)/],
-      [429, /takes no more requests/],
+      [429, isLimited],
+      [403, isLimited, { headers: { "Retry-After": "60", "X-RateLimit-Remaining": "4123" } }],
+      [403, isLimited, { headers: { "X-RateLimit-Remaining": "0" } }],
+      [403, isLimited, { body: '{"message": "You have exceeded a secondary rate limit. canary"}' }],
       [500, /an error of its own \(500\)/],
       ["html", /is not the API of/],
       ["large", /is not the API of/],
       ["elsewhere", /redirects to another host/],
       ["loop", /redirects again and again/],
     ];
-    for (const [answer, sentence] of faults) {
+    for (const [answer, sentence, more] of faults) {
       const body = `<b>${TOKEN} ${HOOK.secret}</b>`;
-      const { client } = await connected(kind, { faults: [{ on: "", answer, body }] });
+      const { client } = await connected(kind, { faults: [{ on: "", answer, body, ...more }] });
       const calls = [() => client.account(), () => client.createHook(SHOP, HOOK), () => client.repositories(1, 2)];
       for (const call of calls) {
         const said = await sentenceOf(call());

@@ -2,8 +2,9 @@ import { approvalName } from "../../domain/githost/approval-name.ts";
 import type { Status } from "../../domain/githost/status.ts";
 import { pathOf } from "../ask.ts";
 import type { HostRequest } from "../host-fetch.ts";
+import type { Answer } from "../rate-limit.ts";
 import { GITHUB_STATUSES, githubHeaders } from "./github.ts";
-import { type Answer, fieldsOf, outcomeOf } from "./outcome.ts";
+import { fieldsOf, outcomeOf } from "./outcome.ts";
 import type { StatusHost } from "./status-host.ts";
 
 /* GitHub's own limits, in characters. */

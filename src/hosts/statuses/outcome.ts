@@ -1,11 +1,8 @@
 import type { Outcome } from "../../domain/githost/status-answers.ts";
 import type { HostAnswer } from "../host-fetch.ts";
-
-/** An answer of the host, whatever it is. */
-export type Answer = Exclude<HostAnswer, { unreachable: string }>;
+import { type Answer, isLimited } from "../rate-limit.ts";
 
 const SECOND = 1_000;
-const LIMITED_TEXT = /rate limit|abuse detection/i;
 
 /** What the hosts have in common. `now` is in milliseconds since 1970. */
 export const outcomeOf = (answer: HostAnswer, now: number): Outcome => {
@@ -15,7 +12,7 @@ export const outcomeOf = (answer: HostAnswer, now: number): Outcome => {
   const { status } = answer;
   if (status >= 200 && status < 300) return accepted(answer);
   if (status === 401) return { kind: "unauthorized", reason: "The git host does not accept the token." };
-  if (status === 429 || (status === 403 && isLimited(answer))) {
+  if (isLimited(answer)) {
     return { kind: "limited", until: pauseOf(answer, now), reason: "The git host takes no more requests for a while." };
   }
   if (status === 403) return { kind: "forbidden", reason: "The token may not set statuses here." };
@@ -59,9 +56,6 @@ export const fieldsOf = ({ body }: Answer): Record<string, unknown> | null => {
     return null;
   }
 };
-
-const isLimited = ({ headers, body }: Answer): boolean =>
-  headers.has("Retry-After") || headers.get("X-RateLimit-Remaining") === "0" || LIMITED_TEXT.test(body);
 
 /** `Retry-After` has seconds or a date (RFC 9110, 10.2.3); GitHub's reset is a time in seconds. */
 const pauseOf = ({ headers }: Answer, now: number): number | null => {

@@ -1,7 +1,7 @@
 import type { Status } from "../../domain/githost/status.ts";
 import type { Outcome } from "../../domain/githost/status-answers.ts";
 import type { HostAnswer, HostRequest } from "../host-fetch.ts";
-import type { Answer } from "./outcome.ts";
+import type { Answer } from "../rate-limit.ts";
 
 /** How a kind of git host is told a status. */
 export interface StatusHost {
