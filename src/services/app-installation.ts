@@ -7,7 +7,7 @@ import { type HookOutcome, InstalledConnection } from "../protocol/connection.ts
 import { LIMITS } from "../protocol/limits.ts";
 import { appOf } from "./app-proof.ts";
 import { onlyPlace } from "./app-sealing.ts";
-import { hookedRepositories, ofEach, removedAt } from "./connection-hooks.ts";
+import { hookedRepositories, ofEach, removeHook } from "./connection-hooks.ts";
 import { auditDetail, connectionRecord, findConnection } from "./connections.ts";
 import { versioned } from "./core/answer.ts";
 import { commit } from "./core/commit.ts";
@@ -48,9 +48,9 @@ const removeFormerHooks = async (context: Context, row: ConnectionRow): Promise<
   const seen = rows.length > 0 ? await seenBy(context, row) : new Set<number>();
   return ofEach(rows, async (one) => {
     if (!seen.has(one.gitHostRepoId)) return UNSEEN;
-    const problem = await removedAt(client, one);
-    if (problem === null) await forgetHook(context, one);
-    return problem;
+    await removeHook(client, one);
+    await forgetHook(context, one);
+    return null;
   });
 };
 

@@ -16,21 +16,16 @@ import type { RepositoryRow } from "./repositories.ts";
 const GONE = "The host has no hook of this connection: connect the repository again.";
 const OLDER = "The host has a hook with an older address: rotate the connection, or connect the repository again.";
 
-/** Why the host does not send to us of this repository; null where it does. */
+/** Why the host does not send to us of this repository; null where it does. @throws HostProblem */
 const hookProblem = async (
   client: HostClient,
   row: ConnectionRow,
   { url }: HookSettings,
   { gitHostRepoId, fullName }: RepositoryRow,
 ): Promise<string | null> => {
-  try {
-    const hook = ownHook(await client.hooks({ id: gitHostRepoId, fullName }), row);
-    if (!hook) return GONE;
-    return hook.url === url ? hook.trouble : OLDER;
-  } catch (error) {
-    if (error instanceof HostProblem) return error.message;
-    throw error;
-  }
+  const hook = ownHook(await client.hooks({ id: gitHostRepoId, fullName }), row);
+  if (!hook) return GONE;
+  return hook.url === url ? hook.trouble : OLDER;
 };
 
 type AtHost = Pick<ConnectionCheck, "problem" | "account" | "scopes" | "missing" | "hooks">;

@@ -19,9 +19,10 @@ import { tellRevoked } from "./revocations.ts";
 
 type RepositoryRow = typeof repository.$inferSelect;
 
-/** Hooks that one request changes or asks for, and how many at once: a Worker may make a thousand requests. */
+/** Hooks that one request changes or asks for: a Worker may make a thousand requests. */
 const MOST_HOOKS = 100;
-const AT_ONCE = 10;
+/** So often in a row the host may be away before it is asked no more: each time may take ten seconds. */
+const MOST_AWAY = 2;
 
 /** The hook that this connection made, of whatever generation and under whatever name of the service. */
 export const ownHook = (hooks: HostHook[], { orgId, kind, id }: ConnectionRow): HostHook | undefined =>
@@ -51,38 +52,39 @@ export const hookedRepositories = (db: Database, { orgId, id }: Pick<ConnectionR
     .orderBy(repository.id)
     .limit(MOST_HOOKS + 1);
 
-/** Asks the host for each repository, a few at a time. What is beyond the limit is told as not done. */
+/**
+ * Asks the host for each repository, one after the other: GitHub limits who asks at once. What is beyond the limit, and
+ * all that follows after the host was away, is told as not done.
+ * @param problemFor Null where it worked. @throws what is no HostProblem
+ */
 export const ofEach = async (
   rows: RepositoryRow[],
   problemFor: (row: RepositoryRow) => Promise<string | null>,
 ): Promise<HookOutcome[]> => {
   const outcomes: HookOutcome[] = [];
-  for (let from = 0; from < rows.length; from += AT_ONCE) {
-    const some = rows.slice(from, from + AT_ONCE);
-    const problems = await Promise.all(
-      some.map((row) => (from >= MOST_HOOKS ? "Not done: too many at once." : problemFor(row))),
-    );
-    outcomes.push(
-      ...some.map(({ id, fullName }, at) => ({ repositoryId: id, fullName, problem: problems[at] ?? null })),
-    );
+  let [away, reason] = [0, ""];
+  const attempt = async (row: RepositoryRow): Promise<string | null> => {
+    if (outcomes.length >= MOST_HOOKS) return "Not done: too many at once.";
+    if (away >= MOST_AWAY) return `Not done: ${reason}`;
+    try {
+      const problem = await problemFor(row);
+      away = 0;
+      return problem;
+    } catch (error) {
+      if (!(error instanceof HostProblem)) throw error;
+      [away, reason] = [error.kind === "away" ? away + 1 : 0, error.message];
+      return reason;
+    }
+  };
+  for (const row of rows) {
+    outcomes.push({ repositoryId: row.id, fullName: row.fullName, problem: await attempt(row) });
   }
   return outcomes;
 };
 
-/** Null where it worked, else the host's reason in our words. */
-const attempt = async (work: () => Promise<unknown>): Promise<string | null> => {
-  try {
-    await work();
-    return null;
-  } catch (error) {
-    if (error instanceof HostProblem) return error.message;
-    throw error;
-  }
-};
-
-/** @returns null where the host has it no more, else the reason in our words */
-export const removedAt = (client: HostClient, row: RepositoryRow): Promise<string | null> =>
-  attempt(() => client.deleteHook(nameOf(row), row.hostHookId ?? ""));
+/** @throws HostProblem where the host may still have it */
+export const removeHook = (client: HostClient, row: RepositoryRow): Promise<void> =>
+  client.deleteHook(nameOf(row), row.hostHookId ?? "");
 
 /** What became of hooks that nobody needs: how many are gone, and the repositories whose host still has one. */
 interface Unhooked {
@@ -97,7 +99,11 @@ export const removeHooks = async (
   rows: RepositoryRow[],
 ): Promise<Unhooked> => {
   const client = await hookClientOf(holder, row).catch(() => null);
-  const outcomes = await ofEach(rows, async (one) => (client ? removedAt(client, one) : "There is no token."));
+  const outcomes = await ofEach(rows, async (one) => {
+    if (!client) return "There is no token.";
+    await removeHook(client, one);
+    return null;
+  });
   const left = outcomes.filter(({ problem }) => problem !== null).map(({ fullName }) => fullName);
   return { removed: outcomes.length - left.length, left };
 };
@@ -129,12 +135,11 @@ const registerAll = async (context: Context, row: ConnectionRow): Promise<HookOu
   if (!client) return [];
   const [rows] = await context.db.run(hookedRepositories(context.db.sql, row));
   const settings = await settingsOf(context, row);
-  return ofEach(rows, (one) =>
-    attempt(async () => {
-      const hostHookId = await registerHook(client, row, nameOf(one), settings);
-      if (hostHookId !== one.hostHookId) await context.db.run(keepHook(context, one, hostHookId));
-    }),
-  );
+  return ofEach(rows, async (one) => {
+    const hostHookId = await registerHook(client, row, nameOf(one), settings);
+    if (hostHookId !== one.hostHookId) await context.db.run(keepHook(context, one, hostHookId));
+    return null;
+  });
 };
 
 /**

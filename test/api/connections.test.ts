@@ -79,6 +79,25 @@ describe.each(KINDS)("a connection to %s by token", (kind) => {
     expect(again.body).toMatchObject({ hookGeneration: 3, hooks: [{ problem: expect.stringContaining("500") }] });
   });
 
+  it("asks the host for one hook after the other, and no more once it is away", async () => {
+    const { admin, path, host } = await connectedTo(kind);
+    for (const hostRepoId of [41, 42, 43]) await created(admin, `${path}/repository`, { hostRepoId });
+    const rotation = async () => {
+      const { length } = (await host.seen()).requests;
+      const { body } = await call(admin, "POST", `${path}/rotate`);
+      const methods = (await host.seen()).requests.slice(length).map(({ method }) => method);
+      return { methods, problems: body.hooks.map(({ problem }: { problem: string | null }) => problem) };
+    };
+    const change = kind === "gitlab" ? "PUT" : "PATCH";
+    const all = ["GET", change, "GET", change, "GET", change];
+    expect(await rotation()).toEqual({ methods: all, problems: [null, null, null] });
+    const isLimited = expect.stringMatching(/^\w+ takes no more requests/);
+    await host.change({ faults: [{ on: "GET", answer: 403, headers: { "Retry-After": "60" } }] });
+    const tried = await rotation();
+    expect(tried.methods).toEqual(["GET", "GET"]);
+    expect(tried.problems).toEqual([isLimited, isLimited, expect.stringMatching(/^Not done: \w+ takes no more/)]);
+  });
+
   it("is tried: the hook that is gone, switched to another address, or fine", async () => {
     const { admin, path, host } = await connectedTo(kind);
     await created(admin, `${path}/repository`, { hostRepoId: 41 });
