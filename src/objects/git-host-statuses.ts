@@ -1,4 +1,4 @@
-import { type HostReport, isOver, withoutPhases } from "../domain/githost/host-report.ts";
+import { type HostReport, isOver, withoutPhases, withoutRef } from "../domain/githost/host-report.ts";
 import { cutOff, type Due, nextStatus, sentOf } from "../domain/githost/next-status.ts";
 import { closed, reported } from "../domain/githost/report-status.ts";
 import { statusOf } from "../domain/githost/status.ts";
@@ -7,6 +7,7 @@ import { STATUS_RULES } from "../domain/githost/status-rules.ts";
 import {
   AT_EASE,
   type Commit,
+  type CommitName,
   commitKey,
   REPOSITORY_CONTEXT,
   type Sent,
@@ -19,6 +20,12 @@ import type { HostStore } from "./git-host-store.ts";
 const INLINE_MS = 1_200;
 /** Milliseconds between two cleanups of old rows. */
 const TIDY_MS = 60 * 60_000;
+
+/** What a host keeps apart: how far a build is, and each branch and tag of a commit. */
+interface Hearing {
+  hearsPhases: boolean;
+  hasRefs: boolean;
+}
 
 /** What is told to the host of one connection: in memory what has not ended, on disk all of it. */
 export class HostStatuses {
@@ -48,18 +55,30 @@ export class HostStatuses {
   }
 
   /** A commit that is known, ended or not. */
-  commit(repoId: number, sha: string): Commit | undefined {
-    const key = commitKey({ repoId, sha });
-    return this.#unsaved.get(key) ?? this.#state.commits.get(key) ?? this.#store.commit(repoId, sha);
+  #commit(name: CommitName): Commit | undefined {
+    const key = commitKey(name);
+    return this.#unsaved.get(key) ?? this.#state.commits.get(key) ?? this.#store.commit(name);
+  }
+
+  /** The same on each of its refs. */
+  onEachRef(repoId: number, sha: string): Commit[] {
+    return this.#store.onEachRef(repoId, sha).map((stored) => this.#commit(stored) ?? stored);
+  }
+
+  /** The report as the host hears it. What an earlier release began without a ref ends without one. */
+  #heard(told: HostReport, { hearsPhases, hasRefs }: Hearing): HostReport {
+    const whole = withoutRef(hearsPhases ? told : withoutPhases(told));
+    const isBegun = () => this.#commit(whole)?.own.some(({ wanted }) => wanted.buildId === told.buildId);
+    return !hasRefs || isBegun() ? whole : { ...whole, ref: told.ref };
   }
 
   /** Takes reports in, in one transaction. */
-  report(reports: HostReport[], hearsPhases: boolean, now: number): void {
+  report(reports: HostReport[], hearing: Hearing, now: number): void {
     const changed = new Map<string, Commit>();
     for (const told of reports) {
-      const report = hearsPhases ? told : withoutPhases(told);
+      const report = this.#heard(told, hearing);
       const key = commitKey(report);
-      const known = changed.get(key) ?? this.commit(report.repoId, report.sha);
+      const known = changed.get(key) ?? this.#commit(report);
       const commit = reported(known, report, now, STATUS_RULES);
       if (commit && commit !== known) changed.set(key, closed(commit, now, STATUS_RULES));
     }

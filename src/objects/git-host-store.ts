@@ -1,6 +1,15 @@
 import { boundedNote, type DeliveryNote } from "../domain/githost/delivery-note.ts";
 import type { Remembered } from "../domain/githost/missed-deliveries.ts";
-import { AT_EASE, type Commit, commitKey, linesOf, type Pace } from "../domain/githost/statuses.ts";
+import {
+  AT_EASE,
+  type Commit,
+  type CommitName,
+  commitKey,
+  linesOf,
+  type Pace,
+  shaAndRef,
+} from "../domain/githost/statuses.ts";
+import type { HostKind } from "../protocol/connection.ts";
 import { LIMITS } from "../protocol/limits.ts";
 
 /** Milliseconds for which a commit is kept after its end, and one that goes on after the last change. */
@@ -10,7 +19,10 @@ const ABANDONED_MS = 30 * 24 * 60 * 60_000;
 const MISSED_MS = 4 * 24 * 60 * 60_000;
 const MOST_COMMITS = 10_000;
 
-/** `open` is 1 until a commit has ended; `given_up` is when a status of it was given up last. */
+/**
+ * `sha` goes on with a space and the ref where a commit has one. `open` is 1 until a commit has ended; `given_up` is when
+ * a status of it was given up last.
+ */
 const TABLES = `
 CREATE TABLE IF NOT EXISTS commits (repo INTEGER, sha TEXT, open INTEGER NOT NULL, at INTEGER NOT NULL, given_up INTEGER,
   facts TEXT NOT NULL, PRIMARY KEY (repo, sha)) WITHOUT ROWID;
@@ -26,6 +38,8 @@ interface Meta {
   /** Where the service was reached last. */
   origin: string;
   pace: Pace;
+  /** What the connection is, as it was read last; absent before release 0.12.0. */
+  kind: HostKind;
   /** Whether the connection is one of a GitHub App, which makes check runs. */
   isApp: boolean;
   /** When to look next for deliveries that did not arrive. */
@@ -58,17 +72,26 @@ export class HostStore {
   }
 
   #saveOne(commit: Commit, now: number): void {
-    const { repoId, sha, endedAt } = commit;
+    const { repoId, endedAt } = commit;
+    const open = endedAt === null ? 1 : 0;
     const givenUp = linesOf(commit).map((line) => line.givenUp?.at ?? 0);
     this.#sql.exec(
       "INSERT OR REPLACE INTO commits VALUES (?, ?, ?, ?, ?, ?)",
-      ...[repoId, sha, endedAt === null ? 1 : 0, endedAt ?? now, Math.max(...givenUp) || null, JSON.stringify(commit)],
+      ...[repoId, shaAndRef(commit), open, endedAt ?? now, Math.max(...givenUp) || null, JSON.stringify(commit)],
     );
   }
 
-  commit(repoId: number, sha: string): Commit | undefined {
-    const [row] = this.#sql.exec("SELECT facts FROM commits WHERE repo = ? AND sha = ?", repoId, sha);
+  commit(name: CommitName): Commit | undefined {
+    const query = "SELECT facts FROM commits WHERE repo = ? AND sha = ?";
+    const [row] = this.#sql.exec(query, name.repoId, shaAndRef(name));
     return row && JSON.parse(String(row.facts));
+  }
+
+  /** The commit on each of its refs. */
+  onEachRef(repoId: number, sha: string): Commit[] {
+    // What follows a space in the order of characters is `!`.
+    const query = "SELECT facts FROM commits WHERE repo = ? AND sha >= ? AND sha < ?";
+    return [...this.#sql.exec(query, repoId, sha, `${sha}!`)].map(({ facts }) => JSON.parse(String(facts)));
   }
 
   /** The commits that have not ended. A scan: an index would be one more row to write for each commit. */

@@ -70,7 +70,7 @@ export class GitHost extends DurableObject<Env> {
     if (this.#connection.isSilent) return { hearsPhases: false };
     await this.#meet();
     const hearsPhases = this.#isApp;
-    this.#statuses.report(reports, hearsPhases, Date.now());
+    this.#statuses.report(reports, { hearsPhases, hasRefs: this.#store.meta("kind") === "gitlab" }, Date.now());
     await this.#schedule();
     return { hearsPhases };
   }
@@ -83,7 +83,7 @@ export class GitHost extends DurableObject<Env> {
   /** At its first call the object learns its name and what its connection is: an alarm knows neither. */
   async #meet(): Promise<void> {
     const { name } = this.ctx.id;
-    if (!name || this.#store.meta("name") !== null) return;
+    if (!name || this.#store.meta("kind") !== null) return;
     this.#store.setMeta("name", name);
     await this.#read().catch((error) => console.warn("host: the connection could not be read yet", error));
   }
@@ -111,6 +111,7 @@ export class GitHost extends DurableObject<Env> {
 
   async #read(): Promise<Known> {
     const known = await this.#connection.read(this.#name);
+    if (known.state === "open") this.#store.setMeta("kind", known.kind);
     const isApp = known.state === "open" && known.app !== null;
     if (isApp === this.#isApp) return known;
     this.#store.setMeta("isApp", isApp);
@@ -176,8 +177,7 @@ export class GitHost extends DurableObject<Env> {
 
   /** What became of the statuses of a commit. */
   async statuses(repoId: number, sha: string): Promise<StatusView[]> {
-    const commit = this.#statuses.commit(repoId, sha);
-    return commit ? statusViews(commit) : [];
+    return this.#statuses.onEachRef(repoId, sha).flatMap(statusViews);
   }
 
   /** What a person may do here, by what they may do at the host; null where they may not write there. */

@@ -84,6 +84,59 @@ describe("a build", () => {
     expect(second).toMatchObject({ ref: "trunk", state: "canceled", pipeline_id: expect.any(Number) });
   });
 
+  it("of each ref of a commit has a pipeline of its own at GitLab, and each comes to its end", async () => {
+    const { host, at, later } = await furnished("gitlab");
+    const other = { buildId: "build-2", number: 2, ref: "feature" };
+    await host.report([reportOf()]);
+    await later();
+    await host.report([reportOf(other)]);
+    await later();
+    await host.report([ended(), ended({ ...other, state: "failure" })]);
+    await later();
+    const { jobs } = await at.seen();
+    expect(jobs.map(({ ref, name, status }) => `${ref}: ${name} ${status}`)).toEqual([
+      ...["trunk: millrace/test success", "feature: millrace/test failed"],
+      ...["trunk: millrace success", "feature: millrace failed"],
+    ]);
+    expect(new Set(jobs.map(({ ref, pipeline }) => `${ref} ${pipeline}`)).size).toBe(2);
+    expect(await host.health()).toMatchObject({ waiting: 0, givenUp: [] });
+    expect((await host.statuses(41, SHA)).map(({ buildId }) => buildId)).toEqual([
+      "build-2",
+      "build-2",
+      "build-1",
+      "build-1",
+    ]);
+  });
+
+  it("that an earlier release began without a ref ends without one", async () => {
+    const { host, at, posted, later } = await furnished("gitlab");
+    const { ref: _, ...before } = reportOf();
+    await host.report([before]);
+    await later();
+    await runInDurableObject(host, (_object, { storage }) => {
+      storage.sql.exec("DELETE FROM meta WHERE key = 'kind'");
+    });
+    await evictDurableObject(host);
+    await host.report([ended()]);
+    await later();
+    expect((await posted()).map((body) => body.ref)).toEqual([undefined, undefined, undefined]);
+    expect((await at.seen()).jobs.map(({ name, status }) => `${name} ${status}`)).toEqual([
+      ...["millrace/test success", "millrace success"],
+    ]);
+    await host.report([ended({ buildId: "build-2", number: 2 })]);
+    await later();
+    expect((await posted()).slice(3).map((body) => body.ref)).toEqual(["trunk", "trunk"]);
+  });
+
+  it.each(["github", "gitea"] as const)("of a second ref takes the place of the first at %s", async (kind) => {
+    const { host, posted, later } = await furnished(kind);
+    await host.report([reportOf(), ended({ buildId: "build-2", number: 2, ref: "feature" })]);
+    await later();
+    await host.report([ended({ state: "failure" })]);
+    await later();
+    expect(words(await posted())).toEqual(["millrace/test success", "millrace success"]);
+  });
+
   it("of which nothing new is reported costs no request", async () => {
     const { host, posted, later } = await furnished("gitea");
     await host.report([ended()]);

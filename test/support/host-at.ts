@@ -1,3 +1,4 @@
+import type { HostedJob } from "./recording-host/gitlab-statuses.ts";
 import type {
   HostedCheckRun,
   HostedHook,
@@ -11,6 +12,7 @@ interface Seen {
   requests: Recorded[];
   hooks: HostedHook[];
   statuses: PostedStatus[];
+  jobs: HostedJob[];
   minted: MintedToken[];
   checkRuns: HostedCheckRun[];
   ordered: number[];

@@ -28,8 +28,8 @@ export interface HostReport extends HostTarget {
   number: number;
   version: number;
   sha: string;
-  /** Name of the branch or tag: GitLab puts the state of a commit on one of them. */
-  ref?: string | null;
+  /** Name of the branch or tag, or a full ref of another kind. Pools of earlier releases leave it out. */
+  ref?: string;
   state: HostState;
   /** What only some hosts show: how far a build is that goes on, and how it ended beyond its state. */
   phase?: HostPhase;
@@ -46,6 +46,9 @@ export const isTerminal = (state: HostState): boolean => state !== "pending";
 
 /** Whether nothing follows: the build has ended. One that asks people goes on, whatever its state is meanwhile. */
 export const isOver = ({ state, asks }: Pick<HostReport, "state" | "asks">): boolean => isTerminal(state) && !asks;
+
+/** The report without its ref: most hosts have one state of a commit, whatever refers to it. */
+export const withoutRef = ({ ref: _, ...report }: HostReport): HostReport => report;
 
 /** The report without what a host of statuses does not show: there a build that asks shows its end early, and stays. */
 export const withoutPhases = ({ phase: _, asks: __, ...report }: HostReport): HostReport => report;

@@ -14,7 +14,7 @@ export const reported = (
   now: number,
   rules: StatusRules,
 ): Commit | undefined => {
-  const { repoId, fullName, sha, context } = report;
+  const { repoId, fullName, sha, ref, context } = report;
   const before = commit?.own.find((line) => line.context === context);
   const wanted = wantedOf(report);
   if (context === REPOSITORY_CONTEXT || (before && !rules.isNews(before.wanted, wanted))) return commit;
@@ -22,7 +22,7 @@ export const reported = (
   const line = renewed(before, context, wanted, now);
   const own = before ? commit!.own.map((other) => (other === before ? line : other)) : [...(commit?.own ?? []), line];
   const overall = overallOf(commit?.overall, own, now, rules);
-  return { repoId, fullName: commit?.fullName ?? fullName, sha, own, overall, endedAt: null };
+  return { repoId, fullName: commit?.fullName ?? fullName, sha, ref, own, overall, endedAt: null };
 };
 
 const wantedOf = (report: HostReport): Wanted => ({
@@ -31,7 +31,6 @@ const wantedOf = (report: HostReport): Wanted => ({
     number: report.number,
     version: report.version,
     origin: report.origin,
-    ref: report.ref,
   },
   ...{ state: report.state, phase: report.phase, ended: report.ended, asks: report.asks },
   description: report.description.slice(0, DESCRIPTION_CHARACTERS).toWellFormed(),
@@ -44,15 +43,14 @@ const renewed = (before: Line | undefined, context: string, wanted: Wanted, now:
   return { context, wanted, since: now, told, ...untried, unsureUntil, pipelineId, mayLink, checkRun };
 };
 
-/** The line of the repository. It links to the build that decides, and stays on the ref that it began with. */
+/** The line of the repository. It links to the build that decides. */
 const overallOf = (before: Line | undefined, own: Line[], now: number, rules: StatusRules): Line => {
   const state = rules.overall(own);
   const deciding = own.find((line) => (state === "failure" ? isFailed(line) : line.wanted.state === state)) ?? own[0]!;
   const { buildId, number, version, origin } = deciding.wanted;
-  const ref = before?.wanted.ref ?? own[0]!.wanted.ref;
   const isSkipped = own.every((line) => line.wanted.ended === "skipped");
   const ended = isSkipped ? ("skipped" as const) : undefined;
-  const wanted = { buildId, number, version, state, ended, origin, ref, description: wordsOf(state, own) };
+  const wanted = { buildId, number, version, state, ended, origin, description: wordsOf(state, own) };
   return before?.wanted.state === state ? before : renewed(before, REPOSITORY_CONTEXT, wanted, now);
 };
 

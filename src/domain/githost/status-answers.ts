@@ -44,13 +44,12 @@ export const answered = (
   return { commit: closed(withLine(commit, next), now, rules), pace };
 };
 
-/** A pipeline of GitLab belongs to all contexts of the commit on this ref. */
+/** A pipeline of GitLab belongs to all contexts of the commit on its ref. */
 const withLine = (commit: Commit, line: Line): Commit => {
   const { pipelineId } = line;
   const shared = (other: Line): Line => {
     if (other.context === line.context) return line;
-    const isSame = pipelineId !== null && other.pipelineId === null && other.wanted.ref === line.wanted.ref;
-    return isSame ? { ...other, pipelineId } : other;
+    return pipelineId !== null && other.pipelineId === null ? { ...other, pipelineId } : other;
   };
   return { ...commit, own: commit.own.map(shared), overall: shared(commit.overall) };
 };

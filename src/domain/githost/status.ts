@@ -10,12 +10,11 @@ export const COMMIT_AS_WHOLE = "commit";
 export interface Status
   extends Pick<
     HostReport,
-    "repoId" | "fullName" | "sha" | "context" | "state" | "phase" | "ended" | "asks" | "description" | "buildId"
+    "repoId" | "fullName" | "sha" | "ref" | "context" | "state" | "phase" | "ended" | "asks" | "description" | "buildId"
   > {
   /** Of the build's page. */
   url: string | null;
-  ref: string | null;
-  /** GitLab's pipeline that the first status of this ref was put in. */
+  /** GitLab's pipeline that the first status of the commit was put in. */
   pipelineId: number | null;
   /** Whether it is the repository's own, over all contexts of the commit. */
   isOverall: boolean;
@@ -35,17 +34,16 @@ export interface Status
 
 /** The status of a line. `origin` is where the service was reached last: for builds that nobody asked for. */
 export const statusOf = ({ commit, line }: Due, origin: string | null, rules: StatusRules): Status => {
-  const { state, phase, ended, asks, description, buildId, ref } = line.wanted;
+  const { state, phase, ended, asks, description, buildId } = line.wanted;
   const isOverall = line.context === REPOSITORY_CONTEXT;
   const at = line.wanted.origin ?? origin;
   const isLinked = line.mayLink && at?.startsWith("https://");
   return {
-    ...{ repoId: commit.repoId, fullName: commit.fullName, sha: commit.sha, context: line.context },
+    ...{ repoId: commit.repoId, fullName: commit.fullName, sha: commit.sha, ref: commit.ref, context: line.context },
     ...{ state, phase, ended, asks, description, buildId, since: line.since, summary: null },
     ...{ isOverall, externalId: isOverall ? COMMIT_AS_WHOLE : buildId },
     ...{ checkRunId: rules.knownRun(line), mayHaveRun: rules.mayHaveRun(line), wasStatus: rules.wasStatus(line) },
     url: isLinked ? `${at}/app/builds/${buildId}` : null,
-    ref: ref ?? null,
     pipelineId: line.pipelineId,
   };
 };

@@ -6,7 +6,7 @@ export const REPOSITORY_CONTEXT = "millrace";
 /** What the host should be told of one context of a commit: the newest that is known. */
 export type Wanted = Pick<
   HostReport,
-  "buildId" | "number" | "version" | "state" | "phase" | "ended" | "asks" | "description" | "origin" | "ref"
+  "buildId" | "number" | "version" | "state" | "phase" | "ended" | "asks" | "description" | "origin"
 >;
 
 /** A check run of GitHub: one of each build, and one of each commit as a whole. */
@@ -48,6 +48,8 @@ export interface Commit {
   /** The name of the repository, as far as it is known. */
   fullName: string;
   sha: string;
+  /** Where the host keeps the states of each branch and tag apart; absent elsewhere, and in rows of earlier releases. */
+  ref?: string;
   own: Line[];
   overall: Line;
   /** When everything had ended and the host knew it, or was given up; null before. */
@@ -81,7 +83,14 @@ export interface Statuses {
 
 export const AT_EASE: Pace = { quietUntil: 0, trouble: null, failures: 0, sentAt: 0 };
 
+/** What names a commit, on its ref where it has one. */
+export type CommitName = Pick<Commit, "repoId" | "sha" | "ref">;
+
+/** The key of a commit in its repository. No name of a ref has a space. */
+export const shaAndRef = ({ sha, ref }: Pick<Commit, "sha" | "ref">): string =>
+  ref === undefined ? sha : `${sha} ${ref}`;
+
 /** The key of a commit among `Statuses.commits`. */
-export const commitKey = ({ repoId, sha }: Pick<Commit, "repoId" | "sha">): string => `${repoId} ${sha}`;
+export const commitKey = (commit: CommitName): string => `${commit.repoId} ${shaAndRef(commit)}`;
 
 export const linesOf = ({ own, overall }: Commit): Line[] => [...own, overall];

@@ -1,6 +1,7 @@
 import { isEnded, isQueued } from "../../protocol/build-states.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
 import { testsInWords } from "../../protocol/test-words.ts";
+import { tagOf } from "../git-ref.ts";
 import type { HostPhase, HostReport, HostState, ToldState } from "../githost/host-report.ts";
 import type { BuildFacts, JobFacts, QueuedJob } from "./facts.ts";
 import { isHeld } from "./held.ts";
@@ -48,11 +49,13 @@ export const hostReportOf = (
   job: JobFacts,
   jobs: readonly QueuedJob[] = [{ build, job }],
 ): HostReport | null => {
-  const { host, commitSha, id, number, version } = build;
+  const { host, commitSha, id, number, version, branch } = build;
   if (!host || commitSha === null) return null;
+  // A fork's stays the full ref of its request: under the name of its branch it would speak for a branch of ours.
+  const ref = tagOf(branch) ?? branch;
   const description = `${describe(build, job)}${testsOf(build, jobs)}`.slice(0, MOST_CHARACTERS);
-  const known = { ...host, buildId: id, number, version, sha: commitSha, state: hostStateOf(build), description };
-  return { ...known, ...beyondState(build) };
+  const known = { ...host, buildId: id, number, version, sha: commitSha, ref };
+  return { ...known, state: hostStateOf(build), description, ...beyondState(build) };
 };
 
 /** What not all hosts have a state for. */

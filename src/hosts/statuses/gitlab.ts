@@ -19,7 +19,7 @@ const request = (status: Status, token: string): HostRequest => {
     body: {
       state: stateOf(status),
       // Without it the state lands on the first branch that has the commit.
-      ...(ref !== null && { ref }),
+      ...(ref !== undefined && { ref }),
       name: context,
       ...(url !== null && { target_url: url }),
       description,

@@ -50,8 +50,16 @@ describe("what a git host is told of a build", () => {
     const build = { ...builds.get(id)!, status: "failed", message: "<b>outside</b>", branch: "outside" } as const;
     expect(hostReportOf(build, jobs.get(id)!)).toEqual({
       ...{ ...HOST, buildId: id, number: 1, version: build.version, sha: sha("a") },
-      ...{ state: "failure", description: "Failed" },
+      ...{ state: "failure", description: "Failed", ref: "outside" },
     });
+  });
+
+  it.each([
+    ["main", "main"],
+    ["refs/tags/v1.2", "v1.2"],
+    ["refs/merge-requests/7/head", "refs/merge-requests/7/head"],
+  ])("of %s is told of the ref %s", (branch, ref) => {
+    expect(hostReportOf({ ...builds.get(id)!, branch }, jobs.get(id)!)).toMatchObject({ ref });
   });
 
   it("has what the tests said, of the lease with the result alone", () => {

@@ -22,6 +22,8 @@ export const otherHosts = (stage: Stage): void => {
     const [, built] = await app.seeEnds(2);
     expect(built).toMatchObject({ event: "pull", pull: { number: pull.number, base: "main" }, status: "succeeded" });
     await app.seeLast(pull.head, "millrace/ci", "success");
+    const refs = new Set(hosted.host.api.place.jobs.map(({ ref }) => ref));
+    expect([...refs]).toEqual(kind === "gitlab" ? ["main", "topic"] : []);
   });
 
   it("builds what a hook made by hand tells, and tells a host without a token nothing", async () => {

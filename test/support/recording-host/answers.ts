@@ -1,3 +1,4 @@
+import type { HostedJob } from "./gitlab-statuses.ts";
 import type {
   HostedCheckRun,
   HostedHook,
@@ -12,6 +13,8 @@ export interface Place {
   settings: Required<HostSettings>;
   hooks: HostedHook[];
   statuses: PostedStatus[];
+  /** GitLab's. */
+  jobs: HostedJob[];
   minted: MintedToken[];
   checkRuns: HostedCheckRun[];
   /** Ids of the attempts that were ordered again. */

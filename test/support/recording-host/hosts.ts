@@ -1,6 +1,7 @@
 import type { HostKind } from "../../../src/protocol/connection.ts";
 import { byId, byName, type Call, hookCall, json, missing, type Place, pageOf, shownLikeGithub } from "./answers.ts";
 import { checkRunCall, permissionCall } from "./check-runs.ts";
+import { gitlabStatuses, postGitlabStatus } from "./gitlab-statuses.ts";
 import type { HostedHook, HostedRepository } from "./host-state.ts";
 
 /** How one kind of host answers. */
@@ -37,9 +38,9 @@ const moved = (
   return json(301, { message: "Moved Permanently" }, { Location: `${place.api}/${path}` });
 };
 
-const postStatus = (call: Call, repository: HostedRepository, sha: string, more: object = {}): Response => {
+const postStatus = (call: Call, repository: HostedRepository, sha: string): Response => {
   call.place.statuses.push({ repositoryId: repository.id, sha, body: call.body });
-  return json(201, { id: call.place.statuses.length, status: call.body.state, ...call.body, ...more });
+  return json(201, { id: call.place.statuses.length, status: call.body.state, ...call.body });
 };
 
 /** What GitHub and Gitea have in common below a repository. */
@@ -106,7 +107,7 @@ const readGitlabHook = (body: any, before?: HostedHook) => ({
 
 const gitlab: Manner["answer"] = (method, call) => {
   const { place, query } = call;
-  const [first, second, what, id] = call.parts;
+  const [first, second, what, id = "", sha = "", last] = call.parts;
   const { account, scopes, repositories, mayManageHooks } = place.settings;
   if (first === "user") return json(200, { id: 1, username: account });
   if (first === "personal_access_tokens") return scopes ? json(200, { id: 1, scopes }) : missing();
@@ -115,8 +116,8 @@ const gitlab: Manner["answer"] = (method, call) => {
   const found = /^\d+$/.test(second) ? byId(place, Number(second)) : byName(place, second);
   if (!found) return missing();
   if (what === undefined) return json(200, project(found));
-  if (what === "statuses" && method === "POST")
-    return postStatus(call, found, id ?? "", { pipeline_id: 7_000 + found.id });
+  if (what === "statuses" && method === "POST") return postGitlabStatus(call, found, id);
+  if (what === "repository" && last === "statuses") return gitlabStatuses(call, found, sha);
   if (what !== "hooks") return undefined;
   if (!mayManageHooks) return json(403, { message: "403 Forbidden" });
   return hookCall(call, method, found, id ? Number(id) : null, readGitlabHook, hookOfGitlab);

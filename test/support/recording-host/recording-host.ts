@@ -49,7 +49,7 @@ export class RecordingHost {
     };
     this.place = {
       settings: { ...blank, ...settings },
-      ...{ hooks: [], statuses: [], minted: [], checkRuns: [], ordered: [], appHook: {}, api: "" },
+      ...{ hooks: [], statuses: [], jobs: [], minted: [], checkRuns: [], ordered: [], appHook: {}, api: "" },
     };
   }
 

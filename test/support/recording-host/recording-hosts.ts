@@ -35,6 +35,7 @@ export const recordingHosts = () => {
       requests,
       hooks: place.hooks,
       statuses: place.statuses,
+      jobs: place.jobs,
       minted: place.minted,
       checkRuns: place.checkRuns,
       ordered: place.ordered,

@@ -114,7 +114,7 @@ class StatusHistory {
     const endedAt = madeAt + (random.chance(0.3) ? random.below(1_400) : random.below(30 * MINUTE));
     const isPendingLost = random.chance(0.1);
     const base = { connectionId: "c", repoId: 7, fullName: "acme/shop", context, origin: "https://ci.example", sha };
-    const build = { ...base, buildId: `build-${String(number).padStart(4, "0")}`, number, ref: "main" };
+    const build = { ...base, buildId: `build-${String(number).padStart(4, "0")}`, number };
     const reports: { at: number; report: HostReport }[] = [
       { at: madeAt, report: { ...build, version: 1, state: "pending", description: "Waits for an agent" } },
       ...this.#phases(build, madeAt, endedAt),
