@@ -41,7 +41,7 @@ export const postStatus = async (address: StatusAddress, status: Status): Promis
     "refused" in found
       ? found.refused
       : await hostFetch(address.apiUrl, host.request({ ...status, ...found }, address.token));
-  const outcome = host.outcome(answer, Date.now());
+  const outcome = host.outcome(answer, Date.now(), status);
   const fullName = isElsewhere(answer) ? await nameOf(address, host, status.repoId) : null;
   const isRenamed = fullName !== null && fullName !== status.fullName;
   if (!isRenamed || outcome.kind === "told") return { outcome, fullName };

@@ -225,6 +225,22 @@ describe("a host with troubles", () => {
     expect(await host.statuses(41, SHA)).toHaveLength(2);
   });
 
+  it.each([
+    ["success from :success", []],
+    ["enqueue from :running", []],
+    ["success from :canceled", ["millrace/test success"]],
+    ["enqueue from :canceled", ["millrace/test pending"]],
+  ])("that is GitLab and cannot take a state via :%s is asked again where it has another one", async (via, again) => {
+    const { host, at, posted, later } = await furnished("gitlab");
+    const body = `{"message":"Cannot transition status via :${via} (Reason(s): ...)"}`;
+    await at.change({ faults: [{ on: "POST", answer: 400, body, times: 1 }] });
+    await host.report([via.startsWith("success") ? ended() : reportOf()]);
+    await later();
+    await later(60_000);
+    expect(words(await posted()).filter((word) => word.startsWith("millrace/test"))).toEqual(again);
+    expect(await host.health()).toMatchObject({ waiting: 0, givenUp: [] });
+  });
+
   it.each(["html", "elsewhere", "loop", "large"] as const)("that answers %s is asked again later", async (answer) => {
     const { host, at, posted, later } = await furnished("gitea");
     await at.change({ faults: [{ on: "POST", answer, times: 1 }] });

@@ -28,10 +28,21 @@ const request = (status: Status, token: string): HostRequest => {
   };
 };
 
-/** GitLab's statuses are a state machine: a repeat is refused with 400, and has been done before. */
-const outcome = (answer: HostAnswer, now: number): Outcome => {
+/** Whether GitLab's state says what the status does: what runs is pending in our words. */
+const isSame = (status: Status, atHost: string): boolean =>
+  atHost === stateOf(status) || (status.state === "pending" && atHost === "running");
+
+/**
+ * GitLab's statuses are a state machine: a repeat is refused with 400, and has been done before. So is what follows an
+ * end that somebody else set, on a job canceled by hand: the next try makes another job.
+ */
+const outcome = (answer: HostAnswer, now: number, status: Status): Outcome => {
   if (!("unreachable" in answer) && answer.status === 400) {
-    if (/Cannot transition status/i.test(answer.body)) return { kind: "told", pipelineId: null };
+    const [, atHost] = /Cannot transition status via :\w+ from :(\w+)/i.exec(answer.body) ?? [];
+    if (atHost !== undefined) {
+      if (isSame(status, atHost)) return { kind: "told", pipelineId: null };
+      return { kind: "busy", reason: "GitLab has another state of the build, and does not take this one." };
+    }
     if (/target[_ ]url/i.test(answer.body)) return { kind: "unlinked", reason: "GitLab does not take the link." };
   }
   return outcomeOf(answer, now);

@@ -6,7 +6,7 @@ import type { Answer } from "../rate-limit.ts";
 /** How a kind of git host is told a status. */
 export interface StatusHost {
   request(status: Status, token: string): HostRequest;
-  outcome(answer: HostAnswer, now: number): Outcome;
+  outcome(answer: HostAnswer, now: number, status: Status): Outcome;
   /** Looks for what the host made without saying so, where a status has an id; absent where it has none. */
   find?: {
     request(status: Status, token: string): HostRequest;
