@@ -112,6 +112,33 @@ describe("the open pull requests of a repository", () => {
   });
 });
 
+describe("a pull request that is closed", () => {
+  const labeled = (facts: object) => pullOf("labeled", SHA("1"), { updatedAt: hostTime(9), state: "closed", ...facts });
+
+  it.each([
+    ["was built and closed", ["opened", "closed"]],
+    ["was closed unseen", ["opened"]],
+    ["was never heard of", []],
+  ])("is built by no label where it %s, and is not open again", async (_, life) => {
+    for (const [n, action] of life.entries()) await pull(pullOf(action, SHA("1"), { updatedAt: hostTime(n) }));
+    const known = await openPulls();
+    const isClosed = { builds: [], ignored: "The pull request is closed." };
+    expect((await pull(labeled({}))).body).toMatchObject(isClosed);
+    expect(await openPulls()).toEqual(known);
+  });
+
+  it("is not built where it is of a fork, and waits for nobody", async () => {
+    await call(admin, "PUT", `/repository/${repository.id}`, { forks: "approval" });
+    expect((await pull(labeled({ forkOf: 99 }))).body.builds).toEqual([]);
+    expect((await call(admin, "GET", "/build")).body).toEqual([]);
+  });
+
+  it("is built and remembered by a label while it is open", async () => {
+    expect((await pull(labeled({ state: "open" }))).body.builds).toHaveLength(1);
+    expect(await openPulls()).toHaveLength(1);
+  });
+});
+
 describe("a skip marker", () => {
   it("of a pushed commit holds for its pull request too, which does not tell it", async () => {
     const skipped = { ref: "refs/heads/topic", message: "Mend it [skip ci]" };

@@ -60,6 +60,8 @@ interface PullFacts extends HostRepository {
   sender?: string;
   /** What GitHub says of the author: MEMBER, CONTRIBUTOR. */
   association?: string;
+  /** `open` or `closed`; a host may not tell it. */
+  state?: string;
 }
 
 /** A change of a pull request of the repository itself, or of a fork: of the repository with the id `forkOf`. */
@@ -70,7 +72,7 @@ export const pullOf = (action: string, sha: string, facts: PullFacts = {}) => {
     ...{ action, number, before, repository: repositoryOf(facts), sender: { login: sender } },
     pull_request: {
       ...{ title, draft, merged: false, user: { login: author }, labels: [], updated_at: updatedAt },
-      author_association: facts.association,
+      ...{ author_association: facts.association, state: facts.state },
       base: { ref: base },
       head: { ref: branch, sha, repo: forkOf === null ? null : { id: forkOf } },
     },

@@ -3,6 +3,7 @@ import { FullName } from "../../protocol/repository.ts";
 import { type Arrival, ignored, type PullAction } from "./arrival.ts";
 import type { Fields } from "./body.ts";
 import { BranchName, factsOf, HostId, HostTime, Line, labelsOf, optional, Sha } from "./fields.ts";
+import { isClosed } from "./pull-request.ts";
 import { CommitPaths, commitFacts, pushArrival, Written } from "./pushed.ts";
 
 const Project = z.pipe(
@@ -68,6 +69,7 @@ const MergeRequest = z.object({
     action: z.string(),
     iid: HostId,
     title: Line,
+    state: optional(z.string()),
     updated_at: optional(HostTime),
     author_id: optional(z.number()),
     draft: optional(z.boolean()),
@@ -103,6 +105,7 @@ const mergeRequest = (fields: Fields): Arrival => {
   const { project, user, labels, object_attributes: told } = facts;
   const action = actionOf(facts);
   if (action === undefined) return ignored("This change of a merge request makes no build.");
+  if (isClosed(told.state, "opened") && action !== "closed") return ignored("The merge request is closed.");
   const { id: sha, ...head } = told.last_commit;
   if (sha === null) return ignored("The merge request has no commit.");
   return {

@@ -28,6 +28,7 @@ const PullRequest = z.object({
   sender: optional(Login),
   pull_request: z.object({
     title: Line,
+    state: optional(z.string()),
     draft: optional(z.boolean()),
     merged: optional(z.boolean()),
     user: optional(Login),
@@ -53,6 +54,9 @@ type Head = z.infer<typeof PullRequest>["pull_request"]["head"];
 const isFork = ({ ref, repo, repo_id }: Head, repositoryId: number): boolean =>
   repo?.id !== repositoryId || (repo_id ?? repositoryId) !== repositoryId || ref.startsWith("refs/");
 
+/** Labels and titles of closed pull requests change too. Where the host tells no state, it is taken for an open one. */
+export const isClosed = (state: string | null, open: "open" | "opened"): boolean => state !== null && state !== open;
+
 /** What GitHub calls the authors who may write to the repository, or belong to its organization. */
 const MEMBERS: ReadonlySet<string | null> = new Set(["OWNER", "MEMBER", "COLLABORATOR"]);
 
@@ -64,6 +68,7 @@ export const pullRequestArrival = (fields: Fields, actions: ReadonlyMap<string, 
   const { base, head, labels } = told;
   const action = actions.get(facts.action);
   if (action === undefined) return ignored("This change of a pull request makes no build.");
+  if (isClosed(told.state, "open") && action !== "closed") return ignored("The pull request is closed.");
   if (head.sha === null) return ignored("The pull request has no commit.");
   const pull = {
     number,

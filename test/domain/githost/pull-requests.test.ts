@@ -3,6 +3,27 @@ import { PULLS } from "./samples.ts";
 
 const [GITHUB, GITLAB, GITEA] = PULLS.map(([, body, read]) => ({ body, read }));
 
+/** What hosts tell of a pull request that is closed, besides its close. GitLab tells all of it as an update. */
+const CHANGES: Record<string, string[]> = {
+  GitHub: [
+    "labeled",
+    "unlabeled",
+    "edited",
+    "converted_to_draft",
+    "ready_for_review",
+    "synchronize",
+    "opened",
+    "reopened",
+  ],
+  GitLab: ["open", "reopen"],
+  Gitea: ["label_updated", "label_cleared", "edited", "synchronized", "opened", "reopened"],
+};
+const GITLAB_CHANGES = [
+  ...[{ labels: {} }, { title: {} }, { target_branch: {} }],
+  ...[{ draft: { current: false } }, { draft: { current: true } }],
+];
+const CLOSES: Record<string, string[]> = { GitHub: ["closed"], GitLab: ["close", "merge"], Gitea: ["closed"] };
+
 describe("a pull request", () => {
   it("of GitHub has all its facts", () => {
     expect(GITHUB!.read(GITHUB!.body())).toEqual({
@@ -173,7 +194,7 @@ describe("a pull request", () => {
     expect(GITHUB!.read(synchronized)).toMatchObject({ action: "new-head", before });
   });
 
-  describe.each(PULLS)("of %s", (_, body, read) => {
+  describe.each(PULLS)("of %s", (host, body, read) => {
     const told = (change: { sha?: unknown; base?: unknown }) =>
       read(
         body(({ object_attributes: merge, pull_request: pull }) => {
@@ -191,6 +212,30 @@ describe("a pull request", () => {
         kind: "ignored",
         reason: expect.stringMatching(/^The field .*(ref|branch) is/),
       });
+    });
+
+    it.each(["closed", "merged", "locked", "a word of a later release"])(
+      "makes nothing once its state is %s",
+      (state) => {
+        const told = (action: string, more: object = {}) => {
+          const changed = body((of) => {
+            Object.assign(of.object_attributes ?? of, { action });
+            Object.assign(of.object_attributes ?? of.pull_request, { state });
+            Object.assign(of, more);
+          });
+          return read(changed);
+        };
+        const isClosed = { kind: "ignored", reason: expect.stringMatching(/^The (pull|merge) request is closed\.$/) };
+        for (const action of CHANGES[host]!) expect(told(action), action).toEqual(isClosed);
+        for (const changes of GITLAB_CHANGES)
+          if (host === "GitLab") expect(told("update", { changes })).toEqual(isClosed);
+        for (const action of CLOSES[host]!) expect(told(action)).toMatchObject({ kind: "pull", action: "closed" });
+      },
+    );
+
+    it.each([undefined, null, 1, host === "GitLab" ? "opened" : "open"])("is open where its state is %j", (state) => {
+      const opened = body((of) => void Object.assign(of.object_attributes ?? of.pull_request, { state }));
+      expect(read(opened)).toMatchObject({ kind: "pull" });
     });
 
     it("has at most 100 labels, none where there is no list", () => {
