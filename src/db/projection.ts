@@ -21,7 +21,8 @@ const BUILD = `INSERT INTO build_summary (org_id, id, number, repo_id, pipeline_
   ON CONFLICT (org_id, id) DO UPDATE SET commit_sha = excluded.commit_sha, status = excluded.status,
     attempt = excluded.attempt, agent_id = excluded.agent_id, exit_code = excluded.exit_code, reason = excluded.reason,
     message = excluded.message, leak = excluded.leak, started_at = excluded.started_at,
-    finished_at = excluded.finished_at, pool_version = excluded.pool_version, jobs = excluded.jobs,
+    finished_at = excluded.finished_at, pool_version = excluded.pool_version, event = excluded.event,
+    pull_number = excluded.pull_number, jobs = excluded.jobs,
     tests = excluded.tests, failed_line = excluded.failed_line
   WHERE build_summary.pool_version < excluded.pool_version`;
 

@@ -1,9 +1,11 @@
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
+import type { Build } from "../../src/protocol/build.ts";
 import type { Pipeline } from "../../src/protocol/pipeline.ts";
 import type { Repository } from "../../src/protocol/repository.ts";
-import { call, newOrganization, newPipeline, newRepository } from "../support/api.ts";
-import { buildOf } from "../support/build-setup.ts";
+import { call, newAgent, newOrganization, newPipeline, newRepository } from "../support/api.ts";
+import { buildOf, completeJob, poll } from "../support/build-setup.ts";
+import { poolStub } from "../support/deployment.ts";
 import {
   attachRepository,
   deliver,
@@ -93,6 +95,39 @@ describe("POST /hook/{token}", () => {
     await pull(pullOf("closed", SHA("a"), { updatedAt: hostTime(1800) }));
     const later = await push(pushOf(SHA("b"), { ref: "refs/heads/topic", before: SHA("a") }));
     expect(later.body).toMatchObject({ builds: [], ignored: "no pipeline wants this branch" });
+  });
+
+  it("gives the build of a branch to its pull request that is opened later: whole, or while it runs as what it is", async () => {
+    const on = { push: true, pull: { paths: ["src/**"] } };
+    await call(admin, "PUT", `/pipeline/${pipeline.id}`, { on });
+    const agent = await newAgent(admin);
+    const listed = async (query: string) =>
+      (await call(admin, "GET", `/build?${query}`)).body.map(({ id }: Build) => id);
+    const pushed = async (head: string, ref: string) => (await push(pushOf(SHA(head), { ref }))).body.builds[0]!;
+    const stored = () =>
+      env.DB.prepare("SELECT id, event, pull_number FROM build_summary WHERE org_id = ?").bind(orgId).all();
+    const first = await pushed("a", "refs/heads/topic");
+    await poolStub(orgId).flush();
+    expect((await pull(pullOf("opened", SHA("a")))).body.builds).toEqual([first]);
+    const job = (await poll(agent)).body;
+    expect(job).toMatchObject({ build: { id: first, event: "pull", pull: { number: 7 } }, paths: ["src/**"] });
+    await completeJob(agent, job);
+    const second = await pushed("b", "refs/heads/next");
+    const running = (await poll(agent)).body;
+    await poolStub(orgId).flush();
+    expect((await stored()).results).toHaveLength(2);
+    expect(running.build).toMatchObject({ id: second, event: "push", pull: null });
+    await call(agent.token, "POST", `/build/${second}/start`, undefined, { "X-Lease": String(running.lease) });
+    await pull(pullOf("opened", SHA("b"), { number: 8, branch: "next" }));
+    expect(await buildOf(admin, second)).toMatchObject({ event: "push", pull: { number: 8, base: "main" } });
+    expect(await listed("pull=8")).toEqual([second]);
+    await completeJob(agent, running);
+    await poolStub(orgId).flush();
+    expect((await stored()).results).toEqual([
+      { id: first, event: "pull", pull_number: 7 },
+      { id: second, event: "push", pull_number: 8 },
+    ]);
+    expect([await listed("pull=7&event=pull"), await listed("pull=8")]).toEqual([[first], [second]]);
   });
 
   it("answers a ping, and tells of it in the list of deliveries", async () => {

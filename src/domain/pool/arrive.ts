@@ -1,4 +1,5 @@
 import { refOf } from "../git-ref.ts";
+import type { BuildOrigin } from "../githost/build-origin.ts";
 import { MERGE_QUEUE } from "../githost/superseding.ts";
 import type { Arrive, Arrived, ArrivedBuild, ArrivingBuild, EndedRef } from "./arrivals.ts";
 import { type Cancellation, cancelBuild } from "./cancel.ts";
@@ -10,12 +11,14 @@ import {
   decided,
   notCompared,
   type Push,
+  patchBuild,
   unknownId,
   unknownToken,
 } from "./decision.ts";
 import type { BuildFacts, Change } from "./facts.ts";
 import { HEAD_MS, type Head, type HeadKey, learn, madeAgain, remember } from "./heads.ts";
 import { type Added, addBuild, isKnown, queueProblem, sizeOfInputs } from "./new-build.ts";
+import { withPull } from "./pull-of-head.ts";
 import type { PoolState } from "./state.ts";
 
 /** Takes what came of a delivery of a git host: makes builds, each once, and cancels those that are of no use any more. */
@@ -120,7 +123,9 @@ class Arrival {
       if (supersedes) this.#supersede(learned, pushed.sha, branch);
     }
     const buildId = placed.kind === "same" ? placed.head.buildId : null;
-    return buildId === null ? answer("late", null) : answer("same", buildId);
+    if (buildId === null) return answer("late", null);
+    this.#adopt(buildId, origin);
+    return answer("same", buildId);
   }
 
   /** The heads that have changed, as they are stored. */
@@ -154,6 +159,13 @@ class Arrival {
     this.#added.runValueCharacters += sizeOfInputs(request);
     this.changes.push(...changes);
     return build;
+  }
+
+  /** Gives a build under way to the pull request that its head arrives for. */
+  #adopt(buildId: string, arrived: BuildOrigin): void {
+    const build = activeBuild(this.#state, buildId)?.build;
+    const origin = build && !this.canceled.has(buildId) ? withPull(build, arrived) : null;
+    if (build && origin) this.changes.push(...patchBuild(build, { origin }, this.#context));
   }
 
   #supersede(heads: readonly Head[], sha: string, branch: string): void {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { BuildOrigin } from "../../../src/domain/githost/build-origin.ts";
 import type { Arrive, ArrivingBuild } from "../../../src/domain/pool/arrivals.ts";
 import { HEAD_MS } from "../../../src/domain/pool/heads.ts";
 import { arrival, arriving, CONNECTION, HOST, ORIGIN, sha } from "../../support/arrivals.ts";
@@ -254,6 +255,54 @@ describe("a ref that is gone", () => {
     expect(pool.status(pushed)).toBe("queued");
     expect(pool.push("a").outcome).toBe("same");
     pool.made("b", null, asPull);
+  });
+});
+
+describe("a pull request of a head that was pushed before", () => {
+  const PULL = { number: 4, base: "next", branch: "main", title: "Mend it", author: "ann" };
+  const paths = ["src/**"];
+  const opened = (over: Partial<BuildOrigin> = {}) =>
+    ({ origin: { ...ORIGIN, event: "pull", pull: PULL, paths, ...over } }) as const;
+  const originOf = (pool: Hooked, id: string) => pool.row(id).origin;
+
+  it("has the build that nobody has begun, as if it had come first", () => {
+    const pool = new Hooked();
+    const id = pool.made("b", "a");
+    const { version } = pool.row(id);
+    expect(pool.push("b", null, opened())).toMatchObject({ outcome: "same", buildId: id });
+    expect(originOf(pool, id)).toEqual({ ...ORIGIN, before: sha("a"), event: "pull", pull: PULL, paths });
+    expect(pool.row(id).version).toBeGreaterThan(version);
+    const first = new Hooked();
+    const same = first.push("b", null, opened()).buildId!;
+    first.push("b", "a");
+    expect(originOf(first, same)).toEqual({ ...originOf(pool, id), before: null });
+  });
+
+  it("has the build that runs, which goes on as it began, and ends with it", () => {
+    const pool = new Hooked();
+    const id = pool.made("b", "a");
+    pool.agent().claimAndStart();
+    pool.push("b", null, opened());
+    expect(originOf(pool, id)).toEqual({ ...ORIGIN, before: sha("a"), pull: PULL });
+    expect(pool.gone(5).canceled).toEqual([]);
+    expect(pool.gone(4).canceled).toEqual([id]);
+  });
+
+  it("has no build that ended before: such a build never changes", () => {
+    const pool = new Hooked();
+    const id = pool.made("b", "a");
+    pool.ok("finish", { ...pool.agent().claimAndStart(), status: "succeeded" });
+    const ended = pool.row(id);
+    expect(pool.push("b", null, opened())).toMatchObject({ outcome: "same", buildId: id });
+    expect(pool.row(id)).toEqual(ended);
+  });
+
+  it("leaves a build to the request that it was made for", () => {
+    const pool = new Hooked();
+    const id = pool.push("b", null, opened()).buildId!;
+    pool.push("b", null, opened({ pull: { ...PULL, number: 3 } }));
+    pool.push("b", "a");
+    expect(originOf(pool, id)).toMatchObject({ event: "pull", pull: PULL });
   });
 });
 
