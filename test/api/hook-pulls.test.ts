@@ -1,10 +1,11 @@
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
+import { firstIdAt } from "../../src/domain/id-range.ts";
 import type { Repository } from "../../src/protocol/repository.ts";
 import { call, newOrganization, newPipeline, newRepository } from "../support/api.ts";
 import { attachRepository, deliver, eventHeaders, newConnection, type StoredConnection } from "../support/hooks.ts";
-import { hostTime, pullOf, pushOf, SHA } from "../support/host-events.ts";
+import { hostTime, pullOf, pushOf, repositoryEvent, SHA } from "../support/host-events.ts";
 
 let admin: string;
 let orgId: string;
@@ -205,6 +206,88 @@ describe("a repository with another name", () => {
     const kept = "https://github.com/acme/app-1.git";
     expect(await moved(kept)).toBe(kept);
     expect((await rowOf(repository.id))?.full_name).toBe("acme/new-name");
+  });
+
+  describe("that was left", () => {
+    const event = (action: string, changes: object, facts: object) =>
+      deliver(hook, eventHeaders("github", "repository"), repositoryEvent(action, changes, facts));
+    const rename = (from: string, to: string) =>
+      event("renamed", { repository: { name: { from } } }, { fullName: `acme/${to}` });
+    const pushAs = (name: string) => push(pushOf(SHA("a"), { fullName: `acme/${name}`, ref: "refs/heads/unwanted" }));
+    const nameNow = async () => (await rowOf(repository.id))?.full_name;
+
+    it("is not brought back by a delivery that comes late, and is by a change back to it", async () => {
+      await rename("app-1", "b");
+      await pushAs("app-1");
+      expect(await nameNow()).toBe("acme/b");
+      await rename("b", "app-1");
+      expect(await nameNow()).toBe("acme/app-1");
+      await pushAs("b");
+      expect(await nameNow()).toBe("acme/app-1");
+      expect(await audits()).toMatchObject([
+        { detail: { fullName: "acme/app-1", formerName: "acme/b" } },
+        { detail: { fullName: "acme/b", formerName: "acme/app-1" } },
+      ]);
+    });
+
+    it("is not brought back by changes that come in another order", async () => {
+      await rename("b", "c");
+      expect(await nameNow()).toBe("acme/c");
+      await rename("app-1", "b");
+      expect(await nameNow()).toBe("acme/c");
+      const owner = { owner: { from: { organization: { login: "acme" } } } };
+      await event("transferred", owner, { fullName: "other/c" });
+      expect(await nameNow()).toBe("other/c");
+      await pushAs("c");
+      expect(await nameNow()).toBe("other/c");
+    });
+
+    it("may be its name again after the days in which a host delivers again", async () => {
+      await pushAs("b");
+      await pushAs("app-1");
+      expect(await nameNow()).toBe("acme/b");
+      const days = (count: number) => firstIdAt(Date.now() - count * 86_400_000);
+      const age = (id: string) =>
+        env.DB.prepare("UPDATE audit_log SET id = ? WHERE subject = ? AND action = 'repository.update'")
+          .bind(id, repository.id)
+          .run();
+      await age(days(3));
+      await pushAs("app-1");
+      expect(await nameNow()).toBe("acme/b");
+      await age(days(5));
+      await pushAs("app-1");
+      expect(await nameNow()).toBe("acme/app-1");
+    });
+  });
+});
+
+describe("a repository with another default branch at its host", () => {
+  const changed = (from: string, to: string) =>
+    deliver(
+      hook,
+      eventHeaders("github", "repository"),
+      repositoryEvent("edited", { default_branch: { from } }, { defaultBranch: to }),
+    );
+  const branchNow = async () => (await call(admin, "GET", `/repository/${repository.id}`)).body.defaultBranch;
+  const pushTrunk = () => push(pushOf(SHA("a"), { ref: "refs/heads/trunk", defaultBranch: "trunk" }));
+
+  it("has it here too, with a row of the audit, and builds its pushes", async () => {
+    expect((await changed("main", "trunk")).body).toMatchObject({
+      ...{ builds: [], ignored: "the repository has another default branch" },
+    });
+    expect(await branchNow()).toBe("trunk");
+    const audit = (await call(admin, "GET", `/audit?subject=${repository.id}&action=repository.update`)).body;
+    expect(audit).toMatchObject([{ actor: `connection:${hook.connectionId}`, detail: { defaultBranch: "trunk" } }]);
+    expect((await pushTrunk()).body.builds).toHaveLength(1);
+    await changed("main", "trunk");
+    await changed("old", "main");
+    expect(await branchNow()).toBe("trunk");
+  });
+
+  it("keeps the one that a person chose here", async () => {
+    await call(admin, "PUT", `/repository/${repository.id}`, { defaultBranch: "develop" });
+    await changed("main", "trunk");
+    expect(await branchNow()).toBe("develop");
   });
 });
 

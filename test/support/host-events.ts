@@ -13,10 +13,16 @@ export const hostTime = (seconds = 0): string => new Date(BEGAN + seconds * 1000
 interface HostRepository {
   id?: number;
   fullName?: string;
+  defaultBranch?: string;
 }
 
-const repositoryOf = ({ id = 1, fullName = "acme/app-1" }: HostRepository = {}) => ({
-  ...{ id, full_name: fullName, default_branch: "main" },
+const repositoryOf = ({ id = 1, fullName = "acme/app-1", defaultBranch = "main" }: HostRepository = {}) => ({
+  ...{ id, full_name: fullName, default_branch: defaultBranch },
+});
+
+/** A change of the repository itself, of which `changes` says what was before. */
+export const repositoryEvent = (action: string, changes: object, repository: HostRepository = {}) => ({
+  ...{ action, changes, repository: repositoryOf(repository), sender: { login: "ann" } },
 });
 
 interface PushFacts extends HostRepository {

@@ -110,9 +110,11 @@ interface MergeGroup extends Told {
   base: string | null;
 }
 
-/** The repository has another name or owner: the one that it says. */
+/** The repository has another name, owner or default branch: the one that it says. */
 interface Renamed extends Told {
   kind: "renamed";
+  /** What was left; null where that is not what has changed. Absent in deliveries that an older release kept. */
+  from?: { fullName: string | null; defaultBranch: string | null };
 }
 
 /** The host tries the hook. */

@@ -3,7 +3,7 @@ import { refOf } from "../git-ref.ts";
 import { type Arrival, ignored, type PullAction } from "./arrival.ts";
 import type { Fields } from "./body.ts";
 import { checkRunArrival, checkSuiteArrival } from "./checks.ts";
-import { factsOf, Login, optional, Repository, refProblem, Sha } from "./fields.ts";
+import { BranchName, factsOf, Line, Login, optional, Repository, refProblem, Sha } from "./fields.ts";
 import { pullRequestArrival } from "./pull-request.ts";
 import { CommitPaths, pushArrival, Written } from "./pushed.ts";
 import { MERGE_QUEUE } from "./superseding.ts";
@@ -53,14 +53,41 @@ const PULL_ACTIONS = new Map<string, PullAction>([
   ["unlabeled", "labeled"],
 ]);
 
-const RepositoryChange = z.object({ action: z.string(), repository: Repository, sender: optional(Login) });
+/** What was before, of that which has changed. */
+const Changes = z.object({
+  default_branch: optional(z.object({ from: BranchName })),
+  repository: optional(z.object({ name: z.object({ from: Line }) })),
+  owner: optional(z.object({ from: z.object({ user: optional(Login), organization: optional(Login) }) })),
+});
+
+const RepositoryChange = z.object({
+  action: z.string(),
+  repository: Repository,
+  sender: optional(Login),
+  changes: optional(Changes),
+});
+type RepositoryChange = z.infer<typeof RepositoryChange>;
+
+const formerName = ({ action, repository, changes }: RepositoryChange): string | null => {
+  const [owner, name] = repository.fullName.split("/");
+  const { user = null, organization = null } = changes?.owner?.from ?? {};
+  const was = action === "renamed" ? [owner, changes?.repository?.name.from] : [organization ?? user, name];
+  return was.every((part) => part) ? was.join("/") : null;
+};
 
 const renamed = (fields: Fields): Arrival => {
   const facts = factsOf(RepositoryChange, fields);
   if ("kind" in facts) return facts;
-  const { action, repository, sender } = facts;
-  if (action !== "renamed" && action !== "transferred") return ignored("This change of a repository makes no build.");
-  return { kind: "renamed", repository, sender };
+  const { action, repository, sender, changes } = facts;
+  const defaultBranch = (action === "edited" && changes?.default_branch?.from) || null;
+  const isRenamed = action === "renamed" || action === "transferred";
+  if (!isRenamed && defaultBranch === null) return ignored("This change of a repository makes no build.");
+  return {
+    kind: "renamed",
+    repository,
+    sender,
+    from: { fullName: isRenamed ? formerName(facts) : null, defaultBranch },
+  };
 };
 
 const MergeGroup = z.object({

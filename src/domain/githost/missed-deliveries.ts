@@ -11,7 +11,7 @@ const WANTED: Record<string, readonly string[] | null> = {
   merge_group: null,
   installation: null,
   installation_repositories: null,
-  repository: ["renamed", "transferred"],
+  repository: ["renamed", "transferred", "edited"],
   check_run: ["rerequested", "requested_action"],
   check_suite: ["rerequested"],
 };

@@ -52,7 +52,7 @@ export const afterArrival = (
 ): Query[] => {
   const statements = nameContexts(context, pipelines, planned);
   if ("repository" in arrival && !isAgain) {
-    statements.push(...renameStatements(context, repository, connection, arrival.repository.fullName));
+    statements.push(...renameStatements(context, repository, connection, arrival));
   }
   if (arrival.kind === "push" && arrival.isSkipped) statements.push(rememberSkip(context, repository, arrival.sha));
   if (arrival.kind === "pull" && planned.openPull) {

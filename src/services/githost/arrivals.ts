@@ -39,8 +39,11 @@ const planned = ({ repository, pipelines, pulls }: ArrivalRows, arrival: Arrival
   if (arrival.kind === "pull" && isLate(pulls, arrival)) return "a later change of the pull request came first";
   const { skippedHeads, defaultBranch, forks, untrustedAuthors } = repository;
   const arrived = arrivedOf(arrival, (sha) => skippedHeads?.includes(sha) ?? false);
-  if (arrived === null)
-    return { builds: [], ended: [], openPull: null, ignored: "the repository was renamed", leftOut: 0 };
+  if (arrived === null) {
+    const isOfBranch = arrival.kind === "renamed" && arrival.from?.defaultBranch;
+    const ignored = isOfBranch ? "the repository has another default branch" : "the repository was renamed";
+    return { builds: [], ended: [], openPull: null, ignored, leftOut: 0 };
+  }
   const wanting = pipelines.map((row) => {
     const { on, supersede } = triggersOf(row);
     return { id: row.id, file: row.definition === null ? row.configPath : null, on, supersede };

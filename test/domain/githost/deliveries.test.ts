@@ -83,6 +83,7 @@ describe("GitHub's examples", () => {
         "pull_request.synchronize": 1,
         "pull_request.unlabeled": 4,
         "push": 14,
+        "repository.edited": 1,
         "repository.renamed": 1,
         "repository.transferred": 3,
       }
