@@ -1,21 +1,17 @@
-import { closeSync, fstatSync, readSync } from "node:fs";
+import { closeSync, fstatSync } from "node:fs";
 import { join } from "node:path";
-import {
-  COMMAND_FILE_LIMIT,
-  readArtifactFile,
-  readCommandFile,
-  readEnvFile,
-  readMaskFile,
-} from "../../domain/plan/command-file.ts";
+import { COMMAND_FILE_LIMIT, readArtifactFile, readCommandFile, readEnvFile } from "../../domain/plan/command-file.ts";
 import { readPathFile } from "../../domain/plan/path-file.ts";
 import { createFileFor } from "../process/as-user.ts";
 import type { StepUser } from "../process/step-user.ts";
+import { MaskFile } from "./mask-file.ts";
+import { readPart } from "./read-part.ts";
 
 const KINDS = ["OUTPUT", "ENV", "PATH", "MASK", "SUMMARY", "ARTIFACT"] as const;
 type Kind = (typeof KINDS)[number];
 
-/** Fewest characters of an unfinished line that are masked: a shorter one would mask too much of the log. */
-const UNFINISHED_MASK_LENGTH = 4;
+/** Mistakes of one file that are told. */
+const MOST_TOLD = 20;
 
 export interface CommandFileContents {
   outputs: Record<string, string>;
@@ -36,7 +32,7 @@ export class CommandFiles {
   /** MILLRACE_OUTPUT, MILLRACE_ENV, MILLRACE_PATH and so on, for the step's environment. */
   readonly env: Record<string, string>;
   readonly #fds: Record<Kind, number>;
-  #maskBytes = 0;
+  readonly masks: MaskFile;
 
   /** `name` is the beginning of their names, which no other try has. */
   constructor(folder: string, name: string, user: StepUser | null) {
@@ -45,17 +41,8 @@ export class CommandFiles {
       Kind,
       number
     >;
+    this.masks = new MaskFile(this.#fds.MASK);
     this.env = Object.fromEntries(paths.map(([kind, path]) => [`MILLRACE_${kind}`, path]));
-  }
-
-  /** All masks so far when the file's size has changed, else none. Cheap, because it runs before each chunk of output. */
-  newMasks(): string[] {
-    const { size } = fstatSync(this.#fds.MASK);
-    if (size === this.#maskBytes) return [];
-    this.#maskBytes = size;
-    const text = this.#read("MASK");
-    const unfinished = text.length - text.lastIndexOf("\n") - 1;
-    return readMaskFile(unfinished < UNFINISHED_MASK_LENGTH ? text.slice(0, text.length - unfinished) : text);
   }
 
   /** Reads what the step has written, after its end. */
@@ -64,8 +51,14 @@ export class CommandFiles {
     const env = readEnvFile(this.#read("ENV"));
     const path = readPathFile(this.#read("PATH"));
     const kept = readArtifactFile(this.#read("ARTIFACT"));
-    const about = (kind: Kind, { problems }: Pick<typeof output, "problems">): string[] =>
-      problems.map(({ line, message }) => `$MILLRACE_${kind}${line > 0 ? `, line ${line}` : ""}: ${message}`);
+    const about = (kind: Kind, { problems }: Pick<typeof output, "problems">): string[] => {
+      const told = problems.slice(0, MOST_TOLD);
+      const more = problems.length - told.length;
+      return [
+        ...told.map(({ line, message }) => `$MILLRACE_${kind}${line > 0 ? `, line ${line}` : ""}: ${message}`),
+        ...(more > 0 ? [`$MILLRACE_${kind}: and ${more} more`] : []),
+      ];
+    };
     const tooLarge = KINDS.filter((kind) => fstatSync(this.#fds[kind]).size > COMMAND_FILE_LIMIT);
     return {
       outputs: Object.fromEntries(output.entries.map(({ name, value }) => [name, value])),
@@ -87,14 +80,8 @@ export class CommandFiles {
     for (const kind of KINDS) closeSync(this.#fds[kind]);
   }
 
+  /** Some programs write a byte order mark where a file begins: it is no part of the text. */
   #read(kind: Kind): string {
-    const bytes = Buffer.alloc(Math.min(fstatSync(this.#fds[kind]).size, COMMAND_FILE_LIMIT));
-    let done = 0;
-    while (done < bytes.length) {
-      const count = readSync(this.#fds[kind], bytes, done, bytes.length - done, done);
-      if (count === 0) break;
-      done += count;
-    }
-    return bytes.toString("utf8", 0, done);
+    return new TextDecoder().decode(readPart(this.#fds[kind], 0, COMMAND_FILE_LIMIT));
   }
 }

@@ -170,7 +170,7 @@ class StepsRun {
     const commandFiles = new CommandFiles(folder.steps, name, user);
     this.#writer.commandFiles = commandFiles;
     const end = await runStep({ ...this.#options, step, name, commandFiles, output: this.#output, signal });
-    this.#writer.addMasks(commandFiles.newMasks());
+    this.#writer.addMasks(commandFiles.masks.all());
     this.#closeCommandFiles();
     return end;
   }

@@ -31,7 +31,7 @@ export class StepLogWriter {
   }
 
   #append({ masks, bytes }: ParsedOutput): void {
-    this.addMasks([...masks, ...(this.commandFiles?.newMasks() ?? [])]);
+    this.addMasks([...masks, ...(this.commandFiles?.masks.added() ?? [])]);
     this.#log.write(bytes);
   }
 }

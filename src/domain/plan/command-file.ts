@@ -68,28 +68,18 @@ export const readArtifactFile = (
   for (const [index, line] of content.split(/\r?\n/).entries()) {
     if (line === "") continue;
     const [, name = "", path = ""] = /^([^=]*)=(.*)$/s.exec(line) ?? [];
-    const first = paths.get(name) ?? [];
+    const before = paths.get(name) ?? [];
     const { error } = ArtifactName.safeParse(name);
     const message = line.includes("=")
       ? error
         ? `the name of an artifact ${error.issues[0]?.message}`
-        : (artifactPathProblem(path) ?? (first.length === 0 ? firstPatternProblem(path) : null))
+        : (artifactPathProblem(path) ?? (before.length === 0 ? firstPatternProblem(path) : null))
       : "must be NAME=PATH";
     if (message !== null) problems.push({ line: index + 1, message });
-    else paths.set(name, [...first, path]);
+    else {
+      before.push(path);
+      paths.set(name, before);
+    }
   }
   return { artifacts: [...paths].map(([name, paths]) => ({ name, paths })), problems };
-};
-
-/** The values in a MILLRACE_MASK file: one on each line, or one of several lines between `<<END` and `END`. */
-export const readMaskFile = (content: string): string[] => {
-  const lines = content.split(/\r?\n/);
-  const masks: string[] = [];
-  for (let at = 0; at < lines.length; at++) {
-    const line = lines[at]!;
-    const end = line.startsWith("<<") && line.length > 2 ? lines.indexOf(line.slice(2), at + 1) : -1;
-    masks.push(end < 0 ? line : lines.slice(at + 1, end).join("\n"));
-    if (end >= 0) at = end;
-  }
-  return masks.filter((mask) => mask !== "");
 };

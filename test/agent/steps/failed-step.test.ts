@@ -37,7 +37,7 @@ describe("the log of a step that did not succeed", () => {
   - { continue-on-error: true, run: kill -SEGV $$ }
   - { continue-on-error: true, run: "(kill -KILL $BASHPID)" }
   - { continue-on-error: true, run: pwd, working-directory: gone }
-  - { continue-on-error: true, run: echo nonsense >> "$MILLRACE_OUTPUT" }
+  - { continue-on-error: true, run: seq 1000 >> "$MILLRACE_OUTPUT" }
   - run: echo good
 `);
     const ends = stdout.split("\n").filter((line) => line.startsWith("The step"));
@@ -48,6 +48,7 @@ describe("the log of a step that did not succeed", () => {
       "The step ended with exit code 127",
       "The step wrote a command file that has mistakes",
     ]);
+    expect(stdout).toMatch(/\$MILLRACE_OUTPUT, line 20: .*\n\$MILLRACE_OUTPUT: and 980 more\nThe step wrote/);
     expect(stdout).toContain("There is no folder for working-directory gone\nThe step ended with exit code 127\n");
     expect(stdout).toMatch(/good\n$/);
   });

@@ -186,6 +186,32 @@ describe("the steps of a plan", () => {
     expect(log.split("\n").slice(1)).toEqual(["***", ""]);
   });
 
+  it("may write a byte order mark where a command file begins, as .NET does", async () => {
+    const text = `steps:
+  - id: one
+    run: |
+      for kind in OUTPUT ENV PATH MASK SUMMARY ARTIFACT; do
+        name=MILLRACE_$kind
+        printf '\\357\\273\\277' > "\${!name}"
+      done
+      echo "word=x" >> "$MILLRACE_OUTPUT"
+      echo "WORD=y" >> "$MILLRACE_ENV"
+      echo "/opt/z" >> "$MILLRACE_PATH"
+      echo "hush-hush-99" >> "$MILLRACE_MASK"
+      echo "## Result" >> "$MILLRACE_SUMMARY"
+      echo "app=a.ipa" >> "$MILLRACE_ARTIFACT"
+      echo "one hush-hush-99"
+  - run: echo "two hush-hush-99 \${{ steps.one.outputs.word }} $WORD \${PATH%%:*}"
+`;
+    const { value, told, log } = await runPlan(text);
+    expect(value).toMatchObject({ succeeded: true });
+    expect(log.split("\n").filter((line: string) => /^(one|two)/.test(line))).toEqual([
+      "one ***",
+      "two *** x y /opt/z",
+    ]);
+    expect(told).toMatchObject({ masks: ["hush-hush-99"], summary: "## Result\n", kept: [{ name: "app" }] });
+  });
+
   it("have what they name kept when they have ended, also after a failure", async () => {
     const steps = `steps:
   - run: |

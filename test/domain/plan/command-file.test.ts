@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { readCommandFile, readEnvFile, readMaskFile } from "../../../src/domain/plan/command-file.ts";
+import { readCommandFile, readEnvFile } from "../../../src/domain/plan/command-file.ts";
 
 describe("a command file", () => {
   it.each([
@@ -55,11 +55,5 @@ describe("a command file", () => {
     const { entries, problems } = readEnvFile("A=1\nA-B=2\nMILLRACE_X=3\nmillrace_y=4\nPATH=/x\n__proto__=p\n");
     expect(entries.map((entry) => entry.name)).toEqual(["A", "PATH", "__proto__"]);
     expect(problems).toHaveLength(3);
-  });
-
-  it("of MILLRACE_MASK has a value a line, or lines up to the end word", () => {
-    expect(readMaskFile("one\n\ntwo words\n<<E\na\nb\nE\n<<never ends\n<<\n")).toEqual([
-      ...["one", "two words", "a\nb", "<<never ends", "<<"],
-    ]);
   });
 });

@@ -1,0 +1,61 @@
+import { appendFileSync, closeSync, openSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { MaskFile } from "../../../src/agent/steps/mask-file.ts";
+import { testFolder } from "../support/folder.ts";
+
+const maskFile = () => {
+  const path = join(testFolder(), "mask");
+  writeFileSync(path, "");
+  const fd = openSync(path, "r");
+  onTestFinished(() => closeSync(fd));
+  const file = new MaskFile(fd);
+  let seconds = 1000;
+  return {
+    file,
+    append: (text: string | Uint8Array) => appendFileSync(path, text),
+    /** As `>` does, at a time of its own: a kernel counts time in steps of some milliseconds. @returns what is told */
+    replace: (text: string) => {
+      writeFileSync(path, text);
+      utimesSync(path, seconds, seconds++);
+      return file.added();
+    },
+  };
+};
+
+describe("the file of masks of a step that runs", () => {
+  it("tells what is new in it", () => {
+    const { file, append } = maskFile();
+    append("one-one\n");
+    expect(file.added()).toEqual(["one-one"]);
+    append("<<END\ntwo\n");
+    append("three\nEND\n");
+    expect(file.added()).toEqual(["two\nthree"]);
+    expect(file.added()).toEqual([]);
+    expect(file.all()).toEqual(["one-one", "two\nthree"]);
+  });
+
+  it("is read past a byte order mark, also one that is cut, and puts cut characters together", () => {
+    const { file, append } = maskFile();
+    const bytes = Buffer.from("\ufeffpässword\n");
+    const told = [...bytes].flatMap((byte) => {
+      append(Uint8Array.of(byte));
+      return file.added();
+    });
+    expect(told).toEqual(["päss", "pässw", "pässwo", "pässwor", "pässword", "pässword"]);
+  });
+
+  it("tells the values of a file that was written over, with fewer, as many or more bytes", () => {
+    const { replace } = maskFile();
+    const values = ["secret-of-one", "secret-of-two", "secret-of-three", "other-secret-4", "short"];
+    expect(values.flatMap((value) => replace(`${value}\n`))).toEqual(values);
+  });
+
+  it("that is written over too often is read once more when the step has ended", () => {
+    const { file, replace } = maskFile();
+    const large = (digit: string) => `${digit.repeat(300_000)}\n`;
+    const told = ["1", "2", "3", "4", "5", "6"].map((digit) => replace(large(digit)).length);
+    expect(told).toEqual([1, 1, 1, 1, 0, 0]);
+    expect(file.all()).toEqual([large("6").trim()]);
+  });
+});
