@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { branchProblem, refOf } from "../domain/git-ref.ts";
 import { fileWantsPush } from "../domain/githost/file-wants.ts";
+import { isTouched } from "../domain/githost/patterns.ts";
 import { DEFAULT_TRIGGERS } from "../domain/githost/triggers.ts";
-import { isTouched } from "../domain/githost/wants.ts";
 import { parseTriggers } from "../domain/plan/triggers.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { type Changes, changesSince } from "./checkout/changed-files.ts";

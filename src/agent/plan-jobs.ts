@@ -1,4 +1,4 @@
-import { answerChanged } from "../domain/expression/changed.ts";
+import { answerChanged, changedWork } from "../domain/expression/changed.ts";
 import { type Questions, questionsOf } from "../domain/jobs/questions.ts";
 import type { Comparison } from "./job-facts.ts";
 import type { BuildLog } from "./log/build-log.ts";
@@ -17,8 +17,10 @@ export interface PlanJobsOptions {
 }
 
 /** Whether the commit changed what conditions of jobs ask for. It is not known without `files`, and counts as changed. */
-export const changedAnswers = ({ changed }: Questions, files: readonly string[] | null): Record<string, boolean> =>
-  Object.fromEntries(changed.map((question) => [question, files === null || answerChanged(question, files)]));
+export const changedAnswers = ({ changed }: Questions, files: readonly string[] | null): Record<string, boolean> => {
+  const work = changedWork();
+  return Object.fromEntries(changed.map((one) => [one, files === null || answerChanged(one, files, work)]));
+};
 
 /**
  * Sends the file to the service, which plans the jobs of it, and says whether the commit changed what they ask for. No

@@ -2,7 +2,7 @@ import type { Trust } from "../protocol/build.ts";
 import type { GroupProtection } from "../protocol/group.ts";
 import { includesRole, type Role } from "../protocol/token.ts";
 import { tagOf } from "./git-ref.ts";
-import { matcherOf } from "./githost/patterns.ts";
+import { isTouched } from "./githost/patterns.ts";
 import type { GateDecision } from "./jobs/node.ts";
 
 /** A variable group that a pipeline attaches. */
@@ -29,8 +29,8 @@ export interface AsksForGroups {
 export const allowsRef = ({ branches, tags }: GroupProtection, branch: string): boolean => {
   if (branches === null && tags === null) return true;
   const tag = tagOf(branch);
-  if (tag !== null) return matcherOf(tags ?? [])(tag);
-  return !branch.startsWith("refs/") && matcherOf(branches ?? [])(branch);
+  if (tag !== null) return isTouched(tags ?? [], [tag]) === true;
+  return !branch.startsWith("refs/") && isTouched(branches ?? [], [branch]) === true;
 };
 
 /** Why a job that asks for the group cannot have it; null where it can. */

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
-import { matcherOf } from "../../domain/githost/patterns.ts";
+import { matcherOf, PATTERN_WORK } from "../../domain/githost/patterns.ts";
 import type { PlanCache } from "../../domain/plan/plan.ts";
+import type { Work } from "../../domain/work.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { type GitContext, git } from "../checkout/git.ts";
 
@@ -44,6 +45,7 @@ export const idsOfFiles = async (
   context: GitContext,
   commitSha: string,
   files: readonly string[],
+  work: Work = { left: PATTERN_WORK },
 ): Promise<string | null> => {
   const fixed = files.map((path) => {
     const parts = path.replace(/^(?:\.\/)+/, "").split("/");
@@ -64,10 +66,13 @@ export const idsOfFiles = async (
     throw new Error("the commit has too many files below the folders that `files` names");
   const isMeant = matcherOf(
     files.flatMap((path) => [path, `${path}/**`]).map((path) => path.replace(/^(?:\.\/)+/, "")),
+    work,
   );
   const lines = listed.stdout
     .toString()
     .split("\0")
     .filter((line) => isMeant(line.slice(line.indexOf("\t") + 1)) && line !== "");
+  if (work.left < 0)
+    throw new Error("`files` is too much to compare with the files of the commit: write narrower patterns");
   return lines.length === 0 ? null : lines.join("\0");
 };

@@ -1,4 +1,5 @@
 import { homedir } from "node:os";
+import { PATTERN_WORK } from "../../domain/githost/patterns.ts";
 import type { JobContext } from "../../domain/plan/job-context.ts";
 import type { Plan } from "../../domain/plan/plan.ts";
 import { cacheTextsOf } from "../../domain/plan/prepare-cache.ts";
@@ -13,14 +14,18 @@ import type { KeyedCache } from "./job-cache.ts";
 /** For each cache the ids of its files: null where it names none, or why they are not known. */
 export type CacheIds = Map<string, { ids: string | null } | { problem: string }>;
 
+/** Steps of comparing `files` of all caches of a job with the files of its commit. */
+const MOST_WORK = 4 * PATTERN_WORK;
+
 /** Asks git before the checkout: after it, a step could change what git answers. */
 export const cacheIdsOf = async ({ job: { caches = [] } }: Plan, fetched: Fetched): Promise<CacheIds> => {
   const found: CacheIds = new Map();
+  const work = { left: MOST_WORK };
   for (const { name, files } of caches) {
     if (files.length === 0) found.set(name, { ids: null });
     else
       try {
-        const ids = await idsOfFiles(fetched.gitContext, fetched.commitSha, files);
+        const ids = await idsOfFiles(fetched.gitContext, fetched.commitSha, files, work);
         found.set(name, ids === null ? { problem: `the commit has no file ${files.join(", ")}` } : { ids });
       } catch (error) {
         found.set(name, { problem: (error as Error).message });

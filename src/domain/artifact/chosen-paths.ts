@@ -40,6 +40,8 @@ const nameBelow = (fixed: string[], path: string): string => {
   return parts.slice(Math.min(fixed.length, parts.length - 1)).join("/");
 };
 
+const NO_LIMIT = { left: Number.POSITIVE_INFINITY };
+
 export interface ChosenPaths {
   /** Where files may be: the parts of files and folders, none of them within another. */
   places: string[][];
@@ -55,11 +57,11 @@ export const byWholePaths = ({ places, nameOf }: ChosenPaths): ChosenPaths => ({
 
 const isWithin = (inner: string[], outer: string[]): boolean => outer.every((part, index) => inner[index] === part);
 
-/** Each path must have been checked with `artifactPathProblem`. */
+/** Each path must have been checked with `artifactPathProblem`. Only the file helper asks: a cancel ends what is too long. */
 export const choosePaths = (paths: readonly string[]): ChosenPaths => {
   const read = paths.map((path) => {
     const text = withoutSign(path);
-    const isMatch = matcherOf(text.endsWith("**") ? [text] : [text, `${text}/**`]);
+    const isMatch = matcherOf(text.endsWith("**") ? [text] : [text, `${text}/**`], NO_LIMIT);
     return { isTaking: isTakingAway(path), isMatch, fixed: fixedParts(text) };
   });
   const all = read.filter(({ isTaking }) => !isTaking).map(({ fixed }) => fixed);

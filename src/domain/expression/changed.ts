@@ -1,6 +1,7 @@
 import { data } from "@actions/expressions";
 import type { FunctionDefinition } from "@actions/expressions/funcs/info";
-import { firstPatternProblem, matcherOf, PATTERN_LIMITS, patternProblem } from "../githost/patterns.ts";
+import { firstPatternProblem, isTouched, PATTERN_LIMITS, PATTERN_WORK, patternProblem } from "../githost/patterns.ts";
+import type { Work } from "../work.ts";
 import type { Data } from "./data.ts";
 import { ExpressionMistake } from "./mistake.ts";
 
@@ -15,23 +16,26 @@ const textOf = (argument: Data, index: number): string => {
   return pattern;
 };
 
+/** For all calls in a condition, and for all that the conditions of a build's jobs ask. */
+export const changedWork = (): Work => ({ left: PATTERN_WORK });
+
 /**
- * `changed('docs/**', ...)`: whether a file that the patterns match was changed. True without a list of `files`: a
- * build that nothing is compared with leaves nothing out.
+ * `changed('docs/**', ...)`: whether a file that the patterns match was changed. True without a list of `files`, and
+ * where comparing them is too much work: a build that nothing is compared with leaves nothing out.
  */
-export const changedFunction = (files: readonly string[] | null): FunctionDefinition => ({
-  name: "changed",
-  minArgs: 1,
-  maxArgs: PATTERN_LIMITS.patterns,
-  call: (...args: Data[]) => {
-    const matches = matcherOf(args.map(textOf));
-    return new data.BooleanData(files === null || files.some(matches));
-  },
-});
+export const changedFunction = (files: readonly string[] | null): FunctionDefinition => {
+  const work = changedWork();
+  return {
+    name: "changed",
+    minArgs: 1,
+    maxArgs: PATTERN_LIMITS.patterns,
+    call: (...args: Data[]) => new data.BooleanData(isTouched(args.map(textOf), files, work) ?? true),
+  };
+};
 
 /** What one call in the condition of a job asks, as one text: its patterns, a line each. */
 export const changedQuestion = (patterns: readonly string[]): string => patterns.join("\n");
 
 /** The answer to such a question, by the files that changed. */
-export const answerChanged = (question: string, files: readonly string[]): boolean =>
-  files.some(matcherOf(question.split("\n")));
+export const answerChanged = (question: string, files: readonly string[], work: Work): boolean =>
+  isTouched(question.split("\n"), files, work) ?? true;

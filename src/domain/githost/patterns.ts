@@ -1,3 +1,5 @@
+import { spend, type Work } from "../work.ts";
+
 /** Limits of one list of patterns. */
 export const PATTERN_LIMITS = { patterns: 100, characters: 250 } as const;
 
@@ -81,33 +83,49 @@ const hasInOrder = (texts: string[], name: string): boolean => {
   });
 };
 
-/** Steps, of a character by a token, that may still be made. Below zero no name matches any more. */
-interface Work {
-  left: number;
-}
+/** Steps, of a character by a token, for the names that one list of patterns is compared with: half a second's worth. */
+export const PATTERN_WORK = 5_000_000;
 
-/** A test for names by one pattern without `!`. */
+/** A test for names by one pattern without `!`. What it begins with is compared as text. */
 const matcherOfOne = (pattern: string, work: Work): ((name: string) => boolean) => {
-  const tokens = tokensOf(pattern);
+  const all = tokensOf(pattern);
+  const first = all.findIndex((token) => typeof token !== "object");
+  const tokens = first < 0 ? [] : all.slice(first);
+  const head = all
+    .slice(0, all.length - tokens.length)
+    .map((token) => (typeof token === "object" ? token.character : ""));
+  const begin = head.join("");
   const texts = plainTextsOf(pattern);
   return (name) => {
-    if (!hasInOrder(texts, name)) return false;
-    work.left -= name.length * tokens.length;
-    return work.left >= 0 && matches(tokens, name);
+    if (!spend(work, 1) || !name.startsWith(begin) || !hasInOrder(texts, name)) return false;
+    if (tokens.length === 1 && tokens[0] === "across") return true;
+    const rest = name.slice(begin.length);
+    return spend(work, rest.length * tokens.length) && matches(tokens, rest);
   };
 };
 
 /**
  * A test for names: of the patterns that match, the last one decides. `*` is any characters but `/`, `**` any at all,
- * `?` one that is not `/`. A whole part `**` before a `/` may be no folder at all.
+ * `?` one that is not `/`. A whole part `**` before a `/` may be no folder at all. Once there is no `work` left no name
+ * matches.
  */
 export const matcherOf = (
   patterns: readonly string[],
-  work: Work = { left: Number.POSITIVE_INFINITY },
+  work: Work = { left: PATTERN_WORK },
 ): ((name: string) => boolean) => {
   const read = patterns.map((pattern) => {
     const isTaking = pattern.startsWith("!");
     return { isTaking, isMatch: matcherOfOne(isTaking ? pattern.slice(1) : pattern, work) };
   });
   return (name) => read.findLast(({ isMatch }) => isMatch(name))?.isTaking === false;
+};
+
+/** Whether a file matches. Null when that is not known: without a list of files, or where it is too much work. */
+export const isTouched = (
+  patterns: readonly string[],
+  files: readonly string[] | null,
+  work: Work = { left: PATTERN_WORK },
+): boolean | null => {
+  const isFound = files?.some(matcherOf(patterns, work)) ?? null;
+  return work.left < 0 ? null : isFound;
 };

@@ -1,4 +1,4 @@
-import { matcherOf } from "./patterns.ts";
+import { isTouched } from "./patterns.ts";
 import type { OpenPull } from "./plan-facts.ts";
 import type { On } from "./triggers.ts";
 
@@ -9,16 +9,6 @@ export type Answer =
 
 const YES: Answer = { isWanted: true, undecidedPaths: null };
 const no = (near: number, reason: string): Answer => ({ isWanted: false, near, reason });
-
-/** Steps of comparing files with patterns, half a second's worth: a list that needs more is judged as one not whole. */
-const MOST_WORK = 5_000_000;
-
-/** Whether a file matches; null when that is not known. */
-export const isTouched = (paths: string[], files: readonly string[] | null): boolean | null => {
-  const work = { left: MOST_WORK };
-  const isFound = files?.some(matcherOf(paths, work)) ?? null;
-  return work.left < 0 ? null : isFound;
-};
 
 /** The first patterns, to be read in one line. */
 const shown = (patterns: string[]): string =>
@@ -33,7 +23,8 @@ const byPaths = (paths: string[] | null, files: readonly string[] | null): Answe
   return touched ? YES : no(4, `no file of ${shown(paths ?? [])} changed`);
 };
 
-const isOneOf = (patterns: string[] | null, name: string): boolean => patterns === null || matcherOf(patterns)(name);
+const isOneOf = (patterns: string[] | null, name: string): boolean =>
+  patterns === null || isTouched(patterns, [name]) === true;
 
 /** Whether a push of a branch is wanted. `files` is null when their list is not whole. */
 export const wantsPush = (

@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { answerChanged, changedQuestion } from "../../../src/domain/expression/changed.ts";
 import { Dictionary } from "../../../src/domain/expression/data.ts";
 import { evaluateCondition, evaluateText } from "../../../src/domain/expression/evaluate.ts";
 import { ExpressionMistake } from "../../../src/domain/expression/mistake.ts";
@@ -40,6 +41,16 @@ describe("changed()", () => {
         expect(holds(condition, files)).toBe(files.some(matcherOf(patterns)));
       }),
     );
+  });
+
+  it("is true where comparing all the files is too much work, and then for all that a file asks", () => {
+    const slow = Array.from({ length: 4 }, () => "*a".repeat(124));
+    const files = Array.from({ length: 20 }, (_, index) => `${"a".repeat(2000)}${index}`);
+    const work = { left: 100_000 };
+    expect(answerChanged(changedQuestion(["docs/**"]), files, work)).toBe(false);
+    expect(answerChanged(changedQuestion(slow), files, work)).toBe(true);
+    expect(answerChanged(changedQuestion(["docs/**"]), files, work)).toBe(true);
+    expect(holds(`changed(${slow.map((one) => `'${one}'`)})`, files)).toBe(true);
   });
 
   it("is no status function: after a failure its step does not run", () => {

@@ -3,6 +3,7 @@ import picomatch from "picomatch";
 import { describe, expect, it } from "vitest";
 import {
   firstPatternProblem,
+  isTouched,
   matcherOf,
   PATTERN_LIMITS,
   patternProblem,
@@ -68,6 +69,12 @@ describe("a pattern", () => {
     [".github/**", ".github/a", true],
     ["**", "a/.b", true],
   ])("%j and %j: %s", (one, text, expected) => expect(matcherOf([one])(text)).toBe(expected));
+
+  it("that only says how a name begins takes a step for each name", () => {
+    const work = { left: 1000 };
+    expect(isTouched(["src/**"], ["docs/a", `src/${"a".repeat(10_000)}`], work)).toBe(true);
+    expect(work.left).toBe(998);
+  });
 
   it("takes no more work than its characters times those of the name", () => {
     const evil = `${"**a*".repeat(62)}b`;
