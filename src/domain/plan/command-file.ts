@@ -1,4 +1,5 @@
 import { ArtifactName } from "../../protocol/artifact.ts";
+import { LIMITS, withCommas } from "../../protocol/limits.ts";
 import { artifactPathProblem } from "../artifact/chosen-paths.ts";
 import { firstPatternProblem } from "../githost/patterns.ts";
 
@@ -59,6 +60,15 @@ export const readEnvFile = (content: string): CommandFile => {
   };
 };
 
+/** Why a line `name=path` names nothing to keep beside these paths of its artifact; null when it does. */
+const artifactProblem = (name: string, path: string, before: readonly string[]): string | null => {
+  const { error } = ArtifactName.safeParse(name);
+  if (error) return `the name of an artifact ${error.issues[0]?.message}`;
+  if (before.length === LIMITS.artifactFiles)
+    return `an artifact has at most ${withCommas(LIMITS.artifactFiles)} paths: name a folder, or write a pattern`;
+  return artifactPathProblem(path) ?? (before.length === 0 ? firstPatternProblem(path) : null);
+};
+
 /** What the lines `name=path` of a MILLRACE_ARTIFACT file name; the paths of one name are one artifact. */
 export const readArtifactFile = (
   content: string,
@@ -67,14 +77,10 @@ export const readArtifactFile = (
   const problems: CommandFile["problems"] = [];
   for (const [index, line] of content.split(/\r?\n/).entries()) {
     if (line === "") continue;
-    const [, name = "", path = ""] = /^([^=]*)=(.*)$/s.exec(line) ?? [];
+    const equals = line.indexOf("=");
+    const [name, path] = [line.slice(0, Math.max(0, equals)), line.slice(equals + 1)];
     const before = paths.get(name) ?? [];
-    const { error } = ArtifactName.safeParse(name);
-    const message = line.includes("=")
-      ? error
-        ? `the name of an artifact ${error.issues[0]?.message}`
-        : (artifactPathProblem(path) ?? (before.length === 0 ? firstPatternProblem(path) : null))
-      : "must be NAME=PATH";
+    const message = equals < 0 ? "must be NAME=PATH" : artifactProblem(name, path, before);
     if (message !== null) problems.push({ line: index + 1, message });
     else {
       before.push(path);

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { readCommandFile, readEnvFile } from "../../../src/domain/plan/command-file.ts";
+import { readArtifactFile, readCommandFile, readEnvFile } from "../../../src/domain/plan/command-file.ts";
 
 describe("a command file", () => {
   it.each([
@@ -55,5 +55,16 @@ describe("a command file", () => {
     const { entries, problems } = readEnvFile("A=1\nA-B=2\nMILLRACE_X=3\nmillrace_y=4\nPATH=/x\n__proto__=p\n");
     expect(entries.map((entry) => entry.name)).toEqual(["A", "PATH", "__proto__"]);
     expect(problems).toHaveLength(3);
+  });
+
+  it("of MILLRACE_ARTIFACT has a name and a path a line, as many of one artifact as it may have files", () => {
+    expect(readArtifactFile("a=x\nb=y=z\n\na=!w\n").artifacts).toEqual([
+      { name: "a", paths: ["x", "!w"] },
+      { name: "b", paths: ["y=z"] },
+    ]);
+    const { artifacts, problems } = readArtifactFile("a=b\n".repeat(5002));
+    expect(artifacts[0]?.paths).toHaveLength(5000);
+    expect(problems.map(({ line }) => line)).toEqual([5001, 5002]);
+    expect(problems[0]?.message).toBe("an artifact has at most 5,000 paths: name a folder, or write a pattern");
   });
 });
