@@ -33,7 +33,11 @@ export class AnchoredFolder {
 
   /** What is in a folder below it, as bytes: a name may be no text. @throws ELOOP or ENOTDIR where a part is a link */
   names(parts: readonly string[]): Buffer[] {
-    return this.#within(parts, (folder) => readdirSync(folder, { encoding: "buffer" }));
+    return this.#within(parts, (folder) => {
+      // The names alone are of no use where nothing that has them may be looked at.
+      lstatSync(`${folder}/.`);
+      return readdirSync(folder, { encoding: "buffer" });
+    });
   }
 
   /** Of a link, not of what it points to. */

@@ -122,6 +122,8 @@ export interface FilesToCollect {
   asTar: string | null;
   /** Files that may be found. */
   atMost: number;
+  /** What cannot be read is left out, also where the paths mean it. */
+  isLenient?: boolean;
   /** Of a cache: names are whole paths. */
   cache?: { linksStay: boolean };
 }

@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import type { BigIntStats } from "node:fs";
+import { type BigIntStats, closeSync } from "node:fs";
 import { byWholePaths, type ChosenPaths, choosePaths } from "../../domain/artifact/chosen-paths.ts";
 import { pathProblem } from "../../domain/artifact/file-list.ts";
 import type { AnchoredFolder } from "./anchored-folder.ts";
@@ -33,6 +33,8 @@ export class CannotKeep extends Error {}
 export const MOST_VISITED = 200_000;
 const DEEPEST_BYTES = 4096;
 const LEFT_OUT_SHOWN = 20;
+/** Nothing is there, or something else by now. */
+const GONE = new Set(["ENOENT", "ENOTDIR", "ELOOP", "ENAMETOOLONG"]);
 /** A name that no file has, to ask whether all that a folder has in it is meant. */
 const ANY_NAME = "\u0001";
 
@@ -44,18 +46,17 @@ interface Visit {
 }
 
 /** Finds files by paths, in the order of their names. @throws CannotKeep */
-export const findFiles = (
-  root: AnchoredFolder,
-  paths: readonly string[],
-  { asTar, atMost, cache }: FindOptions,
-): FoundFiles => {
+export const findFiles = (root: AnchoredFolder, paths: readonly string[], options: FindOptions): FoundFiles => {
   const chosen = choosePaths(paths);
-  return new Search(root, cache ? byWholePaths(chosen) : chosen, asTar, atMost, cache).run();
+  return new Search(root, options.cache ? byWholePaths(chosen) : chosen, options).run();
 };
 
 interface FindOptions {
+  /** The name of the only tar; null where files are kept one by one. */
   asTar: string | null;
   atMost: number;
+  /** What cannot be read or named is left out also where the paths mean it: the rest is worth having without it. */
+  isLenient?: boolean | undefined;
   /** Set for a cache: names are whole paths. `linksStay`: a link leads to what is found, not only below the root. */
   cache?: { linksStay: boolean } | undefined;
 }
@@ -63,34 +64,23 @@ interface FindOptions {
 class Search {
   readonly #root: AnchoredFolder;
   readonly #chosen: ChosenPaths;
-  /** The name of the only tar; null where files are kept one by one. */
-  readonly #asTar: string | null;
-  readonly #atMost: number;
+  readonly #options: FindOptions;
   readonly #entries: FoundEntry[] = [];
   readonly #members: { member: TarMember; source: Source | null }[] = [];
   readonly #leftOut: string[] = [];
-  readonly #cache: FindOptions["cache"];
   #leftOutCount = 0;
   #visited = 0;
 
-  constructor(
-    root: AnchoredFolder,
-    chosen: ChosenPaths,
-    asTar: string | null,
-    atMost: number,
-    cache?: FindOptions["cache"],
-  ) {
+  constructor(root: AnchoredFolder, chosen: ChosenPaths, options: FindOptions) {
     this.#root = root;
     this.#chosen = chosen;
-    this.#asTar = asTar;
-    this.#atMost = atMost;
-    this.#cache = cache;
+    this.#options = options;
   }
 
   run(): FoundFiles {
     for (const place of this.#chosen.places) this.#visitPlace(place);
-    if (this.#asTar !== null && this.#members.length > 0)
-      this.#entries.push({ kind: "tar", path: this.#asTar, members: this.#members });
+    if (this.#options.asTar !== null && this.#members.length > 0)
+      this.#entries.push({ kind: "tar", path: this.#options.asTar, members: this.#members });
     if (this.#leftOutCount > this.#leftOut.length)
       this.#leftOut.push(`and ${this.#leftOutCount - this.#leftOut.length} more`);
     const entries = this.#entries.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
@@ -111,6 +101,7 @@ class Search {
       .map((_, index) => place.slice(0, index))
       .find((parts) => this.#statOf(parts)?.isSymbolicLink() && this.#root.realParts(parts) === null);
     if (link) this.#leave(link, "is a link out of the checkout, or to nothing");
+    else this.#look(place, () => this.#root.stat(place));
   }
 
   #statOf(parts: readonly string[]): BigIntStats | null {
@@ -124,28 +115,31 @@ class Search {
   #visit({ seen, real }: Visit, within: bigint[]): void {
     if (++this.#visited > MOST_VISITED)
       throw new CannotKeep(`there are more than ${MOST_VISITED} files and folders: write a narrower path`);
-    const stat = this.#statOf(real);
+    const stat = this.#look(seen, () => this.#root.stat(real));
     if (stat === null) return;
-    const name = this.#chosen.nameOf(seen.join("/"));
+    const name = this.#nameOf(seen);
     if (stat.isDirectory()) this.#folder({ seen, real }, stat, within);
     else if (stat.isSymbolicLink()) this.#link({ seen, real }, name, within);
     else if (name === null) return;
-    else if (stat.isFile()) this.#file(name, real, stat);
+    else if (stat.isFile()) this.#file(name, { seen, real }, stat);
     else this.#leave(seen, "is no file: a socket, a pipe or a device");
   }
 
   #folder({ seen, real }: Visit, stat: BigIntStats, within: bigint[]): void {
     const path = seen.join("/");
-    if (Buffer.byteLength(path) > DEEPEST_BYTES) throw new CannotKeep(`${shownPath(path).slice(0, 200)} is too deep`);
+    if (Buffer.byteLength(path) > DEEPEST_BYTES) {
+      this.#cannotKeep(seen, "is too deep", this.#nameOfContent(seen));
+      return;
+    }
     // A folder that a link leads to again would have no end.
     if (within.includes(stat.ino)) return;
     const name = this.#chosen.nameOf(path);
     const isPlace = this.#chosen.places.some((place) => place.join("/") === path);
-    if (this.#asTar !== null && name !== null && (this.#cache || !isPlace))
+    if (this.#options.asTar !== null && name !== null && (this.#options.cache || !isPlace))
       this.#add(memberOf("folder", name, stat), null);
     const inner = [...within, stat.ino];
     const isWhole = name !== null || this.#nameOfContent(seen) !== null;
-    if (this.#asTar === null && isWhole && isBundle(seen.at(-1) ?? "")) this.#bundle({ seen, real }, name);
+    if (this.#options.asTar === null && isWhole && isBundle(seen.at(-1) ?? "")) this.#bundle({ seen, real }, name);
     else this.#enter({ seen, real }, inner);
   }
 
@@ -154,25 +148,36 @@ class Search {
   }
 
   #namesIn(real: string[], seen: string[]): string[] {
-    let names: Buffer[];
-    try {
-      names = this.#root.names(real);
-    } catch (error) {
-      throw new CannotKeep(`${shownPath(seen.join("/"))} cannot be read (${(error as NodeJS.ErrnoException).code})`);
-    }
+    const names =
+      this.#look(
+        seen,
+        () => this.#root.names(real),
+        () => this.#nameOfContent(seen),
+      ) ?? [];
+    for (const name of names)
+      if (!isUtf8(name)) this.#cannotKeep([...seen, name.toString("latin1")], "has a name that is no UTF-8");
     const isOfGit = (name: string) => real.length === 0 && name === ".git";
-    const bad = names.find((name) => !isUtf8(name));
-    if (bad)
-      throw new CannotKeep(`${shownPath([...seen, bad.toString("latin1")].join("/"))} has a name that is no UTF-8`);
     return names
+      .filter((name) => isUtf8(name))
       .map((name) => name.toString())
       .filter((name) => !isOfGit(name))
       .sort();
   }
 
+  /** What a look at something says; null where it is gone, or was left out. */
+  #look<T>(seen: string[], look: () => T, nameOf = () => this.#nameOf(seen)): T | null {
+    try {
+      return look();
+    } catch (error) {
+      const { code = "" } = error as NodeJS.ErrnoException;
+      if (!GONE.has(code)) this.#cannotKeep(seen, `cannot be read (${code})`, nameOf());
+      return null;
+    }
+  }
+
   #link({ seen, real }: Visit, name: string | null, within: bigint[]): void {
-    if (this.#asTar !== null) {
-      const text = name === null ? null : this.#root.linkText(real);
+    if (this.#options.asTar !== null) {
+      const text = name === null ? null : this.#look(seen, () => this.#root.linkText(real));
       if (name === null || text === null) return;
       if (this.#mayLead(name.split("/"), text)) this.#add({ ...linkMember(name), link: text }, null);
       else this.#leave(seen, "is a link out of the artifact");
@@ -186,14 +191,17 @@ class Search {
 
   #mayLead(parts: string[], text: string): boolean {
     if (!staysWithin(parts, text)) return false;
-    return !this.#cache?.linksStay || this.#chosen.nameOf(targetOf(parts, text)) !== null;
+    return !this.#options.cache?.linksStay || this.#chosen.nameOf(targetOf(parts, text)) !== null;
   }
 
   /** The folder as one tar, whose members begin with its own name. */
   #bundle({ seen, real }: Visit, name: string | null): void {
     const own = seen.at(-1) ?? "";
-    const inner = new Search(this.#root, { places: [], nameOf: (path) => path }, own, MOST_VISITED);
-    inner.#members.push({ member: memberOf("folder", own, this.#root.stat(real)), source: null });
+    const stat = this.#look(seen, () => this.#root.stat(real));
+    if (stat === null) return;
+    const all = { places: [], nameOf: (path: string) => path, isNamed: () => false };
+    const inner = new Search(this.#root, all, { ...this.#options, asTar: own, atMost: MOST_VISITED });
+    inner.#members.push({ member: memberOf("folder", own, stat), source: null });
     inner.#enter({ seen: [own], real }, []);
     for (const line of inner.#leftOut) this.#leave(seen, `: ${line}`);
     this.#push({ kind: "tar", path: `${(name ?? this.#nameOfContent(seen)) || own}.tar`, members: inner.#members });
@@ -205,34 +213,57 @@ class Search {
     return name === null ? null : name.slice(0, -ANY_NAME.length).replace(/\/$/, "");
   }
 
-  #file(name: string, real: string[], stat: BigIntStats): void {
+  #file(name: string, { seen, real }: Visit, stat: BigIntStats): void {
+    if (this.#options.isLenient) {
+      const handle = this.#look(seen, () => this.#root.open(real));
+      if (handle === null) return;
+      closeSync(handle);
+    }
     const source = { parts: real, size: Number(stat.size), inode: stat.ino, changed: stat.mtimeNs };
-    if (this.#asTar !== null) this.#add(memberOf("file", name, stat), source);
+    if (this.#options.asTar !== null) this.#add(memberOf("file", name, stat), source);
     else this.#push({ kind: "file", path: name, mode: stat.mode & 0o111n ? "755" : "644", source });
   }
 
   #add(member: TarMember, source: Source | null): void {
-    this.#check(member.path);
-    this.#members.push({ member, source });
+    if (this.#hasGoodName(member)) this.#members.push({ member, source });
   }
 
   #push(entry: FoundEntry): void {
-    this.#check(entry.path);
+    if (!this.#hasGoodName(entry)) return;
     this.#entries.push(entry);
-    if (this.#entries.length > this.#atMost)
-      throw new CannotKeep(`there are more than ${this.#atMost} files: write a narrower path, or keep them as: tar`);
+    const { atMost } = this.#options;
+    if (this.#entries.length > atMost)
+      throw new CannotKeep(`there are more than ${atMost} files: write a narrower path, or keep them as: tar`);
   }
 
-  #check(path: string): void {
+  #hasGoodName({ path }: { path: string }): boolean {
     const problem = pathProblem(path);
-    if (problem !== null) throw new CannotKeep(`${shownPath(path).slice(0, 300)} ${problem}`);
+    if (problem !== null) this.#lack(path.split("/"), problem);
+    return problem === null;
+  }
+
+  #nameOf(seen: string[]): string | null {
+    return this.#chosen.nameOf(seen.join("/"));
+  }
+
+  /** What has no name, and was only passed on the way to something else, fails nothing. */
+  #cannotKeep(seen: string[], why: string, name = this.#nameOf(seen)): void {
+    if (name !== null || this.#chosen.isNamed(seen.join("/"))) this.#lack(seen, why);
+    else this.#leave(seen, why);
+  }
+
+  #lack(parts: string[], why: string): void {
+    if (!this.#options.isLenient) throw new CannotKeep(`${shortPath(parts)} ${why}`);
+    this.#leave(parts, why);
   }
 
   #leave(parts: string[], why: string): void {
     this.#leftOutCount++;
-    if (this.#leftOut.length < LEFT_OUT_SHOWN) this.#leftOut.push(`${shownPath(parts.join("/"))} ${why}`);
+    if (this.#leftOut.length < LEFT_OUT_SHOWN) this.#leftOut.push(`${shortPath(parts)} ${why}`);
   }
 }
+
+const shortPath = (parts: string[]): string => shownPath(parts.join("/")).slice(0, 300);
 
 const memberOf = (kind: "file" | "folder", path: string, stat: BigIntStats): TarMember => ({
   kind,

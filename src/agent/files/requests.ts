@@ -21,6 +21,8 @@ export const HelperRequest = z.discriminatedUnion("op", [
     /** The name of the only tar; null to keep files one by one. */
     asTar: z.nullable(z.string()),
     atMost: z.int(),
+    /** What cannot be read is left out, also where the paths mean it; a file that changes by then has empty bytes. */
+    isLenient: z.optional(z.boolean()),
     /** Of a cache: names stay what they are below the root. */
     cache: z.optional(CacheRule),
   }),

@@ -54,7 +54,7 @@ const collect = (request: Extract<HelperRequest, { op: "collect" }>, from: Gener
   say({ found, leftOut });
   const next = from.next();
   if (next.done || !("send" in AgentNote.parse(noteIn(next.value)))) return;
-  sendFiles(root, entries, sendData);
+  sendFiles(root, entries, sendData, request.isLenient);
   say({ done: true });
 };
 

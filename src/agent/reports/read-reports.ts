@@ -17,7 +17,7 @@ export interface ReadReports {
 export const readReports = async (place: FilePlace, patterns: string[]): Promise<ReadReports> => {
   const read: ReadReports = { cases: [], warnings: [] };
   try {
-    const wanted = { paths: patterns, asTar: null, atMost: LIMITS.testReportFiles };
+    const wanted = { paths: patterns, asTar: null, atMost: LIMITS.testReportFiles, isLenient: true };
     await collectFiles(place, wanted, (collected) => readAll(collected, patterns, read));
   } catch (error) {
     if (!(error instanceof FileProblem)) throw error;

@@ -47,11 +47,13 @@ export interface ChosenPaths {
   places: string[][];
   /** The name that a file or folder at this path is kept by; null where the paths do not mean it. */
   nameOf(path: string): string | null;
+  /** Whether it stands in a path as it is: as the path, or before the first wildcard. */
+  isNamed(path: string): boolean;
 }
 
 /** The same files, each by its whole path. */
-export const byWholePaths = ({ places, nameOf }: ChosenPaths): ChosenPaths => ({
-  places,
+export const byWholePaths = ({ nameOf, ...chosen }: ChosenPaths): ChosenPaths => ({
+  ...chosen,
   nameOf: (path) => (nameOf(path) === null ? null : path),
 });
 
@@ -71,6 +73,7 @@ export const choosePaths = (paths: readonly string[]): ChosenPaths => {
   );
   return {
     places,
+    isNamed: (path) => all.some((place) => place.join("/") === path),
     nameOf(path) {
       const last = read.findLast(({ isMatch }) => isMatch(path));
       return last && !last.isTaking ? nameBelow(last.fixed, path) : null;

@@ -180,6 +180,53 @@ describe("a name", () => {
   });
 });
 
+describe("what a pattern only passes by", () => {
+  /** A user who is not root, as most agents are. */
+  const user = isRoot ? unnamedUser() : null;
+  const notUtf8 = (root: string, folder: string): Buffer =>
+    Buffer.concat([Buffer.from(join(root, folder, "a")), Buffer.from([0xff])]);
+
+  it.each([
+    ["that cannot be entered", 0o000],
+    ["of which only the names can be read", 0o444],
+  ])("is left out and told: a folder %s", async (_, mode) => {
+    const { root } = checkout({ "stuff/app/run.log": "1", "stuff/data/x.log": "2", "stuff/data/y": "3" }, user);
+    chmodSync(join(root, "stuff/data"), mode);
+    onTestFinished(() => chmodSync(join(root, "stuff/data"), 0o755));
+    const collecting = (...paths: string[]) => collect(root, paths, { user });
+    const told = { files: { "app/run.log": "1" }, leftOut: ["stuff/data cannot be read (EACCES)"] };
+    expect(await collecting("stuff/**/*.log")).toMatchObject(told);
+    expect(await collecting("stuff/", "!stuff/data/")).toMatchObject(told);
+    // What is asked for is not missing in silence.
+    for (const path of ["stuff/", "stuff/data", "stuff/data/*.log", "stuff/data/x.log"])
+      await expect(collecting("stuff/app/", path)).rejects.toThrow(/stuff\/data(\/x.log)? cannot be read \(EACCES\)/);
+    const lenient = await collect(root, ["stuff/"], { user, isLenient: true });
+    expect(lenient).toMatchObject(told);
+  });
+
+  it("is left out and told: a name that is no UTF-8", async () => {
+    const { root } = checkout({ "out/a.log": "1", "deep/sub/x": "2" });
+    writeFileSync(notUtf8(root, "out"), "1");
+    mkdirSync(notUtf8(root, "deep"));
+    const { files, leftOut } = await collect(root, ["**/*.log"]);
+    expect(files).toEqual({ "out/a.log": "1" });
+    expect(leftOut).toEqual(["deep/a\u00ff has a name that is no UTF-8", "out/a\u00ff has a name that is no UTF-8"]);
+  });
+
+  it("is left out and told: a folder that is too deep", async () => {
+    const { root } = checkout({ "a.log": "1" });
+    const part = "d".repeat(250);
+    execFileSync("python3", [
+      "-c",
+      "import os, sys\nos.chdir(sys.argv[1])\nfor i in range(20):\n os.mkdir(sys.argv[2])\n os.chdir(sys.argv[2])",
+      ...[root, part],
+    ]);
+    const { files, leftOut } = await collect(root, ["**/*.log"]);
+    expect(files).toEqual({ "a.log": "1" });
+    expect(leftOut).toEqual([expect.stringMatching(/^d{250}\/.* is too deep$/)]);
+  });
+});
+
 const replace = (path: string, make: () => void): void => {
   renameSync(path, `${path}.old`);
   make();
@@ -197,6 +244,12 @@ describe("a file that changes after it was found", () => {
     const { root } = checkout({ "out/a": "12345", "out/z": "2" });
     const collecting = collectAfter(root, ["out/"], () => change(join(root, "out/a")));
     await expect(collecting).rejects.toThrow(/out\/a (was changed while it was read|cannot be read)/);
+  });
+
+  it.each(cases)("%s: the others are kept where they are worth it alone", async (_, change) => {
+    const { root } = checkout({ "out/a": "12345", "out/z": "2" });
+    const { files } = await collectAfter(root, ["out/"], () => change(join(root, "out/a")), { isLenient: true });
+    expect(files).toMatchObject({ a: expect.stringMatching(/^.{5}$/s), z: "2" });
   });
 
   it("and whose folder becomes a link out is not read there", async () => {

@@ -44,9 +44,9 @@ export const collectAfter = (
   root: string,
   paths: string[],
   between: () => void,
-  user: StepUser | null = null,
+  wanted: Partial<FilesToCollect> = {},
 ): Promise<Collected> =>
-  collectFiles({ root, user, signal }, { paths, asTar: null, atMost: 5000 }, (collected) => {
+  collectFiles({ root, user: null, signal }, { paths, asTar: null, atMost: 5000, ...wanted }, (collected) => {
     between();
     return read(collected);
   });
