@@ -25,8 +25,8 @@ const TAR = "cache.tar";
 export type CacheRoots = Record<"checkout" | "home", FilePlace>;
 
 export interface PackedCache {
-  bytes: number;
-  sha256: string;
+  /** Null where there is nothing. */
+  archive: { bytes: number; sha256: string } | null;
   leftOut: string[];
 }
 
@@ -39,7 +39,7 @@ const collected = async <T>(
   use: (found: CollectedFiles) => Promise<T>,
 ): Promise<T> => {
   if (paths.length === 0) return use(NOTHING);
-  const wanted = { paths, asTar: TAR, atMost: MOST_VISITED, cache: { linksStay: where === "home" } };
+  const wanted = { paths, asTar: TAR, atMost: MOST_VISITED, isCache: true };
   return collectFiles(roots[where], wanted, use);
 };
 
@@ -48,18 +48,19 @@ async function* archiveOf(head: Head, trees: CollectedFiles[]): AsyncGenerator<B
   for (const tree of trees) if (tree.files.length > 0) yield* tree.bytes();
 }
 
-/** Packs what the paths mean into a file of the agent. @returns null where there is nothing @throws FileProblem */
+/** Packs what the paths mean into a file of the agent. @throws FileProblem */
 export const packCache = async (
   roots: CacheRoots,
   paths: string[],
   { file, codec }: { file: string; codec: CacheCodec },
-): Promise<PackedCache | null> => {
+): Promise<PackedCache> => {
   const places = cachePlaces(paths);
   return collected(roots, "checkout", places.checkout, (checkout) =>
     collected(roots, "home", places.home, async (home) => {
       const sizeOf = ({ files }: CollectedFiles): number => files.reduce((sum, { size }) => sum + size, 0);
       const sizes = { checkout: sizeOf(checkout), home: sizeOf(home) };
-      if (sizes.checkout + sizes.home === 0) return null;
+      const leftOut = [...checkout.leftOut, ...home.leftOut];
+      if (sizes.checkout + sizes.home === 0) return { archive: null, leftOut };
       if (sizes.checkout + sizes.home > LIMITS.cacheUnpackedBytes) throw new FileProblem("it is too large");
       const trees = (["checkout", "home"] as const).map((where) => ({ in: where, bytes: sizes[where] }));
       const hash = createHash("sha256");
@@ -74,7 +75,7 @@ export const packCache = async (
       const source = Readable.from(archiveOf({ trees }, [checkout, home]));
       const { signal } = roots.checkout;
       await pipeline(source, compressor(codec), counting, createWriteStream(file, { mode: 0o600 }), { signal });
-      return { bytes, sha256: hash.digest("hex"), leftOut: [...checkout.leftOut, ...home.leftOut] };
+      return { archive: { bytes, sha256: hash.digest("hex") }, leftOut };
     }),
   );
 };
@@ -148,8 +149,8 @@ const unpackTrees = async (roots: CacheRoots, paths: string[], pieces: Pieces): 
   if (all > disk.bavail * disk.bsize) throw new FileProblem("the disk has no room for it");
   for (const { in: where, bytes } of trees) {
     if (bytes === 0) continue;
-    const cache = { paths: places[where], linksStay: where === "home" };
-    await receiveFiles(roots[where], { folder: [], replaces: true, cache }, async (writer) => {
+    const how = { folder: [], replaces: true, cachePaths: places[where] };
+    await receiveFiles(roots[where], how, async (writer) => {
       await writer.begin({ path: TAR, size: bytes, mode: "644", isUnpacked: true });
       for (let left = bytes; left > 0; ) {
         const piece = await pieces.next(left);

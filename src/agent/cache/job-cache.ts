@@ -173,13 +173,13 @@ export class JobCache {
     const file = tier.temporary();
     const codec = CODECS[0]!;
     try {
-      const packed = await packCache(this.#roots, cache.paths, { file, codec });
-      if (!packed) {
+      const { archive, leftOut } = await packCache(this.#roots, cache.paths, { file, codec });
+      for (const line of leftOut) log.say(`${cache.name}: left out: ${line}`);
+      if (!archive) {
         log.say(`${cache.name}: there is nothing to save`);
         return;
       }
-      for (const line of packed.leftOut) log.say(`${cache.name}: left out: ${line}`);
-      const { bytes, sha256 } = packed;
+      const { bytes, sha256 } = archive;
       if (bytes > LIMITS.cacheEntryBytes) throw new FileProblem(`${sizeInWords(bytes)} are too many`);
       const isSent = bytes <= LIMITS.cacheLocalBytes || cache.isRemote;
       if (isSent) await this.#send(file, { key, bytes, sha256, codec });

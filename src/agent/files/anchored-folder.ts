@@ -2,6 +2,8 @@ import {
   type BigIntStats,
   closeSync,
   constants,
+  fchmodSync,
+  fstatSync,
   lstatSync,
   mkdirSync,
   openSync,
@@ -26,9 +28,14 @@ const NO_LINK = IS_MAC ? O_NOFOLLOW_ANY : O_NOFOLLOW;
 export class AnchoredFolder {
   /** Its own path, without links. */
   readonly path: string;
+  readonly #opensUp: boolean;
+  /** Folders that were made writable, by their paths. */
+  readonly #opened = new Map<string, { mode: number; inode: bigint }>();
 
-  constructor(path: string) {
+  /** `opensUp`: a folder of this user that he may not write to is made writable at need, until `closeUp`. */
+  constructor(path: string, { opensUp = false } = {}) {
     this.path = realpathSync(path);
+    this.#opensUp = opensUp;
   }
 
   /** What is in a folder below it, as bytes: a name may be no text. @throws ELOOP or ENOTDIR where a part is a link */
@@ -45,8 +52,9 @@ export class AnchoredFolder {
     return this.#within(parts.slice(0, -1), (folder) => lstatSync(at(folder, parts), { bigint: true }));
   }
 
-  linkText(parts: readonly string[]): string {
-    return this.#within(parts.slice(0, -1), (folder) => readlinkSync(at(folder, parts)));
+  /** As bytes: it may be no text. */
+  linkText(parts: readonly string[]): Buffer {
+    return this.#within(parts.slice(0, -1), (folder) => readlinkSync(at(folder, parts), { encoding: "buffer" }));
   }
 
   /** Opens a file to read. Never waits for what is no file. */
@@ -86,6 +94,20 @@ export class AnchoredFolder {
     }
   }
 
+  /** Gives the folders that were made writable their modes again. */
+  closeUp(): void {
+    for (const [path, { mode, inode }] of [...this.#opened].reverse()) {
+      try {
+        this.#walk(path === "" ? [] : path.split("/"), openFolder, (_, handle) => {
+          if (fstatSync(handle, { bigint: true }).ino === inode) fchmodSync(handle, mode);
+        });
+      } catch {
+        // It is gone, or no folder any more.
+      }
+    }
+    this.#opened.clear();
+  }
+
   /** Calls with a path by which the folder can be named safely, and closes it. */
   #within<T>(parts: readonly string[], use: (folder: string) => T): T {
     return this.#walk(parts, openFolder, use);
@@ -96,19 +118,39 @@ export class AnchoredFolder {
     return this.#walk(parts, openOrMake, use);
   }
 
-  #walk<T>(parts: readonly string[], open: (path: string) => number, use: (folder: string) => T): T {
+  #walk<T>(parts: readonly string[], open: (path: string) => number, use: (folder: string, handle: number) => T): T {
     let handle = openFolder(this.path);
     try {
       let folder = this.path;
-      for (const part of parts) {
+      for (const [index, part] of parts.entries()) {
         folder = IS_MAC ? join(folder, part) : `/proc/self/fd/${handle}/${part}`;
-        const next = open(folder);
+        const next = this.#openingUp(handle, parts.slice(0, index), () => open(folder));
         closeSync(handle);
         handle = next;
       }
-      return use(IS_MAC ? folder : `/proc/self/fd/${handle}`);
+      return this.#openingUp(handle, parts, () => use(IS_MAC ? folder : `/proc/self/fd/${handle}`, handle));
     } finally {
       closeSync(handle);
+    }
+  }
+
+  /** Does something in an open folder, again where the folder had to be made writable for it. */
+  #openingUp<T>(handle: number, parts: readonly string[], act: () => T): T {
+    try {
+      return act();
+    } catch (error) {
+      if (!this.#opensUp || codeOf(error) !== "EACCES") throw error;
+      const { mode, ino: inode } = fstatSync(handle, { bigint: true });
+      const bits = Number(mode & 0o7777n);
+      if ((bits & 0o700) === 0o700) throw error;
+      try {
+        fchmodSync(handle, bits | 0o700);
+      } catch {
+        // It belongs to somebody else.
+        throw error;
+      }
+      this.#opened.set(parts.join("/"), { mode: bits, inode });
+      return act();
     }
   }
 }

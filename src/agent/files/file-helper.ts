@@ -5,7 +5,7 @@ import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import type { StepUser } from "../process/step-user.ts";
 import { DATA, type Frame, FrameParser, headOf, noteFrame, PIECE_BYTES } from "./frames.ts";
-import type { ArrivingFile, CacheToReceive } from "./receive-files.ts";
+import type { ArrivingFile } from "./receive-files.ts";
 import { type FoundFile, HelperNote, type HelperRequest } from "./requests.ts";
 
 /** Something about the files of a build is not as it must be; the message is for the build's author. */
@@ -124,8 +124,8 @@ export interface FilesToCollect {
   atMost: number;
   /** What cannot be read is left out, also where the paths mean it. */
   isLenient?: boolean;
-  /** Of a cache: names are whole paths. */
-  cache?: { linksStay: boolean };
+  /** Names are whole paths, and links out are kept. */
+  isCache?: boolean;
 }
 
 /** Finds files of a build, and lets `use` read them. @throws FileProblem */
@@ -164,10 +164,13 @@ export interface FileWriter {
   write(bytes: Buffer): Promise<void>;
 }
 
-/** Lets `use` make files in a folder below `root`. `replaces`: a file that is there gives way. @throws FileProblem */
+/**
+ * Lets `use` make files in a folder below `root`. `replaces`: a file that is there gives way. `cachePaths`: of a cache.
+ * @throws FileProblem
+ */
 export const receiveFiles = async (
   { root, ...place }: FilePlace,
-  how: { folder: string[]; replaces: boolean; cache?: CacheToReceive },
+  how: { folder: string[]; replaces: boolean; cachePaths?: string[] },
   use: (writer: FileWriter) => Promise<void>,
 ): Promise<void> => {
   const helper = new FileHelper(place, { op: "receive", root, ...how });

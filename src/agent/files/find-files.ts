@@ -4,7 +4,7 @@ import { byWholePaths, type ChosenPaths, choosePaths } from "../../domain/artifa
 import { pathProblem } from "../../domain/artifact/file-list.ts";
 import type { AnchoredFolder } from "./anchored-folder.ts";
 import { isBundle, shownPath } from "./kept-names.ts";
-import { staysWithin, targetOf } from "./link-rule.ts";
+import { isCachedLink, staysWithin } from "./link-rule.ts";
 import type { TarMember } from "./tar-format.ts";
 
 /** A file that was found, as it was then: `parts` lead to it without links. */
@@ -48,7 +48,7 @@ interface Visit {
 /** Finds files by paths, in the order of their names. @throws CannotKeep */
 export const findFiles = (root: AnchoredFolder, paths: readonly string[], options: FindOptions): FoundFiles => {
   const chosen = choosePaths(paths);
-  return new Search(root, options.cache ? byWholePaths(chosen) : chosen, options).run();
+  return new Search(root, options.isCache ? byWholePaths(chosen) : chosen, options).run();
 };
 
 interface FindOptions {
@@ -57,8 +57,8 @@ interface FindOptions {
   atMost: number;
   /** What cannot be read or named is left out also where the paths mean it: the rest is worth having without it. */
   isLenient?: boolean | undefined;
-  /** Set for a cache: names are whole paths. `linksStay`: a link leads to what is found, not only below the root. */
-  cache?: { linksStay: boolean } | undefined;
+  /** Names are whole paths, and links out are kept. */
+  isCache?: boolean | undefined;
 }
 
 class Search {
@@ -135,7 +135,7 @@ class Search {
     if (within.includes(stat.ino)) return;
     const name = this.#chosen.nameOf(path);
     const isPlace = this.#chosen.places.some((place) => place.join("/") === path);
-    if (this.#options.asTar !== null && name !== null && (this.#options.cache || !isPlace))
+    if (this.#options.asTar !== null && name !== null && (this.#options.isCache || !isPlace))
       this.#add(memberOf("folder", name, stat), null);
     const inner = [...within, stat.ino];
     const isWhole = name !== null || this.#nameOfContent(seen) !== null;
@@ -177,10 +177,7 @@ class Search {
 
   #link({ seen, real }: Visit, name: string | null, within: bigint[]): void {
     if (this.#options.asTar !== null) {
-      const text = name === null ? null : this.#look(seen, () => this.#root.linkText(real));
-      if (name === null || text === null) return;
-      if (this.#mayLead(name.split("/"), text)) this.#add({ ...linkMember(name), link: text }, null);
-      else this.#leave(seen, "is a link out of the artifact");
+      if (name !== null) this.#linkInTar({ seen, real }, name);
       return;
     }
     const target = this.#root.realParts(real);
@@ -189,9 +186,15 @@ class Search {
     else if (mayHold !== null) this.#leave(seen, "is a link out of the checkout, or to nothing");
   }
 
-  #mayLead(parts: string[], text: string): boolean {
-    if (!staysWithin(parts, text)) return false;
-    return !this.#options.cache?.linksStay || this.#chosen.nameOf(targetOf(parts, text)) !== null;
+  #linkInTar({ seen, real }: Visit, name: string): void {
+    const bytes = this.#look(seen, () => this.#root.linkText(real));
+    if (bytes === null) return;
+    const text = bytes.toString();
+    const { isCache } = this.#options;
+    if (!isUtf8(bytes)) this.#leave(seen, "is a link to a name that is no UTF-8");
+    else if (isCache ? isCachedLink(this.#chosen, name, text) : staysWithin(name.split("/"), text))
+      this.#add({ ...linkMember(name), link: text }, null);
+    else this.#leave(seen, `is a link out of the ${isCache ? "cache" : "artifact"}`);
   }
 
   /** The folder as one tar, whose members begin with its own name. */

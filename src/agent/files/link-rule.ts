@@ -1,5 +1,17 @@
+import type { ChosenPaths } from "../../domain/artifact/chosen-paths.ts";
+
+/**
+ * Whether a cache has a link. What it says is kept wherever it leads, since nothing is written through it. Where a path
+ * of the cache names the link itself, what it leads to must be cached too: the link alone would stand in its way.
+ */
+export const isCachedLink = ({ isNamed, nameOf }: ChosenPaths, path: string, text: string): boolean => {
+  if (text === "" || text.includes("\0")) return false;
+  const parts = path.split("/");
+  return !isNamed(path) || (staysWithin(parts, text) && nameOf(targetOf(parts, text)) !== null);
+};
+
 /** Where a link of these parts leads, as its text says; it must stay within. */
-export const targetOf = (parts: readonly string[], text: string): string => {
+const targetOf = (parts: readonly string[], text: string): string => {
   const steps = text.split("/").filter((step) => step !== "" && step !== ".");
   const ups = steps.filter((step) => step === "..").length;
   return [...parts.slice(0, parts.length - 1 - ups), ...steps.slice(ups)].join("/");

@@ -3,7 +3,7 @@ import { byWholePaths, type ChosenPaths, choosePaths } from "../../domain/artifa
 import { pathProblem } from "../../domain/artifact/file-list.ts";
 import type { AnchoredFolder } from "./anchored-folder.ts";
 import { shownPath } from "./kept-names.ts";
-import { staysWithin, targetOf } from "./link-rule.ts";
+import { isCachedLink, staysWithin } from "./link-rule.ts";
 import type { TarMember } from "./tar-format.ts";
 import { type TarListener, TarReader } from "./tar-reader.ts";
 
@@ -24,25 +24,18 @@ interface Sink {
   close(): void;
 }
 
-/** What may be made of a cache: what these paths mean, and links that lead nowhere else where they must stay. */
-export interface CacheToReceive {
-  paths: string[];
-  linksStay: boolean;
-}
-
 /** Makes files in a folder below an anchored one, each of them new. `replaces`: a file that is there gives way. */
 export class Receiver {
   readonly #root: AnchoredFolder;
   readonly #folder: string[];
   readonly #replaces: boolean;
+  /** Of a cache. */
   readonly #chosen: ChosenPaths | null;
-  readonly #linksStay: boolean;
   #sink: Sink | null = null;
   #left = 0;
 
-  constructor(root: AnchoredFolder, folder: string[], replaces: boolean, cache?: CacheToReceive) {
-    this.#chosen = cache ? byWholePaths(choosePaths(cache.paths)) : null;
-    this.#linksStay = cache?.linksStay ?? false;
+  constructor(root: AnchoredFolder, folder: string[], replaces: boolean, cachePaths?: string[]) {
+    this.#chosen = cachePaths ? byWholePaths(choosePaths(cachePaths)) : null;
     this.#root = root;
     this.#folder = folder;
     this.#replaces = replaces;
@@ -123,8 +116,7 @@ export class Receiver {
       this.#try(parts, () => this.#root.makeFolder(this.#at(parts)));
       return () => {};
     }
-    const leaves = this.#linksStay && this.#chosen?.nameOf(targetOf(own, link)) === null;
-    if (!staysWithin(own, link) || leaves)
+    if (!(this.#chosen ? isCachedLink(this.#chosen, path, link) : staysWithin(own, link)))
       throw new CannotWrite(`${shownPath(path)} in a tar is a link out of its folder`);
     return () =>
       this.#try(parts, () => {

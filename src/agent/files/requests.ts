@@ -10,9 +10,6 @@ import * as z from "zod/mini";
 
 const File = z.object({ path: z.string(), size: z.int(), mode: z.enum(["644", "755"]), isUnpacked: z.boolean() });
 
-/** `linksStay`: a link may lead to what is cached alone, and not to all of the root. */
-const CacheRule = z.object({ linksStay: z.boolean() });
-
 export const HelperRequest = z.discriminatedUnion("op", [
   z.object({
     op: z.literal("collect"),
@@ -23,16 +20,16 @@ export const HelperRequest = z.discriminatedUnion("op", [
     atMost: z.int(),
     /** What cannot be read is left out, also where the paths mean it; a file that changes by then has empty bytes. */
     isLenient: z.optional(z.boolean()),
-    /** Of a cache: names stay what they are below the root. */
-    cache: z.optional(CacheRule),
+    /** Names stay what they are below the root, and links may lead out of it. */
+    isCache: z.optional(z.boolean()),
   }),
   z.object({
     op: z.literal("receive"),
     root: z.string(),
     folder: z.array(z.string()),
     replaces: z.boolean(),
-    /** Of a cache: files keep their times, and nothing is made but what these paths mean. */
-    cache: z.optional(z.extend(CacheRule, { paths: z.array(z.string()) })),
+    /** Of a cache: files keep their times, links may lead out, and nothing is made but what these paths mean. */
+    cachePaths: z.optional(z.array(z.string())),
   }),
 ]);
 export type HelperRequest = z.infer<typeof HelperRequest>;

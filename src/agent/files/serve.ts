@@ -59,18 +59,23 @@ const collect = (request: Extract<HelperRequest, { op: "collect" }>, from: Gener
 };
 
 const receive = (request: Extract<HelperRequest, { op: "receive" }>, from: Generator<Frame>): void => {
-  const receiver = new Receiver(new AnchoredFolder(request.root), request.folder, request.replaces, request.cache);
-  for (const frame of from) {
-    if (frame.kind === DATA) receiver.push(frame.bytes);
-    else {
-      const note = AgentNote.parse(noteIn(frame));
-      if ("file" in note) receiver.begin(note.file);
-      else if ("close" in note) {
-        receiver.close();
-        say({ done: true });
-        return;
+  const { cachePaths } = request;
+  const root = new AnchoredFolder(request.root, { opensUp: cachePaths !== undefined });
+  try {
+    const receiver = new Receiver(root, request.folder, request.replaces, cachePaths);
+    for (const frame of from) {
+      if (frame.kind === DATA) receiver.push(frame.bytes);
+      else {
+        const note = AgentNote.parse(noteIn(frame));
+        if ("file" in note) receiver.begin(note.file);
+        else if ("close" in note) {
+          receiver.close();
+          return;
+        }
       }
     }
+  } finally {
+    root.closeUp();
   }
 };
 
@@ -84,7 +89,10 @@ export const serveFiles = (user: { uid: number; gid: number } | null): void => {
     if (first.done) return;
     const request = HelperRequest.parse(noteIn(first.value));
     if (request.op === "collect") collect(request, from);
-    else receive(request, from);
+    else {
+      receive(request, from);
+      say({ done: true });
+    }
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     // The agent has ended, or wants nothing more.

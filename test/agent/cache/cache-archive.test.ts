@@ -1,8 +1,11 @@
+import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
+  chmodSync,
   existsSync,
   lstatSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   readlinkSync,
   rmSync,
@@ -12,27 +15,31 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { gzipSync } from "node:zlib";
-import { describe, expect, it } from "vitest";
+import { gunzipSync, gzipSync } from "node:zlib";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { packCache, unpackCache } from "../../../src/agent/cache/cache-archive.ts";
 import { CODECS } from "../../../src/agent/cache/codec.ts";
 import { paddingOf, TAR_END, type TarMember, tarHeader } from "../../../src/agent/files/tar-format.ts";
+import type { StepUser } from "../../../src/agent/process/step-user.ts";
 import type { CacheCodec } from "../../../src/protocol/cache.ts";
 import { LIMITS } from "../../../src/protocol/limits.ts";
+import { isRoot } from "../../support/local/named-user.ts";
 import { testFolder } from "../support/folder.ts";
+import { unnamedUser } from "../support/step-user.ts";
 
 const { signal } = new AbortController();
 
 /** A checkout, a HOME and a folder of the agent. */
-const machine = () => {
+const machine = (user: StepUser | null = null) => {
   const folder = testFolder();
+  chmodSync(folder, 0o755);
   const [checkout, home, state] = ["checkout", "home", "state"].map((name) => join(folder, name));
   for (const one of [checkout, home, state]) mkdirSync(one!);
   mkdirSync(join(home!, ".ssh"));
   writeFileSync(join(home!, ".ssh/id"), "a secret key");
   const roots = {
-    checkout: { root: checkout!, user: null, signal },
-    home: { root: home!, user: null, signal },
+    checkout: { root: checkout!, user, signal },
+    home: { root: home!, user, signal },
   };
   return { folder, checkout: checkout!, home: home!, file: join(state!, "archive"), roots };
 };
@@ -66,8 +73,8 @@ describe("an archive of a cache", () => {
     writeFileSync(join(checkout, "source"), "not cached");
     const paths = ["deps", "~/.tool"];
     const packed = await packCache(roots, paths, { file, codec });
-    expect(packed).toMatchObject({ leftOut: [], bytes: statSync(file).size });
-    expect(packed?.sha256).toBe(createHash("sha256").update(readFileSync(file)).digest("hex"));
+    expect(packed).toMatchObject({ leftOut: [], archive: { bytes: statSync(file).size } });
+    expect(packed.archive?.sha256).toBe(createHash("sha256").update(readFileSync(file)).digest("hex"));
     for (const gone of [join(checkout, "deps"), join(home, ".tool"), join(checkout, "source")])
       rmSync(gone, { recursive: true });
     await unpackCache(roots, paths, { file, codec });
@@ -94,15 +101,78 @@ describe("an archive of a cache", () => {
     symlinkSync("/etc/passwd", join(checkout, "more/passwd"));
     writeFileSync(join(checkout, "more/own"), "own");
     const packed = await packCache(roots, ["deps", "more", "~/.tool"], { file, codec: "gzip" });
-    expect(packed?.leftOut.join("\n")).toMatch(
-      /deps is a link out[\s\S]*more\/passwd is a link out[\s\S]*\.tool is a link out/,
-    );
+    expect(packed.leftOut).toEqual(["deps is a link out of the cache", ".tool is a link out of the cache"]);
+    expect(gunzipSync(readFileSync(file)).toString("latin1")).not.toMatch(/CANARY|root:|secret key/);
     rmSync(join(checkout, "more"), { recursive: true });
     rmSync(join(checkout, "deps"));
     await unpackCache(roots, ["deps", "more", "~/.tool"], { file, codec: "gzip" });
     expect(readFileSync(join(checkout, "more/own"), "utf8")).toBe("own");
     expect(existsSync(join(checkout, "deps"))).toBe(false);
-    expect(existsSync(join(checkout, "more/passwd"))).toBe(false);
+    expect(readlinkSync(join(checkout, "more/passwd"))).toBe("/etc/passwd");
+  });
+
+  it("brings back what a link says, wherever it leads", async () => {
+    const { folder, checkout, home, file, roots } = machine();
+    const links = {
+      [join(checkout, "venv/bin/python")]: join(folder, "python"),
+      [join(checkout, "venv/source")]: "../../outside",
+      [join(checkout, "venv/none")]: "gone",
+      [join(checkout, "venv/twice")]: "bin/../../source",
+      [join(home, ".tool/current")]: "../.other/1.2",
+      [join(home, ".alias")]: ".tool/sub",
+    };
+    mkdirSync(join(checkout, "venv/bin"), { recursive: true });
+    mkdirSync(join(home, ".tool/sub"), { recursive: true });
+    writeFileSync(join(folder, "python"), "runs");
+    for (const [path, text] of Object.entries(links)) symlinkSync(text, path);
+    const paths = ["venv", "~/.tool", "~/.alias"];
+    expect(await packCache(roots, paths, { file, codec: "gzip" })).toMatchObject({ leftOut: [] });
+    rmSync(join(checkout, "venv"), { recursive: true });
+    for (const name of [".tool", ".alias"]) rmSync(join(home, name), { recursive: true });
+    for (const _ of ["anew", "over those that are there"]) {
+      await unpackCache(roots, paths, { file, codec: "gzip" });
+      for (const [path, text] of Object.entries(links)) expect(readlinkSync(path)).toBe(text);
+    }
+    expect(readFileSync(join(checkout, "venv/bin/python"), "utf8")).toBe("runs");
+  });
+
+  it("comes back over folders that may not be written, and leaves them so", async () => {
+    const user = isRoot ? unnamedUser() : null;
+    const { folder, home, file, roots } = machine(user);
+    const modules = join(home, "go/mod");
+    mkdirSync(join(modules, "x@v1/sub"), { recursive: true });
+    for (const name of ["go.mod", "sub/a.go"]) writeFileSync(join(modules, "x@v1", name), "module", { mode: 0o444 });
+    symlinkSync("sub", join(modules, "x@v1/link"));
+    if (user) execFileSync("chown", ["-R", `${user.uid}:${user.gid}`, folder]);
+    const packed = await packCache(roots, ["~/go/mod"], { file, codec: "gzip" });
+    expect(packed).toMatchObject({ leftOut: [] });
+    // A part is there: the rest is made in folders that are closed.
+    writeFileSync(join(modules, "x@v1/sub/a.go"), "other!");
+    rmSync(join(modules, "x@v1/go.mod"));
+    const closed = ["x@v1/sub", "x@v1", "."].map((name) => join(modules, name));
+    for (const path of closed) chmodSync(path, 0o555);
+    onTestFinished(() => closed.reverse().forEach((path) => void chmodSync(path, 0o755)));
+    await unpackCache(roots, ["~/go/mod"], { file, codec: "gzip" });
+    for (const name of ["go.mod", "sub/a.go"]) {
+      expect(readFileSync(join(modules, "x@v1", name), "utf8")).toBe("module");
+      expect(statSync(join(modules, "x@v1", name)).mode & 0o777).toBe(0o444);
+    }
+    for (const path of closed) expect(statSync(path).mode & 0o777).toBe(0o555);
+    // One that fails on its way leaves them so too.
+    const bad = tarOf({ path: "go/mod/new", content: "1" }, { path: ".ssh/x", content: "2" });
+    writeFileSync(file, hostile("home", bad));
+    await expect(unpackCache(roots, ["~/go/mod"], { file, codec: "gzip" })).rejects.toThrow("is not what is cached");
+    expect(readFileSync(join(modules, "new"), "utf8")).toBe("1");
+    for (const path of closed) expect(statSync(path).mode & 0o777).toBe(0o555);
+  });
+
+  it.runIf(isRoot)("opens no folder that belongs to somebody else", async () => {
+    const user = unnamedUser();
+    const { home, file, roots } = machine(user);
+    mkdirSync(join(home, "go"));
+    writeFileSync(file, hostile("home", tarOf({ path: "go/new", content: "1" })));
+    await expect(unpackCache(roots, ["~/go"], { file, codec: "gzip" })).rejects.toThrow("go/new: EACCES");
+    expect(statSync(join(home, "go")).mode & 0o777).toBe(0o755);
   });
 
   it.each<[string, "checkout" | "home", Buffer, RegExp]>([
@@ -112,9 +182,10 @@ describe("an archive of a cache", () => {
     ["a path upwards", "checkout", tarOf({ path: "../evil", content: "evil" }), /in a tar/],
     ["a path upwards inside", "checkout", tarOf({ path: "deps/../../evil", content: "evil" }), /in a tar/],
     ["an absolute path", "checkout", tarOf({ path: "/tmp/evil-of-cache", content: "evil" }), /in a tar/],
-    ["a link out", "checkout", tarOf({ path: "deps/l", kind: "link", link: "../../outside" }), /link out/],
-    ["a link to keys", "home", tarOf({ path: ".tool/l", kind: "link", link: "../.ssh" }), /link out/],
-    ["an absolute link", "home", tarOf({ path: ".tool/l", kind: "link", link: "/etc" }), /link out/],
+    ["a link out in its own place", "checkout", tarOf({ path: "deps", kind: "link", link: "../outside" }), /link out/],
+    ["a link to keys in its own place", "home", tarOf({ path: ".tool", kind: "link", link: ".ssh" }), /link out/],
+    ["a link beside the cache", "home", tarOf({ path: ".ssh/l", kind: "link", link: "/etc" }), /is not what is cached/],
+    ["a link without a text", "home", tarOf({ path: ".tool/l", kind: "link", link: "" }), /link out/],
   ])("with %s is refused, and writes nothing outside", async (_, where, tar, problem) => {
     const { folder, home, checkout, file, roots } = machine();
     writeFileSync(file, hostile(where, tar));
@@ -123,6 +194,29 @@ describe("an archive of a cache", () => {
     expect(existsSync(join(home, ".ssh/authorized_keys"))).toBe(false);
     expect(existsSync(join(checkout, ".millrace.yml"))).toBe(false);
     expect(existsSync("/tmp/evil-of-cache")).toBe(false);
+  });
+
+  it.each(["file", "folder", "link"] as const)("makes no %s behind a link of its own", async (kind) => {
+    const link = { path: ".tool/l", kind: "link", link: "../.ssh" } as const;
+    const through = {
+      path: ".tool/l/authorized_keys",
+      kind,
+      ...(kind === "file" ? { content: "evil" } : { link: "x" }),
+    };
+    for (const tars of [[tarOf(link, through)], [tarOf(link), tarOf(through)]]) {
+      const { home, file, roots } = machine();
+      const unpackAll = async () => {
+        for (const tar of tars) {
+          writeFileSync(file, hostile("home", tar));
+          await unpackCache(roots, ["~/.tool"], { file, codec: "gzip" });
+        }
+      };
+      await expect(unpackAll()).rejects.toThrow(/a link on the way|already something/);
+      expect(readdirSync(join(home, ".ssh"))).toEqual(["id"]);
+      // Whoever follows the link writes there.
+      if (tars.length === 2) writeFileSync(join(home, through.path), "evil");
+      expect(existsSync(join(home, ".ssh/authorized_keys"))).toBe(tars.length === 2);
+    }
   });
 
   it("does not write through a link, be it there or in the archive", async () => {
