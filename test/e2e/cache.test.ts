@@ -45,7 +45,7 @@ const entriesOf = (project: Project): Promise<CacheEntry[]> =>
 
 describe("a cache", () => {
   it("is saved once, and found by the next build: on the machine, then at the service", async () => {
-    const project = await withLock(fileOf());
+    const project = await withLock(fileOf("ln -sfn made deps/other"));
     const first = await (await project.trigger()).endWithLog();
     expect(first.build, first.log).toMatchObject({ status: "succeeded" });
     expect(first.log).toMatch(/deps: there is none yet[\s\S]*deps: saved, \d+ bytes/);
@@ -64,6 +64,14 @@ describe("a cache", () => {
     expect(project.lines("found").slice(3)).toEqual(["by 1", "by 1", "tool"]);
     expect(readdirSync(join(stage.web.state, "cache"))).toHaveLength(1);
     expect(await entriesOf(project)).toHaveLength(1);
+    // One that cannot be restored is not packed again in vain: an entry never changes.
+    mkdirSync(join(project.git.work, "deps/other"), { recursive: true });
+    writeFileSync(join(project.git.work, "deps/other/in-its-way"), "");
+    project.git.git("add", "--all");
+    project.git.git("commit", "--quiet", "--message", "Put a folder in the way");
+    const fourth = await (await project.trigger()).endWithLog();
+    expect(fourth.log).toContain("Warning: cache: deps was not restored: deps/other: there is already something");
+    expect(fourth.log).not.toMatch(/deps(:| was not) saved/);
   });
 
   it("is another one when its files change, and begins with a fallback", async () => {

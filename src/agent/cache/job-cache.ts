@@ -42,7 +42,7 @@ export class JobCache {
   readonly #options: JobCacheOptions;
   readonly #roots: CacheRoots;
   readonly #caches: KeyedCache[];
-  /** Names of caches that were found by their whole key: they are there already. */
+  /** Names of caches that have an entry of their whole key: another one would not be taken. */
   readonly #whole = new Set<string>();
   #scopes: Scopes = { scopes: [], saves: null };
 
@@ -90,6 +90,7 @@ export class JobCache {
 
   async #restore({ cache, key, fallback }: KeyedCache, entry: CachedEntry | null): Promise<void> {
     const { log, tier } = this.#options;
+    if (entry?.key === key && entry.scope === this.#scopes.saves) this.#whole.add(cache.name);
     const begun = performance.now();
     const local = this.#localOf(key, fallback, entry);
     const kept = local && (await this.#checked(local)) ? local : entry && (await this.#fetch(entry));
