@@ -5,6 +5,7 @@ import type { Job } from "../../protocol/jobs.ts";
 import { ConfigPath } from "../../protocol/pipeline.ts";
 import { BuildFailure } from "../failure.ts";
 import type { ProcessTree } from "../process/process-tree.ts";
+import { knownDate } from "./commit-date.ts";
 import { type CommitWithFile, readCommit } from "./commit-file.ts";
 import { isAncestor, isOnBranch } from "./commit-on-branch.ts";
 import { setCommitTimes } from "./commit-times.ts";
@@ -105,12 +106,11 @@ const ensureOnBranch = async (
   commitSha: string,
   isFetched: boolean,
 ): Promise<void> => {
-  const shown = isFetched
-    ? await git(remote.gitContext, ["show", "--no-patch", "--format=%H %ct", `${commitSha}^{commit}`])
+  const listed = isFetched
+    ? await git(remote.gitContext, ["rev-list", "--max-count=1", "--timestamp", commitSha, "--"])
     : null;
-  const [commit = commitSha, committedAt] = shown?.stdout.toString("latin1").trim().split(" ") ?? [];
-  if (await isOnBranch(remote, remoteRef(branch), commit, committedAt === undefined ? null : Number(committedAt)))
-    return;
+  const [committedAt, commit = commitSha] = listed?.stdout.toString("latin1").trim().split(" ") ?? [];
+  if (await isOnBranch(remote, remoteRef(branch), commit, knownDate(committedAt))) return;
   throw new BuildFailure(
     "commit-not-on-branch",
     `commit ${commitSha} is not on ${branch} of ${repository.fullName}: push it there, or build the branch that contains it`,

@@ -1,6 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { fileTimes } from "./file-times.ts";
+import { knownDate } from "./commit-date.ts";
+import { BEFORE, fileTimes } from "./file-times.ts";
 import { type GitContext, git } from "./git.ts";
 import { addOrigin, ensureSuccess, fetchRefspecs, initRepository, type Remote } from "./remote.ts";
 
@@ -52,7 +53,7 @@ const lastChanges = async (context: GitContext, commit: string): Promise<Map<str
     .split("\n")
     .slice(0, -1)
     .map((line) => line.split(" "));
-  const times = new Map(commits.map(([seconds, id = ""]) => [id, Number(seconds)]));
+  const times = new Map(commits.map(([seconds, id = ""]) => [id, knownDate(seconds) ?? BEFORE]));
   // What the oldest commits have changed is not known: their parents are not there.
   const cut = shallowIn(context.folder);
   const pairs = commits.filter(([, id = ""]) => !cut.has(id)).map(([, id, parent = ""]) => `${id} ${parent}`.trim());

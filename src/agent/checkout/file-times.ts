@@ -1,6 +1,6 @@
 import { lstatSync, lutimesSync } from "node:fs";
 
-/** The time of files that no commit of the known history has changed, in seconds: 2000-01-01. */
+/** The time of files of which it is not known when they changed, in seconds: 2000-01-01. */
 export const BEFORE = 946_684_800;
 
 /** What archives and file systems can keep: from 1980 on. A time to come would make tools wait for it. */

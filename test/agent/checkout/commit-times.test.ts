@@ -7,7 +7,7 @@ import { BEFORE, fileTimes } from "../../../src/agent/checkout/file-times.ts";
 import { startGitServer } from "../../support/local/git-server.ts";
 import { failureOf, makeCheckoutContext, PLAIN, sourceOf } from "../support/checkout.ts";
 import { testFolder } from "../support/folder.ts";
-import { type TestRepository, testRepository } from "../support/repository.ts";
+import { commitDated, type TestRepository, testRepository } from "../support/repository.ts";
 
 const WITH_TIMES = { ...PLAIN, mtimes: "commit" } as const;
 
@@ -89,6 +89,17 @@ describe("the times of commits", () => {
     expect(lstatSync(outside).mtimeMs).toBe(5000);
     expect(timeOf("future")).toBeLessThanOrEqual(Date.now() / 1000);
     expect(timeOf("future")).toBeGreaterThan(1e9);
+  });
+
+  it("are not known where the date of a commit is none", async () => {
+    const repository = withHistory();
+    writeFileSync(join(repository.folder, "kept"), "2");
+    repository.git("add", "--all");
+    repository.git("commit", "--quiet", "--message", "its files");
+    const tree = repository.git("rev-parse", "HEAD^{tree}");
+    repository.git("reset", "--quiet", "--hard", "HEAD~1");
+    commitDated(repository, "-5 +0000", tree);
+    expect(NAMES.map(await checkedOut(repository.cloneUrl))).toEqual([BEFORE, ...TIMES.slice(1)]);
   });
 
   it("are set on files whose names are no text", async () => {

@@ -8,7 +8,7 @@ import { git } from "../../../src/agent/checkout/git.ts";
 import { addHistory } from "../../support/local/git-history.ts";
 import { startGitServer } from "../../support/local/git-server.ts";
 import { failureOf, makeCheckoutContext, PLAIN, sourceOf } from "../support/checkout.ts";
-import { type TestRepository, testRepository } from "../support/repository.ts";
+import { commitDated, type TestRepository, testRepository } from "../support/repository.ts";
 
 /** 130 commits on main, and one beside it. */
 const withHistory = () => {
@@ -130,6 +130,14 @@ describe("a pinned commit", () => {
       const fetched = await fetchSource(pinned(repository.cloneUrl, commitSha), await makeCheckoutContext());
       expect(fetched.commitSha).toBe(commitSha);
     }
+  });
+
+  it.each(["99999999999999", "-5", ""])("is found though its date is %j", async (date) => {
+    const repository = testRepository({ "a.txt": "0" });
+    const commitSha = commitDated(repository, `${date} +0000`);
+    repository.commit({ "a.txt": "1" });
+    const fetched = await fetchSource(pinned(repository.cloneUrl, commitSha), await makeCheckoutContext());
+    expect(fetched).toMatchObject({ commitSha, file: { text: "0" } });
   });
 
   it("may be named by a tag object: its commit is built", async () => {

@@ -45,3 +45,14 @@ export const testRepository = (files: Record<string, string>, hash = "sha1"): Te
   commit(files, "first");
   return { folder, cloneUrl: `file://${folder}`, git, commit };
 };
+
+/** The new head: a commit of the same files, or of `tree`, with a date that git itself may refuse to write. */
+export const commitDated = ({ folder, git }: TestRepository, date: string, tree = "HEAD^{tree}"): string => {
+  const object = join(folder, ".git/dated");
+  const by = (who: string): string => `${who} A. Miller <a@mill.invalid> ${date}\n`;
+  const parents = `tree ${git("rev-parse", tree)}\nparent ${git("rev-parse", "HEAD")}\n`;
+  writeFileSync(object, `${parents}${by("author")}${by("committer")}\ndated\n`);
+  const commit = git("hash-object", "-t", "commit", "-w", "--literally", object);
+  git("update-ref", "HEAD", commit);
+  return commit;
+};
