@@ -25,12 +25,13 @@ export const localFacts = async (
 ): Promise<LocalFacts> => {
   const gitContext = { folder: process.cwd(), protocols: [], tree };
   const [head, commit, { base, files }] = await Promise.all([
-    git(gitContext, ["rev-parse", "--abbrev-ref", "HEAD"]),
+    git(gitContext, ["symbolic-ref", "--quiet", "HEAD"]),
     git(gitContext, ["rev-parse", "HEAD"]),
     asksForChanges(text) ? localChanges(gitContext) : { base: null, files: null },
   ]);
-  const branch = head.code === 0 ? head.stdout.toString("utf8").trim() : LOCAL;
   const commitSha = commit.code === 0 ? commit.stdout.toString("latin1").trim() : null;
+  const ref = head.code === 0 ? head.stdout.toString("utf8").trim() : "HEAD";
+  const branch = commitSha === null ? LOCAL : ref.replace(/^refs\/heads\//, "");
   const fullName = basename(process.cwd());
   const build = { id, number: 0, branch, ref: refOf(branch), event: LOCAL, tag: null, pull: null, schedule: null };
   const names = { build, repository: { fullName }, pipeline: { name: LOCAL } };

@@ -60,6 +60,7 @@ steps:
     const repository = testRepository({
       "p.yml": 'steps:\n  - run: echo "$MILLRACE_BRANCH $MILLRACE_COMMIT ${{ build.branch }}"\n',
     });
+    repository.git("tag", "main");
     const { stdout } = await runAgentCli(["run", "p.yml"], { cwd: repository.folder }).ended;
     expect(stdout.split("\n")[1]).toBe(`main ${repository.git("rev-parse", "HEAD")} main`);
   });
