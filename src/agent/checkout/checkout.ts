@@ -39,6 +39,9 @@ export interface CheckoutContext {
 /** Depths to fetch until the branch has the commit, where a host does not serve commits by their hash. */
 const DEEPER_DEPTHS = [100, INFINITE_DEPTH];
 
+/** The bytes of the files are the commit's: its .gitattributes counts, and no setting of the agent's user. */
+const AS_COMMITTED = ["core.attributesFile=/dev/null", "core.autocrlf=false", "core.eol=lf"];
+
 /** Protocols that git may use: https and ssh, and file or http only when the clone URL has it. */
 export const protocolsFor = (cloneUrl: string): string[] => {
   const scheme = /^(file|http):/.exec(cloneUrl)?.[1];
@@ -127,13 +130,14 @@ const deepenTo = async (remote: Remote, commitSha: string, head: string): Promis
 /** Writes the commit's files into the workspace. Git does not run again in this build after it. */
 export const checkOut = async (
   source: CheckoutSource,
-  { commitSha, gitContext, refspecs }: Fetched,
+  { commitSha, refspecs }: Fetched,
   context: CheckoutContext,
   { depth, fetchTags, submodules, lfs, mtimes }: Checkout,
 ): Promise<void> => {
   const remote = remoteOf(source, context);
+  const gitContext = { ...remote.gitContext, settings: AS_COMMITTED };
   const runWithCredential = async (args: string[], doing: string) =>
-    ensureSuccess(await gitWithCredential(remote, args), doing, remote);
+    ensureSuccess(await gitWithCredential({ ...remote, gitContext }, args), doing, remote);
   if (depth !== 1 || fetchTags) {
     const range = [`--depth=${depth || INFINITE_DEPTH}`, fetchTags ? "--tags" : "--no-tags"];
     ensureSuccess(await fetchRefspecs(remote, range, refspecs), "git fetch", remote);

@@ -4,20 +4,25 @@ import { type ProcessTree, signalGroup } from "../process/process-tree.ts";
 /** Bytes of a git command's output that are kept. Pipeline files and error messages are much shorter. */
 const OUTPUT_LIMIT = 4 * 1024 * 1024;
 
-/** Variables that point git to another repository: `git rev-parse --local-env-vars`, git(1). */
-const REPOSITORY_VARIABLES = new Set(
-  [
-    "GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_CONFIG GIT_CONFIG_PARAMETERS GIT_CONFIG_COUNT GIT_OBJECT_DIRECTORY GIT_DIR",
-    "GIT_WORK_TREE GIT_IMPLICIT_WORK_TREE GIT_GRAFT_FILE GIT_INDEX_FILE GIT_NO_REPLACE_OBJECTS GIT_REPLACE_REF_BASE",
-    "GIT_PREFIX GIT_SHALLOW_FILE GIT_COMMON_DIR GIT_NAMESPACE GIT_EXEC_PATH GIT_TEMPLATE_DIR GIT_EXTERNAL_DIFF",
-  ].flatMap((line) => line.split(" ")),
-);
+/** Of git's own variables those that say how hosts are reached, where settings and repositories are, and LFS's. */
+const OWN_VARIABLE = /^GIT_(?:SSH|SSL|HTTP|PROXY|ASKPASS|CONFIG_(?:GLOBAL|SYSTEM|NOSYSTEM)|CEILING|DISCOVERY|LFS)/;
+
+/** Whether git gets a variable of the agent's. A trace goes to a file, or it would be in what git says. */
+const isPassedOn = (name: string, value = ""): boolean =>
+  name.startsWith("GIT_")
+    ? OWN_VARIABLE.test(name) || (name.startsWith("GIT_TRACE") && value.startsWith("/"))
+    : !name.startsWith("MILLRACE_");
 
 /** Turns off all that a repository or the user's configuration could run or fetch. No fsync: the clone is temporary. */
 const SETTINGS = [
   "core.hooksPath=/dev/null",
   "core.fsmonitor=false",
   "core.untrackedCache=false",
+  "diff.autoRefreshIndex=true",
+  "diff.orderFile=/dev/null",
+  "help.autocorrect=0",
+  "init.defaultObjectFormat=sha1",
+  "init.defaultRefFormat=files",
   "submodule.recurse=false",
   "fetch.recurseSubmodules=false",
   "gc.auto=0",
@@ -40,6 +45,7 @@ export interface GitContext {
   protocols: string[];
   tree: ProcessTree;
   signal?: AbortSignal;
+  settings?: string[];
 }
 
 /** Settings and variables for one command only, a credential for example. */
@@ -51,9 +57,7 @@ export interface GitCommandOptions {
 }
 
 const environment = ({ protocols, tree }: GitContext, options: GitCommandOptions): NodeJS.ProcessEnv => {
-  const own = Object.entries(process.env).filter(
-    ([name]) => !REPOSITORY_VARIABLES.has(name) && !/^(?:MILLRACE_|GIT_CONFIG_(?:KEY|VALUE)_)/.test(name),
-  );
+  const own = Object.entries(process.env).filter(([name, value]) => isPassedOn(name, value));
   return {
     ...Object.fromEntries(own),
     ...tree.env,
@@ -63,6 +67,7 @@ const environment = ({ protocols, tree }: GitContext, options: GitCommandOptions
     GIT_ALLOW_PROTOCOL: protocols.join(":"),
     GIT_PROTOCOL_FROM_USER: "0",
     GIT_LFS_SKIP_SMUDGE: "1",
+    GIT_TEMPLATE_DIR: "",
     LC_ALL: "C",
     ...options.env,
   };
@@ -70,7 +75,7 @@ const environment = ({ protocols, tree }: GitContext, options: GitCommandOptions
 
 /**
  * Runs git in its own process group, with the user's HOME, credential helper, proxies and SSH agent, but without
- * prompts, hooks and other protocols. In `args`, positional arguments must follow `--`. `input` is its standard input.
+ * prompts, hooks and other protocols. Commands whose output a setting changes are not used, or say what they print. In `args`, positional arguments must follow `--`. `input` is its standard input.
  * @throws when git cannot be started, or the signal's reason.
  */
 export const git = (
@@ -80,7 +85,8 @@ export const git = (
   input = "",
 ): Promise<GitOutput> => {
   const allowed = context.protocols.map((name) => `protocol.${name}.allow=always`);
-  const settings = [...SETTINGS, ...allowed, ...(options.settings ?? [])].flatMap((setting) => ["-c", setting]);
+  const more = [...(context.settings ?? []), ...(options.settings ?? [])];
+  const settings = [...SETTINGS, ...allowed, ...more].flatMap((setting) => ["-c", setting]);
   return new Promise((resolve, reject) => {
     context.signal?.throwIfAborted();
     const child = spawn("git", [...settings, ...args], {

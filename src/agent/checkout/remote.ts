@@ -26,7 +26,7 @@ export const ensureSuccess = (output: GitOutput, doing: string, remote?: Remote)
 /** Makes an empty repository in an empty folder. It needs no job, so it is made before one arrives. */
 export const initRepository = async (folder: string, format: ObjectFormat = "sha1"): Promise<void> => {
   const gitContext: GitContext = { folder, protocols: [], tree: new ProcessTree("prepare") };
-  const options = ["--quiet", "--template=", ...(format === "sha1" ? [] : [`--object-format=${format}`])];
+  const options = ["--quiet", ...(format === "sha1" ? [] : [`--object-format=${format}`])];
   ensureSuccess(await git(gitContext, ["init", ...options, "."]), "git init");
 };
 

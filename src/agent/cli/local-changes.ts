@@ -10,6 +10,8 @@ const DEFAULT_BRANCHES = [
 
 const UNKNOWN: Comparison = { base: null, files: null };
 
+const NAMES = ["--name-only", "--no-renames", "--no-relative", "--no-ext-diff", "-z"];
+
 const linesOf = (output: Buffer): string[] => output.toString("utf8").split("\0").slice(0, -1);
 
 /**
@@ -22,7 +24,7 @@ export const localChanges = async (gitContext: GitContext): Promise<Comparison> 
     if (found.code !== 0) continue;
     const base = found.stdout.toString("latin1").trim();
     const [changed, added] = await Promise.all([
-      git(gitContext, ["diff", "--name-only", "--no-renames", "--no-relative", "--no-ext-diff", "-z", base, "--"]),
+      git(gitContext, ["diff", ...NAMES, "--ignore-submodules=untracked", base, "--"]),
       git(gitContext, ["ls-files", "--others", "--exclude-standard", "--full-name", "-z", "--", ":/"]),
     ]);
     if (changed.code !== 0 || added.code !== 0) return UNKNOWN;
