@@ -33,12 +33,22 @@ export const WeekOfBuilds = z.object({
 });
 export type WeekOfBuilds = z.infer<typeof WeekOfBuilds>;
 
+/** Since when the default branch fails. */
+export const FailingSince = z.object({
+  buildId: Id,
+  builds: z.int(),
+  commits: z.nullable(z.int()),
+  isCertain: z.boolean(),
+  hasPassed: z.boolean(),
+});
+
 export const PipelineHistory = z.object({
   pipelineId: Id,
   name: z.string(),
   repoId: Id,
   repository: z.string(),
   isRed: z.boolean(),
+  failingSince: z.nullable(FailingSince),
   /** The newest first, at most 30. */
   builds: z.array(BuildOfHistory),
   week: WeekOfBuilds,

@@ -1,7 +1,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import * as z from "zod/mini";
-import { branchOf, tagOf } from "../domain/git-ref.ts";
-import { type EndedBuild, type History, NO_HISTORY } from "../domain/history/roll-up.ts";
+import { branchOf, refOf, tagOf } from "../domain/git-ref.ts";
+import { type EndedBuild, type History, NO_HISTORY, redSince } from "../domain/history/roll-up.ts";
 import { addUp, daysOfWeek, type Week } from "../domain/history/statistics.ts";
 import { PathId } from "../protocol/common.ts";
 import { DEFAULTS } from "../protocol/limits.ts";
@@ -23,18 +23,20 @@ interface Row {
   name: string;
   repoId: string;
   repository: string;
+  defaultBranch: string;
   isRed: number | null;
   builds: string | null;
   days: string | null;
 }
 
 const COLUMNS = sql.raw(`h.newest AS id, p.id AS pipelineId, p.name, r.id AS repoId, r.full_name AS repository,
-  h.is_red AS isRed, h.builds, h.days`);
+  r.default_branch AS defaultBranch, h.is_red AS isRed, h.builds, h.days`);
 
 const timestamp = (at: number): string => new Date(at).toISOString();
 
 const buildOf = ({ ref, queuedAt, startedAt, finishedAt, ...build }: EndedBuild): BuildOfHistory => ({
-  ...build,
+  ...{ id: build.id, number: build.number, status: build.status, isFlaky: build.isFlaky },
+  ...{ subject: build.subject, author: build.author },
   branch: branchOf(ref),
   tag: tagOf(ref),
   queuedAt: timestamp(queuedAt),
@@ -51,11 +53,21 @@ const weekOf = ({ tookP50, tookP90, waitedP50, waitedP90, ...counts }: Week): We
   waitedSeconds: secondsOf(waitedP50, waitedP90),
 });
 
-const recordOf = ({ now }: Context, { id, builds, days, isRed, ...names }: Row): PipelineHistory => {
+const failingOf = (history: History, defaultBranch: string): PipelineHistory["failingSince"] => {
+  const red = redSince(history, refOf(defaultBranch));
+  if (!red) return null;
+  const { first, ...counts } = red;
+  return { buildId: first.id, ...counts };
+};
+
+const recordOf = ({ now }: Context, { id, builds, days, isRed, defaultBranch, ...names }: Row): PipelineHistory => {
   const history: History =
     builds === null || days === null ? NO_HISTORY : { builds: JSON.parse(builds), days: JSON.parse(days) };
   const week = (ago: number) => weekOf(addUp(daysOfWeek(history, now.getTime(), ago)));
-  return { ...names, isRed: isRed === 1, builds: history.builds.map(buildOf), week: week(0), weekBefore: week(1) };
+  return {
+    ...{ ...names, isRed: isRed === 1, failingSince: failingOf(history, defaultBranch) },
+    ...{ builds: history.builds.map(buildOf), week: week(0), weekBefore: week(1) },
+  };
 };
 
 const read = (context: Context, from: SQL) => context.db.statement<Row>(sql`SELECT ${COLUMNS} FROM ${from}`);

@@ -54,10 +54,34 @@ describe("the histories of an organization's pipelines", () => {
     expect(one.body).toEqual(body[0]);
   });
 
+  it("say since when the default branch fails: the first failure, not the newest, nor a retry or a tag", async () => {
+    const { id } = await newPipeline(admin, repoId, { name: "broken" });
+    const at = Date.now() - 3 * MINUTE_MS;
+    const ended = (more: object) => writeEndedBuild(env.DB, { orgId, repoId, pipelineId: id, at, ...more });
+    await ended({ commit: "a" });
+    const first = await ended({ commit: "b", status: "failed", author: "Grace" });
+    await ended({ commit: "c", status: "failed", author: "Edsger" });
+    const last = await ended({ commit: "d", status: "failed", author: "Barbara" });
+    await ended({ commit: "d", status: "failed", author: "Barbara", retryOf: last });
+    await ended({ commit: "a", ref: "refs/tags/v1.9", event: "tag" });
+    await upkeep();
+    const { body } = await call<PipelineHistory>(admin, "GET", `/pipeline/${id}/history`);
+    expect(body).toMatchObject({ isRed: true, builds: [{ tag: "v1.9", status: "succeeded" }, {}, {}, {}, {}, {}] });
+    const failingSince = { buildId: first, builds: 3, commits: 3, isCertain: true, hasPassed: false };
+    expect(body.failingSince).toEqual(failingSince);
+    await call(admin, "DELETE", `/pipeline/${id}`);
+  });
+
   it("are empty for a pipeline without builds, and are not in the list then", async () => {
     const { id } = await newPipeline(admin, repoId, { name: "idle" });
     const { body } = await call<PipelineHistory>(admin, "GET", `/pipeline/${id}/history`);
-    expect(body).toMatchObject({ pipelineId: id, isRed: false, builds: [], week: { succeeded: 0, tookSeconds: null } });
+    expect(body).toMatchObject({
+      pipelineId: id,
+      isRed: false,
+      failingSince: null,
+      builds: [],
+      week: { succeeded: 0, tookSeconds: null },
+    });
     const list = await call<PipelineHistory[]>(admin, "GET", "/pipeline/history");
     expect(list.body.map(({ pipelineId }) => pipelineId)).toEqual([busy]);
   });

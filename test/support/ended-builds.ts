@@ -16,6 +16,9 @@ export interface EndedBuildRow {
   subject?: string;
   author?: string;
   createdBy?: unknown;
+  event?: string;
+  commit?: string;
+  retryOf?: string;
 }
 
 let last = 0;
@@ -27,14 +30,17 @@ export const writeEndedBuild = async (db: D1Database, build: EndedBuildRow): Pro
   const id = firstIdAt(at).slice(0, -12) + String(last).padStart(12, "0");
   const values = [
     ...[build.orgId, id, build.number ?? last, build.repoId, build.pipelineId, build.ref ?? "refs/heads/main"],
-    ...["push", "api", 0, build.status ?? "succeeded", 1, 0, at, at + waitedMs, at + waitedMs + tookMs, 1],
+    ...[build.event ?? "push", "api", 0, build.status ?? "succeeded", 1, 0],
+    ...[at, at + waitedMs, at + waitedMs + tookMs, 1],
     ...[build.pull ?? null, build.flaky === undefined ? null : JSON.stringify({ total: 9, flaky: build.flaky })],
     ...[build.subject ?? null, build.author ?? null, build.createdBy ? JSON.stringify(build.createdBy) : null],
+    ...[build.commit ?? null, build.retryOf ?? null],
   ];
   await db
     .prepare(
       `INSERT INTO build_summary (org_id, id, number, repo_id, pipeline_id, ref, event, trigger, priority, status,
-        attempt, leak, queued_at, started_at, finished_at, pool_version, pull_number, tests, subject, author, created_by)
+        attempt, leak, queued_at, started_at, finished_at, pool_version, pull_number, tests, subject, author, created_by,
+        commit_sha, retry_of)
       VALUES (${values.map(() => "?").join(", ")})`,
     )
     .bind(...values)

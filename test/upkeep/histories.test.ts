@@ -66,7 +66,27 @@ it("counts a build of the default branch or of a tag in the minute after its end
     [main, true],
   ]);
   expect(days).toMatchObject({ "2026-11-22": { succeeded: 1, failed: 1, canceled: 0, flaky: 1 } });
-  expect([is_red, newest, await count("pipeline_history")]).toEqual([1, tag, 1]);
+  expect([is_red, newest, await count("pipeline_history")]).toEqual([0, tag, 1]);
+});
+
+it("is red by the newest commit of the default branch, whatever a tag, a stranger or a retry of an older one did", async () => {
+  const red = async () => {
+    await upkeep();
+    return (await only()).is_red;
+  };
+  const at = NOW - 2 * MINUTE_MS;
+  const old = await ended({ at, commit: "a" });
+  await ended({ at: at + 1, commit: "b", status: "failed" });
+  expect(await red()).toBe(1);
+  await ended({ at: at + 2, commit: "a", ref: "refs/tags/v1.9", event: "tag" });
+  await ended({ at: at + 3, commit: "a", retryOf: old });
+  await ended({ at: at + 4, commit: "c", createdBy: { kind: "host", id: "1", name: "x", trust: "untrusted" } });
+  expect(await red()).toBe(1);
+  await ended({ at: at + 5, commit: "d" });
+  expect(await red()).toBe(0);
+  await ended({ at: at + 6, commit: "a", ref: "refs/tags/v2.0", event: "tag", status: "failed" });
+  await ended({ at: at + 7, commit: "a", retryOf: old, status: "failed" });
+  expect(await red()).toBe(0);
 });
 
 it("changes nothing when it is repeated, or run twice at once: the control is a build that came in between", async () => {

@@ -1,5 +1,6 @@
 import type { EndedStatus } from "../../protocol/build-states.ts";
 import { timeOfId } from "../id-range.ts";
+import { type FailingSince, failingSince, type Run } from "./failing-since.ts";
 import { type Histogram, histogramOf } from "./histogram.ts";
 
 const DAY_MS = 86_400_000;
@@ -8,12 +9,10 @@ const DAY_MS = 86_400_000;
 export const KEPT = { builds: 30, days: 14 };
 
 /** A build that has ended. Times are milliseconds since 1970. */
-export interface EndedBuild {
-  id: string;
+export interface EndedBuild extends Run {
   number: number;
   /** The whole name: `refs/heads/main`. */
   ref: string;
-  status: EndedStatus;
   /** Tests of it failed and then passed. */
   isFlaky: boolean;
   subject: string | null;
@@ -86,6 +85,6 @@ export const rollUp = (before: History, from: number, builds: readonly EndedBuil
   return { builds: newest, days: Object.fromEntries(days.sort(([a], [b]) => (a < b ? -1 : 1))) };
 };
 
-/** Whether the last build that somebody let end has failed. */
-export const isRed = ({ builds }: History): boolean =>
-  builds.find(({ status }) => status !== "canceled")?.status === "failed";
+/** Since when the builds of this ref fail; null where they do not. A tag is red or green for itself. */
+export const redSince = ({ builds }: History, ref: string): FailingSince<EndedBuild> | null =>
+  failingSince(builds.filter((build) => build.ref === ref));

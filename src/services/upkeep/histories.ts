@@ -5,10 +5,10 @@ import {
   dayStart,
   type EndedBuild,
   type History,
-  isRed,
   KEPT,
   keptSince,
   NO_HISTORY,
+  redSince,
   rollUp,
 } from "../../domain/history/roll-up.ts";
 import { firstIdAt, timeOfId } from "../../domain/id-range.ts";
@@ -85,7 +85,8 @@ const dueOf = (row: DueRow, { now, buildsBefore }: Run): Due => {
 };
 
 const BUILD_COLUMNS = sql.raw(`id, number, ref, status, coalesce(tests ->> 'flaky', 0) > 0 AS isFlaky, subject, author,
-  queued_at AS queuedAt, started_at AS startedAt, finished_at AS finishedAt`);
+  queued_at AS queuedAt, started_at AS startedAt, finished_at AS finishedAt, event, commit_sha AS commitSha,
+  retry_of AS retryOf, created_by ->> 'trust' IS 'untrusted' AS isUntrusted`);
 
 /** Whether a row is of the default branch, or of a tag: a release. A pull request may come from a branch of that name. */
 const isTrunk = ({ defaultBranch }: Due): SQL => sql`finished_at IS NOT NULL AND pull_number IS NULL
@@ -102,11 +103,16 @@ const before = (due: Due, { buildsBefore }: Run): SQL => sql`SELECT ${BUILD_COLU
     ORDER BY id DESC LIMIT ${LOOKED_BACK})
   WHERE ${isTrunk(due)} AND finished_at >= ${buildsBefore} LIMIT ${KEPT.builds}`;
 
-interface BuildRow extends Omit<EndedBuild, "isFlaky"> {
+interface BuildRow extends Omit<EndedBuild, "isFlaky" | "isUntrusted"> {
   isFlaky: number;
+  isUntrusted: number;
 }
 
-const endedOf = (row: BuildRow): EndedBuild => ({ ...row, isFlaky: row.isFlaky === 1 });
+const endedOf = ({ isUntrusted, ...row }: BuildRow): EndedBuild => ({
+  ...row,
+  isFlaky: row.isFlaky === 1,
+  ...(isUntrusted === 1 && { isUntrusted: true }),
+});
 
 /** Where more builds were made than one count looks at, a day of which it did not see all is left as it was. */
 const seenSince = (due: Due, builds: readonly BuildRow[], now: number): number => {
@@ -117,9 +123,10 @@ const seenSince = (due: Due, builds: readonly BuildRow[], now: number): number =
 
 const save = (run: Run, due: Due, { builds, days }: History): Query => {
   const { now, db } = run;
+  const isRed = redSince({ builds, days }, refOf(due.defaultBranch)) !== null;
   const values = sql.join(
     [
-      ...[due.orgId, due.pipelineId, builds[0]?.id ?? "", builds.at(-1)?.id ?? "", Number(isRed({ builds, days }))],
+      ...[due.orgId, due.pipelineId, builds[0]?.id ?? "", builds.at(-1)?.id ?? "", Number(isRed)],
       ...[JSON.stringify(builds), JSON.stringify(days), now, due.isWhole ? now : due.recountedAt],
     ].map((value) => sql`${value}`),
     sql`, `,

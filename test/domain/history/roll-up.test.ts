@@ -5,10 +5,10 @@ import {
   dayStart,
   type EndedBuild,
   type History,
-  isRed,
   KEPT,
   keptSince,
   NO_HISTORY,
+  redSince,
   rollUp,
 } from "../../../src/domain/history/roll-up.ts";
 import { addUp, daysOfWeek } from "../../../src/domain/history/statistics.ts";
@@ -93,13 +93,15 @@ describe("counting a pipeline's builds", () => {
     );
   });
 
-  it("is red after a failure, whatever was canceled since", () => {
-    const one = (status: EndedBuild["status"], minute: number): EndedBuild => ({
-      ...{ id: firstIdAt(NOW + minute * 60_000), number: minute, ref: "refs/heads/main", status, isFlaky: false },
+  it("is red since a build of the ref that is asked for, whatever was built of another", () => {
+    const one = (status: EndedBuild["status"], minute: number, ref = "refs/heads/main"): EndedBuild => ({
+      ...{ id: firstIdAt(NOW + minute * 60_000), number: minute, ref, status, isFlaky: false },
       ...{ subject: null, author: null, queuedAt: NOW, startedAt: null, finishedAt: NOW },
     });
-    expect(isRed(whole([one("succeeded", 1), one("failed", 2), one("canceled", 3)]))).toBe(true);
-    expect(isRed(whole([one("failed", 1), one("succeeded", 2)]))).toBe(false);
-    expect([isRed(NO_HISTORY), percentile({}, 0.9)]).toEqual([false, null]);
+    const since = (...builds: EndedBuild[]) => redSince(whole(builds), "refs/heads/main")?.first.number;
+    expect(since(one("succeeded", 1), one("failed", 2), one("canceled", 3))).toBe(2);
+    expect(since(one("failed", 1), one("succeeded", 2, "refs/tags/v1"))).toBe(1);
+    expect(since(one("failed", 1), one("succeeded", 2), one("failed", 3, "refs/tags/v1"))).toBe(undefined);
+    expect([redSince(NO_HISTORY, "refs/heads/main"), percentile({}, 0.9)]).toEqual([null, null]);
   });
 });

@@ -30,6 +30,17 @@ export const HISTORY: Words = {
       waitedSeconds: "How long builds waited for an agent, in the same way; null where none began.",
     },
   },
+  FailingSince: {
+    is: "Since when the builds of a branch fail. Canceled and untrusted builds do not count, and a retry counts for the build that it repeats.",
+    fields: {
+      buildId: "Id of the first build that failed after the last one that succeeded. It is one of `builds`.",
+      builds: "How many builds failed since. A build and its retries are one.",
+      commits: "How many commits they are of; null where the commit of one of them is not known.",
+      isCertain:
+        "false: an earlier build may have failed first, because none of `builds` succeeded just before, or one between was canceled or untrusted.",
+      hasPassed: "true: the same commit succeeded before, so that something else than the commit broke the build.",
+    },
+  },
   PipelineHistory: {
     is: "How the builds of a pipeline went, of the repository's default branch and of tags.",
     fields: {
@@ -37,7 +48,9 @@ export const HISTORY: Words = {
       name: "Name of the pipeline.",
       repoId: "Id of its repository.",
       repository: "Full name of its repository.",
-      isRed: "true: the last build that was not canceled failed.",
+      isRed:
+        "true: the newest commit of the default branch failed, of those with a build that was neither canceled nor untrusted. A retry counts for the commit that it repeats; a tag does not count.",
+      failingSince: "Since when the default branch fails; null where it does not.",
       builds: "The last ones, 30 at most, the newest first.",
       week: "Seven days, today included.",
       weekBefore: "The seven days before.",

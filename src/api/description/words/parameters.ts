@@ -25,7 +25,7 @@ export const PARAMETERS: Record<string, string> = {
   groupId: "Only variables of this group.",
   includeInactive: "true: also lists inactive variables.",
   includeVariables: "true: each group contains its variables.",
-  isRed: "true or false: only pipelines whose last build that was not canceled failed, or did not.",
+  isRed: "true or false: only pipelines whose default branch fails, or does not.",
   key: "Only variables with exactly this name.",
   limit: "Number of records on a page.",
   name: "Only records with exactly this name.",
