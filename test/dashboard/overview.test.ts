@@ -58,6 +58,75 @@ describe("the overview", () => {
     expect(own.text).not.toContain(" style=");
   });
 
+  describe("of a default branch that fails", () => {
+    /** The words of what is for the person, and of the row of the pipeline. */
+    const shown = async (pipelineId: string): Promise<string[]> => {
+      await upkeep();
+      const { text } = await person.open("");
+      const part = (id: string) => new RegExp(`id="${id}".*?</(?:li|tr)>`, "s").exec(text)?.[0] ?? "";
+      return ["red", "p"].map((kind) =>
+        part(`${kind}-${pipelineId}`)
+          .replaceAll(/<svg class="bars.*?<\/svg>|<[^>]*>/gs, " ")
+          .replaceAll(/\s+(?=([,.]?))/g, (_, mark) => (mark ? "" : " ")),
+      );
+    };
+    const newCi = async () => (await newPipeline(admin, repoId, { name: crypto.randomUUID() })).id;
+
+    it("names the first commit that failed and its author, not the newest, and after a retry too", async () => {
+      const ci = await newCi();
+      await ended(ci, 5, { commit: "a" });
+      const grace = { number: 72, commit: "b", subject: "ledger: round per line", author: "Grace" };
+      const first = await ended(ci, 4, { ...grace, status: "failed" });
+      await ended(ci, 3.6, { commit: "c", status: "failed", author: "Edsger" });
+      const newest = { status: "failed", commit: "d", subject: "deps: bump zod", author: "Barbara" };
+      const last = await ended(ci, 3.3, newest);
+      const [red, row] = await shown(ci);
+      expect(red).toContain("ledger: round per line");
+      expect(red).toMatch(/failing since #72 by Grace, 3 min ago, 3 commits/);
+      expect(red).not.toContain("Barbara");
+      expect(row).toContain("failed");
+      const again = await ended(ci, 2, { ...newest, number: 75, retryOf: last });
+      expect((await shown(ci))[0]).toMatch(/failing since #72 by Grace, 3 min ago, 3 commits.*#75/);
+      const { text } = await person.open("");
+      for (const id of [first, again]) expect(text).toContain(`href="/app/builds/${id}"`);
+    });
+
+    it("names nobody where the first failure is not known, or its commit had passed before", async () => {
+      const ci = await newCi();
+      await ended(ci, 5, { number: 81, commit: "a", status: "failed", author: "Grace" });
+      expect((await shown(ci))[0]).toMatch(/failing since #81 or earlier, /);
+      expect((await shown(ci))[0]).not.toContain("Grace");
+      await ended(ci, 4, { commit: "b", author: "Ada" });
+      await ended(ci, 3, { number: 83, commit: "b", author: "Ada", status: "failed", event: "schedule" });
+      expect((await shown(ci))[0]).toMatch(/failing since #83, of a commit that had passed, /);
+      expect((await shown(ci))[0]).not.toContain("Ada");
+    });
+
+    it("stays red beside a green tag, and says which branch it shows", async () => {
+      const ci = await newCi();
+      await ended(ci, 6, { commit: "a" });
+      await ended(ci, 5, { commit: "b", status: "failed", author: "Grace" });
+      await ended(ci, 4, { commit: "a", ref: "refs/tags/v1.9", event: "tag" });
+      const [red, row] = await shown(ci);
+      expect(red).toContain("on main");
+      expect(row).toMatch(/ failed .* main /);
+      expect(row).not.toContain("v1.9");
+      await ended(ci, 3, { commit: "c" });
+      await ended(ci, 2, { commit: "b", ref: "refs/tags/v2.0", event: "tag", status: "failed" });
+      const [green, after] = await shown(ci);
+      expect(green).toBe("");
+      expect(after).toMatch(/ succeeded .* main /);
+    });
+
+    it("shows the newest tag by its name where only tags are built", async () => {
+      const release = await newCi();
+      await ended(release, 3, { commit: "a", ref: "refs/tags/v3.0", event: "tag", status: "failed" });
+      const [red, row] = await shown(release);
+      expect(red).toBe("");
+      expect(row).toMatch(/failed.* v3\.0 /);
+    });
+  });
+
   it("is one round to D1 and at most 300 rows, with 60 pipelines and as many builds of late", async () => {
     for (let n = 0; n < 60; n++) {
       const { id } = await created(admin, "/pipeline", { repoId, name: `p${n}` });

@@ -7,6 +7,7 @@ import type { ForYou } from "../../services/for-you.ts";
 import { outcomeOf } from "../build-outcome.ts";
 import { StateIcon, wordOf } from "../components/state.tsx";
 import { Elapsed, RelativeTime } from "../components/time.tsx";
+import { count } from "../count.ts";
 import { hasRole } from "../permissions.ts";
 import { refName } from "../ref-name.ts";
 
@@ -101,19 +102,48 @@ const Gate = ({ build, asks, names, now }: { build: Build; asks: WaitsFor; names
   </Item>
 );
 
+/** The first build of a default branch that failed, and the newest; null where it does not fail. */
+const redOf = ({ builds, failingSince }: PipelineHistory) => {
+  const first = failingSince && builds.find(({ id }) => id === failingSince.buildId);
+  if (!first) return null;
+  const newest = builds.find(({ status, branch }) => status === "failed" && branch === first.branch) ?? first;
+  return { first, newest, ...failingSince };
+};
+
+const Since = ({ first, isCertain, hasPassed }: NonNullable<ReturnType<typeof redOf>>) => (
+  <>
+    failing since #{first.number}
+    {!isCertain && " or earlier"}
+    {hasPassed && ", of a commit that had passed"}
+    {isCertain && !hasPassed && first.author && (
+      <>
+        {" "}
+        by <bdi>{first.author}</bdi>
+      </>
+    )}
+  </>
+);
+
 const Red = ({ history, names, now }: { history: PipelineHistory; names: Names; now: Date }) => {
-  const build = history.builds.find(({ status }) => status === "failed");
-  if (!build) return null;
-  const { id, number, status, subject, author, tag, branch, finishedAt } = build;
+  const red = redOf(history);
+  if (!red) return null;
+  const { first, newest, commits, builds } = red;
   return (
-    <Item id={`red-${history.pipelineId}`} buildId={id} number={number} state={status} loud={subject ?? `#${number}`}>
-      broke <PipelineName build={history} names={names} /> on <bdi>{tag ?? branch}</bdi>{" "}
-      <RelativeTime at={finishedAt} now={now} />
-      {author && (
-        <>
-          , <bdi>{author}</bdi>
-        </>
-      )}
+    <Item
+      id={`red-${history.pipelineId}`}
+      buildId={first.id}
+      number={first.number}
+      state={first.status}
+      loud={first.subject ?? `#${first.number}`}
+      actions={
+        <a href={`/app/builds/${newest.id}`} class="quiet-number" title="The newest build that failed">
+          #{newest.number}
+        </a>
+      }
+    >
+      <Since {...red} />, <RelativeTime at={first.finishedAt} now={now} />
+      {builds > 1 && `, ${commits === null ? count(builds, "build") : count(commits, "commit")}`}:{" "}
+      <PipelineName build={history} names={names} /> on <bdi>{first.branch}</bdi>
     </Item>
   );
 };
@@ -156,7 +186,7 @@ export const ForYouList = ({ context, forYou, red, names }: ForYouProps) => {
   const { now } = context;
   const gates = gatesFor(context, forYou);
   const own = [...forYou.live.filter((build) => isOwn(context, build)), ...forYou.failed];
-  const isRedBuild = new Set(red.map(({ builds }) => builds.find(({ status }) => status === "failed")?.id));
+  const isRedBuild = new Set(red.map(redOf).flatMap((one) => (one ? [one.first.id, one.newest.id] : [])));
   const started = own.filter(({ id }) => !isRedBuild.has(id));
   if (gates.length + red.length + started.length === 0) return null;
   return (

@@ -29,17 +29,36 @@ const liveBarOf = ({ id, number, status, subject, startedAt, waitsFor }: Build, 
   tookMs: startedAt === null ? 0 : now.getTime() - Date.parse(startedAt),
 });
 
+/** The default branch; undefined where only tags were built. */
+const defaultBranchOf = ({ builds }: PipelineHistory): string | undefined =>
+  builds.find(({ tag }) => tag === null)?.branch;
+
+/** What a row stands for: the default branch, red or green whatever a retry of an older commit did; else a tag. */
+const lastOf = (history: PipelineHistory) => {
+  const { builds, failingSince } = history;
+  const verdict = failingSince ? "failed" : "succeeded";
+  const ofBranch = builds.filter(({ branch }) => branch === defaultBranchOf(history));
+  return (
+    ofBranch.find(({ status }) => status === verdict) ??
+    ofBranch[0] ??
+    builds.find(({ status }) => status !== "canceled") ??
+    builds[0]
+  );
+};
+
 interface RowProps {
   history: PipelineHistory;
-  /** The newest build of the default branch or of a tag that has not ended. */
-  live: Build | undefined;
+  /** Its builds of the default branch and of tags that have not ended, the newest first. */
+  live: Build[];
   now: Date;
 }
 
-const Row = ({ history, live, now }: RowProps) => {
+const Row = ({ history, live: [newest, ...older], now }: RowProps) => {
   const { pipelineId, name, repository, builds, week } = history;
-  const last = builds.find(({ status }) => status !== "canceled") ?? builds[0];
-  const bars = [...builds.map(barOf).reverse(), ...(live ? [liveBarOf(live, now)] : [])];
+  const last = lastOf(history);
+  // A tag under way does not hide how the branch stands.
+  const live = [newest, ...older].find((build) => build?.tag === null || last?.tag !== null);
+  const bars = [...builds.map(barOf).reverse(), ...(newest ? [liveBarOf(newest, now)] : [])];
   const state = live ? liveBarOf(live, now).state : (last?.status ?? "queued");
   const green = greenPercent(week);
   const trend = trendOf(history);
@@ -75,10 +94,10 @@ const Row = ({ history, live, now }: RowProps) => {
 };
 
 /** Whether a build is one that the history of its pipeline will have: of the default branch, or of a tag. */
-const isOf = ({ pipelineId, builds }: PipelineHistory, build: Build): boolean =>
-  build.pipelineId === pipelineId &&
+const isOf = (history: PipelineHistory, build: Build): boolean =>
+  build.pipelineId === history.pipelineId &&
   build.pull === null &&
-  (build.tag !== null || build.branch === builds.find(({ tag }) => tag === null)?.branch);
+  (build.tag !== null || build.branch === defaultBranchOf(history));
 
 /** Pipelines with the state of their default branch, their last builds and what their week was like. */
 export const PipelineTable = ({ histories, live, now }: { histories: PipelineHistory[]; live: Build[]; now: Date }) => (
@@ -107,7 +126,7 @@ export const PipelineTable = ({ histories, live, now }: { histories: PipelineHis
     </thead>
     <tbody>
       {histories.map((history) => (
-        <Row history={history} live={live.find((build) => isOf(history, build))} now={now} />
+        <Row history={history} live={live.filter((build) => isOf(history, build))} now={now} />
       ))}
     </tbody>
   </table>

@@ -43,7 +43,9 @@ const withNamesOf = async (context: Context, names: Names, builds: Build[]): Pro
 /** What the page is about, in one sentence. */
 const headlineOf = (red: PipelineHistory[]): string => {
   if (red.length === 0) return "All is green";
-  const branches = new Set(red.map(({ builds: [build] }) => build?.tag ?? build?.branch));
+  const branches = new Set(
+    red.map(({ builds, failingSince }) => builds.find(({ id }) => id === failingSince?.buildId)?.branch),
+  );
   const [branch] = branches;
   const places = red.length === 1 ? "one place" : `${red.length === RED ? "at least " : ""}${red.length} places`;
   return branches.size === 1 ? `${branch} is red in ${places}` : `Red in ${places}`;
@@ -75,11 +77,13 @@ export const overviewPage: Page = {
   role: "viewer",
   async show(context, { query }) {
     const { filter, errors } = readFilter(HistoryFilter, filledFields(query, ["cursor"]));
-    const [{ value: histories, nextCursor }, red, forYou] = await Promise.all([
+    const [{ value: histories, nextCursor }, counted, forYou] = await Promise.all([
       listPipelineHistories.answer(context, { ...noInput, query: { ...filter, limit: PIPELINES } }),
       listPipelineHistories.run(context, { ...noInput, query: { isRed: true, limit: RED } }),
       readForYou(context),
     ]);
+    // The release before counted a tag that failed as red.
+    const red = counted.filter(({ failingSince }) => failingSince !== null);
     const names = await withNamesOf(context, namesOf([...histories, ...red]), [...forYou.live, ...forYou.failed]);
     const isAll = !nextCursor && !filter.cursor;
     const isEmpty = histories.length === 0 && isAll;
