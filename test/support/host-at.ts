@@ -1,7 +1,7 @@
-import type { HostedJob } from "./recording-host/gitlab-statuses.ts";
 import type {
   HostedCheckRun,
   HostedHook,
+  HostedJob,
   HostSettings,
   MintedToken,
   PostedStatus,

@@ -1,7 +1,7 @@
-import type { HostedJob } from "./gitlab-statuses.ts";
 import type {
   HostedCheckRun,
   HostedHook,
+  HostedJob,
   HostedRepository,
   HostSettings,
   MintedToken,

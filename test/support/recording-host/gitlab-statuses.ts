@@ -1,15 +1,5 @@
 import { type Call, json } from "./answers.ts";
-import type { HostedRepository } from "./host-state.ts";
-
-/** An external job of a pipeline. GitLab has a pipeline for each commit and ref. */
-export interface HostedJob {
-  pipeline: number;
-  repositoryId: number;
-  sha: string;
-  ref: string;
-  name: string;
-  status: string;
-}
+import type { HostedJob, HostedRepository } from "./host-state.ts";
 
 const EVENTS: Record<string, string> = { pending: "enqueue", success: "success", failed: "drop", canceled: "cancel" };
 const isOpen = ({ status }: HostedJob): boolean => status === "pending" || status === "running";

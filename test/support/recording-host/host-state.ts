@@ -72,6 +72,16 @@ export interface HostedCheckRun {
   bodies: Record<string, unknown>[];
 }
 
+/** An external job of a pipeline. GitLab has a pipeline for each commit and ref. */
+export interface HostedJob {
+  pipeline: number;
+  repositoryId: number;
+  sha: string;
+  ref: string;
+  name: string;
+  status: string;
+}
+
 /** How a recording host is furnished. */
 export interface HostSettings {
   kind: HostKind;
