@@ -5,7 +5,9 @@ import type { HostDelivery } from "../../src/protocol/delivery.ts";
 import type { Repository } from "../../src/protocol/repository.ts";
 import type { Role } from "../../src/protocol/token.ts";
 import { call, created, newOrganization, newPipeline, newToken } from "../support/api.ts";
+import { poolStub } from "../support/deployment.ts";
 import { eventHeaders, proofOf, send } from "../support/hooks.ts";
+import { HOST_TOKEN, newHost } from "../support/host-at.ts";
 import { pushOf, SHA } from "../support/host-events.ts";
 import { type Person, personWith } from "./page-requests.ts";
 
@@ -154,6 +156,35 @@ describe("a connection that a person makes by hand", () => {
     expect((await admin.submit(`/connections/${connection.id}/delete`)).to).toBe("/app/connections?done=removed");
     expect((await admin.open("/connections")).text).toContain("No git host is connected yet");
     expect((await people.maintainer.open("/connections")).text).toContain("Ask an admin to connect the first one.");
+  });
+});
+
+describe("a state that the host did not take", () => {
+  it("is on the page of its build once that has ended", async () => {
+    const { admin, orgId } = await newOrganization();
+    const host = await newHost({ kind: "gitea" });
+    const theirs = { kind: "gitea", name: "ours", webUrl: host.webUrl, token: HOST_TOKEN };
+    const { id } = await created<Connection>(admin, "/connection", theirs);
+    const repository = await created<Repository>(admin, `/connection/${id}/repository`, { hostRepoId: 41 });
+    const { id: pipelineId } = await newPipeline(admin, repository.id, { name: "release" });
+    const maintainer = await personWith(await newToken(admin, "maintainer"));
+    const viewer = await personWith(await newToken(admin, "viewer"));
+
+    const ended = async (commitSha: string) => {
+      const build = await created<Build>(admin, "/build", { pipelineId, branch: "main", commitSha });
+      await call(admin, "POST", `/build/${build.id}/cancel`);
+      await poolStub(orgId).flush();
+      return build.id;
+    };
+    await host.change({ faults: [{ on: `POST /repos/acme/shop/statuses/${SHA("a")}`, answer: 422 }] });
+    const [told, refused] = [await ended(SHA("b")), await ended(SHA("a"))];
+    const page = async (buildId: string) => (await viewer.open(`/builds/${buildId}`)).text.replaceAll(/<[^>]+>/g, "");
+    const sentence = "The state millrace/release is not at the git host: The git host does not take the status";
+    await expect.poll(() => page(refused), { timeout: 10_000 }).toContain(sentence);
+    expect(await page(told)).not.toContain("is not at the git host");
+
+    const { text } = await maintainer.open(`/connections/${id}/check`);
+    expect(text).toContain(`href="/app/builds/${refused}"`);
   });
 });
 

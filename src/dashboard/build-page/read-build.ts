@@ -15,6 +15,7 @@ import { type FailedJob, readFailedJob } from "../../services/failed-job.ts";
 import { type Failure, readFailure } from "../../services/failure.ts";
 import { findLastGreen } from "../../services/last-green.ts";
 import { readLogEnd, tailOf } from "../../services/log-end.ts";
+import { type RefusedState, refusedStates } from "../../services/refused-states.ts";
 import { OUTPUT_BYTES } from "../../services/step-output.ts";
 import { findCanceler } from "../../services/who-canceled.ts";
 import { type Owners, readOwners } from "../components/build-name.tsx";
@@ -34,6 +35,8 @@ export interface BuildDetails extends Owners {
   retried: Build | null;
   /** Who canceled it, where that is known. */
   canceler: string | null;
+  /** What its git host did not take. */
+  refused: RefusedState[];
   /** Why a queued build waits. */
   explanation: Explanation | null;
   /** The end of the log, for a browser without scripts; null when the log was deleted. */
@@ -67,12 +70,13 @@ export const readBuild = async (context: Context, id: string | undefined): Promi
   const reading = findRecord(context, id ?? "");
   const [build, owners] = await Promise.all([reading, readOwners(context, reading)]);
   const isOfOne = build.jobs === null;
-  const [agent, successor, retried, canceler, explanation, log, jobs, failedJob, green, artifacts, tests] =
+  const [agent, successor, retried, canceler, refused, explanation, log, jobs, failedJob, green, artifacts, tests] =
     await Promise.all([
       isOfOne && build.agentId !== null ? nullIfNotFound(getAgent.run(context, byId(build.agentId))) : null,
       build.supersededBy === null ? null : nullIfNotFound(findRecord(context, build.supersededBy)),
       build.retryOf === null ? null : nullIfNotFound(findRecord(context, build.retryOf)),
       build.status === "canceled" && build.reason !== "superseded" ? findCanceler(context, build) : null,
+      owners.repository ? refusedStates(context, owners.repository, build) : [],
       isOfOne && isWaiting(build.status) ? explainBuild.run(context, byId(build.id)) : null,
       readLog(context, build),
       build.jobs && readJobDetails(context, build.jobs),
@@ -93,6 +97,7 @@ export const readBuild = async (context: Context, id: string | undefined): Promi
       successor,
       retried,
       canceler,
+      refused,
       explanation,
       ...log,
       jobs,

@@ -30,7 +30,7 @@ const REFRESH_SECONDS = 2;
 const mayHaveLog = ({ status, attempt, jobs }: Build): boolean =>
   jobs === null && !isWaiting(status) && (attempt > 0 || !isEnded(status));
 
-const Messages = ({ build, logTail, successor, failure, failedJob, canceler }: BuildDetails) => (
+const Messages = ({ build, logTail, successor, failure, failedJob, canceler, refused }: BuildDetails) => (
   <>
     {build.message && !successor && !failure && !failedJob && <p class="message">{build.message}</p>}
     {build.status === "canceled" && !successor && (canceler !== null || build.attempt === 0) && (
@@ -45,6 +45,11 @@ const Messages = ({ build, logTail, successor, failure, failedJob, canceler }: B
         {build.attempt === 0 && " before an agent took it"}.
       </p>
     )}
+    {refused.map(({ name, reason }) => (
+      <p class="message">
+        The state <bdi>{name}</bdi> is not at the git host: {reason}
+      </p>
+    ))}
     {logTail !== null && (
       <LostAttempts of={`/app/builds/${build.id}`} attempt={build.attempt} waits={isWaiting(build.status)} />
     )}
