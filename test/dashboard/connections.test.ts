@@ -160,7 +160,7 @@ describe("a connection that a person makes by hand", () => {
 });
 
 describe("a state that the host did not take", () => {
-  it("is on the page of its build once that has ended", async () => {
+  it("is on the page of its build once that has ended, and no check is all green above it", async () => {
     const { admin, orgId } = await newOrganization();
     const host = await newHost({ kind: "gitea" });
     const theirs = { kind: "gitea", name: "ours", webUrl: host.webUrl, token: HOST_TOKEN };
@@ -169,6 +169,8 @@ describe("a state that the host did not take", () => {
     const { id: pipelineId } = await newPipeline(admin, repository.id, { name: "release" });
     const maintainer = await personWith(await newToken(admin, "maintainer"));
     const viewer = await personWith(await newToken(admin, "viewer"));
+    const allWell = "The host takes the token, and its hooks are in place.";
+    expect((await maintainer.open(`/connections/${id}/check`)).text).toContain(allWell);
 
     const ended = async (commitSha: string) => {
       const build = await created<Build>(admin, "/build", { pipelineId, branch: "main", commitSha });
@@ -185,6 +187,8 @@ describe("a state that the host did not take", () => {
 
     const { text } = await maintainer.open(`/connections/${id}/check`);
     expect(text).toContain(`href="/app/builds/${refused}"`);
+    expect(text).not.toContain(allWell);
+    expect(text).not.toContain("The host has been told all of them.");
   });
 });
 

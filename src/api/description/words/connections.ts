@@ -100,7 +100,7 @@ export const CONNECTIONS: Words = {
   ConnectionCheck: {
     is: "What the host says of a connection.",
     fields: {
-      isOk: "true: nothing is wrong.",
+      isOk: "true: nothing is wrong now. `givenUp` has what was wrong before.",
       problem: "Why the host cannot be asked; null where it can, and without a token.",
       account: "The account that the token is of; null where the host was not asked.",
       scopes: "What the token may do, in the host's words; null where the host does not tell.",

@@ -43,7 +43,7 @@ const States = ({ check, now }: { check: ConnectionCheck; now: Date }) => {
     <section>
       <h2>States of builds</h2>
       {waiting === 0 ? (
-        <p>The host has been told all of them.</p>
+        <p>{givenUp.length === 0 ? "The host has been told all of them." : "None is left to be told."}</p>
       ) : (
         <p>
           {count(waiting, "state")} to be told
@@ -79,8 +79,8 @@ const page: Page = {
   async show(context, { params }) {
     const id = byId(params.id);
     const [connection, check] = await Promise.all([getConnection.run(context, id), checkConnection.run(context, id)]);
-    const { problem, hooks, lastDeliveryAt } = check;
-    const isOk = check.isOk && connection.auth !== "none";
+    const { problem, hooks, lastDeliveryAt, givenUp } = check;
+    const isAllWell = check.isOk && connection.auth !== "none" && givenUp.length === 0;
     return {
       title: "Check",
       section: "connections",
@@ -94,7 +94,7 @@ const page: Page = {
               {problem}
             </p>
           )}
-          {isOk && <p class="tone-good">The host takes the token, and its hooks are in place.</p>}
+          {isAllWell && <p class="tone-good">The host takes the token, and its hooks are in place.</p>}
           {connection.auth !== "none" && <Rights {...check} />}
           {connection.auth !== "none" && <States check={check} now={context.now} />}
           <section>
