@@ -1,9 +1,10 @@
 import { pathProblem } from "../../domain/artifact/file-list.ts";
+import { clashIn } from "../../domain/artifact/same-name.ts";
 import type { PlanArtifact } from "../../domain/plan/plan.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { BuildFailure, Cancel } from "../failure.ts";
 import { type CollectedFiles, collectFiles, type FilePlace, FileProblem } from "../files/file-helper.ts";
-import { clashIn, shownPath } from "../files/kept-names.ts";
+import { shownPath } from "../files/kept-names.ts";
 import type { BuildLog } from "../log/build-log.ts";
 import type { ArtifactStore } from "./artifact-store.ts";
 import { ArtifactRefused } from "./lease-calls.ts";
@@ -88,10 +89,10 @@ export class ArtifactKeeper {
     const bad = paths.find((path) => pathProblem(path) !== null);
     if (bad !== undefined) throw new FileProblem(`${shownPath(bad).slice(0, 300)} ${pathProblem(bad)}`);
     const clash = clashIn(paths);
-    if (clash !== null)
-      throw new FileProblem(
-        `${shownPath(clash)} cannot be told from another of its files where letter case does not count`,
-      );
+    if (clash !== null) {
+      const [one, other] = [clash.other, clash.index].map((index) => shownPath(paths[index] ?? "").slice(0, 300));
+      throw new FileProblem(`${one} and ${other} cannot be told apart on some systems`);
+    }
     const secret = paths.find((path) => this.#log.mask(path) !== path);
     if (secret !== undefined) throw new FileProblem("the name of a file has a secret in it");
   }

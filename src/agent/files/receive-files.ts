@@ -1,6 +1,7 @@
 import { closeSync, fchmodSync, futimesSync, writeSync } from "node:fs";
 import { byWholePaths, type ChosenPaths, choosePaths } from "../../domain/artifact/chosen-paths.ts";
 import { pathProblem } from "../../domain/artifact/file-list.ts";
+import { sameName } from "../../domain/artifact/same-name.ts";
 import type { AnchoredFolder } from "./anchored-folder.ts";
 import { shownPath } from "./kept-names.ts";
 import { isCachedLink, staysWithin } from "./link-rule.ts";
@@ -91,7 +92,7 @@ export class Receiver {
   /** What git finds there it runs, or takes for its settings. */
   #at(parts: string[]): string[] {
     const path = [...this.#folder, ...parts];
-    if (path[0]?.toLowerCase() === ".git") throw new CannotWrite("nothing is put into .git");
+    if (sameName(path[0] ?? "") === ".git") throw new CannotWrite("nothing is put into .git");
     return path;
   }
 

@@ -1,5 +1,6 @@
 import type { ArtifactFile } from "../../protocol/artifact.ts";
 import { LIMITS, withCommas } from "../../protocol/limits.ts";
+import { clashIn } from "./same-name.ts";
 
 /** A file with the place of its bytes in the artifact. */
 export interface PlacedFile extends ArtifactFile {
@@ -25,14 +26,13 @@ export const pathProblem = (path: string): string | null => {
   return parts.includes("") ? "has an empty part" : null;
 };
 
-/** What a file system may take for the same name: letter case and the composition of letters do not count. */
-export const sameName = (path: string): string => path.normalize("NFC").toLowerCase().normalize("NFC");
-
 export interface ListProblem {
   /** Of the file; null where the list as a whole is wrong. */
   index: number | null;
   problem: string;
 }
+
+const CLASHES = { same: "is the same as another one on some systems", folder: "is the folder of another one" };
 
 /** What is wrong with the list of an artifact of so many bytes and files; null where nothing is. */
 export const listProblem = (
@@ -42,19 +42,12 @@ export const listProblem = (
   const whole = (problem: string): ListProblem => ({ index: null, problem });
   if (list.length !== files)
     return whole(`has ${withCommas(list.length)} files, and the artifact ${withCommas(files)}`);
-  const names = new Set<string>();
-  const folders = new Set<string>();
   for (const [index, { path }] of list.entries()) {
     const problem = pathProblem(path);
     if (problem) return { index, problem };
-    const name = sameName(path);
-    if (names.has(name)) return { index, problem: "is the same as another one on some systems" };
-    names.add(name);
-    for (let end = name.lastIndexOf("/"); end > 0; end = name.lastIndexOf("/", end - 1))
-      folders.add(name.slice(0, end));
   }
-  const both = list.findIndex(({ path }) => folders.has(sameName(path)));
-  if (both >= 0) return { index: both, problem: "is the folder of another one" };
+  const clash = clashIn(list.map(({ path }) => path));
+  if (clash) return { index: clash.index, problem: CLASHES[clash.kind] };
   const sum = list.reduce((total, { size }) => total + size, 0);
   return sum === bytes ? null : whole(`has files of ${withCommas(sum)} bytes, and the artifact ${withCommas(bytes)}`);
 };

@@ -1,19 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { clashIn, isBundle, isTarOfBundle, shownPath } from "../../../src/agent/files/kept-names.ts";
+import { isBundle, isTarOfBundle, shownPath } from "../../../src/agent/files/kept-names.ts";
 import { staysWithin } from "../../../src/agent/files/link-rule.ts";
-
-describe("names that some file system takes for one", () => {
-  it.each([
-    [["a", "A"], "A"],
-    [["caf\u00e9", "cafe\u0301"], "cafe\u0301"],
-    [["D/x", "d/X"], "d/X"],
-    [["a", "A/b"], "A/b"],
-    [["a/b", "A"], "A"],
-    [["a/b", "a/c", "ab"], null],
-  ])("%j clash at %j", (paths, clash) => {
-    expect(clashIn(paths)).toBe(clash);
-  });
-});
 
 it("folders that are good only as a whole are known by their names' ends", () => {
   expect(["Mill.app", "x.xcresult", "x.dSYM", "app", "x.App", "x.apps"].map(isBundle)).toEqual([

@@ -117,7 +117,10 @@ describe("files that arrive", () => {
   it("never come into the folder of git", async () => {
     const { root } = workspace();
     mkdirSync(join(root, ".git/hooks"), { recursive: true });
-    await expect(receive(root, [], [{ path: ".git/hooks/post-checkout", content: "evil" }])).rejects.toThrow(".git");
+    for (const name of [".git", ".GIT", ".g\u200cit", ".git.", ".git::$INDEX_ALLOCATION"])
+      await expect(receive(root, [], [{ path: `${name}/hooks/post-checkout`, content: "evil" }])).rejects.toThrow(
+        ".git",
+      );
     await expect(receive(root, [], [{ path: ".GIT/hooks/post-checkout", content: "evil" }])).rejects.toThrow();
   });
 });

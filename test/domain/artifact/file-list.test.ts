@@ -52,20 +52,14 @@ describe("a path", () => {
 
 describe("a list", () => {
   it("has no two names that one file system takes for one", () => {
-    const twins = [
-      ["a", "A"],
-      ["\u00e9", "e\u0301"],
-      ["É", "e\u0301"],
-      ["ß", "ẞ"],
-      ["a/b", "A/B"],
-      ["a", "a/b"],
-    ];
-    for (const [one = "", other = ""] of twins) {
-      const whole = { bytes: 2, files: 2 };
-      expect(listProblem([file(one), file(other)], whole), `${one} ${other}`).not.toBeNull();
-      expect(listProblem([file(other), file(one)], whole), `${other} ${one}`).not.toBeNull();
-      expect(listProblem([file(one), file(`x${other}`)], whole), `${one} x${other}`).toBeNull();
-    }
+    const [one, other] = [file("a/b"), file("A/b")];
+    const whole = { bytes: 2, files: 2 };
+    expect(listProblem([one, other], whole)).toEqual({
+      index: 1,
+      problem: "is the same as another one on some systems",
+    });
+    expect(listProblem([one, file("A")], whole)).toEqual({ index: 1, problem: "is the folder of another one" });
+    expect(listProblem([one, file("A/bc")], whole)).toBeNull();
   });
 
   it("puts each file behind the one before", () => {
