@@ -25,7 +25,7 @@ const attemptOf = (listed: z.infer<typeof Listed>): Attempt => ({
 
 /** Where the next page begins: https://docs.github.com/en/rest/using-the-rest-api/using-pagination-in-the-rest-api */
 const cursorOf = (headers: Headers): string | null => {
-  const [, query] = /<[^>]*\?([^>]*)>;\s*rel="next"/.exec(headers.get("Link") ?? "") ?? [];
+  const [, query] = /<[^>]*\?([^>]*)>;\s*rel="next"/.exec(headers.get("Link")?.slice(0, 2000) ?? "") ?? [];
   return query === undefined ? null : new URLSearchParams(query).get("cursor");
 };
 

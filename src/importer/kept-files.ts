@@ -1,3 +1,4 @@
+import { withoutEnd } from "../domain/text-end.ts";
 import { translatedText } from "./expression.ts";
 import { type KeepingKey, keyOf } from "./keeping-actions.ts";
 import { NoEqual } from "./marks.ts";
@@ -138,7 +139,7 @@ const download: EntryOf = (inputs, step, _, { jobsLeaving }) => {
   return new OutMap()
     .set("from", from)
     .set("artifact", name)
-    .set("to", to.replace(/\/+$/, "") || ".");
+    .set("to", withoutEnd(to, "/") || ".");
 };
 
 const HASHES = /\$\{\{\s*hashFiles\(([^()]*)\)\s*\}\}/g;
@@ -148,7 +149,10 @@ const keyWithoutFiles = (text: string): { key: string; files: string[] } => {
   const files = [...text.matchAll(HASHES)].flatMap(([, list = ""]) =>
     [...list.matchAll(/'((?:[^']|'')*)'/g)].map(([, one = ""]) => one.replaceAll("''", "'").replace(/^\.\//, "")),
   );
-  return { key: text.replaceAll(HASHES, "").replace(/-+$/, (end) => (end === text ? "" : "-")), files };
+  const key = text.replaceAll(HASHES, "");
+  const short = withoutEnd(key, "-");
+  if (short === key) return { key, files };
+  return { key: key === text && short === "" ? "" : `${short}-`, files };
 };
 
 const cache: EntryOf = (inputs, step, nth, { names }) => {

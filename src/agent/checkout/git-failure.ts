@@ -33,7 +33,7 @@ const ADVICE: Advice[] = [
     text: "the host's repository is damaged: run git fsck there, or push the missing objects again",
   },
   {
-    pattern: /(?:Load key|identity file).*(?:invalid format|error in libcrypto|incorrect passphrase|not a key)/i,
+    pattern: /(?:Load key|identity file).{0,300}(?:invalid format|error in libcrypto|incorrect passphrase|not a key)/i,
     credential: "ssh-key",
     text: "ssh cannot read the stored key: store the whole private key, without a passphrase, with PUT /repository/{id}/credential",
   },
@@ -86,7 +86,7 @@ const ADVICE: Advice[] = [
     text: "the agent's machine cannot reach the host: check its network and proxy",
   },
   {
-    pattern: /transport '.*' not allowed/i,
+    pattern: /transport '[^']{0,300}' not allowed/i,
     text: "the repository uses a protocol that is not allowed: use https or ssh",
   },
 ];

@@ -1,3 +1,4 @@
+import { withoutEnd } from "../../domain/text-end.ts";
 import { EXIT, ExitError } from "./exit-codes.ts";
 
 const isLoopback = (host: string): boolean =>
@@ -12,5 +13,5 @@ export const serviceUrl = (text: string): string => {
     throw new ExitError("--url must not contain a user name or password: pass the token with --token-file", EXIT.usage);
   if (url.protocol === "http:" && !isLoopback(url.hostname))
     throw new ExitError("--url may use http:// only for this machine (localhost): use https://", EXIT.usage);
-  return `${url.origin}${url.pathname}`.replace(/\/+$/, "");
+  return withoutEnd(`${url.origin}${url.pathname}`, "/");
 };

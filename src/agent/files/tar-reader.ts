@@ -1,3 +1,4 @@
+import { withoutEnd } from "../../domain/text-end.ts";
 import { BLOCK, checksumOf, paddingOf, type TarMember } from "./tar-format.ts";
 
 /** Receives the members of a tar in their order; the content of each file comes in pieces. */
@@ -141,7 +142,7 @@ export class TarReader {
       throw new Error("the tar has a header with a mistake");
     this.#listener.begin({
       kind,
-      path: path.replace(/^(?:\.\/)+/, "").replace(/\/+$/, ""),
+      path: withoutEnd(path.replace(/^(?:\.\/)+/, ""), "/"),
       mode: numberOf(block, 100, 8) & 0o777,
       size,
       mtime: numberOf(block, 136, 12),

@@ -1,4 +1,5 @@
 import { compile, Masker, maskText, type Needles } from "../../domain/mask/mask.ts";
+import { withoutEnd } from "../../domain/text-end.ts";
 
 /** Receives the masked bytes. */
 export interface LogSink {
@@ -32,7 +33,7 @@ export class BuildLog {
 
   /** Writes a message of the agent, on its own line. */
   say(text: string): void {
-    const line = `${this.#atLineStart ? "" : "\n"}${text.replace(/\n*$/, "\n")}`;
+    const line = `${this.#atLineStart ? "" : "\n"}${withoutEnd(text, "\n")}\n`;
     this.write(new TextEncoder().encode(line));
   }
 

@@ -46,7 +46,8 @@ const makeFolders = ({ folder, user }: SetUpOptions, tools: Tool[], locked: Lock
 
 /** Lines that tell nothing in a log: how far mise is, and how to ask it for more. */
 const isNoise = (line: string): boolean =>
-  line.trim() === "" || /[█░]|^\s+\S+\s+.* \d+(?:\.\d+)?s$|Run with --verbose|mise ERROR Version:/.test(line);
+  line.trim() === "" ||
+  /[█░]|^\s+\S+\s+.* \d+(?:\.\d+)?s$|Run with --verbose|mise ERROR Version:/.test(line.slice(0, 300));
 
 const OFFLINE = /dns error|error sending request|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|timed out|Connect\)/;
 

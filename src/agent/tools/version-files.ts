@@ -28,7 +28,7 @@ const checked = (name: string, version: string, file: string): Tool => {
 const linesOf = (text: string): string[] =>
   text
     .split(/\r?\n/)
-    .map((line) => line.replace(/#.*$/, "").trim())
+    .map((line) => line.split("#", 1).join("").trim())
     .filter(Boolean);
 
 /** `node 24.1.0 22.0.0`: the first version counts. */

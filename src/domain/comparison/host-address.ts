@@ -1,9 +1,11 @@
+import { withoutEnd } from "../text-end.ts";
+
 type Kind = "github" | "gitlab" | "gitea";
 
 const encoded = (path: string): string => path.split("/").map(encodeURIComponent).join("/");
 
 const pageOf = (kind: Kind, webUrl: string, fullName: string, page: string): string =>
-  `${webUrl.replace(/\/+$/, "")}/${encoded(fullName)}${kind === "gitlab" ? "/-" : ""}/${page}`;
+  `${withoutEnd(webUrl, "/")}/${encoded(fullName)}${kind === "gitlab" ? "/-" : ""}/${page}`;
 
 /** The page of a git host that shows what lies between two commits. */
 export const compareAddress = (kind: Kind, webUrl: string, fullName: string, from: string, to: string): string =>

@@ -1,4 +1,5 @@
 import type { HostKind } from "../../protocol/connection.ts";
+import { withoutEnd } from "../text-end.ts";
 
 interface Reach {
   /** Protocols that clone addresses may use: where `http` is one of them, so are hosts of this machine. */
@@ -9,7 +10,7 @@ interface Reach {
 
 /** The form in which the address of a git host is stored: no slash at its end, the name of the host in lower case. */
 export const canonicalHostAddress = (address: string): string =>
-  URL.canParse(address) ? new URL(address).href.replace(/\/+$/, "") : address;
+  URL.canParse(address) ? withoutEnd(new URL(address).href, "/") : address;
 
 /**
  * Endings of names that only one network knows: what RFC 6761, 6762, 7686, 8375 and 9476 and ICANN set aside, what

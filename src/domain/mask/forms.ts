@@ -1,3 +1,4 @@
+import { withoutEnd } from "../text-end.ts";
 import { toBase64Url } from "./base64url.ts";
 import { ESCAPES } from "./escapes.ts";
 
@@ -59,19 +60,12 @@ const unquoted = (text: string): string[] => {
   return inner === undefined || inner.length < ENCODED_MIN ? [] : [inner];
 };
 
-/** An expression for them would begin anew at each break of a value that is full of them. */
-const withoutLastBreaks = (value: string): string => {
-  let end = value.length;
-  while (value[end - 1] === "\n" || value[end - 1] === "\r") end -= 1;
-  return value.slice(0, end);
-};
-
 const plainForms = (value: string): string[] => {
   const lines = value
     .split(/\r\n|\r|\n/)
     .map((line) => line.trim())
     .filter((line) => characters(line) >= LINE_MIN);
-  const core = withoutLastBreaks(value);
+  const core = withoutEnd(value, "\r\n");
   const escaped = UNESCAPED.test(core) ? [] : ESCAPES.flatMap((rule) => rule(core));
   const encoded = [...unquoted(core), ...escaped];
   return [
@@ -83,7 +77,7 @@ const plainForms = (value: string): string[] => {
 };
 
 const wrappedForms = (value: string): string[] => {
-  const core = withoutLastBreaks(value);
+  const core = withoutEnd(value, "\r\n");
   const digits = hex(core);
   return [0, 1, 2]
     .flatMap((offset) => base64At(core, offset))

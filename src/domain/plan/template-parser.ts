@@ -15,8 +15,14 @@ import { ScalarSourceMap } from "./source-map.ts";
 
 const firstLine = (script: string): string => (script.trim().split("\n")[0] ?? "").slice(0, 100);
 
-/** An expression whose name or fallback suggests several words, or none. */
-const SEVERAL_WORDS = /(?:args|arguments|flags|options|opts|params)(?:'\])?$|(?:&&|\|\|)\s*'(?:[^']*\s[^']*)?'$/i;
+const NAMES_WORDS = /(?:args|arguments|flags|options|opts|params)(?:'\])?$/i;
+const FALLBACK = /(?:&&|\|\|)\s*'([^']*)'$/;
+
+/** Whether an expression's name or fallback suggests several words, or none. */
+const isOfSeveralWords = (expression: string): boolean => {
+  const fallback = FALLBACK.exec(expression)?.[1];
+  return NAMES_WORDS.test(expression) || fallback === "" || /\s/.test(fallback ?? "");
+};
 const ONE_WORD =
   "Outside quotes this is one word, also when it is empty or has spaces: for several words, set a variable under `env` and write $NAME without quotes";
 
@@ -100,7 +106,7 @@ export class TemplateParser {
       if (variable === null || !fileKeys.includes(variable)) this.mistake(node, offset, advice);
     for (const { offset, message } of read.problems) this.mistake(node, offset, message);
     const references = read.expressions.flatMap(({ name, expression, offset, isWord }) => {
-      if (isWord && SEVERAL_WORDS.test(expression)) this.context.hint(this.#sourceMap(node).offset(offset), ONE_WORD);
+      if (isWord && isOfSeveralWords(expression)) this.context.hint(this.#sourceMap(node).offset(offset), ONE_WORD);
       const value = this.expression(node, expression, offset, "mistake");
       return value ? [{ name, value }] : [];
     });

@@ -6,7 +6,7 @@ export interface LinkedText {
 
 const ADDRESS = /https?:\/\/[^\s<>"'`\\^{|}]+/g;
 /** What ends a sentence and not an address. */
-const PUNCTUATION = /[.,;:!?)\]*]+$/;
+const PUNCTUATION = ".,;:!?)]*";
 /** Marks where a link of a terminal begins and ends: `\x01` with its number, or without one. Texts have no such character. */
 const OPENS = /\x01(\d*)\x02/;
 const OSC_8 = /\x1b\]8;[^;\x07\x1b]*;([^\x07\x1b]*)(?:\x07|\x1b\\)/g;
@@ -26,12 +26,19 @@ export const markLinks = (text: string): { text: string; links: string[] } => {
   return { text: marked, links };
 };
 
+/** By hand: a regex for the end of a text would begin again at each sign. */
+const withoutPunctuation = (address: string): string => {
+  let end = address.length;
+  while (end > 0 && PUNCTUATION.includes(address[end - 1] ?? " ")) end--;
+  return address.slice(0, end);
+};
+
 /** Addresses in a text, without the punctuation behind them. */
 const addressesIn = (text: string): LinkedText[] => {
   const parts: LinkedText[] = [];
   let from = 0;
   for (const { 0: found, index } of text.matchAll(ADDRESS)) {
-    const address = found.replace(PUNCTUATION, "");
+    const address = withoutPunctuation(found);
     if (!isWeb(address)) continue;
     parts.push({ text: text.slice(from, index), href: null }, { text: address, href: address });
     from = index + address.length;
