@@ -58,7 +58,6 @@ describe("a cache", () => {
     // A machine that has no copy.
     rmSync(home, { recursive: true });
     rmSync(join(stage.web.state, "cache"), { recursive: true });
-    mkdirSync(join(stage.web.state, "cache"));
     const third = await (await project.trigger()).endWithLog();
     expect(third.log).toMatch(/deps: restored, \d+ bytes from the service, saved by main/);
     expect(project.lines("found").slice(3)).toEqual(["by 1", "by 1", "tool"]);
@@ -92,6 +91,16 @@ describe("a cache", () => {
     expect(without.build, without.log).toMatchObject({ status: "succeeded" });
     expect(without.log).toContain("Warning: cache: the cache was not asked for");
     expect(existsSync(join(stage.web.state, "cache"))).toBe(true);
+  });
+
+  it("says which path of the machine is in its way", async () => {
+    const copies = join(stage.web.state, "cache");
+    rmSync(copies, { recursive: true });
+    writeFileSync(copies, "");
+    const project = await withLock(fileOf());
+    const { log } = await (await project.trigger()).endWithLog();
+    rmSync(copies);
+    expect(log).toContain(`Warning: cache: deps was not saved: ${copies}: EEXIST`);
   });
 
   it("is not saved after a failure", async () => {

@@ -215,7 +215,8 @@ export class JobCache {
       if (error instanceof Cancel) throw error;
       if (signal.aborted) throw signal.reason;
       const isSaid = error instanceof ArtifactRefused || error instanceof FileProblem;
-      const why = isSaid ? error.message : ((error as NodeJS.ErrnoException).code ?? "an unexpected failure");
+      const { code = "an unexpected failure", path } = error as NodeJS.ErrnoException;
+      const why = isSaid ? error.message : path === undefined ? code : `${path}: ${code}`;
       this.#options.log.say(`Warning: cache: ${what}: ${why}`);
       return null;
     }

@@ -48,12 +48,18 @@ export class LocalTier {
   constructor(folder: string, mostBytes: number) {
     this.#folder = folder;
     this.#mostBytes = mostBytes;
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    this.#make();
     for (const name of readdirSync(folder)) if (name.endsWith(TEMPORARY)) rmSync(join(folder, name), { force: true });
+  }
+
+  /** Somebody may empty the disk while the agent runs. */
+  #make(): void {
+    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
   }
 
   /** A file for an archive that is being made. */
   temporary(): string {
+    this.#make();
     return join(this.#folder, `${process.pid}-${performance.now()}${TEMPORARY}`);
   }
 

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { LocalTier } from "../../../src/agent/cache/local-tier.ts";
@@ -44,6 +44,17 @@ describe("copies of entries on a machine", () => {
     const large = keep(tier, SCOPE, "large", 101);
     expect(existsSync(large.file)).toBe(true);
     expect(tier.find(SCOPE, "large")).toBeNull();
+  });
+
+  it("are made and found again after somebody removed the folder", () => {
+    const folder = join(testFolder(), "cache");
+    const tier = new LocalTier(folder, 100);
+    keep(tier, SCOPE, "a", 10);
+    rmSync(folder, { recursive: true });
+    expect(tier.find(SCOPE, "a")).toBeNull();
+    keep(tier, SCOPE, "a", 20);
+    expect(tier.find(SCOPE, "a")).toMatchObject({ bytes: 20 });
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
   });
 
   it("are not found where they are cut or without their note, and lead nowhere else", () => {
