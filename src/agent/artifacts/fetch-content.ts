@@ -52,6 +52,8 @@ export async function* contentOf({
           done += piece.length;
           failures = 0;
           yield Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
+          // Nothing more is wanted of the connection, which may stay open or break.
+          if (done === bytes) return;
           silence.begin();
         }
       } else {
@@ -64,11 +66,11 @@ export async function* contentOf({
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof ArtifactRefused) throw error;
+      if (done === bytes) return;
       logger.warn(`an artifact's bytes stopped after ${done} of ${bytes}; trying again`);
     } finally {
       silence.end();
     }
-    if (done === bytes) return;
     if (++failures === TRIES) throw new ArtifactRefused(null, "its bytes do not arrive");
     const wait = { retry: failures - 1, retryAfter, isCut: false, backOff, random: Math.random() };
     await delay(retryDelay(wait), undefined, { signal }).catch(() => signal.throwIfAborted());

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { ArtifactCalls } from "../../../src/agent/artifacts/artifact-calls.ts";
 import { contentOf } from "../../../src/agent/artifacts/fetch-content.ts";
 import { ServiceStore } from "../../../src/agent/artifacts/service-store.ts";
@@ -187,6 +187,27 @@ describe("bytes that are fetched", () => {
     );
     expect({ error, text }).toEqual({ error: null, text: "123456" });
     expect(paths).toEqual(["/artifact/one/content ", "/artifact/one/content bytes=3-"]);
+  });
+
+  it.each([
+    ["is not told", 0],
+    ["breaks", 1],
+  ])("are all there when the last has come, although the end of the answer %s", async (_, keepAliveTimeout) => {
+    const service = await startStubServer(() => ({ body: 123456, headers: { "Content-Length": "7" } }));
+    onTestFinished(() => service.close());
+    service.server.keepAliveTimeout = keepAliveTimeout;
+    const closed = new Promise((resolve) => service.server.once("connection", (socket) => socket.on("close", resolve)));
+    const told = vi.spyOn(process.stderr, "write");
+    onTestFinished(() => told.mockRestore());
+    const client = new Client({ url: service.url, token: "t", backOff: QUICK });
+    const { signal } = new AbortController();
+    const renew = async () => "two";
+    for await (const piece of contentOf({ client, grant: "one", renew, bytes: 6, signal, backOff: QUICK })) {
+      expect(piece.toString()).toBe("123456");
+      if (keepAliveTimeout > 0) await closed;
+    }
+    expect(service.requests).toHaveLength(1);
+    expect(told.mock.calls.join()).not.toContain("trying again");
   });
 
   it("come by another grant when one is over", async () => {
