@@ -24,7 +24,11 @@ interface ReadFilter extends ListFilter<z.output<typeof BuildFilter>> {
 /** Reads the filters of the builds from the page's address, which names an agent as people do. */
 export const readBuildFilter = async (context: Context, query: URLSearchParams): Promise<ReadFilter> => {
   const { agent: name, ...fields } = filledFields(query, [...FILTERS, "agent"]);
-  // People write a pull request as #12.
+  // A person writes the name of a branch or of a tag, and a pull request as #12.
+  if (fields.branch) {
+    fields.refName = fields.branch;
+    delete fields.branch;
+  }
   if (fields.pull) fields.pull = fields.pull.replace(/^#/, "");
   const { filter, errors } = readFilter(BuildFilter, fields);
   const isFiltered = name !== undefined || Object.keys(fields).length > errors.length;
@@ -88,7 +92,7 @@ const Form = ({ query, repositories }: Omit<BuildFilterFormProps, "isFiltered">)
       <Choice query={query} name="status" label="State" all="Any state" options={states} />
       <Choice query={query} name="event" label="Event" all="Any event" options={EVENT_OPTIONS} />
       <Choice query={query} name="trigger" label="Trigger" all="With retries" options={Object.entries(TRIGGERS)} />
-      <Text query={query} name="branch" label="Branch or ref" />
+      <Text query={query} name="branch" label="Branch or tag" />
       <Text query={query} name="pull" label="Pull request" />
       <Text query={query} name="author" label="Author" />
       <Text query={query} name="commitSha" label="Commit" />

@@ -6,6 +6,8 @@ export interface BuildQuery {
   repoId?: string;
   pipelineId?: string;
   ref?: string;
+  /** One of these. */
+  refs?: readonly string[];
   /** In lower case: the whole hash, or how it begins. */
   commitSha?: string;
   status?: BuildStatus;
@@ -38,6 +40,7 @@ const EQUAL = ["repoId", "pipelineId", "ref", "status", "event", "trigger", "age
 
 export const matches = (build: Listed, query: BuildQuery): boolean =>
   EQUAL.every((field) => query[field] === undefined || build[field] === query[field]) &&
+  (query.refs === undefined || query.refs.includes(build.ref)) &&
   (query.commitSha === undefined || (build.commitSha?.startsWith(query.commitSha) ?? false)) &&
   (query.since === undefined || build.queuedAt >= query.since) &&
   (query.until === undefined || build.queuedAt < query.until) &&

@@ -32,5 +32,8 @@ export const branchOf = (ref: string): string => (ref.startsWith(HEADS) ? ref.sl
 
 const TAGS = "refs/tags/";
 
+/** The whole names that a person may mean: a branch and a tag may have the same one. A full ref means itself. */
+export const refsNamed = (name: string): string[] => (name.startsWith("refs/") ? [name] : [HEADS + name, TAGS + name]);
+
 /** The tag of what a build names as its branch; null where that is no tag. */
 export const tagOf = (branch: string): string | null => (branch.startsWith(TAGS) ? branch.slice(TAGS.length) : null);

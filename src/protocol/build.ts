@@ -164,6 +164,7 @@ export const BuildFilter = z.strictObject({
   pipelineId: z.optional(Id),
   branch: z.optional(z.string().check(atMost(LIMITS.branchCharacters))),
   ref: z.optional(z.string().check(atMost(LIMITS.branchCharacters))),
+  refName: z.optional(z.string().check(atMost(LIMITS.branchCharacters))),
   commitSha: z.optional(CommitPrefix),
   status: z.optional(BuildStatus),
   event: z.optional(BuildEvent),

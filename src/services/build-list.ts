@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import { buildList } from "../db/schema.ts";
 import type { BuildQuery, Listed } from "../domain/build-filter.ts";
 import { asksPool, asksStore, mergePage } from "../domain/build-page.ts";
-import { refOf } from "../domain/git-ref.ts";
+import { refOf, refsNamed } from "../domain/git-ref.ts";
 import { firstIdAt } from "../domain/id-range.ts";
 import { Build, BuildFilter } from "../protocol/build.ts";
 import { isActive } from "../protocol/build-states.ts";
@@ -45,13 +45,14 @@ const rows = listing(buildList, BUILD_COLUMNS, {
 });
 
 /** What the filters of a request ask for; null where two of them exclude each other. */
-const queryOf = ({ branch, ref, cursor, since, until, limit, ...equal }: Filter): BuildQuery | null => {
-  const refs = new Set([ref || undefined, branch ? refOf(branch) : undefined].filter((one) => one !== undefined));
-  if (refs.size > 1) return null;
-  const [onlyRef] = refs;
+const queryOf = ({ branch, ref, refName, cursor, since, until, limit, ...equal }: Filter): BuildQuery | null => {
+  const asked = [ref ? [ref] : [], branch ? [refOf(branch)] : [], refName ? refsNamed(refName) : []];
+  const [first, ...others] = asked.filter(({ length }) => length > 0);
+  const refs = first?.filter((one) => others.every((other) => other.includes(one)));
+  if (refs?.length === 0) return null;
   return {
     ...equal,
-    ref: onlyRef,
+    ...(refs && (refs.length === 1 ? { ref: refs[0] } : { refs })),
     since: since === undefined ? undefined : Date.parse(since),
     until: until === undefined ? undefined : Date.parse(until),
     before: cursor?.id,
@@ -59,7 +60,7 @@ const queryOf = ({ branch, ref, cursor, since, until, limit, ...equal }: Filter)
 };
 
 /** The query in the words of D1's columns and indexes. */
-const conditionsOf = ({ before, commitSha, ...query }: BuildQuery, limit: number) => {
+const conditionsOf = ({ before, commitSha, refs: _, ...query }: BuildQuery, limit: number) => {
   const isWhole = commitSha !== undefined && WHOLE_HASHES.includes(commitSha.length);
   return {
     ...query,
@@ -88,8 +89,12 @@ const listed = (build: Build): ListedBuild => {
 /** D1's rows of the page; none where the query asks for a state of which only the pool knows the builds. */
 const storedBuilds = async (context: Context, query: BuildQuery, limit: number): Promise<ListedBuild[]> => {
   if (!asksStore(query)) return [];
-  const [found] = await context.db.run(rows(context, conditionsOf(query, limit)));
-  return found.map((row) => listed(buildRecord(context, buildOfRow(row))));
+  const conditions = conditionsOf(query, limit);
+  // Of several refs each is read by its index: for a list of them SQLite would sort all of their builds.
+  const each = query.refs?.map((ref) => ({ ...conditions, ref })) ?? [conditions];
+  const found = await context.db.run(...each.map((one) => rows(context, one)));
+  const newest = found.flat().sort((a, b) => (a.id < b.id ? 1 : -1));
+  return newest.slice(0, limit + 1).map((row) => listed(buildRecord(context, buildOfRow(row))));
 };
 
 /** The pool's builds for the page, and what has become of those that D1 does not know as ended. */

@@ -20,6 +20,10 @@ const list = async (token: string, query: object = {}): Promise<Build[]> => {
 };
 const idsOf = async (token: string, query: object = {}) => (await list(token, query)).map(({ id }) => id);
 
+/** The path of the next page. */
+const nextOf = (headers: Headers): string | undefined =>
+  /^<https:\/\/millrace\.test(.+)>; rel="next"$/.exec(headers.get("Link") ?? "")?.[1];
+
 const [SHA, OTHER_SHA] = ["a".repeat(7) + "1".repeat(33), "b".repeat(40)];
 const DAY_MS = 86_400_000;
 
@@ -60,6 +64,12 @@ describe("builds in lists", () => {
       [{ branch: "next" }, [live.id, branch.id]],
       [{ branch: "refs/tags/v1" }, [tag.id]],
       [{ branch: "next", ref: "refs/tags/v1" }, []],
+      [{ refName: "v1" }, [tag.id]],
+      [{ refName: "next" }, [live.id, branch.id]],
+      [{ refName: "refs/tags/v1" }, [tag.id]],
+      [{ refName: "v1", branch: "refs/tags/v1" }, [tag.id]],
+      [{ refName: "v1", branch: "next" }, []],
+      [{ refName: "v" }, []],
       [{ trigger: "retry" }, [tag.id]],
       [{ agentId: agent.id }, [live.id, branch.id]],
       [{ since }, [live.id, tag.id]],
@@ -74,6 +84,23 @@ describe("builds in lists", () => {
       expect(await idsOf(admin, query), JSON.stringify(query)).toEqual(found);
     }
     expect(await idsOf((await newOrganization()).admin, { commitSha: SHA })).toEqual([]);
+  });
+
+  it("are found page by page by a name that a branch and a tag have, the newest first, each page in one round", async () => {
+    const { orgId, admin } = await newOrganization();
+    const at = Date.now() - DAY_MS;
+    const written: string[] = [];
+    for (const [n, ref] of ["heads", "tags", "tags", "heads", "heads"].entries())
+      written.unshift((await writeSummary(orgId, { queued_at: at + n * 1000, ref: `refs/${ref}/v2` })).id);
+    await writeSummary(orgId, { queued_at: at, ref: "refs/heads/other" });
+    const seen: string[] = [];
+    for (let path: string | undefined = "/build?refName=v2&limit=2"; path; ) {
+      const { body, headers }: Answer<Build[]> = await call<Build[]>(admin, "GET", path);
+      seen.push(...body.map(({ id }) => id));
+      expect(headers.get("Server-Timing")).toContain("rounds=1 ");
+      path = nextOf(headers);
+    }
+    expect(seen).toEqual(written);
   });
 
   it("say which filter is wrong", async () => {
@@ -131,7 +158,7 @@ describe("builds in lists", () => {
       asked = 0;
       const { body, headers }: Answer<Build[]> = await counted<Build[]>(admin, "GET", path);
       seen.push([body.map(({ id }) => id), asked]);
-      path = /^<https:\/\/millrace\.test(.+)>; rel="next"$/.exec(headers.get("Link") ?? "")?.[1];
+      path = nextOf(headers);
     }
     expect(seen).toEqual([
       [[live.id], 1],

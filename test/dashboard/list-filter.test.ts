@@ -15,13 +15,17 @@ describe("the filters of the builds", () => {
     await call(admin, "POST", `/build/${second}/cancel`);
     await poolStub(orgId).flush();
     const third = await created(admin, `/build/${second}/retry`, {});
+    const ofTag = await trigger(admin, pipeline.id, { branch: "refs/tags/v2.3" });
     const text = async (search: string) => (await requestPage(`/builds?view=all&${search}`, { cookie })).text();
     const rows = (page: string) => [...page.matchAll(/ id="b-([^"]+)"/g)].map(([, id]) => id);
     for (const [search, found] of [
-      ["", [third.id, second, first.id]],
+      ["", [ofTag.id, third.id, second, first.id]],
       ["branch=next", [first.id]],
       ["branch=refs/heads/next", [first.id]],
       ["branch=refs/tags/next", []],
+      ["branch=v2.3", [ofTag.id]],
+      ["branch=refs/tags/v2.3", [ofTag.id]],
+      ["branch=refs/heads/v2.3", []],
       ["commitSha=CCCCCCC", [first.id]],
       [`agent=${agent.name}`, [first.id]],
       [`agent=${agent.name}&branch=main`, []],
@@ -30,6 +34,8 @@ describe("the filters of the builds", () => {
     ] as const) {
       expect(rows(await text(search)), search).toEqual(found);
     }
+    const branchOfThatName = await trigger(admin, pipeline.id, { branch: "v2.3" });
+    expect(rows(await text("branch=v2.3"))).toEqual([branchOfThatName.id, ofTag.id]);
     const typed = await text("branch=next&commitSha=ccccccc&trigger=api");
     for (const field of [/name="branch"[^>]* value="next"/, /name="commitSha"[^>]* value="ccccccc"/])
       expect(typed).toMatch(field);

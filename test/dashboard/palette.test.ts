@@ -52,10 +52,13 @@ describe("what the palette finds", () => {
     expect(JSON.stringify(rows)).not.toContain("never shown");
   });
 
-  it("is builds by their branch and by the begin of their commit, and nothing by other words", async () => {
-    const { admin, buildId, cookieOf } = await furnished();
+  it("is builds by their branch, by their tag and by the begin of their commit, and nothing by other words", async () => {
+    const { admin, repoId, buildId, cookieOf } = await furnished();
     const cookie = await cookieOf(admin);
     expect((await rowsOf(cookie, "feature/cart")).map(({ href }) => href)).toEqual([`/app/builds/${buildId}`]);
+    const { id } = await created(admin, `/repository/${repoId}/build`, { branch: "refs/tags/v2.3" });
+    for (const word of ["v2.3", "refs/tags/v2.3"])
+      expect(await rowsOf(cookie, word)).toMatchObject([{ href: `/app/builds/${id}`, note: "waiting v2.3" }]);
     for (const word of ["feature", "abcd1234", "..", "a b", "'; --", HOSTILE, "x".repeat(5000)])
       expect([word, await rowsOf(cookie, word)]).toEqual([word, []]);
   });

@@ -74,6 +74,7 @@ const query: fc.Arbitrary<BuildQuery> = fc.oneof(
   fc.record(
     {
       ref: fc.constantFrom(...REFS),
+      refs: fc.subarray(REFS),
       commitSha: fc.constantFrom("abc1234", "ab"),
       status: fc.constantFrom(...STATUSES),
       agentId,

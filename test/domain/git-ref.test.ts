@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { branchProblem } from "../../src/domain/git-ref.ts";
+import { branchProblem, refsNamed } from "../../src/domain/git-ref.ts";
 
 describe("branchProblem", () => {
   it.each([
@@ -88,4 +88,9 @@ describe("branchProblem", () => {
     );
     expect(accepted).toBeGreaterThan(0);
   });
+});
+
+it("a name is that of a branch and of a tag, and a whole ref only of itself", () => {
+  expect(refsNamed("v2.3")).toEqual(["refs/heads/v2.3", "refs/tags/v2.3"]);
+  expect(refsNamed("refs/tags/v2.3")).toEqual(["refs/tags/v2.3"]);
 });

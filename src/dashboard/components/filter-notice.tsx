@@ -6,6 +6,7 @@ const CALLED: Record<string, string> = {
   pipelineId: "pipeline",
   status: "state",
   commitSha: "commit",
+  refName: "branch or tag",
   pull: "pull request",
   cursor: "place in the list",
   since: "first day",

@@ -106,7 +106,7 @@ const page: Page = {
             label="Branch or tag"
             required
             value={defaultBranchOf(target, repositories, pipelines)}
-            hint="For a tag: refs/tags/NAME."
+            hint="The name of a branch. A tag needs its whole name, such as refs/tags/v2.3."
           />
           <RunFields request={request} />
         </FormPage>

@@ -28,9 +28,9 @@ const row = (kind: PaletteRow["kind"], name: string, note: string, path: string)
 });
 
 const buildRow = (build: Build, { repositories, pipelines }: Names): PaletteRow => {
-  const { id, number, repoId, pipelineId, branch, commitSha, subject, status } = build;
+  const { id, number, repoId, pipelineId, branch, tag, commitSha, subject, status } = build;
   const owners = [repositories.get(repoId), pipelines.get(pipelineId ?? "")].filter((name) => name !== undefined);
-  const note = [wordOf(status), branch, commitSha?.slice(0, 7), subject].filter(Boolean).join(" ");
+  const note = [wordOf(status), tag ?? branch, commitSha?.slice(0, 7), subject].filter(Boolean).join(" ");
   return row("build", `#${number} ${owners.join(" / ")}`, note, `builds/${id}`);
 };
 
@@ -74,15 +74,15 @@ const everything = async (context: Context): Promise<PaletteRow[]> => {
   ];
 };
 
-/** The builds of this branch, and of the commits whose hash begins so. */
+/** The builds of this branch or tag, and of the commits whose hash begins so. */
 const buildsOf = async (context: Context, word: string): Promise<PaletteRow[]> => {
   const limit = MOST_FOUND;
-  const [{ names }, ofBranch, ofCommit] = await Promise.all([
+  const [{ names }, ofRef, ofCommit] = await Promise.all([
     readOwners(context),
-    listBuilds.run(context, input({ limit, branch: word })),
+    listBuilds.run(context, input({ limit, refName: word })),
     HASH.test(word) ? listBuilds.run(context, input({ limit, commitSha: word })) : [],
   ]);
-  return [...ofCommit, ...ofBranch].map((build) => buildRow(build, names));
+  return [...ofCommit, ...ofRef].map((build) => buildRow(build, names));
 };
 
 /** What the palette finds: without a word everything that it knows by name, with a word builds. */

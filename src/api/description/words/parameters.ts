@@ -36,6 +36,7 @@ export const PARAMETERS: Record<string, string> = {
   pipelineId: "Only records of this pipeline.",
   pull: "Only builds for the pull or merge request with this number.",
   ref: "Only builds of the ref with exactly this full name, such as refs/heads/main or refs/tags/v1.",
+  refName: "Only builds of the branch or of the tag of this name. A full ref names itself.",
   repoId: "Only records of this repository.",
   scope: "Only variables of this scope.",
   since: "Only entries from this time on.",

@@ -60,7 +60,7 @@ export const entryOf = ({ kind, name, note, href }: PaletteRow): Entry => ({
 /** What the palette itself cannot know by name, the lists find. */
 export const searchesFor = (word: string): Entry[] =>
   [
-    ["Builds of the branch", `/app/builds?branch=${encodeURIComponent(word)}`],
+    ["Builds of the branch or tag", `/app/builds?branch=${encodeURIComponent(word)}`],
     ["Repositories with", `/app/repositories?q=${encodeURIComponent(word)}`],
     ["Agents with", `/app/agents?q=${encodeURIComponent(word)}`],
     ["Variables with", `/app/variables?q=${encodeURIComponent(word)}`],
