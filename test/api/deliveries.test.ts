@@ -52,7 +52,9 @@ describe("the deliveries of a connection", () => {
   });
 
   it("are taken once more as the pipelines are by then, by a person whom the build names", async () => {
-    expect((await push(pushOf(SHA("a")), "one")).body.ignored).toBe("there is no active pipeline");
+    expect((await push(pushOf(SHA("a")), "one")).body.ignored).toBe(
+      `there is no active pipeline: add one at https://millrace.test/app/repositories/${repository.id}`,
+    );
     await newPipeline(admin, repository.id);
     const { status, body } = await redeliver("one");
     expect({ status, count: body.builds.length, id: body.delivery }).toEqual({

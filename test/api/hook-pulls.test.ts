@@ -284,10 +284,16 @@ describe("a repository with another default branch at its host", () => {
     expect(await branchNow()).toBe("trunk");
   });
 
-  it("keeps the one that a person chose here", async () => {
+  it("keeps the one that a person chose here, and says why a push of the host's builds nothing", async () => {
     await call(admin, "PUT", `/repository/${repository.id}`, { defaultBranch: "develop" });
     await changed("main", "trunk");
     expect(await branchNow()).toBe("develop");
+    expect((await pushTrunk()).body).toEqual({
+      ...{ delivery: expect.any(String), builds: [] },
+      ignored: "no pipeline wants this branch: trunk is the default branch at the host, and develop is it here",
+    });
+    const other = { ref: "refs/heads/topic", defaultBranch: "trunk" };
+    expect((await push(pushOf(SHA("b"), other))).body.ignored).toBe("no pipeline wants this branch");
   });
 });
 

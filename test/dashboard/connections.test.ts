@@ -106,9 +106,16 @@ describe("a connection that a person makes by hand", () => {
     const [repository] = (await call<Repository[]>(token, "GET", "/repository")).body;
     expect(added.to).toBe(`/app/repositories/${repository?.id}?done=connected`);
     expect(repository).toMatchObject({ gitHostRepoId: 77, connectionId: connection.id });
-    expect((await admin.open(`/repositories/${repository?.id}`)).text).toContain("connected by");
+    const shown = (await people.maintainer.open(`/repositories/${repository?.id}`)).text;
+    expect(shown).toContain("connected by");
+    expect(shown).toContain("so no push builds anything.");
+    expect(shown).toContain(`<a href="/app/repositories/${repository?.id}/pipelines/new">Add the first one</a>`);
+    expect((await people.viewer.open(`/repositories/${repository?.id}`)).text).not.toContain("Add the first one");
+    await push(SHA("c"), { id: 77, fullName: "acme/shop" });
+    const why = `There is no active pipeline: add one at <a href="/app/repositories/${repository?.id}">its page</a>.`;
+    await expect.poll(async () => (await admin.open(path)).text).toContain(why);
     await newPipeline(token, repository?.id ?? "");
-    const [delivery] = (await call<HostDelivery[]>(token, "GET", `/connection/${connection.id}/delivery`)).body;
+    const [, delivery] = (await call<HostDelivery[]>(token, "GET", `/connection/${connection.id}/delivery`)).body;
     const again = await people.maintainer.submit(path, { delivery: delivery?.id ?? "" });
     expect(again.to).toBe(`/app${path}?done=redelivered`);
     const builds = async () => (await call<Build[]>(token, "GET", "/build")).body;

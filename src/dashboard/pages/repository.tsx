@@ -53,7 +53,9 @@ const Pipelines = ({ repository, pipelines, canChange }: PipelinesProps) => (
     </ol>
     {pipelines.length === 0 && (
       <p class="empty">
-        There is no pipeline. A build runs <code>{PIPELINE_DEFAULTS.configPath}</code> of its commit.
+        There is no pipeline{repository.connectionId !== null && ", so no push builds anything"}. A build that you run
+        takes <code>{PIPELINE_DEFAULTS.configPath}</code> of its commit.{" "}
+        {canChange && <a href={`/app/repositories/${repository.id}/pipelines/new`}>Add the first one</a>}
       </p>
     )}
   </section>

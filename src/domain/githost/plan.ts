@@ -8,6 +8,7 @@ import type {
   PullArrived,
   PushArrived,
 } from "./plan-facts.ts";
+import { NO_PIPELINE } from "./reasons.ts";
 import { type Source, type SourceRules, sourceOf } from "./source.ts";
 import { endsOlder, MERGE_QUEUE } from "./superseding.ts";
 import type { On } from "./triggers.ts";
@@ -55,7 +56,7 @@ const choosePull = (on: On, pulls: OpenPull[], files: readonly string[] | null):
 const buildsOf = (head: Head, pipelines: PlannedPipeline[], { defaultBranch }: Repository): Planned => {
   const { ref, sha, before, source, isAlone = false } = head;
   const builds: PlannedBuild[] = [];
-  let nearest = { near: -1, reason: "there is no active pipeline" };
+  let nearest = { near: -1, reason: NO_PIPELINE };
   for (const { id, file, on, supersede } of pipelines) {
     const { answer, event, pull } = head.choose(on);
     const facts = { pipelineId: id, event, ref, sha, before, pull, ...source };

@@ -1,5 +1,6 @@
 import { isTouched } from "./patterns.ts";
 import type { OpenPull } from "./plan-facts.ts";
+import { UNWANTED_BRANCH } from "./reasons.ts";
 import type { On } from "./triggers.ts";
 
 /** Yes, with the paths that are still to be decided on; or no, and how near it was: the nearest reason is told. */
@@ -33,7 +34,7 @@ export const wantsPush = (
 ): Answer => {
   if (!push) return no(0, "no pipeline wants pushes");
   const isBranch = push.branches === "default" ? isDefault : isOneOf(push.branches, branch);
-  return isBranch ? byPaths(push.paths, files) : no(1, "no pipeline wants this branch");
+  return isBranch ? byPaths(push.paths, files) : no(1, UNWANTED_BRANCH);
 };
 
 export const wantsTag = ({ tag }: On, name: string): Answer => {

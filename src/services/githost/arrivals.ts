@@ -3,6 +3,7 @@ import { arrivedOf } from "../../domain/githost/arrived.ts";
 import { hookName } from "../../domain/githost/hook-name.ts";
 import { MOST_BUILDS, plan } from "../../domain/githost/plan.ts";
 import type { Planned } from "../../domain/githost/plan-facts.ts";
+import { reasonOf } from "../../domain/githost/reasons.ts";
 import type { ArrivedBuild } from "../../domain/pool/arrivals.ts";
 import type { DeliveryTaken } from "../../protocol/delivery.ts";
 import { actorOf, type Context } from "../core/context.ts";
@@ -32,7 +33,11 @@ const gone = () => new Refusal("gone", "This hook is not one of an active connec
 
 const nothing = (ignored: string): Outcome => ({ builds: [], ignored });
 
-const planned = ({ repository, pipelines, pulls }: ArrivalRows, arrival: Arrival): Planned | string => {
+const planned = (
+  { origin }: Context,
+  { repository, pipelines, pulls }: ArrivalRows,
+  arrival: Arrival,
+): Planned | string => {
   if (arrival.kind === "ignored") return arrival.reason;
   if (arrival.kind === "ping") return "the host tries the hook";
   if (!repository) return "no active repository of this connection has this id";
@@ -48,7 +53,10 @@ const planned = ({ repository, pipelines, pulls }: ArrivalRows, arrival: Arrival
     const { on, supersede } = triggersOf(row);
     return { id: row.id, file: row.definition === null ? row.configPath : null, on, supersede };
   });
-  return plan(arrived, { defaultBranch, forks, untrustedAuthors: untrustedAuthors ?? [] }, wanting, openPullsOf(pulls));
+  const rules = { defaultBranch, forks, untrustedAuthors: untrustedAuthors ?? [] };
+  const found = plan(arrived, rules, wanting, openPullsOf(pulls));
+  const address = `${origin}/app/repositories/${repository.id}`;
+  return { ...found, ignored: found.ignored && reasonOf(found.ignored, arrival, { defaultBranch, address }) };
 };
 
 /** Why there is no build, though some were planned. */
@@ -105,7 +113,7 @@ const takeWith = async (context: Context, sent: Sent, rows: ArrivalRows): Promis
     await checkHook(context, { ...sent, generation: sent.generation });
     return takeAsked(context, rows, sent.id, arrival);
   }
-  const plan = planned(rows, sent.arrival);
+  const plan = planned(context, rows, sent.arrival);
   return typeof plan === "string" ? nothing(plan) : carryOut(context, sent, rows, plan);
 };
 

@@ -41,6 +41,17 @@ const BuildLink = ({ id, build }: { id: string; build: Build | undefined }) => (
 const sentence = (text: string): string =>
   `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
 
+/** A reason may end in the address of a page of ours, and nothing else of it is an address: refs have no colon. */
+const Reason = ({ text }: { text: string }) => {
+  const [, words, path] = /^(.*) https?:\/\/[^/\s]+(\/app\/\S+)$/.exec(text) ?? [];
+  if (!words || !path) return <span>{sentence(text)}</span>;
+  return (
+    <span>
+      {words.charAt(0).toUpperCase() + words.slice(1)} <a href={path}>its page</a>.
+    </span>
+  );
+};
+
 const Outcome = ({ delivery, details }: { delivery: HostDelivery; details: RowDetails }) => {
   const { repository, builds, ignored } = delivery;
   const isUnknown = repository !== null && !details.repositories.has(repository.hostRepoId);
@@ -51,7 +62,7 @@ const Outcome = ({ delivery, details }: { delivery: HostDelivery; details: RowDe
           <BuildLink id={id} build={details.builds.get(id)} />{" "}
         </>
       ))}
-      {ignored !== null && <span>{sentence(ignored)}</span>}
+      {ignored !== null && <Reason text={ignored} />}
       {isUnknown && <AddForm connectionId={details.connectionId} repository={repository} isNamed />}
     </>
   );
