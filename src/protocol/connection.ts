@@ -115,6 +115,10 @@ export const LinkedRepository = z.strictObject({
   registersHook: z.optional(z.boolean()),
 });
 
+/** What the host says otherwise of a repository than its record. */
+const RepositoryDifference = z.object({ repositoryId: Id, fullName: z.string(), detail: z.string() });
+export type RepositoryDifference = z.infer<typeof RepositoryDifference>;
+
 export const ConnectionCheck = z.object({
   isOk: z.boolean(),
   problem: z.nullable(z.string()),
@@ -122,6 +126,7 @@ export const ConnectionCheck = z.object({
   scopes: z.nullable(z.array(z.string())),
   missing: z.array(z.string()),
   hooks: z.array(HookOutcome),
+  differences: z.array(RepositoryDifference),
   lastDeliveryAt: z.nullable(Timestamp),
   waiting: z.int(),
   waitingSince: z.nullable(Timestamp),

@@ -12,6 +12,7 @@ import { verb } from "./core/verb.ts";
 import { settingsOf } from "./hook-settings.ts";
 import { type ConnectionRow, clientOf, hookClientOf } from "./host-access.ts";
 import type { RepositoryRow } from "./repositories.ts";
+import { differencesOf } from "./repository-differences.ts";
 
 const GONE = "The host has no hook of this connection: connect the repository again.";
 const OLDER = "The host has a hook with an older address: rotate the connection, or connect the repository again.";
@@ -81,8 +82,9 @@ export const checkConnection = verb({
   async run(context, { params }) {
     const row = await findConnection(context, params.id);
     const gitHost = context.objects.gitHost(context.orgId, row.id);
-    const [atHost, [last], health] = await Promise.all([
+    const [atHost, differences, [last], health] = await Promise.all([
       askHost(context, row),
+      differencesOf(context, row),
       gitHost.deliveries(1),
       gitHost.health(),
     ]);
@@ -90,6 +92,6 @@ export const checkConnection = verb({
     const { problem, missing, hooks } = atHost;
     const isReached = problem === null && states.trouble === null;
     const isOk = isReached && missing.length === 0 && hooks.every((hook) => hook.problem === null);
-    return { ...atHost, ...states, isOk, lastDeliveryAt: last ? timeOf(last.at) : null };
+    return { ...atHost, ...states, isOk, differences, lastDeliveryAt: last ? timeOf(last.at) : null };
   },
 });

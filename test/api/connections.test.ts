@@ -118,6 +118,22 @@ describe.each(KINDS)("a connection to %s by token", (kind) => {
     expect(refused.body).toMatchObject({ isOk: false, problem: expect.stringContaining("does not accept the token") });
   });
 
+  it("is tried: what its host says otherwise of a repository", async () => {
+    const { admin, path, host } = await connectedTo(kind);
+    const one = await created(admin, `${path}/repository`, { hostRepoId: 41 });
+    const differences = async () => (await call(admin, "GET", `${path}/check`)).body;
+    expect(await differences()).toMatchObject({ isOk: true, differences: [] });
+    const change = { cloneUrl: `${host.webUrl}/acme/shop-before.git` };
+    await call(admin, "PUT", `/repository/${one.id}`, change);
+    const detail = `It is cloned from ${change.cloneUrl}, and its name at the host is acme/shop: change the clone address if that was renamed.`;
+    const told = [{ repositoryId: one.id, fullName: "acme/shop", detail }];
+    expect(await differences()).toMatchObject({ isOk: true, differences: told });
+    for (const cloneUrl of [`${host.webUrl}/Acme/Shop`, "https://mirror.example/other/name.git"]) {
+      await call(admin, "PUT", `/repository/${one.id}`, { cloneUrl });
+      expect((await differences()).differences).toEqual([]);
+    }
+  });
+
   it("removes its hooks when a repository or the connection goes", async () => {
     const { admin, path, host, connection } = await connectedTo(kind);
     const [shop, tools, docs] = [

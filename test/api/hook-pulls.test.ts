@@ -292,6 +292,11 @@ describe("a repository with another default branch at its host", () => {
       ...{ delivery: expect.any(String), builds: [] },
       ignored: "no pipeline wants this branch: trunk is the default branch at the host, and develop is it here",
     });
+    const check = async () => (await call(admin, "GET", `/connection/${hook.connectionId}/check`)).body;
+    const detail = "Its default branch is trunk at the host, and develop here: change it here if that was renamed.";
+    await expect
+      .poll(async () => (await check()).differences)
+      .toEqual([{ repositoryId: repository.id, fullName: "acme/app-1", detail }]);
     const other = { ref: "refs/heads/topic", defaultBranch: "trunk" };
     expect((await push(pushOf(SHA("b"), other))).body.ignored).toBe("no pipeline wants this branch");
   });

@@ -116,6 +116,11 @@ export const CONNECTIONS: Words = {
       "givenUp[].buildId": "Id of the build.",
       "givenUp[].reason": "Why it was given up.",
       "givenUp[].at": "When.",
+      differences:
+        "What the host says otherwise of repositories than their records: another default branch, another name than that of the clone address. It may be meant so, and leaves isOk as it is.",
+      "differences[].repositoryId": "Id of the repository.",
+      "differences[].fullName": "Its name at the host.",
+      "differences[].detail": "What differs, and what to do.",
       lastDeliveryAt: "When the host last sent something; null if it never did.",
     },
   },

@@ -73,6 +73,20 @@ const States = ({ check, now }: { check: ConnectionCheck; now: Date }) => {
   );
 };
 
+/** What a person may have meant so. */
+const Differences = ({ differences }: Pick<ConnectionCheck, "differences">) => (
+  <section>
+    <h2>Repositories</h2>
+    <ul class="outcomes">
+      {differences.map(({ repositoryId, fullName, detail }) => (
+        <li>
+          <a href={`/app/repositories/${repositoryId}`}>{fullName}</a> {detail}
+        </li>
+      ))}
+    </ul>
+  </section>
+);
+
 const page: Page = {
   path: "/connections/:id/check",
   role: "maintainer",
@@ -97,6 +111,7 @@ const page: Page = {
           {isAllWell && <p class="tone-good">The host takes the token, and its hooks are in place.</p>}
           {connection.auth !== "none" && <Rights {...check} />}
           {connection.auth !== "none" && <States check={check} now={context.now} />}
+          {check.differences.length > 0 && <Differences {...check} />}
           <section>
             <h2>Hooks</h2>
             {hooks.length > 0 ? <HookOutcomes hooks={hooks} /> : <p>Millrace has made no hook for this connection.</p>}
