@@ -1,10 +1,9 @@
-/** The text of an XML file, by its byte order mark or by what its first line says (https://www.w3.org/TR/xml, F.1). */
-export const decodeReport = (bytes: Uint8Array): string => {
-  if (bytes[0] === 0xfe && bytes[1] === 0xff) return new TextDecoder("utf-16be").decode(bytes);
-  if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder("utf-16le").decode(bytes);
+/** Decodes an XML file in pieces, by its byte order mark or by what its first line says (https://www.w3.org/TR/xml, F.1). */
+export const reportDecoder = (bytes: Uint8Array): TextDecoder => {
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) return new TextDecoder("utf-16be");
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder("utf-16le");
   const head = new TextDecoder("latin1").decode(bytes.subarray(0, 200));
-  const said = /^[^<]*<\?xml[^>]*encoding=["']([\w.-]{1,40})["']/.exec(head)?.[1] ?? "utf-8";
-  return decoderOf(said).decode(bytes);
+  return decoderOf(/^[^<]*<\?xml[^>]*encoding=["']([\w.-]{1,40})["']/.exec(head)?.[1] ?? "utf-8");
 };
 
 const decoderOf = (label: string): TextDecoder => {

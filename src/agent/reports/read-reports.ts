@@ -1,11 +1,15 @@
-import { parseJUnit } from "../../domain/reports/parse-junit.ts";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { JUnitReader } from "../../domain/reports/parse-junit.ts";
 import { REPORT_LIMITS, ReportRefused, type TestCase } from "../../domain/reports/test-case.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import type { TestWarning } from "../../protocol/test-report.ts";
 import { sizeInWords } from "../artifacts/sizes.ts";
 import { type CollectedFiles, collectFiles, type FilePlace, FileProblem } from "../files/file-helper.ts";
 import { shownPath } from "../files/kept-names.ts";
-import { decodeReport } from "./decode-report.ts";
+import { reportDecoder } from "./decode-report.ts";
+
+/** Bytes of a report that are read before the agent does something else: a heartbeat, or what a cancel asks for. */
+export const TURN_BYTES = 256 * 1024;
 
 /** What the report files of a job say. */
 export interface ReadReports {
@@ -18,7 +22,7 @@ export const readReports = async (place: FilePlace, patterns: string[]): Promise
   const read: ReadReports = { cases: [], warnings: [] };
   try {
     const wanted = { paths: patterns, asTar: null, atMost: LIMITS.testReportFiles, isLenient: true };
-    await collectFiles(place, wanted, (collected) => readAll(collected, patterns, read));
+    await collectFiles(place, wanted, (collected) => readAll(collected, patterns, read, place.signal));
   } catch (error) {
     if (!(error instanceof FileProblem)) throw error;
     read.warnings.push({ file: null, message: `Test reports could not be read: ${error.message}` });
@@ -26,7 +30,12 @@ export const readReports = async (place: FilePlace, patterns: string[]): Promise
   return read;
 };
 
-const readAll = async ({ files, leftOut, bytes }: CollectedFiles, patterns: string[], read: ReadReports) => {
+const readAll = async (
+  { files, leftOut, bytes }: CollectedFiles,
+  patterns: string[],
+  read: ReadReports,
+  signal: AbortSignal,
+): Promise<void> => {
   for (const line of leftOut) read.warnings.push({ file: null, message: `Left out: ${line}` });
   // A file is named by what is below the fixed part of its pattern: one that is named in full keeps its last part.
   const isNamed = (path: string): boolean => patterns.some((pattern) => `/${pattern}`.endsWith(`/${path}`));
@@ -51,14 +60,22 @@ const readAll = async ({ files, leftOut, bytes }: CollectedFiles, patterns: stri
     if (size > REPORT_LIMITS.fileBytes) {
       await from.skip(size);
       read.warnings.push({ file, message: `Not read: it has more than ${sizeInWords(REPORT_LIMITS.fileBytes)}` });
-    } else readOne(file, await from.take(size), read);
+    } else await readOne(file, await from.take(size), read, signal);
   }
 };
 
-const readOne = (file: string, bytes: Buffer, read: ReadReports): void => {
+/** @throws the signal's reason when it was aborted meanwhile */
+const readOne = async (file: string, bytes: Buffer, read: ReadReports, signal: AbortSignal): Promise<void> => {
+  const decoder = reportDecoder(bytes);
+  const reader = new JUnitReader(REPORT_LIMITS.jobCases - read.cases.length);
   try {
-    const cases = parseJUnit(decodeReport(bytes), REPORT_LIMITS.jobCases - read.cases.length);
-    for (const one of cases) read.cases.push(one);
+    for (let at = 0; at < bytes.length; at += TURN_BYTES) {
+      reader.push(decoder.decode(bytes.subarray(at, at + TURN_BYTES), { stream: true }));
+      await nextTurn();
+      signal.throwIfAborted();
+    }
+    reader.push(decoder.decode());
+    for (const one of reader.end()) read.cases.push(one);
   } catch (error) {
     if (!(error instanceof ReportRefused)) throw error;
     read.warnings.push({ file, message: `The report ${error.message}` });

@@ -1,4 +1,5 @@
 import { SaxesParser, type SaxesTagPlain } from "saxes";
+import { ReferenceRepair } from "./repair-references.ts";
 import { REPORT_LIMITS, ReportRefused, type TestCase } from "./test-case.ts";
 
 const FAILURES = new Set(["failure", "error"]);
@@ -9,23 +10,35 @@ const NOT_RUN = new Set(["disabled", "skipped", "notrun", "ignored"]);
 const TOLERATED = /disallowed character/;
 /** Each takes its time: a file of nothing else would keep the agent busy. */
 const MOST_TOLERATED = 10_000;
+/** Elements within each other, and attributes of one. */
+const MOST_DEPTH = 2 * REPORT_LIMITS.depth;
+const MOST_ATTRIBUTES = 1_000;
 
 /**
  * The test cases of a JUnit report (https://github.com/testmoapp/junitxml has the dialects).
  * @param maxCases how many it may have
  * @throws ReportRefused for what is not well-formed, has a DOCTYPE, no suite as its root, or too many cases
  */
-export const parseJUnit = (report: string, maxCases: number = REPORT_LIMITS.jobCases): TestCase[] =>
-  new JUnitReader(maxCases).read(report);
+export const parseJUnit = (report: string, maxCases: number = REPORT_LIMITS.jobCases): TestCase[] => {
+  const reader = new JUnitReader(maxCases);
+  reader.push(report);
+  return reader.end();
+};
 
-class JUnitReader {
+/** Reads a report in pieces. Each call throws ReportRefused as `parseJUnit` does. */
+export class JUnitReader {
   readonly #parser = new SaxesParser<{ xmlns: false; position: true }>({ xmlns: false, position: true });
+  readonly #repair = new ReferenceRepair(() => this.#tolerate());
   readonly #maxCases: number;
   readonly #cases: TestCase[] = [];
   readonly #open: string[] = [];
+  /** The names of the suites around, each with those around it. */
   readonly #suites: string[] = [];
   #case: TestCase | null = null;
   #tolerated = 0;
+  #attributes = 0;
+  /** A report without any byte is what a tool leaves that had no test to run. */
+  #isEmpty = true;
   /** Whether text belongs to the failure of the present case. */
   #inFailure = false;
 
@@ -34,7 +47,13 @@ class JUnitReader {
     this.#parser.on("doctype", () => this.#refuse("has a DOCTYPE, which no test report needs"));
     this.#parser.on("error", (error) => {
       if (!TOLERATED.test(error.message)) this.#refuse(`is not well-formed: ${reasonOf(error.message)}`);
-      if (++this.#tolerated > MOST_TOLERATED) this.#refuse("has too many characters that XML forbids");
+      this.#tolerate();
+    });
+    this.#parser.on("opentagstart", () => {
+      this.#attributes = 0;
+    });
+    this.#parser.on("attribute", () => {
+      if (++this.#attributes > MOST_ATTRIBUTES) this.#refuse("has an element with too many attributes");
     });
     this.#parser.on("opentag", (tag) => this.#opened(tag));
     this.#parser.on("closetag", ({ name }) => this.#closed(name));
@@ -42,16 +61,25 @@ class JUnitReader {
     this.#parser.on("cdata", (text) => this.#said(text));
   }
 
-  read(report: string): TestCase[] {
-    // A report without any byte is what a tool leaves that had no test to run.
-    if (report.trim() !== "") this.#parser.write(report).close();
+  push(piece: string): void {
+    this.#isEmpty &&= piece.trim() === "";
+    this.#parser.write(this.#repair.push(piece));
+  }
+
+  end(): TestCase[] {
+    if (!this.#isEmpty) this.#parser.write(this.#repair.push("", true)).close();
     return this.#cases;
+  }
+
+  #tolerate(): void {
+    if (++this.#tolerated > MOST_TOLERATED) this.#refuse("has too many characters that XML forbids");
   }
 
   #opened({ name, attributes }: SaxesTagPlain): void {
     const isRoot = this.#open.length === 0;
     if (isRoot && name !== "testsuites" && name !== "testsuite")
       this.#refuse("is no JUnit report: its root is another");
+    if (this.#open.length === MOST_DEPTH) this.#refuse("has too many elements within each other");
     this.#open.push(name);
     if (name === "testsuite") this.#enter(attributes.name ?? "");
     else if (name === "testcase") this.#begin(attributes);
@@ -60,14 +88,15 @@ class JUnitReader {
 
   #enter(suite: string): void {
     if (this.#suites.length === REPORT_LIMITS.depth) this.#refuse("has too many suites within each other");
-    this.#suites.push(cut(suite, REPORT_LIMITS.nameCharacters));
+    const around = [this.#suites.at(-1) ?? "", suite].filter(Boolean);
+    this.#suites.push(cut(around.join(" > "), REPORT_LIMITS.nameCharacters));
   }
 
   #begin(attributes: Record<string, string>): void {
     if (this.#cases.length === this.#maxCases) this.#refuse(`has more than ${this.#maxCases} test cases`);
     const { nameCharacters } = REPORT_LIMITS;
     this.#case = {
-      suite: cut(this.#suites.filter(Boolean).join(" > "), nameCharacters),
+      suite: this.#suites.at(-1) ?? "",
       className: cut(attributes.classname ?? attributes.class ?? "", nameCharacters),
       name: cut(attributes.name ?? "", nameCharacters),
       file: attributes.file ? cut(attributes.file, nameCharacters) : null,
@@ -100,7 +129,8 @@ class JUnitReader {
     const test = this.#case;
     const element = this.#open.at(-1) ?? "";
     if (!test || !this.#inFailure || element.startsWith("system-")) return;
-    test.text = cut(test.text + text, REPORT_LIMITS.textCharacters);
+    const room = REPORT_LIMITS.textCharacters - test.text.length;
+    if (room > 0) test.text += cut(text, room);
   }
 
   #closed(name: string): void {

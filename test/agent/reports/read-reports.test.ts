@@ -1,8 +1,9 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { describe, expect, it } from "vitest";
-import { readReports } from "../../../src/agent/reports/read-reports.ts";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { readReports, TURN_BYTES } from "../../../src/agent/reports/read-reports.ts";
+import { JUnitReader } from "../../../src/domain/reports/parse-junit.ts";
 import { isRoot } from "../../support/local/named-user.ts";
 import { testFolder } from "../support/folder.ts";
 import { unnamedUser } from "../support/step-user.ts";
@@ -64,6 +65,26 @@ describe("report files", () => {
       warning("not well-formed.*line 1, column \\d+", "2.xml"),
       warning("DOCTYPE.*line 1", "3.xml"),
     ]);
+  });
+
+  it("are read in pieces with a turn of the event loop between them, in which a cancel is obeyed", async () => {
+    const pieces = 8;
+    const { root } = checkout({ "large.xml": suite("<!-- -->".repeat((pieces * TURN_BYTES) / 8), test("last")) });
+    const controller = new AbortController();
+    const place = { root, user: null, signal: controller.signal };
+    expect((await readReports(place, ["large.xml"])).cases).toMatchObject([{ name: "last" }]);
+    const cancel = new Error("canceled");
+    const write = JUnitReader.prototype.push;
+    let pushed = 0;
+    JUnitReader.prototype.push = function (piece) {
+      if (++pushed === 2) setImmediate(() => controller.abort(cancel));
+      write.call(this, piece);
+    };
+    onTestFinished(() => {
+      JUnitReader.prototype.push = write;
+    });
+    await expect(readReports(place, ["large.xml"])).rejects.toBe(cancel);
+    expect(pushed).toBeLessThan(pieces);
   });
 
   it("are missed with a warning", async () => {

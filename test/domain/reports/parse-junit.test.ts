@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseJUnit } from "../../../src/domain/reports/parse-junit.ts";
+import { JUnitReader, parseJUnit } from "../../../src/domain/reports/parse-junit.ts";
 import { REPORT_LIMITS, ReportRefused } from "../../../src/domain/reports/test-case.ts";
 
 const suite = (inside: string, name = "math"): string => `<testsuite name="${name}">${inside}</testsuite>`;
@@ -74,6 +74,34 @@ describe("a JUnit report", () => {
     expect(parseJUnit(report)).toMatchObject([{ name: "a", seconds: null }]);
   });
 
+  it.each([
+    ["the number of a character that XML forbids", "&#27;[31mred &#x1B;[0m&#0;&#65;", "\ufffd[31mred \ufffd[0m\ufffdA"],
+    ["a & that stands for itself", "a & b &; c&d &lt; R&D", "a & b &; c&d < R&D"],
+  ])("may have %s", (_, written, message) => {
+    const report = suite(`<testcase name="a"><failure message="${written}">${written}</failure></testcase>`);
+    expect(parseJUnit(report)).toMatchObject([{ name: "a", message, text: message }]);
+  });
+
+  it("keeps a text without references as it is written", () => {
+    const [test] = parseJUnit(
+      suite('<!-- & --><testcase name="a"><failure><![CDATA[a & &#27; b]]></failure></testcase>'),
+    );
+    expect(test?.text).toBe("a & &#27; b");
+  });
+
+  it("says the same in pieces, wherever they are cut", () => {
+    const report = suite(
+      '<?x & ?><!-- & --><testcase name="a & &#27;&lt;"><failure>x &amp; y & <![CDATA[& ]] > ]]>z</failure></testcase>',
+    );
+    const whole = parseJUnit(report);
+    expect(whole).toMatchObject([{ name: "a & \ufffd<", text: "x & y & & ]] > z" }]);
+    for (let cut = 0; cut <= report.length; cut++) {
+      const reader = new JUnitReader(10);
+      for (const piece of [report.slice(0, cut), report.slice(cut, cut + 1), report.slice(cut + 1)]) reader.push(piece);
+      expect(reader.end()).toEqual(whole);
+    }
+  });
+
   it.each([["NaN"], ["-1"], ["1.2.3"], [""], ["0x10"], ["1e9999"]])("has no seconds where it says %j", (time) => {
     const [test] = parseJUnit(suite(`<testcase name="a" time="${time}"/>`));
     expect(test?.seconds).toBe(null);
@@ -94,6 +122,13 @@ describe("a JUnit report", () => {
     ["an entity of its own", suite("<testcase name='&bomb;'/>"), /^is not well-formed: undefined entity/],
     ["a DOCTYPE", '<!DOCTYPE a [<!ENTITY x "x">]><testsuite/>', /^has a DOCTYPE/],
     ["a file of this machine", '<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><testsuite/>', /^has a DOCTYPE/],
+    ["too many &", suite("&".repeat(10_001)), /^has too many characters that XML forbids/],
+    [
+      "too many elements within each other",
+      `<testsuite>${"<a>".repeat(200)}`,
+      /^has too many elements within each other/,
+    ],
+    ["too many attributes", `<testsuite ${"a='' ".repeat(1001)}>`, /^has an element with too many attributes/],
     ["too many suites within each other", "<testsuite>".repeat(101), /^has too many suites within each other/],
   ])("is refused for %s", (_, report, reason) => {
     expect(refusal(report)).toMatch(reason);

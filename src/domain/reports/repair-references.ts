@@ -1,0 +1,90 @@
+/** What begins a part without references, and what ends it. */
+const PLAIN = [
+  ["<![CDATA[", "]]>"],
+  ["<!--", "-->"],
+  ["<?", "?>"],
+] as const;
+const SIGN = /[&<]/g;
+const REFERENCE = /&(?:#(?:[xX]([0-9a-fA-F]{1,8})|(\d{1,8}))|[A-Za-z_:][\w:.-]{0,59});/y;
+/** Characters that must be seen to know what a sign begins. */
+const AHEAD = 64;
+
+/** Of XML 1.0, section 2.2. */
+const isCharacter = (code: number): boolean =>
+  (code >= 0x20 && code <= 0xd7ff) ||
+  (code >= 0xe000 && code <= 0xfffd) ||
+  (code >= 0x10000 && code <= 0x10ffff) ||
+  [0x09, 0x0a, 0x0d].includes(code);
+
+/**
+ * Makes references of what tools write in place of them: `&` that stands for itself, and the number of a character that
+ * XML forbids, such as the escape of a colour. Reads a text in pieces, each character once.
+ */
+export class ReferenceRepair {
+  readonly #onRepair: () => void;
+  /** The end of the pieces before, not yet read. */
+  #held = "";
+  /** What ends the part without references that is read. */
+  #until: string | null = null;
+  /** How far the present text was read. */
+  #readTo = 0;
+
+  constructor(onRepair: () => void) {
+    this.#onRepair = onRepair;
+  }
+
+  push(piece: string, isLast = false): string {
+    const text = this.#held + piece;
+    const parts: string[] = [];
+    let at = 0;
+    for (;;) {
+      const next = this.#until === null ? this.#signed(text, at, isLast, parts) : this.#plain(text, at, isLast, parts);
+      if (next === null) break;
+      at = next;
+    }
+    this.#held = text.slice(this.#readTo);
+    return parts.join("");
+  }
+
+  /** Up to the end of a part without references. @returns where it goes on; null where the piece ends */
+  #plain(text: string, at: number, isLast: boolean, parts: string[]): number | null {
+    const until = this.#until ?? "";
+    const end = text.indexOf(until, at);
+    const to = end >= 0 ? end + until.length : isLast ? text.length : Math.max(at, text.length - until.length + 1);
+    parts.push(text.slice(at, to));
+    this.#readTo = to;
+    if (end < 0) return null;
+    this.#until = null;
+    return to;
+  }
+
+  /** Up to and with the next sign. */
+  #signed(text: string, at: number, isLast: boolean, parts: string[]): number | null {
+    SIGN.lastIndex = at;
+    const sign = SIGN.exec(text)?.index ?? text.length;
+    parts.push(text.slice(at, sign));
+    this.#readTo = sign;
+    if (sign === text.length || (!isLast && text.length - sign < AHEAD)) return null;
+    const [read, written] = text[sign] === "<" ? this.#markup(text, sign) : this.#reference(text, sign);
+    parts.push(written);
+    this.#readTo = sign + read;
+    return this.#readTo;
+  }
+
+  #markup(text: string, at: number): [read: number, written: string] {
+    const [begin = "<", until = null] = PLAIN.find(([opening]) => text.startsWith(opening, at)) ?? [];
+    this.#until = until;
+    return [begin.length, begin];
+  }
+
+  #reference(text: string, at: number): [read: number, written: string] {
+    REFERENCE.lastIndex = at;
+    const [whole, hex, digits] = REFERENCE.exec(text) ?? [];
+    if (whole !== undefined) {
+      const code = hex === undefined ? digits && Number(digits) : Number.parseInt(hex, 16);
+      if (typeof code !== "number" || isCharacter(code)) return [whole.length, whole];
+    }
+    this.#onRepair();
+    return whole === undefined ? [1, "&amp;"] : [whole.length, "\ufffd"];
+  }
+}
