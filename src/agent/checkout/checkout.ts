@@ -10,7 +10,8 @@ import { type CommitWithFile, readCommit } from "./commit-file.ts";
 import { isAncestor, isOnBranch } from "./commit-on-branch.ts";
 import { setCommitTimes } from "./commit-times.ts";
 import { type GitContext, git } from "./git.ts";
-import { addOrigin, ensureSuccess, fetchRefspecs, gitWithCredential, INFINITE_DEPTH, type Remote } from "./remote.ts";
+import { addOrigin, ensureSuccess, fetchRefspecs, INFINITE_DEPTH, type Remote } from "./remote.ts";
+import { fetchLfs, fetchSubmodules } from "./submodules.ts";
 
 /** A fetched repository with a known commit. Its files are not on disk yet. */
 export interface Fetched extends CommitWithFile {
@@ -132,24 +133,18 @@ export const checkOut = async (
   source: CheckoutSource,
   { commitSha, refspecs }: Fetched,
   context: CheckoutContext,
-  { depth, fetchTags, submodules, lfs, mtimes }: Checkout,
+  checkout: Checkout,
 ): Promise<void> => {
-  const remote = remoteOf(source, context);
-  const gitContext = { ...remote.gitContext, settings: AS_COMMITTED };
-  const runWithCredential = async (args: string[], doing: string) =>
-    ensureSuccess(await gitWithCredential({ ...remote, gitContext }, args), doing, remote);
+  const { depth, fetchTags, submodules, lfs, mtimes } = checkout;
+  const plain = remoteOf(source, context);
+  const remote = { ...plain, gitContext: { ...plain.gitContext, settings: AS_COMMITTED } };
   if (depth !== 1 || fetchTags) {
     const range = [`--depth=${depth || INFINITE_DEPTH}`, fetchTags ? "--tags" : "--no-tags"];
     ensureSuccess(await fetchRefspecs(remote, range, refspecs), "git fetch", remote);
   }
-  ensureSuccess(await git(gitContext, ["checkout", "--quiet", "--force", "--detach", commitSha]), "git checkout");
-  if (submodules !== "none") {
-    const recursive = submodules === "recursive" ? ["--recursive"] : [];
-    await runWithCredential(
-      ["submodule", "--quiet", "update", "--init", "--force", "--depth=1", ...recursive],
-      "git submodule",
-    );
-  }
-  if (lfs) await runWithCredential(["lfs", "pull"], "git lfs pull");
+  const args = ["checkout", "--quiet", "--force", "--detach", commitSha];
+  ensureSuccess(await git(remote.gitContext, args), "git checkout");
+  if (submodules !== "none") await fetchSubmodules(remote, checkout);
+  if (lfs) await fetchLfs(remote, checkout);
   if (mtimes) await setCommitTimes(remote, commitSha, refspecs);
 };

@@ -1,14 +1,12 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { basename, dirname, join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
 import { checkOut, fetchSource } from "../../../src/agent/checkout/checkout.ts";
 import { git } from "../../../src/agent/checkout/git.ts";
 import { addHistory } from "../../support/local/git-history.ts";
-import { startGitServer } from "../../support/local/git-server.ts";
 import { failureOf, makeCheckoutContext, PLAIN, sourceOf } from "../support/checkout.ts";
-import { commitDated, type TestRepository, testRepository } from "../support/repository.ts";
+import { commitDated, testRepository } from "../support/repository.ts";
+import { WAYS } from "../support/ways.ts";
 
 /** 130 commits on main, and one beside it. */
 const withHistory = () => {
@@ -22,32 +20,6 @@ const withHistory = () => {
 };
 
 const UNKNOWN = "0123456789012345678901234567890123456789";
-
-/** Ways to a repository: git's own, by HTTP, by HTTP of a host too old to give commits by hash, and from plain files. */
-const WAYS = {
-  file: async ({ cloneUrl }: TestRepository) => cloneUrl,
-  http: (repository: TestRepository) => served(repository, false),
-  "http of an old host": (repository: TestRepository) => served(repository, true),
-  "plain files": async (repository: TestRepository) => {
-    repository.git("update-server-info");
-    const server = createServer(({ url = "" }, response) => {
-      try {
-        response.end(readFileSync(join(repository.folder, ".git", url.replace(/^\/mill.git|\?.*/g, ""))));
-      } catch {
-        response.writeHead(404).end();
-      }
-    });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    onTestFinished(() => void server.close());
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}/mill.git`;
-  },
-};
-
-const served = async ({ folder }: TestRepository, isOld: boolean): Promise<string> => {
-  const server = await startGitServer(dirname(dirname(folder)), "miller", "pw", isOld);
-  onTestFinished(() => server.close());
-  return `${server.url}/${basename(dirname(folder))}/mill.git`;
-};
 
 const pinned = (cloneUrl: string, commitSha: string, branch = "main") =>
   sourceOf(cloneUrl, {
