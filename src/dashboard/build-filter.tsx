@@ -5,12 +5,12 @@ import { listAgents } from "../services/agents.ts";
 import type { Context } from "../services/core/context.ts";
 import { EVENT_OPTIONS } from "./components/build-origin.tsx";
 import { wordOf } from "./components/state.tsx";
-import { filledFields, type ListFilter, readFilter } from "./list-filter.ts";
+import { filledFields, type ListFilter, readFilter, timeOf } from "./list-filter.ts";
 import { noInput } from "./verb-input.ts";
 
 const FILTERS = [
   ...["repoId", "pipelineId", "branch", "status", "commitSha", "event", "trigger"],
-  ...["author", "pull", "cursor"],
+  ...["author", "pull", "since", "cursor"],
 ];
 
 /** Whether a build was made again by hand, in the words of the form. */
@@ -30,6 +30,7 @@ export const readBuildFilter = async (context: Context, query: URLSearchParams):
     delete fields.branch;
   }
   if (fields.pull) fields.pull = fields.pull.replace(/^#/, "");
+  if (fields.since) fields.since = timeOf(fields.since);
   const { filter, errors } = readFilter(BuildFilter, fields);
   const isFiltered = name !== undefined || Object.keys(fields).length > errors.length;
   if (!name) return { filter, errors, isFiltered };
@@ -97,6 +98,12 @@ const Form = ({ query, repositories }: Omit<BuildFilterFormProps, "isFiltered">)
       <Text query={query} name="author" label="Author" />
       <Text query={query} name="commitSha" label="Commit" />
       <Text query={query} name="agent" label="Agent" />
+      {query.has("since") && (
+        <label>
+          <span class="sr">Since</span>
+          <input type="date" name="since" value={query.get("since") ?? ""} title="Since" />
+        </label>
+      )}
       {query.get("view") === "all" && <input type="hidden" name="view" value="all" />}
       <button type="submit">Filter</button>
     </form>

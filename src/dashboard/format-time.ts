@@ -29,3 +29,10 @@ export const formatRelative = (then: number, now: number): string => {
   const text = `${Math.round(distance / size)} ${unit}`;
   return isFuture ? `in ${text}` : `${text} ago`;
 };
+
+/** The UTC day of a time in milliseconds, as `today`, `yesterday` or `12 d ago`. */
+export const formatDay = (then: number, now: number): string => {
+  const days = Math.floor(now / DAY) - Math.floor(then / DAY);
+  if (days <= 0) return "today";
+  return days === 1 ? "yesterday" : `${days} d ago`;
+};

@@ -25,6 +25,11 @@ export const readFilter = <S extends z.ZodMiniType>(
   }
 };
 
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+
+/** A time of the address. A day begins at midnight UTC. */
+export const timeOf = (value: string): string => (DAY.test(value) ? `${value}T00:00:00Z` : value);
+
 /** The named fields of an address that are not empty. */
 export const filledFields = (query: URLSearchParams, names: string[]): Record<string, string> =>
   Object.fromEntries(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { formatDuration, formatRelative } from "../../src/dashboard/format-time.ts";
+import { formatDay, formatDuration, formatRelative } from "../../src/dashboard/format-time.ts";
 
 describe("times", () => {
   it.each([
@@ -26,5 +26,14 @@ describe("times", () => {
     [3 * 86_400_000, "3 d ago"],
   ])("%i ms back are %s", (before, words) => {
     expect(formatRelative(1e12 - before, 1e12)).toBe(words);
+  });
+
+  it.each([
+    ["2026-11-22T00:00:00Z", "today"],
+    ["2026-11-22T05:08:00Z", "today"],
+    ["2026-11-21T23:59:59Z", "yesterday"],
+    ["2026-11-20T23:59:59Z", "2 d ago"],
+  ])("the day of %s is %s", (at, words) => {
+    expect(formatDay(Date.parse(at), Date.UTC(2026, 10, 22, 5, 7))).toBe(words);
   });
 });

@@ -1,9 +1,13 @@
-import { exports } from "cloudflare:workers";
+import { env, exports } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { FORMS, PAGES } from "../../src/dashboard/page-routes.ts";
 import { ROLES } from "../../src/protocol/token.ts";
 import { created, newOrganization } from "../support/api.ts";
-import { cookieFor, ORIGIN, requestPage, sendForm, signIn } from "./page-requests.ts";
+import { newBuildSetup, takeNewJob, trigger } from "../support/build-setup.ts";
+import { poolStub } from "../support/deployment.ts";
+import { writeEndedBuild } from "../support/ended-builds.ts";
+import { planNext, takeAndStart } from "../support/jobs.ts";
+import { cookieFor, ORIGIN, personWith, requestPage, sendForm, signIn } from "./page-requests.ts";
 
 describe("a repository that is connected without its number", () => {
   it("gets one from its clone address: always the same, above those of git hosts, and a whole number", async () => {
@@ -189,5 +193,88 @@ describe("the page of a repository", () => {
     );
     expect(set.status).toBe(303);
     expect(await offers()).toBe(true);
+  });
+});
+
+describe("the page of a variable", () => {
+  const DAY_MS = 86_400_000;
+  const FILE = "jobs:\n  lint: { steps: [{ run: lint }] }\n";
+
+  it("says that it lists the first build of each day, and leads to all builds since, of its owner", async () => {
+    const setup = await newBuildSetup();
+    const { admin, orgId, repository, pipeline, agent } = setup;
+    const owner = { scope: "repository", repoId: repository.id };
+    const { id } = await created(admin, "/secrets/variables", {
+      key: "K",
+      value: "some value",
+      isSecret: true,
+      ...owner,
+    });
+    const [first, second] = [await takeNewJob(setup), await takeNewJob(setup)];
+    await poolStub(orgId).flush();
+    const person = await personWith(admin);
+    const { text } = await person.open(`/variables/${id}`);
+    expect(text).toContain("First build of each day that used it");
+    expect(text).toContain(`/app/builds/${first.build.id}`);
+    expect(text).not.toContain(`/app/builds/${second.build.id}`);
+    expect(text).toMatch(/last used <time [^>]*>today</);
+    const [, since = ""] = /href="(\/app\/builds\?[^"]+)"[^>]*>all builds since/.exec(text) ?? [];
+    expect(since).toContain(`repoId=${repository.id}`);
+    const all = await person.open(since.replace("/app", "").replaceAll("&amp;", "&"));
+    for (const { build } of [first, second]) expect(all.text).toContain(`id="b-${build.id}"`);
+    expect(all.text).not.toContain("not applied");
+    const day = (ago: number) => new Date(Date.now() + ago * DAY_MS).toISOString().slice(0, 10);
+    expect((await person.open(`/builds?view=all&since=${day(1)}`)).text).toContain("No build matches");
+    await env.DB.prepare("UPDATE variable SET last_used_at = ? WHERE id = ?")
+      .bind(`${day(-1)}T23:59:59Z`, id)
+      .run();
+    expect((await person.open("/variables")).text).toMatch(/<time [^>]*>yesterday</);
+
+    await env.DB.prepare("DELETE FROM variable_day").run();
+    await trigger(admin, pipeline.id);
+    await planNext(agent, FILE);
+    const { job } = await takeAndStart(agent);
+    await poolStub(orgId).flush();
+    const { text: ofJob } = await person.open(`/variables/${id}`);
+    const [link] = /\/app\/(?:jobs|builds)\/[0-9a-f-]{36}/.exec(ofJob) ?? [];
+    expect(link).toBe(`/app/jobs/${job?.id}`);
+    expect((await person.open(link!.replace("/app", ""))).status).toBe(200);
+  });
+
+  it("shows twenty days, and all of them to who asks, each by its name", async () => {
+    const setup = await newBuildSetup();
+    const { admin, orgId, repository, pipeline } = setup;
+    const owner = { scope: "organization", orgId };
+    const { id } = await created(admin, "/secrets/variables", {
+      key: "K",
+      value: "some value",
+      isSecret: true,
+      ...owner,
+    });
+    const person = await personWith(admin);
+    const uses = async (query = "") => {
+      const { text } = await person.open(`/variables/${id}${query}`);
+      return { text, builds: [...text.matchAll(/href="\/app\/builds\/[0-9a-f-]{36}">#\d+ /g)].length };
+    };
+    const useOn = async (ago: number) => {
+      const at = Date.now() - ago * DAY_MS;
+      const build = await writeEndedBuild(env.DB, { orgId, repoId: repository.id, pipelineId: pipeline.id, at });
+      const day = new Date(at).toISOString();
+      await env.DB.prepare(
+        "INSERT INTO variable_day (variable_id, day, build_id, agent_id, at) VALUES (?, ?, ?, 'a', ?)",
+      )
+        .bind(id, day.slice(0, 10), build, day)
+        .run();
+    };
+    for (let ago = 0; ago < 20; ago++) await useOn(ago);
+    expect((await uses()).builds).toBe(20);
+    expect((await uses()).text).not.toContain("?uses=all");
+    for (let ago = 20; ago < 105; ago++) await useOn(ago);
+    const some = await uses();
+    expect(some.builds).toBe(20);
+    expect(some.text).toContain("Show all 105 days");
+    const all = await uses("?uses=all");
+    expect(all.builds).toBe(105);
+    expect(all.text).not.toContain("Show all");
   });
 });

@@ -490,7 +490,7 @@ export const SCENARIO: Step[] = [
     headers: { "X-Lease": "$job.lease" },
     body: { status: "failed", exitCode: 1 },
   }),
-  step("listUses", 200, "Which builds were given a secret", { id: "$secret.id", until: "0" }),
+  step("listUses", 200, "The first build of each day that was given a secret", { id: "$secret.id", until: "0" }),
   step("readLog", 200, "The log", { id: "$build.id" }),
   step("readLog", 206, "Its last three bytes", { id: "$build.id", headers: { Range: "bytes=-3" } }),
   step("listLogTimes", 200, "When its parts were stored", { id: "$build.id" }),

@@ -42,8 +42,8 @@ export const VARIABLE_ROUTES: Route[] = [
     { listUses },
     describing && {
       tag: "Variables",
-      summary: "List the builds that received a variable",
-      description: "The newest 200 builds.",
+      summary: "List the first build of each day that received a variable",
+      description: "The newest 200 days. The audit has every hand-out, with the keys: `build.deliver`.",
     },
   ),
   get(

@@ -1,4 +1,4 @@
-import { formatDuration, formatRelative } from "../format-time.ts";
+import { formatDay, formatDuration, formatRelative } from "../format-time.ts";
 
 const exact = (at: string): string => at.replace("T", " ").replace(/\.\d+Z$/, " UTC");
 
@@ -6,6 +6,13 @@ const exact = (at: string): string => at.replace("T", " ").replace(/\.\d+Z$/, " 
 export const RelativeTime = ({ at, now }: { at: string; now: Date }) => (
   <time datetime={at} title={exact(at)} data-ago>
     {formatRelative(Date.parse(at), now.getTime())}
+  </time>
+);
+
+/** The day of a time, in UTC, as `today` or `3 d ago`: of what is known to the day. */
+export const RelativeDay = ({ at, now }: { at: string; now: Date }) => (
+  <time datetime={at.slice(0, 10)} title={`${at.slice(0, 10)} UTC`}>
+    {formatDay(Date.parse(at), now.getTime())}
   </time>
 );
 

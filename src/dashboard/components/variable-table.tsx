@@ -2,7 +2,7 @@ import type { Variable } from "../../protocol/variable.ts";
 import { ownerKey, ownerPage } from "../variable-owners.ts";
 import type { Choice } from "./fields.tsx";
 import { Table } from "./table.tsx";
-import { RelativeTime } from "./time.tsx";
+import { RelativeDay } from "./time.tsx";
 
 const Owner = ({ variable, owners }: { variable: Variable; owners: Choice[] }) => {
   const key = ownerKey(variable);
@@ -30,7 +30,7 @@ const Row = ({ variable, owners, now }: { variable: Variable; owners: Choice[]; 
       <span class="why">{variable.scope}</span>
     </td>
     <td data-label="last used">
-      {variable.lastUsedAt ? <RelativeTime at={variable.lastUsedAt} now={now} /> : <span class="hint">never</span>}
+      {variable.lastUsedAt ? <RelativeDay at={variable.lastUsedAt} now={now} /> : <span class="hint">never</span>}
     </td>
     <td>{variable.description}</td>
   </tr>

@@ -5,7 +5,7 @@ import { type Named, readNames, type Wanted } from "../../services/names.ts";
 import { FilterNotice } from "../components/filter-notice.tsx";
 import { Table } from "../components/table.tsx";
 import { ClockTime } from "../components/time.tsx";
-import { filledFields, readFilter } from "../list-filter.ts";
+import { filledFields, readFilter, timeOf } from "../list-filter.ts";
 import type { Page } from "../page-definition.ts";
 import { noInput } from "../verb-input.ts";
 
@@ -85,13 +85,11 @@ const namedIn = (entries: AuditEntry[]): Wanted => {
   return Object.fromEntries([...byKind].map(([kind, found]) => [kind, found.map(({ id }) => id)]));
 };
 
-const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const FILTERS = ["actor", "action", "subject", "since", "until", "cursor"];
 
-/** The filters of the address. A day begins at midnight UTC. */
 const filterOf = (query: URLSearchParams) => {
   const filled = Object.entries(filledFields(query, FILTERS));
-  const times = filled.map(([name, value]) => [name, DAY.test(value) ? `${value}T00:00:00Z` : value]);
+  const times = filled.map(([name, value]) => [name, timeOf(value)]);
   return readFilter(AuditFilter, Object.fromEntries(times));
 };
 

@@ -1,21 +1,17 @@
 import type { Variable } from "../../protocol/variable.ts";
-import { type Named, readNames } from "../../services/names.ts";
-import { listUses } from "../../services/variable-uses.ts";
 import { deleteVariable, getVariable, updateVariable } from "../../services/variables.ts";
 import { AreaField, CheckField, SecretField, TextField, VersionField } from "../components/fields.tsx";
 import { FileFields, fileInWords, readFileFields } from "../components/file-fields.tsx";
 import { StackedForm } from "../components/form-page.tsx";
 import { ProblemNotice } from "../components/problem-notice.tsx";
-import { RelativeTime } from "../components/time.tsx";
+import { RelativeDay, RelativeTime } from "../components/time.tsx";
+import { readUses, VariableUses } from "../components/variable-uses.tsx";
 import { confirmRemoval } from "../confirm-removal.tsx";
 import { readFlag, readRequiredText, readText } from "../form-fields.ts";
 import type { Form, Page, PageRequest } from "../page-definition.ts";
 import { hasRole } from "../permissions.ts";
 import { ownerChoices, ownerKey, ownerPage, readOwners } from "../variable-owners.ts";
 import { byId, parseBody } from "../verb-input.ts";
-
-type Uses = Awaited<ReturnType<typeof listUses.run>>;
-const SHOWN_USES = 20;
 
 const ValueField = ({ request, variable }: { request: PageRequest; variable: Variable }) =>
   variable.isSecret ? (
@@ -60,24 +56,6 @@ const EditForm = ({ request, variable, version }: EditFormProps) => {
   );
 };
 
-const UsedBy = ({ uses, names, now }: { uses: Uses; names: Map<string, Named>; now: Date }) => (
-  <section>
-    <h2>Builds that used it</h2>
-    {uses.length === 0 ? (
-      <p class="hint">No build has used it yet.</p>
-    ) : (
-      <ul class="plain">
-        {uses.map(({ buildId, at }) => (
-          <li>
-            <a href={`/app/builds/${buildId}`}>{names.get(buildId)?.name ?? "a build"}</a>{" "}
-            <RelativeTime at={at} now={now} />
-          </li>
-        ))}
-      </ul>
-    )}
-  </section>
-);
-
 interface FactsProps {
   variable: Variable;
   owner: { label: string; page: string | null };
@@ -97,7 +75,7 @@ const Facts = ({ variable, owner, now }: FactsProps) => (
     </span>
     {variable.lastUsedAt && (
       <span>
-        used <RelativeTime at={variable.lastUsedAt} now={now} />
+        last used <RelativeDay at={variable.lastUsedAt} now={now} />
       </span>
     )}
   </p>
@@ -111,10 +89,8 @@ const page: Page = {
     const canChange = hasRole(context, "maintainer");
     const [owners, uses] = await Promise.all([
       readOwners(context),
-      canChange ? listUses.run(context, byId(variable.id)) : [],
+      canChange ? readUses(context, variable.id, request.query) : null,
     ]);
-    const shown = uses.slice(0, SHOWN_USES);
-    const names = await readNames(context, { build: shown.map(({ buildId }) => buildId) });
     const key = ownerKey(variable);
     const label = ownerChoices(owners).find(({ value }) => value === key)?.label ?? variable.scope;
     return {
@@ -130,7 +106,7 @@ const page: Page = {
           ) : (
             !variable.isSecret && <pre class="definition">{variable.value}</pre>
           )}
-          {canChange && <UsedBy uses={shown} names={names} now={context.now} />}
+          {uses && <VariableUses variable={variable} uses={uses} now={context.now} />}
           {canChange && (
             <p>
               <a class="button danger" href={`/app/variables/${variable.id}/remove`}>

@@ -24,8 +24,9 @@ export const VARIABLES: Words = {
       version: "Version of the variable, from 1. Each change increments it.",
       createdAt: "Time of creation.",
       updatedAt: "Time of the last change.",
-      lastUsedAt: "When a build last received the variable; null if none did.",
-      lastUsedBy: "Id of the build that last received the variable; null if none did.",
+      lastUsedAt:
+        "The last day (UTC) on which builds received the variable, as the time when the first of them did; null if none did.",
+      lastUsedBy: "Id of that build, or of that job of a build of several; null if none did.",
       warnings:
         "Why the masking of this secret may be poor: short, under 4 characters; mask-text, similar to the mask itself; common-word, so that logs would contain many masks; json, whose single values are not masked when a program takes them out. Absent where there are none.",
     },
@@ -45,9 +46,9 @@ export const VARIABLES: Words = {
     },
   },
   VariableUse: {
-    is: "One build that received a variable.",
+    is: "The first build of a day (UTC) that received a variable.",
     fields: {
-      buildId: "Id of the build.",
+      buildId: "Id of the build, or of the job of a build of several.",
       agentId: "Id of the agent that ran the build.",
       at: "When the build was handed out.",
     },
