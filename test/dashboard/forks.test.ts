@@ -27,6 +27,7 @@ describe("the page of a build of a fork that waits", () => {
     const { text } = await member.open(`/builds/${id}`);
     expect(text).toContain("The build waits for approval");
     expect(text).toContain("Commit 1111111 by &lt;img");
+    expect(text.replaceAll(/<[^>]+>/g, "")).toContain("Approving runs the build at 1111111");
     expect(text).not.toContain(HOSTILE);
     expect(text).toContain(`action="/app/jobs/${id}/approve"`);
     expect((await (await person("viewer")).open(`/builds/${id}`)).text).not.toContain("/approve");

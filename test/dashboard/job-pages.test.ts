@@ -65,7 +65,13 @@ const liveStage = async (definitions: Record<string, Words>) => {
     ([key, words]): GraphJob => graphJob(key, { id: crypto.randomUUID(), hasSteps: false, ...words }),
   );
   const planned = { graph: graphOf(jobs), text: "jobs: {}", adopted: {} };
-  const own = { id: crypto.randomUUID(), repoId, pipelineId: null, inputs: null, secretKeys: [], planned };
+  const commit = { subject: "cart: <b>round</b> once", author: "Ada <b>" };
+  const origin = { event: "push", before: null, pull: null, commit, schedule: null } as const;
+  const own = {
+    ...{ id: crypto.randomUUID(), repoId, pipelineId: null, inputs: null, secretKeys: [], planned },
+    ...{ branch: "release/<b>", commitSha: "c".repeat(40) },
+    origin: { ...origin, paths: null, purpose: "build" } as const,
+  };
   const { id } = value(await poolOf(orgId).enqueue(newBuild(orgId, own)));
   const jobOf = async (key: string): Promise<JobOfBuild> => {
     const { body } = await call<Build>(admin, "GET", `/build/${id}`);
@@ -92,6 +98,22 @@ describe("a build that waits at a gate", () => {
       const seen = (await member.open(shown)).text;
       expect(seen).toContain("A maintainer or an admin may answer");
       expect(seen).not.toContain(`action="/app/jobs/${id}/approve"`);
+    }
+  });
+
+  it("is approved after a second look: the overview leads to the gate, which says what it lets run", async () => {
+    const { as, path, jobOf } = await liveStage(GATED);
+    const { id } = await jobOf("deploy");
+    const maintainer = await as("maintainer");
+    const { text } = await maintainer.open("");
+    expect(text).toContain(`href="/app${path}#gate-${id}"`);
+    expect(text).not.toMatch(/<form[^>]*(approve|reject)|formaction/);
+    expect((await (await as("member")).open("")).text).not.toContain(`#gate-${id}`);
+    for (const shown of [path, `/jobs/${id}`]) {
+      const [gate = ""] = /<section class="gate".*?<\/section>/s.exec((await maintainer.open(shown)).text) ?? [];
+      expect(gate.replaceAll(/<[^>]+>/g, "").replaceAll(/\s+/g, " ")).toContain(
+        "Approving runs deploy at ccccccc cart: &lt;b&gt;round&lt;/b&gt; once by Ada &lt;b&gt; on release/&lt;b&gt;.",
+      );
     }
   });
 

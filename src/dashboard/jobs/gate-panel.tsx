@@ -5,6 +5,7 @@ import type { Role } from "../../protocol/token.ts";
 import type { Context } from "../../services/core/context.ts";
 import { RelativeTime } from "../components/time.tsx";
 import { hasRole } from "../permissions.ts";
+import { refName } from "../ref-name.ts";
 
 const WHO: Record<Role, string> = {
   viewer: "Everybody who may sign in",
@@ -56,6 +57,28 @@ const Released = ({ groups }: JobGate) =>
     </p>
   );
 
+/** What an approval lets run. */
+const Content = ({ build, name }: Pick<GatePanelProps, "build" | "name">) => (
+  <p>
+    Approving runs {name === null ? "the build" : <bdi>{name}</bdi>}
+    {build.commitSha && (
+      <>
+        {" at "}
+        <code>{build.commitSha.slice(0, 7)}</code>
+      </>
+    )}{" "}
+    {build.subject && <bdi>{build.subject}</bdi>}
+    {build.author && (
+      <>
+        {" by "}
+        <bdi>{build.author}</bdi>
+      </>
+    )}
+    {" on "}
+    <bdi>{refName(build)}</bdi>.
+  </p>
+);
+
 /** Before a stranger's commit is approved, a person looks at what it would run. */
 const Changes = ({ buildId, commitSha }: { buildId: string; commitSha: string }) => (
   <p>
@@ -66,6 +89,7 @@ const Changes = ({ buildId, commitSha }: { buildId: string; commitSha: string })
 
 interface GatePanelProps extends Partial<AnswerProps> {
   jobId: string;
+  build: Build;
   /** What waits: the key of a job, or null for the build itself. */
   name: string | null;
   gate: JobGate;
@@ -74,10 +98,11 @@ interface GatePanelProps extends Partial<AnswerProps> {
 }
 
 /** A gate that is asked: its message, who may answer until when, and the answers for those who may. */
-export const GatePanel = ({ jobId, name, gate, now, mayAnswer, commitSha, comment = "" }: GatePanelProps) => (
+export const GatePanel = ({ jobId, build, name, gate, now, mayAnswer, commitSha, comment = "" }: GatePanelProps) => (
   <section class="gate" id={`gate-${jobId}`} aria-labelledby={`gate-${jobId}-heading`}>
     <h2 id={`gate-${jobId}-heading`}>{name === null ? "The build" : <bdi>{name}</bdi>} waits for approval</h2>
     {gate.message && <p class="gate-message">{gate.message}</p>}
+    <Content build={build} name={name} />
     {commitSha && <Changes buildId={jobId} commitSha={commitSha} />}
     <Released {...gate} />
     <p class="hint">
@@ -98,6 +123,7 @@ export const Gates = ({ build, context }: { build: Build; context: Context }) =>
   build.waitsFor.map(({ jobId, key, gate }) => (
     <GatePanel
       jobId={jobId}
+      build={build}
       name={jobId === build.id ? null : key}
       commitSha={jobId === build.id ? build.commitSha : null}
       gate={gate}

@@ -64,15 +64,17 @@ const Item = ({ id, buildId, number, state, loud, children, actions }: ItemProps
   </li>
 );
 
-const Decision = ({ jobId }: { jobId: string }) => (
-  <form method="post" action={`/app/jobs/${jobId}/approve`} class="decision">
-    <button type="submit" formaction={`/app/jobs/${jobId}/reject`}>
-      Reject
-    </button>
-    <button type="submit" class="primary gate-button">
-      Approve
-    </button>
-  </form>
+/** To the gate on the page of its build: nobody answers before they saw what it lets run. */
+const Review = ({ build, asks }: { build: Build; asks: WaitsFor }) => (
+  <span class="decision">
+    <a class="button primary gate-button" href={`/app/builds/${build.id}#gate-${asks.jobId}`}>
+      Review
+      <span class="sr">
+        {" "}
+        {build.approval ? "" : <bdi>{asks.key}</bdi>} of #{build.number}
+      </span>
+    </a>
+  </span>
 );
 
 interface ForYouProps {
@@ -89,7 +91,7 @@ const Gate = ({ build, asks, names, now }: { build: Build; asks: WaitsFor; names
     number={build.number}
     state="asking"
     loud={(build.approval ? build.subject : asks.gate.message) ?? asks.gate.message ?? asks.key}
-    actions={<Decision jobId={asks.jobId} />}
+    actions={<Review build={build} asks={asks} />}
   >
     <PipelineName build={build} names={names} /> #{build.number}{" "}
     {build.approval ? "is of somebody outside the repository and" : ""} waits for your approval

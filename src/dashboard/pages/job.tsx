@@ -112,6 +112,7 @@ const jobPage: Page = {
           {asks && gate && (
             <GatePanel
               jobId={job.id}
+              build={build}
               name={job.key}
               gate={gate}
               now={now}
