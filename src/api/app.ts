@@ -6,6 +6,7 @@ import { identify } from "../services/core/identify.ts";
 import { checkRate, ratePolicy } from "../services/core/rate-limit.ts";
 import { Refusal } from "../services/core/refusal.ts";
 import type { AppEnv } from "../web/app-env.ts";
+import { isKnown } from "../web/entity-tags.ts";
 import { linkToNext } from "../web/next-page.ts";
 import { openContext } from "../web/open-context.ts";
 import { describe, problemResponse, refusalOf } from "../web/problems.ts";
@@ -16,7 +17,7 @@ import { jsonBody } from "./body.ts";
 import { cors } from "./cors.ts";
 import { mountHealth } from "./health.ts";
 import { mountHook } from "./hook.ts";
-import { bookmarkOf, checkHeaders, entityTags, requestHeaders } from "./request-headers.ts";
+import { bookmarkOf, checkHeaders, requestHeaders } from "./request-headers.ts";
 import { methodsOf, type Route } from "./routes/route.ts";
 import { ROUTES } from "./routes.ts";
 import { mountShares } from "./share.ts";
@@ -64,15 +65,11 @@ const answer = async (c: HonoContext<AppEnv>, route: Route): Promise<Response> =
   if (version !== null) c.header("ETag", entityTag(version));
   if (isSecret) c.header("Cache-Control", "no-store");
   if (nextCursor !== null) c.header("Link", linkToNext(c.req.url, nextCursor));
-  if (route.method === "GET" && version !== null && !isMoving && isKnown(c.req.header("If-None-Match"), version)) {
-    return c.body(null, 304);
-  }
+  const isSame = version !== null && !isMoving && isKnown(c.req.header("If-None-Match"), entityTag(version));
+  if (route.method === "GET" && isSame) return c.body(null, 304);
   if (route.location) c.header("Location", route.location.replace(":id", (value as { id: string }).id));
   return c.json(value as object, status);
 };
-
-const isKnown = (ifNoneMatch: string | undefined, version: number): boolean =>
-  entityTags(ifNoneMatch)?.some((tag) => tag === "*" || tag === entityTag(version)) ?? false;
 
 /** What is wrong with a request is told only to callers who are admitted: 401 and 403 come before it. */
 const TOLD_AFTER_ADMISSION = new Set([

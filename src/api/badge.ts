@@ -2,7 +2,7 @@ import type { Context, Hono } from "hono";
 import { readBadge } from "../services/badges.ts";
 import { checkAddressRate } from "../services/core/rate-limit.ts";
 import type { AppEnv } from "../web/app-env.ts";
-import { entityTags } from "./request-headers.ts";
+import { isKnown } from "../web/entity-tags.ts";
 
 const FILE = /^(mrb_[A-Za-z0-9_.-]{1,140})\.svg$/;
 
@@ -24,8 +24,7 @@ const showBadge = async (c: Context<AppEnv>): Promise<Response> => {
   const [, token = ""] = FILE.exec(c.req.param("file") ?? "") ?? [];
   const svg = await readBadge(c.env, token, c.req.query("branch"));
   const headers = { ...HEADERS, ETag: await tagOf(svg) };
-  const isKnown = entityTags(c.req.header("If-None-Match"))?.includes(headers.ETag) ?? false;
-  return isKnown ? c.body(null, 304, headers) : c.body(svg, 200, headers);
+  return isKnown(c.req.header("If-None-Match"), headers.ETag) ? c.body(null, 304, headers) : c.body(svg, 200, headers);
 };
 
 /** `/badge/ADDRESS.svg`: for whoever has the address, without a token. */

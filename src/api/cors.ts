@@ -8,6 +8,7 @@ const REQUEST_HEADERS = [
   "Content-Type",
   "If-Match",
   "If-None-Match",
+  "If-Range",
   "Idempotency-Key",
   "Last-Event-ID",
   "Range",

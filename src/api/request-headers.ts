@@ -5,6 +5,7 @@ import { BOOT_HEADER, FEATURES_HEADER, featuresIn, LEASE_HEADER } from "../proto
 import { XCODES_HEADER, xcodesIn } from "../protocol/xcodes.ts";
 import type { RequestHeaders } from "../services/core/context.ts";
 import { invalid } from "../services/core/refusal.ts";
+import { entityTags } from "../web/entity-tags.ts";
 
 interface HeaderForm {
   name: string;
@@ -32,10 +33,6 @@ const isMalformed = (request: HonoRequest, { name, pattern }: HeaderForm): boole
 
 const wellFormed = (request: HonoRequest, form: HeaderForm): string | null =>
   isMalformed(request, form) ? null : (request.header(form.name) ?? null);
-
-/** The entity tags of If-Match or If-None-Match. A weak tag counts as its strong one (RFC 9110, 8.8.3). */
-export const entityTags = (header: string | undefined): string[] | null =>
-  header === undefined ? null : header.split(",").map((tag) => tag.trim().replace(/^W\//, ""));
 
 /** What the request's headers ask for. `checkHeaders` refuses a malformed one, which counts as absent here. */
 export const requestHeaders = (request: HonoRequest): RequestHeaders => {

@@ -1,4 +1,5 @@
 import type { Context as HonoContext } from "hono";
+import { isKnown } from "./entity-tags.ts";
 import { rangeOf, within } from "./range.ts";
 
 /** Bytes that can be read in parts. */
@@ -27,14 +28,16 @@ export const saveAs = (name: string): string => {
   return `attachment; filename="${plain}"; filename*=UTF-8''${whole}`;
 };
 
-/** The bytes, or the `Range` of them that the request asks for. Nothing is read for HEAD. */
+/** The bytes, or the `Range` of them that the request asks for. Nothing is read for HEAD, nor where the client has them. */
 export const bytesAnswer = async (
   c: HonoContext,
   source: Source,
   headers: Record<string, string>,
 ): Promise<Response> => {
   const { size } = source;
-  const range = rangeOf(c.req.header("Range"));
+  const { ETag: tag = null } = headers;
+  if (tag !== null && isKnown(c.req.header("If-None-Match"), tag)) return c.body(null, 304, headers);
+  const range = rangeOf(c, tag);
   const { start, end } = range ? within(range, size) : { start: 0, end: size };
   const all = { ...headers, "Accept-Ranges": "bytes" };
   if (range && start >= end) return c.body(null, 416, { ...all, "Content-Range": `bytes */${size}` });

@@ -41,7 +41,7 @@ const logOf = (find: FindLogged): StreamRoute => ({
       );
       return c.body(eventStream(following), 200, { ...INERT, "Content-Type": "text/event-stream" });
     }
-    const range = rangeOf(c.req.header("Range"));
+    const range = rangeOf(c, null);
     const log = await openLog(context, params.id, { attempt: query.attempt, ...range }, find);
     const headers = { ...INERT, "Content-Type": "text/plain; charset=utf-8", "Accept-Ranges": "bytes" };
     if (!range) return c.body(log.body, 200, { ...headers, "Content-Length": String(log.size) });

@@ -1,3 +1,5 @@
+import type { Context } from "hono";
+
 /** A part of some bytes, as a header asks for it. */
 export interface Range {
   start?: number;
@@ -6,9 +8,14 @@ export interface Range {
   suffix?: number;
 }
 
-/** The range of a Range header; null for several ranges or another unit, which RFC 9110 (14.2) lets a server ignore. */
-export const rangeOf = (header: string | undefined): Range | null => {
-  const [, first = "", last = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? "") ?? [];
+/**
+ * The range that a request asks for; null for several ranges or another unit, which RFC 9110 (14.2) lets a server
+ * ignore. If-Range with anything but the strong `tag` of these bytes asks for all of them (13.1.5).
+ */
+export const rangeOf = ({ req }: Context, tag: string | null): Range | null => {
+  const ifRange = req.header("If-Range");
+  if (ifRange !== undefined && ifRange !== tag) return null;
+  const [, first = "", last = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(req.header("Range") ?? "") ?? [];
   if (first === "" && last === "") return null;
   if (first === "") return { suffix: Number(last) };
   return { start: Number(first), end: last === "" ? undefined : Number(last) + 1 };

@@ -79,6 +79,36 @@ describe("an artifact", () => {
     expect(empty.status).toBe(416);
   });
 
+  it("is not sent again to who has it, and in part to who has the rest of the same", async () => {
+    const { admin, id } = await left(FILES);
+    const path = contentPath(id, "report", "report/index.html");
+    const tag = (await call(admin, "HEAD", path)).headers.get("ETag") ?? "";
+    expect(tag).toMatch(/^"[0-9a-f]{64}"$/);
+    const asked = async (headers: Record<string, string>, method = "GET") => {
+      const { status, text, headers: told } = await call(admin, method, path, undefined, headers);
+      return [status, text, told.get("Content-Range"), told.get("ETag")];
+    };
+    const whole = [200, "<h1>Fine</h1>", null, tag];
+    for (const method of ["GET", "HEAD"])
+      for (const known of [tag, `W/${tag}`, `"other", ${tag}`, "*"])
+        expect(await asked({ "If-None-Match": known, Range: "bytes=0-3" }, method), known).toEqual([
+          304,
+          "",
+          null,
+          tag,
+        ]);
+    expect(await asked({ "If-None-Match": '"other"' })).toEqual(whole);
+    expect(await asked({ "If-Range": tag, Range: "bytes=0-3" })).toEqual([206, "<h1>", "bytes 0-3/13", tag]);
+    for (const other of ['"other"', `W/${tag}`, "*", new Date().toUTCString()])
+      expect(await asked({ "If-Range": other, Range: "bytes=0-3" }), other).toEqual(whole);
+    expect(await asked({ "If-Range": '"other"', Range: "bytes=13-" })).toEqual(whole);
+    expect(await asked({ "If-Range": '"other"' })).toEqual(whole);
+    // What has no tag is sent as a whole to who asks by one.
+    const text = (await call(admin, "GET", `/build/${id}/log`)).text.length;
+    const log = await call(admin, "GET", `/build/${id}/log`, undefined, { "If-Range": tag, Range: "bytes=0-3" });
+    expect([log.status, log.text.length]).toEqual([200, text]);
+  });
+
   it("is seen by nobody while its job runs, and where the job was canceled", async () => {
     const { admin, agent, job, id } = await running();
     await sendArtifact(agent, job, "report", FILES);

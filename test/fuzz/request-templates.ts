@@ -34,6 +34,7 @@ const HEADERS: Record<string, string[]> = {
   "Idempotency-Key": ["a", "b", "c", "a b"],
   "Millrace-Bookmark": ["0-0-0-0", "0-0-0-0", "first-primary", "x"],
   Range: ["bytes=0-3", "bytes=-5", "bytes=9-", "x"],
+  "If-Range": ['"v1"', "x"],
   "Last-Event-ID": ["0", "x"],
   "X-Boot-Id": ["boot-1"],
 };

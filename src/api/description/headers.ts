@@ -7,7 +7,7 @@ import type { DocumentedRoute } from "./documented-route.ts";
 import type { Parameter, Reference } from "./openapi.ts";
 import type { JsonSchema } from "./schemas.ts";
 
-type ImpliedHeader = "Bookmark" | "IfMatch" | "IfNoneMatch";
+type ImpliedHeader = "Bookmark" | "IfMatch";
 
 const parameter = (name: string, description: string, schema: JsonSchema = { type: "string" }): Parameter => ({
   name,
@@ -53,6 +53,10 @@ export const REQUEST_HEADERS: Record<RequestHeader | ImpliedHeader, Parameter> =
     "The ETag of the version that you read. The answer is 412 when the record has changed since.",
   ),
   IfNoneMatch: parameter("If-None-Match", "The ETag that you have. The answer is 304 while it is the current one."),
+  IfRange: parameter(
+    "If-Range",
+    "The ETag of what you have a part of. Without it as it is now, the answer is the whole.",
+  ),
   LastEventId: parameter("Last-Event-ID", "For a stream of events: the id of the last event that you received.", {
     type: "string",
     pattern: "^(?:\\d{1,9}:)?\\d{1,15}$",

@@ -109,9 +109,9 @@ export const ARTIFACT_ROUTES: Route[] = [
     describing && {
       tag: "Builds",
       summary: "Download a file of an artifact",
-      headers: ["Range"],
+      headers: ["IfNoneMatch", "IfRange", "Range"],
       problems: ["gone"],
-      also: OF_RANGE,
+      also: { ...OF_RANGE, 304: "You have it: its ETag is in `If-None-Match`" },
       text: BYTES,
     },
   ),

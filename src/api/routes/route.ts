@@ -28,6 +28,8 @@ export type RequestHeader =
   | "Grant"
   | "HeldLease"
   | "IdempotencyKey"
+  | "IfNoneMatch"
+  | "IfRange"
   | "LastEventId"
   | "Lease"
   | "Range"
@@ -44,7 +46,7 @@ export interface Documentation {
   /** Problems that its own rules raise, besides those of every route of its shape. */
   problems?: ProblemKind[];
   /** Answers besides the success and the problems. */
-  also?: Partial<Record<"101" | "204" | "206" | "416", string>>;
+  also?: Partial<Record<"101" | "204" | "206" | "304" | "416", string>>;
   /** Media types of the answer besides JSON, or instead of it. */
   text?: { types: string[]; alone?: true };
   /** The body is bytes. */
