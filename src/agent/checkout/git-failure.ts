@@ -8,6 +8,12 @@ const LAST_LINES = 4;
 /** Kind of the credential that the service sent for the host; null without one. */
 type CredentialKind = JobCredential["kind"] | null;
 
+/** An address that git's configuration replaced by another one. */
+export interface Rewritten {
+  from: string;
+  to: string;
+}
+
 interface Advice {
   pattern: RegExp;
   /** Applies only with this kind of credential; with any when left out. */
@@ -91,9 +97,12 @@ const ADVICE: Advice[] = [
   },
 ];
 
+/** Without who is named before a host: settings of git's user may have a password there. */
+const withoutUsers = (text: string): string => text.replaceAll(/:\/\/[^/\s]*@/g, "://");
+
 /** Git's message without control characters, and cut in the middle when it is long. */
 const messageOf = (stderr: string): string => {
-  const lines = stderr
+  const lines = withoutUsers(stderr)
     .replaceAll(/\r\n?/g, "\n")
     .replaceAll(/[\x00-\x08\x0b-\x1f\x7f]/g, "")
     .split("\n")
@@ -104,13 +113,21 @@ const messageOf = (stderr: string): string => {
   return shown.join("\n");
 };
 
+/** Why a stored credential may be of no use: git's address is another one than the repository has. */
+const rewriting = ({ from, to }: Rewritten): string =>
+  withoutUsers(`git's configuration of the agent's user (url.*.insteadOf) turns ${from} into ${to}`);
+
 /** The build failure of a git command that failed, with advice and git's message. */
-export const gitFailure = (doing: string, stderr: string, credential: CredentialKind = null): BuildFailure => {
+export const gitFailure = (
+  doing: string,
+  stderr: string,
+  credential: CredentialKind = null,
+  rewritten: Rewritten | null = null,
+): BuildFailure => {
   const fits = (advice: Advice): boolean =>
     advice.pattern.test(stderr) && (advice.credential === undefined || advice.credential === credential);
   const message = messageOf(stderr);
-  const text = [`${doing} failed`, ADVICE.find(fits)?.text, message && `git says:\n${message}`]
-    .filter(Boolean)
-    .join(": ");
+  const parts = [ADVICE.find(fits)?.text, rewritten && rewriting(rewritten), message && `git says:\n${message}`];
+  const text = [`${doing} failed`, ...parts].filter(Boolean).join(": ");
   return new BuildFailure("checkout-failed", text);
 };

@@ -4,7 +4,7 @@ import type { JobCredential } from "../../protocol/jobs.ts";
 import { ProcessTree } from "../process/process-tree.ts";
 import { withCredential } from "./clone-credential.ts";
 import { type GitContext, type GitOutput, git } from "./git.ts";
-import { gitFailure } from "./git-failure.ts";
+import { gitFailure, type Rewritten } from "./git-failure.ts";
 
 /** A repository at its host, and the local folder that it is fetched into. */
 export interface Remote {
@@ -17,9 +17,14 @@ export interface Remote {
 
 export type ObjectFormat = "sha1" | "sha256";
 
+/** What a command of git's said, and whether it was for another address than it was given. */
+interface RemoteOutput extends GitOutput {
+  rewritten?: Rewritten | null;
+}
+
 /** @throws BuildFailure with git's message when the command failed. */
-export const ensureSuccess = (output: GitOutput, doing: string, remote?: Remote): GitOutput => {
-  if (output.code !== 0) throw gitFailure(doing, output.stderr, remote?.credential?.kind ?? null);
+export const ensureSuccess = (output: RemoteOutput, doing: string, remote?: Remote): GitOutput => {
+  if (output.code !== 0) throw gitFailure(doing, output.stderr, remote?.credential?.kind ?? null, output.rewritten);
   return output;
 };
 
@@ -45,18 +50,29 @@ const remakeForSha256 = async (remote: Remote): Promise<void> => {
 };
 
 /** Runs a git command that may send the clone credential to the host. */
-export const gitWithCredential = (
+export const gitWithCredential = async (
   { gitContext, cloneUrl, credential, ...remote }: Remote,
   args: string[],
-): Promise<GitOutput> =>
-  withCredential(credential, cloneUrl, remote.tempFolder, (extra) => git(gitContext, args, extra));
+): Promise<RemoteOutput> => {
+  const output = await withCredential(credential, cloneUrl, remote.tempFolder, (extra) => git(gitContext, args, extra));
+  if (output.code === 0) return output;
+  const [, from = cloneUrl] = /^fatal: clone of '(.+)' into submodule path/m.exec(output.stderr) ?? [];
+  return { ...output, rewritten: await rewrittenAddress(gitContext, from) };
+};
+
+/** Where git goes for an address, unless that is the address itself. */
+const rewrittenAddress = async (context: GitContext, from: string): Promise<Rewritten | null> => {
+  const asked = await git(context, ["ls-remote", "--get-url", "--", from]);
+  const to = asked.stdout.toString("utf8").trim();
+  return asked.code === 0 && to !== from ? { from, to } : null;
+};
 
 /** `--depth` for the whole history (git's own constant). Unlike `--unshallow`, it works for a complete repository too. */
 export const INFINITE_DEPTH = 2_147_483_647;
 
 /** One `git fetch` of `refspecs`. Retries without a depth on "dumb" HTTP servers, which have no shallow clones. */
-export const fetchRefspecs = async (remote: Remote, range: string[], refspecs: string[]): Promise<GitOutput> => {
-  const run = (options: string[]): Promise<GitOutput> =>
+export const fetchRefspecs = async (remote: Remote, range: string[], refspecs: string[]): Promise<RemoteOutput> => {
+  const run = (options: string[]): Promise<RemoteOutput> =>
     gitWithCredential(remote, [
       "fetch",
       "--quiet",

@@ -19,9 +19,10 @@ import { git } from "../../../src/agent/checkout/git.ts";
 import { readIncluded } from "../../../src/agent/checkout/included-files.ts";
 import { localChanges } from "../../../src/agent/cli/local-changes.ts";
 import { startGitServer } from "../../support/local/git-server.ts";
-import { makeCheckoutContext, sourceOf } from "../support/checkout.ts";
+import { failureOf, makeCheckoutContext, PLAIN, sourceOf } from "../support/checkout.ts";
 import { testFolder } from "../support/folder.ts";
 import { type TestRepository, testRepository } from "../support/repository.ts";
+import { WAYS } from "../support/ways.ts";
 
 /** Settings that are each in use somewhere, and the programs that they name. A program leaves `ran` behind. */
 const settings = (folder: string, url: string, program: string): string => `
@@ -140,7 +141,12 @@ const withSettings = (url: string): string => {
   execFileSync("sh", ["-c", 'chmod +x "$0"/program "$0"/hooks/*', folder]);
   writeFileSync(join(folder, "attributes"), "* text=auto eol=crlf\n*.txt filter=shout\n");
   writeFileSync(join(folder, "config"), settings(folder, url, program));
-  const set = { ...VARIABLES, GIT_CONFIG_GLOBAL: join(folder, "config") };
+  setVariables({ ...VARIABLES, GIT_CONFIG_GLOBAL: join(folder, "config") });
+  return folder;
+};
+
+/** Sets variables of this process until the test ends. */
+const setVariables = (set: Record<string, string>): void => {
   const before = Object.keys(set).map((name) => [name, process.env[name]] as const);
   Object.assign(process.env, set);
   onTestFinished(() => {
@@ -148,7 +154,6 @@ const withSettings = (url: string): string => {
       if (value === undefined) delete process.env[name];
       else process.env[name] = value;
   });
-  return folder;
 };
 
 /** A repository with a submodule, at a host that asks for a password; its second commit is signed, and on main. */
@@ -248,4 +253,27 @@ it("no setting or variable of the agent's user changes what is checked out, and 
   expect(existsSync(join(folder, "ran"))).toBe(false);
   expect(cloned(outer, folder)).toBe("NEWEST\r\n");
   expect(existsSync(join(folder, "ran"))).toBe(true);
+});
+
+it("an address that the user's settings rewrite is named, without its password, where git cannot fetch from it", async () => {
+  const config = join(testFolder(), "config");
+  writeFileSync(config, '[url "http://user:pass@word@127.0.0.1:1/"]\n\tinsteadOf = http://mill.invalid/\n');
+  setVariables({ GIT_CONFIG_GLOBAL: config });
+  const failed = async (cloneUrl: string) =>
+    (await failureOf(fetchSource(sourceOf(cloneUrl), await makeCheckoutContext()))).message;
+  const rewritten = await failed("http://mill.invalid/acme/mill.git");
+  expect(rewritten).toContain("turns http://mill.invalid/acme/mill.git into http://127.0.0.1:1/acme/mill.git");
+  expect(rewritten).not.toContain("word");
+  expect(await failed("http://127.0.0.1:1/acme/mill.git")).not.toContain("insteadOf");
+  const repository = testRepository({
+    ".gitmodules": '[submodule "a"]\n\tpath = a\n\turl = http://mill.invalid/inner.git\n',
+  });
+  repository.git("update-index", "--add", "--cacheinfo", `160000,${repository.git("rev-parse", "HEAD")},a`);
+  repository.git("commit", "--quiet", "--message", "submodule");
+  const server = await WAYS["plain files"](repository);
+  const source = sourceOf(server);
+  const at = await makeCheckoutContext();
+  const fetched = await fetchSource(source, at);
+  const { message } = await failureOf(checkOut(source, fetched, at, { ...PLAIN, submodules: "direct" }));
+  expect(message).toContain("into http://127.0.0.1:1/inner.git");
 });
