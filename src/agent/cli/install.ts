@@ -27,14 +27,15 @@ export interface Machine {
   platform: string;
   isRoot: boolean;
   home: string;
-  path: string;
+  /** Variables of the shell that the service keeps. */
+  variables: Record<string, string>;
 }
 
-const thisMachine = (): Machine => ({
+export const machineWith = (variables: Record<string, string>): Machine => ({
   platform: process.platform,
   isRoot: process.getuid?.() === 0,
   home: homedir(),
-  path: process.env.PATH ?? "/usr/local/bin:/usr/bin:/bin",
+  variables,
 });
 
 const usageError = (message: string): ExitError => new ExitError(message, EXIT.usage);
@@ -77,7 +78,7 @@ const serviceNameOf = (name: string, id: string): string =>
     .replace(/^-|-$/g, "") || id;
 
 /** @throws ExitError for wrong options, or when the state folder has no agent or another user's. */
-export const serviceFile = (options: InstallOptions, program: string, machine = thisMachine()): ServiceFile => {
+export const serviceFile = (options: InstallOptions, program: string, machine: Machine): ServiceFile => {
   checkOptions(options, machine);
   const { runAs, user, work, grace, passed, service } = options;
   const owner = user === null ? null : findUser(user);
@@ -98,7 +99,7 @@ export const serviceFile = (options: InstallOptions, program: string, machine = 
     command: [process.execPath, program, "start", "--state", state, ...startOptions],
     state,
     user,
-    path: machine.path,
+    variables: machine.variables,
   };
   if (machine.platform === "darwin") return launchAgent(agent, machine.home);
   return systemdUnit(agent, machine.isRoot || user !== null ? null : machine.home);

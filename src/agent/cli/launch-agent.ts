@@ -5,8 +5,12 @@ import type { AgentService, ServiceFile } from "./service-file.ts";
 const xml = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 const string = (text: string): string => `<string>${xml(text)}</string>`;
 
+/** launchd sets no language, and CocoaPods, fastlane and others fail without UTF-8. */
+const languageFor = ({ LANG, LC_ALL, LC_CTYPE }: Record<string, string>): Record<string, string> =>
+  (LANG ?? LC_ALL ?? LC_CTYPE) === undefined ? { LANG: "en_US.UTF-8" } : {};
+
 /** launchd.plist(5): without `ProcessType`, macOS limits the processor and disk use of the agent and its builds. */
-export const launchAgent = ({ name, agent, command, state, path }: AgentService, home: string): ServiceFile => {
+export const launchAgent = ({ name, agent, command, state, variables }: AgentService, home: string): ServiceFile => {
   const label = name ?? (agent === null ? "dev.millrace.agent" : `dev.millrace.agent.${agent}`);
   const file = join(home, `Library/LaunchAgents/${label}.plist`);
   const log = join(state, "agent.log");
@@ -21,8 +25,9 @@ ${command.map((part) => `    ${string(part)}`).join("\n")}
   </array>
   <key>EnvironmentVariables</key>
   <dict>
-    <key>PATH</key>${string(path)}
-    <key>${LAUNCHD_LOG}</key>${string(log)}
+${Object.entries({ ...languageFor(variables), ...variables, [LAUNCHD_LOG]: log })
+  .map(([key, value]) => `    <key>${key}</key>${string(value)}`)
+  .join("\n")}
   </dict>
   <key>ProcessType</key><string>Interactive</string>
   <key>RunAtLoad</key><true/>

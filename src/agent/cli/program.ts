@@ -9,7 +9,8 @@ import { acknowledgements } from "./acknowledgements.ts";
 import { EXIT, ExitError } from "./exit-codes.ts";
 import { defaultStateFolder } from "./identity.ts";
 import { IMPORT_HELP, importFile } from "./import-workflow.ts";
-import { serviceFile, writeServiceFile } from "./install.ts";
+import { machineWith, serviceFile, writeServiceFile } from "./install.ts";
+import { keptVariables } from "./kept-variables.ts";
 import { readLocalFiles } from "./local-files.ts";
 import { checkFile, runFile } from "./local-run.ts";
 import { logger } from "./logger.ts";
@@ -140,11 +141,15 @@ command("install", "show the service file that starts the agent with the machine
       ...(options.npmRegistry === undefined ? [] : ["--npm-registry", options.npmRegistry]),
       ...(options.toolStore === undefined ? [] : ["--tool-store", String(options.toolStore)]),
     ];
-    const file = serviceFile({ state, user, runAs, work, grace, passed, service }, resolve(process.argv[1] ?? ""));
+    const { kept, left } = keptVariables(process.env);
+    const wanted = { state, user, runAs, work, grace, passed, service };
+    const file = serviceFile(wanted, resolve(process.argv[1] ?? ""), machineWith(kept));
     if (process.getuid?.() === 0 && user === null && runAs === null)
       logger.warn("the agent and its steps will run as root: use --user USER or --run-as USER to prevent that");
     if (options.write) writeServiceFile(file);
     else print([file.text]);
+    process.stderr.write(`Kept of this shell: ${Object.keys(kept).join(", ")}\n`);
+    if (left.length > 0) process.stderr.write(`Not kept: ${left.join(", ")}\n`);
     process.stderr.write(`${options.write ? "Written to" : "Put this into"} ${file.path}, then run:\n`);
     process.stderr.write(file.nextCommands.map((line) => `  ${line}\n`).join(""));
   });

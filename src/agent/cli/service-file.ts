@@ -7,8 +7,8 @@ export interface AgentService {
   command: string[];
   state: string;
   user: string | null;
-  /** PATH of the shell that ran `install`. */
-  path: string;
+  /** Variables of the shell that ran `install`. */
+  variables: Record<string, string>;
 }
 
 /** A file for the service manager. */

@@ -18,7 +18,7 @@ const section = (name: string, lines: Record<string, string | null>): string =>
  * The agent finishes its build after SIGTERM, so a stop may take an hour. Exit codes that need a person stop restarts.
  */
 export const systemdUnit = (
-  { name, agent, command, state, user, path }: AgentService,
+  { name, agent, command, state, user, variables }: AgentService,
   home: string | null,
 ): ServiceFile => {
   const service = name ?? (agent === null ? "millrace-agent" : `millrace-agent-${agent}`);
@@ -28,7 +28,9 @@ export const systemdUnit = (
     section("Unit", { Description: "Millrace build agent", Wants: online, After: online }),
     section("Service", {
       User: user,
-      Environment: quoted(`PATH=${path}`),
+      Environment: Object.entries(variables)
+        .map(([key, value]) => quoted(`${key}=${value}`))
+        .join(" "),
       ExecStart: command.map(argument).join(" "),
       Restart: "always",
       RestartSec: "5",

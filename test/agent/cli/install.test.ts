@@ -14,6 +14,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { saveIdentity } from "../../../src/agent/cli/identity.ts";
 import { type InstallOptions, serviceFile, writeServiceFile } from "../../../src/agent/cli/install.ts";
+import { keptVariables } from "../../../src/agent/cli/kept-variables.ts";
 import { rotateLog } from "../../../src/agent/cli/launchd.ts";
 import { runAgentCli } from "../support/agent-cli.ts";
 import { IDENTITY } from "../support/fake-service.ts";
@@ -21,7 +22,7 @@ import { testFolder } from "../support/folder.ts";
 import { parsePlist, parseUnit, wordsOf } from "../support/service-files.ts";
 
 const PATH = "/home/ci/.nvm/bin:/usr/bin:/with space/100%";
-const LINUX = { platform: "linux", isRoot: false, home: "/home/ci", path: PATH };
+const LINUX = { platform: "linux", isRoot: false, home: "/home/ci", variables: { PATH } };
 const SERVER = { ...LINUX, isRoot: true, home: "/root" };
 const MAC = { ...LINUX, platform: "darwin", home: "/Users/ci" };
 const PROGRAM = "/opt/agent.mjs";
@@ -112,7 +113,8 @@ describe("a systemd unit", () => {
     const state = stateFolder();
     const program = join(state, "identity.json");
     const { username } = userInfo();
-    expect(verified(serviceFile(options({ state }), program, LINUX).text, "--user")).toBe("");
+    const machine = { ...LINUX, variables: { PATH, ANDROID_HOME: '/opt/"android" 100% \\x $HOME' } };
+    expect(verified(serviceFile(options({ state }), program, machine).text, "--user")).toBe("");
     for (const change of [{ runAs: "builder" }, { user: username }])
       expect(verified(serviceFile(options({ state, ...change }), program, SERVER).text, "--system")).toBe("");
     expect(verified("[Service]\nExecStart=nowhere\nRestartt=always\n", "--system")).toMatch(/Restartt/);
@@ -127,7 +129,7 @@ describe("a LaunchAgent", () => {
     expect(parsePlist(text)).toEqual({
       Label: "dev.millrace.agent.mac-mini-2",
       ProgramArguments: start(state, "--work", "/data", "--grace", "30"),
-      EnvironmentVariables: { PATH, MILLRACE_LAUNCHD_LOG: log },
+      EnvironmentVariables: { PATH, LANG: "en_US.UTF-8", MILLRACE_LAUNCHD_LOG: log },
       ProcessType: "Interactive",
       RunAtLoad: true,
       KeepAlive: { SuccessfulExit: false },
@@ -198,6 +200,63 @@ describe("several agents on a machine", () => {
     saveIdentity(join(home, ".millrace"), { ...IDENTITY, url: "https://mill.example" });
     const { stderr, code } = await runAgentCli(["install"], { cwd: home, env: { HOME: home } }).ended;
     expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringMatching(/millrace-agent\.service/) });
+  });
+});
+
+describe("the variables of the shell", () => {
+  const kept = {
+    ANDROID_HOME: '/opt/"android" 100% \\x $HOME &<b>',
+    JAVA_HOME_17_X64: "/opt//openjdk@17",
+    LANG: "de_DE.UTF-8",
+    LC_TIME: "C",
+    https_proxy: "http://proxy.example:3128",
+    NODE_EXTRA_CA_CERTS: "/etc/our.pem",
+  };
+  const others = {
+    SSH_AUTH_SOCK: "/tmp/ssh-x/agent.1",
+    MILLRACE_TOKEN: "mrt_secret",
+    GITHUB_TOKEN: "secret",
+    HTTP_PROXY: "http://ci:secret@proxy.example:3128",
+    JAVA_HOME: "/opt/java\nExecStartPre=/bin/evil",
+    DEVELOPER_DIR: "",
+  };
+  const env = { PATH, ...kept, ...others };
+
+  it("that builds need are kept in the unit, each as it is, and no secret", () => {
+    const found = keptVariables(env);
+    const machine = { ...LINUX, variables: found.kept };
+    const { text } = serviceFile(options({ state: stateFolder() }), PROGRAM, machine);
+    const words = wordsOf(parseUnit(text).Service?.Environment);
+    expect(words.sort()).toEqual(
+      Object.entries({ PATH, ...kept })
+        .map(([name, value]) => `${name}=${value}`)
+        .sort(),
+    );
+    expect(text).not.toMatch(/secret|evil|ssh-x/);
+    expect(found.left).toEqual([
+      "HTTP_PROXY has a password",
+      "JAVA_HOME has control characters",
+      "SSH_AUTH_SOCK ends with this session",
+    ]);
+  });
+
+  it("are kept in the LaunchAgent, whose own language is UTF-8", () => {
+    const machine = { ...MAC, variables: keptVariables(env).kept };
+    const plist = parsePlist(serviceFile(options({ state: stateFolder() }), PROGRAM, machine).text);
+    expect(plist).toMatchObject({ EnvironmentVariables: { PATH, ...kept } });
+    expect(JSON.stringify(plist)).not.toMatch(/secret|evil|ssh-x/);
+    const spoken = { ...MAC, variables: { PATH, LC_ALL: "C" } };
+    const other = parsePlist(serviceFile(options({ state: stateFolder() }), PROGRAM, spoken).text);
+    expect(other).not.toHaveProperty("EnvironmentVariables.LANG");
+  });
+
+  it("are named by install, with those that are not kept", async () => {
+    const shell = { JAVA_HOME: "/opt/java", HTTP_PROXY: "http://ci:secret@proxy.example:3128" };
+    const { stdout, stderr } = await runAgentCli(["install", "--state", stateFolder()], { env: shell }).ended;
+    expect(stderr).toMatch(/^Kept of this shell: PATH, .*JAVA_HOME/m);
+    expect(stderr).toMatch(/^Not kept: HTTP_PROXY has a password/m);
+    expect(stdout).toContain("JAVA_HOME=/opt/java");
+    expect(stdout + stderr).not.toContain("secret");
   });
 });
 
