@@ -73,7 +73,7 @@ const Note = ({ build, details }: RowProps) => {
 const Took = ({ build: { startedAt, queuedAt, finishedAt }, now }: { build: Build; now: Date }) =>
   startedAt || finishedAt === null ? <Elapsed from={startedAt ?? queuedAt} to={finishedAt} now={now} /> : <>–</>;
 
-/** Names of a pipeline and its repository, of which the pipeline is never shortened. */
+/** Names of a pipeline and its repository, of which the repository is shortened first. */
 const Of = ({ build, details }: RowProps) => {
   const repository = details.repositories.get(build.repoId) ?? "removed repository";
   const pipeline = build.pipelineId && details.pipelines.get(build.pipelineId);

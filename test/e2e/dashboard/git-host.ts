@@ -32,20 +32,26 @@ export const deliver = async (
   return answer.json();
 };
 
-/** A connection with a delivery of hostile and long texts, and the build of a pull request that came of it. */
-export const deliverHostile = async ({ client }: Stage, title: string): Promise<{ connectionId: string }> => {
+/** A repository of a connection of its own, with a pipeline `ci` that waits for an agent that never comes. */
+export const connectWaiting = async ({ client }: Stage, fullName: string) => {
   const { id } = await client.call<{ id: string }>("POST", "/connection", {
     ...{ kind: "github", name: "GitHub", webUrl: `https://${crypto.randomUUID()}.example` },
   });
   const hostRepoId = Math.floor(Math.random() * 2 ** 40);
-  const fullName = "acme/hostile";
   const { id: repoId } = await client.call<{ id: string }>("POST", `/connection/${id}/repository`, {
     hostRepoId,
     fullName,
   });
-  await client.call("POST", "/pipeline", { repoId, name: "ci", requires: { labels: ["no-such-agent"] } });
-  const hook = await client.call<{ url: string; secret: string }>("GET", `/connection/${id}/hook`);
-  const facts = { id: hostRepoId, fullName };
+  await client.call("POST", "/pipeline", {
+    ...{ repoId, name: "ci", on: { push: true, pull: true }, requires: { labels: ["no-such-agent"] } },
+  });
+  const hook = await client.call<HostHook>("GET", `/connection/${id}/hook`);
+  return { connectionId: id, hook, facts: { id: hostRepoId, fullName } };
+};
+
+/** A connection with a delivery of hostile and long texts, and the build of a pull request that came of it. */
+export const deliverHostile = async (stage: Stage, title: string): Promise<{ connectionId: string }> => {
+  const { connectionId, hook, facts } = await connectWaiting(stage, "acme/hostile");
   await deliver(hook, "github", "push", pushOf(SHA("c"), { ...facts, message: title }));
   await deliver(
     hook,
@@ -57,7 +63,7 @@ export const deliverHostile = async ({ client }: Stage, title: string): Promise<
     hook,
     "github",
     "push",
-    pushOf(SHA("e"), { id: hostRepoId + 1, fullName: "acme/unknown", message: title }),
+    pushOf(SHA("e"), { id: facts.id + 1, fullName: "acme/unknown", message: title }),
   );
-  return { connectionId: id };
+  return { connectionId };
 };

@@ -3,7 +3,8 @@ import { expect, it } from "vitest";
 import { waitForEnd } from "../../../src/local/demo.ts";
 import type { Pipeline } from "../../../src/protocol/pipeline.ts";
 import type { Repository } from "../../../src/protocol/repository.ts";
-import { deliverHostile } from "./git-host.ts";
+import { pushOf, SHA } from "../../support/host-events.ts";
+import { connectWaiting, deliver, deliverHostile } from "./git-host.ts";
 import { repositoryWith, runBuild, type Stage } from "./stage.ts";
 
 const WIDTHS = [360, 768, 1024, 1440];
@@ -69,6 +70,37 @@ const fill = async (stage: Stage) => {
 const tooWide = async (page: Page): Promise<boolean> =>
   Number(await page.evaluate("document.documentElement.scrollWidth - innerWidth")) > 0;
 
+/** In the browser: the texts that a person sees whole of the newest build of a repository; null of one that is hidden, cut, out of its row or under another. */
+const PARTS = `(repository) => {
+  const row = document.querySelector('.short-name[title="' + repository + '"]').closest(".build-row");
+  // The number of a pipeline's ten thousandth build leaves the least room.
+  row.querySelector(".number").textContent = "#10000";
+  // A build that succeeded has no second line.
+  row.querySelector(".why").classList.toggle("is-silent", repository === "web");
+  const whole = (selector) => {
+    const part = row.querySelector(selector);
+    if (!part?.checkVisibility()) return null;
+    const own = part.getBoundingClientRect();
+    const isOut = [part.parentElement, row]
+      .map((box) => box.getBoundingClientRect())
+      .some(({ left, right }) => own.left < left - 1 || own.right > right + 1);
+    const isCut = [part, ...part.querySelectorAll("*")].some((one) => one.clientWidth < one.scrollWidth);
+    const isUnder = [...row.querySelectorAll(".took-cell, .when, .what")]
+      .map((other) => other.getBoundingClientRect())
+      .some(({ left, right, top, bottom }) => own.left < right && own.right > left && own.top < bottom - 2 && own.bottom > top + 2);
+    return isOut || isCut || isUnder ? null : part.textContent;
+  };
+  return { name: whole(".short-name"), pipeline: whole(".of .pipeline"), branch: whole(".branch"), author: whole(".author") };
+}`;
+
+/** In the browser: pixels that the beginning of a name has beside a longer pipeline. A character and an ellipsis take twenty. */
+const ROOM_OF_CUT = `(repository) => {
+  const name = document.querySelector('.short-name[title="' + repository + '"]');
+  name.closest(".of").querySelector(".pipeline").textContent = "/ a pipeline with a long name";
+  const { scrollWidth, clientWidth } = name.firstElementChild;
+  return scrollWidth > clientWidth ? clientWidth : null;
+}`;
+
 export const layout = (stage: Stage) => {
   it("keeps every page within its width, however long the names in it", async () => {
     const { page } = stage.browser;
@@ -104,6 +136,42 @@ export const layout = (stage: Stage) => {
     await page.getByLabel("Filter the steps").fill("");
     await page.locator("#step-0").waitFor();
     expect((await page.locator("#failure").boundingBox())?.y).toBeLessThan(rows?.y ?? 0);
+  });
+
+  it("shows repository, pipeline, branch and author of each build whole, on a desk and on a phone", async () => {
+    const { service, browser } = stage;
+    const { page } = browser;
+    const names = ["payments-api", "service-014", "web"];
+    for (const name of names) {
+      const { hook, facts } = await connectWaiting(stage, `acme/${name}`);
+      const message = "Round each line of the ledger once, as the bank does";
+      const pushes = ["1", "2", "3", "4", "5"].map((digit) => SHA(digit));
+      for (const [index, sha] of pushes.entries())
+        await deliver(
+          hook,
+          "github",
+          "push",
+          pushOf(sha, { ...facts, message, ref: "refs/heads/feature/vouchers", before: pushes[index - 1] }),
+        );
+    }
+    for (const [width, view] of [
+      [1440, ""],
+      [1440, "?view=all"],
+      [390, ""],
+      [390, "?view=all"],
+    ] as const) {
+      await page.setViewportSize({ width, height: 900 });
+      await page.goto(`${service.url}/app/builds${view}`);
+      for (const name of names) {
+        expect([width, view, await page.evaluate(`(${PARTS})("${name}")`)]).toEqual([
+          ...[width, view],
+          { name, pipeline: "/ ci", branch: "feature/vouchers", author: "Ann" },
+        ]);
+      }
+    }
+    await page.setViewportSize({ width: 1440, height: 900 });
+    expect(await page.evaluate(`(${ROOM_OF_CUT})("payments-api")`)).toBeGreaterThan(20);
+    await page.setViewportSize({ width: 1280, height: 720 });
   });
 
   it("shows the commands for a new agent whole, with their button beside them", async () => {
