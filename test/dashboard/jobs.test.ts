@@ -135,7 +135,11 @@ describe("the list of a build's jobs", () => {
     const second = jobRecord("test (2)", { startedAt: late, finishedAt: end });
     const whole = { from: Date.parse(early), to: Date.parse(end), state: "succeeded" };
     expect(spanOf([first, second])).toEqual([whole]);
-    expect(spanOf([first, { ...second, status: "failed" }])).toEqual([{ ...whole, state: "failed" }]);
+    const failed = { ...second, status: "failed" } as const;
+    const [red] = spanOf([failed]);
+    expect(red).toMatchObject({ from: Date.parse(late), state: "failed" });
+    expect(spanOf([first, failed])).toEqual([whole, red]);
+    expect(spanOf([{ ...first, status: "failed" }, failed])).toEqual([{ ...whole, state: "failed" }]);
     const running = { ...second, status: "running" as const, finishedAt: null };
     expect(spanOf([first, running, idleJob("test (3)")])).toEqual([{ ...whole, to: null, state: "running" }]);
     expect(spanOf([idleJob("test (3)"), { ...first, adoptedFrom: first.id }])).toEqual([]);

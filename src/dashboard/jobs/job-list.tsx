@@ -89,7 +89,7 @@ const JobRow = ({ job, of, all, names, times }: RowProps) => {
   const segments = segmentsOf(job, times.steps.get(job.id));
   const asked = askedOf(job);
   return (
-    <li id={`j-${job.id}`} class="fall-row job" data-row>
+    <li id={`j-${job.id}`} class="fall-row job" data-state={state} data-row>
       <StateIcon state={state} />
       <a href={`/app/jobs/${job.id}`} class="what">
         <span class="sr">{wordOf(state)} </span>

@@ -17,14 +17,20 @@ export const segmentsOf = (job: JobOfBuild, steps: Step[] = []): Segment[] => {
   return [{ from, to: time(job.finishedAt), state: job.status }];
 };
 
-/** From the first job that began to the last end: one stretch for all combinations of a matrix. */
+/**
+ * From the first job that began to the last end: one stretch for all combinations of a matrix. Those that failed are
+ * drawn over it, so that the time of the others is not red.
+ */
 export const spanOf = (jobs: readonly JobOfBuild[]): Segment[] => {
   const ran = jobs.flatMap((job) => segmentsOf(job));
   if (ran.length === 0) return [];
   const ends = ran.map(({ to }) => to ?? Number.POSITIVE_INFINITY);
   const [from, last] = [Math.min(...ran.map((one) => one.from)), Math.max(...ends)];
-  const [state = "running"] = statesOf(jobs.filter(({ startedAt }) => startedAt !== null));
-  return [{ from, to: Number.isFinite(last) ? last : null, state }];
+  const failed = ran.filter(({ state }) => state === "failed");
+  const others = jobs.filter((job) => job.startedAt !== null && job.status !== "failed");
+  const [state] = statesOf(others);
+  const to = Number.isFinite(last) ? last : null;
+  return state === undefined ? [{ from, to, state: "failed" }] : [{ from, to, state }, ...failed];
 };
 
 /** When somebody was asked whether the job may run, and answered. */

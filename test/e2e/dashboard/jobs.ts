@@ -30,6 +30,14 @@ const FILE = (flag: string) => `jobs:
       - { id: go, name: go, run: 'echo "place=harbour" >> "$MILLRACE_OUTPUT"; echo gone live' }
 `;
 
+/** Of these shards the last one fails, and the others have nothing to do. */
+const MATRIX = (shards: number[]) => `jobs:
+  shard:
+    matrix: { n: [${shards.join(", ")}] }
+    if: matrix.n == ${shards.at(-1)}
+    steps: [{ run: exit 3 }]
+`;
+
 /** A build of which one test fails until the flag is there, and which waits at a gate. */
 const startJobs = async (stage: Stage) => {
   const flag = join(stage.service.folder, `flag-${crypto.randomUUID()}`);
@@ -113,6 +121,29 @@ export const jobs = (stage: Stage) => {
     const id = page.url().match(/builds\/([0-9a-f-]+)/)?.[1] ?? "";
     expect(await waitForEnd(client, id)).toMatchObject({ status: "succeeded" });
     await page.locator(".facts").getByText("succeeded").first().waitFor();
+  });
+
+  it("has the combination that failed in sight, of a matrix that is longer than its box", async () => {
+    const { service, client, browser } = stage;
+    const { page } = browser;
+    const shards = Array.from({ length: 20 }, (_, index) => index + 1);
+    const repository = await repositoryWith(stage, MATRIX(shards));
+    const build = await waitForEnd(client, (await runBuild(stage, repository.id)).id);
+    expect(build.jobs?.map(({ status }) => status)).toEqual([...Array(19).fill("skipped"), "failed"]);
+    for (const width of [1440, 390]) {
+      await page.setViewportSize({ width, height: 900 });
+      await page.goto(`${service.url}/app/builds/${build.id}`);
+      const box = page.locator(".fall-rows");
+      expect(await box.evaluate((rows) => rows.scrollHeight - rows.clientHeight)).toBeGreaterThan(300);
+      const failed = page.locator(".fall-row.job", { hasText: "shard (20)" });
+      await expect
+        .poll(async () => {
+          const [outer, inner] = await Promise.all([box.boundingBox(), failed.boundingBox()]);
+          return outer && inner && inner.y >= outer.y && inner.y + inner.height <= outer.y + outer.height + 1;
+        })
+        .toBe(true);
+    }
+    await page.setViewportSize({ width: 1280, height: 720 });
   });
 
   it("obeys at a gate without a script", async () => {
