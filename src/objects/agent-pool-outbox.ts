@@ -30,8 +30,11 @@ import { failedLineOfJobs, wholeJobs } from "./agent-pool-whole-jobs.ts";
 const BATCH_SIZE = 100;
 /** Rejections by D1 after which a row becomes a dead letter. */
 const MAX_REJECTIONS = 5;
-/** Errors of D1 that mean a row itself is wrong, and not that D1 has a problem. */
-const INVALID_ROW = /constraint|too big|too large|too long|mismatch/i;
+/**
+ * SQLite's codes for a row that is wrong. Nothing else means that: D1's own troubles have words such as "too long" too
+ * ("D1 DB is overloaded. Requests queued for too long.").
+ */
+const INVALID_ROW = /\bSQLITE_(?:CONSTRAINT|TOOBIG|MISMATCH)/;
 
 /** One build or entry on its way to D1. */
 interface PendingWrite {
@@ -41,6 +44,12 @@ interface PendingWrite {
   raises: boolean;
   markDelivered(result: FlushResult): void;
   deadLetter: DeadLetterBody;
+}
+
+/** A row that D1 took for wrong, and its words. */
+interface Rejection {
+  write: PendingWrite;
+  reason: string;
 }
 
 /** Tells D1 of builds and of the audit, after the archive has the records of builds that ended. May be repeated. */
@@ -75,7 +84,10 @@ export class Outbox {
     const found = this.#storage.builds.of(this.#nextBuilds(state));
     const recorded = await Promise.all(found.map((record) => this.#record(orgId, record, result)));
     const told = found.filter(({ build }, index) => RULES.mayTell(build, recorded[index]!));
-    await this.#send(pool, [...told.map((record) => this.#buildWrite(orgId, record)), ...audits], result);
+    const writes = [...told.map((record) => this.#buildWrite(orgId, record)), ...audits];
+    const rejected: Rejection[] = [];
+    await this.#send(pool, writes, result, rejected);
+    this.#count(rejected, writes.length, result);
     return result;
   }
 
@@ -175,7 +187,7 @@ export class Outbox {
   }
 
   /** Sends a batch. Halves it only where its error says that a row is wrong: any other trouble is the whole batch's. */
-  async #send(pool: Told, writes: PendingWrite[], result: FlushResult): Promise<void> {
+  async #send(pool: Told, writes: PendingWrite[], result: FlushResult, rejected: Rejection[]): Promise<void> {
     const { orgId, revoked, isDue } = pool;
     const raises = isDue || writes.some((write) => write.raises);
     if (writes.length === 0 && !raises) return;
@@ -189,17 +201,27 @@ export class Outbox {
     } catch (error) {
       const reason = error instanceof Error ? error.message : "unknown";
       const middle = writes.length >> 1;
-      if (!INVALID_ROW.test(reason)) {
+      if (writes.length === 0 || !INVALID_ROW.test(reason)) {
         console.error("pool: D1 could not be told; the next attempt will try again", reason);
         result.failed = true;
       } else if (middle > 0) {
-        await this.#send(pool, writes.slice(0, middle), result);
-        await this.#send(pool, writes.slice(middle), result);
-      } else this.#countRejection(writes[0]!, reason, result);
+        await this.#send(pool, writes.slice(0, middle), result, rejected);
+        await this.#send(pool, writes.slice(middle), result, rejected);
+      } else rejected.push({ write: writes[0]!, reason });
       return;
     }
     if (raises) result.sequence ??= { found, written: pool.sequence };
     for (const write of writes) write.markDelivered(result);
+  }
+
+  /** Where D1 rejects every row of several, what they have in common is wrong: no row becomes a dead letter for that. */
+  #count(rejected: Rejection[], sent: number, result: FlushResult): void {
+    if (sent === 1 || rejected.length < sent) {
+      for (const { write, reason } of rejected) this.#countRejection(write, reason, result);
+    } else if (rejected.length > 0) {
+      console.error("pool: D1 rejected every row; the next attempt will try again", rejected[0]!.reason);
+      result.failed = true;
+    }
   }
 
   #countRejection(write: PendingWrite, reason: string, result: FlushResult): void {

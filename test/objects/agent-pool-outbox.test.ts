@@ -128,6 +128,55 @@ describe("D1", () => {
     expect(await read()).toEqual(newer);
   });
 
+  const UNHARMED = { deadLetters: 0, afterwards: "queued" };
+
+  /** What a database of this trouble leaves of a pool with two rows to tell, after more attempts than a row has. */
+  const troubledBy = async (name: string, reason: string) => {
+    const pool = poolOf(name);
+    const build = newBuild(name);
+    let batches = 0;
+    const call = () => {
+      batches += 1;
+      return Promise.reject(new Error(reason));
+    };
+    const deadLetters = await withDatabase(pool, call, async (broken) => {
+      await broken.enqueue(build);
+      batches = 0;
+      for (let attempt = 0; attempt < 6; attempt++) await broken.flush();
+      return (await broken.metrics()).outbox.deadLetters;
+    });
+    await evictDurableObject(pool);
+    await pool.flush();
+    return { batches, deadLetters, afterwards: await statusInD1(build.id) };
+  };
+
+  // The errors of https://developers.cloudflare.com/d1/observability/debug-d1/ that no row is to blame for.
+  it.each([
+    "D1 DB is overloaded. Requests queued for too long.",
+    "D1 DB is overloaded. Too many requests queued.",
+    "D1 DB reset because its code was updated.",
+    "D1 DB storage operation exceeded timeout which caused object to be reset.",
+    "D1 DB exceeded its CPU time limit and was reset.",
+    "D1 DB's isolate exceeded its memory limit and was reset.",
+    "Internal error while starting up D1 DB storage caused object to be reset.",
+    "Internal error in D1 DB storage caused object to be reset.",
+    "Cannot resolve D1 DB due to transient issue on remote node.",
+    "Can't read from request stream because client disconnected.",
+    "Network connection lost.",
+    "Exceeded maximum DB size.",
+    "Your account has exceeded D1's maximum account storage limit, please contact Cloudflare to raise your limit.",
+    "Currently processing a long-running import.",
+    "Currently processing a long-running export.",
+    "Durable Object is overloaded. Requests queued for too long.",
+  ])("costs one batch an attempt, and no row, while it says: %s", async (reason) => {
+    expect(await troubledBy("troubled", `D1_ERROR: ${reason}`)).toEqual({ ...UNHARMED, batches: 6 });
+  });
+
+  it("makes no dead letter where it rejects every row of several: what they have in common is wrong", async () => {
+    const reason = "D1_ERROR: CHECK constraint failed: told > 0: SQLITE_CONSTRAINT";
+    expect(await troubledBy("rejected", reason)).toEqual({ ...UNHARMED, batches: 18 });
+  });
+
   it("may reject a row: it becomes a dead letter, and the rows behind it are delivered", async () => {
     const pool = poolOf("poison");
     const trigger =
