@@ -1,0 +1,207 @@
+// biome-ignore lint/suspicious/noExplicitAny: what a file exports is known when it is loaded.
+type Exports = any;
+
+/** A file of `src` that reads what a step, a file or a host wrote, with the worst that is known for it. */
+export interface Reader {
+  file: string;
+  /** What reads, by name, and the only files that may import it. */
+  readBy: Record<string, readonly string[]>;
+  /** By its words: makes of the file's exports what reads an input of `size`. */
+  worst: Record<string, (exports: Exports, size: number) => void>;
+}
+
+const times = (size: number, text: (index: number) => string): string =>
+  Array.from({ length: size }, (_, index) => text(index)).join("");
+const NO_LIMIT = { left: Number.POSITIVE_INFINITY };
+const FILE = { size: 0, mode: "644", sha256: "0".repeat(64), crc32: "0".repeat(8) };
+const LISTENER = { begin() {}, content() {}, end() {} };
+
+const tarOf = (header: (member: object) => Buffer, size: number, path: string): Buffer =>
+  Buffer.concat([
+    ...Array.from({ length: size }, () => header({ kind: "file", path, mode: 0o644, size: 0, mtime: 0, link: "" })),
+    Buffer.alloc(1024),
+  ]);
+
+/** What parses in a package, and the only files that may import it: all of it where no names are. */
+export const PARSERS: Record<string, { names: readonly string[] | null; files: readonly string[] }> = {
+  saxes: { names: null, files: ["src/domain/reports/parse-junit.ts"] },
+  "markdown-it": { names: null, files: ["src/dashboard/client/markdown.ts"] },
+  anser: { names: null, files: ["src/dashboard/client/log/paint.ts"] },
+  // The second reads what mise wrote, before any code of a tool has run.
+  "smol-toml": { names: null, files: ["src/agent/tools/version-files.ts", "src/agent/tools/lock-file.ts"] },
+  yaml: {
+    names: ["parse", "parseDocument", "parseAllDocuments", "Parser", "Lexer", "Composer"],
+    files: ["src/domain/plan/yaml-document.ts"],
+  },
+  // The importer is a program of its own, on the machine of who calls it.
+  "@actions/expressions": {
+    names: ["Lexer", "Parser"],
+    files: ["src/domain/expression/parse.ts", "src/importer/expression-tree.ts"],
+  },
+  "@actions/workflow-parser": {
+    names: ["parseWorkflow", "convertWorkflowTemplate"],
+    files: ["src/importer/read-workflow.ts"],
+  },
+};
+
+/** All that reads texts of others for long. Each reads n and 2n of the worst in `test/domain/readers.test.ts`. */
+export const READERS: readonly Reader[] = [
+  {
+    file: "src/domain/plan/command-file.ts",
+    readBy: {
+      readCommandFile: ["src/agent/steps/command-files.ts"],
+      readEnvFile: ["src/agent/steps/command-files.ts"],
+      readArtifactFile: ["src/agent/steps/command-files.ts"],
+    },
+    worst: {
+      "values of a line": ({ readCommandFile }, n) => readCommandFile("a=b\n".repeat(n)),
+      "values of several lines": ({ readCommandFile }, n) => readCommandFile("a<<E\nx\nE\n".repeat(n)),
+      "lines that are none": ({ readCommandFile }, n) => readCommandFile("a<b\n".repeat(n)),
+      "an end that is missing": ({ readCommandFile }, n) => readCommandFile(`${"a=b\n".repeat(n)}a<<E\n`),
+      variables: ({ readEnvFile }, n) => readEnvFile("a-b=c\n".repeat(n)),
+      "artifacts' paths": ({ readArtifactFile }, n) => readArtifactFile("a=b\n".repeat(n)),
+      "artifacts' names": ({ readArtifactFile }, n) => readArtifactFile(times(n, (index) => `a${index}=b\n`)),
+    },
+  },
+  {
+    file: "src/domain/plan/path-file.ts",
+    readBy: { readPathFile: ["src/agent/steps/command-files.ts"] },
+    worst: { folders: ({ readPathFile }, n) => readPathFile("/a\nb\n".repeat(n)) },
+  },
+  {
+    file: "src/domain/plan/mask-file.ts",
+    readBy: {
+      readMaskFile: ["src/agent/steps/mask-file.ts"],
+      MaskFileReader: ["src/agent/steps/mask-file.ts"],
+    },
+    worst: {
+      "ends that never come": ({ readMaskFile }, n) => readMaskFile("<<x\n".repeat(n)),
+      "other ends that never come": ({ readMaskFile }, n) => readMaskFile(times(n, (index) => `<<${index}\n`)),
+      "values within values": ({ readMaskFile }, n) =>
+        readMaskFile(times(n, (index) => `<<${index}\n`) + times(n, (index) => `${n - 1 - index}\n`)),
+      "a file that grows": ({ MaskFileReader }, n) => {
+        const reader = new MaskFileReader({ left: 10 * n });
+        for (let index = 0; index < n; index++) reader.push(`<<${index}\n`);
+        for (let index = n - 1; index >= 0; index--) reader.push(`${index}\n`);
+        for (let index = 0; index < n; index++) reader.push("x");
+      },
+    },
+  },
+  {
+    file: "src/agent/steps/mask-commands.ts",
+    readBy: { MaskCommandParser: ["src/agent/steps/step-log-writer.ts"] },
+    worst: {
+      commands: ({ MaskCommandParser }, n) => new MaskCommandParser().push(Buffer.from("::add-mask::x\n".repeat(n))),
+      "a line of nothing else": ({ MaskCommandParser }, n) =>
+        new MaskCommandParser().push(Buffer.from("::add-mask::".repeat(n))),
+    },
+  },
+  {
+    file: "src/domain/reports/parse-junit.ts",
+    readBy: { parseJUnit: [], JUnitReader: ["src/agent/reports/read-reports.ts"] },
+    worst: {
+      "pieces of a failure's text": ({ parseJUnit }, n) =>
+        parseJUnit(
+          `<testsuite><testcase><failure>${"<![CDATA[xxxxxxxx]]>".repeat(n)}</failure></testcase></testsuite>`,
+        ),
+      "references in it": ({ parseJUnit }, n) =>
+        parseJUnit(`<testsuite><testcase><failure>${"&lt;&".repeat(n)}</failure></testcase></testsuite>`),
+      "tests in many suites": ({ parseJUnit }, n) => {
+        const suites = `<testsuite name="${"s".repeat(20)}">`.repeat(40);
+        parseJUnit(`${suites}${"<testcase/>".repeat(n)}${"</testsuite>".repeat(40)}`);
+      },
+      "a report in pieces": ({ JUnitReader }, n) => {
+        const reader = new JUnitReader(10);
+        reader.push("<testsuite><!--");
+        for (let index = 0; index < n; index++) reader.push("-&<");
+      },
+    },
+  },
+  {
+    file: "src/domain/artifact/file-list.ts",
+    readBy: { listProblem: ["src/services/artifact-uploads.ts"] },
+    worst: {
+      "files in deep folders": ({ listProblem }, n) => {
+        const list = Array.from({ length: n }, (_, index) => ({ ...FILE, path: `${index}${"/a".repeat(200)}` }));
+        if (listProblem(list, { bytes: 0, files: n }) !== null) throw new Error("this list is right");
+      },
+    },
+  },
+  {
+    file: "src/agent/files/tar-reader.ts",
+    readBy: { TarReader: ["src/agent/files/receive-files.ts"] },
+    worst: {
+      headers: ({ TarReader, tarHeader }, n) =>
+        new TarReader(LISTENER).push(tarOf(tarHeader, n, `${"a/".repeat(90)}a`)),
+      "a name of slashes": ({ TarReader, tarHeader }, n) =>
+        new TarReader(LISTENER).push(tarOf(tarHeader, 1, `a${"/".repeat(n)}b`)),
+    },
+  },
+  {
+    file: "src/domain/githost/patterns.ts",
+    readBy: {
+      matcherOf: ["src/agent/cache/cache-key.ts", "src/domain/artifact/chosen-paths.ts"],
+      isTouched: [
+        ...["src/agent/errand.ts", "src/domain/group-protection.ts"],
+        ...["src/domain/expression/changed.ts", "src/domain/githost/wants.ts"],
+      ],
+    },
+    worst: {
+      "a long name": ({ matcherOf }, n) => matcherOf(["**a*".repeat(60)], NO_LIMIT)("a".repeat(n)),
+      "many names": ({ isTouched }, n) =>
+        isTouched([`${"*a".repeat(20)}*b`], Array(n).fill(`${"a".repeat(30)}bc`), NO_LIMIT),
+    },
+  },
+  {
+    file: "src/agent/tools/version-files.ts",
+    readBy: { toolsInFiles: ["src/agent/tools/tools-of-job.ts"] },
+    worst: {
+      "tools of mise": ({ toolsInFiles }, n) =>
+        toolsInFiles(new Map([["mise.toml", `[tools]\n${times(n, (index) => `"npm:a${index}"="1"\n`)}`]])),
+      comments: ({ toolsInFiles }, n) => toolsInFiles(new Map([[".nvmrc", `${"#".repeat(n)}\r`]])),
+    },
+  },
+  {
+    file: "src/domain/plan/yaml-document.ts",
+    readBy: {
+      parseYaml: [
+        ...["src/domain/plan/open-included.ts", "src/domain/plan/read-file.ts", "src/importer/read-workflow.ts"],
+      ],
+    },
+    worst: {
+      "many lines": ({ parseFile }, n) => parseFile(`steps:\n  - run: a\nenv:\n${times(n, (i) => `  A${i}: b\n`)}`),
+    },
+  },
+  {
+    file: "src/domain/expression/parse.ts",
+    readBy: { parseExpression: ["src/domain/jobs/condition.ts", "src/domain/plan/template-parser.ts"] },
+    worst: { "many words": ({ parseExpression }, n) => parseExpression(`true${" || true".repeat(n / 20)}`) },
+  },
+  {
+    file: "src/domain/failure/error-lines.ts",
+    readBy: { failedLineOf: ["src/objects/build-log.ts"], excerptOf: ["src/services/failure.ts"] },
+    worst: {
+      "a line of carriage returns": ({ failedLineOf }, n) => failedLineOf(`${"\r".repeat(n)}x`),
+      "many lines": ({ failedLineOf }, n) => failedLineOf("error: expected\n".repeat(n)),
+    },
+  },
+  {
+    file: "src/dashboard/client/markdown.ts",
+    readBy: { toHtml: ["src/dashboard/client/summary.ts"] },
+    worst: {
+      brackets: ({ toHtml }, n) => toHtml("[".repeat(n)),
+      emphasis: ({ toHtml }, n) => toHtml("*a **b ".repeat(n)),
+      "lists within lists": ({ toHtml }, n) => toHtml("- ".repeat(n)),
+      backticks: ({ toHtml }, n) => toHtml(times(Math.sqrt(2 * n), (index) => `${"`".repeat(index + 1)} `)),
+    },
+  },
+  {
+    file: "src/dashboard/client/log/paint.ts",
+    readBy: { paintLine: ["src/dashboard/client/log/line-rows.ts"] },
+    worst: {
+      colours: ({ paintLine }, n) => paintLine("\x1b[31mx\x1b[0m".repeat(n), ""),
+      addresses: ({ paintLine }, n) => paintLine("https://a.example/) ".repeat(n / 4), ""),
+      "punctuation of an address": ({ paintLine }, n) => paintLine(`https://a${".".repeat(n)}x`, ""),
+    },
+  },
+];
