@@ -7,6 +7,7 @@ import {
   type CancelReason,
   LeftToNext,
   RequirementsNotMet,
+  ToldFailure,
   TryElsewhere,
   toBuildFailure,
 } from "./failure.ts";
@@ -38,7 +39,7 @@ export const resultOfError = (error: unknown, job: JobAnswer, log: BuildLog): Re
     return { kind: "finish", body: { status: "canceled", exitCode: null, reason: "canceled" } };
   }
   const failure = error instanceof Cancel ? timeoutFailure(error.limit ?? job.timeoutSeconds) : toBuildFailure(error);
-  log.say(failure.message);
+  if (!(failure instanceof ToldFailure)) log.say(failure.message);
   const { reason, message } = failure;
   const finish: Finish = { status: "failed", exitCode: null, reason, message };
   if (!(failure instanceof TryElsewhere)) return { kind: "finish", body: finish };

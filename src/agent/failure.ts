@@ -17,6 +17,9 @@ export class BuildFailure extends Error {
 /** A failure that another agent may not have. */
 export class TryElsewhere extends BuildFailure {}
 
+/** A failure of which the log tells where it happened. */
+export class ToldFailure extends BuildFailure {}
+
 /** What has to begin anew, for a reason that lies with neither the build nor this machine. */
 export class LeftToNext extends Error {}
 

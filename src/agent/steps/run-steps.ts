@@ -12,7 +12,7 @@ import type { Plan } from "../../domain/plan/plan.ts";
 import { prepareStep, type StepToRun } from "../../domain/plan/prepare-step.ts";
 import type { Step } from "../../protocol/build.ts";
 import type { ArtifactKeeper } from "../artifacts/keep-artifacts.ts";
-import { BuildFailure, Cancel } from "../failure.ts";
+import { BuildFailure, Cancel, ToldFailure } from "../failure.ts";
 import { CommandFiles } from "./command-files.ts";
 import { runStep, type StepContext, type StepVerdict } from "./run-step.ts";
 import { runTries } from "./run-tries.ts";
@@ -131,7 +131,7 @@ class StepsRun {
     const { log, file } = this.#options;
     const shown = this.#report.displayName(name);
     const logOffset = log.begin(shown);
-    const failure = new BuildFailure("pipeline-invalid", formatMistake(file, mistake));
+    const failure = new ToldFailure("pipeline-invalid", formatMistake(file, mistake));
     log.say(failure.message);
     this.#report.update(index, { name: shown, status: "failed", logOffset });
     this.jobState = afterStep(this.jobState, { continueOnError: false }, { ...NOT_RUN, outcome: "failure" });
@@ -196,7 +196,7 @@ class StepsRun {
       await this.#options.artifacts.keep({ ...one, as: "files", keepDays: null, ifNone: "fail" }).catch((error) => {
         if (!(error instanceof BuildFailure)) throw error;
         this.#options.log.say(error.message);
-        this.#notKept ??= error;
+        this.#notKept ??= new ToldFailure(error.reason, error.message);
       });
   }
 
