@@ -30,11 +30,20 @@ const CANCELS: Record<Cancel["reason"], string> = {
 export const describeStop = (reason: unknown): string =>
   `was stopped: ${reason instanceof Cancel ? CANCELS[reason.reason] : "the time for cleanup steps is over"}`;
 
-/** Why a step could not be started, worded to follow "The step". */
-export const describeStartFailure = (error: unknown, user: StepUser | null): string => {
+/** The largest variables, with the bytes of their values. */
+const largestOf = (env: Record<string, string>): string =>
+  Object.entries(env)
+    .map(([name, value]) => ({ name, bytes: Buffer.byteLength(value) }))
+    .sort((one, other) => other.bytes - one.bytes)
+    .slice(0, 3)
+    .map(({ name, bytes }, index) => `${name} ${index === 0 ? `has ${bytes} bytes` : bytes}`)
+    .join(", ");
+
+/** Why a step could not be started with these variables, worded to follow "The step". */
+export const describeStartFailure = (error: unknown, user: StepUser | null, env: Record<string, string>): string => {
   const { code, path, message } = error as NodeJS.ErrnoException;
   const reason = (): string => {
-    if (code === "E2BIG") return "its environment is larger than this machine allows";
+    if (code === "E2BIG") return `its environment is larger than this machine allows (${largestOf(env)})`;
     if (code === "EACCES") return `${user?.name ?? "the agent's user"} may not run ${path ?? "its shell"}`;
     return code === undefined ? message : toBuildFailure(error).message;
   };

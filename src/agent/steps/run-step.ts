@@ -63,12 +63,13 @@ export const runStep = async (options: RunStepOptions): Promise<StepVerdict> => 
     terminated = tree.terminate(options.grace);
   };
   stop.addEventListener("abort", onStop, { once: true });
+  const env = environmentOf(options);
   try {
-    const { code, why } = await startProcess(options, script, stop).then(
+    const { code, why } = await startProcess(options, script, env, stop).then(
       (end) => ({ code: end.code, why: end.code === 0 ? null : describeExit(end) }),
       (error: unknown) => ({
         code: error === stop.reason ? null : NOT_STARTED,
-        why: describeStartFailure(error, options.user),
+        why: describeStartFailure(error, options.user, env),
       }),
     );
     await terminated;
@@ -88,15 +89,24 @@ const writeScript = ({ step, name, folder, user }: RunStepOptions): string => {
   return path;
 };
 
-const startProcess = async (options: RunStepOptions, script: string, stop: AbortSignal): Promise<ProcessEnd> => {
-  const { step, folder, user, tree, fixed, commandFiles, tools = NO_TOOLS } = options;
+const environmentOf = (options: RunStepOptions): Record<string, string> => {
+  const { step, folder, user, fixed, commandFiles, tools = NO_TOOLS } = options;
+  const env = { ...withTools(inheritedEnvironment(user, folder), tools), ...step.env, ...fixed, ...commandFiles.env };
+  return step.path.length > 0 ? { ...env, PATH: pathWith(step.path, env.PATH) } : env;
+};
+
+const startProcess = async (
+  options: RunStepOptions,
+  script: string,
+  env: Record<string, string>,
+  stop: AbortSignal,
+): Promise<ProcessEnd> => {
+  const { step, folder, user, tree, tools = NO_TOOLS } = options;
   const [name, ...args] = SHELL_COMMANDS[step.shell].argv(script);
   const program = await findProgram(name, user, tools.paths);
   // No await from here to the start of the process: an abort between the two would find nothing to end.
   stop.throwIfAborted();
   const workingDirectory = step.workingDirectory ?? ".";
-  const env = { ...withTools(inheritedEnvironment(user, folder), tools), ...step.env, ...fixed, ...commandFiles.env };
-  if (step.path.length > 0) env.PATH = pathWith(step.path, env.PATH);
   return runProcess(
     {
       argv: [program, ...args],

@@ -2,10 +2,11 @@ import { ArtifactName } from "../../protocol/artifact.ts";
 import { LIMITS, withCommas } from "../../protocol/limits.ts";
 import { artifactPathProblem } from "../artifact/chosen-paths.ts";
 import { firstPatternProblem } from "../githost/patterns.ts";
+import { ENV_VALUE_LIMIT } from "./step-environment.ts";
 
-/** The parsed content of a step's command file. Problems have lines from 1 and never quote the file. */
+/** The parsed content of a step's command file. Lines are from 1. Problems never quote a value. */
 export interface CommandFile {
-  entries: { name: string; value: string }[];
+  entries: { name: string; value: string; line: number }[];
   problems: { line: number; message: string }[];
 }
 
@@ -43,20 +44,30 @@ export const readCommandFile = (content: string): CommandFile => {
     else if (!NAME.test(name))
       result.problems.push({ line: begin + 1, message: "the name must be letters, digits, _ and -" });
     else if (value.includes("\0")) result.problems.push({ line: begin + 1, message: "the value has a NUL character" });
-    else result.entries.push({ name, value });
+    else result.entries.push({ name, value, line: begin + 1 });
   }
   return result;
 };
 
+const TOO_LARGE = `is larger than the ${ENV_VALUE_LIMIT} bytes that a variable may have`;
+
+/** Why no later step could have it; null when it can. A value that is too large would keep each of them from starting. */
+const variableProblem = ({ name, value }: CommandFile["entries"][number]): string | null => {
+  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) || /^MILLRACE_/i.test(name))
+    return "a name must be letters, digits and _, and not begin with MILLRACE_";
+  return new TextEncoder().encode(value).byteLength > ENV_VALUE_LIMIT ? `${name} ${TOO_LARGE}` : null;
+};
+
 /** Parses the file of MILLRACE_ENV. Each name must be a variable's and not begin with MILLRACE_. */
 export const readEnvFile = (content: string): CommandFile => {
-  const file = readCommandFile(content);
-  const allowed = ({ name }: { name: string }) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !/^MILLRACE_/i.test(name);
-  const refused = file.entries.filter((entry) => !allowed(entry));
-  const message = "a name must be letters, digits and _, and not begin with MILLRACE_";
+  const { entries, problems } = readCommandFile(content);
+  const judged = entries.map((entry) => ({ entry, message: variableProblem(entry) }));
   return {
-    entries: file.entries.filter(allowed),
-    problems: [...file.problems, ...refused.map(() => ({ line: 0, message }))],
+    entries: judged.flatMap(({ entry, message }) => (message === null ? [entry] : [])),
+    problems: [
+      ...problems,
+      ...judged.flatMap(({ entry: { line }, message }) => (message === null ? [] : [{ line, message }])),
+    ],
   };
 };
 

@@ -10,7 +10,7 @@ import { LocatedMistake } from "./located-mistake.ts";
 import type { EnvEntry, InputScope, LocatedExpression, Plan, Template } from "./plan.ts";
 
 /** Most bytes in the value of one variable: Linux passes no longer one to a program (MAX_ARG_STRLEN). */
-const ENV_VALUE_LIMIT = 128 * 1024 - 512;
+export const ENV_VALUE_LIMIT = 128 * 1024 - 512;
 
 /** A value made from a secret is masked from this many characters on: shorter ones would hide half of the log. */
 const MIN_MASK_LENGTH = 4;

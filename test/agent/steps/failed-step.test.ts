@@ -53,6 +53,16 @@ describe("the log of a step that did not succeed", () => {
     expect(stdout).toMatch(/good\n$/);
   });
 
+  it("names the largest variables where all of them are too many", async () => {
+    const write = (first: number): string => `  - run: |
+      for n in $(seq ${first} ${first + 9}); do echo "V$n=$(head -c 10\${n}00 /dev/zero | tr '\\0' x)"; done > "$MILLRACE_ENV"
+`;
+    const { stdout } = await run(`${write(10)}${write(20)}${write(30)}  - run: echo never\n`);
+    expect(stdout).toContain(
+      "could not be started: its environment is larger than this machine allows (V39 has 103900 bytes, V38 103800, V37 103700)\n",
+    );
+  });
+
   it.runIf(process.platform === "linux")("names an output that a program has made non-blocking", async () => {
     const node = `require("fs").writeFileSync("ready", ""); process.stdout.write("x"); setTimeout(() => {}, 100000)`;
     const { stdout, code } = await run(`  - run: |

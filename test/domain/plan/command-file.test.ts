@@ -57,6 +57,17 @@ describe("a command file", () => {
     expect(problems).toHaveLength(3);
   });
 
+  it("of MILLRACE_ENV has no value that is too large for a program's environment", () => {
+    const most = "x".repeat(130_560);
+    expect(readEnvFile(`A=${most}\n`).problems).toEqual([]);
+    const { entries, problems } = readEnvFile(`FEW=1\nCHANGED<<END\n${most}漢\nEND\n`);
+    expect(entries.map((entry) => entry.name)).toEqual(["FEW"]);
+    expect(problems).toEqual([
+      { line: 2, message: "CHANGED is larger than the 130560 bytes that a variable may have" },
+    ]);
+    expect(readCommandFile(`CHANGED=${most}x\n`).problems).toEqual([]);
+  });
+
   it("of MILLRACE_ARTIFACT has a name and a path a line, as many of one artifact as it may have files", () => {
     expect(readArtifactFile("a=x\nb=y=z\n\na=!w\n").artifacts).toEqual([
       { name: "a", paths: ["x", "!w"] },
