@@ -1,6 +1,8 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { loadAppStates } from "../../src/crypto/app-state.ts";
+import { APP_PERMISSION_WORDS } from "../../src/dashboard/app-permissions.ts";
+import { APP_PERMISSIONS } from "../../src/domain/githost/app-rights.ts";
 import { call, created, newOrganization, newToken } from "../support/api.ts";
 import { newAppKeys } from "../support/app-keys.ts";
 import { HOST_TOKEN, newHost } from "../support/host-at.ts";
@@ -52,6 +54,13 @@ describe("making a GitHub App", () => {
 
   it("leaves other pages without that, and makes an App of a person's own account too", async () => {
     const { begin, person, id } = await furnished();
+    const offered = (await person.open(`/connections/${id}/app`)).text;
+    expect(Object.keys(APP_PERMISSION_WORDS).sort()).toEqual(Object.keys(APP_PERMISSIONS).sort());
+    for (const [permission, level] of Object.entries(APP_PERMISSIONS)) {
+      const [shown] = APP_PERMISSION_WORDS[permission] ?? [""];
+      expect(shown).toMatch(level === "write" ? /: read and write$/ : /: read-only$/);
+      expect(offered).toContain(`<strong>${shown}</strong>`);
+    }
     expect((await begin("")).url.pathname).toBe("/settings/apps/new");
     const page = await person.open(`/connections/${id}/app`);
     expect(page.headers.get("Content-Security-Policy")).toContain("form-action 'self';");

@@ -2,6 +2,7 @@ import type { Connection } from "../../../protocol/connection.ts";
 import { installConnection } from "../../../services/app-installation.ts";
 import { beginApp, takeApp } from "../../../services/app-manifest.ts";
 import { getConnection, updateConnection } from "../../../services/connections.ts";
+import { APP_PERMISSION_WORDS } from "../../app-permissions.ts";
 import { SecretField, TextField } from "../../components/fields.tsx";
 import { ProblemNotice } from "../../components/problem-notice.tsx";
 import { readRequiredText, readText } from "../../form-fields.ts";
@@ -19,9 +20,16 @@ const MakeApp = ({ request, connection }: PartProps) => (
   <section>
     <h2>Make one</h2>
     <p>
-      GitHub shows the name of the App and asks once. It is private, and may read code, tell the states of commits and
-      nothing else. Its key comes back to Millrace and is stored sealed.
+      GitHub shows the name of the App and asks once. The App is private. Its key comes back to Millrace and is stored
+      sealed. In the repositories that you choose it asks for:
     </p>
+    <ul>
+      {Object.values(APP_PERMISSION_WORDS).map(([name, reason]) => (
+        <li>
+          <strong>{name}</strong> {reason}
+        </li>
+      ))}
+    </ul>
     <form method="post" class="stack" action={`/app/connections/${connection.id}/app`}>
       <TextField
         request={request}
