@@ -53,6 +53,12 @@ const writeDocsFiles = (): void => {
   for (const path of sources) writeIfChanged(join(SERVED, "docs/static", basename(path)), readFileSync(path));
 };
 
+/** The guides that pages link, as they stand in the repository: to be read as text. */
+const GUIDES = ["connect.md", "connect/github.md", "connect/gitlab.md", "connect/gitea.md", "pipelines.md"];
+
+const guides = (): Record<string, string> =>
+  Object.fromEntries(GUIDES.map((name) => [`docs/${name}`, readFileSync(join(ROOT, "docs", name), "utf8")]));
+
 /** Writes the documents and programs that the service serves: API description, reference, problem pages, programs. */
 export const writeDocuments = (agent: AgentProgram, importer: AgentProgram, notices: string): void => {
   mkdirSync(SERVED, { recursive: true });
@@ -66,6 +72,7 @@ export const writeDocuments = (agent: AgentProgram, importer: AgentProgram, noti
     ...programFiles(agent, ["agent.mjs", `agent-${VERSION}.mjs`]),
     ...programFiles(importer, ["importer.mjs"]),
     ...problemPages(),
+    ...guides(),
   };
   const outdated = readdirSync(SERVED).filter((name) => name.startsWith("agent-") && !(name in files));
   for (const name of outdated) rmSync(join(SERVED, name), { force: true });

@@ -20,6 +20,7 @@ export const HEADERS = `${[
   rule("/agent.mjs.sha256", TEXT),
   rule("/agent-:version.sha256", TEXT),
   rule("/THIRD-PARTY-NOTICES.txt", TEXT),
+  rule("/docs/*.md", TEXT),
   rule("/docs", { "Content-Security-Policy": VIEWER_POLICY, "Referrer-Policy": "no-referrer" }),
   rule("/problems/*", { "Content-Security-Policy": PAGE_POLICY }),
   rule("/openapi.json", PUBLIC),

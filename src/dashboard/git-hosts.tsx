@@ -14,7 +14,7 @@ interface GitHostWords {
   hookPath: string;
   /** The steps after that page is open, with the words of its fields. */
   hookSteps: Child[];
-  /** The file that says all of it at length. */
+  /** Where this service serves the file that says all of it at length. */
   guide: string;
 }
 
@@ -32,7 +32,7 @@ export const GIT_HOSTS: Record<HostKind, GitHostWords> = {
         read and write, and Metadata: read.
       </>
     ),
-    guide: "docs/connect/github.md",
+    guide: "/docs/connect/github.md",
     hookPath: "settings/hooks/new",
     hookSteps: [
       <>
@@ -42,7 +42,8 @@ export const GIT_HOSTS: Record<HostKind, GitHostWords> = {
         <Word>Secret</Word>: the secret below. Leave SSL verification on.
       </>,
       <>
-        <Word>Let me select individual events</Word>: Pushes, Pull requests, Repositories.
+        <Word>Let me select individual events</Word>: Pushes, Pull requests, Repositories, and Merge groups where a
+        merge queue is used.
       </>,
       <>
         Leave it <Word>Active</Word> and press <Word>Add webhook</Word>. GitHub sends a ping at once, which appears in
@@ -60,7 +61,7 @@ export const GIT_HOSTS: Record<HostKind, GitHostWords> = {
         the scope <code>api</code>, and the role Maintainer in the projects whose hooks it makes.
       </>
     ),
-    guide: "docs/connect/gitlab.md",
+    guide: "/docs/connect/gitlab.md",
     hookPath: "-/hooks",
     hookSteps: [
       <>
@@ -88,7 +89,7 @@ export const GIT_HOSTS: Record<HostKind, GitHostWords> = {
         read and write, and <code>user</code>: read. Its owner must be an administrator of the repositories.
       </>
     ),
-    guide: "docs/connect/gitea.md",
+    guide: "/docs/connect/gitea.md",
     hookPath: "settings/hooks",
     hookSteps: [
       <>

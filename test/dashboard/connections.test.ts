@@ -59,6 +59,8 @@ describe("a connection that a person makes by hand", () => {
     expect(hook.url).toMatch(/^https:\/\/millrace\.test\/hook\/mrh_/);
     expect(hook.secret.length).toBeGreaterThan(30);
     expect(shown.text).toContain("https://github.com/<em>owner/repository</em>/settings/hooks/new");
+    expect(shown.text).toMatch(/Pull requests, Repositories, and Merge\s+groups/);
+    expect(shown.text).toContain('href="/docs/connect/github.md"');
     const { body } = await call(token, "GET", "/audit?action=connection.reveal");
     expect(body.length).toBeGreaterThan(0);
     for (const person of Object.values(people)) {

@@ -1,4 +1,6 @@
 import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
 import { describe as describeApi } from "../../src/api/description/describe.ts";
@@ -8,6 +10,8 @@ import { ROUTES } from "../../src/api/routes.ts";
 import { agentProgram } from "../../src/assets/agent.ts";
 import { buildAssets } from "../../src/assets/build.ts";
 import { importerProgram } from "../../src/assets/importer.ts";
+import { ROOT } from "../../src/assets/output-files.ts";
+import { GIT_HOSTS } from "../../src/dashboard/git-hosts.tsx";
 import { INCLUDE_SCHEMA, PIPELINE_SCHEMA } from "../../src/domain/plan/schema.ts";
 import { PROBLEMS } from "../../src/protocol/problem.ts";
 import { startChromium } from "../support/browser.ts";
@@ -62,6 +66,15 @@ describe("what is served beside the API", () => {
       expect(await checksum.text()).toBe(`${sha256}  ${name}\n`);
     }
     expect((await get("/agent-0.0.0.mjs")).status).toBe(404);
+  });
+
+  it("is the guides that pages link, as text", async () => {
+    const ofHosts = Object.values(GIT_HOSTS).map(({ guide }) => guide.replace("/docs/", ""));
+    for (const name of ["pipelines.md", "connect.md", ...ofHosts]) {
+      const guide = await get(`/docs/${name}`);
+      expect([name, guide.status, guide.headers.get("Content-Type")]).toEqual([name, 200, "text/plain; charset=utf-8"]);
+      expect(await guide.text()).toBe(readFileSync(join(ROOT, "docs", name), "utf8"));
+    }
   });
 
   it("says whose work it hands on", async () => {

@@ -137,7 +137,8 @@ export const FirstHour = ({ context, repositories, agents, hasBuilds }: FirstHou
       <section aria-labelledby="sample">
         <h2 id="sample">A file to begin with</h2>
         <p class="hint">
-          <code>.millrace.yml</code> in the repository; <code>docs/pipelines.md</code> of Millrace has all its words.
+          <code>.millrace.yml</code> in the repository; <a href="/docs/pipelines.md">the guide to pipelines</a> has all
+          its words.
         </p>
         <Copyable text={SAMPLE} />
       </section>

@@ -95,12 +95,12 @@ const WAYS = [
   {
     value: "token",
     label: "With a token",
-    hint: "Millrace lists your repositories, makes their hooks, and tells the host the state of each build.",
+    hint: "Millrace lists your repositories, makes their hooks, and tells the host the state of each build. No agent clones with it: give each private repository a credential of its own, on its page.",
   },
   {
     value: "hand",
     label: "By hand",
-    hint: "You make the hook of each repository with an address and a secret. No state goes back to the host.",
+    hint: "You make the hook of each repository with an address and a secret. No state goes back to the host, and each private repository needs a credential of its own.",
   },
 ];
 
@@ -145,7 +145,7 @@ const NewConnectionForm = ({ request, kind }: { request: PageRequest; kind: Host
       />
       <WayField request={request} kind={kind} />
       <p class="hint">
-        Millrace's <code>{guide}</code> says what each way needs.
+        The <a href={guide}>guide to {title}</a> says what each way needs.
       </p>
       <div class="token-way">
         <SecretField

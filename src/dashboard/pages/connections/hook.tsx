@@ -25,7 +25,7 @@ const Steps = ({ connection }: { connection: Connection }) => {
         ))}
       </ol>
       <p class="hint">
-        Millrace's <code>{guide}</code> says it at length.
+        The <a href={guide}>guide</a> says it at length.
       </p>
     </>
   );
