@@ -51,7 +51,11 @@ const Messages = ({ build, logTail, successor, failure, failedJob, canceler, ref
       </p>
     ))}
     {logTail !== null && (
-      <LostAttempts of={`/app/builds/${build.id}`} attempt={build.attempt} waits={isWaiting(build.status)} />
+      <LostAttempts
+        of={`/app/builds/${build.id}`}
+        attempt={build.attempt}
+        waits={build.jobs === null && isWaiting(build.status)}
+      />
     )}
     {build.leak && (
       <p class="message">The agent's masker missed a secret. The service masked it before the log was stored.</p>
