@@ -67,7 +67,7 @@ const Item = ({ id, buildId, number, state, loud, children, actions }: ItemProps
 /** To the gate on the page of its build: nobody answers before they saw what it lets run. */
 const Review = ({ build, asks }: { build: Build; asks: WaitsFor }) => (
   <span class="decision">
-    <a class="button primary gate-button" href={`/app/builds/${build.id}#gate-${asks.jobId}`}>
+    <a class="button primary" href={`/app/builds/${build.id}#gate-${asks.jobId}`}>
       Review
       <span class="sr">
         {" "}
@@ -138,9 +138,11 @@ const Red = ({ history, names, now }: { history: PipelineHistory; names: Names; 
       state={first.status}
       loud={first.subject ?? `#${first.number}`}
       actions={
-        <a href={`/app/builds/${newest.id}`} class="quiet-number" title="The newest build that failed">
-          #{newest.number}
-        </a>
+        newest.id === first.id ? undefined : (
+          <a href={`/app/builds/${newest.id}`} class="quiet-number">
+            newest #{newest.number}
+          </a>
+        )
       }
     >
       <Since {...red} />, <RelativeTime at={first.finishedAt} now={now} />
