@@ -98,12 +98,7 @@ const Form = ({ query, repositories }: Omit<BuildFilterFormProps, "isFiltered">)
       <Text query={query} name="author" label="Author" />
       <Text query={query} name="commitSha" label="Commit" />
       <Text query={query} name="agent" label="Agent" />
-      {query.has("since") && (
-        <label>
-          <span class="sr">Since</span>
-          <input type="date" name="since" value={query.get("since") ?? ""} title="Since" />
-        </label>
-      )}
+      {query.has("since") && <input type="hidden" name="since" value={query.get("since") ?? ""} />}
       {query.get("view") === "all" && <input type="hidden" name="view" value="all" />}
       <button type="submit">Filter</button>
     </form>

@@ -147,6 +147,11 @@ export const buildsPage: Page = {
             )}
             <BuildFilterForm query={query} repositories={details.repositories} isFiltered={isFiltered} />
           </div>
+          {filter.since && (
+            <p class="hint">
+              Since {query.get("since")} UTC. <a href={addressOf(query, { since: null, cursor: null })}>Of any day</a>
+            </p>
+          )}
           {builds.length > 0 && <Views query={query} isFlat={isFlat} />}
           {isFlat ? <Days builds={builds} details={details} /> : <Branches builds={builds} details={details} />}
           {builds.length === 0 && isFiltered && (
