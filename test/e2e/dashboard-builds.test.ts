@@ -1,4 +1,5 @@
 import { describe } from "vitest";
+import { answers } from "./dashboard/answers.ts";
 import { attention } from "./dashboard/attention.ts";
 import { builds } from "./dashboard/builds.ts";
 import { jobs } from "./dashboard/jobs.ts";
@@ -16,4 +17,5 @@ describe("the dashboard", () => {
   describe("of a log with groups", () => logGroups(stage));
   describe("of a log with wide lines", () => wideLog(stage));
   describe("of what asks for attention", () => attention(stage));
+  describe("of what people act on", () => answers(stage));
 });

@@ -31,6 +31,8 @@ interface PushFacts extends HostRepository {
   message?: string;
   files?: string[];
   sender?: string;
+  /** Of the commit. */
+  author?: string;
 }
 
 /** A push of a branch or a tag; a deletion where `sha` is null. */
@@ -42,10 +44,11 @@ export const pushOf = (
     message = "Mend it",
     files = ["a.ts"],
     sender = "ann",
+    author = "Ann",
     ...repository
   }: PushFacts = {},
 ) => {
-  const commit = sha && { id: sha, message, author: { name: "Ann" }, added: [], removed: [], modified: files };
+  const commit = sha && { id: sha, message, author: { name: author }, added: [], removed: [], modified: files };
   return {
     ...{ ref, before, after: sha ?? ZEROS, forced: false, deleted: sha === null },
     ...{ repository: repositoryOf(repository), sender: { login: sender } },
