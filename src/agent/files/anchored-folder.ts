@@ -124,18 +124,20 @@ export class AnchoredFolder {
       let folder = this.path;
       for (const [index, part] of parts.entries()) {
         folder = IS_MAC ? join(folder, part) : `/proc/self/fd/${handle}/${part}`;
-        const next = this.#openingUp(handle, parts.slice(0, index), () => open(folder));
+        const next = this.#openingUp(handle, parts, index, () => open(folder));
         closeSync(handle);
         handle = next;
       }
-      return this.#openingUp(handle, parts, () => use(IS_MAC ? folder : `/proc/self/fd/${handle}`, handle));
+      return this.#openingUp(handle, parts, parts.length, () =>
+        use(IS_MAC ? folder : `/proc/self/fd/${handle}`, handle),
+      );
     } finally {
       closeSync(handle);
     }
   }
 
-  /** Does something in an open folder, again where the folder had to be made writable for it. */
-  #openingUp<T>(handle: number, parts: readonly string[], act: () => T): T {
+  /** Does something in the open folder of the first `depth` parts, again where it had to be made writable for it. */
+  #openingUp<T>(handle: number, parts: readonly string[], depth: number, act: () => T): T {
     try {
       return act();
     } catch (error) {
@@ -149,7 +151,7 @@ export class AnchoredFolder {
         // It belongs to somebody else.
         throw error;
       }
-      this.#opened.set(parts.join("/"), { mode: bits, inode });
+      this.#opened.set(parts.slice(0, depth).join("/"), { mode: bits, inode });
       return act();
     }
   }
