@@ -8,6 +8,7 @@ import { runAgentCli } from "./support/agent-cli.ts";
 import { type FakeService, IDENTITY, makeJob, makeJobOfSeveral, startFakeService } from "./support/fake-service.ts";
 import { testRepository } from "./support/repository.ts";
 import type { StubResponse } from "./support/stub-server.ts";
+import { waitUntil } from "./support/wait-until.ts";
 
 const FILE = `jobs:
   lint:
@@ -138,6 +139,23 @@ describe("a file with jobs", () => {
   it("is nobody's when the lease was lost", async () => {
     const { ofRoot, code } = await plan({ answer: problem(409, "lost") });
     expect({ ofRoot, code }).toEqual({ ofRoot: [], code: 0 });
+  });
+
+  it("is planned without a warning, although a report of its commit comes when the lease is over", async () => {
+    const { service, start } = await stage();
+    const repository = testRepository({ ".millrace.yml": FILE });
+    service.jobs.push(makeJob(repository.cloneUrl, 1, { needsEnvironment: true }));
+    service.jobs.push(makeJobOfSeveral(repository.cloneUrl, 2, { text: FILE, definition: "lint" }));
+    let refused = 0;
+    service.intercept = async ({ path }) => {
+      if (path.endsWith("/plan")) await waitUntil(() => refused > 0);
+      if (!path.endsWith("/progress") || service.plans.length > 0) return null;
+      refused++;
+      return problem(409, "another agent holds it; drop the build and poll again");
+    };
+    const { code, stderr } = await start("--once").ended;
+    expect({ code, refused, plans: service.plans.length }).toEqual({ code: 0, refused: 1, plans: 1 });
+    expect(stderr).not.toContain("warn: ");
   });
 
   it("is sent again while the service is away", async () => {

@@ -3,6 +3,7 @@ import type { Progress } from "../../protocol/jobs.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { logger } from "../cli/logger.ts";
 import type { Audience } from "./audience.ts";
+import { isLeaseLost } from "./build-calls.ts";
 import { type Client, describeAnswer } from "./client.ts";
 
 /** Milliseconds between two reports of an ordinary change while nobody follows the build. */
@@ -121,7 +122,9 @@ export class ProgressReport {
       const body: Progress = { ...this.#pending, ...(masks.length > 0 ? { masks } : {}) };
       this.#pending = null;
       const answer = await client.send({ method: "POST", path: `/build/${buildId}/progress`, body, lease, signal });
-      if (answer.status >= 400) logger.warn(`the service refused a progress report: ${describeAnswer(answer)}`);
+      // A plan ends the lease while a report is under way. Whoever loses it otherwise hears so from the next heartbeat.
+      if (answer.status >= 400 && !isLeaseLost(answer))
+        logger.warn(`the service refused a progress report: ${describeAnswer(answer)}`);
     }
   }
 }

@@ -132,7 +132,7 @@ export interface FakeService extends StubServer {
   /** What the service does with one: the usual response. */
   onSocketBeat: (beat: HeartbeatMessage, client: WebSocket) => void;
   /** Replaces the usual response unless it returns null. */
-  intercept: (seen: ReceivedRequest) => StubResponse | null;
+  intercept: (seen: ReceivedRequest) => StubResponse | null | Promise<StubResponse | null>;
   hint(message: unknown): void;
   sockets(): number;
 }
@@ -184,12 +184,13 @@ const respond = (service: FakeService, { method, path, query, headers, body }: R
 
 /** A service with one agent, over real HTTP and a real WebSocket. The test sets its jobs and responses. */
 export const startFakeService = async (): Promise<FakeService> => {
-  const script = (request: ReceivedRequest): StubResponse => service.intercept(request) ?? respond(service, request);
+  const script = async (request: ReceivedRequest): Promise<StubResponse> =>
+    (await service.intercept(request)) ?? respond(service, request);
   const http = await startStubServer(script);
   const sockets = new WebSocketServer({ noServer: true });
-  http.server.on("upgrade", (request, socket, head) => {
+  http.server.on("upgrade", async (request, socket, head) => {
     if (
-      service.intercept({
+      await service.intercept({
         method: "UPGRADE",
         path: request.url ?? "",
         query: new URLSearchParams(),
