@@ -33,10 +33,18 @@ export const keepLease = async (options: KeepLeaseOptions): Promise<void> => {
   while (!signal.aborted) {
     await cancelHint.wait(heartbeatSeconds * 1000, signal);
     if (signal.aborted) return;
-    const heartbeat = (await socket?.heartbeat(lease, heartbeatSeconds)) ?? (await sendByHttp(options));
+    const heartbeat = (await socket?.heartbeat(lease, heartbeatSeconds)) ?? (await byHttp(options));
+    if (signal.aborted) return;
     if (heartbeat.cancel) onCancel(reasonOf(heartbeat.reason));
   }
 };
+
+/** A call that ends with the lease is no error. */
+const byHttp = (options: KeepLeaseOptions): Promise<HeartbeatAnswer> =>
+  sendByHttp(options).catch((error: unknown) => {
+    if (options.signal.aborted) return { cancel: false };
+    throw error;
+  });
 
 const sendByHttp = async (options: KeepLeaseOptions): Promise<HeartbeatAnswer> => {
   const { client, agentId, lease, heartbeatSeconds, signal } = options;

@@ -27,14 +27,14 @@ const beating = async ({ isAllowed = true } = {}) => {
     cancelHint,
     onCancel: (reason) => stops.push(reason),
     signal: end.signal,
-  }).catch(() => {});
+  });
   onTestFinished(async () => {
     end.abort();
     await Promise.all([kept, socketEnd]);
     await service.close();
   });
   const byHttp = () => service.requests.filter(({ path }) => path.endsWith("/heartbeat"));
-  return { service, byHttp, stops };
+  return { service, byHttp, stops, end, kept };
 };
 
 describe("the heartbeats of a build", () => {
@@ -65,6 +65,20 @@ describe("the heartbeats of a build", () => {
     const [sent, count] = [service.socketBeats.length, byHttp().length];
     await waitUntil(() => service.socketBeats.length >= sent + 4);
     expect(byHttp().length).toBeLessThanOrEqual(count + 2);
+  });
+
+  it("end in peace with the lease, also while one is under way or refused", async () => {
+    const { service, byHttp, stops, end, kept } = await beating({ isAllowed: false });
+    service.intercept = async ({ path }) => {
+      if (!path.endsWith("/heartbeat")) return null;
+      await new AutoResetEvent().wait(null, end.signal);
+      return { status: 409, body: {} };
+    };
+    const before = byHttp().length;
+    await waitUntil(() => byHttp().length > before);
+    end.abort();
+    await expect(kept).resolves.toBeUndefined();
+    expect(stops).toEqual([]);
   });
 
   it("take no answer for another lease, however late", async () => {
