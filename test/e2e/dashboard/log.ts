@@ -1,4 +1,5 @@
-import { expect, it } from "vitest";
+import type { Page } from "playwright-core";
+import { expect, it, onTestFinished } from "vitest";
 import { waitForEnd } from "../../../src/local/demo.ts";
 import { repositoryWith, runBuild, type Stage } from "./stage.ts";
 
@@ -12,6 +13,28 @@ const FILE = `steps:
       printf '10%%\\rbuilding |\\b/\\b-\\bhalf\\r\\033[0m\\n'
       exit 3
 `;
+
+/** Looks for what is in lines that come late, and once do not come at all. */
+const searchBeforeItIsRead = async (page: Page, address: string): Promise<void> => {
+  const failed = Promise.withResolvers<void>();
+  onTestFinished(() => failed.resolve());
+  const isEarlier = (url: URL): boolean => url.pathname.endsWith("/log");
+  await page.route(isEarlier, async (route) => {
+    if (!/^bytes=0-/.test(route.request().headers().range ?? "")) return route.continue();
+    await failed.promise;
+    return route.abort();
+  });
+  await page.goto("about:blank");
+  await page.goto(address);
+  const found = page.locator(".log-bar output");
+  await page.getByLabel("Search the log").fill("line 17 of");
+  await found.getByText("searching earlier lines", { exact: true }).waitFor();
+  failed.resolve();
+  await found.getByText("not found in the lines that are here", { exact: true }).waitFor();
+  await page.unroute(isEarlier);
+  await page.getByRole("button", { name: "Read all" }).click();
+  await found.getByText("1 of 1", { exact: true }).waitFor();
+};
 
 export const log = (stage: Stage) => {
   it("opens the failing step, finds lines, links to them, and keeps the page small", async () => {
@@ -46,5 +69,7 @@ export const log = (stage: Stage) => {
     await page.goto("about:blank");
     await page.goto(link);
     await page.locator(".is-chosen").getByText("line 42420 of the log").waitFor();
+
+    await searchBeforeItIsRead(page, address);
   });
 };

@@ -41,7 +41,7 @@ const startLog = (section: HTMLElement): void => {
     grew();
     complete();
   });
-  const readAll = () => void earlier.readAll();
+  const readAll = () => earlier.readAll();
   const searchGrown = fillToolbar(bar, store, view, readAll);
   bar.prepend(earlier.note);
   const showLinked = followLineLinks(view, store, readAll);

@@ -12,6 +12,7 @@ export class SearchField {
   readonly elements: HTMLElement[];
   readonly #store: LogStore;
   readonly #view: LogView;
+  readonly #readAll: () => Promise<void>;
   readonly #input = document.createElement("input");
   readonly #result = createElement("output", "");
   #found: number[] = [];
@@ -21,17 +22,19 @@ export class SearchField {
   #generation = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isBusy = false;
+  /** Whether what is missing of the log is on its way. */
+  #isReading = false;
 
   /** @param readAll fetches what is missing of the log: all of it is searched */
-  constructor(store: LogStore, view: LogView, readAll: () => void) {
+  constructor(store: LogStore, view: LogView, readAll: () => Promise<void>) {
     this.#store = store;
     this.#view = view;
+    this.#readAll = readAll;
     this.#input.type = "search";
     this.#input.placeholder = "Search the log";
     this.#input.setAttribute("aria-label", "Search the log");
     this.#input.dataset.key = "/";
     this.#input.addEventListener("input", () => this.#plan(TYPING_MS));
-    this.#input.addEventListener("input", readAll);
     this.#input.addEventListener("keydown", (event) => {
       if (event.key !== "Enter") return;
       event.preventDefault();
@@ -81,17 +84,34 @@ export class SearchField {
       this.#result.textContent = needle === "" ? "" : "searching";
     }
     if (needle === "") return;
+    if (isNew && this.#store.base > 0 && !this.#isReading) void this.#readEarlier();
     const from = Math.max(0, this.#searched - 1);
     const to = this.#store.count;
     this.#isBusy = true;
     const found = await searchLog(this.#store, needle, () => this.#input.value.toLowerCase() === needle, { from, to });
     this.#isBusy = false;
     if (this.#input.value.toLowerCase() !== needle) return;
+    if (this.#generation !== this.#store.generation) return this.#plan(0, false);
     const last = this.#found.at(-1) ?? -1;
     for (const line of found) if (line > last) this.#found.push(line);
     this.#searched = to;
     if (isNew && this.#found.length > 0) this.#moveBy(1);
     else this.#tell();
+    if (this.#store.count > to) this.#plan(GROWN_MS, false);
+  }
+
+  async #readEarlier(): Promise<void> {
+    this.#isReading = true;
+    await this.#readAll();
+    this.#isReading = false;
+    // Lines that came are searched first, and what that finds is told then.
+    if (this.#view.needle !== "" && this.#generation === this.#store.generation) this.#tell();
+  }
+
+  /** What it says where no line has the text: it may be in lines that are not here. */
+  #nothing(): string {
+    if (this.#store.base === 0) return "not found";
+    return this.#isReading ? "searching earlier lines" : "not found in the lines that are here";
   }
 
   #moveBy(by: number): void {
@@ -107,7 +127,7 @@ export class SearchField {
     const place =
       line === undefined
         ? this.#found.length === 0
-          ? "not found"
+          ? this.#nothing()
           : `${this.#found.length.toLocaleString("en")} found`
         : `${(this.#at + 1).toLocaleString("en")} of ${this.#found.length.toLocaleString("en")}`;
     const isSeen = line === undefined || isShown(this.#store.line(line), this.#view.needle);

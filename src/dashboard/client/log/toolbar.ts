@@ -31,7 +31,12 @@ const copyButton = (store: LogStore, view: LogView): HTMLButtonElement => {
 };
 
 /** Adds the tools of the log. Returns what is to be called when the log has grown. */
-export const fillToolbar = (bar: Element, store: LogStore, view: LogView, readAll: () => void): (() => void) => {
+export const fillToolbar = (
+  bar: Element,
+  store: LogStore,
+  view: LogView,
+  readAll: () => Promise<void>,
+): (() => void) => {
   const raw = bar.querySelector("a");
   const search = new SearchField(store, view, readAll);
   const wrap = toggle("Wrap", "w", () => {
