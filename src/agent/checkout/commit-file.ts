@@ -2,12 +2,23 @@ import { BuildFailure } from "../failure.ts";
 import { type GitContext, git } from "./git.ts";
 import { gitFailure } from "./git-failure.ts";
 
+/** The text of bytes, with its byte order mark; null where they are no UTF-8. */
+export const utf8Text = (bytes: Uint8Array): string | null => {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+};
+
+export const NOT_UTF8 = "is not UTF-8: save it in that encoding";
+
 /** A commit, and the entry of one path in its tree. */
 export interface CommitWithFile {
   commitSha: string;
   /** The commit message, cut at MESSAGE_LIMIT. */
   message: string;
-  /** Null when the commit has no such path; `text` is null for what is not a file, or is larger than READ_LIMIT. */
+  /** Null when the commit has no such path; `text` is null for what is no file, no UTF-8, or larger than READ_LIMIT. */
   file: { mode: string; size: number; text: string | null } | null;
 }
 
@@ -62,7 +73,7 @@ export const readCommit = async (context: GitContext, revision: string, path: st
   if (!found) throw new BuildFailure("checkout-failed", `there is no commit ${revision} in the repository`);
   if (listed.code !== 0) throw gitFailure("git ls-tree", listed.stderr);
   const text = found.bytes.toString("utf8");
-  const content = isRead ? objects[0]?.bytes.toString("utf8") : undefined;
+  const content = isRead && objects[0] ? utf8Text(objects[0].bytes) : null;
   return {
     commitSha: found.hash,
     message: text
@@ -70,7 +81,7 @@ export const readCommit = async (context: GitContext, revision: string, path: st
       .trimEnd()
       .slice(0, MESSAGE_LIMIT)
       .toWellFormed(),
-    file: mode === undefined ? null : { mode, size: Number(size) || 0, text: content ?? null },
+    file: mode === undefined ? null : { mode, size: Number(size) || 0, text: content },
   };
 };
 
@@ -81,6 +92,7 @@ export const pipelineText = ({ commitSha, file }: CommitWithFile, path: string, 
     throw refuse(`commit ${commitSha} has no such file: add it, or change the pipeline's configPath or definition`);
   if (file.mode === "120000") throw refuse("is a symbolic link: the pipeline file must be a regular file");
   if (!file.mode.startsWith("100")) throw refuse("is not a regular file");
-  if (file.text === null || file.size > limit) throw refuse(`is larger than ${limit} bytes`);
+  if (file.size > limit) throw refuse(`is larger than ${limit} bytes`);
+  if (file.text === null) throw refuse(NOT_UTF8);
   return file.text;
 };

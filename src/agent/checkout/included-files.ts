@@ -1,7 +1,7 @@
 import type { ToInclude } from "../../domain/plan/included-files.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import type { Fetched } from "./checkout.ts";
-import { objectsIn } from "./commit-file.ts";
+import { objectsIn, utf8Text } from "./commit-file.ts";
 import { git } from "./git.ts";
 import { gitFailure } from "./git-failure.ts";
 
@@ -35,11 +35,8 @@ const problemOf = (entry: Entry | undefined, path: string, commitSha: string): s
 
 /** Text of bytes, or why they are none. */
 export const textOf = (bytes: Uint8Array, path: string): ToInclude => {
-  try {
-    return { text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes) };
-  } catch {
-    return { problem: `${path} is not UTF-8` };
-  }
+  const text = utf8Text(bytes);
+  return text === null ? { problem: `${path} is not UTF-8` } : { text };
 };
 
 /**

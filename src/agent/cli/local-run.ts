@@ -7,6 +7,7 @@ import { formatMistake } from "../../domain/plan/mistake.ts";
 import { parseFile } from "../../domain/plan/parse.ts";
 import { ONLY_JOB } from "../../domain/plan/plan-of-job.ts";
 import { LocalArtifacts } from "../artifacts/local-store.ts";
+import { NOT_UTF8, utf8Text } from "../checkout/commit-file.ts";
 import { BuildFailure, Cancel } from "../failure.ts";
 import type { ProcessTree } from "../process/process-tree.ts";
 import { parsePlanOrFail, wholeText } from "../read-plan.ts";
@@ -19,11 +20,15 @@ import { runTries } from "./local-tries.ts";
 import { logger } from "./logger.ts";
 
 const read = (file: string): string => {
+  let bytes: Buffer;
   try {
-    return readFileSync(file, "utf8");
+    bytes = readFileSync(file);
   } catch (error) {
     throw new ExitError(`cannot read ${file} (${(error as NodeJS.ErrnoException).code})`, EXIT.usage);
   }
+  const text = utf8Text(bytes);
+  if (text === null) throw new ExitError(`${file} ${NOT_UTF8}`, EXIT.failed);
+  return text;
 };
 
 /** Prints every mistake of a pipeline file as `file:line:column: message`. @returns the exit code. */

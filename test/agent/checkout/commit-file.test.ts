@@ -39,13 +39,15 @@ describe("the pipeline file of a commit", () => {
     expect(readFileSync(join(at.workspace, "b/c.txt"), "utf8")).toBe("c");
   });
 
-  it("must not be a link, behind a link, a folder, missing, a pattern or too large", async () => {
+  it("must not be a link, behind a link, a folder, missing, a pattern, too large or other text than UTF-8", async () => {
     const secret = join(testFolder(), "secret");
     writeFileSync(secret, "steps: [the secret]");
     const prepare = (folder: string): void => {
       symlinkSync(secret, join(folder, "link.yml"));
       symlinkSync("folder", join(folder, "behind"));
       writeFileSync(join(folder, "large.yml"), "x".repeat(101));
+      writeFileSync(join(folder, "latin1.yml"), Buffer.from("steps: [caf\xe9]", "latin1"));
+      writeFileSync(join(folder, "utf16.yml"), Buffer.from("\ufeffsteps: []", "utf16le"));
       expect(lstatSync(join(folder, "link.yml")).isSymbolicLink()).toBe(true);
     };
     const said = async (path: string) => (await failureOf(read(path, prepare))).message;
@@ -56,6 +58,8 @@ describe("the pipeline file of a commit", () => {
     expect(await said("good.yml/x.yml")).toContain("no such file");
     expect(await said("*.yml")).toContain("no such file");
     expect(await said("large.yml")).toContain("larger than 100 bytes");
+    expect(await said("latin1.yml")).toBe("latin1.yml: is not UTF-8: save it in that encoding");
+    expect(await said("utf16.yml")).toContain("is not UTF-8");
     expect(await said("../good.yml")).toContain("not a path inside");
   });
 

@@ -182,13 +182,18 @@ describe("check FILE", () => {
     expect(stdout).toMatch(/^bad\.yml:3:12: /m);
   });
 
-  it("accepts a valid file, and names a missing one", async () => {
+  it("accepts a valid file, and names one that is missing or no UTF-8", async () => {
     const folder = testFolder();
     writeFileSync(join(folder, "good.yml"), "steps:\n  - run: echo\n");
     expect((await runAgentCli(["check", "good.yml"], { cwd: folder }).ended).code).toBe(0);
     expect(await runAgentCli(["check", "gone.yml"], { cwd: folder }).ended).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("cannot read gone.yml (ENOENT)"),
+    });
+    writeFileSync(join(folder, "utf16.yml"), Buffer.from("\ufeffsteps: []\n", "utf16le"));
+    expect(await runAgentCli(["check", "utf16.yml"], { cwd: folder }).ended).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("utf16.yml is not UTF-8"),
     });
   });
 });
