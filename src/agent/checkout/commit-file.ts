@@ -1,4 +1,5 @@
 import { BuildFailure } from "../failure.ts";
+import { messageIn } from "./commit-message.ts";
 import { type GitContext, git } from "./git.ts";
 import { gitFailure } from "./git-failure.ts";
 
@@ -72,15 +73,10 @@ export const readCommit = async (context: GitContext, revision: string, path: st
   const found = objects.at(-1);
   if (!found) throw new BuildFailure("checkout-failed", `there is no commit ${revision} in the repository`);
   if (listed.code !== 0) throw gitFailure("git ls-tree", listed.stderr);
-  const text = found.bytes.toString("utf8");
   const content = isRead && objects[0] ? utf8Text(objects[0].bytes) : null;
   return {
     commitSha: found.hash,
-    message: text
-      .slice(text.indexOf("\n\n") + 2)
-      .trimEnd()
-      .slice(0, MESSAGE_LIMIT)
-      .toWellFormed(),
+    message: messageIn(found.bytes).slice(0, MESSAGE_LIMIT).toWellFormed(),
     file: mode === undefined ? null : { mode, size: Number(size) || 0, text: content },
   };
 };

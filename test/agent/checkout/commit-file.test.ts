@@ -82,6 +82,30 @@ describe("the pipeline file of a commit", () => {
   });
 });
 
+describe("the message of a commit", () => {
+  const messageOf = async (headers: string, message: Buffer): Promise<string> => {
+    const { cloneUrl, folder, git } = testRepository({ "a.yml": "" });
+    const by = (who: string): string => `${who} A. Miller <a@mill.invalid> 1700000000 +0000\n`;
+    const object = join(folder, ".git/object");
+    const tree = `tree ${git("rev-parse", "HEAD^{tree}")}\n`;
+    writeFileSync(object, Buffer.concat([Buffer.from(`${tree}${by("author")}${by("committer")}${headers}`), message]));
+    git("update-ref", "HEAD", git("hash-object", "-t", "commit", "-w", "--literally", object));
+    return (await fetchSource(sourceOf(cloneUrl), await makeCheckoutContext())).message;
+  };
+
+  it("is read in the encoding that the commit names, as UTF-8 where it names none or one that nobody knows", async () => {
+    const latin1 = Buffer.from("caf\xe9\n", "latin1");
+    expect(await messageOf("encoding ISO-8859-1\n\n", latin1)).toBe("café");
+    expect(await messageOf("gpgsig -----\n encoding ISO-8859-1\n\n", Buffer.from("café\n"))).toBe("café");
+    expect(await messageOf("encoding Klingon-8\n\n", Buffer.from("café\n"))).toBe("café");
+    expect(await messageOf("\n", Buffer.from("encoding ISO-8859-1\n\ncafé\n"))).toBe("encoding ISO-8859-1\n\ncafé");
+  });
+
+  it("is empty where the commit has none", async () => {
+    expect(await messageOf("", Buffer.alloc(0))).toBe("");
+  });
+});
+
 describe("the output of git cat-file", () => {
   const COMMIT = `${"a".repeat(40)} commit 5`;
 
