@@ -12,7 +12,7 @@ import { verb } from "./core/verb.ts";
 import { settingsOf } from "./hook-settings.ts";
 import { type ConnectionRow, clientOf, hookClientOf } from "./host-access.ts";
 import type { RepositoryRow } from "./repositories.ts";
-import { differencesOf } from "./repository-differences.ts";
+import { connectedRepositories, differencesOf } from "./repository-differences.ts";
 
 const GONE = "The host has no hook of this connection: connect the repository again.";
 const OLDER = "The host has a hook with an older address: rotate the connection, or connect the repository again.";
@@ -80,11 +80,14 @@ export const checkConnection = verb({
   params: PathId,
   output: ConnectionCheck,
   async run(context, { params }) {
-    const row = await findConnection(context, params.id);
+    const [row, connected] = await Promise.all([
+      findConnection(context, params.id),
+      connectedRepositories(context, params.id),
+    ]);
     const gitHost = context.objects.gitHost(context.orgId, row.id);
     const [atHost, differences, [last], health] = await Promise.all([
       askHost(context, row),
-      differencesOf(context, row),
+      differencesOf(context, row, connected),
       gitHost.deliveries(1),
       gitHost.health(),
     ]);

@@ -23,14 +23,24 @@ const otherBranch = ({ defaultBranch }: RepositoryRow, there: string | null): st
     ? null
     : `Its default branch is ${there} at the host, and ${defaultBranch} here: change it here if that was renamed.`;
 
+/** The repositories of a connection, as many as the last deliveries may tell of. */
+export const connectedRepositories = async ({ db, orgId }: Context, connectionId: string): Promise<RepositoryRow[]> => {
+  const isOfIt = and(eq(repository.orgId, orgId), eq(repository.connectionId, connectionId));
+  const [rows] = await db.run(
+    db.sql.select().from(repository).where(isOfIt).orderBy(repository.id).limit(LIMITS.deliveries),
+  );
+  return rows;
+};
+
 /** What the host, by the last deliveries, says otherwise of repositories than their records. It may be meant so. */
-export const differencesOf = async (context: Context, row: ConnectionRow): Promise<RepositoryDifference[]> => {
-  const { sql } = context.db;
-  const isOfIt = and(eq(repository.orgId, context.orgId), eq(repository.connectionId, row.id));
-  const connected = sql.select().from(repository).where(isOfIt).orderBy(repository.id).limit(LIMITS.deliveries);
-  const [[rows], told] = await Promise.all([context.db.run(connected), fromDeliveries(context, row)]);
+export const differencesOf = async (
+  context: Context,
+  row: ConnectionRow,
+  connected: RepositoryRow[],
+): Promise<RepositoryDifference[]> => {
+  const told = await fromDeliveries(context, row);
   const branches = new Map(told.map(({ id, defaultBranch }) => [id, defaultBranch]));
-  return rows.flatMap((one) =>
+  return connected.flatMap((one) =>
     [otherAddress(one, row.webUrl), otherBranch(one, branches.get(one.gitHostRepoId) ?? null)].flatMap((detail) =>
       detail === null ? [] : [{ repositoryId: one.id, fullName: one.fullName, detail }],
     ),

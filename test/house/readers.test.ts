@@ -7,14 +7,11 @@ const sources = sourceFiles("src/**/*.{ts,tsx}");
 /** One repeated character and the end of the text: the search begins again at each character that repeats. */
 const FROM_EACH_PLACE = /(?<!\\)\/(?:\[(?:[^\]\\]|\\.)*\]|\\?[^\s/[\]])[+*]\$\/|\/[^\s/^]\.\*\$\//;
 
-/** Another helper's row until it is mended. */
-const KNOWN = ["src/dashboard/client/log/paint.ts"];
-
 const regexesFromEachPlace = (files: SourceFile[]): string[] =>
   files.flatMap(({ path, text }) =>
     text
       .split("\n")
-      .filter((line) => FROM_EACH_PLACE.test(line) && !/^\s*(?:\*|\/\/)/.test(line) && !KNOWN.includes(path))
+      .filter((line) => FROM_EACH_PLACE.test(line) && !/^\s*(?:\*|\/\/)/.test(line))
       .map((line) => `${path}: ${line.trim()}`),
   );
 
