@@ -6,6 +6,7 @@ import { ensure } from "../db/guard.ts";
 import {
   connection,
   credential,
+  listedPush,
   openPull,
   pipeline,
   pipelineGroup,
@@ -27,6 +28,7 @@ import { deleteRow, findOne, nextVersion, updateRow } from "./core/record.ts";
 import { invalid, Refusal } from "./core/refusal.ts";
 import { checkOwnOrg, updateOf, verb, writablePart } from "./core/verb.ts";
 import { viewOf } from "./core/view.ts";
+import { forgetUnlisted } from "./githost/listed-pushes.ts";
 
 export type RepositoryRow = typeof repository.$inferSelect;
 
@@ -221,6 +223,7 @@ export const updateRepository = verb({
         ensure(db, "unused", isMoved ? notExists(stored) : sql`1`),
         ...(isLeaving ? ensureConnection(context, written.connectionId) : []),
         ...(isLeaving && row.connectionId !== null ? [db.delete(openPull).where(eq(openPull.repoId, row.id))] : []),
+        ...forgetUnlisted(db, row, next.untrustedAuthors ?? []),
         ...updateRow(context, repository, row, change),
       ],
       sameHostId(context, next),
@@ -249,6 +252,7 @@ export const deleteRepository = verb({
         db.delete(variable).where(and(eq(variable.orgId, context.orgId), owned)),
         db.delete(credential).where(eq(credential.repoId, row.id)),
         db.delete(openPull).where(eq(openPull.repoId, row.id)),
+        db.delete(listedPush).where(eq(listedPush.repoId, row.id)),
         db.delete(pipelineGroup).where(inArray(pipelineGroup.pipelineId, pipelines)),
         db
           .delete(pipelineHistory)

@@ -8,6 +8,7 @@ const WITHOUT_ROWID = [
   "build_summary",
   "former_organization",
   "job",
+  "listed_push",
   "pipeline_history",
   "pool",
   "upkeep_failure",

@@ -65,6 +65,7 @@ interface PullFacts extends HostRepository {
   title?: string;
   before?: string;
   draft?: boolean;
+  labels?: string[];
   author?: string;
   sender?: string;
   /** What GitHub says of the author: MEMBER, CONTRIBUTOR. */
@@ -77,10 +78,11 @@ interface PullFacts extends HostRepository {
 export const pullOf = (action: string, sha: string, facts: PullFacts = {}) => {
   const { number = 7, branch = "topic", base = "main", forkOf = facts.id ?? 1, title = "Add it" } = facts;
   const { updatedAt = hostTime(), before, draft = false, author = "ann", sender = "ann" } = facts;
+  const labels = (facts.labels ?? []).map((name) => ({ name }));
   return {
     ...{ action, number, before, repository: repositoryOf(facts), sender: { login: sender } },
     pull_request: {
-      ...{ title, draft, merged: false, user: { login: author }, labels: [], updated_at: updatedAt },
+      ...{ title, draft, merged: false, user: { login: author }, labels, updated_at: updatedAt },
       ...{ author_association: facts.association, state: facts.state },
       base: { ref: base },
       head: { ref: branch, sha, repo: forkOf === null ? null : { id: forkOf } },

@@ -45,6 +45,20 @@ it("keeps what is not past its retention, to the day for builds, whichever way t
   expect([await count("audit_log", "org_id = 'kept'"), await count("variable_day")]).toEqual([10, 10]);
 });
 
+it("forgets commits of listed authors when their time is over, and never a branch that is there", async () => {
+  const rows = [
+    ...[
+      ["refs/heads/bot/x", null],
+      ["old", NOW - 1],
+      ["new", NOW + DAY_MS],
+    ],
+  ].map(([name, until]) => [name, until && new Date(until).toISOString()]);
+  const row = "INSERT INTO listed_push SELECT 'r', value ->> 0, 'bot', value ->> 1 FROM json_each(?)";
+  await env.DB.prepare(row).bind(JSON.stringify(rows)).run();
+  await upkeep();
+  expect([await count("listed_push"), await count("listed_push", "name = 'old'")]).toEqual([2, 0]);
+});
+
 it("removes audit of every organization, and each by the time in its ids", async () => {
   for (const orgId of ["a", "b", "c"]) {
     await writeOldRows(env.DB, { orgId, until: NOW - 399 * DAY_MS, audit: 2000 });

@@ -65,7 +65,7 @@ export const SourceFields = ({ request, repository }: { request: FormState; repo
       label="Untrusted authors"
       value={repository.untrustedAuthors.join("\n")}
       rows={2}
-      hint="Names at the git host, one a line, such as renovate[bot]: their pushes and pull requests are built as those of forks are, without anybody's approval."
+      hint="Names at the git host, one a line, such as renovate[bot]: their pushes and pull requests are built as those of forks are, without anybody's approval. What they pushed stays so, whoever opens or labels it."
     />
   </>
 );

@@ -45,6 +45,24 @@ export const openPull = sqliteTable(
   (table) => [primaryKey({ columns: [table.repoId, table.number] })],
 );
 
+/**
+ * What was pushed by authors whom a repository lists. `name` is a whole ref, or a
+ * commit, which is kept until then: its branch may be gone and come back. The login is in small letters.
+ */
+export const listedPush = sqliteTable(
+  "listed_push",
+  {
+    repoId: text("repo_id").notNull(),
+    name: text().notNull(),
+    login: text().notNull(),
+    until: text(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.repoId, table.name, table.login] }),
+    index("listed_push_by_end").on(table.until),
+  ],
+);
+
 /** Variables of a schedule's runs: their names, and all of them as one sealed text. */
 export interface ScheduledValues {
   keys: string[];

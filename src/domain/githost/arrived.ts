@@ -31,21 +31,25 @@ const openPullOf = ({ ref, sha, pull }: PullChange): OpenPull => ({
 
 const headOf = ({ sha, before }: { sha: string; before: string | null }) => ({ sha, before });
 
-/**
- * What `plan` takes of a delivery; null where it tells of no ref. `isSkippedSha`: whether an earlier push said of the
- * commit that its author asked for no build, which GitHub and Gitea do not say with a pull request.
- */
-export const arrivedOf = (arrival: Arrival, isSkippedSha: (sha: string) => boolean): Arrived | null => {
+/** What earlier deliveries told of the commits of this one. */
+interface Earlier {
+  /** Whether its author asked for no build, which GitHub and Gitea do not say with a pull request. */
+  isSkippedSha(sha: string): boolean;
+  pushers: readonly string[];
+}
+
+/** What `plan` takes of a delivery; null where it tells of no ref. */
+export const arrivedOf = (arrival: Arrival, { isSkippedSha, pushers }: Earlier): Arrived | null => {
   switch (arrival.kind) {
     case "push": {
       const { ref, sha, before, forced, changedPaths, isSkipped, sender } = arrival;
-      const facts = { sha, before, isForced: forced === true, files: changedPaths, hasSkipMarker: isSkipped, sender };
-      return { kind: "push", branch: branchOf(ref), ...facts };
+      const facts = { sha, before, isForced: forced === true, files: changedPaths, hasSkipMarker: isSkipped };
+      return { kind: "push", branch: branchOf(ref), ...facts, sender, pushers };
     }
     case "tag":
       return {
-        ...{ kind: "tag", tag: arrival.ref.replace("refs/tags/", ""), sender: arrival.sender },
-        ...headOf(arrival),
+        ...{ kind: "tag", tag: arrival.ref.replace("refs/tags/", ""), ...headOf(arrival) },
+        ...{ sender: arrival.sender, pushers },
       };
     case "deleted":
       return { kind: "gone", ref: arrival.ref, sha: arrival.before };
@@ -54,7 +58,8 @@ export const arrivedOf = (arrival: Arrival, isSkippedSha: (sha: string) => boole
       const hasSkipMarker = isSkipped || isSkippedSha(sha);
       return {
         ...{ kind: "pull", action: ACTIONS[action], pull: openPullOf(arrival) },
-        ...{ before, isFork: pull.isFork, isByMember: pull.isByMember, hasSkipMarker, sender },
+        ...{ before, isFork: pull.isFork, isByMember: pull.isByMember, hasSkipMarker },
+        ...{ sender, pushers },
       };
     }
     case "merge-group":

@@ -16,12 +16,18 @@ export interface OpenPull {
   title: string;
 }
 
+/** Logins: of who did what a delivery tells, and of those who are known to have pushed what it brings before. */
+interface Senders {
+  sender: string | null;
+  pushers: readonly string[];
+}
+
 /**
  * What a delivery tells of one ref. `before` is the head before it: zeros or null for a new branch, null also where
  * the host does not tell it. `files` are all files that the pushed commits changed, null when the list is not whole.
  */
 export type Arrived =
-  | {
+  | ({
       kind: "push";
       branch: string;
       sha: string;
@@ -29,16 +35,14 @@ export type Arrived =
       isForced: boolean;
       files: string[] | null;
       hasSkipMarker: boolean;
-      /** The login of who pushed. */
-      sender: string | null;
-    }
-  | { kind: "tag"; tag: string; sha: string; before: string | null; sender: string | null }
+    } & Senders)
+  | ({ kind: "tag"; tag: string; sha: string; before: string | null } & Senders)
   | {
       kind: "gone";
       ref: string /** The head that it had; null where the host does not tell it. */;
       sha?: string | null;
     }
-  | {
+  | ({
       kind: "pull";
       /** `head`: it has a new head. `edited`: anything else about it: labels, draft, base, title. */
       action: "opened" | "head" | "reopened" | "edited" | "closed";
@@ -48,8 +52,7 @@ export type Arrived =
       /** The host says that its author may write to the repository, and sent this. */
       isByMember: boolean;
       hasSkipMarker: boolean;
-      sender: string | null;
-    }
+    } & Senders)
   | { kind: "merge-group"; action: "asked" | "gone"; branch: string; sha: string };
 
 export type PushArrived = Extract<Arrived, { kind: "push" }>;

@@ -14,12 +14,18 @@ const TRUSTED: Source = { trust: "trusted", needsApproval: false };
 /** Nobody has to approve what somebody wrote who may write to the repository. */
 const OF_LISTED_AUTHOR: Source = { trust: "untrusted", needsApproval: false };
 
-const isListed = ({ untrustedAuthors }: SourceRules, login: string | null): boolean =>
-  login !== null && untrustedAuthors.some((name) => name.toLowerCase() === login.toLowerCase());
+/** Those of the logins that are listed, each once and in small letters. */
+export const listedOf = (
+  { untrustedAuthors }: Pick<SourceRules, "untrustedAuthors">,
+  logins: readonly (string | null)[],
+): string[] => {
+  const asked = new Set(logins.map((login) => login?.toLowerCase()));
+  return [...new Set(untrustedAuthors.map((name) => name.toLowerCase()))].filter((name) => asked.has(name));
+};
 
 /**
  * Whose code a delivery brings. Code of a fork is never trusted, whoever wrote it. A branch is not trusted where a listed
- * author pushed to it, or made one of its pull requests. `pulls` are the open ones of the ref.
+ * author pushed to it, whoever pushed since, or made one of its pull requests. `pulls` are the open ones of the ref.
  */
 export const sourceOf = (arrived: Arrived, rules: SourceRules, pulls: readonly OpenPull[]): Source => {
   switch (arrived.kind) {
@@ -28,8 +34,8 @@ export const sourceOf = (arrived: Arrived, rules: SourceRules, pulls: readonly O
     case "pull": {
       if (arrived.kind === "pull" && arrived.isFork)
         return { trust: "untrusted", needsApproval: rules.forks !== "members" || !arrived.isByMember };
-      const authors = [arrived.sender, ...pulls.map(({ author }) => author)];
-      return authors.some((login) => isListed(rules, login)) ? OF_LISTED_AUTHOR : TRUSTED;
+      const authors = [arrived.sender, ...arrived.pushers, ...pulls.map(({ author }) => author)];
+      return listedOf(rules, authors).length > 0 ? OF_LISTED_AUTHOR : TRUSTED;
     }
     case "gone":
     case "merge-group":

@@ -6,6 +6,7 @@ import { hostContextOf } from "../../domain/githost/host-target.ts";
 import type { Planned } from "../../domain/githost/plan-facts.ts";
 import type { Context } from "../core/context.ts";
 import type { ArrivalRows, ConnectionRow, PipelineRow, RepositoryRow } from "./arrival-rows.ts";
+import { storePushers } from "./listed-pushes.ts";
 import { storePull } from "./open-pulls.ts";
 import { renameStatements } from "./renames.ts";
 
@@ -50,7 +51,7 @@ export const afterArrival = (
   planned: Planned,
   isAgain: boolean,
 ): Query[] => {
-  const statements = nameContexts(context, pipelines, planned);
+  const statements = [...nameContexts(context, pipelines, planned), ...storePushers(context, repository, arrival)];
   if ("repository" in arrival && !isAgain) {
     statements.push(...renameStatements(context, repository, connection, arrival));
   }

@@ -1,13 +1,15 @@
 import { and, desc, eq, getTableColumns, inArray, or, sql } from "drizzle-orm";
 import { compiled } from "../../db/compiled.ts";
 import type { Database } from "../../db/query.ts";
-import { connection, openPull, pipeline, repository } from "../../db/schema.ts";
+import { connection, listedPush, openPull, pipeline, repository } from "../../db/schema.ts";
 import type { Arrival, HostRepository } from "../../domain/githost/arrival.ts";
 import { refOfPull } from "../../domain/githost/arrived.ts";
+import { placesOf } from "../../domain/githost/pushed-by.ts";
 import type { Context } from "../core/context.ts";
 
 export type ConnectionRow = typeof connection.$inferSelect;
-export type RepositoryRow = typeof repository.$inferSelect & { hasCredential: number };
+/** `pushedBy`: what is remembered of the delivery's ref and commits, as JSON; null where it would decide nothing. */
+export type RepositoryRow = typeof repository.$inferSelect & { hasCredential: number; pushedBy: string | null };
 export type PipelineRow = typeof pipeline.$inferSelect;
 export type OpenPullRow = typeof openPull.$inferSelect;
 
@@ -40,11 +42,22 @@ const isTold = and(
 );
 const idsOfTold = (db: Database) => db.select({ id: repository.id }).from(repository).where(isTold);
 
+const isOfPlaces = and(
+  eq(listedPush.repoId, repository.id),
+  inArray(listedPush.name, [given("ref"), given("sha"), given("before")]),
+);
+/** One value in place of rows, so that repositories without a list read nothing more. */
+const PUSHED_BY = sql<
+  string | null
+>`CASE WHEN ${repository.untrustedAuthors} IS NOT NULL THEN (SELECT json_group_array(json_object('name', ${listedPush.name}, 'login', ${listedPush.login}))
+    FROM ${listedPush} WHERE ${isOfPlaces}) END`;
+
 const REPOSITORY = {
   ...getTableColumns(repository),
   hasCredential: sql<number>`EXISTS (SELECT 1 FROM credential AS c WHERE c.repo_id = repository.id)`.as(
     "has_credential",
   ),
+  pushedBy: PUSHED_BY.as("pushed_by"),
 };
 const repositoryRows = compiled(REPOSITORY, (db) => db.select(REPOSITORY).from(repository).where(isTold));
 
@@ -90,7 +103,9 @@ export const readArrivalRows = async (
   const values = { orgId, connectionId, hostRepoId: told?.id };
   const [connections, [repositories, pipelines], [pulls]] = await Promise.all([
     db.run(db.bind(connectionRows, values)),
-    told ? db.run(db.bind(repositoryRows, values), db.bind(pipelineRows, values)) : [[], []],
+    told
+      ? db.run(db.bind(repositoryRows, { ...values, ...placesOf(arrival) }), db.bind(pipelineRows, values))
+      : [[], []],
     told && key ? db.run(db.bind(pullRows, { ...values, ...key }, Object.keys(key))) : [[]],
   ]);
   return { connection: connections[0][0] ?? null, repository: repositories[0] ?? null, pipelines, pulls };

@@ -3,6 +3,7 @@ import { arrivedOf } from "../../domain/githost/arrived.ts";
 import { hookName } from "../../domain/githost/hook-name.ts";
 import { MOST_BUILDS, plan } from "../../domain/githost/plan.ts";
 import type { Planned } from "../../domain/githost/plan-facts.ts";
+import { pushersBefore } from "../../domain/githost/pushed-by.ts";
 import { reasonOf } from "../../domain/githost/reasons.ts";
 import type { ArrivedBuild } from "../../domain/pool/arrivals.ts";
 import type { DeliveryTaken } from "../../protocol/delivery.ts";
@@ -13,6 +14,7 @@ import { afterArrival } from "./after-arrival.ts";
 import { type ArrivalRows, readArrivalRows } from "./arrival-rows.ts";
 import { takeAsked } from "./asked-at-host.ts";
 import { deliveryNote } from "./delivery-notes.ts";
+import { pushedByOf, rulesOf } from "./listed-pushes.ts";
 import { newBuilds } from "./new-builds.ts";
 import { isLate, openPullsOf } from "./open-pulls.ts";
 
@@ -42,8 +44,12 @@ const planned = (
   if (arrival.kind === "ping") return "the host tries the hook";
   if (!repository) return "no active repository of this connection has this id";
   if (arrival.kind === "pull" && isLate(pulls, arrival)) return "a later change of the pull request came first";
-  const { skippedHeads, defaultBranch, forks, untrustedAuthors } = repository;
-  const arrived = arrivedOf(arrival, (sha) => skippedHeads?.includes(sha) ?? false);
+  const { skippedHeads } = repository;
+  const [known, rules] = [pushedByOf(repository), rulesOf(repository)];
+  const arrived = arrivedOf(arrival, {
+    isSkippedSha: (sha) => skippedHeads?.includes(sha) ?? false,
+    pushers: pushersBefore(arrival, known, rules),
+  });
   if (arrived === null) {
     const isOfBranch = arrival.kind === "renamed" && arrival.from?.defaultBranch;
     const ignored = isOfBranch ? "the repository has another default branch" : "the repository was renamed";
@@ -53,7 +59,7 @@ const planned = (
     const { on, supersede } = triggersOf(row);
     return { id: row.id, file: row.definition === null ? row.configPath : null, on, supersede };
   });
-  const rules = { defaultBranch, forks, untrustedAuthors: untrustedAuthors ?? [] };
+  const { defaultBranch } = rules;
   const found = plan(arrived, rules, wanting, openPullsOf(pulls));
   const address = `${origin}/app/repositories/${repository.id}`;
   return { ...found, ignored: found.ignored && reasonOf(found.ignored, arrival, { defaultBranch, address }) };

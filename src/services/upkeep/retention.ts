@@ -79,13 +79,18 @@ export const removeUses: Chore = async (run) => {
   };
 };
 
-/** Ended sessions, old metrics, and failures of what nobody tries any more. */
+/** Ended sessions, old pushes of listed authors, old metrics, and failures of what nobody tries any more. */
 export const removeTraces: Chore = async (run) => {
   const { db, now } = run;
-  const [sessions, metrics, failures] = await db.run(
-    db.statement(sql`DELETE FROM ended_session WHERE until < ${new Date(now).toISOString()}`),
+  const at = new Date(now).toISOString();
+  const [sessions, pushes, metrics, failures] = await db.run(
+    db.statement(sql`DELETE FROM ended_session WHERE until < ${at}`),
+    db.statement(sql`DELETE FROM listed_push WHERE until < ${at}`),
     db.statement(sql`DELETE FROM service_metric WHERE minute < ${minuteOf(now) - SERVICE_METRIC_MINUTES}`),
     db.statement(sql`DELETE FROM upkeep_failure WHERE next_at < ${now - FAILURE_DAYS * DAY_MS}`),
   );
-  return { sessions: sessions.meta.changes, metrics: metrics.meta.changes, failures: failures.meta.changes };
+  return {
+    ...{ sessions: sessions.meta.changes, pushes: pushes.meta.changes },
+    ...{ metrics: metrics.meta.changes, failures: failures.meta.changes },
+  };
 };

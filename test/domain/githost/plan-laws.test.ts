@@ -49,7 +49,12 @@ const LAWS: Record<string, Law> = {
       const mayTouch =
         one.files === null || one.files.includes(FILE) || one.isForced || one.before === null || one.before === ZEROS;
       fc.pre(mayTouch);
-      const planned = plan({ ...one, branch: "main", sender: "ada" }, REPOSITORY, pipelines, ofOthers(pulls));
+      const planned = plan(
+        { ...one, branch: "main", sender: "ada", pushers: [] },
+        REPOSITORY,
+        pipelines,
+        ofOthers(pulls),
+      );
       const all = [...ids(planned), ...ids(planned, "read-file")];
       const ofFile = pipelines.filter(({ file }) => file === FILE).map(({ id }) => id);
       expect(ofFile.filter((id) => !all.includes(id))).toEqual([]);
@@ -120,8 +125,8 @@ const LAWS: Record<string, Law> = {
       const isOfNumber = ({ number }: { number: number }) => asked.some((pull) => pull.number === number);
       const ofRef = (ref: string) => [...asked, ...pulls.filter((pull) => pull.ref === ref && !isOfNumber(pull))];
       for (const { ref, trust, purpose, needsApproval } of builds) {
-        const others = one.kind === "tag" ? [] : ofRef(ref).map(({ author }) => author);
-        const names = one.kind === "merge-group" ? [] : ["sender" in one ? one.sender : null, ...others];
+        const others = one.kind === "tag" || one.kind === "merge-group" ? [] : ofRef(ref).map(({ author }) => author);
+        const names = "sender" in one ? [one.sender, ...one.pushers, ...others] : others;
         const isListed = names.some((name) => name?.toLowerCase() === "renovate[bot]");
         expect([trust, needsApproval]).toEqual([isListed ? "untrusted" : "trusted", false]);
         if (isListed) expect(purpose).toBe("build");
@@ -234,6 +239,10 @@ const MUTANTS: Record<string, [law: RegExp, plan: Plan]> = {
         nobody,
       );
     },
+  ],
+  "only the sender counts, not who pushed before": [
+    /listed author/,
+    (one, ...rest) => plan("pushers" in one ? { ...one, pushers: [] } : one, ...rest),
   ],
   "an edit is a new head": [
     /only edited/,

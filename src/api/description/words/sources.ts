@@ -21,7 +21,7 @@ export const SOURCES: Words = {
       hasHook: "true: the service registered a hook at the git host. false: there is none, or people made it.",
       forks:
         "Whether pull requests of forks are built: off; approval, each commit once a member has approved it; members, without approval where the git host says that the author may write to the repository, or is of its organization. Their builds are untrusted in any case. Default: off.",
-      untrustedAuthors: `Logins at the git host whose pushes and pull requests are untrusted: programs such as renovate[bot]. At most ${LIMITS.untrustedAuthors}.`,
+      untrustedAuthors: `Logins at the git host whose pushes and pull requests are untrusted, whoever opens, labels or tags what they pushed: programs such as renovate[bot]. At most ${LIMITS.untrustedAuthors}.`,
       createdAt: "Time of creation.",
       updatedAt: "Time of the last change.",
     },

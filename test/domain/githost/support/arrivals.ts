@@ -39,6 +39,7 @@ export const push = (branch: string, change: Partial<PushArrived> = {}): PushArr
   files: ["src/a.ts"],
   hasSkipMarker: false,
   sender: "ada",
+  pushers: [],
   ...change,
 });
 
@@ -67,6 +68,7 @@ export const pull = (
   isByMember: false,
   hasSkipMarker: false,
   sender: "ada",
+  pushers: [],
   ...arrived,
 });
 
@@ -107,6 +109,8 @@ export const manyPipelines: fc.Arbitrary<PlannedPipeline[]> = fc
   );
 
 export const forks = fc.constantFrom<Forks>("approval", "members");
+/** Those who pushed before, as they are remembered. */
+const pushers = fc.subarray(["renovate[bot]", "mallory"]);
 const senders = fc.constantFrom("ada", "Renovate[bot]", null);
 const shas = fc.constantFrom(sha("a"), sha("b"), sha("c"));
 const befores = orNull(fc.constantFrom(ZEROS, sha("b"), sha("c")));
@@ -133,6 +137,7 @@ export const pushes: fc.Arbitrary<PushArrived> = fc.record({
   files: orNull(fc.subarray(FILES)),
   hasSkipMarker: fc.boolean(),
   sender: senders,
+  pushers,
 });
 
 export const pullArrivals: fc.Arbitrary<PullArrived> = fc.record({
@@ -150,6 +155,7 @@ export const pullArrivals: fc.Arbitrary<PullArrived> = fc.record({
   isByMember: fc.boolean(),
   hasSkipMarker: fc.boolean(),
   sender: senders,
+  pushers,
 });
 
 export const tags: fc.Arbitrary<Arrived> = fc.record({
@@ -158,6 +164,7 @@ export const tags: fc.Arbitrary<Arrived> = fc.record({
   sha: shas,
   before: befores,
   sender: senders,
+  pushers,
 });
 
 const gone: fc.Arbitrary<Arrived> = fc.record({
