@@ -5,7 +5,7 @@ import type { Repository } from "../../src/protocol/repository.ts";
 import { call, newOrganization, newPipeline, newRepository } from "../support/api.ts";
 import { buildOf, trigger } from "../support/build-setup.ts";
 import { attachRepository, deliver, eventHeaders, newConnection, type StoredConnection } from "../support/hooks.ts";
-import { SHA } from "../support/host-events.ts";
+import { groupOf, SHA } from "../support/host-events.ts";
 import { HOSTS_OF_PEOPLE, type Told } from "../support/host-people.ts";
 
 const MAIN = "refs/heads/main";
@@ -205,5 +205,16 @@ describe("what a listed author pushed", () => {
     expect(await rows()).toBe(2);
     expect((await call(admin, "DELETE", `/repository/${repository.id}`)).status).toBe(204);
     expect(await rows()).toBe(0);
+  });
+});
+
+describe("a merge group", () => {
+  it.each([
+    [BOT, "untrusted"],
+    ["github-merge-queue[bot]", "trusted"],
+  ])("that %s asked for is %s", async (login, trust) => {
+    await connect("github");
+    await buildOn({ "merge-group": true });
+    expect(await trustAfter([["merge_group", { ...groupOf("checks_requested", ONE), sender: { login } }]])).toBe(trust);
   });
 });

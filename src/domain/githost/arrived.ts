@@ -62,8 +62,10 @@ export const arrivedOf = (arrival: Arrival, { isSkippedSha, pushers }: Earlier):
         ...{ sender, pushers },
       };
     }
-    case "merge-group":
-      return { kind: "merge-group", action: arrival.action, branch: branchOf(arrival.ref), sha: arrival.sha };
+    case "merge-group": {
+      const { action, sha, sender } = arrival;
+      return { kind: "merge-group", action, branch: branchOf(arrival.ref), sha, sender, pushers };
+    }
     case "rerun":
     case "pressed":
     case "renamed":

@@ -53,7 +53,7 @@ export type Arrived =
       isByMember: boolean;
       hasSkipMarker: boolean;
     } & Senders)
-  | { kind: "merge-group"; action: "asked" | "gone"; branch: string; sha: string };
+  | ({ kind: "merge-group"; action: "asked" | "gone"; branch: string; sha: string } & Senders);
 
 export type PushArrived = Extract<Arrived, { kind: "push" }>;
 export type PullArrived = Extract<Arrived, { kind: "pull" }>;

@@ -31,14 +31,14 @@ export const sourceOf = (arrived: Arrived, rules: SourceRules, pulls: readonly O
   switch (arrived.kind) {
     case "push":
     case "tag":
-    case "pull": {
+    case "pull":
+    case "merge-group": {
       if (arrived.kind === "pull" && arrived.isFork)
         return { trust: "untrusted", needsApproval: rules.forks !== "members" || !arrived.isByMember };
       const authors = [arrived.sender, ...arrived.pushers, ...pulls.map(({ author }) => author)];
       return listedOf(rules, authors).length > 0 ? OF_LISTED_AUTHOR : TRUSTED;
     }
     case "gone":
-    case "merge-group":
       return TRUSTED;
   }
 };

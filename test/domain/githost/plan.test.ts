@@ -7,7 +7,10 @@ const planned = (arrived: Arrived, pipelines: PlannedPipeline[], pulls: OpenPull
   plan(arrived, REPOSITORY, pipelines, pulls);
 
 const TAG: Arrived = { kind: "tag", tag: "v1.2", sha: sha("a"), before: ZEROS, sender: "ada", pushers: [] };
-const GROUP: Arrived = { kind: "merge-group", action: "asked", branch: "gh-readonly-queue/main/pr-7", sha: sha("a") };
+const GROUP: Arrived = {
+  ...{ kind: "merge-group", action: "asked", branch: "gh-readonly-queue/main/pr-7", sha: sha("a") },
+  ...{ sender: "ada", pushers: [] },
+};
 
 const PULL_RULE = { base: null, paths: null, drafts: true, labels: null };
 const DOCS = pipeline({ push: { branches: null, paths: ["docs/**"] } });

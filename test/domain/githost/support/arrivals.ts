@@ -177,6 +177,8 @@ const groups: fc.Arbitrary<Arrived> = fc.record({
   action: fc.constantFrom("asked" as const, "gone" as const),
   branch: fc.constant("gh-readonly-queue/main/pr-7"),
   sha: shas,
+  sender: senders,
+  pushers: fc.constant([]),
 });
 
 export const arrivals: fc.Arbitrary<Arrived> = fc.oneof(pushes, pullArrivals, tags, gone, groups);
