@@ -218,3 +218,22 @@ describe("a merge group", () => {
     expect(await trustAfter([["merge_group", { ...groupOf("checks_requested", ONE), sender: { login } }]])).toBe(trust);
   });
 });
+
+describe("a member's fork", () => {
+  const own = { forkOf: 99, association: "MEMBER" };
+
+  it.each([
+    ["stranger", 1],
+    ["ann", 0],
+  ])("to which %s pushed is built once the member labels it, and %i builds wait", async (sender, waiting) => {
+    await connect("github");
+    await buildOn(LABELED);
+    await set({ forks: "members" });
+    const { pull } = at("github");
+    await trustAfter([pull("opened", ONE, own), pull("pushed", TWO, { ...own, sender })]);
+    await trustAfter([pull("labeled", TWO, { ...own, labels: ["go"] })]);
+    const builds = (await call(admin, "GET", "/build")).body;
+    expect(builds).toHaveLength(1);
+    expect(builds[0].waitsFor).toHaveLength(waiting);
+  });
+});

@@ -46,7 +46,7 @@ export const openPull = sqliteTable(
 );
 
 /**
- * What was pushed by authors whom a repository lists. `name` is a whole ref, or a
+ * What was pushed by authors whom a repository lists, and by others to a member's fork. `name` is a whole ref, or a
  * commit, which is kept until then: its branch may be gone and come back. The login is in small letters.
  */
 export const listedPush = sqliteTable(

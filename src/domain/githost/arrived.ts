@@ -36,10 +36,12 @@ interface Earlier {
   /** Whether its author asked for no build, which GitHub and Gitea do not say with a pull request. */
   isSkippedSha(sha: string): boolean;
   pushers: readonly string[];
+  /** Somebody else than its author pushed the head of a fork. */
+  isOfAnother: boolean;
 }
 
 /** What `plan` takes of a delivery; null where it tells of no ref. */
-export const arrivedOf = (arrival: Arrival, { isSkippedSha, pushers }: Earlier): Arrived | null => {
+export const arrivedOf = (arrival: Arrival, { isSkippedSha, pushers, isOfAnother }: Earlier): Arrived | null => {
   switch (arrival.kind) {
     case "push": {
       const { ref, sha, before, forced, changedPaths, isSkipped, sender } = arrival;
@@ -58,7 +60,7 @@ export const arrivedOf = (arrival: Arrival, { isSkippedSha, pushers }: Earlier):
       const hasSkipMarker = isSkipped || isSkippedSha(sha);
       return {
         ...{ kind: "pull", action: ACTIONS[action], pull: openPullOf(arrival) },
-        ...{ before, isFork: pull.isFork, isByMember: pull.isByMember, hasSkipMarker },
+        ...{ before, isFork: pull.isFork, isByMember: pull.isByMember && !isOfAnother, hasSkipMarker },
         ...{ sender, pushers },
       };
     }

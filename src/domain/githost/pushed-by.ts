@@ -11,6 +11,8 @@ export interface PushedBy {
   login: string;
 }
 
+type PullChange = Extract<Arrival, { kind: "pull" }>;
+
 interface Rules extends SourceRules {
   defaultBranch: string;
 }
@@ -55,6 +57,11 @@ export const pushersBefore = (arrival: Arrival, known: readonly PushedBy[], rule
   return known.filter(({ name }) => name !== sha || !isMove(arrival)).map(({ login }) => login);
 };
 
+/** Whether somebody else than its author pushed the head of a fork, whoever labels it. */
+export const isOfAnother = (arrival: Arrival, known: readonly PushedBy[]): boolean =>
+  arrival.kind === "pull" &&
+  known.some(({ name, login }) => name === arrival.sha && login !== arrival.pull.author?.toLowerCase());
+
 /** What a delivery adds to what is remembered, and what is to be forgotten of it. */
 export interface Learned {
   added: PushedBy[];
@@ -66,10 +73,17 @@ const NOTHING: Learned = { added: [], forgotten: [] };
 const without = (known: readonly PushedBy[], wanted: PushedBy[]): PushedBy[] =>
   wanted.filter((one) => !known.some(({ name, login }) => name === one.name && login === one.login));
 
+/** Of a member's fork, where members need no approval: heads that somebody else pushed. */
+const learnOfFork = ({ action, sender, sha, pull }: PullChange, known: readonly PushedBy[], rules: Rules): Learned => {
+  const isKept = action === "new-head" && rules.forks === "members" && sender !== pull.author;
+  const added = isKept ? [{ name: sha, login: sender?.toLowerCase() ?? "" }] : [];
+  return { ...NOTHING, added: without(known, added) };
+};
+
 export const learnPushers = (arrival: Arrival, known: readonly PushedBy[], rules: Rules): Learned => {
   if (arrival.kind === "deleted") return { ...NOTHING, forgotten: known.map(({ name }) => name) };
   if (arrival.kind !== "push" && arrival.kind !== "pull") return NOTHING;
-  if (arrival.kind === "pull" && arrival.pull.isFork) return NOTHING;
+  if (arrival.kind === "pull" && arrival.pull.isFork) return learnOfFork(arrival, known, rules);
   // The branch of one that is closed may be gone already.
   if (arrival.kind === "pull" && arrival.action === "closed") return NOTHING;
   const { sender, sha } = arrival;

@@ -49,7 +49,8 @@ const isOfPlaces = and(
 /** One value in place of rows, so that repositories without a list read nothing more. */
 const PUSHED_BY = sql<
   string | null
->`CASE WHEN ${repository.untrustedAuthors} IS NOT NULL THEN (SELECT json_group_array(json_object('name', ${listedPush.name}, 'login', ${listedPush.login}))
+>`CASE WHEN ${repository.untrustedAuthors} IS NOT NULL OR ${repository.forks} = 'members'
+  THEN (SELECT json_group_array(json_object('name', ${listedPush.name}, 'login', ${listedPush.login}))
     FROM ${listedPush} WHERE ${isOfPlaces}) END`;
 
 const REPOSITORY = {

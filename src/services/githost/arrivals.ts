@@ -3,7 +3,7 @@ import { arrivedOf } from "../../domain/githost/arrived.ts";
 import { hookName } from "../../domain/githost/hook-name.ts";
 import { MOST_BUILDS, plan } from "../../domain/githost/plan.ts";
 import type { Planned } from "../../domain/githost/plan-facts.ts";
-import { pushersBefore } from "../../domain/githost/pushed-by.ts";
+import { isOfAnother, pushersBefore } from "../../domain/githost/pushed-by.ts";
 import { reasonOf } from "../../domain/githost/reasons.ts";
 import type { ArrivedBuild } from "../../domain/pool/arrivals.ts";
 import type { DeliveryTaken } from "../../protocol/delivery.ts";
@@ -49,6 +49,7 @@ const planned = (
   const arrived = arrivedOf(arrival, {
     isSkippedSha: (sha) => skippedHeads?.includes(sha) ?? false,
     pushers: pushersBefore(arrival, known, rules),
+    isOfAnother: isOfAnother(arrival, known),
   });
   if (arrived === null) {
     const isOfBranch = arrival.kind === "renamed" && arrival.from?.defaultBranch;
