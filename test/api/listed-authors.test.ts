@@ -84,6 +84,14 @@ const EVERYWHERE: Scenario[] = [
     (who, { push, pull }) => [push(who, ONE, null), pull("opened", ONE), pull("labeled", ONE, { labels: ["go"] })],
   ],
   [
+    "gives a label to the pull request that the other opened and left",
+    LABELED,
+    (who, { pull }) => [
+      pull("opened", ONE, { sender: who, author: who }),
+      pull("labeled", ONE, { labels: ["go"], author: who }),
+    ],
+  ],
+  [
     "opens the pull request again",
     null,
     (who, { push, pull }) => [push(who, ONE, null), pull("closed", ONE), pull("reopened", ONE)],

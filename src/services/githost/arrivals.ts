@@ -16,7 +16,7 @@ import { takeAsked } from "./asked-at-host.ts";
 import { deliveryNote } from "./delivery-notes.ts";
 import { pushedByOf, rulesOf } from "./listed-pushes.ts";
 import { newBuilds } from "./new-builds.ts";
-import { isLate, openPullsOf } from "./open-pulls.ts";
+import { isLate, openPullsOf, withAuthor } from "./open-pulls.ts";
 
 /** A delivery that a connection's host proved to have sent, or one of them once more. */
 export interface Sent {
@@ -147,7 +147,8 @@ export const takeArrival = async (context: Context, sent: Sent): Promise<Deliver
   const rows = await readArrivalRows(context, connectionId, arrival);
   const isOld = generation !== null && rows.connection?.hookGeneration !== generation;
   if (!rows.connection?.isActive || isOld) throw gone();
-  const taken: DeliveryTaken = { delivery: id, ...(await takeWith(context, sent, rows)) };
+  const told = { ...sent, arrival: withAuthor(rows.pulls, arrival) };
+  const taken: DeliveryTaken = { delivery: id, ...(await takeWith(context, told, rows)) };
   const noted = note(context, sent, taken);
   // A person looks at the list next; a host is answered first.
   if (generation === null) await noted;

@@ -29,6 +29,12 @@ export const openPullsOf = (rows: OpenPullRow[]): OpenPull[] =>
 const rowOf = (rows: OpenPullRow[], { pull }: PullChange): OpenPullRow | undefined =>
   rows.find(({ number }) => number === pull.number);
 
+/** A change with the author that an earlier one told: GitLab tells him only of what he did himself. */
+export const withAuthor = (rows: OpenPullRow[], arrival: Arrival): Arrival => {
+  if (arrival.kind !== "pull" || arrival.pull.author !== null) return arrival;
+  return { ...arrival, pull: { ...arrival.pull, author: rowOf(rows, arrival)?.author ?? null } };
+};
+
 /** Whether a later change of the pull request is known. Of two of one second, the close counts. */
 export const isLate = (rows: OpenPullRow[], change: PullChange): boolean => {
   const { updatedAt } = change.pull;
