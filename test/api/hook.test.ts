@@ -54,6 +54,12 @@ describe("POST /hook/{token}", () => {
     });
   });
 
+  it("makes no build for a pipeline that requires Windows, and says why", async () => {
+    await call(admin, "PUT", `/pipeline/${pipeline.id}`, { requires: { platform: "windows" } });
+    const ignored = "There is no agent for Windows: write macos or linux";
+    expect((await push(pushOf(SHA("a")))).body).toMatchObject({ builds: [], ignored });
+  });
+
   it("makes builds whose retries say the same of what made them", async () => {
     const { body } = await pull(pullOf("opened", SHA("a")));
     const id = body.builds[0]!;

@@ -6,6 +6,7 @@ import type { Planned } from "../../domain/githost/plan-facts.ts";
 import { isOfAnother, pushersBefore } from "../../domain/githost/pushed-by.ts";
 import { reasonOf } from "../../domain/githost/reasons.ts";
 import type { ArrivedBuild } from "../../domain/pool/arrivals.ts";
+import { NO_WINDOWS } from "../../domain/requires.ts";
 import type { DeliveryTaken } from "../../protocol/delivery.ts";
 import { actorOf, type Context } from "../core/context.ts";
 import { Refusal, settled } from "../core/refusal.ts";
@@ -56,13 +57,15 @@ const planned = (
     const ignored = isOfBranch ? "the repository has another default branch" : "the repository was renamed";
     return { builds: [], ended: [], openPull: null, ignored, leftOut: 0 };
   }
-  const wanting = pipelines.map((row) => {
+  const buildable = pipelines.filter(({ requires }) => requires.platform !== "windows");
+  const wanting = buildable.map((row) => {
     const { on, supersede } = triggersOf(row);
     return { id: row.id, file: row.definition === null ? row.configPath : null, on, supersede };
   });
   const { defaultBranch } = rules;
   const found = plan(arrived, rules, wanting, openPullsOf(pulls));
   const address = `${origin}/app/repositories/${repository.id}`;
+  if (found.ignored && buildable.length === 0 && pipelines.length > 0) return { ...found, ignored: NO_WINDOWS };
   return { ...found, ignored: found.ignored && reasonOf(found.ignored, arrival, { defaultBranch, address }) };
 };
 
