@@ -170,7 +170,7 @@ const STEP_KEY_ADVICE = table(
   ["group steps", "Steps are not grouped: write them one after the other"],
   ["checkout", "The checkout is made before the first step: `checkout` at the top of the file says how"],
   ["outputs", "Write outputs to `$MILLRACE_OUTPUT` in the script"],
-  ["dir cwd workdir working_dir working_directory", "Write `working-directory`"],
+  ["dir cwd workdir working_dir", "Write `working-directory`"],
   ["detach background", "Write `&` after the command in the script"],
   ["user privileged tty volumes", "Steps run on the agent itself, as its user: leave it out"],
   ["stage tags", "A step has none of these: leave it out, and write what the agent must have in `requires`"],
