@@ -194,8 +194,10 @@ describe("a state that the host did not take", () => {
     await expect.poll(() => page(refused), { timeout: 10_000 }).toContain(sentence);
     expect(await page(told)).not.toContain("is not at the git host");
 
-    const { text } = await maintainer.open(`/connections/${id}/check`);
-    expect(text).toContain(`href="/app/builds/${refused}"`);
+    // The check lists what is stored, a moment after the page of the build knows it.
+    const check = async () => (await maintainer.open(`/connections/${id}/check`)).text;
+    await expect.poll(check, { timeout: 10_000 }).toContain(`href="/app/builds/${refused}"`);
+    const text = await check();
     expect(text).not.toContain(allWell);
     expect(text).not.toContain("The host has been told all of them.");
   });
