@@ -75,7 +75,8 @@ const environment = ({ protocols, tree }: GitContext, options: GitCommandOptions
 
 /**
  * Runs git in its own process group, with the user's HOME, credential helper, proxies and SSH agent, but without
- * prompts, hooks and other protocols. Commands whose output a setting changes are not used, or say what they print. In `args`, positional arguments must follow `--`. `input` is its standard input.
+ * prompts, hooks and other protocols. Use no command whose output a setting changes, or say what it prints. In `args`,
+ * positional arguments must follow `--`. `input` is its standard input.
  * @throws when git cannot be started, or the signal's reason.
  */
 export const git = (
