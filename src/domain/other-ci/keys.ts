@@ -1,6 +1,6 @@
 /*
- * Keys of GitHub Actions, GitLab, Woodpecker, Buildkite, CircleCI, Azure Pipelines, Codemagic and Bitrise, and what to
- * write here instead. One row has all keys with the same advice.
+ * Keys of GitHub Actions, GitLab, Woodpecker, Drone, Buildkite, CircleCI, Azure Pipelines, Travis, Codemagic and
+ * Bitrise, and what to write here instead. One row has all keys with the same advice.
  */
 type Rows = [keys: string, advice: string][];
 
@@ -15,6 +15,12 @@ const LATER = "This comes later";
 const RETRY = "Write `retry: 1` or `retry: 2`";
 const REQUIRES = "Write what the agent must have in `requires`, for example `requires: { platform: linux }`";
 const ON = "Write `on`, for example `on: { push: { branches: [main] }, pull: true }`";
+const OF_AN_AGENT = "Steps run on the agent itself, as its user: leave it out";
+const NOTHING = "This does not exist here: remove it";
+const CALL_THE_API = "call the API in `run`";
+const WRITE_ARTIFACTS = "Write `artifacts: [{ name: app, path: build/*.ipa }]` beside `steps`";
+const WRITE_DOWNLOADS = "Write `downloads: [{ from: JOB, artifact: NAME, to: FOLDER }]` in a job";
+const WRITE_REPORTS = "Write `reports: { junit: build/reports/*.xml }` beside `steps`";
 const INCLUDE = "Write `- include: ./ci/FILE.yml` in a list of steps, with its `steps` in that file";
 
 /** Keys with the same advice at the top of a file and in a step. */
@@ -23,21 +29,18 @@ const ANYWHERE: Rows = [
     "cache save_cache restore_cache",
     "Write `cache: [{ name: npm, files: package-lock.json, path: ~/.npm }]` beside `steps`",
   ],
-  [
-    "artifacts artifact artifact_paths store_artifacts persist_to_workspace",
-    "Write `artifacts: [{ name: app, path: build/*.ipa }]` beside `steps`",
-  ],
-  ["attach_workspace", "Write `downloads: [{ from: JOB, artifact: NAME, to: FOLDER }]` in a job"],
-  ["reports", "Write `reports: { junit: build/reports/*.xml }` beside `steps`"],
+  ["artifacts artifact artifact_paths store_artifacts persist_to_workspace", WRITE_ARTIFACTS],
+  ["attach_workspace", WRITE_DOWNLOADS],
+  ["reports test_report store_test_results", WRITE_REPORTS],
   ["release pages", "This does not exist here yet: do it in a step"],
   ["matrix strategy parallel parallelism axes", "Write `jobs`: a job may have a `matrix`"],
   ["id-token host-token", LATER],
   ["variables environment", "Write `env`"],
   ["secrets", "Secrets are stored in the service: write `${{ secrets.NAME }}` in `env`"],
   ["services", "Steps run on the agent itself: start services in a step"],
-  ["container docker", "Steps run on the agent itself: write what it must have in `requires`"],
-  ["image runs-on runs_on agents pool os vm project_type", REQUIRES],
-  ["instance_type", "Write `requires: { platform: macos }`, or `linux`"],
+  ["container containers docker", "Steps run on the agent itself: write what it must have in `requires`"],
+  ["image runs-on runs_on agents pool os vm project_type machine resource_class executor", REQUIRES],
+  ["instance_type macos", "Write `requires: { platform: macos }`, or `linux`"],
   ["stack machine_type_id", REQUIRES],
   ["retry retries", "Write `retry` in the step that may fail, for example `retry: 2`"],
   ["timeout timeout_in_minutes timeoutInMinutes", "Write `timeout-minutes`"],
@@ -55,7 +58,7 @@ const ANYWHERE: Rows = [
   ["max_build_duration", "Write `timeout-minutes`"],
   ["publishing integrations", "Publish in a step, with a tool such as fastlane, and keys from `secrets`"],
   ["scripts", "Write `steps`, each with its `run`"],
-  ["inherit coverage", "This does not exist here: remove it"],
+  ["inherit coverage priority", NOTHING],
 ];
 
 /** Keys at the top of a file, or of a job in one. */
@@ -73,7 +76,11 @@ export const FILE_KEY_ADVICE = table(
   ["inputs parameters spec", "Set `envVariables` in the request that triggers the build: they are variables"],
   ["default", "Write `defaults`"],
   ["version orbs executors executor", "This does not exist here: remove it, and write commands in `steps`"],
-  ["format_version meta default_step_lib_source title summary description", "This does not exist here: remove it"],
+  [
+    "format_version meta default_step_lib_source title summary description setup kind type image_pull_secrets resources lockBehavior appendCommitMessageToRunName",
+    NOTHING,
+  ],
+  ["volumes", OF_AN_AGENT],
   ["pipelines", WRITE_JOBS],
   [
     "definitions step_bundles",
@@ -86,6 +93,22 @@ export const FILE_KEY_ADVICE = table(
   ],
   ["workspace", "Steps run in the checkout: remove this key"],
   ["retries", RETRY],
+);
+
+/** Advice for a key in a job itself: at the top of a file of several jobs `trigger` says when it is built. */
+export const jobKeyAdvice = (key: string): string | undefined =>
+  key === "trigger" ? `A job cannot start another pipeline: ${CALL_THE_API}` : JOB_KEY_ADVICE.get(key);
+
+/** Keys at the top of a file, but for those that are names of jobs elsewhere: Travis and Drone. */
+export const WORD_ADVICE = table(
+  ["language node_js python jdk rvm go php compiler", "Write `tools`, for example `tools: { node: 24 }`"],
+  ["osx_image", "Write `requires: { platform: macos }` and `tools: { xcode: 26.1 }`"],
+  ["dist node", REQUIRES],
+  ["sudo addons", "Steps run on the agent itself, as its user: install what they need in a step"],
+  ["before_install install", "Write the commands as the first step, or at the beginning of `run`"],
+  ["after_success", "Write the commands as a last step"],
+  ["after_failure", "Write the commands as a last step with `if: failure()`"],
+  ["before_deploy deploy after_deploy", "Write the commands as a last step, with `if: build.branch == 'main'`"],
 );
 
 /** Keys of a job that are written beside steps. */
@@ -105,7 +128,10 @@ export const JOB_KEY_ADVICE = table(
   ["before_run", "Write `- include: ./ci/FILE.yml` as the first step, or `needs` where it is a job of its own"],
   ["after_run", "Write a job that `needs` this one, or `- include: ./ci/FILE.yml` as the last step"],
   ["depends_on_workflows", "Write `needs`, a list of the jobs that must have ended before"],
-  ["summary description meta status_report_name", "This does not exist here: remove it"],
+  [
+    "summary description meta status_report_name start_in hooks identity publish dast_configuration circleci_ip_ranges",
+    NOTHING,
+  ],
   ["working_directory", "Write `defaults: { run: { working-directory: FOLDER } }`"],
   ["id key identifier label displayName title", "A job is called by its name below `jobs`; `name` is what people see"],
   ["when rules only except branches condition run_if", "Write `if`, for example `if: build.branch == 'main'`"],
@@ -115,7 +141,10 @@ export const JOB_KEY_ADVICE = table(
     "environment",
     "Write `gate` for a person's approval, `groups` for protected variables, `env` for variables, or `tools` for versions",
   ],
-  ["approval block manual type", "Write `gate: { message: ... }`: the job waits until a person lets it run"],
+  [
+    "approval block manual manual_confirmation type",
+    "Write `gate: { message: ... }`: the job waits until a person lets it run",
+  ],
   ["concurrency_group resource_group serial serial_groups", "Write `concurrency: { group: NAME }`"],
   ["max_parallel maxParallel", "Write `max-parallel`"],
   ["default", "Write `defaults`"],
@@ -148,31 +177,38 @@ const STEP_KEY_ADVICE = table(
   ["is_always_run", "Write `if: always()`"],
   ["is_skippable ignore_failure", "Write `continue-on-error: true`"],
   ["no_output_timeout", "Write `timeout-minutes`"],
-  ["test_report", "Write `reports: { junit: build/reports/*.xml }` beside `steps`"],
+  ["publish", WRITE_ARTIFACTS],
+  ["download", WRITE_DOWNLOADS],
+  ["if_changed", "Write a condition in `if`, for example `if: changed('src/**')`"],
+  ["cancel_on_build_failing", "Write `jobs`, with `fail-fast: true`"],
+  ["continue_on_failure", "Write `if: always()` in the step after it"],
+  ["task", "Tasks are not run here: write the commands in `run`"],
+  ["inputs parameters", "Pass values to the script with `env`, and to an included file with `with`"],
+  ["failOnStderr signature", NOTHING],
   ["key identifier", "Write `id`"],
   [
     "when condition conditions rules only except branches branch",
     "Write a condition in `if`, for example `if: build.branch == 'main'`",
   ],
   [
-    "retries attempts max_attempts",
+    "retries attempts max_attempts retryCountOnTaskFailure",
     "Write `retry`, for example `retry: 2`, or `retry: { times: 2, wait-seconds: 10 }`",
   ],
-  ["skip", "Write `if: false`"],
+  ["skip enabled", "Write `if: false`"],
   ["allow_failure allow-failure soft_fail failure ignore_errors", "Write `continue-on-error: true`"],
   ["needs depends_on dependencies dependsOn", "Steps run in the order they are written in: this is not needed"],
   ["wait waiter", "Steps run one after the other: this is not needed"],
   [
-    "block input manual approval",
+    "block input fields prompt manual approval",
     "A step does not wait for people: write `jobs`, the later steps in one with a `gate`",
   ],
-  ["trigger build", "A step cannot start another pipeline: call the API in `run`"],
+  ["trigger build async", `A step cannot start another pipeline: ${CALL_THE_API}`],
   ["group steps", "Steps are not grouped: write them one after the other"],
   ["checkout", "The checkout is made before the first step: `checkout` at the top of the file says how"],
   ["outputs", "Write outputs to `$MILLRACE_OUTPUT` in the script"],
   ["dir cwd workdir working_dir", "Write `working-directory`"],
   ["detach background", "Write `&` after the command in the script"],
-  ["user privileged tty volumes", "Steps run on the agent itself, as its user: leave it out"],
+  ["user privileged tty volumes pull network_mode", OF_AN_AGENT],
   ["stage tags", "A step has none of these: leave it out, and write what the agent must have in `requires`"],
 );
 

@@ -1,7 +1,7 @@
 import { isMap, isScalar, isSeq, type Node } from "yaml";
 import { LIMITS } from "../../protocol/limits.ts";
 import { ROLES } from "../../protocol/token.ts";
-import { JOB_KEY_ADVICE } from "../other-ci/keys.ts";
+import { jobKeyAdvice } from "../other-ci/keys.ts";
 import { CHECKOUT, REQUIRES_OF_JOB } from "./agent-fields.ts";
 import { ARTIFACTS, DOWNLOADS } from "./artifact-fields.ts";
 import { CACHES } from "./cache-fields.ts";
@@ -122,7 +122,7 @@ const JOB_FIELDS = {
 
 const JOB = mapping(JOB_FIELDS, {
   name: "a job",
-  adviceForKey: (key) => JOB_KEY_ADVICE.get(key),
+  adviceForKey: jobKeyAdvice,
   adviceForWord: () => "A job is a mapping: write `steps` below its name",
   needsOneOf: { keys: ["steps", "gate"], message: "A job needs `steps`, or a `gate` that a person opens" },
 });

@@ -1,5 +1,12 @@
 import { isMap, isScalar, type Node } from "yaml";
-import { BESIDE_STEPS_ADVICE, FILE_KEY_ADVICE, JOB_KEY_ADVICE, WRITE_JOBS } from "../other-ci/keys.ts";
+import {
+  BESIDE_STEPS_ADVICE,
+  FILE_KEY_ADVICE,
+  JOB_KEY_ADVICE,
+  jobKeyAdvice,
+  WORD_ADVICE,
+  WRITE_JOBS,
+} from "../other-ci/keys.ts";
 import { CHECKOUT, REQUIRES, REQUIRES_OF_JOB } from "./agent-fields.ts";
 import { ARTIFACTS } from "./artifact-fields.ts";
 import { CACHES } from "./cache-fields.ts";
@@ -53,7 +60,9 @@ export const FILE_FIELDS = { ...BUILD_FIELDS, ...JOBS_FIELDS, ...TRIGGER_FIELDS 
 const ADVICE: MappingAdvice = {
   name: "a pipeline file",
   adviceForKey: (key, value, context) =>
-    BESIDE_STEPS_ADVICE.get(key) ?? FILE_KEY_ADVICE.get(key) ?? (isJob(value, context) ? WRITE_JOBS : undefined),
+    BESIDE_STEPS_ADVICE.get(key) ??
+    FILE_KEY_ADVICE.get(key) ??
+    (isJob(value, context) ? WRITE_JOBS : WORD_ADVICE.get(key)),
 };
 
 const inJobs = (key: string): string | undefined =>
@@ -93,7 +102,7 @@ export const RUNNABLE_FILE = kinds(
 /** A job in a file for another CI: it has the keys of a pipeline file, none of them required. */
 export const OTHER_CI_JOB = mapping(
   { ...BUILD_FIELDS, steps: { ...BUILD_FIELDS.steps, required: false } },
-  { name: "a job", adviceForKey: (key) => JOB_KEY_ADVICE.get(key) ?? FILE_KEY_ADVICE.get(key) },
+  { name: "a job", adviceForKey: (key) => jobKeyAdvice(key) ?? FILE_KEY_ADVICE.get(key) },
 );
 
 /** What a file says of its builds. */

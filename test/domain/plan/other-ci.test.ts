@@ -257,7 +257,7 @@ const TYPED: [from: string, file: string, ...mistakes: string[]][] = [
   [
     "Drone",
     "kind: pipeline\nsteps:\n  - name: build\n    image: node\n    commands: [npm ci]\n",
-    "1:1: `kind` is not a key of a pipeline file. The keys are name, env, defaults, requires, timeout-minutes, checkout, tools, groups, artifacts, cache, reports, retry, steps, on, supersede, schedule",
+    "1:1: `kind` is not a key of a pipeline file. This does not exist here: remove it",
     "4:5: `image` is not a key of a step. Write what the agent must have in `requires`, for example `requires: { platform: linux }`",
     "5:5: `commands` is not a key of a step. Write the commands in `run`, one a line after `run: |`",
   ],
@@ -412,4 +412,47 @@ describe("a hint", () => {
     expect(hints(run("make ${{ vars.ARGS - }}"))).toBeNull();
     expect(told(run("make ${{ nope.ARGS }}"))).toHaveLength(1);
   });
+});
+
+/** Keys as other systems write them at the top of a file, in a job and in a step. */
+const KEYS: Record<string, { file?: string; job?: string; step?: string }> = {
+  Azure: {
+    file: "resources lockBehavior appendCommitMessageToRunName",
+    step: "task inputs publish download parameters retryCountOnTaskFailure failOnStderr enabled",
+  },
+  Bitrise: { file: "containers", job: "priority" },
+  Buildkite: {
+    file: "priority",
+    step: "if_changed priority cancel_on_build_failing signature fields prompt async continue_on_failure",
+  },
+  CircleCI: {
+    file: "setup",
+    job: "machine macos resource_class executor circleci_ip_ranges",
+    step: "store_test_results",
+  },
+  Drone: { file: "kind type node image_pull_secrets volumes", step: "pull network_mode" },
+  GitLab: { job: "trigger start_in hooks identity manual_confirmation publish dast_configuration" },
+  Travis: {
+    file: "language dist sudo node_js python jdk rvm go php compiler osx_image addons before_install install after_success after_failure before_deploy deploy after_deploy",
+  },
+};
+const KEY_ROWS = Object.entries(KEYS).flatMap(([from, { file = "", job = "", step = "" }]) => [
+  ...file.split(" ").map((key) => [from, key, `${key}: x\nsteps: [{ run: a }]\n`] as const),
+  ...job.split(" ").map((key) => [from, key, `jobs: { a: { ${key}: x, steps: [{ run: a }] } }\n`] as const),
+  ...step.split(" ").map((key) => [from, key, `steps: [{ run: a, ${key}: x }]\n`] as const),
+]);
+
+it.each(KEY_ROWS.filter(([, key]) => key !== ""))("%s: says what to write for the key %s", (_, key, file) => {
+  const [first, ...others] = told(file);
+  expect(others).toEqual([]);
+  expect(first).toContain(`\`${key}\` is not a key of `);
+  expect(first).not.toContain("The keys are");
+});
+
+it("takes trigger beside jobs for what says when a file is built", () => {
+  expect(told("trigger: [main]\njobs: { a: { steps: [{ run: a }] } }\n")[0]).toContain("Write `on`");
+});
+
+it("takes a job by a word that is a key of Travis for a job", () => {
+  expect(told("deploy: { stage: deploy, script: [make] }\n")[0]).toContain("Write the jobs below `jobs`");
 });
