@@ -23,6 +23,7 @@ const SETTINGS = [
   "help.autocorrect=0",
   "init.defaultObjectFormat=sha1",
   "init.defaultRefFormat=files",
+  "submodule.active=.",
   "submodule.recurse=false",
   "fetch.recurseSubmodules=false",
   "gc.auto=0",

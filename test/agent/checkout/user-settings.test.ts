@@ -111,6 +111,7 @@ const settings = (folder: string, url: string, program: string): string => `
   short = true
   showUntrackedFiles = no
 [submodule]
+  active = nothing
   fetchJobs = 4
   recurse = true
 [tag] gpgSign = true
