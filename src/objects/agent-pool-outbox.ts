@@ -18,6 +18,8 @@ import { RULES } from "../domain/pool/rules.ts";
 import type { PoolState } from "../domain/pool/state.ts";
 import { type HeardSequence, NOTHING_HEARD } from "../domain/pool/stored.ts";
 import { testsOfJobs } from "../domain/pool/tests.ts";
+import type { Build } from "../protocol/build.ts";
+import type { JobOfBuild } from "../protocol/build-job.ts";
 import { isEnded } from "../protocol/build-states.ts";
 import { artifactPlacesOf, artifactsOfBuild, testPlacesOf, testsOfBuild } from "./agent-pool-artifacts.ts";
 import type { BuildRecord } from "./agent-pool-build-rows.ts";
@@ -28,6 +30,8 @@ import { failedLineOfJobs, wholeJobs } from "./agent-pool-whole-jobs.ts";
 
 /** Builds, and entries of the audit, of one attempt. */
 const BATCH_SIZE = 100;
+/** Ended builds of several jobs of one attempt. The record of one may take some tens of megabytes of memory. */
+const SEVERAL_BATCH_SIZE = 10;
 /** Rejections by D1 after which a row becomes a dead letter. */
 const MAX_REJECTIONS = 5;
 /**
@@ -81,10 +85,7 @@ export class Outbox {
       isDue,
     };
     const audits = this.#storage.auditEntries(BATCH_SIZE).map((queued) => this.#auditWrite(orgId, queued));
-    const found = this.#storage.builds.of(this.#nextBuilds(state));
-    const recorded = await Promise.all(found.map((record) => this.#record(orgId, record, result)));
-    const told = found.filter(({ build }, index) => RULES.mayTell(build, recorded[index]!));
-    const writes = [...told.map((record) => this.#buildWrite(orgId, record)), ...audits];
+    const writes = [...(await this.#buildWrites(orgId, state, result)), ...audits];
     const rejected: Rejection[] = [];
     await this.#send(pool, writes, result, rejected);
     this.#count(rejected, writes.length, result);
@@ -95,17 +96,42 @@ export class Outbox {
   #nextBuilds({ dirty, builds }: Readonly<PoolState>): string[] {
     const ids = [...dirty.keys()];
     const ended = ids.filter((id) => !builds.has(id));
-    ended.sort((left, right) => (this.#unrecorded.get(left) ?? 0) - (this.#unrecorded.get(right) ?? 0));
+    ended.sort((left, right) => this.#failuresOf(left) - this.#failuresOf(right));
     return [...ids.filter((id) => builds.has(id)).slice(0, BATCH_SIZE), ...ended.slice(0, BATCH_SIZE)];
   }
 
+  #failuresOf(buildId: string): number {
+    return this.#unrecorded.get(buildId) ?? 0;
+  }
+
+  /** Ended builds of several jobs come one after the other, so that one of them alone is in memory. */
+  async #buildWrites(orgId: string, state: Readonly<PoolState>, result: FlushResult): Promise<PendingWrite[]> {
+    const found = this.#storage.builds.of(this.#nextBuilds(state));
+    const isLarge = ({ build }: BuildRecord) => build.several !== undefined && isEnded(build.status);
+    const small = found.filter((one) => !isLarge(one)).map((one) => this.#told(orgId, one, result));
+    const writes = await Promise.all(small);
+    const large = found.filter(isLarge);
+    large.sort((left, right) => this.#failuresOf(left.build.id) - this.#failuresOf(right.build.id));
+    for (const one of large.slice(0, SEVERAL_BATCH_SIZE)) writes.push(await this.#told(orgId, one, result));
+    return writes.filter((write) => write !== null);
+  }
+
+  /** What D1 is told of a build; null where the archive has to have its record before, and has not. */
+  async #told(orgId: string, found: BuildRecord, result: FlushResult): Promise<PendingWrite | null> {
+    const { build, job, report } = found;
+    const hasEnded = isEnded(build.status);
+    const ofJobs = build.several && hasEnded ? this.#ofJobs(build.id) : {};
+    const whole = { ...toBuild(orgId, build, job, report), ...ofJobs };
+    const isRecorded = hasEnded && (await this.#record(whole, found, result));
+    return RULES.mayTell(build, isRecorded) ? this.#buildWrite(whole, found) : null;
+  }
+
   /** @returns whether the archive has the record of an ended build */
-  async #record(orgId: string, { build, job, report }: BuildRecord, result: FlushResult): Promise<boolean> {
-    if (!isEnded(build.status)) return false;
+  async #record(whole: Build, { build, job }: BuildRecord, result: FlushResult): Promise<boolean> {
     const plan = build.several && this.#storage.jobRows.planOf(build.id);
     const record: ArchivedBuild = {
-      ...toBuild(orgId, build, job, report),
-      ...(build.several ? { ...this.#ofJobs(build.id), plan } : { jobs: null }),
+      ...whole,
+      ...(build.several && { plan }),
       // A person may delete the log: nothing of it stays in the archive.
       failedLine: null,
       requires: build.asked ?? job.requires,
@@ -146,10 +172,9 @@ export class Outbox {
     };
   }
 
-  #buildWrite(orgId: string, { build, job, report }: BuildRecord): PendingWrite {
+  #buildWrite(whole: Build, { build }: BuildRecord): PendingWrite {
     const { id: buildId, version } = build;
-    const ofJobs = build.several && isEnded(build.status) ? this.#listed(buildId) : { jobs: null };
-    const record = { ...toBuild(orgId, build, job, report), ...ofJobs };
+    const record = { ...whole, ...(whole.jobs && this.#listed(whole.jobs)) };
     return {
       name: buildId,
       statements: projectBuild(this.#db, { record, ref: refOf(build.branch), version }),
@@ -159,16 +184,14 @@ export class Outbox {
     };
   }
 
-  #ofJobs(buildId: string): Pick<ArchivedBuild, "jobs" | "tests"> {
+  #ofJobs(buildId: string): Pick<Build, "jobs" | "tests"> {
     const jobs = wholeJobs(this.#storage, buildId);
     return { jobs, tests: testsOfJobs(jobs ?? []) };
   }
 
-  /** The same for a list, with how many jobs are in which state, and what the log says. */
-  #listed(buildId: string): Pick<ArchivedBuild, "jobs" | "tests" | "jobCounts" | "failedLine"> {
-    const { jobs, tests } = this.#ofJobs(buildId);
-    const failedLine = failedLineOfJobs(this.#storage, jobs ?? []);
-    return { jobs, tests, jobCounts: jobs && countsOfJobs(jobs), failedLine };
+  /** What a list shows of jobs: how many are in which state, and what the log says. */
+  #listed(jobs: JobOfBuild[]): Pick<Build, "jobCounts" | "failedLine"> {
+    return { jobCounts: countsOfJobs(jobs), failedLine: failedLineOfJobs(this.#storage, jobs) };
   }
 
   #auditWrite(orgId: string, { seq, entry: queued }: { seq: number; entry: AuditOutboxEntry }): PendingWrite {

@@ -97,6 +97,42 @@ describe("a build of several jobs", () => {
     expect(results.map(({ id }) => id)).toEqual(graph.jobs.map(({ id }) => id).sort());
   });
 
+  it("is alone in memory while the archive takes its record, and 10 of them are all of one attempt", async () => {
+    const orgId = "jobs-ends";
+    const speaker = await registered(poolOf(orgId), orgId);
+    let isAway = true;
+    let underWay = 0;
+    /** How many records each attempt had under way when one more came. */
+    const attempts: number[][] = [];
+    const put = async (key: string, text: string) => {
+      if (isAway) throw new Error("away");
+      attempts.at(-1)!.push(underWay);
+      underWay += 1;
+      await env.ARCHIVE.put(key, text);
+      underWay -= 1;
+    };
+    const ARCHIVE = { put, get: (key: string) => env.ARCHIVE.get(key) } as unknown as R2Bucket;
+    const ids: string[] = [];
+    await runInDurableObject(poolOf(orgId), async (_object, state) => {
+      const object = new AgentPool(state, { ...env, ARCHIVE });
+      await state.blockConcurrencyWhile(async () => {});
+      for (let made = 0; made < 12; made++) {
+        ids.push(value(await object.enqueue(newBuild(orgId))).id);
+        const { holder } = await take(object as unknown as Pool, speaker);
+        const plan = graph([graphJob("never", { condition: "false" })]);
+        value(await object.plan({ ...holder, graph: plan, text: "jobs: {}", base: null }));
+      }
+      isAway = false;
+      while ((await object.metrics()).outbox.builds > 0) {
+        attempts.push([]);
+        await object.flush();
+      }
+    });
+    expect(attempts).toEqual([Array(10).fill(0), [0, 0]]);
+    const query = "SELECT count(*) AS count FROM build_summary WHERE org_id = ? AND jobs IS NOT NULL";
+    expect(await env.DB.prepare(query).bind(orgId).first()).toEqual({ count: 12 });
+  });
+
   it("is told to its git host with what the tests of all its jobs said", async () => {
     const orgId = "jobs-host";
     const { pool, speaker } = await planned(orgId, [graphJob("a"), graphJob("b")], { host: HOST });
