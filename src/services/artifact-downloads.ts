@@ -6,6 +6,7 @@ import { PathId } from "../protocol/common.ts";
 import { PERIODS } from "../protocol/limits.ts";
 import type { StoredArtifact } from "../protocol/stored-artifact.ts";
 import { leftByBuild } from "./artifacts.ts";
+import { findRecord } from "./builds.ts";
 import { type GrantFacts, readGrant } from "./core/artifact-grants.ts";
 import type { Context } from "./core/context.ts";
 import { reaching } from "./core/outage.ts";
@@ -30,7 +31,7 @@ type Needed = Extract<
 /** What a needed job left: of one whose result was taken over, what the job of the earlier build left. */
 const sourceOf = async (context: Context, { jobId, matrix, adopted, artifacts }: Needed): Promise<Source> => {
   if (!adopted) return { jobId, matrix, artifacts };
-  const left = await leftByBuild(context, adopted.buildId);
+  const left = await leftByBuild(context, await findRecord(context, adopted.buildId));
   return { jobId: adopted.jobId, matrix, artifacts: left[adopted.jobId] ?? [] };
 };
 

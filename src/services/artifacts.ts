@@ -23,11 +23,13 @@ interface LeftByJob {
   artifacts: StoredArtifact[];
 }
 
-/** What the jobs of a build left, by their ids. @throws Refusal not-found */
-export const leftByBuild = async (context: Context, buildId: string): Promise<LeftByJobs> => {
-  const inPool = await (await context.pool()).artifactsOf(buildId);
-  if (inPool.ok && inPool.value.buildId === buildId) return inPool.value.artifacts;
-  return (await findRecord(context, buildId)).artifacts ?? {};
+type Found = Awaited<ReturnType<typeof findRecord>>;
+
+/** What the jobs of a build left, by their ids. */
+export const leftByBuild = async (context: Context, { id, artifacts }: Found): Promise<LeftByJobs> => {
+  const inPool = await (await context.pool()).artifactsOf(id);
+  if (inPool.ok && inPool.value.buildId === id) return inPool.value.artifacts;
+  return artifacts ?? {};
 };
 
 /** The build of a job that D1 knows; a build of one job has the id of its job. */
@@ -42,12 +44,19 @@ const buildIdOf = async (context: Context, id: string): Promise<string> => {
   return row?.buildId ?? id;
 };
 
-/** The job that ran where a build took over its result: it has the same key. */
+/** What the jobs of an earlier build left, by their keys: a build that took over a result has a job of the same key. */
+const leftByKey = async (context: Context, buildId: string): Promise<Map<string, LeftByJob>> => {
+  const before = await findRecord(context, buildId);
+  const left = await leftByBuild(context, before);
+  const jobs = before.jobs ?? [];
+  return new Map(jobs.map(({ id, key }) => [key, { buildId, jobId: id, artifacts: left[id] ?? [] }]));
+};
+
+/** The job that ran where a build took over its result. */
 const leftBefore = async (context: Context, buildId: string, key: string): Promise<LeftByJob> => {
-  const ran = (await findRecord(context, buildId)).jobs?.find((one) => one.key === key);
+  const ran = (await leftByKey(context, buildId)).get(key);
   if (!ran) throw notFound();
-  const artifacts = (await leftByBuild(context, buildId))[ran.id] ?? [];
-  return { buildId, jobId: ran.id, artifacts };
+  return ran;
 };
 
 /** What a job, or a build of one job, left. @throws Refusal not-found */
@@ -99,25 +108,26 @@ export const listJobArtifacts = verb({
   },
 });
 
-/** Those of all its jobs, in the order of the jobs; with what was taken over from earlier builds. */
+/** What all its jobs left, in the order of the jobs; with what was taken over from earlier builds. */
+export const artifactsOf = async (context: Context, build: Found): Promise<Artifact[]> => {
+  const { id, jobs } = build;
+  const own = await leftByBuild(context, build);
+  const adopted = (jobs ?? []).filter(({ adoptedFrom }) => adoptedFrom !== null);
+  const all: LeftByJobs = { ...own };
+  // A record may be large: each is read once, and one at a time.
+  for (const earlier of new Set(adopted.map(({ adoptedFrom }) => adoptedFrom!))) {
+    const left = await leftByKey(context, earlier).catch(() => null);
+    for (const one of adopted) if (one.adoptedFrom === earlier) all[one.id] = left?.get(one.key)?.artifacts ?? [];
+  }
+  const ids = jobs ? [id, ...jobs.map((one) => one.id)] : [id];
+  return ids.flatMap((jobId) => (all[jobId] ?? []).map((artifact) => toArtifact(jobId, artifact)));
+};
+
 export const listBuildArtifacts = verb({
   access: { role: "viewer" },
   params: PathId,
   output: z.array(Artifact),
-  async run(context, { params }) {
-    const { id, jobs } = await findRecord(context, params.id);
-    const own = await leftByBuild(context, id);
-    const adopted = (jobs ?? []).filter(({ adoptedFrom }) => adoptedFrom !== null);
-    const before = await Promise.all(
-      adopted.map(async (one): Promise<[string, StoredArtifact[]]> => {
-        const left = await leftBefore(context, one.adoptedFrom ?? "", one.key).catch(() => null);
-        return [one.id, left?.artifacts ?? []];
-      }),
-    );
-    const all: LeftByJobs = { ...own, ...Object.fromEntries(before) };
-    const ids = jobs ? [id, ...jobs.map((one) => one.id)] : [id];
-    return ids.flatMap((jobId) => (all[jobId] ?? []).map((artifact) => toArtifact(jobId, artifact)));
-  },
+  run: async (context, { params }) => artifactsOf(context, await findRecord(context, params.id)),
 });
 
 export const getArtifact = verb({

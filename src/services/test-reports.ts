@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { dayOf } from "../archive/keys.ts";
-import { getTests, putTests } from "../archive/tests.ts";
+import { getTests, type KeptTests, putTests } from "../archive/tests.ts";
 import { contradictionIn } from "../domain/reports/contradictions.ts";
 import { textsOf, withTexts } from "../domain/reports/report-texts.ts";
 import type { Build } from "../protocol/build.ts";
@@ -41,37 +41,56 @@ export const reportTests = verb({
   },
 });
 
-/** Where the reports of a build's jobs are, by the ids of the jobs. @throws Refusal not-found */
-const reportsOf = async (context: Context, buildId: string): Promise<Record<string, StoredTests>> => {
-  const inPool = await (await context.pool()).testsOf(buildId);
-  if (inPool.ok && inPool.value.buildId === buildId) return inPool.value.tests;
-  return (await findRecord(context, buildId)).testReports ?? {};
-};
+/** Jobs whose reports are in memory at once: each may have a mebibyte. */
+export const REPORTS_AT_ONCE = 10;
 
-/** A job of which the tests are asked for. */
+type Found = Awaited<ReturnType<typeof findRecord>>;
+
+/** A job whose tests said something. */
 interface Tested {
   id: string;
   key: string | null;
+  stored: StoredTests;
 }
 
-/** What the tests of one job said, with how often each failed lately. @throws Refusal gone */
-const readReport = async (
-  context: Context,
-  build: Pick<Build, "repoId">,
-  { id: jobId, key: jobKey }: Tested,
-  { day, fence }: StoredTests,
-): Promise<TestReport> => {
+/** The jobs of a build whose tests said something, in their order; of a build of one job, the build. */
+export const testedJobs = async (context: Context, build: Found): Promise<Tested[]> => {
+  const inPool = await (await context.pool()).testsOf(build.id);
+  const isInPool = inPool.ok && inPool.value.buildId === build.id;
+  const reports = (isInPool ? inPool.value.tests : build.testReports) ?? {};
+  const jobs = build.jobs ?? [{ id: build.id, key: null }];
+  return jobs.flatMap(({ id, key }) => {
+    const stored = reports[id];
+    return stored ? [{ id, key, stored }] : [];
+  });
+};
+
+const readKept = async (context: Context, { id: jobId, stored: { day, fence } }: Tested): Promise<KeptTests> => {
   const kept = await reaching(getTests(context.archive, { orgId: context.orgId, jobId, day, fence }));
   if (!kept) throw new Refusal("gone", "This report was deleted, or the days for which it was kept are over.");
-  const { counts, warnings } = kept;
-  const failing = kept.tests.filter(({ outcome, isFlaky }) => outcome === "failed" || isFlaky);
-  const failures = await failuresOnDefault(
-    context,
-    build.repoId,
-    failing.map(({ id }) => id),
-  );
-  const tests = kept.tests.map((test) => ({ ...test, failures: failures.get(test.id) ?? 0 }));
-  return { jobId, jobKey, counts, warnings, tests };
+  return kept;
+};
+
+/** What the tests of these jobs said, with how often each failed lately. @throws Refusal gone */
+export const readReports = async (
+  context: Context,
+  { repoId }: Pick<Build, "repoId">,
+  jobs: Tested[],
+): Promise<TestReport[]> => {
+  const found = await Promise.all(jobs.map((job) => readKept(context, job)));
+  const failing = found.flatMap(({ tests }) => tests.filter(({ outcome, isFlaky }) => outcome === "failed" || isFlaky));
+  const ids = [...new Set(failing.map(({ id }) => id))];
+  const failures = await failuresOnDefault(context, repoId, ids);
+  return found.map(({ counts, warnings, tests }, index) => {
+    const { id: jobId, key: jobKey } = jobs[index]!;
+    return {
+      jobId,
+      jobKey,
+      counts,
+      warnings,
+      tests: tests.map((test) => ({ ...test, failures: failures.get(test.id) ?? 0 })),
+    };
+  });
 };
 
 /** Of a build of one job its own, of several jobs those of each; without jobs that said nothing. */
@@ -81,16 +100,26 @@ export const listBuildTests = verb({
   output: z.array(TestReport),
   async run(context, { params }) {
     const build = await findRecord(context, params.id);
-    const reports = await reportsOf(context, build.id);
-    const jobs: Tested[] = build.jobs ?? [{ id: build.id, key: null }];
-    return Promise.all(
-      jobs.flatMap((job) => {
-        const stored = reports[job.id];
-        return stored ? [readReport(context, build, job, stored)] : [];
-      }),
-    );
+    const jobs = await testedJobs(context, build);
+    const reports: TestReport[] = [];
+    for (let from = 0; from < jobs.length; from += REPORTS_AT_ONCE)
+      reports.push(...(await readReports(context, build, jobs.slice(from, from + REPORTS_AT_ONCE))));
+    return reports;
   },
 });
+
+/** What the tests said of the jobs where they failed, or else were flaky, before those of others. */
+export const readWorstReports = async (
+  context: Context,
+  build: Found,
+  most: number,
+): Promise<{ reports: TestReport[]; others: number }> => {
+  const jobs = await testedJobs(context, build);
+  const rankOf = ({ stored: { counts } }: Tested) => (counts.failed > 0 ? 2 : Math.sign(counts.flaky));
+  jobs.sort((left, right) => rankOf(right) - rankOf(left));
+  const reports = await readReports(context, build, jobs.slice(0, most));
+  return { reports, others: jobs.length - reports.length };
+};
 
 /** `id` is that of a job, or of a build of one job. */
 export const getJobTests = verb({
@@ -103,10 +132,11 @@ export const getJobTests = verb({
     const isBuild = inPool.ok
       ? inPool.value.buildId === params.id
       : (await nullIfNotFound(findJob(context, params.id))) === null;
-    const job = isBuild ? { id: params.id, key: null, buildId: params.id } : await findJob(context, params.id);
-    const build = await findRecord(context, job.buildId);
-    const stored = (await reportsOf(context, job.buildId))[job.id];
-    if (!stored) throw notFound();
-    return readReport(context, build, job, stored);
+    const { buildId } = isBuild ? { buildId: params.id } : await findJob(context, params.id);
+    const build = await findRecord(context, buildId);
+    const job = (await testedJobs(context, build)).find(({ id }) => id === params.id);
+    if (!job) throw notFound();
+    const [report] = await readReports(context, build, [job]);
+    return report!;
   },
 });

@@ -3,9 +3,11 @@ import { describe, expect, it } from "vitest";
 import type { Build } from "../../src/protocol/build.ts";
 import type { Job } from "../../src/protocol/jobs.ts";
 import type { Variable } from "../../src/protocol/variable.ts";
+import { signIn } from "../dashboard/page-requests.ts";
 import { call, created, expectProblem, newAgent, newOrganization } from "../support/api.ts";
+import { sendArtifact } from "../support/artifacts.ts";
 import { type BuildSetup, buildOf, newBuildSetup, poll, trigger } from "../support/build-setup.ts";
-import { poolStub } from "../support/deployment.ts";
+import { deployedWith, poolStub } from "../support/deployment.ts";
 import { COMMIT, held, planNext, takeAndStart } from "../support/jobs.ts";
 import { planned, running } from "../support/left.ts";
 import { reportedTest, testId, testReport } from "../support/tests.ts";
@@ -96,6 +98,51 @@ describe("a report of tests", () => {
     expect(await keysOf(orgId)).toHaveLength(1);
     const { results } = await env.DB.prepare("SELECT 1 FROM test_result WHERE org_id = ?").bind(orgId).all();
     expect(results).toEqual([]);
+  });
+});
+
+describe("the page of a build of 12 jobs with reports", () => {
+  it("reads those of ten in their part, of three that failed beside the failure, and none elsewhere", async () => {
+    const jobs = Array.from({ length: 12 }, (_, n) => `  j${n}: { steps: [{ run: x }] }\n`).join("");
+    const { admin, agent, buildId, ids } = await planned(`jobs:\n${jobs}`);
+    const fine = testReport([SLOW]);
+    const run = async (report: object, status = "succeeded") => {
+      const job = await takeAndStart(agent);
+      await send(agent, job, report);
+      if (job.job?.key === "j0") await sendArtifact(agent, job, "report", { "a.txt": "text" });
+      await finish(agent, job, status);
+    };
+    let read = 0;
+    const ARCHIVE = new Proxy(env.ARCHIVE, {
+      get:
+        (archive, name) =>
+        (key: string, ...more: unknown[]) => {
+          if (name === "get" && key.startsWith("tests/")) read += 1;
+          return (archive[name as "get"] as (...all: unknown[]) => unknown).call(archive, key, ...more);
+        },
+    });
+    const Cookie = (await signIn(admin)).split(";")[0]!;
+    const opened = async (tab: string) => {
+      read = 0;
+      const path = `/app/builds/${buildId}?tab=${tab}`;
+      const { status, text, headers } = await deployedWith({ ARCHIVE })("", "GET", path, undefined, { Cookie });
+      expect(status).toBe(200);
+      const rounds = Number(/rounds=(\d+)/.exec(headers.get("Server-Timing") ?? "")?.[1]);
+      expect(rounds).toBeLessThanOrEqual(3);
+      return { read, text };
+    };
+    for (let n = 0; n < 7; n++) await run(fine);
+    expect([(await opened("artifacts")).read, (await opened("tests")).read]).toEqual([0, 7]);
+    for (let n = 7; n < 12; n++) await run(REPORT, "failed");
+    const { read: beside, text } = await opened("artifacts");
+    expect([beside, text]).toEqual([3, expect.stringContaining("2 more that failed")]);
+    const whole = await opened("tests");
+    expect([whole.read, whole.text]).toEqual([10, expect.stringContaining("5 failures")]);
+    expect(whole.text).toContain("The reports of 2 more jobs are on the pages of these jobs.");
+    expect((await call(admin, "GET", `/build/${buildId}/tests`)).body).toHaveLength(12);
+    read = 0;
+    const ofJob = await deployedWith({ ARCHIVE })("", "GET", `/app/jobs/${ids.j0}`, undefined, { Cookie });
+    expect([ofJob.status, read]).toEqual([200, 0]);
   });
 });
 

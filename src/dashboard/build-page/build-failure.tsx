@@ -7,6 +7,7 @@ import { FailingTests } from "../failure/failing-tests.tsx";
 import { FailureBand } from "../failure/failure-band.tsx";
 import { issueText } from "../failure/issue-text.ts";
 import { whyOf } from "../jobs/cause.tsx";
+import type { ShownTests } from "../tests/read-tests.ts";
 import type { BuildDetails } from "./read-build.ts";
 
 const exit = (code: number | null): string => (code === null ? "" : `, exit ${code}`);
@@ -18,6 +19,7 @@ export const failedText = ({ step }: Failure, of: Parameters<typeof outcomeOf>[0
     : `Failed: ${outcomeOf(of) ?? "nothing more is known"}`;
 
 interface Props extends BuildDetails {
+  tests: ShownTests;
   testsPage: string;
   logPage: string;
 }
@@ -35,7 +37,7 @@ const OfOne = ({ build, failure, green, now, tests, testsPage, logPage, ...owner
       issue={issueText(build, title, nameOf(owners), failure.excerpt)}
       now={now}
     >
-      <FailingTests reports={tests} testsPage={testsPage} />
+      <FailingTests shown={tests} counts={build.tests} testsPage={testsPage} />
     </FailureBand>
   );
 };
@@ -73,7 +75,7 @@ const OfJob = ({ build, failedJob, green, now, tests, testsPage, ...owners }: Pr
       issue={issueText(build, text, nameOf(owners), failure.excerpt)}
       now={now}
     >
-      <FailingTests reports={tests} testsPage={testsPage} />
+      <FailingTests shown={tests} counts={build.tests} testsPage={testsPage} />
     </FailureBand>
   );
 };

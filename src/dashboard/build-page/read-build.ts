@@ -3,9 +3,8 @@ import type { Artifact } from "../../protocol/artifact.ts";
 import type { Build, Step } from "../../protocol/build.ts";
 import { isEnded } from "../../protocol/build-states.ts";
 import type { Explanation } from "../../protocol/explain.ts";
-import type { TestReport } from "../../protocol/test-report.ts";
 import { getAgent } from "../../services/agents.ts";
-import { listBuildArtifacts } from "../../services/artifacts.ts";
+import { artifactsOf } from "../../services/artifacts.ts";
 import { stepsIn } from "../../services/build-jobs.ts";
 import { findRecord } from "../../services/builds.ts";
 import type { Context } from "../../services/core/context.ts";
@@ -21,12 +20,11 @@ import { findCanceler } from "../../services/who-canceled.ts";
 import { type Owners, readOwners } from "../components/build-name.tsx";
 import { isWaiting } from "../components/state.tsx";
 import { type JobDetails, readJobDetails } from "../jobs/read-job-details.ts";
-import { readTests } from "../tests/read-tests.ts";
 import { byId } from "../verb-input.ts";
 import { type UsualTimes, usualTimes } from "../waterfall/usual-times.ts";
 
 export interface BuildDetails extends Owners {
-  build: Build;
+  build: Awaited<ReturnType<typeof findRecord>>;
   now: Date;
   agent: Agent | null;
   /** The build that took its place. */
@@ -54,11 +52,10 @@ export interface BuildDetails extends Owners {
   steps: Map<string, Step[]>;
   /** What its jobs left so far. */
   artifacts: Artifact[];
-  tests: TestReport[] | null;
 }
 
 /** The log of a build of one job: its end, and why the build failed. */
-const readLog = async (context: Context, build: Awaited<ReturnType<typeof findRecord>>) => {
+const readLog = async (context: Context, build: BuildDetails["build"]) => {
   if (build.jobs || isWaiting(build.status)) return { logTail: "", failure: null };
   const hasFailed = build.status === "failed";
   const end = await readLogEnd(context, build, hasFailed ? OUTPUT_BYTES : 0);
@@ -70,7 +67,7 @@ export const readBuild = async (context: Context, id: string | undefined): Promi
   const reading = findRecord(context, id ?? "");
   const [build, owners] = await Promise.all([reading, readOwners(context, reading)]);
   const isOfOne = build.jobs === null;
-  const [agent, successor, retried, canceler, refused, explanation, log, jobs, failedJob, green, artifacts, tests] =
+  const [agent, successor, retried, canceler, refused, explanation, log, jobs, failedJob, green, artifacts] =
     await Promise.all([
       isOfOne && build.agentId !== null ? nullIfNotFound(getAgent.run(context, byId(build.agentId))) : null,
       build.supersededBy === null ? null : nullIfNotFound(findRecord(context, build.supersededBy)),
@@ -82,8 +79,7 @@ export const readBuild = async (context: Context, id: string | undefined): Promi
       build.jobs && readJobDetails(context, build.jobs),
       readFailedJob(context, build),
       isOfOne && isWaiting(build.status) ? null : findLastGreen(context, build),
-      isOfOne && !isEnded(build.status) ? [] : listBuildArtifacts.run(context, byId(build.id)),
-      readTests(context, build, "build"),
+      isOfOne && !isEnded(build.status) ? [] : artifactsOf(context, build),
     ]);
   const steps = stepsIn(build);
   if (failedJob) steps.set(failedJob.job.id, failedJob.job.steps);
@@ -105,6 +101,6 @@ export const readBuild = async (context: Context, id: string | undefined): Promi
       green,
       usual,
     },
-    ...{ steps, artifacts, tests },
+    ...{ steps, artifacts },
   };
 };

@@ -1,16 +1,26 @@
-import type { TestReport } from "../../protocol/test-report.ts";
+import type { TestSummary } from "../../protocol/test-report.ts";
+import type { ShownTests } from "../tests/read-tests.ts";
 import { testName } from "../tests/test-name.ts";
 
 /** Failing tests that are named at once. */
-const MOST = 3;
+export const NAMED_FAILURES = 3;
+
+interface Props {
+  shown: ShownTests;
+  /** Of all its tests. */
+  counts: TestSummary | null;
+  testsPage: string;
+}
 
 /** The first tests that failed, each with the first line of its message. Nothing without any. */
-export const FailingTests = ({ reports, testsPage }: { reports: TestReport[] | null; testsPage: string }) => {
+export const FailingTests = ({ shown: { reports }, counts, testsPage }: Props) => {
   const failed = (reports ?? []).flatMap(({ tests }) => tests).filter(({ outcome }) => outcome === "failed");
   if (failed.length === 0) return null;
+  const named = failed.slice(0, NAMED_FAILURES);
+  const others = (counts?.failed ?? 0) - named.length;
   return (
     <ul class="failing-tests">
-      {failed.slice(0, MOST).map(({ suite, className, name, message, file, line }) => (
+      {named.map(({ suite, className, name, message, file, line }) => (
         <li>
           <bdi class="failing-name">{testName({ suite, className, name })}</bdi>
           {message !== "" && <bdi class="failing-message">{message.split("\n")[0]}</bdi>}
@@ -22,9 +32,9 @@ export const FailingTests = ({ reports, testsPage }: { reports: TestReport[] | n
           )}
         </li>
       ))}
-      {failed.length > MOST && (
+      {others > 0 && (
         <li>
-          <a href={testsPage}>{(failed.length - MOST).toLocaleString("en")} more that failed</a>
+          <a href={testsPage}>{others.toLocaleString("en")} more that failed</a>
         </li>
       )}
     </ul>

@@ -3,10 +3,12 @@ import { nameOf } from "../components/build-name.tsx";
 import { FailingTests } from "../failure/failing-tests.tsx";
 import { FailureBand } from "../failure/failure-band.tsx";
 import { issueText } from "../failure/issue-text.ts";
+import type { ShownTests } from "../tests/read-tests.ts";
 import { whyOf } from "./cause.tsx";
 import type { JobPageDetails } from "./read-job.ts";
 
 interface Props extends JobPageDetails {
+  tests: ShownTests;
   testsPage: string;
   logPage: string;
 }
@@ -27,7 +29,7 @@ export const JobFailure = ({ job, build, failure, green, now, tests, testsPage, 
       issue={issueText(build, `${job.key}: ${title}`, nameOf(owners), failure.excerpt)}
       now={now}
     >
-      <FailingTests reports={tests} testsPage={testsPage} />
+      <FailingTests shown={tests} counts={job.tests} testsPage={testsPage} />
     </FailureBand>
   );
 };

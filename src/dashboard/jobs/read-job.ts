@@ -3,7 +3,6 @@ import type { Artifact } from "../../protocol/artifact.ts";
 import type { Build } from "../../protocol/build.ts";
 import type { Explanation } from "../../protocol/explain.ts";
 import type { BuildJob } from "../../protocol/job-record.ts";
-import type { TestReport } from "../../protocol/test-report.ts";
 import { getAgent } from "../../services/agents.ts";
 import { listJobArtifacts } from "../../services/artifacts.ts";
 import { explainJob, getJob } from "../../services/build-jobs.ts";
@@ -15,7 +14,6 @@ import { findLastGreen } from "../../services/last-green.ts";
 import { readLogEnd, tailOf } from "../../services/log-end.ts";
 import { OUTPUT_BYTES } from "../../services/step-output.ts";
 import { type Owners, readOwners } from "../components/build-name.tsx";
-import { readTests } from "../tests/read-tests.ts";
 import { byId } from "../verb-input.ts";
 import { type UsualTimes, usualTimesOfJob } from "../waterfall/usual-times.ts";
 import { hasEnded, isYetToRun, stateOf } from "./arrange.ts";
@@ -36,7 +34,6 @@ export interface JobPageDetails extends Owners {
   /** How long this job and its steps took then. */
   usual: Pick<UsualTimes, "whole" | "steps">;
   artifacts: Artifact[];
-  tests: TestReport[] | null;
 }
 
 /** An agent had it, and a build before this one did not. */
@@ -55,7 +52,7 @@ export const readJob = async (context: Context, id: string | undefined): Promise
     return { logTail: tailOf(end), failure: hasFailed ? await readFailure(context, log, end) : null };
   };
   const waits = isYetToRun(job) && stateOf(job) !== "asking";
-  const [build, owners, agent, explanation, log, green, artifacts, tests] = await Promise.all([
+  const [build, owners, agent, explanation, log, green, artifacts] = await Promise.all([
     reading,
     readOwners(context, reading),
     job.agentId === null ? null : nullIfNotFound(getAgent.run(context, byId(job.agentId))),
@@ -63,8 +60,7 @@ export const readJob = async (context: Context, id: string | undefined): Promise
     readLog(),
     reading.then((build) => findLastGreen(context, build)),
     hasEnded(job) ? listJobArtifacts.run(context, byId(job.id)) : [],
-    readTests(context, job, "job"),
   ]);
   const usual = usualTimesOfJob(green, job.key);
-  return { job, build, now: context.now, ...owners, agent, explanation, ...log, green, usual, artifacts, tests };
+  return { job, build, now: context.now, ...owners, agent, explanation, ...log, green, usual, artifacts };
 };

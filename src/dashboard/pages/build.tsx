@@ -20,6 +20,7 @@ import { GateDecision, Gates } from "../jobs/gate-panel.tsx";
 import { JobsOfBuild } from "../jobs/jobs-of-build.tsx";
 import type { Form, Page } from "../page-definition.ts";
 import { hasRole } from "../permissions.ts";
+import { readBuildTests, type ShownTests } from "../tests/read-tests.ts";
 import { TestsSection } from "../tests/tests-section.tsx";
 import { byId, parseBody } from "../verb-input.ts";
 import { StepWaterfall } from "../waterfall/step-waterfall.tsx";
@@ -78,7 +79,7 @@ const Times = (details: BuildDetails & { logPage: string }) => {
 };
 
 /** What the chosen tab has. */
-const Part = ({ tab, ...details }: BuildDetails & { tab: string | undefined }) => {
+const Part = ({ tab, ...details }: BuildDetails & { tab: string | undefined; tests: ShownTests }) => {
   const { build, now } = details;
   if (tab === "log") {
     const isLive = !isEnded(build.status);
@@ -86,7 +87,7 @@ const Part = ({ tab, ...details }: BuildDetails & { tab: string | undefined }) =
   }
   if (tab === "tests") {
     const branch = details.repository?.defaultBranch;
-    return <TestsSection reports={details.tests} repoId={build.repoId} branch={branch} />;
+    return <TestsSection shown={details.tests} repoId={build.repoId} branch={branch} />;
   }
   if (tab === "artifacts") return <Artifacts artifacts={details.artifacts} jobs={build.jobs} now={now} />;
   if (tab === "environment") return <EnvironmentKeys keys={build.environment} />;
@@ -100,10 +101,18 @@ export const buildPage: Page = {
     const details = await readBuild(context, params.id);
     const { build, explanation, artifacts } = details;
     const path = `/app/builds/${build.id}`;
-    const { tests, environment, summary } = build;
+    const { environment, summary } = build;
     const hasLog = mayHaveLog(build);
-    const tabs = tabsOf({ hasLog, tests, artifacts: artifacts.length, environment, hasSummary: summary !== null });
+    const tabs = tabsOf({
+      hasLog,
+      tests: build.tests,
+      artifacts: artifacts.length,
+      environment,
+      hasSummary: summary !== null,
+    });
     const tab = tabOf(query, tabs);
+    const hasBand = details.failure !== null || details.failedJob !== null;
+    const tests = await readBuildTests(context, build, { asPart: tab === "tests", asFailures: hasBand });
     const testsPage = `${tabAddress(path, tabs, "tests")}#parts`;
     const logPage = tab === "log" ? "" : path;
     return {
@@ -123,10 +132,10 @@ export const buildPage: Page = {
           {explanation && !build.waitsFor.some(({ jobId }) => jobId === build.id) && (
             <WhyWaiting why={explanation} canAdd={hasRole(context, "maintainer")} />
           )}
-          <BuildFailure {...details} testsPage={testsPage} logPage={logPage} />
+          <BuildFailure {...details} tests={tests} testsPage={testsPage} logPage={logPage} />
           <Times {...details} logPage={logPage} />
           <PartTabs page={path} tabs={tabs} current={tab} />
-          <Part {...details} tab={tab} />
+          <Part {...details} tests={tests} tab={tab} />
         </>
       ),
     };

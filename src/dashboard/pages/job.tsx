@@ -20,6 +20,7 @@ import { JobFailure } from "../jobs/job-failure.tsx";
 import { type JobPageDetails, readJob } from "../jobs/read-job.ts";
 import type { Form, Page } from "../page-definition.ts";
 import { hasRole } from "../permissions.ts";
+import { readJobTests, type ShownTests } from "../tests/read-tests.ts";
 import { TestsSection } from "../tests/tests-section.tsx";
 import { byId, parseBody } from "../verb-input.ts";
 import { StepWaterfall } from "../waterfall/step-waterfall.tsx";
@@ -63,13 +64,13 @@ const Messages = ({ job, now, logTail, failure }: JobPageDetails) => (
 );
 
 /** What the chosen tab has. */
-const Part = ({ tab, ...details }: JobPageDetails & { tab: string | undefined }) => {
+const Part = ({ tab, ...details }: JobPageDetails & { tab: string | undefined; tests: ShownTests }) => {
   const { job, build, now, logTail } = details;
   if (tab === "log" && logTail !== undefined)
     return <BuildLog of={pathOf(job)} attempt={job.attempt} isLive={!hasEnded(job)} tail={logTail} />;
   if (tab === "tests") {
     const branch = details.repository?.defaultBranch;
-    return <TestsSection reports={details.tests} repoId={build.repoId} branch={branch} />;
+    return <TestsSection shown={details.tests} repoId={build.repoId} branch={branch} />;
   }
   if (tab === "artifacts") return <Artifacts artifacts={details.artifacts} jobs={null} now={now} />;
   if (tab === "environment") return <EnvironmentKeys keys={job.environment} />;
@@ -83,13 +84,19 @@ const jobPage: Page = {
   async show(context, { params, query, problem, form }) {
     const details = await readJob(context, params.id);
     const { job, build, now, explanation, usual, agent } = details;
-    const { gate, tests, environment } = job;
+    const { gate, environment } = job;
     const asks = stateOf(job) === "asking";
     const tabs = tabsOf({
-      ...{ tests, environment, artifacts: details.artifacts.length, outputs: Object.keys(job.outputs).length },
+      ...{
+        tests: job.tests,
+        environment,
+        artifacts: details.artifacts.length,
+        outputs: Object.keys(job.outputs).length,
+      },
       ...{ hasLog: details.logTail !== undefined, hasSummary: job.summary !== null },
     });
     const tab = tabOf(query, tabs);
+    const tests = await readJobTests(context, job, { asPart: tab === "tests", asFailures: details.failure !== null });
     const testsPage = `${tabAddress(pathOf(job), tabs, "tests")}#parts`;
     const logPage = tab === "log" ? "" : pathOf(job);
     return {
@@ -121,7 +128,7 @@ const jobPage: Page = {
             />
           )}
           {explanation && <WhyWaiting why={explanation} canAdd={hasRole(context, "maintainer")} />}
-          <JobFailure {...details} testsPage={testsPage} logPage={logPage} />
+          <JobFailure {...details} tests={tests} testsPage={testsPage} logPage={logPage} />
           <StepWaterfall
             of={job}
             now={now}
@@ -130,7 +137,7 @@ const jobPage: Page = {
             logPage={logPage}
           />
           <PartTabs page={pathOf(job)} tabs={tabs} current={tab} />
-          <Part {...details} tab={tab} />
+          <Part {...details} tests={tests} tab={tab} />
         </>
       ),
     };

@@ -1,21 +1,56 @@
 import type { TestReport, TestSummary } from "../../protocol/test-report.ts";
+import type { findRecord } from "../../services/builds.ts";
 import type { Context } from "../../services/core/context.ts";
 import { Refusal } from "../../services/core/refusal.ts";
-import { getJobTests, listBuildTests } from "../../services/test-reports.ts";
+import { getJobTests, REPORTS_AT_ONCE, readWorstReports } from "../../services/test-reports.ts";
+import { NAMED_FAILURES } from "../failure/failing-tests.tsx";
 import { byId } from "../verb-input.ts";
 
-/** The reports of a build or a job; empty without any, null where they are not kept any more. */
-export const readTests = async (
-  context: Context,
-  of: { id: string; tests: TestSummary | null },
-  kind: "build" | "job",
-): Promise<TestReport[] | null> => {
-  if (!of.tests) return [];
+/** What a page shows of tests. */
+export interface ShownTests {
+  /** Null where they are not kept any more. */
+  reports: TestReport[] | null;
+  /** Jobs whose reports are only on their own pages. */
+  others: number;
+}
+
+const NO_TESTS: ShownTests = { reports: [], others: 0 };
+
+const nullIfGone = async (reading: Promise<ShownTests>): Promise<ShownTests> => {
   try {
-    const input = byId(of.id);
-    return kind === "build" ? await listBuildTests.run(context, input) : [await getJobTests.run(context, input)];
+    return await reading;
   } catch (error) {
-    if (error instanceof Refusal && (error.kind === "gone" || error.kind === "not-found")) return null;
+    if (error instanceof Refusal && (error.kind === "gone" || error.kind === "not-found"))
+      return { reports: null, others: 0 };
     throw error;
   }
 };
+
+/** Where a page shows tests: all that they said, or those that failed, in a few words. */
+export interface TestsWanted {
+  asPart: boolean;
+  asFailures: boolean;
+}
+
+const isWanted = (tests: TestSummary | null, { asPart, asFailures }: TestsWanted): boolean =>
+  tests !== null && (asPart || (asFailures && tests.failed > 0));
+
+/** The reports of a build that its page shows. They are read again at each refresh: so only those, and of few jobs. */
+export const readBuildTests = async (
+  context: Context,
+  build: Awaited<ReturnType<typeof findRecord>>,
+  wanted: TestsWanted,
+): Promise<ShownTests> =>
+  isWanted(build.tests, wanted)
+    ? nullIfGone(readWorstReports(context, build, wanted.asPart ? REPORTS_AT_ONCE : NAMED_FAILURES))
+    : NO_TESTS;
+
+/** The same of a job. */
+export const readJobTests = async (
+  context: Context,
+  job: { id: string; tests: TestSummary | null },
+  wanted: TestsWanted,
+): Promise<ShownTests> =>
+  isWanted(job.tests, wanted)
+    ? nullIfGone(getJobTests.run(context, byId(job.id)).then((report) => ({ reports: [report], others: 0 })))
+    : NO_TESTS;

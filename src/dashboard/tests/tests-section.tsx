@@ -3,6 +3,7 @@ import type { TestReport, TestSummary } from "../../protocol/test-report.ts";
 import { testsInWords } from "../../protocol/test-words.ts";
 import { Table } from "../components/table.tsx";
 import { count } from "../count.ts";
+import type { ShownTests } from "./read-tests.ts";
 import { testName } from "./test-name.ts";
 
 type Test = TestReport["tests"][number];
@@ -118,15 +119,14 @@ const Warnings = ({ warnings }: Pick<TestReport, "warnings">) =>
   );
 
 interface TestsProps {
-  /** Null where they are not kept any more. */
-  reports: TestReport[] | null;
+  shown: ShownTests;
   repoId: string;
   /** The repository's default branch, where it is known. */
   branch?: string | null;
 }
 
 /** The tests of a build, or of a job: those that failed, the flaky ones, the slowest, and what could not be read. */
-export const TestsSection = ({ reports, repoId, branch = null }: TestsProps) => {
+export const TestsSection = ({ shown: { reports, others }, repoId, branch = null }: TestsProps) => {
   if (reports?.length === 0) return null;
   const tests = (reports ?? []).flatMap((report) => report.tests);
   const failed = tests.filter(({ outcome }) => outcome === "failed");
@@ -138,6 +138,7 @@ export const TestsSection = ({ reports, repoId, branch = null }: TestsProps) => 
       <Failures title={count(failed.length, "failure")} tests={failed} repoId={repoId} branch={branch} />
       <Failures title="Flaky" tests={tests.filter(({ isFlaky }) => isFlaky)} repoId={repoId} branch={branch} />
       <Slowest tests={tests} repoId={repoId} />
+      {others > 0 && <p class="hint">The reports of {count(others, "more job")} are on the pages of these jobs.</p>}
     </section>
   );
 };
