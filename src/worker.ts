@@ -24,8 +24,8 @@ export default {
     const isPage = pathname === "/app" || pathname.startsWith("/app/");
     return (isPage ? dashboard : app).fetch(request, env, ctx);
   },
-  async scheduled(_, env) {
-    const now = new Date();
+  async scheduled({ scheduledTime }, env) {
+    const now = new Date(scheduledTime);
     if (await finishRemovals(env, now)) return;
     const { BUILD_DAYS: buildDays, AUDIT_DAYS: auditDays } = readConfig(env);
     const done = await keepUp(env, now, { buildDays, auditDays });

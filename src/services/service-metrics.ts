@@ -22,7 +22,8 @@ const measure = async ({ db, now }: Context): Promise<ServiceMetrics> => {
   const [rows, setAside] = await db.run(
     db.statement<{ facts: string }>(NEWEST),
     db.statement<SetAside>(
-      sql`SELECT kind, count(*) AS count, max(tries) AS mostTries FROM upkeep_failure GROUP BY kind ORDER BY kind`,
+      sql`SELECT kind, count(*) AS count, max(tries) AS mostTries FROM upkeep_failure
+        WHERE kind <> 'turn' GROUP BY kind ORDER BY kind`,
     ),
   );
   const runs = rows.results.map(({ facts }) => JSON.parse(facts) as ServiceNumbers);

@@ -55,7 +55,9 @@ export const drill = async (): Promise<boolean> => {
     }
     return false;
   } finally {
-    const { results } = await db.prepare("SELECT kind, subject, tries, reason FROM upkeep_failure").all();
+    const { results } = await db
+      .prepare("SELECT kind, subject, tries, reason FROM upkeep_failure WHERE tries > 0")
+      .all();
     console.log("set aside:", results);
     await service.stop();
   }

@@ -41,7 +41,7 @@ const only = async (): Promise<Stored> => (await histories())[0]!;
 
 beforeEach(async () => {
   await env.DB.batch(
-    ["pipeline_history", "build_summary", "pipeline", "repository"].map((table) =>
+    ["pipeline_history", "build_summary", "pipeline", "repository", "upkeep_failure"].map((table) =>
       env.DB.prepare(`DELETE FROM ${table}`),
     ),
   );
@@ -145,7 +145,7 @@ it("forgets the bar of a build at once that a person deletes, and counts its day
   await upkeep();
   for (const _ of [1, 2]) await env.DB.batch(eraseBuild(env.DB, "acme", deleted, []));
   expect((await only()).builds.map(({ id }) => id)).toEqual([kept]);
-  await upkeep({}, ON_THE_HOUR);
+  await upkeep({}, NOW + HOUR_MS);
   expect(await only()).toMatchObject({ newest: kept, is_red: 0, days: { "2026-11-22": { succeeded: 1, failed: 0 } } });
 });
 

@@ -46,11 +46,14 @@ const crashing = (crash: Crash): Env => {
   return { ...env, DB: db, AGENT_POOL: pools as unknown as typeof env.AGENT_POOL };
 };
 
+/** What the trigger does not look at. */
+const TURN = { buildsBefore: 0, auditBefore: 0, turn: { place: "", goesOn: false } };
+
 /** One run of the trigger alone, whose failures are forgotten with it. */
 const runAt = async (now: number, crash: Crash = "never"): Promise<number> => {
   const stopped = crashing(crash);
   const db = new DatabaseSession(stopped.DB, "first-primary");
-  const run = { env: stopped, db, now, buildsBefore: 0, auditBefore: 0, failures: new Failures(db, now) };
+  const run = { env: stopped, db, ...TURN, now, failures: new Failures(db, now) };
   try {
     await runSchedules(run);
     if (crash === "after the update") throw new Error("The Worker stopped.");
@@ -200,8 +203,7 @@ it("leaves the time that a person gave a schedule in the same moment", async () 
     if (statements === 1 && (await builtTimes(setup.orgId, id)).length > 0) await since(id, BEGIN + 7 * MINUTE);
   });
   const session = new DatabaseSession(db, "first-primary");
-  const times = { now: BEGIN, buildsBefore: 0, auditBefore: 0 };
-  await runSchedules({ env, db: session, ...times, failures: new Failures(session, BEGIN) });
+  await runSchedules({ env, db: session, ...TURN, now: BEGIN, failures: new Failures(session, BEGIN) });
   expect(await builtTimes(setup.orgId, id)).toEqual([BEGIN]);
   expect((await rowOf(id)).next_at).toBe(iso(BEGIN + 7 * MINUTE));
 });

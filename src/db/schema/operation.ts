@@ -19,7 +19,10 @@ export const serviceMetric = sqliteTable("service_metric", {
   facts: text().notNull(),
 });
 
-/** What upkeep could not do, set aside so that it holds up nothing else, and tried again later. */
+/**
+ * What upkeep could not do, set aside so that it holds up nothing else, and tried again later. A row of the kind `turn`
+ * is no failure: it says when a chore is due, and its reason is where the chore goes on.
+ */
 export const upkeepFailure = sqliteTable(
   "upkeep_failure",
   {

@@ -1,11 +1,9 @@
 import { ARCHIVED, type Archived, dayOf, dayOfKey, UNTIL_DAY } from "../../archive/keys.ts";
-import { type Chore, minuteOf, NOTHING } from "./run.ts";
+import type { Chore } from "./run.ts";
 
 /** Objects of one page, as R2 lists and deletes them, and pages of one kind and run. */
 const PAGE = 1000;
 const PAGES = 20;
-/** Minutes from one run to the next: a list costs as much as a write. */
-const EVERY_MINUTES = 10;
 
 /** Deletes the objects whose keys begin with days before `day`, oldest first. */
 const removeBefore = async (archive: R2Bucket, kind: Archived | typeof UNTIL_DAY, day: string): Promise<number> => {
@@ -21,7 +19,6 @@ const removeBefore = async (archive: R2Bucket, kind: Archived | typeof UNTIL_DAY
 };
 
 export const removeArchived: Chore = async ({ env, now, buildsBefore }) => {
-  if (minuteOf(now) % EVERY_MINUTES !== 0) return NOTHING;
   const day = dayOf(buildsBefore);
   const removed = await Promise.all(ARCHIVED.map((kind) => removeBefore(env.ARCHIVE, kind, day)));
   const artifacts = await removeBefore(env.ARCHIVE, UNTIL_DAY, dayOf(now));

@@ -1,10 +1,9 @@
 import { CACHE_BYTES, deleteEntries, type FoundEntry, listEntriesFrom } from "../../archive/cache.ts";
 import { dayOf } from "../../archive/keys.ts";
 import { PERIODS } from "../../protocol/limits.ts";
-import { type Chore, minuteOf, NOTHING } from "./run.ts";
+import type { Chore } from "./run.ts";
 
 const DAY_MS = 86_400_000;
-const EVERY_MINUTES = 60;
 /** Bytes of entries that are looked at in one page, and pages of one run. */
 const PAGE = 500;
 const PAGES = 10;
@@ -30,7 +29,6 @@ const readPage = async (archive: R2Bucket, startAfter: string | undefined): Prom
 
 /** Deletes entries that no build has found for long, and bytes that no entry names. */
 export const removeUnusedCache: Chore = async ({ env: { ARCHIVE: archive }, now }) => {
-  if (minuteOf(now) % EVERY_MINUTES !== 0) return NOTHING;
   const oldest = dayOf(now - PERIODS.cacheDays * DAY_MS);
   let after = (await archive.head(PLACE))?.customMetadata?.after || undefined;
   let removed = 0;

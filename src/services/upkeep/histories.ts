@@ -12,7 +12,7 @@ import {
   rollUp,
 } from "../../domain/history/roll-up.ts";
 import { firstIdAt, timeOfId } from "../../domain/id-range.ts";
-import { type Chore, type Done, minuteOf, NOTHING, type Run } from "./run.ts";
+import type { Chore, Done, Run } from "./run.ts";
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
@@ -20,7 +20,6 @@ const DAY_MS = 86_400_000;
 const NEWS_MS = 5 * MINUTE_MS;
 /** Then all days of a pipeline are counted again: builds that D1 heard of later, or that are no more. */
 const RECOUNT_MS = DAY_MS;
-const RECOUNT_EVERY_MINUTES = 60;
 /** Pipelines of one run, and of one batch. */
 const PIPELINES = 200;
 const AT_ONCE = 20;
@@ -171,5 +170,6 @@ const countAll = async (run: Run, due: SQL): Promise<number> => {
 export const countHistories: Chore = async (run): Promise<Done> => ({ histories: await countAll(run, withNews(run)) });
 
 /** Counts all days again, of whichever pipelines are due. */
-export const recountHistories: Chore = async (run): Promise<Done> =>
-  minuteOf(run.now) % RECOUNT_EVERY_MINUTES === 0 ? { recounted: await countAll(run, withoutCount(run)) } : NOTHING;
+export const recountHistories: Chore = async (run): Promise<Done> => ({
+  recounted: await countAll(run, withoutCount(run)),
+});

@@ -2,13 +2,12 @@ import { sql } from "drizzle-orm";
 import { isActiveBuild } from "../../db/schema.ts";
 import { firstIdAt } from "../../domain/id-range.ts";
 import { poolName } from "../../domain/object-names.ts";
-import { type Chore, minuteOf, NOTHING } from "./run.ts";
+import type { Chore } from "./run.ts";
 
 const HOUR_MS = 60 * 60_000;
 /** A build that D1 calls active is asked for when it is an hour old, and each hour until it is two days old. */
 const YOUNGEST_MS = HOUR_MS;
 const OLDEST_MS = 49 * HOUR_MS;
-const EVERY_MINUTES = 60;
 /** Builds of one run, and pools that are asked about them. */
 const ASKED = 5000;
 const POOLS = 100;
@@ -19,7 +18,6 @@ const RECONCILE_MS = 30_000;
  * index of active builds, which would cost two rows a build. The rows of the release before have one.
  */
 export const reconcileBuilds: Chore = async ({ env, db, now, failures }) => {
-  if (minuteOf(now) % EVERY_MINUTES !== 0) return NOTHING;
   const [{ results: found }] = await db.run(
     db.statement<{ orgId: string; id: string }>(sql`SELECT pool.org_id AS orgId, build_summary.id FROM pool
       CROSS JOIN build_summary ON build_summary.org_id = pool.org_id

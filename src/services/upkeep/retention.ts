@@ -87,7 +87,7 @@ export const removeTraces: Chore = async (run) => {
     db.statement(sql`DELETE FROM ended_session WHERE until < ${at}`),
     db.statement(sql`DELETE FROM listed_push WHERE until < ${at}`),
     db.statement(sql`DELETE FROM service_metric WHERE minute < ${minuteOf(now) - SERVICE_METRIC_MINUTES}`),
-    db.statement(sql`DELETE FROM upkeep_failure WHERE next_at < ${now - FAILURE_DAYS * DAY_MS}`),
+    db.statement(sql`DELETE FROM upkeep_failure WHERE kind <> 'turn' AND next_at < ${now - FAILURE_DAYS * DAY_MS}`),
   );
   return {
     ...{ sessions: sessions.meta.changes, pushes: pushes.meta.changes },

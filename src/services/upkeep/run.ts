@@ -4,6 +4,14 @@ import type { Failures } from "./failures.ts";
 /** Minutes since 1970: upkeep runs once in each. */
 export const minuteOf = (at: number): number => Math.floor(at / 60_000);
 
+/** What a chore remembers from one run to the next. */
+export interface Turn {
+  /** Where the next run goes on, in the chore's own words; empty at the beginning. */
+  place: string;
+  /** Whether the next run goes on at once, and not after the chore's period. */
+  goesOn: boolean;
+}
+
 /** What the chores of one run work with. */
 export interface Run {
   env: Env;
@@ -14,6 +22,8 @@ export interface Run {
   buildsBefore: number;
   auditBefore: number;
   failures: Failures;
+  /** The chore sets it. A run that fails goes on where this one did. */
+  turn: Turn;
 }
 
 /** What a chore did, for the log: numbers by name. */

@@ -1,4 +1,3 @@
-import { sql } from "drizzle-orm";
 import { lastDayPast } from "../../archive/keys.ts";
 import { DatabaseSession } from "../../db/session.ts";
 import { removeArchived } from "./archive-retention.ts";
@@ -10,8 +9,9 @@ import { writeNumbers } from "./numbers.ts";
 import { sweepPools } from "./pools.ts";
 import { reconcileBuilds } from "./reconcile.ts";
 import { removeAudit, removeBuilds, removeTraces, removeUses } from "./retention.ts";
-import type { Chore, Done } from "./run.ts";
+import type { Chore, Done, Turn } from "./run.ts";
 import { runSchedules } from "./schedules.ts";
+import { endTurn, takeTurns } from "./turns.ts";
 
 const DAY_MS = 86_400_000;
 /** After so long a chore counts as failed, and the rest of the run does not wait for it. */
@@ -23,37 +23,36 @@ const sweep: Chore = async (run) => {
   return { pools: swept.pools.length };
 };
 
-/** Each does its part in every run, whatever happens to the others. */
-const CHORES: Record<string, Chore> = {
-  runSchedules,
-  sweep,
-  reconcileBuilds,
-  moveBuilds,
-  moveAudit,
-  countHistories,
-  recountHistories,
-  removeBuilds,
-  removeEarlierBuilds,
-  removeArchived,
-  removeUnusedCache,
-  removeAudit,
-  removeUses,
-  removeTraces,
-};
+interface Scheduled {
+  name: string;
+  /** Minutes from one run of it to the next. */
+  everyMinutes: number;
+  chore: Chore;
+}
 
-const dueChores = async (db: DatabaseSession, now: number): Promise<[string, Chore][]> => {
-  const [{ results: waiting }] = await db.run(
-    db.statement<{ subject: string }>(
-      sql`SELECT subject FROM upkeep_failure WHERE kind = 'chore' AND next_at > ${now}`,
-    ),
-  );
-  return Object.entries(CHORES).filter(([name]) => !waiting.some(({ subject }) => subject === name));
-};
+/** Each does its part, whatever happens to the others. */
+const CHORES: readonly Scheduled[] = [
+  { name: "runSchedules", everyMinutes: 1, chore: runSchedules },
+  { name: "sweep", everyMinutes: 1, chore: sweep },
+  { name: "reconcileBuilds", everyMinutes: 60, chore: reconcileBuilds },
+  { name: "moveBuilds", everyMinutes: 1, chore: moveBuilds },
+  { name: "moveAudit", everyMinutes: 1, chore: moveAudit },
+  { name: "countHistories", everyMinutes: 1, chore: countHistories },
+  { name: "recountHistories", everyMinutes: 60, chore: recountHistories },
+  { name: "removeBuilds", everyMinutes: 1, chore: removeBuilds },
+  { name: "removeEarlierBuilds", everyMinutes: 1, chore: removeEarlierBuilds },
+  // A list of R2 costs as much as a write.
+  { name: "removeArchived", everyMinutes: 10, chore: removeArchived },
+  { name: "removeUnusedCache", everyMinutes: 60, chore: removeUnusedCache },
+  { name: "removeAudit", everyMinutes: 1, chore: removeAudit },
+  { name: "removeUses", everyMinutes: 1, chore: removeUses },
+  { name: "removeTraces", everyMinutes: 1, chore: removeTraces },
+];
 
 /**
- * Runs every minute: builds what is scheduled, sweeps the pools, moves what the release before wrote, and removes what is older than its
- * retention. What fails is set aside, counted and tried again later. A run may be interrupted, repeated, and run twice
- * at once.
+ * Runs every minute: builds what is scheduled, sweeps the pools, moves what the release before wrote, and removes what
+ * is older than its retention. What fails is set aside, counted and tried again later. A run may be interrupted,
+ * repeated, late, and run twice at once.
  */
 export const keepUp = async (
   env: Env,
@@ -68,16 +67,18 @@ export const keepUp = async (
     buildsBefore: Date.parse(lastDayPast(now, retention.buildDays)) + DAY_MS,
     auditBefore: now - retention.auditDays * DAY_MS,
   };
-  const perform = async ([name, chore]: [string, Chore]): Promise<Done> => {
+  const perform = async (due: Scheduled & { turn: Turn }): Promise<Done> => {
+    const { name, chore, everyMinutes, turn } = due;
     const db = session();
     const failures = new Failures(db, now);
+    const { place } = turn;
     const subject = { kind: "chore", subject: name, orgId: null } as const;
-    const done = await failures.attempt(subject, CHORE_MS, () => chore({ env, db, failures, ...times }));
+    const done = await failures.attempt(subject, CHORE_MS, () => chore({ env, db, failures, turn, ...times }));
     await failures.save();
+    if (done && (everyMinutes > 1 || turn.place !== place)) await endTurn(db, now, due, turn);
     return { ...done, failed: failures.count };
   };
-  const chores = await dueChores(session(), now);
-  const settled = await Promise.allSettled(chores.map(perform));
+  const settled = await Promise.allSettled((await takeTurns(session(), now, CHORES)).map(perform));
   const done = settled.map((result) => (result.status === "fulfilled" ? result.value : { failed: 1 }));
   const failed = done.reduce((sum, one) => sum + (one.failed ?? 0), 0);
   return Object.assign({}, ...done, { failed }) as Done;

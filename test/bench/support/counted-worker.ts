@@ -201,7 +201,8 @@ export default {
       return Response.json(await objectOf(env, owner).stored());
     }
     if (pathname === "/now") return Response.json(Date.now());
-    if (pathname === "/upkeep") await worker.scheduled({} as ScheduledController, counted(env));
+    if (pathname === "/upkeep")
+      await worker.scheduled({ scheduledTime: Date.now() } as ScheduledController, counted(env));
     if (pathname === "/clock") {
       await passTime(Number(searchParams.get("ahead")), (alarm) => objectOf(env, alarm).fireAlarm());
     }
