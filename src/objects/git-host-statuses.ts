@@ -1,6 +1,6 @@
-import { type HostReport, isOver, withoutPhases, withoutRef } from "../domain/githost/host-report.ts";
+import { type HostReport, isOver, type LeftOut, withoutPhases, withoutRef } from "../domain/githost/host-report.ts";
 import { cutOff, type Due, nextStatus, sentOf } from "../domain/githost/next-status.ts";
-import { closed, reported } from "../domain/githost/report-status.ts";
+import { closed, reported, withLeftOut } from "../domain/githost/report-status.ts";
 import { statusOf } from "../domain/githost/status.ts";
 import { answered } from "../domain/githost/status-answers.ts";
 import { STATUS_RULES } from "../domain/githost/status-rules.ts";
@@ -88,6 +88,16 @@ export class HostStatuses {
     for (const commit of changed.values()) this.#keep(commit);
     const origin = reports.findLast((report) => report.origin !== null)?.origin;
     if (origin && origin !== this.#store.meta("origin")) this.#store.setMeta("origin", origin);
+  }
+
+  /** Remembers what has no build: the commit is not well without it. */
+  leaveOut(told: LeftOut, { hasRefs }: Hearing, now: number): void {
+    const left = hasRefs ? told : withoutRef(told);
+    const known = this.#commit(left);
+    const commit = withLeftOut(known, left, now, STATUS_RULES);
+    if (!commit || commit === known) return;
+    this.#store.save([commit], now);
+    this.#keep(commit);
   }
 
   #keep(commit: Commit): void {

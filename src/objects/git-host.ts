@@ -1,7 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
 import type { DeliveryNote } from "../domain/githost/delivery-note.ts";
 import { type HostHealth, healthOf, type StatusView, statusViews } from "../domain/githost/host-health.ts";
-import type { HostReport } from "../domain/githost/host-report.ts";
+import type { HostReport, LeftOut } from "../domain/githost/host-report.ts";
 import { STATUS_RULES } from "../domain/githost/status-rules.ts";
 import { notInstalled } from "../hosts/github-app.ts";
 import { HostProblem } from "../hosts/host-problem.ts";
@@ -69,10 +69,22 @@ export class GitHost extends DurableObject<Env> {
   async report(reports: HostReport[]): Promise<{ hearsPhases: boolean }> {
     if (this.#connection.isSilent) return { hearsPhases: false };
     await this.#meet();
-    const hearsPhases = this.#isApp;
-    this.#statuses.report(reports, { hearsPhases, hasRefs: this.#store.meta("kind") === "gitlab" }, Date.now());
+    this.#statuses.report(reports, this.#hearing, Date.now());
     await this.#schedule();
-    return { hearsPhases };
+    return { hearsPhases: this.#isApp };
+  }
+
+  /** Keeps which pipelines of a commit have no build. May be repeated. */
+  async leaveOut(left: LeftOut): Promise<void> {
+    if (this.#connection.isSilent) return;
+    await this.#meet();
+    this.#statuses.leaveOut(left, this.#hearing, Date.now());
+    await this.#schedule();
+  }
+
+  /** What the host keeps apart. */
+  get #hearing() {
+    return { hearsPhases: this.#isApp, hasRefs: this.#store.meta("kind") === "gitlab" };
   }
 
   /** Whether the connection is one of an App, as it was read last. */

@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { firstIdAt } from "../../src/domain/id-range.ts";
 import type { Repository } from "../../src/protocol/repository.ts";
 import { call, newOrganization, newPipeline, newRepository } from "../support/api.ts";
+import { countedBindings } from "../support/counted-env.ts";
 import { attachRepository, deliver, eventHeaders, newConnection, type StoredConnection } from "../support/hooks.ts";
 import { hostTime, pullOf, pushOf, repositoryEvent, SHA } from "../support/host-events.ts";
 
@@ -110,6 +111,47 @@ describe("the open pull requests of a repository", () => {
     await pull(pullOf("closed", SHA("1"), { number: 2, updatedAt: new Date().toISOString() }));
     const rows = await env.DB.prepare("SELECT number FROM open_pull WHERE repo_id = ?").bind(repository.id).all();
     expect(rows.results).toEqual([{ number: 2 }]);
+  });
+});
+
+describe("a pull request of a monorepo", () => {
+  /** Copies the repository's pipeline so often. */
+  const copyPipeline = async (count: number) => {
+    const query = env.DB.prepare("SELECT * FROM pipeline WHERE repo_id = ?").bind(repository.id);
+    const columns = Object.keys((await query.first<Record<string, unknown>>())!);
+    const own = ["id", "name", "host_context"];
+    const values = columns.map((name) => `pipeline.${name}${own.includes(name) ? " || '-' || value" : ""}`);
+    await env.DB.prepare(
+      `INSERT INTO pipeline (${columns}) SELECT ${values} FROM pipeline, json_each(?2) WHERE repo_id = ?1`,
+    )
+      .bind(repository.id, JSON.stringify(Array.from({ length: count }, (_, n) => n)))
+      .run();
+  };
+  const calls = async (body: object) => {
+    const { asked, bindings } = countedBindings();
+    const answer = await deliver(hook, eventHeaders("github", "pull_request"), body, bindings);
+    const of = asked.calls.filter((one) => /arrive|leaveOut/.test(one));
+    return { ...answer.body, calls: of };
+  };
+
+  it("builds all 500 pipelines, and tells the host's object of what it leaves out before", async () => {
+    await copyPipeline(499);
+    const all = await calls(pullOf("opened", SHA("a")));
+    expect(all).toMatchObject({ ignored: null, calls: ["AGENT_POOL arrive"] });
+    expect(new Set(all.builds).size).toBe(500);
+    await newPipeline(admin, repository.id, { name: "one more" });
+    const most = await calls(pullOf("synchronize", SHA("b"), { before: SHA("a"), updatedAt: hostTime(1) }));
+    expect(most.calls).toEqual(["GIT_HOST leaveOut", "AGENT_POOL arrive"]);
+    expect(most.builds).toHaveLength(500);
+    expect(most.ignored).toBe("1 more builds: one delivery makes at most 500");
+  });
+
+  it("tells the host's object of what the queue refuses", async () => {
+    await call(admin, "PUT", `/repository/${repository.id}`, { forks: "approval" });
+    await copyPipeline(120);
+    const { builds, calls: made } = await calls(pullOf("opened", SHA("a"), { forkOf: 99 }));
+    expect(builds).toHaveLength(100);
+    expect(made).toEqual(["AGENT_POOL arrive", "GIT_HOST leaveOut"]);
   });
 });
 

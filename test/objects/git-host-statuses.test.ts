@@ -150,6 +150,57 @@ describe("a build", () => {
   });
 });
 
+describe("a commit of which something was left out", () => {
+  const left = { repoId: 41, fullName: "acme/shop", sha: SHA, ref: "trunk", origin: "https://ci.example" };
+
+  it.each(["github", "gitlab", "gitea"] as const)("is not well at %s before all of it has a build", async (kind) => {
+    const { host, posted, later } = await furnished(kind);
+    await host.report([reportOf()]);
+    await host.leaveOut({ ...left, contexts: ["millrace/test", "millrace/a", "millrace/b"] });
+    await later();
+    await host.report([ended()]);
+    await evictDurableObject(host);
+    await later();
+    const failed = kind === "gitlab" ? "failed" : "error";
+    expect(words(await posted()).filter((word) => word.startsWith("millrace "))).toEqual([`millrace ${failed}`]);
+    expect((await posted()).find((body) => (body.context ?? body.name) === "millrace")).toMatchObject({
+      description: "2 pipelines left out, which may want it",
+    });
+    await host.leaveOut({ ...left, contexts: ["millrace/a"] });
+    await host.report([ended({ buildId: "build-2", number: 2, context: "millrace/a" })]);
+    await later();
+    expect(words(await posted()).at(-1)).toBe("millrace/a success");
+    await host.report([ended({ buildId: "build-3", number: 3, context: "millrace/b" })]);
+    await later();
+    expect(words(await posted()).slice(-2)).toEqual(["millrace/b success", "millrace success"]);
+  });
+
+  it("is not well where none of it has a build, or where all that have were not needed", async () => {
+    const { host, posted, later } = await furnished("gitea");
+    await host.leaveOut({ ...left, contexts: ["millrace/a"] });
+    await later();
+    expect(await posted()).toMatchObject([
+      { context: "millrace", state: "error", description: "1 pipeline left out, which may want it" },
+    ]);
+    expect((await posted())[0]).not.toHaveProperty("target_url");
+    await host.report([ended({ ended: "skipped" })]);
+    await later();
+    expect(words(await posted())).toEqual(["millrace error", "millrace/test success"]);
+  });
+
+  it("is not well where it has more contexts than are kept", async () => {
+    const { host, later } = await furnished("gitea");
+    const builds = Array.from({ length: 1_001 }, (_, n) =>
+      ended({ buildId: `build-${n}`, number: n, context: `millrace/${n}` }),
+    );
+    await host.report(builds);
+    expect(await host.statuses(41, SHA)).toHaveLength(1_001);
+    expect((await host.statuses(41, SHA)).at(-1)).toMatchObject({ context: "millrace", state: "error" });
+    await host.destroy();
+    await later();
+  });
+});
+
 describe("a host with troubles", () => {
   it("that is down for an hour hears of everything later, though the object lost its memory", async () => {
     const { host, at, posted, later } = await furnished("github");

@@ -42,6 +42,8 @@ export const healthOf = (
     waiting: left.length,
     waitingSince: left.length > 0 ? Math.min(...left.map(({ line }) => line.since)) : null,
     trouble: pace.trouble === null ? null : { reason: pace.trouble, until: pace.quietUntil },
-    givenUp: withGivenUp.flatMap((commit) => statusViews(commit).filter(({ givenUp }) => givenUp !== null)),
+    givenUp: withGivenUp.flatMap((commit) =>
+      statusViews(commit).filter(({ givenUp, buildId }) => givenUp !== null && buildId !== ""),
+    ),
   };
 };

@@ -41,6 +41,11 @@ export interface HostReport extends HostTarget {
   description: string;
 }
 
+/** Contexts of a commit that got no build though their pipelines may want one. */
+export interface LeftOut extends Pick<HostReport, "repoId" | "fullName" | "sha" | "ref" | "origin"> {
+  contexts: string[];
+}
+
 /** Whether the state is one of an end. */
 export const isTerminal = (state: HostState): boolean => state !== "pending";
 
@@ -48,7 +53,7 @@ export const isTerminal = (state: HostState): boolean => state !== "pending";
 export const isOver = ({ state, asks }: Pick<HostReport, "state" | "asks">): boolean => isTerminal(state) && !asks;
 
 /** The report without its ref: most hosts have one state of a commit, whatever refers to it. */
-export const withoutRef = ({ ref: _, ...report }: HostReport): HostReport => report;
+export const withoutRef = <T extends Pick<HostReport, "ref">>({ ref: _, ...report }: T): Omit<T, "ref"> => report;
 
 /** The report without what a host of statuses does not show: there a build that asks shows its end early, and stays. */
 export const withoutPhases = ({ phase: _, asks: __, ...report }: HostReport): HostReport => report;

@@ -101,6 +101,6 @@ export interface Planned {
   ended: EndedRef[];
   openPull: { remember: OpenPull } | { forget: number } | null;
   ignored: string | null;
-  /** Builds above the limit of one delivery, which are not made. */
-  leftOut: number;
+  /** Those above the limit of one delivery, which are not made. */
+  leftOut: PlannedBuild[];
 }

@@ -14,10 +14,10 @@ import { endsOlder, MERGE_QUEUE } from "./superseding.ts";
 import type { On } from "./triggers.ts";
 import { type Answer, wantsGroup, wantsPull, wantsPush, wantsTag } from "./wants.ts";
 
-/** Most builds of one delivery. */
-export const MOST_BUILDS = 50;
+/** Most builds of one delivery: whoever may push can have a pipeline file ask for more pipelines than anybody has. */
+export const MOST_BUILDS = 500;
 
-const NOTHING: Planned = { builds: [], ended: [], openPull: null, ignored: null, leftOut: 0 };
+const NOTHING: Planned = { builds: [], ended: [], openPull: null, ignored: null, leftOut: [] };
 
 interface Repository extends SourceRules {
   defaultBranch: string;
@@ -72,7 +72,7 @@ const buildsOf = (head: Head, pipelines: PlannedPipeline[], { defaultBranch }: R
     ...NOTHING,
     builds: builds.slice(0, MOST_BUILDS),
     ignored,
-    leftOut: Math.max(0, builds.length - MOST_BUILDS),
+    leftOut: builds.slice(MOST_BUILDS),
   };
 };
 

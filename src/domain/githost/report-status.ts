@@ -1,9 +1,9 @@
-import { type HostReport, isOver, isTerminal } from "./host-report.ts";
+import { type HostReport, isOver, isTerminal, type LeftOut } from "./host-report.ts";
 import type { StatusRules } from "./status-rules.ts";
 import { type Commit, type Line, linesOf, REPOSITORY_CONTEXT, type Wanted } from "./statuses.ts";
 
-/** Contexts of one commit: as many as pipelines of one repository that a person could tell apart. */
-const MOST_CONTEXTS = 500;
+/** Contexts of one commit: what one push and one tag make at most. */
+const MOST_CONTEXTS = 1_000;
 /** Characters that every host takes. */
 const DESCRIPTION_CHARACTERS = 140;
 
@@ -18,11 +18,29 @@ export const reported = (
   const before = commit?.own.find((line) => line.context === context);
   const wanted = wantedOf(report);
   if (context === REPOSITORY_CONTEXT || (before && !rules.isNews(before.wanted, wanted))) return commit;
-  if (!before && (commit?.own.length ?? 0) >= MOST_CONTEXTS) return commit;
+  if (!before && (commit?.own.length ?? 0) >= MOST_CONTEXTS)
+    return withLeftOut(commit, { ...report, contexts: [context] }, now, rules);
   const line = renewed(before, context, wanted, now);
   const own = before ? commit!.own.map((other) => (other === before ? line : other)) : [...(commit?.own ?? []), line];
-  const overall = overallOf(commit?.overall, own, now, rules);
-  return { repoId, fullName: commit?.fullName ?? fullName, sha, ref, own, overall, endedAt: null };
+  const leftOut = commit?.leftOut?.filter((other) => other !== context) ?? [];
+  const overall = overallOf(commit?.overall, { own, leftOut, origin: report.origin }, now, rules);
+  const name = { repoId, fullName: commit?.fullName ?? fullName, sha, ref };
+  return { ...name, own, overall, ...(leftOut.length > 0 && { leftOut }), endedAt: null };
+};
+
+/** The commit that is not well before these have a build; the same one where it knows of them. */
+export const withLeftOut = (
+  commit: Commit | undefined,
+  { repoId, fullName, sha, ref, origin, contexts }: LeftOut,
+  now: number,
+  rules: StatusRules,
+): Commit | undefined => {
+  const { own = [], leftOut: known = [] } = commit ?? {};
+  const added = contexts.filter((name) => !known.includes(name) && !own.some(({ context }) => context === name));
+  const leftOut = [...known, ...added].slice(0, MOST_CONTEXTS);
+  if (leftOut.length === known.length) return commit;
+  const overall = overallOf(commit?.overall, { own, leftOut, origin }, now, rules);
+  return { repoId, fullName: commit?.fullName ?? fullName, sha, ref, own, overall, leftOut, endedAt: null };
 };
 
 const wantedOf = (report: HostReport): Wanted => ({
@@ -43,20 +61,30 @@ const renewed = (before: Line | undefined, context: string, wanted: Wanted, now:
   return { context, wanted, since: now, told, ...untried, unsureUntil, pipelineId, mayLink, checkRun };
 };
 
-/** The line of the repository. It links to the build that decides. */
-const overallOf = (before: Line | undefined, own: Line[], now: number, rules: StatusRules): Line => {
-  const state = rules.overall(own);
-  const deciding = own.find((line) => (state === "failure" ? isFailed(line) : line.wanted.state === state)) ?? own[0]!;
-  const { buildId, number, version, origin } = deciding.wanted;
-  const isSkipped = own.every((line) => line.wanted.ended === "skipped");
+/** In the place of a build that decides, where there is none. */
+const NO_BUILD = { buildId: "", number: 0, version: 0 };
+
+/** The line of the repository. It links to the build that decides. Nothing is well while something was left out. */
+const overallOf = (
+  before: Line | undefined,
+  { own, leftOut, origin: reached }: { own: Line[]; leftOut: string[]; origin: string | null },
+  now: number,
+  rules: StatusRules,
+): Line => {
+  const found = rules.overall(own);
+  const state = found !== "failure" && leftOut.length > 0 ? "error" : found;
+  const deciding = own.find((line) => (state === "failure" ? isFailed(line) : line.wanted.state === state)) ?? own[0];
+  const { buildId, number, version, origin } = deciding?.wanted ?? { ...NO_BUILD, origin: reached };
+  const isSkipped = leftOut.length === 0 && own.every((line) => line.wanted.ended === "skipped");
   const ended = isSkipped ? ("skipped" as const) : undefined;
-  const wanted = { buildId, number, version, state, ended, origin, description: wordsOf(state, own) };
+  const wanted = { buildId, number, version, state, ended, origin, description: wordsOf(state, own, leftOut.length) };
   return before?.wanted.state === state ? before : renewed(before, REPOSITORY_CONTEXT, wanted, now);
 };
 
 const isFailed = ({ wanted }: Line): boolean => isTerminal(wanted.state) && wanted.state !== "success";
 
-const wordsOf = (state: Wanted["state"], own: Line[]): string => {
+const wordsOf = (state: Wanted["state"], own: Line[], leftOut: number): string => {
+  if (state === "error") return `${leftOut === 1 ? "1 pipeline" : `${leftOut} pipelines`} left out, which may want it`;
   const counted = own.filter(({ wanted }) => wanted.ended !== "skipped").length;
   const builds = counted === 1 ? "1 build" : `${counted} builds`;
   if (state === "failure") return `${own.filter(isFailed).length} of ${builds} did not succeed`;

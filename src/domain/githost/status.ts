@@ -37,7 +37,7 @@ export const statusOf = ({ commit, line }: Due, origin: string | null, rules: St
   const { state, phase, ended, asks, description, buildId } = line.wanted;
   const isOverall = line.context === REPOSITORY_CONTEXT;
   const at = line.wanted.origin ?? origin;
-  const isLinked = line.mayLink && at?.startsWith("https://");
+  const isLinked = line.mayLink && buildId !== "" && at?.startsWith("https://");
   return {
     ...{ repoId: commit.repoId, fullName: commit.fullName, sha: commit.sha, ref: commit.ref, context: line.context },
     ...{ state, phase, ended, asks, description, buildId, since: line.since, summary: null },

@@ -52,6 +52,8 @@ export interface Commit {
   ref?: string;
   own: Line[];
   overall: Line;
+  /** Contexts that should have a build and have none. Absent where there are none, and in rows of earlier releases. */
+  leftOut?: string[];
   /** When everything had ended and the host knew it, or was given up; null before. */
   endedAt: number | null;
 }

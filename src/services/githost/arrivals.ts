@@ -2,7 +2,7 @@ import type { Arrival } from "../../domain/githost/arrival.ts";
 import { arrivedOf } from "../../domain/githost/arrived.ts";
 import { hookName } from "../../domain/githost/hook-name.ts";
 import { MOST_BUILDS, plan } from "../../domain/githost/plan.ts";
-import type { Planned } from "../../domain/githost/plan-facts.ts";
+import type { Planned, PlannedBuild } from "../../domain/githost/plan-facts.ts";
 import { isOfAnother, pushersBefore } from "../../domain/githost/pushed-by.ts";
 import { reasonOf } from "../../domain/githost/reasons.ts";
 import type { ArrivedBuild } from "../../domain/pool/arrivals.ts";
@@ -15,6 +15,7 @@ import { afterArrival } from "./after-arrival.ts";
 import { type ArrivalRows, readArrivalRows } from "./arrival-rows.ts";
 import { takeAsked } from "./asked-at-host.ts";
 import { deliveryNote } from "./delivery-notes.ts";
+import { tellLeftOut } from "./left-out.ts";
 import { pushedByOf, rulesOf } from "./listed-pushes.ts";
 import { newBuilds } from "./new-builds.ts";
 import { isLate, openPullsOf, withAuthor } from "./open-pulls.ts";
@@ -55,7 +56,7 @@ const planned = (
   if (arrived === null) {
     const isOfBranch = arrival.kind === "renamed" && arrival.from?.defaultBranch;
     const ignored = isOfBranch ? "the repository has another default branch" : "the repository was renamed";
-    return { builds: [], ended: [], openPull: null, ignored, leftOut: 0 };
+    return { builds: [], ended: [], openPull: null, ignored, leftOut: [] };
   }
   const buildable = pipelines.filter(({ requires }) => requires.platform !== "windows");
   const wanting = buildable.map((row) => {
@@ -77,8 +78,8 @@ const outcomeOf = (builds: ArrivedBuild[], { ignored, leftOut }: Planned): Outco
   const made = builds.flatMap(({ outcome, buildId }) =>
     buildId !== null && (outcome === "made" || outcome === "same") ? [buildId] : [],
   );
-  if (leftOut > 0) {
-    return { builds: made, ignored: `${leftOut} more builds: one delivery makes at most ${MOST_BUILDS}` };
+  if (leftOut.length > 0) {
+    return { builds: made, ignored: `${leftOut.length} more builds: one delivery makes at most ${MOST_BUILDS}` };
   }
   return { builds: made, ignored: made.length > 0 ? null : builds.length > 0 ? whyNone(builds) : ignored };
 };
@@ -89,6 +90,8 @@ const carryOut = async (context: Context, sent: Sent, rows: ArrivalRows, plan: P
   if (!connection || !repository) return nothing("");
   const { arrival, connectionId, id, generation } = sent;
   let arrived: ArrivedBuild[] = [];
+  // Before there is a build that could end well.
+  await tellLeftOut(context, { ...rows, connection, repository }, plan.leftOut);
   if (plan.builds.length > 0 || plan.ended.length > 0) {
     const pool = await context.pool();
     const builds = await newBuilds(context, { ...rows, connection, repository, arrival }, plan.builds);
@@ -99,6 +102,9 @@ const carryOut = async (context: Context, sent: Sent, rows: ArrivalRows, plan: P
     // D1 was restored to a time at which the hook was valid.
     if (!answer.ok && answer.refusal.kind === "unauthenticated") throw gone();
     arrived = settled(answer).builds;
+    const isRefused = ({ pipelineId }: PlannedBuild) =>
+      arrived.some((one) => one.outcome === "refused" && one.pipelineId === pipelineId);
+    await tellLeftOut(context, { ...rows, connection, repository }, plan.builds.filter(isRefused));
   }
   const statements = afterArrival(context, { ...rows, connection, repository }, arrival, plan, generation === null);
   if (statements.length > 0) await context.db.run(...statements);

@@ -26,7 +26,7 @@ describe("a pipeline that says nothing", () => {
           ...{ purpose: "build", undecidedPaths: null, supersedes: false, trust: "trusted", needsApproval: false },
         },
       ],
-      ...{ ended: [], openPull: null, ignored: null, leftOut: 0 },
+      ...{ ended: [], openPull: null, ignored: null, leftOut: [] },
     });
     const { builds, openPull: known } = planned(pull("opened"), [withDefaults()]);
     expect(builds).toMatchObject([
@@ -143,6 +143,38 @@ describe("a pull request", () => {
     expect(closed.ended).toEqual([{ pipelineId: "p1", ref: "refs/heads/feature", pull: 7, sha: null }]);
     expect(closed.openPull).toEqual({ forget: 7 });
     expect(planned(pull("closed"), pipelines, [openPull(), openPull({ number: 8 })]).ended).toEqual([]);
+  });
+});
+
+describe("a monorepo", () => {
+  const paths = (n: number) => [`packages/p${n}/**`];
+  const monorepo = (count: number) =>
+    Array.from({ length: count }, (_, n) =>
+      pipeline(
+        {
+          ...{ push: { branches: null, paths: paths(n) }, pull: { ...PULL_RULE, paths: paths(n) } },
+          ...{ tag: { names: null }, mergeGroup: true },
+        },
+        { id: `p${n}` },
+      ),
+    );
+
+  it.each<[string, Arrived]>([
+    ["a pull request", pull("head")],
+    ["a forced push", push("feature", { isForced: true })],
+    ["a new branch", push("feature", { before: ZEROS })],
+    ["a push whose list of files is not whole", push("main", { files: null })],
+    ["a tag", TAG],
+    ["a merge group", GROUP],
+  ])("has every pipeline that may want %s built", (_, arrived) => {
+    const { builds, leftOut } = planned(arrived, monorepo(500));
+    expect([builds.length, leftOut.length]).toEqual([500, 0]);
+  });
+
+  it("of more pipelines than one delivery builds has the others named", () => {
+    const { builds, leftOut } = planned(pull("head"), monorepo(502));
+    expect(builds).toHaveLength(500);
+    expect(leftOut).toMatchObject([{ pipelineId: "p500" }, { pipelineId: "p501" }]);
   });
 });
 

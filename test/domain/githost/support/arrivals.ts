@@ -101,9 +101,9 @@ export const pipelinesOf = (maxLength: number): fc.Arbitrary<PlannedPipeline[]> 
     )
     .map((all) => all.map((one, index) => ({ ...one, id: `p${index}` })));
 
-/** Up to 160: the same few over and over. */
+/** Up to 800: the same few over and over. */
 export const manyPipelines: fc.Arbitrary<PlannedPipeline[]> = fc
-  .tuple(pipelinesOf(4), fc.integer({ min: 1, max: 40 }))
+  .tuple(pipelinesOf(4), fc.oneof({ weight: 9, arbitrary: fc.integer({ min: 1, max: 4 }) }, fc.constant(200)))
   .map(([few, times]) =>
     Array.from({ length: times }, (_, turn) => few.map((one) => ({ ...one, id: `${one.id}-${turn}` }))).flat(),
   );
