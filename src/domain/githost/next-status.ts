@@ -20,31 +20,77 @@ export interface Due {
 /** What comes next: a status now, or the time of the next one; null where nothing is left to tell. */
 export type Next = { due: Due } | { at: number } | null;
 
-/** Chooses the next status. What has ended goes first, then what was reported first. */
+/** A line that is to be told, when, and whether it goes before the others of its commit. */
+interface Item {
+  line: Line;
+  at: number;
+  isUrgent: boolean;
+}
+
+/** What of a commit is to be told: the first of it, between which times it is due, and since when the newest is known. */
+interface Agenda {
+  items: Item[];
+  first: Item | null;
+  earliest: number;
+  latest: number;
+  news: number;
+}
+
+/** Chooses the next status: of the commit with the newest news. What has ended goes first there, then the oldest. */
 export const nextStatus = (statuses: Statuses, kind: string, now: number, rules: StatusRules): Next => {
   if (!rules.maySend(statuses)) return null;
   const { commits, pace } = statuses;
   const from = Math.max(pace.quietUntil, pace.sentAt + rules.gapMs(kind));
-  let [best, bestRank, earliest] = [null as Due | null, [0, 0], Number.POSITIVE_INFINITY];
+  let [best, bestRank, earliest] = [null as Due | null, [0, 0, 0], Number.POSITIVE_INFINITY];
   for (const commit of commits.values()) {
-    for (const line of linesOf(commit)) {
-      const at = dueAt(commit, line, rules);
-      if (at === null) continue;
-      earliest = Math.min(earliest, at);
-      const rank = [isUrgent(commit, line) ? 0 : 1, line.since];
-      if (at <= now && (!best || isBefore(rank, bestRank))) [best, bestRank] = [{ commit, line }, rank];
-    }
+    const whole = agendaOf(commit, rules);
+    earliest = Math.min(earliest, whole.earliest);
+    if (whole.earliest > now) continue;
+    const { first, news } = whole.latest <= now ? whole : agenda(whole.items.filter(({ at }) => at <= now));
+    if (first === null) continue;
+    const rank = [-news, first.isUrgent ? 0 : 1, first.line.since];
+    if (!best || isBefore(rank, bestRank)) [best, bestRank] = [{ commit, line: first.line }, rank];
   }
   if (earliest === Number.POSITIVE_INFINITY) return null;
   return best && from <= now ? { due: best } : { at: Math.max(earliest, from) };
 };
 
-const isBefore = ([rank = 0, since = 0]: number[], [otherRank = 0, otherSince = 0]: number[]): boolean =>
-  rank === otherRank ? since < otherSince : rank < otherRank;
+const isBefore = (rank: number[], other: number[]): boolean => {
+  const place = rank.findIndex((value, index) => value !== other[index]);
+  return place >= 0 && rank[place]! < other[place]!;
+};
+
+const agenda = (items: Item[]): Agenda => ({
+  items,
+  first: items.reduce<Item | null>((best, one) => (best && !isBefore(rankOf(one), rankOf(best)) ? best : one), null),
+  earliest: items.reduce((earliest, { at }) => Math.min(earliest, at), Number.POSITIVE_INFINITY),
+  latest: items.reduce((latest, { at }) => Math.max(latest, at), Number.NEGATIVE_INFINITY),
+  news: items.reduce((news, { line }) => Math.max(news, line.since), Number.NEGATIVE_INFINITY),
+});
+
+const rankOf = ({ line, isUrgent }: Item): number[] => [isUrgent ? 0 : 1, line.since];
+
+const agendas = new WeakMap<Commit, Agenda>();
+
+/** Worked out once: a commit never changes, another one takes its place. */
+const agendaOf = (commit: Commit, rules: StatusRules): Agenda => {
+  const known = agendas.get(commit);
+  if (known) return known;
+  const unheard = commit.own.filter(isUnheard);
+  const hasEnd = commit.own.some(({ wanted, told }) => wanted.state === "success" && told?.buildId !== wanted.buildId);
+  const items = linesOf(commit).flatMap((line): Item[] => {
+    const at = dueAt(line, unheard, rules);
+    // Ends go first, and so does a beginning that an end of the same commit waits for.
+    return at === null ? [] : [{ line, at, isUrgent: isOver(line.wanted) || (hasEnd && isUnheard(line)) }];
+  });
+  const found = agenda(items);
+  agendas.set(commit, found);
+  return found;
+};
 
 /** When the host may be told a line; null where there is nothing to tell, or where it waits for another line. */
-const dueAt = (commit: Commit, line: Line, rules: StatusRules): number | null => {
-  if (rules.isGivenUp(line) || rules.isTold(line) || rules.isHeld(line, commit.own)) return null;
+const dueAt = (line: Line, unheard: Line[], rules: StatusRules): number | null => {
+  if (rules.isGivenUp(line) || rules.isTold(line) || rules.isHeld(line, unheard)) return null;
   if (line.againAt !== null) return Math.max(line.againAt, line.nextAt);
   if (isOver(line.wanted)) return Math.max(line.since, line.nextAt);
   // A host that knows of no state of the repository waits for one by itself.
@@ -52,25 +98,16 @@ const dueAt = (commit: Commit, line: Line, rules: StatusRules): number | null =>
   return Math.max(line.since + REST_MS, line.nextAt);
 };
 
-/** Ends go first, and so does a beginning that an end of the same commit waits for. */
-const isUrgent = ({ own }: Commit, line: Line): boolean =>
-  isOver(line.wanted) ||
-  (isUnheard(line) && own.some(({ wanted, told }) => wanted.state === "success" && told?.buildId !== wanted.buildId));
-
 /**
  * The commits after a request was cut off with the memory of it: what was due may have been on its way, and the host may
  * still do it.
  */
 export const cutOff = (statuses: Statuses, now: number, rules: StatusRules): Commit[] => {
-  const unsure = (commit: Commit, line: Line): Line =>
-    (dueAt(commit, line, rules) ?? Number.POSITIVE_INFINITY) <= now
-      ? { ...line, unsureUntil: rules.unsureUntil(now) }
-      : line;
-  return [...statuses.commits.values()].map((commit) => ({
-    ...commit,
-    own: commit.own.map((line) => unsure(commit, line)),
-    overall: unsure(commit, commit.overall),
-  }));
+  return [...statuses.commits.values()].map((commit) => {
+    const due = new Set(agendaOf(commit, rules).items.flatMap(({ line, at }) => (at <= now ? [line] : [])));
+    const unsure = (line: Line): Line => (due.has(line) ? { ...line, unsureUntil: rules.unsureUntil(now) } : line);
+    return { ...commit, own: commit.own.map(unsure), overall: unsure(commit.overall) };
+  });
 };
 
 /** The statuses that wait, those that something stands in the way of included. */

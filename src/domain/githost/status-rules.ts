@@ -66,8 +66,8 @@ export const STATUS_RULES = {
     until === null ? now + doubling(MINUTE, failures, MOST_WAIT) : clamp(until, now + SECOND, now + LONGEST_PAUSE),
   isHopeless: (line: Line, now: number): boolean => line.triedFrom !== null && now - line.triedFrom >= GIVE_UP_MS,
   /** A success waits while the host does not know of a build of the commit that goes on: all would look well. */
-  isHeld: (line: Line, own: Line[]): boolean =>
-    line.wanted.state === "success" && own.some((other) => other !== line && isUnheard(other)),
+  isHeld: (line: Line, unheard: Line[]): boolean =>
+    line.wanted.state === "success" && unheard.some((other) => other !== line),
   /** The state of the repository: a failure at once, a success at the end. Skipped builds do not count. */
   overall: (own: Line[]): Wanted["state"] => {
     const states = own.map(({ wanted }) => wanted.state);
