@@ -71,7 +71,7 @@ export const session = (stage: Stage) => {
     const browser = await stage.chromium.open();
     const { page } = browser;
     await signIn(page, service.url, token);
-    await page.getByRole("link", { name: "Pipelines" }).waitFor();
+    await page.getByRole("link", { name: "Pipelines", exact: true }).waitFor();
     for (const name of ["Tokens", "Audit", "Run build"]) expect(await page.getByRole("link", { name }).count()).toBe(0);
     expect((await page.goto(`${service.url}/app/tokens`))?.status()).toBe(403);
     await page.getByRole("heading", { name: "Forbidden" }).waitFor();
