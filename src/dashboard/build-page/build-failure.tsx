@@ -37,7 +37,7 @@ const OfOne = ({ build, failure, green, now, tests, testsPage, logPage, ...owner
       issue={issueText(build, title, nameOf(owners), failure.excerpt)}
       now={now}
     >
-      <FailingTests shown={tests} counts={build.tests} testsPage={testsPage} />
+      <FailingTests reports={tests.reports} counts={build.tests} testsPage={testsPage} />
     </FailureBand>
   );
 };
@@ -75,7 +75,7 @@ const OfJob = ({ build, failedJob, green, now, tests, testsPage, ...owners }: Pr
       issue={issueText(build, text, nameOf(owners), failure.excerpt)}
       now={now}
     >
-      <FailingTests shown={tests} counts={build.tests} testsPage={testsPage} />
+      <FailingTests reports={tests.reports} counts={build.tests} testsPage={testsPage} />
     </FailureBand>
   );
 };

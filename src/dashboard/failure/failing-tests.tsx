@@ -1,19 +1,18 @@
-import type { TestSummary } from "../../protocol/test-report.ts";
-import type { ShownTests } from "../tests/read-tests.ts";
+import type { TestReport, TestSummary } from "../../protocol/test-report.ts";
 import { testName } from "../tests/test-name.ts";
 
 /** Failing tests that are named at once. */
 export const NAMED_FAILURES = 3;
 
 interface Props {
-  shown: ShownTests;
+  reports: TestReport[] | null;
   /** Of all its tests. */
   counts: TestSummary | null;
   testsPage: string;
 }
 
 /** The first tests that failed, each with the first line of its message. Nothing without any. */
-export const FailingTests = ({ shown: { reports }, counts, testsPage }: Props) => {
+export const FailingTests = ({ reports, counts, testsPage }: Props) => {
   const failed = (reports ?? []).flatMap(({ tests }) => tests).filter(({ outcome }) => outcome === "failed");
   if (failed.length === 0) return null;
   const named = failed.slice(0, NAMED_FAILURES);

@@ -29,7 +29,7 @@ export const JobFailure = ({ job, build, failure, green, now, tests, testsPage, 
       issue={issueText(build, `${job.key}: ${title}`, nameOf(owners), failure.excerpt)}
       now={now}
     >
-      <FailingTests shown={tests} counts={job.tests} testsPage={testsPage} />
+      <FailingTests reports={tests.reports} counts={job.tests} testsPage={testsPage} />
     </FailureBand>
   );
 };
