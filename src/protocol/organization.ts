@@ -54,7 +54,10 @@ export const NOUNS = [
 ] as const;
 export type Noun = (typeof NOUNS)[number];
 
-/** The place of an export: a noun, and the id after which its next page begins. */
-const Place = z.string().check(z.regex(new RegExp(`^(?:${NOUNS.join("|")})/[0-9a-f-]{0,36}$`)));
+/**
+ * The place of an export: a noun, and the id after which its next page begins; with a number of reports, the build of
+ * which so many are told.
+ */
+const Place = z.string().check(z.regex(new RegExp(`^(?:${NOUNS.join("|")})/[0-9a-f-]{0,36}(?:\\.[0-9]{1,4})?$`)));
 
 export const ExportQuery = z.strictObject({ noun: z.optional(z.enum(NOUNS)), cursor: z.optional(cursorOf(Place)) });

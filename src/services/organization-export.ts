@@ -7,10 +7,10 @@ import { encodeCursor } from "../protocol/page.ts";
 import { Credential } from "../protocol/repository.ts";
 import { VERSION } from "../protocol/version.ts";
 import { listAgents } from "./agents.ts";
-import { listBuildArtifacts } from "./artifacts.ts";
+import { artifactsOf } from "./artifacts.ts";
 import { listAudit } from "./audit.ts";
 import { listBuilds } from "./build-list.ts";
-import { getBuild } from "./builds.ts";
+import { findBuild, findRecord } from "./builds.ts";
 import { listCache } from "./caches.ts";
 import { listConnections } from "./connections.ts";
 import { auditRow } from "./core/commit.ts";
@@ -21,13 +21,17 @@ import { listGroups } from "./groups.ts";
 import { listPipelines } from "./pipelines.ts";
 import { listRepositories } from "./repositories.ts";
 import { listSchedules } from "./schedules.ts";
-import { listBuildTests } from "./test-reports.ts";
+import { REPORTS_AT_ONCE, readReports, testedJobs } from "./test-reports.ts";
 import { listTokens } from "./tokens.ts";
 import { listVariables } from "./variables.ts";
 
 /** Records of one page. Fewer where one may be large: a page must fit into memory. */
 const PAGE = 100;
 const LARGE_PAGE = 20;
+/** Builds of one job that are read at once. Each has one report of tests at most. */
+const BUILDS_AT_ONCE = 10;
+/** Characters of reports after which a page ends. */
+const PAGE_TEXT = 4 * 1024 * 1024;
 
 interface Page {
   records: object[];
@@ -49,40 +53,70 @@ const listed = async (list: Promise<Listed>): Promise<Page> => {
 
 const input = <Q>(query: Q) => ({ params: undefined, query, body: undefined });
 
-/** Nothing where the build was deleted since it was listed. */
+/** Nothing where the build was deleted since it was listed, or its report was. */
 const nothingIfGone = async <T>(records: Promise<T[]>): Promise<T[]> => {
   try {
     return await records;
   } catch (error) {
-    if (error instanceof Refusal && error.kind === "not-found") return [];
+    if (error instanceof Refusal && (error.kind === "not-found" || error.kind === "gone")) return [];
     throw error;
   }
 };
 
-/** With what only its own page shows, such as its steps. */
-const wholeBuild = (context: Context, id: string): Promise<Build[]> =>
-  nothingIfGone(getBuild.run(context, { ...input(undefined), params: { id } }).then((build) => [build]));
-
-const builds: Read = async (context, cursor) => {
-  const after = cursor === undefined ? undefined : { id: cursor, isPastLive: false };
-  const page = await listBuilds.answer(context, input({ limit: LARGE_PAGE, cursor: after }));
-  const whole = await Promise.all(page.value.map(({ id }) => wholeBuild(context, id)));
-  return { ...(await listed(Promise.resolve(page))), records: whole.flat() };
+/** The builds in groups that are read at once. One of several jobs is alone: its record may fill much of the memory. */
+const groupsOf = (builds: Build[]): Build[][] => {
+  const groups: Build[][] = [];
+  let ofOne: Build[] = [];
+  for (const build of builds) {
+    if (build.jobCounts !== null) groups.push([build]);
+    else if (ofOne.push(build) === 1) groups.push(ofOne);
+    if (build.jobCounts !== null || ofOne.length === BUILDS_AT_ONCE) ofOne = [];
+  }
+  return groups;
 };
 
-type Of<T> = (context: Context, input: { params: { id: string }; query: undefined; body: undefined }) => Promise<T[]>;
+const pageOfBuilds = (context: Context, limit: number, cursor: string | undefined) =>
+  listBuilds.answer(context, input({ limit, cursor: cursor ? { id: cursor, isPastLive: false } : undefined }));
 
-/** What the builds of a page left; nothing where one was deleted since it was listed. */
+/** What the builds of a page are, or left; nothing where one was deleted since it was listed. */
 const ofBuilds =
-  (list: Of<object>): Read =>
+  (read: (context: Context, id: string) => Promise<object[]>): Read =>
   async (context, cursor) => {
-    const after = cursor === undefined ? undefined : { id: cursor, isPastLive: false };
-    const page = await listBuilds.answer(context, input({ limit: LARGE_PAGE, cursor: after }));
-    const left = await Promise.all(
-      page.value.map(({ id }) => nothingIfGone(list(context, { ...input(undefined), params: { id } }))),
-    );
-    return { ...(await listed(Promise.resolve(page))), records: left.flat() };
+    const page = await pageOfBuilds(context, LARGE_PAGE, cursor);
+    const records: object[][] = [];
+    for (const group of groupsOf(page.value))
+      records.push(...(await Promise.all(group.map(({ id }) => nothingIfGone(read(context, id))))));
+    return { ...(await listed(Promise.resolve(page))), records: records.flat() };
   };
+
+/** A list does not say so of builds of several jobs that their pool still has. */
+const mayHaveTests = ({ tests, jobCounts }: Build): boolean => tests !== null || jobCounts !== null;
+
+/** Reports of one build, after so many. */
+const reportsAfter = async (context: Context, id: string, told: number): Promise<Page> => {
+  const [build] = await nothingIfGone(findRecord(context, id).then((found) => [found]));
+  const jobs = build ? await testedJobs(context, build) : [];
+  const next = jobs.slice(told, told + REPORTS_AT_ONCE);
+  const reports = await Promise.all(next.map((job) => nothingIfGone(readReports(context, build!, [job]))));
+  const end = told + next.length;
+  return { records: reports.flat(), after: end < jobs.length ? `${id}.${end}` : id };
+};
+
+const tests: Read = async (context, cursor = "") => {
+  const [id = "", told] = cursor.split(".");
+  if (told !== undefined) return reportsAfter(context, id, Number(told));
+  const page = await pageOfBuilds(context, PAGE, cursor);
+  const records: object[] = [];
+  let size = 0;
+  for (const group of groupsOf(page.value.filter(mayHaveTests))) {
+    const parts = await Promise.all(group.map((build) => reportsAfter(context, build.id, 0)));
+    for (const part of parts) records.push(...part.records);
+    size += JSON.stringify(parts).length;
+    const { after } = parts.at(-1)!;
+    if (size > PAGE_TEXT || after?.includes(".")) return { records, after };
+  }
+  return { ...(await listed(Promise.resolve(page))), records };
+};
 
 /** What builds find again: the entries, each with its repository. Their bytes are made anew by any build. */
 const caches: Read = async (context, cursor) => {
@@ -124,9 +158,9 @@ const READS: Record<Noun, Read> = {
     listed(listGroups.answer(context, input({ limit: PAGE, cursor, includeVariables: false }))),
   variable: (context, cursor) =>
     listed(listVariables.answer(context, input({ limit: PAGE, cursor, includeInactive: true }))),
-  build: builds,
-  artifact: ofBuilds((context, of) => listBuildArtifacts.run(context, of)),
-  tests: ofBuilds((context, of) => listBuildTests.run(context, of)),
+  build: ofBuilds(async (context, id) => [await findBuild(context, id)]),
+  artifact: ofBuilds(async (context, id) => artifactsOf(context, await findRecord(context, id))),
+  tests,
   cache: caches,
   audit: (context, cursor) => listed(listAudit.answer(context, input({ limit: PAGE, cursor }))),
   agent: (context, cursor) => listed(listAgents.answer(context, input({ limit: PAGE, cursor }))),

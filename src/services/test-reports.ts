@@ -54,7 +54,7 @@ interface Tested {
 }
 
 /** The jobs of a build whose tests said something, in their order; of a build of one job, the build. */
-const testedJobs = async (context: Context, build: Found): Promise<Tested[]> => {
+export const testedJobs = async (context: Context, build: Found): Promise<Tested[]> => {
   const inPool = await (await context.pool()).testsOf(build.id);
   const isInPool = inPool.ok && inPool.value.buildId === build.id;
   const reports = (isInPool ? inPool.value.tests : build.testReports) ?? {};
@@ -72,7 +72,7 @@ const readKept = async (context: Context, { id: jobId, stored: { day, fence } }:
 };
 
 /** What the tests of these jobs said, with how often each failed lately. @throws Refusal gone */
-const readReports = async (
+export const readReports = async (
   context: Context,
   { repoId }: Pick<Build, "repoId">,
   jobs: Tested[],

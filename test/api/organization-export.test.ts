@@ -7,7 +7,9 @@ import { sendArtifact } from "../support/artifacts.ts";
 import { type BuildSetup, newBuildSetup, takeNewJob, trigger } from "../support/build-setup.ts";
 import { saveCache } from "../support/cache.ts";
 import { databaseWithHook, deployedWith, poolStub } from "../support/deployment.ts";
+import { writeEndedBuild } from "../support/ended-builds.ts";
 import { COMMIT, held, takeAndStart } from "../support/jobs.ts";
+import { planned } from "../support/left.ts";
 import { reportedTest, testReport } from "../support/tests.ts";
 
 const operator = env.OPERATOR_TOKEN ?? "";
@@ -19,11 +21,11 @@ interface Line {
 }
 
 /** Follows the pages from an address. @returns the first line, the others, and how many pages there were */
-const follow = async (token: string, path: string) => {
+const follow = async (token: string, path: string, read: typeof call = call) => {
   const lines: Line[] = [];
   let pages = 0;
   for (let next: string | null = path; next !== null; pages++) {
-    const { status, headers, text }: { status: number; headers: Headers; text: string } = await call(
+    const { status, headers, text }: { status: number; headers: Headers; text: string } = await read(
       token,
       "GET",
       next,
@@ -122,6 +124,55 @@ describe("GET /organization/{id}/export", () => {
     const { lines, pages } = await follow(setup.admin, `/organization/${setup.orgId}/export?noun=group`);
     expect([lines.length, pages]).toEqual([230, 3]);
     expect(lines.every(({ noun }) => noun === "group")).toBe(true);
+  });
+
+  it("has one build of several jobs in memory at a time, and ten reports of its tests", async () => {
+    const setup = await planned(
+      `jobs:\n${Array.from({ length: 12 }, (_, n) => `  j${n}: { steps: [{ run: x }] }\n`).join("")}`,
+    );
+    const { orgId, admin, agent, repository, pipeline, buildId } = setup;
+    for (let n = 0; n < 12; n++) {
+      const job = await takeAndStart(agent);
+      await held(agent, job, "PUT", "tests", testReport([reportedTest(n)]));
+      await held(agent, job, "POST", "finish", { status: "succeeded", exitCode: 0 });
+    }
+    await poolStub(orgId).flush();
+    for (let n = 1; n < 4; n++) {
+      const owners = { orgId, repoId: repository.id, pipelineId: pipeline.id };
+      const id = await writeEndedBuild(env.DB, { ...owners, at: Date.now() - 86_400_000 * n });
+      const query = "UPDATE build_summary SET jobs = (SELECT jobs FROM build_summary WHERE id = ?) WHERE id = ?";
+      await env.DB.prepare(query).bind(buildId, id).run();
+    }
+    const most = new Map<string, number>();
+    const underWay = new Map<string, number>();
+    const ARCHIVE = new Proxy(env.ARCHIVE, {
+      get: (archive) => async (key: string) => {
+        const kind = key.split("/")[0]!;
+        const now = (underWay.get(kind) ?? 0) + 1;
+        underWay.set(kind, now);
+        most.set(kind, Math.max(now, most.get(kind) ?? 0));
+        const found = await archive.get(key);
+        underWay.set(kind, underWay.get(kind)! - 1);
+        return found;
+      },
+    });
+    const read = deployedWith({ ARCHIVE }) as typeof call;
+    const of = (noun: string) => follow(admin, `/organization/${orgId}/export?noun=${noun}`, read);
+    expect((await of("build")).lines).toHaveLength(4);
+    expect(most).toEqual(new Map([["record", 1]]));
+    const { lines, pages } = await of("tests");
+    expect(lines.map(({ record }) => record.jobKey)).toEqual(Array.from({ length: 12 }, (_, n) => `j${n}`));
+    expect([pages, most.get("tests")]).toEqual([3, 10]);
+  });
+
+  it("asks for no build of one job that had no tests", async () => {
+    const setup = await newBuildSetup();
+    for (let made = 0; made < 3; made++) {
+      const { build } = await takeNewJob(setup);
+      await call(setup.admin, "POST", `/build/${build.id}/cancel`);
+    }
+    const { headers } = await call(setup.admin, "GET", `/organization/${setup.orgId}/export?noun=tests`);
+    expect(Number(/rounds=(\d+)/.exec(headers.get("Server-Timing") ?? "")?.[1])).toBeLessThanOrEqual(4);
   });
 
   it("goes on where a build is deleted after it was listed", async () => {
