@@ -2,7 +2,6 @@ import { createApp } from "./api/app.ts";
 import { createArtifactHost, isOnArtifactHost } from "./api/artifact-host.ts";
 import { readConfig } from "./config.ts";
 import { createDashboard } from "./dashboard/app.tsx";
-import { finishRemovals } from "./services/organization-removal.ts";
 import { keepUp } from "./services/upkeep/upkeep.ts";
 import { staticFile } from "./web/static-files.ts";
 
@@ -26,7 +25,6 @@ export default {
   },
   async scheduled({ scheduledTime }, env) {
     const now = new Date(scheduledTime);
-    if (await finishRemovals(env, now)) return;
     const { BUILD_DAYS: buildDays, AUDIT_DAYS: auditDays } = readConfig(env);
     const done = await keepUp(env, now, { buildDays, auditDays });
     console.log(JSON.stringify({ upkeep: done }));

@@ -1,4 +1,4 @@
-import { eq, inArray, isNotNull, sql } from "drizzle-orm";
+import { eq, inArray, sql } from "drizzle-orm";
 import { deleteOrganizationFrom } from "../archive/organization.ts";
 import { databaseOf, sharedDatabase } from "../db/database-of.ts";
 import { deleteRows, OWNED } from "../db/organization-rows.ts";
@@ -20,9 +20,6 @@ const LOGS = 500;
 const ARCHIVED_OBJECTS = 20_000;
 const ROWS_AT_ONCE = 2000;
 const ROWS = 40_000;
-/** Removals and the rest of upkeep take turns by minutes: together they ask for more than an invocation may. */
-const TURNS = 2;
-const MINUTE_MS = 60_000;
 
 interface Leaving {
   id: string;
@@ -97,7 +94,7 @@ const removeRows = async ({ db, orgId }: Holders): Promise<number> => {
  * Deletes one share of an organization: objects first, because only D1's rows name them, and the organization's own row
  * last. May be interrupted at any point and repeated. @returns what it is at; null where nothing is left
  */
-const removeShare = async (env: Env, { id, deletingAt }: Leaving, now: Date): Promise<Left> => {
+export const removeShare = async (env: Env, { id, deletingAt }: Leaving, now: Date): Promise<Left> => {
   const at = (step: OrganizationRemoval["step"], removed: number): Left => ({ id, deletingAt, step, removed });
   const db = new DatabaseSession(databaseOf(env, id), "first-primary");
   const holders: Holders = { orgId: id, db, objects: new ObjectStubs(env), keys: new Keys(env, db) };
@@ -141,26 +138,4 @@ export const removeOrganization = async (context: Context, env: Env, id: string)
     );
   }
   return removeShare(env, { id, deletingAt }, context.now);
-};
-
-/**
- * Goes on with what an operator began, a share of one organization at each turn. One that fails holds up no other.
- * @returns whether it was the turn of removals, and there was one
- */
-export const finishRemovals = async (env: Env, now: Date): Promise<boolean> => {
-  const minute = Math.floor(now.getTime() / MINUTE_MS);
-  if (minute % TURNS !== 0) return false;
-  const db = new DatabaseSession(sharedDatabase(env), "first-primary");
-  const isLeaving = isNotNull(organization.deletingAt);
-  const [leaving] = await db.run(db.sql.select().from(organization).where(isLeaving).orderBy(organization.id));
-  const next = leaving[(minute / TURNS) % leaving.length];
-  if (!next) return false;
-  const { id, deletingAt } = next;
-  try {
-    const left = await removeShare(env, { id, deletingAt: deletingAt ?? "" }, now);
-    console.log(JSON.stringify({ removal: left ?? { id, step: "done" } }));
-  } catch (error) {
-    console.error(JSON.stringify({ removal: { id, error: error instanceof Error ? error.message : "unknown" } }));
-  }
-  return true;
 };

@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { poolName } from "../../src/domain/object-names.ts";
 import worker from "../../src/worker.ts";
 import { NOW } from "./support.ts";
 
@@ -65,4 +66,49 @@ it("is never later with a chore than twice its period, nor does one twice, whate
     // A smaller case says nothing more, and takes minutes to find.
     { numRuns: 1, endOnFailure: true },
   );
+});
+
+/** An organization that is being deleted. */
+const newLeaving = async (id: string) => {
+  const columns = "(id, name, created_at, deleting_at)";
+  await env.DB.prepare(`INSERT INTO organization ${columns} VALUES (?1, ?1, '', '2026-01-01T00:00:00.000Z')`)
+    .bind(id)
+    .run();
+};
+
+it("does every chore while one organization cannot be removed and another one hangs, and removes a third", async () => {
+  vi.spyOn(console, "error").mockImplementation(() => {});
+  vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"] });
+  for (const id of ["hangs", "throws", "well"]) await newLeaving(id);
+  const asked = { hangs: 0, throws: 0 };
+  const hang = () => {
+    asked.hangs += 1;
+    // The share's own minute passes, and no other chore waits for anything.
+    queueMicrotask(() => vi.advanceTimersByTime(60_000));
+    return new Promise(() => {});
+  };
+  const fail = () => {
+    asked.throws += 1;
+    return Promise.reject(new Error("Network connection lost."));
+  };
+  const away = new Map([
+    [poolName("hangs"), new Proxy({}, { get: () => hang })],
+    [poolName("throws"), new Proxy({}, { get: () => fail })],
+  ]);
+  const pools = { getByName: (name: string) => away.get(name) ?? env.AGENT_POOL.getByName(name) };
+  const runs = newRuns();
+  for (let minute = 0; minute < 65; minute++) {
+    runs.note(minute, await runCrons(minute, [minute], { AGENT_POOL: pools as unknown as typeof env.AGENT_POOL }));
+  }
+  expect(runs.minutes).toEqual({
+    ...{ archived: [0, 10, 20, 30, 40, 50, 60] },
+    ...{ cache: [0, 60], reconciled: [0, 60], recounted: [0, 60] },
+  });
+  // Each is tried after 1, 2, 4 ... minutes, and not 32 times.
+  expect(asked).toEqual({ hangs: 6, throws: 6 });
+  const { results } = await env.DB.prepare(
+    "SELECT id FROM organization WHERE deleting_at IS NOT NULL ORDER BY id",
+  ).all();
+  expect(results).toEqual([{ id: "hangs" }, { id: "throws" }]);
+  await env.DB.exec("DELETE FROM organization");
 });

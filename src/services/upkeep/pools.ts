@@ -3,7 +3,7 @@ import { isActiveBuild } from "../../db/schema.ts";
 import { poolName } from "../../domain/object-names.ts";
 import type { PoolNumbers } from "../../domain/pool/numbers.ts";
 import type { AgentPool } from "../../objects/agent-pool.ts";
-import { minuteOf, type Run } from "./run.ts";
+import { isKept, minuteOf, type Run } from "./run.ts";
 
 /** Pools of one run; where there are more, the runs take turns. */
 const SWEPT = 250;
@@ -27,7 +27,7 @@ const duePools = async ({ db, now, failures }: Run): Promise<string[]> => {
     db.statement<{ orgId: string }>(sql`SELECT org_id AS orgId FROM (
         SELECT org_id FROM pool WHERE active > 0 OR at > ${since}
         UNION SELECT org_id FROM build WHERE ${isActiveBuild}
-      ) due WHERE ${failures.isDue("sweep", sql`due.org_id`)} ORDER BY org_id`),
+      ) due WHERE ${isKept(sql`due.org_id`)} AND ${failures.isDue("sweep", sql`due.org_id`)} ORDER BY org_id`),
   );
   return found.map(({ orgId }) => orgId);
 };

@@ -1,3 +1,4 @@
+import { type SQL, sql } from "drizzle-orm";
 import type { DatabaseSession } from "../../db/session.ts";
 import type { Failures } from "./failures.ts";
 
@@ -26,12 +27,16 @@ export interface Run {
   turn: Turn;
 }
 
+/** The condition of a query that nobody deletes the organization: a call would wake its pool, which is gone or about to be. */
+export const isKept = (orgId: SQL): SQL =>
+  sql`NOT EXISTS (SELECT 1 FROM organization o WHERE o.id = ${orgId} AND o.deleting_at IS NOT NULL)`;
+
 /** What a chore did, for the log: numbers by name. */
 export type Done = Record<string, number>;
 export const NOTHING: Done = {};
 
 /**
  * A part of upkeep. It may be interrupted, repeated, and run twice at once. All chores of a run together stay below
- * the 1,000 subrequests of a Worker: each names its share as a constant.
+ * the 10,000 subrequests of a Worker and the 1,000 statements of D1: each names its share as a constant.
  */
 export type Chore = (run: Run) => Promise<Done>;

@@ -8,6 +8,7 @@ import { countHistories, recountHistories } from "./histories.ts";
 import { writeNumbers } from "./numbers.ts";
 import { sweepPools } from "./pools.ts";
 import { reconcileBuilds } from "./reconcile.ts";
+import { finishRemovals } from "./removals.ts";
 import { removeAudit, removeBuilds, removeTraces, removeUses } from "./retention.ts";
 import type { Chore, Done, Turn } from "./run.ts";
 import { runSchedules } from "./schedules.ts";
@@ -41,6 +42,7 @@ const CHORES: readonly Scheduled[] = [
   { name: "recountHistories", everyMinutes: 60, chore: recountHistories },
   { name: "removeBuilds", everyMinutes: 1, chore: removeBuilds },
   { name: "removeEarlierBuilds", everyMinutes: 1, chore: removeEarlierBuilds },
+  { name: "finishRemovals", everyMinutes: 1, chore: finishRemovals },
   // A list of R2 costs as much as a write.
   { name: "removeArchived", everyMinutes: 10, chore: removeArchived },
   { name: "removeUnusedCache", everyMinutes: 60, chore: removeUnusedCache },
