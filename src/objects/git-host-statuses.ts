@@ -1,6 +1,6 @@
 import { type HostReport, isOver, type LeftOut, withoutPhases, withoutRef } from "../domain/githost/host-report.ts";
 import { cutOff, type Due, nextStatus, sentOf } from "../domain/githost/next-status.ts";
-import { closed, reported, withLeftOut } from "../domain/githost/report-status.ts";
+import { closed, reported, setAside, withLeftOut, withoutOld } from "../domain/githost/report-status.ts";
 import { statusOf } from "../domain/githost/status.ts";
 import { answered } from "../domain/githost/status-answers.ts";
 import { STATUS_RULES } from "../domain/githost/status-rules.ts";
@@ -18,6 +18,9 @@ import type { HostStore } from "./git-host-store.ts";
 
 /** Milliseconds for which one run waits for the next status itself, without an alarm. */
 const INLINE_MS = 1_200;
+/** Lines of the commits in memory: about 10 MB. Of more, the oldest commits are set aside until fewer are left. */
+const MOST_LINES = 20_000;
+const FEWER_LINES = 15_000;
 /** Milliseconds between two cleanups of old rows. */
 const TIDY_MS = 60 * 60_000;
 
@@ -44,6 +47,7 @@ export class HostStatuses {
   constructor(store: HostStore, summaryOf: (buildId: string) => Promise<string | null>, now: number) {
     this.#store = store;
     this.#summaryOf = summaryOf;
+    for (const commit of store.openBeyond(MOST_LINES)) store.save([setAside(commit, now, STATUS_RULES)], now);
     this.#state = { commits: store.open(), pace: store.pace(), inFlight: null };
     // Something was due as the object went: the host may have been asked a moment ago.
     const next = this.#next(now);
@@ -86,6 +90,7 @@ export class HostStatuses {
     if (changed.size === 0) return;
     this.#store.save(changed.values(), now);
     for (const commit of changed.values()) this.#keep(commit);
+    this.#bound(now);
     const origin = reports.findLast((report) => report.origin !== null)?.origin;
     if (origin && origin !== this.#store.meta("origin")) this.#store.setMeta("origin", origin);
   }
@@ -96,6 +101,20 @@ export class HostStatuses {
     const known = this.#commit(left);
     const commit = withLeftOut(known, left, now, STATUS_RULES);
     if (!commit || commit === known) return;
+    this.#replace(commit, now);
+    this.#bound(now);
+  }
+
+  /** Keeps the newest in memory. What is set aside is told again as far as something new is reported of it. */
+  #bound(now: number): void {
+    let lines = 0;
+    for (const { own } of this.#state.commits.values()) lines += own.length + 1;
+    if (lines <= MOST_LINES) return;
+    this.#saveAnswers();
+    for (const commit of this.#store.openBeyond(FEWER_LINES)) this.#replace(setAside(commit, now, STATUS_RULES), now);
+  }
+
+  #replace(commit: Commit, now: number): void {
     this.#store.save([commit], now);
     this.#keep(commit);
   }
@@ -111,6 +130,10 @@ export class HostStatuses {
     if (now < this.#tidyAt) return;
     this.#tidyAt = now + TIDY_MS;
     this.#store.tidy(now);
+    for (const commit of this.#state.commits.values()) {
+      const left = withoutOld(commit, now, STATUS_RULES);
+      if (left !== commit) this.#replace(left, now);
+    }
   }
 
   #next(now: number) {
@@ -141,6 +164,7 @@ export class HostStatuses {
    */
   async tell(address: StatusAddress, until: number): Promise<boolean> {
     this.#kind = address.kind;
+    this.#tidy(Date.now());
     try {
       for (;;) {
         const now = Date.now();

@@ -101,6 +101,19 @@ export class HostStore {
     return new Map(commits.map((commit) => [commitKey(commit), commit]));
   }
 
+  /** The commits that have not ended beyond the newest with so many lines. Reads one after the other: they may be large. */
+  *openBeyond(mostLines: number): Iterable<Commit> {
+    const lines = "sum(json_array_length(facts, '$.own') + 1) OVER (ORDER BY at DESC, repo, sha)";
+    const rows = this.#sql.exec(
+      `SELECT repo, sha FROM (SELECT repo, sha, ${lines} AS lines FROM commits WHERE open = 1) WHERE lines > ?`,
+      mostLines,
+    );
+    for (const { repo, sha } of [...rows]) {
+      const { facts } = this.#sql.exec("SELECT facts FROM commits WHERE repo = ? AND sha = ?", repo, sha).one();
+      yield JSON.parse(String(facts));
+    }
+  }
+
   /** The commits of which a status was given up, the newest first. */
   withGivenUp(limit: number): Commit[] {
     const query = "SELECT facts FROM commits WHERE given_up IS NOT NULL ORDER BY given_up DESC LIMIT ?";

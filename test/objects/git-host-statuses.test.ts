@@ -201,6 +201,71 @@ describe("a commit of which something was left out", () => {
   });
 });
 
+describe("what waits", () => {
+  const DAY = 24 * 60 * 60_000;
+  const sha = (n: number) => n.toString(16).padStart(40, "0");
+
+  it("for a day is told in one state of the commit, unless the host shows that it goes on", async () => {
+    const { host, posted, later } = await furnished("gitea");
+    await host.report([reportOf({ buildId: "told", number: 1, sha: sha(1) })]);
+    await later();
+    await host.report([ended({ buildId: "told", number: 1, sha: sha(1) })]);
+    const contexts = ["millrace/a", "millrace/b", "millrace/c"];
+    await host.report(contexts.map((context, n) => ended({ buildId: context, number: n + 2, sha: sha(2), context })));
+    passTime(DAY);
+    await host.report([ended({ buildId: "fresh", number: 9, sha: sha(3), state: "failure" })]);
+    await later();
+    expect(words(await posted())).toEqual([
+      ...["millrace/test pending", "millrace/test failure", "millrace failure"],
+      ...["millrace success", "millrace/test success", "millrace success"],
+    ]);
+    expect((await host.statuses(41, sha(2))).map(({ givenUp }) => givenUp?.reason)).toEqual([
+      ...Array(3).fill("It waited for a day: the state of the commit as a whole is told in its place."),
+      undefined,
+    ]);
+    expect(await host.health()).toMatchObject({ waiting: 0 });
+  });
+
+  it("for three days is told no more, and is in no memory", async () => {
+    const { host, posted, later } = await furnished("gitea");
+    await host.report([ended()]);
+    passTime(3 * DAY);
+    await later();
+    expect(await posted()).toEqual([]);
+    const { waiting, givenUp } = await host.health();
+    expect(waiting).toBe(0);
+    expect(givenUp.map((one) => one.givenUp?.reason)).toEqual(Array(2).fill("It waited for three days."));
+  });
+
+  it("is 20,000 lines at most in memory, the newest, also of what an earlier release left", async () => {
+    const { host, at } = await furnished("gitea");
+    await host.report([ended({ sha: sha(0) })]);
+    await runInDurableObject(host, (_object, { storage: { sql } }) => {
+      const row = sql.exec<{ at: number; facts: string }>("SELECT at, facts FROM commits").one();
+      const facts = JSON.parse(row.facts);
+      for (let n = 1; n <= 500; n++) {
+        const own = Array.from({ length: 49 }, (_, k) => ({ ...facts.own[0], context: `millrace/${k}` }));
+        const text = JSON.stringify({ ...facts, sha: sha(n), own });
+        sql.exec("INSERT INTO commits VALUES (41, ?, 1, ?, NULL, ?)", sha(n), row.at - n * 60_000, text);
+      }
+    });
+    await evictDurableObject(host);
+    const { waiting } = await host.health();
+    expect(waiting).toBe(2 + 399 * 50);
+    const reasonsOf = async (n: number) =>
+      new Set((await host.statuses(41, sha(n))).map(({ givenUp }) => givenUp?.reason));
+    expect(await reasonsOf(399)).toEqual(new Set([undefined]));
+    expect(await reasonsOf(400)).toEqual(new Set(["Too many states wait."]));
+    await host.report(
+      Array.from({ length: 60 }, (_, n) => ended({ buildId: `b${n}`, number: n, sha: sha(1_000 + n) })),
+    );
+    expect((await host.health()).waiting).toBeLessThanOrEqual(15_000);
+    expect(await reasonsOf(1_059)).toEqual(new Set([undefined]));
+    await at.change({ faults: [{ on: "POST", answer: 401 }] });
+    await host.destroy();
+  });
+});
+
 describe("a host with troubles", () => {
   it("that is down for an hour hears of everything later, though the object lost its memory", async () => {
     const { host, at, posted, later } = await furnished("github");

@@ -96,6 +96,36 @@ const wordsOf = (state: Wanted["state"], own: Line[], leftOut: number): string =
 /** Whether nothing is left to do for a line. */
 export const isSettled = (line: Line, rules: StatusRules): boolean => rules.isTold(line) || rules.isGivenUp(line);
 
+const DAY = 24 * 60 * 60_000;
+/** Milliseconds after which a build is not told of which the host knows nothing, and after which nothing is. */
+const COLLAPSE_MS = DAY;
+const DROP_MS = 3 * DAY;
+
+const COLLAPSED = "It waited for a day: the state of the commit as a whole is told in its place.";
+const DROPPED = "It waited for three days.";
+
+/** The commit without what waits for too long; the same one where nothing does. */
+export const withoutOld = (commit: Commit, now: number, rules: StatusRules): Commit => {
+  const whyNot = (line: Line): string | null => {
+    if (isSettled(line, rules) || line.since > now - COLLAPSE_MS) return null;
+    if (line.since <= now - DROP_MS) return DROPPED;
+    return line !== commit.overall && line.told === null && isOver(line.wanted) ? COLLAPSED : null;
+  };
+  const withEnd = (line: Line): Line => {
+    const reason = whyNot(line);
+    return reason === null ? line : { ...line, givenUp: { reason, at: now } };
+  };
+  if (!linesOf(commit).some((line) => whyNot(line) !== null)) return commit;
+  return closed({ ...commit, own: commit.own.map(withEnd), overall: withEnd(commit.overall) }, now, rules);
+};
+
+/** The commit of which nothing more is told before something new is reported. */
+export const setAside = (commit: Commit, now: number, rules: StatusRules): Commit => {
+  const givenUp = { reason: "Too many states wait.", at: now };
+  const aside = (line: Line): Line => (isSettled(line, rules) ? line : { ...line, givenUp });
+  return { ...commit, own: commit.own.map(aside), overall: aside(commit.overall), endedAt: now };
+};
+
 /** The commit with the time of its end, where everything of it has ended and is settled. */
 export const closed = (commit: Commit, now: number, rules: StatusRules): Commit => {
   const isAtEnd = linesOf(commit).every((line) => isOver(line.wanted) && isSettled(line, rules));
