@@ -1,5 +1,6 @@
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
+import { poolName } from "../../src/domain/object-names.ts";
 import { poolStub } from "../support/deployment.ts";
 import { writeSummary } from "../support/summary-row.ts";
 import { upkeep } from "./support.ts";
@@ -20,6 +21,32 @@ it("ends what D1 calls active and no pool knows, and leaves what is younger than
   await poolStub("lost").flush();
   expect(await rowOf(lost.id)).toMatchObject({ status: "failed", reason: "agent-lost" });
   expect(await rowOf(young.id)).toMatchObject({ status: "running", finished_at: null });
+});
+
+it("asks the pools of all organizations, a hundred in each run, and the first ones again after an hour", async () => {
+  const active = { status: "running", finished_at: null, pool_version: 1, queued_at: NOW - 2 * HOUR_MS };
+  const orgs = Array.from({ length: 230 }, (_, n) => `many-${String(n).padStart(3, "0")}`);
+  for (const orgId of orgs) await writeSummary(orgId, active);
+  await env.DB.prepare("INSERT INTO pool SELECT value, 0, 0, 0, 0 FROM json_each(?)").bind(JSON.stringify(orgs)).run();
+  const asked: string[] = [];
+  const pools = {
+    getByName: (name: string) => ({
+      sweep: async () => undefined,
+      reconcile: async () => {
+        asked.push(name);
+        return { ok: true };
+      },
+    }),
+  };
+  await env.DB.exec("DELETE FROM upkeep_failure");
+  const runs: number[] = [];
+  for (const minute of [0, 1, 2, 3, 30, 61, 62]) {
+    const before = asked.length;
+    await upkeep({ AGENT_POOL: pools as unknown as Env["AGENT_POOL"] }, NOW + minute * 60_000);
+    runs.push(asked.length - before);
+  }
+  expect(asked.slice(0, 230)).toEqual(orgs.map(poolName));
+  expect(runs).toEqual([100, 100, 30, 0, 0, 0, 100]);
 });
 
 it("reads a range of ids of each organization alone", async () => {
