@@ -1,4 +1,7 @@
+import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
+import { gitHostName } from "../../src/domain/object-names.ts";
+import type { GitHost } from "../../src/objects/git-host.ts";
 import type { Build } from "../../src/protocol/build.ts";
 import type { Connection } from "../../src/protocol/connection.ts";
 import type { HostDelivery } from "../../src/protocol/delivery.ts";
@@ -96,9 +99,22 @@ describe("a connection that a person makes by hand", () => {
     expect((await people.maintainer.open("/connections/new")).status).toBe(403);
   });
 
-  it("says what came of each delivery, adds a repository that one named, and takes it again", async () => {
+  it("shows the first builds of a delivery that made many, and how many more there are", async () => {
     const path = `/connections/${connection.id}/deliveries`;
     expect((await admin.open(path)).text).toContain("Nothing has been delivered yet.");
+    const builds = Array.from({ length: 500 }, () => crypto.randomUUID());
+    const hosts = env.GIT_HOST as DurableObjectNamespace<GitHost>;
+    await hosts.getByName(gitHostName(connection.orgId, connection.id)).noteDelivery({
+      ...{ id: "many", at: Date.now(), event: "push", repository: null, ref: null, sha: null },
+      ...{ builds, ignored: null, arrival: null },
+    });
+    const { text } = await admin.open(path);
+    expect(text.match(/href="\/app\/builds\//g)).toHaveLength(20);
+    expect(text).toContain("and 480 more.");
+  });
+
+  it("says what came of each delivery, adds a repository that one named, and takes it again", async () => {
+    const path = `/connections/${connection.id}/deliveries`;
     await push(SHA("a"), { id: 77, fullName: "acme/shop", message: `${HOSTILE} once` });
     const before = await people.maintainer.open(path);
     expect(before.text).toContain("No active repository of this connection has this id.");

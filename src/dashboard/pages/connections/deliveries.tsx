@@ -16,6 +16,8 @@ import { byId, noInput, parseBody } from "../../verb-input.ts";
 import { AddForm } from "./host-repositories.tsx";
 
 const REFRESH_SECONDS = 15;
+/** Builds of one delivery that are shown. */
+const MOST_BUILDS = 20;
 
 interface RowDetails {
   connectionId: string;
@@ -57,11 +59,12 @@ const Outcome = ({ delivery, details }: { delivery: HostDelivery; details: RowDe
   const isUnknown = repository !== null && !details.repositories.has(repository.hostRepoId);
   return (
     <>
-      {builds.map((id) => (
+      {builds.slice(0, MOST_BUILDS).map((id) => (
         <>
           <BuildLink id={id} build={details.builds.get(id)} />{" "}
         </>
       ))}
+      {builds.length > MOST_BUILDS && <span>and {builds.length - MOST_BUILDS} more. </span>}
       {ignored !== null && <Reason text={ignored} />}
       {isUnknown && <AddForm connectionId={details.connectionId} repository={repository} isNamed />}
     </>
