@@ -8,6 +8,9 @@ import type { Context } from "./core/context.ts";
 /** Above this share of failures it is the machine that fails, and no test. */
 const INFRASTRUCTURE_SHARE = 0.5;
 
+/** Rows of one build: where more tests failed, those of its first jobs are enough to see that. Each costs five writes. */
+const ROWS_OF_BUILD = 500;
+
 /** The job that has ended, and its build. */
 export interface EndedJob {
   id: string;
@@ -27,7 +30,7 @@ export const writeTestResults = async (context: Context, job: EndedJob, stored: 
   if (!kept) return;
   const { id: buildId, repoId, pipelineId, commitSha, branch } = job.build;
   const isInfrastructure = counts.failed > counts.total * INFRASTRUCTURE_SHARE;
-  const rows = isInfrastructure ? [] : kept.tests.filter(isNews).map(rowOf);
+  const rows = isInfrastructure ? [] : kept.tests.filter(isNews).sort(byFlaky).map(rowOf);
   const statements = [
     ...(rows.length === 0
       ? []
@@ -37,7 +40,10 @@ export const writeTestResults = async (context: Context, job: EndedJob, stored: 
               branch, at, test_id, suite, class_name, name, file, kind)
             SELECT ${orgId}, ${repoId}, ${pipelineId}, ${buildId}, ${job.id}, ${job.key}, ${commitSha}, ${branch},
               ${now.getTime()}, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5
-            FROM json_each(${JSON.stringify(rows)})`),
+            FROM json_each(${JSON.stringify(rows)})
+            LIMIT max(0, ${ROWS_OF_BUILD} - (SELECT count(*) FROM test_result
+              WHERE repo_id = ${repoId} AND commit_sha IS ${commitSha} AND build_id = ${buildId}
+                AND org_id = ${orgId} AND job_id <> ${job.id}))`),
         ]),
     ...(kept.passed.length === 0 || commitSha === null
       ? []
@@ -53,6 +59,9 @@ export const writeTestResults = async (context: Context, job: EndedJob, stored: 
 };
 
 const isNews = ({ outcome, isFlaky }: ReportedTest): boolean => outcome === "failed" || isFlaky;
+
+/** What is flaky has a page, so it goes first. */
+const byFlaky = (left: ReportedTest, right: ReportedTest): number => Number(right.isFlaky) - Number(left.isFlaky);
 
 const rowOf = ({ id, suite, className, name, file, isFlaky }: ReportedTest) => [
   ...[id, suite, className, name, file],

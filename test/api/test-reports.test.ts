@@ -281,6 +281,31 @@ describe("a test that fails in some builds of a commit", () => {
   });
 });
 
+describe("tests that failed in the jobs of one build", () => {
+  it("are remembered up to 500 of them, however many jobs there are", async () => {
+    const { admin, agent, buildId, ids } = await planned(
+      "jobs:\n  a: { steps: [{ run: x }] }\n  b: { steps: [{ run: x }] }\n",
+    );
+    for (const first of [0, 300]) {
+      const job = await takeAndStart(agent);
+      const tests = Array.from({ length: 299 }, (_, n) => reportedTest(first + n));
+      const flaky = reportedTest(first + 299, { outcome: "passed", isFlaky: true, tries: 2 });
+      await send(agent, job, testReport([...tests, flaky], 1000));
+      await finish(agent, job);
+    }
+    const query =
+      "SELECT job_id, count(*) AS rows, sum(kind = 'flaky') AS flaky FROM test_result WHERE build_id = ? GROUP BY job_id";
+    const { results } = await env.DB.prepare(query).bind(buildId).all<{ job_id: string }>();
+    expect(new Map(results.map(({ job_id, ...row }) => [job_id, row]))).toEqual(
+      new Map([
+        [ids.a, { rows: 300, flaky: 1 }],
+        [ids.b, { rows: 200, flaky: 1 }],
+      ]),
+    );
+    expect((await buildOf(admin, buildId)).tests).toMatchObject({ failed: 598, flaky: 2 });
+  });
+});
+
 describe("what is deleted with a build", () => {
   it("is the reports of all its jobs, and what was remembered of them", async () => {
     const setup = await newBuildSetup();

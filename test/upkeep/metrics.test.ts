@@ -50,6 +50,7 @@ describe("GET /operator/metrics", () => {
     });
     expect(first.database.bytes).toBeGreaterThan(100_000);
     expect(first.database.rows.audit_log).toBeGreaterThan(0);
+    expect(first.database.rows).toMatchObject({ job: 0, test_result: 0 });
     await call(other.admin, "DELETE", `/buildagent/${other.agent.id}`);
     await Promise.all([upkeep({}, now + 60_000), upkeep({}, now + 60_000)]);
     expect(await read()).toMatchObject({

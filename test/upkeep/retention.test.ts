@@ -59,6 +59,18 @@ it("forgets commits of listed authors when their time is over, and never a branc
   expect([await count("listed_push"), await count("listed_push", "name = 'old'")]).toEqual([2, 0]);
 });
 
+it("removes failures of tests once nothing reads them, long before their build", async () => {
+  const query = `INSERT INTO test_result (org_id, repo_id, test_id, build_id, job_id, suite, class_name, name, branch, at, kind)
+    VALUES ('tests', 'r', ?1, 'b', 'j', '', '', ?1, 'main', ?2, 'failed')`;
+  for (const days of [1, 13, 15, 89])
+    await env.DB.prepare(query)
+      .bind(String(days), NOW - days * DAY_MS)
+      .run();
+  await upkeep();
+  const { results } = await env.DB.prepare("SELECT name FROM test_result ORDER BY at DESC").all();
+  expect(results).toEqual([{ name: "1" }, { name: "13" }]);
+});
+
 it("removes audit of every organization, and each by the time in its ids", async () => {
   for (const orgId of ["a", "b", "c"]) {
     await writeOldRows(env.DB, { orgId, until: NOW - 399 * DAY_MS, audit: 2000 });
