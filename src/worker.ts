@@ -2,12 +2,20 @@ import { createApp } from "./api/app.ts";
 import { createArtifactHost, isOnArtifactHost } from "./api/artifact-host.ts";
 import { readConfig } from "./config.ts";
 import { createDashboard } from "./dashboard/app.tsx";
+import { GitHost as GitHostObject } from "./objects/git-host.ts";
+import { takeKept } from "./services/githost/kept-arrivals.ts";
 import { keepUp } from "./services/upkeep/upkeep.ts";
 import { staticFile } from "./web/static-files.ts";
 
 export { AgentPool } from "./objects/agent-pool.ts";
 export { BuildLog } from "./objects/build-log.ts";
-export { GitHost } from "./objects/git-host.ts";
+
+/** The object of a connection, with what the services do for it. */
+export class GitHost extends GitHostObject {
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env, takeKept);
+  }
+}
 
 const app = createApp();
 const dashboard = createDashboard();

@@ -2,8 +2,8 @@ import type { Context, Hono } from "hono";
 import { LIMITS } from "../protocol/limits.ts";
 import { checkHookRate } from "../services/core/rate-limit.ts";
 import { Refusal } from "../services/core/refusal.ts";
-import { takeArrival } from "../services/githost/arrivals.ts";
 import { hookOf, type KnownHook, provenDelivery } from "../services/githost/hook.ts";
+import { takeOrKeep } from "../services/githost/kept-arrivals.ts";
 import type { AppEnv } from "../web/app-env.ts";
 import { readBytes } from "../web/body.ts";
 import { openContext } from "../web/open-context.ts";
@@ -31,7 +31,7 @@ const takeDelivery = async (c: Context<AppEnv>): Promise<Response> => {
   });
   await context.admit();
   const sent = { connectionId, generation, id: id ?? context.newId(), event, arrival };
-  return c.json(await takeArrival(context, sent), 202);
+  return c.json(await takeOrKeep(context, sent), 202);
 };
 
 /**

@@ -28,6 +28,7 @@ CREATE TABLE IF NOT EXISTS commits (repo INTEGER, sha TEXT, open INTEGER NOT NUL
   facts TEXT NOT NULL, PRIMARY KEY (repo, sha)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS delivery (slot INTEGER PRIMARY KEY, seq INTEGER NOT NULL, facts TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS kept (seq INTEGER PRIMARY KEY, id TEXT NOT NULL, generation INTEGER NOT NULL, facts TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS missed (guid TEXT PRIMARY KEY, at INTEGER NOT NULL, facts TEXT NOT NULL) WITHOUT ROWID;
 `;
 
@@ -57,7 +58,8 @@ export class HostStore {
     this.#storage = storage;
   }
 
-  get #sql(): SqlStorage {
+  /** With its tables. */
+  get sql(): SqlStorage {
     if (!this.#isLaid) this.#storage.sql.exec(TABLES);
     this.#isLaid = true;
     this.#isBare = false;
@@ -75,7 +77,7 @@ export class HostStore {
     const { repoId, endedAt } = commit;
     const open = endedAt === null ? 1 : 0;
     const givenUp = linesOf(commit).map((line) => line.givenUp?.at ?? 0);
-    this.#sql.exec(
+    this.sql.exec(
       "INSERT OR REPLACE INTO commits VALUES (?, ?, ?, ?, ?, ?)",
       ...[repoId, shaAndRef(commit), open, endedAt ?? now, Math.max(...givenUp) || null, JSON.stringify(commit)],
     );
@@ -83,7 +85,7 @@ export class HostStore {
 
   commit(name: CommitName): Commit | undefined {
     const query = "SELECT facts FROM commits WHERE repo = ? AND sha = ?";
-    const [row] = this.#sql.exec(query, name.repoId, shaAndRef(name));
+    const [row] = this.sql.exec(query, name.repoId, shaAndRef(name));
     return row && JSON.parse(String(row.facts));
   }
 
@@ -91,12 +93,12 @@ export class HostStore {
   onEachRef(repoId: number, sha: string): Commit[] {
     // What follows a space in the order of characters is `!`.
     const query = "SELECT facts FROM commits WHERE repo = ? AND sha >= ? AND sha < ?";
-    return [...this.#sql.exec(query, repoId, sha, `${sha}!`)].map(({ facts }) => JSON.parse(String(facts)));
+    return [...this.sql.exec(query, repoId, sha, `${sha}!`)].map(({ facts }) => JSON.parse(String(facts)));
   }
 
   /** The commits that have not ended. A scan: an index would be one more row to write for each commit. */
   open(): Map<string, Commit> {
-    const rows = this.#sql.exec("SELECT facts FROM commits WHERE open = 1");
+    const rows = this.sql.exec("SELECT facts FROM commits WHERE open = 1");
     const commits = [...rows].map(({ facts }): Commit => JSON.parse(String(facts)));
     return new Map(commits.map((commit) => [commitKey(commit), commit]));
   }
@@ -104,12 +106,12 @@ export class HostStore {
   /** The commits that have not ended beyond the newest with so many lines. Reads one after the other: they may be large. */
   *openBeyond(mostLines: number): Iterable<Commit> {
     const lines = "sum(json_array_length(facts, '$.own') + 1) OVER (ORDER BY at DESC, repo, sha)";
-    const rows = this.#sql.exec(
+    const rows = this.sql.exec(
       `SELECT repo, sha FROM (SELECT repo, sha, ${lines} AS lines FROM commits WHERE open = 1) WHERE lines > ?`,
       mostLines,
     );
     for (const { repo, sha } of [...rows]) {
-      const { facts } = this.#sql.exec("SELECT facts FROM commits WHERE repo = ? AND sha = ?", repo, sha).one();
+      const { facts } = this.sql.exec("SELECT facts FROM commits WHERE repo = ? AND sha = ?", repo, sha).one();
       yield JSON.parse(String(facts));
     }
   }
@@ -117,12 +119,12 @@ export class HostStore {
   /** The commits of which a status was given up, the newest first. */
   withGivenUp(limit: number): Commit[] {
     const query = "SELECT facts FROM commits WHERE given_up IS NOT NULL ORDER BY given_up DESC LIMIT ?";
-    return [...this.#sql.exec(query, limit)].map(({ facts }) => JSON.parse(String(facts)));
+    return [...this.sql.exec(query, limit)].map(({ facts }) => JSON.parse(String(facts)));
   }
 
   /** Deletes what is old, and the oldest above the limit: those that have ended first. */
   tidy(now: number): void {
-    const sql = this.#sql;
+    const sql = this.sql;
     sql.exec("DELETE FROM commits WHERE at < CASE open WHEN 0 THEN ? ELSE ? END", now - KEEP_MS, now - ABANDONED_MS);
     const count = Number(sql.exec("SELECT count(*) AS count FROM commits").one().count);
     if (count <= MOST_COMMITS) return;
@@ -134,21 +136,21 @@ export class HostStore {
 
   meta<K extends keyof Meta>(key: K): Meta[K] | null {
     if (this.#isBare) return null;
-    const [row] = this.#sql.exec("SELECT value FROM meta WHERE key = ?", key);
+    const [row] = this.sql.exec("SELECT value FROM meta WHERE key = ?", key);
     return row ? JSON.parse(String(row.value)) : null;
   }
 
   /** Stores a value where it is another one. */
   setMeta<K extends keyof Meta>(key: K, value: Meta[K]): void {
     const text = JSON.stringify(value);
-    this.#sql.exec(
+    this.sql.exec(
       "INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value WHERE value <> excluded.value",
       ...[key, text],
     );
   }
 
   deleteMeta(key: keyof Meta): void {
-    this.#sql.exec("DELETE FROM meta WHERE key = ?", key);
+    this.sql.exec("DELETE FROM meta WHERE key = ?", key);
   }
 
   pace(): Pace {
@@ -157,7 +159,7 @@ export class HostStore {
 
   /** Writes one row: the oldest note gives its place to the newest. @returns whether it is the first one */
   noteDelivery(note: DeliveryNote): boolean {
-    const [row] = this.#sql.exec(
+    const [row] = this.sql.exec(
       `INSERT INTO delivery SELECT (last + 1) % ?, last + 1, ? FROM (SELECT coalesce(max(seq), 0) AS last FROM delivery)
        WHERE true ON CONFLICT DO UPDATE SET seq = excluded.seq, facts = excluded.facts RETURNING seq`,
       ...[LIMITS.deliveries, JSON.stringify(boundedNote(note))],
@@ -166,19 +168,19 @@ export class HostStore {
   }
 
   deliveries(limit: number): DeliveryNote[] {
-    const rows = this.#sql.exec("SELECT facts FROM delivery ORDER BY seq DESC LIMIT ?", limit);
+    const rows = this.sql.exec("SELECT facts FROM delivery ORDER BY seq DESC LIMIT ?", limit);
     return [...rows].map(({ facts }) => JSON.parse(String(facts)));
   }
 
   /** What is remembered of deliveries that did not arrive, by their ids. */
   missed(now: number): Map<string, Remembered> {
-    this.#sql.exec("DELETE FROM missed WHERE at < ?", now - MISSED_MS);
-    const rows = [...this.#sql.exec("SELECT facts FROM missed")];
+    this.sql.exec("DELETE FROM missed WHERE at < ?", now - MISSED_MS);
+    const rows = [...this.sql.exec("SELECT facts FROM missed")];
     return new Map(rows.map(({ facts }) => JSON.parse(String(facts))).map((one: Remembered) => [one.guid, one]));
   }
 
   rememberMissed(missed: Remembered): void {
-    this.#sql.exec(
+    this.sql.exec(
       "INSERT OR REPLACE INTO missed VALUES (?, ?, ?)",
       missed.guid,
       missed.firstAt,
@@ -188,7 +190,7 @@ export class HostStore {
 
   /** Forgets all statuses, and keeps the list of deliveries. */
   dropCommits(): void {
-    this.#sql.exec("DELETE FROM commits");
+    this.sql.exec("DELETE FROM commits");
   }
 
   /** Deletes everything. What is written later lays the tables anew. */

@@ -2,6 +2,7 @@ import { DurableObject } from "cloudflare:workers";
 import type { DeliveryNote } from "../domain/githost/delivery-note.ts";
 import { type HostHealth, healthOf, type StatusView, statusViews } from "../domain/githost/host-health.ts";
 import type { HostReport, LeftOut } from "../domain/githost/host-report.ts";
+import type { KeptDelivery } from "../domain/githost/kept-delivery.ts";
 import { STATUS_RULES } from "../domain/githost/status-rules.ts";
 import { notInstalled } from "../hosts/github-app.ts";
 import { HostProblem } from "../hosts/host-problem.ts";
@@ -9,6 +10,7 @@ import { roleAtGithub } from "../hosts/role-at-github.ts";
 import type { Role } from "../protocol/token.ts";
 import { answerOf, type TokenAnswer } from "./git-host-app.ts";
 import { HostConnection, type Known } from "./git-host-connection.ts";
+import { KeptDeliveries } from "./git-host-kept.ts";
 import { MissedDeliveries } from "./git-host-missed.ts";
 import { summaryOfBuild } from "./git-host-pool.ts";
 import { HostStatuses } from "./git-host-statuses.ts";
@@ -16,6 +18,8 @@ import { HostStore } from "./git-host-store.ts";
 
 /** Milliseconds for which one alarm tells the host: far below the 15 minutes that it may take. */
 const ALARM_MS = 5 * 60_000;
+/** Milliseconds for which it takes deliveries that wait, and then tells the host while more of them wait. */
+const SHARE_MS = 30_000;
 /** Milliseconds until an alarm that failed is repeated: doubled each time, up to ten minutes. */
 const RETRY_MS = 30_000;
 const MOST_RETRY_MS = 10 * 60_000;
@@ -24,6 +28,9 @@ const LOOK_MS = 60_000;
 /** Commits of which a status was given up that are listed. */
 const GIVEN_UP_LISTED = 20;
 
+/** Takes a delivery for the connection of this name: the services do, which no object may import. */
+type TakeKept = (env: Env, name: string, delivery: KeptDelivery) => Promise<DeliveryNote | null>;
+
 const appIn = (known: Known) => (known.state === "gone" ? null : known.app);
 
 /** What one connection was told and has told its git host: one object for each connection. */
@@ -31,6 +38,8 @@ export class GitHost extends DurableObject<Env> {
   readonly #store: HostStore;
   readonly #connection: HostConnection;
   readonly #missed: MissedDeliveries;
+  readonly #kept: KeptDeliveries;
+  readonly #takeKept: TakeKept;
   #loaded: HostStatuses | null = null;
   /** The alarm that is set, as far as this object knows. */
   #alarmAt: number | null = null;
@@ -38,9 +47,11 @@ export class GitHost extends DurableObject<Env> {
   /** How often in a row the connection could not be read. */
   #misreads = 0;
 
-  constructor(ctx: DurableObjectState, env: Env) {
+  constructor(ctx: DurableObjectState, env: Env, takeKept: TakeKept) {
     super(ctx, env);
+    this.#takeKept = takeKept;
     this.#store = new HostStore(ctx.storage);
+    this.#kept = new KeptDeliveries(this.#store);
     this.#missed = new MissedDeliveries(this.#store);
     this.#connection = new HostConnection(env);
     ctx.blockConcurrencyWhile(async () => {
@@ -109,8 +120,9 @@ export class GitHost extends DurableObject<Env> {
     }
     this.#alarmAt = null;
     this.#isTelling = true;
+    await this.#takeWaiting();
     try {
-      await this.#tell(Date.now() + ALARM_MS);
+      await this.#tell(Date.now() + (this.#hasWaiting ? SHARE_MS : ALARM_MS));
       await this.#lookForMissed();
       this.#misreads = 0;
     } catch (error) {
@@ -119,6 +131,16 @@ export class GitHost extends DurableObject<Env> {
     }
     this.#isTelling = false;
     await this.#schedule();
+  }
+
+  /** Whether deliveries wait that may be tried now. */
+  get #hasWaiting(): boolean {
+    return (this.#kept.nextAt ?? Number.POSITIVE_INFINITY) <= Date.now();
+  }
+
+  async #takeWaiting(): Promise<void> {
+    if (!this.#hasWaiting) return;
+    await this.#kept.take((delivery) => this.#takeKept(this.env, this.#name, delivery), Date.now() + SHARE_MS);
   }
 
   async #read(): Promise<Known> {
@@ -164,10 +186,10 @@ export class GitHost extends DurableObject<Env> {
     if (this.#isTelling) return;
     const now = Date.now();
     const due = this.#loaded?.nextAt(now) ?? null;
-    const next = Math.min(...[due, this.#missed.lookAt].filter((at) => at !== null));
-    if (next === Number.POSITIVE_INFINITY) return;
+    const told = Math.min(...[due, this.#missed.lookAt].filter((at) => at !== null));
     const wait = this.#misreads === 0 ? 0 : Math.min(RETRY_MS * 2 ** (this.#misreads - 1), MOST_RETRY_MS);
-    await this.#setAlarm(Math.max(next, now + wait));
+    const next = Math.min(Math.max(told, now + wait), this.#kept.nextAt ?? Number.POSITIVE_INFINITY);
+    if (next !== Number.POSITIVE_INFINITY) await this.#setAlarm(next);
   }
 
   /** A token of the App's installation; or why there is none. @throws where the connection cannot be read */
@@ -212,11 +234,25 @@ export class GitHost extends DurableObject<Env> {
     await this.#schedule();
   }
 
+  /**
+   * Keeps a delivery that its host proved to have sent, and takes it once the service can. Asks nobody.
+   * @returns whether there is room for it
+   */
+  async keepDelivery(delivery: KeptDelivery): Promise<boolean> {
+    const { name } = this.ctx.id;
+    if (name) this.#store.setMeta("name", name);
+    const isKept = this.#kept.keep(delivery, Date.now());
+    if (isKept) await this.#schedule();
+    return isKept;
+  }
+
   /** Remembers a delivery and what came of it. */
   async noteDelivery(note: DeliveryNote): Promise<void> {
     const isFirst = this.#store.noteDelivery(note);
+    const waits = this.#kept.nextAt !== null;
+    if (waits) this.#kept.hurry(Date.now());
     if (this.#isApp) this.#missed.stir(Date.now());
-    if (this.#isApp) await this.#schedule();
+    if (this.#isApp || waits) await this.#schedule();
     if (!isFirst) return;
     // A delivery may be noted after the connection was deleted: nobody would delete what it leaves here.
     await this.#meet();
@@ -229,9 +265,9 @@ export class GitHost extends DurableObject<Env> {
     await this.ctx.storage.setAlarm(at);
   }
 
-  /** The last deliveries, the newest first. */
+  /** The last deliveries, the newest first: those that wait before those that were taken. */
   async deliveries(limit: number): Promise<DeliveryNote[]> {
-    return this.#store.deliveries(limit);
+    return [...this.#kept.notes(limit), ...this.#store.deliveries(limit)].slice(0, limit);
   }
 
   /** Deletes everything that this object holds. */
@@ -239,6 +275,7 @@ export class GitHost extends DurableObject<Env> {
     this.#loaded?.drop();
     this.#loaded = null;
     this.#connection.forget();
+    this.#kept.forget();
     await this.ctx.storage.deleteAlarm();
     this.#alarmAt = null;
     await this.#store.deleteAll();

@@ -202,6 +202,9 @@ const AGENTS = {
   deliveryBytes: 26 * 1024 * 1024,
   /** Deliveries of a connection that are listed. */
   deliveries: 200,
+  /** Deliveries of a connection that wait while the service cannot take them, and the characters of all of them. */
+  keptDeliveries: 2_000,
+  keptCharacters: 4 * MIB,
   /** 100 of the host's own, and room for which attempt it is. */
   deliveryIdCharacters: 120,
   /** Of an answer of a git host. */

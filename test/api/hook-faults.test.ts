@@ -1,7 +1,10 @@
+import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
-import { beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { gitHostName } from "../../src/domain/object-names.ts";
 import type { Repository } from "../../src/protocol/repository.ts";
+import { passTime, setClockRight } from "../objects/git-host-support.ts";
 import { call, expectProblem, newOrganization, newPipeline, newRepository } from "../support/api.ts";
 import { countedBindings } from "../support/counted-env.ts";
 import { databaseWithHook } from "../support/deployment.ts";
@@ -28,6 +31,15 @@ beforeEach(async () => {
   await attachRepository(repository.id, hook);
 });
 
+afterEach(setClockRight);
+
+const WAITS = "a part of the service does not answer: the delivery waits, and is taken by itself";
+/** What the object of the connection does by itself a minute later. */
+const takeWaiting = async () => {
+  passTime(60_000);
+  await runDurableObjectAlarm(env.GIT_HOST.getByName(gitHostName(orgId, hook.connectionId)));
+};
+
 const send = (event: string, body: object, change: Partial<Env> = {}, delivery?: string) =>
   deliver(hook, eventHeaders("github", event, delivery), body, change);
 const activeBuilds = async (): Promise<{ id: string; commitSha: string }[]> =>
@@ -39,7 +51,7 @@ const without = (name: "DB" | "AGENT_POOL" | "GIT_HOST"): Partial<Env> => {
   const fail = () => {
     throw new Error("D1_ERROR: away");
   };
-  return { [name]: { withSession: fail, prepare: fail, getByName: fail } as never };
+  return { [name]: name === "DB" ? databaseWithHook(async () => fail()) : { getByName: fail } };
 };
 
 describe("what a delivery asks of the other parts", () => {
@@ -99,18 +111,26 @@ describe("a delivery that comes again", () => {
 
 describe("while a part of the service is away", () => {
   it.each(["DB", "AGENT_POOL"] as const)(
-    "%s, a delivery is refused for a while, and then makes one build",
+    "%s, a delivery waits, and makes one build once its host or the service tries again",
     async (part) => {
       const body = pullOf("opened", SHA("a"));
-      const refused = await send("pull_request", body, without(part), "d");
-      expectProblem(refused, 503, "unavailable");
-      expect(Number(refused.headers.get("Retry-After"))).toBeGreaterThan(0);
-      expect([await activeBuilds(), await openPulls(), await notesOf(hook)]).toEqual([[], [], []]);
+      const { status, body: answer } = await send("pull_request", body, without(part), "d");
+      expect({ status, answer }).toEqual({ status: 202, answer: { delivery: "d", builds: [], ignored: WAITS } });
+      expect([await activeBuilds(), await openPulls()]).toEqual([[], []]);
+      expect(await notesOf(hook)).toMatchObject([{ id: "d", ignored: WAITS }]);
       expect((await send("pull_request", body, {}, "d")).body.builds).toHaveLength(1);
+      await takeWaiting();
       expect(await activeBuilds()).toHaveLength(1);
       expect(await openPulls()).toHaveLength(1);
     },
   );
+
+  it("all that could take or keep it, a delivery is refused for a while", async () => {
+    const refused = await send("push", pushOf(SHA("a")), { ...without("DB"), ...without("GIT_HOST") });
+    expectProblem(refused, 503, "unavailable");
+    expect(Number(refused.headers.get("Retry-After"))).toBeGreaterThan(0);
+    expect([await activeBuilds(), await notesOf(hook)]).toEqual([[], []]);
+  });
 
   it("GIT_HOST, deliveries are taken, and are missing in the list alone", async () => {
     const { status, body } = await send("push", pushOf(SHA("a")), without("GIT_HOST"));
@@ -124,13 +144,13 @@ describe("while a part of the service is away", () => {
       if (++batches === 2) throw new Error("D1_ERROR: away");
     });
     const body = pullOf("opened", SHA("a"));
-    expectProblem(await send("pull_request", body, { DB }, "d"), 503, "unavailable");
+    expect((await send("pull_request", body, { DB }, "d")).body.ignored).toBe(WAITS);
     expect(batches).toBe(2);
     const [build] = await activeBuilds();
     expect(build).toMatchObject({ commitSha: SHA("a") });
     expect(await openPulls()).toEqual([]);
-    const again = await send("pull_request", body, {}, "d");
-    expect(again.body.builds).toEqual([build!.id]);
+    await takeWaiting();
+    expect(await notesOf(hook)).toMatchObject([{ id: "d", builds: [build!.id], ignored: null }]);
     expect(await openPulls()).toHaveLength(1);
     expect(await activeBuilds()).toHaveLength(1);
   });

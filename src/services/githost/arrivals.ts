@@ -148,19 +148,24 @@ const note = async (context: Context, { connectionId, event, arrival }: Sent, ta
 
 /**
  * Takes a delivery: what it makes and ends happens in one transaction of the pool, and everything after that may be
- * repeated. The list of deliveries hears of one of a host after the answer.
+ * repeated.
  * @throws Refusal gone where the connection is not active, or this generation of its hook is no more
  */
-export const takeArrival = async (context: Context, sent: Sent): Promise<DeliveryTaken> => {
+export const takeUnlisted = async (context: Context, sent: Sent): Promise<DeliveryTaken> => {
   const { connectionId, generation, id, arrival } = sent;
   const rows = await readArrivalRows(context, connectionId, arrival);
   const isOld = generation !== null && rows.connection?.hookGeneration !== generation;
   if (!rows.connection?.isActive || isOld) throw gone();
   const told = { ...sent, arrival: withAuthor(rows.pulls, arrival) };
-  const taken: DeliveryTaken = { delivery: id, ...(await takeWith(context, told, rows)) };
+  return { delivery: id, ...(await takeWith(context, told, rows)) };
+};
+
+/** Takes it. The list of deliveries hears of one of a host after the answer. @throws Refusal gone */
+export const takeArrival = async (context: Context, sent: Sent): Promise<DeliveryTaken> => {
+  const taken = await takeUnlisted(context, sent);
   const noted = note(context, sent, taken);
   // A person looks at the list next; a host is answered first.
-  if (generation === null) await noted;
+  if (sent.generation === null) await noted;
   else context.waitUntil(noted);
   return taken;
 };

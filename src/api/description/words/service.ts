@@ -88,7 +88,8 @@ export const SERVICE: Words = {
       ref: "The whole name of the ref; null where the delivery tells of none.",
       sha: "The commit; null where the delivery tells of none.",
       builds: "Ids of the builds that it made, or that were there already.",
-      ignored: "Why it made no build, in words; null where it made one.",
+      ignored:
+        "Why it made no build, or that it waits until the service can take it, in words; null where it made one.",
       mayRedeliver: "Whether it can be taken once more; false: it was too large to keep.",
     },
   },
