@@ -20,8 +20,9 @@ const DAY_MS = 86_400_000;
 const NEWS_MS = 5 * MINUTE_MS;
 /** Then all days of a pipeline are counted again: builds that D1 heard of later, or that are no more. */
 const RECOUNT_MS = DAY_MS;
-/** Pipelines of one run, and of one batch. */
-const PIPELINES = 200;
+/** Pipelines of one run, in each of the two ways, and of one batch: at most three statements for each. */
+const WITH_NEWS = 150;
+const WITHOUT_COUNT = 50;
 const AT_ONCE = 20;
 /** Builds that one count of a pipeline looks at: of its default branch or of tags, and of any before the kept days. */
 const COUNTED = 2000;
@@ -51,12 +52,12 @@ const COLUMNS = sql.raw(
 const WITH_HISTORY = sql.raw(`JOIN repository r ON r.id = p.repo_id
   LEFT JOIN pipeline_history h ON h.org_id = p.org_id AND h.pipeline_id = p.id`);
 
-/** Pipelines of which a build has ended lately. Those that were not counted for longest come first. */
-const withNews = ({ now }: Run): SQL => sql`SELECT ${COLUMNS}, news.oldest FROM (
+/** Pipelines of which a build has ended lately: first those after the last one of the run before. */
+const withNews = ({ now, turn }: Run): SQL => sql`SELECT ${COLUMNS}, news.oldest FROM (
     SELECT org_id, pipeline_id, min(id) AS oldest FROM build_summary
     WHERE finished_at >= ${now - NEWS_MS} AND pipeline_id IS NOT NULL GROUP BY org_id, pipeline_id) AS news
   JOIN pipeline p ON p.id = news.pipeline_id AND p.org_id = news.org_id ${WITH_HISTORY}
-  ORDER BY coalesce(h.counted_at, 0) LIMIT ${PIPELINES}`;
+  ORDER BY p.id <= ${turn.place}, p.id LIMIT ${WITH_NEWS}`;
 
 /** Pipelines that were never counted, or not for a day. One without builds of late has nothing to count. */
 const withoutCount = ({ now, buildsBefore }: Run): SQL => sql`SELECT ${COLUMNS}, NULL AS oldest
@@ -65,7 +66,7 @@ const withoutCount = ({ now, buildsBefore }: Run): SQL => sql`SELECT ${COLUMNS},
     THEN EXISTS (SELECT 1 FROM build_summary b WHERE b.org_id = p.org_id AND b.pipeline_id = p.id)
     ELSE h.recounted_at = 0 OR (h.recounted_at <= ${now - RECOUNT_MS}
       AND (h.days <> '{}' OR (h.oldest <> '' AND h.oldest < ${firstIdAt(buildsBefore)}))) END
-  ORDER BY coalesce(h.recounted_at, 0) LIMIT ${PIPELINES}`;
+  ORDER BY coalesce(h.recounted_at, 0) LIMIT ${WITHOUT_COUNT}`;
 
 const parsed = ({ builds, days }: DueRow): History | null => {
   try {
@@ -155,7 +156,7 @@ const count = async (run: Run, dues: Due[]): Promise<void> => {
   await db.run(...saved);
 };
 
-const countAll = async (run: Run, due: SQL): Promise<number> => {
+const countAll = async (run: Run, due: SQL): Promise<DueRow[]> => {
   const [{ results }] = await run.db.run(run.db.statement<DueRow>(due));
   for (let at = 0; at < results.length; at += AT_ONCE) {
     await count(
@@ -163,13 +164,19 @@ const countAll = async (run: Run, due: SQL): Promise<number> => {
       results.slice(at, at + AT_ONCE).map((row) => dueOf(row, run)),
     );
   }
-  return results.length;
+  return results;
 };
 
 /** Counts the histories of pipelines from the rows of their builds. */
-export const countHistories: Chore = async (run): Promise<Done> => ({ histories: await countAll(run, withNews(run)) });
+export const countHistories: Chore = async (run): Promise<Done> => {
+  const counted = await countAll(run, withNews(run));
+  run.turn.place = counted.length === WITH_NEWS ? (counted.at(-1)?.pipelineId ?? "") : "";
+  return { histories: counted.length };
+};
 
-/** Counts all days again, of whichever pipelines are due. */
-export const recountHistories: Chore = async (run): Promise<Done> => ({
-  recounted: await countAll(run, withoutCount(run)),
-});
+/** Counts all days again, of whichever pipelines are due: in as many runs as it takes. */
+export const recountHistories: Chore = async (run): Promise<Done> => {
+  const counted = await countAll(run, withoutCount(run));
+  run.turn.goesOn = counted.length === WITHOUT_COUNT;
+  return { recounted: counted.length };
+};
