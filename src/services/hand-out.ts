@@ -114,13 +114,22 @@ const jobOf = (grant: Grant, found: Sources, entries: ComposedEntry[] | null) =>
   ...(grant.job ? jobErrandOf(grant, grant.job) : errandOf(grant, found)),
 });
 
-/** Steps 2 to 6 of a hand-out, after step 1 granted the lease. */
-const deliver = async (context: Context, agentId: string, grant: Grant): Promise<Job> => {
-  const { buildId, fence } = grant;
-  const pool = context.objects.pool(context.orgId);
+/** Steps 2 and 3 of a hand-out, after step 1 granted the lease: nothing of them leaves a trace. */
+const prepare = async (context: Context, grant: Grant) => {
   const found = await readSources(context, grant);
   const entries = await composed(context, grant, found);
-  const credential = await credentialOf(context, grant, found);
+  return { found, entries, credential: await credentialOf(context, grant, found) };
+};
+
+/** Steps 4 to 6. */
+const deliver = async (
+  context: Context,
+  agentId: string,
+  grant: Grant,
+  { found, entries, credential }: Awaited<ReturnType<typeof prepare>>,
+): Promise<Job> => {
+  const { buildId, fence } = grant;
+  const pool = context.objects.pool(context.orgId);
   const secrets = secretsOf(entries ?? []);
   if (credential) secrets.push(credential.value);
   const attempt = grant.job?.attempt ?? grant.build.attempt + 1;
@@ -134,9 +143,14 @@ const deliver = async (context: Context, agentId: string, grant: Grant): Promise
 };
 
 /** Returns the granted build to the queue without using up an attempt. @throws Refusal, always */
-const giveBack = async (context: Context, { buildId, fence }: Grant, error: unknown): Promise<never> => {
+const giveBack = async (
+  context: Context,
+  { buildId, fence }: Grant,
+  isLogOpen: boolean,
+  error: unknown,
+): Promise<never> => {
   const notBefore = Date.now() + RETRY_AFTER_SECONDS * 1000;
-  await context.objects.pool(context.orgId).unclaim({ buildId, fence, notBefore });
+  await context.objects.pool(context.orgId).unclaim({ buildId, fence, notBefore, isLogOpen });
   if (error instanceof Refusal) throw error;
   const detail = "The build's environment could not be read just now. Nothing was handed out.";
   throw new Refusal("unavailable", detail, { retryAfterSeconds: RETRY_AFTER_SECONDS, cause: error });
@@ -157,12 +171,16 @@ export const handOut = async (context: Context, agentId: string): Promise<Job | 
     if (!claimed.ok && claimed.refusal.kind === "unauthenticated") await checkOwnPath(context, agentId);
     const grant = settled(claimed);
     if (!grant) return null;
+    // The release before does not say it: then the log may be open, too.
+    let isLogOpen = grant.isAgain ?? true;
     try {
-      return await deliver(context, agentId, grant);
+      const prepared = await prepare(context, grant);
+      isLogOpen = true;
+      return await deliver(context, agentId, grant, prepared);
     } catch (error) {
       if (error instanceof Refusal && error.kind === "lease-lost") return null;
       const message = unopenable(error);
-      if (message === null) return giveBack(context, grant, error);
+      if (message === null) return giveBack(context, grant, isLogOpen, error);
       await pool.failClaim({ buildId: grant.buildId, fence: grant.fence, reason: "environment", message });
     }
   }

@@ -1,9 +1,11 @@
+import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import type { Build } from "../../src/protocol/build.ts";
 import { LIMITS } from "../../src/protocol/limits.ts";
 import { call, created, expectProblem } from "../support/api.ts";
 import { newBuildSetup, poll, trigger } from "../support/build-setup.ts";
+import { databaseWithHook, deployedWith, logStub, poolStub } from "../support/deployment.ts";
 
 describe("builds whose environment cannot be composed", () => {
   it("fail ten at a poll, which then keeps the agent away for a while; the next poll goes on", async () => {
@@ -39,5 +41,23 @@ describe("builds whose environment cannot be composed", () => {
     expect(Number(read)).toBeLessThan(2 * LIMITS.activeVariables);
     const page = await call(admin, "GET", "/secrets/variables");
     expect([page.body.length, page.headers.get("Link")]).toEqual([100, expect.stringContaining('rel="next"')]);
+  });
+});
+
+describe("a build that cannot be handed out while D1 is away", () => {
+  it("waits again each time, and makes no log and no close", async () => {
+    const { orgId, admin, pipeline, agent } = await newBuildSetup();
+    const { id } = await trigger(admin, pipeline.id);
+    const away = databaseWithHook(() => Promise.reject(new Error("D1_ERROR: Network connection lost.")));
+    const path = `/buildagent/${agent.id}/poll?wait=0`;
+    const answer = await deployedWith({ DB: away })(agent.token, "GET", path);
+    expect([answer.status, answer.headers.get("Retry-After")]).toEqual([503, "5"]);
+    expect((await call(admin, "GET", `/build/${id}`)).body).toMatchObject({ status: "queued", attempt: 0 });
+    const tables = () =>
+      runInDurableObject(logStub(orgId, id), (_log, { storage }) =>
+        storage.sql.exec("SELECT name FROM sqlite_master WHERE name NOT LIKE '\\_cf%' ESCAPE '\\'").toArray(),
+      );
+    await poolStub(orgId).flush();
+    expect(await tables()).toEqual([]);
   });
 });

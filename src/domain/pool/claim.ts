@@ -27,6 +27,8 @@ export interface Granted {
   buildId: string;
   fence: number;
   expiresAt: number;
+  /** Whether the agent got the same lease before: the answer was lost. */
+  isAgain?: boolean;
 }
 
 /**
@@ -43,7 +45,7 @@ export const claim = (state: PoolState, request: ClaimRequest, context: Decision
   if (held && !rules.mayGrant(state.unchecked)) return notCompared();
   if (held) {
     const { build, job } = held;
-    return decided(rules.handsOutAgain(build) ? granted(build.id, job.lease!) : null, followed);
+    return decided(rules.handsOutAgain(build) ? { ...granted(build.id, job.lease!), isAgain: true } : null, followed);
   }
   const next = rules.takesBuilds(agent, now) ? firstBuildFor(state, agent, NO_RESERVATIONS, context) : undefined;
   if (!next) return decided(null, followed);
@@ -117,7 +119,10 @@ export const unclaim = (state: PoolState, request: Unclaim, context: DecisionCon
   if (held.build.status === "canceling") return decided(null, endCanceled(held, context));
   const notBefore = Math.max(request.notBefore, context.now + UNCLAIM_MS);
   const unstarted = context.rules.unstartedAfter(held.job, "unclaimed");
-  return decided(null, requeue(held, { notBefore, unstarted }, context));
+  // A close would make the tables of a log that has nothing.
+  const { build, job } = held;
+  const over = request.isLogOpen === false ? { build, job: { ...job, lease: null } } : held;
+  return decided(null, requeue(over, { notBefore, unstarted }, context));
 };
 
 /** Fails a build whose environment cannot be composed: another hand-out could not succeed either. */

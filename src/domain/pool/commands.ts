@@ -139,6 +139,8 @@ export interface ClaimRequest extends AgentCaller {
 export interface Grant {
   buildId: string;
   fence: number;
+  /** Whether the agent got the same lease before. Absent in answers of the release before. */
+  isAgain?: boolean;
   leaseExpiresAt: string;
   build: Build;
   repoId: string;
@@ -191,6 +193,8 @@ export interface Unclaim {
   fence: number;
   /** Milliseconds since 1970 before which no agent gets the build. */
   notBefore: number;
+  /** Whether the log may have been opened for the lease. Absent in calls of the release before: it may. */
+  isLogOpen?: boolean;
 }
 
 export interface FailClaim {

@@ -92,13 +92,14 @@ export const toBuild = (orgId: string, build: BuildFacts, job: JobFacts, report:
 /** What the service gets of a build, or of the job of one, that an agent claimed. */
 export const toGrant = (
   orgId: string,
-  { buildId, fence, expiresAt }: Granted,
+  { buildId, fence, expiresAt, isAgain = false }: Granted,
   { build, job, report }: { build: BuildFacts; job: JobFacts; report: Report },
   leased: JobFacts,
   runValues: RunValues | undefined,
 ): Grant => ({
   buildId,
   fence,
+  isAgain,
   leaseExpiresAt: timestamp(expiresAt),
   build: toBuild(orgId, build, job, report),
   repoId: build.repoId,

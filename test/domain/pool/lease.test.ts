@@ -9,7 +9,7 @@ describe("a lease", () => {
     pool.build();
     const first = agent.claim();
     pool.advance(20);
-    expect(agent.claim()).toEqual(first);
+    expect(agent.claim()).toEqual({ ...first, isAgain: true });
     expect(pool.agent().claimId()).not.toBe(first?.buildId);
   });
 
@@ -102,7 +102,7 @@ describe("a lease", () => {
     const fresh = agent.claim();
     expect(fresh).toMatchObject({ buildId: build });
     expect(pool.ok("claim", { ...agent.credentials, bootId: "boot-1" })).toBeNull();
-    expect(agent.claim()).toEqual(fresh);
+    expect(agent.claim()).toEqual({ ...fresh, isAgain: true });
     expect(pool.refusal("finish", { ...old, status: "succeeded", exitCode: 0 })).toBe("lease-lost");
   });
 
@@ -138,6 +138,20 @@ describe("a hand-out", () => {
       pool.advance(5);
     }
     expect(pool.facts(build)).toMatchObject({ status: "queued", attempt: 0, unstarted: 0 });
+  });
+
+  it("that was taken back closes its log only where that may be open", () => {
+    const pool = new TestPool();
+    const agent = pool.agent();
+    const build = pool.build();
+    const closed: number[] = [];
+    for (const isLogOpen of [undefined, false, true]) {
+      const { fence } = agent.claim()!;
+      pool.ok("unclaim", { buildId: build, fence, notBefore: 0, ...(isLogOpen !== undefined && { isLogOpen }) });
+      closed.push([...pool.model.storage.rows.closes.values()].filter((close) => close.fence === fence).length);
+      pool.advance(5);
+    }
+    expect(closed).toEqual([1, 0, 1]);
   });
 
   it("is delivered only to the agent that holds the lease, and the audit names the keys", () => {
