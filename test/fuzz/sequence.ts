@@ -134,6 +134,14 @@ export class Sequence {
     for (const problem of this.#check(operation, status, received.headers, received.answer))
       report(`${status}: ${problem}`);
     await this.#record(template, received);
+    if (operation === "deleteConnection" && status < 300) this.#detach(path);
+  }
+
+  /** The repositories of a connection that is deleted stay, without it. */
+  #detach(path: string): void {
+    const id = /\/connection\/([^?/]+)/.exec(path)?.[1];
+    for (const [record, fields] of this.#records)
+      this.#records.set(record, fields.replace(`["connectionId","${id}"]`, '["connectionId",null]'));
   }
 
   async #ask(path: string, init: RequestInit): Promise<Received> {
