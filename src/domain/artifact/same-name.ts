@@ -1,16 +1,12 @@
+import { withoutEnd } from "../text-end.ts";
+
 /** What HFS+ does not see in a name (Apple TN1150; git refuses the same in `.git`). */
 const INVISIBLE = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
 /** The main stream of a file or folder by its whole name on NTFS. */
 const MAIN_STREAM = /::\$[a-z_]{1,20}$/;
 
 /** Windows drops points and spaces at the end of a name. */
-const withoutEnd = (part: string): string => {
-  let end = part.length;
-  while (end > 0 && (part[end - 1] === "." || part[end - 1] === " ")) end--;
-  return part.slice(0, end);
-};
-
-const partOf = (part: string): string => withoutEnd(part.replace(MAIN_STREAM, ""));
+const partOf = (part: string): string => withoutEnd(part.replace(MAIN_STREAM, ""), ". ");
 
 const partsOf = (path: string): string[] =>
   path.replace(INVISIBLE, "").normalize("NFC").toLowerCase().normalize("NFC").split("/").map(partOf);
