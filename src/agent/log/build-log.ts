@@ -45,9 +45,14 @@ export class BuildLog {
     return offset;
   }
 
+  /** Those of the values that are not masked yet. */
+  unmasked(secrets: string[]): string[] {
+    return secrets.filter((secret) => secret !== "" && !this.#secrets.has(secret));
+  }
+
   /** Masks these values from now on. @returns those that were not masked before. */
   addSecrets(secrets: string[]): string[] {
-    const added = secrets.filter((secret) => secret !== "" && !this.#secrets.has(secret));
+    const added = this.unmasked(secrets);
     if (added.length === 0) return added;
     for (const secret of added) this.#secrets.add(secret);
     this.#needles = compile(added, this.#needles);

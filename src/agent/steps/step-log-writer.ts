@@ -1,6 +1,12 @@
+import { spend, type Work } from "../../domain/work.ts";
 import type { BuildLog } from "../log/build-log.ts";
 import type { CommandFiles } from "./command-files.ts";
 import { MaskCommandParser, type ParsedOutput } from "./mask-commands.ts";
+
+/** Values that may be prepared for the search: all of the build are, each time that one is added. */
+const MASK_WORK = 4_000_000;
+
+const NO_MORE = "the steps mask values too often: output is left out from here on, write many values at once";
 
 /** Writes a step's output to the build's log, after the masks that the step added before it. */
 export class StepLogWriter {
@@ -9,9 +15,14 @@ export class StepLogWriter {
   readonly #parser = new MaskCommandParser();
   readonly #log: BuildLog;
   readonly #onMasks: (masks: string[]) => void;
+  readonly #work: Work;
+  #masks = 0;
+  /** Whether a value could not be masked: what follows may have it, and is not written. */
+  #isClosed = false;
 
   /** `onMasks` gets only values that were not masked before. */
-  constructor(log: BuildLog, onMasks: (masks: string[]) => void) {
+  constructor(log: BuildLog, onMasks: (masks: string[]) => void, work: Work = { left: MASK_WORK }) {
+    this.#work = work;
     this.#log = log;
     this.#onMasks = onMasks;
   }
@@ -26,12 +37,18 @@ export class StepLogWriter {
   }
 
   addMasks(masks: string[]): void {
-    const added = this.#log.addSecrets(masks);
-    if (added.length > 0) this.#onMasks(added);
+    const added = this.#log.unmasked(masks);
+    if (added.length === 0 || this.#isClosed) return;
+    this.#masks += added.length;
+    if (spend(this.#work, this.#masks)) this.#onMasks(this.#log.addSecrets(added));
+    else {
+      this.#isClosed = true;
+      this.#log.say(NO_MORE);
+    }
   }
 
   #append({ masks, bytes }: ParsedOutput): void {
     this.addMasks([...masks, ...(this.commandFiles?.masks.added() ?? [])]);
-    this.#log.write(bytes);
+    if (!this.#isClosed) this.#log.write(bytes);
   }
 }

@@ -1,0 +1,33 @@
+import { expect, it } from "vitest";
+import { BuildLog } from "../../../src/agent/log/build-log.ts";
+import { StepLogWriter } from "../../../src/agent/steps/step-log-writer.ts";
+
+/** What the log has of a step that masks a value before each line, and the values that were masked. */
+const logOf = (lines: number, left: number) => {
+  const written: Uint8Array[] = [];
+  const masks: string[] = [];
+  const log = new BuildLog([], { size: 0, write: (bytes) => written.push(bytes) }, () => {});
+  const writer = new StepLogWriter(log, (added) => masks.push(...added), { left });
+  for (let line = 1; line <= lines; line++)
+    writer.write(Buffer.from(`::add-mask::value-${line}.\nsays value-${line}.\n`));
+  writer.addMasks(["value-1."]);
+  writer.write(Buffer.from("the end\n"));
+  writer.flush();
+  log.flush();
+  return { text: Buffer.concat(written).toString(), masks: masks.length };
+};
+
+it("bounds the work of masks that come one by one, and writes nothing that it could not mask", () => {
+  // 1 + 2 + ... + 44 is 990.
+  const { text, masks } = logOf(100, 1000);
+  expect(masks).toBe(44);
+  expect(text.match(/says \*{3}/g)).toHaveLength(44);
+  expect(text).toContain("the steps mask values too often");
+  expect(text).not.toMatch(/value-|the end/);
+});
+
+it("writes everything as long as there is work left", () => {
+  const { text, masks } = logOf(44, 1000);
+  expect([masks, text.includes("too often")]).toEqual([44, false]);
+  expect(text).toMatch(/says \*{3}\nthe end\n$/);
+});
