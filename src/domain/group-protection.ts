@@ -3,7 +3,7 @@ import type { GroupProtection } from "../protocol/group.ts";
 import { includesRole, type Role } from "../protocol/token.ts";
 import { tagOf } from "./git-ref.ts";
 import { isTouched } from "./githost/patterns.ts";
-import type { GateDecision } from "./jobs/node.ts";
+import type { GateDecision } from "./jobs/job-end.ts";
 
 /** A variable group that a pipeline attaches. */
 export interface AttachedGroup {

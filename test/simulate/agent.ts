@@ -6,7 +6,7 @@ import { ACTOR, ORG, type Simulator } from "./simulator.ts";
 import { runsStrangers } from "./strangers.ts";
 
 export interface CurrentJob {
-  buildId: string;
+  jobId: string;
   fence: number;
   isStarted: boolean;
   mustStop: boolean;
@@ -20,7 +20,7 @@ export interface CurrentJob {
 /** A hand-out on its way through the Worker, with the next stage: read D1, deliver, answer the agent. */
 export interface HandOut {
   agent: SimAgent;
-  buildId: string;
+  jobId: string;
   fence: number;
   stage: "read" | "deliver" | "answer";
 }
@@ -160,8 +160,8 @@ export class SimAgent {
     if (!grant) return;
     if (!grant.ok) this.isUnregistered = true;
     else if (grant.value) {
-      const { buildId, fence } = grant.value;
-      handOuts.push({ agent: this, buildId, fence, stage: "read" });
+      const { jobId, fence } = grant.value;
+      handOuts.push({ agent: this, jobId, fence, stage: "read" });
     }
   }
 
@@ -173,17 +173,17 @@ export class SimAgent {
   }
 
   /** The answer to its poll arrives, if the program still runs. */
-  receiveJob(buildId: string, fence: number): void {
+  receiveJob(jobId: string, fence: number): void {
     if (this.condition !== "up" || this.isUnregistered || this.job?.isStarted) return;
-    this.job = { buildId, fence, isStarted: false, mustStop: false, result: null };
+    this.job = { jobId, fence, isStarted: false, mustStop: false, result: null };
     // Its own socket may stay open: heartbeats go over it.
     const { simulator, id } = this;
     const keepsSocket = simulator.sockets.hasOwn(id) && simulator.random.chance(simulator.hasLongBuilds ? 0.95 : 0.7);
     if (!keepsSocket) simulator.closeSocket(id);
   }
 
-  #leaseOf({ buildId, fence }: CurrentJob) {
-    return { ...this.caller, buildId, fence };
+  #leaseOf({ jobId, fence }: CurrentJob) {
+    return { ...this.caller, jobId, fence };
   }
 
   #start(job: CurrentJob): void {
@@ -205,7 +205,7 @@ export class SimAgent {
     const isAlone = hasLongBuilds && !this.simulator.sockets.has(this.id);
     if (random.chance(isAlone ? 0.5 : 0.06)) this.#changeSocket();
     else if (job.mustStop && this.isStubborn) this.#heartbeat(job);
-    else if (isJobId(job.buildId) && random.chance(0.04)) this.#interrupt(job);
+    else if (isJobId(job.jobId) && random.chance(0.04)) this.#interrupt(job);
     else if (!job.result && !job.mustStop && this.simulator.isGitHostRestricted && random.chance(0.6))
       this.#releaseUnfetched(job);
     else if (job.result || job.mustStop || finishes) this.#finish(job);
@@ -218,7 +218,7 @@ export class SimAgent {
   /** Reads the file of a root job. @returns whether that was all that it did */
   #reads(job: CurrentJob): boolean {
     const { simulator } = this;
-    const kind = simulator.files.kindOf(job.buildId);
+    const kind = simulator.files.kindOf(job.jobId);
     if (kind === "steps" || !simulator.random.chance(0.7)) return false;
     if (!this.features?.includes("jobs")) job.result = { status: "failed", exitCode: null, reason: "pipeline-invalid" };
     else {
@@ -286,14 +286,14 @@ export class SimAgent {
     const { random } = this.simulator;
     job.result ??= job.mustStop
       ? { status: "canceled", exitCode: null }
-      : random.chance(isJobId(job.buildId) ? 0.6 : 0.7)
+      : random.chance(isJobId(job.jobId) ? 0.6 : 0.7)
         ? { status: "succeeded", exitCode: 0 }
         : {
             status: "failed",
             exitCode: 1,
-            ...(isJobId(job.buildId) && random.chance(0.15) && { reason: "checkout-failed" }),
+            ...(isJobId(job.jobId) && random.chance(0.15) && { reason: "checkout-failed" }),
           };
-    const result = { ...this.#leaseOf(job), ...job.result, ...(isJobId(job.buildId) && this.#outputsOf(job)) };
+    const result = { ...this.#leaseOf(job), ...job.result, ...(isJobId(job.jobId) && this.#outputsOf(job)) };
     const answer = this.simulator.request("finish", result);
     if (random.chance(0.05)) this.simulator.request("finish", { ...this.#leaseOf(job), ...contradicting(job.result) });
     if (answer) this.#dropJob(answer.ok ? "" : answer.refusal.kind);

@@ -26,7 +26,7 @@ export const approveHeld = (simulator: Simulator): void => {
 export const retryStranger = (simulator: Simulator): void => {
   const { random, pool, pipelines, database } = simulator;
   const ended = [...pool.storage.rows.builds.values()].filter(
-    ({ id, status, trust, jobOf }) => trust && !jobOf && isEnded(status) && !database.erased.has(id),
+    ({ id, status, trust }) => trust && isEnded(status) && !database.erased.has(id),
   );
   if (ended.length === 0 || simulator.builds.length > 12) return;
   const { id: retryOf, pipelineId, branch, commitSha, trust } = random.pick(ended);

@@ -1,5 +1,5 @@
 import type { JobFacts, Outcome } from "../../src/domain/pool/facts.ts";
-import type { AnyInput, Call, ObservedBuild } from "./observations.ts";
+import type { AnyInput, Call, ObservedJob } from "./observations.ts";
 import { isLeased } from "./specification.ts";
 
 /** Whether the time of its lease is over. */
@@ -14,13 +14,10 @@ export const reportedOutcome = ({ status, exitCode, reason }: AnyInput): Outcome
 });
 
 /** Whether the call tells what was told under the same lease before. */
-export const isReportedAgain = ({ input }: Call, { reported, reportedUnder }: ObservedBuild): boolean =>
+export const isReportedAgain = ({ input }: Call, { reported, reportedUnder }: ObservedJob): boolean =>
   (reportedUnder === null || reportedUnder === input.fence) &&
   JSON.stringify(reported) === JSON.stringify(reportedOutcome(input));
 
 /** Whether the caller held the lease that it names, before this call. */
-export const heldCurrentLease = ({ job, build, input }: Call): boolean => {
-  return (
-    !!build && isLeased(build.status) && job?.lease?.fence === input.fence && job?.lease?.agentId === input.agentId
-  );
-};
+export const heldCurrentLease = ({ job, input }: Call): boolean =>
+  !!job && isLeased(job.status) && job.lease?.fence === input.fence && job.lease?.agentId === input.agentId;

@@ -31,10 +31,10 @@ const CHECKS: Partial<Record<string, (context: CheckContext, state: PoolState, c
     arrive: (context, state, call, value) => checkArrival(context, state, value, call),
     enqueue: (context, _state, call, value) => checkEnqueue(context, value, call),
     claim: (context, state, call, value) => {
-      if (value) forgetWinner(context, value.buildId);
+      if (value) forgetWinner(context, value.jobId);
       checkClaim(context, state, value, call);
     },
-    cancel: (context, state, { input }) => checkCancel(context, state, input),
+    cancel: (context, _state, { input }) => checkCancel(context, input),
     deleteBuild: (context, _state, call) => checkDeletion(context, call),
     heartbeat: (context, state, call, value) => checkHeartbeat(context, state, value, call),
     start: (context, state, call) => checkStart(context, state, call),
@@ -84,7 +84,7 @@ const checkRevocation = (context: CheckContext, state: PoolState, { tokenId }: A
   must(15, left.length === 0, "agents of a revoked token are still registered");
 };
 
-const checkRemoval = (context: CheckContext, state: PoolState, { input, heldBuild }: Call): void => {
+const checkRemoval = (context: CheckContext, state: PoolState, { input, heldJob }: Call): void => {
   const { agentId } = input;
   context.observed.agents.get(agentId)!.isRemoved = true;
   must(
@@ -92,10 +92,10 @@ const checkRemoval = (context: CheckContext, state: PoolState, { input, heldBuil
     !state.agents.has(agentId) && !state.index.holding.has(agentId),
     "a removed agent is still registered or holds a build",
   );
-  if (heldBuild)
+  if (heldJob)
     must(
       15,
-      state.jobs.get(heldBuild)?.lease?.agentId !== agentId,
+      state.jobs.get(heldJob)?.lease?.agentId !== agentId,
       "the build of a removed agent is still leased to it",
     );
 };
@@ -104,81 +104,67 @@ const checkRemoval = (context: CheckContext, state: PoolState, { input, heldBuil
 const checkPlanNotTaken = (context: CheckContext, state: PoolState, call: Call): void => {
   const { input, job, build, now } = call;
   if (!context.isGenuine(input)) return;
-  const known = call.build?.several && context.storage.rows.graphs.get(input.buildId);
-  const isItsLease = job?.fence === input.fence && job?.agentId === input.agentId;
+  const known = call.build?.until != null && context.storage.rows.graphs.get(input.jobId);
+  const { plannedBy } = build ?? {};
+  const isItsLease = plannedBy?.fence === input.fence && plannedBy?.agentId === input.agentId;
   must(
     33,
     !known || !isItsLease || known.text !== input.text || isEnded(build!.status),
     "the same plan again was refused",
   );
   if (!heldCurrentLease(call) || now >= job!.lease!.expiresAt) return;
-  const isFull = context.storage.rows.builds.get(input.buildId)!.reason === "queue-full";
-  const mayPlan = !build!.jobOf && build!.status === "running" && !state.jobs.get(input.buildId)?.lease?.stop;
+  const isFull = context.storage.rows.builds.get(job!.buildId)!.reason === "queue-full";
+  const mayPlan = build!.until === null && job!.status === "running" && !state.jobs.get(input.jobId)?.lease?.stop;
   must(33, isFull || !mayPlan, "the plan of the lease holder was refused");
 };
 
-/** The agent of the root job read a file with mistakes. */
+/** The agent of the job that a build begins with read a file with mistakes. */
 const checkPlanRefused = ({ storage, observed }: CheckContext, call: Call): void => {
-  const { build, job, input } = call;
-  const isRepeat = build?.reason === "pipeline-invalid" && job?.fence === input.fence && job?.agentId === input.agentId;
+  const { job, input } = call;
+  const isRepeat = job?.end?.reason === "pipeline-invalid" && job?.fence === input.fence && job?.agentId === input.agentId;
   must(33, isRepeat || heldCurrentLease(call), "mistakes of a plan under a stale lease were accepted");
-  const { status } = storage.rows.builds.get(call.input.buildId)!;
-  const isCanceled = observed.builds.get(call.input.buildId)!.isCanceled;
-  must(33, status === (isCanceled ? "canceled" : "failed"), `a plan with mistakes made a build ${status}`);
+  const { status } = storage.rows.jobs.get(call.input.jobId)!;
+  const isCanceled = observed.jobs.get(call.input.jobId)!.isCanceled;
+  must(33, status === (isCanceled ? "canceled" : "failed"), `a plan with mistakes made a job ${status}`);
 };
 
-/** A second cancel of a build ends the time for cleaning up. */
-const checkCancelOfSeveral = ({ observed, storage, call }: CheckContext, buildId: string): void => {
-  const seen = observed.several.get(buildId)!;
-  const { several, status } = storage.rows.builds.get(buildId)!;
-  must(10, status === "canceling" || status === "canceled", `after the cancel the build is ${status}`);
-  const { now } = call;
-  // The first cancel says how the build ends, the second when its cleaning up does.
-  if (!seen.hasEnded) seen.cancel = { at: seen.cancel?.at ?? now, until: seen.cancel ? now : now + CLEANING_MS };
-  must(26, !seen.cancel || several!.cancel!.until <= seen.cancel.until, "a canceled build has too much time");
-};
-
-const checkCancel = (context: CheckContext, state: PoolState, { buildId }: AnyInput): void => {
-  const { observed, storage } = context;
-  if (observed.several.has(buildId)) {
-    checkCancelOfSeveral(context, buildId);
-    return;
-  }
-  if (storage.rows.nodes.has(buildId)) {
+/** The first cancel says how the build ends, the second when its cleaning up does: where that stops anything. */
+const checkCancel = ({ observed, storage, call }: CheckContext, { buildId }: AnyInput): void => {
+  const seen = observed.builds.get(buildId);
+  if (!seen) {
     observed.canceledJobs.add(buildId);
     return;
   }
-  const { status } = context.storage.rows.builds.get(buildId)!;
-  must(
-    10,
-    status === (state.jobs.get(buildId)?.lease ? "canceling" : "canceled"),
-    `after the cancel the build is ${status}`,
-  );
-  context.observed.builds.get(buildId)!.isCanceled = true;
+  const { cancel, status } = storage.rows.builds.get(buildId)!;
+  must(10, status === "canceling" || status === "canceled", `after the cancel the build is ${status}`);
+  const { now } = call;
+  if (!seen.hasEnded && (!seen.cancel || cancel!.until <= now))
+    seen.cancel = { at: seen.cancel?.at ?? now, until: seen.cancel ? now : now + CLEANING_MS };
+  must(26, !seen.cancel || cancel!.until <= seen.cancel.until, "a canceled build has too much time");
 };
 
 /** The holder of a lease that calls in time must not be refused. */
 export const checkRefused = (context: CheckContext, state: PoolState, call: Call): void => {
-  const { command, input, build, job, now } = call;
+  const { command, input, job, now } = call;
   if (command === "decideGate") checkGateRefused(context, call);
   if (command === "plan") checkPlanNotTaken(context, state, call);
   if (command === "finish" && context.isGenuine(input)) checkRefusedTry(context, call);
   const isHolder = heldCurrentLease(call) && context.isGenuine(input) && now < job!.lease!.expiresAt;
-  const isCanceled = context.observed.builds.get(input?.buildId)?.isCanceled;
-  if (isHolder && command === "start") must(3, build!.status === "canceling", "start of the lease holder was refused");
+  const isCanceled = context.observed.jobs.get(input?.jobId)?.isCanceled;
+  if (isHolder && command === "start") must(3, job!.status === "canceling", "start of the lease holder was refused");
   if (isHolder && (command === "progress" || command === "finish"))
-    must(3, build!.status === "assigned", `${command} of the lease holder was refused`);
+    must(3, job!.status === "assigned", `${command} of the lease holder was refused`);
   if (isHolder && command === "release") {
     must(3, input.elsewhere, "release of the lease holder was refused");
-    const isFirst = context.observed.builds.get(input.buildId)!.unfetchedReleases === 0;
+    const isFirst = context.observed.jobs.get(input.jobId)!.unfetchedReleases === 0;
     must(
       12,
       !isFirst || !isAnotherReady(state, job!, input.agentId, now),
       "an unfetched release was refused although another agent is ready",
     );
   }
-  if (command === "finish" && build && isEnded(build.status) && context.isGenuine(input)) {
-    const isSame = isReportedAgain(call, context.observed.builds.get(build.id)!);
+  if (command === "finish" && job?.end && context.isGenuine(input)) {
+    const isSame = isReportedAgain(call, context.observed.jobs.get(job.id)!);
     must(
       9,
       !isSame || job?.fence !== input.fence || job?.agentId !== input.agentId,
@@ -187,7 +173,7 @@ export const checkRefused = (context: CheckContext, state: PoolState, call: Call
   }
   if (command === "deliver" && heldCurrentLease(call) && now < job!.lease!.expiresAt) {
     // The same call may cancel it first, for another job whose turn comes.
-    const isAssigned = build!.status === "assigned" && state.builds.get(build!.id)?.status === "assigned";
+    const isAssigned = job!.status === "assigned" && state.jobs.get(job!.id)?.status === "assigned";
     must(13, isCanceled || !isAssigned, "a delivery under a current lease was refused");
   }
 };
@@ -203,10 +189,10 @@ const isAnotherReady = (state: PoolState, job: JobFacts, besides: string, now: n
 
 /** A hinted agent has two seconds to poll before another one gets the hint. */
 export const checkOffers = (state: PoolState, { offers, input, now }: Call): void => {
-  for (const [buildId, { agentId, at }] of offers) {
-    const isStill = state.builds.get(buildId)?.status === "queued" && state.waiters.has(agentId);
+  for (const [jobId, { agentId, at }] of offers) {
+    const isStill = state.jobs.get(jobId)?.status === "queued" && state.waiters.has(agentId);
     if (!isStill || agentId === input?.agentId || now >= at + OFFER_MS) continue;
-    must(17, state.offers.get(buildId)?.agentId === agentId, "a second agent got the hint too early");
+    must(17, state.offers.get(jobId)?.agentId === agentId, "a second agent got the hint too early");
   }
 };
 

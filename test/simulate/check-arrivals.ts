@@ -85,15 +85,8 @@ const CHECKS: Record<string, (heard: HeardHead[], asked: SimArriving, buildId: s
 const checkCanceled = (context: CheckContext, state: PoolState, id: string, input: AnyInput): void => {
   const { observed, storage } = context;
   const { status, supersededBy, pipelineId, branch, origin } = storage.rows.builds.get(id)!;
-  const several = observed.several.get(id);
-  if (several) several.cancel ??= { at: context.call.now, until: context.call.now + CLEANING_MS };
-  else
-    must(
-      10,
-      status === (state.jobs.get(id)?.lease ? "canceling" : "canceled"),
-      `after a cancel the build is ${status}`,
-    );
-  observed.builds.get(id)!.isCanceled = true;
+  observed.builds.get(id)!.cancel ??= { at: context.call.now, until: context.call.now + CLEANING_MS };
+  must(10, status === (state.builds.has(id) ? "canceling" : "canceled"), `after a cancel the build is ${status}`);
   must(20, !!origin, "a delivery ended a build that no delivery made");
   const asked = input.builds.find((one: SimArriving) => one.pipelineId === pipelineId);
   if (!supersededBy || (asked && !asked.push)) return;

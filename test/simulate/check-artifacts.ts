@@ -7,34 +7,33 @@ import { must } from "./violation.ts";
 /** Only the agent that holds the job now adds to what it leaves. */
 export const checkKept = ({ observed }: CheckContext, value: AnyInput, call: Call): void => {
   must(43, heldCurrentLease(call), "an artifact under a stale lease was kept");
-  const { buildId, fence, artifactId } = call.input;
+  const { jobId, fence, artifactId } = call.input;
   must(43, value.id === artifactId && value.fence === fence, "another artifact was kept than the one that was sent");
-  const kept = observed.kept.get(buildId) ?? [];
+  const kept = observed.kept.get(jobId) ?? [];
   if (!kept.some(({ id }) => id === artifactId)) kept.push({ id: artifactId, fence });
-  observed.kept.set(buildId, kept);
+  observed.kept.set(jobId, kept);
 };
 
 /** The lease under which the result came. Called before the result of the call is recorded anywhere else. */
-export const recordWinner = ({ observed }: CheckContext, { build, input }: Call): void => {
-  const isFirst = build?.status === "running" || build?.status === "canceling";
-  if (isFirst) observed.winners.set(input.buildId, input.fence);
+export const recordWinner = ({ observed }: CheckContext, { job, input }: Call): void => {
+  const isFirst = job?.status === "running" || job?.status === "canceling";
+  if (isFirst) observed.winners.set(input.jobId, input.fence);
 };
 
 /** After a failed try the next lease decides. */
-export const forgetWinner = ({ observed }: CheckContext, buildId: string): void => {
-  observed.winners.delete(buildId);
+export const forgetWinner = ({ observed }: CheckContext, jobId: string): void => {
+  observed.winners.delete(jobId);
 };
 
 /** Others see all that was kept under the lease that ended the job well or badly, and nothing else. */
 export const checkShown = ({ observed, storage }: CheckContext, rules: Pick<Rules, "showsArtifact">): void => {
-  for (const [buildId, kept] of observed.kept) {
-    const build = storage.rows.builds.get(buildId);
-    const job = storage.rows.jobs.get(buildId);
+  for (const [jobId, kept] of observed.kept) {
+    const job = storage.rows.jobs.get(jobId);
     // A restored pool that took over an end from D1 does not know the lease: then the archive counts.
-    if (!build || !job || job.fence === 0) continue;
-    const hasResult = build.status === "succeeded" || build.status === "failed";
-    const winner = hasResult ? observed.winners.get(buildId) : undefined;
-    const shown = seenArtifacts(build, job, rules);
+    if (!job || job.fence === 0) continue;
+    const hasResult = job.status === "succeeded" || job.status === "failed";
+    const winner = hasResult ? observed.winners.get(jobId) : undefined;
+    const shown = seenArtifacts(job, rules);
     let expected = 0;
     for (const { id, fence } of kept) {
       if (fence !== winner) continue;

@@ -3,10 +3,10 @@ import type { PoolState } from "../../src/domain/pool/state.ts";
 import type { Stored } from "../../src/domain/pool/stored.ts";
 import { checkDecisions } from "./check-gates.ts";
 import { checkPlanned, checkQueuedJob } from "./check-plans.ts";
-import { canRun, firstEligible } from "./check-state.ts";
+import { canRun, firstEligible, isPlanned } from "./check-state.ts";
 import { checkTries } from "./check-tries.ts";
-import { SEVERAL_TRANSITIONS } from "./job-specification.ts";
-import type { CheckContext, ObservedBuild } from "./observations.ts";
+import { BUILD_TRANSITIONS } from "./job-specification.ts";
+import { type CheckContext, newBuild, type ObservedJob } from "./observations.ts";
 import {
   AGENT_MS,
   EPHEMERAL_AWAY_MS,
@@ -32,12 +32,12 @@ export const checkCommit = (context: CheckContext, state: PoolState, changes: re
     if (change.kind === "build") builds.set(change.build.id, change.build);
     if (change.kind === "build" && isEnded(change.build.status)) context.call.ended.add(change.build.id);
     if (change.kind === "job") jobs.set(change.job.id, change.job);
-    if (change.kind === "node") context.call.touched.add(change.node.buildId);
     if (change.kind === "agent-removed") checkAgentRemoved(context, state, change.agentId);
   }
-  for (const [id, { jobOf }] of builds) context.call.touched.add(jobOf ?? id);
+  for (const id of builds.keys()) context.call.touched.add(id);
+  for (const { buildId } of jobs.values()) context.call.touched.add(buildId);
   for (const [id, build] of builds) checkBuildChange(context, id, build, changes);
-  for (const [id, job] of jobs) checkJobChange(context, state, id, job, builds.get(id));
+  for (const [id, job] of jobs) checkJobChange(context, state, id, job);
 };
 
 /** Allowed: by a person, with its token, after the one build of an ephemeral agent, or after months of silence. */
@@ -60,12 +60,11 @@ const checkAgentRemoved = (context: CheckContext, state: PoolState, id: string):
 const checkBuildChange = (context: CheckContext, id: string, next: BuildFacts, changes: readonly Change[]): void => {
   const before = context.storage.rows.builds.get(id);
   if (isTakenOver(context, next, before)) {
-    if (!next.jobOf) checkReconciled(context, next, before);
+    checkReconciled(context, next, before);
     return;
   }
   const isTold = changes.some((change) => change.kind === "dirty" && change.buildId === id);
-  if (next.jobOf) must(39, !isTold, "D1 hears of a job as of a build");
-  else must(16, (before && !isEnded(next.status)) || isTold, "a change that D1 has to hear of is not in the outbox");
+  must(16, (before && !isEnded(next.status)) || isTold, "a change that D1 has to hear of is not in the outbox");
   if (!before) {
     checkNewBuild(context, id, next);
     return;
@@ -78,16 +77,7 @@ const checkBuildChange = (context: CheckContext, id: string, next: BuildFacts, c
       "an ended build changed",
     );
   if (before.status === next.status) return;
-  const transitions = before.several ? SEVERAL_TRANSITIONS : TRANSITIONS;
-  must(4, (transitions[before.status] ?? []).includes(next.status), `${before.status} became ${next.status}`);
-  const seen = context.observed.builds.get(id)!;
-  const isLost = next.reason === "agent-lost" && context.call.input?.reason !== "agent-lost";
-  if (isLost && before.status === "running" && !before.several) {
-    const { maxAttempts } = context.storage.rows.jobs.get(id)!;
-    must(6, seen.starts - seen.failedTries >= maxAttempts, "a build failed with an attempt left");
-  }
-  if (seen.isCanceled)
-    must(10, next.status === "canceled" || next.status === "canceling", `a canceled build became ${next.status}`);
+  must(4, (BUILD_TRANSITIONS[before.status] ?? []).includes(next.status), `${before.status} became ${next.status}`);
 };
 
 const isDeleted = ({ deleted }: Stored, id: string): boolean =>
@@ -96,9 +86,8 @@ const isDeleted = ({ deleted }: Stored, id: string): boolean =>
 /** Whether a restored pool ends the build by D1's word. One whose agent is removed again ends as at any removal. */
 const isTakenOver = ({ call }: CheckContext, next: BuildFacts, before: BuildFacts | undefined): boolean => {
   if (call.command !== "reconcile" || !isEnded(next.status)) return false;
-  const buildId = next.jobOf ?? next.id;
-  const stored = (call.input as Stored).builds.find(({ id }) => id === buildId);
-  return !before || (!!stored && isEnded(stored.status)) || isDeleted(call.input, buildId);
+  const stored = (call.input as Stored).builds.find(({ id }) => id === next.id);
+  return !before || (!!stored && isEnded(stored.status)) || isDeleted(call.input, next.id);
 };
 
 /** A restored pool may only end a build: as D1 says, or because nothing but its row is left. */
@@ -109,16 +98,17 @@ const checkReconciled = ({ call, observed }: CheckContext, next: BuildFacts, bef
   const isAsStored = isEnded(stored.status) && stored.status === next.status && stored.version === next.version;
   const isLost = !before && !isEnded(stored.status) && next.reason === "agent-lost" && next.version > stored.version;
   must(16, isAsStored || isLost, `D1 says ${stored.status}, and the restored pool ${next.status}`);
-  const seen = observed.builds.get(next.id) ?? newObservation();
+  observed.builds.set(next.id, { ...(observed.builds.get(next.id) ?? newBuild()), hasEnded: true });
+  const seen = observed.jobs.get(next.id) ?? newJob(next.id);
   const reported = { status: stored.status, exitCode: stored.exitCode, reason: stored.reason } as Outcome;
-  observed.builds.set(next.id, {
+  observed.jobs.set(next.id, {
     ...seen,
     starts: stored.attempt,
     ...(isAsStored ? { reported, reportedUnder: null } : {}),
   });
 };
 
-const newObservation = (): ObservedBuild => ({
+const newJob = (buildId: string): ObservedJob => ({
   starts: 0,
   unstarted: 0,
   failedTries: 0,
@@ -130,21 +120,17 @@ const newObservation = (): ObservedBuild => ({
   toldToStop: null,
   reported: null,
   reportedUnder: null,
-  jobOf: null,
+  buildId,
+  wasQueued: false,
 });
 
 const checkNewBuild = (context: CheckContext, id: string, build: BuildFacts): void => {
-  if (build.jobOf) {
-    checkQueuedJob(context, build);
-    context.observed.builds.set(id, { ...newObservation(), jobOf: build.jobOf });
-    return;
-  }
   const isAsked = context.call.command === "enqueue" || context.call.command === "arrive";
   must(7, isAsked && build.status === "queued", "a build appeared without being enqueued");
   const last = context.observed.numbers.get(build.repoId) ?? 0;
   must(7, build.number === last + 1, `build number ${build.number} follows ${last}`);
   context.observed.numbers.set(build.repoId, build.number);
-  context.observed.builds.set(id, newObservation());
+  if (!context.observed.builds.has(id)) context.observed.builds.set(id, newBuild());
   // A trigger that arrives once more, long after a restore forgot it, is another build.
   context.observed.ended.delete(id);
 };
@@ -154,28 +140,35 @@ const checkJobChange = (
   state: PoolState,
   id: string,
   next: JobFacts,
-  build: BuildFacts | undefined,
 ): void => {
   const before = context.storage.rows.jobs.get(id);
+  const { jobs } = context.observed;
+  const isOver = isOfRestore(context, next);
+  if (!jobs.has(id)) jobs.set(id, newJob(next.buildId));
+  if (next.status === "queued" && !jobs.get(id)!.wasQueued) {
+    if (isPlanned(next)) checkQueuedJob(context, next);
+    jobs.get(id)!.wasQueued = true;
+  }
   if (!before) return;
+  if (!isOver) checkStatus(context, id, before, next);
   if (next.passedOver?.until && next.passedOver.until !== before.passedOver?.until)
     checkPassedOver(context, state, next);
   if (!before.lease && next.lease) checkGrant(context, state, id, next, next.lease);
-  const isOver = build !== undefined && isTakenOver(context, build, context.storage.rows.builds.get(id));
-  if (before.lease && !next.lease && !isOver) checkLeaseEnd(context, state, id, next, before.lease, build);
+  if (before.lease && !next.lease && !isOver) checkLeaseEnd(context, state, id, next, before.lease);
   if (before.lease && next.lease) {
     must(1, before.lease.fence === next.lease.fence, "a lease changed its fence");
     must(5, next.lease.expiresAt >= before.lease.expiresAt, "the deadline of a lease moved closer");
     const { command, input } = context.call;
     const isRequestedByAgent = (command === "start" || command === "heartbeat") && input.agentId === next.lease.agentId;
-    const seen = context.observed.builds.get(id)!;
+    const seen = context.observed.jobs.get(id)!;
     if (isRequestedByAgent) seen.unaskedExtensions = 0;
     else if (next.lease.expiresAt > Math.max(before.lease.expiresAt, seen.promisedUntil))
       checkGrace(context, next.lease.agentId, seen);
     must(5, seen.unaskedExtensions <= 1, "a lease was extended twice without a call of its agent");
     if (before.lease.startedAt === null && next.lease.startedAt !== null) checkFirstStart(context, id, next);
   }
-  const seen = context.observed.builds.get(id)!;
+  const seen = context.observed.jobs.get(id)!;
+  if (isOver) return;
   must(6, next.attempt === seen.starts, "the attempt of a build is not the count of its starts");
   must(6, next.attempt <= next.maxAttempts + seen.failedTries, "more starts than attempts");
   must(
@@ -185,8 +178,34 @@ const checkJobChange = (
   );
 };
 
+/** How a job goes on: only as its status lets it, and canceled once somebody canceled it. */
+const checkStatus = (context: CheckContext, id: string, before: JobFacts, next: JobFacts): void => {
+  if (before.end)
+    must(
+      4,
+      JSON.stringify({ ...before, leak: true, artifacts: [] }) === JSON.stringify({ ...next, leak: true, artifacts: [] }),
+      "an ended job changed",
+    );
+  if (before.status === next.status) return;
+  must(4, (TRANSITIONS[before.status] ?? []).includes(next.status), `${before.status} became ${next.status}`);
+  const seen = context.observed.jobs.get(id)!;
+  const isLost = next.end?.reason === "agent-lost" && context.call.input?.reason !== "agent-lost";
+  if (isLost && before.status === "running")
+    must(6, seen.starts - seen.failedTries >= before.maxAttempts, "a job failed with an attempt left");
+  if (seen.isCanceled)
+    must(10, next.status === "canceled" || next.status === "canceling", `a canceled job became ${next.status}`);
+};
+
+/** Whether a restored pool ends the job with its build, by D1's word. */
+const isOfRestore = (context: CheckContext, { buildId, end }: JobFacts): boolean => {
+  const build = context.storage.rows.builds.get(buildId);
+  const stored = context.call.command === "reconcile" && (context.call.input as Stored).builds.find(({ id }) => id === buildId);
+  if (context.call.command !== "reconcile" || !end) return false;
+  return !build || (!!stored && isEnded(stored.status)) || isDeleted(context.call.input, buildId);
+};
+
 /** Without a call of its agent a lease is extended once: after an outage, or when the pool wakes without its socket. */
-const checkGrace = ({ call: { command, input } }: CheckContext, agentId: string, seen: ObservedBuild): void => {
+const checkGrace = ({ call: { command, input } }: CheckContext, agentId: string, seen: ObservedJob): void => {
   seen.unaskedExtensions++;
   if (command === "wake") must(5, !input.found.has(agentId), "a lease was extended although its socket is open");
 };
@@ -208,12 +227,11 @@ const lastContact = (state: PoolState, id: string): number =>
 
 const checkGrant = (context: CheckContext, state: PoolState, id: string, job: JobFacts, lease: Lease): void => {
   const { command, input, now } = context.call;
-  const jobOf = context.observed.builds.get(id)!.jobOf;
-  must(4, !context.observed.ended.has(jobOf ?? id), "a build that ended before the restore was leased");
+  must(4, !context.observed.ended.has(job.buildId), "a build that ended before the restore was leased");
   must(2, lease.fence > context.maxFence, `fence ${lease.fence} follows ${context.maxFence}`);
   context.maxFence = lease.fence;
   context.observed.leases.add(`${id} ${lease.fence}`);
-  context.observed.builds.get(id)!.unaskedExtensions = 0;
+  context.observed.jobs.get(id)!.unaskedExtensions = 0;
   must(12, command === "claim" && lease.agentId === input.agentId, "a lease was granted without a poll of its agent");
   must(5, lease.expiresAt >= now + START_MS, "the new lease is too short");
   const agent = context.observed.agents.get(lease.agentId);
@@ -227,21 +245,20 @@ const checkGrant = (context: CheckContext, state: PoolState, id: string, job: Jo
     "an agent that left two builds unstarted got a third",
   );
   must(1, !state.index.holding.has(lease.agentId), "an agent got a second lease");
-  must(10, !context.observed.builds.get(id)!.isCanceled, "a canceled build was leased");
+  must(10, !context.observed.jobs.get(id)!.isCanceled, "a canceled build was leased");
   must(12, job.notBefore <= now, "a build was leased before its notBefore");
   const first = firstEligible(state, context.storage, facts, now)?.id;
-  if (jobOf) must(29, first === id, "the job is not the first that is ready");
-  else must(12, first === id, "the build is not the first eligible one");
+  must(isPlanned(job) ? 29 : 12, first === id, "the job is not the first eligible one");
 };
 
 const checkFirstStart = (context: CheckContext, id: string, job: JobFacts): void => {
   const { command, input } = context.call;
   must(
     3,
-    command === "start" && input.buildId === id && input.agentId === job.agentId,
+    command === "start" && input.jobId === id && input.agentId === job.agentId,
     "a build started without a call of its agent",
   );
-  context.observed.builds.get(id)!.starts++;
+  context.observed.jobs.get(id)!.starts++;
 };
 
 const checkLeaseEnd = (
@@ -250,17 +267,16 @@ const checkLeaseEnd = (
   id: string,
   next: JobFacts,
   lease: Lease,
-  build: BuildFacts | undefined,
 ): void => {
   const { command, input, now } = context.call;
-  const seen = context.observed.builds.get(id)!;
-  const namesLease = input?.buildId === id && input.fence === lease.fence;
+  const seen = context.observed.jobs.get(id)!;
+  const namesLease = input?.jobId === id && input.fence === lease.fence;
   const isHolder = input?.agentId === lease.agentId;
   const isExpired = now >= seen.promisedUntil;
   const isRestart =
     isHolder && !!input.bootId && !context.observed.agents.get(lease.agentId)!.boots.includes(input.bootId);
   // A job may be canceled in the same call, by the time of its build.
-  const isCanceled = seen.isCanceled || context.storage.rows.builds.get(id)!.status === "canceling";
+  const isCanceled = seen.isCanceled || context.storage.rows.jobs.get(id)!.status === "canceling";
   const isIdleAgain = isHolder && command === "claim" && lease.startedAt === null && isCanceled;
   const byAgent = namesLease && isHolder && ["finish", "release", "plan", "refusePlan"].includes(command);
   const byService = namesLease && (command === "unclaim" || command === "failClaim") && lease.startedAt === null;
@@ -276,11 +292,11 @@ const checkLeaseEnd = (
   // A lease that is overdue ends before its release is looked at.
   const isRelease = byAgent && command === "release" && state.jobs.get(id)!.lease!.expiresAt > now;
   const isForAnother = isRelease && !input.interrupted && seen.lastTry?.fence !== lease.fence;
-  if (isForAnother && build?.status === "queued" && lease.startedAt !== null) seen.starts--;
+  if (isForAnother && next.status === "queued" && lease.startedAt !== null) seen.starts--;
   if (lease.startedAt === null && next.unstarted !== state.jobs.get(id)!.unstarted) {
     must(6, !byService || isExpired, "a withdrawn hand-out was counted as unstarted");
     seen.unstarted++;
-  } else if (lease.startedAt === null && build?.status === "queued")
+  } else if (lease.startedAt === null && next.status === "queued")
     must(6, byService || isRelease, "an unstarted lease was not counted");
   const hasOtherCause = byAgent || byService || isIdleAgain || isRestart || isRemoval || isCanceled;
   const agent = context.observed.agents.get(lease.agentId);

@@ -1,32 +1,31 @@
-import type { JobNode } from "../../src/domain/jobs/node.ts";
-import type { Change } from "../../src/domain/pool/facts.ts";
+import type { Change, JobFacts } from "../../src/domain/pool/facts.ts";
 import { mayDecide } from "./job-specification.ts";
 import type { Call, CheckContext } from "./observations.ts";
 import { must } from "./violation.ts";
 
-/** A decision is made once, by a call that decides. Storage still has the node from before. */
+/** A decision is made once, by a call that decides. Storage still has the job from before. */
 export const checkDecisions = ({ call, storage }: CheckContext, changes: readonly Change[]): void => {
   for (const change of changes) {
-    if (change.kind !== "node") continue;
-    const before = storage.rows.nodes.get(change.node.id)?.gate?.decision ?? null;
-    const after = change.node.gate?.decision ?? null;
+    if (change.kind !== "job") continue;
+    const before = storage.rows.jobs.get(change.job.id)?.gate?.decision ?? null;
+    const after = change.job.gate?.decision ?? null;
     if (before === after || JSON.stringify(before) === JSON.stringify(after)) continue;
     must(32, before === null, "a decision changed");
     must(32, call.command === "decideGate", "a gate was decided by nobody");
   }
 };
 
-const jobOf = ({ storage }: CheckContext, { id, buildId }: JobNode) =>
+const jobOf = ({ storage }: CheckContext, { id, buildId }: JobFacts) =>
   storage.rows.graphs.get(buildId)!.graph.jobs.find((job) => job.id === id)!;
 
 /**
  * The job that a decision is about: of a build, the only one that asks, or the first of the only matrix that does. A
  * build that is held is decided on itself.
  */
-const asked = (context: CheckContext, { input, gates, build }: Call): JobNode | undefined => {
+const asked = (context: CheckContext, { input, gates, build }: Call): JobFacts | undefined => {
   if (build?.approval && !build.approval.decision && build.id === input.id) return undefined;
   const node = gates.get(input.id);
-  if (node || context.storage.rows.nodes.has(input.id)) return node;
+  if (node || context.storage.rows.jobs.has(input.id)) return node;
   const asking = [...gates.values()].filter(
     ({ buildId, end, gate }) => buildId === input.id && !end && !gate!.decision,
   );
@@ -36,11 +35,11 @@ const asked = (context: CheckContext, { input, gates, build }: Call): JobNode | 
 };
 
 /** All combinations of a matrix that asked were decided together. */
-const checkTogether = (context: CheckContext, { gates }: Call, decided: JobNode): void => {
+const checkTogether = (context: CheckContext, { gates }: Call, decided: JobFacts): void => {
   for (const other of gates.values()) {
     if (other.buildId !== decided.buildId || other.end || other.gate!.decision) continue;
     const isOfMatrix = jobOf(context, other).definition === jobOf(context, decided).definition;
-    const isDecided = context.storage.rows.nodes.get(other.id)!.gate!.decision !== null;
+    const isDecided = context.storage.rows.jobs.get(other.id)!.gate!.decision !== null;
     must(32, isDecided === isOfMatrix, "a decision was about another gate, or not about all of a matrix");
   }
 };
@@ -52,7 +51,7 @@ export const checkGateDecided = (context: CheckContext, call: Call): void => {
   if (!before) return;
   const known = before.gate!.decision;
   must(32, mayDecide(input.role, jobOf(context, before).gate!.by), `a ${input.role} decided a gate`);
-  const after = context.storage.rows.nodes.get(before.id)!.gate!.decision;
+  const after = context.storage.rows.jobs.get(before.id)!.gate!.decision;
   must(32, after?.approved === input.approved, "a gate was not decided as it was said");
   if (known) return;
   must(32, now < before.gate!.until, "a decision came after the time of its gate");
@@ -69,7 +68,7 @@ export const checkGateRefused = (context: CheckContext, call: Call): void => {
   const { input, now } = call;
   const before = asked(context, call);
   if (!before || before.end || now >= before.gate!.until) return;
-  if (context.storage.rows.nodes.get(before.id)?.end) return;
+  if (context.storage.rows.jobs.get(before.id)?.end) return;
   const known = before.gate!.decision;
   const isAllowed =
     mayDecide(input.role, jobOf(context, before).gate!.by) && (!known || known.approved === input.approved);

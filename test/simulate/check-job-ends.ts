@@ -1,13 +1,13 @@
 import type { GraphJob } from "../../src/domain/jobs/graph.ts";
-import type { JobEnd } from "../../src/domain/jobs/node.ts";
+import type { JobEnd } from "../../src/domain/jobs/job-end.ts";
 import { failuresThatReach, hasFailedBehind, jobsNamed, verdictOf } from "./job-specification.ts";
 import type { CheckContext } from "./observations.ts";
 import { mayStop, type SeenBuild, type SeenJob } from "./seen-build.ts";
 import { must } from "./violation.ts";
 
 /** Checks once how a job ended: by its agent, or for a reason that can be seen. */
-export const checkEndOfJob = (context: CheckContext, one: SeenBuild, { job, node, queued }: SeenJob): void => {
-  const end = node.end!;
+export const checkEndOfJob = (context: CheckContext, one: SeenBuild, { job, facts, wasQueued }: SeenJob): void => {
+  const end = facts.end!;
   const known = one.seen.ends.get(job.id);
   if (known === end) return;
   must(24, !known || JSON.stringify(known) === JSON.stringify(end), "the end of a job changed");
@@ -15,16 +15,16 @@ export const checkEndOfJob = (context: CheckContext, one: SeenBuild, { job, node
   if (known) return;
   if (end.adopted) return;
   must(24, end.finishedAt === context.call.now, "a job ended at another time");
-  if (end.cause?.kind === "fail-fast") checkFailFast(one, { job, node, queued });
+  if (end.cause?.kind === "fail-fast") checkFailFast(one, { job, facts, wasQueued });
   if (end.status === "canceled") must(26, mayStop(context, one, job), "a job was canceled for no reason");
-  if (queued) checkResult(context, end, job.id);
-  else checkUnqueued(context, one, { job, node, queued });
+  if (wasQueued) checkResult(context, end, job.id);
+  else checkUnqueued(context, one, { job, facts, wasQueued });
 };
 
 /** Whose fault it was is told, and what may fail has no victims. */
-const checkFailFast = (one: SeenBuild, { job, node }: SeenJob): void => {
+const checkFailFast = (one: SeenBuild, { job, facts }: SeenJob): void => {
   const names = failuresThatReach(one, job).map(({ key }) => key);
-  must(27, names.includes(node.end!.cause!.job ?? ""), "a job was ended for a failure that does not reach it");
+  must(27, names.includes(facts.end!.cause!.job ?? ""), "a job was ended for a failure that does not reach it");
 };
 
 /** Outputs come from the lease that finished the job, and from none where it did not succeed. */
@@ -39,14 +39,14 @@ const checkResult = ({ observed, storage }: CheckContext, end: JobEnd, jobId: st
 
 /** The queue never had the job: its needs, its own condition, its gate or a cancel ended it. */
 const checkUnqueued = (context: CheckContext, one: SeenBuild, seen: SeenJob): void => {
-  const { job, node } = seen;
-  const end = node.end!;
+  const { job, facts } = seen;
+  const end = facts.end!;
   if (end.status === "canceled") return;
   // A cancel in the same call may come after the condition was looked at.
   const verdicts = [verdictOf(one, job), verdictOf({ ...one, isCanceled: false }, job)];
   if (verdicts.includes("runs") && job.gate && end.reason === "gate-closed") {
-    must(32, node.gate !== null, "a gate closed that never asked");
-    const { decision, until } = node.gate;
+    must(32, !!facts.gate, "a gate closed that never asked");
+    const { decision, until } = facts.gate;
     const isRejected = decision !== null && !decision.approved;
     must(32, isRejected || (!decision && context.call.now >= until), "a gate closed by itself");
     must(32, end.status === "failed", "a job behind a closed gate did not fail");
@@ -54,7 +54,7 @@ const checkUnqueued = (context: CheckContext, one: SeenBuild, seen: SeenJob): vo
   }
   if (end.status === "succeeded") {
     must(35, !job.hasSteps && verdicts.includes("runs"), "a job succeeded without a result");
-    must(32, !job.gate || node.gate?.decision?.approved === true, "a closed gate let a job succeed");
+    must(32, !job.gate || facts.gate?.decision?.approved === true, "a closed gate let a job succeed");
     return;
   }
   must(35, verdicts.includes(end.status), `a job is ${end.status} that ${verdicts[0]}`);
@@ -62,22 +62,22 @@ const checkUnqueued = (context: CheckContext, one: SeenBuild, seen: SeenJob): vo
 };
 
 /** What was skipped or dropped names its own condition, or a job that it needs. */
-const checkCause = (one: SeenBuild, { job, node }: SeenJob): void => {
-  const { status, cause } = node.end!;
+const checkCause = (one: SeenBuild, { job, facts }: SeenJob): void => {
+  const { status, cause } = facts.end!;
   must(35, cause !== null, "a job that did not run has no cause");
   if (cause.kind === "condition") {
     must(35, status === "skipped" && job.condition !== null, "a condition dropped a job");
     return;
   }
   const named = [...behind(one, job)].find(({ key }) => key === cause.job);
-  const end = named && one.nodes.get(named.id)!.end;
+  const end = named && one.facts.get(named.id)!.end;
   must(35, !!end, "a job names a cause that it does not need");
   must(35, CAUSES[end.status] === cause.kind, `a job says ${cause.kind} of one that is ${end.status}`);
   if (status === "skipped") {
     must(35, cause.kind === "need-skipped" && end.cause?.kind === "condition", "a wrong cause of a skip");
     return;
   }
-  const isFailure = hasFailedBehind(one, job, node.end!);
+  const isFailure = hasFailedBehind(one, job, facts.end!);
   must(35, cause.kind === (isFailure ? "need-failed" : "need-canceled"), `a job is dropped for ${cause.kind}`);
 };
 

@@ -1,6 +1,6 @@
 import type { PoolState } from "../../src/domain/pool/state.ts";
 import { heldCurrentLease, isOvertime, isReportedAgain, reportedOutcome } from "./call-of-lease.ts";
-import { firstEligible } from "./check-state.ts";
+import { firstEligible, isPlanned } from "./check-state.ts";
 import { checkFinishOfTry } from "./check-tries.ts";
 import type { AnyInput, Call, CheckContext } from "./observations.ts";
 import { GRACE_AFTER_STOP_MS, isEnded, LEASE_MS, OUTAGE_MS, STORED_FOR_MS } from "./specification.ts";
@@ -8,37 +8,37 @@ import { must } from "./violation.ts";
 
 export const mustHoldLease = (state: PoolState, call: Call): void => {
   must(3, heldCurrentLease(call), `${call.command} under a stale lease was accepted`);
-  must(5, state.jobs.get(call.input.buildId)?.lease?.fence === call.input.fence, "a lease that had ended was revived");
+  must(5, state.jobs.get(call.input.jobId)?.lease?.fence === call.input.fence, "a lease that had ended was revived");
 };
 
-const recordPromise = (context: CheckContext, buildId: string, until: number): void => {
-  context.observed.builds.get(buildId)!.promisedUntil = until;
+const recordPromise = (context: CheckContext, jobId: string, until: number): void => {
+  context.observed.jobs.get(jobId)!.promisedUntil = until;
 };
 
 export const checkStart = (context: CheckContext, state: PoolState, call: Call): void => {
   mustHoldLease(state, call);
-  const { agentId, buildId } = call.input;
-  const seen = context.observed.builds.get(buildId)!;
+  const { agentId, jobId } = call.input;
+  const seen = context.observed.jobs.get(jobId)!;
   context.observed.agents.get(agentId)!.ignored = 0;
   must(10, !seen.isCanceled, "a canceled build was started");
-  if (call.build!.status === "assigned")
-    recordPromise(context, buildId, Math.max(seen.promisedUntil, call.now + LEASE_MS));
+  if (call.job!.status === "assigned")
+    recordPromise(context, jobId, Math.max(seen.promisedUntil, call.now + LEASE_MS));
 };
 
 export const checkDelivery = (context: CheckContext, state: PoolState, call: Call): void => {
   mustHoldLease(state, call);
-  const { buildId } = call.input;
-  must(10, !context.observed.builds.get(buildId)!.isCanceled, "a canceled build was delivered");
-  must(13, call.audits.includes(`build.deliver ${buildId}`), "secrets were delivered without an audit entry");
+  const { jobId } = call.input;
+  must(10, !context.observed.jobs.get(jobId)!.isCanceled, "a canceled job was delivered");
+  must(13, call.audits.includes(`build.deliver ${jobId}`), "secrets were delivered without an audit entry");
 };
 
 /** A build is released at most once because its agent could not fetch it; a canceled one ends instead. */
 export const checkRelease = (context: CheckContext, call: Call): void => {
   must(3, heldCurrentLease(call), "a release without the lease was accepted");
-  const { buildId, elsewhere } = call.input;
-  const seen = context.observed.builds.get(buildId)!;
+  const { jobId, elsewhere } = call.input;
+  const seen = context.observed.jobs.get(jobId)!;
   if (seen.lastTry?.fence === call.input.fence) return;
-  if (!elsewhere || context.storage.rows.builds.get(buildId)!.status !== "queued") return;
+  if (!elsewhere || context.storage.rows.jobs.get(jobId)!.status !== "queued") return;
   must(12, ++seen.unfetchedReleases === 1, "a build was released unfetched twice");
 };
 
@@ -46,7 +46,7 @@ export const checkClaim = (
   context: CheckContext,
   state: PoolState,
   value: AnyInput,
-  { input, now, heldBuild }: Call,
+  { input, now, heldJob }: Call,
 ): void => {
   const agent = state.agents.get(input.agentId)!;
   const boots = context.observed.agents.get(input.agentId)!.boots;
@@ -56,37 +56,36 @@ export const checkClaim = (
     must(8, value === null, "an earlier boot of the agent got a build");
     return;
   }
-  const heldJob = heldBuild === undefined ? undefined : context.storage.rows.jobs.get(heldBuild);
-  const lease = heldJob?.lease;
+  const held = heldJob === undefined ? undefined : context.storage.rows.jobs.get(heldJob);
+  const lease = held?.lease;
   if (
     lease &&
     lease.agentId === input.agentId &&
     lease.startedAt === null &&
     !isNewBoot &&
-    context.storage.rows.builds.get(heldBuild!)?.status === "assigned" &&
+    held?.status === "assigned" &&
     now < lease.expiresAt
   ) {
-    must(8, value?.buildId === heldBuild && value.fence === lease.fence, "an unstarted lease was not handed out again");
+    must(8, value?.jobId === heldJob && value.fence === lease.fence, "an unstarted lease was not handed out again");
   }
   if (value) {
-    const job = state.jobs.get(value.buildId);
+    const job = state.jobs.get(value.jobId);
     must(
       8,
       job?.lease?.fence === value.fence && job?.lease?.agentId === input.agentId,
       "the answer names a lease that does not exist",
     );
     must(5, value.expiresAt <= (job?.lease?.expiresAt ?? 0), "the answer promises more time than the lease has");
-    must(10, !context.observed.builds.get(value.buildId)!.isCanceled, "a canceled build was handed out");
-    must(8, state.builds.get(value.buildId)?.status === "assigned", "a started build was handed out again");
-    recordPromise(context, value.buildId, value.expiresAt);
+    must(10, !context.observed.jobs.get(value.jobId)!.isCanceled, "a canceled build was handed out");
+    must(8, job?.status === "assigned", "a started build was handed out again");
+    recordPromise(context, value.jobId, value.expiresAt);
     return;
   }
   const isAble =
     !state.index.holding.has(input.agentId) && !agent.isDraining && agent.spentAt === null && agent.ignored < 2;
   if (!isAble) return;
   const withheld = firstEligible(state, context.storage, agent, now);
-  must(29, !withheld?.jobOf, "a job that is ready was withheld");
-  must(12, withheld === undefined, "an eligible build was withheld");
+  must(withheld && isPlanned(withheld) ? 29 : 12, withheld === undefined, "a job that is ready was withheld");
 };
 
 export const checkHeartbeat = (context: CheckContext, state: PoolState, value: AnyInput, call: Call): void => {
@@ -94,26 +93,25 @@ export const checkHeartbeat = (context: CheckContext, state: PoolState, value: A
   context.observed.agents.get(input.agentId)!.ignored = 0;
   if (input.fence == null || value.reason === "lease-lost") return;
   mustHoldLease(state, call);
-  const seen = context.observed.builds.get(input.buildId)!;
+  const seen = context.observed.jobs.get(input.jobId)!;
   const until = Date.parse(value.leaseExpiresAt);
   must(
     5,
-    state.jobs.get(input.buildId)!.lease!.expiresAt === until,
+    state.jobs.get(input.jobId)!.lease!.expiresAt === until,
     "the heartbeat names another deadline than the lease",
   );
-  const lease = state.jobs.get(input.buildId)!.lease!;
+  const lease = state.jobs.get(input.jobId)!.lease!;
   if (lease.startedAt !== null) seen.unaskedExtensions = 0;
-  const reason = seen.jobOf ? lease.stop?.reason : "canceled";
-  // What the same call canceled in a build of several, the checks of its jobs look at afterwards.
-  const isJobStopped = seen.jobOf !== null && state.builds.get(input.buildId)?.status === "canceling";
+  // What the same call canceled, the checks of its jobs look at afterwards.
+  const isJobStopped = state.jobs.get(input.jobId)?.status === "canceling";
   if (seen.isCanceled || isJobStopped)
-    must(10, value.cancel && value.reason === reason, "the heartbeat does not say that the build is canceled");
+    must(10, value.cancel && value.reason === lease.stop?.reason, "the heartbeat does not say that the build is canceled");
   else if (lease.stop)
     must(10, value.cancel && value.reason === "timeout", "the heartbeat does not say that the build timed out");
   else must(10, !value.cancel, "the heartbeat stops a build without a reason");
   if (lease.startedAt !== null && !lease.stop) {
     must(5, until >= now + LEASE_MS, "the heartbeat did not extend the lease");
-    const stored = context.storage.rows.jobs.get(input.buildId)!.lease!.expiresAt;
+    const stored = context.storage.rows.jobs.get(input.jobId)!.lease!.expiresAt;
     must(5, stored >= now + STORED_FOR_MS, "the stored deadline is too old to outlive a missed heartbeat");
   }
   if (lease.stop) {
@@ -125,40 +123,40 @@ export const checkHeartbeat = (context: CheckContext, state: PoolState, value: A
       "a stopped build is kept alive",
     );
   }
-  recordPromise(context, input.buildId, until);
+  recordPromise(context, input.jobId, until);
 };
 
 /**
- * The time of the build of several, or that for cleaning up after a cancel, is over: the same call may cancel the job
+ * The time of the build, or that for cleaning up after a cancel, is over: the same call may cancel the job
  * before it looks at the result.
  */
-const isOfOverdueBuild = ({ storage, call }: CheckContext, buildId: string | null): boolean => {
-  const { until, cancel } = storage.rows.builds.get(buildId ?? "")?.several ?? {};
+const isOfOverdueBuild = ({ storage, call }: CheckContext, buildId: string): boolean => {
+  const { until, cancel } = storage.rows.builds.get(buildId)!;
   return call.now >= Math.min(until ?? Infinity, cancel?.until ?? Infinity);
 };
 
 export const checkFinish = (context: CheckContext, call: Call): void => {
-  const { input, build, job } = call;
-  const seen = context.observed.builds.get(input.buildId)!;
+  const { input, job } = call;
+  const seen = context.observed.jobs.get(input.jobId)!;
   const reported = reportedOutcome(input);
-  const ended = context.storage.rows.builds.get(input.buildId)!;
-  if (!(build && isEnded(build.status)) && checkFinishOfTry(context, call)) return;
-  must(9, isEnded(ended.status), "an accepted finish did not end the build");
-  if (build && isEnded(build.status)) {
+  const ended = context.storage.rows.jobs.get(input.jobId)!;
+  if (!job?.end && checkFinishOfTry(context, call)) return;
+  must(9, isEnded(ended.status), "an accepted finish did not end the job");
+  if (job?.end) {
     must(9, isReportedAgain(call, seen), "a second, different result was accepted");
     // A restored pool knows from D1 who ended the build, and not under which fence.
-    const isItsLease = job?.fence === 0 || job?.fence === input.fence;
-    must(3, isItsLease && job?.agentId === input.agentId, "the finish of another lease was accepted");
+    const isItsLease = job.fence === 0 || job.fence === input.fence;
+    must(3, isItsLease && job.agentId === input.agentId, "the finish of another lease was accepted");
     return;
   }
   must(3, heldCurrentLease(call), "a finish under a stale lease was accepted");
-  const isCanceledNow = ended.status === "canceled" && isOfOverdueBuild(context, seen.jobOf);
-  must(4, build?.status !== "assigned" || isCanceledNow, "a build ended before it started");
+  const isCanceledNow = ended.status === "canceled" && isOfOverdueBuild(context, seen.buildId);
+  must(4, job?.status !== "assigned" || isCanceledNow, "a job ended before it started");
   Object.assign(seen, { reported, reportedUnder: input.fence });
-  if (seen.jobOf) context.observed.posted.set(input.buildId, { fence: input.fence, outputs: input.outputs ?? {} });
+  context.observed.posted.set(input.jobId, { fence: input.fence, outputs: input.outputs ?? {} });
   const expected = input.status === "succeeded" ? "succeeded" : "failed";
-  if (seen.isCanceled) must(10, ended.status === "canceled", `a canceled build ended ${ended.status}`);
+  if (seen.isCanceled) must(10, ended.status === "canceled", `a canceled job ended ${ended.status}`);
   else if (isCanceledNow) return;
-  else if (ended.reason === "timeout") must(17, isOvertime(job!, call.now), "a build timed out before its time");
+  else if (ended.end?.reason === "timeout") must(17, isOvertime(job!, call.now), "a job timed out before its time");
   else must(9, ended.status === expected, `${input.status} became ${ended.status}`);
 };

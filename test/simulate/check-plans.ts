@@ -1,8 +1,9 @@
-import type { BuildFacts, Change } from "../../src/domain/pool/facts.ts";
+import type { Change, JobFacts } from "../../src/domain/pool/facts.ts";
 import { heldCurrentLease } from "./call-of-lease.ts";
 import { checkAdopted } from "./check-retries.ts";
 import { BUILD_MS } from "./job-specification.ts";
-import type { Call, CheckContext } from "./observations.ts";
+import { isPlanned } from "./check-state.ts";
+import { type Call, type CheckContext, newBuild } from "./observations.ts";
 import { must } from "./violation.ts";
 
 const MAX_JOBS = 256;
@@ -15,7 +16,7 @@ const deadlineIn = ({ call: { job }, storage, observed }: CheckContext): number 
   Math.max(
     job!.lease!.expiresAt,
     storage.rows.jobs.get(job!.id)?.lease?.expiresAt ?? 0,
-    observed.builds.get(job!.id)?.promisedUntil ?? 0,
+    observed.jobs.get(job!.id)?.promisedUntil ?? 0,
   );
 
 /** Jobs come from the plan alone, which is made once. Storage still has what was before. */
@@ -31,46 +32,38 @@ export const checkPlanned = (context: CheckContext, changes: readonly Change[]):
     must(34, graph.jobs.length <= MAX_JOBS, "a build has too many jobs");
     for (const { id } of graph.jobs) fresh.add(id);
     if (call.command === "plan") {
-      must(33, call.input.buildId === buildId, "the plan of another build was accepted");
+      must(33, call.input.jobId === buildId, "the plan of another build was accepted");
       must(33, heldCurrentLease(call) && call.now < deadlineIn(context), "a plan was accepted without a lease");
-      must(33, call.build!.status === "running", `a plan was accepted of a build that is ${call.build!.status}`);
+      must(33, call.job!.status === "running", `a plan was accepted of a job that is ${call.job!.status}`);
       must(33, JSON.stringify([graph, text]) === JSON.stringify([call.input.graph, call.input.text]), "another plan");
     } else must(37, call.command === "enqueue" && !!call.input.planned, "jobs appeared without a plan");
-    const several = changes.findLast((one) => one.kind === "build" && one.build.id === buildId);
-    const until = several?.kind === "build" ? several.build.several?.until : undefined;
-    must(38, until === call.now + BUILD_MS, "a build of several has another time than 30 days");
-    const holdsPlace = call.command === "plan";
-    observed.several.set(buildId, {
-      cancel: null,
-      hasEnded: false,
-      holdsPlace,
-      cancelsRunning: graph.jobs.some(({ concurrency }) => concurrency?.whenBusy === "cancel-running"),
-      quietUntil: 0,
-      stopped: new Set(),
-      ends: new Map(),
-    });
+    const last = changes.findLast((one) => one.kind === "build" && one.build.id === buildId);
+    const until = last?.kind === "build" ? last.build.until : undefined;
+    must(38, until === call.now + BUILD_MS, "a planned build has another time than 30 days");
+    const known = observed.builds.get(buildId) ?? newBuild();
+    const cancelsRunning = graph.jobs.some(({ concurrency }) => concurrency?.whenBusy === "cancel-running");
+    observed.builds.set(buildId, { ...known, cancelsRunning, holdsPlace: call.command === "plan", quietUntil: 0 });
+    observed.jobs.delete(buildId);
     if (call.command === "enqueue") checkAdopted(call.input.planned, changes);
   }
   for (const change of changes)
-    if (change.kind === "node" && !rows.nodes.has(change.node.id))
-      must(37, fresh.has(change.node.id), "a job was added after the plan");
+    if (change.kind === "job" && isPlanned(change.job) && !rows.jobs.has(change.job.id))
+      must(37, fresh.has(change.job.id), "a job was added after the plan");
 };
 
 /** A job that the queue gets is one of a plan, and its build has not ended. */
-export const checkQueuedJob = ({ storage, observed }: CheckContext, { id, jobOf, status }: BuildFacts): void => {
-  const planned = storage.rows.graphs.get(jobOf!);
+export const checkQueuedJob = ({ storage, observed }: CheckContext, { id, buildId }: JobFacts): void => {
+  const planned = storage.rows.graphs.get(buildId);
   must(37, !!planned?.graph.jobs.some((job) => job.id === id), "the queue got a job that no plan has");
-  must(24, observed.several.get(jobOf!)?.hasEnded === false, "the queue got a job of a build that has ended");
-  // One that the same call queues and ends never gets there.
-  must(23, status === "queued" || status === "canceled", `a job came to the queue as ${status}`);
+  must(24, observed.builds.get(buildId)?.hasEnded === false, "the queue got a job of a build that has ended");
 };
 
 /** The same text again has the same answer, whatever ids the second reading gave. */
 export const checkPlan = ({ storage }: CheckContext, value: unknown, { input, audits, build }: Call): void => {
-  const stored = storage.rows.graphs.get(input.buildId)!;
+  const stored = storage.rows.graphs.get(input.jobId)!;
   must(33, stored.text === input.text, "a second plan with another text was accepted");
   const ids = stored.graph.jobs.map(({ id, key }) => ({ id, key }));
   const answered = (value as { jobs?: unknown } | null)?.jobs;
   must(33, answered === undefined || JSON.stringify(answered) === JSON.stringify(ids), "a plan has two answers");
-  if (!build?.several) must(40, audits.includes(`build.plan ${input.buildId}`), "a plan left no audit entry");
+  if (build?.until === null) must(40, audits.includes(`build.plan ${input.jobId}`), "a plan left no audit entry");
 };

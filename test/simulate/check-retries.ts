@@ -5,9 +5,9 @@ import { must } from "./violation.ts";
 /** What was adopted is stored byte for byte, as the end of its job. */
 export const checkAdopted = ({ graph, adopted }: Planned, changes: readonly Change[]): void => {
   for (const { id } of graph.jobs) {
-    const last = changes.findLast((change) => change.kind === "node" && change.node.id === id);
-    must(31, last?.kind === "node", "a planned job was not stored");
-    const { end } = last.node;
+    const last = changes.findLast((change) => change.kind === "job" && change.job.id === id);
+    must(31, last?.kind === "job", "a planned job was not stored");
+    const { end } = last.job;
     const expected = adopted[id];
     if (!expected) {
       must(31, !end?.adopted, "a job that has to run was adopted");

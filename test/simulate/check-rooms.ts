@@ -1,9 +1,9 @@
 import type { GraphJob, JobGraph } from "../../src/domain/jobs/graph.ts";
-import type { BuildFacts } from "../../src/domain/pool/facts.ts";
+import type { BuildFacts, JobFacts } from "../../src/domain/pool/facts.ts";
 import type { PoolState } from "../../src/domain/pool/state.ts";
 import type { Call, CheckContext } from "./observations.ts";
 import type { SeenBuild } from "./seen-build.ts";
-import { isLeased } from "./specification.ts";
+import { isEnded, isLeased } from "./specification.ts";
 import type { SimStorage } from "./storage.ts";
 import { must } from "./violation.ts";
 
@@ -11,26 +11,27 @@ import { must } from "./violation.ts";
 
 const byId = new WeakMap<JobGraph, Map<string, GraphJob>>();
 
-/** What the file says of a job of a build of several; undefined for a build of one. */
-const graphJobOf = ({ rows }: SimStorage, { id, jobOf }: BuildFacts): GraphJob | undefined => {
-  const graph = jobOf === undefined ? undefined : rows.graphs.get(jobOf)?.graph;
+/** What the file says of a planned job; undefined for the one that a build begins with. */
+const graphJobOf = ({ rows }: SimStorage, { id, buildId }: JobFacts): GraphJob | undefined => {
+  const graph = rows.graphs.get(buildId)?.graph;
   if (!graph) return undefined;
   const known = byId.get(graph) ?? new Map(graph.jobs.map((job) => [job.id, job]));
   byId.set(graph, known);
   return known.get(id);
 };
 
-const isTaken = (state: PoolState, { id, status }: BuildFacts, countOffers: boolean): boolean =>
+const isTaken = (state: PoolState, { id, status }: JobFacts, countOffers: boolean): boolean =>
   isLeased(status) || (countOffers && state.offers.has(id));
 
-/** Builds that have a place of the pipeline, one for all jobs of a build of several: without what this one takes. */
-const placesTaken = (state: PoolState, { id, pipelineId }: BuildFacts, countOffers: boolean): Set<string> => {
+/** Builds that have a place of the pipeline, one for all jobs of a build: without what this job takes. */
+const placesTaken = (state: PoolState, { id, buildId }: JobFacts, countOffers: boolean): Set<string> => {
+  const { pipelineId } = state.builds.get(buildId)!;
   const taken = new Set<string>();
-  for (const build of state.builds.values()) {
-    if (build.pipelineId !== pipelineId || build.id === id) continue;
-    if (build.several ? build.several.holdsPlace : isTaken(state, build, countOffers))
-      taken.add(build.jobOf ?? build.id);
-  }
+  for (const build of state.builds.values())
+    if (build.pipelineId === pipelineId && build.holdsPlace) taken.add(build.id);
+  for (const job of state.jobs.values())
+    if (job.id !== id && state.builds.get(job.buildId)!.pipelineId === pipelineId && isTaken(state, job, countOffers))
+      taken.add(job.buildId);
   return taken;
 };
 
@@ -39,24 +40,26 @@ const groupOf = ({ repoId, trust, branch }: BuildFacts, { concurrency }: GraphJo
   concurrency && JSON.stringify([repoId, trust ? branch : null, concurrency.group.toLowerCase()]);
 
 /** Whether the pipeline, the job's matrix and its group let one more run. */
-export const hasRoom = (state: PoolState, storage: SimStorage, build: BuildFacts, countOffers: boolean): boolean => {
-  const { maxParallel } = state.jobs.get(build.jobOf ?? build.id)!;
-  if (maxParallel !== null) {
-    const places = placesTaken(state, build, countOffers);
-    if (!places.has(build.jobOf ?? build.id) && places.size >= maxParallel) return false;
+export const hasRoom = (state: PoolState, storage: SimStorage, facts: JobFacts, countOffers: boolean): boolean => {
+  const build = state.builds.get(facts.buildId)!;
+  const { maxParallel, pipelineId } = build;
+  if (maxParallel !== null && pipelineId !== null) {
+    const places = placesTaken(state, facts, countOffers);
+    if (!places.has(build.id) && places.size >= maxParallel) return false;
   }
-  const job = graphJobOf(storage, build);
+  const job = graphJobOf(storage, facts);
   if (!job) return true;
   const group = groupOf(build, job);
   let [inMatrix, inGroup, limit] = [0, 0, job.concurrency?.limit ?? 0];
-  for (const other of state.builds.values()) {
-    const otherJob = other.id === build.id ? undefined : graphJobOf(storage, other);
+  for (const other of state.jobs.values()) {
+    const otherJob = other.id === facts.id ? undefined : graphJobOf(storage, other);
     if (!otherJob) continue;
     const takes = isTaken(state, other, countOffers) ? 1 : 0;
-    if (other.jobOf === build.jobOf && otherJob.definition === job.definition) inMatrix += takes;
-    if (group === null || groupOf(other, otherJob) !== group) continue;
+    if (other.buildId === build.id && otherJob.definition === job.definition) inMatrix += takes;
+    if (group === null || groupOf(state.builds.get(other.buildId)!, otherJob) !== group) continue;
     inGroup += takes;
-    limit = Math.min(limit, otherJob.concurrency!.limit);
+    // Who waits for others, or has ended, is in no room and wants none.
+    if (other.status === "queued" || isLeased(other.status)) limit = Math.min(limit, otherJob.concurrency!.limit);
   }
   return (job.maxParallel === null || inMatrix < job.maxParallel) && (group === null || inGroup < limit);
 };
@@ -65,40 +68,44 @@ export const hasRoom = (state: PoolState, storage: SimStorage, build: BuildFacts
 export const checkRooms = (state: PoolState, storage: SimStorage, { offers }: Call): void => {
   for (const [id, { agentId }] of state.offers) {
     const isNew = !offers.some(([known, offer]) => known === id && offer.agentId === agentId);
-    must(28, !isNew || hasRoom(state, storage, state.builds.get(id)!, true), "a hint was given without room");
+    must(28, !isNew || hasRoom(state, storage, state.jobs.get(id)!, true), "a hint was given without room");
   }
-  if (storage.rows.graphs.size === 0) return;
   const rooms = new Map<string, { taken: number; limit: number }>();
   const take = (key: string, limit: number) => {
     const room = rooms.get(key) ?? { taken: 0, limit };
     rooms.set(key, { taken: room.taken + 1, limit: Math.min(room.limit, limit) });
   };
-  for (const build of state.builds.values()) {
-    const job = isLeased(build.status) ? graphJobOf(storage, build) : undefined;
+  for (const facts of state.jobs.values()) {
+    const job = isLeased(facts.status) ? graphJobOf(storage, facts) : undefined;
     if (!job) continue;
-    if (job.maxParallel !== null) take(`matrix ${build.jobOf} ${job.definition}`, job.maxParallel);
-    const group = groupOf(build, job);
+    if (job.maxParallel !== null) take(`matrix ${facts.buildId} ${job.definition}`, job.maxParallel);
+    const group = groupOf(state.builds.get(facts.buildId)!, job);
     if (group !== null) take(`group ${group}`, job.concurrency!.limit);
   }
   for (const { taken, limit } of rooms.values()) must(28, taken <= limit, "more jobs in a room than its limit");
-  for (const build of state.builds.values()) {
-    if (!build.several?.holdsPlace) continue;
-    const { maxParallel } = state.jobs.get(build.id)!;
-    if (maxParallel === null) continue;
-    const places = placesTaken(state, build, false).add(build.id);
-    must(36, places.size <= maxParallel, "more builds than maxParallel hold a place");
-  }
+  const places = new Map<string, number>();
+  for (const { holdsPlace, pipelineId } of state.builds.values())
+    if (holdsPlace && pipelineId !== null) places.set(pipelineId, (places.get(pipelineId) ?? 0) + 1);
+  for (const { holdsPlace, pipelineId, maxParallel } of state.builds.values())
+    if (holdsPlace && pipelineId !== null && maxParallel !== null)
+      must(12, places.get(pipelineId)! <= maxParallel, "more builds than maxParallel hold a place");
 };
 
-/** A build of several holds its place from its first lease until nothing of it is ready or leased. */
+/**
+ * A build holds its place while a job of it is leased, and once one has ended until nothing of it is ready: its jobs do
+ * not lose it to each other.
+ */
 export const checkPlace = ({ call }: CheckContext, _state: PoolState, { build, jobs, seen }: SeenBuild): void => {
-  const holds = build.several!.holdsPlace;
-  const statuses = jobs.flatMap(({ node, queued }) => (node.end || !queued ? [] : [queued.status]));
+  if (isEnded(build.status)) return;
+  const holds = build.holdsPlace;
+  const statuses = jobs.flatMap(({ facts: { status } }) => (status === "queued" || isLeased(status) ? [status] : []));
   const hasLease = statuses.some(isLeased);
   must(36, !holds || statuses.length > 0, "a build of which nothing is ready holds a place");
   must(36, holds || !hasLease, "a job is leased without a place of its build");
   // A gate may open in the call that ended the last job before it.
-  const isClear = statuses.length === 0 || hasLease || call.command === "decideGate";
+  const hasRun = build.plannedBy !== undefined || jobs.some(({ facts: { end } }) => end?.startedAt != null && !end.adopted);
+  const isClear = statuses.length === 0 || hasLease || call.command === "decideGate" || !hasRun;
+  must(36, hasLease || hasRun || !holds, "a build holds a place of which nothing has run");
   must(36, isClear || holds === seen.holdsPlace, "a build took or lost its place while its jobs wait for agents");
   seen.holdsPlace = holds;
 };

@@ -1,15 +1,19 @@
 import type { Push } from "../../src/domain/pool/decision.ts";
-import type { AgentFacts, BuildFacts, JobFacts } from "../../src/domain/pool/facts.ts";
+import type { AgentFacts, JobFacts } from "../../src/domain/pool/facts.ts";
 import type { PoolState } from "../../src/domain/pool/state.ts";
 import { nextDue } from "../../src/domain/pool/step.ts";
 import { hasRoom } from "./check-rooms.ts";
-import { AGENT_MS, isEnded, LEASE_GRID, OFFER_MS } from "./specification.ts";
+import { AGENT_MS, isEnded, isLeased, LEASE_GRID, OFFER_MS } from "./specification.ts";
 import type { SimStorage } from "./storage.ts";
 import { must } from "./violation.ts";
 
+/** Whether the job came with a plan: its build began with another. */
+export const isPlanned = ({ id, buildId }: JobFacts): boolean => id !== buildId;
+
 /** Whether the agent meets the requirements, and its program knows the words, by this second implementation. */
-export const canRun = (agent: AgentFacts, { requires, jobOf, features }: JobFacts): boolean => {
-  const words = [...(jobOf ? (["jobs"] as const) : []), ...(features ?? [])];
+export const canRun = (agent: AgentFacts, job: JobFacts): boolean => {
+  const { requires, features = [] } = job;
+  const words = [...(isPlanned(job) ? (["jobs"] as const) : []), ...features];
   if (words.some((word) => !agent.features?.includes(word))) return false;
   const platform = { macos: 1, linux: 2, windows: 3, "": agent.platform }[requires.platform ?? ""];
   if (platform !== agent.platform) return false;
@@ -27,35 +31,31 @@ const isEligible = (
   state: PoolState,
   storage: SimStorage,
   agent: AgentFacts,
-  build: BuildFacts,
+  job: JobFacts,
   now: number,
   countOffers: boolean,
-): boolean => {
-  const job = state.jobs.get(build.id)!;
-  return (
-    build.status === "queued" &&
-    !build.several &&
-    build.approval?.decision !== null &&
-    job.notBefore <= now &&
-    !job.releasedBy.includes(agent.id) &&
-    !(job.passedOver?.agentId === agent.id && job.passedOver.until !== null) &&
-    canRun(agent, job) &&
-    hasRoom(state, storage, build, countOffers)
-  );
-};
+): boolean =>
+  job.status === "queued" &&
+  state.builds.get(job.buildId)!.approval?.decision !== null &&
+  job.notBefore <= now &&
+  !job.releasedBy.includes(agent.id) &&
+  !(job.passedOver?.agentId === agent.id && job.passedOver.until !== null) &&
+  canRun(agent, job) &&
+  hasRoom(state, storage, job, countOffers);
 
-/** The next build for this agent, by looking at every build. */
+/** The next job for this agent, by looking at every job. */
 export const firstEligible = (
   state: PoolState,
   storage: SimStorage,
   agent: AgentFacts,
   now: number,
-): BuildFacts | undefined => {
-  let first: BuildFacts | undefined;
-  for (const build of state.builds.values()) {
+): JobFacts | undefined => {
+  let first: JobFacts | undefined;
+  const priorityOf = ({ buildId }: JobFacts): number => state.builds.get(buildId)!.priority;
+  for (const job of state.jobs.values()) {
     const isBefore =
-      !first || build.priority > first.priority || (build.priority === first.priority && build.seq < first.seq);
-    if (isBefore && isEligible(state, storage, agent, build, now, false)) first = build;
+      !first || priorityOf(job) > priorityOf(first) || (priorityOf(job) === priorityOf(first) && job.seq < first.seq);
+    if (isBefore && isEligible(state, storage, agent, job, now, false)) first = job;
   }
   return first;
 };
@@ -69,15 +69,13 @@ export const checkState = (
   pushes: readonly Push[],
 ): void => {
   const holders = new Set<string>();
-  const leased = new Map<string, number>();
   const due = nextDue(state, { agentMs: AGENT_MS });
   for (const [id, job] of state.jobs) {
-    const build = state.builds.get(id)!;
     const { lease } = job;
-    const hasLease = !build.several && build.status !== "queued";
-    must(1, hasLease === (lease !== null), lease ? "a build has a lease that needs none" : "a build without lease");
+    must(1, state.builds.has(job.buildId), "a job of a build that has ended is left");
+    must(1, isLeased(job.status) === (lease !== null), lease ? "a job has a lease that needs none" : "a job without lease");
     const until = job.passedOver?.until ?? null;
-    if (!lease && until !== null && !build.several)
+    if (job.status === "queued" && until !== null)
       must(17, due !== null && due <= until, "no alarm for a build that waits for another agent");
     if (!lease) continue;
     must(1, !holders.has(lease.agentId), "an agent holds two builds");
@@ -88,17 +86,11 @@ export const checkState = (
     if (lease.startedAt !== null && !lease.stop) {
       must(17, due <= lease.startedAt + job.timeoutSeconds * 1000 + LEASE_GRID, "no alarm for a timeout");
     }
-    if (build.pipelineId && !build.jobOf) leased.set(build.pipelineId, (leased.get(build.pipelineId) ?? 0) + 1);
   }
   must(1, state.index.holding.size === holders.size, "the index of holders has an entry without a lease");
-  for (const [id, job] of state.jobs) {
-    const { pipelineId, status, several, jobOf } = state.builds.get(id)!;
-    if (status !== "queued" && job.maxParallel !== null && !several && !jobOf)
-      must(12, leased.get(pipelineId!)! <= job.maxParallel, "more builds than maxParallel");
-  }
   const { builds, told, audits, closes } = storage.rows;
   let untold = 0;
-  for (const { id, status, jobOf } of builds.values()) if (!jobOf && isEnded(status) && !told.has(id)) untold++;
+  for (const { id, status } of builds.values()) if (isEnded(status) && !told.has(id)) untold++;
   let untoldInMemory = 0;
   for (const id of state.dirty.keys()) if (!state.builds.has(id)) untoldInMemory++;
   must(16, untold === untoldInMemory, "memory and storage differ about the outbox");
@@ -135,10 +127,10 @@ const checkWaiters = (
       agent.spentAt === null;
     const isAlert = (waiter.until === null || waiter.until > latest) && waiter.ignored < 2 && agent.ignored < 2;
     if (!isFree || !isAlert) continue;
-    for (const build of state.builds.values()) {
+    for (const job of state.jobs.values()) {
       must(
         17,
-        state.offers.has(build.id) || !isEligible(state, storage, agent, build, now, true),
+        state.offers.has(job.id) || !isEligible(state, storage, agent, job, now, true),
         "an agent waits without a hint although a build waits for it",
       );
     }

@@ -14,7 +14,7 @@ export const checkStops = (
 ): void => {
   const { command, input, now } = call;
   for (const [id, { lease }] of state.jobs) {
-    const seen = observed.builds.get(id)!;
+    const seen = observed.jobs.get(id)!;
     if (!lease?.stop) {
       seen.toldToStop = null;
       continue;

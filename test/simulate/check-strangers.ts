@@ -42,11 +42,11 @@ export const checkApproval = ({ observed, storage }: CheckContext, { input, now,
 
 /** What agents hold, after each call. */
 export const checkStrangers = ({ observed }: CheckContext, state: PoolState): void => {
-  for (const [id, { lease, requires }] of state.jobs) {
+  for (const { buildId, lease, requires } of state.jobs.values()) {
     const agent = lease && state.agents.get(lease.agentId);
     if (!agent) continue;
-    const build = state.builds.get(id)!;
-    const stranger = observed.strangers.get(build.jobOf ?? id);
+    const build = state.builds.get(buildId)!;
+    const stranger = observed.strangers.get(buildId);
     const isMarked = agent.labels.includes(LABEL);
     if (!stranger) {
       must(45, !isMarked || requires.labels?.includes(LABEL) === true, "an agent for untrusted builds got another");

@@ -1,25 +1,19 @@
 import type { GraphJob } from "../../src/domain/jobs/graph.ts";
-import type { BuildFacts, Change, JobFacts } from "../../src/domain/pool/facts.ts";
+import type { Change, JobFacts } from "../../src/domain/pool/facts.ts";
 import { heldCurrentLease, isOvertime, isReportedAgain, reportedOutcome } from "./call-of-lease.ts";
-import type { Call, CheckContext, ObservedBuild } from "./observations.ts";
+import type { Call, CheckContext, ObservedJob } from "./observations.ts";
 import { LEASE_GRID } from "./specification.ts";
 import { must } from "./violation.ts";
 
-/** What the file says of the job; undefined for a build of one job. */
+/** What the file says of the job; undefined where no plan has it. */
 const graphJobOf = ({ observed, storage }: CheckContext, id: string): GraphJob | undefined =>
-  storage.rows.graphs.get(observed.builds.get(id)?.jobOf ?? "")?.graph.jobs.find((job) => job.id === id);
+  storage.rows.graphs.get(observed.jobs.get(id)?.buildId ?? "")?.graph.jobs.find((job) => job.id === id);
 
 const triesLeft = (context: CheckContext, id: string): number =>
-  (graphJobOf(context, id)?.retry ?? 0) - context.observed.builds.get(id)!.failedTries;
+  (graphJobOf(context, id)?.retry ?? 0) - context.observed.jobs.get(id)!.failedTries;
 
 /** A result that another try may mend: that steps failed, and nothing else. */
 const isOfSteps = ({ input }: Call): boolean => input.status === "failed" && reportedOutcome(input).reason === null;
-
-/** The build as these changes leave it. */
-const buildIn = (changes: readonly Change[], id: string): BuildFacts | undefined => {
-  const last = changes.findLast((change) => change.kind === "build" && change.build.id === id);
-  return last?.kind === "build" ? last.build : undefined;
-};
 
 /** Looks at jobs that go back to the queue after a failed try, before this is stored. */
 export const checkTries = (context: CheckContext, changes: readonly Change[]): void => {
@@ -27,10 +21,9 @@ export const checkTries = (context: CheckContext, changes: readonly Change[]): v
     if (change.kind !== "job") continue;
     const { job } = change;
     const before = context.storage.rows.jobs.get(job.id);
-    const build = before?.lease && !job.lease ? buildIn(changes, job.id) : undefined;
-    if (build?.status === "queued" && endsTry(context, before!, job))
-      checkNextTry(context, build, before!, job, changes);
-    const failed = context.observed.builds.get(job.id)?.failedTries ?? 0;
+    const isBack = before?.lease && job.status === "queued";
+    if (isBack && endsTry(context, before, job)) checkNextTry(context, before, job, changes);
+    const failed = context.observed.jobs.get(job.id)?.failedTries ?? 0;
     must(41, (job.retries ?? 0) === failed, "the retries of a job are not its failed tries");
   }
 };
@@ -40,8 +33,8 @@ export const checkTries = (context: CheckContext, changes: readonly Change[]): v
  * after a lease late may still take the result.
  */
 const endsTry = ({ call: { command, input, now } }: CheckContext, before: JobFacts, next: JobFacts): boolean => {
-  const { buildId, lease } = before;
-  const isTold = command === "finish" && input.buildId === buildId && input.fence === lease!.fence;
+  const { id, lease } = before;
+  const isTold = command === "finish" && input.jobId === id && input.fence === lease!.fence;
   const isCounted = (next.retries ?? 0) > (before.retries ?? 0);
   const isInTime = now < lease!.expiresAt || (isCounted && now < lease!.expiresAt + LEASE_GRID);
   return (isTold && isInTime) || isOvertime(before, now);
@@ -49,21 +42,19 @@ const endsTry = ({ call: { command, input, now } }: CheckContext, before: JobFac
 
 const checkNextTry = (
   context: CheckContext,
-  build: BuildFacts,
   before: JobFacts,
   job: JobFacts,
   changes: readonly Change[],
 ): void => {
-  const { call, storage, observed } = context;
+  const { call, observed } = context;
   const { id } = job;
-  const seen = observed.builds.get(id)!;
-  const stored = storage.rows.builds.get(id)!;
+  const seen = observed.jobs.get(id)!;
   must(41, triesLeft(context, id) > 0, "a job is tried again more often than its file says");
-  must(41, !seen.isCanceled && stored.status === "running", `a job that is ${stored.status} is tried again`);
+  must(41, !seen.isCanceled && before.status === "running", `a job that is ${before.status} is tried again`);
   must(41, isOvertime(before, call.now) || isOfSteps(call), `a job is tried again after ${call.input?.status}`);
-  must(42, build.seq === stored.seq && build.queuedAt === stored.queuedAt, "a failed try cost the job its place");
+  must(42, job.seq === before.seq && job.queuedAt === before.queuedAt, "a failed try cost the job its place");
+  must(42, JSON.stringify(job.gate) === JSON.stringify(before.gate), "a failed try changed what is known of its job");
   for (const change of changes) {
-    must(42, change.kind !== "node" || change.node.id !== id, "a failed try changed what is known of its job");
     must(30, change.kind !== "outputs" || change.jobId !== id, "outputs of a failed try are kept");
   }
   seen.failedTries++;
@@ -71,7 +62,7 @@ const checkNextTry = (
 };
 
 /** Whether the call names the lease of the last try that failed, which no other lease followed. */
-const namesLastTry = ({ input, job }: Call, { lastTry }: ObservedBuild): boolean =>
+const namesLastTry = ({ input, job }: Call, { lastTry }: ObservedJob): boolean =>
   job?.lease === null &&
   job.fence === input.fence &&
   lastTry?.fence === input.fence &&
@@ -79,16 +70,16 @@ const namesLastTry = ({ input, job }: Call, { lastTry }: ObservedBuild): boolean
 
 /** @returns whether the result was that of a try, now or before, that another one follows */
 export const checkFinishOfTry = (context: CheckContext, call: Call): boolean => {
-  const { input, build, job, now } = call;
-  const seen = context.observed.builds.get(input.buildId)!;
-  if (build?.status === "queued" && namesLastTry(call, seen)) {
+  const { input, job, now } = call;
+  const seen = context.observed.jobs.get(input.jobId)!;
+  if (job?.status === "queued" && namesLastTry(call, seen)) {
     must(9, isReportedAgain(call, seen), "a second, different result of a try was accepted");
     return true;
   }
   const isTried = seen.lastTry?.fence === input.fence;
-  const { status } = context.storage.rows.builds.get(input.buildId)!;
-  const hadMore = triesLeft(context, input.buildId) + (isTried ? 1 : 0) > 0;
-  const mayRun = build?.status === "running" && status !== "canceled" && heldCurrentLease(call);
+  const { status } = context.storage.rows.jobs.get(input.jobId)!;
+  const hadMore = triesLeft(context, input.jobId) + (isTried ? 1 : 0) > 0;
+  const mayRun = job?.status === "running" && status !== "canceled" && heldCurrentLease(call);
   const wants = mayRun && hadMore && (isOvertime(job!, now) || isOfSteps(call));
   must(41, isTried === wants, isTried ? "a job goes on that has ended" : "a job ended that has another try");
   if (isTried) Object.assign(seen, { reported: reportedOutcome(input), reportedUnder: input.fence });
@@ -97,7 +88,7 @@ export const checkFinishOfTry = (context: CheckContext, call: Call): boolean => 
 
 /** The same result of the last try has the same answer, until another agent has the job. */
 export const checkRefusedTry = ({ observed }: CheckContext, call: Call): void => {
-  const seen = observed.builds.get(call.input.buildId);
-  if (call.build?.status !== "queued" || !seen || !namesLastTry(call, seen)) return;
+  const seen = observed.jobs.get(call.input.jobId);
+  if (call.job?.status !== "queued" || !seen || !namesLastTry(call, seen)) return;
   must(9, !isReportedAgain(call, seen), "the same result of a try again was refused");
 };

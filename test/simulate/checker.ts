@@ -32,12 +32,12 @@ export class Checker implements CheckContext {
   readonly orgId: string;
   readonly storage: SimStorage;
   observed: Observations = {
-    builds: new Map(),
+    jobs: new Map(),
     agents: new Map(),
     leases: new Set(),
     revoked: new Set(),
     ended: new Set(),
-    several: new Map(),
+    builds: new Map(),
     canceledJobs: new Set(),
     posted: new Map(),
     kept: new Map(),
@@ -60,9 +60,9 @@ export class Checker implements CheckContext {
   }
 
   beforeCall(state: PoolState, command: string, input: AnyInput, now: number): void {
-    const buildId = input?.buildId ?? input?.id;
-    const build = this.storage.rows.builds.get(buildId);
-    const job = this.storage.rows.jobs.get(buildId);
+    const id = input?.jobId ?? input?.buildId ?? input?.id;
+    const job = this.storage.rows.jobs.get(id);
+    const build = this.storage.rows.builds.get(job?.buildId ?? id);
     // Where the clock was set back, nobody was seen later than now.
     for (const agent of this.observed.agents.values()) if (agent.seenAt > now) agent.seenAt = now;
     this.call = {
@@ -71,7 +71,7 @@ export class Checker implements CheckContext {
       now,
       build,
       job,
-      heldBuild: state.index.holding.get(input?.agentId),
+      heldJob: state.index.holding.get(input?.agentId),
       offers: state.offers.size > 0 ? [...state.offers] : NO_OFFERS,
       gates: command === "decideGate" ? this.storage.askedGates() : NO_GATES,
       audits: [],
@@ -92,7 +92,7 @@ export class Checker implements CheckContext {
   afterWake(state: PoolState): void {
     for (const [id, { lease }] of state.jobs) {
       if (!lease) continue;
-      const seen = this.observed.builds.get(id)!;
+      const seen = this.observed.jobs.get(id)!;
       seen.promisedUntil = Math.min(seen.promisedUntil, Math.max(lease.expiresAt, this.call.now + LEASE_MS));
       must(5, lease.expiresAt >= seen.promisedUntil, "a lease that was renewed lost time when the object was evicted");
     }

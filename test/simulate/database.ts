@@ -1,14 +1,14 @@
 import { nextTold } from "../../src/domain/pool/decision.ts";
 import type { AuditFact, BuildFacts, JobFacts } from "../../src/domain/pool/facts.ts";
 import { isSequenceDue, revocationsToTell } from "../../src/domain/pool/reconcile.ts";
-import { type HeardSequence, NOTHING_HEARD, type Stored } from "../../src/domain/pool/stored.ts";
+import { type HeardSequence, NOTHING_HEARD, type Stored, type StoredBuild } from "../../src/domain/pool/stored.ts";
 import type { SimPool } from "./pool.ts";
 import { isEnded } from "./specification.ts";
 import type { SimStorage } from "./storage.ts";
 import { must } from "./violation.ts";
 
 export interface Batch {
-  builds: { buildId: string; version: number; build: BuildFacts; job: JobFacts }[];
+  builds: { buildId: string; version: number; build: BuildFacts; first: JobFacts | undefined }[];
   audits: [seq: number, audit: AuditFact][];
   /** Tokens that are deleted again, after D1 was restored. */
   revoked: string[];
@@ -22,15 +22,34 @@ const BATCH_SIZE = 20;
 interface Row {
   version: number;
   build: BuildFacts;
-  job: JobFacts;
+  first: JobFacts | undefined;
 }
 
-/** What is stored of the jobs of a build of several. Rows are replaced, never changed in place. */
+/** What is stored of the jobs of a build. Rows are replaced, never changed in place. */
 const jobsIn = ({ rows }: SimStorage, buildId: string): unknown[] =>
-  rows.graphs.get(buildId)?.graph.jobs.flatMap(({ id }) => [rows.nodes.get(id), rows.outputs.get(id)]) ?? [];
+  (rows.graphs.get(buildId)?.graph.jobs ?? [{ id: buildId }]).flatMap(({ id }) => [
+    rows.jobs.get(id),
+    rows.outputs.get(id),
+  ]);
 
 const isSameList = (left: readonly unknown[], right: readonly unknown[]): boolean =>
   left.length === right.length && left.every((one, at) => one === right[at]);
+
+/** As much of a build as D1 has. */
+const storedOf = ({ build, first }: Row): StoredBuild => {
+  const { id, number, repoId, pipelineId, branch, commitSha, trigger, priority, retryOf, createdBy, origin } = build;
+  const { status, exitCode, reason, message, leak, queuedAt, startedAt, finishedAt, version, trust, host } = build;
+  const { agentId, attempt } = build.plannedBy ?? { agentId: first?.agentId ?? null, attempt: first?.attempt ?? 0 };
+  return {
+    ...{ id, number, repoId, pipelineId, branch, commitSha, trigger, priority, retryOf, agentId, attempt },
+    ...{ status, exitCode, reason, leak, queuedAt, startedAt, finishedAt, version },
+    ...(createdBy !== undefined && { createdBy }),
+    ...(origin !== undefined && { origin }),
+    ...(message !== undefined && { message }),
+    ...(trust && { trust }),
+    ...(host && { host }),
+  };
+};
 
 /** D1 and the archive as the pool writes to them: a batch is atomic, and an older version never replaces a newer one. */
 export class SimDatabase {
@@ -60,7 +79,7 @@ export class SimDatabase {
       if (isRecorded) this.#jobs.set(buildId, jobsIn(storage, buildId));
       const { version } = build;
       return rules.mayTell(build, isRecorded)
-        ? [{ buildId, version, build, job: storage.rows.jobs.get(buildId)! }]
+        ? [{ buildId, version, build, first: storage.rows.jobs.get(buildId) }]
         : [];
     });
     const revoked = revocationsToTell(state, context);
@@ -116,10 +135,7 @@ export class SimDatabase {
     }
     return {
       heard: this.heard,
-      builds: [...this.builds.values()].map(({ build, job }) => {
-        const { seq: _, pipelineVersion: __, isTold: ___, several: ____, ...known } = build;
-        return { ...known, agentId: job.agentId, attempt: job.attempt };
-      }),
+      builds: [...this.builds.values()].map(storedOf),
       numbers: [...numbers].map(([repoId, number]) => ({ repoId, number })),
       removedAgents: subjects("agent.remove", "agent.forget"),
       revoked: subjects("token.revoke"),
@@ -157,7 +173,6 @@ export class SimDatabase {
   /** Once every build has ended and the outbox is empty, D1 and the pool must be equal. */
   compare(storage: SimStorage): void {
     for (const [buildId, { version, status }] of storage.rows.builds) {
-      if (storage.rows.builds.get(buildId)!.jobOf) continue;
       const known = this.builds.get(buildId);
       if (this.wasRestored && this.erased.has(buildId)) continue;
       const stored = known?.build.status;

@@ -36,8 +36,8 @@ export class SimGitHosts {
 
   /** Once nothing waits, each build that ended is told so, unless a newer one of its commit and context is. */
   check({ rows }: SimStorage): void {
-    for (const { id, host, commitSha, number, status, reason, jobOf } of rows.builds.values()) {
-      if (jobOf || !host || commitSha === null || !isEnded(status)) continue;
+    for (const { id, host, commitSha, number, status, reason } of rows.builds.values()) {
+      if (!host || commitSha === null || !isEnded(status)) continue;
       const told = this.#told.get(`${host.connectionId} ${host.repoId} ${commitSha} ${host.context}`);
       must(21, told !== undefined, `the git host heard nothing of ${id}`);
       const isRight = told.number > number || told.state === stateOf(status, reason);

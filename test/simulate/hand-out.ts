@@ -11,15 +11,15 @@ export const continueHandOut = (simulator: Simulator, handOuts: HandOut[]): void
 
 /** Does what the Worker does between two calls of the pool. Returns whether the hand-out is over. */
 const runStage = (simulator: Simulator, handOut: HandOut): boolean => {
-  const { agent, buildId, fence, stage } = handOut;
+  const { agent, jobId, fence, stage } = handOut;
   if (stage === "read") {
     if (simulator.injectFault("D1 away", 0.08, "hand-out")) {
-      simulator.request("unclaim", { buildId, fence, notBefore: simulator.now + 5_000 });
+      simulator.request("unclaim", { jobId, fence, notBefore: simulator.now + 5_000 });
       return true;
     }
     if (simulator.injectFault("secret unreadable", 0.02)) {
       const message = "A secret's sealed value is damaged.";
-      simulator.request("failClaim", { buildId, fence, reason: "environment", message });
+      simulator.request("failClaim", { jobId, fence, reason: "environment", message });
       return true;
     }
     handOut.stage = "deliver";
@@ -27,10 +27,10 @@ const runStage = (simulator: Simulator, handOut: HandOut): boolean => {
   }
   if (stage === "deliver") {
     const environment = [{ key: "A", scope: "organization", isSecret: true, version: 1 } as const];
-    const answer = simulator.call("deliver", { buildId, fence, agentId: agent.id, environment });
+    const answer = simulator.call("deliver", { jobId, fence, agentId: agent.id, environment });
     handOut.stage = "answer";
     return !answer.ok;
   }
-  if (!simulator.injectFault("answer lost", 0.08, "hand-out")) agent.receiveJob(buildId, fence);
+  if (!simulator.injectFault("answer lost", 0.08, "hand-out")) agent.receiveJob(jobId, fence);
   return true;
 };

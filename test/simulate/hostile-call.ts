@@ -6,13 +6,13 @@ import { ACTOR, ORG, type Simulator } from "./simulator.ts";
 export const hostileCall = (simulator: Simulator, agents: readonly SimAgent[]): void => {
   const { random, pool } = simulator;
   if (!simulator.injectFault("hostile call", 1)) return;
-  const jobs = simulator.hasJobs && random.chance(0.6) ? [...pool.storage.rows.nodes.keys()] : [];
+  const jobs = simulator.hasJobs && random.chance(0.6) ? [...pool.storage.rows.jobs.keys()] : [];
   const ids = jobs.length > 0 ? jobs : simulator.builds;
-  const buildId = ids.length > 0 && random.chance(0.9) ? random.pick(ids) : "nowhere";
-  const holder = pool.storage.rows.jobs.get(buildId)?.agentId;
+  const jobId = ids.length > 0 && random.chance(0.9) ? random.pick(ids) : "nowhere";
+  const holder = pool.storage.rows.jobs.get(jobId)?.agentId;
   const attacker = (random.chance(0.5) && agents.find(({ id }) => id === holder)) || random.pick(agents);
   const tokenHash = random.chance(0.8) ? attacker.caller.tokenHash : random.pick(agents).caller.tokenHash;
-  const currentFence = pool.storage.rows.jobs.get(buildId)?.fence ?? 0;
+  const currentFence = pool.storage.rows.jobs.get(jobId)?.fence ?? 0;
   const fence = random.pick([
     currentFence,
     currentFence,
@@ -21,7 +21,7 @@ export const hostileCall = (simulator: Simulator, agents: readonly SimAgent[]): 
     0,
     random.below(1_000_000),
   ]);
-  const lease = { agentId: attacker.id, tokenHash, buildId, fence };
+  const lease = { agentId: attacker.id, tokenHash, jobId, fence };
   const attempts: (() => unknown)[] = [
     () => simulator.call("start", lease),
     () => simulator.call("heartbeat", { ...lease, bootId: attacker.boot }),
@@ -37,29 +37,29 @@ export const hostileCall = (simulator: Simulator, agents: readonly SimAgent[]): 
     () => simulator.call("release", { ...lease, reason: "no", interrupted: random.chance(0.5) }),
     () => simulator.call("release", { ...lease, reason: "no", elsewhere: true }),
     () => simulator.call("registerAgent", { ...foreignAgent(simulator), orgId: ORG, ...byRevokedToken(simulator) }),
-    () => simulator.call("deliver", { buildId, fence, agentId: attacker.id, environment: [] }),
-    () => simulator.call("unclaim", { buildId, fence: fence - 1, notBefore: simulator.now }),
+    () => simulator.call("deliver", { jobId, fence, agentId: attacker.id, environment: [] }),
+    () => simulator.call("unclaim", { jobId, fence: fence - 1, notBefore: simulator.now }),
     () =>
       simulator.call("claim", { agentId: attacker.id, tokenHash, bootId: random.pick([attacker.boot, null, "boot0"]) }),
     () => simulator.call("registerAgent", foreignAgent(simulator)),
     () => simulator.call("enqueue", foreignBuild(simulator)),
-    () => simulator.call("flagLeak", { buildId, fence }),
+    () => simulator.call("flagLeak", { jobId, fence }),
   ];
-  if (simulator.hasJobs) attempts.push(...attemptsOnJobs(simulator, lease, buildId));
+  if (simulator.hasJobs) attempts.push(...attemptsOnJobs(simulator, lease, jobId));
   random.pick(attempts)();
 };
 
-const attemptsOnJobs = (simulator: Simulator, lease: LeaseHolder, buildId: string): (() => unknown)[] => {
+const attemptsOnJobs = (simulator: Simulator, lease: LeaseHolder, jobId: string): (() => unknown)[] => {
   const { files, random } = simulator;
-  const text = random.pick([files.textOf(buildId), "another file"]);
-  const plan = () => ({ ...lease, graph: files.read(buildId, null, text), text, base: null });
+  const text = random.pick([files.textOf(jobId), "another file"]);
+  const plan = () => ({ ...lease, graph: files.read(jobId, null, text), text, base: null });
   const decision = { approved: true, comment: null, role: "viewer" as const, name: "nobody", actor: ACTOR };
-  const nodes = [...simulator.pool.storage.rows.nodes.keys()];
+  const nodes = [...simulator.pool.storage.rows.jobs.keys()];
   return [
     () => simulator.call("plan", plan()),
     () => simulator.call("plan", plan()),
     () => simulator.call("refusePlan", { ...lease, reason: "pipeline-invalid", message: "mine" }),
-    () => simulator.call("decideGate", { ...decision, id: nodes.length > 0 ? random.pick(nodes) : buildId }),
+    () => simulator.call("decideGate", { ...decision, id: nodes.length > 0 ? random.pick(nodes) : jobId }),
     () => simulator.call("finish", { ...lease, status: "succeeded", exitCode: 0, outputs: { word: "mine" } }),
   ];
 };

@@ -4,7 +4,7 @@ import { RULES } from "../../src/domain/pool/rules.ts";
 import type { Invariant } from "./invariants.ts";
 import type { WrongRules } from "./pool.ts";
 
-/** One wrong rule of builds of several jobs, and the invariant that it breaks. */
+/** One wrong rule of builds and their jobs, and the invariant that it breaks. */
 export type JobMutant = readonly [breaks: Invariant, name: string, rules: Partial<WrongRules>];
 
 const isAlways = ({ condition }: GraphJob): boolean => condition?.includes("always()") ?? false;
@@ -240,9 +240,9 @@ const ROOMS: readonly JobMutant[] = [
   [
     29,
     "an agent that cannot include gets jobs that do",
-    { runsLane: ({ features = [] }, { isOfJobs }) => !isOfJobs || features.includes("jobs") },
+    { runsLane: ({ features = [] }, lane) => !lane.features.includes("jobs") || features.includes("jobs") },
   ],
-  [29, "no agent gets jobs", { runsLane: (_agent, { isOfJobs }) => !isOfJobs }],
+  [29, "no agent gets jobs", { runsLane: (_agent, { features }) => !features.includes("jobs") }],
   [36, "a place is held while gates ask", { holdsPlace: (holds, jobs) => holds || jobs.some(isLeasedJob) }],
   [36, "a place is lost between two leases", { holdsPlace: (_holds, jobs) => jobs.some(isLeasedJob) }],
   [
@@ -270,13 +270,6 @@ const RECORDS: readonly JobMutant[] = [
   ],
   [30, "outputs of a job that failed are kept", { winner: () => true }],
   [30, "no outputs are kept", { winner: () => false }],
-  [
-    39,
-    "D1 is told of jobs as of builds",
-    {
-      outbox: (before, build, at) => RULES.outbox(before, { ...build, jobOf: undefined }, at),
-    },
-  ],
   [40, "plans leave no audit entry", { audited: (change) => (change.entry.action === "build.plan" ? [] : [change]) }],
   [
     40,
@@ -285,7 +278,7 @@ const RECORDS: readonly JobMutant[] = [
   ],
 ];
 
-/** Forgets what a command made of builds of several: the set of those to settle takes none. */
+/** Forgets what a command made of builds: the set of those to settle takes none. */
 function forgetting(name: string): WrongRules["sabotage"] {
   return ({ unsettled }, command) => {
     unsettled.add = command === name ? () => unsettled : Set.prototype.add;

@@ -1,5 +1,6 @@
 import type { GraphJob, JobGraph } from "../../src/domain/jobs/graph.ts";
-import type { JobEnd, JobNode } from "../../src/domain/jobs/node.ts";
+import type { JobEnd } from "../../src/domain/jobs/job-end.ts";
+import type { JobFacts } from "../../src/domain/pool/facts.ts";
 import { type Condition, conditionOf } from "./conditions.ts";
 import { DAY_MS } from "./specification.ts";
 
@@ -10,18 +11,20 @@ export const BUILD_MS = 30 * DAY_MS;
 /** From least to most. */
 const ROLES = ["viewer", "member", "maintainer", "admin"];
 
-export const SEVERAL_TRANSITIONS: Record<string, readonly string[]> = {
-  queued: ["running", "canceling", "succeeded", "failed", "canceled"],
-  running: ["canceling", "succeeded", "failed", "canceled"],
+/** Of a build. */
+export const BUILD_TRANSITIONS: Record<string, readonly string[]> = {
+  queued: ["assigned", "running", "canceling", "succeeded", "failed", "canceled"],
+  assigned: ["queued", "running", "canceling", "succeeded", "failed", "canceled"],
+  running: ["queued", "assigned", "canceling", "succeeded", "failed", "canceled"],
   canceling: ["canceled", "failed"],
 };
 
 export const mayDecide = (held: string, asked: string): boolean => ROLES.indexOf(held) >= ROLES.indexOf(asked);
 
-/** One build of several jobs with all that is known of its jobs. */
+/** One build with all that is known of its jobs. */
 export interface JobsOfBuild {
   graph: JobGraph;
-  nodes: ReadonlyMap<string, JobNode>;
+  facts: ReadonlyMap<string, JobFacts>;
   outputs: ReadonlyMap<string, Record<string, string>>;
   isCanceled: boolean;
 }
@@ -29,8 +32,8 @@ export interface JobsOfBuild {
 export const jobsNamed = ({ jobs }: JobGraph, definition: string): GraphJob[] =>
   jobs.filter((job) => job.definition === definition);
 
-const ends = ({ graph, nodes }: JobsOfBuild, definition: string): { job: GraphJob; end: JobEnd | null }[] =>
-  jobsNamed(graph, definition).map((job) => ({ job, end: nodes.get(job.id)!.end }));
+const ends = ({ graph, facts }: JobsOfBuild, definition: string): { job: GraphJob; end: JobEnd | null }[] =>
+  jobsNamed(graph, definition).map((job) => ({ job, end: facts.get(job.id)!.end ?? null }));
 
 /** A need that went well: what may fail counts as that although it failed. */
 const isWell = ({ mayFail }: GraphJob, { status }: JobEnd): boolean =>
@@ -85,8 +88,8 @@ export const verdictOf = (build: JobsOfBuild, job: GraphJob): Verdict => {
 };
 
 /** Whose failures end the job: of its matrix, or of its file where the job does not clean up. */
-export const failuresThatReach = ({ graph, nodes }: JobsOfBuild, job: GraphJob): GraphJob[] =>
+export const failuresThatReach = ({ graph, facts }: JobsOfBuild, job: GraphJob): GraphJob[] =>
   graph.jobs.filter((other) => {
-    if (other.id === job.id || other.mayFail || nodes.get(other.id)!.end?.status !== "failed") return false;
+    if (other.id === job.id || other.mayFail || facts.get(other.id)!.end?.status !== "failed") return false;
     return (graph.failFast && !cleansUp(job)) || (other.failFast && other.definition === job.definition);
   });

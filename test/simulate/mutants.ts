@@ -76,7 +76,7 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(17, "no waiting agent gets hints", { isAlert: () => false }),
   mutant(8, "an unanswered poll gets another build", { handsOutAgain: () => false }),
   mutant(8, "a poll during a build hands it out again", {
-    handsOutAgain: (build) => build.status !== "canceling",
+    handsOutAgain: (job) => job.status !== "canceling",
   }),
   mutant(8, "a restarted agent keeps its build", { isRestart: () => false }),
   mutant(5, "a late message of an earlier boot counts as a restart", {
@@ -86,10 +86,10 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(15, "any token fits any agent", { tokenFits: () => true }),
   mutant(10, "a canceled build is delivered", { mayDeliver: () => true }),
   mutant(4, "a canceled build may start", {
-    mayStart: (build) => build.status === "assigned" || build.status === "canceling",
+    mayStart: (job) => job.status === "assigned" || job.status === "canceling",
   }),
   mutant(4, "a build may end before it started", { mayFinish: () => true }),
-  mutant(4, "a finish after the cancel decides how the build ends", { ending: (_build, _job, reported) => reported }),
+  mutant(4, "a finish after the cancel decides how the build ends", { ending: (_held, reported) => reported }),
   mutant(9, "a different second result is accepted", { isSameResult: () => true }),
   mutant(9, "the same result again is refused", { isSameResult: () => false }),
   mutant(10, "a cancel changes nothing", { mayCancel: () => false }),
@@ -162,15 +162,15 @@ export const MUTANTS: readonly Mutant[] = [
     },
   }),
   mutant(21, "git hosts are told without a version", {
-    hostReport: (build, job) => {
-      const report = RULES.hostReport(build, job);
+    hostReport: (build, jobs) => {
+      const report = RULES.hostReport(build, jobs);
       return report && { ...report, version: 0 };
     },
     isHostTold: (build, told) => RULES.isHostTold(build, told),
   }),
   mutant(21, "git hosts are told the version of the start alone", {
-    hostReport: (build, job) => {
-      const report = RULES.hostReport(build, job);
+    hostReport: (build, jobs) => {
+      const report = RULES.hostReport(build, jobs);
       return report && { ...report, version: build.queuedAt };
     },
     isHostTold: (build, told) => RULES.isHostTold(build, told),
@@ -183,17 +183,17 @@ export const MUTANTS: readonly Mutant[] = [
     hostOutbox: (build, at) => (isEnded(build.status) ? [] : RULES.hostOutbox(build, at)),
   }),
   mutant(43, "artifacts of every attempt are shown", {
-    showsArtifact: (artifact, job, status) => RULES.showsArtifact({ ...artifact, fence: job.fence }, job, status),
+    showsArtifact: (artifact, job) => RULES.showsArtifact({ ...artifact, fence: job.fence }, job),
   }),
   mutant(43, "artifacts are shown before they are whole", {
-    showsArtifact: (artifact, job, status) => RULES.showsArtifact({ ...artifact, isKept: true }, job, status),
+    showsArtifact: (artifact, job) => RULES.showsArtifact({ ...artifact, isKept: true }, job),
   }),
   mutant(43, "artifacts are shown while their job runs", {
     showsArtifact: ({ isKept, fence }, job) => isKept === true && job.fence === fence,
   }),
   mutant(43, "artifacts of a lease without a result are shown", {
-    showsArtifact: ({ isKept, fence }, job, status) =>
-      isKept === true && job.fence === fence && (status === "succeeded" || status === "failed"),
+    showsArtifact: ({ isKept, fence }, { fence: last, status }) =>
+      isKept === true && last === fence && (status === "succeeded" || status === "failed"),
   }),
   mutant(43, "artifacts of a canceled job are shown", {
     showsArtifact: ({ isKept, fence }, job) => isKept === true && job.fence === fence && job.result !== null,

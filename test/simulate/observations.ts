@@ -1,9 +1,9 @@
-import type { JobEnd, JobNode } from "../../src/domain/jobs/node.ts";
+import type { JobEnd } from "../../src/domain/jobs/job-end.ts";
 import type { BuildFacts, JobFacts, Offer, Outcome } from "../../src/domain/pool/facts.ts";
 import type { SimStorage } from "./storage.ts";
 
-/** A build as its callers saw it. */
-export interface ObservedBuild {
+/** A job as its callers saw it. */
+export interface ObservedJob {
   starts: number;
   unstarted: number;
   /** Tries that failed and that another one followed, and the lease of the last. */
@@ -21,12 +21,13 @@ export interface ObservedBuild {
   reported: Outcome | null;
   /** The fence of the lease under which it was reported; null where D1 said it. */
   reportedUnder: number | null;
-  /** Of a job: the build of several that it is one of. */
-  jobOf: string | null;
+  buildId: string;
+  /** Whether the queue had it. */
+  wasQueued: boolean;
 }
 
-/** A build of several jobs as its callers saw it. */
-export interface ObservedSeveral {
+/** A build as its callers saw it. */
+export interface ObservedBuild {
   /** When somebody canceled it, and until when jobs may clean up. */
   cancel: { at: number; until: number } | null;
   hasEnded: boolean;
@@ -72,14 +73,14 @@ interface ObservedStranger {
 }
 
 export interface Observations {
-  builds: Map<string, ObservedBuild>;
+  jobs: Map<string, ObservedJob>;
   agents: Map<string, ObservedAgent>;
   /** Leases that were granted, each as its job and its fence. */
   leases: Set<string>;
   revoked: Set<string>;
   /** Builds of which D1 said that they had ended, when the pool was restored. */
   ended: Set<string>;
-  several: Map<string, ObservedSeveral>;
+  builds: Map<string, ObservedBuild>;
   /** Jobs that somebody canceled alone. */
   canceledJobs: Set<string>;
   /** By job: what its agent told with the result that was accepted, and under which lease. */
@@ -107,12 +108,12 @@ export interface Call {
   now: number;
   build: BuildFacts | undefined;
   job: JobFacts | undefined;
-  heldBuild: string | undefined;
+  heldJob: string | undefined;
   /** Gates that asked, by the ids of their jobs. */
-  gates: Map<string, JobNode>;
-  offers: [buildId: string, offer: Offer][];
+  gates: Map<string, JobFacts>;
+  offers: [jobId: string, offer: Offer][];
   audits: string[];
-  /** Builds of several jobs of which something was stored. */
+  /** Builds of which something was stored. */
   touched: Set<string>;
   /** Builds that ended in this call. */
   ended: Set<string>;
@@ -131,7 +132,14 @@ export interface CheckContext {
 }
 
 /** A build was deleted, with its jobs. */
-export const forget = ({ builds, several }: Observations, buildId: string): void => {
-  for (const [id, { jobOf }] of builds) if (id === buildId || jobOf === buildId) builds.delete(id);
-  several.delete(buildId);
+export const forget = ({ builds, jobs }: Observations, buildId: string): void => {
+  for (const [id, job] of jobs) if (job.buildId === buildId) jobs.delete(id);
+  builds.delete(buildId);
 };
+
+/** A build of which nothing was seen yet. */
+export const newBuild = (): ObservedBuild => ({
+  ...{ cancel: null, hasEnded: false, holdsPlace: false, cancelsRunning: false, quietUntil: 0 },
+  stopped: new Set(),
+  ends: new Map(),
+});

@@ -1,3 +1,4 @@
+import { isPlanned } from "./check-state.ts";
 import { ACTOR, type Simulator } from "./simulator.ts";
 import { isEnded } from "./specification.ts";
 
@@ -6,12 +7,12 @@ const ROLES = ["viewer", "member", "maintainer", "admin"] as const;
 /** Somebody answers a gate: one that asks, mostly, and not always somebody who may. */
 export const decideGate = (simulator: Simulator): void => {
   const { random, pool, isHealing } = simulator;
-  const nodes = [...pool.storage.rows.nodes.values()];
-  if (nodes.length === 0) return;
+  const planned = [...pool.storage.rows.jobs.values()].filter(isPlanned);
+  if (planned.length === 0) return;
   const isAgain = !isHealing && random.chance(0.25);
-  const asking = nodes.filter(({ gate, end }) => gate && !end && (isAgain || !gate.decision));
+  const asking = planned.filter(({ gate, end }) => gate && !end && (isAgain || !gate.decision));
   if (isHealing && asking.length === 0) return;
-  const node = asking.length > 0 && (isHealing || random.chance(0.85)) ? random.pick(asking) : random.pick(nodes);
+  const node = asking.length > 0 && (isHealing || random.chance(0.85)) ? random.pick(asking) : random.pick(planned);
   simulator.request("decideGate", {
     id: !isHealing && random.chance(0.2) ? node.buildId : node.id,
     approved: random.chance(0.75),
@@ -25,7 +26,7 @@ export const decideGate = (simulator: Simulator): void => {
 /** Somebody cancels one job of a build. */
 export const cancelJob = (simulator: Simulator): void => {
   const { random, pool } = simulator;
-  const ids = [...pool.storage.rows.nodes.values()].flatMap(({ id, end }) => (end ? [] : [id]));
+  const ids = [...pool.storage.rows.jobs.values()].flatMap((job) => (job.end || !isPlanned(job) ? [] : [job.id]));
   if (ids.length === 0 || !simulator.injectFault("cancel", 1)) return;
   simulator.request("cancel", { buildId: random.pick(ids), actor: ACTOR });
 };
@@ -34,7 +35,7 @@ export const cancelJob = (simulator: Simulator): void => {
 export const cancelAgain = (simulator: Simulator): void => {
   const { random, pool } = simulator;
   const canceled = [...pool.storage.rows.builds.values()].filter(
-    ({ several, status }) => several?.cancel && !isEnded(status),
+    ({ cancel, status }) => cancel && !isEnded(status),
   );
   if (canceled.length === 0 || !simulator.injectFault("cancel", 1)) return;
   simulator.request("cancel", { buildId: random.pick(canceled).id, actor: ACTOR });

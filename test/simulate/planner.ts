@@ -10,18 +10,18 @@ export const sendPlan = (
   lease: LeaseHolder,
   kind: Exclude<FileKind, "steps">,
 ): Result<unknown> | undefined => {
-  const { buildId } = lease;
+  const { jobId } = lease;
   if (kind === "mistakes")
     return simulator.request("refusePlan", { ...lease, reason: "pipeline-invalid", message: "line 1: no" });
-  const { commitSha } = simulator.pool.storage.rows.builds.get(buildId) ?? { commitSha: null };
-  const graph = simulator.files.read(buildId, commitSha ?? COMMIT);
-  const text = simulator.files.textOf(buildId);
+  const { commitSha } = simulator.pool.storage.rows.builds.get(jobId) ?? { commitSha: null };
+  const graph = simulator.files.read(jobId, commitSha ?? COMMIT);
+  const text = simulator.files.textOf(jobId);
   const answer = simulator.request("plan", { ...lease, graph, text, base: null });
   // An agent that heard nothing sends it once more, where the plan is read with other ids.
   if (!answer && simulator.random.chance(0.5)) return sendPlan(simulator, lease, kind);
   // A faulty agent changes its mind.
   if (answer?.ok && simulator.random.chance(0.1)) {
-    const other = { graph: simulator.files.read(buildId, commitSha ?? COMMIT, "another file"), text: "another file" };
+    const other = { graph: simulator.files.read(jobId, commitSha ?? COMMIT, "another file"), text: "another file" };
     simulator.request("plan", { ...lease, ...other, base: null });
   }
   return answer;

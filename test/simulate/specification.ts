@@ -24,7 +24,9 @@ export const MAX_UNSTARTED = 20;
 /** Milliseconds by which a pool may look after a lease late. */
 export const LEASE_GRID = 5_000;
 
+/** Of a job. */
 export const TRANSITIONS: Record<string, readonly string[]> = {
+  waiting: ["queued", "succeeded", "failed", "canceled", "skipped", "dropped"],
   queued: ["assigned", "canceled"],
   assigned: ["running", "queued", "canceling", "failed"],
   running: ["succeeded", "failed", "queued", "canceling"],
@@ -33,4 +35,5 @@ export const TRANSITIONS: Record<string, readonly string[]> = {
 
 export const isLeased = (status: string): boolean =>
   status === "assigned" || status === "running" || status === "canceling";
-export const isEnded = (status: string): boolean => status !== "queued" && !isLeased(status);
+export const isEnded = (status: string): boolean =>
+  status !== "waiting" && status !== "queued" && !isLeased(status);

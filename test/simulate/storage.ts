@@ -1,5 +1,4 @@
 import type { JobGraph } from "../../src/domain/jobs/graph.ts";
-import type { JobNode } from "../../src/domain/jobs/node.ts";
 import { apply } from "../../src/domain/pool/apply.ts";
 import {
   type AgentFacts,
@@ -27,10 +26,8 @@ interface Rows {
   builds: Map<string, BuildFacts>;
   jobs: Map<string, JobFacts>;
   reports: Map<string, Report>;
-  /** By build of several jobs: its graph and the text that it was read from. */
+  /** By planned build: its graph and the text that it was read from. */
   graphs: Map<string, { graph: JobGraph; text: string }>;
-  /** By job of a build of several; its facts lie with those of builds, once the queue had it. */
-  nodes: Map<string, JobNode>;
   outputs: Map<string, Record<string, string>>;
   numbers: Map<string, number>;
   keys: Map<string, KeyedBuild>;
@@ -60,7 +57,6 @@ const emptyRows = (): Rows => ({
   jobs: new Map(),
   reports: new Map(),
   graphs: new Map(),
-  nodes: new Map(),
   outputs: new Map(),
   numbers: new Map(),
   keys: new Map(),
@@ -103,13 +99,11 @@ export class SimStorage implements Records {
           rows.jobs.set(change.job.id, change.job);
           break;
         case "report":
-          rows.reports.set(change.buildId, { ...(rows.reports.get(change.buildId) ?? NO_REPORT), ...change.report });
+          rows.reports.set(change.jobId, { ...(rows.reports.get(change.jobId) ?? NO_REPORT), ...change.report });
           break;
         case "graph":
           rows.graphs.set(change.buildId, change);
-          break;
-        case "node":
-          rows.nodes.set(change.node.id, change.node);
+          rows.jobs.delete(change.buildId);
           break;
         case "outputs":
           rows.outputs.set(change.jobId, change.outputs);
@@ -189,31 +183,34 @@ export class SimStorage implements Records {
     }
   }
 
+  #jobIdsOf(buildId: string): string[] {
+    return this.rows.graphs.get(buildId)?.graph.jobs.map(({ id }) => id) ?? [buildId];
+  }
+
   #jobsOf(buildId: string): Change[] {
     const planned = this.rows.graphs.get(buildId);
-    if (!planned) return [];
-    const nodes = planned.graph.jobs.map(({ id }): Change => ({ kind: "node", node: this.rows.nodes.get(id)! }));
-    return [{ kind: "graph", buildId, ...planned }, ...nodes];
+    const jobs = this.#jobIdsOf(buildId).map((id): Change => ({ kind: "job", job: this.rows.jobs.get(id)! }));
+    return planned ? [{ kind: "graph", buildId, ...planned }, ...jobs] : jobs;
   }
 
   /** The gates that ask, or asked, by their jobs. */
-  askedGates(): Map<string, JobNode> {
-    return new Map([...this.rows.nodes].filter(([, { gate }]) => gate !== null));
+  askedGates(): Map<string, JobFacts> {
+    return new Map([...this.rows.jobs].filter(([, { gate }]) => gate));
   }
 
   /** A build goes with its jobs. */
   #deleteBuild(buildId: string): void {
     const { rows } = this;
-    const jobIds = rows.graphs.get(buildId)?.graph.jobs.map(({ id }) => id) ?? [];
+    const jobIds = this.#jobIdsOf(buildId);
     rows.graphs.delete(buildId);
     for (const id of [buildId, ...jobIds])
-      for (const table of [rows.builds, rows.jobs, rows.reports, rows.hostOutbox, rows.nodes, rows.outputs])
+      for (const table of [rows.builds, rows.jobs, rows.reports, rows.hostOutbox, rows.outputs])
         table.delete(id);
   }
 
   /** The state with which a new object starts. */
   load(isNew = false): PoolState {
-    const { orgId, fence, agents, revoked, builds, jobs, told, deletions, sequence, audits, closes } = this.rows;
+    const { orgId, fence, agents, revoked, builds, told, deletions, sequence, audits, closes } = this.rows;
     const { unchecked, tellAgain, hostOutbox } = this.rows;
     const state = emptyState(this);
     this.#hostPending = new Set();
@@ -228,9 +225,7 @@ export class SimStorage implements Records {
     for (const [tokenId, at] of revoked) changes.push({ kind: "revoked", tokenId, at });
     for (const build of builds.values()) {
       const hasEnded = isEnded(build.status);
-      if (!hasEnded) changes.push({ kind: "build", build }, { kind: "job", job: jobs.get(build.id)! });
-      if (build.jobOf) continue;
-      if (!hasEnded) changes.push(...this.#jobsOf(build.id));
+      if (!hasEnded) changes.push({ kind: "build", build }, ...this.#jobsOf(build.id));
       if (hasEnded ? !told.has(build.id) : !build.isTold) changes.push({ kind: "dirty", buildId: build.id, at: 0 });
       if (hasEnded && !told.has(build.id)) changes.push({ kind: "sequence", sequence: build.version });
       const isUntold = hasEnded ? !told.has(build.id) && isHostDue(build) : isHostDue(build);
@@ -248,7 +243,7 @@ export class SimStorage implements Records {
   /** The rows as they are now, to restore them later. */
   snapshot(): Rows {
     const { agents, revoked, builds, jobs, reports, numbers, keys, told, deletions, audits, closes } = this.rows;
-    const { heads, deliveries, hostOutbox, graphs, nodes, outputs } = this.rows;
+    const { heads, deliveries, hostOutbox, graphs, outputs } = this.rows;
     return {
       ...this.rows,
       agents: new Map(agents),
@@ -258,7 +253,6 @@ export class SimStorage implements Records {
       jobs: new Map(jobs),
       reports: new Map(reports),
       graphs: new Map(graphs),
-      nodes: new Map(nodes),
       outputs: new Map(outputs),
       numbers: new Map(numbers),
       keys: new Map(keys),
@@ -273,7 +267,13 @@ export class SimStorage implements Records {
 
   ended(buildId: string) {
     const build = this.rows.builds.get(buildId);
-    return build && isEnded(build.status) ? { build, job: this.rows.jobs.get(buildId)! } : undefined;
+    return build && isEnded(build.status) ? build : undefined;
+  }
+
+  endedJob(jobId: string) {
+    const job = this.rows.jobs.get(jobId);
+    const build = job?.end && this.rows.builds.get(job.buildId);
+    return job && build ? { build, job } : undefined;
   }
 
   deletion(buildId: string) {
@@ -286,7 +286,7 @@ export class SimStorage implements Records {
 
   endedAfter(seq: number, limit: number) {
     const ended = [...this.rows.builds.values()].filter(
-      ({ id, seq: own, jobOf }) => !jobOf && this.rows.told.has(id) && own > seq,
+      ({ id, seq: own }) => this.rows.told.has(id) && own > seq,
     );
     return ended.sort((left, right) => left.seq - right.seq).slice(0, limit);
   }
@@ -317,7 +317,7 @@ export class SimStorage implements Records {
 
   lastSeq() {
     let last = 0;
-    for (const { seq } of this.rows.builds.values()) last = Math.max(last, seq);
+    for (const { seq } of [...this.rows.builds.values(), ...this.rows.jobs.values()]) last = Math.max(last, seq);
     return last;
   }
 }

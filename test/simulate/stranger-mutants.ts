@@ -38,7 +38,7 @@ export const STRANGER_MUTANTS: readonly [breaks: Invariant, name: string, rules:
   [
     45,
     "only the build itself needs the label, not its jobs",
-    { confined: (job, build) => (job.jobOf ? job : RULES.confined(job, build)) },
+    { confined: (job, build) => (job.id === job.buildId ? RULES.confined(job, build) : job) },
   ],
   [
     45,

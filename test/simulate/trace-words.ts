@@ -1,4 +1,3 @@
-import type { JobNode } from "../../src/domain/jobs/node.ts";
 import type { BuildFacts, Change, JobFacts } from "../../src/domain/pool/facts.ts";
 import type { Command } from "../../src/domain/pool/step.ts";
 import type { AnyInput } from "./observations.ts";
@@ -84,9 +83,7 @@ export const changeWords = (
       case "build":
         return buildWords(rows.builds.get(change.build.id), change.build);
       case "job":
-        return leaseWords(rows.jobs.get(change.job.buildId), change.job, now, fenceName);
-      case "node":
-        return nodeWords(rows.nodes.get(change.node.id), change.node, rows.builds.has(change.node.id));
+        return jobWords(rows.jobs.get(change.job.id), change.job, now, fenceName);
       case "agent": {
         const before = rows.agents.get(change.agent.id);
         if (!before) return [`${change.agent.id} registered`];
@@ -115,11 +112,20 @@ const buildWords = (before: BuildFacts | undefined, { id, status, reason }: Buil
   return [`${id} ${before?.status ?? "new"} -> ${status}${reason ? ` (${reason})` : ""}`];
 };
 
-/** What the queue does not tell of a job: that its gate asks, and how it ended without having been there. */
-const nodeWords = (before: JobNode | undefined, { id, gate, end }: JobNode, wasQueued: boolean): string[] => {
-  if (end && !before?.end && !wasQueued) return [`${id} ${end.status}${end.cause ? ` (${end.cause.kind})` : ""}`];
-  if (gate?.decision && !before?.gate?.decision) return [`${id} ${gate.decision.approved ? "approved" : "rejected"}`];
-  return gate && !before?.gate ? [`the gate of ${id} asks`] : [];
+const jobWords = (
+  before: JobFacts | undefined,
+  job: JobFacts,
+  now: number,
+  fenceName: (fence: number) => string,
+): string[] => {
+  const { id, status, gate, end } = job;
+  const words = leaseWords(before, job, now, fenceName);
+  // The job that a build begins with has its id: the build's words say it.
+  if (id !== job.buildId && before?.status !== status)
+    words.push(`${id} ${before?.status ?? "new"} -> ${status}${end?.cause ? ` (${end.cause.kind})` : ""}`);
+  if (gate?.decision && !before?.gate?.decision) words.push(`${id} ${gate.decision.approved ? "approved" : "rejected"}`);
+  else if (gate && !before?.gate) words.push(`the gate of ${id} asks`);
+  return words;
 };
 
 const leaseWords = (

@@ -75,7 +75,7 @@ export const retryFailed = (simulator: Simulator): void => {
   const { graph, text } = rows.graphs.get(buildId)!;
   const { pipelineId, commitSha } = rows.builds.get(buildId)!;
   const jobs = Object.fromEntries(
-    graph.jobs.map(({ id }) => [id, { end: rows.nodes.get(id)!.end, outputs: rows.outputs.get(id) ?? {} }]),
+    graph.jobs.map(({ id }) => [id, { end: rows.jobs.get(id)!.end ?? null, outputs: rows.outputs.get(id) ?? {} }]),
   );
   // A restored pool ended the build by what D1 says, and not its jobs.
   if (Object.values(jobs).some(({ end }) => end === null)) return;

@@ -1,6 +1,6 @@
 import type { JobView } from "../../src/domain/jobs/job-view.ts";
 import type { FinishReport } from "../../src/domain/pool/commands.ts";
-import type { BuildFacts, Change, JobFacts, Outcome } from "../../src/domain/pool/facts.ts";
+import type { Change, JobFacts, Outcome } from "../../src/domain/pool/facts.ts";
 import { RULES } from "../../src/domain/pool/rules.ts";
 import type { PoolState } from "../../src/domain/pool/state.ts";
 import type { JobMutant } from "./job-mutants.ts";
@@ -17,35 +17,34 @@ export const TRY_MUTANTS: readonly JobMutant[] = [
     41,
     "a job that succeeded is tried again",
     {
-      triesAgain: (build, job, outcome) =>
-        RULES.triesAgain(build, job, outcome.status === "succeeded" ? FAILED : outcome),
+      triesAgain: (job, outcome) => RULES.triesAgain(job, outcome.status === "succeeded" ? FAILED : outcome),
     },
   ],
   [
     41,
     "a canceled job is tried again",
     {
-      triesAgain: (build, job, outcome) =>
-        build.status === "canceling"
-          ? RULES.triesAgain({ status: "running" }, job, FAILED)
-          : RULES.triesAgain(build, job, outcome),
+      triesAgain: (job, outcome) =>
+        job.status === "canceling"
+          ? RULES.triesAgain({ ...job, status: "running" }, FAILED)
+          : RULES.triesAgain(job, outcome),
     },
   ],
   [
     41,
     "there is one try too many",
-    { triesAgain: (build, job, outcome) => RULES.triesAgain(build, { ...job, retry: (job.retry ?? 0) + 1 }, outcome) },
+    { triesAgain: (job, outcome) => RULES.triesAgain({ ...job, retry: (job.retry ?? 0) + 1 }, outcome) },
   ],
   [41, "no job is tried again", { triesAgain: () => false }],
   [
     41,
     "a job is tried again whatever failed",
-    { triesAgain: (build, job, outcome) => RULES.triesAgain(build, job, { ...outcome, reason: null }) },
+    { triesAgain: (job, outcome) => RULES.triesAgain(job, { ...outcome, reason: null }) },
   ],
   [
     41,
     "a try that took too long ends its job",
-    { triesAgain: (build, job, outcome) => outcome.reason === null && RULES.triesAgain(build, job, outcome) },
+    { triesAgain: (job, outcome) => outcome.reason === null && RULES.triesAgain(job, outcome) },
   ],
   [41, "failed tries are not counted", { afterFailedTry: ({ attempt, retries = 0 }) => ({ attempt, retries }) }],
   [6, "a failed try counts as a lost lease", { hasAttemptLeft: ({ attempt, maxAttempts }) => attempt < maxAttempts }],
@@ -88,7 +87,6 @@ export const TRY_MUTANTS: readonly JobMutant[] = [
 
 interface FailedTry {
   state: PoolState;
-  build: BuildFacts;
   job: JobFacts;
   input: unknown;
 }
@@ -100,25 +98,22 @@ function afterTry(add: (failed: FailedTry) => Change[]): WrongRules["besides"] {
       if (change.kind !== "job") return [];
       const { job } = change;
       const before = state.jobs.get(job.id);
-      const build = changes.find((one) => one.kind === "build" && one.build.id === job.id);
       const isFailed = before !== undefined && (job.retries ?? 0) > (before.retries ?? 0);
-      return isFailed && build?.kind === "build" ? add({ state, build: build.build, job, input }) : [];
+      return isFailed ? add({ state, job, input }) : [];
     });
 }
 
 function outputsOf({ job, input }: FailedTry): Change[] {
   const outputs = ((input ?? {}) as Partial<FinishReport>).outputs ?? {};
-  return [{ kind: "outputs", buildId: job.jobOf ?? "", jobId: job.id, outputs }];
+  return [{ kind: "outputs", buildId: job.buildId, jobId: job.id, outputs }];
 }
 
-function askAgain({ state, job }: FailedTry): Change[] {
-  const node = state.graphs.get(job.jobOf ?? "")?.nodes.get(job.id);
-  if (!node?.gate) return [];
-  return [{ kind: "node", node: { ...node, gate: { ...node.gate, decision: null } } }];
+function askAgain({ job }: FailedTry): Change[] {
+  return job.gate ? [{ kind: "job", job: { ...job, gate: { ...job.gate, decision: null } } }] : [];
 }
 
-function becomeYounger({ state, build }: FailedTry): Change[] {
-  return [{ kind: "build", build: { ...build, seq: state.seq + 1 } }];
+function becomeYounger({ state, job }: FailedTry): Change[] {
+  return [{ kind: "job", job: { ...job, seq: state.seq + 1 } }];
 }
 
 /** Rooms that stay taken after a failed try. */

@@ -1,6 +1,6 @@
 import { createInterface } from "node:readline/promises";
 import type { GraphJob } from "../../domain/jobs/graph.ts";
-import type { GateDecision } from "../../domain/jobs/node.ts";
+import type { GateDecision } from "../../domain/jobs/job-end.ts";
 import { say } from "./local-words.ts";
 
 export interface GateOptions {

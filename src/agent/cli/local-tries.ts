@@ -1,4 +1,4 @@
-import type { JobEnd } from "../../domain/jobs/node.ts";
+import type { JobEnd } from "../../domain/jobs/job-end.ts";
 import { TRY_RULES } from "../../domain/pool/try-rules.ts";
 import { say } from "./local-words.ts";
 

@@ -1,6 +1,5 @@
 import { CLEAN_UP_MS } from "./cancel.ts";
-import type { BuildView } from "./job-view.ts";
-import type { JobNode } from "./node.ts";
+import type { BuildFacts, JobFacts } from "../pool/facts.ts";
 
 /**
  * When a build that was settled `now` has to be settled again though nothing happens to it: a gate times out, its own
@@ -8,12 +7,13 @@ import type { JobNode } from "./node.ts";
  * after a load every build is settled once.
  */
 export const deadlineOf = (
-  { several: { until, cancel } }: Pick<BuildView, "several">,
-  nodes: Iterable<JobNode>,
+  { until, cancel }: Pick<BuildFacts, "until" | "cancel">,
+  jobs: Iterable<Pick<JobFacts, "gate" | "end">>,
   now: number,
 ): number | null => {
-  const times = [until, until + CLEAN_UP_MS, ...(cancel ? [cancel.until] : [])];
-  for (const { gate, end } of nodes) if (gate && !gate.decision && !end) times.push(gate.until);
+  const times = cancel ? [cancel.until] : [];
+  if (until !== null) times.push(until, until + CLEAN_UP_MS);
+  for (const { gate, end } of jobs) if (gate && !gate.decision && !end) times.push(gate.until);
   const ahead = times.filter((time) => time > now);
   return ahead.length === 0 ? null : Math.min(...ahead);
 };

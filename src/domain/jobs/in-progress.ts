@@ -3,17 +3,9 @@ import { Conditions } from "./condition.ts";
 import type { NeedsToRead } from "./condition-value.ts";
 import { ConditionWork } from "./condition-work.ts";
 import type { GraphJob, JobGraph } from "./graph.ts";
-import {
-  type BuildView,
-  byDefinition,
-  type EndOfJob,
-  type JobView,
-  type Need,
-  type QueuedJob,
-  viewsOf,
-} from "./job-view.ts";
+import type { JobFacts } from "../pool/facts.ts";
+import { type BuildView, byDefinition, type EndOfJob, type JobView, type Need, viewsOf } from "./job-view.ts";
 import { needsFrom } from "./needs.ts";
-import type { JobNode } from "./node.ts";
 import { firstEnded } from "./outcome.ts";
 import type { Cancel, JobRules } from "./rules.ts";
 import type { JobOrder } from "./settle-orders.ts";
@@ -23,9 +15,7 @@ import { type Verdict, verdictOf } from "./verdict.ts";
 export interface SettleInput {
   graph: JobGraph;
   build: BuildView;
-  nodes: ReadonlyMap<string, JobNode>;
-  /** What the queue has of a job: null where it has nothing. */
-  inQueue(jobId: string): QueuedJob | null;
+  jobs: ReadonlyMap<string, JobFacts>;
   /** Read only where a condition needs them. */
   outputs(jobId: string): Record<string, string>;
   now: number;
@@ -52,7 +42,7 @@ export class BuildInProgress {
     this.input = input;
     this.cancel = cancel;
     this.#conditions = new Conditions(input.graph);
-    this.views = viewsOf(input.graph, input.nodes, input.inQueue);
+    this.views = viewsOf(input.graph, input.jobs);
     this.#byDefinition = byDefinition(this.views);
     this.#byId = new Map(this.views.map((view) => [view.job.id, view]));
   }
@@ -121,8 +111,8 @@ export class BuildInProgress {
   }
 
   apply(view: JobView, order: JobOrder): void {
-    const end = (one: Omit<EndOfJob, "exitCode" | "finishedAt">): void => {
-      view.end = { ...one, exitCode: null, finishedAt: this.input.now };
+    const end = (one: Pick<EndOfJob, "status" | "cause" | "reason" | "message">): void => {
+      view.end = { ...one, exitCode: null, startedAt: null, finishedAt: this.input.now };
       view.status = one.status;
       this.#failed = null;
     };

@@ -1,32 +1,26 @@
 import type { JobStatus } from "../../protocol/build-job.ts";
-import type { BuildStatus } from "../../protocol/build-states.ts";
 import { groupBy } from "../group-by.ts";
-import type { SeveralJobs } from "../pool/facts.ts";
+import type { BuildFacts, Gated, JobFacts } from "../pool/facts.ts";
 import type { GraphJob, JobGraph } from "./graph.ts";
-import type { JobCause, JobEnd, JobNode } from "./node.ts";
+import type { JobCause, JobEnd } from "./job-end.ts";
 
-export interface BuildView {
-  status: BuildStatus;
-  several: SeveralJobs;
-  supersededBy: string | null;
-  message?: string | null;
-}
+/** What of a build decides what becomes of its jobs, and what follows from them. */
+export type BuildView = Pick<
+  BuildFacts,
+  "status" | "startedAt" | "message" | "until" | "holdsPlace" | "cancel" | "supersededBy" | "plannedBy"
+>;
 
-export type EndOfJob = Pick<JobEnd, "status" | "cause" | "exitCode" | "reason" | "message" | "finishedAt">;
-
-/** What the queue has of a job; null where it has nothing. */
-export interface QueuedJob {
-  status: "queued" | "assigned" | "running" | "canceling";
-  startedAt: number | null;
-  /** Failed tries that another one followed. */
-  retries?: number | undefined;
-}
+export type EndOfJob = Pick<JobEnd, "status" | "cause" | "exitCode" | "reason" | "message" | "startedAt" | "finishedAt"> & {
+  isAdopted?: boolean;
+};
 
 /** One job as it stands, with what was ordered for it so far. */
 export interface JobView {
   job: GraphJob;
   status: JobStatus;
-  gate: JobNode["gate"];
+  startedAt: number | null;
+  message: string | null;
+  gate: Gated | null;
   stopCause: JobCause | null;
   /** Failed tries that another one followed, in this build. */
   retries: number;
@@ -50,23 +44,21 @@ const LOST: EndOfJob = {
   exitCode: null,
   reason: "agent-error",
   message: "What was stored of this job is damaged.",
+  startedAt: null,
   finishedAt: 0,
 };
 
+const viewOf = (job: GraphJob, facts: JobFacts | undefined): JobView => {
+  if (!facts) return { job, status: LOST.status, startedAt: null, message: null, gate: null, stopCause: null, retries: 0, end: LOST };
+  const { status, startedAt, message = null, gate = null, stopCause = null, end = null } = facts;
+  const isAdopted = end?.adopted !== undefined;
+  const retries = isAdopted ? 0 : (end?.retries ?? facts.retries ?? 0);
+  return { job, status, startedAt, message, gate, stopCause, retries, end: end && { ...end, isAdopted } };
+};
+
 /** All jobs of a build, in the order of its graph. */
-export const viewsOf = (
-  graph: JobGraph,
-  nodes: ReadonlyMap<string, JobNode>,
-  inQueue: (jobId: string) => QueuedJob | null,
-): JobView[] =>
-  graph.jobs.map((job) => {
-    const node = nodes.get(job.id);
-    const end = node ? node.end : LOST;
-    const queued = end ? null : inQueue(job.id);
-    const status = end?.status ?? queued?.status ?? "waiting";
-    const retries = (node?.end?.adopted ? 0 : (node?.end?.retries ?? queued?.retries)) ?? 0;
-    return { job, status, gate: node?.gate ?? null, stopCause: node?.stopCause ?? null, retries, end };
-  });
+export const viewsOf = (graph: JobGraph, jobs: ReadonlyMap<string, JobFacts>): JobView[] =>
+  graph.jobs.map((job) => viewOf(job, jobs.get(job.id)));
 
 export const byDefinition = (views: readonly JobView[]): Map<string, JobView[]> =>
   groupBy(views, ({ job }) => job.definition);

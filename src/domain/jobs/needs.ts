@@ -1,6 +1,7 @@
 import type { Needs } from "../../protocol/jobs.ts";
 import type { JobGraph } from "./graph.ts";
-import type { JobEndStatus, JobNode } from "./node.ts";
+import type { JobFacts } from "../pool/facts.ts";
+import type { JobEndStatus } from "./job-end.ts";
 
 type NeededJob = Needs[string];
 type Result = NeededJob["result"];
@@ -47,10 +48,10 @@ export const needsFrom = (
   return Object.fromEntries(needs.map(({ definition }) => [definition, entryOf(definition)]));
 };
 
-/** As `needsFrom`, by the nodes of the build's jobs. */
+/** As `needsFrom`, by the jobs of the build. */
 export const needsOf = (
   graph: JobGraph,
-  nodes: ReadonlyMap<string, JobNode>,
+  jobs: ReadonlyMap<string, JobFacts>,
   jobId: string,
   outputs: (jobId: string) => Record<string, string>,
-): Needs => needsFrom(graph, jobId, (id) => nodes.get(id)?.end?.status ?? null, outputs);
+): Needs => needsFrom(graph, jobId, (id) => jobs.get(id)?.end?.status ?? null, outputs);

@@ -1,7 +1,8 @@
 import { TOO_LONG } from "./cancel.ts";
 import type { BuildInProgress } from "./in-progress.ts";
 import { isLeasedJob, type JobView } from "./job-view.ts";
-import type { JobCause, JobNode } from "./node.ts";
+import type { Gated } from "../pool/facts.ts";
+import type { JobCause } from "./job-end.ts";
 import type { JobOrder, StopReason } from "./settle-orders.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -33,7 +34,7 @@ const stopOrder = ({ job, status }: JobView, stop: Stop): JobOrder | null => {
 };
 
 /** How a job ends whose gate stays closed. */
-const closed = (jobId: string, { decision, since, until }: NonNullable<JobNode["gate"]>): JobOrder => {
+const closed = (jobId: string, { decision, since, until }: Gated): JobOrder => {
   const said = decision?.comment ?? null;
   const hours = Math.round((until - since) / HOUR_MS);
   const rejected = decision && `${decision.name} rejected it${said === null ? "." : `: ${said}`}`;

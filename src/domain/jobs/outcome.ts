@@ -1,7 +1,7 @@
 import type { EndedStatus } from "../../protocol/build-states.ts";
 import { TOO_LONG } from "./cancel.ts";
 import type { BuildView, JobView } from "./job-view.ts";
-import type { JobEnd } from "./node.ts";
+import type { JobEnd } from "./job-end.ts";
 import type { Cancel, JobRules } from "./rules.ts";
 
 interface Outcome extends Pick<JobEnd, "exitCode" | "reason" | "message"> {
@@ -32,7 +32,7 @@ const blemishes = (views: readonly JobView[]): string | null => {
   return [forgiven(views), tried].filter((said) => said !== null).join(" ") || null;
 };
 
-/** How a build ends whose jobs have ended. */
+/** How a build ends whose jobs have ended: as the job that ended first among those that decided. */
 export const outcomeOf = (
   views: readonly JobView[],
   build: BuildView,
@@ -40,12 +40,13 @@ export const outcomeOf = (
   rules: JobRules,
 ): Outcome => {
   const status = rules.buildOutcome(views, cancel);
-  const said = build.message ?? null;
   if (cancel?.isTimeout) return { status, exitCode: null, reason: "timeout", message: TOO_LONG };
-  if (status === "canceled")
-    return { status, exitCode: null, reason: build.supersededBy ? "superseded" : "canceled", message: said };
-  if (status === "succeeded") return { status, exitCode: 0, reason: null, message: blemishes(views) };
-  const failed = views.filter((view) => view.status === "failed" && !view.job.mayFail);
-  const { exitCode = null, reason = null, message = null } = firstEnded(failed)?.end ?? {};
-  return { status, exitCode, reason, message };
+  if (status === "succeeded") {
+    const said = views.find(({ end }) => end?.message)?.end?.message ?? null;
+    return { status, exitCode: 0, reason: null, message: blemishes(views) ?? said };
+  }
+  const decisive = views.filter((view) => view.status === status && !(status === "failed" && view.job.mayFail));
+  const { exitCode = null, reason = null, message = null } = firstEnded(decisive)?.end ?? {};
+  if (!cancel) return { status, exitCode, reason, message };
+  return { status, exitCode, reason: build.supersededBy ? "superseded" : "canceled", message: build.message ?? message };
 };

@@ -1,6 +1,6 @@
 import type { JobStatus } from "../../protocol/build-job.ts";
 import type { GraphJob, JobGraph } from "./graph.ts";
-import type { JobEnd } from "./node.ts";
+import type { JobEnd } from "./job-end.ts";
 import { JOB_RULES, type JobRules } from "./rules.ts";
 
 /** A build that has ended, by its jobs' ids. */

@@ -3,10 +3,9 @@ import type { EndedStatus } from "../../protocol/build-states.ts";
 import { includesRole, type Role } from "../../protocol/token.ts";
 import type { GraphJob, JobGraph } from "./graph.ts";
 import { isLeasedJob, type JobView, type Need } from "./job-view.ts";
-import type { GateDecision, JobEnd, JobEndStatus, JobNode } from "./node.ts";
+import type { GateDecision, JobEnd, JobEndStatus } from "./job-end.ts";
+import type { Gated } from "../pool/facts.ts";
 import { type Room, roomsOf, smallest } from "./rooms.ts";
-
-type Gate = NonNullable<JobNode["gate"]>;
 
 /** A cancel of a whole build, by a person or by its deadline (milliseconds since 1970). */
 export interface Cancel {
@@ -17,7 +16,7 @@ export interface Cancel {
 }
 
 /**
- * The rules of builds of several jobs, each with a name and in one line. The simulation replaces one at a time by a
+ * The rules of builds and their jobs, each with a name and in one line. The simulation replaces one at a time by a
  * wrong one.
  */
 export interface JobRules {
@@ -33,11 +32,11 @@ export interface JobRules {
   endsAs(inTheWay: readonly JobView[]): Extract<JobEndStatus, "skipped" | "dropped">;
   /** Whether a person is asked before the job runs. */
   asks(job: GraphJob): boolean;
-  gateIsOpen(gate: Gate, now: number): boolean;
+  gateIsOpen(gate: Gated, now: number): boolean;
   /** Whether the gate stays closed for good. */
-  gateIsOver(gate: Gate, now: number): boolean;
+  gateIsOver(gate: Gated, now: number): boolean;
   /** Whether this decision is the gate's first, in time, by somebody who may. */
-  mayDecide(gate: Gate, now: number): boolean;
+  mayDecide(gate: Gated, now: number): boolean;
   mayApprove(role: Role, by: Role): boolean;
   /** Whether the same word was said before. */
   isSameDecision(known: GateDecision, approved: boolean): boolean;

@@ -1,8 +1,14 @@
 import type { BuildReason } from "../../protocol/build.ts";
 import type { EndedStatus } from "../../protocol/build-states.ts";
-import type { JobCause, JobEndStatus } from "./node.ts";
+import type { BuildFacts } from "../pool/facts.ts";
+import type { JobCause, JobEndStatus } from "./job-end.ts";
 
 export type StopReason = Extract<BuildReason, "canceled" | "fail-fast" | "superseded">;
+
+/** What of a build that has not ended follows from its jobs. */
+export interface BuildProgress extends Pick<BuildFacts, "status" | "startedAt" | "holdsPlace"> {
+  message: string | null;
+}
 
 export type Order =
   /** Its needs ended, its condition holds, its gate is open: the queue takes it. */
@@ -22,9 +28,8 @@ export type Order =
   | { kind: "withdraw"; jobId: string; reason: StopReason; cause: JobCause }
   /** The agent of a leased job has to stop. */
   | { kind: "stop"; jobId: string; reason: StopReason; cause: JobCause }
-  /** Its first job was leased, or it was canceled and jobs are still to end. */
-  | { kind: "build"; status: "running" | "canceling" }
-  | { kind: "place"; holdsPlace: boolean }
+  /** What follows for the build from jobs that have not all ended. */
+  | ({ kind: "build" } & BuildProgress)
   | {
       kind: "end-build";
       status: EndedStatus;

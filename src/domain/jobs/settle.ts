@@ -1,27 +1,57 @@
-import { type BuildStatus, isEnded } from "../../protocol/build-states.ts";
+import { isEnded } from "../../protocol/build-states.ts";
 import { cancelOf } from "./cancel.ts";
 import { BuildInProgress, type SettleInput } from "./in-progress.ts";
-import { isLeasedJob } from "./job-view.ts";
+import { isLeasedJob, type JobView } from "./job-view.ts";
 import { nextOf } from "./next.ts";
 import { outcomeOf } from "./outcome.ts";
-import type { Order } from "./settle-orders.ts";
+import type { BuildProgress, Order } from "./settle-orders.ts";
 
-/** The status that a build with jobs to end has to get; null where it has it. */
-const nextStatus = (status: BuildStatus, isCanceled: boolean, isLeased: boolean): "running" | "canceling" | null => {
-  if (isCanceled) return status === "canceling" ? null : "canceling";
-  return isLeased && status !== "running" ? "running" : null;
+/** Whether an agent had the job in this build, and nobody has to run it again. */
+const wasRun = ({ end }: JobView): boolean => end !== null && end.startedAt !== null && !end.isAdopted;
+
+const statusOf = (begun: readonly JobView[], isCanceled: boolean): BuildProgress["status"] => {
+  if (isCanceled) return "canceling";
+  if (begun.length === 0) return "queued";
+  return begun.every(({ status }) => status === "assigned") ? "assigned" : "running";
 };
 
-/** What is to be done about a build of several jobs, to the last: settling again finds nothing. */
+const startOf = (begun: readonly JobView[]): number | null => {
+  const starts = begun.flatMap(({ startedAt, end }) => end?.startedAt ?? startedAt ?? []);
+  return starts.length > 0 ? Math.min(...starts) : null;
+};
+
+/** What follows for a build from jobs that have not all ended. */
+const progressOf = ({ views, cancel, input }: BuildInProgress): BuildProgress => {
+  const { build, rules } = input;
+  const begun = views.filter((view) => isLeasedJob(view) || wasRun(view));
+  const status = statusOf(begun, cancel !== null);
+  const message = cancel ? build.message : views.find(({ end, message: said }) => !end && said !== null)?.message;
+  const keepsPlace = build.holdsPlace && (build.plannedBy !== undefined || views.some(wasRun));
+  return {
+    status,
+    startedAt: status === "queued" || status === "assigned" ? null : (build.startedAt ?? startOf(begun)),
+    message: message ?? null,
+    holdsPlace: rules.holdsPlace(keepsPlace, views),
+  };
+};
+
+const isSameProgress = (one: BuildProgress, { status, startedAt, message, holdsPlace }: SettleInput["build"]): boolean =>
+  one.status === status &&
+  one.startedAt === startedAt &&
+  one.message === (message ?? null) &&
+  one.holdsPlace === holdsPlace;
+
+/** What is to be done about a build, to the last: settling again finds nothing. */
 export const settle = (input: SettleInput): Order[] => {
   const { build, now, rules } = input;
   if (isEnded(build.status)) return [];
-  const cancel = cancelOf(build.several, now);
+  const cancel = cancelOf(build, now);
   const progress = new BuildInProgress(input, cancel);
+  const { views } = progress;
   const orders: Order[] = [];
   for (let changed = true; changed; ) {
     changed = false;
-    for (const view of progress.views) {
+    for (const view of views) {
       const order = nextOf(view, progress);
       if (!order) continue;
       progress.apply(view, order);
@@ -29,11 +59,7 @@ export const settle = (input: SettleInput): Order[] => {
       changed = rules.goesOn(true);
     }
   }
-  const { views } = progress;
-  const holdsPlace = rules.holdsPlace(build.several.holdsPlace, views);
-  if (holdsPlace !== build.several.holdsPlace) orders.push({ kind: "place", holdsPlace });
   if (rules.buildIsOver(views)) return [...orders, { kind: "end-build", ...outcomeOf(views, build, cancel, rules) }];
-  const status = nextStatus(build.status, cancel !== null, views.some(isLeasedJob));
-  if (status) orders.push({ kind: "build", status });
-  return orders;
+  const next = progressOf(progress);
+  return isSameProgress(next, build) ? orders : [...orders, { kind: "build", ...next }];
 };

@@ -4,7 +4,7 @@ import { holds, type NeedsToRead } from "./condition-value.ts";
 import type { ConditionWork } from "./condition-work.ts";
 import type { GraphFacts, GraphJob } from "./graph.ts";
 import type { JobView, Need } from "./job-view.ts";
-import type { JobCause } from "./node.ts";
+import type { JobCause } from "./job-end.ts";
 import type { JobRules } from "./rules.ts";
 
 /** What becomes of a job once its needs have ended. */

@@ -3,11 +3,11 @@ import { applyDiff, diff } from "../diff.ts";
 import type { Actor, AgentChange, ClaimRequest, NewAgent } from "./commands.ts";
 import {
   audit,
-  buildHeldBy,
   type Decision,
   type DecisionContext,
   decided,
   hintOf,
+  jobHeldBy,
   later,
   refused,
   unknownId,
@@ -99,7 +99,7 @@ export const remove = (
 };
 
 const removalOf = (state: PoolState, { id, name }: AgentFacts, actor: Actor, context: DecisionContext): Change[] => {
-  const held = context.rules.freedByRemoval(buildHeldBy(state, id));
+  const held = context.rules.freedByRemoval(jobHeldBy(state, id));
   return [
     ...(held ? loseLease(held, undefined, "removed", context) : []),
     { kind: "agent-removed", agentId: id },
@@ -137,7 +137,7 @@ export const authenticate = (state: PoolState, { tokenHash }: { tokenHash: strin
 
 /**
  * Records that the agent waits for offers: until `until`, or while its socket is open (null). On a new socket it is told
- * again to stop its build: the hint may have been lost with the last one.
+ * again to stop its job: the hint may have been lost with the last one.
  */
 export const wait = (
   state: PoolState,
@@ -149,17 +149,17 @@ export const wait = (
   if (context.rules.isStale(agent, call.bootId)) return refused("conflict", "This agent was started again since.");
   const { agentId, until } = call;
   const isNews = agent.isEphemeral && until === null && !agent.hasSocket;
-  const buildId = state.index.holding.get(agentId) ?? "";
-  const mustStop = until === null && !!state.jobs.get(buildId)?.lease?.stop && state.stopsTold.get(buildId) !== null;
+  const job = state.jobs.get(state.index.holding.get(agentId) ?? "");
+  const mustStop = until === null && job?.lease?.stop && state.stopsTold.get(job.id) !== null;
   return decided(
     null,
     [
       { kind: "contact", agentId, at: context.now },
       ...(isNews ? [{ kind: "agent", agent: { ...agent, hasSocket: true } } as const] : []),
       { kind: "waiter", agentId, waiter: { until, ignored: 0, ignoredAt: 0 } },
-      ...(mustStop ? [{ kind: "stop-told", buildId, at: context.now } as const] : []),
+      ...(mustStop ? [{ kind: "stop-told", jobId: job.id, at: context.now } as const] : []),
     ],
-    mustStop ? [{ agentId, hint: hintOf("cancel", state.builds.get(buildId)!) }] : [],
+    mustStop ? [{ agentId, hint: hintOf("cancel", job) }] : [],
   );
 };
 
@@ -183,6 +183,6 @@ export const leave = (
     ...(agent ? [{ kind: "agent", agent: withoutSocket(agent, now) } as const] : []),
     ...settled,
     { kind: "waiter", agentId, waiter: rest },
-    ...(offered ? [{ kind: "offer", buildId: offered, offer: null } as const] : []),
+    ...(offered ? [{ kind: "offer", jobId: offered, offer: null } as const] : []),
   ]);
 };

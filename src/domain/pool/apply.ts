@@ -1,8 +1,9 @@
-import { isEnded, isLeased, isQueued } from "../../protocol/build-states.ts";
+import { isEnded } from "../../protocol/build-states.ts";
 import { countEnd, noEvents } from "./events.ts";
-import type { BuildFacts, Change, Deletion, MemoryChange } from "./facts.ts";
-import { setGraph, setNode, unsettle } from "./graphs.ts";
-import { forgetAgent, indexAgent, indexBuild, scheduleRetry, scheduleStop, setAgent, setOffer } from "./indices.ts";
+import type { BuildFacts, Change, Deletion, JobFacts, MemoryChange } from "./facts.ts";
+import { jobsOf, unsettle } from "./graphs.ts";
+import { isHeld } from "./held.ts";
+import { forgetAgent, indexAgent, indexBuild, indexJob, scheduleRetry, scheduleStop, setAgent, setOffer } from "./indices.ts";
 import type { PoolState } from "./state.ts";
 
 /** Milliseconds between a change and its write to D1, so that changes close together become one write. */
@@ -13,18 +14,20 @@ const LATE_FLUSH_MS = 30_000;
 /** Ids of what a list of changes touched: each is indexed once, at the end. */
 interface Touched {
   builds: Set<string>;
+  jobs: Set<string>;
   agents: Set<string>;
 }
 
 /** Applies the changes to the state and its indices. */
 export const apply = (state: PoolState, changes: readonly Change[]): void => {
-  const touched: Touched = { builds: new Set(), agents: new Set() };
+  const touched: Touched = { builds: new Set(), jobs: new Set(), agents: new Set() };
   for (const change of changes) applyChange(state, change, touched);
+  for (const id of touched.jobs) indexJob(state, id, touched.agents);
   for (const id of touched.builds) indexBuild(state, id, touched.agents);
   for (const id of touched.agents) indexAgent(state, id);
 };
 
-const applyChange = (state: PoolState, change: Change, { builds, agents }: Touched): void => {
+const applyChange = (state: PoolState, change: Change, touched: Touched): void => {
   switch (change.kind) {
     case "org":
       state.orgId = change.orgId;
@@ -33,17 +36,15 @@ const applyChange = (state: PoolState, change: Change, { builds, agents }: Touch
       state.fence = change.fence;
       return;
     case "build":
-      applyBuild(state, change.build);
-      builds.add(change.build.id);
+      applyBuild(state, change.build, touched);
       return;
     case "job":
-      state.jobs.set(change.job.id, change.job);
-      builds.add(change.job.buildId);
+      applyJob(state, change.job, touched);
       return;
     case "agent":
       setAgent(state, change.agent);
       scheduleRetry(state, change.agent.id);
-      agents.add(change.agent.id);
+      touched.agents.add(change.agent.id);
       return;
     case "agent-removed":
       forgetAgent(state, change.agentId);
@@ -101,10 +102,10 @@ const applyChange = (state: PoolState, change: Change, { builds, agents }: Touch
       markHostTold(state, change);
       return;
     case "graph":
-      setGraph(state, change.buildId, change.graph);
-      return;
-    case "node":
-      setNode(state, change.node);
+      state.graphs.set(change.buildId, change.graph);
+      state.jobs.delete(change.buildId);
+      touched.jobs.add(change.buildId);
+      unsettle(state, change.buildId);
       return;
     case "audits-told":
     case "logs-closed":
@@ -117,28 +118,31 @@ const applyChange = (state: PoolState, change: Change, { builds, agents }: Touch
     case "key":
       return;
     default:
-      applyMemoryChange(state, change, agents);
+      applyMemoryChange(state, change, touched.agents);
   }
 };
 
-/** D1 never hears of one job of a build of several: its versions are no part of the pool's sequence. */
-const applyBuild = (state: PoolState, build: BuildFacts): void => {
-  countMove(state, build);
+/** Jobs of a build that waits for approval are in no queue: they are indexed anew once that changes. */
+const applyBuild = (state: PoolState, build: BuildFacts, touched: Touched): void => {
+  const before = state.builds.get(build.id);
+  if (before && isEnded(build.status)) countEnd(state.events, build.status, build.reason);
   state.builds.set(build.id, build);
   state.seq = Math.max(state.seq, build.seq);
-  if (!build.jobOf) reach(state, build.version);
-  if (build.jobOf || build.several) unsettle(state, build.jobOf ?? build.id);
+  reach(state, build.version);
+  touched.builds.add(build.id);
+  if (before && isHeld(before) !== isHeld(build)) for (const { id } of jobsOf(state, build.id)) touched.jobs.add(id);
+  unsettle(state, build.id);
 };
 
-/** Hand-outs are of jobs; what has ended is a build. */
-const countMove = ({ builds, events }: PoolState, { id, status, reason, jobOf, several }: BuildFacts): void => {
-  const before = builds.get(id);
-  if (!before) return;
-  if (isEnded(status)) {
-    if (!jobOf) countEnd(events, status, reason);
-  } else if (several) return;
-  else if (isLeased(before.status) && isQueued(status)) events.requeues++;
-  else if (isQueued(before.status) && isLeased(status)) events.handOuts++;
+const applyJob = (state: PoolState, job: JobFacts, touched: Touched): void => {
+  if (!state.builds.has(job.buildId)) return;
+  const before = state.jobs.get(job.id);
+  if (before?.lease && job.status === "queued") state.events.requeues++;
+  else if (before?.status === "queued" && job.status === "assigned") state.events.handOuts++;
+  state.jobs.set(job.id, job);
+  state.seq = Math.max(state.seq, job.seq);
+  touched.jobs.add(job.id);
+  unsettle(state, job.buildId);
 };
 
 const applyMemoryChange = (state: PoolState, change: MemoryChange, agents: Set<string>): void => {
@@ -177,14 +181,14 @@ const applyMemoryChange = (state: PoolState, change: MemoryChange, agents: Set<s
       agents.add(change.agentId);
       return;
     case "offer":
-      setOffer(state, change.buildId, change.offer, agents);
+      setOffer(state, change.jobId, change.offer, agents);
       return;
     case "renewal":
-      setDeadline(state, change.buildId, change.expiresAt);
+      setDeadline(state, change.jobId, change.expiresAt);
       return;
     case "stop-told":
-      state.stopsTold.set(change.buildId, change.at);
-      scheduleStop(state, change.buildId);
+      state.stopsTold.set(change.jobId, change.at);
+      scheduleStop(state, change.jobId);
       return;
     case "offers-resumed":
       agents.add(change.agentId);
@@ -263,7 +267,7 @@ const closeBy = ({ closing }: PoolState, at: number): void => {
 };
 
 /** The deadline only moves back: the queue of deadlines reads it when the old one has passed. */
-const setDeadline = ({ jobs }: PoolState, buildId: string, expiresAt: number): void => {
-  const job = jobs.get(buildId);
-  if (job?.lease) jobs.set(buildId, { ...job, lease: { ...job.lease, expiresAt } });
+const setDeadline = ({ jobs }: PoolState, jobId: string, expiresAt: number): void => {
+  const job = jobs.get(jobId);
+  if (job?.lease) jobs.set(jobId, { ...job, lease: { ...job.lease, expiresAt } });
 };

@@ -1,9 +1,8 @@
-import type { GateDecision } from "../jobs/node.ts";
+import type { GateDecision } from "../jobs/job-end.ts";
 import type { GateRequest } from "./commands.ts";
 import { audit, type Decision, type DecisionContext, decided, patchBuild, refused } from "./decision.ts";
-import type { ActiveBuild, Change } from "./facts.ts";
+import type { BuildFacts, Change } from "./facts.ts";
 import { APPROVER, isHeld } from "./held.ts";
-import { endBuild } from "./lease.ts";
 import type { PoolState } from "./state.ts";
 
 /* A build of a stranger's commit waits until a member has approved that very commit. */
@@ -21,12 +20,11 @@ export const heldProblem = ({ builds }: PoolState, repoId: string, added: number
 };
 
 /** A person lets a held build run, or ends it. Decided once; the same word again is the same answer. */
-export const decideHeld = (
-  held: ActiveBuild,
+export const decideApproval = (
+  build: BuildFacts,
   { approved, comment, role, name, actor, commitSha = null }: GateRequest,
   context: DecisionContext,
 ): Decision<string> => {
-  const { build } = held;
   const { rules, now } = context;
   const { id, approval } = build;
   if (!approval) return refused("conflict", "It waits for no approval.");
@@ -40,35 +38,28 @@ export const decideHeld = (
   const next = { ...build, approval: { ...approval, decision } };
   if (approved) return decided(id, [...patchBuild(next, {}, context), ...said]);
   const words = comment === null ? "" : `: ${comment}`;
-  return decided(id, [...said, ...close({ ...held, build: next }, `${name} rejected it${words}`, context)]);
+  return decided(id, [...said, ...close(next, `${name} rejected it${words}`, context)]);
 };
 
-const CLOSED = { status: "canceled", exitCode: null, reason: "gate-closed" } as const;
-
-/** Nothing of it ran, so no job cleans up. What becomes of the jobs of a planned one is settled next. */
-const close = (held: ActiveBuild, message: string, context: DecisionContext): Change[] => {
-  const { several, ...build } = held.build;
-  if (!several) return endBuild(held, CLOSED, message, context);
+/** Nothing of it ran, so no job cleans up. What becomes of its jobs is settled next. */
+const close = (build: BuildFacts, message: string, context: DecisionContext): Change[] => {
   const { now } = context;
   // Its own time may be over in this very moment.
-  const closed = { ...several, until: Math.max(several.until, now + 1), cancel: { at: now, until: now } };
-  return patchBuild({ ...build, message }, { reason: CLOSED.reason, several: closed }, context);
+  const until = build.until && Math.max(build.until, now + 1);
+  return patchBuild(build, { reason: "gate-closed", message, until, cancel: { at: now, until: now } }, context);
 };
 
-const heldBuilds = ({ builds, jobs }: PoolState, ids: Iterable<string>): ActiveBuild[] =>
-  [...ids].flatMap((id) => {
-    const [build, job] = [builds.get(id), jobs.get(id)];
-    return build && job && isHeld(build) ? [{ build, job, node: null }] : [];
-  });
+const heldBuilds = ({ builds }: PoolState, ids: Iterable<string>): BuildFacts[] =>
+  [...ids].flatMap((id) => builds.get(id) ?? []).filter(isHeld);
 
 /** Ends those that nobody approved in time. */
 export const expireHeld = (state: PoolState, buildIds: readonly string[], context: DecisionContext): Change[] =>
   heldBuilds(state, buildIds)
-    .filter(({ build }) => context.now >= build.approval!.until)
-    .flatMap((held) => close(held, "Nobody approved its commit within 30 days.", context));
+    .filter(({ approval }) => context.now >= approval!.until)
+    .flatMap((build) => close(build, "Nobody approved its commit within 30 days.", context));
 
 /** After a restore nobody can tell what a held build was asked for: a new push or a retry asks again. */
 export const voidHeld = (state: PoolState, spared: ReadonlySet<string>, context: DecisionContext): Change[] =>
   heldBuilds(state, state.builds.keys())
-    .filter(({ build }) => !spared.has(build.id))
-    .flatMap((held) => close(held, "The service was restored to an earlier time: ask for the build again.", context));
+    .filter(({ id }) => !spared.has(id))
+    .flatMap((build) => close(build, "The service was restored to an earlier time: ask for the build again.", context));

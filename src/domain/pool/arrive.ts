@@ -5,17 +5,16 @@ import type { Arrive, Arrived, ArrivedBuild, ArrivingBuild, EndedRef } from "./a
 import { type Cancellation, cancelBuild } from "./cancel.ts";
 import type { Actor } from "./commands.ts";
 import {
-  activeBuild,
   type Decision,
   type DecisionContext,
   decided,
   notCompared,
-  type Push,
   patchBuild,
   unknownId,
   unknownToken,
 } from "./decision.ts";
 import type { BuildFacts, Change } from "./facts.ts";
+import { jobsOf } from "./graphs.ts";
 import { HEAD_MS, type Head, type HeadKey, learn, madeAgain, remember } from "./heads.ts";
 import { type Added, addBuild, isKnown, queueProblem, sizeOfInputs } from "./new-build.ts";
 import { withPull } from "./pull-of-head.ts";
@@ -39,7 +38,7 @@ export const arrive = (state: PoolState, request: Arrive, context: DecisionConte
   if (state.orgId === null) changes.push({ kind: "org", orgId });
   if (rules.remembersDelivery(refused))
     changes.push({ kind: "delivery", connectionId, deliveryId, known: { arrived, at: now } });
-  return decided(arrived, changes, arrival.pushes);
+  return decided(arrived, changes);
 };
 
 const PURPOSES = ["build", "read-file"] as const;
@@ -54,7 +53,6 @@ const goneMessage = (ref: string): string => {
 /** One delivery while it is decided: what it has changed so far counts for what comes next. */
 class Arrival {
   readonly changes: Change[] = [];
-  readonly pushes: Push[] = [];
   readonly canceled = new Set<string>();
   readonly #state: PoolState;
   readonly #actor: Actor;
@@ -163,7 +161,7 @@ class Arrival {
 
   /** Gives a build under way to the pull request that its head arrives for. */
   #adopt(buildId: string, arrived: BuildOrigin): void {
-    const build = activeBuild(this.#state, buildId)?.build;
+    const build = this.#state.builds.get(buildId);
     const origin = build && !this.canceled.has(buildId) ? withPull(build, arrived) : null;
     if (build && origin) this.changes.push(...patchBuild(build, { origin }, this.#context));
   }
@@ -180,11 +178,10 @@ class Arrival {
   }
 
   #cancel(buildId: string, why: Cancellation): void {
-    const active = activeBuild(this.#state, buildId);
-    if (!active || this.canceled.has(buildId) || !this.#context.rules.mayCancel(active.build)) return;
-    const { changes, pushes } = cancelBuild(active, why, this.#actor, this.#context);
+    const build = this.#state.builds.get(buildId);
+    const { rules, now } = this.#context;
+    if (!build || this.canceled.has(buildId) || !rules.mayCancel(build, jobsOf(this.#state, buildId), now)) return;
     this.canceled.add(buildId);
-    this.changes.push(...changes);
-    this.pushes.push(...pushes);
+    this.changes.push(...cancelBuild(build, why, this.#actor, this.#context));
   }
 }

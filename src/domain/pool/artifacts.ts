@@ -1,13 +1,12 @@
-import { isEnded } from "../../protocol/build-states.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import type { ArtifactPlace, StoredArtifact } from "../../protocol/stored-artifact.ts";
 import type { ArtifactFacts } from "./artifact-facts.ts";
 import type { LeaseHolder } from "./commands.ts";
 import { type Decision, type DecisionContext, decided, patchBuild, refused, unknownId } from "./decision.ts";
-import type { ActiveBuild, BuildFacts, Change, JobFacts } from "./facts.ts";
+import type { Change, HeldJob, JobFacts } from "./facts.ts";
 import type { Rules } from "./rules.ts";
 import type { PoolState } from "./state.ts";
-import { buildOfCaller, isRefused } from "./work.ts";
+import { isRefused, jobOfCaller } from "./work.ts";
 
 /** `id` and `day` count where the artifact is new. With `uploadId`, its upload in several parts has begun. */
 export type OpenArtifact = LeaseHolder &
@@ -28,7 +27,7 @@ const isSame = (known: ArtifactFacts, asked: OpenArtifact): boolean =>
   known.as === asked.as && known.bytes === asked.bytes && known.files === asked.files;
 
 /** The held job with these artifacts, of its lease alone. The days of earlier ones stay known, for deletions. */
-const withArtifacts = ({ job }: ActiveBuild, artifacts: ArtifactFacts[]): Change => {
+const withArtifacts = ({ job }: HeldJob, artifacts: ArtifactFacts[]): Change => {
   const artifactDays = [...new Set([...(job.artifactDays ?? []), ...artifacts.map(({ day }) => day)])];
   return { kind: "job", job: { ...job, artifacts, artifactDays } };
 };
@@ -39,7 +38,7 @@ export const openArtifact = (
   request: OpenArtifact,
   context: DecisionContext,
 ): Decision<ArtifactFacts> => {
-  const held = buildOfCaller(state, request, context);
+  const held = jobOfCaller(state, request, context);
   if (isRefused(held)) return held;
   if (held.job.lease!.startedAt === null) return refused("conflict", "The build was not started.");
   const artifacts = ofLease(held.job, context);
@@ -70,7 +69,7 @@ export const keepArtifact = (
   request: KeepArtifact,
   context: DecisionContext,
 ): Decision<ArtifactFacts> => {
-  const held = buildOfCaller(state, request, context);
+  const held = jobOfCaller(state, request, context);
   if (isRefused(held)) return held;
   const artifacts = ofLease(held.job, context);
   const known = artifacts.find(({ id, isReplaced }) => id === request.artifactId && !isReplaced);
@@ -92,7 +91,7 @@ export const discardArtifact = (
   request: KeepArtifact,
   context: DecisionContext,
 ): Decision<boolean> => {
-  const held = buildOfCaller(state, request, context);
+  const held = jobOfCaller(state, request, context);
   if (isRefused(held)) return held;
   const artifacts = ofLease(held.job, context);
   const known = artifacts.find(({ id }) => id === request.artifactId);
@@ -109,10 +108,9 @@ const seen = ({ uploadId: _, isKept: __, isReplaced: ___, ...artifact }: Artifac
 
 /** What people and other jobs see of an ended job's artifacts: those of the lease under which its result came. */
 export const seenArtifacts = (
-  { status }: Pick<BuildFacts, "status">,
   job: JobFacts,
   rules: Pick<Rules, "showsArtifact">,
-): StoredArtifact[] => (job.artifacts ?? []).filter((artifact) => rules.showsArtifact(artifact, job, status)).map(seen);
+): StoredArtifact[] => (job.artifacts ?? []).filter((artifact) => rules.showsArtifact(artifact, job)).map(seen);
 
 /** Where in the archive the job may have left something, under any lease. */
 export const artifactPlaces = ({ id, artifactDays = [] }: JobFacts): ArtifactPlace[] =>
@@ -120,20 +118,18 @@ export const artifactPlaces = ({ id, artifactDays = [] }: JobFacts): ArtifactPla
 
 /** Forgets an artifact of an ended job, and has its build's record written anew. */
 export const removeArtifact = (
-  { builds, records }: PoolState,
+  { jobs, records }: PoolState,
   { jobId, artifactId }: RemoveArtifact,
   context: DecisionContext,
 ): Decision<null> => {
-  const found = records.ended(jobId);
-  const before = found?.job.artifacts ?? [];
+  const live = jobs.get(jobId);
+  const found = live?.end ? live : records.endedJob(jobId)?.job;
+  const before = found?.artifacts ?? [];
   const artifacts = before.filter(({ id }) => id !== artifactId);
   if (!found || artifacts.length === before.length) return unknownId();
-  const { build, job } = found;
-  const parentId = build.jobOf ?? "";
-  const parent = builds.get(parentId) ?? records.ended(parentId)?.build;
+  const build = records.ended(found.buildId);
   return decided(null, [
-    ...patchBuild(build, {}, context),
-    { kind: "job", job: { ...job, artifacts } },
-    ...(parent && isEnded(parent.status) ? patchBuild(parent, {}, context) : []),
+    { kind: "job", job: { ...found, artifacts } },
+    ...(build ? patchBuild(build, {}, context) : []),
   ]);
 };

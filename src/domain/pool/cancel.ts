@@ -1,20 +1,18 @@
 import { CLEAN_UP_MS } from "../jobs/cancel.ts";
 import type { Actor } from "./commands.ts";
 import {
-  activeBuild,
   audit,
   type Decision,
   type DecisionContext,
   decided,
   leaseLost,
-  type Push,
   patchBuild,
   refused,
   SYSTEM,
   unknownId,
 } from "./decision.ts";
-import type { ActiveBuild, BuildFacts, Change, SeveralJobs } from "./facts.ts";
-import { endCanceled } from "./lease.ts";
+import type { BuildFacts, Change, JobFacts } from "./facts.ts";
+import { graphOf, jobsOf } from "./graphs.ts";
 import type { PoolState } from "./state.ts";
 
 /** Why a build is canceled, in words for people; and the build of a newer head, where that took its place. */
@@ -23,94 +21,68 @@ export interface Cancellation {
   supersededBy: string | null;
 }
 
-/** Ends a queued build at once. A leased one ends when its agent has stopped it, or when its lease ends. */
+/**
+ * Cancels a build as a whole. What becomes of its jobs is settled next. Canceled once more, those that clean up lose the
+ * rest of their time.
+ */
 export const cancelBuild = (
-  held: ActiveBuild,
+  build: BuildFacts,
   { message, supersededBy }: Cancellation,
   actor: Actor,
   context: DecisionContext,
-): { changes: Change[]; pushes: Push[] } => {
-  const { build, job } = held;
+): Change[] => {
+  const { now } = context;
   const { id, status } = build;
   const detail = supersededBy === null ? { status } : { status, supersededBy };
-  const audited = audit(actor, "build.cancel", id, detail, context);
-  const canceled = { ...build, message, ...(supersededBy !== null && { supersededBy }) };
-  const { lease } = job;
-  if (build.several) return { changes: [...audited, ...cancelSeveral(canceled, build.several, context)], pushes: [] };
-  if (!lease) return { changes: [...audited, ...endCanceled({ ...held, build: canceled }, context)], pushes: [] };
-  const changes: Change[] = [
-    ...audited,
-    ...patchBuild(canceled, { status: "canceling" }, context),
-    { kind: "job", job: { ...job, lease: { ...lease, stop: { reason: "canceled", at: context.now } } } },
-    { kind: "stop-told", buildId: id, at: context.now },
+  const cancel = build.cancel ? { ...build.cancel, until: now } : { at: now, until: now + CLEAN_UP_MS };
+  return [
+    ...audit(actor, "build.cancel", id, detail, context),
+    ...patchBuild(build, { message, ...(supersededBy !== null && { supersededBy }), cancel }, context),
   ];
-  return { changes, pushes: [{ agentId: lease.agentId, hint: { type: "cancel", buildId: id } }] };
 };
 
-/** What becomes of its jobs is settled next. Canceled once more, those that clean up lose the rest of their time. */
-const cancelSeveral = (build: BuildFacts, several: SeveralJobs, context: DecisionContext): Change[] => {
-  const { now } = context;
-  const cancel = several.cancel ? { ...several.cancel, until: now } : { at: now, until: now + CLEAN_UP_MS };
-  return patchBuild(build, { several: { ...several, cancel } }, context);
-};
-
-const mayCancel = (build: BuildFacts, { rules, now }: DecisionContext): boolean =>
-  build.several ? now < (build.several.cancel?.until ?? Number.POSITIVE_INFINITY) : rules.mayCancel(build);
-
-/** A person or a program cancels a build, or one job of a build of several. */
+/** A person or a program cancels a build, or one of its planned jobs. */
 export const cancel = (
   state: PoolState,
   { buildId, actor }: { buildId: string; actor: Actor },
   context: DecisionContext,
 ): Decision<string> => {
-  const parentId = state.index.buildOfJob.get(buildId);
-  if (parentId !== undefined) return cancelJob(state, { parentId, jobId: buildId }, actor, context);
-  const active = activeBuild(state, buildId);
-  if (!active) return state.records.ended(buildId) ? refused("conflict", "The build has ended already.") : unknownId();
-  if (!mayCancel(active.build, context)) return decided(buildId);
-  const { changes, pushes } = cancelBuild(active, { message: null, supersededBy: null }, actor, context);
-  return decided(buildId, changes, pushes);
+  const build = state.builds.get(buildId);
+  const job = state.jobs.get(buildId);
+  if (!build && job) return cancelJob(state, job, actor, context);
+  if (!build) return state.records.endedJob(buildId) ? refused("conflict", "The build has ended already.") : unknownId();
+  if (!context.rules.mayCancel(build, jobsOf(state, buildId), context.now)) return decided(buildId);
+  return decided(buildId, cancelBuild(build, { message: null, supersededBy: null }, actor, context));
 };
 
 /** The others go on; what needs the job does not run. Its end is settled next. */
-const cancelJob = (
-  state: PoolState,
-  { parentId, jobId }: { parentId: string; jobId: string },
-  actor: Actor,
-  context: DecisionContext,
-): Decision<string> => {
-  const { graph, nodes } = state.graphs.get(parentId)!;
-  const node = nodes.get(jobId);
-  if (!node || node.end) return refused("conflict", "The job has ended already.");
-  if (node.stopCause) return decided(parentId);
-  const detail = { buildId: parentId, key: graph.jobs[node.index]!.key };
-  return decided(parentId, [
-    { kind: "node", node: { ...node, stopCause: { kind: "canceled", job: null, text: null } } },
-    ...audit(actor, "job.cancel", jobId, detail, context),
+const cancelJob = (state: PoolState, job: JobFacts, actor: Actor, context: DecisionContext): Decision<string> => {
+  const { id, buildId, index } = job;
+  if (job.end) return refused("conflict", "The job has ended already.");
+  if (job.stopCause) return decided(buildId);
+  const detail = { buildId, key: graphOf(state, buildId).jobs[index]!.key };
+  return decided(buildId, [
+    { kind: "job", job: { ...job, stopCause: { kind: "canceled", job: null, text: null } } },
+    ...audit(actor, "job.cancel", id, detail, context),
   ]);
 };
 
-/** Marks a build whose agent sent a secret unmasked, so that people see it; also after the build has ended. */
+/** Marks a job whose agent sent a secret unmasked, and its build, so that people see it; also after they have ended. */
 export const flagLeak = (
   state: PoolState,
-  { buildId, fence }: { buildId: string; fence: number },
+  { jobId, fence }: { jobId: string; fence: number },
   context: DecisionContext,
 ): Decision<null> => {
-  const found = activeBuild(state, buildId) ?? state.records.ended(buildId);
-  if (!found) return unknownId();
-  if (found.job.fence < fence) return leaseLost();
-  if (found.build.leak) return decided(null);
-  const detail = { fence, agentId: found.job.agentId };
-  const parentId = found.build.jobOf ?? "";
-  const parent = activeBuild(state, parentId) ?? state.records.ended(parentId);
+  const known = state.jobs.get(jobId);
+  const job = known ?? state.records.endedJob(jobId)?.job;
+  if (!job) return unknownId();
+  if (job.fence < fence) return leaseLost();
+  if (job.leak) return decided(null);
+  const build = state.builds.get(job.buildId) ?? state.records.ended(job.buildId);
+  const detail = { fence, agentId: job.agentId };
   return decided(null, [
-    ...leaked(found, context),
-    ...(parent && !parent.build.leak ? leaked(parent, context) : []),
-    ...audit(SYSTEM, "build.leak", buildId, detail, context),
+    { kind: "job", job: { ...job, leak: true } },
+    ...(build && !build.leak ? patchBuild(build, { leak: true }, context) : []),
+    ...audit(SYSTEM, "build.leak", jobId, detail, context),
   ]);
 };
-
-const leaked = ({ build, job }: Pick<ActiveBuild, "build" | "job">, context: DecisionContext): Change[] => [
-  ...patchBuild(build, { leak: true }, context),
-  { kind: "job", job },
-];

@@ -1,30 +1,29 @@
 import type { ClaimRequest, Delivery, FailClaim, Unclaim } from "./commands.ts";
 import {
-  activeBuild,
   agentActor,
   audit,
-  buildHeldBy,
   type Decision,
   type DecisionContext,
   decided,
+  heldJob,
+  jobHeldBy,
   leaseLost,
   notCompared,
-  patchBuild,
   refused,
   unknownToken,
   verifiedAgent,
 } from "./decision.ts";
-import type { ActiveBuild, AgentFacts, Change, Lease } from "./facts.ts";
+import type { AgentFacts, Change, HeldJob, Lease } from "./facts.ts";
 import { foundChanges } from "./found.ts";
-import { endBuild, endCanceled, requeue } from "./lease.ts";
-import { firstBuildFor, NO_RESERVATIONS } from "./match.ts";
+import { endCanceled, endJob, requeue } from "./lease.ts";
+import { firstJobFor, NO_RESERVATIONS } from "./match.ts";
 import type { PoolState } from "./state.ts";
 
-/** Milliseconds that a build waits at least after its hand-out was taken back. */
+/** Milliseconds that a job waits at least after its hand-out was taken back. */
 const UNCLAIM_MS = 1_000;
 
 export interface Granted {
-  buildId: string;
+  jobId: string;
   fence: number;
   expiresAt: number;
   /** Whether the agent got the same lease before: the answer was lost. */
@@ -32,8 +31,8 @@ export interface Granted {
 }
 
 /**
- * Leases the next build to the agent. One that it claimed but did not start is handed out again under the same lease,
- * so that a lost answer loses no build.
+ * Leases the next job to the agent. One that it claimed but did not start is handed out again under the same lease,
+ * so that a lost answer loses no job.
  */
 export const claim = (state: PoolState, request: ClaimRequest, context: DecisionContext): Decision<Granted | null> => {
   const { now, rules } = context;
@@ -41,27 +40,27 @@ export const claim = (state: PoolState, request: ClaimRequest, context: Decision
   if (!agent) return unknownToken();
   const followed = closeOffer(state, agent);
   if (rules.isStale(agent, request.bootId)) return decided(null);
-  const held = buildHeldBy(state, agent.id);
+  const held = jobHeldBy(state, agent.id);
   if (held && !rules.mayGrant(state.unchecked)) return notCompared();
   if (held) {
-    const { build, job } = held;
-    return decided(rules.handsOutAgain(build) ? { ...granted(build.id, job.lease!), isAgain: true } : null, followed);
+    const { job } = held;
+    return decided(rules.handsOutAgain(job) ? { ...granted(job.id, job.lease!), isAgain: true } : null, followed);
   }
-  const next = rules.takesBuilds(agent, now) ? firstBuildFor(state, agent, NO_RESERVATIONS, context) : undefined;
+  const next = rules.takesBuilds(agent, now) ? firstJobFor(state, agent, NO_RESERVATIONS, context) : undefined;
   if (!next) return decided(null, followed);
   if (!rules.mayGrant(state.unchecked)) return notCompared();
-  const { changes, lease } = grant(state, activeBuild(state, next.id)!, agent, context);
+  const { changes, lease } = grant(state, heldJob(state, next.id)!, agent, context);
   return decided(granted(next.id, lease), [...followed, ...changes]);
 };
 
-const granted = (buildId: string, { fence, expiresAt }: Lease): Granted => ({ buildId, fence, expiresAt });
+const granted = (jobId: string, { fence, expiresAt }: Lease): Granted => ({ jobId, fence, expiresAt });
 
 const closeOffer = (state: PoolState, { id }: AgentFacts): Change[] => {
-  const buildId = state.index.offered.get(id);
-  return buildId ? [{ kind: "offer", buildId, offer: null }] : [];
+  const jobId = state.index.offered.get(id);
+  return jobId ? [{ kind: "offer", jobId, offer: null }] : [];
 };
 
-const grant = (state: PoolState, { build, job }: ActiveBuild, agent: AgentFacts, context: DecisionContext) => {
+const grant = (state: PoolState, { job }: HeldJob, agent: AgentFacts, context: DecisionContext) => {
   const { now, startMs, rules } = context;
   const fence = rules.nextFence(state.fence, now);
   const lease: Lease = {
@@ -74,39 +73,38 @@ const grant = (state: PoolState, { build, job }: ActiveBuild, agent: AgentFacts,
   };
   const changes: Change[] = [
     { kind: "fence", fence },
-    ...patchBuild(build, { status: "assigned" }, context),
-    { kind: "job", job: { ...job, lease, fence, agentId: agent.id, notBefore: 0, result: null } },
+    { kind: "job", job: { ...job, status: "assigned", lease, fence, agentId: agent.id, notBefore: 0, result: null } },
   ];
   return { lease, changes };
 };
 
 /**
- * The last check before the service sends secrets: the lease is current, the build is not canceled, and the agent still
+ * The last check before the service sends secrets: the lease is current, the job is not canceled, and the agent still
  * exists. The audit entry names the keys, and is stored before anything is answered.
  */
 export const deliver = (state: PoolState, delivery: Delivery, context: DecisionContext): Decision<Granted> => {
-  const { buildId, fence, agentId, environment, steps, variableIds = [], requestId = null } = delivery;
-  const held = activeBuild(state, buildId);
+  const { jobId, fence, agentId, environment, steps, variableIds = [], requestId = null } = delivery;
+  const held = heldJob(state, jobId);
   if (!held || !context.rules.holdsLease(held.job, agentId, fence) || !state.agents.has(agentId)) return leaseLost();
-  if (!context.rules.mayDeliver(held.build)) return leaseLost();
-  const answer = granted(buildId, held.job.lease!);
-  const found = foundChanges(held.build, delivery, context);
+  if (!context.rules.mayDeliver(held.job)) return leaseLost();
+  const answer = granted(jobId, held.job.lease!);
+  const found = foundChanges(held, delivery, context);
   if (environment === null) return decided(answer, found);
   const keys = environment.map(({ key }) => key);
   const actor = { ...agentActor(agentId), requestId };
   return decided(answer, [
-    { kind: "report", buildId, report: { environment, ...(steps && { steps }) }, at: context.now },
+    { kind: "report", jobId, report: { environment, ...(steps && { steps }) }, at: context.now },
     ...found,
-    ...audit(actor, "build.deliver", buildId, { agentId, keys }, context, variableIds),
+    ...audit(actor, "build.deliver", jobId, { agentId, keys }, context, variableIds),
   ]);
 };
 
 const leasedUnder = (
   state: PoolState,
-  { buildId, fence }: { buildId: string; fence: number },
+  { jobId, fence }: { jobId: string; fence: number },
   { rules }: DecisionContext,
 ) => {
-  const held = activeBuild(state, buildId);
+  const held = heldJob(state, jobId);
   const lease = held?.job.lease;
   return held && lease && rules.holdsLease(held.job, lease.agentId, fence) ? held : undefined;
 };
@@ -116,12 +114,11 @@ export const unclaim = (state: PoolState, request: Unclaim, context: DecisionCon
   const held = leasedUnder(state, request, context);
   if (!held) return leaseLost();
   if (held.job.lease!.startedAt !== null) return refused("conflict", "The build was started.");
-  if (held.build.status === "canceling") return decided(null, endCanceled(held, context));
+  if (held.job.status === "canceling") return decided(null, endCanceled(held, context));
   const notBefore = Math.max(request.notBefore, context.now + UNCLAIM_MS);
   const unstarted = context.rules.unstartedAfter(held.job, "unclaimed");
   // A close would make the tables of a log that has nothing.
-  const { build, job } = held;
-  const over = request.isLogOpen === false ? { build, job: { ...job, lease: null } } : held;
+  const over = request.isLogOpen === false ? { job: { ...held.job, lease: null } } : held;
   return decided(null, requeue(over, { notBefore, unstarted }, context));
 };
 
@@ -130,7 +127,7 @@ export const failClaim = (state: PoolState, request: FailClaim, context: Decisio
   const held = leasedUnder(state, request, context);
   if (!held) return leaseLost();
   if (held.job.lease!.startedAt !== null) return refused("conflict", "The build was started.");
-  if (held.build.status === "canceling") return decided(request.buildId, endCanceled(held, context, request.message));
+  if (held.job.status === "canceling") return decided(request.jobId, endCanceled(held, context, request.message));
   const failure = { status: "failed", exitCode: null, reason: request.reason } as const;
-  return decided(request.buildId, endBuild(held, failure, request.message, context));
+  return decided(request.jobId, endJob(held, failure, request.message, context));
 };

@@ -7,7 +7,7 @@ import type { StoredTests } from "../../protocol/stored-tests.ts";
 import type { Role } from "../../protocol/token.ts";
 import type { BuildOrigin, HostTarget } from "../githost/build-origin.ts";
 import type { GraphJob, JobGraph } from "../jobs/graph.ts";
-import type { GateDecision, JobEnd } from "../jobs/node.ts";
+import type { GateDecision, JobEnd } from "../jobs/job-end.ts";
 
 export type { AgentChange } from "../../protocol/agent.ts";
 
@@ -120,9 +120,9 @@ interface AgentCaller {
   tokenHash: string;
 }
 
-/** An agent that names the lease under which it works on a build. */
+/** An agent that names the lease under which it works on a job. */
 export interface LeaseHolder extends AgentCaller {
-  buildId: string;
+  jobId: string;
   fence: number;
 }
 
@@ -135,9 +135,10 @@ export interface ClaimRequest extends AgentCaller {
   bootId: string | null;
 }
 
-/** A build handed to an agent, without secrets: `inputs` are still sealed. */
+/** A job handed to an agent, without secrets: `inputs` are still sealed. */
 export interface Grant {
-  buildId: string;
+  /** The job that was claimed. */
+  jobId: string;
   fence: number;
   /** Whether the agent got the same lease before. Absent in answers of the release before. */
   isAgain?: boolean;
@@ -152,17 +153,14 @@ export interface Grant {
   mayGoElsewhere: boolean;
   inputs: string | null;
   secretKeys: string[];
-  /** Absent in grants of an older release, as is `paths`. */
-  purpose?: BuildOrigin["purpose"];
-  paths?: BuildOrigin["paths"];
-  /** The job of a build of several that was claimed: `buildId` is its id then, `build` what it is a job of. */
+  purpose: BuildOrigin["purpose"];
+  paths: BuildOrigin["paths"];
+  /** What was planned of the job. Absent for the job that a build begins with. */
   job?: GrantedJob;
 }
 
-/** What the service needs to hand out a job of a build of several. */
+/** What the service needs to hand out a planned job. */
 export interface GrantedJob {
-  /** Of the build that it is a job of. */
-  buildId: string;
   job: GraphJob;
   attempt: number;
   hash: string;
@@ -175,7 +173,7 @@ export interface GrantedJob {
 
 /** What the service is about to send to the agent, by names. */
 export interface Delivery {
-  buildId: string;
+  jobId: string;
   fence: number;
   agentId: string;
   /** Null: nothing of it is handed out yet, the agent will ask for it. */
@@ -189,7 +187,7 @@ export interface Delivery {
 }
 
 export interface Unclaim {
-  buildId: string;
+  jobId: string;
   fence: number;
   /** Milliseconds since 1970 before which no agent gets the build. */
   notBefore: number;
@@ -198,14 +196,14 @@ export interface Unclaim {
 }
 
 export interface FailClaim {
-  buildId: string;
+  jobId: string;
   fence: number;
   reason: Extract<BuildReason, "environment">;
   message: string;
 }
 
 export interface HeartbeatRequest extends ClaimRequest {
-  buildId?: string | null;
+  jobId?: string | null;
   fence?: number | null;
   /** Whether it came over the agent's own socket. */
   bySocket?: boolean;

@@ -1,5 +1,5 @@
 import type { ClaimRequest } from "./commands.ts";
-import { buildHeldBy, type Decision, type DecisionContext, decided, verifiedAgent } from "./decision.ts";
+import { jobHeldBy, type Decision, type DecisionContext, decided, verifiedAgent } from "./decision.ts";
 import type { AgentFacts, Change } from "./facts.ts";
 import { endCanceled, loseLease } from "./lease.ts";
 import { POOL_LIMITS } from "./rules.ts";
@@ -13,7 +13,7 @@ const PERSIST_CONTACT_MS = 60_000;
 /** The same for an agent with a socket, which remembers its pings: a part of the time for which it is kept. */
 const PERSIST_CONTACT_PART = 0.25;
 
-/** Records that the agent is alive, whether it was restarted, and what that means for the build it holds. */
+/** Records that the agent is alive, whether it was restarted, and what that means for the job it holds. */
 export const recordContact = (
   state: PoolState,
   call: ClaimRequest & { by: ContactKind },
@@ -35,7 +35,7 @@ export const recordContact = (
   const seen = isStored ? asSeen(agent, call, { ignored, isRestart, now }) : agent;
   const changes: Change[] = [{ kind: "contact", agentId: agent.id, at: now }, ...resetIgnoredOffers(state, agent)];
   if (isStored) changes.push({ kind: "agent", agent: seen });
-  return decided(null, [...changes, ...releaseHeldBuild(state, seen, isRestart, call.by, context)]);
+  return decided(null, [...changes, ...releaseHeldJob(state, seen, isRestart, call.by, context)]);
 };
 
 /** The agent as this contact shows it. */
@@ -65,17 +65,17 @@ const resetIgnoredOffers = (state: PoolState, { id }: AgentFacts): Change[] => {
   return waiter?.ignored ? [{ kind: "waiter", agentId: id, waiter: { ...waiter, ignored: 0 } }] : [];
 };
 
-/** Releases the build that the agent lost by its restart, or that was canceled before the agent started it. */
-const releaseHeldBuild = (
+/** Releases the job that the agent lost by its restart, or that was canceled before the agent started it. */
+const releaseHeldJob = (
   state: PoolState,
   agent: AgentFacts,
   isRestart: boolean,
   by: ContactKind,
   context: DecisionContext,
 ): Change[] => {
-  const held = buildHeldBy(state, agent.id);
+  const held = jobHeldBy(state, agent.id);
   if (!held) return [];
   if (isRestart) return loseLease(held, agent, "restarted", context);
-  const isIdle = by === "claim" && held.build.status === "canceling" && held.job.lease?.startedAt === null;
+  const isIdle = by === "claim" && held.job.status === "canceling" && held.job.lease?.startedAt === null;
   return isIdle ? endCanceled(held, context) : [];
 };

@@ -1,14 +1,14 @@
 import { deadlineOf } from "../jobs/deadline.ts";
 import type { DecisionContext } from "./decision.ts";
-import type { JobFacts, SeveralJobs } from "./facts.ts";
+import type { BuildFacts, JobFacts } from "./facts.ts";
 import { heldUntil } from "./held.ts";
 import { lastHeardAt } from "./record.ts";
 import { EPHEMERAL_MS, IGNORED_LIMIT, STOP_AGAIN_MS, UNRESPONSIVE_MS } from "./rules.ts";
 import { DEADLINE_KINDS, type DeadlineKind, type PoolState } from "./state.ts";
 
-/** Ids of builds or agents whose deadlines may have passed, by kind. */
+/** Ids of jobs, builds or agents whose deadlines may have passed, by kind. */
 export interface Due extends Record<DeadlineKind, readonly string[]> {
-  /** Builds whose offer the agent did not follow. */
+  /** Jobs whose offer the agent did not follow. */
   offer: readonly string[];
   /** Agents that may have been silent for too long. */
   silence: readonly string[];
@@ -92,27 +92,28 @@ export const nextDeadline = ({ deadlines }: PoolState): number | null => {
   ]);
 };
 
-/** When a lease needs attention: it expires, or its build runs for too long. */
+/** When a lease needs attention: it expires, or its job runs for too long. */
 export const leaseDue = ({ lease, timeoutSeconds }: JobFacts): number | null => {
   if (!lease) return null;
   if (lease.startedAt === null || lease.stop) return lease.expiresAt;
   return Math.min(lease.expiresAt, lease.startedAt + timeoutSeconds * 1000);
 };
 
-/** When a build of several jobs is looked at first, whatever happens: after its time, or after that of its cancel. */
-export const severalDue = ({ until, cancel }: SeveralJobs): number => Math.min(until, cancel?.until ?? until);
+/** When a build is looked at first, whatever happens: after its time, after that of its cancel, or nobody approved it. */
+export const buildDue = (build: BuildFacts): number | null =>
+  earliest([build.until, build.cancel?.until ?? null, heldUntil(build)]);
 
 /** When a gate that nobody has answered stays closed. */
-const gateDue = ({ graphs, index }: PoolState, jobId: string): number | null => {
-  const node = graphs.get(index.buildOfJob.get(jobId) ?? "")?.nodes.get(jobId);
-  return node?.gate && !node.gate.decision && !node.end ? node.gate.until : null;
+const gateDue = ({ jobs }: PoolState, jobId: string): number | null => {
+  const { gate, end } = jobs.get(jobId) ?? {};
+  return gate && !gate.decision && !end ? gate.until : null;
 };
 
-/** When the agent is told again to stop the build: while its socket is open, until its heartbeat carried the stop. */
-export const stopDue = ({ jobs, waiters, stopsTold }: PoolState, buildId: string): number | null => {
-  const lease = jobs.get(buildId)?.lease;
+/** When the agent is told again to stop the job: while its socket is open, until its heartbeat carried the stop. */
+export const stopDue = ({ jobs, waiters, stopsTold }: PoolState, jobId: string): number | null => {
+  const lease = jobs.get(jobId)?.lease;
   if (!lease?.stop || waiters.get(lease.agentId)?.until !== null) return null;
-  const told = stopsTold.get(buildId);
+  const told = stopsTold.get(jobId);
   return told === null ? null : (told ?? lease.stop.at) + STOP_AGAIN_MS;
 };
 
@@ -123,7 +124,7 @@ export const retirementAt = (state: PoolState, agentId: string): number | null =
   return isHere(state, agentId) ? null : lastHeardAt(state, agent) + EPHEMERAL_MS;
 };
 
-/** Whether the agent waits or holds a build. */
+/** Whether the agent waits or holds a job. */
 const isHere = (state: PoolState, agentId: string): boolean =>
   state.waiters.has(agentId) || state.index.holding.has(agentId);
 
@@ -136,7 +137,7 @@ export const offersResumeAt = (state: PoolState, agentId: string): number | null
   return since.length > 0 ? Math.max(...since) + UNRESPONSIVE_MS : null;
 };
 
-/** When an agent last gave a sign of life: one that waits or holds a build gives one now. */
+/** When an agent last gave a sign of life: one that waits or holds a job gives one now. */
 export const lastContact = (state: PoolState, agentId: string, { now, rules }: DecisionContext): number | null => {
   const agent = state.agents.get(agentId);
   return agent ? rules.signOfLife(lastHeardAt(state, agent), isHere(state, agentId), now) : null;
@@ -153,18 +154,17 @@ const ACTUAL: Record<DeadlineKind, (state: PoolState, id: string, now: number) =
   stop: stopDue,
   delay: ({ jobs }, id) => {
     const job = jobs.get(id);
-    return !job || job.lease || job.notBefore === 0 ? null : job.notBefore;
+    return job?.status !== "queued" || job.notBefore === 0 ? null : job.notBefore;
   },
   otherAgent: ({ jobs }, id) => {
     const job = jobs.get(id);
-    return !job || job.lease ? null : (job.passedOver?.until ?? null);
+    return job?.status === "queued" ? (job.passedOver?.until ?? null) : null;
   },
   offersResume: offersResumeAt,
   retirement: retirementAt,
   gate: gateDue,
   build: ({ builds }, id, now) => {
     const build = builds.get(id);
-    if (build?.several) return deadlineOf({ several: build.several }, [], now);
-    return build ? heldUntil(build) : null;
+    return build ? earliest([deadlineOf(build, [], now), heldUntil(build)]) : null;
   },
 };

@@ -1,9 +1,8 @@
 import type { AuditAction } from "../../protocol/audit.ts";
 import type { Hint } from "../../protocol/jobs.ts";
 import { DETAILS } from "../../protocol/problem.ts";
-import type { JobNode } from "../jobs/node.ts";
 import type { Actor, Refusal, Result } from "./commands.ts";
-import type { ActiveBuild, AgentFacts, BuildFacts, Change } from "./facts.ts";
+import type { AgentFacts, BuildFacts, Change, HeldJob, JobFacts } from "./facts.ts";
 import type { Rules } from "./rules.ts";
 import type { PoolState } from "./state.ts";
 
@@ -80,27 +79,25 @@ export const verifiedAgent = (
   return agent && rules.tokenFits(agent, tokenHash) ? agent : undefined;
 };
 
-/** The build with its job, unless it has ended. */
-export const activeBuild = (state: PoolState, buildId: string): ActiveBuild | undefined => {
-  const build = state.builds.get(buildId);
-  const job = state.jobs.get(buildId);
-  return build && job && { build, job, node: nodeOf(state, build) };
+/** The job with its build, while the queue or an agent has it. */
+export const heldJob = ({ builds, jobs }: PoolState, jobId: string): HeldJob | undefined => {
+  const job = jobs.get(jobId);
+  const build = job && builds.get(job.buildId);
+  return build && isInQueue(job) ? { build, job } : undefined;
 };
 
-const nodeOf = ({ graphs }: PoolState, { id, jobOf }: BuildFacts): JobNode | null =>
-  (jobOf && graphs.get(jobOf)?.nodes.get(id)) || null;
+/** Whether the queue or an agent has the job: it neither waits for others nor has ended. */
+export const isInQueue = ({ status }: JobFacts): boolean =>
+  status === "queued" || status === "assigned" || status === "running" || status === "canceling";
 
-/** The active builds, without the single jobs of builds of several. */
-export const wholeBuilds = ({ builds }: PoolState): BuildFacts[] => [...builds.values()].filter(({ jobOf }) => !jobOf);
+/** A hint about the job. Agents know the job that a build begins with by its build alone. */
+export const hintOf = (type: Hint["type"], { id, buildId }: JobFacts): Hint =>
+  id === buildId ? { type, buildId } : { type, buildId: id, jobId: id };
 
-/** A hint about the build, or the job of a build of several. */
-export const hintOf = (type: Hint["type"], { id, jobOf }: Pick<BuildFacts, "id" | "jobOf">): Hint =>
-  jobOf ? { type, buildId: id, jobId: id } : { type, buildId: id };
-
-/** The build that the agent holds a lease on. */
-export const buildHeldBy = (state: PoolState, agentId: string): ActiveBuild | undefined => {
-  const buildId = state.index.holding.get(agentId);
-  return buildId === undefined ? undefined : activeBuild(state, buildId);
+/** The job that the agent holds a lease on. */
+export const jobHeldBy = (state: PoolState, agentId: string): HeldJob | undefined => {
+  const jobId = state.index.holding.get(agentId);
+  return jobId === undefined ? undefined : heldJob(state, jobId);
 };
 
 /** Changes a build in a way that readers can see: a new version of it, of which D1 hears at the end. */

@@ -1,7 +1,6 @@
 import { DETAILS } from "../../protocol/problem.ts";
 import type { Actor } from "./commands.ts";
 import {
-  activeBuild,
   audit,
   type Decision,
   type DecisionContext,
@@ -36,8 +35,8 @@ export const deleteBuild = (
   const earlier = state.records.deletion(buildId);
   if (earlier?.deleted === "build") return unknownId();
   if (earlier?.deleted === deleted) return refused("not-found", DETAILS["log-deleted"]);
-  const finishedAt = state.records.ended(buildId)?.build.finishedAt ?? seen.finishedAt;
-  if (activeBuild(state, buildId) || finishedAt === null) {
+  const finishedAt = state.records.ended(buildId)?.finishedAt ?? seen.finishedAt;
+  if (state.builds.has(buildId) || finishedAt === null) {
     return refused("conflict", "The build has not ended: cancel it first, or wait.");
   }
   const { jobs = [], artifacts = [], tests = [] } = seen;

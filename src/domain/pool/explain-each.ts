@@ -8,8 +8,8 @@ import type { PoolState } from "./state.ts";
 const MOST_NEEDS = 10;
 
 /** Jobs with the same one wait for the same agents. */
-const needOf = ({ requires, features = [], jobOf, releasedBy, passedOver }: JobFacts): string =>
-  JSON.stringify([requires, features, jobOf !== undefined, releasedBy, passedOver ?? null]);
+const needOf = ({ requires, features = [], releasedBy, passedOver }: JobFacts): string =>
+  JSON.stringify([requires, features, releasedBy, passedOver ?? null]);
 
 /** Why each of these builds waits, in a sentence, by its id. Only of those that wait in the queue. */
 export const explainEach = (
@@ -22,13 +22,12 @@ export const explainEach = (
   const said = new Map<string, string>();
   for (const id of buildIds) {
     const queued = queuedJob(state, id);
-    const job = queued && state.jobs.get(queued.id);
-    if (!job) continue;
-    const need = needOf(job);
+    if (!queued) continue;
+    const need = needOf(queued.job);
     if (!known.has(need) && known.size >= MOST_NEEDS) continue;
-    const reasons = known.get(need) ?? reasonsByAgent(state, job, context, pingedAt);
+    const reasons = known.get(need) ?? reasonsByAgent(state, queued.job, context, pingedAt);
     known.set(need, reasons);
-    said.set(id, explain(state, queued, job, context, pingedAt, reasons).message);
+    said.set(id, explain(state, queued, context, pingedAt, reasons).message);
   }
   return said;
 };

@@ -1,11 +1,10 @@
-import { isQueued } from "../../protocol/build-states.ts";
 import { type Explanation, sentence, type WaitCode } from "../../protocol/explain.ts";
-import type { GraphJob } from "../jobs/graph.ts";
-import type { JobNode } from "../jobs/node.ts";
-import type { DecisionContext } from "./decision.ts";
+import type { JobGraph } from "../jobs/graph.ts";
+import { type DecisionContext, heldJob } from "./decision.ts";
 import { explain } from "./explain.ts";
-import type { BuildFacts } from "./facts.ts";
-import type { BuildGraph, PoolState } from "./state.ts";
+import type { BuildFacts, HeldJob, JobFacts } from "./facts.ts";
+import { graphOf, jobsOf } from "./graphs.ts";
+import type { PoolState } from "./state.ts";
 
 type PingedAt = (agentId: string) => number;
 type Waits = Pick<Explanation, "code" | "message" | "words">;
@@ -13,79 +12,66 @@ type Waits = Pick<Explanation, "code" | "message" | "words">;
 const say = (code: WaitCode, message: string): Waits => ({ code, ...sentence(message) });
 const notQueued = { ahead: null, agents: [] };
 
-/** Why a job of an active build of several waits, or its state; undefined where it is none. */
+const ended = (id: string, status: Explanation["status"], why: string | null | undefined): Explanation => ({
+  ...{ buildId: id, status, ...notQueued },
+  ...say("ended", `It has ended: ${status}${why ? ` (${why})` : ""}.`),
+});
+
+/** How a build ended. */
+export const explainEnded = ({ id, status, reason }: BuildFacts): Explanation => ended(id, status, reason);
+
+/** Why a job of an active build waits, or its state. */
 export const explainJob = (
   state: PoolState,
-  jobId: string,
+  { id, end, buildId, status, index, gate }: JobFacts,
   context: DecisionContext,
   pingedAt: PingedAt,
-): Explanation | undefined => {
-  const parentId = state.index.buildOfJob.get(jobId);
-  const known = parentId === undefined ? undefined : state.graphs.get(parentId);
-  const graphJob = known?.graph.jobs.find(({ id }) => id === jobId);
-  if (!known || !graphJob) return undefined;
-  const [build, job] = [state.builds.get(jobId), state.jobs.get(jobId)];
-  if (build && job) return explain(state, build, job, context, pingedAt);
-  const node = known.nodes.get(jobId);
-  if (!node || node.end) {
-    const status = node?.end?.status ?? "failed";
-    return { buildId: jobId, status, ...say("ended", `It has ended: ${status}${reasonOf(node)}.`), ...notQueued };
-  }
-  return { buildId: jobId, status: "waiting", ...waitOf(known, graphJob, node), ...notQueued };
+): Explanation => {
+  if (end) return ended(id, status, end.reason ?? end.cause?.job);
+  const held = heldJob(state, id);
+  if (held) return explain(state, held, context, pingedAt);
+  return { ...{ buildId: id, status, ...notQueued }, ...waitOf(state, graphOf(state, buildId), index, gate) };
 };
 
-const reasonOf = (node: JobNode | undefined): string => {
-  const { reason, cause } = node?.end ?? {};
-  if (reason) return ` (${reason})`;
-  return cause?.job ? ` (${cause.job})` : "";
-};
-
-const waitOf = ({ graph, nodes }: BuildGraph, job: GraphJob, { gate }: JobNode): Waits => {
-  if (gate) return say("gate", `A person with the role ${job.gate?.by ?? "maintainer"} has to approve it.`);
-  const needed = new Set(job.needs.map(({ definition }) => definition));
-  const open = graph.jobs.filter(({ id, definition }) => needed.has(definition) && !nodes.get(id)?.end);
+const waitOf = ({ jobs }: PoolState, graph: JobGraph, index: number, asked: JobFacts["gate"]): Waits => {
+  const { needs, gate } = graph.jobs[index]!;
+  if (asked) return say("gate", `A person with the role ${gate?.by ?? "maintainer"} has to approve it.`);
+  const needed = new Set(needs.map(({ definition }) => definition));
+  const open = graph.jobs.filter(({ id, definition }) => needed.has(definition) && !jobs.get(id)?.end);
   return say("needs", `It waits for the end of ${open.map(({ key }) => key).join(", ")}.`);
 };
 
-const heldJobs = (state: PoolState, { graph }: BuildGraph): BuildFacts[] =>
-  graph.jobs.flatMap(({ id }) => state.builds.get(id) ?? []);
+const heldJobsOf = (state: PoolState, buildId: string): HeldJob[] =>
+  jobsOf(state, buildId).flatMap(({ id }) => heldJob(state, id) ?? []);
 
-const queuedOf = (jobs: BuildFacts[]): BuildFacts[] =>
-  jobs.filter(({ status }) => isQueued(status)).sort((left, right) => left.seq - right.seq);
+const queuedAmong = (held: HeldJob[]): HeldJob[] =>
+  held.filter(({ job }) => job.status === "queued").sort((left, right) => left.job.seq - right.job.seq);
 
-/** The job in the queue for which a build waits: its own, or the first of several. */
-export const queuedJob = (state: PoolState, buildId: string): BuildFacts | undefined => {
-  const graph = state.graphs.get(buildId);
-  const build = state.builds.get(buildId);
-  return queuedOf(graph ? heldJobs(state, graph) : build ? [build] : [])[0];
-};
+/** The first job in the queue for which a build waits. */
+export const queuedJob = (state: PoolState, buildId: string): HeldJob | undefined =>
+  queuedAmong(heldJobsOf(state, buildId))[0];
 
-/** Why a build of several jobs waits: its gates, or the first of its jobs in the queue; or that it runs. */
-export const explainSeveral = (
+/** Why a build waits: for its gates, or for the first of its jobs in the queue; or that it runs. */
+export const explainBuild = (
   state: PoolState,
-  buildId: string,
+  { id: buildId, status }: BuildFacts,
   context: DecisionContext,
   pingedAt: PingedAt,
-): Explanation | undefined => {
-  const known = state.graphs.get(buildId);
-  const build = state.builds.get(buildId);
-  if (!known || !build) return undefined;
-  const { status } = build;
-  const held = heldJobs(state, known);
-  const queued = queuedOf(held);
+): Explanation => {
+  const first = state.jobs.get(buildId);
+  if (first) return explainJob(state, first, context, pingedAt);
+  const { jobs } = graphOf(state, buildId);
+  const held = heldJobsOf(state, buildId);
+  const queued = queuedAmong(held);
   if (held.length > queued.length) {
-    const ended = [...known.nodes.values()].filter(({ end }) => end).length;
-    const message = `${held.length - queued.length} of its ${known.nodes.size} jobs run, and ${ended} have ended.`;
+    const done = jobs.filter(({ id }) => state.jobs.get(id)?.end).length;
+    const message = `${held.length - queued.length} of its ${jobs.length} jobs run, and ${done} have ended.`;
     return { buildId, status, ...say(status === "canceling" ? "canceling" : "running", message), ...notQueued };
   }
-  const [first] = queued;
-  if (first) return { ...explain(state, first, state.jobs.get(first.id)!, context, pingedAt), buildId, status };
-  const asking = known.graph.jobs.filter(({ id }) => known.nodes.get(id)?.gate && !known.nodes.get(id)?.end);
+  const [next] = queued;
+  if (next) return { ...explain(state, next, context, pingedAt), buildId, status };
+  const asking = jobs.filter(({ id }) => state.jobs.get(id)?.gate && !state.jobs.get(id)?.end);
   const keys = asking.map(({ key }) => key).join(", ");
-  return {
-    buildId,
-    status,
-    ...say("gate", `${keys} ${asking.length === 1 ? "waits" : "wait"} for approval.`),
-    ...notQueued,
-  };
+  const message = `${keys} ${asking.length === 1 ? "waits" : "wait"} for approval.`;
+  return { buildId, status, ...say("gate", message), ...notQueued };
 };

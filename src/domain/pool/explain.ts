@@ -1,14 +1,14 @@
-import { isEnded, isQueued, type LeasedStatus } from "../../protocol/build-states.ts";
+import type { LeasedStatus } from "../../protocol/build-states.ts";
 import { type Explanation, sentence, type WaitCode } from "../../protocol/explain.ts";
 import type { Feature } from "../../protocol/jobs.ts";
 import { type Reason, reason, unmetRequirements } from "../requires.ts";
 import { isReserved, trustOf, UNTRUSTED_LABEL } from "./confine.ts";
 import type { DecisionContext } from "./decision.ts";
-import type { AgentFacts, BuildFacts, JobFacts } from "./facts.ts";
+import type { AgentFacts, BuildFacts, HeldJob, JobFacts } from "./facts.ts";
 import { APPROVER, isHeld } from "./held.ts";
 import { isGroup, limitOf } from "./match.ts";
 import { isOnline } from "./record.ts";
-import { roomsOfBuild } from "./rooms-of.ts";
+import { roomsOfJob } from "./rooms-of.ts";
 import type { PoolState } from "./state.ts";
 import { groupWaits, isTemporary } from "./wait-groups.ts";
 
@@ -45,10 +45,9 @@ const reasonsOf = (state: PoolState, agent: AgentFacts, job: JobFacts, context: 
     reasons.push(reason("labels", ["takes", "take"], `only builds that ask for the label ${UNTRUSTED_LABEL}`));
   if (context.rules.isNotFor(job, agent.id))
     reasons.push(reason("gave-it-back", ["released", "released"], "this build"));
-  const isOfJobs = job.jobOf !== undefined;
-  const runs = (features: Feature[]): boolean => context.rules.runsLane(agent, { isOfJobs, features });
+  const runs = (features: Feature[]): boolean => context.rules.runsLane(agent, { features });
   const unknown = (job.features ?? []).filter((feature) => !runs([feature]));
-  if (!runs([])) reasons.push(reason("too-old", IS, "too old to run a job of a build of several"));
+  if (unknown.includes("jobs")) reasons.push(reason("too-old", IS, "too old to run a job of a build of several"));
   else if (unknown.length > 0) reasons.push(reason("too-old", IS, tooOldFor(unknown)));
   if (!isOnline(state, agent, context.now, pingedAt)) reasons.push(reason("offline", IS, "offline"));
   if (agent.isDraining || agent.spentAt !== null) reasons.push(reason("draining", ["takes", "take"], "no new builds"));
@@ -75,8 +74,8 @@ const viewOf = (agent: AgentFacts, reasons: Reason[]): AgentView => ({
 const isCapable = ({ codes }: AgentView): boolean => codes.every(isTemporary);
 
 /** The first room without room for it, with the limit that holds there. */
-const fullRoom = (state: PoolState, build: BuildFacts, { rules }: DecisionContext) => {
-  for (const { key, limit, holder } of roomsOfBuild(state, build)) {
+const fullRoom = (state: PoolState, held: HeldJob, { rules }: DecisionContext) => {
+  for (const { key, limit, holder } of roomsOfJob(state, held)) {
     const holders = state.index.rooms.held(key);
     const most = limitOf(state, { key, limit }, rules);
     if (most !== null && !holders.has(holder) && !rules.hasRoom(holders.size, most)) return { key, most };
@@ -94,16 +93,15 @@ const fullMessage = ({ key, most }: { key: string; most: number }): string => {
 const needsLabel = (build: BuildFacts): string =>
   trustOf(build) === "trusted" ? "" : ` It is untrusted, and needs an agent with the label ${UNTRUSTED_LABEL}.`;
 
-/** Why the queued build waits: the first reason that applies. */
+/** Why the queued job waits: the first reason that applies. */
 const waitOf = (
   state: PoolState,
-  build: BuildFacts,
-  job: JobFacts,
+  { build, job }: HeldJob,
   agents: AgentView[],
   ahead: number,
   context: DecisionContext,
 ) => {
-  const full = fullRoom(state, build, context);
+  const full = fullRoom(state, { build, job }, context);
   const say = (code: WaitCode, message: string) => ({ code, ...sentence(message) });
   if (agents.length === 0) return say("no-agents", "No agent is registered.");
   if (!agents.some(isCapable)) {
@@ -139,25 +137,24 @@ const LEASED_MESSAGES: Record<LeasedStatus, (agent: string) => string> = {
 };
 
 /**
- * Why a build waits, with the reasons for each agent, or its state. `pingedAt` is the last ping on an agent's socket.
+ * Why a job in the queue waits, with the reasons for each agent, or the state of one that an agent has. `pingedAt` is the
+ * last ping on an agent's socket.
  * @param known the reasons for each agent, where they were found already
  */
 export const explain = (
   state: PoolState,
-  build: BuildFacts,
-  job: JobFacts,
+  held: HeldJob,
   context: DecisionContext,
   pingedAt: (agentId: string) => number,
   known?: ReasonsByAgent,
 ): Explanation => {
-  const { id: buildId, status, reason } = build;
+  const { build, job } = held;
+  const { id: buildId, status } = job;
   const notQueued = { buildId, status, ahead: null, agents: [] };
-  if (isEnded(status)) {
-    return { ...notQueued, code: "ended", ...sentence(`It has ended: ${status}${reason ? ` (${reason})` : ""}.`) };
-  }
-  if (!isQueued(status)) {
+  if (status !== "queued") {
     const name = (job.agentId && state.agents.get(job.agentId)?.name) ?? "an agent";
-    return { ...notQueued, code: status, ...sentence(LEASED_MESSAGES[status]?.(name) ?? `It is ${status}.`) };
+    const leased = status as LeasedStatus;
+    return { ...notQueued, code: leased, ...sentence(LEASED_MESSAGES[leased](name)) };
   }
   if (isHeld(build)) {
     const message = `It waits for approval of its commit, by a person with the role ${APPROVER}.`;
@@ -168,11 +165,11 @@ export const explain = (
     .map(([agent, agentReasons]) => viewOf(agent, agentReasons))
     .sort((left, right) => left.codes.length - right.codes.length);
   const groups = groupWaits([...reasons.values()]).slice(0, GROUP_LIMIT);
-  const ahead = state.queue.countAhead(build);
+  const ahead = state.queue.countAhead(held);
   return {
     buildId,
     status,
-    ...afterTries(job, waitOf(state, build, job, agents, ahead, context)),
+    ...afterTries(job, waitOf(state, held, agents, ahead, context)),
     ahead,
     requires: job.requires,
     groups,

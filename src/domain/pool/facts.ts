@@ -1,6 +1,7 @@
 import type { RegisteredBy } from "../../protocol/agent.ts";
 import type { AuditAction } from "../../protocol/audit.ts";
 import type { BuildReason, Creator, EnvironmentKey, Step } from "../../protocol/build.ts";
+import type { JobStatus } from "../../protocol/build-job.ts";
 import type { BuildStatus, EndedStatus } from "../../protocol/build-states.ts";
 import type { Feature } from "../../protocol/jobs.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
@@ -9,7 +10,7 @@ import type { StoredTests, TestPlace } from "../../protocol/stored-tests.ts";
 import type { BuildOrigin, HostTarget } from "../githost/build-origin.ts";
 import type { Ask, HostState, ToldState } from "../githost/host-report.ts";
 import type { JobGraph } from "../jobs/graph.ts";
-import type { JobNode } from "../jobs/node.ts";
+import type { GateDecision, JobCause, JobEnd } from "../jobs/job-end.ts";
 import type { StopReason } from "../jobs/settle-orders.ts";
 import type { Arrived } from "./arrivals.ts";
 import type { ArtifactFacts } from "./artifact-facts.ts";
@@ -19,7 +20,7 @@ import type { Head, HeadKey } from "./heads.ts";
 
 /* All times are milliseconds since 1970. Facts are immutable: each change stores a new record. */
 
-/** What is built, and its result. */
+/** What is built, and how it ended. What is leased, run and logged are its jobs: there is always at least one. */
 export interface BuildFacts {
   id: string;
   /** Sequence number in the pool: the age in the queue. */
@@ -45,23 +46,35 @@ export interface BuildFacts {
   /** Absent where its code is that of the repository. */
   trust?: "untrusted";
   /** Who approved its commit, where a person has to. Absent where nobody is asked. */
-  approval?: Approval;
+  approval?: Gated;
   /** The commit that changes are counted from, as the agent found it. */
   base?: string | null;
   /** The build of a newer head, for which this one was canceled. */
   supersededBy?: string | null;
-  /** The build of several jobs that this is one job of: to the queue each job is a build of its own. */
-  jobOf?: string;
-  /** Set on a build of several jobs: its graph and nodes have rows of their own, and its root job is over. */
-  several?: SeveralJobs;
+  /** What its pipeline and its trigger require: its file may add to that. */
+  requires: Requires;
+  /** Builds of its pipeline that may be leased at a time; null where there is no limit. */
+  maxParallel: number | null;
+  maxAttempts: number;
+  /** Characters of the run's own values, sealed. */
+  inputBytes: number;
+  /** The lease under which an agent read its jobs from its file. Absent where none did. */
+  plannedBy?: { agentId: string; fence: number; attempt: number };
+  /** When it ends in any case; null until its jobs are planned. */
+  until: number | null;
+  /** From its first lease until nothing of it is ready or leased: it counts for its pipeline's limit of builds. */
+  holdsPlace: boolean;
+  /** When it was canceled as a whole; jobs that clean up may run until `until` of it. */
+  cancel: { at: number; until: number } | null;
+  /** While nothing but gates is waited for: their jobs, and what a git host hears meanwhile. */
+  waitsAt?: { jobs: string[]; hostStatus: HostState; asks?: Ask[] } | null;
+  /** Follows from its jobs, as do `startedAt` and, until it ends, `message`. */
   status: BuildStatus;
   exitCode: number | null;
   reason: BuildReason | null;
   leak: boolean;
   /** What people read about its end or its last attempt. Absent where there is none. */
   message?: string | null;
-  /** What the trigger required, where an agent's release added to that. */
-  asked?: Requires;
   /** Whether D1 heard that it was created. */
   isTold?: boolean;
   queuedAt: number;
@@ -71,34 +84,45 @@ export interface BuildFacts {
   version: number;
 }
 
-/** The wait for a person who approves the commit of a stranger. */
-type Approval = NonNullable<JobNode["gate"]>;
-
-/** What only a build of several jobs has. */
-export interface SeveralJobs {
-  /** When it ends in any case. */
+/** The wait for a person: since when, until when, and what the person decided. */
+export interface Gated {
+  since: number;
   until: number;
-  /** From its first lease until nothing of it is ready or leased: it counts for its pipeline's limit of builds. */
-  holdsPlace: boolean;
-  /** When it was canceled as a whole; jobs that clean up may run until `until` of it. */
-  cancel: { at: number; until: number } | null;
-  /** While nothing but gates is waited for: their jobs, and what a git host hears meanwhile. */
-  waitsAt?: { jobs: string[]; hostStatus: HostState; asks?: Ask[] } | null;
+  decision: GateDecision | null;
 }
 
-/** How a build is carried out: its requirements, its lease, its attempts. */
+/**
+ * What is leased, run and logged. A build begins with one job, which has its id. Where its file has jobs, the agent that
+ * reads the file replaces that job by those.
+ */
 export interface JobFacts {
-  /** Names its log. A build of one job has the id of its job. */
+  /** Names its log. */
   id: string;
-  /** Of the facts that it belongs to: for a job of a build of several, its own id. */
   buildId: string;
-  /** As in its `BuildFacts`. */
-  jobOf?: string;
+  /** Its place in the jobs of its build. */
+  index: number;
+  /** Its age in the queue; 0 before the queue had it. */
+  seq: number;
+  status: JobStatus;
+  /** When its needs had ended and its condition held; null before. */
+  queuedAt: number | null;
+  startedAt: number | null;
+  /** Why it has to stop. Absent where it need not. */
+  reason?: StopReason | null;
+  /** What people read about its last attempt. Absent where there is none. */
+  message?: string | null;
+  /** Its agent sent a secret that only the service masked. */
+  leak?: boolean;
+  /** Absent where no gate was reached. */
+  gate?: Gated | null;
+  /** A person canceled this job alone, or fail-fast did, while it was leased: why it will have ended. */
+  stopCause?: JobCause | null;
+  /** Absent until it has ended. */
+  end?: JobEnd | null;
   requires: Requires;
   /** What an agent's program must be able to do besides; absent where it is nothing. */
   features?: Feature[];
   timeoutSeconds: number;
-  maxParallel: number | null;
   maxAttempts: number;
   /** Accepted starts, without those that `release` gave back. */
   attempt: number;
@@ -120,8 +144,6 @@ export interface JobFacts {
   agentId: string | null;
   /** The result that the agent of the latest lease reported: of the job, or of a try that another one follows. */
   result: Outcome | null;
-  /** Characters of the run's own values, sealed. Absent in records that an older release stored. */
-  inputBytes?: number;
   /** What its agents sent, of the latest lease under which they sent anything. */
   artifacts?: ArtifactFacts[];
   /** The days of all of them, also under earlier leases: where in the archive something may be left. */
@@ -132,7 +154,7 @@ export interface JobFacts {
   testDays?: string[];
 }
 
-/** The right of one agent to work on one build, for a time. The fence is unique in the pool, and grows. */
+/** The right of one agent to work on one job, for a time. The fence is unique in the pool, and grows. */
 export interface Lease {
   fence: number;
   agentId: string;
@@ -154,11 +176,10 @@ export interface KeptLease {
   expiresAt: number;
 }
 
-/** A build that has not ended, with its job; `node` where it is a job of a build of several. */
-export interface ActiveBuild {
+/** A job in the queue, or under a lease, with its build. */
+export interface HeldJob {
   build: BuildFacts;
   job: JobFacts;
-  node: JobNode | null;
 }
 
 export interface Outcome {
@@ -237,21 +258,17 @@ export interface KnownDelivery {
   at: number;
 }
 
-/** A build, or a job of one of several, with what the queue has of it. */
-export interface QueuedJob {
-  build: BuildFacts;
-  job: JobFacts;
-}
-
 /** What the pool keeps on disk only, and reads when it needs it. */
 export interface Records {
   /** A build that ended within the last 24 hours. */
-  ended(buildId: string): QueuedJob | undefined;
+  ended(buildId: string): BuildFacts | undefined;
+  /** A job of such a build, or of one under way, that has ended. */
+  endedJob(jobId: string): HeldJob | undefined;
   keyed(caller: string, key: string): KeyedBuild | undefined;
   /** In the order in which the pool heard of them. */
   heads(key: HeadKey): readonly Head[];
   delivery(connectionId: string, deliveryId: string): KnownDelivery | undefined;
-  /** What the job of a build of several gave as its outputs; empty where it gave none. */
+  /** What the job gave as its outputs; empty where it gave none. */
   outputs(jobId: string): Record<string, string>;
   lastNumber(repoId: string): number;
   /** Builds that ended and are remembered, in the order of their sequence numbers. */
@@ -274,7 +291,7 @@ export interface Deletion {
   deleted: Deleted;
   /** Milliseconds since 1970. The end of the build is part of its keys in the archive. */
   finishedAt: number;
-  /** Of a build of several: its jobs, whose logs have days of their own. */
+  /** Its planned jobs, whose logs have days of their own. */
   jobs?: { id: string; finishedAt: number }[];
   /** Where its artifacts are. */
   artifacts?: ArtifactPlace[];
@@ -300,12 +317,11 @@ export type Change =
   | { kind: "fence"; fence: number }
   | { kind: "build"; build: BuildFacts }
   | { kind: "job"; job: JobFacts }
-  /** The graph of a build of several jobs, with the file's text. Stored once. */
+  /** The jobs of the build are planned: these replace its first. Stored once, with the file's text. */
   | { kind: "graph"; buildId: string; graph: JobGraph; text: string }
-  | { kind: "node"; node: JobNode }
   /** What a job that succeeded tells the jobs that need it. */
   | { kind: "outputs"; buildId: string; jobId: string; outputs: Record<string, string> }
-  | { kind: "report"; buildId: string; report: Partial<Report>; at: number }
+  | { kind: "report"; jobId: string; report: Partial<Report>; at: number }
   | { kind: "inputs"; buildId: string; runValues: RunValues; at: number }
   | { kind: "number"; repoId: string; number: number }
   | { kind: "key"; caller: string; key: string; keyed: KeyedBuild }
@@ -345,11 +361,11 @@ export type Change =
 export type MemoryChange =
   | { kind: "contact"; agentId: string; at: number }
   | { kind: "waiter"; agentId: string; waiter: Waiter | null }
-  | { kind: "offer"; buildId: string; offer: Offer | null }
-  /** A heartbeat renewed the lease of the build, and the stored deadline is recent enough. */
-  | { kind: "renewal"; buildId: string; expiresAt: number }
-  /** When the agent was last told to stop the build; null: its heartbeat was answered with the stop. */
-  | { kind: "stop-told"; buildId: string; at: number | null }
+  | { kind: "offer"; jobId: string; offer: Offer | null }
+  /** A heartbeat renewed the lease of the job, and the stored deadline is recent enough. */
+  | { kind: "renewal"; jobId: string; expiresAt: number }
+  /** When the agent was last told to stop the job; null: its heartbeat was answered with the stop. */
+  | { kind: "stop-told"; jobId: string; at: number | null }
   /** An agent that ignored offers gets offers again. */
   | { kind: "offers-resumed"; agentId: string }
   /** Every unmatched build and agent was checked. */
@@ -366,7 +382,7 @@ export type MemoryChange =
   | { kind: "events-told" }
   /** The version of a stored build that is not in memory. */
   | { kind: "sequence"; sequence: number }
-  /** A deadline of a build of several jobs, or of a gate of it, has passed. */
+  /** A deadline of the build, or of one of its gates, has passed. */
   | { kind: "unsettled"; buildId: string }
   /** The object was loaded, and D1 was not compared with it since. */
   | { kind: "loaded" };

@@ -1,5 +1,5 @@
 import { type DecisionContext, patchBuild } from "./decision.ts";
-import type { BuildFacts, Change } from "./facts.ts";
+import type { BuildFacts, Change, HeldJob } from "./facts.ts";
 
 /** What an agent found out of a commit: its hash, and that of the commit that changes are counted from. */
 export interface Found {
@@ -11,9 +11,9 @@ export interface Found {
 export const commitBuilt = ({ branch, commitSha }: BuildFacts, reported: string | undefined): string | null =>
   (branch.startsWith("refs/tags/") ? (reported ?? commitSha) : (commitSha ?? reported)) ?? null;
 
-/** Stores what the agent found, where that is news. */
-export const foundChanges = (build: BuildFacts, found: Found, context: DecisionContext): Change[] => {
-  const commitSha = commitBuilt(build, found.commitSha);
+/** Stores what the agent found, where that is news. The commit of a build is settled once its jobs are planned. */
+export const foundChanges = ({ build }: HeldJob, found: Found, context: DecisionContext): Change[] => {
+  const commitSha = build.until === null ? commitBuilt(build, found.commitSha) : build.commitSha;
   const base = found.base ?? build.base ?? null;
   const isKnown = commitSha === build.commitSha && base === (build.base ?? null);
   return isKnown ? [] : patchBuild(build, { commitSha, base }, context);

@@ -1,27 +1,31 @@
 import type { JobGraph } from "../jobs/graph.ts";
-import type { JobNode } from "../jobs/node.ts";
+import type { JobFacts } from "./facts.ts";
 import type { PoolState } from "./state.ts";
 
-/* Keeps graphs and nodes of builds of several jobs, and what derives from them. */
+/** Key of the job that every build begins with. */
+const FIRST_KEY = "build";
 
-export const setGraph = (state: PoolState, buildId: string, graph: JobGraph): void => {
-  state.graphs.set(buildId, { graph, nodes: new Map() });
-  for (const { id } of graph.jobs) state.index.buildOfJob.set(id, buildId);
-  unsettle(state, buildId);
-};
+/** The graph of a build whose jobs are not planned: the job that it begins with, which needs nothing. */
+const graphOfFirst = (id: string): JobGraph => ({
+  ...{ hash: "", path: null, commitSha: null, failFast: false },
+  facts: { build: {}, repository: {}, vars: {}, changed: {} },
+  jobs: [
+    {
+      ...{ id, key: FIRST_KEY, definition: FIRST_KEY, name: FIRST_KEY, matrix: null, needs: [], condition: null },
+      ...{ mayFail: false, failFast: false, maxParallel: null, concurrency: null, gate: null, groups: [] },
+      ...{ requires: {}, timeoutSeconds: 0, hasSteps: true },
+    },
+  ],
+});
 
-export const setNode = (state: PoolState, node: JobNode): void => {
-  const nodes = state.graphs.get(node.buildId)?.nodes;
-  if (!nodes) return;
-  const before = nodes.get(node.id);
-  nodes.set(node.id, node);
-  if (!node.end && !before) state.index.openJobs++;
-  if (node.end && before && !before.end) state.index.openJobs--;
-  if (node.gate && !node.gate.decision && !node.end) state.deadlines.gate.schedule(node.id, node.gate.until);
-  unsettle(state, node.buildId);
-};
+export const graphOf = ({ graphs }: PoolState, buildId: string): JobGraph =>
+  graphs.get(buildId) ?? graphOfFirst(buildId);
+
+/** The jobs of an active build, in the order of its graph, without those whose rows were damaged. */
+export const jobsOf = (state: PoolState, buildId: string): JobFacts[] =>
+  graphOf(state, buildId).jobs.flatMap(({ id }) => state.jobs.get(id) ?? []);
 
 /** Something changed of the build: what follows from that is settled in the same step. */
 export const unsettle = (state: PoolState, buildId: string): void => {
-  if (state.graphs.has(buildId)) state.unsettled.add(buildId);
+  if (state.builds.has(buildId)) state.unsettled.add(buildId);
 };

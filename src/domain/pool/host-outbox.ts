@@ -19,7 +19,7 @@ export const recordHosts = (
   { now, rules }: DecisionContext,
 ): Decision<null> => {
   const changes = told.flatMap(({ buildId, state: heard, version }): Change[] => {
-    const build = state.builds.get(buildId) ?? state.records.ended(buildId)?.build;
+    const build = state.builds.get(buildId) ?? state.records.ended(buildId);
     const isTold = !build || heard === null || rules.isHostTold(build, heard, version);
     return isTold && state.hostDue.has(buildId) ? [{ kind: "host-told", buildId, state: heard }] : [];
   });

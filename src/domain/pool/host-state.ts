@@ -3,7 +3,7 @@ import type { Requires } from "../../protocol/pipeline.ts";
 import { testsInWords } from "../../protocol/test-words.ts";
 import { tagOf } from "../git-ref.ts";
 import type { HostPhase, HostReport, HostState, ToldState } from "../githost/host-report.ts";
-import type { BuildFacts, JobFacts, QueuedJob } from "./facts.ts";
+import type { BuildFacts, JobFacts } from "./facts.ts";
 import { isHeld } from "./held.ts";
 import { testSummaryOf, testsOfJobs } from "./tests.ts";
 
@@ -14,8 +14,8 @@ const MOST_CHARACTERS = 140;
 const ERRORS: ReadonlySet<BuildFacts["reason"]> = new Set(["agent-lost", "environment", "agent-error"]);
 
 /** The state of a build in the words of git hosts. */
-const hostStateOf = ({ status, reason, several }: BuildFacts): HostState => {
-  if (!isEnded(status)) return several?.waitsAt?.hostStatus ?? "pending";
+const hostStateOf = ({ status, reason, waitsAt }: BuildFacts): HostState => {
+  if (!isEnded(status)) return waitsAt?.hostStatus ?? "pending";
   if (status === "succeeded" || reason === "skipped") return "success";
   if (status === "canceled") return "error";
   return reason !== null && ERRORS.has(reason) ? "error" : "failure";
@@ -27,11 +27,11 @@ const hostStateOf = ({ status, reason, several }: BuildFacts): HostState => {
  */
 export const isHostDue = (build: BuildFacts): boolean => {
   if (!build.host || build.commitSha === null) return false;
-  return !isHeard(build, build.toldHost) || (isEnded(build.status) && !!build.several?.waitsAt);
+  return !isHeard(build, build.toldHost) || (isEnded(build.status) && !!build.waitsAt);
 };
 
 const phaseOf = (build: BuildFacts): HostPhase => {
-  if (build.several?.waitsAt || isHeld(build)) return "asking";
+  if (build.waitsAt || isHeld(build)) return "asking";
   return isQueued(build.status) ? "queued" : "running";
 };
 
@@ -43,34 +43,29 @@ export const isHeard = (build: BuildFacts, told: ToldState | undefined): boolean
   return hostStateOf(build) === told || (!isEnded(build.status) && phaseOf(build) === told);
 };
 
-/** What the git host is told of a build, and of the jobs of one of several; null where it hears nothing. */
-export const hostReportOf = (
-  build: BuildFacts,
-  job: JobFacts,
-  jobs: readonly QueuedJob[] = [{ build, job }],
-): HostReport | null => {
+/** What the git host is told of a build and its jobs; null where it hears nothing. */
+export const hostReportOf = (build: BuildFacts, jobs: readonly JobFacts[]): HostReport | null => {
   const { host, commitSha, id, number, version, branch } = build;
   if (!host || commitSha === null) return null;
   // A fork's stays the full ref of its request: under the name of its branch it would speak for a branch of ours.
   const ref = tagOf(branch) ?? branch;
-  const description = `${describe(build, job)}${testsOf(build, jobs)}`.slice(0, MOST_CHARACTERS);
+  const description = `${describe(build)}${testsOf(build, jobs)}`.slice(0, MOST_CHARACTERS);
   const known = { ...host, buildId: id, number, version, sha: commitSha, ref };
   return { ...known, state: hostStateOf(build), description, ...beyondState(build) };
 };
 
 /** What not all hosts have a state for. */
 const beyondState = (build: BuildFacts): Pick<HostReport, "phase" | "ended" | "asks"> => {
-  const { status, reason, several } = build;
-  const asks = isHeld(build) ? COMMIT_ASKS : several?.waitsAt?.asks;
+  const { status, reason, waitsAt } = build;
+  const asks = isHeld(build) ? COMMIT_ASKS : waitsAt?.asks;
   if (!isEnded(status)) return { phase: phaseOf(build), ...(asks && { asks }) };
   if (reason === "skipped") return { ended: "skipped" };
   if (status === "canceled") return { ended: "canceled" };
   return reason === "timeout" ? { ended: "timed-out" } : {};
 };
 
-const describe = (build: BuildFacts, { requires }: JobFacts): string => {
-  const { status, reason } = build;
-  const { waitsAt } = build.several ?? {};
+const describe = (build: BuildFacts): string => {
+  const { status, reason, waitsAt, requires } = build;
   if (waitsAt && !isEnded(status)) return `${waitsAt.jobs.join(", ")} waits for approval`;
   if (isHeld(build)) return "Its commit waits for approval";
   if (isQueued(status)) return `Waits for an agent${needs(requires)}`;
@@ -82,9 +77,9 @@ const describe = (build: BuildFacts, { requires }: JobFacts): string => {
 };
 
 /** What the tests said of a build that has succeeded or failed. */
-const testsOf = ({ status }: BuildFacts, jobs: readonly QueuedJob[]): string => {
+const testsOf = ({ status }: BuildFacts, jobs: readonly JobFacts[]): string => {
   if (status !== "succeeded" && status !== "failed") return "";
-  const tests = testsOfJobs(jobs.map(({ build, job }) => ({ tests: testSummaryOf(build, job) })));
+  const tests = testsOfJobs(jobs.map((job) => ({ tests: testSummaryOf(job) })));
   return tests && tests.total > 0 ? `: ${testsInWords(tests)}` : "";
 };
 

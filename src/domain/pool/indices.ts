@@ -1,19 +1,21 @@
-import { isEnded, isQueued, phaseOf } from "../../protocol/build-states.ts";
-import { leaseDue, offersResumeAt, retirementAt, severalDue, stopDue } from "./deadlines.ts";
+import { isEnded } from "../../protocol/build-states.ts";
+import { heldJob } from "./decision.ts";
+import { buildDue, leaseDue, offersResumeAt, retirementAt, stopDue } from "./deadlines.ts";
 import type { AgentFacts, BuildFacts, JobFacts, Offer } from "./facts.ts";
-import { heldUntil, isHeld } from "./held.ts";
+import { graphOf } from "./graphs.ts";
+import { isHeld } from "./held.ts";
 import { isGroup } from "./match.ts";
 import type { Lane } from "./queue.ts";
 import type { Room } from "./rooms.ts";
-import { roomsOfBuild } from "./rooms-of.ts";
+import { roomsOfBuild, roomsOfJob } from "./rooms-of.ts";
 import { OFFER_MS } from "./rules.ts";
 import type { PoolState, Position } from "./state.ts";
 
 /* Keeps the indices equal to builds, jobs, agents, waiters and offers. `agents` collects the agents to index again. */
 
-/** The build may fit a waiting agent that it did not fit before. */
-const markUnmatched = (state: PoolState, buildId: string): void => {
-  const lane = state.index.positions.get(buildId)?.lane;
+/** The job may fit a waiting agent that it did not fit before. */
+const markUnmatched = (state: PoolState, jobId: string): void => {
+  const lane = state.index.positions.get(jobId)?.inQueue?.lane;
   if (lane) state.index.unmatched.lanes.add(lane);
 };
 
@@ -30,106 +32,104 @@ const markRoomsUnmatched = (state: PoolState, rooms: readonly Pick<Room, "key">[
 export const lanesWithin = ({ queue }: PoolState, { key, holder }: Pick<Room, "key" | "holder">): Lane[] =>
   [...queue.lanesIn(key)].filter(({ rooms }) => rooms.some((room) => room.key === key && room.holder === holder));
 
-export const setOffer = (state: PoolState, buildId: string, offer: Offer | null, agents: Set<string>): void => {
+export const setOffer = (state: PoolState, jobId: string, offer: Offer | null, agents: Set<string>): void => {
   const { offered, offerDeadlines, rooms } = state.index;
-  const before = state.offers.get(buildId);
+  const before = state.offers.get(jobId);
   if (!before && !offer) return;
-  const build = state.builds.get(buildId);
-  const needed = build ? roomsOfBuild(state, build) : [];
+  const job = state.jobs.get(jobId);
+  const build = job && state.builds.get(job.buildId);
+  const needed = build ? roomsOfJob(state, { build, job }) : [];
   if (before) {
-    state.offers.delete(buildId);
+    state.offers.delete(jobId);
     offered.delete(before.agentId);
-    offerDeadlines.remove(buildId);
+    offerDeadlines.remove(jobId);
     agents.add(before.agentId);
     for (const room of needed) rooms.take(room, -1);
-    markUnmatched(state, buildId);
+    markUnmatched(state, jobId);
     markRoomsUnmatched(state, needed);
   }
   if (!offer) return;
-  state.offers.set(buildId, offer);
-  offered.set(offer.agentId, buildId);
-  offerDeadlines.schedule(buildId, offer.at + OFFER_MS);
+  state.offers.set(jobId, offer);
+  offered.set(offer.agentId, jobId);
+  offerDeadlines.schedule(jobId, offer.at + OFFER_MS);
   agents.add(offer.agentId);
   for (const room of needed) rooms.take(room, 1);
 };
 
-export const indexBuild = (state: PoolState, id: string, agents: Set<string>): void => {
-  const build = state.builds.get(id)!;
+export const indexJob = (state: PoolState, id: string, agents: Set<string>): void => {
+  const { index, deadlines } = state;
   const job = state.jobs.get(id);
-  const before = state.index.positions.get(id);
-  const hasEnded = !job || isEnded(build.status);
-  if (!isQueued(build.status)) setOffer(state, id, null, agents);
-  if (before?.lane) leaveLane(state, before.lane, build);
-  const after = hasEnded ? null : positionOf(state, build, job, before?.held ?? []);
-  if (after) state.index.positions.set(id, after);
-  else state.index.positions.delete(id);
+  const before = index.positions.get(id);
+  if (job?.status !== "queued") setOffer(state, id, null, agents);
+  if (before?.inQueue) leaveQueue(state, before.inQueue);
+  const after = job ? positionOf(state, job, before?.held ?? []) : null;
+  if (after) index.positions.set(id, after);
+  else index.positions.delete(id);
   moveHolder(state, id, before?.holder ?? null, after?.holder ?? null, agents);
   moveRooms(state, before?.held ?? [], after?.held ?? []);
-  state.runValueCharacters += (after?.inputBytes ?? 0) - (before?.inputBytes ?? 0);
+  index.waitingJobs += Number(after?.isWaiting ?? false) - Number(before?.isWaiting ?? false);
   if (!job?.lease) state.stopsTold.delete(id);
-  if (hasEnded) {
-    state.builds.delete(id);
-    state.jobs.delete(id);
-    if (build.several) forgetGraph(state, id, agents);
-    return;
-  }
-  if (build.several) state.deadlines.build.schedule(id, severalDue(build.several));
-  const heldUntilAt = heldUntil(build);
-  if (heldUntilAt !== null) state.deadlines.build.schedule(id, heldUntilAt);
-  if (after?.lane) markUnmatched(state, id);
+  if (!job || !after) return;
+  if (job.gate && !job.gate.decision) deadlines.gate.schedule(id, job.gate.until);
   const due = leaseDue(job);
-  if (due !== null) state.deadlines.lease.schedule(id, due);
+  if (due !== null) deadlines.lease.schedule(id, due);
   scheduleStop(state, id);
-  if (after?.lane && job.notBefore > 0) state.deadlines.delay.schedule(id, job.notBefore);
+  if (!after.inQueue) return;
+  markUnmatched(state, id);
+  if (job.notBefore > 0) deadlines.delay.schedule(id, job.notBefore);
   const until = job.passedOver?.until ?? null;
-  if (after?.lane && until !== null) state.deadlines.otherAgent.schedule(id, until);
+  if (until !== null) deadlines.otherAgent.schedule(id, until);
 };
 
-const positionOf = (
-  state: PoolState,
-  build: BuildFacts,
-  job: JobFacts,
-  heldBefore: readonly Room[],
-): Position | null => {
-  const inputBytes = job.inputBytes ?? 0;
-  const held = () => (heldBefore.length > 0 ? heldBefore : roomsOfBuild(state, build));
-  if (build.several) {
-    const holder = job.lease?.agentId ?? null;
-    return { lane: null, holder, held: build.several.holdsPlace ? held() : [], inputBytes };
+/** Null of a job that has ended. */
+const positionOf = (state: PoolState, job: JobFacts, heldBefore: readonly Room[]): Position | null => {
+  const nowhere = { inQueue: null, holder: null, held: [], isWaiting: false };
+  if (job.status === "waiting") return { ...nowhere, isWaiting: true };
+  const held = heldJob(state, job.id);
+  if (!held) return null;
+  if (job.status !== "queued") {
+    const rooms = heldBefore.length > 0 ? heldBefore : roomsOfJob(state, held);
+    return { ...nowhere, holder: job.lease?.agentId ?? null, held: rooms };
   }
-  switch (phaseOf(build.status)) {
-    case "queued":
-      if (isHeld(build)) return { lane: null, holder: null, held: [], inputBytes };
-      return { lane: state.queue.add(build, job, roomsOfBuild(state, build)), holder: null, held: [], inputBytes };
-    case "leased":
-      return { lane: null, holder: job.lease?.agentId ?? null, held: held(), inputBytes };
-    case "ended":
-      return null;
-  }
+  return isHeld(held.build) ? nowhere : { ...nowhere, inQueue: state.queue.add(held, roomsOfJob(state, held)) };
 };
 
 /** A concurrency group that a job leaves may have a larger limit from now on. */
-const leaveLane = (state: PoolState, lane: Lane, build: BuildFacts): void => {
-  state.queue.remove(lane, build);
-  if (lane.builds.length === 0) state.index.unmatched.lanes.delete(lane);
+const leaveQueue = (state: PoolState, place: NonNullable<Position["inQueue"]>): void => {
+  const { lane } = place;
+  state.queue.remove(place);
+  if (lane.jobs.length === 0) state.index.unmatched.lanes.delete(lane);
   markRoomsUnmatched(
     state,
     lane.rooms.filter(({ key }) => isGroup(key)),
   );
 };
 
-/** A build of several has ended: nothing of it is left in the queue, whatever ended it. */
-const forgetGraph = (state: PoolState, id: string, agents: Set<string>): void => {
-  const { graphs, index, unsettled, builds, jobs } = state;
-  for (const [jobId, { end }] of graphs.get(id)?.nodes ?? []) {
-    const left = builds.get(jobId);
-    if (left) builds.set(jobId, { ...left, status: "canceled" });
-    if (left && jobs.has(jobId)) indexBuild(state, jobId, agents);
-    index.buildOfJob.delete(jobId);
-    if (!end) index.openJobs--;
+/** Indexes a build that changed, and forgets one that has ended with its jobs. */
+export const indexBuild = (state: PoolState, id: string, agents: Set<string>): void => {
+  const build = state.builds.get(id)!;
+  const hasEnded = isEnded(build.status);
+  const before = state.index.places.get(id);
+  const held = build.holdsPlace && !hasEnded ? (before?.held.length ? before.held : roomsOfBuild(build)) : [];
+  moveRooms(state, before?.held ?? [], held);
+  state.runValueCharacters += (hasEnded ? 0 : build.inputBytes) - (before?.inputBytes ?? 0);
+  if (hasEnded) return forgetBuild(state, build, agents);
+  state.index.places.set(id, { held, inputBytes: build.inputBytes });
+  const due = buildDue(build);
+  if (due !== null) state.deadlines.build.schedule(id, due);
+};
+
+const forgetBuild = (state: PoolState, { id }: BuildFacts, agents: Set<string>): void => {
+  const jobs = graphOf(state, id).jobs.map((job) => job.id);
+  for (const jobId of jobs) {
+    setOffer(state, jobId, null, agents);
+    state.jobs.delete(jobId);
+    indexJob(state, jobId, agents);
   }
-  graphs.delete(id);
-  unsettled.delete(id);
+  state.builds.delete(id);
+  state.graphs.delete(id);
+  state.unsettled.delete(id);
+  state.index.places.delete(id);
 };
 
 const moveHolder = (
@@ -181,10 +181,10 @@ export const scheduleRetry = (state: PoolState, agentId: string): void => {
   if (at !== null) state.deadlines.offersResume.schedule(agentId, at);
 };
 
-/** Schedules when the agent of a build is told again to stop it. */
-export const scheduleStop = (state: PoolState, buildId: string): void => {
-  const at = stopDue(state, buildId);
-  if (at !== null) state.deadlines.stop.schedule(buildId, at);
+/** Schedules when the agent of a job is told again to stop it. */
+export const scheduleStop = (state: PoolState, jobId: string): void => {
+  const at = stopDue(state, jobId);
+  if (at !== null) state.deadlines.stop.schedule(jobId, at);
 };
 
 /** Files the agent under its skills if it can take an offer. */
@@ -215,8 +215,8 @@ export const forgetAgent = (state: PoolState, id: string): void => {
   if (!agent) return;
   const { index } = state;
   leaveIdle(state, id);
-  const buildId = index.offered.get(id);
-  if (buildId !== undefined) setOffer(state, buildId, null, new Set());
+  const jobId = index.offered.get(id);
+  if (jobId !== undefined) setOffer(state, jobId, null, new Set());
   state.agents.delete(id);
   state.lastContacts.delete(id);
   state.waiters.delete(id);

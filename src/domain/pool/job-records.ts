@@ -1,27 +1,18 @@
 import type { Build, BuildReason } from "../../protocol/build.ts";
 import type { JobGate, JobOfBuild } from "../../protocol/build-job.ts";
-import { phaseOf } from "../../protocol/build-states.ts";
 import type { GraphJob, JobGraph } from "../jobs/graph.ts";
-import type { JobNode } from "../jobs/node.ts";
-import type { BuildFacts, JobFacts } from "./facts.ts";
+import type { JobFacts } from "./facts.ts";
 import { testSummaryOf } from "./tests.ts";
-
-/** What is known of one job: absent where its row was damaged, or the queue never had it. */
-export interface JobParts {
-  node?: JobNode | undefined;
-  build?: BuildFacts | undefined;
-  job?: JobFacts | undefined;
-}
 
 const timestampOf = (at: number | null | undefined): string | null => (at == null ? null : new Date(at).toISOString());
 
-/** The jobs of a build as the API shows them. */
-export const toJobs = ({ jobs }: JobGraph, partsOf: (jobId: string) => JobParts): JobOfBuild[] => {
+/** The planned jobs of a build as the API shows them. `factsOf` knows none where the row of a job was damaged. */
+export const toJobs = ({ jobs }: JobGraph, factsOf: (jobId: string) => JobFacts | undefined): JobOfBuild[] => {
   const depths = depthsOf(jobs);
   return jobs.map((job) => ({
     ...whatItIs(job),
     depth: depths.get(job.definition)!,
-    ...stateOf(job, partsOf(job.id)),
+    ...stateOf(job, factsOf(job.id)),
   }));
 };
 
@@ -39,38 +30,40 @@ const whatItIs = ({ id, key, definition, name, matrix, needs, mayFail }: GraphJo
 });
 
 /** A job whose row cannot be read counts as failed. */
-const DAMAGED = { reason: "agent-error" as BuildReason, message: "What was stored of this job is damaged." };
+const DAMAGED = {
+  ...{ status: "failed" as const, cause: null, agentId: null, attempt: 0, exitCode: null },
+  ...{ reason: "agent-error" as BuildReason, message: "What was stored of this job is damaged." },
+  ...{ queuedAt: null, startedAt: null, finishedAt: null, adoptedFrom: null, tests: null },
+};
 
-const stateOf = (graphJob: GraphJob, { node, build, job }: JobParts) => {
-  const end = node?.end;
-  const isHeld = build !== undefined && phaseOf(build.status) === "leased";
+const stateOf = (graphJob: GraphJob, job: JobFacts | undefined) => {
+  if (!job) return { ...DAMAGED, gate: toGate(graphJob, undefined), ...(graphJob.retry && { retries: 0 }) };
+  const { end, status } = job;
   return {
-    status: node ? (end?.status ?? build?.status ?? ("waiting" as const)) : ("failed" as const),
+    status,
     cause: end?.cause ?? null,
-    gate: toGate(graphJob, node),
-    agentId: end ? end.agentId : isHeld ? (job?.agentId ?? null) : null,
-    attempt: end?.attempt ?? job?.attempt ?? 0,
-    ...(graphJob.retry && { retries: (end ? end.retries : job?.retries) ?? 0 }),
+    gate: toGate(graphJob, job),
+    agentId: end ? end.agentId : job.lease ? job.agentId : null,
+    attempt: end?.attempt ?? job.attempt,
+    ...(graphJob.retry && { retries: (end ? end.retries : job.retries) ?? 0 }),
     exitCode: end?.exitCode ?? null,
-    ...(node
-      ? { reason: end?.reason ?? build?.reason ?? null, message: end?.message ?? build?.message ?? null }
-      : DAMAGED),
-    queuedAt: timestampOf(node?.readyAt),
-    startedAt: timestampOf(end ? end.startedAt : build?.startedAt),
+    reason: end?.reason ?? job.reason ?? null,
+    message: end?.message ?? job.message ?? null,
+    queuedAt: timestampOf(job.queuedAt),
+    startedAt: timestampOf(end ? end.startedAt : job.startedAt),
     finishedAt: timestampOf(end?.finishedAt),
     adoptedFrom: end?.adopted?.buildId ?? null,
-    // The queue drops a job that ends. Ends of earlier releases have no tests: once its build has ended, its row says.
-    tests: end?.tests ?? (build && job ? testSummaryOf(build, job) : null),
+    tests: end?.adopted ? null : testSummaryOf(job),
   };
 };
 
-const toGate = ({ gate, groups }: GraphJob, node: JobNode | undefined): JobGate | null => {
+const toGate = ({ gate, groups }: GraphJob, job: JobFacts | undefined): JobGate | null => {
   if (!gate) return null;
-  const decision = node?.gate?.decision ?? null;
+  const decision = job?.gate?.decision ?? null;
   return {
     ...{ message: gate.message, by: gate.by, groups },
-    since: timestampOf(node?.gate?.since),
-    until: timestampOf(node?.gate?.until),
+    since: timestampOf(job?.gate?.since),
+    until: timestampOf(job?.gate?.until),
     decision: decision && {
       ...{ approved: decision.approved, at: timestampOf(decision.at)!, by: decision.name, comment: decision.comment },
     },

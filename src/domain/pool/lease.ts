@@ -1,85 +1,72 @@
-import type { JobCause } from "../jobs/node.ts";
-import { type DecisionContext, patchBuild } from "./decision.ts";
+import type { JobCause, JobEnd } from "../jobs/job-end.ts";
+import type { DecisionContext } from "./decision.ts";
 import type { LossCause } from "./events.ts";
-import type { ActiveBuild, AgentFacts, Change, JobFacts, Outcome } from "./facts.ts";
-import { cancelReason, POOL_LIMITS } from "./rules.ts";
+import type { AgentFacts, Change, HeldJob, JobFacts, Outcome } from "./facts.ts";
+import { POOL_LIMITS, stopReason } from "./rules.ts";
 import { testSummaryOf } from "./tests.ts";
 
-/** Ends the build, or the job of a build of several, with this outcome. */
-export const endBuild = (
-  held: ActiveBuild,
-  outcome: Outcome,
+/** Ends the job with this outcome. What follows for its build is settled next. */
+export const endJob = (
+  { job }: Pick<HeldJob, "job">,
+  { status, exitCode, reason }: Outcome,
   message: string | null,
   context: DecisionContext,
-): Change[] => [
-  ...patchBuild(held.build, { ...outcome, message, finishedAt: context.now }, context),
-  { kind: "job", job: { ...held.job, lease: null } },
-  ...endNode(held, outcome, message, context),
-  ...closeForGood(held.job, context),
-];
-
-/** What became of the job, for its build of several. */
-const endNode = (
-  { build, job, node }: ActiveBuild,
-  outcome: Outcome,
-  message: string | null,
-  { now }: DecisionContext,
 ): Change[] => {
-  if (!node) return [];
-  const { startedAt } = build;
-  const { agentId, attempt, lease } = job;
-  const cause = outcome.status === "canceled" ? (node.stopCause ?? CANCELED) : null;
-  const fence = lease?.fence ?? 0;
-  const tests = testSummaryOf(outcome, job);
-  const told = { ...(job.retries && { retries: job.retries }), ...(tests && { tests }) };
-  const end = { ...outcome, cause, message, startedAt, finishedAt: now, agentId, attempt, ...told, fence };
-  return [{ kind: "node", node: { ...node, end } }];
+  const { startedAt, agentId, attempt, lease, retries, stopCause } = job;
+  const cause = status === "canceled" ? (stopCause ?? CANCELED) : null;
+  const tests = testSummaryOf({ ...job, status });
+  const end: JobEnd = {
+    ...{ status, cause, exitCode, reason, message, startedAt, finishedAt: context.now, agentId, attempt },
+    ...(retries && { retries }),
+    ...(tests && { tests }),
+    fence: lease?.fence ?? 0,
+  };
+  return [{ kind: "job", job: { ...job, status, lease: null, end } }, ...closeForGood(job, context)];
 };
 
 const CANCELED: JobCause = { kind: "canceled", job: null, text: null };
 
-/** Ends a build that was canceled: with what was said then, or else with what its agent says of the end. */
+/** Ends a job that had to stop: with what its agent says of the end. */
 export const endCanceled = (
-  held: ActiveBuild,
+  held: HeldJob,
   context: DecisionContext,
   said: string | null = null,
-  outcome: Outcome = { status: "canceled", exitCode: null, reason: cancelReason(held.build) },
-): Change[] => endBuild(held, outcome, held.build.message ?? said, context);
+  outcome: Outcome = { status: "canceled", exitCode: null, reason: stopReason(held.job) },
+): Change[] => endJob(held, outcome, held.job.message ?? said, context);
 
-/** Puts the build back into the queue. It keeps its age, and so its place. */
+/** Puts the job back into the queue. It keeps its age, and so its place. */
 export const requeue = (
-  { build, job }: Pick<ActiveBuild, "build" | "job">,
+  { job }: Pick<HeldJob, "job">,
   patch: Partial<JobFacts>,
   context: DecisionContext,
-  message = build.message ?? null,
+  message = job.message ?? null,
 ): Change[] => [
-  ...patchBuild(build, { status: "queued", startedAt: null, message }, context),
-  { kind: "job", job: { ...job, ...patch, lease: null } },
+  { kind: "job", job: { ...job, ...patch, status: "queued", startedAt: null, message, lease: null } },
   ...closeLog(job, context),
 ];
 
 /** Queues the job again after a try that failed, where its file gives it another; else null. */
 export const anotherTry = (
-  held: ActiveBuild,
+  held: HeldJob,
   outcome: Outcome,
   message: string | null,
   context: DecisionContext,
 ): Change[] | null => {
-  const { build, job } = held;
+  const { job } = held;
   const { rules } = context;
-  if (!rules.triesAgain(build, job, outcome)) return null;
+  if (!rules.triesAgain(job, outcome)) return null;
   const code = outcome.exitCode === null ? "" : ` with exit code ${outcome.exitCode}`;
   const said = [`Attempt ${job.attempt} failed${code}, and the job is tried again.`, message];
   return requeue(held, rules.afterFailedTry(job), context, said.filter((one) => one !== null).join(" "));
 };
 
 /** The time of one try is over. */
-export const endOvertime = (held: ActiveBuild, context: DecisionContext): Change[] => {
+export const endOvertime = (held: HeldJob, context: DecisionContext): Change[] => {
   const message = overtimeMessage(held.job);
-  return anotherTry(held, TIMED_OUT, message, context) ?? endBuild(held, TIMED_OUT, message, context);
+  return anotherTry(held, TIMED_OUT, message, context) ?? endJob(held, TIMED_OUT, message, context);
 };
 
-/** Closes the log of an ended build that had a lease, now or earlier, so that it moves to the archive. */
+/** Closes the log of an ended job that had a lease, now or earlier, so that it moves to the archive. */
 export const closeForGood = ({ id, fence }: JobFacts, { now, rules }: DecisionContext): Change[] =>
   fence > 0 ? rules.closes({ kind: "close", jobId: id, fence, at: now, endedAt: now }) : [];
 
@@ -98,14 +85,14 @@ const LOSS_CAUSES: Record<LossCause, string> = {
   stopped: "was stopped",
 };
 
-/** Ends a lease without a result: the build is retried, or fails when its attempts are used up. */
+/** Ends a lease without a result: the job is retried, or fails when its attempts are used up. */
 export const loseLease = (
-  held: ActiveBuild,
+  held: HeldJob,
   agent: AgentFacts | undefined,
   cause: LossCause,
   context: DecisionContext,
 ): Change[] => {
-  const { build, job } = held;
+  const { job } = held;
   const lost: Change = { kind: "lease-lost", cause };
   if (job.lease!.startedAt !== null) {
     return [
@@ -115,7 +102,7 @@ export const loseLease = (
     ];
   }
   const message = `It was handed out ${POOL_LIMITS.unstarted} times, and no agent started it.`;
-  const isIgnored = agent && cause === "expired" && build.status === "assigned";
+  const isIgnored = agent && cause === "expired" && job.status === "assigned";
   return [lost, ...retryOrFail(held, message, context), ...(isIgnored ? countIgnoredLease(agent, context) : [])];
 };
 
@@ -123,18 +110,18 @@ const countIgnoredLease = (agent: AgentFacts, { now }: DecisionContext): Change[
   { kind: "agent", agent: { ...agent, ignored: agent.ignored + 1, ignoredAt: now } },
 ];
 
-const retryOrFail = (held: ActiveBuild, message: string, context: DecisionContext): Change[] => {
-  const { build, job } = held;
+const retryOrFail = (held: HeldJob, message: string, context: DecisionContext): Change[] => {
+  const { job } = held;
   const { rules } = context;
   const lease = job.lease!;
-  if (build.status === "canceling") return endCanceled(held, context);
+  if (job.status === "canceling") return endCanceled(held, context);
   if (lease.stop?.reason === "timeout") return endOvertime(held, context);
   const isStarted = lease.startedAt !== null;
   const unstarted = isStarted ? job.unstarted : rules.unstartedAfter(job, "lost");
   const mayRetry = isStarted ? rules.hasAttemptLeft(job) : rules.hasUnstartedLeft({ ...job, unstarted });
   const counted = { ...held, job: { ...job, unstarted } };
-  if (!mayRetry) return endBuild(counted, AGENT_LOST, message, context);
-  /* The build shows this message until it ends: why there is a next attempt. */
+  if (!mayRetry) return endJob(counted, AGENT_LOST, message, context);
+  // People read this message until the job ends: why there is a next attempt.
   return requeue(counted, {}, context, isStarted ? `Attempt ${job.attempt} was lost. ${message}` : undefined);
 };
 

@@ -1,8 +1,7 @@
 import { type BuildQuery, type Listed, matches } from "../build-filter.ts";
 import { refOf } from "../git-ref.ts";
-import { activeBuild, wholeBuilds } from "./decision.ts";
-import type { ActiveBuild } from "./facts.ts";
-import { namesAgent } from "./record.ts";
+import type { BuildFacts } from "./facts.ts";
+import { agentOf } from "./record.ts";
 import type { PoolState } from "./state.ts";
 
 /** Which builds a page of a list asks the pool for. */
@@ -13,24 +12,24 @@ export interface LiveQuery extends BuildQuery {
   ids: string[];
 }
 
-const listed = ({ build, job }: Pick<ActiveBuild, "build" | "job">): Listed => ({
+const listed = (state: PoolState, build: BuildFacts): Listed => ({
   ...build,
   ref: refOf(build.branch),
   event: build.origin?.event ?? "api",
   author: build.origin?.commit?.author ?? null,
   pull: build.origin?.pull?.number ?? null,
-  agentId: namesAgent(build) ? job.agentId : null,
+  agentId: agentOf(build, state.jobs.get(build.id) ?? state.records.endedJob(build.id)?.job),
 });
 
 /** Ids of the builds that have not ended, or that D1 does not know as ended: all that a list would miss or show late. */
 const untoldIds = (state: PoolState): Set<string> =>
-  new Set([...wholeBuilds(state).map(({ id }) => id), ...state.dirty.keys()]);
+  new Set([...state.builds.keys(), ...state.dirty.keys()]);
 
 export const liveIds = (state: PoolState, { limit, ids, ...query }: LiveQuery): string[] => {
   const found: string[] = [];
   for (const id of untoldIds(state)) {
-    const known = activeBuild(state, id) ?? state.records.ended(id);
-    if (known && matches(listed(known), query)) found.push(id);
+    const known = state.builds.get(id) ?? state.records.ended(id);
+    if (known && matches(listed(state, known), query)) found.push(id);
   }
   const newest = found.sort().reverse().slice(0, limit);
   return [...new Set([...newest, ...ids])];

@@ -2,7 +2,7 @@ import { refOf } from "../git-ref.ts";
 import type { GraphJob } from "../jobs/graph.ts";
 import { roomsOf } from "../jobs/rooms.ts";
 import { cancelBuild } from "./cancel.ts";
-import { activeBuild, type DecisionContext, type Push, SYSTEM } from "./decision.ts";
+import { type DecisionContext, heldJob, SYSTEM } from "./decision.ts";
 import type { BuildFacts, Change } from "./facts.ts";
 import { isGroup, limitOf } from "./match.ts";
 import { ownRefOf } from "./rooms-of.ts";
@@ -19,30 +19,23 @@ export const makeRoom = (
   job: GraphJob,
   canceled: Set<string>,
   context: DecisionContext,
-): { changes: Change[]; pushes: Push[] } => {
-  const changes: Change[] = [];
-  const pushes: Push[] = [];
-  if (job.concurrency?.whenBusy !== "cancel-running") return { changes, pushes };
+): Change[] => {
+  if (job.concurrency?.whenBusy !== "cancel-running") return [];
   const room = roomsOf(job, { ...build, maxParallel: null, ownRef: ownRefOf(build) }).find(({ key }) => isGroup(key))!;
   const holders = [...state.index.rooms.held(room.key).keys()];
-  if (context.rules.hasRoom(holders.length, limitOf(state, room, context.rules))) return { changes, pushes };
+  if (context.rules.hasRoom(holders.length, limitOf(state, room, context.rules))) return [];
   const message = `A newer job took its place in the group ${job.concurrency.group}.`;
-  for (const holder of holders) {
-    const parent = activeBuild(state, state.index.buildOfJob.get(holder) ?? "");
-    const node = state.graphs.get(parent?.build.id ?? "")?.nodes.get(holder);
-    if (!parent || !node || canceled.has(parent.build.id) || parent.build.several?.cancel) continue;
-    const isSame = isSameRef(parent.build, build);
-    if (isSame && parent.build.seq < build.seq) {
-      canceled.add(parent.build.id);
-      const ended = cancelBuild(parent, { message, supersededBy: null }, SYSTEM, context);
-      changes.push(...ended.changes);
-      pushes.push(...ended.pushes);
-    } else if (!isSame && !node.stopCause) {
-      const stopCause = { kind: "canceled", job: null, text: message } as const;
-      changes.push({ kind: "node", node: { ...node, stopCause } });
+  return holders.flatMap((jobId): Change[] => {
+    const held = heldJob(state, jobId);
+    if (!held || canceled.has(held.build.id) || held.build.cancel) return [];
+    const isSame = isSameRef(held.build, build);
+    if (isSame && held.build.seq < build.seq) {
+      canceled.add(held.build.id);
+      return cancelBuild(held.build, { message, supersededBy: null }, SYSTEM, context);
     }
-  }
-  return { changes, pushes };
+    if (isSame || held.job.stopCause) return [];
+    return [{ kind: "job", job: { ...held.job, stopCause: { kind: "canceled", job: null, text: message } } }];
+  });
 };
 
 const isSameRef = (one: BuildFacts, other: BuildFacts): boolean =>

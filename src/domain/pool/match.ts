@@ -1,13 +1,13 @@
 import type { JobRules } from "../jobs/rules.ts";
 import type { DecisionContext } from "./decision.ts";
 import type { AgentFacts } from "./facts.ts";
-import type { Lane, LaneRoom, QueuedBuild } from "./queue.ts";
+import type { Lane, LaneRoom, QueuedJob } from "./queue.ts";
 import type { Holders } from "./rooms.ts";
 import type { PoolState } from "./state.ts";
 
-/** Queued builds that are offered to an agent, and who holds a room where offers count. */
+/** Queued jobs that are offered to an agent, and who holds a room where offers count. */
 export interface Reservations {
-  has(buildId: string): boolean;
+  has(jobId: string): boolean;
   holders(state: PoolState, room: string): Holders;
 }
 
@@ -17,7 +17,7 @@ export const NO_RESERVATIONS: Reservations = {
   holders: ({ index }, room) => index.rooms.held(room),
 };
 
-/** Whether each room that builds of the lane need has room for one more. */
+/** Whether each room that jobs of the lane need has room for one more. */
 export const hasRoom = (state: PoolState, lane: Lane, reserved: Reservations, { rules }: DecisionContext): boolean =>
   lane.rooms.every((room) => {
     if (room.limit === null) return true;
@@ -41,25 +41,25 @@ export const limitOf = (
 
 export const isGroup = (room: string): boolean => room.startsWith("group ");
 
-/** The first build in queue order that the agent may have and that is not reserved. Others never block it. */
-export const firstBuildFor = (
+/** The first job in queue order that the agent may have and that is not reserved. Others never block it. */
+export const firstJobFor = (
   state: PoolState,
   agent: AgentFacts,
   reserved: Reservations,
   context: DecisionContext,
-): QueuedBuild | undefined => {
+): QueuedJob | undefined => {
   const { meets, comesFirst, isDue, isNotFor, runsLane } = context.rules;
-  const isOpen = ({ id }: QueuedBuild) => {
+  const isOpen = ({ id }: QueuedJob) => {
     const job = state.jobs.get(id)!;
     return isDue(job, context.now) && !reserved.has(id) && !isNotFor(job, agent.id);
   };
-  let first: QueuedBuild | undefined;
+  let first: QueuedJob | undefined;
   for (const { requires, lanes } of state.queue.classes.values()) {
     if (!meets(agent, requires)) continue;
     for (const lane of lanes.values()) {
       if (!runsLane(agent, lane) || !hasRoom(state, lane, reserved, context)) continue;
-      const build = lane.builds.find(isOpen);
-      if (build && (!first || comesFirst(build, first))) first = build;
+      const job = lane.jobs.find(isOpen);
+      if (job && (!first || comesFirst(job, first))) first = job;
     }
   }
   return first;

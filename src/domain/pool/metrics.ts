@@ -1,5 +1,6 @@
 import { AGENT_STATUS } from "../../protocol/agent.ts";
-import { isLeased, LEASED, type LeasedStatus, type Phase, phaseOf } from "../../protocol/build-states.ts";
+import { LEASED, type LeasedStatus } from "../../protocol/build-states.ts";
+import type { JobStatus } from "../../protocol/build-job.ts";
 import type { Metrics } from "../../protocol/metrics.ts";
 import type { DecisionContext } from "./decision.ts";
 import type { AgentFacts } from "./facts.ts";
@@ -26,7 +27,7 @@ export const measure = (
   pingedAt: (agentId: string) => number,
 ): Metrics => {
   const { agents, skillGroups } = countAgents(state, orgId, context.now, pingedAt);
-  const byRequirement = [...countBuilds(state, context.now).values()].map((group) => ({
+  const byRequirement = [...countJobs(state, context.now).values()].map((group) => ({
     ...group,
     ...capacityFor(group, skillGroups, context),
   }));
@@ -68,28 +69,25 @@ const countAgents = (state: PoolState, orgId: string, now: number, pingedAt: (ag
   return { agents, skillGroups };
 };
 
+const isLeased = (status: JobStatus): status is LeasedStatus => (LEASED as readonly JobStatus[]).includes(status);
+
 const countByLeasedStatus = (state: PoolState): Record<LeasedStatus, number> => {
   const counts = Object.fromEntries(LEASED.map((status) => [status, 0])) as Record<LeasedStatus, number>;
-  for (const { status, several } of state.builds.values()) if (isLeased(status) && !several) counts[status]++;
+  for (const { status } of state.jobs.values()) if (isLeased(status)) counts[status]++;
   return counts;
 };
 
-/** What a build counts as where agents are started on demand. */
-const COUNTED_AS: Record<Phase, "waiting" | "running" | null> = { queued: "waiting", leased: "running", ended: null };
-
-const countBuilds = (state: PoolState, now: number): Map<string, ByRequirement> => {
+const countJobs = (state: PoolState, now: number): Map<string, ByRequirement> => {
   const groups = new Map<string, ByRequirement>();
-  for (const build of state.builds.values()) {
-    if (build.several || isHeld(build)) continue;
-    const { requires } = state.jobs.get(build.id)!;
+  for (const { requires, status, buildId, queuedAt } of state.jobs.values()) {
+    const counter = status === "queued" ? "waiting" : isLeased(status) ? "running" : null;
+    if (!counter || isHeld(state.builds.get(buildId)!)) continue;
     const key = requirementKey(requires);
     const group = groups.get(key) ?? { requires, waiting: 0, running: 0, oldestWaitSeconds: 0, agents: 0, idle: 0 };
     groups.set(key, group);
-    const counter = COUNTED_AS[phaseOf(build.status)];
-    if (counter) group[counter]++;
-    if (counter === "waiting") {
-      group.oldestWaitSeconds = Math.max(group.oldestWaitSeconds, (now - build.queuedAt) / 1000);
-    }
+    group[counter]++;
+    if (counter === "waiting")
+      group.oldestWaitSeconds = Math.max(group.oldestWaitSeconds, (now - (queuedAt ?? now)) / 1000);
   }
   return groups;
 };

@@ -2,8 +2,8 @@ import { LIMITS, withCommas } from "../../protocol/limits.ts";
 import { APPROVAL_MS, heldProblem } from "./approval.ts";
 import type { NewBuild } from "./commands.ts";
 import { audit, type DecisionContext } from "./decision.ts";
-import type { BuildFacts, Change, JobFacts } from "./facts.ts";
-import { addGraph, countWaiting, newSeveral, notBeforeOf } from "./several.ts";
+import type { BuildFacts, Change } from "./facts.ts";
+import { addGraph, countWaiting, endOfPlanned, firstJob } from "./new-jobs.ts";
 import type { PoolState } from "./state.ts";
 
 /** What the same decision has added to the queue already. */
@@ -46,8 +46,9 @@ export const addBuild = (
   const build: BuildFacts = { ...newFacts(request, state, context), seq: state.seq + nth.inPool, number };
   const changes: Change[] = [
     { kind: "build", build },
-    { kind: "job", job: rules.confined(newJob(request, build), build) },
-    ...(planned ? addGraph(id, planned.graph, planned.text, planned.adopted) : []),
+    ...(planned
+      ? addGraph(build, planned, rules.confined)
+      : [{ kind: "job", job: rules.confined(firstJob(request, build), build) } as const]),
     ...runValuesOf(request, now),
     { kind: "number", repoId, number },
     ...rules.outbox(null, build, now),
@@ -73,7 +74,7 @@ const newFacts = (
 ): Omit<BuildFacts, "seq" | "number"> => {
   const { id, repoId, pipelineId, pipelineVersion, branch, commitSha, trigger, priority, retryOf } = request;
   const { createdBy = null, origin, host } = request;
-  const retried = retryOf === null ? undefined : (builds.get(retryOf) ?? records.ended(retryOf)?.build);
+  const retried = retryOf === null ? undefined : (builds.get(retryOf) ?? records.ended(retryOf));
   const trust = rules.trustOfNew(request, retried);
   const isHeld = trust === "untrusted" && rules.needsApproval(request, builds.values());
   return {
@@ -91,7 +92,13 @@ const newFacts = (
     ...(host && { host }),
     ...(trust === "untrusted" && { trust }),
     ...(isHeld && { approval: { since: now, until: now + APPROVAL_MS, decision: null } }),
-    ...(request.planned && { several: newSeveral(now, false) }),
+    requires: request.requires,
+    maxParallel: request.maxParallel,
+    maxAttempts: request.maxAttempts,
+    inputBytes: sizeOfInputs(request),
+    until: request.planned ? endOfPlanned(now) : null,
+    holdsPlace: false,
+    cancel: null,
     status: "queued",
     exitCode: null,
     reason: null,
@@ -105,21 +112,3 @@ const newFacts = (
 
 export const sizeOfInputs = ({ inputs, secretKeys }: NewBuild): number =>
   (inputs?.length ?? 0) + secretKeys.join().length;
-
-const newJob = (request: NewBuild, { several }: BuildFacts): JobFacts => ({
-  id: request.id,
-  buildId: request.id,
-  requires: request.requires,
-  timeoutSeconds: request.timeoutSeconds,
-  maxParallel: request.maxParallel,
-  maxAttempts: request.maxAttempts,
-  inputBytes: sizeOfInputs(request),
-  attempt: 0,
-  unstarted: 0,
-  releasedBy: [],
-  notBefore: several ? notBeforeOf(several) : 0,
-  lease: null,
-  fence: 0,
-  agentId: null,
-  result: null,
-});

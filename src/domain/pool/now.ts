@@ -1,7 +1,7 @@
 import { type Phase, phaseOf } from "../../protocol/build-states.ts";
 import type { PoolNow } from "../../protocol/pool-now.ts";
 import type { Role } from "../../protocol/token.ts";
-import { type DecisionContext, wholeBuilds } from "./decision.ts";
+import type { DecisionContext } from "./decision.ts";
 import { gatesThatAsk } from "./gates.ts";
 import { APPROVER, isHeld } from "./held.ts";
 import type { PoolState } from "./state.ts";
@@ -11,9 +11,8 @@ const COUNTED_AS: Record<Phase, "waiting" | "running" | null> = { queued: "waiti
 /** How many active builds there are, each counted once. Looks at no agent and at no queue. */
 export const countNow = (state: PoolState, role: Role, { rules }: Pick<DecisionContext, "rules">): PoolNow => {
   const now: PoolNow = { running: 0, waiting: 0, forRole: 0 };
-  for (const build of wholeBuilds(state)) {
-    const known = state.graphs.get(build.id);
-    const asked: Role[] = known ? gatesThatAsk(known).map(({ by }) => by) : [];
+  for (const build of state.builds.values()) {
+    const asked: Role[] = gatesThatAsk(state, build.id).map(({ by }) => by);
     if (isHeld(build)) asked.push(APPROVER);
     const isForRole = asked.some((by) => rules.mayApprove(role, by));
     const counted = isForRole ? "forRole" : COUNTED_AS[phaseOf(build.status)];

@@ -1,4 +1,3 @@
-import { wholeBuilds } from "./decision.ts";
 import type { PoolEvents } from "./events.ts";
 import type { PoolState } from "./state.ts";
 
@@ -31,7 +30,7 @@ export const numbersOf = (state: PoolState, now: number, { pendingSince, ...disk
   return {
     ...state.events,
     ...disk,
-    active: wholeBuilds(state).length,
+    active: state.builds.size,
     waiting: state.queue.size,
     oldestWaitSeconds: oldestWait(state, now),
     outboxSeconds: Math.max(0, (now - since) / 1000),
@@ -41,7 +40,7 @@ export const numbersOf = (state: PoolState, now: number, { pendingSince, ...disk
 
 const oldestWait = (state: PoolState, now: number): number => {
   let oldest = now;
-  for (const { status, queuedAt, several } of state.builds.values())
-    if (status === "queued" && !several) oldest = Math.min(oldest, queuedAt);
+  for (const { status, queuedAt } of state.jobs.values())
+    if (status === "queued" && queuedAt !== null) oldest = Math.min(oldest, queuedAt);
   return (now - oldest) / 1000;
 };

@@ -1,15 +1,15 @@
-import { type Decision, type DecisionContext, decided, hintOf, type Push } from "./decision.ts";
+import { type Decision, type DecisionContext, decided, heldJob, hintOf, type Push } from "./decision.ts";
 import type { Change, JobFacts } from "./facts.ts";
 import { lanesWithin } from "./indices.ts";
-import { firstBuildFor, hasRoom, type Reservations } from "./match.ts";
+import { firstJobFor, hasRoom, type Reservations } from "./match.ts";
 import type { Lane } from "./queue.ts";
 import type { Holders } from "./rooms.ts";
-import { roomsOfBuild } from "./rooms-of.ts";
+import { roomsOfJob } from "./rooms-of.ts";
 import type { PoolState } from "./state.ts";
 
 /**
- * Offers each build to one waiting agent that could take it. Looks only at builds and agents that may fit each other
- * since the last step; builds first, so that the agent that has waited longest gets the offer.
+ * Offers each job to one waiting agent that could take it. Looks only at jobs and agents that may fit each other since
+ * the last step; jobs first, so that the agent that has waited longest gets the offer.
  */
 export const offerBuilds = (state: PoolState, context: DecisionContext): Decision<null> => {
   const { unmatched, idleWaiters } = state.index;
@@ -20,8 +20,8 @@ export const offerBuilds = (state: PoolState, context: DecisionContext): Decisio
   offerLanes(state, lanes, round, context);
   for (const agentId of unmatched.agents) {
     const agent = state.agents.get(agentId)!;
-    const build = round.isOpenTo(agentId) && firstBuildFor(state, agent, round, context);
-    if (build) round.add(agentId, build.id);
+    const job = round.isOpenTo(agentId) && firstJobFor(state, agent, round, context);
+    if (job) round.add(agentId, job.id);
     offerLanes(state, lanes, round, context);
   }
   return decided(null, [...round.changes, { kind: "matched" }], round.pushes);
@@ -36,7 +36,7 @@ const offerLanes = (state: PoolState, lanes: Set<Lane>, round: OfferRound, conte
 };
 
 const offerLane = (state: PoolState, lane: Lane, round: OfferRound, context: DecisionContext): void => {
-  for (const { id } of lane.builds) {
+  for (const { id } of lane.jobs) {
     if (!hasRoom(state, lane, round, context)) return;
     const job = state.jobs.get(id)!;
     if (round.has(id) || !context.rules.isDue(job, context.now)) continue;
@@ -46,7 +46,7 @@ const offerLane = (state: PoolState, lane: Lane, round: OfferRound, context: Dec
   }
 };
 
-/** The agent that has waited longest among those that may have the build. */
+/** The agent that has waited longest among those that may have the job. */
 const longestWaiterFor = (
   state: PoolState,
   lane: Lane,
@@ -64,7 +64,7 @@ const longestWaiterFor = (
   return undefined;
 };
 
-/** Open offers and those of this step. Both reserve their builds, as if the agents had claimed them. */
+/** Open offers and those of this step. Both reserve their jobs, as if the agents had claimed them. */
 class OfferRound implements Reservations {
   readonly changes: Change[] = [];
   readonly pushes: Push[] = [];
@@ -72,7 +72,7 @@ class OfferRound implements Reservations {
   readonly #lanes: Set<Lane>;
   readonly #context: DecisionContext;
   readonly #agents = new Set<string>();
-  readonly #builds = new Set<string>();
+  readonly #jobs = new Set<string>();
   /** By room: who would hold it by an offer of this step, and did not before. */
   readonly #holders = new Map<string, Set<string>>();
 
@@ -83,17 +83,17 @@ class OfferRound implements Reservations {
     this.#context = context;
   }
 
-  add(agentId: string, buildId: string): void {
+  add(agentId: string, jobId: string): void {
     this.#agents.add(agentId);
-    const build = this.#state.builds.get(buildId)!;
-    this.#builds.add(buildId);
-    for (const { key, holder } of roomsOfBuild(this.#state, build)) this.#take(key, holder);
-    this.changes.push({ kind: "offer", buildId, offer: { agentId, at: this.#context.now } });
-    this.pushes.push({ agentId, hint: hintOf("look", build) });
+    const held = heldJob(this.#state, jobId)!;
+    this.#jobs.add(jobId);
+    for (const { key, holder } of roomsOfJob(this.#state, held)) this.#take(key, holder);
+    this.changes.push({ kind: "offer", jobId, offer: { agentId, at: this.#context.now } });
+    this.pushes.push({ agentId, hint: hintOf("look", held.job) });
   }
 
-  has(buildId: string): boolean {
-    return this.#state.offers.has(buildId) || this.#builds.has(buildId);
+  has(jobId: string): boolean {
+    return this.#state.offers.has(jobId) || this.#jobs.has(jobId);
   }
 
   holders({ index }: PoolState, room: string): Holders {
@@ -109,7 +109,7 @@ class OfferRound implements Reservations {
     for (const lane of lanesWithin(this.#state, { key: room, holder })) this.#lanes.add(lane);
   }
 
-  /** Whether the agent could take a build if it got an offer now. */
+  /** Whether the agent could take a job if it got an offer now. */
   isOpenTo(agentId: string): boolean {
     const { now, rules } = this.#context;
     const waiter = this.#state.waiters.get(agentId);

@@ -35,7 +35,7 @@ export const nextAttempt = (now: number, failures: number): number =>
 export const recordFlush = (state: PoolState, result: FlushResult, context: DecisionContext): Decision<null> => {
   const { now, rules } = context;
   const changes = result.builds.flatMap(({ buildId, version }): Change[] => {
-    const build = state.builds.get(buildId) ?? state.records.ended(buildId)?.build;
+    const build = state.builds.get(buildId) ?? state.records.ended(buildId);
     if (build && !rules.isHeard(build, version)) return [];
     return [{ kind: "clean", buildId, endedAt: build?.finishedAt ?? null }];
   });

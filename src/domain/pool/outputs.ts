@@ -1,7 +1,8 @@
 import { byteSize, LIMITS } from "../../protocol/limits.ts";
 import type { FinishReport } from "./commands.ts";
 import type { DecisionContext } from "./decision.ts";
-import type { ActiveBuild, BuildFacts, Change, Outcome } from "./facts.ts";
+import type { Change, HeldJob, JobFacts, Outcome } from "./facts.ts";
+import { jobsOf } from "./graphs.ts";
 import type { PoolState } from "./state.ts";
 
 export const OUTPUT_REFUSED: Outcome = { status: "failed", exitCode: null, reason: "output-refused" };
@@ -15,10 +16,10 @@ const sizeOf = (outputs: Record<string, string>): number => {
 /** Why the outputs of a job that succeeded are too large; null where they are not. */
 export const outputsProblem = (
   state: PoolState,
-  { jobOf }: BuildFacts,
+  { buildId }: JobFacts,
   { status, outputs }: FinishReport,
 ): string | null => {
-  if (!jobOf || !outputs || status !== "succeeded") return null;
+  if (!outputs || status !== "succeeded") return null;
   const size = sizeOf(outputs);
   if (size === 0) return null;
   if (size > LIMITS.outputBytes) {
@@ -26,8 +27,8 @@ export const outputsProblem = (
     return `Its outputs are larger than ${byteSize(LIMITS.outputBytes)}; the largest is ${largest![0].slice(0, 200)}.`;
   }
   let sum = size;
-  for (const [id, { end }] of state.graphs.get(jobOf)?.nodes ?? [])
-    if (end?.status === "succeeded") sum += sizeOf(state.records.outputs(id));
+  for (const { id, status: known } of jobsOf(state, buildId))
+    if (known === "succeeded") sum += sizeOf(state.records.outputs(id));
   return sum > LIMITS.buildOutputBytes
     ? `With its outputs, those of the build would be larger than ${byteSize(LIMITS.buildOutputBytes)}.`
     : null;
@@ -35,11 +36,11 @@ export const outputsProblem = (
 
 /** Stores what the job tells those that need it: of the attempt that succeeded alone. */
 export const keptOutputs = (
-  { build: { id, jobOf }, job }: ActiveBuild,
+  { job: { id, buildId, fence: last } }: HeldJob,
   { status }: Outcome,
   { outputs, fence }: FinishReport,
   { rules }: DecisionContext,
 ): Change[] =>
-  jobOf && outputs && rules.winner({ status, fence: job.fence }, fence) && Object.keys(outputs).length > 0
-    ? [{ kind: "outputs", buildId: jobOf, jobId: id, outputs }]
+  outputs && rules.winner({ status, fence: last }, fence) && Object.keys(outputs).length > 0
+    ? [{ kind: "outputs", buildId, jobId: id, outputs }]
     : [];

@@ -7,10 +7,10 @@ import type { BuildFacts } from "./facts.ts";
  * has begun is as if the pull request had come first; one that was begun goes on as it is, and belongs to it.
  */
 export const withPull = (
-  { origin, status, several }: BuildFacts,
+  { origin, status, until }: BuildFacts,
   { event, pull, paths }: BuildOrigin,
 ): BuildOrigin | null => {
   if (!origin || !pull || origin.event !== "push") return null;
-  if (event === "pull" && isQueued(status) && !several) return { ...origin, event, pull, paths };
+  if (event === "pull" && isQueued(status) && until === null) return { ...origin, event, pull, paths };
   return origin.pull ? null : { ...origin, pull };
 };

@@ -1,33 +1,31 @@
 import type { Feature } from "../../protocol/jobs.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
-import type { BuildFacts, JobFacts } from "./facts.ts";
+import type { HeldJob } from "./facts.ts";
 import type { Room } from "./rooms.ts";
 
-/** A build in the queue, with what decides its place: the higher priority first, then the older build. */
-export interface QueuedBuild {
+/** A job in the queue, with what decides its place: the higher priority first, then the older job. */
+export interface QueuedJob {
   id: string;
   priority: number;
   seq: number;
 }
 
-/** A room that each build of a lane needs. */
+/** A room that each job of a lane needs. */
 export interface LaneRoom {
   key: string;
   limit: number | null;
-  /** Who holds it for all of the lane: the build of several that they are jobs of. Null: each build for itself. */
+  /** Who holds it for all of the lane: the build that they are jobs of. Null: each for itself. */
   holder: string | null;
 }
 
-/** Queued builds with equal requirements that need the same rooms, in queue order: an agent that may take one may take any. */
+/** Queued jobs with equal requirements that need the same rooms, in queue order: an agent that may take one may take any. */
 export interface Lane {
   key: string;
   requirementClass: RequirementClass;
   rooms: readonly LaneRoom[];
-  /** Jobs of builds of several, which not every agent can run. */
-  isOfJobs: boolean;
-  /** What else an agent's program must be able to do for them. */
+  /** What an agent's program must be able to do for them. */
   features: readonly Feature[];
-  builds: QueuedBuild[];
+  jobs: QueuedJob[];
 }
 
 /** Lanes with equal requirements. */
@@ -37,7 +35,7 @@ export interface RequirementClass {
   lanes: Map<string, Lane>;
 }
 
-export const byQueueOrder = (left: QueuedBuild, right: QueuedBuild): number =>
+export const byQueueOrder = (left: QueuedJob, right: QueuedJob): number =>
   right.priority - left.priority || left.seq - right.seq;
 
 /** The same text for equal requirements, however they were written. */
@@ -48,28 +46,24 @@ export const requirementKey = ({ platform, ios, android, web, labels, xcode }: R
     ...(xcode ? [`\nxcode ${xcode}`] : []),
   ].join(" ");
 
-/** The queued builds by requirements, so that a search visits classes of builds rather than each build. */
+/** The queued jobs by requirements, so that a search visits classes of jobs rather than each job. */
 export class Queue {
   readonly classes = new Map<string, RequirementClass>();
   readonly #byRoom = new Map<string, Set<Lane>>();
-  /** Queued builds and jobs, and how many of them are jobs of builds of several. */
   size = 0;
-  jobs = 0;
 
-  add(build: BuildFacts, job: JobFacts, rooms: readonly Room[]): Lane {
-    const lane = this.#laneFor(build, job, rooms);
-    const queued = { id: build.id, priority: build.priority, seq: build.seq };
-    lane.builds.splice(rankIn(lane, queued), 0, queued);
+  add(held: HeldJob, rooms: readonly Room[]): { lane: Lane; queued: QueuedJob } {
+    const lane = this.#laneFor(held, rooms);
+    const queued = placeOf(held);
+    lane.jobs.splice(rankIn(lane, queued), 0, queued);
     this.size++;
-    if (lane.isOfJobs) this.jobs++;
-    return lane;
+    return { lane, queued };
   }
 
-  remove(lane: Lane, build: BuildFacts): void {
-    lane.builds.splice(rankIn(lane, build), 1);
+  remove({ lane, queued }: { lane: Lane; queued: QueuedJob }): void {
+    lane.jobs.splice(rankIn(lane, queued), 1);
     this.size--;
-    if (lane.isOfJobs) this.jobs--;
-    if (lane.builds.length > 0) return;
+    if (lane.jobs.length > 0) return;
     lane.requirementClass.lanes.delete(lane.key);
     if (lane.requirementClass.lanes.size === 0) this.classes.delete(lane.requirementClass.key);
     for (const { key } of lane.rooms) {
@@ -78,47 +72,50 @@ export class Queue {
     }
   }
 
-  /** The lanes whose builds need this room. */
+  /** The lanes whose jobs need this room. */
   lanesIn(room: string): Iterable<Lane> {
     return this.#byRoom.get(room) ?? [];
   }
 
-  /** How many queued builds are before this one. */
-  countAhead(build: BuildFacts): number {
+  /** How many queued jobs are before this one. */
+  countAhead(held: HeldJob): number {
     let count = 0;
-    for (const { lanes } of this.classes.values()) for (const lane of lanes.values()) count += rankIn(lane, build);
+    const place = placeOf(held);
+    for (const { lanes } of this.classes.values()) for (const lane of lanes.values()) count += rankIn(lane, place);
     return count;
   }
 
-  #laneFor(build: BuildFacts, { requires, features = [] }: JobFacts, needed: readonly Room[]): Lane {
+  #laneFor({ job }: HeldJob, needed: readonly Room[]): Lane {
+    const { requires, features = [] } = job;
     const classKey = requirementKey(requires);
     const requirementClass = this.classes.get(classKey) ?? { key: classKey, requires, lanes: new Map<string, Lane>() };
     this.classes.set(classKey, requirementClass);
-    const rooms = needed.map((room) => laneRoomOf(build, room));
-    const isOfJobs = build.jobOf !== undefined;
-    const key = JSON.stringify([isOfJobs, features, ...rooms.map((room) => [room.key, room.limit, room.holder])]);
+    const rooms = needed.map((room) => laneRoomOf(job.id, room));
+    const key = JSON.stringify([features, ...rooms.map((room) => [room.key, room.limit, room.holder])]);
     const existing = requirementClass.lanes.get(key);
     if (existing) return existing;
-    const lane: Lane = { key, requirementClass, rooms, isOfJobs, features, builds: [] };
+    const lane: Lane = { key, requirementClass, rooms, features, jobs: [] };
     requirementClass.lanes.set(key, lane);
     for (const room of rooms) this.#byRoom.set(room.key, (this.#byRoom.get(room.key) ?? new Set()).add(lane));
     return lane;
   }
 }
 
-const laneRoomOf = ({ id }: BuildFacts, { key, limit, holder }: Room): LaneRoom => ({
+const laneRoomOf = (id: string, { key, limit, holder }: Room): LaneRoom => ({
   key,
   limit,
   holder: holder === id || limit === null ? null : holder,
 });
 
-/** How many builds of the lane are before this one. */
-const rankIn = ({ builds }: Lane, build: QueuedBuild): number => {
+const placeOf = ({ build, job }: HeldJob): QueuedJob => ({ id: job.id, priority: build.priority, seq: job.seq });
+
+/** How many jobs of the lane are before this one. */
+const rankIn = ({ jobs }: Lane, place: QueuedJob): number => {
   let low = 0;
-  let high = builds.length;
+  let high = jobs.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (byQueueOrder(builds[middle]!, build) < 0) low = middle + 1;
+    if (byQueueOrder(jobs[middle]!, place) < 0) low = middle + 1;
     else high = middle;
   }
   return low;

@@ -1,17 +1,17 @@
 import { isEnded } from "../../protocol/build-states.ts";
 import { voidHeld } from "./approval.ts";
 import {
-  activeBuild,
-  buildHeldBy,
   type Decision,
   type DecisionContext,
   decided,
+  isInQueue,
+  jobHeldBy,
   later,
   patchBuild,
-  wholeBuilds,
 } from "./decision.ts";
-import type { AgentFacts, BuildFacts, Change, Deletion, JobFacts } from "./facts.ts";
-import { closeForGood, endBuild, loseLease } from "./lease.ts";
+import type { AgentFacts, BuildFacts, Change, Deletion, JobFacts, Outcome } from "./facts.ts";
+import { jobsOf } from "./graphs.ts";
+import { closeForGood, endJob, loseLease } from "./lease.ts";
 import type { PoolState } from "./state.ts";
 import type { HeardSequence, Stored, StoredBuild } from "./stored.ts";
 
@@ -84,7 +84,7 @@ const restoredSide = (
 const tellAgain = (state: PoolState, sequence: number, context: DecisionContext): Change[] => [
   { kind: "told", sequence },
   { kind: "tell-again", after: 0, at: later(state, context.now) },
-  ...wholeBuilds(state).map(({ id }): Change => ({ kind: "untold", buildId: id, at: later(state, context.now) })),
+  ...[...state.builds.keys()].map((buildId): Change => ({ kind: "untold", buildId, at: later(state, context.now) })),
   ...deleteAgain(state, state.records.rememberedDeletions(), context),
   ...voidHeld(state, new Set(), context),
   { kind: "flush", at: context.now, failures: 0 },
@@ -100,19 +100,18 @@ const forgottenDeletions = (state: PoolState, stored: Stored, context: DecisionC
   stored.deleted.flatMap(({ buildId, deleted }): Change[] => {
     const { now } = context;
     const row = stored.builds.find(({ id }) => id === buildId);
-    const active = activeBuild(state, buildId);
-    const known = state.records.ended(buildId)?.build ?? row;
+    const active = state.builds.get(buildId);
+    const known = state.records.ended(buildId) ?? row;
     const finishedAt = active || known ? (known?.finishedAt ?? now) : null;
     if (!finishedAt || state.records.deletion(buildId) || (active && deleted === "log")) return [];
-    const ending = active
-      ? [...endJobs(state, buildId, context), ...endBuild(active, LOST, LOST_MESSAGE, context)]
-      : [];
+    const lost = { ...LOST, message: LOST_MESSAGE, finishedAt: now };
+    const ending = active ? [...endJobs(state, active, LOST, context), ...patchBuild(active, lost, context)] : [];
     return [...ending, { kind: "deleted", deletion: { buildId, deleted, finishedAt, at: later(state, now) } }];
   });
 
 /** An operator says that D1 was restored, so that an idle pool tells it again too. */
 export const databaseRestored = (state: PoolState, _: null, context: DecisionContext): Decision<Reconciled> => {
-  const told = wholeBuilds(state).length + state.records.endedAfter(0, Number.POSITIVE_INFINITY).length;
+  const told = state.builds.size + state.records.endedAfter(0, Number.POSITIVE_INFINITY).length;
   return decided({ ended: 0, lost: 0, told, agentsRemoved: 0 }, tellAgain(state, state.told, context));
 };
 
@@ -202,18 +201,17 @@ const reconcileBuild = (
   context: DecisionContext,
 ): Change[] => {
   const { id } = stored;
-  const job = state.jobs.get(id);
-  const build = job ? state.builds.get(id) : undefined;
-  if (build && job) {
+  const build = state.builds.get(id);
+  if (build) {
     if (!isEnded(stored.status)) return stored.version > build.version ? tellNewer(build, stored, context) : [];
     done.ended++;
-    return [...endJobs(state, id, context), ...endAsStored(build, job, stored, context)];
+    return endAsStored(state, build, stored, context);
   }
   const remembered = state.records.ended(id);
   if (remembered && isEnded(stored.status)) {
     const isLater = state.dirty.has(id) && stored.version > (state.unchecked ?? stored.version);
-    return isLater && !context.rules.isSameResult(remembered.build, stored)
-      ? endAsStored(remembered.build, remembered.job, stored, context)
+    return isLater && !context.rules.isSameResult(remembered, stored)
+      ? endAsStored(state, remembered, stored, context)
       : [];
   }
   if (remembered) {
@@ -231,41 +229,58 @@ const reconcileBuild = (
 const tellNewer = (build: BuildFacts, { version }: StoredBuild, context: DecisionContext): Change[] =>
   patchBuild({ ...build, version }, {}, context);
 
-/** Ends the build as it ended before the restore. D1 does not know the fence: the agent's id and result must do. */
-const endAsStored = (build: BuildFacts, job: JobFacts, stored: StoredBuild, context: DecisionContext): Change[] => {
+/**
+ * Ends the build as it ended before the restore. What became of planned jobs is forgotten: those that had not ended then
+ * end now. D1 does not know the fence: the agent's id and result must do.
+ */
+const endAsStored = (state: PoolState, build: BuildFacts, stored: StoredBuild, context: DecisionContext): Change[] => {
   const { agentId, attempt, ...known } = stored;
   const { status, finishedAt, exitCode, reason } = known;
-  const result = isEnded(status) ? { status, exitCode, reason } : null;
-  const ended: BuildFacts = { ...build, ...known, origin: build.origin ?? null, seq: build.seq };
+  const ended: BuildFacts = { ...build, ...known, origin: build.origin ?? null, seq: build.seq, holdsPlace: false };
+  const result = isEnded(status) ? { status, exitCode, reason } : FORGOTTEN;
+  const first = state.jobs.get(build.id) ?? state.records.endedJob(build.id)?.job;
+  const end = first && { ...forgottenEnd(context), ...result, message: ended.message ?? null, agentId, attempt };
+  const asStored: Change[] = first
+    ? [{ kind: "job", job: { ...first, status: result.status, lease: null, fence: 0, agentId, attempt, result, end } }]
+    : [];
   return [
+    ...endJobs(state, build, FORGOTTEN, context),
     { kind: "build", build: ended },
-    { kind: "job", job: { ...job, lease: null, fence: 0, agentId, attempt, result } },
-    ...closeForGood(job, context),
+    ...asStored,
+    ...(first ? closeForGood(first, context) : []),
     ...context.rules.hostOutbox(ended, context.now),
     { kind: "clean", buildId: build.id, endedAt: finishedAt },
   ];
 };
 
-/** What became of the jobs of a build of several is forgotten: those that had not ended then end now, and their leases. */
-const endJobs = (state: PoolState, buildId: string, context: DecisionContext): Change[] =>
-  [...(state.graphs.get(buildId)?.nodes.values() ?? [])].flatMap((node): Change[] => {
-    const queued = activeBuild(state, node.id);
-    if (node.end) return [];
-    if (queued) return endBuild(queued, FORGOTTEN, LOST_MESSAGE, context);
-    const nothing = { cause: null, startedAt: null, agentId: null, attempt: 0, fence: 0 };
-    const end = { ...nothing, ...FORGOTTEN, message: LOST_MESSAGE, finishedAt: context.now };
-    return [{ kind: "node", node: { ...node, end } }];
+const forgottenEnd = ({ now }: DecisionContext) => ({
+  ...{ cause: null, startedAt: null, agentId: null, attempt: 0, fence: 0 },
+  ...{ message: LOST_MESSAGE, finishedAt: now },
+});
+
+/** Ends the jobs of a build that have not ended, and their leases. */
+const endJobs = (state: PoolState, { id }: BuildFacts, outcome: Outcome, context: DecisionContext): Change[] =>
+  jobsOf(state, id).flatMap((job): Change[] => {
+    if (job.end) return [];
+    if (isInQueue(job)) return endJob({ job }, outcome, LOST_MESSAGE, context);
+    return [{ kind: "job", job: { ...job, status: outcome.status, end: { ...forgottenEnd(context), ...outcome } } }];
   });
 
 /** Nothing but its row in D1 is left of the build: its values and its lease are gone, so it can only end. */
 const endLost = (state: PoolState, stored: StoredBuild, nth: number, context: DecisionContext): Change[] => {
   const { agentId, attempt, createdBy = null, ...known } = stored;
-  const build: BuildFacts = { ...known, createdBy, pipelineVersion: null, seq: state.seq + nth };
-  const job: JobFacts = {
-    ...{ id: stored.id, buildId: stored.id, requires: {}, timeoutSeconds: 0, maxParallel: null, maxAttempts: attempt },
-    ...{ attempt, unstarted: 0, releasedBy: [], notBefore: 0, lease: null, fence: 0, agentId, result: null },
+  const nothing = { requires: {}, maxParallel: null, maxAttempts: attempt, inputBytes: 0 };
+  const build: BuildFacts = {
+    ...{ ...known, ...nothing, createdBy, pipelineVersion: null, seq: state.seq + nth },
+    ...{ until: null, holdsPlace: false, cancel: null },
   };
-  return endBuild({ build, job, node: null }, LOST, LOST_MESSAGE, context);
+  const job: JobFacts = {
+    ...{ id: stored.id, buildId: stored.id, index: 0, seq: build.seq, status: "queued", queuedAt: stored.queuedAt },
+    ...{ startedAt: stored.startedAt, requires: {}, timeoutSeconds: 0, maxAttempts: attempt, attempt, unstarted: 0 },
+    ...{ releasedBy: [], notBefore: 0, lease: null, fence: 0, agentId, result: null },
+  };
+  const lost = { ...LOST, message: LOST_MESSAGE, finishedAt: context.now };
+  return [...patchBuild(build, lost, context), ...endJob({ job }, LOST, LOST_MESSAGE, context)];
 };
 
 /** The audit has the removal already. */
@@ -275,9 +290,9 @@ const removeAgain = (
   changed: ReadonlyMap<string, BuildFacts>,
   context: DecisionContext,
 ): Change[] => {
-  const held = buildHeldBy(state, id);
-  const build = held && (changed.get(held.build.id) ?? held.build);
-  const freed = build && !isEnded(build.status) ? loseLease({ ...held, build }, undefined, "removed", context) : [];
+  const held = jobHeldBy(state, id);
+  const build = held && changed.get(held.build.id);
+  const freed = held && !(build && isEnded(build.status)) ? loseLease(held, undefined, "removed", context) : [];
   return [...freed, { kind: "agent-removed", agentId: id }];
 };
 

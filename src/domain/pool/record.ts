@@ -1,13 +1,13 @@
 import { AGENT_STATUS, type Agent } from "../../protocol/agent.ts";
 import type { Build } from "../../protocol/build.ts";
 import type { JobGate } from "../../protocol/build-job.ts";
-import { type Phase, phaseOf } from "../../protocol/build-states.ts";
+import { phaseOf } from "../../protocol/build-states.ts";
 import { PERIODS } from "../../protocol/limits.ts";
 import { refOf, tagOf } from "../git-ref.ts";
 import type { Granted } from "./claim.ts";
 import type { Grant, RunValues } from "./commands.ts";
 import { trustOf } from "./confine.ts";
-import type { AgentFacts, BuildFacts, JobFacts, Report } from "./facts.ts";
+import type { AgentFacts, BuildFacts, HeldJob, JobFacts, Report } from "./facts.ts";
 import { APPROVER, isHeld } from "./held.ts";
 import { RULES } from "./rules.ts";
 import type { PoolState } from "./state.ts";
@@ -19,10 +19,13 @@ export const ONLINE_MS = PERIODS.onlineSeconds * 1000;
 const timestamp = (at: number): string => new Date(at).toISOString();
 const timestampOf = (at: number | null): string | null => (at === null ? null : timestamp(at));
 
-/** Whether a build names the agent of its latest lease. */
-const NAMES_AGENT: Record<Phase, boolean> = { queued: false, leased: true, ended: true };
+/** The lease of the job that a build begins with: with it, or with the graph that took its place. */
+const firstLease = ({ plannedBy }: BuildFacts, first: JobFacts | undefined) =>
+  plannedBy ?? { agentId: first?.agentId ?? null, attempt: first?.attempt ?? 0 };
 
-export const namesAgent = ({ status }: BuildFacts): boolean => NAMES_AGENT[phaseOf(status)];
+/** The agent that a build names: that of the latest lease of its first job. */
+export const agentOf = (build: BuildFacts, first: JobFacts | undefined): string | null =>
+  phaseOf(build.status) === "queued" ? null : firstLease(build, first).agentId;
 
 /** Names from the outside are text wherever the message is shown. */
 const whatToApprove = (author: string | null, commitSha: string | null): string =>
@@ -41,8 +44,8 @@ const approvalOf = ({ approval, origin, commitSha }: BuildFacts): JobGate | null
   };
 };
 
-/** The build as the API shows it. */
-export const toBuild = (orgId: string, build: BuildFacts, job: JobFacts, report: Report): Build => {
+/** The build as the API shows it. `first`: the job that it began with, where no others took its place. */
+export const toBuild = (orgId: string, build: BuildFacts, first: JobFacts | undefined, report: Report): Build => {
   const { id, number, repoId, pipelineId, branch, commitSha, status, trigger, priority, retryOf, leak, origin } = build;
   const approval = approvalOf(build);
   return {
@@ -60,8 +63,8 @@ export const toBuild = (orgId: string, build: BuildFacts, job: JobFacts, report:
     trigger,
     trust: trustOf(build),
     priority,
-    agentId: namesAgent(build) ? job.agentId : null,
-    attempt: job.attempt,
+    agentId: agentOf(build, first),
+    attempt: firstLease(build, first).attempt,
     exitCode: build.exitCode,
     reason: build.reason,
     message: build.message ?? null,
@@ -82,36 +85,35 @@ export const toBuild = (orgId: string, build: BuildFacts, job: JobFacts, report:
     jobs: null,
     approval,
     waitsFor: approval && isHeld(build) ? [{ jobId: id, key: "build", gate: approval }] : [],
-    tests: build.several ? null : testSummaryOf(build, job),
+    tests: first ? testSummaryOf(first) : null,
     queuedAt: timestamp(build.queuedAt),
     startedAt: timestampOf(build.startedAt),
     finishedAt: timestampOf(build.finishedAt),
   };
 };
 
-/** What the service gets of a build, or of the job of one, that an agent claimed. */
+/** What the service gets of a job that an agent claimed. */
 export const toGrant = (
   orgId: string,
-  { buildId, fence, expiresAt, isAgain = false }: Granted,
-  { build, job, report }: { build: BuildFacts; job: JobFacts; report: Report },
-  leased: JobFacts,
+  { jobId, fence, expiresAt, isAgain = false }: Granted,
+  { build, job, report }: HeldJob & { report: Report },
   runValues: RunValues | undefined,
 ): Grant => ({
-  buildId,
+  jobId,
   fence,
   isAgain,
   leaseExpiresAt: timestamp(expiresAt),
-  build: toBuild(orgId, build, job, report),
+  build: toBuild(orgId, build, job.id === build.id ? job : undefined, report),
   repoId: build.repoId,
   pipelineId: build.pipelineId,
   pipelineVersion: build.pipelineVersion,
-  requires: leased.requires,
-  timeoutSeconds: leased.timeoutSeconds,
-  mayGoElsewhere: RULES.mayGoElsewhere(leased),
+  requires: job.requires,
+  timeoutSeconds: job.timeoutSeconds,
+  mayGoElsewhere: RULES.mayGoElsewhere(job),
   inputs: runValues?.inputs ?? null,
   secretKeys: runValues?.secretKeys ?? [],
   purpose: build.origin?.purpose ?? "build",
-  paths: leased.jobOf ? null : (build.origin?.paths ?? null),
+  paths: build.until === null ? (build.origin?.paths ?? null) : null,
 });
 
 /** When the agent last made contact. `pingedAt` is the last ping on its socket. */
@@ -134,8 +136,7 @@ const statusOf = (agent: AgentFacts, isBusy: boolean, online: boolean): number =
 export const toAgent = (state: PoolState, orgId: string, agent: AgentFacts, now: number, pingedAt = 0): Agent => {
   const { id, name, platform, canBuildIOS, canBuildAndroid, canBuildWeb, labels, version, isEphemeral } = agent;
   const online = isOnline(state, agent, now, pingedAt);
-  const held = state.index.holding.get(id) ?? null;
-  const currentBuildId = held && (state.index.buildOfJob.get(held) ?? held);
+  const currentBuildId = state.jobs.get(state.index.holding.get(id) ?? "")?.buildId ?? null;
   return {
     id,
     name,

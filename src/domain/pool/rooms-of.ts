@@ -1,7 +1,7 @@
 import { refOf } from "../git-ref.ts";
 import { roomsOf } from "../jobs/rooms.ts";
 import { trustOf } from "./confine.ts";
-import type { BuildFacts } from "./facts.ts";
+import type { BuildFacts, HeldJob } from "./facts.ts";
 import type { Room } from "./rooms.ts";
 import type { PoolState } from "./state.ts";
 
@@ -9,16 +9,14 @@ import type { PoolState } from "./state.ts";
 export const ownRefOf = (build: Pick<BuildFacts, "trust" | "branch">): string | null =>
   trustOf(build) === "untrusted" ? refOf(build.branch) : null;
 
-/** What a build, or a job, holds while it is leased. The pipeline's room is held by the whole build, not by its jobs. */
-export const roomsOfBuild = (state: PoolState, build: BuildFacts): Room[] => {
-  const { id, repoId, pipelineId, jobOf } = build;
-  const maxParallel = state.jobs.get(id)?.maxParallel ?? null;
-  const holder = jobOf ?? id;
-  const pipeline = pipelineId === null ? [] : [{ key: `pipeline ${pipelineId}`, limit: maxParallel, holder }];
-  const several = jobOf === undefined ? undefined : state.graphs.get(jobOf);
-  const node = several?.nodes.get(id);
-  const job = node && several?.graph.jobs[node.index];
-  return job
-    ? [...pipeline, ...roomsOf(job, { id: holder, repoId, pipelineId: null, maxParallel, ownRef: ownRefOf(build) })]
-    : pipeline;
+/** The room that a build holds while it counts for its pipeline's limit: its jobs hold it together. */
+export const roomsOfBuild = ({ id, pipelineId, maxParallel }: BuildFacts): Room[] =>
+  pipelineId === null ? [] : [{ key: `pipeline ${pipelineId}`, limit: maxParallel, holder: id }];
+
+/** What a job holds while it is leased: the room of its build, that of its matrix, and that of its group. */
+export const roomsOfJob = ({ graphs }: PoolState, { build, job }: HeldJob): Room[] => {
+  const { id, repoId, maxParallel } = build;
+  const planned = graphs.get(id)?.jobs[job.index];
+  const own = planned && roomsOf(planned, { id, repoId, pipelineId: null, maxParallel, ownRef: ownRefOf(build) });
+  return [...roomsOfBuild(build), ...(own ?? [])];
 };

@@ -1,5 +1,6 @@
 import type { BuildReason, Trust } from "../../protocol/build.ts";
-import { type ActiveStatus, type BuildStatus, isActive, isEnded } from "../../protocol/build-states.ts";
+import type { JobStatus } from "../../protocol/build-job.ts";
+import { isEnded } from "../../protocol/build-states.ts";
 import { PERIODS } from "../../protocol/limits.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
 import { includesRole, type Role } from "../../protocol/token.ts";
@@ -10,22 +11,21 @@ import type { ArtifactFacts } from "./artifact-facts.ts";
 import type { NewBuild } from "./commands.ts";
 import { confined, isReserved, trustOf } from "./confine.ts";
 import type {
-  ActiveBuild,
   AgentFacts,
   BuildFacts,
   Change,
+  HeldJob,
   JobFacts,
   KeptLease,
   Lease,
   Outcome,
-  QueuedJob,
   Records,
   Waiter,
 } from "./facts.ts";
 import { HEAD_MS, type Head, olderThanNewest, type Place, place } from "./heads.ts";
 import { APPROVER } from "./held.ts";
 import { hostReportOf, isHeard, isHostDue } from "./host-state.ts";
-import { byQueueOrder, type Lane, type QueuedBuild } from "./queue.ts";
+import { byQueueOrder, type Lane, type QueuedJob } from "./queue.ts";
 import type { StoredBuild } from "./stored.ts";
 import { TRY_RULES, type TryRules } from "./try-rules.ts";
 
@@ -97,11 +97,11 @@ export interface Rules extends JobRules, TryRules {
   mayApproveCommit(role: Role): boolean;
   /** Whether the commit that a person looked at, if they say which, is that of the build. */
   isOfCommit(build: BuildFacts, commitSha: string | null): boolean;
-  comesFirst(left: QueuedBuild, right: QueuedBuild): boolean;
+  comesFirst(left: QueuedJob, right: QueuedJob): boolean;
   /** Whether there is room for one more in a room with so many. */
   hasRoom(leased: number, maxParallel: number | null): boolean;
   /** Whether the agent's program can run what is in the lane. */
-  runsLane(agent: AgentFacts, lane: Pick<Lane, "isOfJobs" | "features">): boolean;
+  runsLane(agent: AgentFacts, lane: Pick<Lane, "features">): boolean;
   isDue(job: JobFacts, now: number): boolean;
   /** Whether the agent may get any build. */
   takesBuilds(agent: AgentFacts, now: number): boolean;
@@ -109,20 +109,21 @@ export interface Rules extends JobRules, TryRules {
   isAlert(waiter: Waiter, now: number): boolean;
   /** Whether the offer is withdrawn, so that another agent gets it. */
   offerIsOver(at: number, now: number): boolean;
-  /** Whether an agent that claims again while it holds a build gets the same build under the same lease. */
-  handsOutAgain(build: BuildFacts): boolean;
+  /** Whether an agent that claims again while it holds a job gets the same job under the same lease. */
+  handsOutAgain(job: JobFacts): boolean;
   /** Whether the boot id means a restart; that of an earlier boot does not. */
   isRestart(agent: AgentFacts, bootId: string | null): boolean;
   isStale(agent: AgentFacts, bootId: string | null): boolean;
   tokenFits(agent: AgentFacts, tokenHash: string): boolean;
-  /** Whether the build's environment may leave: as it is handed out, or once its agent has read the file. */
-  mayDeliver(build: BuildFacts): boolean;
-  mayStart(build: BuildFacts): boolean;
-  mayFinish(build: BuildFacts): boolean;
-  /** The outcome of a build whose agent reported a result. */
-  ending(build: BuildFacts, job: JobFacts, reported: Outcome): Outcome;
+  /** Whether the job's environment may leave: as it is handed out, or once its agent has read the file. */
+  mayDeliver(job: JobFacts): boolean;
+  mayStart(job: JobFacts): boolean;
+  mayFinish(job: JobFacts): boolean;
+  /** The outcome of a job whose agent reported a result. */
+  ending(held: HeldJob, reported: Outcome): Outcome;
   isSameResult(recorded: Pick<BuildFacts, keyof Outcome>, reported: Pick<BuildFacts, keyof Outcome>): boolean;
-  mayCancel(build: BuildFacts): boolean;
+  /** Whether a cancel of the build has anything to stop, among these jobs of it. */
+  mayCancel(build: BuildFacts, jobs: readonly JobFacts[], now: number): boolean;
   /** What is stored of a deletion: all else follows from it. */
   deletion(change: Change & { kind: "deleted" }): Change[];
   extended(lease: Lease, now: number, leaseMs: number): number;
@@ -136,7 +137,7 @@ export interface Rules extends JobRules, TryRules {
   /** Whether a git host hears of the change: once the commit is known, and when the build has ended. */
   hostOutbox(build: BuildFacts, at: number): Change[];
   /** What a git host is told of a build; null where it hears nothing. */
-  hostReport(build: BuildFacts, job: JobFacts, jobs?: readonly QueuedJob[]): HostReport | null;
+  hostReport(build: BuildFacts, jobs: readonly JobFacts[]): HostReport | null;
   /** Whether the git host knows enough of a build of which it was told this. */
   isHostTold(build: BuildFacts, told: ToldState, version?: number): boolean;
   /** Whether git hosts are told again, where this many builds were not told. */
@@ -149,13 +150,13 @@ export interface Rules extends JobRules, TryRules {
   remembersDelivery(refused: number): boolean;
   deliveryStands(at: number, now: number): boolean;
   audited(change: Change & { kind: "audit" }): Change[];
-  /** What is stored of a lease that is over, or of a build that has ended: its log is closed. */
+  /** What is stored of a lease that is over, or of a job that has ended: its log is closed. */
   closes(change: Change & { kind: "close" }): Change[];
-  /** Whether the agent may not have the build, which it released before. */
+  /** Whether the agent may not have the job, which it released before. */
   isNotFor(job: JobFacts, agentId: string): boolean;
-  /** Whether the build may be released for another agent to try: once. */
+  /** Whether the job may be released for another agent to try: once. */
   mayGoElsewhere(job: JobFacts): boolean;
-  /** Whether the build waits for an agent other than the one that released it. */
+  /** Whether the job waits for an agent other than the one that released it. */
   isWaitedFor(isAnotherThere: boolean): boolean;
   /** Whether the agent has been silent for too long. */
   isForgotten(signOfLifeAt: number, now: number, agentMs: number): boolean;
@@ -163,8 +164,8 @@ export interface Rules extends JobRules, TryRules {
   signOfLife(heardAt: number, isHere: boolean, now: number): number;
   /** Whether an agent may still be registered with this token. */
   mayRegister(revoked: ReadonlyMap<string, number>, tokenId: string): boolean;
-  /** The build that the removal of its agent releases. */
-  freedByRemoval(held: ActiveBuild | undefined): ActiveBuild | undefined;
+  /** The job that the removal of its agent releases. */
+  freedByRemoval(held: HeldJob | undefined): HeldJob | undefined;
   nextNumber(records: Records, repoId: string): number;
   /** Whether D1 knows less of this pool than it was told. */
   databaseWasRestored(told: number, found: number): boolean;
@@ -185,28 +186,25 @@ export interface Rules extends JobRules, TryRules {
   /** Whether an artifact was sent under this lease: those of an earlier one are as if they had never been. */
   isOfLease(artifact: ArtifactFacts, fence: number): boolean;
   /** Whether people and other jobs see it: it is whole, and the job's result came under the same lease. */
-  showsArtifact(artifact: ArtifactFacts, job: JobFacts, status: BuildStatus): boolean;
+  showsArtifact(artifact: ArtifactFacts, job: JobFacts): boolean;
 }
 
-/** What may be done to a build: the agent that holds it gets it, starts it and finishes it; a person cancels it. */
-const ALLOWED: Record<ActiveStatus, readonly ("hand-out" | "deliver" | "start" | "finish" | "cancel")[]> = {
-  queued: ["cancel"],
-  assigned: ["hand-out", "deliver", "start", "cancel"],
-  running: ["deliver", "finish", "cancel"],
+/** What the agent that holds a job may do: get it, start it and finish it. */
+const ALLOWED: { [Status in JobStatus]?: readonly ("hand-out" | "deliver" | "start" | "finish")[] } = {
+  assigned: ["hand-out", "deliver", "start"],
+  running: ["deliver", "finish"],
   canceling: ["finish"],
 };
 
-/** False in a state that only a later release knows, from before a rollback. */
-const isAllowed = (action: (typeof ALLOWED)[ActiveStatus][number], { status }: BuildFacts): boolean =>
-  isActive(status) && (ALLOWED[status]?.includes(action) ?? false);
+const isAllowed = (action: "hand-out" | "deliver" | "start" | "finish", { status }: JobFacts): boolean =>
+  ALLOWED[status]?.includes(action) ?? false;
 
-/** Why a build was canceled: for a newer head of its ref, or for anything else. One job of several says it itself. */
-export const cancelReason = ({ supersededBy, jobOf, reason }: BuildFacts): BuildReason =>
-  jobOf && reason ? reason : supersededBy ? "superseded" : "canceled";
+/** Why the job has to stop, or was canceled. */
+export const stopReason = ({ reason }: JobFacts): BuildReason => reason ?? "canceled";
 
-/** Whether the agent decides if there is anything to do: never in a build that a person asked for. */
-const mayBeSkipped = ({ origin }: BuildFacts): boolean =>
-  origin?.purpose === "read-file" || (origin?.paths ?? null) !== null;
+/** Whether the agent decides if there is anything to do: never in a build that a person asked for, or of a planned job. */
+const mayBeSkipped = ({ build: { origin }, job }: HeldJob): boolean =>
+  job.id === job.buildId && (origin?.purpose === "read-file" || (origin?.paths ?? null) !== null);
 
 export const RULES: Rules = {
   ...JOB_RULES,
@@ -234,8 +232,7 @@ export const RULES: Rules = {
   isOfCommit: (build, commitSha) => commitSha === null || commitSha === build.commitSha,
   comesFirst: (left, right) => byQueueOrder(left, right) < 0,
   hasRoom: (leased, maxParallel) => maxParallel === null || leased < maxParallel,
-  runsLane: ({ features = [] }, lane) =>
-    (!lane.isOfJobs || features.includes("jobs")) && lane.features.every((feature) => features.includes(feature)),
+  runsLane: ({ features = [] }, lane) => lane.features.every((feature) => features.includes(feature)),
   isDue: (job, now) => job.notBefore <= now,
   takesBuilds: (agent, now) =>
     !agent.isDraining &&
@@ -244,17 +241,18 @@ export const RULES: Rules = {
   isAlert: ({ until, ignored, ignoredAt }, now) =>
     (until === null || until > now) && (ignored < IGNORED_LIMIT || now >= ignoredAt + UNRESPONSIVE_MS),
   offerIsOver: (at, now) => now >= at + OFFER_MS,
-  handsOutAgain: (build) => isAllowed("hand-out", build),
+  handsOutAgain: (job) => isAllowed("hand-out", job),
   isRestart: (agent, bootId) => bootId !== null && bootId !== agent.bootId && !agent.pastBoots.includes(bootId),
   isStale: (agent, bootId) => bootId !== null && agent.pastBoots.includes(bootId),
   tokenFits: (agent, tokenHash) => agent.tokenHash === tokenHash,
-  mayDeliver: (build) => isAllowed("deliver", build),
-  mayStart: (build) => isAllowed("start", build),
-  mayFinish: (build) => isAllowed("finish", build),
-  ending: (build, { lease }, reported) => {
-    if (build.status === "canceling") return { ...reported, status: "canceled", reason: cancelReason(build) };
-    if (lease?.stop?.reason === "timeout") return { ...reported, status: "failed", reason: "timeout" };
-    if (reported.status === "canceled" && reported.reason === "skipped" && mayBeSkipped(build)) return reported;
+  mayDeliver: (job) => isAllowed("deliver", job),
+  mayStart: (job) => isAllowed("start", job),
+  mayFinish: (job) => isAllowed("finish", job),
+  ending: (held, reported) => {
+    const { job } = held;
+    if (job.status === "canceling") return { ...reported, status: "canceled", reason: stopReason(job) };
+    if (job.lease?.stop?.reason === "timeout") return { ...reported, status: "failed", reason: "timeout" };
+    if (reported.status === "canceled" && reported.reason === "skipped" && mayBeSkipped(held)) return reported;
     if (reported.status === "canceled")
       return { ...reported, status: "failed", reason: reported.reason ?? "agent-error" };
     return reported.status === "succeeded" ? { ...reported, reason: null } : reported;
@@ -263,14 +261,15 @@ export const RULES: Rules = {
     recorded.status === reported.status &&
     recorded.exitCode === reported.exitCode &&
     recorded.reason === reported.reason,
-  mayCancel: (build) => isAllowed("cancel", build),
+  mayCancel: ({ cancel }, jobs, now) =>
+    cancel === null || (now < cancel.until && jobs.some(({ status, end = null }) => !end && status !== "canceling")),
   deletion: (change) => [change],
   extended: ({ expiresAt, stop }, now, leaseMs) =>
     Math.max(expiresAt, stop ? Math.min(now + leaseMs, stop.at + STOP_GRACE_MS) : now + leaseMs),
   overtime: ({ lease, timeoutSeconds }, now) =>
     !!lease && lease.startedAt !== null && !lease.stop && now >= lease.startedAt + timeoutSeconds * 1000,
   outbox: (before, build, at) =>
-    !build.jobOf && (!before || isEnded(build.status)) ? [{ kind: "dirty", buildId: build.id, at }] : [],
+    !before || isEnded(build.status) ? [{ kind: "dirty", buildId: build.id, at }] : [],
   mayTell: (build, isRecorded) => !isEnded(build.status) || isRecorded,
   isHeard: (build, version) => !isEnded(build.status) || build.version === version,
   hostOutbox: (build, at) => (isHostDue(build) ? [{ kind: "host-due", buildId: build.id, at }] : []),
@@ -304,6 +303,6 @@ export const RULES: Rules = {
   replayed: (revoked, since) => [...revoked].filter(([, at]) => at > since).map(([tokenId]) => tokenId),
   keyStands: (at, now) => now < at + REMEMBER_MS,
   isOfLease: (artifact, fence) => artifact.fence === fence,
-  showsArtifact: ({ isKept, fence }, job, status) =>
-    isKept === true && job.result !== null && job.fence === fence && (status === "succeeded" || status === "failed"),
+  showsArtifact: ({ isKept, fence }, { result, fence: last, status }) =>
+    isKept === true && result !== null && last === fence && (status === "succeeded" || status === "failed"),
 };

@@ -1,16 +1,15 @@
 import type { JobGraph } from "../jobs/graph.ts";
-import type { JobNode } from "../jobs/node.ts";
 import { DeadlineQueue } from "./deadline-queue.ts";
 import { noEvents, type PoolEvents } from "./events.ts";
 import type { AgentFacts, BuildFacts, JobFacts, Offer, Records, Waiter } from "./facts.ts";
-import { type Lane, Queue } from "./queue.ts";
+import { type Lane, Queue, type QueuedJob } from "./queue.ts";
 import { type Room, Rooms } from "./rooms.ts";
 
 /**
- * What the pool waits for. By id of a build: its lease needs attention (`lease`), its agent is told again to stop it
- * (`stop`), it may be handed out again (`delay`), or another agent for it is looked for again (`otherAgent`). By id of an
- * agent: it gets offers again (`offersResume`), or, being ephemeral, is removed (`retirement`). By id of a job: nobody
- * has answered its gate (`gate`). By id of a build of several jobs: it took too long, or its cancel does (`build`).
+ * What the pool waits for. By id of a job: its lease needs attention (`lease`), its agent is told again to stop it
+ * (`stop`), it may be handed out again (`delay`), another agent for it is looked for again (`otherAgent`), or nobody has
+ * answered its gate (`gate`). By id of an agent: it gets offers again (`offersResume`), or, being ephemeral, is removed
+ * (`retirement`). By id of a build: it took too long, its cancel does, or nobody approved its commit (`build`).
  */
 export const DEADLINE_KINDS = [
   "lease",
@@ -37,19 +36,21 @@ export interface PoolState {
   readonly agents: Map<string, AgentFacts>;
   /** Tokens that were revoked lately, and hashes of their replaced secrets, and when. */
   readonly revoked: Map<string, number>;
+  /** The builds that have not ended. */
   readonly builds: Map<string, BuildFacts>;
+  /** All jobs of these builds, also those that have ended. */
   readonly jobs: Map<string, JobFacts>;
-  /** Of each active build of several jobs. */
-  readonly graphs: Map<string, BuildGraph>;
-  /** Builds of several jobs of which something changed: what follows from that is still to be settled. */
+  /** Of each of these builds whose jobs are planned. */
+  readonly graphs: Map<string, JobGraph>;
+  /** Builds of which something changed: what follows from that is still to be settled. */
   readonly unsettled: Set<string>;
   /** Last contact of each agent, where it is later than the stored one. */
   readonly lastContacts: Map<string, number>;
   /** Agents that wait for offers. */
   readonly waiters: Map<string, Waiter>;
-  /** Open offers by build. */
+  /** Open offers by job. */
   readonly offers: Map<string, Offer>;
-  /** By build that its agent has to stop: when the agent was last told, or null once its heartbeat carried the stop. */
+  /** By job that its agent has to stop: when the agent was last told, or null once its heartbeat carried the stop. */
   readonly stopsTold: Map<string, number | null>;
   /** Characters of the run values of all active builds, sealed. */
   runValueCharacters: number;
@@ -84,31 +85,26 @@ export interface PoolState {
   readonly index: Indices;
 }
 
-/** What a build of several jobs is, and what became of each job. */
-export interface BuildGraph {
-  readonly graph: JobGraph;
-  readonly nodes: Map<string, JobNode>;
-}
-
 /** Derived from the rest of the state by `indices.ts`. */
 interface Indices {
   readonly agentByToken: Map<string, string>;
   /** What each agent can do, as a text that is the same for agents with equal skills. */
   readonly skills: Map<string, string>;
-  /** By agent: the build that it holds a lease on. */
+  /** By agent: the job that it holds a lease on. */
   readonly holding: Map<string, string>;
-  /** By agent: the build of its open offer. */
+  /** By agent: the job of its open offer. */
   readonly offered: Map<string, string>;
   /** Who holds what only so many may hold at a time. */
   readonly rooms: Rooms;
-  /** By job of an active build of several: the build. */
-  readonly buildOfJob: Map<string, string>;
-  /** Jobs of builds of several that have not ended. */
-  openJobs: number;
+  /** Jobs that wait for others, or for a person. */
+  waitingJobs: number;
   /** By skills: the waiters that could take a build, the one that has waited longest first. */
   readonly idleWaiters: Map<string, Set<string>>;
+  /** By job. */
   readonly positions: Map<string, Position>;
-  /** Builds with open offers, by the time at which the offer is withdrawn. */
+  /** By build. */
+  readonly places: Map<string, Place>;
+  /** Jobs with open offers, by the time at which the offer is withdrawn. */
   readonly offerDeadlines: DeadlineQueue;
   /** Agents by their last stored contact. */
   readonly contacts: DeadlineQueue;
@@ -121,11 +117,19 @@ interface Attempts {
   failures: number;
 }
 
-/** What the indices hold of a build. */
+/** What the indices hold of a job. */
 export interface Position {
-  lane: Lane | null;
+  /** Where it waits for an agent. */
+  inQueue: { lane: Lane; queued: QueuedJob } | null;
   holder: string | null;
   /** The rooms that it holds. */
+  held: readonly Room[];
+  isWaiting: boolean;
+}
+
+/** What the indices hold of a build. */
+interface Place {
+  /** The room of its pipeline, where it counts for that. */
   held: readonly Room[];
   inputBytes: number;
 }
@@ -177,10 +181,10 @@ export const emptyState = (records: Records): PoolState => ({
     holding: new Map(),
     offered: new Map(),
     rooms: new Rooms(),
-    buildOfJob: new Map(),
-    openJobs: 0,
+    waitingJobs: 0,
     idleWaiters: new Map(),
     positions: new Map(),
+    places: new Map(),
     offerDeadlines: new DeadlineQueue(),
     contacts: new DeadlineQueue(),
     unmatched: { lanes: new Set(), agents: new Set() },

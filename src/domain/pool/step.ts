@@ -95,7 +95,7 @@ export const decide = <C extends Command>(
   return row.decide(state, input as never, context) as Decision<Output<C>>;
 };
 
-/** Builds of several jobs that are settled after one decision at most: one may end others. */
+/** Builds that are settled after one decision at most: one may end others. */
 const SETTLED_AT_ONCE = 10_000;
 
 /**

@@ -1,11 +1,11 @@
 import { expireHeld } from "./approval.ts";
 import { type Due, lastContact, stopDue } from "./deadlines.ts";
 import {
-  activeBuild,
   audit,
   type Decision,
   type DecisionContext,
   decided,
+  heldJob,
   hintOf,
   type Push,
   SYSTEM,
@@ -16,7 +16,7 @@ import { loseLease } from "./lease.ts";
 import { EPHEMERAL_MS, OUTAGE_MS } from "./rules.ts";
 import type { PoolState } from "./state.ts";
 
-/** Ends what is overdue: leases, builds that run too long, delays, offers that nobody followed, agents that are gone. */
+/** Ends what is overdue: leases, jobs that run too long, delays, offers that nobody followed, agents that are gone. */
 export const sweep = (state: PoolState, due: Due, context: DecisionContext): Decision<null> => {
   const stopped = stopOvertime(state, due.lease, context);
   const told = tellAgain(state, due.stop, context);
@@ -34,7 +34,7 @@ export const sweep = (state: PoolState, due: Due, context: DecisionContext): Dec
       ...withdrawOffers(state, due.offer, context),
       ...endDelays(state, due.delay, context),
       ...recheckElsewhere(state, due.otherAgent, context),
-      ...unsettle(state, due),
+      ...unsettled(state, due),
       ...expireHeld(state, due.build, context),
       ...due.offersResume.map((agentId) => ({ kind: "offers-resumed", agentId }) as const),
     ],
@@ -42,15 +42,15 @@ export const sweep = (state: PoolState, due: Due, context: DecisionContext): Dec
   );
 };
 
-/** Builds of several jobs that took too long, and those with gates that nobody answered. */
-const unsettle = ({ index }: PoolState, { gate, build }: Due): Change[] =>
-  [...build, ...gate.map((jobId) => index.buildOfJob.get(jobId))].flatMap((buildId) =>
+/** Builds that took too long, and those with gates that nobody answered. */
+const unsettled = ({ jobs }: PoolState, { gate, build }: Due): Change[] =>
+  [...build, ...gate.map((jobId) => jobs.get(jobId)?.buildId)].flatMap((buildId) =>
     buildId === undefined ? [] : [{ kind: "unsettled", buildId } as const],
   );
 
 /** A deadline that passed long ago means that this service was down, and could not receive heartbeats. */
-const missedDeadlines = (state: PoolState, buildIds: readonly string[], { now, rules }: DecisionContext): boolean =>
-  buildIds.some((id) => {
+const missedDeadlines = (state: PoolState, jobIds: readonly string[], { now, rules }: DecisionContext): boolean =>
+  jobIds.some((id) => {
     const lease = state.jobs.get(id)?.lease;
     return !!lease && now - lease.expiresAt > OUTAGE_MS && rules.mayGrace(lease);
   });
@@ -70,9 +70,9 @@ const extendAllLeases = (state: PoolState, context: DecisionContext): Change[] =
   });
 };
 
-const endExpired = (state: PoolState, buildIds: readonly string[], context: DecisionContext): Change[] =>
-  buildIds.flatMap((id) => {
-    const active = activeBuild(state, id);
+const endExpired = (state: PoolState, jobIds: readonly string[], context: DecisionContext): Change[] =>
+  jobIds.flatMap((id) => {
+    const active = heldJob(state, id);
     const lease = active?.job.lease;
     if (!active || !lease || !context.rules.leaseIsOver(lease, context.now)) return [];
     const stopped = { ...active, job: { ...active.job, lease: { ...lease, stop: overtimeStop(active.job, context) } } };
@@ -82,36 +82,36 @@ const endExpired = (state: PoolState, buildIds: readonly string[], context: Deci
 const overtimeStop = (job: JobFacts, { now, rules }: DecisionContext) =>
   rules.overtime(job, now) ? ({ reason: "timeout", at: now } as const) : job.lease!.stop;
 
-/** Tells agents to stop builds that run too long. */
+/** Tells agents to stop jobs that run too long. */
 const stopOvertime = (
   state: PoolState,
-  buildIds: readonly string[],
+  jobIds: readonly string[],
   context: DecisionContext,
 ): { changes: Change[]; pushes: Push[] } => {
   const changes: Change[] = [];
   const pushes: Push[] = [];
-  for (const buildId of buildIds) {
-    const job = state.jobs.get(buildId);
+  for (const jobId of jobIds) {
+    const job = state.jobs.get(jobId);
     if (!job?.lease || !context.rules.overtime(job, context.now)) continue;
     changes.push({ kind: "job", job: { ...job, lease: { ...job.lease, stop: overtimeStop(job, context) } } });
-    changes.push({ kind: "stop-told", buildId, at: context.now });
-    pushes.push({ agentId: job.lease.agentId, hint: hintOf("cancel", state.builds.get(buildId)!) });
+    changes.push({ kind: "stop-told", jobId, at: context.now });
+    pushes.push({ agentId: job.lease.agentId, hint: hintOf("cancel", job) });
   }
   return { changes, pushes };
 };
 
-/** Tells agents once more that they have to stop their builds: the first hint may have been lost. */
+/** Tells agents once more that they have to stop their jobs: the first hint may have been lost. */
 const tellAgain = (
   state: PoolState,
-  buildIds: readonly string[],
+  jobIds: readonly string[],
   { now, rules }: DecisionContext,
 ): { changes: Change[]; pushes: Push[] } => {
-  const unanswered = buildIds.filter((id) => rules.tellsAgain(stopDue(state, id), now));
+  const unanswered = jobIds.filter((id) => rules.tellsAgain(stopDue(state, id), now));
   return {
-    changes: unanswered.map((buildId) => ({ kind: "stop-told", buildId, at: now })),
-    pushes: unanswered.map((buildId) => {
-      const { agentId } = state.jobs.get(buildId)!.lease!;
-      return { agentId, hint: hintOf("cancel", state.builds.get(buildId)!) };
+    changes: unanswered.map((jobId) => ({ kind: "stop-told", jobId, at: now })),
+    pushes: unanswered.map((jobId) => {
+      const job = state.jobs.get(jobId)!;
+      return { agentId: job.lease!.agentId, hint: hintOf("cancel", job) };
     }),
   };
 };
@@ -139,20 +139,20 @@ const forget = (state: PoolState, agentId: string, silenceMs: number, context: D
 };
 
 /** Removes delays that are over, so that a clock that is set back cannot bring them back. */
-const endDelays = (state: PoolState, buildIds: readonly string[], { now }: DecisionContext): Change[] =>
-  buildIds.flatMap((id): Change[] => {
+const endDelays = (state: PoolState, jobIds: readonly string[], { now }: DecisionContext): Change[] =>
+  jobIds.flatMap((id): Change[] => {
     const job = state.jobs.get(id);
-    return job && !job.lease && job.notBefore <= now ? [{ kind: "job", job: { ...job, notBefore: 0 } }] : [];
+    return job?.status === "queued" && job.notBefore <= now ? [{ kind: "job", job: { ...job, notBefore: 0 } }] : [];
   });
 
 /** Withdraws offers that were not followed in time, and counts them against their agents. */
-const withdrawOffers = (state: PoolState, buildIds: readonly string[], { now, rules }: DecisionContext): Change[] =>
-  buildIds.flatMap((buildId): Change[] => {
-    const offer = state.offers.get(buildId);
+const withdrawOffers = (state: PoolState, jobIds: readonly string[], { now, rules }: DecisionContext): Change[] =>
+  jobIds.flatMap((jobId): Change[] => {
+    const offer = state.offers.get(jobId);
     if (!offer || !rules.offerIsOver(offer.at, now)) return [];
     const { agentId } = offer;
     const waiter = state.waiters.get(agentId);
-    const withdrawn: Change = { kind: "offer", buildId, offer: null };
+    const withdrawn: Change = { kind: "offer", jobId, offer: null };
     if (!waiter) return [withdrawn];
     const ignored = { ...waiter, ignored: waiter.ignored + 1, ignoredAt: now };
     return [withdrawn, { kind: "offer-ignored" }, { kind: "waiter", agentId, waiter: ignored }];

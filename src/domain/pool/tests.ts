@@ -1,23 +1,23 @@
 import type { TestPlace } from "../../protocol/stored-tests.ts";
 import type { TestSummary } from "../../protocol/test-report.ts";
 import type { ProgressReport } from "./commands.ts";
-import type { ActiveBuild, BuildFacts, Change, JobFacts } from "./facts.ts";
+import type { Change, HeldJob, JobFacts } from "./facts.ts";
 
 /** What the tests of the held job said, instead of what they said before. The days stay known, for deletions. */
-export const testsFound = ({ job }: ActiveBuild, { tests, fence }: ProgressReport): Change[] => {
+export const testsFound = ({ job }: HeldJob, { tests, fence }: ProgressReport): Change[] => {
   if (!tests) return [];
   const testDays = [...new Set([...(job.testDays ?? []), tests.day])];
   return [{ kind: "job", job: { ...job, tests: { ...tests, fence }, testDays } }];
 };
 
 /** What people see of a job's tests: never those of a lease that was lost. */
-export const seenTests = ({ status }: Pick<BuildFacts, "status">, { tests, fence, result }: JobFacts) => {
+export const seenTests = ({ status, tests, fence, result }: JobFacts) => {
   const counts = tests?.fence === fence && (status === "running" || result !== null);
   return counts ? (tests ?? null) : null;
 };
 
-export const testSummaryOf = (build: Pick<BuildFacts, "status">, job: JobFacts): TestSummary | null => {
-  const seen = seenTests(build, job);
+export const testSummaryOf = (job: JobFacts): TestSummary | null => {
+  const seen = seenTests(job);
   return seen && { ...seen.counts, warnings: seen.warnings };
 };
 

@@ -1,6 +1,5 @@
-import { activeBuild, buildHeldBy, type DecisionContext, wholeBuilds } from "./decision.ts";
+import { type DecisionContext, jobHeldBy, patchBuild } from "./decision.ts";
 import type { AgentFacts, BuildFacts, Change, JobFacts, KeptLease } from "./facts.ts";
-import { endBuild } from "./lease.ts";
 import type { PoolState } from "./state.ts";
 
 /** What the pool finds of an agent's sockets when it wakes. */
@@ -26,22 +25,22 @@ export const wake = (
       ? []
       : [{ kind: "waiter", agentId, waiter: { until, ignored: 0, ignoredAt: 0 } }],
   ),
-  ...[...state.index.holding].flatMap(([agentId, buildId]) =>
-    wakeLease(state.jobs.get(buildId)!, found.get(agentId), context),
+  ...[...state.index.holding].flatMap(([agentId, jobId]) =>
+    wakeLease(state.jobs.get(jobId)!, found.get(agentId), context),
   ),
-  ...wholeBuilds(state).flatMap((build) => endUnplanned(state, build, context)),
+  ...[...state.builds.values()].flatMap((build) => endUnplanned(state, build, context)),
   ...[...state.agents.values()].flatMap((agent): Change[] => {
     const isLost = agent.hasSocket && !found.get(agent.id)?.hasOwn;
     return isLost ? [{ kind: "agent", agent: withoutSocket(agent, context.now) }] : [];
   }),
 ];
 
-/** A build of several jobs whose plan cannot be read any more: nobody can tell what is left to do. */
+/** A build whose plan cannot be read any more: nobody can tell what is left to do. */
 const endUnplanned = (state: PoolState, build: BuildFacts, context: DecisionContext): Change[] => {
-  const held = activeBuild(state, build.id);
-  if (!held || !build.several || state.graphs.has(build.id)) return [];
-  const failed = { status: "failed", exitCode: null, reason: "agent-error" } as const;
-  return endBuild(held, failed, "What was stored of its jobs is damaged.", context);
+  if (build.until === null || state.graphs.has(build.id)) return [];
+  const message = "What was stored of its jobs is damaged.";
+  const failed = { status: "failed", exitCode: null, reason: "agent-error", message } as const;
+  return patchBuild(build, { ...failed, finishedAt: context.now }, context);
 };
 
 const wakeLease = (job: JobFacts, found: FoundSockets | undefined, context: DecisionContext): Change[] => {
@@ -53,7 +52,7 @@ const wakeLease = (job: JobFacts, found: FoundSockets | undefined, context: Deci
     const graced = rules.extended(renewed, now, leaseMs);
     return [{ kind: "job", job: { ...job, lease: { ...lease, ...written(graced), graced: true } } }];
   }
-  return expiresAt === lease.expiresAt ? [] : [{ kind: "renewal", buildId: job.buildId, expiresAt }];
+  return expiresAt === lease.expiresAt ? [] : [{ kind: "renewal", jobId: job.id, expiresAt }];
 };
 
 /** A deadline that is stored as it is, of a lease that no socket keeps. */
@@ -61,7 +60,7 @@ const written = (expiresAt: number) => ({ expiresAt, writtenUntil: expiresAt, ke
 
 /** Stores the deadline of a lease whose socket was closed: from now on memory and disk have the same. */
 export const settleLease = (state: PoolState, agentId: string): Change[] => {
-  const job = buildHeldBy(state, agentId)?.job;
+  const job = jobHeldBy(state, agentId)?.job;
   if (job?.lease?.keptBy !== "socket") return [];
   return [{ kind: "job", job: { ...job, lease: { ...job.lease, ...written(job.lease.expiresAt) } } }];
 };

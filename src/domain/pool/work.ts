@@ -2,24 +2,23 @@ import type { Heartbeat } from "../../protocol/jobs.ts";
 import { mergeRequires } from "../requires.ts";
 import type { FinishReport, HeartbeatRequest, LeaseHolder, ProgressReport, ReleaseRequest } from "./commands.ts";
 import {
-  activeBuild,
   type Decision,
   type DecisionContext,
   decided,
+  heldJob,
   leaseLost,
-  patchBuild,
   refused,
   unknownId,
   unknownToken,
   verifiedAgent,
 } from "./decision.ts";
 import { releaseElsewhere } from "./elsewhere.ts";
-import type { ActiveBuild, Change, JobFacts, Lease, Outcome, Report } from "./facts.ts";
+import type { Change, HeldJob, JobFacts, Lease, Outcome, Report } from "./facts.ts";
 import { foundChanges } from "./found.ts";
 import {
   anotherTry,
-  endBuild,
   endCanceled,
+  endJob,
   endOvertime,
   loseLease,
   overtimeMessage,
@@ -31,40 +30,40 @@ import { POOL_LIMITS } from "./rules.ts";
 import type { PoolState } from "./state.ts";
 import { testsFound } from "./tests.ts";
 
-/** The build that the caller holds a lease on, or the refusal. */
-export const buildOfCaller = (
+/** The job that the caller holds a lease on, or the refusal. */
+export const jobOfCaller = (
   state: PoolState,
   holder: LeaseHolder,
   context: DecisionContext,
-): ActiveBuild | Decision<never> => {
+): HeldJob | Decision<never> => {
   if (!verifiedAgent(state, context, holder)) return unknownToken();
-  const active = activeBuild(state, holder.buildId);
-  if (active && context.rules.holdsLease(active.job, holder.agentId, holder.fence)) return active;
-  return active || state.records.ended(holder.buildId) ? leaseLost() : unknownId();
+  const { jobId, agentId, fence } = holder;
+  const held = heldJob(state, jobId);
+  if (held && context.rules.holdsLease(held.job, agentId, fence)) return held;
+  return held || state.builds.has(jobId) || state.records.endedJob(jobId) ? leaseLost() : unknownId();
 };
 
-export const isRefused = (held: ActiveBuild | Decision<never>): held is Decision<never> => "answer" in held;
+export const isRefused = (held: HeldJob | Decision<never>): held is Decision<never> => "answer" in held;
 
 /** The agent confirms that it received the job. The attempt counts from here, and heartbeats renew the lease. */
 export const start = (state: PoolState, holder: LeaseHolder, context: DecisionContext): Decision<string> => {
-  const held = buildOfCaller(state, holder, context);
+  const held = jobOfCaller(state, holder, context);
   if (isRefused(held)) return held;
-  const { build, job } = held;
+  const { job } = held;
   const lease = job.lease!;
-  if (build.status === "running") return decided(build.id);
-  if (!context.rules.mayStart(build)) return refused("conflict", "The build was canceled: drop it and poll again.");
+  if (job.status === "running") return decided(job.id);
+  if (!context.rules.mayStart(job)) return refused("conflict", "The build was canceled: drop it and poll again.");
   const { now, leaseMs } = context;
   const expiresAt = Math.max(lease.expiresAt, now + leaseMs);
   const started: Lease = { ...lease, startedAt: now, expiresAt, writtenUntil: expiresAt, graced: false };
   const attempt = job.attempt + 1;
   const changes: Change[] = [
-    ...patchBuild(build, { status: "running", startedAt: now }, context),
-    { kind: "job", job: { ...job, attempt, lease: started } },
+    { kind: "job", job: { ...job, status: "running", startedAt: now, attempt, lease: started } },
   ];
   const agent = state.agents.get(holder.agentId)!;
   if (agent.ignored > 0) changes.push({ kind: "agent", agent: { ...agent, ignored: 0 } });
-  changes.push({ kind: "report", buildId: build.id, report: { steps: [], summary: null }, at: now });
-  return decided(build.id, changes);
+  changes.push({ kind: "report", jobId: job.id, report: { steps: [], summary: null }, at: now });
+  return decided(job.id, changes);
 };
 
 /** The renewed lease: stored, unless the heartbeat came over the socket and the stored deadline is recent. */
@@ -77,7 +76,7 @@ const renewal = (job: JobFacts, { bySocket }: HeartbeatRequest, context: Decisio
   const isKept = !lease.graced && (lease.keptBy ?? null) === keptBy;
   if (isKept && expiresAt === lease.expiresAt) return [];
   if (isKept && bySocket && !rules.mustStore(lease, expiresAt, storedForMs))
-    return [{ kind: "renewal", buildId: job.buildId, expiresAt }];
+    return [{ kind: "renewal", jobId: job.id, expiresAt }];
   const renewed = { ...lease, expiresAt, writtenUntil: expiresAt, graced: false, keptBy } as const;
   return [{ kind: "job", job: { ...job, lease: renewed } }];
 };
@@ -89,8 +88,8 @@ export const heartbeat = (state: PoolState, beat: HeartbeatRequest, context: Dec
   const agent = verifiedAgent(state, context, beat);
   if (!agent) return unknownToken();
   if (fence === null) return decided({ cancel: false });
-  const buildId = beat.buildId ?? state.index.holding.get(agentId);
-  const held = buildId === undefined ? undefined : activeBuild(state, buildId);
+  const jobId = beat.jobId ?? state.index.holding.get(agentId);
+  const held = jobId === undefined ? undefined : heldJob(state, jobId);
   const isHolder = held && rules.holdsLease(held.job, agentId, fence) && !rules.isStale(agent, bootId);
   if (!isHolder) return decided({ cancel: true, reason: "lease-lost" });
   const lease = held.job.lease!;
@@ -98,7 +97,7 @@ export const heartbeat = (state: PoolState, beat: HeartbeatRequest, context: Dec
   const leaseExpiresAt = new Date(expiresAt).toISOString();
   const changes = renewal(held.job, beat, context);
   if (!lease.stop) return decided({ cancel: false, leaseExpiresAt }, changes);
-  const told: Change = { kind: "stop-told", buildId: held.build.id, at: null };
+  const told: Change = { kind: "stop-told", jobId: held.job.id, at: null };
   return decided({ cancel: true, reason: lease.stop.reason, leaseExpiresAt }, [...changes, told]);
 };
 
@@ -108,17 +107,17 @@ export const progress = (
   progressReport: ProgressReport,
   context: DecisionContext,
 ): Decision<null> => {
-  const held = buildOfCaller(state, progressReport, context);
+  const held = jobOfCaller(state, progressReport, context);
   if (isRefused(held)) return held;
-  const { build } = held;
-  if (!context.rules.mayFinish(build)) return refused("conflict", "The build was not started.");
+  const { job } = held;
+  if (!context.rules.mayFinish(job)) return refused("conflict", "The build was not started.");
   const report: Partial<Report> = {};
   if (progressReport.steps) report.steps = progressReport.steps;
   else if (progressReport.masksCame) report.masksCame = true;
   if (progressReport.summary !== undefined) report.summary = progressReport.summary;
-  const found = [...foundChanges(build, progressReport, context), ...testsFound(held, progressReport)];
+  const found = [...foundChanges(held, progressReport, context), ...testsFound(held, progressReport)];
   if (Object.keys(report).length === 0) return decided(null, found);
-  return decided(null, [{ kind: "report", buildId: build.id, report, at: context.now }, ...found]);
+  return decided(null, [{ kind: "report", jobId: job.id, report, at: context.now }, ...found]);
 };
 
 /**
@@ -126,39 +125,38 @@ export const progress = (
  * cannot: neither uses an attempt. An agent that is stopped itself (`interrupted`) loses its attempt.
  */
 export const release = (state: PoolState, request: ReleaseRequest, context: DecisionContext): Decision<string> => {
-  const held = buildOfCaller(state, request, context);
+  const held = jobOfCaller(state, request, context);
   if (isRefused(held)) return held;
-  const { build, job } = held;
+  const { job } = held;
   const { agentId, reason } = request;
-  if (request.interrupted) return decided(build.id, loseLease(held, state.agents.get(agentId), "stopped", context));
-  if (build.status === "canceling") return decided(build.id, endCanceled(held, context));
-  if (job.lease?.stop) return decided(build.id, endOvertime(held, context));
+  if (request.interrupted) return decided(job.id, loseLease(held, state.agents.get(agentId), "stopped", context));
+  if (job.status === "canceling") return decided(job.id, endCanceled(held, context));
+  if (job.lease?.stop) return decided(job.id, endOvertime(held, context));
   if (request.elsewhere) return releaseElsewhere(state, held, agentId, reason, context);
   const requires = mergeRequires(job.requires, request.requires ?? {});
   if (!requires || job.releasedBy.length >= POOL_LIMITS.releases) {
-    return decided(build.id, endBuild(held, UNMET, reason, context));
+    return decided(job.id, endJob(held, UNMET, reason, context));
   }
   const attempt = job.lease!.startedAt === null ? job.attempt : context.rules.attemptAfterRelease(job);
   const releasedBy = [...job.releasedBy, agentId];
-  const asking = { build: { ...build, asked: build.asked ?? job.requires }, job };
-  return decided(build.id, requeue(asking, { requires, attempt, releasedBy }, context, reason));
+  return decided(job.id, requeue(held, { requires, attempt, releasedBy }, context, reason));
 };
 
 const UNMET: Outcome = { status: "failed", exitCode: null, reason: "requirements-unmet" };
 
 /** Ends the build with the agent's result. The same result again gets the same answer; another one is refused. */
 export const finish = (state: PoolState, report: FinishReport, context: DecisionContext): Decision<string> => {
-  const { agentId, buildId, fence } = report;
+  const { agentId, jobId, fence } = report;
   if (!verifiedAgent(state, context, report)) return unknownToken();
   const reported: Outcome = { status: report.status, exitCode: report.exitCode ?? null, reason: report.reason ?? null };
-  const held = activeBuild(state, buildId);
+  const held = heldJob(state, jobId);
   if (!held) return finishAgain(state, report, reported, context);
-  const { build, job } = held;
+  const { job } = held;
   if (!context.rules.holdsLease(job, agentId, fence))
     return job.lease ? leaseLost() : sayAgain(job, report, reported, context);
-  if (!context.rules.mayFinish(build)) return refused("conflict", "The build was not started.");
-  const refusedOutputs = outputsProblem(state, build, report);
-  const outcome = context.rules.ending(build, job, refusedOutputs ? OUTPUT_REFUSED : reported);
+  if (!context.rules.mayFinish(job)) return refused("conflict", "The build was not started.");
+  const refusedOutputs = outputsProblem(state, job, report);
+  const outcome = context.rules.ending(held, refusedOutputs ? OUTPUT_REFUSED : reported);
   const outputs = keptOutputs(held, outcome, report, context);
   const isOwnMessage = outcome.reason !== "timeout" || report.reason === "timeout";
   const message =
@@ -167,18 +165,18 @@ export const finish = (state: PoolState, report: FinishReport, context: Decision
     (outcome.reason === "timeout" ? overtimeMessage(job) : null);
   const finished = { ...held, job: { ...job, result: reported } };
   const end = () =>
-    build.status === "canceling"
+    job.status === "canceling"
       ? endCanceled(finished, context, message, outcome)
-      : endBuild(finished, outcome, message, context);
-  return decided(buildId, [
+      : endJob(finished, outcome, message, context);
+  return decided(jobId, [
     ...outputs,
     ...(anotherTry(finished, outcome, message, context) ?? [...whyFailed(report, outcome, context), ...end()]),
     ...retireEphemeral(state.agents.get(agentId), context),
   ]);
 };
 
-const whyFailed = ({ buildId, failedLine }: FinishReport, { status }: Outcome, { now }: DecisionContext): Change[] =>
-  failedLine && status === "failed" ? [{ kind: "report", buildId, report: { failedLine }, at: now }] : [];
+const whyFailed = ({ jobId, failedLine }: FinishReport, { status }: Outcome, { now }: DecisionContext): Change[] =>
+  failedLine && status === "failed" ? [{ kind: "report", jobId, report: { failedLine }, at: now }] : [];
 
 const finishAgain = (
   state: PoolState,
@@ -186,8 +184,9 @@ const finishAgain = (
   reported: Outcome,
   context: DecisionContext,
 ): Decision<string> => {
-  const ended = state.records.ended(report.buildId);
-  return ended ? sayAgain(ended.job, report, reported, context) : unknownId();
+  const ended = state.records.endedJob(report.jobId);
+  if (ended) return sayAgain(ended.job, report, reported, context);
+  return state.builds.has(report.jobId) ? leaseLost() : unknownId();
 };
 
 /** The answer may have been lost: of a build that has ended, or of a try that another one follows. */
@@ -199,6 +198,6 @@ const sayAgain = (
 ): Decision<string> => {
   const isItsLease = fence === 0 || fence === report.fence;
   if (!result || !isItsLease || agentId !== report.agentId) return leaseLost();
-  if (rules.isSameResult(result, reported)) return decided(report.buildId);
+  if (rules.isSameResult(result, reported)) return decided(report.jobId);
   return refused("conflict", "The build has ended already, with another result.");
 };

@@ -1,4 +1,4 @@
-import type { JobEndStatus } from "../../../src/domain/jobs/node.ts";
+import type { JobEndStatus } from "../../../src/domain/jobs/job-end.ts";
 
 /** How one job ended that another needs, as a law sees it. */
 export interface Seen {

@@ -12,7 +12,7 @@ const CALM = 200;
 
 /** A retry adopts what went well, and runs the rest. */
 const checkRerun = (build: TestBuild, rules: JobRules): void => {
-  const jobs = Object.fromEntries([...build.nodes].map(([id, { end }]) => [id, { end, outputs: {} }]));
+  const jobs = Object.fromEntries([...build.jobs].map(([id, { end = null }]) => [id, { end, outputs: {} }]));
   const again = { ...build.graph, jobs: build.graph.jobs.map((job) => ({ ...job, id: `again ${job.id}` })) };
   const adopted = rerunOf({ buildId: "old", graph: build.graph, jobs }, again, rules);
   const anew = runsAnew(build);

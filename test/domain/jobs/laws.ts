@@ -1,12 +1,13 @@
 import { deadlineOf } from "../../../src/domain/jobs/deadline.ts";
 import type { GraphJob } from "../../../src/domain/jobs/graph.ts";
-import type { JobEnd, JobNode } from "../../../src/domain/jobs/node.ts";
+import type { JobEnd } from "../../../src/domain/jobs/job-end.ts";
+import type { JobFacts } from "../../../src/domain/pool/facts.ts";
 import { isEnded } from "../../../src/protocol/build-states.ts";
 import { type Seen, wordsOf } from "./conditions.ts";
 import type { TestBuild } from "./test-build.ts";
 import { isLeased, type World } from "./world.ts";
 
-/* The laws of builds of several jobs, in other words than the rules: each looks at what is there after a commit. */
+/* The laws of builds and their jobs, in other words than the rules: each looks at what is there after a commit. */
 
 export type Law = "J1" | "J2" | "J3" | "J4" | "J5" | "J6" | "J7" | "J10" | "J11" | "J14" | "J15" | "J17";
 
@@ -24,7 +25,7 @@ export const must = (law: Law, isKept: boolean, message: string): void => {
 
 const CLEANING = 5 * 60_000;
 
-const endOf = (build: TestBuild, job: GraphJob): JobEnd | null => build.nodes.get(job.id)!.end;
+const endOf = (build: TestBuild, job: GraphJob): JobEnd | null => build.jobs.get(job.id)!.end ?? null;
 
 /** Everything that a job needs by name, each combination on its own. */
 const needed = (build: TestBuild, job: GraphJob): { job: GraphJob; end: JobEnd | null; isOptional: boolean }[] => {
@@ -43,7 +44,7 @@ const isBecauseOfFailure = (build: TestBuild, job: GraphJob): boolean => {
   return status === "failed" && !job.mayFail;
 };
 
-const isCanceled = ({ build: { several }, now }: TestBuild): boolean => several.cancel !== null || now >= several.until;
+const isCanceled = ({ build: { cancel, until }, now }: TestBuild): boolean => cancel !== null || now >= until!;
 
 type Fate = "waits" | "may run" | "skipped" | "dropped" | "mistake";
 
@@ -86,7 +87,8 @@ const culprits = (build: TestBuild, job: GraphJob): GraphJob[] =>
   });
 
 const mayStillRun = (build: TestBuild, job: GraphJob): boolean => {
-  const { cancel, until } = build.build.several;
+  const { cancel } = build.build;
+  const until = build.build.until!;
   const begins = Math.min(cancel?.at ?? until, until);
   const ends = Math.min(cancel && cancel.at <= until ? cancel.until : (cancel?.until ?? Infinity), begins + CLEANING);
   if (build.now >= ends || !wordsOf(job.condition).mayCleanUp) return false;
@@ -106,10 +108,10 @@ const checkGoing = (build: TestBuild, job: GraphJob, canceledAlone: boolean): vo
     must("J1", fateOf(build, job, true) !== "waits", `${job.id} is ${status} and its needs have not ended`);
     const mayRun = ["may run"].includes(fateOf(build, job, isCanceled(build)));
     must("J14", mayRun || isStopped, `${job.id} is ${status} behind what keeps it from running`);
-    must("J11", !job.gate || build.nodes.get(job.id)!.gate?.decision?.approved === true, `${job.id} passed its gate`);
+    must("J11", !job.gate || build.jobs.get(job.id)!.gate?.decision?.approved === true, `${job.id} passed its gate`);
     must("J2", job.hasSteps, `${job.id} has nothing to run`);
   } else {
-    const { gate } = build.nodes.get(job.id)!;
+    const { gate } = build.jobs.get(job.id)!;
     const fate = fateOf(build, job, isCanceled(build));
     const asks = !!job.gate && !!gate && !gate.decision && build.now < gate.until;
     must("J2", fate === "waits" || asks, `${job.id} waits and its fate is: ${fate}`);
@@ -156,11 +158,11 @@ const checkNewEnd = (build: TestBuild, job: GraphJob, end: JobEnd, canceledAlone
   }
   if (isByCancel) checkStopped(build, job, canceledAlone);
   else if (!ran && end.reason === "gate-closed") {
-    const { decision = null, until = Infinity } = build.nodes.get(job.id)!.gate ?? {};
+    const { decision = null, until = Infinity } = build.jobs.get(job.id)!.gate ?? {};
     must("J11", decision ? !decision.approved : build.now >= until, `the gate of ${job.id} closed by itself`);
   } else if (!ran && end.status === "succeeded") {
     must("J14", !job.hasSteps && fates.includes("may run"), `${job.id} succeeded without a result`);
-    must("J11", !job.gate || build.nodes.get(job.id)!.gate?.decision?.approved === true, `${job.id} passed its gate`);
+    must("J11", !job.gate || build.jobs.get(job.id)!.gate?.decision?.approved === true, `${job.id} passed its gate`);
   } else if (!ran) {
     const fate = end.status === "failed" ? "mistake" : end.status;
     must(
@@ -172,7 +174,8 @@ const checkNewEnd = (build: TestBuild, job: GraphJob, end: JobEnd, canceledAlone
 };
 
 const statusOfEnd = (build: TestBuild): string => {
-  const { cancel, until } = build.build.several;
+  const { cancel } = build.build;
+  const until = build.build.until!;
   if (cancel && cancel.at <= until) return "canceled";
   if (build.now >= until) return "failed";
   const ends = build.graph.jobs.map((job) => ({ job, status: endOf(build, job)!.status }));
@@ -185,7 +188,7 @@ export class Watcher {
   readonly #build: TestBuild;
   readonly #ended = new Map<string, JobEnd>();
   #queued = new Set<string>();
-  #final: JobNode[] | null = null;
+  #final: JobFacts[] | null = null;
 
   constructor(build: TestBuild) {
     this.#build = build;
@@ -194,9 +197,9 @@ export class Watcher {
   /** @throws {Broken} */
   look(): void {
     const build = this.#build;
-    const { graph, nodes, queue } = build;
+    const { graph, jobs, queue } = build;
     if (this.#final !== null) {
-      const isSame = this.#final.every((node) => nodes.get(node.id) === node);
+      const isSame = this.#final.every((job) => jobs.get(job.id) === job);
       must("J3", isSame, "a job of an ended build changed");
       return;
     }
@@ -204,12 +207,12 @@ export class Watcher {
     const isOver = graph.jobs.every((job) => endOf(build, job) !== null);
     must("J3", isEnded(build.status) === isOver, isOver ? "the build goes on without a job" : "the build ended early");
     must("J2", build.pending().length === 0, "there is something left to do");
-    const next = deadlineOf(build.build, nodes.values(), build.now);
+    const next = deadlineOf(build.build, jobs.values(), build.now);
     must("J2", next === null || build.pending(next - 1).length === 0, "there is something to do before the deadline");
     this.#lookAtPlace();
     this.#queued = new Set(queue.keys());
     if (!isOver) return;
-    this.#final = [...nodes.values()];
+    this.#final = [...jobs.values()];
     must("J4", build.status === statusOfEnd(build), `the build ended ${build.status}, not ${statusOfEnd(build)}`);
   }
 
@@ -230,7 +233,7 @@ export class Watcher {
   /** From the first lease until nothing is ready or leased. */
   #lookAtPlace(): void {
     const { queue, build } = this.#build;
-    const { holdsPlace } = build.several;
+    const { holdsPlace } = build;
     const going = [...queue.values()].map(({ status }) => status);
     must("J15", going.length > 0 || !holdsPlace, "a build of which nothing is ready or leased holds a place");
     must("J15", holdsPlace || !going.some(isLeased), "a build with a lease holds no place");
@@ -239,7 +242,7 @@ export class Watcher {
 
 /** Nobody is in a room beyond the least limit of those in it. @throws {Broken} */
 export const checkRooms = ({ builds, maxParallel }: World): void => {
-  const holding = builds.filter(({ build }) => build.several.holdsPlace).length;
+  const holding = builds.filter(({ build }) => build.holdsPlace).length;
   must("J15", holding <= maxParallel, `${holding} builds hold a place, and ${maxParallel} may`);
   const groups = new Map<string, number[]>();
   for (const [at, { graph, queue }] of builds.entries())

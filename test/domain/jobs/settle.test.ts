@@ -6,7 +6,7 @@ import { DAY, graphJob, graphOf, TestBuild } from "./test-build.ts";
 const GATE = { message: "Release?", by: "maintainer", timeoutHours: 48, hostStatus: "success" } as const;
 const MINUTE = 60_000;
 
-const endOf = (build: TestBuild, jobId: string) => build.nodes.get(jobId)!.end;
+const endOf = (build: TestBuild, jobId: string) => build.jobs.get(jobId)!.end;
 
 const run = (build: TestBuild, jobId: string, status: "succeeded" | "failed", exitCode = 0): void => {
   build.lease(jobId);
@@ -149,7 +149,7 @@ describe("what a job sees of its needs", () => {
     run(build, "one", "succeeded");
     run(build, "t-linux", "succeeded");
     run(build, "t-mac", "failed");
-    const needs = needsOf(graph, build.nodes, "end", (id) => build.outputs.get(id) ?? {});
+    const needs = needsOf(graph, build.jobs, "end", (id) => build.outputs.get(id) ?? {});
     expect(needs).toEqual({
       test: {
         result: "success",
@@ -176,11 +176,11 @@ describe("a gate", () => {
   it("asks when its needs have ended, and the place is given up", () => {
     const build = deploy();
     build.lease("a");
-    expect(build.build.several.holdsPlace).toBe(true);
-    expect(build.nodes.get("deploy")!.gate).toBeNull();
+    expect(build.build.holdsPlace).toBe(true);
+    expect(build.jobs.get("deploy")!.gate).toBeUndefined();
     build.finish("a", "succeeded");
     expect(build.statusOf("deploy")).toBe("gate");
-    expect(build.build.several.holdsPlace).toBe(false);
+    expect(build.build.holdsPlace).toBe(false);
     build.decide("deploy", true);
     expect(build.statusOf("deploy")).toBe("queued");
   });
@@ -201,7 +201,7 @@ describe("a gate", () => {
   it("closes by its time, which is the build's deadline then", () => {
     const build = deploy();
     run(build, "a", "succeeded");
-    expect(deadlineOf(build.build, build.nodes.values(), 0)).toBe(2 * DAY);
+    expect(deadlineOf(build.build, build.jobs.values(), 0)).toBe(2 * DAY);
     build.wait(2 * DAY - 1);
     expect(build.statusOf("deploy")).toBe("gate");
     build.wait(1);
@@ -256,10 +256,10 @@ describe("a cancel of the build", () => {
 
   it("by a newer head says so", () => {
     const build = busy();
-    build.build = { ...build.build, supersededBy: "b2", message: "A newer commit came." };
     build.lease("work");
+    build.build = { ...build.build, supersededBy: "b2", message: "A newer commit came." };
     build.cancel();
-    expect(build.queue.get("work")!.stop).toMatchObject({ reason: "superseded" });
+    expect(build.queue.get("work")).toMatchObject({ reason: "superseded" });
     expect(endOf(build, "later")).toMatchObject({ reason: "superseded", cause: { text: "A newer commit came." } });
     build.finish("work", "canceled");
     build.cancel();
@@ -273,7 +273,7 @@ describe("a cancel of the build", () => {
     expect(build.statusOf("work")).toBe("canceling");
     build.finish("work", "canceled");
     expect(build.statusOf("clean")).toBe("queued");
-    expect(deadlineOf(build.build, build.nodes.values(), build.now)).toBe(30 * DAY + 5 * MINUTE);
+    expect(deadlineOf(build.build, build.jobs.values(), build.now)).toBe(30 * DAY + 5 * MINUTE);
     build.wait(5 * MINUTE);
     expect(build.end).toEqual({
       kind: "end-build",
@@ -361,7 +361,7 @@ describe("the end of a build", () => {
 
   it("does not run a job again whose record was lost", () => {
     const build = new TestBuild(graphOf([graphJob("a"), graphJob("b", { needs: ["a"] })]));
-    build.nodes.delete("a");
+    build.jobs.delete("a");
     expect(build.pending()).toMatchObject([
       { kind: "end", jobId: "b", status: "dropped", cause: { kind: "need-failed", job: "a" } },
       { kind: "end-build", status: "failed" },

@@ -33,7 +33,7 @@ export class World {
   #occupied(): Map<string, { holders: Set<string>; limits: number[] }> {
     const rooms = new Map<string, { holders: Set<string>; limits: number[] }>();
     for (const [at, build] of this.builds.entries()) {
-      if (build.build.several.holdsPlace)
+      if (build.build.holdsPlace)
         this.#enter(rooms, { key: "pipeline p", holder: String(at), limit: this.maxParallel });
       for (const [jobId, { status }] of build.queue)
         if (isLeased(status)) for (const room of this.#roomsOf(build, jobId).slice(1)) this.#enter(rooms, room);
@@ -68,7 +68,7 @@ export class World {
 
   #asking(): { build: TestBuild; jobId: string }[] {
     return this.builds.flatMap((build) =>
-      [...build.nodes.values()].flatMap(({ id, gate, end }) =>
+      [...build.jobs.values()].flatMap(({ id, gate, end }) =>
         gate && !gate.decision && !end && !build.queue.has(id) ? [{ build, jobId: id }] : [],
       ),
     );
@@ -105,7 +105,7 @@ export class World {
     cancel: () => this.#random.pick(this.builds).cancel(),
     cancelJob: () => {
       const build = this.#random.pick(this.builds);
-      const going = [...build.nodes.values()].filter(({ end }) => !end);
+      const going = [...build.jobs.values()].filter(({ end }) => !end);
       if (going.length > 0) build.cancelJob(this.#random.pick(going).id);
     },
     wait: () => {

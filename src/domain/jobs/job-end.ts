@@ -2,8 +2,6 @@ import type { BuildReason } from "../../protocol/build.ts";
 import type { TestSummary } from "../../protocol/test-report.ts";
 import type { Role } from "../../protocol/token.ts";
 
-/* What became of one job of a build of several. While the queue has the job, its facts are those of a build of its own. */
-
 /** Why a job ended without a result of its own. */
 export interface JobCause {
   /**
@@ -49,18 +47,4 @@ export interface GateDecision {
   name: string;
   role: Role;
   comment: string | null;
-}
-
-export interface JobNode {
-  id: string;
-  buildId: string;
-  /** Its place in the graph's jobs. */
-  index: number;
-  /** When its needs had ended and its condition held; null before. */
-  readyAt: number | null;
-  /** Since when a gate asks, until when, and what a person decided. Null where no gate was reached. */
-  gate: { since: number; until: number; decision: GateDecision | null } | null;
-  /** A person canceled this job alone, or fail-fast did, while it was leased: why it will have ended. */
-  stopCause: JobCause | null;
-  end: JobEnd | null;
 }
