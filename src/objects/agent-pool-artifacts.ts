@@ -26,37 +26,36 @@ export interface NeededArtifacts {
 
 export const artifactsOfBuild = (storage: PoolStorage, buildId: string): ArtifactsOfBuild =>
   Object.fromEntries(
-    storage.queued(buildId).flatMap(({ build, job }) => {
-      const artifacts = seenArtifacts(build, job, RULES);
+    storage.jobsOf(buildId).flatMap((job) => {
+      const artifacts = seenArtifacts(job, RULES);
       return artifacts.length > 0 ? [[job.id, artifacts]] : [];
     }),
   );
 
 /** Where in the archive the build may have left something. */
 export const artifactPlacesOf = (storage: PoolStorage, buildId: string): ArtifactPlace[] =>
-  storage.queued(buildId).flatMap(({ job }) => artifactPlaces(job));
+  storage.jobsOf(buildId).flatMap(artifactPlaces);
 
 /** Where the reports of the tests that count are, by the ids of their jobs; without those that have none. */
 export const testsOfBuild = (storage: PoolStorage, buildId: string): TestsOfBuild =>
   Object.fromEntries(
-    storage.queued(buildId).flatMap(({ build, job }) => {
-      const tests = seenTests(build, job);
+    storage.jobsOf(buildId).flatMap((job) => {
+      const tests = seenTests(job);
       return tests ? [[job.id, tests]] : [];
     }),
   );
 
 /** Where in the archive the build may have left reports of tests. */
 export const testPlacesOf = (storage: PoolStorage, buildId: string): TestPlace[] =>
-  storage.queued(buildId).flatMap(({ job }) => testPlaces(job));
+  storage.jobsOf(buildId).flatMap(testPlaces);
 
 /** All that a job of an active build needs, and the names of the other jobs of its build. */
 export const neededArtifacts = (
-  { state, storage }: { state: PoolState; storage: PoolStorage },
+  state: PoolState,
   jobId: string,
 ): { needed: NeededArtifacts[]; others: string[] } => {
-  const known = state.graphs.get(state.index.buildOfJob.get(jobId) ?? "");
-  if (!known) return { needed: [], others: [] };
-  const { graph, nodes } = known;
+  const graph = state.graphs.get(state.jobs.get(jobId)?.buildId ?? "");
+  if (!graph) return { needed: [], others: [] };
   const definitions = new Set<string>();
   const follow = (names: string[]): void => {
     for (const name of names) {
@@ -69,12 +68,12 @@ export const neededArtifacts = (
   const needed = graph.jobs
     .filter(({ definition }) => definitions.has(definition))
     .map(({ id, key, definition, matrix }): NeededArtifacts => {
-      const adopted = nodes.get(id)?.end?.adopted;
-      const queued = storage.jobRows.find(id);
+      const job = state.jobs.get(id);
+      const adopted = job?.end?.adopted;
       return {
         ...{ jobId: id, key, definition, matrix },
         adopted: adopted ? { buildId: adopted.buildId, jobId: adopted.jobId } : null,
-        artifacts: queued?.build && queued.job ? seenArtifacts(queued.build, queued.job, RULES) : [],
+        artifacts: job ? seenArtifacts(job, RULES) : [],
       };
     });
   return { needed, others: graph.jobs.map(({ definition }) => definition).filter((name) => !definitions.has(name)) };

@@ -6,11 +6,19 @@ import { readBuild, writeBuild } from "./agent-pool-rows.ts";
 
 export interface BuildRecord {
   build: BuildFacts;
-  job: JobFacts;
+  /** The job that it began with, where no planned ones took its place. */
+  first: JobFacts | undefined;
   report: Report;
 }
 
-/** The rows of builds: each has the facts of its job too, and its report is a row beside it. */
+/** What of a build's row changed. */
+export interface BuildParts {
+  build?: BuildFacts | undefined;
+  /** Null where planned jobs took its place. */
+  first?: JobFacts | null | undefined;
+}
+
+/** The rows of builds: each has the facts of its first job too, and its report is a row beside it. */
 export class BuildRows {
   readonly #sql: SqlStorage;
   readonly #rows: ReadableRows;
@@ -23,18 +31,18 @@ export class BuildRows {
   }
 
   /** One row, whatever of it changed. What D1 heard of an ended build is out of date once that changes. */
-  store(id: string, build: BuildFacts | undefined, job: JobFacts | undefined): void {
+  store(id: string, { build, first }: BuildParts): void {
     if (!build) {
       this.#sql.exec(
         "UPDATE build SET facts = json_set(facts, '$.job', json(?)) WHERE id = ?",
-        JSON.stringify(job),
+        JSON.stringify(first),
         id,
       );
-    } else if (!job) {
+    } else if (first === undefined) {
       const update = "UPDATE build SET facts = json_set(?, '$.job', facts -> '$.job') WHERE seq = ?";
       this.#sql.exec(update, JSON.stringify(build), build.seq);
     } else {
-      const facts = writeBuild(build, job);
+      const facts = writeBuild(build, first ?? undefined);
       const update = "UPDATE build SET facts = ? WHERE seq = ? AND id = ? RETURNING 1";
       const isKnown = this.#rows.all(update, facts, build.seq, id).length > 0;
       if (!isKnown) this.#sql.exec("INSERT INTO build VALUES (?, ?, NULL, ?)", build.seq, id, facts);

@@ -1,4 +1,4 @@
-import type { BuildFacts, JobFacts } from "../domain/pool/facts.ts";
+import type { BuildFacts } from "../domain/pool/facts.ts";
 import type { LogOutboxEntry } from "./agent-pool-tables.ts";
 
 /** A log to close. Its number is negative where no row of the outbox says so. */
@@ -19,9 +19,9 @@ export class EndCloses {
   }
 
   /** Takes up a build that ended before the object was loaded. */
-  addLoaded(build: BuildFacts, { id, fence }: JobFacts, now: number): void {
+  addLoaded(build: BuildFacts, fence: number, now: number): void {
     const at = build.finishedAt ?? now;
-    if (fence > 0) this.add(build, { jobId: id, fence, at, endedAt: at });
+    if (fence > 0) this.add(build, { jobId: build.id, fence, at, endedAt: at });
   }
 
   /** D1 was told of the end. @returns the entry that needs a row from now on, where the log is still not closed */

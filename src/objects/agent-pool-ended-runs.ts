@@ -7,6 +7,11 @@ const JOBS = 5_000;
 /** A damaged row says nothing. */
 const facts = (column: string) => `CASE WHEN json_valid(${column}) THEN ${column} ELSE '{}' END`;
 
+/* Of a planned job; an earlier release kept both under `node`. */
+const JOB = facts("j.facts");
+const END = `coalesce(${JOB} -> '$.end', ${JOB} -> '$.node.end')`;
+const PLACE = `coalesce(${JOB} ->> '$.index', ${JOB} ->> '$.node.index')`;
+
 /**
  * Builds and jobs of these agents that ended since then. `ended_at` of a build is looked at first: its facts are read
  * only where it counts. Jobs of builds that are under way are no rows here.
@@ -21,13 +26,13 @@ WITH newest AS (
   SELECT id AS buildId, NULL AS jobId, NULL AS place, facts ->> '$.number' AS number, facts ->> '$.pipelineId' AS pipelineId,
     facts ->> '$.job.agentId' AS agentId, facts ->> '$.status' AS status,
     facts ->> '$.startedAt' AS startedAt, facts ->> '$.finishedAt' AS finishedAt
-  FROM ended WHERE facts -> '$.several' IS NULL
+  FROM ended WHERE facts -> '$.several' IS NULL AND facts ->> '$.until' IS NULL
   UNION ALL
   SELECT buildId, jobId, place, number, pipelineId, job ->> '$.agentId', job ->> '$.status', job ->> '$.startedAt', job ->> '$.finishedAt'
   FROM (
     SELECT ended.id AS buildId, j.id AS jobId, ended.facts ->> '$.number' AS number,
-      ended.facts ->> '$.pipelineId' AS pipelineId, ${facts("j.facts")} -> '$.node.end' AS job,
-      ${facts("j.facts")} ->> '$.node.index' AS place
+      ended.facts ->> '$.pipelineId' AS pipelineId, ${END} AS job,
+      ${PLACE} AS place
     FROM ended JOIN build_job j ON j.build_id = ended.id LIMIT ${JOBS}
   ) WHERE job -> '$.adopted' IS NULL
 )

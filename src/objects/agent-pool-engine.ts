@@ -70,7 +70,10 @@ export class PoolEngine {
     this.#alarmAt = await this.#ctx.storage.getAlarm();
     this.#state = this.storage.load(now);
     const changes = wake(this.#state, this.sockets.found(now), this.context);
-    this.#ctx.storage.transactionSync(() => this.storage.store(changes));
+    this.#ctx.storage.transactionSync(() => {
+      this.storage.store(changes);
+      this.storage.flush();
+    });
     apply(this.#state, changes);
     this.#scheduleNext();
   }
@@ -107,7 +110,11 @@ export class PoolEngine {
 
   #transaction<T>(command: Command, step: () => T): T {
     try {
-      return this.#ctx.storage.transactionSync(step);
+      return this.#ctx.storage.transactionSync(() => {
+        const done = step();
+        this.storage.flush();
+        return done;
+      });
     } catch (error) {
       this.#ctx.abort(`The pool could not store a decision: ${command}`);
       throw error;
@@ -146,6 +153,7 @@ export class PoolEngine {
       const taken = this.storage.deadLetters.take(seqs);
       const changes = taken.map((body) => retried(body, Date.now()));
       this.storage.store(changes);
+      this.storage.flush();
       apply(this.#state, changes);
       this.#scheduleNext();
       return taken.length;

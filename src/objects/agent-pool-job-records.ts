@@ -1,9 +1,9 @@
 import type { JobGraph } from "../domain/jobs/graph.ts";
 import { countsOfJobs } from "../domain/jobs/job-counts.ts";
 import { needsOf } from "../domain/jobs/needs.ts";
-import type { JobNode } from "../domain/jobs/node.ts";
 import type { GrantedJob, PlanOfBuild, Result } from "../domain/pool/commands.ts";
-import { type JobParts, toJobs, toWaitsFor } from "../domain/pool/job-records.ts";
+import type { JobFacts } from "../domain/pool/facts.ts";
+import { toJobs, toWaitsFor } from "../domain/pool/job-records.ts";
 import { testsOfJobs } from "../domain/pool/tests.ts";
 import type { Build } from "../protocol/build.ts";
 import type { BuildJob } from "../protocol/job-record.ts";
@@ -11,7 +11,7 @@ import { DETAILS } from "../protocol/problem.ts";
 import type { PoolEngine } from "./agent-pool-engine.ts";
 import { failedLineOfJobs, toWholeJob } from "./agent-pool-whole-jobs.ts";
 
-/** What callers read of the jobs of builds of several. Changes nothing. */
+/** What callers read of jobs. Changes nothing. */
 export class JobRecords {
   readonly #engine: Pick<PoolEngine, "state" | "storage">;
 
@@ -19,25 +19,23 @@ export class JobRecords {
     this.#engine = engine;
   }
 
-  /** The build, or the one that this is a job of. */
+  /** The build of this id, or the one that has this job. */
   buildIdOf(id: string): string {
     const { state, storage } = this.#engine;
-    return (
-      state.index.buildOfJob.get(id) ?? (state.builds.has(id) ? id : (storage.jobRows.find(id)?.node.buildId ?? id))
-    );
+    return state.jobs.get(id)?.buildId ?? (state.builds.has(id) ? id : (storage.jobRows.find(id)?.buildId ?? id));
   }
 
-  /** Those of these ids that are jobs under way, each with its build. */
+  /** Those of these ids that are planned jobs under way, each with its build. */
   buildsOf(ids: readonly string[]): Map<string, string> {
-    const { buildOfJob } = this.#engine.state.index;
-    return new Map(ids.flatMap((id) => (buildOfJob.has(id) ? [[id, buildOfJob.get(id)!] as const] : [])));
+    const { jobs } = this.#engine.state;
+    return new Map(ids.flatMap((id) => (jobs.has(id) ? [[id, jobs.get(id)!.buildId] as const] : [])));
   }
 
-  /** The build with its jobs, where it has several. */
+  /** The build with its planned jobs. */
   withJobs(build: Build): Build {
     const found = this.#find(build.id);
     if (!found) return build;
-    const jobs = toJobs(found.graph, found.partsOf);
+    const jobs = toJobs(found.graph, found.factsOf);
     const failedLine = build.status === "failed" ? failedLineOfJobs(this.#engine.storage, jobs) : null;
     const told = { jobCounts: countsOfJobs(jobs), failedLine, tests: testsOfJobs(jobs) };
     return { ...build, jobs, waitsFor: build.finishedAt ? [] : toWaitsFor(jobs), ...told };
@@ -55,26 +53,23 @@ export class JobRecords {
     const { storage } = this.#engine;
     const buildId = this.buildIdOf(jobId);
     const found = buildId === jobId ? undefined : this.#find(buildId);
-    const job = found && toJobs(found.graph, found.partsOf).find(({ id }) => id === jobId);
+    const job = found && toJobs(found.graph, found.factsOf).find(({ id }) => id === jobId);
     if (!job) return { ok: false, refusal: { kind: "not-found", detail: DETAILS["not-found"] } };
-    return { ok: true, value: toWholeJob(storage, buildId, job, found.partsOf(jobId)) };
+    return { ok: true, value: toWholeJob(storage, buildId, job, found.factsOf(jobId)) };
   }
 
-  /** What the hand-out of this job needs; undefined for a build of one job. */
+  /** What the hand-out of a planned job needs; undefined for the job that a build begins with. */
   granted(jobId: string): GrantedJob | undefined {
     const { state, storage } = this.#engine;
-    const buildId = state.index.buildOfJob.get(jobId) ?? "";
-    const known = state.graphs.get(buildId);
-    const node = known?.nodes.get(jobId);
-    if (!known || !node) return undefined;
-    const { graph, nodes } = known;
+    const facts = state.jobs.get(jobId);
+    const graph = facts && state.graphs.get(facts.buildId);
+    if (!facts || !graph) return undefined;
     return {
-      buildId,
-      job: graph.jobs[node.index]!,
-      attempt: (state.jobs.get(jobId)?.attempt ?? 0) + 1,
-      ...{ hash: graph.hash, path: graph.path, text: storage.jobRows.plan(buildId)?.text ?? "" },
-      needs: needsOf(graph, nodes, jobId, (id) => storage.outputs(id)),
-      decision: node.gate?.decision ?? null,
+      job: graph.jobs[facts.index]!,
+      attempt: facts.attempt + 1,
+      ...{ hash: graph.hash, path: graph.path, text: storage.jobRows.plan(facts.buildId)?.text ?? "" },
+      needs: needsOf(graph, state.jobs, jobId, (id) => storage.outputs(id)),
+      decision: facts.gate?.decision ?? null,
     };
   }
 
@@ -88,18 +83,13 @@ export class JobRecords {
   }
 
   /** From memory while the build is active, else from what is stored. */
-  #find(buildId: string): { graph: JobGraph; partsOf: (jobId: string) => JobParts } | undefined {
+  #find(buildId: string): { graph: JobGraph; factsOf: (jobId: string) => JobFacts | undefined } | undefined {
     const { state, storage } = this.#engine;
     const known = state.graphs.get(buildId);
-    if (known) {
-      const partsOf = (id: string) => ({
-        ...{ node: known.nodes.get(id) as JobNode | undefined, build: state.builds.get(id), job: state.jobs.get(id) },
-      });
-      return { graph: known.graph, partsOf };
-    }
+    if (known) return { graph: known, factsOf: (id) => state.jobs.get(id) };
     const plan = storage.jobRows.plan(buildId);
     if (!plan) return undefined;
     const rows = storage.jobRows.of(buildId);
-    return { graph: plan.graph, partsOf: (id) => rows.get(id) ?? {} };
+    return { graph: plan.graph, factsOf: (id) => rows.get(id) };
   }
 }

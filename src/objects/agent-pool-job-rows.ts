@@ -1,8 +1,7 @@
 import type { JobGraph } from "../domain/jobs/graph.ts";
-import type { JobNode } from "../domain/jobs/node.ts";
 import type { PlanOfBuild } from "../domain/pool/commands.ts";
-import type { BuildFacts, Change, JobFacts } from "../domain/pool/facts.ts";
-import { isEnded } from "../protocol/build-states.ts";
+import type { Change, JobFacts } from "../domain/pool/facts.ts";
+import { type EarlierJobRow, upgradeJob } from "./agent-pool-earlier-rows.ts";
 import { must, objectIn } from "./agent-pool-rows.ts";
 
 const JOB_TABLES = `
@@ -18,19 +17,17 @@ export const ACTIVE_PLANS = `SELECT p.build_id, p.facts FROM plan p
 export const ACTIVE_JOBS = `SELECT j.id, j.build_id, j.facts FROM build_job j
   JOIN build b ON b.id = j.build_id WHERE b.ended_at IS NULL`;
 
-/** One job of a build of several: what became of it, and what the queue had of it. */
-export interface JobRow {
-  node: JobNode;
-  build?: BuildFacts;
-  job?: JobFacts;
-}
-
-/** @throws where the row is damaged */
-export const readJob = (facts: string): JobRow => {
-  const row = objectIn(facts) as unknown as JobRow;
-  must(typeof row.node?.id === "string" && typeof row.node.index === "number", "node");
-  must(!row.build === !row.job, "facts of the queue");
-  return row;
+/** A planned job. @throws where the row is damaged */
+export const readJob = (facts: string): JobFacts => {
+  const row = objectIn(facts);
+  if ("node" in row) {
+    const earlier = row as unknown as EarlierJobRow;
+    must(typeof earlier.node?.id === "string" && typeof earlier.node.index === "number", "node");
+    must(!earlier.build === !earlier.job, "facts of the queue");
+    return upgradeJob(earlier);
+  }
+  must(typeof row.id === "string" && typeof row.index === "number" && typeof row.status === "string", "job");
+  return row as unknown as JobFacts;
 };
 
 interface PlanRow {
@@ -47,18 +44,7 @@ export const readPlan = (facts: string): PlanRow => {
   return plan;
 };
 
-/** What a stored job of a build that is under way means for the state. */
-export const changesOfJob = ({ node, build, job }: JobRow): Change[] => {
-  const queued: Change[] = build && job && !isEnded(build.status) ? queueChanges(build, job) : [];
-  return [{ kind: "node", node }, ...queued];
-};
-
-const queueChanges = (build: BuildFacts, job: JobFacts): Change[] => [
-  { kind: "build", build },
-  { kind: "job", job },
-];
-
-/** The rows of builds of several jobs: their plans, one row for each job, and what jobs tell others. */
+/** Plans, one row for each planned job, and what jobs tell others. */
 export class JobRows {
   readonly #sql: SqlStorage;
 
@@ -67,47 +53,31 @@ export class JobRows {
     sql.exec(JOB_TABLES);
   }
 
-  /** Stores what of the changes is about single jobs: one write for each job, whatever of it changed. */
-  store(changes: readonly Change[]): void {
-    const touched = new Map<string, Partial<JobRow>>();
-    const touch = (id: string, part: Partial<JobRow>) => touched.set(id, { ...touched.get(id), ...part });
-    for (const change of changes) {
-      if (change.kind === "node") touch(change.node.id, { node: change.node });
-      else if (change.kind === "build" && change.build.jobOf) touch(change.build.id, { build: change.build });
-      else if (change.kind === "job" && change.job.jobOf) touch(change.job.id, { job: change.job });
-      else if (change.kind === "graph") this.#storePlan(change);
-      else if (change.kind === "outputs") this.#storeOutputs(change);
-    }
-    for (const [id, parts] of touched) this.#storeJob(id, parts);
+  /** One row, whatever of the job changed. */
+  store(job: JobFacts): void {
+    const facts = JSON.stringify(job);
+    const update = "UPDATE build_job SET facts = ? WHERE id = ? RETURNING 1";
+    const isKnown = this.#sql.exec(update, facts, job.id).toArray().length > 0;
+    if (!isKnown) this.#sql.exec("INSERT INTO build_job VALUES (?, ?, ?)", job.id, job.buildId, facts);
   }
 
-  #storePlan({ buildId, graph, text }: Change & { kind: "graph" }): void {
+  storePlan({ buildId, graph, text }: Change & { kind: "graph" }): void {
     this.#sql.exec("INSERT OR REPLACE INTO plan VALUES (?, ?)", buildId, JSON.stringify({ graph, text }));
   }
 
-  #storeOutputs({ jobId, outputs }: Change & { kind: "outputs" }): void {
+  storeOutputs({ jobId, outputs }: Change & { kind: "outputs" }): void {
     this.#sql.exec("INSERT OR REPLACE INTO output VALUES (?, ?)", jobId, JSON.stringify(outputs));
   }
 
-  #storeJob(id: string, parts: Partial<JobRow>): void {
-    const names = Object.keys(parts) as (keyof JobRow)[];
-    const set = names.map((name) => `'$.${name}', json(?)`).join(", ");
-    const update = `UPDATE build_job SET facts = json_set(facts, ${set}) WHERE id = ? RETURNING 1`;
-    const values = names.map((name) => JSON.stringify(parts[name]));
-    const isKnown = this.#sql.exec(update, ...values, id).toArray().length > 0;
-    if (isKnown || !parts.node) return;
-    this.#sql.exec("INSERT INTO build_job VALUES (?, ?, ?)", id, parts.node.buildId, JSON.stringify(parts));
-  }
-
-  find(jobId: string): JobRow | undefined {
+  find(jobId: string): JobFacts | undefined {
     const [row] = this.#sql.exec<{ facts: string }>("SELECT facts FROM build_job WHERE id = ?", jobId);
     return row && readJob(row.facts);
   }
 
   /** All jobs of a build that can be read, by their ids. */
-  of(buildId: string): Map<string, JobRow> {
+  of(buildId: string): Map<string, JobFacts> {
     const query = "SELECT id, facts FROM build_job WHERE build_id = ?";
-    const found = new Map<string, JobRow>();
+    const found = new Map<string, JobFacts>();
     for (const { id, facts } of this.#sql.exec<{ id: string; facts: string }>(query, buildId)) {
       try {
         found.set(id, readJob(facts));
@@ -133,7 +103,7 @@ export class JobRows {
   planOf(buildId: string): PlanOfBuild | undefined {
     const plan = this.plan(buildId);
     if (!plan) return undefined;
-    const ended = [...this.of(buildId).values()].flatMap(({ node: { id, end } }) => (end ? [{ id, end }] : []));
+    const ended = [...this.of(buildId).values()].flatMap(({ id, end }) => (end ? [{ id, end }] : []));
     const jobs = Object.fromEntries(ended.map(({ id, end }) => [id, { end, outputs: this.outputs(id) }]));
     return { ...plan, jobs };
   }

@@ -1,12 +1,15 @@
+import type { JobGraph } from "../domain/jobs/graph.ts";
 import { apply } from "../domain/pool/apply.ts";
+import { confined } from "../domain/pool/confine.ts";
 import type { BuildFacts, Change, JobFacts, Records } from "../domain/pool/facts.ts";
 import { isHostDue } from "../domain/pool/host-state.ts";
+import { plannedJob } from "../domain/pool/new-jobs.ts";
 import { emptyState, type PoolState } from "../domain/pool/state.ts";
 import { isEnded } from "../protocol/build-states.ts";
 import type { DeletionRows } from "./agent-pool-deletion-rows.ts";
 import type { EndCloses } from "./agent-pool-end-closes.ts";
 import type { HostRows } from "./agent-pool-host-rows.ts";
-import { ACTIVE_JOBS, ACTIVE_PLANS, changesOfJob, readJob, readPlan } from "./agent-pool-job-rows.ts";
+import { ACTIVE_JOBS, ACTIVE_PLANS, readJob, readPlan } from "./agent-pool-job-rows.ts";
 import type { ReadableRows } from "./agent-pool-readable-rows.ts";
 import { readAgent, readBuild } from "./agent-pool-rows.ts";
 import { REVOKED } from "./agent-pool-tables.ts";
@@ -70,26 +73,39 @@ const loadBuilds = (state: PoolState, { rows, endCloses, hosts }: Stored, now: n
     const found = readBuild(facts!);
     apply(state, changesOf(found, now));
     if (!isEnded(found.build.status)) return;
-    endCloses.addLoaded(found.build, found.job, now);
+    endCloses.addLoaded(found.build, found.build.plannedBy?.fence ?? found.first?.fence ?? 0, now);
     if (isHostDue(found.build)) hosts.add(found.build.id);
   });
 };
 
 /** What a stored build that D1 has to hear of, or that is active, means for the state. */
-const changesOf = ({ build, job }: { build: BuildFacts; job: JobFacts }, now: number): Change[] => {
+const changesOf = ({ build, first }: { build: BuildFacts; first: JobFacts | undefined }, now: number): Change[] => {
   const dirty: Change = { kind: "dirty", buildId: build.id, at: Math.min(now, build.finishedAt ?? now) };
   const host: Change[] = isHostDue(build) ? [{ kind: "host-due", buildId: build.id, at: now }] : [];
   if (isEnded(build.status)) return [{ kind: "sequence", sequence: build.version }, dirty, ...host];
-  const active: Change[] = [{ kind: "build", build }, { kind: "job", job }, ...host];
+  const job: Change[] = first ? [{ kind: "job", job: first }] : [];
+  const active: Change[] = [{ kind: "build", build }, ...job, ...host];
   return build.isTold ? active : [...active, dirty];
 };
 
 const loadJobs = (state: PoolState, rows: ReadableRows): void => {
   rows.each("plan", ACTIVE_PLANS, ({ build_id: buildId, facts }) => {
-    if (!state.builds.get(buildId!)?.several) return;
+    if (state.builds.get(buildId!)?.until == null) return;
     apply(state, [{ kind: "graph", buildId: buildId!, graph: readPlan(facts!).graph, text: "" }]);
   });
   rows.each("build_job", ACTIVE_JOBS, ({ build_id: buildId, facts }) => {
-    if (state.graphs.has(buildId!)) apply(state, changesOfJob(readJob(facts!)));
+    const graph = state.graphs.get(buildId!);
+    if (graph) apply(state, [{ kind: "job", job: asPlanned(readJob(facts!), state.builds.get(buildId!)!, graph) }]);
   });
+};
+
+/** A row of an earlier release says nothing of a job that the queue never had but what became of it. */
+const asPlanned = (job: JobFacts, build: BuildFacts, graph: JobGraph): JobFacts => {
+  const planned = graph.jobs[job.index];
+  if (job.maxAttempts > 0 || !planned) return job;
+  const { requires, timeoutSeconds, maxAttempts, features, retry } = confined(
+    plannedJob(build, planned, job.index, graph),
+    build,
+  );
+  return { ...job, requires, timeoutSeconds, maxAttempts, features, ...(retry && { retry }) };
 };

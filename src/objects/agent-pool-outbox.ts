@@ -9,8 +9,7 @@ import {
 } from "../db/projection.ts";
 import { refOf } from "../domain/git-ref.ts";
 import { countsOfJobs } from "../domain/jobs/job-counts.ts";
-import { type DecisionContext, nextTold, wholeBuilds } from "../domain/pool/decision.ts";
-import type { JobFacts } from "../domain/pool/facts.ts";
+import { type DecisionContext, nextTold } from "../domain/pool/decision.ts";
 import type { FlushResult } from "../domain/pool/outbox.ts";
 import { isSequenceDue, revocationsToTell } from "../domain/pool/reconcile.ts";
 import { toBuild } from "../domain/pool/record.ts";
@@ -30,8 +29,8 @@ import { failedLineOfJobs, wholeJobs } from "./agent-pool-whole-jobs.ts";
 
 /** Builds, and entries of the audit, of one attempt. */
 const BATCH_SIZE = 100;
-/** Ended builds of several jobs of one attempt. The record of one may take some tens of megabytes of memory. */
-const SEVERAL_BATCH_SIZE = 10;
+/** Ended builds with planned jobs of one attempt. The record of one may take some tens of megabytes of memory. */
+const LARGE_BATCH_SIZE = 10;
 /** Rejections by D1 after which a row becomes a dead letter. */
 const MAX_REJECTIONS = 5;
 /**
@@ -80,7 +79,7 @@ export class Outbox {
       orgId,
       sequence: nextTold(state),
       told: state.told,
-      active: wholeBuilds(state).length,
+      active: state.builds.size,
       revoked,
       isDue,
     };
@@ -104,41 +103,42 @@ export class Outbox {
     return this.#unrecorded.get(buildId) ?? 0;
   }
 
-  /** Ended builds of several jobs come one after the other, so that one of them alone is in memory. */
+  /** Ended builds with planned jobs come one after the other, so that one of them alone is in memory. */
   async #buildWrites(orgId: string, state: Readonly<PoolState>, result: FlushResult): Promise<PendingWrite[]> {
     const found = this.#storage.builds.of(this.#nextBuilds(state));
-    const isLarge = ({ build }: BuildRecord) => build.several !== undefined && isEnded(build.status);
+    const isLarge = ({ build }: BuildRecord) => build.until !== null && isEnded(build.status);
     const small = found.filter((one) => !isLarge(one)).map((one) => this.#told(orgId, one, result));
     const writes = await Promise.all(small);
     const large = found.filter(isLarge);
     large.sort((left, right) => this.#failuresOf(left.build.id) - this.#failuresOf(right.build.id));
-    for (const one of large.slice(0, SEVERAL_BATCH_SIZE)) writes.push(await this.#told(orgId, one, result));
+    for (const one of large.slice(0, LARGE_BATCH_SIZE)) writes.push(await this.#told(orgId, one, result));
     return writes.filter((write) => write !== null);
   }
 
   /** What D1 is told of a build; null where the archive has to have its record before, and has not. */
   async #told(orgId: string, found: BuildRecord, result: FlushResult): Promise<PendingWrite | null> {
-    const { build, job, report } = found;
+    const { build, first, report } = found;
     const hasEnded = isEnded(build.status);
-    const ofJobs = build.several && hasEnded ? this.#ofJobs(build.id) : {};
-    const whole = { ...toBuild(orgId, build, job, report), ...ofJobs };
+    const planned = build.until !== null && hasEnded ? this.#planned(build.id) : {};
+    const whole = { ...toBuild(orgId, build, first, report), ...planned };
     const isRecorded = hasEnded && (await this.#record(whole, found, result));
     return RULES.mayTell(build, isRecorded) ? this.#buildWrite(whole, found) : null;
   }
 
   /** @returns whether the archive has the record of an ended build */
-  async #record(whole: Build, { build, job }: BuildRecord, result: FlushResult): Promise<boolean> {
-    const plan = build.several && this.#storage.jobRows.planOf(build.id);
+  async #record(whole: Build, found: BuildRecord, result: FlushResult): Promise<boolean> {
+    const { build } = found;
+    const plan = build.until !== null && this.#storage.jobRows.planOf(build.id);
     const record: ArchivedBuild = {
       ...whole,
-      ...(build.several && { plan }),
+      ...(plan !== false && { plan }),
       // A person may delete the log: nothing of it stays in the archive.
       failedLine: null,
-      requires: build.asked ?? job.requires,
-      hasRunValues: job.inputBytes !== 0,
+      requires: build.requires,
+      hasRunValues: build.inputBytes !== 0,
     };
     try {
-      await putRecord(this.#archive, { ...record, ...(await this.#left(record, job)) });
+      await putRecord(this.#archive, { ...record, ...(await this.#left(record, found)) });
       this.#unrecorded.delete(build.id);
       return true;
     } catch (error) {
@@ -154,7 +154,7 @@ export class Outbox {
   }
 
   /** What the build left, for its record. A pool that was set back does not know it: then the record before counts. */
-  async #left(record: ArchivedBuild, { fence, attempt }: JobFacts): Promise<Partial<ArchivedBuild>> {
+  async #left(record: ArchivedBuild, { build, first }: BuildRecord): Promise<Partial<ArchivedBuild>> {
     const { id, finishedAt } = record;
     const artifactPlaces = artifactPlacesOf(this.#storage, id);
     const testPlaces = testPlacesOf(this.#storage, id);
@@ -162,7 +162,8 @@ export class Outbox {
       ...(artifactPlaces.length > 0 && { artifacts: artifactsOfBuild(this.#storage, id), artifactPlaces }),
       ...(testPlaces.length > 0 && { testReports: testsOfBuild(this.#storage, id), testPlaces }),
     };
-    if (Object.keys(left).length > 0 || fence > 0 || attempt === 0 || finishedAt === null) return left;
+    const isUnknown = build.until === null && first?.fence === 0 && first.attempt > 0;
+    if (Object.keys(left).length > 0 || !isUnknown || finishedAt === null) return left;
     const before = await getRecord(this.#archive, { ...record, finishedAt });
     return {
       ...(before?.artifactPlaces && { artifacts: before.artifacts ?? {}, artifactPlaces: before.artifactPlaces }),
@@ -184,7 +185,7 @@ export class Outbox {
     };
   }
 
-  #ofJobs(buildId: string): Pick<Build, "jobs" | "tests"> {
+  #planned(buildId: string): Pick<Build, "jobs" | "tests"> {
     const jobs = wholeJobs(this.#storage, buildId);
     return { jobs, tests: testsOfJobs(jobs ?? []) };
   }

@@ -1,6 +1,5 @@
 import { readPool } from "../db/projection.ts";
 import type { Result } from "../domain/pool/commands.ts";
-import { wholeBuilds } from "../domain/pool/decision.ts";
 import type { Reconciled } from "../domain/pool/reconcile.ts";
 import type { PoolState } from "../domain/pool/state.ts";
 import type { Command, Input, Output } from "../domain/pool/step.ts";
@@ -60,7 +59,7 @@ export class Reconciler {
 
   async #readAgain(): Promise<Result<Reconciled>> {
     const { orgId, state } = this.#machine;
-    const ids = [...wholeBuilds(state).map(({ id }) => id), ...state.dirty.keys()];
+    const ids = [...[...state.builds.keys()], ...state.dirty.keys()];
     const stored = await readSince(this.#db, orgId, state.unchecked ?? state.told, ids);
     return this.#machine.step("reconcile", stored);
   }

@@ -2,10 +2,9 @@ import type { CacheFacts } from "../domain/cache/scopes.ts";
 import { joinedSummaries } from "../domain/jobs/joined-summaries.ts";
 import type { Granted } from "../domain/pool/claim.ts";
 import type { Grant, LeaseHolder, PlanOfBuild, Result, RunValues } from "../domain/pool/commands.ts";
-import { activeBuild } from "../domain/pool/decision.ts";
-import { explain } from "../domain/pool/explain.ts";
+import { heldJob } from "../domain/pool/decision.ts";
 import { explainEach } from "../domain/pool/explain-each.ts";
-import { explainJob, explainSeveral } from "../domain/pool/explain-jobs.ts";
+import { explainBuild, explainEnded, explainJob } from "../domain/pool/explain-jobs.ts";
 import type { Deleted, Deletion } from "../domain/pool/facts.ts";
 import { type LiveQuery, liveIds } from "../domain/pool/live.ts";
 import { measure } from "../domain/pool/metrics.ts";
@@ -52,7 +51,7 @@ export class PoolRecords {
     return answer.ok ? { ok: true, value: this.#jobs.withJobs(this.build(answer.value)) } : answer;
   }
 
-  /** For agents: the build, or the one that their job is one of. */
+  /** For agents: the build of their job. */
   buildOfJob(answer: Result<string>): Result<Build> {
     return answer.ok ? { ok: true, value: this.build(this.#jobs.buildIdOf(answer.value)) } : answer;
   }
@@ -65,11 +64,11 @@ export class PoolRecords {
     return this.#jobs.job(jobId);
   }
 
-  /** The jobs of an ended build of several that the pool remembers. */
+  /** The planned jobs of an ended build that the pool remembers. */
   endedJobs(buildId: string): Deletion["jobs"] {
     const rows = [...this.#engine.storage.jobRows.of(buildId).values()];
     return rows.length > 0
-      ? rows.flatMap(({ node: { id, end } }) => (end ? [{ id, finishedAt: end.finishedAt }] : []))
+      ? rows.flatMap(({ id, end }) => (end ? [{ id, finishedAt: end.finishedAt }] : []))
       : undefined;
   }
 
@@ -145,14 +144,15 @@ export class PoolRecords {
     return found ? { ok: true, value: found } : unknownId();
   }
 
-  explanation(buildId: string): Result<Explanation> {
+  /** Why a build, or a job, waits; or its state. */
+  explanation(id: string): Result<Explanation> {
     const { storage, state, context } = this.#engine;
-    const known =
-      explainJob(state, buildId, context, this.#pingedAt) ?? explainSeveral(state, buildId, context, this.#pingedAt);
-    if (known) return { ok: true, value: known };
-    const found = storage.builds.find(buildId) ?? storage.ended(buildId);
-    if (!found) return unknownId();
-    return { ok: true, value: explain(state, found.build, found.job, context, this.#pingedAt) };
+    const build = state.builds.get(id);
+    if (build) return { ok: true, value: explainBuild(state, build, context, this.#pingedAt) };
+    const job = state.jobs.get(id) ?? storage.endedJob(id)?.job;
+    if (job && job.id !== job.buildId) return { ok: true, value: explainJob(state, job, context, this.#pingedAt) };
+    const ended = storage.ended(id);
+    return ended ? { ok: true, value: explainEnded(ended) } : unknownId();
   }
 
   /** Why each of these builds waits, as `explainEach` says it. */
@@ -209,27 +209,28 @@ export class PoolRecords {
   }
 
   grant(granted: Granted): Grant {
-    const { storage, orgId } = this.#engine;
-    const { buildId } = granted;
-    const job = this.#jobs.granted(buildId);
-    const record = storage.builds.find(job?.buildId ?? buildId)!;
-    const leased = this.#engine.state.jobs.get(buildId) ?? record.job;
-    return { ...toGrant(orgId, granted, record, leased, storage.runValues(record.build.id)), ...(job && { job }) };
+    const { storage, state, orgId } = this.#engine;
+    const { jobId } = granted;
+    const job = state.jobs.get(jobId)!;
+    const { build, report } = storage.builds.find(job.buildId)!;
+    const planned = this.#jobs.granted(jobId);
+    const runValues = storage.runValues(build.id);
+    return { ...toGrant(orgId, granted, { build, job, report }, runValues), ...(planned && { job: planned }) };
   }
 
   /**
    * What the agent was granted under this lease, the latest of the build. Also once the lease is over, so that a call
    * whose answer was lost can be repeated: what the call then changes is judged where it is decided.
    */
-  grantOf({ buildId, fence, agentId, tokenHash }: LeaseHolder): Result<Grant & { agentId: string }> {
+  grantOf({ jobId, fence, agentId, tokenHash }: LeaseHolder): Result<Grant & { agentId: string }> {
     const { state, context } = this.#engine;
     const agent = state.agents.get(agentId);
     if (!agent || !context.rules.tokenFits(agent, tokenHash)) return refusal("unauthenticated");
-    const job = state.jobs.get(buildId);
-    if (!job && !state.records.ended(buildId)) return unknownId();
+    const job = heldJob(state, jobId)?.job;
+    if (!job && !state.builds.has(jobId) && !state.records.endedJob(jobId)) return unknownId();
     if (!job || job.fence !== fence || job.agentId !== agentId) return refusal("lease-lost");
     if (job.lease?.startedAt === null) return refusal("conflict");
-    return { ok: true, value: { ...this.grant({ buildId, fence, expiresAt: job.lease?.expiresAt ?? 0 }), agentId } };
+    return { ok: true, value: { ...this.grant({ jobId, fence, expiresAt: job.lease?.expiresAt ?? 0 }), agentId } };
   }
 
   /**
@@ -238,7 +239,7 @@ export class PoolRecords {
    */
   openGrantOf(holder: LeaseHolder): Result<Grant & { agentId: string }> {
     const granted = this.grantOf(holder);
-    const isCanceling = activeBuild(this.#engine.state, holder.buildId)?.build.status === "canceling";
+    const isCanceling = this.#engine.state.jobs.get(holder.jobId)?.status === "canceling";
     return granted.ok && isCanceling ? refusal("conflict") : granted;
   }
 
@@ -246,14 +247,14 @@ export class PoolRecords {
   heldOf(holder: LeaseHolder): Result<null> {
     const granted = this.grantOf(holder);
     if (!granted.ok) return granted;
-    return this.#engine.state.jobs.get(holder.buildId)?.lease ? { ok: true, value: null } : refusal("lease-lost");
+    return this.#engine.state.jobs.get(holder.jobId)?.lease ? { ok: true, value: null } : refusal("lease-lost");
   }
 
   /** The build of what the agent holds now, as it was built. */
   heldBuild(holder: LeaseHolder): Result<Pick<Build, "id" | "repoId" | "commitSha">> {
     const held = this.heldOf(holder);
     if (!held.ok) return held;
-    const { id, repoId, commitSha } = this.build(this.#jobs.buildIdOf(holder.buildId));
+    const { id, repoId, commitSha } = this.build(this.#jobs.buildIdOf(holder.jobId));
     return { ok: true, value: { id, repoId, commitSha } };
   }
 
@@ -266,7 +267,7 @@ export class PoolRecords {
       branch,
       origin,
       trust = "trusted",
-    } = this.#engine.storage.builds.find(this.#jobs.granted(holder.buildId)?.buildId ?? holder.buildId)!.build;
+    } = this.#engine.state.builds.get(this.#jobs.buildIdOf(holder.jobId))!;
     return {
       ok: true,
       value: { repoId, pipelineId, branch, event: origin?.event ?? "api", base: origin?.pull?.base || null, trust },
@@ -275,8 +276,8 @@ export class PoolRecords {
 
   readonly #pingedAt = (agentId: string): number => this.#engine.sockets.pingedAt(agentId);
 
-  #toBuild({ build, job, report }: BuildRecord): Build {
-    return toBuild(this.#engine.orgId, build, job, report);
+  #toBuild({ build, first, report }: BuildRecord): Build {
+    return toBuild(this.#engine.orgId, build, first, report);
   }
 }
 

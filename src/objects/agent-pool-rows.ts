@@ -1,4 +1,5 @@
 import type { AgentFacts, BuildFacts, JobFacts } from "../domain/pool/facts.ts";
+import { isEarlierBuild, upgradeBuild } from "./agent-pool-earlier-rows.ts";
 
 /** A row whose facts this release cannot read. It must not keep the rest of its organization from being read. */
 class UnreadableRow extends Error {}
@@ -13,20 +14,22 @@ export const must = (isThere: boolean, what: string): void => {
   if (!isThere) throw new UnreadableRow(`it has no ${what}`);
 };
 
-/** The facts of a build and of its job. @throws where the row is damaged */
-export const readBuild = (facts: string): { build: BuildFacts; job: JobFacts } => {
+/** A build with its first job, if none took its place. @throws where the row is damaged */
+export const readBuild = (facts: string): { build: BuildFacts; first: JobFacts | undefined } => {
   const { job, ...build } = objectIn(facts);
   must(typeof build.id === "string" && typeof build.seq === "number" && typeof build.status === "string", "build");
-  must(typeof job === "object" && job !== null && "requires" in job && "lease" in job, "job");
-  const { id, version = 0 } = build as unknown as BuildFacts;
-  return {
-    build: { ...(build as unknown as BuildFacts), version },
-    job: { ...(job as JobFacts), id: (job as JobFacts).id ?? id, buildId: id },
-  };
+  const hasJob = typeof job === "object" && job !== null && "requires" in job && "lease" in job;
+  if (isEarlierBuild(build)) {
+    must(hasJob, "job");
+    return upgradeBuild({ version: 0, ...build } as never, job as never);
+  }
+  must(hasJob || !job, "job");
+  return { build: build as unknown as BuildFacts, first: (job as JobFacts | undefined) ?? undefined };
 };
 
 /** The text of a build's row. */
-export const writeBuild = (build: BuildFacts, job: JobFacts): string => JSON.stringify({ ...build, job });
+export const writeBuild = (build: BuildFacts, first: JobFacts | undefined): string =>
+  JSON.stringify(first ? { ...build, job: first } : build);
 
 /** @throws where the row is damaged */
 export const readAgent = (facts: string): AgentFacts => {

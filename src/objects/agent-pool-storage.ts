@@ -4,10 +4,10 @@ import type {
   BuildFacts,
   Change,
   Deletion,
+  HeldJob,
   JobFacts,
   KeyedBuild,
   KnownDelivery,
-  QueuedJob,
   Records,
   Report,
 } from "../domain/pool/facts.ts";
@@ -18,7 +18,7 @@ import type { PoolState } from "../domain/pool/state.ts";
 import type { AgentRun } from "../protocol/agent-run.ts";
 import { isEnded } from "../protocol/build-states.ts";
 import { LIMITS } from "../protocol/limits.ts";
-import { BuildRows } from "./agent-pool-build-rows.ts";
+import { type BuildParts, BuildRows } from "./agent-pool-build-rows.ts";
 import { DeadLetters } from "./agent-pool-dead-letters.ts";
 import { DeletionRows } from "./agent-pool-deletion-rows.ts";
 import { EndCloses, type PendingClose } from "./agent-pool-end-closes.ts";
@@ -53,6 +53,8 @@ export class PoolStorage implements Records {
   readonly #reports: Reports;
   readonly #endCloses = new EndCloses();
   readonly #hosts: HostRows;
+  /** Changes of the step under way that are not written yet. */
+  #waiting: Change[] = [];
   /** Whether the last cleanup may have left rows that are too old. */
   hasOldRows = false;
 
@@ -81,41 +83,57 @@ export class PoolStorage implements Records {
     );
   }
 
+  /** Takes the changes of a step. `flush` writes them: the row of a build that changes is written once. */
   store(changes: readonly Change[]): void {
-    const touched = new Map<string, { build?: BuildFacts; job?: JobFacts }>();
-    this.jobRows.store(changes);
+    this.#waiting.push(...changes);
+  }
+
+  /** Writes what waits. Whoever reads these tables does it first. */
+  flush(): void {
+    if (this.#waiting.length === 0) return;
+    const changes = this.#waiting;
+    this.#waiting = [];
+    const touched = new Map<string, BuildParts>();
+    const jobs = new Map<string, JobFacts>();
+    const touch = (id: string, parts: BuildParts) => touched.set(id, { ...touched.get(id), ...parts });
     for (const change of changes) {
-      if (change.kind === "build" && !change.build.jobOf)
-        touched.set(change.build.id, { ...touched.get(change.build.id), build: change.build });
-      if (change.kind === "job" && !change.job.jobOf)
-        touched.set(change.job.buildId, { ...touched.get(change.job.buildId), job: change.job });
+      if (change.kind === "build") touch(change.build.id, { build: change.build });
+      else if (change.kind === "graph") touch(change.buildId, { first: null });
+      else if (change.kind === "job" && change.job.id === change.job.buildId) touch(change.job.id, { first: change.job });
+      else if (change.kind === "job") jobs.set(change.job.id, change.job);
     }
-    for (const [id, { build, job }] of touched) this.builds.store(id, build, job);
-    for (const change of changes) {
-      if (change.kind === "forget") this.deletions.forgetOld(change.before);
-      if (change.kind === "forget") this.hasOldRows = forgetSlice(this.#sql, change, this.#runValuesMs());
-      else if (change.kind === "report") this.#reports.store(change.buildId, change.report, change.at);
-      else if (!isBuildChange(change) && !this.#isKept(change, touched))
-        for (const [query, ...bindings] of writesOf(change, this.#newId)) this.#write(query, ...bindings);
-      if (change.kind === "deleted" && change.deletion.deleted === "build")
-        deleteJobs(this.#sql, JSON.stringify([change.deletion.buildId]));
-      this.#keepHostState(change, touched.get("buildId" in change ? change.buildId : "")?.build);
-      if (change.kind === "clean" && change.endedAt !== null) this.#keepClose(change.buildId);
-      if (change.kind === "inputs" && JSON.stringify(change.runValues).length > LIMITS.largeInputsCharacters) {
-        this.#deleteLargeRunValues();
-      }
-    }
-    for (const change of changes)
-      if (change.kind === "build" && isEnded(change.build.status)) this.#reports.complete(change.build.id);
+    for (const [id, parts] of touched) this.builds.store(id, parts);
+    for (const job of jobs.values()) this.jobRows.store(job);
+    for (const change of changes) this.#write(change, touched);
+    for (const job of [...jobs.values(), ...[...touched.values()].flatMap(({ first }) => first ?? [])])
+      if (job.end) this.#reports.complete(job.id);
+  }
+
+  #write(change: Change, touched: ReadonlyMap<string, BuildParts>): void {
+    if (change.kind === "forget") {
+      this.deletions.forgetOld(change.before);
+      this.hasOldRows = forgetSlice(this.#sql, change, this.#runValuesMs());
+    } else if (change.kind === "report") this.#reports.store(change.jobId, change.report, change.at);
+    else if (change.kind === "graph") this.jobRows.storePlan(change);
+    else if (change.kind === "outputs") this.jobRows.storeOutputs(change);
+    else if (!isBuildChange(change) && !this.#isKept(change, touched))
+      for (const [query, ...bindings] of writesOf(change, this.#newId)) this.#sql.exec(query, ...bindings);
+    if (change.kind === "deleted" && change.deletion.deleted === "build")
+      deleteJobs(this.#sql, JSON.stringify([change.deletion.buildId]));
+    this.#keepHostState(change, touched.get("buildId" in change ? change.buildId : "")?.build);
+    if (change.kind === "clean" && change.endedAt !== null) this.#keepClose(change.buildId);
+    if (change.kind === "inputs" && JSON.stringify(change.runValues).length > LIMITS.largeInputsCharacters)
+      this.#deleteLargeRunValues();
   }
 
   /** Whether the close of a log is kept by the row of its build, which ends with it. */
-  #isKept(change: Change, touched: ReadonlyMap<string, { build?: BuildFacts }>): boolean {
+  #isKept(change: Change, touched: ReadonlyMap<string, BuildParts>): boolean {
     if (change.kind === "logs-closed") this.#endCloses.done(change.entries);
     if (change.kind !== "close" || change.endedAt === undefined) return false;
     const build = touched.get(change.jobId)?.build;
-    if (build) this.#endCloses.add(build, closeOf(change));
-    return build !== undefined;
+    if (!build || !isEnded(build.status)) return false;
+    this.#endCloses.add(build, closeOf(change));
+    return true;
   }
 
   /** Remembers which ended builds git hosts have to hear of, where the rows of the builds do not say it. */
@@ -130,31 +148,38 @@ export class PoolStorage implements Records {
   /** Writes down a close that is still to be done, once the build's row does not say so any more. */
   #keepClose(buildId: string): void {
     const entry = this.#endCloses.told(buildId);
-    if (entry) this.#write(...append("log_outbox", entry));
+    if (!entry) return;
+    const [query, ...bindings] = append("log_outbox", entry);
+    this.#sql.exec(query, ...bindings);
   }
 
   /** Deletes the large run values of the oldest ended builds, so that they never fill the disk. */
   #deleteLargeRunValues(): void {
     const older = `SELECT build_id FROM inputs WHERE length(facts) > ${LIMITS.largeInputsCharacters} ORDER BY at DESC LIMIT -1 OFFSET ${LIMITS.largeInputsKept}`;
-    this.#write(`DELETE FROM inputs WHERE build_id IN (${older}) AND build_id NOT IN (${ACTIVE})`);
+    this.#sql.exec(`DELETE FROM inputs WHERE build_id IN (${older}) AND build_id NOT IN (${ACTIVE})`);
   }
 
-  /** A build, and each of its jobs that the queue had. */
-  queued(buildId: string): QueuedJob[] {
-    const root = this.builds.find(buildId);
-    return root ? [root, ...this.#jobsOf(root)] : [];
+  /** The jobs of a build. */
+  jobsOf(buildId: string): JobFacts[] {
+    const first = this.builds.find(buildId)?.first;
+    return first ? [first] : [...this.jobRows.of(buildId).values()].sort((left, right) => left.index - right.index);
   }
 
-  #jobsOf({ build: { id, several } }: QueuedJob): QueuedJob[] {
-    const rows = several ? [...this.jobRows.of(id).values()] : [];
-    return rows.flatMap(({ build, job }) => (build && job ? [{ build, job }] : []));
+  job(jobId: string): JobFacts | undefined {
+    return this.builds.find(jobId)?.first ?? this.jobRows.find(jobId);
   }
 
-  ended(buildId: string): QueuedJob | undefined {
-    const found = this.builds.find(buildId) ?? this.jobRows.find(buildId);
-    return found?.build && found.job && isEnded(found.build.status)
-      ? { build: found.build, job: found.job }
-      : undefined;
+  ended(buildId: string): BuildFacts | undefined {
+    this.flush();
+    const build = this.builds.find(buildId)?.build;
+    return build && isEnded(build.status) ? build : undefined;
+  }
+
+  endedJob(jobId: string): HeldJob | undefined {
+    this.flush();
+    const job = this.job(jobId);
+    const build = job?.end && this.builds.find(job.buildId)?.build;
+    return job && build ? { build, job } : undefined;
   }
 
   /** What agents ran, of builds that have ended. */
@@ -163,25 +188,30 @@ export class PoolStorage implements Records {
   }
 
   deletion(buildId: string): Deletion | undefined {
+    this.flush();
     return this.deletions.find(buildId);
   }
 
   rememberedDeletions(): Deletion[] {
+    this.flush();
     return this.deletions.all();
   }
 
   keyed(caller: string, key: string): KeyedBuild | undefined {
+    this.flush();
     const [row] = this.#rows.all("SELECT facts FROM idempotency WHERE caller = ? AND name = ?", caller, key);
     return row && (JSON.parse(row.facts!) as KeyedBuild);
   }
 
   heads({ pipelineId, ref, purpose }: HeadKey): Head[] {
+    this.flush();
     const query = "SELECT facts FROM head WHERE pipeline = ? AND ref = ? AND purpose = ?";
     const [row] = this.#rows.all(query, pipelineId, ref, purpose);
     return row ? (JSON.parse(row.facts!) as Head[]) : [];
   }
 
   delivery(connectionId: string, deliveryId: string): KnownDelivery | undefined {
+    this.flush();
     const query = "SELECT at, facts FROM delivery WHERE connection = ? AND id = ?";
     const [row] = this.#rows.all(query, connectionId, deliveryId);
     return row && { at: Number(row.at), arrived: JSON.parse(row.facts!) };
@@ -191,29 +221,34 @@ export class PoolStorage implements Records {
   hostReport(buildId: string): HostReport | null {
     const found = this.builds.find(buildId);
     if (!found) return this.#hosts.report(buildId);
-    const { build, job } = found;
-    return RULES.hostReport(build, job, build.several && isEnded(build.status) ? this.#jobsOf(found) : [found]);
+    const { build } = found;
+    return RULES.hostReport(build, isEnded(build.status) ? this.jobsOf(buildId) : []);
   }
 
   outputs(jobId: string): Record<string, string> {
+    if (this.#waiting.some((change) => change.kind === "outputs" && change.jobId === jobId)) this.flush();
     return this.jobRows.outputs(jobId);
   }
 
   lastNumber(repoId: string): number {
+    this.flush();
     const [row] = this.#rows.all("SELECT last FROM number WHERE repo_id = ?", repoId);
     return Number(row?.last ?? 0);
   }
 
   pending(): { audits: number; closes: number } {
+    this.flush();
     const count = (queue: Queue) => Number(this.#rows.all(`SELECT count(*) AS count FROM ${queue}`)[0]?.count ?? 0);
     return { audits: count("audit_outbox"), closes: count("log_outbox") + this.#endCloses.all.length };
   }
 
   endedAfter(seq: number, limit: number): { id: string; seq: number }[] {
+    this.flush();
     return this.builds.endedAfter(seq, limit);
   }
 
   lastSeq(): number {
+    this.flush();
     return this.builds.lastSeq();
   }
 
@@ -233,9 +268,9 @@ export class PoolStorage implements Records {
     const [row] = this.#rows.all("SELECT facts FROM inputs WHERE build_id = ?", buildId);
     if (row) return JSON.parse(row.facts!) as RunValues;
     const found = this.builds.find(buildId);
-    if (found?.job.inputBytes !== 0) return undefined;
-    const { build, job } = found;
-    return { inputs: null, secretKeys: [], requires: build.asked ?? job.requires, priority: build.priority };
+    if (found?.build.inputBytes !== 0) return undefined;
+    const { requires, priority } = found.build;
+    return { inputs: null, secretKeys: [], requires, priority };
   }
 
   /** Entries of the audit that are not delivered yet, the oldest first. */
@@ -261,9 +296,5 @@ export class PoolStorage implements Records {
       hasOldRows: this.hasOldRows,
       pendingSince: Number.isFinite(since) ? since : null,
     };
-  }
-
-  #write(query: string, ...bindings: unknown[]): void {
-    this.#sql.exec(query, ...bindings);
   }
 }

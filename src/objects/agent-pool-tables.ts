@@ -1,7 +1,7 @@
 import type { AuditFact, Change } from "../domain/pool/facts.ts";
 import { LIMITS } from "../protocol/limits.ts";
 
-/* The row of a build is its facts and its job's. `ended_at` is set once D1 has been told how the build ended. */
+/* The row of a build is its facts and those of its first job. `ended_at` is set once D1 has been told how the build ended. */
 export const TABLES = `
 CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS agent (id TEXT PRIMARY KEY, facts TEXT NOT NULL) WITHOUT ROWID;
@@ -90,11 +90,12 @@ const deletionWrites = (change: DeletionChange): Write[] => {
   ];
 };
 
-/** A change of a build's row or its report, which take more than one statement. */
-type BuildChange = Extract<Change, { kind: "build" | "job" | "report" | "forget" }>;
+/** A change of rows of a build, its jobs or reports, which take more than one statement. */
+type BuildChange = Extract<Change, { kind: "build" | "job" | "graph" | "outputs" | "report" | "forget" }>;
 
-export const isBuildChange = (change: Change): change is BuildChange =>
-  change.kind === "build" || change.kind === "job" || change.kind === "report" || change.kind === "forget";
+const BUILD_CHANGES: ReadonlySet<Change["kind"]> = new Set(["build", "job", "graph", "outputs", "report", "forget"]);
+
+export const isBuildChange = (change: Change): change is BuildChange => BUILD_CHANGES.has(change.kind);
 
 /** The SQL statements that store a change; none for a change of memory only. */
 export const writesOf = (change: Exclude<Change, BuildChange>, newId: (at: number) => string): Write[] => {
@@ -149,9 +150,6 @@ export const writesOf = (change: Exclude<Change, BuildChange>, newId: (at: numbe
       return [remove("audit_outbox", change.entries)];
     case "logs-closed":
       return [remove("log_outbox", change.entries)];
-    case "graph":
-    case "node":
-    case "outputs":
     case "dirty":
     case "contact":
     case "waiter":

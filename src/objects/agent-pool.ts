@@ -7,7 +7,6 @@ import type { Arrive, Arrived } from "../domain/pool/arrivals.ts";
 import type { ArtifactFacts } from "../domain/pool/artifact-facts.ts";
 import type { KeepArtifact, OpenArtifact, RemoveArtifact } from "../domain/pool/artifacts.ts";
 import type * as commands from "../domain/pool/commands.ts";
-import { activeBuild } from "../domain/pool/decision.ts";
 import type { DeleteRequest } from "../domain/pool/delete.ts";
 import type { Deleted } from "../domain/pool/facts.ts";
 import type { LiveQuery } from "../domain/pool/live.ts";
@@ -229,8 +228,8 @@ export class AgentPool extends DurableObject<Env> {
   async deliver(delivery: commands.Delivery): Promise<Result<{ build: Build; leaseExpiresAt: string }>> {
     const answer = this.#engine.step("deliver", delivery);
     if (!answer.ok) return answer;
-    const { buildId, expiresAt } = answer.value;
-    const build = this.#records.buildOfJob({ ok: true, value: buildId });
+    const { jobId, expiresAt } = answer.value;
+    const build = this.#records.buildOfJob({ ok: true, value: jobId });
     return build.ok
       ? { ok: true, value: { build: build.value, leaseExpiresAt: new Date(expiresAt).toISOString() } }
       : build;
@@ -266,7 +265,7 @@ export class AgentPool extends DurableObject<Env> {
    * mask came since: then the log masks first
    */
   async repeatSteps(report: ByToken<commands.ProgressReport>): Promise<Result<boolean>> {
-    const masked = this.#engine.storage.maskedTexts(report.buildId);
+    const masked = this.#engine.storage.maskedTexts(report.jobId);
     const isMasked = report.steps?.every(({ id, name }) => masked.has(name) && masked.has(id ?? name));
     if (!isMasked || report.summary !== undefined) return { ok: true, value: false };
     const answer = this.#engine.step("progress", this.#withAgentId(report));
@@ -281,7 +280,7 @@ export class AgentPool extends DurableObject<Env> {
   async finish(report: ByToken<commands.FinishReport>): Promise<Result<Build> & { tests?: TestsOfJob }> {
     const answer = this.#engine.step("finish", this.#withAgentId(report));
     this.#engine.closeEnded();
-    const tests = answer.ok ? this.#records.newsOf(report.buildId) : undefined;
+    const tests = answer.ok ? this.#records.newsOf(report.jobId) : undefined;
     return { ...this.#records.buildOfJob(answer), ...(tests && { tests }) };
   }
 
@@ -349,7 +348,7 @@ export class AgentPool extends DurableObject<Env> {
     holder: ByToken<commands.LeaseHolder>,
   ): Promise<Result<{ needed: NeededArtifacts[]; others: string[] }>> {
     const held = this.#records.heldOf(this.#withAgentId(holder));
-    return held.ok ? { ok: true, value: neededArtifacts(this.#engine, holder.buildId) } : held;
+    return held.ok ? { ok: true, value: neededArtifacts(this.#engine.state, holder.jobId) } : held;
   }
 
   /** What a held job builds: for the scopes of the cache, under a lease that stands. */
@@ -363,13 +362,13 @@ export class AgentPool extends DurableObject<Env> {
   }
 
   /** Tells the agent of the build that somebody began to follow its log. */
-  async followed({ buildId }: { buildId: string }): Promise<void> {
-    const agentId = activeBuild(this.#engine.state, buildId)?.job.lease?.agentId;
-    if (agentId) this.#engine.sockets.push([{ agentId, hint: { type: "followed", buildId } }], Date.now());
+  async followed({ jobId }: { jobId: string }): Promise<void> {
+    const agentId = this.#engine.state.jobs.get(jobId)?.lease?.agentId;
+    if (agentId) this.#engine.sockets.push([{ agentId, hint: { type: "followed", buildId: jobId } }], Date.now());
   }
 
   /** Marks a build whose agent sent a secret that only the service masked. */
-  async flagLeak(leak: { buildId: string; fence: number }): Promise<Result<null>> {
+  async flagLeak(leak: { jobId: string; fence: number }): Promise<Result<null>> {
     return this.#engine.step("flagLeak", leak);
   }
 

@@ -2,14 +2,14 @@ import { poolName } from "../domain/object-names.ts";
 
 /** What a log says to its organization's pool. */
 interface Pool {
-  followed(of: { buildId: string }): Promise<void>;
+  followed(of: { jobId: string }): Promise<void>;
 }
 
 /** Tells the agent of a log, through its pool, that somebody began to follow. A lost word costs only time. */
-export const tellOfFollower = async (env: Env, orgId: string, buildId: string): Promise<void> => {
+export const tellOfFollower = async (env: Env, orgId: string, jobId: string): Promise<void> => {
   try {
     const pool = env.AGENT_POOL.getByName(poolName(orgId)) as unknown as Pool;
-    await pool.followed({ buildId });
+    await pool.followed({ jobId });
   } catch (error) {
     console.warn("log: its agent was not told of a follower", error);
   }

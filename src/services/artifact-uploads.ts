@@ -49,7 +49,7 @@ const lastDay = ({ now, config }: Context, keepDays: number = DEFAULTS.artifactD
 /** Begins the upload in parts, once: of two calls at the same time one upload counts. */
 const withUpload = async (context: Context, holder: Holder, opened: ArtifactFacts): Promise<ArtifactFacts> => {
   if (!hasSeveralParts(opened.bytes) || opened.uploadId !== undefined) return opened;
-  const owner = ownerOf(context.orgId, holder.buildId, opened);
+  const owner = ownerOf(context.orgId, holder.jobId, opened);
   const uploadId = await reaching(beginUpload(context.archive, owner));
   const pool = context.objects.pool(context.orgId);
   const begun = settled(await pool.openArtifact({ ...holder, ...opened, uploadId }));

@@ -18,7 +18,7 @@ import { groupsOfPipeline, variablesOfBuild } from "./variable-scopes.ts";
 const compose = async (context: Context, holder: Holder, body: typeof EnvironmentRequest._zod.output) => {
   const { steps = [], ...found } = body;
   const reported = steps.slice(0, LIMITS.steps);
-  const { buildId, fence, tokenHash } = holder;
+  const { jobId, fence, tokenHash } = holder;
   const pool = context.objects.pool(context.orgId);
   const { agentId, ...grant } = settled(await pool.granted(holder));
   const { sql } = context.db;
@@ -28,13 +28,13 @@ const compose = async (context: Context, holder: Holder, body: typeof Environmen
   );
   const entries = await composeFor(context, grant, { rows, groups });
   const masks = { fence, tokenHash, values: secretsOf(entries), texts: textsOfSteps(reported) };
-  const added = await context.objects.log(context.orgId, buildId).addMasks(masks);
+  const added = await context.objects.log(context.orgId, jobId).addMasks(masks);
   if (!added.ok && added.refusal.kind === "too-large") throw new Uncomposable("There are too many values to mask.");
   const texts = settled(added);
   // A log of the release before masks no texts: the next report has the steps again.
   const masked = texts && reported.length > 0 ? stepsOfTexts(reported, texts) : undefined;
   const { requestId } = context;
-  const delivery = { buildId, fence, agentId, ...namesOf(entries), ...found, steps: masked, requestId };
+  const delivery = { jobId, fence, agentId, ...namesOf(entries), ...found, steps: masked, requestId };
   const delivered = await pool.deliver(delivery);
   // It may have been canceled meanwhile, which is another refusal.
   if (!delivered.ok) settled(await pool.granted(holder));

@@ -13,9 +13,9 @@ import { type Holder, holderOf, masked } from "./jobs.ts";
 import { type EndedJob, writeTestResults } from "./test-results.ts";
 
 /** The texts, masked; null once the log is closed: then the result was reported before, or comes too late. */
-const maskedAtEnd = async (context: Context, { buildId, fence }: Holder, texts: string[]): Promise<string[] | null> => {
+const maskedAtEnd = async (context: Context, { jobId, fence }: Holder, texts: string[]): Promise<string[] | null> => {
   try {
-    return await masked(context, buildId, fence, texts);
+    return await masked(context, jobId, fence, texts);
   } catch (error) {
     if (error instanceof Refusal && error.kind === "lease-lost") return null;
     throw error;
@@ -67,12 +67,12 @@ const tellTests = async (context: Context, job: EndedJob, tests: StoredTests): P
 };
 
 /** What the log says of a failure, for lists. The result does not wait for a log that is away. */
-const failedLineOf = async (context: Context, { buildId, fence }: Holder): Promise<string | null> => {
+const failedLineOf = async (context: Context, { jobId, fence }: Holder): Promise<string | null> => {
   try {
-    const part = await context.objects.pool(context.orgId).failingPart(buildId);
-    return await context.objects.log(context.orgId, buildId).failedLine({ fence, ...part });
+    const part = await context.objects.pool(context.orgId).failingPart(jobId);
+    return await context.objects.log(context.orgId, jobId).failedLine({ fence, ...part });
   } catch (error) {
-    if (!isOfOlderObject(error)) console.warn("finish: the line that says why was not read", buildId, error);
+    if (!isOfOlderObject(error)) console.warn("finish: the line that says why was not read", jobId, error);
     return null;
   }
 };

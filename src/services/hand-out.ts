@@ -75,7 +75,7 @@ const credentialOf = async (
   return { kind: row.kind, username: row.username, value };
 };
 
-/** The job of a build of several: its build's file was read, and what it was compared with is known. */
+/** A planned job: the file of its build was read, and what it was compared with is known. */
 const jobErrandOf = ({ build }: Grant, { job, hash, path, needs, attempt }: GrantedJob): Partial<Job> => {
   const { id, key, definition, name, matrix } = job;
   return {
@@ -128,16 +128,16 @@ const deliver = async (
   grant: Grant,
   { found, entries, credential }: Awaited<ReturnType<typeof prepare>>,
 ): Promise<Job> => {
-  const { buildId, fence } = grant;
+  const { jobId, fence } = grant;
   const pool = context.objects.pool(context.orgId);
   const secrets = secretsOf(entries ?? []);
   if (credential) secrets.push(credential.value);
   const attempt = grant.job?.attempt ?? grant.build.attempt + 1;
   const opening = { fence, tokenHash: context.caller.tokenHash, attempt, secrets };
-  settled(await context.objects.log(context.orgId, buildId).open(opening));
+  settled(await context.objects.log(context.orgId, jobId).open(opening));
   const { requestId } = context;
   const names = entries ? namesOf(entries) : { environment: null };
-  const { build, leaseExpiresAt } = settled(await pool.deliver({ buildId, fence, agentId, ...names, requestId }));
+  const { build, leaseExpiresAt } = settled(await pool.deliver({ jobId, fence, agentId, ...names, requestId }));
   const job = jobOf(grant, found, entries);
   return { build: buildRecord(context, build), leaseExpiresAt, ...job, repository: { ...job.repository, credential } };
 };
@@ -145,12 +145,12 @@ const deliver = async (
 /** Returns the granted build to the queue without using up an attempt. @throws Refusal, always */
 const giveBack = async (
   context: Context,
-  { buildId, fence }: Grant,
+  { jobId, fence }: Grant,
   isLogOpen: boolean,
   error: unknown,
 ): Promise<never> => {
   const notBefore = Date.now() + RETRY_AFTER_SECONDS * 1000;
-  await context.objects.pool(context.orgId).unclaim({ buildId, fence, notBefore, isLogOpen });
+  await context.objects.pool(context.orgId).unclaim({ jobId, fence, notBefore, isLogOpen });
   if (error instanceof Refusal) throw error;
   const detail = "The build's environment could not be read just now. Nothing was handed out.";
   throw new Refusal("unavailable", detail, { retryAfterSeconds: RETRY_AFTER_SECONDS, cause: error });
@@ -181,7 +181,7 @@ export const handOut = async (context: Context, agentId: string): Promise<Job | 
       if (error instanceof Refusal && error.kind === "lease-lost") return null;
       const message = unopenable(error);
       if (message === null) return giveBack(context, grant, isLogOpen, error);
-      await pool.failClaim({ buildId: grant.buildId, fence: grant.fence, reason: "environment", message });
+      await pool.failClaim({ jobId: grant.jobId, fence: grant.fence, reason: "environment", message });
     }
   }
   const detail = "Several builds failed because their environment could not be composed: see their messages.";

@@ -14,7 +14,7 @@ import { stepsOfTexts, textsOfSteps } from "./step-texts.ts";
  * The lease that the caller claims to hold. Pool and log check the claim by the agent's token.
  * @throws Refusal forbidden where the caller is not an agent; invalid without the lease's header
  */
-export const holderOf = async (context: Context, buildId: string) => {
+export const holderOf = async (context: Context, jobId: string) => {
   const { kind, tokenHash } = context.caller;
   if (kind !== "agent") {
     await context.admit();
@@ -22,7 +22,7 @@ export const holderOf = async (context: Context, buildId: string) => {
   }
   const { lease } = context.headers;
   if (lease === null) throw invalid(LEASE_HEADER, "this header must name the lease");
-  return { tokenHash, buildId, fence: lease };
+  return { tokenHash, jobId, fence: lease };
 };
 
 /** Whose call it is, by its token, and about what. */
@@ -38,11 +38,11 @@ export const startBuild = verb({
   },
 });
 
-/** An agent's texts, with the build's secrets masked as in its log. */
-export const masked = async (context: Context, buildId: string, fence: number, texts: string[]): Promise<string[]> => {
+/** An agent's texts, with the job's secrets masked as in its log. */
+export const masked = async (context: Context, jobId: string, fence: number, texts: string[]): Promise<string[]> => {
   if (texts.length === 0) return [];
   const { tokenHash } = context.caller;
-  return settled(await context.objects.log(context.orgId, buildId).maskTexts({ fence, tokenHash, texts }));
+  return settled(await context.objects.log(context.orgId, jobId).maskTexts({ fence, tokenHash, texts }));
 };
 
 type RepeatedSteps = Holder & Pick<Progress, "commitSha" | "base"> & { steps: Step[] };
@@ -65,18 +65,18 @@ export const reportProgress = verb({
   body: Progress,
   async run(context, { params, body }) {
     const holder = await holderOf(context, params.id);
-    const { buildId, fence, tokenHash } = holder;
+    const { jobId, fence, tokenHash } = holder;
     const { commitSha, base, masks = [] } = body;
     const reported = body.steps?.slice(0, LIMITS.steps) ?? [];
     if (masks.length > 0)
-      settled(await context.objects.log(context.orgId, buildId).addMasks({ fence, tokenHash, values: masks }));
+      settled(await context.objects.log(context.orgId, jobId).addMasks({ fence, tokenHash, values: masks }));
     else if (
       body.summary === undefined &&
       (await areRepeated(context, { ...holder, commitSha, base, steps: reported }))
     )
       return;
     const ofSummary = body.summary === undefined ? [] : [body.summary];
-    const texts = await masked(context, buildId, fence, [...textsOfSteps(reported), ...ofSummary]);
+    const texts = await masked(context, jobId, fence, [...textsOfSteps(reported), ...ofSummary]);
     const steps = body.steps && stepsOfTexts(reported, texts);
     const summary = body.summary === undefined ? undefined : texts.at(-1);
     const report = { ...holder, commitSha, base, steps, summary, masksCame: masks.length > 0 };

@@ -31,7 +31,7 @@ export const appendLog = async (
   const { next, leaked, followed } = settled(
     await context.objects.log(context.orgId, buildId).append({ fence, tokenHash, ...chunk }),
   );
-  if (leaked) settled(await context.objects.pool(context.orgId).flagLeak({ buildId, fence }));
+  if (leaked) settled(await context.objects.pool(context.orgId).flagLeak({ jobId: buildId, fence }));
   return { next, followed };
 };
 

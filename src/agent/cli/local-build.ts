@@ -1,10 +1,11 @@
 import { CLEAN_UP_MS } from "../../domain/jobs/cancel.ts";
 import type { GraphJob, JobGraph } from "../../domain/jobs/graph.ts";
 import { needsOf } from "../../domain/jobs/needs.ts";
-import type { JobEnd, JobNode } from "../../domain/jobs/job-end.ts";
+import type { JobEnd } from "../../domain/jobs/job-end.ts";
 import { JOB_RULES } from "../../domain/jobs/rules.ts";
 import { settle } from "../../domain/jobs/settle.ts";
 import type { Order } from "../../domain/jobs/settle-orders.ts";
+import type { JobFacts } from "../../domain/pool/facts.ts";
 import type { Needs } from "../../protocol/jobs.ts";
 import { EXIT } from "./exit-codes.ts";
 import { askGate } from "./local-gate.ts";
@@ -28,18 +29,25 @@ export interface LocalBuildOptions {
 
 type EndOrder = Extract<Order, { kind: "end" | "withdraw" }>;
 
+/** What the service would store of a job that no agent had yet. */
+const NEW_JOB = {
+  ...{ buildId: "", seq: 0, status: "waiting", queuedAt: null, startedAt: null, maxAttempts: 1, attempt: 0 },
+  ...{ unstarted: 0, releasedBy: [], notBefore: 0, lease: null, fence: 0, agentId: null, result: null },
+} satisfies Partial<JobFacts>;
+
+const factsOf = ({ id, requires, timeoutSeconds }: GraphJob) => ({ id, requires, timeoutSeconds });
+
 /** The jobs of a file in this folder, one after another, by the rules that the service has for them. */
 export class LocalBuild {
   readonly #options: LocalBuildOptions;
-  readonly #nodes: Map<string, JobNode>;
+  readonly #jobs: Map<string, JobFacts>;
   readonly #outputs = new Map<string, Record<string, string>>();
   readonly #queue: GraphJob[] = [];
   #cancel: { at: number; until: number } | null = null;
 
   constructor(options: LocalBuildOptions) {
     this.#options = options;
-    const node = { buildId: "", readyAt: null, gate: null, stopCause: null, end: null };
-    this.#nodes = new Map(options.graph.jobs.map(({ id }, index) => [id, { ...node, id, index }]));
+    this.#jobs = new Map(options.graph.jobs.map((job, index) => [job.id, { ...NEW_JOB, ...factsOf(job), index }]));
   }
 
   /** @returns the exit code: that of the first job that failed. */
@@ -63,11 +71,9 @@ export class LocalBuild {
       graph,
       build: {
         status: this.#cancel ? "canceling" : "running",
-        several: { until: Number.MAX_SAFE_INTEGER, holdsPlace: true, cancel: this.#cancel },
-        supersededBy: null,
+        ...{ startedAt: null, until: null, holdsPlace: true, cancel: this.#cancel },
       },
-      nodes: this.#nodes,
-      inQueue: (id) => (this.#queue.some((job) => job.id === id) ? { status: "queued", startedAt: null } : null),
+      jobs: this.#jobs,
       outputs: (id) => this.#outputs.get(id) ?? {},
       now,
       rules: JOB_RULES,
@@ -79,7 +85,10 @@ export class LocalBuild {
     if (order.kind === "end" || order.kind === "withdraw") return this.#endWithoutSteps(order);
     if (order.kind !== "queue" && order.kind !== "ask") return;
     const job = graph.jobs.find(({ id }) => id === order.jobId);
-    if (job && order.kind === "queue") this.#queue.push(job);
+    if (job && order.kind === "queue") {
+      this.#queue.push(job);
+      this.#change(job.id, { status: "queued" });
+    }
     if (!job || order.kind !== "ask") return;
     const decision = await askGate(job, { approve, signal });
     this.#change(job.id, { gate: { since: decision.at, until: order.until, decision } });
@@ -95,7 +104,7 @@ export class LocalBuild {
 
   async #runJob(job: GraphJob): Promise<void> {
     const { graph, run } = this.#options;
-    const needs = needsOf(graph, this.#nodes, job.id, (id) => this.#outputs.get(id) ?? {});
+    const needs = needsOf(graph, this.#jobs, job.id, (id) => this.#outputs.get(id) ?? {});
     const { outputs, ...result } = await run(job, needs);
     this.#outputs.set(job.id, outputs);
     this.#end(job.id, { ...result, cause: null });
@@ -104,12 +113,12 @@ export class LocalBuild {
 
   #end(id: string, end: Partial<JobEnd> & Pick<JobEnd, "status" | "cause" | "reason" | "message">): void {
     const ran = { exitCode: null, startedAt: null, finishedAt: Date.now(), agentId: null, attempt: 1, fence: 0 };
-    this.#change(id, { end: { ...ran, ...end } });
+    this.#change(id, { status: end.status, end: { ...ran, ...end } });
   }
 
-  #change(id: string, change: Partial<JobNode>): void {
-    const node = this.#nodes.get(id);
-    if (node) this.#nodes.set(id, { ...node, ...change });
+  #change(id: string, change: Partial<JobFacts>): void {
+    const job = this.#jobs.get(id);
+    if (job) this.#jobs.set(id, { ...job, ...change });
   }
 
   #exitCode({ status, exitCode }: Extract<Order, { kind: "end-build" }>): number {

@@ -20,7 +20,7 @@ export const runTries = async <T extends Tried>({ name, retry, signal, run }: Tr
   for (let retries = 0; ; retries++) {
     const tried = await run(retries + 1);
     const status = signal.aborted ? "canceling" : "running";
-    if (!TRY_RULES.triesAgain({ status }, { retry, retries }, tried)) return tried;
+    if (!TRY_RULES.triesAgain({ status, retry, retries }, tried)) return tried;
     say(`${name} failed: try ${retries + 2} of ${retry + 1}`);
   }
 };

@@ -21,7 +21,8 @@ export const firstJob = ({ timeoutSeconds }: NewBuild, build: BuildFacts): JobFa
   ...{ requires: build.requires, timeoutSeconds, maxAttempts: build.maxAttempts },
 });
 
-const plannedJob = (build: BuildFacts, job: GraphJob, index: number, { features = [] }: JobGraph): JobFacts => ({
+/** A job that waits for others, as its file says it. */
+export const plannedJob = (build: BuildFacts, job: GraphJob, index: number, { features = [] }: JobGraph): JobFacts => ({
   ...NEW,
   ...{ id: job.id, buildId: build.id, index, status: "waiting" },
   ...{ requires: job.requires, timeoutSeconds: job.timeoutSeconds, maxAttempts: build.maxAttempts },
