@@ -22,7 +22,7 @@ const graph = (jobs: GraphJob[]) =>
 
 const take = async (pool: Pool, speaker: Speaker) => {
   const grant = value(await pool.claim({ ...speaker, bootId: "b1", features: FEATURES }))!;
-  const holder = { ...speaker, buildId: grant.buildId, fence: grant.fence };
+  const holder = { ...speaker, buildId: grant.jobId, fence: grant.fence };
   value(await pool.start(holder));
   return { grant, holder };
 };
@@ -187,7 +187,7 @@ describe("a build of several jobs", () => {
     await rowsOf(other.pool, `UPDATE build_job SET facts = '{' WHERE id = '${other.idOf("a")}'`);
     await evictDurableObject(other.pool);
     const { holder } = await take(other.pool, other.speaker);
-    expect(holder.buildId).toBe(other.idOf("b"));
+    expect(holder.jobId).toBe(other.idOf("b"));
     value(await other.pool.finish({ ...holder, status: "succeeded", exitCode: 0 }));
     expect(value(await other.pool.getBuild(other.buildId))).toMatchObject({ status: "failed", reason: "agent-error" });
     expect(await other.pool.deadLetters(0, 10)).toMatchObject([{ what: `a row of build_job: ${other.idOf("a")}` }]);

@@ -205,7 +205,7 @@ describe("the alarm", () => {
     const holder = await busy(pool, "lost");
     later(60_001);
     expect(await runDurableObjectAlarm(pool)).toBe(true);
-    expect(value(await pool.getBuild(holder.buildId))).toMatchObject({ status: "queued", attempt: 1, agentId: null });
+    expect(value(await pool.getBuild(holder.jobId))).toMatchObject({ status: "queued", attempt: 1, agentId: null });
     expect(await pool.finish({ ...holder, status: "succeeded", exitCode: 0 })).toMatchObject({
       refusal: { kind: "lease-lost" },
     });

@@ -82,7 +82,7 @@ describe("a pool that is restored to an earlier time", () => {
     await restore();
     const next = value(await pool.enqueue(newBuild(org)));
     expect(next.number).toBe(3);
-    expect(value(await pool.getBuild(holder.buildId))).toMatchObject({ status: "succeeded", exitCode: 0 });
+    expect(value(await pool.getBuild(holder.jobId))).toMatchObject({ status: "succeeded", exitCode: 0 });
     expect(value(await pool.finish({ ...holder, ...result }))).toMatchObject({ status: "succeeded" });
     expect(value(await pool.getBuild(lost.id))).toMatchObject({ status: "failed", reason: "agent-lost" });
     expect(await pool.claim({ ...removed, bootId: "b1" })).toMatchObject({ refusal: { kind: "unauthenticated" } });
@@ -105,7 +105,7 @@ describe("a pool that is restored to an earlier time", () => {
     value(await pool.registerAgent(newAgent(org)));
     await evictDurableObject(pool);
     value(await pool.enqueue(newBuild(org)));
-    expect(value(await pool.getBuild(holder.buildId)).status).toBe("succeeded");
+    expect(value(await pool.getBuild(holder.jobId)).status).toBe("succeeded");
   });
 });
 
@@ -124,7 +124,7 @@ describe("D1 that is restored to an earlier time", () => {
     await env.DB.prepare("DELETE FROM token WHERE id = ?").bind(tokenId).run();
     value(await pool.revoke([tokenId]));
     await pool.flush();
-    expect(await rowOf(holder.buildId)).toMatchObject({ status: "succeeded" });
+    expect(await rowOf(holder.jobId)).toMatchObject({ status: "succeeded" });
 
     await restore();
     expect(await rowOf(waiting.id)).toBeNull();
@@ -136,7 +136,7 @@ describe("D1 that is restored to an earlier time", () => {
     await pool.flush();
     const found = await env.DB.prepare("SELECT id FROM token WHERE id = ?").bind(tokenId).first();
     expect(found).toBeNull();
-    expect(await rowOf(holder.buildId)).toMatchObject({ status: "succeeded" });
+    expect(await rowOf(holder.jobId)).toMatchObject({ status: "succeeded" });
     expect(await rowOf(waiting.id)).toMatchObject({ status: "queued" });
   });
 

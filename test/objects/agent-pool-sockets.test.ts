@@ -176,7 +176,7 @@ describe("a heartbeat on the agent's own socket", () => {
     const byHttp = value(await pool.heartbeat({ ...holder, bootId: "b1" }));
     const first = await beat(own, holder.fence);
     expect(first).toEqual({ ...byHttp, type: "heartbeat", lease: holder.fence, leaseExpiresAt: first.leaseExpiresAt });
-    expect(await stored(pool, holder.buildId)).toMatchObject({ keptBy: "socket", graced: false });
+    expect(await stored(pool, holder.jobId)).toMatchObject({ keptBy: "socket", graced: false });
     let last = first;
     expect(
       await rowsWrittenBy(pool, async () => {
@@ -199,10 +199,10 @@ describe("a heartbeat on the agent's own socket", () => {
     // The alarm finds the lease under way, although the stored deadline is over.
     vi.setSystemTime(told - 1);
     await pool.sweep();
-    expect(value(await pool.getBuild(holder.buildId)).status).toBe("running");
+    expect(value(await pool.getBuild(holder.jobId)).status).toBe("running");
     vi.setSystemTime(told);
     await pool.sweep();
-    expect(value(await pool.getBuild(holder.buildId)).status).toBe("queued");
+    expect(value(await pool.getBuild(holder.jobId)).status).toBe("queued");
   });
 
   it("gets the lease its time once more where the object went down with the socket, once", async () => {
@@ -216,29 +216,29 @@ describe("a heartbeat on the agent's own socket", () => {
     };
     const again = await restart();
     vi.setSystemTime(told - 10);
-    value(await again.getBuild(holder.buildId));
-    expect(await stored(again, holder.buildId)).toMatchObject({ graced: true, keptBy: null });
-    const graced = (await stored(again, holder.buildId)).expiresAt;
+    value(await again.getBuild(holder.jobId));
+    expect(await stored(again, holder.jobId)).toMatchObject({ graced: true, keptBy: null });
+    const graced = (await stored(again, holder.jobId)).expiresAt;
     expect(graced).toBeGreaterThan(told);
     const third = await restart();
-    value(await third.getBuild(holder.buildId));
-    expect((await stored(third, holder.buildId)).expiresAt).toBe(graced);
+    value(await third.getBuild(holder.jobId));
+    expect((await stored(third, holder.jobId)).expiresAt).toBe(graced);
     vi.setSystemTime(graced);
     await third.sweep();
-    expect(value(await third.getBuild(holder.buildId)).status).toBe("queued");
+    expect(value(await third.getBuild(holder.jobId)).status).toBe("queued");
   });
 
   it("is refused to another agent's lease, to an earlier boot, and to the socket of a poll", async () => {
     const pool = poolOf("foreign");
     const [holder, other] = [await busy(pool, "foreign"), await registered(pool, "foreign")];
     const own = await listen(pool, holder, null);
-    const before = await stored(pool, holder.buildId);
+    const before = await stored(pool, holder.jobId);
     const lost = { type: "heartbeat", lease: holder.fence, cancel: true, reason: "lease-lost" };
     expect(await beat(await listen(pool, other, null), holder.fence)).toEqual(lost);
     const poll = await listen(pool, other);
     poll.socket.send(JSON.stringify({ type: "heartbeat", lease: holder.fence }));
     expect(await poll.closed).toBe(1008);
-    expect(await stored(pool, holder.buildId)).toEqual(before);
+    expect(await stored(pool, holder.jobId)).toEqual(before);
     await beat(own, holder.fence, "b2");
     expect(await beat(own, holder.fence, "b1")).toEqual(lost);
   });
@@ -270,8 +270,8 @@ describe("a cancel", () => {
   it("is sent again to each socket that the agent opens, and every 15 s, until a heartbeat carried it", async () => {
     const pool = poolOf("again");
     const holder = await busy(pool, "again");
-    value(await pool.cancel({ buildId: holder.buildId, actor }));
-    const hint = { type: "cancel", buildId: holder.buildId };
+    value(await pool.cancel({ buildId: holder.jobId, actor }));
+    const hint = { type: "cancel", buildId: holder.jobId };
     const own = await listen(pool, holder, null);
     expect(await own.next()).toEqual(hint);
     vi.setSystemTime(Date.now() + 15_000);
@@ -288,8 +288,8 @@ describe("a cancel", () => {
     const pool = poolOf("cancel");
     const holder = await busy(pool, "cancel");
     const own = await listen(pool, holder, null);
-    value(await pool.cancel({ buildId: holder.buildId, actor }));
-    expect(await own.next()).toEqual({ type: "cancel", buildId: holder.buildId });
+    value(await pool.cancel({ buildId: holder.jobId, actor }));
+    expect(await own.next()).toEqual({ type: "cancel", buildId: holder.jobId });
     expect(value(await pool.heartbeat({ ...holder, bootId: "b1" }))).toMatchObject({
       cancel: true,
       reason: "canceled",

@@ -99,11 +99,11 @@ it("tells D1 of an end only when the archive has the record, and of all else mea
     await object.enqueue(other);
     await object.flush();
   });
-  expect([await inD1(holder.buildId), await inD1(other.id)]).toEqual(["queued", "queued"]);
+  expect([await inD1(holder.jobId), await inD1(other.id)]).toEqual(["queued", "queued"]);
   await evictDurableObject(pool);
   await pool.flush();
-  expect(await inD1(holder.buildId)).toBe("succeeded");
-  const ended = value(await pool.getBuild(holder.buildId));
+  expect(await inD1(holder.jobId)).toBe("succeeded");
+  const ended = value(await pool.getBuild(holder.jobId));
   const record = await getRecord(env.ARCHIVE, { ...ended, finishedAt: ended.finishedAt! });
   expect(record).toEqual({ ...ended, requires: {}, hasRunValues: false });
 });
@@ -160,7 +160,7 @@ it("writes the steps of a build at most every half minute, and all of them at it
     sqlOf(pool, (sql) => sql.exec<{ steps: string }>("SELECT facts ->> '$.steps' AS steps FROM report").one().steps);
   for (const name of ["one", "two", "three"]) value(await pool.progress({ ...holder, steps: [step(name)] }));
   expect(await written()).toContain("one");
-  expect(value(await pool.getBuild(holder.buildId)).steps).toMatchObject([{ name: "three" }]);
+  expect(value(await pool.getBuild(holder.jobId)).steps).toMatchObject([{ name: "three" }]);
   value(await pool.finish({ ...holder, status: "succeeded", exitCode: 0 }));
   expect(await written()).toContain("three");
 });

@@ -48,10 +48,10 @@ describe("the life of a build", () => {
     const holder = await busy(pool, "crash");
     value(await pool.progress({ ...holder, summary: "so far" }));
     await evictDurableObject(pool);
-    expect(value(await pool.getBuild(holder.buildId))).toMatchObject({ status: "running", summary: "so far" });
+    expect(value(await pool.getBuild(holder.jobId))).toMatchObject({ status: "running", summary: "so far" });
     const ended = value(await pool.finish({ ...holder, status: "failed", exitCode: 3, message: "no" }));
     value(await pool.flagLeak(holder));
-    expect(value(await pool.getBuild(holder.buildId))).toEqual({ ...ended, leak: true });
+    expect(value(await pool.getBuild(holder.jobId))).toEqual({ ...ended, leak: true });
   });
 });
 

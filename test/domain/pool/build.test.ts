@@ -12,10 +12,10 @@ describe("a build's end", () => {
       "lease-lost",
     );
     const report = { ...holder, status: "failed", exitCode: 7, message: "no" } as const;
-    for (const _ of [1, 2, 3]) expect(pool.ok("finish", report)).toBe(holder.buildId);
+    for (const _ of [1, 2, 3]) expect(pool.ok("finish", report)).toBe(holder.jobId);
     expect(pool.refusal("finish", { ...report, status: "succeeded", exitCode: 0 })).toBe("conflict");
     expect(pool.refusal("finish", { ...report, fence: holder.fence - 1 })).toBe("lease-lost");
-    expect(pool.facts(holder.buildId)).toMatchObject({ status: "failed", exitCode: 7 });
+    expect(pool.facts(holder.jobId)).toMatchObject({ status: "failed", exitCode: 7 });
   });
 
   it("is refused before its start, like progress", () => {
@@ -52,32 +52,32 @@ describe("cancel", () => {
   it("reaches a working agent by hint and by heartbeat, and stays canceled whatever the agent reports", () => {
     const pool = new TestPool();
     const { agent, holder } = pool.busyAgent();
-    for (const _ of [1, 2]) pool.ok("cancel", { buildId: holder.buildId, actor: ACTOR });
-    expect(pool.pushes).toEqual([{ agentId: agent.id, type: "cancel", buildId: holder.buildId }]);
-    expect(pool.status(holder.buildId)).toBe("canceling");
+    for (const _ of [1, 2]) pool.ok("cancel", { buildId: holder.jobId, actor: ACTOR });
+    expect(pool.pushes).toEqual([{ agentId: agent.id, type: "cancel", buildId: holder.jobId }]);
+    expect(pool.status(holder.jobId)).toBe("canceling");
     const heard = pool.ok("heartbeat", { ...holder, bootId: agent.bootId });
     expect(heard).toMatchObject({ cancel: true, reason: "canceled" });
     pool.ok("finish", { ...holder, status: "succeeded", exitCode: 0 });
-    expect(pool.facts(holder.buildId)).toMatchObject({ status: "canceled", reason: "canceled" });
+    expect(pool.facts(holder.jobId)).toMatchObject({ status: "canceled", reason: "canceled" });
   });
 
   it("is complete when the lease of a silent agent expires", () => {
     const pool = new TestPool();
     const { holder } = pool.busyAgent();
-    pool.ok("cancel", { buildId: holder.buildId, actor: ACTOR });
+    pool.ok("cancel", { buildId: holder.jobId, actor: ACTOR });
     pool.advance(60);
-    expect(pool.status(holder.buildId)).toBe("canceled");
+    expect(pool.status(holder.jobId)).toBe("canceled");
   });
 
   it("is complete after a grace period, even if the agent keeps sending heartbeats", () => {
     const pool = new TestPool();
     const { agent, holder } = pool.busyAgent();
-    pool.ok("cancel", { buildId: holder.buildId, actor: ACTOR });
+    pool.ok("cancel", { buildId: holder.jobId, actor: ACTOR });
     for (let beat = 0; beat < 30; beat++) {
       pool.advance(15);
       pool.call("heartbeat", { ...holder, bootId: agent.bootId });
     }
-    expect(pool.status(holder.buildId)).toBe("canceled");
+    expect(pool.status(holder.jobId)).toBe("canceled");
   });
 
   it("prevents the delivery and the start of a build that was handed out", () => {
@@ -86,11 +86,11 @@ describe("cancel", () => {
     pool.build();
     const next = pool.build();
     const grant = agent.claim()!;
-    pool.ok("cancel", { buildId: grant.buildId, actor: ACTOR });
+    pool.ok("cancel", { buildId: grant.jobId, actor: ACTOR });
     expect(pool.refusal("deliver", { ...grant, agentId: agent.id, environment: [] })).toBe("lease-lost");
     expect(pool.refusal("start", agent.holder(grant))).toBe("conflict");
     expect(agent.claimId()).toBe(next);
-    expect(pool.status(grant.buildId)).toBe("canceled");
+    expect(pool.status(grant.jobId)).toBe("canceled");
   });
 });
 
@@ -101,13 +101,13 @@ describe("the timeout", () => {
     pool.advance(39);
     expect(pool.ok("heartbeat", { ...holder, bootId: agent.bootId })).toMatchObject({ cancel: false });
     pool.advance(1);
-    expect(pool.pushes.at(-1)).toEqual({ agentId: agent.id, type: "cancel", buildId: holder.buildId });
+    expect(pool.pushes.at(-1)).toEqual({ agentId: agent.id, type: "cancel", buildId: holder.jobId });
     expect(pool.ok("heartbeat", { ...holder, bootId: agent.bootId })).toMatchObject({
       cancel: true,
       reason: "timeout",
     });
     pool.ok("finish", { ...holder, status: "canceled" });
-    expect(pool.facts(holder.buildId)).toMatchObject({ status: "failed", reason: "timeout" });
+    expect(pool.facts(holder.jobId)).toMatchObject({ status: "failed", reason: "timeout" });
   });
 
   it("fails the build of a dead agent, without another attempt", () => {

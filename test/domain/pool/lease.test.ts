@@ -36,7 +36,7 @@ describe("a lease", () => {
       expect(pool.ok("heartbeat", { ...holder, bootId: agent.bootId })).toMatchObject({ cancel: false });
     }
     pool.advance(60);
-    expect(pool.status(holder.buildId)).toBe("queued");
+    expect(pool.status(holder.jobId)).toBe("queued");
     const answer = pool.ok("heartbeat", { ...holder, bootId: agent.bootId });
     expect(answer).toEqual({ cancel: true, reason: "lease-lost" });
   });
@@ -47,7 +47,7 @@ describe("a lease", () => {
     pool.advance(59);
     agent.claim();
     pool.advance(1);
-    expect(pool.status(holder.buildId)).toBe("queued");
+    expect(pool.status(holder.jobId)).toBe("queued");
   });
 
   it("of an agent that is stopped by force ends at once, uses an attempt, and any agent may take the next one", () => {
@@ -77,9 +77,9 @@ describe("a lease", () => {
   it("of an agent that is stopped while its build is canceling ends the build as canceled", () => {
     const pool = new TestPool();
     const { holder } = pool.busyAgent();
-    pool.ok("cancel", { buildId: holder.buildId, actor: ACTOR });
+    pool.ok("cancel", { buildId: holder.jobId, actor: ACTOR });
     pool.ok("release", { ...holder, reason: "the agent was stopped", interrupted: true });
-    expect(pool.facts(holder.buildId)).toMatchObject({ status: "canceled", reason: "canceled" });
+    expect(pool.facts(holder.jobId)).toMatchObject({ status: "canceled", reason: "canceled" });
   });
 
   it("of an agent that dies each time fails the build when its attempts are used up", () => {
@@ -110,16 +110,16 @@ describe("a lease", () => {
     const pool = new TestPool();
     const { holder } = pool.busyAgent();
     pool.advance(300);
-    expect(pool.status(holder.buildId)).toBe("running");
+    expect(pool.status(holder.jobId)).toBe("running");
     pool.advance(300);
-    expect(pool.status(holder.buildId)).toBe("queued");
+    expect(pool.status(holder.jobId)).toBe("queued");
   });
 
   it("ends at once when its agent is removed, and the agent's token is invalid from then on", () => {
     const pool = new TestPool();
     const { agent, holder } = pool.busyAgent();
     pool.ok("removeAgent", { agentId: agent.id, actor: ACTOR });
-    expect(pool.status(holder.buildId)).toBe("queued");
+    expect(pool.status(holder.jobId)).toBe("queued");
     expect(pool.refusal("finish", { ...holder, status: "succeeded", exitCode: 0 })).toBe("unauthenticated");
     expect(pool.refusal("claim", { ...agent.credentials, bootId: agent.bootId })).toBe("unauthenticated");
     expect(pool.refusal("authenticateAgent", { tokenHash: agent.credentials.tokenHash })).toBe("unauthenticated");
@@ -226,7 +226,7 @@ describe("an agent", () => {
     const holder = agent.claimAndStart();
     pool.ok("finish", { ...holder, status: "failed", exitCode: 1 });
     expect(agent.claimId()).toBeNull();
-    expect(pool.ok("finish", { ...holder, status: "failed", exitCode: 1 })).toBe(holder.buildId);
+    expect(pool.ok("finish", { ...holder, status: "failed", exitCode: 1 })).toBe(holder.jobId);
     pool.advance(60);
     expect(pool.model.state.agents.size).toBe(0);
     expect(pool.refusal("claim", { ...agent.credentials, bootId: agent.bootId })).toBe("unauthenticated");

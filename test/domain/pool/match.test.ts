@@ -61,7 +61,7 @@ it("gives jobs to agents that know the words of their file, and tells the others
   const able = pool.agent();
   const features = ["environment" as const, "jobs" as const, "include" as const, "tools" as const];
   const granted = pool.ok("claim", { ...able.credentials, bootId: able.bootId, features });
-  expect(granted?.buildId).toBe(`${buildId}/test`);
+  expect(granted?.jobId).toBe(`${buildId}/test`);
 });
 
 it("matches the Xcodes that an agent said last, and takes no label for one", () => {

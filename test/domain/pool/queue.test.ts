@@ -35,7 +35,7 @@ describe("the queue", () => {
     const other = pool.build({ pipelineId: "wide" });
     const first = pool.agent();
     const holder = first.claimAndStart();
-    expect(holder.buildId).toBe(one);
+    expect(holder.jobId).toBe(one);
     expect(pool.agent().claimId()).toBe(other);
     expect(pool.agent().claimId()).toBeNull();
     pool.ok("finish", { ...holder, status: "succeeded", exitCode: 0 });

@@ -34,7 +34,7 @@ describe("a pipeline's limit of builds", () => {
     expect(claim(agents[2]!)).toBeNull();
     succeed(pool, b);
     const holder = take(agents[2]!);
-    expect(holder.buildId).toBe(next);
+    expect(holder.jobId).toBe(next);
     const person = { role: "admin", name: "Ada", comment: null, actor: ACTOR } as const;
     pool.ok("decideGate", { id: buildId, approved: true, ...person });
     expect(claim(agents[0]!)).toBeNull();

@@ -38,7 +38,7 @@ describe("a silent agent", () => {
     pool.call("sweep", null);
     expect(forgotten(pool).sort()).toEqual([heard.id, silent.id].sort());
     expect(pool.model.state.agents.has(waiting.id)).toBe(true);
-    expect(pool.model.state.index.holding.get(busy.id)).toBe(holder.buildId);
+    expect(pool.model.state.index.holding.get(busy.id)).toBe(holder.jobId);
   });
 
   it("is forgotten with at most 99 others in one step; an alarm is set for the rest", () => {

@@ -1,5 +1,6 @@
 import { expect } from "vitest";
 import type { NewAgent, NewBuild, Result } from "../../../src/domain/pool/commands.ts";
+import type { JobFacts } from "../../../src/domain/pool/facts.ts";
 import { RULES } from "../../../src/domain/pool/rules.ts";
 import type { Command, Input, Output } from "../../../src/domain/pool/step.ts";
 import { SimPool } from "../../simulate/pool.ts";
@@ -70,6 +71,7 @@ export class TestPool {
     return { ...DEFAULT_BUILD, id: `build-${++this.#ids}`, ...over };
   }
 
+  /** What people see of a build, with the job that it began with. */
   facts(buildId: string) {
     const { builds, jobs } = this.model.storage.rows;
     const { status, reason, commitSha, exitCode, number } = builds.get(buildId)!;
@@ -77,12 +79,21 @@ export class TestPool {
     return { status, reason, commitSha, exitCode, number, attempt, unstarted, requires, agentId };
   }
 
-  message(buildId: string): string | null {
-    return this.model.storage.rows.builds.get(buildId)?.message ?? null;
+  job(jobId: string): JobFacts {
+    return this.model.storage.rows.jobs.get(jobId)!;
   }
 
-  status(buildId: string): string {
-    return this.facts(buildId).status;
+  /** Of a build, or of a job. */
+  message(id: string): string | null {
+    const { builds, jobs } = this.model.storage.rows;
+    const known = builds.get(id) ?? jobs.get(id)?.end ?? jobs.get(id);
+    return known?.message ?? null;
+  }
+
+  /** Of a build, or of a job. */
+  status(id: string): string {
+    const { builds, jobs } = this.model.storage.rows;
+    return (builds.get(id) ?? jobs.get(id)!).status;
   }
 }
 
@@ -104,13 +115,13 @@ export class TestAgent {
     return this.pool.ok("claim", { ...this.credentials, bootId: this.bootId });
   }
 
-  /** Claims the next build. @returns its id, or null where there is none */
+  /** Claims the next job. @returns its id, or null where there is none */
   claimId(): string | null {
-    return this.claim()?.buildId ?? null;
+    return this.claim()?.jobId ?? null;
   }
 
-  holder(grant: { buildId: string; fence: number }) {
-    return { ...this.credentials, buildId: grant.buildId, fence: grant.fence };
+  holder(grant: { jobId: string; fence: number }) {
+    return { ...this.credentials, jobId: grant.jobId, fence: grant.fence };
   }
 
   /** Claims the next build and starts it. @returns what the agent then sends with each call */

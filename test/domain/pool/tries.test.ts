@@ -137,7 +137,7 @@ describe("until the last try of a job has failed", () => {
     const others = [pool.agent(), pool.agent()].map(take);
     const first = take(agent);
     expect([first, ...others].map(({ buildId: id }) => id).sort()).toEqual([`${buildId}/deploy`, one, two].sort());
-    const of = (id: string) => [first, ...others].find((holder) => holder.buildId === id)!;
+    const of = (id: string) => [first, ...others].find((holder) => holder.jobId === id)!;
     const nodeOfDeploy = () => pool.model.storage.rows.nodes.get(`${buildId}/deploy`)!;
     const before = nodeOfDeploy();
     fail(pool, of(`${buildId}/deploy`));
