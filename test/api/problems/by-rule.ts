@@ -102,6 +102,13 @@ export const BY_RULE: Record<string, Provoke> = {
     return call(env.OPERATOR_TOKEN ?? "", "POST", `/organization/${orgId}/token`);
   },
 
+  "updateOrganization conflict": ({ orgId }) => {
+    const set = (buildsPerDay: number) =>
+      [env.OPERATOR_TOKEN ?? "", "PATCH", `/organization/${orgId}`, { limits: { buildsPerDay } }] as const;
+    // The operator's read checks no token: it is a batch of one.
+    return between(() => call(...set(8)), 1)(...set(9));
+  },
+
   "listDeadLetters not-found": byOperator("GET", "/operator/dead-letter?orgId=nobody"),
   "retryDeadLetters not-found": byOperator("POST", "/operator/dead-letter/retry", { orgId: "nobody" }),
   "reconcileRestored not-found": byOperator("POST", "/operator/restored", { what: "database", orgId: "nobody" }),

@@ -12,11 +12,11 @@ export type Provoke = (at: Furnished) => Promise<Answer<Problem>>;
 export const AGENT = { name: "b", platform: 2, canBuildIOS: false, canBuildAndroid: false, canBuildWeb: true };
 
 /** Another caller does something between the two steps of a request: its read and its write. */
-export const between = (meanwhile: () => Promise<unknown>) => {
+export const between = (meanwhile: () => Promise<unknown>, writing = 2) => {
   let batches = 0;
   const DB = databaseWithHook(async (statements) => {
     // A batch of one statement only records that the token was used.
-    if (statements > 1 && ++batches === 2) await meanwhile();
+    if (statements > 1 && ++batches === writing) await meanwhile();
   });
   return deployedWith({ DB });
 };
