@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { ORGANIZATION_LIMITS } from "../../src/protocol/organization-limits.ts";
-import { call, created, expectProblem, newOrganization } from "../support/api.ts";
+import { call, created, expectProblem, newOrganization, newRepository } from "../support/api.ts";
 
 const operator = env.OPERATOR_TOKEN ?? "";
 const patch = (token: string, orgId: string, body: object) => call(token, "PATCH", `/organization/${orgId}`, body);
@@ -69,5 +69,54 @@ describe("PATCH /organization/{id}", () => {
       expectProblem(await patch(token, orgId, { limits: { tokens: 9 } }), 403, "forbidden");
     }
     expect(await stored(orgId)).toBeNull();
+  });
+});
+
+const NOUNS: [keyof typeof ORGANIZATION_LIMITS, string, (n: number, repoId: string) => object][] = [
+  ["tokens", "/token", (n) => ({ name: `t${n}`, kind: "api" })],
+  ["connections", "/connection", (n) => ({ kind: "gitea", name: `c${n}`, webUrl: "https://git.example" })],
+  ["groups", "/secrets/groups", (n) => ({ name: `g${n}` })],
+  ["pipelines", "/pipeline", (n, repoId) => ({ repoId, name: `p${n}` })],
+  [
+    "repositories",
+    "/repository",
+    (n) => ({ gitHostRepoId: n + 9, fullName: `a/r${n}`, cloneUrl: `https://git.example/a/r${n}.git` }),
+  ],
+];
+
+describe("limits of what a token can make", () => {
+  it.each(NOUNS)(
+    "%s: requests of the same moment do not pass it, and a deletion gives room",
+    async (what, path, body) => {
+      const [{ orgId, admin }, control] = [await newOrganization(), await newOrganization()];
+      const ofBoth = { [orgId]: await newRepository(admin), [control.orgId]: await newRepository(control.admin) };
+      const before = (await call(admin, "GET", path)).body.length;
+      await patch(operator, orgId, { limits: { [what]: before + 3 } });
+      const make = async (org: typeof control) =>
+        (
+          await Promise.all(
+            [1, 2, 3, 4, 5, 6].map((n) => call(org.admin, "POST", path, body(n, ofBoth[org.orgId]!.id))),
+          )
+        ).map(({ status }) => status);
+      expect((await make({ orgId, admin })).sort()).toEqual([201, 201, 201, 429, 429, 429]);
+      expect(await make(control)).toEqual([201, 201, 201, 201, 201, 201]);
+      const { body: listed } = await call(admin, "GET", path);
+      expect(listed).toHaveLength(before + 3);
+      const refused = await call(admin, "POST", path, body(7, ofBoth[orgId]!.id));
+      expectProblem(refused, 429, "limit-reached");
+      const made = listed.find(({ name, fullName = "" }: { name?: string; fullName?: string }) =>
+        /^[a-z]\d$/.test(name ?? fullName.slice(2)),
+      );
+      expect((await call(admin, "DELETE", `${path}/${made.id}`)).status).toBe(204);
+      await created(admin, path, body(8, ofBoth[orgId]!.id));
+      await patch(operator, orgId, { limits: { [what]: null } });
+      await created(admin, path, body(9, ofBoth[orgId]!.id));
+    },
+  );
+
+  it("lets the operator restore access to an organization that has all its tokens", async () => {
+    const { orgId } = await newOrganization();
+    await patch(operator, orgId, { limits: { tokens: 1 } });
+    expect((await call(operator, "POST", `/organization/${orgId}/token`)).status).toBe(201);
   });
 });

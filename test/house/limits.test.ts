@@ -5,6 +5,7 @@ import { EXAMPLES } from "../../src/api/description/examples.ts";
 import type { Description } from "../../src/api/description/openapi.ts";
 import { ROUTES } from "../../src/api/routes.ts";
 import { byteSize, DEFAULTS, LIMITS, PERIODS, withCommas } from "../../src/protocol/limits.ts";
+import { ORGANIZATION_LIMITS as OF_ONE } from "../../src/protocol/organization-limits.ts";
 import { PIPELINE_DEFAULTS } from "../../src/protocol/pipeline.ts";
 
 const read = (file: string): string => readFileSync(file, "utf8");
@@ -26,6 +27,10 @@ const README_LIMITS: Record<string, string> = {
   "a build's log": byteSize(LIMITS.logBytes),
   "a variable's value": `${byteSize(LIMITS.valueBytes)} of UTF-8`,
   "variables of an organization": withCommas(LIMITS.variables),
+  "tokens, connections, repositories of an organization": [OF_ONE.tokens, OF_ONE.connections, OF_ONE.repositories]
+    .map(withCommas)
+    .join(", "),
+  "pipelines, groups of an organization": `${withCommas(OF_ONE.pipelines)}, ${withCommas(OF_ONE.groups)}`,
   "active variables of a build": withCommas(LIMITS.activeVariables),
   "composed environment of a build": byteSize(LIMITS.environmentBytes),
   "`envVariables` of a build, as JSON": byteSize(LIMITS.envVariablesBytes),

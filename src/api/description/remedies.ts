@@ -119,8 +119,11 @@ export const REMEDIES: Record<ProblemKind, { meaning: string; remedy: string[] }
   },
   "limit-reached": {
     meaning:
-      "The organization has reached a limit: queued builds, the size of their `envVariables`, agents, or agents of one registration token.",
-    remedy: ["`detail` names the limit. Wait until builds have left the queue, or delete agents that are gone."],
+      "The organization has reached a limit: builds of a day, queued builds, the size of their `envVariables`, agents, agents of one registration token, or records of one kind.",
+    remedy: [
+      "Wait until the day ends or builds have left the queue, as `detail` says, or delete agents and records that are of no use any more.",
+      "The operator can raise the limits of an organization: `limits` of `PATCH /organization/{id}`.",
+    ],
   },
   internal: {
     meaning: "The service failed in an unexpected way.",

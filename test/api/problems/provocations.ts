@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers";
 import type { Job } from "../../../src/protocol/jobs.ts";
 import { LIMITS } from "../../../src/protocol/limits.ts";
+import type { ORGANIZATION_LIMITS } from "../../../src/protocol/organization-limits.ts";
 import type { Problem } from "../../../src/protocol/problem.ts";
 import { type Answer, call, created } from "../../support/api.ts";
 import { poll } from "../../support/build-setup.ts";
@@ -36,6 +37,14 @@ export const withBrokenToken =
     const id = ids["/connection"] ?? "";
     await env.DB.prepare("UPDATE connection SET auth = 'token', sealed = 'broken' WHERE id = ?").bind(id).run();
     return call(admin, method, `/connection/${id}${rest}`, body);
+  };
+
+/** The operator lets the organization have none of these. */
+export const without =
+  (what: keyof typeof ORGANIZATION_LIMITS, provoke: Provoke): Provoke =>
+  async (at) => {
+    await call(env.OPERATOR_TOKEN ?? "", "PATCH", `/organization/${at.orgId}`, { limits: { [what]: 0 } });
+    return provoke(at);
   };
 
 export const byOperator =
