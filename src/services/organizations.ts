@@ -111,6 +111,9 @@ export const updateOrganization = verb({
         db.update(organization).set({ limits: next.limits }).where(eq(organization.id, id)),
       ]);
     }
+    // Also where nothing changed: a call that was lost may be repeated.
+    const told = context.objects.pool(id).limitsChanged(next.limits);
+    await told.catch((error) => console.error("limits: the pool hears of them when it wakes next", id, error));
     return organizationRecord(next);
   },
 });

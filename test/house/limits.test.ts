@@ -27,6 +27,7 @@ const README_LIMITS: Record<string, string> = {
   "a build's log": byteSize(LIMITS.logBytes),
   "a variable's value": `${byteSize(LIMITS.valueBytes)} of UTF-8`,
   "variables of an organization": withCommas(LIMITS.variables),
+  "builds of an organization in a day (UTC)": withCommas(OF_ONE.buildsPerDay),
   "tokens, connections, repositories of an organization": [OF_ONE.tokens, OF_ONE.connections, OF_ONE.repositories]
     .map(withCommas)
     .join(", "),

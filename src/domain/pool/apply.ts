@@ -1,4 +1,5 @@
 import { isEnded, isLeased, isQueued } from "../../protocol/build-states.ts";
+import { countOf, later } from "./day.ts";
 import { countEnd, noEvents } from "./events.ts";
 import type { BuildFacts, Change, Deletion, MemoryChange } from "./facts.ts";
 import { setGraph, setNode, unsettle } from "./graphs.ts";
@@ -116,6 +117,9 @@ const applyChange = (state: PoolState, change: Change, { builds, agents }: Touch
     case "number":
     case "key":
       return;
+    case "day-count":
+      state.dayCount = later(state.dayCount, change.count);
+      return;
     default:
       applyMemoryChange(state, change, agents);
   }
@@ -126,6 +130,7 @@ const applyBuild = (state: PoolState, build: BuildFacts): void => {
   countMove(state, build);
   state.builds.set(build.id, build);
   state.seq = Math.max(state.seq, build.seq);
+  state.dayCount = later(state.dayCount, countOf(build));
   if (!build.jobOf) reach(state, build.version);
   if (build.jobOf || build.several) unsettle(state, build.jobOf ?? build.id);
 };
