@@ -110,11 +110,12 @@ export const REMEDIES: Record<ProblemKind, { meaning: string; remedy: string[] }
     remedy: ["Use a new key for each new request. Use the same key only to repeat the same request."],
   },
   "rate-limited": {
-    meaning: "The token has sent more requests than it may send in a minute.",
+    meaning:
+      "The token, or its organization, has sent more requests than it may send in a minute: `detail` says which.",
     remedy: [
       "Wait for the number of seconds in `Retry-After`.",
       "The header `RateLimit-Policy` has the limit. Follow logs as events, and poll for jobs with `wait`, instead of repeating requests.",
-      "Give each program a token of its own.",
+      "Give each program a token of its own. Where all tokens of the organization together send too many, the operator of the service may raise its limit.",
     ],
   },
   "limit-reached": {

@@ -54,7 +54,8 @@ export const SERVICE: Words = {
     is: "What one organization may have. Beyond a limit the answer is 429.",
     fields: {
       buildsPerDay: "New builds of one day, UTC.",
-      requestsPerMinute: "Requests of all its tokens and hooks in a minute.",
+      requestsPerMinute:
+        "Requests of all its tokens in a minute; as many of all its hooks, and twice as many of all its agents.",
       storedBytes: "Bytes that it may keep in the archive.",
       tokens: "Tokens, expired ones included.",
       connections: "Connections to git hosts.",
