@@ -59,7 +59,7 @@ export const checkDeployment = async (settings: string, wrangler: Wrangler): Pro
     },
     {
       what: "wrangler.toml counts the requests of each organization",
-      isOk: /^name = "ORGANIZATION_RATE"/m.test(settings),
+      isOk: /^\[\[ratelimits\]\]\nname = "ORGANIZATION_RATE"/m.test(settings),
       fix: "copy [[ratelimits]] with the name ORGANIZATION_RATE from the wrangler.toml of this release",
     },
     {
