@@ -57,8 +57,6 @@ export interface ServiceNumbers {
   deadLetters: Record<string, number>;
   totals: Totals;
   databaseBytes: number;
-  /** Rows of the tables that grow, counted once a day; null before. */
-  rows: { at: number; tables: Record<string, number> } | null;
 }
 
 export interface SweptPool {
