@@ -50,7 +50,7 @@ export interface PoolGauges {
 export interface ServiceNumbers {
   /** Milliseconds since 1970. */
   at: number;
-  /** Runs after which each pool was swept once: the gauges of so many rows together are those of all pools. */
+  /** Runs after which each busy pool was swept once: the gauges of so many rows together are those of all. */
   rounds: number;
   gauges: PoolGauges;
   /** Dead letters by organization, of the pools that have any. */

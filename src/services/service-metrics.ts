@@ -14,10 +14,8 @@ const NEARLY_FULL = 0.7;
 type SetAside = ServiceMetrics["upkeep"]["setAside"][number];
 
 /** The newest numbers of every pool: with many pools, those of several runs. */
-const NEWEST = sql`SELECT facts FROM service_metric WHERE minute > (
-  SELECT minute - json_extract(facts, '$.rounds') FROM service_metric
-  WHERE minute = (SELECT max(minute) FROM service_metric)
-) ORDER BY minute DESC`;
+const NEWEST = sql`SELECT facts FROM service_metric ORDER BY minute DESC
+  LIMIT coalesce((SELECT json_extract(facts, '$.rounds') FROM service_metric ORDER BY minute DESC LIMIT 1), 1)`;
 
 const measure = async ({ db, now }: Context): Promise<ServiceMetrics> => {
   const [rows, setAside, counting] = await db.run(

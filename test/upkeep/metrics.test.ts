@@ -2,6 +2,7 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { DatabaseSession } from "../../src/db/session.ts";
 import { poolName } from "../../src/domain/object-names.ts";
+import { NO_TOTALS } from "../../src/domain/service-numbers.ts";
 import type { ServiceMetrics } from "../../src/protocol/service-metrics.ts";
 import { countRows } from "../../src/services/upkeep/row-counts.ts";
 import type { Run } from "../../src/services/upkeep/run.ts";
@@ -12,6 +13,7 @@ import { poolStub } from "../support/deployment.ts";
 import { queryPlan, recordStatements, type Statement } from "../support/recording-database.ts";
 import { broken, count, DAY_MS, failures, forgetTurns, upkeep } from "./support.ts";
 
+const MINUTE_MS = 60_000;
 const operator = env.OPERATOR_TOKEN ?? "";
 const read = async (): Promise<ServiceMetrics> =>
   (await call<ServiceMetrics>(operator, "GET", "/operator/metrics")).body;
@@ -153,5 +155,44 @@ describe("the count of rows", () => {
       for (const step of await queryPlan(env.DB, statement))
         expect(step).toMatch(/^SEARCH \w+ USING (PRIMARY KEY|COVERING INDEX) .*>/);
     }
+  });
+});
+
+describe("the sweep of many pools", () => {
+  /** Pools that answer, and whose were asked in each run. */
+  const answering = () => {
+    const runs: string[][] = [];
+    const none = { waiting: 0, oldestWaitSeconds: 0, outboxSeconds: 0, outboxFailures: 0, deadLetters: 0 };
+    const events = { ended: [], leasesLost: NO_TOTALS.leasesLost, requeues: 0, handOuts: 0, offersIgnored: 0 };
+    const getByName = (name: string) => ({
+      sweep: async () => {
+        runs.at(-1)?.push(name);
+        return { ...none, ...events, databaseBytes: 4096, active: name.includes("busy") ? 1 : 0 };
+      },
+    });
+    return { runs, AGENT_POOL: { getByName } as unknown as Env["AGENT_POOL"] };
+  };
+
+  it("comes to quiet ones too, asks at most 250 in a run, and adds up the numbers of the busy ones once", async () => {
+    const now = Math.ceil(Date.now() / (15 * MINUTE_MS)) * 15 * MINUTE_MS + 10 * DAY_MS;
+    const pools = (kind: string, count: number, active: number, at: number) =>
+      env.DB.prepare("INSERT INTO pool SELECT ?1 || key, 0, 0, ?2, ?3 FROM json_each(?4)")
+        .bind(kind, active, at, JSON.stringify(Array(count).fill(0)))
+        .run();
+    await env.DB.exec("DELETE FROM pool; DELETE FROM upkeep_failure");
+    await pools("busy", 220, 1, now);
+    await pools("quiet", 700, 0, now - 3_600_000);
+    const { runs, AGENT_POOL } = answering();
+    const actives: number[] = [];
+    for (const minute of [0, 1, 2, 3, 4, 6, 15, 16, 17, 18, 19, 21]) {
+      runs.push([]);
+      await upkeep({ AGENT_POOL }, now + minute * MINUTE_MS);
+      actives.push((await read()).builds.active);
+    }
+    const asked = (kind: string) => runs.map((run) => run.filter((name) => name.includes(kind)).length);
+    expect(asked("busy")).toEqual([200, 20, 200, 20, 200, 20, 200, 20, 200, 20, 200, 20]);
+    expect(asked("quiet")).toEqual([50, 230, 50, 230, 50, 90, 50, 230, 50, 230, 50, 90]);
+    expect(new Set(runs.slice(0, 6).flat()).size).toBe(920);
+    expect(actives.slice(1)).toEqual(Array(11).fill(220));
   });
 });
