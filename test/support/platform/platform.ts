@@ -1,4 +1,5 @@
 import { env } from "cloudflare:workers";
+import { AsyncLocalStorage } from "node:async_hooks";
 import { onTestFinished } from "vitest";
 import { standBeforeArchive } from "./archive.ts";
 import type { Crossing, Effect, Part } from "./crossing.ts";
@@ -15,7 +16,7 @@ import { standBeforeObjects } from "./objects.ts";
  *   platform.trouble("ARCHIVE", losesAnswer(R2.internal), { only: ({ method }) => method === "put", nth: 2 });
  *   outage.injected                                     // how often it struck: a test asserts that it did
  *   outage.end()                                        // where it has no `until`
- *   platform.asked.DB                                   // { calls, statements } since the platform stands there
+ *   const { asked } = await platform.counting(work)     // what this work asked for itself, and no object for it
  *   platform.aside.DB, platform.aside.ARCHIVE           // past every trouble, and not counted
  *
  * `effects.ts` has what may happen to a call, `texts.ts` the words of the platform, and `crons.ts` crons that are
@@ -39,16 +40,19 @@ interface Trouble {
   end(): void;
 }
 
-interface Asked {
-  calls: number;
-  /** Statements of D1. */
+/** What one invocation of the Worker asked of the other parts. */
+export interface Asked {
+  /** Round trips to D1, and the statements in them. */
+  rounds: number;
   statements: number;
+  /** Calls of objects and of R2, as `AGENT_POOL arrive`. */
+  calls: string[];
 }
 
 export interface Platform {
   /** Lets an effect strike calls of a part. Of several, the one arranged last comes first. */
   trouble(part: Part, effect: Effect, where?: Where): Trouble;
-  readonly asked: Readonly<Record<Part, Asked>>;
+  counting<T>(work: () => Promise<T>): Promise<{ value: T; asked: Asked }>;
   readonly aside: { DB: D1Database; ARCHIVE: R2Bucket };
   /** The bindings are as they were. */
   leave(): void;
@@ -69,17 +73,23 @@ const strikes = (trouble: Arranged, crossing: Crossing): boolean => {
   return nth === undefined || trouble.met === nth;
 };
 
+/** A call of an object begins an invocation of its own. */
+const INVOCATION = new AsyncLocalStorage<Asked>();
+
+const count = ({ part, method, statements }: Crossing): void => {
+  const asked = INVOCATION.getStore();
+  if (part !== "DB") asked?.calls.push(`${part} ${method}`);
+  else if (asked) Object.assign(asked, { rounds: asked.rounds + 1, statements: asked.statements + statements.length });
+};
+
 let present: Platform | null = null;
 
 /** Stands before the bindings until the test ends. One at a time. */
 export const newPlatform = (): Platform => {
   if (present) throw new Error("A platform stands there already.");
   const troubles = new Set<Arranged>();
-  const none = (): Asked => ({ calls: 0, statements: 0 });
-  const asked = { DB: none(), ARCHIVE: none(), AGENT_POOL: none(), BUILD_LOG: none(), GIT_HOST: none() };
   const cross = <T>(crossing: Crossing, proceed: () => Promise<T>): Promise<T> => {
-    asked[crossing.part].calls += 1;
-    asked[crossing.part].statements += crossing.statements.length;
+    count(crossing);
     let next = proceed as () => Promise<unknown>;
     for (const trouble of troubles) {
       if (!strikes(trouble, crossing)) continue;
@@ -103,7 +113,10 @@ export const newPlatform = (): Platform => {
         end: () => void troubles.delete(arranged),
       };
     },
-    asked,
+    counting: async (work) => {
+      const asked: Asked = { rounds: 0, statements: 0, calls: [] };
+      return { value: await INVOCATION.run(asked, work), asked };
+    },
     aside: { DB: database.aside, ARCHIVE: archive.aside },
     leave: () => {
       for (const { leave } of [database, archive, objects]) leave();
