@@ -29,10 +29,12 @@ export const takeTurns = async <C extends Timed>(
   chores: readonly C[],
 ): Promise<(C & { turn: Turn })[]> => {
   const periodic = JSON.stringify(chores.filter(isPeriodic).map(({ name }) => name));
-  const claim = db.statement<{ subject: string }>(sql`INSERT INTO upkeep_failure (kind, subject, org_id, tries, next_at, reason)
+  const claim = db.statement<{ subject: string }>(
+    sql`INSERT INTO upkeep_failure (kind, subject, org_id, tries, next_at, reason)
       SELECT 'turn', value, NULL, 0, ${now + CLAIM_MS}, '' FROM json_each(${periodic}) WHERE true
       ON CONFLICT (kind, subject) DO UPDATE SET next_at = excluded.next_at WHERE upkeep_failure.next_at <= ${now}
-      RETURNING subject`);
+      RETURNING subject`,
+  );
   const known = db.statement<{ kind: string; subject: string; place: string }>(
     sql`SELECT kind, subject, reason AS place FROM upkeep_failure
       WHERE kind = 'turn' OR (kind = 'chore' AND next_at > ${now})`,
