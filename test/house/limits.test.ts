@@ -28,7 +28,11 @@ const README_LIMITS: Record<string, string> = {
   "a variable's value": `${byteSize(LIMITS.valueBytes)} of UTF-8`,
   "variables of an organization": withCommas(LIMITS.variables),
   "builds of an organization in a day (UTC)": withCommas(ORGANIZATION_LIMITS.buildsPerDay),
-  "tokens, connections, repositories of an organization": [ORGANIZATION_LIMITS.tokens, ORGANIZATION_LIMITS.connections, ORGANIZATION_LIMITS.repositories]
+  "tokens, connections, repositories of an organization": [
+    ORGANIZATION_LIMITS.tokens,
+    ORGANIZATION_LIMITS.connections,
+    ORGANIZATION_LIMITS.repositories,
+  ]
     .map(withCommas)
     .join(", "),
   "pipelines, groups of an organization": `${withCommas(ORGANIZATION_LIMITS.pipelines)}, ${withCommas(ORGANIZATION_LIMITS.groups)}`,
