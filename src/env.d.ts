@@ -10,6 +10,8 @@ interface Env {
   TOKEN_RATE: RateLimit;
   AGENT_RATE: RateLimit;
   HOOK_RATE: RateLimit;
+  /** Absent where the settings are of a release before: the requests of an organization are then not counted. */
+  ORGANIZATION_RATE: RateLimit | undefined;
   ARTIFACT_ORIGIN: string | undefined;
   CLONE_PROTOCOLS: string;
   DASHBOARD_ORIGINS: string;

@@ -39,7 +39,7 @@ const open =
       headers: requestHeaders(c.req),
     });
     c.header("RateLimit-Policy", ratePolicy(context.config, caller.kind));
-    await checkRate(c.env, context.config, caller.kind, caller.tokenHash);
+    await checkRate(c.env, context.config, caller);
     await context.admitEarly();
     checkHeaders(c.req);
     await next();

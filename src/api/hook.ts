@@ -1,5 +1,6 @@
 import type { Context, Hono } from "hono";
 import { LIMITS } from "../protocol/limits.ts";
+import { checkOrganizationRate } from "../services/core/organization-rate.ts";
 import { checkHookRate } from "../services/core/rate-limit.ts";
 import { Refusal } from "../services/core/refusal.ts";
 import { hookOf, type KnownHook, provenDelivery } from "../services/githost/hook.ts";
@@ -22,6 +23,8 @@ const takeDelivery = async (c: Context<AppEnv>): Promise<Response> => {
   }
   const { id, event, arrival } = await readProven(c.req, hook);
   const { orgId, connectionId, generation } = hook;
+  // Only of those with a proof, so that nobody who knows an address uses up what the organization may deliver.
+  await checkOrganizationRate(c.env, orgId, "hooks");
   const context = openContext(c, {
     caller: { kind: "connection", orgId, tokenHash: "", connectionId },
     access: { connection: true },

@@ -1,4 +1,5 @@
 import type { CacheCodec } from "../protocol/cache.ts";
+import { CACHE_RESERVED } from "./cache-reservations.ts";
 
 /*
  * An entry of the cache is two objects: its bytes, and a small one that names them. Bytes that no entry names were
@@ -126,7 +127,7 @@ export const deleteCacheOf = async (
   { limit = 20_000, keepsMark = false }: { limit?: number; keepsMark?: boolean } = {},
 ): Promise<number> => {
   let deleted = 0;
-  for (const kind of [CACHE_ENTRY, CACHE_BYTES, ...(keepsMark ? [] : [EMPTIED])])
+  for (const kind of [CACHE_ENTRY, CACHE_BYTES, CACHE_RESERVED, ...(keepsMark ? [] : [EMPTIED])])
     for (;;) {
       const { objects } = await archive.list({ prefix: `${kind}/${folder}` });
       if (objects.length === 0) break;

@@ -21,7 +21,7 @@ export const openRequest = async (c: HonoCall, access: Access, writes: boolean):
   const caller = await sessionCaller(c);
   if (!caller) throw new SignedOut();
   const context = openContext(c, { caller, access, writes, bookmark: lastBookmark(c) });
-  await checkRate(c.env, context.config, caller.kind, caller.tokenHash);
+  await checkRate(c.env, context.config, caller);
   return context;
 };
 

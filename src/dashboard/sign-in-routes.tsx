@@ -1,5 +1,6 @@
 import type { Hono } from "hono";
 import { PROBLEMS } from "../protocol/problem.ts";
+import { checkAddressRate, checkRate } from "../services/core/rate-limit.ts";
 import type { AppEnv } from "../web/app-env.ts";
 import { openContext } from "../web/open-context.ts";
 import { refusalOf } from "../web/problems.ts";
@@ -13,9 +14,12 @@ const submitSignIn = async (c: HonoCall): Promise<Response> => {
   const form = await readForm(c);
   const next = ownPath(form.get("next"));
   try {
-    await signIn(c, form.get("token")?.trim() ?? "", (caller) =>
-      openContext(c, { caller, access: { role: "viewer" }, writes: true, bookmark: null }).admit(),
-    );
+    await signIn(c, form.get("token")?.trim() ?? "", async (caller) => {
+      const context = openContext(c, { caller, access: { role: "viewer" }, writes: true, bookmark: null });
+      // By its token: what a session asks later is counted by itself.
+      await checkRate(c.env, context.config, caller);
+      await context.admit();
+    });
   } catch (error) {
     const problem = refusalOf(error);
     return c.html(<SignInPage theme={themeOf(c)} next={next} problem={problem} />, PROBLEMS[problem.kind][0]);
@@ -30,6 +34,7 @@ export const mountSignInRoutes = (app: Hono<AppEnv>): void => {
   });
   app.post("/sign-in", submitSignIn);
   app.post("/sign-out", async (c) => {
+    await checkAddressRate(c.env, c.req.header("CF-Connecting-IP") ?? "");
     await signOut(c);
     return c.redirect("/app/sign-in", 303);
   });

@@ -133,6 +133,15 @@ export const forgetFailedLine = (db: D1Database, orgId: string, buildId: string)
 export const readPool = (db: D1Database, orgId: string): D1PreparedStatement =>
   db.prepare("SELECT sequence, complete FROM pool WHERE org_id = ?1").bind(orgId);
 
+/** The same as numbers or nulls, with the limits that the operator set for the organization, as JSON. */
+export const readPoolAndLimits = (db: D1Database, orgId: string): D1PreparedStatement =>
+  db
+    .prepare(
+      `SELECT sequence, complete, limits FROM (SELECT ?1 AS org_id) AS own
+        LEFT JOIN pool ON pool.org_id = own.org_id LEFT JOIN organization ON organization.id = own.org_id`,
+    )
+    .bind(orgId);
+
 export const projectPool = (
   db: D1Database,
   pool: { orgId: string; sequence: number; told: number; active: number; at: number },

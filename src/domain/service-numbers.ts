@@ -50,15 +50,13 @@ export interface PoolGauges {
 export interface ServiceNumbers {
   /** Milliseconds since 1970. */
   at: number;
-  /** Runs after which each pool was swept once: the gauges of so many rows together are those of all pools. */
+  /** Runs after which each busy pool was swept once: the gauges of so many rows together are those of all. */
   rounds: number;
   gauges: PoolGauges;
   /** Dead letters by organization, of the pools that have any. */
   deadLetters: Record<string, number>;
   totals: Totals;
   databaseBytes: number;
-  /** Rows of the tables that grow, counted once a day; null before. */
-  rows: { at: number; tables: Record<string, number> } | null;
 }
 
 export interface SweptPool {

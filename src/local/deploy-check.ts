@@ -58,6 +58,11 @@ export const checkDeployment = async (settings: string, wrangler: Wrangler): Pro
       fix: "set each limit under [[ratelimits]] to its REQUESTS_PER_MINUTE in [vars]",
     },
     {
+      what: "wrangler.toml counts the requests of each organization",
+      isOk: /^\[\[ratelimits\]\]\nname = "ORGANIZATION_RATE"/m.test(settings),
+      fix: "copy [[ratelimits]] with the name ORGANIZATION_RATE from the wrangler.toml of this release",
+    },
+    {
       what: "the settings under [vars] in wrangler.toml are valid and fit together",
       isOk: problems.length === 0,
       fix: problems.join(" "),

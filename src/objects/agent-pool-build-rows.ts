@@ -1,3 +1,4 @@
+import { countOf, type DayCount, NO_BUILDS } from "../domain/pool/day.ts";
 import type { BuildFacts, JobFacts, Report } from "../domain/pool/facts.ts";
 import { isEnded } from "../protocol/build-states.ts";
 import type { ReadableRows } from "./agent-pool-readable-rows.ts";
@@ -74,6 +75,15 @@ export class BuildRows {
   lastSeq(): number {
     const [row] = this.#rows.all("SELECT max(seq) AS last FROM build");
     return Number(row?.last ?? 0);
+  }
+
+  lastDayCount(): DayCount {
+    let count = NO_BUILDS;
+    const newest = "SELECT seq, id, ended_at, facts FROM build ORDER BY seq DESC LIMIT 1";
+    this.#rows.each("build", newest, ({ facts }) => {
+      count = countOf(readBuild(facts!).build);
+    });
+    return count;
   }
 
   #records(where: string, ...bindings: unknown[]): BuildRecord[] {

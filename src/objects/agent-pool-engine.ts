@@ -10,6 +10,7 @@ import type { PoolState } from "../domain/pool/state.ts";
 import { type Command, decide, type Input, nextDue, nextOfferDue, type Output, step } from "../domain/pool/step.ts";
 import { wake } from "../domain/pool/wake.ts";
 import { LIMITS } from "../protocol/limits.ts";
+import { limitsOf } from "../protocol/organization-limits.ts";
 import type { DeadLetterBody } from "./agent-pool-dead-letters.ts";
 import { Deliveries } from "./agent-pool-deliveries.ts";
 import { Reconciler } from "./agent-pool-reconciler.ts";
@@ -43,6 +44,8 @@ export class PoolEngine {
   readonly removal: PoolRemoval;
   readonly reconciler: Reconciler;
   readonly deliveries: Deliveries;
+  /** Those of the organization: as D1 has them from the comparison on, before which no build is numbered. */
+  limits = limitsOf(null);
   readonly #ctx: DurableObjectState;
   readonly #env: Env;
   #state!: PoolState;
@@ -86,7 +89,8 @@ export class PoolEngine {
   get context(): DecisionContext {
     const { startMs, leaseMs, agentMs } = poolTimes(this.#env);
     const times = { now: Date.now(), startMs, leaseMs, agentMs, storedForMs: STORED_FOR_MS };
-    return { ...times, maxQueued: LIMITS.queuedBuilds, rules: RULES };
+    const { buildsPerDay } = this.limits;
+    return { ...times, maxQueued: LIMITS.queuedBuilds, buildsPerDay, rules: RULES };
   }
 
   get orgId(): string {

@@ -60,6 +60,8 @@ const changesOfMeta = (name: string, value: string): Change[] => {
       return [{ kind: "told", sequence: Number(value) }];
     case "unchecked":
       return [{ kind: "unchecked", sequence: Number(value) }];
+    case "day-count":
+      return [{ kind: "day-count", count: JSON.parse(value) }];
     case "tell-again":
       return [{ kind: "tell-again", ...JSON.parse(value) }];
     default:

@@ -1,9 +1,10 @@
-import { readPool } from "../db/projection.ts";
+import { readPoolAndLimits } from "../db/projection.ts";
 import type { Result } from "../domain/pool/commands.ts";
 import type { Reconciled } from "../domain/pool/reconcile.ts";
 import type { PoolState } from "../domain/pool/state.ts";
 import type { Command, Input, Output } from "../domain/pool/step.ts";
 import { type HeardSequence, NOTHING_HEARD } from "../domain/pool/stored.ts";
+import { limitsOf, type OrganizationLimits, type OwnLimits } from "../protocol/organization-limits.ts";
 import { readBuilds, readSince } from "./agent-pool-stored-builds.ts";
 import { SingleFlight } from "./single-flight.ts";
 import { CALLER_WAIT_MS, within } from "./within.ts";
@@ -12,6 +13,7 @@ import { CALLER_WAIT_MS, within } from "./within.ts";
 export interface Machine {
   readonly orgId: string;
   readonly state: Readonly<PoolState>;
+  limits: OrganizationLimits;
   step<C extends Command>(command: C, input: Input<C>): Result<Output<C>>;
 }
 
@@ -51,8 +53,12 @@ export class Reconciler {
 
   /** Compares the sequences, and reads the rest where the pool was restored. */
   async #compare(): Promise<void> {
-    const { results } = await readPool(this.#db, this.#machine.orgId).all<HeardSequence>();
-    const compared = this.#machine.step("compare", { found: results[0] ?? NOTHING_HEARD });
+    const row = await readPoolAndLimits(this.#db, this.#machine.orgId).first<
+      HeardSequence & { limits: string | null }
+    >();
+    const found = row?.sequence == null ? NOTHING_HEARD : { sequence: row.sequence, complete: row.complete };
+    this.#machine.limits = limitsOf(row?.limits ? (JSON.parse(row.limits) as OwnLimits) : null);
+    const compared = this.#machine.step("compare", { found });
     if (!compared.ok) throw new Error(compared.refusal.detail);
     if (compared.value === "pool") await this.#readAgain();
   }

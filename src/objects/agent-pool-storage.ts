@@ -1,5 +1,6 @@
 import type { HostReport } from "../domain/githost/host-report.ts";
 import type { RunValues } from "../domain/pool/commands.ts";
+import type { DayCount } from "../domain/pool/day.ts";
 import type {
   BuildFacts,
   Change,
@@ -250,6 +251,10 @@ export class PoolStorage implements Records {
   lastSeq(): number {
     this.flush();
     return this.builds.lastSeq();
+  }
+
+  lastDayCount(): DayCount {
+    return this.builds.lastDayCount();
   }
 
   /** What readers see of a build, or of a job of one, besides its facts. */

@@ -108,6 +108,8 @@ export const writesOf = (change: Exclude<Change, BuildChange>, newId: (at: numbe
       return [replace("inputs", change.buildId, change.at, JSON.stringify(change.runValues))];
     case "number":
       return [replace("number", change.repoId, change.number)];
+    case "day-count":
+      return [replace("meta", "day-count", JSON.stringify(change.count))];
     case "key":
       return [replace("idempotency", change.caller, change.key, change.keyed.at, JSON.stringify(change.keyed))];
     case "heads":

@@ -20,6 +20,7 @@ import type { Explanation } from "../protocol/explain.ts";
 import type { BuildJob } from "../protocol/job-record.ts";
 import type { Heartbeat } from "../protocol/jobs.ts";
 import type { Metrics } from "../protocol/metrics.ts";
+import { limitsOf, type OwnLimits } from "../protocol/organization-limits.ts";
 import type { PoolNow } from "../protocol/pool-now.ts";
 import type { TestsOfJob } from "../protocol/stored-tests.ts";
 import type { Role } from "../protocol/token.ts";
@@ -171,6 +172,11 @@ export class AgentPool extends DurableObject<Env> {
 
   /** Creates the object where it does not exist yet. Callers may use it from the next release on. */
   async touch(): Promise<void> {}
+
+  /** The operator set other limits. A call that is lost is made up for when this object wakes next. */
+  async limitsChanged(own: OwnLimits): Promise<void> {
+    this.#engine.limits = limitsOf(own);
+  }
 
   async registerAgent(agent: commands.NewAgent): Promise<Result<Agent>> {
     this.#checkOrg(agent.orgId);

@@ -47,6 +47,7 @@ export const AUDIT_ACTIONS = [
   "organization.create",
   "organization.export",
   "organization.restore",
+  "organization.update",
   "pipeline.create",
   "pipeline.delete",
   "pipeline.read-file",

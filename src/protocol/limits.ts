@@ -271,6 +271,8 @@ export const PERIODS = {
   flakyDays: 14,
   /** A cache entry that no build has found for this long is deleted. */
   cacheDays: 14,
+  /** No other job saves an entry of the same key for this long. */
+  cacheSavingMinutes: 10,
 } as const;
 
 /** A number as people read it: `86,400`. */

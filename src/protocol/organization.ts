@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { Name, OrgId, Timestamp } from "./common.ts";
+import { LimitsChange, OrganizationLimits } from "./organization-limits.ts";
 import { cursorOf } from "./page.ts";
 
 /** Location hints of Durable Objects, as Cloudflare names them. */
@@ -13,6 +14,7 @@ export const Organization = z.object({
   locationHint: z.nullable(LocationHint),
   createdAt: Timestamp,
   deletingAt: z.nullable(Timestamp),
+  limits: OrganizationLimits,
 });
 export type Organization = z.infer<typeof Organization>;
 
@@ -21,6 +23,8 @@ export const NewOrganization = z.strictObject({
   name: Name,
   locationHint: z.nullish(LocationHint),
 });
+
+export const OrganizationChange = z.strictObject({ limits: z.optional(LimitsChange) });
 
 /** The organization with the token of its first admin, which no later answer has. */
 export const CreatedOrganization = z.extend(Organization, { token: z.string() });

@@ -13,6 +13,7 @@ import {
   repositoryPath,
   type StoredEntry,
 } from "../archive/cache.ts";
+import { giveBack, type Reservation, reserve } from "../archive/cache-reservations.ts";
 import { dayOf } from "../archive/keys.ts";
 import { sha256Hex } from "../crypto/digest.ts";
 import { partsOf } from "../domain/artifact/parts.ts";
@@ -57,6 +58,16 @@ const begun = async (
   return { id: facts.id, uploadId: facts.uploadId };
 };
 
+/** Takes the key for this lease. @throws Refusal conflict where another one has it, or has just ended its save */
+const takeKey = async ({ archive, now }: Context, wanted: Reservation): Promise<void> => {
+  // Agents before 0.13.0 take every 409 of another kind for a lost lease.
+  if (!(await reaching(reserve(archive, wanted, now.getTime()))))
+    throw new Refusal("conflict", "Another job is saving this key.");
+  if (!(await reaching(findEntry(archive, wanted.path)))) return;
+  await reaching(giveBack(archive, wanted));
+  throw taken();
+};
+
 /** Begins to save an entry, where there is none of its key, or continues what the caller has begun. */
 export const openCache = verb({
   access: { agent: true },
@@ -74,6 +85,7 @@ export const openCache = verb({
     const parts = partsOf(body.bytes);
     const held = { jobId: params.id, tokenHash: holder.tokenHash, fence: holder.fence, path };
     const begin = async () => {
+      await takeKey(context, held);
       const id = context.newId();
       return { id, uploadId: parts > 1 ? await reaching(beginParts(archive, { path, id })) : undefined };
     };
@@ -135,8 +147,13 @@ const isWhole = async (context: Context, facts: SaveFacts, { etags, md5 }: Cache
   return found.size === bytes && isAsSent;
 };
 
-/** Deletes what gives way to a new entry of this scope. @throws Refusal limit-reached */
-const clear = async ({ archive, orgId }: Context, repoId: string, scope: CacheScope, bytes: number): Promise<void> => {
+/** Deletes what gives way to a new entry of this scope. @returns whether there is room now */
+const clear = async (
+  { archive, orgId }: Context,
+  repoId: string,
+  scope: CacheScope,
+  bytes: number,
+): Promise<boolean> => {
   const entries = await reaching(listEntries(archive, repositoryPath(orgId, repoId)));
   const stored = entries.map((one) => ({
     ...one,
@@ -144,8 +161,7 @@ const clear = async ({ archive, orgId }: Context, repoId: string, scope: CacheSc
     scope: one.path.slice(0, one.path.lastIndexOf("/") + 1),
   }));
   const gone = makeRoom(stored, { scope: scope.path, bytes, isOfDefaultBranch: scope.isOfDefaultBranch });
-  if (!gone)
-    throw new Refusal("limit-reached", "The cache of this repository is full of what this branch may not delete.");
+  if (!gone) return false;
   const paths = new Set(gone.map(({ at }) => at));
   await reaching(
     deleteEntries(
@@ -153,6 +169,13 @@ const clear = async ({ archive, orgId }: Context, repoId: string, scope: CacheSc
       entries.filter(({ path }) => paths.has(path)),
     ),
   );
+  return true;
+};
+
+/** Ends a save whose bytes no build will find. */
+const dropSave = async ({ archive }: Context, facts: SaveFacts): Promise<void> => {
+  await reaching(deleteBytes(archive, facts));
+  await reaching(giveBack(archive, facts));
 };
 
 /** All is sent: from now on builds find the entry. Only under a lease that stands. May be repeated. */
@@ -172,16 +195,19 @@ export const finishCache = verb({
     if (known?.id === facts.id) return;
     if (known) throw taken();
     if (!(await isWhole(context, facts, body))) {
-      await reaching(deleteBytes(archive, facts));
+      await dropSave(context, facts);
       throw invalid("/etags", "are of other bytes than were announced");
     }
-    await clear(context, repoId, writes, facts.bytes);
+    if (!(await clear(context, repoId, writes, facts.bytes))) {
+      await reaching(giveBack(archive, facts));
+      throw new Refusal("limit-reached", "The cache of this repository is full of what this branch may not delete.");
+    }
     const { key, id, bytes, sha256, codec } = facts;
     const { ref, pipelineId, isOfDefaultBranch } = writes;
     const made = { ref, pipelineId, isOfDefaultBranch, madeAt: context.at, usedDay: dayOf(context.now.getTime()) };
     const entry: StoredEntry = { key, id, bytes, sha256, codec, ...made };
-    if (await reaching(putEntry(archive, facts.path, entry))) return;
-    await reaching(deleteBytes(archive, facts));
+    if (await reaching(putEntry(archive, facts.path, entry))) return await reaching(giveBack(archive, facts));
+    await dropSave(context, facts);
     throw taken();
   },
 });

@@ -17,6 +17,7 @@ import type { Context } from "./core/context.ts";
 import { listing, pageOf } from "./core/listing.ts";
 import { findOne, nextVersion, updateRow } from "./core/record.ts";
 import { invalid } from "./core/refusal.ts";
+import { ensureRoom } from "./core/room.ts";
 import { checkOwnOrg, updateOf, verb, writablePart } from "./core/verb.ts";
 import { viewOf } from "./core/view.ts";
 import { type ConnectionRow, hookToken, hostRefusal } from "./host-access.ts";
@@ -95,6 +96,7 @@ export const createConnection = verb({
     const proof = app ? sealedApp(context, blank, app) : token ? sealedToken(context, blank, token) : WITHOUT_TOKEN;
     const row: ConnectionRow = { ...blank, ...(await proof) };
     await commit(context, { action: "connection.create", subject: row.id, detail: auditDetail(row) }, [
+      ensureRoom(context, "connections"),
       context.db.sql.insert(connection).values(row),
     ]);
     return versioned(connectionRecord(row), row.version);

@@ -12,6 +12,7 @@ import type { Context } from "./core/context.ts";
 import { listing, pageOf } from "./core/listing.ts";
 import { deleteRow, findOne, nextVersion, updateRow } from "./core/record.ts";
 import { invalidFields, Refusal } from "./core/refusal.ts";
+import { ensureRoom } from "./core/room.ts";
 import { checkOwnOrg, updateOf, verb, writablePart } from "./core/verb.ts";
 import { viewOf } from "./core/view.ts";
 import { variableRecord } from "./variables.ts";
@@ -99,7 +100,7 @@ export const createGroup = verb({
     await commit(
       context,
       { action: "group.create", subject: row.id, detail: { name: row.name, protection: row.protection } },
-      [context.db.sql.insert(variableGroup).values(row)],
+      [ensureRoom(context, "groups"), context.db.sql.insert(variableGroup).values(row)],
       sameName(context, row.name),
     );
     return versioned(groupRecord({ ...row, variableCount: 0 }), row.version);

@@ -2,7 +2,7 @@ import { and, asc, eq, gt } from "drizzle-orm";
 import type * as z from "zod/mini";
 import { credential, organization } from "../db/schema.ts";
 import type { Build } from "../protocol/build.ts";
-import { type ExportQuery, NOUNS, type Noun, Organization } from "../protocol/organization.ts";
+import { type ExportQuery, NOUNS, type Noun } from "../protocol/organization.ts";
 import { encodeCursor } from "../protocol/page.ts";
 import { Credential } from "../protocol/repository.ts";
 import { VERSION } from "../protocol/version.ts";
@@ -18,6 +18,7 @@ import type { Context } from "./core/context.ts";
 import { notFound, Refusal } from "./core/refusal.ts";
 import { viewOf } from "./core/view.ts";
 import { listGroups } from "./groups.ts";
+import { organizationRecord } from "./organizations.ts";
 import { listPipelines } from "./pipelines.ts";
 import { listRepositories } from "./repositories.ts";
 import { listSchedules } from "./schedules.ts";
@@ -140,8 +141,6 @@ const credentials: Read = async ({ db, orgId }, cursor = "") => {
   const [found] = await db.run(rows);
   return { records: found.map(credentialRecord), after: found.length < PAGE ? null : (found.at(-1)?.repoId ?? null) };
 };
-
-const organizationRecord = viewOf(Organization);
 
 const READS: Record<Noun, Read> = {
   async organization({ db, orgId }) {

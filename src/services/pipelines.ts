@@ -19,6 +19,7 @@ import { commit } from "./core/commit.ts";
 import type { Context } from "./core/context.ts";
 import { listing, pageOf } from "./core/listing.ts";
 import { deleteRow, findOne, nextVersion, updateRow } from "./core/record.ts";
+import { ensureRoom } from "./core/room.ts";
 import { checkOwnOrg, updateOf, verb, writablePart } from "./core/verb.ts";
 import { viewOf } from "./core/view.ts";
 import { checkDefinition, checkOn } from "./pipeline-check.ts";
@@ -114,6 +115,7 @@ export const createPipeline = verb({
       { action: "pipeline.create", subject: row.id, detail: auditDetail(row, groupIds) },
       [
         ensure(db, "owner_exists", sql`${repositoryExists(context, row)} AND ${groupsExist(context, groupIds)}`),
+        ensureRoom(context, "pipelines"),
         db.insert(pipeline).values(row),
         ...schedules,
         attach(db, row.id, groupIds),

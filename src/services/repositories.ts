@@ -26,6 +26,7 @@ import type { Context } from "./core/context.ts";
 import { listing, pageOf } from "./core/listing.ts";
 import { deleteRow, findOne, nextVersion, updateRow } from "./core/record.ts";
 import { invalid, Refusal } from "./core/refusal.ts";
+import { ensureRoom } from "./core/room.ts";
 import { checkOwnOrg, updateOf, verb, writablePart } from "./core/verb.ts";
 import { viewOf } from "./core/view.ts";
 import { forgetUnlisted } from "./githost/listed-pushes.ts";
@@ -126,6 +127,11 @@ export const ensureConnection = ({ db: { sql: db }, orgId }: Context, connection
         ),
       ];
 
+export const insertRepository = (context: Context, row: RepositoryRow) => [
+  ensureRoom(context, "repositories"),
+  context.db.sql.insert(repository).values(row),
+];
+
 export const connectRepository = verb({
   access: { role: "maintainer" },
   body: NewRepository,
@@ -150,7 +156,7 @@ export const connectRepository = verb({
     await commit(
       context,
       { action: "repository.connect", subject: row.id, detail: auditDetail(row) },
-      [...ensureConnection(context, connectionId), context.db.sql.insert(repository).values(row)],
+      [...ensureConnection(context, connectionId), ...insertRepository(context, row)],
       sameHostId(context, row),
     );
     return versioned(repositoryRecord({ ...row, hasCredential: 0 }), row.version);

@@ -24,6 +24,7 @@ import {
   COLUMNS,
   ensureConnection,
   type FoundRepository,
+  insertRepository,
   newRepositoryRow,
   type RepositoryRow,
   repositoryRecord,
@@ -79,9 +80,7 @@ const linkOf = ({ gitHostRepoId, fullName, connectionId, hostHookId, version, up
 
 /** Stores the record. @throws Refusal where it, or one like it, was stored at the same moment */
 const store = async (context: Context, row: RepositoryRow, before: FoundRepository | undefined): Promise<void> => {
-  const write = before
-    ? updateRow(context, repository, before, linkOf(row))
-    : [context.db.sql.insert(repository).values(row)];
+  const write = before ? updateRow(context, repository, before, linkOf(row)) : insertRepository(context, row);
   await commit(
     context,
     { action: before ? "repository.update" : "repository.connect", subject: row.id, detail: auditDetail(row) },

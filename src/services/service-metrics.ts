@@ -4,6 +4,7 @@ import { toServicePrometheus } from "../domain/service-prometheus.ts";
 import { DATABASE_LIMIT_BYTES, ServiceMetrics } from "../protocol/service-metrics.ts";
 import type { Context } from "./core/context.ts";
 import { verb } from "./core/verb.ts";
+import { rowCounts } from "./upkeep/row-counts.ts";
 
 /** Seconds without a run of upkeep after which the service does not count as up. */
 const UP_SECONDS = 300;
@@ -13,17 +14,18 @@ const NEARLY_FULL = 0.7;
 type SetAside = ServiceMetrics["upkeep"]["setAside"][number];
 
 /** The newest numbers of every pool: with many pools, those of several runs. */
-const NEWEST = sql`SELECT facts FROM service_metric WHERE minute > (
-  SELECT minute - json_extract(facts, '$.rounds') FROM service_metric
-  WHERE minute = (SELECT max(minute) FROM service_metric)
-) ORDER BY minute DESC`;
+const NEWEST = sql`SELECT facts FROM service_metric ORDER BY minute DESC
+  LIMIT coalesce((SELECT json_extract(facts, '$.rounds') FROM service_metric ORDER BY minute DESC LIMIT 1), 1)`;
 
 const measure = async ({ db, now }: Context): Promise<ServiceMetrics> => {
-  const [rows, setAside] = await db.run(
+  const [rows, setAside, counting] = await db.run(
     db.statement<{ facts: string }>(NEWEST),
     db.statement<SetAside>(
       sql`SELECT kind, count(*) AS count, max(tries) AS mostTries FROM upkeep_failure
         WHERE kind <> 'turn' GROUP BY kind ORDER BY kind`,
+    ),
+    db.statement<{ place: string }>(
+      sql`SELECT reason AS place FROM upkeep_failure WHERE kind = 'turn' AND subject = 'countRows'`,
     ),
   );
   const runs = rows.results.map(({ facts }) => JSON.parse(facts) as ServiceNumbers);
@@ -32,6 +34,7 @@ const measure = async ({ db, now }: Context): Promise<ServiceMetrics> => {
   const { leasesLost, ...totals } = newest?.totals ?? NO_TOTALS;
   const ageSeconds = newest ? Math.max(0, (now.getTime() - newest.at) / 1000) : null;
   const bytes = rows.meta.size_after;
+  const counted = rowCounts(counting.results[0]?.place ?? "");
   return {
     isUp: ageSeconds !== null && ageSeconds < UP_SECONDS,
     upkeep: { lastRunAt: timeOf(newest?.at), ageSeconds, setAside: setAside.results },
@@ -57,13 +60,13 @@ const measure = async ({ db, now }: Context): Promise<ServiceMetrics> => {
       bytes,
       limitBytes: DATABASE_LIMIT_BYTES,
       isNearlyFull: bytes >= NEARLY_FULL * DATABASE_LIMIT_BYTES,
-      rowsCountedAt: timeOf(newest?.rows?.at),
-      rows: newest?.rows?.tables ?? {},
+      rowsCountedAt: timeOf(counted.at),
+      rows: counted.tables,
     },
   };
 };
 
-const timeOf = (at: number | undefined): string | null => (at === undefined ? null : new Date(at).toISOString());
+const timeOf = (at: number | null = null): string | null => (at === null ? null : new Date(at).toISOString());
 
 /** Reads what upkeep wrote: to ask each pool would wake it. */
 export const jsonServiceMetrics = verb({

@@ -20,6 +20,7 @@ import { actorOf, type Context } from "./core/context.ts";
 import { listing, pageOf } from "./core/listing.ts";
 import { checkVersion, deleteRow, findOne, lookUp, updateRow } from "./core/record.ts";
 import { invalid, notFound, settled } from "./core/refusal.ts";
+import { ensureRoom } from "./core/room.ts";
 import { updateOf, verb, writablePart } from "./core/verb.ts";
 import { viewOf } from "./core/view.ts";
 import { tellRevoked } from "./revocations.ts";
@@ -73,7 +74,7 @@ export const createToken = verb({
       createdAt: context.at,
     };
     const change: Change = { action: "token.create", subject: row.id, detail: { name, kind, role, labels, expiresAt } };
-    await commit(context, change, [context.db.sql.insert(token).values(row)]);
+    await commit(context, change, [ensureRoom(context, "tokens"), context.db.sql.insert(token).values(row)]);
     return { ...tokenRecord(row), token: secret };
   },
 });

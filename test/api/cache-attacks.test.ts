@@ -58,6 +58,18 @@ describe("an attacker of the cache", () => {
     expect(await inBuild(setup, "main", (job) => foundOf(agent, job, KEY))).not.toBeNull();
   });
 
+  it("cannot keep a key from another branch or pipeline by beginning a save: from its own it can", async () => {
+    const setup = await newBuildSetup();
+    const { agent, admin, repository } = setup;
+    const release = await newPipeline(admin, repository.id, { name: "release" });
+    const begin = (branch: string, pipelineId?: string) =>
+      inBuild(setup, branch, (job) => openCache(agent, job, KEY, BYTES), pipelineId);
+    expect((await begin("feature")).status).toBe(201);
+    expectProblem(await begin("feature"), 409, "conflict");
+    expect((await begin("main")).status).toBe(201);
+    expect((await begin("feature", release.id)).status).toBe(201);
+  });
+
   it("has no use of a grant after the lease", async () => {
     const setup = await running();
     const { agent, job, orgId } = setup;

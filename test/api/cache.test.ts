@@ -1,9 +1,12 @@
 import { env, exports } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
-import { call, expectProblem, newToken } from "../support/api.ts";
-import { type newBuildSetup, trigger } from "../support/build-setup.ts";
+import { putEntry, repositoryPath, type StoredEntry } from "../../src/archive/cache.ts";
+import { LIMITS } from "../../src/protocol/limits.ts";
+import { call, expectProblem, newAgent, newToken } from "../support/api.ts";
+import { sha256 } from "../support/artifact-files.ts";
+import { type BuildSetup, newBuildSetup, trigger } from "../support/build-setup.ts";
 import { endCache, findCache, foundOf, openCache, renewCache, saveCache, sendCachePart } from "../support/cache.ts";
-import { held, takeAndStart } from "../support/jobs.ts";
+import { held, planNext, takeAndStart } from "../support/jobs.ts";
 import { running } from "../support/left.ts";
 
 const BYTES = new TextEncoder().encode("a tar that was compressed");
@@ -13,10 +16,29 @@ const finish = (agent: { id: string; token: string }, job: Parameters<typeof hel
   held(agent, job, "POST", "finish", { status: "succeeded", exitCode: 0 });
 
 /** The next build of the same pipeline. */
-const nextBuild = async ({ admin, agent, pipeline }: Awaited<ReturnType<typeof newBuildSetup>>, body: object = {}) => {
+const nextBuild = async ({ admin, agent, pipeline }: BuildSetup, body: object = {}) => {
   await trigger(admin, pipeline.id, body);
   return takeAndStart(agent);
 };
+
+/** A build of so many jobs, each of which an agent of its own runs. */
+const runningTogether = async (count: number) => {
+  const setup = await newBuildSetup();
+  await trigger(setup.admin, setup.pipeline.id);
+  const rows = Array.from({ length: count }, (_, n) => `  j${n}: { steps: [{ run: x }] }\n`);
+  await planNext(setup.agent, `jobs:\n${rows.join("")}`);
+  const others = rows.slice(1).map(() => newAgent(setup.admin));
+  const agents = [setup.agent, ...(await Promise.all(others))];
+  const pairs = agents.map(async (agent) => ({ agent, job: await takeAndStart(agent) }));
+  return { ...setup, pairs: await Promise.all(pairs) };
+};
+
+const IN_USE = "Another job is saving this key.";
+
+type Pair = Awaited<ReturnType<typeof runningTogether>>["pairs"][number];
+
+const objectsOf = async (orgId: string, kind: string) =>
+  (await env.ARCHIVE.list({ prefix: `${kind}/${orgId}/` })).objects;
 
 describe("the cache of a repository", () => {
   it("gives the next build of a branch what the one before saved", async () => {
@@ -54,6 +76,39 @@ describe("the cache of a repository", () => {
     }
   });
 
+  it("is sent once, where each job of a matrix has the same to save", async () => {
+    const { orgId, pairs } = await runningTogether(32);
+    const saving = pairs.map(async ({ agent, job }) => {
+      const opened = await openCache(agent, job, KEY, BYTES);
+      // Agents of releases before take a 409 of another kind for a lost lease.
+      if (opened.status !== 201) return expectProblem(opened, 409, "conflict");
+      const part = await sendCachePart(agent, job, opened.body, BYTES);
+      expect((await endCache(agent, job, opened.body, [part.body.etag])).status).toBe(204);
+    });
+    await Promise.all(saving);
+    expect((await objectsOf(orgId, "cachebytes")).map(({ size }) => size)).toEqual([BYTES.length]);
+    for (const { agent, job } of pairs.slice(0, 2))
+      expect(await foundOf(agent, job, KEY)).toMatchObject({ sha256: sha256(BYTES) });
+    expect(await objectsOf(orgId, "cachereserved")).toEqual([]);
+  });
+
+  it("may be saved by another job as soon as the save of one has failed", async () => {
+    const { orgId, pairs, repository } = await runningTogether(2);
+    const [first, second] = pairs as [Pair, Pair];
+    const open = ({ agent, job }: Pair, sum = sha256(BYTES)) => openCache(agent, job, KEY, BYTES, { sha256: sum });
+    const save = async (pair: Pair, sum?: string) => {
+      const { body } = await open(pair, sum);
+      const part = await sendCachePart(pair.agent, pair.job, body, BYTES);
+      expect((await open(pair === first ? second : first)).body.detail).toBe(IN_USE);
+      return endCache(pair.agent, pair.job, body, [part.body.etag]);
+    };
+    expectProblem(await save(first, "0".repeat(64)), 422, "invalid");
+    const full = { key: "full", id: "full", bytes: LIMITS.cacheBytes, isOfDefaultBranch: true } as StoredEntry;
+    await putEntry(env.ARCHIVE, `${repositoryPath(orgId, repository.id)}other/scope/full`, full);
+    expectProblem(await save(second), 429, "limit-reached");
+    expect((await open(first)).status).toBe(201);
+  });
+
   it("finds the newest entry of a fallback, and an exact key before it", async () => {
     const setup = await running();
     const { agent, job } = setup;
@@ -76,6 +131,8 @@ describe("the cache of a repository", () => {
     const setup = await running();
     const { admin, agent, job, repo } = { ...setup, repo: setup.job.build.repoId };
     await saveCache(agent, job, KEY, BYTES);
+    // What is being saved is no entry yet.
+    expect((await openCache(agent, job, "v1/begun", BYTES)).status).toBe(201);
     const listed = await call(await newToken(admin, "viewer"), "GET", `/repository/${repo}/cache`);
     expect(listed.body).toMatchObject([{ key: KEY, branch: job.build.branch, bytes: BYTES.length }]);
     const before = (await findCache(agent, job, [])).body.saves;
@@ -85,6 +142,7 @@ describe("the cache of a repository", () => {
     expect((await call(await newToken(admin, "member"), "DELETE", `/repository/${repo}/cache`)).status).toBe(204);
     expect(await foundOf(agent, job, KEY, ["v1"])).toBeNull();
     expect((await call(admin, "GET", `/repository/${repo}/cache`)).body).toEqual([]);
+    expect(await objectsOf(setup.orgId, "cachereserved")).toEqual([]);
     expect((await findCache(agent, job, [])).body.saves).not.toBe(before);
     expectProblem(await endCache(agent, job, late.body, [part.body.etag]), 409, "conflict");
     const audit = await call(admin, "GET", "/audit?action=cache.delete");

@@ -13,6 +13,7 @@ import {
   newToken,
 } from "../support/api.ts";
 import { buildOf, trigger } from "../support/build-setup.ts";
+import { openCache } from "../support/cache.ts";
 import { attachRepository, deliver, eventHeaders, newConnection, type StoredConnection } from "../support/hooks.ts";
 import { groupOf, hostTime, pullOf, pushOf, SHA } from "../support/host-events.ts";
 import { held, pollForJobs } from "../support/jobs.ts";
@@ -207,6 +208,21 @@ describe("an untrusted build", () => {
     expectProblem(await call(admin, "POST", `/build/${build.id}/retry`, { only: "failed" }), 409, "conflict");
     await approve(again.body.id);
     expect((await poll(agent)).body).toMatchObject({ build: { id: again.body.id }, secretKeys: [] });
+  });
+
+  it("keeps no trusted build of the same branch from a key of the cache; another untrusted one it does", async () => {
+    await set({ untrustedAuthors: ["mallory"] });
+    const open = async (agent: Registered, sha: string, sender: string, trust: string) => {
+      await push(pushOf(sha, { sender }));
+      const { body: job } = await poll(agent);
+      expect(job.build).toMatchObject({ trust, branch: "main" });
+      await held(agent, job, "POST", "start");
+      return openCache(agent, job, "v1/npm", new Uint8Array(1));
+    };
+    expect((await open(await untrustedAgent(), SHA("a"), "mallory", "untrusted")).status).toBe(201);
+    const again = await open(await untrustedAgent(), SHA("b"), "mallory", "untrusted");
+    expect(again.body.detail).toBe("Another job is saving this key.");
+    expect((await open(await newAgent(admin), SHA("c"), "octocat", "trusted")).status).toBe(201);
   });
 
   it("says nothing of when its pipeline is built", async () => {

@@ -141,6 +141,20 @@ describe("a delivery of nobody", () => {
     expect(refused.headers.get("Retry-After")).toBe("60");
     expect(keys).toEqual([hook.token, hook.token]);
   });
+
+  it("is no delivery of its organization: only those with a proof count there, of all its hooks", async () => {
+    const keys: string[] = [];
+    const ORGANIZATION_RATE: RateLimit = { limit: async ({ key }) => ({ success: keys.push(key) <= 1 }) };
+    const ping = eventHeaders("github", "ping");
+    const forged = { method: "POST", headers: ping, body: "{}" };
+    for (let n = 0; n < 3; n++)
+      expectProblem(await send(`/hook/${hook.token}`, forged, { ORGANIZATION_RATE }), 401, "unauthenticated");
+    expect(keys).toEqual([]);
+    expect((await deliver(hook, ping, {}, { ORGANIZATION_RATE })).status).toBe(202);
+    const another = await newConnection(orgId, "github");
+    expectProblem(await deliver(another, ping, {}, { ORGANIZATION_RATE }), 429, "rate-limited");
+    expect(keys).toEqual([`hooks of ${orgId} 0`, `hooks of ${orgId} 0`]);
+  });
 });
 
 describe("a body that no host sends", () => {

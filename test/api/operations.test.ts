@@ -3,8 +3,11 @@ import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { createApp } from "../../src/api/app.ts";
 import { sha256Hex } from "../../src/crypto/digest.ts";
+import { ORGANIZATION_LIMITS } from "../../src/protocol/organization-limits.ts";
 import type { Problem } from "../../src/protocol/problem.ts";
-import { type Answer, call, created, expectProblem, newAgent, newOrganization } from "../support/api.ts";
+import { type Answer, call, created, expectProblem, newAgent, newOrganization, newToken } from "../support/api.ts";
+import { countedBindings } from "../support/counted-env.ts";
+import { deployedWith } from "../support/deployment.ts";
 
 /** The service in another environment than that of the tests. */
 const ask = async (changed: object, path: string, init: RequestInit = {}): Promise<Response> => {
@@ -154,20 +157,22 @@ describe("each request", () => {
 
 describe("too many requests", () => {
   it.each([
-    ["a person's token", 600, env.TOKEN_RATE, async (admin: string) => [admin, "/token/self"] as const],
+    ["a person's token", 600, 10_000, env.TOKEN_RATE, async (admin: string) => [admin, "/token/self"] as const],
     [
       "an agent's token",
       1200,
+      20_000,
       env.AGENT_RATE,
       async (admin: string) => {
         const agent = await newAgent(admin);
         return [agent.token, `/buildagent/${agent.id}`] as const;
       },
     ],
-  ])("of %s are refused after %i in a minute, and of nobody else", async (_, limit, rate, prepare) => {
+  ])("of %s are refused after %i in a minute, and of nobody else", async (_, limit, ofAll, rate, prepare) => {
     const [mine, other] = [await newOrganization(), await newOrganization()];
     const [token, path] = await prepare(mine.admin);
-    expect((await call(token, "GET", path)).headers.get("RateLimit-Policy")).toBe(`"token";q=${limit};w=60`);
+    const policy = (await call(token, "GET", path)).headers.get("RateLimit-Policy");
+    expect(policy).toBe(`"token";q=${limit};w=60, "organization";q=${ofAll};w=60`);
     let refused: Answer<Problem> | undefined;
     const key = await sha256Hex(token);
     let sent = 1;
@@ -183,6 +188,66 @@ describe("too many requests", () => {
     expectProblem(refused, 429, "rate-limited");
     expect(refused.headers.get("Retry-After")).toBe("60");
     expect((await call(other.admin, "GET", "/token/self")).status).toBe(200);
+  });
+});
+
+describe("the requests of an organization", () => {
+  /** A service that takes `each` requests under each key of organizations, and any number of a token. */
+  const counting = (each: number, change: Partial<Env> = {}) => {
+    const sent: Record<string, number> = {};
+    const limit: RateLimit["limit"] = async ({ key }) => {
+      sent[key] = (sent[key] ?? 0) + 1;
+      return { success: sent[key] <= each };
+    };
+    return { sent, call: deployedWith({ ORGANIZATION_RATE: { limit }, ...change }) };
+  };
+  const statuses = async (ask: () => Promise<Answer<Problem>>, times: number) => {
+    const answers: Answer<Problem>[] = [];
+    for (let n = 0; n < times; n++) answers.push(await ask());
+    const refused = answers.filter(({ status }) => status !== 200);
+    for (const answer of refused) expectProblem(answer, 429, "rate-limited");
+    return { taken: times - refused.length, refused: refused.at(-1) };
+  };
+
+  it("are refused above its limit, however many tokens it has, and stop neither its agents nor another", async () => {
+    const [mine, other] = [await newOrganization(), await newOrganization()];
+    const tokens = await Promise.all([1, 2, 3, 4].map(() => newToken(mine.admin, "viewer")));
+    const agent = await newAgent(mine.admin);
+    const service = counting(6);
+    const takenOf = async (ask: typeof service.call) => {
+      const taken = await Promise.all(tokens.map((token) => statuses(() => ask(token, "GET", "/token/self"), 3)));
+      return taken.reduce((sum, one) => sum + one.taken, 0);
+    };
+    expect(await takenOf(deployedWith({ ORGANIZATION_RATE: undefined }))).toBe(12);
+    expect(await takenOf(service.call)).toBe(6);
+    const { refused } = await statuses(() => service.call(mine.admin, "GET", "/token/self"), 1);
+    expect(refused?.headers.get("Retry-After")).toBe("60");
+    expect(refused?.body.detail).toBe(
+      "All tokens of this organization together may send 10,000 requests a minute. Ask the operator of the service to raise it.",
+    );
+    expect((await service.call(other.admin, "GET", "/token/self")).status).toBe(200);
+    expect((await service.call(agent.token, "GET", `/buildagent/${agent.id}`)).status).toBe(200);
+    expect(Object.keys(service.sent).filter((key) => key.startsWith("agents of"))).toHaveLength(1);
+  });
+
+  it("are not used up by one token that sends too much", async () => {
+    const { admin } = await newOrganization();
+    const service = counting(1, { TOKEN_RATE: { limit: async () => ({ success: false }) } });
+    expect((await service.call(admin, "GET", "/token/self")).status).toBe(429);
+    expect(service.sent).toEqual({});
+  });
+
+  it("are as many as the operator allows, for one question to the database in a minute", async () => {
+    const { admin, orgId } = await newOrganization();
+    const limits = { requestsPerMinute: 3 * ORGANIZATION_LIMITS.requestsPerMinute };
+    await call(env.OPERATOR_TOKEN ?? "", "PATCH", `/organization/${orgId}`, { limits });
+    const { asked, bindings } = countedBindings();
+    const service = counting(2, bindings);
+    await service.call("", "GET", "/healthz");
+    const { taken } = await statuses(() => service.call(admin, "GET", "/token/self"), 60);
+    expect(taken).toBe(6);
+    expect(asked.rounds).toBeLessThanOrEqual(6 + 1 + 1);
+    expect(Object.keys(service.sent)).toHaveLength(3);
   });
 });
 

@@ -47,7 +47,7 @@ describe("the problems of the description", () => {
   });
 
   it("would be missed where nothing raises them", async () => {
-    const route = ROUTES.find(({ id }) => id === "createPipeline")!;
+    const route = ROUTES.find(({ id }) => id === "checkPipeline")!;
     expect(documentedAt(route)).not.toContain("limit-reached");
     for (const kind of ["limit-reached", "conflict"] as const) expect(await provoked(route, kind)).toBeNull();
     const list = ROUTES.find(({ id }) => id === "listOrganizations")!;

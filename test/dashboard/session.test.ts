@@ -1,6 +1,8 @@
+import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { LONGEST_MS, openSession, SESSION_MS, sealSession } from "../../src/services/sessions.ts";
+import worker from "../../src/worker.ts";
 import { created, newOrganization, newToken } from "../support/api.ts";
 import { cookieFor, ORIGIN, requestPage, sendForm, signIn } from "./page-requests.ts";
 
@@ -140,5 +142,58 @@ describe("whoever is turned away", () => {
       const { pathname, search } = new URL((await requestPage(path, { cookie })).headers.get("Location") ?? "", ORIGIN);
       expect(pathname + search).toBe(to);
     }
+  });
+});
+
+describe("the browsers that share a token", () => {
+  /** A service that counts as the platform does: `sent` requests of each key. */
+  const counting = (limit: number) => {
+    const sent: Record<string, number> = {};
+    const TOKEN_RATE: RateLimit = {
+      async limit({ key }) {
+        sent[key] = (sent[key] ?? 0) + 1;
+        return { success: sent[key] <= limit };
+      },
+    };
+    const ask = async (path: string, init: RequestInit = {}): Promise<Response> => {
+      const context = createExecutionContext();
+      const request = new Request(`${ORIGIN}/app${path}`, { redirect: "manual", ...init });
+      const answer = await worker.fetch(
+        request as Parameters<typeof worker.fetch>[0],
+        { ...env, TOKEN_RATE } as Env,
+        context,
+      );
+      await waitOnExecutionContext(context);
+      return answer;
+    };
+    const enter = (token: string) =>
+      ask("/sign-in", { method: "POST", headers: { Origin: ORIGIN }, body: new URLSearchParams({ token }) });
+    const leave = (cookie: string) => ask("/sign-out", { method: "POST", headers: { Origin: ORIGIN, Cookie: cookie } });
+    return { sent, ask, enter, leave };
+  };
+  const cookieOf = (answer: Response): string => (answer.headers.get("Set-Cookie") ?? "").split(";")[0] ?? "";
+
+  it("each have what a token has: one that asks too much stops no page of another", async () => {
+    const { admin } = await newOrganization();
+    const { ask, enter } = counting(3);
+    const cookies = [cookieOf(await enter(admin)), cookieOf(await enter(admin))] as const;
+    const open = async (cookie: string) => (await ask("/tokens", { headers: { Cookie: cookie } })).status;
+    const busy = [];
+    for (let n = 0; n < 4; n++) busy.push(await open(cookies[0]));
+    expect(busy).toEqual([200, 200, 200, 429]);
+    expect([await open(cookies[1]), await open(cookies[1])]).toEqual([200, 200]);
+  });
+
+  it("are counted with their token while they sign in, so that no token opens sessions without end", async () => {
+    const { admin } = await newOrganization();
+    const { sent, enter, leave } = counting(3);
+    const statuses = [];
+    for (let n = 0; n < 4; n++) statuses.push((await enter(admin)).status);
+    expect(statuses).toEqual([303, 303, 303, 429]);
+    expect(Object.values(sent)).toEqual([4]);
+    const cookie = await cookieFor("viewer");
+    const ends = [];
+    for (let n = 0; n < 4; n++) ends.push((await leave(cookie)).status);
+    expect(ends).toEqual([303, 303, 303, 429]);
   });
 });

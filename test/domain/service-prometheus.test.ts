@@ -101,4 +101,18 @@ describe("the numbers of all pools for Prometheus", () => {
     expect(told.length).toBeGreaterThan(8);
     expect(told.filter((name) => !names.has(name))).toEqual([]);
   });
+
+  it("have in docs/operations.md, for each alert, what it means, what to type and what is lost", () => {
+    const [, alerts = "", parts = ""] = readFileSync("docs/operations.md", "utf8").split(
+      /^## (?:Goals and alerts|When a goal is missed)$/m,
+    );
+    const linked = [...alerts.matchAll(/\]\(#(.+?)\) \|$/gm)].map((match) => match[1]);
+    const sections = parts.split(/^## /m)[0]!.split(/^### /m).slice(1);
+    const anchors = sections.map((section) => section.split("\n")[0]!.toLowerCase().replaceAll(" ", "-"));
+    expect(anchors).toEqual(linked);
+    const incomplete = sections.filter(
+      (section) => !/```sh\n|as above/.test(section) || !/\blost\b|\blacks\b/i.test(section),
+    );
+    expect(incomplete).toEqual([]);
+  });
 });

@@ -93,6 +93,22 @@ describe("a cache", () => {
     expect(existsSync(join(stage.web.state, "cache"))).toBe(true);
   });
 
+  it("is not sent, and the log says so plainly, while another job is saving the same", async () => {
+    const project = await withLock(fileOf());
+    stage.web.proxy.passes = (made) => !/cache\/[^/]+\/part\//.test(made);
+    const cut = await (await project.trigger()).endWithLog();
+    stage.web.calm();
+    expect(cut.log).toMatch(/Warning: cache: deps was not saved/);
+    const sent: string[] = [];
+    stage.web.proxy.passes = (made) => sent.push(made) > 0;
+    const next = await (await project.trigger()).endWithLog();
+    stage.web.calm();
+    expect(next.build, next.log).toMatchObject({ status: "succeeded" });
+    expect(next.log).toContain("\ndeps: not saved: Another job is saving this key.");
+    expect(sent.filter((made) => made.includes("/cache/") && made.includes("/part/"))).toEqual([]);
+    expect(await entriesOf(project)).toEqual([]);
+  });
+
   it("says which path of the machine is in its way", async () => {
     const copies = join(stage.web.state, "cache");
     rmSync(copies, { recursive: true });

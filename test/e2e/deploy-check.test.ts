@@ -38,6 +38,12 @@ describe("the check before a deployment", () => {
     ],
     ["a setting that is left out", READY.replace(/^BUILD_DAYS.*$/m, ""), {}, /BUILD_DAYS is missing or wrong/],
     ["two rate limits that differ", READY.replace("limit = 600", "limit = 700"), {}, /has the same rate limits/],
+    [
+      "the limit of an organization's requests",
+      READY.replace("ORGANIZATION_RATE", "OTHER"),
+      {},
+      /counts the requests of each organization: copy/,
+    ],
     ["an account", READY, { whoami: { output: "You are not authenticated." } }, /signed in: npx wrangler login/],
     [
       "the bucket",

@@ -265,6 +265,11 @@ export const SCENARIO: Step[] = [
     as: "operator",
     body: { id: "acme", name: "Acme again" },
   }),
+  step("updateOrganization", 200, "A limit is raised", {
+    as: "operator",
+    id: "acme",
+    body: { limits: { buildsPerDay: 50_000 } },
+  }),
   step("listOrganizations", 200, "All organizations", { as: "operator" }),
   step("getOwnToken", 200, "Who am I?"),
   step("createToken", 201, "A token for a program that only reads", {

@@ -5,6 +5,7 @@ import { EXAMPLES } from "../../src/api/description/examples.ts";
 import type { Description } from "../../src/api/description/openapi.ts";
 import { ROUTES } from "../../src/api/routes.ts";
 import { byteSize, DEFAULTS, LIMITS, PERIODS, withCommas } from "../../src/protocol/limits.ts";
+import { ORGANIZATION_LIMITS } from "../../src/protocol/organization-limits.ts";
 import { PIPELINE_DEFAULTS } from "../../src/protocol/pipeline.ts";
 
 const read = (file: string): string => readFileSync(file, "utf8");
@@ -26,6 +27,15 @@ const README_LIMITS: Record<string, string> = {
   "a build's log": byteSize(LIMITS.logBytes),
   "a variable's value": `${byteSize(LIMITS.valueBytes)} of UTF-8`,
   "variables of an organization": withCommas(LIMITS.variables),
+  "builds of an organization in a day (UTC)": withCommas(ORGANIZATION_LIMITS.buildsPerDay),
+  "tokens, connections, repositories of an organization": [
+    ORGANIZATION_LIMITS.tokens,
+    ORGANIZATION_LIMITS.connections,
+    ORGANIZATION_LIMITS.repositories,
+  ]
+    .map(withCommas)
+    .join(", "),
+  "pipelines, groups of an organization": `${withCommas(ORGANIZATION_LIMITS.pipelines)}, ${withCommas(ORGANIZATION_LIMITS.groups)}`,
   "active variables of a build": withCommas(LIMITS.activeVariables),
   "composed environment of a build": byteSize(LIMITS.environmentBytes),
   "`envVariables` of a build, as JSON": byteSize(LIMITS.envVariablesBytes),
@@ -149,6 +159,7 @@ describe("the settings that people read about", () => {
       setting("TOKEN_REQUESTS_PER_MINUTE"),
       setting("AGENT_REQUESTS_PER_MINUTE"),
       String(LIMITS.deliveriesPerMinute),
+      String(ORGANIZATION_LIMITS.requestsPerMinute),
     ];
     expect(counted.map((match) => match[1])).toEqual([...told, ...told]);
   });

@@ -7,6 +7,7 @@ import type { PoolState } from "../../src/domain/pool/state.ts";
 import { type Command, type Input, nextDue, type Output, step } from "../../src/domain/pool/step.ts";
 import { type FoundSockets, wake } from "../../src/domain/pool/wake.ts";
 import { LIMITS } from "../../src/protocol/limits.ts";
+import { ORGANIZATION_LIMITS } from "../../src/protocol/organization-limits.ts";
 import { Checker } from "./checker.ts";
 import type { Observer } from "./observer.ts";
 import { AGENT_MS, LEASE_MS, START_MS, STORED_FOR_MS } from "./specification.ts";
@@ -41,6 +42,7 @@ export class SimPool {
       agentMs: AGENT_MS,
       storedForMs: STORED_FOR_MS,
       maxQueued: LIMITS.queuedBuilds,
+      buildsPerDay: ORGANIZATION_LIMITS.buildsPerDay,
       rules,
     };
     this.#sabotage = rules.sabotage;

@@ -1,5 +1,6 @@
 import type { JobGraph } from "../../src/domain/jobs/graph.ts";
 import { apply } from "../../src/domain/pool/apply.ts";
+import { countOf, type DayCount, later, NO_BUILDS } from "../../src/domain/pool/day.ts";
 import {
   type AgentFacts,
   type AuditFact,
@@ -30,6 +31,7 @@ interface Rows {
   graphs: Map<string, { graph: JobGraph; text: string }>;
   outputs: Map<string, Record<string, string>>;
   numbers: Map<string, number>;
+  dayCount: DayCount;
   keys: Map<string, KeyedBuild>;
   heads: Map<string, readonly Head[]>;
   deliveries: Map<string, KnownDelivery>;
@@ -59,6 +61,7 @@ const emptyRows = (): Rows => ({
   graphs: new Map(),
   outputs: new Map(),
   numbers: new Map(),
+  dayCount: NO_BUILDS,
   keys: new Map(),
   heads: new Map(),
   deliveries: new Map(),
@@ -110,6 +113,9 @@ export class SimStorage implements Records {
           break;
         case "number":
           rows.numbers.set(change.repoId, change.number);
+          break;
+        case "day-count":
+          rows.dayCount = change.count;
           break;
         case "key":
           rows.keys.set(`${change.caller} ${change.key}`, change.keyed);
@@ -313,6 +319,14 @@ export class SimStorage implements Records {
 
   pending() {
     return { audits: this.rows.audits.size, closes: this.rows.closes.size };
+  }
+
+  lastDayCount() {
+    let newest: BuildFacts | undefined;
+    for (const build of this.rows.builds.values()) {
+      if (!build.jobOf && build.seq > (newest?.seq ?? 0)) newest = build;
+    }
+    return newest ? later(countOf(newest), this.rows.dayCount) : this.rows.dayCount;
   }
 
   lastSeq() {

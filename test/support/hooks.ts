@@ -89,7 +89,7 @@ export const send = async <T = DeliveryTaken & Problem>(
 ): Promise<Answer<T>> => {
   const ctx = createExecutionContext();
   const request = new Request(`https://millrace.test${path}`, init);
-  const deployed = { ...env, HOOK_RATE: UNLIMITED, ...change } as Env;
+  const deployed = { ...env, HOOK_RATE: UNLIMITED, ORGANIZATION_RATE: UNLIMITED, ...change } as Env;
   const response = await worker.fetch(request as Parameters<typeof worker.fetch>[0], deployed, ctx);
   const text = await response.text();
   await waitOnExecutionContext(ctx);

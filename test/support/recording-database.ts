@@ -4,8 +4,8 @@ export interface Statement {
   values: unknown[];
 }
 
-/** The same database, which also adds every statement of a batch to `statements`. */
-export const recordStatements = (db: D1Database, statements: Statement[]): D1Database => {
+/** The same database, which also adds every statement of a batch to `statements`. Where that throws, the batch fails. */
+export const recordStatements = (db: D1Database, statements: Pick<Statement[], "push">): D1Database => {
   const sent = new WeakMap<D1PreparedStatement, Statement>();
   const noted = (statement: D1PreparedStatement, sql: string, values: unknown[]): D1PreparedStatement => {
     const watched = new Proxy(statement, {

@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
 import { bytesKey, entryKey, putEntry, type StoredEntry, scopePath } from "../../src/archive/cache.ts";
+import { reserve } from "../../src/archive/cache-reservations.ts";
 import { dayOf } from "../../src/archive/keys.ts";
 import { DAY_MS, NOW, upkeep } from "./support.ts";
 
@@ -28,24 +29,26 @@ const stored = async (scope: string, key: string, daysAgo: number) => {
 };
 
 const keys = async (): Promise<string[]> =>
-  (await Promise.all(["cache/", "cachebytes/"].map((prefix) => env.ARCHIVE.list({ prefix })))).flatMap(({ objects }) =>
-    objects.map(({ key }) => key),
-  );
+  (
+    await Promise.all(["cache/", "cachebytes/", "cachereserved/"].map((prefix) => env.ARCHIVE.list({ prefix })))
+  ).flatMap(({ objects }) => objects.map(({ key }) => key));
 
-it("removes entries that no build has found for 14 days, and bytes that no entry names, a day later", async () => {
+it("removes entries that no build has found for 14 days, and what nobody ended to save, a day later", async () => {
   const now = onTheHour(Date.now());
   const days = Math.round((now - NOW) / DAY_MS);
   const used = await stored("a", "used", 13 - days);
   const unused = await stored("a", "unused", 16 - days);
   const last = await stored("b", "last", 16 - days);
   await env.ARCHIVE.put(bytesKey(used, "never-finished"), "x");
-  expect(await keys()).toHaveLength(7);
+  await reserve(env.ARCHIVE, { path: used, jobId: "dead", fence: 1 }, now);
+  expect(await keys()).toHaveLength(8);
   await upkeep({}, now);
   const left = await keys();
   expect(left).not.toContain(entryKey(unused));
   expect(left).not.toContain(bytesKey(unused, "id-unused"));
   expect(left).not.toContain(entryKey(last));
   expect(left).toContain(bytesKey(used, "never-finished"));
+  expect(left).toContain(`cachereserved/${used}`);
   await upkeep({}, now + 26 * HOUR_MS);
   expect((await keys()).filter((key) => key.includes("used")).sort()).toEqual(
     [entryKey(used), bytesKey(used, "id-used")].sort(),

@@ -2,30 +2,20 @@ import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { poolName } from "../../src/domain/object-names.ts";
-import worker from "../../src/worker.ts";
+import { CRONS, comingCrons, runCrons, type Upkeep } from "../support/platform/crons.ts";
+import type { Effect } from "../support/platform/crossing.ts";
+import { fails } from "../support/platform/effects.ts";
+import { newPlatform } from "../support/platform/platform.ts";
+import { OBJECT } from "../support/platform/texts.ts";
 import { NOW } from "./support.ts";
 
-const MINUTE_MS = 60_000;
 /** What the log's line of a run says where the chore ran, and the minutes from one run of it to the next. */
 const PERIODS = { archived: 10, cache: 60, reconciled: 60, recounted: 60 };
-
-/** Runs the crons that come in a minute, at once, each with the minute for which it was meant. @returns what they log */
-const runCrons = async (minute: number, meant: number[], change: Partial<Env> = {}) => {
-  vi.setSystemTime(NOW + minute * MINUTE_MS + 40);
-  const log = vi.spyOn(console, "log").mockImplementation(() => {});
-  const controllers = meant.map((of) => ({ scheduledTime: NOW + of * MINUTE_MS, cron: "* * * * *" }));
-  await Promise.all(
-    controllers.map((controller) => worker.scheduled(controller as ScheduledController, { ...env, ...change } as Env)),
-  );
-  const lines = log.mock.calls.map(([line]) => JSON.parse(String(line)) as { upkeep?: Record<string, number> });
-  log.mockRestore();
-  return lines.map(({ upkeep }) => upkeep).filter((done) => done !== undefined);
-};
 
 /** The minutes in which each chore ran. */
 const newRuns = () => {
   const minutes = Object.fromEntries(Object.keys(PERIODS).map((name) => [name, [] as number[]]));
-  const note = (minute: number, dones: Record<string, number>[]) => {
+  const note = (minute: number, dones: Upkeep[]) => {
     for (const [name, at] of Object.entries(minutes))
       at.push(...dones.filter((done) => name in done).map(() => minute));
   };
@@ -41,20 +31,19 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** How the cron of a minute comes: as it should, twice at once, a minute late, or never. */
-const CRONS = ["once", "once", "once", "twice", "late", "none"] as const;
 const MINUTES = 130;
 
 it("is never later with a chore than twice its period, nor does one twice, whatever crons are late, doubled or skipped", async () => {
-  const cronsOfMinutes = fc.array(fc.constantFrom(...CRONS), { minLength: MINUTES, maxLength: MINUTES });
+  const cronsOfMinutes = fc.array(fc.constantFrom("once" as const, "once" as const, ...CRONS), {
+    minLength: MINUTES,
+    maxLength: MINUTES,
+  });
   await fc.assert(
     fc.asyncProperty(cronsOfMinutes, async (crons) => {
       await env.DB.exec("DELETE FROM upkeep_failure");
       const runs = newRuns();
-      for (const [minute, how] of crons.entries()) {
-        const late = crons[minute - 1] === "late" ? [minute - 1] : [];
-        const times = { once: 1, twice: 2, late: 0, none: 0 }[how];
-        runs.note(minute, await runCrons(minute, [...late, ...Array<number>(times).fill(minute)]));
+      for (const [minute, meant] of comingCrons(crons).entries()) {
+        runs.note(minute, await runCrons(NOW, minute, meant));
       }
       for (const [name, period] of Object.entries(PERIODS)) {
         const at = [...(runs.minutes[name] ?? []), MINUTES];
@@ -80,32 +69,23 @@ it("does every chore while one organization cannot be removed and another one ha
   vi.spyOn(console, "error").mockImplementation(() => {});
   vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"] });
   for (const id of ["hangs", "throws", "well"]) await newLeaving(id);
-  const asked = { hangs: 0, throws: 0 };
-  const hang = () => {
-    asked.hangs += 1;
+  const platform = newPlatform();
+  const of = (orgId: string) => ({ only: ({ name }: { name: string }) => name === poolName(orgId) });
+  const throwing = platform.trouble("AGENT_POOL", fails(OBJECT.lost), of("throws"));
+  const silent: Effect = () => {
     // The share's own minute passes, and no other chore waits for anything.
     queueMicrotask(() => vi.advanceTimersByTime(60_000));
     return new Promise(() => {});
   };
-  const fail = () => {
-    asked.throws += 1;
-    return Promise.reject(new Error("Network connection lost."));
-  };
-  const away = new Map([
-    [poolName("hangs"), new Proxy({}, { get: () => hang })],
-    [poolName("throws"), new Proxy({}, { get: () => fail })],
-  ]);
-  const pools = { getByName: (name: string) => away.get(name) ?? env.AGENT_POOL.getByName(name) };
+  const hanging = platform.trouble("AGENT_POOL", silent, of("hangs"));
   const runs = newRuns();
-  for (let minute = 0; minute < 65; minute++) {
-    runs.note(minute, await runCrons(minute, [minute], { AGENT_POOL: pools as unknown as typeof env.AGENT_POOL }));
-  }
+  for (let minute = 0; minute < 65; minute++) runs.note(minute, await runCrons(NOW, minute));
   expect(runs.minutes).toEqual({
     ...{ archived: [0, 10, 20, 30, 40, 50, 60] },
     ...{ cache: [0, 60], reconciled: [0, 60], recounted: [0, 60] },
   });
   // Each is tried after 1, 2, 4 ... minutes, and not 32 times.
-  expect(asked).toEqual({ hangs: 6, throws: 6 });
+  expect([hanging.injected, throwing.injected]).toEqual([6, 6]);
   const { results } = await env.DB.prepare(
     "SELECT id FROM organization WHERE deleting_at IS NOT NULL ORDER BY id",
   ).all();

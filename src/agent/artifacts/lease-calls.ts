@@ -51,9 +51,11 @@ export class LeaseCalls {
 
   protected async send(status: number, call: Omit<ClientRequest, "lease">): Promise<Answer> {
     const { client, lease, signal, onLeaseLost } = this.#options;
-    const answer = await client.send({ signal, maxTries: TRIES, ...call, lease }).catch((error: unknown) => {
-      throw error instanceof Unreachable ? new ArtifactRefused(null, error.message) : error;
-    });
+    const answer = await client
+      .send({ signal, maxTries: TRIES, endsAtLimit: true, ...call, lease })
+      .catch((error: unknown) => {
+        throw error instanceof Unreachable ? new ArtifactRefused(null, error.message) : error;
+      });
     if (answer.status === status) return answer;
     if (isLeaseLost(answer)) {
       onLeaseLost();

@@ -183,8 +183,10 @@ export class JobCache {
       const { bytes, sha256 } = archive;
       if (bytes > LIMITS.cacheEntryBytes) throw new FileProblem(`${sizeInWords(bytes)} are too many`);
       const isSent = bytes <= LIMITS.cacheLocalBytes || cache.isRemote;
-      if (isSent) await this.#send(file, { key, bytes, sha256, codec });
-      else if ((await calls.find({ entries: [], codecs: [] })).saves !== scope) return;
+      if (isSent) {
+        const taken = await this.#send(file, { key, bytes, sha256, codec });
+        if (taken !== null) return log.say(`${cache.name}: not saved: ${taken}`);
+      } else if ((await calls.find({ entries: [], codecs: [] })).saves !== scope) return;
       tier.keep(scope, { key, bytes, sha256, codec, madeAt: new Date().toISOString() }, file);
       const where = isSent ? "" : " on this machine alone: `remote: true` would send it to the service";
       const seconds = ((performance.now() - begun) / 1000).toFixed(1);
@@ -194,14 +196,20 @@ export class JobCache {
     }
   }
 
-  async #send(file: string, opening: Parameters<CacheCalls["open"]>[0]): Promise<void> {
+  /** @returns null once it is sent; why there is no need to send it, where another job saves the same key or has saved it */
+  async #send(file: string, opening: Parameters<CacheCalls["open"]>[0]): Promise<string | null> {
     const { calls } = this.#options;
-    const grant = await Grant.of(calls, opening);
+    const grant = await Grant.of(calls, opening).catch((error: unknown) => {
+      if (error instanceof ArtifactRefused && error.status === 409) return error.message;
+      throw error;
+    });
+    if (typeof grant === "string") return grant;
     const parts = new PartSender(grant, calls, opening.bytes, () => {});
     try {
       for await (const piece of createReadStream(file)) await parts.push(piece as Buffer);
       const { etags, md5 } = await parts.end();
       await grant.use((good) => calls.end(grant.artifact.artifactId, good, { etags, ...(md5 ? { md5 } : {}) }));
+      return null;
     } finally {
       await parts.settle();
     }

@@ -24,6 +24,8 @@ export interface ClientRequest {
   backOff?: BackOff;
   /** The service may keep the call waiting: when it goes away, it cuts all such calls at once. */
   isLongPoll?: boolean;
+  /** A limit of the organization is an answer: it does not pass by itself in the time of the tries. */
+  endsAtLimit?: boolean;
 }
 
 export interface Answer {
@@ -80,6 +82,9 @@ const WAITED_MS = 1_000;
 const isLong = (started: number): boolean => performance.now() - started >= WAITED_MS;
 
 const isTransient = (status: number): boolean => status === 429 || status === 408 || status >= 500;
+
+const isAtLimit = ({ status, body }: Omit<Answer, "failures">): boolean =>
+  status === 429 && (Problem.safeParse(body).data?.type ?? "").endsWith("/limit-reached");
 
 /**
  * HTTP client of the service. Retries what may pass by itself (no connection, no answer in time, 408, 429, 5xx) with
@@ -152,7 +157,8 @@ export class Client {
       });
       const text = await response.text();
       const answer = { status: response.status, body: parseJson(text) };
-      if (!isTransient(response.status)) return { error: null, answer };
+      const isFinal = !isTransient(response.status) || (call.endsAtLimit && isAtLimit(answer));
+      if (isFinal) return { error: null, answer };
       return {
         error: describeAnswer(answer),
         retryAfter: retryAfterOf(response.headers.get("Retry-After"), Date.now()),

@@ -81,7 +81,7 @@ const ANSWER_HEADERS = {
   RequestId: header("X-Request-Id", "Id of the request. The service's log, the audit log and every problem have it."),
   RateLimitPolicy: header(
     "RateLimit-Policy",
-    "How many requests a minute the token may send: `q` requests in `w` seconds.",
+    "How many requests the token may send, and all tokens or agents of its organization together: `q` in `w` seconds.",
   ),
   RetryAfter: header("Retry-After", "Seconds to wait before you repeat the request.", "integer"),
   ETag: header("ETag", "Version of the record, for If-Match and If-None-Match."),

@@ -17,7 +17,7 @@ export const INFO = {
 
 **Repeating.** Every request may be sent again. Send an \`Idempotency-Key\` with a request that creates a build, and repeats of it return the same build.
 
-**Limits.** The header \`RateLimit-Policy\` says how many requests a minute a token may send. Bodies may have ${byteSize(LIMITS.bodyBytes)}, chunks of logs ${byteSize(LIMITS.logChunkBytes)}, values of variables ${byteSize(LIMITS.valueBytes)}.
+**Limits.** The header \`RateLimit-Policy\` says how many requests a minute a token may send, and its organization. Bodies may have ${byteSize(LIMITS.bodyBytes)}, chunks of logs ${byteSize(LIMITS.logChunkBytes)}, values of variables ${byteSize(LIMITS.valueBytes)}.
 
 **Versions.** Routes, fields and filters are added, but never changed or removed: ignore the fields that you do not know. An enum that is marked \`x-extensible-enum\` may get new values in answers: treat an unknown value as "other". If a breaking change is ever needed, a client asks for it with the header \`Millrace-Version: DATE\`; the old behavior stays for six months, with a \`Sunset\` header.
 

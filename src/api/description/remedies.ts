@@ -110,17 +110,21 @@ export const REMEDIES: Record<ProblemKind, { meaning: string; remedy: string[] }
     remedy: ["Use a new key for each new request. Use the same key only to repeat the same request."],
   },
   "rate-limited": {
-    meaning: "The token has sent more requests than it may send in a minute.",
+    meaning:
+      "The token, or its organization, has sent more requests than it may send in a minute: `detail` says which.",
     remedy: [
       "Wait for the number of seconds in `Retry-After`.",
       "The header `RateLimit-Policy` has the limit. Follow logs as events, and poll for jobs with `wait`, instead of repeating requests.",
-      "Give each program a token of its own.",
+      "Give each program a token of its own. Where all tokens of the organization together send too many, the operator of the service may raise its limit.",
     ],
   },
   "limit-reached": {
     meaning:
-      "The organization has reached a limit: queued builds, the size of their `envVariables`, agents, or agents of one registration token.",
-    remedy: ["`detail` names the limit. Wait until builds have left the queue, or delete agents that are gone."],
+      "The organization has reached a limit: builds of a day, queued builds, the size of their `envVariables`, agents, agents of one registration token, or records of one kind.",
+    remedy: [
+      "Wait until the day ends or builds have left the queue, as `detail` says, or delete agents and records that are of no use any more.",
+      "The operator can raise the limits of an organization: `limits` of `PATCH /organization/{id}`.",
+    ],
   },
   internal: {
     meaning: "The service failed in an unexpected way.",

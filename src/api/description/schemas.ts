@@ -19,6 +19,7 @@ import * as jobs from "../../protocol/jobs.ts";
 import * as log from "../../protocol/log.ts";
 import * as metrics from "../../protocol/metrics.ts";
 import * as organization from "../../protocol/organization.ts";
+import * as organizationLimits from "../../protocol/organization-limits.ts";
 import * as pipeline from "../../protocol/pipeline.ts";
 import * as pipelineHistory from "../../protocol/pipeline-history.ts";
 import * as problem from "../../protocol/problem.ts";
@@ -61,6 +62,7 @@ const MODULES: Record<string, unknown>[] = [
   jobs,
   log,
   metrics,
+  organizationLimits,
   organization,
   pipeline,
   pipelineHistory,

@@ -25,7 +25,7 @@ export const CACHE_ROUTES: Route[] = [
       tag: "Agent protocol",
       summary: "Begin to save an entry of the cache",
       description:
-        "For the build's own branch. An entry never changes: a key that is taken is refused. With the grant of an earlier answer, also one that has expired, the same body continues that save.",
+        "For the build's own branch. An entry never changes: a key that is taken, or that another job is saving, is refused. With the grant of an earlier answer, also one that has expired, the same body continues that save.",
       headers: ["Lease", "EarlierGrant"],
       problems: ["lease-lost", "conflict"],
     },

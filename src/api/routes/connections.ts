@@ -19,6 +19,7 @@ export const CONNECTION_ROUTES: Route[] = [
       description:
         "With a token the service registers hooks and reports the states of builds; the host is asked whose token it is before anything is stored. Without one, people make the hooks: `GET /connection/{id}/hook` says what to type. With `app` it acts as a GitHub App, whose webhook then is this connection's.",
       versioned: true,
+      problems: ["limit-reached"],
     },
   ),
   get(
@@ -104,7 +105,7 @@ export const CONNECTION_ROUTES: Route[] = [
       description:
         "Makes the repository's record, or takes the one with the same number or clone address, and registers the hook where there is a token. If the host refuses, nothing is stored and `detail` says which right is missing; with `registersHook: false` the hook is left to people.",
       versioned: true,
-      problems: ["duplicate", "conflict"],
+      problems: ["duplicate", "conflict", "limit-reached"],
     },
   ),
   get(

@@ -15,7 +15,12 @@ export const GROUP_ROUTES: Route[] = [
     "/secrets/groups",
     "/secrets/groups/:id",
     { createGroup },
-    describing && { tag: "Groups", summary: "Create a group", versioned: true, problems: ["duplicate"] },
+    describing && {
+      tag: "Groups",
+      summary: "Create a group",
+      versioned: true,
+      problems: ["duplicate", "limit-reached"],
+    },
   ),
   get("/secrets/groups/:id", { getGroup }, describing && { tag: "Groups", summary: "Get a group", versioned: true }),
   update(

@@ -1,9 +1,14 @@
 import { listDeadLetters, retryDeadLetters } from "../../services/dead-letters.ts";
-import { createAdminToken, createOrganization, listOrganizations } from "../../services/organizations.ts";
+import {
+  createAdminToken,
+  createOrganization,
+  listOrganizations,
+  updateOrganization,
+} from "../../services/organizations.ts";
 import { reconcileRestored, restorePool } from "../../services/restores.ts";
 import { countSealed, rewrap } from "../../services/rewrap.ts";
 import { deleteOrganization, exportOrganization, readServiceMetrics } from "../streams.ts";
-import { act, create, describing, get, type Route, removeInShares } from "./route.ts";
+import { act, create, describing, get, type Route, removeInShares, update } from "./route.ts";
 
 export const OPERATOR_ROUTES: Route[] = [
   get(
@@ -30,6 +35,17 @@ export const OPERATOR_ROUTES: Route[] = [
       tag: "Operator",
       summary: "Create an admin token for an organization",
       description: "Restores access when the last admin token of an organization is lost.",
+      problems: ["conflict"],
+    },
+  ),
+  update(
+    "/organization/:id",
+    { updateOrganization },
+    describing && {
+      tag: "Operator",
+      summary: "Set the limits of an organization",
+      description:
+        "Raises or lowers what one organization may have: those of `limits` that are sent, where null is the default again. A lower limit than what is there takes nothing away.",
       problems: ["conflict"],
     },
   ),

@@ -23,7 +23,7 @@ export const PIPELINE_ROUTES: Route[] = [
       description:
         "The first pipeline of a repository becomes its default. `groupIds` are in order: a later group overrides an earlier one.",
       versioned: true,
-      problems: ["duplicate"],
+      problems: ["duplicate", "limit-reached"],
     },
   ),
   act(

@@ -14,7 +14,12 @@ export const REPOSITORY_ROUTES: Route[] = [
     "/repository",
     "/repository/:id",
     { connectRepository },
-    describing && { tag: "Repositories", summary: "Connect a repository", versioned: true, problems: ["duplicate"] },
+    describing && {
+      tag: "Repositories",
+      summary: "Connect a repository",
+      versioned: true,
+      problems: ["duplicate", "limit-reached"],
+    },
   ),
   get(
     "/repository/:id",

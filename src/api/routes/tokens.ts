@@ -20,6 +20,7 @@ export const TOKEN_ROUTES: Route[] = [
       summary: "Create a token",
       description:
         "A token of kind `api` is for a person or program and has a role. A token of kind `registration` can only register agents, which may have no other labels than its `labels`.",
+      problems: ["limit-reached"],
     },
   ),
   get(

@@ -17,8 +17,8 @@ import type { Page } from "../page-definition.ts";
 import { hasRole } from "../permissions.ts";
 import { namesById, noInput } from "../verb-input.ts";
 
-/** Of a page whose builds run, or wait; and of one with older builds, where little changes. */
-const REFRESH_SECONDS = { running: 2, waiting: 5, idle: 15 };
+/** Of a page whose builds run or wait; and of one with older builds, where little changes. */
+const REFRESH_SECONDS = { active: 5, idle: 15 };
 /** Builds of a page by branches: of each branch its newest is a row. */
 const GROUPED = 100;
 
@@ -103,9 +103,8 @@ const Places = ({ query, shown, nextCursor }: PlacesProps) => (
 );
 
 const refreshSeconds = (builds: Build[], isFirstPage: boolean): number => {
-  const active = builds.filter(({ status }) => !isEnded(status));
-  if (!isFirstPage || active.length === 0) return REFRESH_SECONDS.idle;
-  return active.every(({ status }) => isWaiting(status)) ? REFRESH_SECONDS.waiting : REFRESH_SECONDS.running;
+  const isActive = isFirstPage && builds.some(({ status }) => !isEnded(status));
+  return isActive ? REFRESH_SECONDS.active : REFRESH_SECONDS.idle;
 };
 
 export const buildsPage: Page = {

@@ -1,5 +1,6 @@
 import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { LocationHint } from "../../protocol/organization.ts";
+import type { OwnLimits } from "../../protocol/organization-limits.ts";
 import type { Role } from "../../protocol/token.ts";
 
 export const organization = sqliteTable("organization", {
@@ -9,6 +10,8 @@ export const organization = sqliteTable("organization", {
   createdAt: text("created_at").notNull(),
   /** Since when the organization is being deleted: its tokens and agents are refused. */
   deletingAt: text("deleting_at"),
+  /** Those that the operator set. */
+  limits: text({ mode: "json" }).$type<OwnLimits>(),
 });
 
 /** Ids of organizations that were deleted: none is given again. */

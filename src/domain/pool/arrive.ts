@@ -4,6 +4,7 @@ import { MERGE_QUEUE } from "../githost/superseding.ts";
 import type { Arrive, Arrived, ArrivedBuild, ArrivingBuild, EndedRef } from "./arrivals.ts";
 import { type Cancellation, cancelBuild } from "./cancel.ts";
 import type { Actor } from "./commands.ts";
+import { dayProblem } from "./day.ts";
 import {
   type Decision,
   type DecisionContext,
@@ -108,7 +109,9 @@ class Arrival {
     const pushed = { sha: commitSha, before: origin.before };
     const placed = rules.placed(known.heads, pushed);
     if (placed.kind === "new") {
-      const problem = queueProblem(this.#state, request, this.#added, this.#context);
+      const problem =
+        dayProblem(this.#state, this.#added.builds, this.#context) ??
+        queueProblem(this.#state, request, this.#added, this.#context);
       if (problem) return { ...answer("refused", null), reason: problem };
       const { number } = this.#make(request);
       known.heads = remember(known.heads, { ...pushed, buildId: id, number, at: now });

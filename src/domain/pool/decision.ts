@@ -19,6 +19,8 @@ export interface DecisionContext {
   storedForMs: number;
   /** Builds that may wait for an agent at a time. */
   maxQueued: number;
+  /** Builds that may be made on one day (UTC). */
+  buildsPerDay: number;
   rules: Rules;
 }
 
@@ -44,8 +46,8 @@ export const decided = <T>(value: T, changes: Change[] = [], pushes: Push[] = []
   pushes,
 });
 
-export const refused = (kind: Refusal["kind"], detail: string): Decision<never> => ({
-  answer: { ok: false, refusal: { kind, detail } },
+export const refused = (kind: Refusal["kind"], detail: string, retryAfterSeconds?: number): Decision<never> => ({
+  answer: { ok: false, refusal: { kind, detail, ...(retryAfterSeconds && { retryAfterSeconds }) } },
   changes: [],
   pushes: [],
 });

@@ -35,7 +35,8 @@ export const deleteBuild = (
   const earlier = state.records.deletion(buildId);
   if (earlier?.deleted === "build") return unknownId();
   if (earlier?.deleted === deleted) return refused("not-found", DETAILS["log-deleted"]);
-  const finishedAt = state.records.ended(buildId)?.finishedAt ?? seen.finishedAt;
+  const known = state.records.ended(buildId);
+  const finishedAt = known?.finishedAt ?? seen.finishedAt;
   if (state.builds.has(buildId) || finishedAt === null) {
     return refused("conflict", "The build has not ended: cancel it first, or wait.");
   }
@@ -51,9 +52,14 @@ export const deleteBuild = (
   const { repoId, number } = seen;
   return decided(null, [
     ...context.rules.deletion({ kind: "deleted", deletion }),
+    ...(known && deleted === "build" ? keepDayCount(state, known) : []),
     ...audit(actor, AUDITED[deleted], buildId, { repoId, number }, context),
   ]);
 };
+
+/** A deletion gives no build of the day back: where the row goes that says how many there were, another one says it. */
+const keepDayCount = ({ dayCount }: PoolState, { ofDay }: BuildFacts): Change[] =>
+  ofDay === dayCount.builds ? [{ kind: "day-count", count: dayCount }] : [];
 
 /** What one attempt to carry out deletions did. */
 export interface DeletionResult {

@@ -1,4 +1,5 @@
 import type { NewBuild } from "./commands.ts";
+import { dayProblem, secondsUntilTomorrow } from "./day.ts";
 import {
   type Decision,
   type DecisionContext,
@@ -30,6 +31,8 @@ export const enqueue = (state: PoolState, request: NewBuild, context: DecisionCo
     return refused("idempotency-mismatch", "This Idempotency-Key was used for another request: use a new one.");
   }
   if (isKnown(state, id)) return repeated(state, id);
+  const ofDay = dayProblem(state, 0, context);
+  if (ofDay !== null) return refused("limit-reached", ofDay, secondsUntilTomorrow(now));
   const problem = queueProblem(state, request, { builds: 0, runValueCharacters: 0 }, context);
   if (problem) return refused("limit-reached", problem);
   if (!rules.mayNumber(state.unchecked)) return notCompared();

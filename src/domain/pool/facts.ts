@@ -15,6 +15,7 @@ import type { StopReason } from "../jobs/settle-orders.ts";
 import type { Arrived } from "./arrivals.ts";
 import type { ArtifactFacts } from "./artifact-facts.ts";
 import type { RunValues } from "./commands.ts";
+import type { DayCount } from "./day.ts";
 import type { LossCause } from "./events.ts";
 import type { Head, HeadKey } from "./heads.ts";
 
@@ -77,6 +78,8 @@ export interface BuildFacts {
   message?: string | null;
   /** Whether D1 heard that it was created. */
   isTold?: boolean;
+  /** How many builds its organization had made on its day (UTC), this one included. Absent in rows of older releases. */
+  ofDay?: number;
   queuedAt: number;
   startedAt: number | null;
   finishedAt: number | null;
@@ -274,6 +277,8 @@ export interface Records {
   /** Builds that ended and are remembered, in the order of their sequence numbers. */
   endedAfter(seq: number, limit: number): { id: string; seq: number }[];
   lastSeq(): number;
+  /** What the row of the newest build says. */
+  lastDayCount(): DayCount;
   /** How many entries of the audit, and closes of logs, are not delivered yet. */
   pending(): { audits: number; closes: number };
   /** What was deleted of the build. Remembered until nothing can tell it again. */
@@ -324,6 +329,8 @@ export type Change =
   | { kind: "report"; jobId: string; report: Partial<Report>; at: number }
   | { kind: "inputs"; buildId: string; runValues: RunValues; at: number }
   | { kind: "number"; repoId: string; number: number }
+  /** The build is deleted whose row said how many were made on this day. */
+  | { kind: "day-count"; count: DayCount }
   | { kind: "key"; caller: string; key: string; keyed: KeyedBuild }
   | { kind: "heads"; key: HeadKey; heads: readonly Head[]; at: number }
   | { kind: "delivery"; connectionId: string; deliveryId: string; known: KnownDelivery }

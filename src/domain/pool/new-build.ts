@@ -1,6 +1,7 @@
 import { LIMITS, withCommas } from "../../protocol/limits.ts";
 import { APPROVAL_MS, heldProblem } from "./approval.ts";
 import type { NewBuild } from "./commands.ts";
+import { builtToday } from "./day.ts";
 import { audit, type DecisionContext } from "./decision.ts";
 import type { BuildFacts, Change } from "./facts.ts";
 import { addGraph, countWaiting, endOfPlanned, firstJob } from "./new-jobs.ts";
@@ -43,7 +44,12 @@ export const addBuild = (
   const { now, rules } = context;
   const { id, repoId, branch, actor, planned } = request;
   const number = rules.nextNumber(state.records, repoId) + nth.inRepository - 1;
-  const build: BuildFacts = { ...newFacts(request, state, context), seq: state.seq + nth.inPool, number };
+  const build: BuildFacts = {
+    ...newFacts(request, state, context),
+    seq: state.seq + nth.inPool,
+    number,
+    ofDay: builtToday(state, now) + nth.inPool,
+  };
   const changes: Change[] = [
     { kind: "build", build },
     ...(planned
@@ -71,7 +77,7 @@ const newFacts = (
   request: NewBuild,
   { records, builds }: PoolState,
   { now, rules }: DecisionContext,
-): Omit<BuildFacts, "seq" | "number"> => {
+): Omit<BuildFacts, "seq" | "number" | "ofDay"> => {
   const { id, repoId, pipelineId, pipelineVersion, branch, commitSha, trigger, priority, retryOf } = request;
   const { createdBy = null, origin, host } = request;
   const retried = retryOf === null ? undefined : (builds.get(retryOf) ?? records.ended(retryOf));

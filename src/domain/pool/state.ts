@@ -1,4 +1,5 @@
 import type { JobGraph } from "../jobs/graph.ts";
+import type { DayCount } from "./day.ts";
 import { DeadlineQueue } from "./deadline-queue.ts";
 import { noEvents, type PoolEvents } from "./events.ts";
 import type { AgentFacts, BuildFacts, JobFacts, Offer, Records, Waiter } from "./facts.ts";
@@ -33,6 +34,8 @@ export interface PoolState {
   /** The highest fence ever granted. */
   fence: number;
   seq: number;
+  /** Builds of the last day on which any was made. */
+  dayCount: DayCount;
   readonly agents: Map<string, AgentFacts>;
   /** Tokens that were revoked lately, and hashes of their replaced secrets, and when. */
   readonly revoked: Map<string, number>;
@@ -139,6 +142,7 @@ export const emptyState = (records: Records): PoolState => ({
   orgId: null,
   fence: 0,
   seq: records.lastSeq(),
+  dayCount: records.lastDayCount(),
   agents: new Map(),
   revoked: new Map(),
   builds: new Map(),

@@ -1,27 +1,38 @@
 import type { Config } from "../../config.ts";
 import { LIMITS } from "../../protocol/limits.ts";
-import type { CallerKind } from "./access.ts";
+import type { Caller, CallerKind } from "./access.ts";
+import { checkOrganizationRate, organizationRate, type RequestKind } from "./organization-rate.ts";
 import { Refusal } from "./refusal.ts";
 
 const WINDOW_SECONDS = 60;
-/** Requests without a token are counted by network address, under a key that is no token's hash. */
+/** Under keys that are no token's hash: requests without a token by network address, those of a browser by its session. */
 const addressKey = (address: string): string => `address ${address}`;
+const sessionKey = (id: string): string => `session ${id}`;
 
 const perMinute = (config: Config, kind: CallerKind): number =>
   kind === "agent" ? config.AGENT_REQUESTS_PER_MINUTE : config.TOKEN_REQUESTS_PER_MINUTE;
 
+const requestKind = (kind: CallerKind): RequestKind => (kind === "agent" ? "agents" : "tokens");
+
 /** The value of the header `RateLimit-Policy` for callers of this kind. */
 export const ratePolicy = (config: Config, kind: CallerKind): string =>
-  `"token";q=${perMinute(config, kind)};w=${WINDOW_SECONDS}`;
+  [
+    `"token";q=${perMinute(config, kind)};w=${WINDOW_SECONDS}`,
+    ...(kind === "operator" ? [] : [`"organization";q=${organizationRate(requestKind(kind))};w=${WINDOW_SECONDS}`]),
+  ].join(", ");
 
 /**
- * Counts a request of a token with Cloudflare's rate limiting binding, which counts for each location by itself.
+ * Counts a request with Cloudflare's rate limiting binding, which counts for each location by itself: by the caller's
+ * token, or by the browser's session, so that people who share a token do not stop each other's pages.
  * @throws Refusal rate-limited
  */
-export const checkRate = async (env: Env, config: Config, kind: CallerKind, tokenHash: string): Promise<void> => {
-  const { success } = await (kind === "agent" ? env.AGENT_RATE : env.TOKEN_RATE).limit({ key: tokenHash });
-  if (success) return;
-  const detail = `This token may send ${perMinute(config, kind)} requests a minute.`;
+export const checkRate = async (env: Env, config: Config, caller: Caller): Promise<void> => {
+  const { kind, tokenHash, sessionId, orgId } = caller;
+  const key = sessionId === undefined ? tokenHash : sessionKey(sessionId);
+  const { success } = await (kind === "agent" ? env.AGENT_RATE : env.TOKEN_RATE).limit({ key });
+  if (success) return checkOrganizationRate(env, orgId, requestKind(kind));
+  const who = sessionId === undefined ? "This token" : "This browser";
+  const detail = `${who} may send ${perMinute(config, kind)} requests a minute.`;
   throw new Refusal("rate-limited", detail, { retryAfterSeconds: WINDOW_SECONDS });
 };
 

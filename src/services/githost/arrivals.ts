@@ -70,9 +70,12 @@ const planned = (
   return { ...found, ignored: found.ignored && reasonOf(found.ignored, arrival, { defaultBranch, address }) };
 };
 
-/** Why there is no build, though some were planned. */
-const whyNone = (builds: ArrivedBuild[]): string =>
-  builds.find(({ outcome }) => outcome === "refused")?.reason ?? "a newer head of the ref came first";
+/** Why there are fewer builds than were planned; null where none was refused. */
+const whyFewer = (builds: ArrivedBuild[], made: number): string | null => {
+  const refused = builds.filter(({ outcome }) => outcome === "refused");
+  const reason = refused[0]?.reason ?? null;
+  return reason !== null && made > 0 ? `${refused.length} more builds: ${reason}` : reason;
+};
 
 const outcomeOf = (builds: ArrivedBuild[], { ignored, leftOut }: Planned): Outcome => {
   const made = builds.flatMap(({ outcome, buildId }) =>
@@ -81,7 +84,8 @@ const outcomeOf = (builds: ArrivedBuild[], { ignored, leftOut }: Planned): Outco
   if (leftOut.length > 0) {
     return { builds: made, ignored: `${leftOut.length} more builds: one delivery makes at most ${MOST_BUILDS}` };
   }
-  return { builds: made, ignored: made.length > 0 ? null : builds.length > 0 ? whyNone(builds) : ignored };
+  const whyNone = builds.length > 0 ? "a newer head of the ref came first" : ignored;
+  return { builds: made, ignored: whyFewer(builds, made.length) ?? (made.length > 0 ? null : whyNone) };
 };
 
 /** Gives the plan to the pool, in one call, and then to D1, in one batch: where there is something to do. */

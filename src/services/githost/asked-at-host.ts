@@ -58,7 +58,8 @@ const rerun = async (context: Context, asking: Asking, ids: string[], isOfFailed
       reasons.push(whyNot(error));
     }
   }
-  return { builds, ignored: builds.length > 0 ? null : (reasons[0] ?? null) };
+  const [reason = null] = reasons;
+  return { builds, ignored: reason && builds.length > 0 ? `${reasons.length} more builds: ${reason}` : reason };
 };
 
 const approve = async (

@@ -1,4 +1,5 @@
 import { CACHE_BYTES, deleteEntries, type FoundEntry, listEntriesFrom } from "../../archive/cache.ts";
+import { deleteReservations } from "../../archive/cache-reservations.ts";
 import { dayOf } from "../../archive/keys.ts";
 import { PERIODS } from "../../protocol/limits.ts";
 import type { Chore } from "./run.ts";
@@ -7,7 +8,7 @@ const DAY_MS = 86_400_000;
 /** Bytes of entries that are looked at in one page, and pages of one run. */
 const PAGE = 500;
 const PAGES = 10;
-/** Bytes that no entry names may still be on their way for this long. */
+/** What belongs to no entry may still be part of a save for this long. */
 const UNNAMED_MS = DAY_MS;
 /** Remembers where the last run stopped. */
 const PLACE = "sweep/cache";
@@ -27,11 +28,11 @@ const readPage = async (archive: R2Bucket, startAfter: string | undefined): Prom
   return { bytes: objects, entries: new Map(entries.map((entry) => [entry.path, entry])) };
 };
 
-/** Deletes entries that no build has found for long, and bytes that no entry names. */
+/** Deletes entries that no build has found for long, and what is left of saves that nobody ended. */
 export const removeUnusedCache: Chore = async ({ env: { ARCHIVE: archive }, now }) => {
   const oldest = dayOf(now - PERIODS.cacheDays * DAY_MS);
   let after = (await archive.head(PLACE))?.customMetadata?.after || undefined;
-  let removed = 0;
+  let removed = await deleteReservations(archive, now - UNNAMED_MS);
   for (let page = 0; page < PAGES; page++) {
     const { bytes, entries } = await readPage(archive, after);
     const unused = [...entries.values()].filter(({ usedDay }) => usedDay < oldest);

@@ -2,44 +2,46 @@ import { sql } from "drizzle-orm";
 import { isActiveBuild } from "../../db/schema.ts";
 import { poolName } from "../../domain/object-names.ts";
 import type { PoolNumbers } from "../../domain/pool/numbers.ts";
+import { isQuietTurn, SWEEP_BEGIN, type SweepPlace, sweepSlice } from "../../domain/sweep-order.ts";
 import type { AgentPool } from "../../objects/agent-pool.ts";
 import { isKept, minuteOf, type Run } from "./run.ts";
 
-/** Pools of one run; where there are more, the runs take turns. */
-const SWEPT = 250;
 const SWEEP_MS = 10_000;
-/** A pool that told D1 something so recently is swept although nothing is active: it has events to tell. */
+/** A pool that told D1 something so recently is busy although nothing is active: it has events to tell. */
 const RECENT_MS = 3 * 60_000;
-/** Each so many minutes also every pool that told D1 something within a day: its alarm may have been given up. */
-const ALL_MINUTES = 15;
+/** One that did within a day is swept now and then, though it is quiet: its alarm may have been given up. */
 const DAY_MS = 86_400_000;
 
 export interface Swept {
-  /** Runs after which each pool was swept once. */
+  /** Runs after which each busy pool was swept once. */
   rounds: number;
   failed: number;
   pools: { orgId: string; numbers: PoolNumbers }[];
 }
 
-const duePools = async ({ db, now, failures }: Run): Promise<string[]> => {
-  const since = now - (minuteOf(now) % ALL_MINUTES === 0 ? DAY_MS : RECENT_MS);
+/** The organizations whose pools are due, sorted. */
+const duePools = async ({ db, now, failures }: Run, withQuiet: boolean) => {
+  const since = now - (withQuiet ? DAY_MS : RECENT_MS);
   const [{ results: found }] = await db.run(
-    db.statement<{ orgId: string }>(sql`SELECT org_id AS orgId FROM (
-        SELECT org_id FROM pool WHERE active > 0 OR at > ${since}
-        UNION SELECT org_id FROM build WHERE ${isActiveBuild}
-      ) due WHERE ${isKept(sql`due.org_id`)} AND ${failures.isDue("sweep", sql`due.org_id`)} ORDER BY org_id`),
+    db.statement<{ orgId: string; isBusy: number }>(sql`SELECT org_id AS orgId, max(is_busy) AS isBusy FROM (
+        SELECT org_id, active > 0 OR at > ${now - RECENT_MS} AS is_busy FROM pool WHERE active > 0 OR at > ${since}
+        UNION ALL SELECT org_id, 1 FROM build WHERE ${isActiveBuild}
+      ) due WHERE ${isKept(sql`due.org_id`)} AND ${failures.isDue("sweep", sql`due.org_id`)}
+      GROUP BY org_id ORDER BY org_id`),
   );
-  return found.map(({ orgId }) => orgId);
+  const those = (isBusy: number) => found.filter((pool) => pool.isBusy === isBusy).map(({ orgId }) => orgId);
+  return { busy: those(1), quiet: those(0) };
 };
 
 /** Ends what is overdue in the pools, and brings their numbers. */
 export const sweepPools = async (run: Run): Promise<Swept> => {
-  const { env, now, failures } = run;
-  const due = await duePools(run);
-  const rounds = Math.max(1, Math.ceil(due.length / SWEPT));
-  const begin = (minuteOf(now) % rounds) * SWEPT;
+  const { env, now, failures, turn } = run;
+  const before: SweepPlace = turn.place ? JSON.parse(turn.place) : SWEEP_BEGIN;
+  const minute = minuteOf(now);
+  const { names, rounds, place } = sweepSlice(before, await duePools(run, isQuietTurn(before, minute)), minute);
+  turn.place = JSON.stringify(place);
   const answers = await Promise.all(
-    due.slice(begin, begin + SWEPT).map((orgId) =>
+    names.map((orgId) =>
       failures.attempt({ kind: "sweep", subject: orgId, orgId }, SWEEP_MS, async () => ({
         orgId,
         numbers: await (env.AGENT_POOL as DurableObjectNamespace<AgentPool>).getByName(poolName(orgId)).sweep(),

@@ -12,11 +12,16 @@ interface Timed {
   everyMinutes: number;
 }
 
+/** D1 has no free page: it still reads and deletes. */
+const FULL = /Exceeded maximum DB size|exceeded D1's maximum account storage/;
+const isFull = (error: unknown): boolean => error instanceof Error && FULL.test(error.message);
+
 const isPeriodic = ({ everyMinutes }: Timed): boolean => everyMinutes > 1;
 
 /**
  * Takes the turns of the chores that are due, by when each last ran and not by the minute of the hour: a cron that is
- * late or never comes makes no chore miss its turn, and of two at once one gets it. A chore of every run needs no turn.
+ * late or never comes makes no chore miss its turn, and of two at once one gets it. A chore of every run needs no turn:
+ * it runs also where the database is too full to note one, or nothing would ever delete what fills it.
  */
 export const takeTurns = async <C extends Timed>(
   db: DatabaseSession,
@@ -24,16 +29,20 @@ export const takeTurns = async <C extends Timed>(
   chores: readonly C[],
 ): Promise<(C & { turn: Turn })[]> => {
   const periodic = JSON.stringify(chores.filter(isPeriodic).map(({ name }) => name));
-  const [claimed, stored] = await db.run(
-    db.statement<{ subject: string }>(sql`INSERT INTO upkeep_failure (kind, subject, org_id, tries, next_at, reason)
+  const claim = db.statement<{ subject: string }>(
+    sql`INSERT INTO upkeep_failure (kind, subject, org_id, tries, next_at, reason)
       SELECT 'turn', value, NULL, 0, ${now + CLAIM_MS}, '' FROM json_each(${periodic}) WHERE true
       ON CONFLICT (kind, subject) DO UPDATE SET next_at = excluded.next_at WHERE upkeep_failure.next_at <= ${now}
-      RETURNING subject`),
-    db.statement<{ kind: string; subject: string; place: string }>(
-      sql`SELECT kind, subject, reason AS place FROM upkeep_failure
-        WHERE kind = 'turn' OR (kind = 'chore' AND next_at > ${now})`,
-    ),
+      RETURNING subject`,
   );
+  const known = db.statement<{ kind: string; subject: string; place: string }>(
+    sql`SELECT kind, subject, reason AS place FROM upkeep_failure
+      WHERE kind = 'turn' OR (kind = 'chore' AND next_at > ${now})`,
+  );
+  const [stored, claimed] = await db.run(known, claim).catch(async (error) => {
+    if (!isFull(error)) throw error;
+    return [...(await db.run(known)), { results: [] }] as const;
+  });
   const has = (kind: string, name: string) => stored.results.find((row) => row.kind === kind && row.subject === name);
   const isDue = (chore: C) =>
     (!isPeriodic(chore) || claimed.results.some(({ subject }) => subject === chore.name)) && !has("chore", chore.name);

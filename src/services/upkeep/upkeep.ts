@@ -10,6 +10,7 @@ import { sweepPools } from "./pools.ts";
 import { reconcileBuilds } from "./reconcile.ts";
 import { finishRemovals } from "./removals.ts";
 import { removeAudit, removeBuilds, removeTraces, removeUses } from "./retention.ts";
+import { countRows } from "./row-counts.ts";
 import type { Chore, Done, Turn } from "./run.ts";
 import { runSchedules } from "./schedules.ts";
 import { endTurn, takeTurns } from "./turns.ts";
@@ -49,6 +50,7 @@ const CHORES: readonly Scheduled[] = [
   { name: "removeAudit", everyMinutes: 1, chore: removeAudit },
   { name: "removeUses", everyMinutes: 1, chore: removeUses },
   { name: "removeTraces", everyMinutes: 1, chore: removeTraces },
+  { name: "countRows", everyMinutes: 1440, chore: countRows },
 ];
 
 /**

@@ -133,6 +133,7 @@ describe("an upload", () => {
   it.each([
     ["the lease is lost at the end", /done/, problem(409, "lease-lost"), /stopped: lease-lost/],
     ["its name is taken", /artifact$/, problem(409, "conflict"), /it is conflict/],
+    ["the organization may store no more", /artifact$/, problem(429, "limit-reached"), /^it is limit-reached$/],
     ["a part is refused", /part\/1/, problem(400, "malformed-body"), /it is malformed-body/],
     ["every grant is refused", /part\/2/, problem(403, "forbidden"), /it is forbidden/],
     ["the service knows no artifacts", /artifact$/, { status: 405, body: {} }, /too old for artifacts/],

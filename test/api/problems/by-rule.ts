@@ -21,6 +21,7 @@ import {
   takes,
   twice,
   withBrokenToken,
+  without,
   withoutLease,
 } from "./provocations.ts";
 
@@ -102,6 +103,13 @@ export const BY_RULE: Record<string, Provoke> = {
     return call(env.OPERATOR_TOKEN ?? "", "POST", `/organization/${orgId}/token`);
   },
 
+  "updateOrganization conflict": ({ orgId }) => {
+    const set = (buildsPerDay: number) =>
+      [env.OPERATOR_TOKEN ?? "", "PATCH", `/organization/${orgId}`, { limits: { buildsPerDay } }] as const;
+    // The operator's read checks no token: it is a batch of one.
+    return between(() => call(...set(8)), 1)(...set(9));
+  },
+
   "listDeadLetters not-found": byOperator("GET", "/operator/dead-letter?orgId=nobody"),
   "retryDeadLetters not-found": byOperator("POST", "/operator/dead-letter/retry", { orgId: "nobody" }),
   "reconcileRestored not-found": byOperator("POST", "/operator/restored", { what: "database", orgId: "nobody" }),
@@ -114,6 +122,13 @@ export const BY_RULE: Record<string, Provoke> = {
   "restorePool conflict": ({ orgId }) =>
     call(env.OPERATOR_TOKEN ?? "", "POST", "/operator/pool/restore", { orgId, at: "2026-11-01T00:00:00Z" }),
 
+  "createToken limit-reached": without(
+    "tokens",
+    post(
+      () => "/token",
+      () => ({ name: "one more", kind: "api" }),
+    ),
+  ),
   "updateToken conflict": overtaken("PUT", "/token", { name: "x" }),
   "revokeToken conflict": overtaken("DELETE", "/token"),
   "rotateToken conflict": overtaken("POST", "/token", { graceSeconds: 0 }, "/rotate"),
@@ -134,6 +149,13 @@ export const BY_RULE: Record<string, Provoke> = {
   "updateVariable conflict": overtaken("PUT", "/secrets/variables", { description: "x" }, "", { description: "y" }),
   "deleteVariable conflict": overtaken("DELETE", "/secrets/variables", undefined, "", { description: "y" }),
 
+  "createGroup limit-reached": without(
+    "groups",
+    post(
+      () => "/secrets/groups",
+      () => ({ name: "one more" }),
+    ),
+  ),
   "createGroup duplicate": twice("/secrets/groups", () => ({ name: "twice" })),
   "updateGroup duplicate": takes(
     "/secrets/groups",
@@ -171,6 +193,13 @@ export const BY_RULE: Record<string, Provoke> = {
     return call(admin, "POST", `/connection/${connectionId}/delivery/${TOO_LARGE.id}/redeliver`);
   },
 
+  "createConnection limit-reached": without(
+    "connections",
+    post(
+      () => "/connection",
+      () => ({ kind: "gitea", name: "one more", webUrl: "https://git.example" }),
+    ),
+  ),
   "updateConnection conflict": overtaken("PUT", "/connection", { name: "x" }),
   "deleteConnection conflict": overtaken("DELETE", "/connection"),
   "installConnection conflict": ({ admin, ids }) =>
@@ -178,6 +207,23 @@ export const BY_RULE: Record<string, Provoke> = {
   "rotateConnection conflict": overtaken("POST", "/connection", undefined, "/rotate"),
   "listHostRepositories conflict": withBrokenToken("GET", "/repository"),
   "checkConnection conflict": withBrokenToken("GET", "/check"),
+  "linkRepository limit-reached": without(
+    "repositories",
+    post(
+      ({ ids }) => `/connection/${ids["/connection"]}/repository`,
+      () => ({ hostRepoId: 7, fullName: "acme/hosted" }),
+    ),
+  ),
+  "connectRepository limit-reached": without("repositories", async ({ admin }) =>
+    call(admin, "POST", "/repository", { gitHostRepoId: 9, fullName: "a/b", cloneUrl: "https://git.example/a/b.git" }),
+  ),
+  "createPipeline limit-reached": without(
+    "pipelines",
+    post(
+      () => "/pipeline",
+      ({ repository }) => ({ repoId: repository.id, name: "one more" }),
+    ),
+  ),
   "linkRepository conflict": withBrokenToken("POST", "/repository", { hostRepoId: 7 }),
   "linkRepository duplicate": async ({ admin, ids }) => {
     const host = { kind: "gitea", name: "the same", webUrl: "https://git.example" };

@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers";
 import type { Job } from "../../../src/protocol/jobs.ts";
 import { LIMITS } from "../../../src/protocol/limits.ts";
+import type { ORGANIZATION_LIMITS } from "../../../src/protocol/organization-limits.ts";
 import type { Problem } from "../../../src/protocol/problem.ts";
 import { type Answer, call, created } from "../../support/api.ts";
 import { poll } from "../../support/build-setup.ts";
@@ -12,11 +13,11 @@ export type Provoke = (at: Furnished) => Promise<Answer<Problem>>;
 export const AGENT = { name: "b", platform: 2, canBuildIOS: false, canBuildAndroid: false, canBuildWeb: true };
 
 /** Another caller does something between the two steps of a request: its read and its write. */
-export const between = (meanwhile: () => Promise<unknown>) => {
+export const between = (meanwhile: () => Promise<unknown>, writing = 2) => {
   let batches = 0;
   const DB = databaseWithHook(async (statements) => {
     // A batch of one statement only records that the token was used.
-    if (statements > 1 && ++batches === 2) await meanwhile();
+    if (statements > 1 && ++batches === writing) await meanwhile();
   });
   return deployedWith({ DB });
 };
@@ -36,6 +37,14 @@ export const withBrokenToken =
     const id = ids["/connection"] ?? "";
     await env.DB.prepare("UPDATE connection SET auth = 'token', sealed = 'broken' WHERE id = ?").bind(id).run();
     return call(admin, method, `/connection/${id}${rest}`, body);
+  };
+
+/** The operator lets the organization have none of these. */
+export const without =
+  (what: keyof typeof ORGANIZATION_LIMITS, provoke: Provoke): Provoke =>
+  async (at) => {
+    await call(env.OPERATOR_TOKEN ?? "", "PATCH", `/organization/${at.orgId}`, { limits: { [what]: 0 } });
+    return provoke(at);
   };
 
 export const byOperator =

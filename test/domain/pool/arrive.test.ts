@@ -102,6 +102,28 @@ describe("a delivery", () => {
   });
 });
 
+it("a delivery makes what the day has room for, in its order, and the rest once it comes again on the next day", () => {
+  const pool = new Hooked();
+  pool.now = Date.UTC(2026, 4, 4, 23, 59);
+  pool.model.context.buildsPerDay = 3;
+  pool.build();
+  const pipelines = ["p1", "p2", "p3", "p4"];
+  const asked = (day: string) =>
+    arrival(ORG, "d", {
+      builds: pipelines.map((pipelineId) =>
+        arriving(pool.newBuild({ id: `${pipelineId} ${day}` }), { head: "a", pipelineId }),
+      ),
+    });
+  const first = pool.ok("arrive", asked("today")).builds;
+  expect(first.map(({ outcome }) => outcome)).toEqual(["made", "made", "refused", "refused"]);
+  expect(first[3]).toMatchObject({ reason: expect.stringContaining("today: 3 of 3.") });
+  pool.now += 60_000;
+  expect(pool.ok("arrive", asked("tomorrow")).builds.map(({ outcome }) => outcome)).toEqual([
+    ...["same", "same"],
+    ...["made", "made"],
+  ]);
+});
+
 describe("a head", () => {
   it("is built once, whether it comes by a push, a pull request or another delivery", () => {
     const pool = new Hooked();

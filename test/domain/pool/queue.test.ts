@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { builtToday } from "../../../src/domain/pool/day.ts";
 import { DeadlineQueue } from "../../../src/domain/pool/deadline-queue.ts";
 import { requirementKey } from "../../../src/domain/pool/queue.ts";
 import { ACTOR, TestPool } from "./test-pool.ts";
@@ -69,6 +70,66 @@ const queued = (id: string) => {
   const buildId = pool.build({ id });
   return [pool.model.state.builds.get(buildId)!, pool.model.state.jobs.get(buildId)!] as const;
 };
+
+describe("the builds of a day", () => {
+  const NOON = Date.UTC(2026, 4, 4, 12);
+  /** A pool at noon that may make so many builds a day. */
+  const limited = (buildsPerDay: number) => {
+    const pool = new TestPool();
+    pool.now = NOON;
+    pool.model.context.buildsPerDay = buildsPerDay;
+    return pool;
+  };
+  const cancel = (pool: TestPool, buildId: string) => pool.ok("cancel", { buildId, actor: ACTOR });
+
+  it("have a limit that no cancel, no other repository and no other kind of trigger passes, until the day ends", () => {
+    const pool = limited(3);
+    cancel(pool, pool.build({ repoId: "r" }));
+    cancel(pool, pool.build({ repoId: "s" }));
+    cancel(pool, pool.build({ trigger: "retry" }));
+    const answer = pool.call("enqueue", pool.newBuild());
+    expect(answer).toMatchObject({ refusal: { kind: "limit-reached", retryAfterSeconds: 12 * 3600 } });
+    expect(JSON.stringify(answer)).toContain("today: 3 of 3. Wait until 00:00 UTC");
+    pool.now = NOON + 12 * 3600_000 - 1;
+    expect(pool.refusal("enqueue", pool.newBuild())).toBe("limit-reached");
+    pool.now++;
+    for (let n = 0; n < 3; n++) pool.build();
+    expect(pool.refusal("enqueue", pool.newBuild())).toBe("limit-reached");
+  });
+
+  it("are as many after an eviction, after deletions, and with a clock that goes back over midnight", () => {
+    const pool = limited(4);
+    const ids = [1, 2, 3].map(() => pool.build());
+    const remove = (buildId: string) => {
+      cancel(pool, buildId);
+      const seen = { repoId: "repo", number: 1, finishedAt: pool.now };
+      pool.ok("deleteBuild", { buildId, deleted: "build", seen, actor: ACTOR });
+    };
+    for (const id of ids.toReversed()) {
+      remove(id);
+      pool.model.reload(pool.now);
+      pool.ok("compare", { found: { sequence: 0, complete: pool.model.state.told } });
+      expect(builtToday(pool.model.state, pool.now)).toBe(3);
+    }
+    pool.build();
+    pool.now -= 13 * 3600_000;
+    expect(pool.refusal("enqueue", pool.newBuild())).toBe("limit-reached");
+  });
+
+  it("count once, however often the same trigger comes", () => {
+    const pool = limited(1);
+    const build = pool.newBuild({ idempotency: { key: "k", caller: "c", bodyHash: "h" } });
+    pool.ok("enqueue", build);
+    expect(pool.ok("enqueue", { ...build, id: "again" })).toMatchObject({ isNew: false });
+    expect(pool.refusal("enqueue", pool.newBuild())).toBe("limit-reached");
+  });
+
+  it("have no limit below what the organization may have", () => {
+    const pool = limited(1000);
+    for (let n = 0; n < 200; n++) cancel(pool, pool.build());
+    expect(builtToday(pool.model.state, pool.now)).toBe(200);
+  });
+});
 
 describe("run values", () => {
   const given = { inputs: "x".repeat(1024 * 1024) };

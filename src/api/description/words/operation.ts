@@ -10,7 +10,8 @@ export const OPERATION: Words = {
       "upkeep.lastRunAt": "When upkeep last completed a run; null if it never did.",
       "upkeep.ageSeconds": "Seconds since then; null if it never did.",
       "upkeep.setAside": "What upkeep could not do and tries again later.",
-      "upkeep.setAside[].kind": "What it tried: chore, sweep, move, purge or reconcile. New kinds may be added.",
+      "upkeep.setAside[].kind":
+        "What it tried: chore, sweep, schedule, move, purge, removal or reconcile. New kinds may be added.",
       "upkeep.setAside[].count": "Number of subjects of this kind.",
       "upkeep.setAside[].mostTries": "How often the one of them that failed most was tried.",
       pools: "The pools: one for each organization.",

@@ -47,7 +47,27 @@ export const SERVICE: Words = {
       locationHint: "Where most of its agents are; null: the place of the first request.",
       createdAt: "Time of creation.",
       deletingAt: "Since when it is being deleted; null if it is not.",
+      limits: "What it may have. The operator raises and lowers them.",
     },
+  },
+  OrganizationLimits: {
+    is: "What one organization may have. Beyond a limit the answer is 429.",
+    fields: {
+      buildsPerDay: "New builds of one day, UTC.",
+      requestsPerMinute:
+        "Requests of all its tokens in a minute; as many of all its hooks, and twice as many of all its agents.",
+      storedBytes: "Bytes that it may keep in the archive.",
+      tokens: "Tokens, expired ones included.",
+      connections: "Connections to git hosts.",
+      repositories: "Repositories.",
+      pipelines: "Pipelines.",
+      groups: "Groups of variables.",
+    },
+  },
+  LimitsChange: { is: "Limits to set. null: the default.", like: "OrganizationLimits" },
+  OrganizationUpdate: {
+    is: "A change of an organization. Fields that the service manages may be included if they are unchanged.",
+    like: "Organization",
   },
   OrganizationRemoval: {
     is: "What the deletion of an organization is at.",

@@ -1,0 +1,46 @@
+import { databaseOf } from "../../db/database-of.ts";
+import { DatabaseSession } from "../../db/session.ts";
+import { withCommas } from "../../protocol/limits.ts";
+import { ORGANIZATION_LIMITS } from "../../protocol/organization-limits.ts";
+import { Refusal } from "./refusal.ts";
+import { rememberedLimits } from "./remembered-limits.ts";
+
+const WINDOW_SECONDS = 60;
+
+/** What the binding counts under one key: it has one limit for all, which `wrangler.toml` has too. */
+const UNIT = ORGANIZATION_LIMITS.requestsPerMinute;
+
+/**
+ * Keys under which an organization's requests of each kind are counted. No kind uses up what another has: a script in a
+ * loop stops neither builds nor pushes. Agents have two, because they ask the database least.
+ */
+const KEYS = { tokens: 1, hooks: 1, agents: 2 } as const;
+export type RequestKind = keyof typeof KEYS;
+
+/** What an organization may send of this kind in a minute, unless the operator has raised it. */
+export const organizationRate = (kind: RequestKind): number => KEYS[kind] * UNIT;
+
+const anyOf = (from: number, to: number): number => from + Math.floor(Math.random() * (to - from));
+
+/**
+ * Counts a request of an organization, after its token or hook was counted: so one of them that sends too much does
+ * not use up what all have. A raised limit is more keys, of which a request takes one at random once the first are full.
+ * @throws Refusal rate-limited
+ */
+export const checkOrganizationRate = async (env: Env, orgId: string, kind: RequestKind): Promise<void> => {
+  const binding = env.ORGANIZATION_RATE;
+  if (!binding || orgId === "") return;
+  const isCounted = async (key: number) => (await binding.limit({ key: `${kind} of ${orgId} ${key}` })).success;
+  const keys = KEYS[kind];
+  if (await isCounted(anyOf(0, keys))) return;
+  const db = new DatabaseSession(databaseOf(env, orgId), "first-unconstrained");
+  const limit = keys * (await rememberedLimits(db, orgId)).requestsPerMinute;
+  const raisedKeys = Math.ceil(limit / UNIT);
+  if (raisedKeys > keys && (await isCounted(anyOf(keys, raisedKeys)))) return;
+  const most = `${withCommas(limit)} requests a minute`;
+  throw new Refusal(
+    "rate-limited",
+    `All ${kind} of this organization together may send ${most}. Ask the operator of the service to raise it.`,
+    { retryAfterSeconds: WINDOW_SECONDS },
+  );
+};

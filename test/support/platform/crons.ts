@@ -1,0 +1,41 @@
+import { env } from "cloudflare:workers";
+import { vi } from "vitest";
+import worker from "../../../src/worker.ts";
+
+const MINUTE_MS = 60_000;
+
+/** How the cron of a minute comes: as it should, twice at once, a minute late, or never. */
+export const CRONS = ["once", "twice", "late", "none"] as const;
+export type Cron = (typeof CRONS)[number];
+
+/** By minute, the minutes for which crons come in it. */
+export const comingCrons = (crons: readonly Cron[]): number[][] =>
+  crons.map((how, minute) => {
+    const late = crons[minute - 1] === "late" ? [minute - 1] : [];
+    const times = { once: 1, twice: 2, late: 0, none: 0 }[how];
+    return [...late, ...Array<number>(times).fill(minute)];
+  });
+
+/** What a run of upkeep says that it did. */
+export type Upkeep = Record<string, number>;
+
+/**
+ * Runs the crons that come in a minute after `begin`, at once, as the platform does: each gets the minute for which it
+ * was meant. Sets the clock. @returns what those say that succeeded
+ */
+export const runCrons = async (
+  begin: number,
+  minute: number,
+  meant: readonly number[] = [minute],
+): Promise<Upkeep[]> => {
+  vi.setSystemTime(begin + minute * MINUTE_MS + 40);
+  const log = vi.spyOn(console, "log").mockImplementation(() => {});
+  const runs = meant.map((of) => {
+    const controller = { scheduledTime: begin + of * MINUTE_MS, cron: "* * * * *" } as ScheduledController;
+    return worker.scheduled(controller, env as Env);
+  });
+  await Promise.allSettled(runs);
+  const lines = log.mock.calls.map(([line]) => JSON.parse(String(line)) as { upkeep?: Upkeep });
+  log.mockRestore();
+  return lines.map(({ upkeep }) => upkeep).filter((done) => done !== undefined);
+};
