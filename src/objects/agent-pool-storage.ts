@@ -254,6 +254,7 @@ export class PoolStorage implements Records {
   }
 
   lastDayCount(): DayCount {
+    this.flush();
     return this.builds.lastDayCount();
   }
 

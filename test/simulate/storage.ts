@@ -324,7 +324,7 @@ export class SimStorage implements Records {
   lastDayCount() {
     let newest: BuildFacts | undefined;
     for (const build of this.rows.builds.values()) {
-      if (!build.jobOf && build.seq > (newest?.seq ?? 0)) newest = build;
+      if (build.seq > (newest?.seq ?? 0)) newest = build;
     }
     return newest ? later(countOf(newest), this.rows.dayCount) : this.rows.dayCount;
   }

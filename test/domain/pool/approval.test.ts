@@ -13,7 +13,7 @@ const stage = () => {
   const pool = new TestPool();
   const agent = pool.agent({ labels: ["untrusted"] });
   const poll = () =>
-    pool.ok("claim", { ...agent.credentials, bootId: agent.bootId, features: ["untrusted"] })?.buildId ?? null;
+    pool.ok("claim", { ...agent.credentials, bootId: agent.bootId, features: ["untrusted"] })?.jobId ?? null;
   return { pool, poll };
 };
 

@@ -30,7 +30,7 @@ describe("a build's end", () => {
   it("is not found for an unknown build", () => {
     const pool = new TestPool();
     const agent = pool.agent();
-    const holder = { ...agent.credentials, buildId: "nowhere", fence: 1 };
+    const holder = { ...agent.credentials, jobId: "nowhere", fence: 1 };
     for (const verb of ["start", "progress", "release"] as const) {
       expect(pool.refusal(verb, { ...holder, reason: "" })).toBe("not-found");
     }

@@ -12,7 +12,7 @@ describe("a build that its agent cannot fetch", () => {
     second.wait();
     const build = pool.build();
     const { fence } = first.claim()!;
-    const holder = first.holder({ buildId: build, fence });
+    const holder = first.holder({ jobId: build, fence });
     pool.ok("start", holder);
     pool.pushes.length = 0;
     pool.ok("release", { ...holder, reason: "no way there", elsewhere: true });
@@ -47,7 +47,7 @@ describe("a build that its agent cannot fetch", () => {
     const build = pool.build({ trust: "untrusted", commitSha: SHA });
     const elsewhere = () =>
       pool.call("release", { ...first.holder(lease(pool, build)), reason: "no", elsewhere: true });
-    expect(take(first)).toMatchObject({ buildId: build });
+    expect(take(first)).toMatchObject({ jobId: build });
     expect(elsewhere()).toMatchObject({ ok: false, refusal: { kind: "conflict" } });
     expect(claim(old)).toBeNull();
     expect(elsewhere()).toMatchObject({ ok: true });
@@ -80,7 +80,7 @@ describe("a build that its agent cannot fetch", () => {
     pool.ok("removeAgent", { agentId: busy.id, actor: ACTOR });
     pool.advance(60);
     expect(pool.pushes.filter(({ type }) => type === "look").map(({ agentId }) => agentId)).toContain(first.id);
-    expect([work.buildId, build]).toContain(first.claimId());
+    expect([work.jobId, build]).toContain(first.claimId());
   });
 
   it("ends when it is canceled before another agent takes it", () => {
@@ -95,7 +95,7 @@ describe("a build that its agent cannot fetch", () => {
   });
 });
 
-const lease = (pool: TestPool, buildId: string) => ({
-  buildId,
-  fence: pool.model.storage.rows.jobs.get(buildId)!.fence,
+const lease = (pool: TestPool, jobId: string) => ({
+  jobId,
+  fence: pool.job(jobId).fence,
 });

@@ -14,7 +14,7 @@ const explained = (pool: TestPool, buildId: string) => {
   const { state, context, storage } = pool.model;
   const build = storage.rows.builds.get(buildId)!;
   return Explanation.parse(
-    explain(state, build, storage.rows.jobs.get(buildId)!, { ...context, now: pool.now }, () => 0),
+    explain(state, { build, job: storage.rows.jobs.get(buildId)! }, { ...context, now: pool.now }, () => 0),
   );
 };
 
@@ -51,7 +51,7 @@ describe("explain", () => {
     const { state, context, storage } = pool.model;
     const facts = storage.rows.builds.get(build)!;
     const at = { ...context, now: pool.now };
-    const { requires, groups } = explain(state, facts, storage.rows.jobs.get(build)!, at, () => 0);
+    const { requires, groups } = explain(state, { build: facts, job: storage.rows.jobs.get(build)! }, at, () => 0);
     expect(requires).toMatchObject({ labels: ["nope"] });
     expect(groups).toEqual([
       { codes: [], agents: 1, online: 1, ...sentence("1 agent could take it now.") },

@@ -12,8 +12,8 @@ const pool = new TestPool();
 const id = pool.build({ host: HOST, commitSha: sha("a") });
 const { builds, jobs } = pool.model.storage.rows;
 
-const told = (over: Partial<BuildFacts>, requires: JobFacts["requires"] = {}): string => {
-  const report = hostReportOf({ ...builds.get(id)!, ...over }, { ...jobs.get(id)!, requires })!;
+const told = (over: Partial<BuildFacts>): string => {
+  const report = hostReportOf({ ...builds.get(id)!, ...over }, [jobs.get(id)!])!;
   return `${report.state}: ${report.description}`;
 };
 
@@ -38,17 +38,17 @@ describe("what a git host is told of a build", () => {
     expect(told(over)).toBe(expected);
   });
 
-  it.each<[requires: JobFacts["requires"], expected: string]>([
+  it.each<[requires: BuildFacts["requires"], expected: string]>([
     [{ labels: ["ios"] }, "with label ios"],
     [{ ios: true, labels: ["big", "fast"] }, "with ios, labels big, fast"],
     [{ platform: "macos", ios: true }, "on macos with ios"],
   ])("says what a build waits for: %j", (requires, expected) => {
-    expect(told({ status: "queued" }, requires)).toBe(`pending: Waits for an agent ${expected}`);
+    expect(told({ status: "queued", requires })).toBe(`pending: Waits for an agent ${expected}`);
   });
 
   it("has its repository, commit, number and version, and no text of a build or an agent", () => {
     const build = { ...builds.get(id)!, status: "failed", message: "<b>outside</b>", branch: "outside" } as const;
-    expect(hostReportOf(build, jobs.get(id)!)).toEqual({
+    expect(hostReportOf(build, [jobs.get(id)!])).toEqual({
       ...{ ...HOST, buildId: id, number: 1, version: build.version, sha: sha("a") },
       ...{ state: "failure", description: "Failed", ref: "outside" },
     });
@@ -59,7 +59,7 @@ describe("what a git host is told of a build", () => {
     ["refs/tags/v1.2", "v1.2"],
     ["refs/merge-requests/7/head", "refs/merge-requests/7/head"],
   ])("of %s is told of the ref %s", (branch, ref) => {
-    expect(hostReportOf({ ...builds.get(id)!, branch }, jobs.get(id)!)).toMatchObject({ ref });
+    expect(hostReportOf({ ...builds.get(id)!, branch }, [jobs.get(id)!])).toMatchObject({ ref });
   });
 
   it("has what the tests said, of the lease with the result alone", () => {
@@ -67,7 +67,7 @@ describe("what a git host is told of a build", () => {
     const counts = { total: 1204, failed: 3, skipped: 0, flaky: 1, seconds: 9 };
     const tests = { counts, warnings: 0, hasNews: true, fence: 7, day: "2026-11-23" };
     const said = (job: Partial<JobFacts>) =>
-      hostReportOf({ ...builds.get(id)!, status: "failed" }, { ...jobs.get(id)!, tests, fence: 7, result, ...job })
+      hostReportOf({ ...builds.get(id)!, status: "failed" }, [{ ...jobs.get(id)!, tests, fence: 7, result, ...job }])
         ?.description;
     expect(said({})).toBe("Failed: 3 of 1,204 tests failed, 1 flaky");
     expect(said({ fence: 8 })).toBe("Failed");
@@ -76,39 +76,35 @@ describe("what a git host is told of a build", () => {
 
   it("has what the tests of all jobs said together, where the build has several", () => {
     const result = { status: "failed", exitCode: 1, reason: null } as const;
-    const jobOf = (fence: number, failed: number) => {
+    const jobOf = (fence: number, failed: number): JobFacts => {
       const counts = { total: 10, failed, skipped: 0, flaky: 0, seconds: 1 };
       const tests = { counts, warnings: 0, hasNews: true, fence: 7, day: "2026-11-23" };
-      return { build: builds.get(id)!, job: { ...jobs.get(id)!, tests, fence, result } };
+      return { ...jobs.get(id)!, tests, fence, result };
     };
     const build = { ...builds.get(id)!, status: "failed" } as const;
-    const told = hostReportOf(build, jobs.get(id)!, [jobOf(7, 1), jobOf(7, 2), jobOf(8, 4)]);
+    const told = hostReportOf(build, [jobOf(7, 1), jobOf(7, 2), jobOf(8, 4)]);
     expect(told?.description).toBe("Failed: 3 of 20 tests failed");
-    expect(hostReportOf(build, jobs.get(id)!, [])?.description).toBe("Failed");
+    expect(hostReportOf(build, [])?.description).toBe("Failed");
   });
 
   it("is at most 140 characters, whatever ended it", () => {
     const labels = Array.from({ length: LIMITS.labels }, (_, n) => `${n}`.padEnd(LIMITS.labelCharacters, "x"));
     for (const status of STATUSES)
       for (const reason of BuildReason.options) {
-        const { description } = hostReportOf(
-          { ...builds.get(id)!, status, reason },
-          { ...jobs.get(id)!, requires: { labels } },
-        )!;
+        const { description } = hostReportOf({ ...builds.get(id)!, status, reason, requires: { labels } }, [])!;
         expect(description.length).toBeLessThanOrEqual(140);
       }
   });
 
   it("is nothing while the commit is not known, or where no host hears of it", () => {
-    expect(hostReportOf({ ...builds.get(id)!, commitSha: null }, jobs.get(id)!)).toBeNull();
-    expect(hostReportOf({ ...builds.get(id)!, host: null }, jobs.get(id)!)).toBeNull();
+    expect(hostReportOf({ ...builds.get(id)!, commitSha: null }, [jobs.get(id)!])).toBeNull();
+    expect(hostReportOf({ ...builds.get(id)!, host: null }, [jobs.get(id)!])).toBeNull();
   });
 
   it("is due as well when it begins to run, and when it asks people, where the host shows that", () => {
     const build = { ...builds.get(id)!, toldHost: "queued" } as const;
-    const several = { until: 0, holdsPlace: false, cancel: null };
     const waitsAt = { jobs: ["deploy"], hostStatus: "pending" as const };
-    const asking: BuildFacts = { ...build, status: "running", several: { ...several, waitsAt } };
+    const asking: BuildFacts = { ...build, status: "running", waitsAt };
     expect(isHostDue({ ...build, status: "queued" })).toBe(false);
     expect(isHostDue({ ...build, status: "running" })).toBe(true);
     expect(isHostDue({ ...build, status: "running", toldHost: "running" })).toBe(false);

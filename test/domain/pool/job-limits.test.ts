@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { explainJob, explainSeveral } from "../../../src/domain/pool/explain-jobs.ts";
+import { explainBuild, explainJob } from "../../../src/domain/pool/explain-jobs.ts";
 import { LIMITS } from "../../../src/protocol/limits.ts";
 import { graphJob } from "../jobs/test-build.ts";
 import { gate, graph, planned, succeed, take } from "./planned.ts";
@@ -56,11 +56,14 @@ describe("explain", () => {
   it("says for what a job waits, and a build of several", () => {
     const pool = new TestPool();
     const { buildId, agent } = planned(pool, [graphJob("a"), graphJob("b", { needs: ["a"], gate })]);
-    const job = (key: string) => explainJob(pool.model.state, `${buildId}/${key}`, pool.model.context, () => 0);
-    const build = () => explainSeveral(pool.model.state, buildId, pool.model.context, () => 0);
+    const job = (key: string) => explainJob(pool.model.state, pool.job(`${buildId}/${key}`), pool.model.context, () => 0);
+    const build = () => {
+      const { state, context } = pool.model;
+      return explainBuild(state, state.builds.get(buildId)!, context, () => 0);
+    };
     const old = pool.agent();
     expect(job("a")).toMatchObject({ status: "queued", code: "next" });
-    expect(job("a")?.agents.find(({ agentId }) => agentId === old.id)).toMatchObject({ codes: ["too-old"] });
+    expect(job("a").agents.find(({ agentId }) => agentId === old.id)).toMatchObject({ codes: ["too-old"] });
     expect(build()).toMatchObject({ buildId, code: "next" });
     expect(job("b")).toMatchObject({ status: "waiting", code: "needs", message: "It waits for the end of a." });
     const a = take(agent);
@@ -78,8 +81,7 @@ describe("a git host", () => {
     const host = { connectionId: "c", repoId: 1, fullName: "a/b", context: "ci", origin: null, ref: "main" } as const;
     const { buildId } = planned(pool, [graphJob("deploy", { gate, hasSteps: false })], { host });
     const told = () => {
-      const { builds, jobs } = pool.model.storage.rows;
-      return pool.model.context.rules.hostReport(builds.get(buildId)!, jobs.get(buildId)!);
+      return pool.model.context.rules.hostReport(pool.model.storage.rows.builds.get(buildId)!, []);
     };
     expect(told()).toMatchObject({ state: "success", description: "deploy waits for approval" });
     pool.advance(3_600);

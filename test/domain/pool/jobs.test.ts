@@ -9,16 +9,16 @@ describe("a build of several jobs", () => {
     const { buildId, agent, root } = planned(pool, [graphJob("build"), graphJob("test", { needs: ["build"] })]);
     expect(pool.refusal("finish", { ...root, status: "succeeded" })).toBe("lease-lost");
     const build = take(agent);
-    expect(build.buildId).toBe(`${buildId}/build`);
+    expect(build.jobId).toBe(`${buildId}/build`);
     expect(claim(pool.agent())).toBeNull();
     expect(pool.status(buildId)).toBe("running");
     succeed(pool, build);
     const test = take(agent);
-    expect(test.buildId).toBe(`${buildId}/test`);
+    expect(test.jobId).toBe(`${buildId}/test`);
     expect(pool.status(buildId)).toBe("running");
     succeed(pool, test);
     expect(pool.facts(buildId)).toMatchObject({ status: "succeeded", commitSha: SHA });
-    expect([pool.model.state.builds.size, pool.model.state.graphs.size, pool.model.state.index.openJobs]).toEqual([
+    expect([pool.model.state.builds.size, pool.model.state.graphs.size, pool.model.state.index.waitingJobs]).toEqual([
       0, 0, 0,
     ]);
   });
@@ -39,11 +39,12 @@ describe("a build of several jobs", () => {
     expect(pool.refusal("plan", request)).toBe("lease-lost");
   });
 
-  it("waits so that a release which knows no jobs does not hand it out", () => {
+  it("has its jobs in place of the one that it began with", () => {
     const pool = new TestPool();
-    const { buildId } = planned(pool, [graphJob("a")]);
-    const until = pool.model.state.builds.get(buildId)?.several?.until;
-    expect(pool.model.storage.rows.jobs.get(buildId)).toMatchObject({ lease: null, notBefore: until });
+    const { buildId, root } = planned(pool, [graphJob("a")]);
+    expect([...pool.model.state.jobs.keys()]).toEqual([`${buildId}/a`]);
+    const { plannedBy } = pool.model.storage.rows.builds.get(buildId)!;
+    expect(plannedBy).toEqual({ agentId: root.agentId, fence: root.fence, attempt: 1 });
   });
 
   it("gives its jobs only to agents whose programs run them", () => {
@@ -51,7 +52,7 @@ describe("a build of several jobs", () => {
     const { buildId } = planned(pool, [graphJob("a")]);
     const old = pool.agent();
     expect(old.claimId()).toBeNull();
-    expect(claim(pool.agent())?.buildId).toBe(`${buildId}/a`);
+    expect(claim(pool.agent())?.jobId).toBe(`${buildId}/a`);
   });
 
   it("goes on after an eviction in each state", () => {
@@ -125,10 +126,10 @@ describe("a build of several jobs", () => {
     pool.ok("cancel", { buildId, actor: ACTOR });
     pool.ok("finish", { ...a, status: "canceled" });
     const clean = take(agent);
-    expect(clean.buildId).toBe(`${buildId}/clean`);
+    expect(clean.jobId).toBe(`${buildId}/clean`);
     expect(pool.status(buildId)).toBe("canceling");
     pool.ok("cancel", { buildId, actor: ACTOR });
-    expect(pool.pushes.at(-1)).toMatchObject({ type: "cancel", buildId: clean.buildId });
+    expect(pool.pushes.at(-1)).toMatchObject({ type: "cancel", buildId: clean.jobId });
     pool.ok("finish", { ...clean, status: "succeeded" });
     expect(pool.facts(buildId)).toMatchObject({ status: "canceled", reason: "canceled" });
   });
@@ -139,10 +140,7 @@ describe("a build of several jobs", () => {
     const { buildId, agent } = planned(pool, jobs);
     pool.ok("cancel", { buildId: `${buildId}/a`, actor: ACTOR });
     expect(pool.refusal("cancel", { buildId: `${buildId}/a`, actor: ACTOR })).toBe("conflict");
-    const nodes = pool.model.state.graphs.get(buildId)!.nodes;
-    expect(["a", "b", "c"].map((key) => nodes.get(`${buildId}/${key}`)?.end?.status)).toEqual([
-      ...["canceled", "dropped", undefined],
-    ]);
+    expect(["a", "b", "c"].map((key) => pool.status(`${buildId}/${key}`))).toEqual(["canceled", "dropped", "queued"]);
     succeed(pool, take(agent));
     expect(pool.status(buildId)).toBe("canceled");
   });
@@ -152,7 +150,7 @@ describe("a build of several jobs", () => {
     const { buildId, agent } = planned(pool, [graphJob("a")]);
     const a = take(agent);
     succeed(pool, a);
-    pool.ok("flagLeak", { buildId: a.buildId, fence: a.fence });
+    pool.ok("flagLeak", { jobId: a.jobId, fence: a.fence });
     expect(pool.model.storage.rows.builds.get(buildId)?.leak).toBe(true);
   });
 

@@ -10,7 +10,7 @@ describe("a lease", () => {
     const first = agent.claim();
     pool.advance(20);
     expect(agent.claim()).toEqual({ ...first, isAgain: true });
-    expect(pool.agent().claimId()).not.toBe(first?.buildId);
+    expect(pool.agent().claimId()).not.toBe(first?.jobId);
   });
 
   it("that is not started in time ends, and the build goes to another agent without using an attempt", () => {
@@ -133,7 +133,7 @@ describe("a hand-out", () => {
     const build = pool.build();
     for (let round = 0; round < 30; round++) {
       const { fence } = agent.claim()!;
-      pool.ok("unclaim", { buildId: build, fence, notBefore: pool.now + 5_000 });
+      pool.ok("unclaim", { jobId: build, fence, notBefore: pool.now + 5_000 });
       expect(agent.claim()).toBeNull();
       pool.advance(5);
     }
@@ -147,7 +147,7 @@ describe("a hand-out", () => {
     const closed: number[] = [];
     for (const isLogOpen of [undefined, false, true]) {
       const { fence } = agent.claim()!;
-      pool.ok("unclaim", { buildId: build, fence, notBefore: 0, ...(isLogOpen !== undefined && { isLogOpen }) });
+      pool.ok("unclaim", { jobId: build, fence, notBefore: 0, ...(isLogOpen !== undefined && { isLogOpen }) });
       closed.push([...pool.model.storage.rows.closes.values()].filter((close) => close.fence === fence).length);
       pool.advance(5);
     }
@@ -161,8 +161,8 @@ describe("a hand-out", () => {
     const build = pool.build();
     const { fence } = agent.claim()!;
     const environment = [{ key: "TOKEN", scope: "organization", isSecret: true, version: 3 } as const];
-    expect(pool.refusal("deliver", { buildId: build, fence, agentId: other.id, environment })).toBe("lease-lost");
-    pool.ok("deliver", { buildId: build, fence, agentId: agent.id, environment });
+    expect(pool.refusal("deliver", { jobId: build, fence, agentId: other.id, environment })).toBe("lease-lost");
+    pool.ok("deliver", { jobId: build, fence, agentId: agent.id, environment });
     const audited = [...pool.model.storage.rows.audits.values()];
     expect(audited.at(-1)).toMatchObject({ action: "build.deliver", subject: build, detail: { keys: ["TOKEN"] } });
   });
@@ -172,7 +172,7 @@ describe("a hand-out", () => {
     const agent = pool.agent();
     const build = pool.build();
     const { fence } = agent.claim()!;
-    pool.ok("failClaim", { buildId: build, fence, reason: "environment", message: "The group is gone." });
+    pool.ok("failClaim", { jobId: build, fence, reason: "environment", message: "The group is gone." });
     expect(pool.facts(build)).toMatchObject({ status: "failed", reason: "environment" });
     expect(agent.claimId()).toBeNull();
   });

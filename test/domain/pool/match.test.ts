@@ -53,7 +53,7 @@ it("gives jobs to agents that know the words of their file, and tells the others
   pool.ok("plan", { ...take(agent), graph: jobs, text: "text", base: null });
   expect(claim(agent)).toBeNull();
   const { state, context } = pool.model;
-  const [group] = explainJob(state, `${buildId}/test`, context, () => 0)?.groups ?? [];
+  const [group] = explainJob(state, pool.job(`${buildId}/test`), context, () => 0).groups ?? [];
   expect(group).toMatchObject({
     codes: ["too-old"],
     message: expect.stringContaining("too old for include, tools in the file"),
@@ -73,5 +73,5 @@ it("matches the Xcodes that an agent said last, and takes no label for one", () 
   const [bare, told] = [pool.agent(BARE), pool.agent(BARE)];
   expect(bare.claimId()).toBeNull();
   const claim = { ...told.credentials, bootId: told.bootId, xcodes: ["26.1", "16.4"] };
-  expect(pool.ok("claim", claim)?.buildId).toBe(build);
+  expect(pool.ok("claim", claim)?.jobId).toBe(build);
 });

@@ -94,8 +94,8 @@ describe("an agent that begins to wait", () => {
     expect(looks(pool)).toEqual([]);
     pool.ok("finish", { ...holder, status: "succeeded", exitCode: 0 });
     expect(looks(pool)).toEqual([waiter!.id]);
-    const { buildId, fence } = waiter!.claim()!;
-    pool.ok("unclaim", { buildId, fence, notBefore: pool.now + 5_000 });
+    const { jobId, fence } = waiter!.claim()!;
+    pool.ok("unclaim", { jobId, fence, notBefore: pool.now + 5_000 });
     expect(looks(pool)).toHaveLength(1);
     pool.advance(5);
     expect(looks(pool)).toHaveLength(2);

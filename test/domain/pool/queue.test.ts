@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { heldJob } from "../../../src/domain/pool/decision.ts";
 import { builtToday } from "../../../src/domain/pool/day.ts";
 import { DeadlineQueue } from "../../../src/domain/pool/deadline-queue.ts";
 import { requirementKey } from "../../../src/domain/pool/queue.ts";
@@ -52,7 +53,7 @@ describe("the queue", () => {
   it("accepts 10,000 queued builds and 5,000 agents, and no more", () => {
     const pool = new TestPool();
     const many = (count: number, make: () => unknown) => Array.from({ length: count }, make);
-    many(10_000, () => pool.model.state.queue.add(...queued(pool.newBuild().id), []));
+    many(10_000, () => pool.model.state.queue.add(queued(pool.newBuild().id), []));
     expect(pool.refusal("enqueue", pool.newBuild())).toBe("limit-reached");
     const { agents } = pool.model.state;
     pool.agent();
@@ -68,7 +69,7 @@ describe("the queue", () => {
 const queued = (id: string) => {
   const pool = new TestPool();
   const buildId = pool.build({ id });
-  return [pool.model.state.builds.get(buildId)!, pool.model.state.jobs.get(buildId)!] as const;
+  return heldJob(pool.model.state, buildId)!;
 };
 
 describe("the builds of a day", () => {

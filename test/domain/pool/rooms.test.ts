@@ -17,7 +17,7 @@ describe("a matrix", () => {
     const first = take(one);
     expect(claim(two)).toBeNull();
     succeed(pool, first);
-    expect(claim(two)?.buildId).toBe(`${buildId}/m 2`);
+    expect(claim(two)?.jobId).toBe(`${buildId}/m 2`);
   });
 });
 
@@ -29,7 +29,7 @@ describe("a pipeline's limit of builds", () => {
     const { buildId } = planned(pool, jobs, { maxParallel: 1 });
     const next = pool.build({ maxParallel: 1 });
     const [a, b] = [take(agents[0]!), take(agents[1]!)];
-    expect([a.buildId, b.buildId]).toEqual([`${buildId}/a`, `${buildId}/b`]);
+    expect([a.jobId, b.jobId]).toEqual([`${buildId}/a`, `${buildId}/b`]);
     succeed(pool, a);
     expect(claim(agents[2]!)).toBeNull();
     succeed(pool, b);
@@ -39,7 +39,7 @@ describe("a pipeline's limit of builds", () => {
     pool.ok("decideGate", { id: buildId, approved: true, ...person });
     expect(claim(agents[0]!)).toBeNull();
     succeed(pool, holder);
-    expect(claim(agents[0]!)?.buildId).toBe(`${buildId}/deploy`);
+    expect(claim(agents[0]!)?.jobId).toBe(`${buildId}/deploy`);
   });
 });
 
@@ -66,7 +66,7 @@ describe("a concurrency group", () => {
     const second = planned(pool, [graphJob("y", { concurrency: group(1) })], { pipelineId: "q" });
     expect(claim(two)).toBeNull();
     succeed(pool, x);
-    expect(claim(two)?.buildId).toBe(`${second.buildId}/y`);
+    expect(claim(two)?.jobId).toBe(`${second.buildId}/y`);
     expect(pool.status(first.buildId)).toBe("succeeded");
   });
 
@@ -83,9 +83,9 @@ describe("a concurrency group", () => {
     pool.ok("finish", { ...x, status: "canceled" });
     expect(pool.facts(older.buildId)).toMatchObject({ status: "canceled", reason: "canceled" });
     const y = take(two);
-    expect(y.buildId).toBe(`${newer.buildId}/x`);
+    expect(y.jobId).toBe(`${newer.buildId}/x`);
     planned(pool, [graphJob("z", { concurrency: group(1, "cancel-running") })], { branch: "release" });
-    expect(pool.model.state.builds.get(y.buildId)?.status).toBe("canceling");
+    expect(pool.status(y.jobId)).toBe("canceling");
     expect(pool.status(newer.buildId)).toBe("running");
   });
 });

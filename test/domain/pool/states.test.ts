@@ -26,19 +26,3 @@ it("moves builds along every edge of the table", () => {
   for (let index = 0; index < HISTORIES && unseen.size > 0; index++) new History(SEED, index, RULES, observer).run();
   expect([...unseen]).toEqual([]);
 });
-
-it("keeps a build in a state that only a later release knows, and the queue behind it", () => {
-  const pool = new TestPool();
-  const agent = pool.agent();
-  const [unknown, next] = [pool.build(), pool.build()];
-  const { state, context, storage } = pool.model;
-  const build = { ...storage.rows.builds.get(unknown)!, status: "blocked" as BuildStatus };
-  apply(state, [{ kind: "build", build }]);
-  const job = state.jobs.get(unknown)!;
-  expect(explain(state, build, job, { ...context, now: pool.now }, () => 0).message).toBe("It is blocked.");
-  const now = { ...context, now: pool.now };
-  const canceled = decide(state, "cancel", { buildId: unknown, actor: ACTOR }, now);
-  expect(canceled).toMatchObject({ answer: { ok: true }, changes: [] });
-  const claimed = decide(state, "claim", { ...agent.credentials, bootId: null }, now);
-  expect(claimed.answer).toMatchObject({ ok: true, value: { buildId: next } });
-});

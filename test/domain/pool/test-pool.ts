@@ -75,7 +75,8 @@ export class TestPool {
   facts(buildId: string) {
     const { builds, jobs } = this.model.storage.rows;
     const { status, reason, commitSha, exitCode, number } = builds.get(buildId)!;
-    const { attempt, unstarted, requires, agentId } = jobs.get(buildId)!;
+    const first = jobs.get(buildId);
+    const { attempt, unstarted, requires, agentId } = first ?? { attempt: 0, unstarted: 0, requires: {}, agentId: null };
     return { status, reason, commitSha, exitCode, number, attempt, unstarted, requires, agentId };
   }
 

@@ -12,7 +12,7 @@ const fail = (pool: TestPool, holder: Holder, more: object = {}) =>
   pool.ok("finish", { ...holder, status: "failed", exitCode: 3, ...more });
 
 const factsOf = ({ model }: TestPool, id: string) => model.storage.rows.jobs.get(id)!;
-const endOf = ({ model }: TestPool, id: string) => model.storage.rows.nodes.get(id)!.end;
+const endOf = ({ model }: TestPool, id: string) => model.storage.rows.jobs.get(id)!.end;
 
 /** A build with one job that has further tries, and an agent that has started the first. */
 const started = (retry: number, more: Parameters<typeof graphJob>[1] = {}) => {
@@ -52,8 +52,8 @@ describe("a job whose file gives it more tries", () => {
     const pool = new TestPool();
     const { buildId, agent } = planned(pool, [graphJob("test")]);
     fail(pool, take(agent));
-    const { jobs, nodes, graphs } = pool.model.storage.rows;
-    const rows = [jobs.get(`${buildId}/test`), nodes.get(`${buildId}/test`), graphs.get(buildId)];
+    const { jobs, graphs } = pool.model.storage.rows;
+    const rows = [jobs.get(`${buildId}/test`), graphs.get(buildId)];
     expect(JSON.stringify(rows)).not.toMatch(/retr/);
     expect(pool.status(buildId)).toBe("failed");
   });
@@ -118,7 +118,7 @@ describe("a job whose file gives it more tries", () => {
     const { agent } = planned(pool, [graphJob("a", { retry: 1 }), graphJob("b"), graphJob("c")]);
     const first = take(agent);
     fail(pool, first);
-    expect(claim(agent)?.buildId).toBe(first.buildId);
+    expect(claim(agent)?.jobId).toBe(first.jobId);
   });
 });
 
@@ -136,16 +136,16 @@ describe("until the last try of a job has failed", () => {
     pool.ok("decideGate", { id: `${buildId}/deploy`, approved: true, role: "maintainer", name: "Ada", ...DECISION });
     const others = [pool.agent(), pool.agent()].map(take);
     const first = take(agent);
-    expect([first, ...others].map(({ buildId: id }) => id).sort()).toEqual([`${buildId}/deploy`, one, two].sort());
+    expect([first, ...others].map(({ jobId: id }) => id).sort()).toEqual([`${buildId}/deploy`, one, two].sort());
     const of = (id: string) => [first, ...others].find((holder) => holder.jobId === id)!;
-    const nodeOfDeploy = () => pool.model.storage.rows.nodes.get(`${buildId}/deploy`)!;
+    const nodeOfDeploy = () => pool.model.storage.rows.jobs.get(`${buildId}/deploy`)!;
     const before = nodeOfDeploy();
     fail(pool, of(`${buildId}/deploy`));
     expect(nodeOfDeploy()).toBe(before);
     fail(pool, of(one));
     expect(pool.status(two)).toBe("running");
     expect(pool.model.storage.rows.builds.has(`${buildId}/after`)).toBe(false);
-    const again = [take(pool.agent()), take(pool.agent())].find(({ buildId: id }) => id === one)!;
+    const again = [take(pool.agent()), take(pool.agent())].find(({ jobId: id }) => id === one)!;
     fail(pool, again);
     expect(pool.status(two)).toBe("canceling");
     expect(endOf(pool, `${buildId}/after`)).toBeNull();
@@ -162,7 +162,7 @@ describe("until the last try of a job has failed", () => {
     const first = take(able);
     expect(claim(agent)).toBeNull();
     fail(pool, first);
-    expect(claim(agent)?.buildId).toMatch(/b$/);
+    expect(claim(agent)?.jobId).toMatch(/b$/);
     expect(claim(able)).toBeNull();
   });
 
@@ -259,4 +259,4 @@ describe("why a job waits for its next try", () => {
 });
 
 const explainOf = (pool: TestPool, id: string): string | undefined =>
-  explainJob(pool.model.state, id, pool.model.context, () => pool.now)?.message;
+  explainJob(pool.model.state, pool.job(id), pool.model.context, () => pool.now).message;
