@@ -2,6 +2,7 @@ import type { BuildReason } from "../protocol/build.ts";
 import type { EndedStatus } from "../protocol/build-states.ts";
 import type { LossCause } from "./pool/events.ts";
 import type { PoolNumbers } from "./pool/numbers.ts";
+import type { ServiceDay } from "./service-days.ts";
 
 /** Pools that are named, so that a deployment with many has no more labels than one with few. */
 const NAMED_POOLS = 20;
@@ -55,6 +56,8 @@ export interface ServiceNumbers {
   gauges: PoolGauges;
   /** Dead letters by organization, of the pools that have any. */
   deadLetters: Record<string, number>;
+  /** Absent in rows of older releases. */
+  today?: ServiceDay;
   totals: Totals;
   databaseBytes: number;
 }

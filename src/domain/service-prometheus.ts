@@ -1,5 +1,6 @@
 import type { ServiceMetrics } from "../protocol/service-metrics.ts";
 import { counter, gauge, type Sample } from "./prometheus-text.ts";
+import { shareOf } from "./service-days.ts";
 
 /** Organizations that are labels, so that the number of series is bounded. */
 const LABELED_POOLS = 20;
@@ -77,6 +78,19 @@ const ofStores = ({ outbox, database, pools }: ServiceMetrics): string[] => [
   ),
 ];
 
+const ofOrganizations = ({ organizations }: ServiceMetrics): string[] => [
+  gauge(
+    "millrace_organization_builds_today",
+    "Builds that the organizations nearest to their limit made today (UTC).",
+    organizations.map(({ orgId, buildsToday }) => [{ org: orgId }, buildsToday]),
+  ),
+  gauge(
+    "millrace_organization_limit_share",
+    "The part of its limit that each of them has used; from 1 on it is refused.",
+    organizations.map((one) => [{ org: one.orgId, limit: "buildsPerDay" }, shareOf(one)]),
+  ),
+];
+
 /** The numbers of the whole deployment in the Prometheus text format 0.0.4. */
 export const toServicePrometheus = (metrics: ServiceMetrics): string =>
-  [...ofUpkeep(metrics), ...ofBuilds(metrics), ...ofStores(metrics)].join("");
+  [...ofUpkeep(metrics), ...ofBuilds(metrics), ...ofStores(metrics), ...ofOrganizations(metrics)].join("");

@@ -146,7 +146,7 @@ export class PoolEngine {
 
   /** What a sweep answers. The events are counted anew from here. */
   numbers(): PoolNumbers {
-    const numbers = numbersOf(this.#state, Date.now(), this.storage.numbers());
+    const numbers = numbersOf(this.#state, this.context, this.storage.numbers());
     apply(this.#state, [{ kind: "events-told" }]);
     return numbers;
   }

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { wholeNumber } from "./checks.ts";
+import { OrgId } from "./common.ts";
 import { DEFAULTS, LIMITS } from "./limits.ts";
 
 /** How many values are sealed under each key. */
@@ -11,8 +12,12 @@ export const SealedCounts = z.object({
     z.object({ variables: z.int(), credentials: z.int(), connections: z.int(), inputs: z.int(), logs: z.int() }),
   ),
   isComplete: z.boolean(),
+  /** The organization up to which objects were asked; null where there is none behind. */
+  after: z.nullable(OrgId),
 });
 export type SealedCounts = z.infer<typeof SealedCounts>;
+
+export const SealedFilter = z.strictObject({ after: z.optional(OrgId) });
 
 export const Rewrap = z.strictObject({
   limit: z._default(wholeNumber(1, LIMITS.rewrapBatch), DEFAULTS.rewrapBatch),
@@ -23,3 +28,4 @@ export const Rewrapped = z.extend(SealedCounts, {
   rewrapped: z.int(),
   unopenable: z.array(z.string()),
 });
+export type Rewrapped = z.infer<typeof Rewrapped>;

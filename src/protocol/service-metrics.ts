@@ -14,6 +14,10 @@ export const NotablePool = z.object({
   outboxSeconds: z.number(),
 });
 
+/** What an organization made of its builds of today (UTC). */
+export const OrganizationDay = z.object({ orgId: OrgId, buildsToday: z.int(), buildsPerDay: z.int() });
+export type OrganizationDay = z.infer<typeof OrganizationDay>;
+
 /** The whole deployment, for the people on call: what upkeep last found, and its own state. */
 export const ServiceMetrics = z.object({
   isUp: z.boolean(),
@@ -32,6 +36,7 @@ export const ServiceMetrics = z.object({
     handOuts: z.int(),
     offersIgnored: z.int(),
   }),
+  organizations: z.array(OrganizationDay),
   leasesLost: z.object({ expired: z.int(), removed: z.int(), restarted: z.int(), stopped: z.int() }),
   outbox: z.object({ ageSeconds: z.number(), failures: z.int(), deadLetters: z.record(z.string(), z.int()) }),
   database: z.object({

@@ -2,12 +2,14 @@ import { and, asc, eq, gt, isNotNull, notLike, type SQL, sql } from "drizzle-orm
 import { type Keyring, KeyUnknown, SealBroken } from "../crypto/keyring.ts";
 import { keyIdSql, sealPrefix } from "../crypto/seal-format.ts";
 import type { Query } from "../db/query.ts";
-import { connection, credential, organization, repository, schedule, variable } from "../db/schema.ts";
+import { connection, credential, repository, schedule, variable } from "../db/schema.ts";
 import { connectionContext, credentialContext, scheduleContext, variableContext } from "../domain/seal-context.ts";
-import { Rewrap, Rewrapped, SealedCounts } from "../protocol/rewrap.ts";
+import { Rewrap, Rewrapped, SealedCounts, SealedFilter } from "../protocol/rewrap.ts";
 import { auditRow } from "./core/commit.ts";
 import type { Context } from "./core/context.ts";
 import { verb } from "./core/verb.ts";
+import { addCounts, type ObjectCounts, walkObjects } from "./rewrap-objects.ts";
+import { keepRound, openRound, roundAfter } from "./rewrap-round.ts";
 
 /** Rows of one round trip: with the largest values about 6 MB. */
 const PAGE = 50;
@@ -21,11 +23,15 @@ const KEY_ID = sql.raw(keyIdSql("sealed")) as SQL<string>;
 const SCHEDULED = sql<string>`json_extract(${schedule.envVariables}, '$.sealed')`;
 const SCHEDULED_KEY_ID = sql.raw(keyIdSql("json_extract(env_variables, '$.sealed')")) as SQL<string>;
 
-const countAll = async (context: Context): Promise<SealedCounts> => {
-  const keyring = await context.keys.keyring();
+/** What the tables hold now, and what the objects held. */
+const countAll = async (
+  context: Context,
+  keyring: Keyring,
+  objects: ObjectCounts | Promise<ObjectCounts>,
+): Promise<SealedCounts["byKeyId"]> => {
   const { sql: db } = context.db;
   const count = sql<number>`count(*)`;
-  const [variables, credentials, connections, scheduled, orgs] = await context.db.run(
+  const tables = context.db.run(
     db
       .select({ id: KEY_ID.as("key_id"), count: count.as("count") })
       .from(variable)
@@ -45,8 +51,8 @@ const countAll = async (context: Context): Promise<SealedCounts> => {
       .from(schedule)
       .where(isNotNull(schedule.envVariables))
       .groupBy(sql`key_id`),
-    db.select({ id: organization.id }).from(organization).orderBy(asc(organization.id)),
   );
+  const [[variables, credentials, connections, scheduled], held] = await Promise.all([tables, objects]);
   const byKeyId: SealedCounts["byKeyId"] = {};
   const add = (id: string, kind: Kind, more: number) => {
     byKeyId[id] ??= { variables: 0, credentials: 0, connections: 0, inputs: 0, logs: 0 };
@@ -56,23 +62,15 @@ const countAll = async (context: Context): Promise<SealedCounts> => {
   for (const row of [...variables, ...scheduled]) add(row.id, "variables", row.count);
   for (const row of credentials) add(row.id, "credentials", row.count);
   for (const row of connections) add(row.id, "connections", row.count);
-  for (const { id } of orgs) {
-    for (const [keyId, more] of Object.entries(await context.objects.pool(id).sealedInputs()))
-      add(keyId, "inputs", more);
-    for (const keyId of await openLogKeys(context, id)) add(keyId, "logs", 1);
+  for (const [keyId, { inputs, logs }] of Object.entries(held)) {
+    add(keyId, "inputs", inputs);
+    add(keyId, "logs", logs);
   }
-  const isComplete = Object.keys(byKeyId).every((id) => id === keyring.current);
-  return { currentKeyId: keyring.current, knownKeyIds: [...keyring.ids], byKeyId, isComplete };
+  return byKeyId;
 };
 
-/** Ids of active builds that were handed out before: only their logs hold sealed masks. */
-const openLogs = (context: Context, orgId: string): Promise<string[]> => context.objects.pool(orgId).handedOutBuilds();
-
-const openLogKeys = async (context: Context, orgId: string): Promise<string[]> => {
-  const ids = await openLogs(context, orgId);
-  const keys = await Promise.all(ids.map((id) => context.objects.log(orgId, id).sealedWith()));
-  return keys.filter((id) => id !== null);
-};
+const isOf = (keyring: Keyring, byKeyId: SealedCounts["byKeyId"]): boolean =>
+  Object.keys(byKeyId).every((id) => id === keyring.current);
 
 interface Progress {
   rewrapped: number;
@@ -188,34 +186,23 @@ const auditRows = (context: Context, { current: keyId }: Keyring, rows: SealedRo
     auditRow(context, { action: "secrets.rewrap", subject: orgId, orgId, detail: { keyId, count } }),
   );
 
-/** Seals again what the Durable Objects hold: inputs of runs in the pools, masks in the open logs. */
-const rewrapObjects = async (context: Context, limit: number): Promise<Progress> => {
-  const { sql: db } = context.db;
-  const [orgs] = await context.db.run(
-    db.select({ id: organization.id }).from(organization).orderBy(asc(organization.id)),
-  );
-  const unopenable: string[] = [];
-  let rewrapped = 0;
-  for (const { id: orgId } of orgs) {
-    if (rewrapped >= limit) break;
-    const inputs = await context.objects.pool(orgId).rewrapInputs(orgId, limit - rewrapped);
-    unopenable.push(...inputs.unopenable);
-    rewrapped += inputs.rewrapped;
-    for (const id of await openLogs(context, orgId)) {
-      const log = await context.objects.log(orgId, id).rewrap();
-      if (!log.ok) unopenable.push(id);
-      else if (log.value.isChanged) rewrapped += 1;
-    }
-  }
-  return { rewrapped, unopenable };
-};
-
 export const countSealed = verb({
   access: { operator: true },
+  query: SealedFilter,
   output: SealedCounts,
-  async run(context) {
+  async run(context, { query }) {
     await context.admit();
-    return countAll(context);
+    const keyring = await context.keys.keyring();
+    const from = query.after ?? "";
+    const walking = walkObjects(context, keyring.current, from, 0);
+    const counting = countAll(
+      context,
+      keyring,
+      walking.then(({ counts }) => counts),
+    );
+    const [{ after }, byKeyId] = await Promise.all([walking, counting]);
+    const isComplete = from === "" && after === null && isOf(keyring, byKeyId);
+    return { currentKeyId: keyring.current, knownKeyIds: [...keyring.ids], byKeyId, isComplete, after };
   },
 });
 
@@ -232,9 +219,20 @@ export const rewrap = verb({
     for (const table of [oldVariables, oldCredentials, oldConnections, oldSchedules]) {
       parts.push(await rewrapTable(context, keyring, table, rest()));
     }
-    if (rest() > 0) parts.push(await rewrapObjects(context, rest()));
+    const { round, text } = await openRound(context, keyring.current);
+    const walk = await walkObjects(context, keyring.current, round.after, rest());
+    parts.push(walk);
+    const next = roundAfter(round, walk);
+    const isKept = await keepRound(context, text, next);
+    const objects = structuredClone(round.counts);
+    addCounts(objects, walk.counts);
+    const byKeyId = await countAll(context, keyring, objects);
     return {
-      ...(await countAll(context)),
+      currentKeyId: keyring.current,
+      knownKeyIds: [...keyring.ids],
+      byKeyId,
+      isComplete: isKept && next === null && !round.hasSealed && isOf(keyring, byKeyId),
+      after: next?.after ?? null,
       rewrapped: body.limit - rest(),
       unopenable: parts.flatMap(({ unopenable }) => unopenable),
     };

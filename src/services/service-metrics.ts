@@ -1,4 +1,5 @@
 import { sql } from "drizzle-orm";
+import { dayOf } from "../domain/pool/day.ts";
 import { mergeGauges, NO_TOTALS, type ServiceNumbers } from "../domain/service-numbers.ts";
 import { toServicePrometheus } from "../domain/service-prometheus.ts";
 import { DATABASE_LIMIT_BYTES, ServiceMetrics } from "../protocol/service-metrics.ts";
@@ -50,6 +51,7 @@ const measure = async ({ db, now }: Context): Promise<ServiceMetrics> => {
       oldestWaitSeconds: gauges.oldestWaitSeconds,
       ...totals,
     },
+    organizations: newest?.today?.day === dayOf(now.getTime()) ? newest.today.organizations : [],
     leasesLost,
     outbox: {
       ageSeconds: gauges.outboxSeconds,

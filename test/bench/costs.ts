@@ -98,6 +98,7 @@ printCounted("Counted, with 30 variables, by where the file lies", {
   "a job of several": several.job,
   "planning them": several.plan,
 });
+printCounted("Counted, beside a build without", run.besides);
 
 const { d1RowsWritten } = withVariables.counts;
 /** The rows that a build writes, by table. */

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import type { PoolNumbers } from "../../src/domain/pool/numbers.ts";
+import { addDay } from "../../src/domain/service-days.ts";
 import {
   addDeadLetters,
   addTotals,
@@ -39,6 +40,7 @@ const METRICS: ServiceMetrics = {
     ...{ active: 4, waiting: 3, oldestWaitSeconds: 40, requeues: 1, handOuts: 9, offersIgnored: 1 },
     ended: [{ status: "failed", reason: "timeout", count: 2 }],
   },
+  organizations: [{ orgId: "busy", buildsToday: 16_000, buildsPerDay: 20_000 }],
   leasesLost: { expired: 1, removed: 0, restarted: 0, stopped: 0 },
   outbox: { ageSeconds: 61.5, failures: 3, deadLetters: { a: 2, b: 1 } },
   database: { bytes: 7e9, limitBytes: 1e10, isNearlyFull: true, rowsCountedAt: null, rows: { build_summary: 5 } },
@@ -66,6 +68,41 @@ describe("the numbers of all pools", () => {
   it("remember dead letters of pools that nobody swept since", () => {
     const found = addDeadLetters({ quiet: 3, mended: 1 }, [pool("mended"), pool("new", { deadLetters: 2 })]);
     expect(found).toEqual({ quiet: 3, new: 2 });
+  });
+});
+
+describe("the builds of today", () => {
+  const NOON = Date.UTC(2026, 4, 4, 12);
+  const today = (buildsToday: number, buildsPerDay = 20_000) => ({ buildsToday, buildsPerDay });
+
+  it("name 20 of 1,000 organizations, those nearest to their limit, however the runs take turns", () => {
+    const pools = Array.from({ length: 1000 }, (_, n) => pool(`org-${n}`, today(n)));
+    const near = pool("near", today(90, 100));
+    let found = addDay(undefined, [near], NOON);
+    for (let from = 0; from < 1000; from += 250) found = addDay(found, pools.slice(from, from + 250), NOON);
+    expect(found.organizations.map(({ orgId }) => orgId)).toEqual([
+      "near",
+      ...Array.from({ length: 19 }, (_, n) => `org-${999 - n}`),
+    ]);
+    const text = toServicePrometheus({ ...METRICS, organizations: found.organizations });
+    expect(text.match(/^millrace_organization_.*$/gm)).toHaveLength(40);
+    expect(text).toContain('millrace_organization_limit_share{org="near",limit="buildsPerDay"} 0.9\n');
+  });
+
+  it("stay while nobody sweeps their pool, keep a limit that a pool does not know, and end with the day", () => {
+    const first = addDay(undefined, [pool("a", today(5, 10)), pool("older release")], NOON);
+    expect(first.organizations).toEqual([{ orgId: "a", ...today(5, 10) }]);
+    const later = addDay(first, [pool("b", today(1)), pool("a", { buildsToday: 6 })], NOON + 60_000);
+    expect(later.organizations).toEqual([
+      { orgId: "a", ...today(6, 10) },
+      { orgId: "b", ...today(1) },
+    ]);
+    expect(addDay(later, [], NOON + 86_400_000).organizations).toEqual([]);
+  });
+
+  it("of an organization that may make none are a share of one", () => {
+    const { organizations } = addDay(undefined, [pool("stopped", today(3, 0))], NOON);
+    expect(toServicePrometheus({ ...METRICS, organizations })).toContain('{org="stopped",limit="buildsPerDay"} 1\n');
   });
 });
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { DatabaseSession } from "../../src/db/session.ts";
 import { poolName } from "../../src/domain/object-names.ts";
 import { NO_TOTALS } from "../../src/domain/service-numbers.ts";
+import { ORGANIZATION_LIMITS } from "../../src/protocol/organization-limits.ts";
 import type { ServiceMetrics } from "../../src/protocol/service-metrics.ts";
 import { countRows } from "../../src/services/upkeep/row-counts.ts";
 import type { Run } from "../../src/services/upkeep/run.ts";
@@ -55,6 +56,13 @@ describe("GET /operator/metrics", () => {
       outbox: { deadLetters: {} },
       database: { isNearlyFull: false },
     });
+    expect(first.organizations).toEqual(
+      [one, other].map(({ orgId }, n) => ({
+        orgId,
+        buildsToday: 2 - n,
+        buildsPerDay: ORGANIZATION_LIMITS.buildsPerDay,
+      })),
+    );
     expect(first.database.bytes).toBeGreaterThan(100_000);
     expect(first.database.rows.audit_log).toBeGreaterThan(0);
     expect(first.database.rows).toMatchObject({ job: 0, test_result: 0 });

@@ -10,7 +10,7 @@ export interface DayCount {
 
 export const NO_BUILDS: DayCount = { day: 0, builds: 0 };
 
-const dayOf = (at: number): number => Math.floor(at / DAY_MS);
+export const dayOf = (at: number): number => Math.floor(at / DAY_MS);
 
 /** What the row of a build says: how many there were when it was made. Rows of older releases say nothing. */
 export const countOf = ({ ofDay = 0, queuedAt }: { ofDay?: number; queuedAt: number }): DayCount => ({

@@ -1,3 +1,4 @@
+import { builtToday } from "./day.ts";
 import type { PoolEvents } from "./events.ts";
 import type { PoolState } from "./state.ts";
 
@@ -21,9 +22,16 @@ export interface PoolNumbers extends PoolEvents, Omit<DiskNumbers, "pendingSince
   outboxSeconds: number;
   /** Attempts in a row that did not deliver everything. */
   outboxFailures: number;
+  /** Builds that were made today (UTC), and how many may be: absent while the pool has not read it from D1. */
+  buildsToday?: number;
+  buildsPerDay?: number;
 }
 
-export const numbersOf = (state: PoolState, now: number, { pendingSince, ...disk }: DiskNumbers): PoolNumbers => {
+export const numbersOf = (
+  state: PoolState,
+  { now, buildsPerDay }: { now: number; buildsPerDay: number },
+  { pendingSince, ...disk }: DiskNumbers,
+): PoolNumbers => {
   const [dirtySince = now] = state.dirty.values();
   const [hostSince = now] = state.hostDue.values();
   const since = Math.min(dirtySince, hostSince, pendingSince ?? now);
@@ -32,6 +40,8 @@ export const numbersOf = (state: PoolState, now: number, { pendingSince, ...disk
     ...disk,
     active: state.builds.size,
     waiting: state.queue.size,
+    buildsToday: builtToday(state, now),
+    ...(state.unchecked === null && { buildsPerDay }),
     oldestWaitSeconds: oldestWait(state, now),
     outboxSeconds: Math.max(0, (now - since) / 1000),
     outboxFailures: Math.max(state.flush.failures, state.closing.failures, state.tellingHosts.failures),

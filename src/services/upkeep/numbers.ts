@@ -1,4 +1,5 @@
 import { sql } from "drizzle-orm";
+import { addDay } from "../../domain/service-days.ts";
 import { addDeadLetters, addTotals, gaugesOf, NO_TOTALS, type ServiceNumbers } from "../../domain/service-numbers.ts";
 import type { Swept } from "./pools.ts";
 import { minuteOf, type Run } from "./run.ts";
@@ -20,6 +21,7 @@ export const writeNumbers = async (run: Run, { rounds, failed, pools }: Swept): 
       rounds,
       gauges: gaugesOf(pools, failed),
       deadLetters: addDeadLetters(before?.deadLetters ?? {}, pools),
+      today: addDay(before?.today, pools, now),
       totals: addTotals(before?.totals ?? NO_TOTALS, pools),
       databaseBytes: meta.size_after,
     };

@@ -1,6 +1,7 @@
 import { type BuildCost, CountedService } from "./counted-builds.ts";
 import { type Counts, nothing } from "./counts.ts";
 import { idleHour } from "./idle-hour.ts";
+import { leaveArtifact, leaveTests } from "./left-behind.ts";
 import { inParallel } from "./waiters.ts";
 
 const SAMPLE = 20;
@@ -13,6 +14,8 @@ const CROWD = 20;
 const BUILD_DAYS = 90;
 /** Jobs of a build of several over which the cost of one is measured. */
 const JOBS = 4;
+/** Polls while D1 is away over which the cost of one is measured. */
+const POLLS = 20;
 
 /** What one run of the bench counted. */
 export interface CostRun {
@@ -28,6 +31,8 @@ export interface CostRun {
   inACrowd: Counts;
   /** A build whose log was sent four times a second. */
   oftenLogged: Counts;
+  /** What a short build of one job costs besides, by what its agent sends; and an outage of D1. */
+  besides: Record<string, Counts>;
   /** What retention costs for each build. */
   removal: Counts;
   /** Bytes of D1 for each build with 30 variables. */
@@ -36,6 +41,20 @@ export interface CostRun {
   rowsLeft: number;
   hours: { longPoll: Counts; socket: Counts; everyThreeSeconds: Counts };
 }
+
+/** What costs more than a build without. */
+const countBesides = async (service: CountedService): Promise<Record<string, Counts>> => {
+  const tenant = await service.tenant("besides", 0);
+  const ofJobs = {
+    "a report without failures": await service.leftCost(tenant, leaveTests(0)),
+    "with 10 failures": await service.leftCost(tenant, leaveTests(10)),
+    "with 500": await service.leftCost(tenant, leaveTests(500)),
+    "an artifact of one part": await service.leftCost(tenant, leaveArtifact(1)),
+    "of 3 parts": await service.leftCost(tenant, leaveArtifact(3)),
+  };
+  const waited = await service.keptCost(await service.connectedTenant("waited", 0));
+  return { ...ofJobs, "a delivery that waited": waited, "a poll in vain": await service.vainPollCost(tenant, POLLS) };
+};
 
 export const countCosts = async (): Promise<CostRun> => {
   const service = await CountedService.start();
@@ -59,8 +78,9 @@ export const countCosts = async (): Promise<CostRun> => {
     const databaseBytes = await service.databaseBytes(full, STORED_SAMPLE);
     const removal = await service.removalCost(BUILD_DAYS, STORED_SAMPLE);
     const rowsLeft = await service.rowsOfBuilds(full);
+    const besides = await countBesides(service);
     const hours = { longPoll, socket, everyThreeSeconds };
-    const builds = { build, withVariables, ofAFile, several, ofAPush, inACrowd, oftenLogged };
+    const builds = { build, withVariables, ofAFile, several, ofAPush, inACrowd, oftenLogged, besides };
     return { ...builds, removal, databaseBytes, rowsLeft, hours };
   } finally {
     await service.stop();

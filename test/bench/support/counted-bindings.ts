@@ -2,6 +2,13 @@ import { type Counts, nothing, type Tally } from "./counts.ts";
 
 export const counts: Counts = nothing();
 
+/** Whether D1 answers nobody. */
+export const outage = { isAway: false };
+
+const checkDatabase = (): void => {
+  if (outage.isAway) throw new Error("D1_ERROR: D1 DB is overloaded. Requests queued for too long.");
+};
+
 /** The table that a statement writes. */
 const tableOf = (sql: string): string =>
   /\b(?:INTO|UPDATE(?: OR \w+)?|DELETE FROM|TABLE(?: IF NOT EXISTS)?)\s+["`]?(\w+)/i.exec(sql)?.[1] ?? "?";
@@ -35,6 +42,7 @@ const countedStatement = (statement: D1PreparedStatement, sql: string): D1Prepar
   const bind = statement.bind.bind(statement);
   const all = statement.all.bind(statement);
   const alone = async () => {
+    checkDatabase();
     counts.d1Rounds += 1;
     const result = await all();
     countRows(sql, result.meta);
@@ -63,6 +71,7 @@ export const countedDatabase = <D extends D1Database | D1DatabaseSession>(db: D)
         };
       if (name !== "batch") return bound(target, name);
       return async (statements: D1PreparedStatement[]) => {
+        checkDatabase();
         counts.d1Rounds += 1;
         const results = await target.batch(statements);
         results.forEach(({ meta }, index) => {
@@ -98,11 +107,21 @@ const sizeOf = (body: unknown): number => {
   return body instanceof Blob ? body.size : 0;
 };
 
+/** Each part, and the end, is billed as a write. How long a part is, its sender knows. */
+const countedUpload = (upload: R2MultipartUpload): R2MultipartUpload =>
+  new Proxy(upload, {
+    get(target, name) {
+      if (name === "uploadPart" || name === "complete") counts.archiveWrites += 1;
+      return bound(target, name);
+    },
+  });
+
 export const countedArchive = (archive: R2Bucket): R2Bucket =>
   new Proxy(archive, {
     get(target, name) {
       const method = bound(target, name);
       if (typeof method !== "function") return method;
+      if (name === "resumeMultipartUpload") return (...given: unknown[]) => countedUpload(method(...given));
       return async (...given: unknown[]) => {
         if (name === "put" || name === "list" || name === "createMultipartUpload") counts.archiveWrites += 1;
         if (name === "get" || name === "head") counts.archiveReads += 1;

@@ -8,9 +8,10 @@ import { makePipeline, type RegisteredAgent, registerAgent } from "./build-reque
 import { type Counts, difference, times } from "./counts.ts";
 import { countedWhile, passTime, waitUntilIdle } from "./idle-hour.ts";
 import { KeepAliveClient } from "./keep-alive.ts";
+import { buildThatLeaves, keptTrigger, type Leave, pollInVain } from "./left-behind.ts";
 import { PlayedPushes } from "./played-pushes.ts";
 import { buildRows, bytesOfABuild, logBytes } from "./stored-bytes.ts";
-import { type BuildTrigger, typicalBuilds, typicalJobs } from "./typical-build.ts";
+import { type BuildTrigger, triggerBuild, typicalBuilds, typicalJobs } from "./typical-build.ts";
 import { inParallel } from "./waiters.ts";
 
 /** Seconds after which a build's log is in the archive, and its object gone. */
@@ -114,6 +115,29 @@ export class CountedService {
     const many = await this.#secondCost(trigger, () => of(jobs + 1));
     const job = times(difference(many, one), 1 / jobs);
     return { job, plan: difference(one, job) };
+  }
+
+  /** What a build costs besides, whose agent sends this before the end. */
+  async leftCost({ trigger, agent }: CountedTenant, leave: Leave): Promise<Counts> {
+    const of = (left: Leave) => this.#secondCost(trigger, () => buildThatLeaves(this.http, { trigger, agent }, left));
+    const nothing = await of(async () => {});
+    return difference(await of(leave), nothing);
+  }
+
+  /** What a push costs besides whose delivery comes while D1 is away. */
+  async keptCost({ trigger, agent }: CountedTenant): Promise<Counts> {
+    const of = (one: BuildTrigger) =>
+      this.#secondCost(trigger, () => buildThatLeaves(this.http, { trigger: one, agent }, async () => {}));
+    const taken = await of(trigger);
+    return difference(await of(keptTrigger(this.http, trigger)), taken);
+  }
+
+  /** What each poll costs that finds a build while D1 is away. */
+  async vainPollCost({ trigger, agent }: CountedTenant, polls: number): Promise<Counts> {
+    await triggerBuild(this.http, trigger);
+    await waitUntilIdle(this.http);
+    const counts = await countedWhile(this.http, () => pollInVain(this.http, agent, polls));
+    return times(counts, 1 / polls);
   }
 
   /** What work costs for the second time on one day. */

@@ -9,13 +9,14 @@ import {
   countedObjects,
   countLines,
   counts,
+  outage,
 } from "./counted-bindings.ts";
 import { type Alarm, alarmOf, clearAlarm, passTime, setAlarm, toRealTime } from "./counted-clock.ts";
 
 /**
  * The deployed Worker with a counter for everything that Cloudflare bills. `/counts` returns the counters, `/clock`
- * moves its clock forward and fires the alarms that are due until then, `/upkeep` runs the cron trigger, `/stored` says
- * what an object keeps, and `/enqueue` calls the pool directly.
+ * moves its clock forward and fires the alarms that are due until then, `/upkeep` runs the cron trigger, `/database` takes
+ * D1 away, `/stored` says what an object keeps, and `/enqueue` calls the pool directly.
  */
 
 countLines();
@@ -199,6 +200,10 @@ export default {
     if (pathname === "/stored") {
       const owner = { binding: searchParams.get("binding"), name: searchParams.get("name") } as AlarmOwner;
       return Response.json(await objectOf(env, owner).stored());
+    }
+    if (pathname === "/database") {
+      outage.isAway = searchParams.get("away") === "true";
+      return Response.json(outage);
     }
     if (pathname === "/now") return Response.json(Date.now());
     if (pathname === "/upkeep")

@@ -94,7 +94,7 @@ const planBuild = async (http: KeepAliveClient, { id, token }: RegisteredAgent, 
   await log(LOG.length, LOG, "&final=true");
 };
 
-const triggerBuild = async (http: KeepAliveClient, trigger: BuildTrigger): Promise<void> => {
+export const triggerBuild = async (http: KeepAliveClient, trigger: BuildTrigger): Promise<void> => {
   const body = JSON.stringify({ pipelineId: trigger.pipelineId, branch: "main" });
   if (trigger.push) await trigger.push();
   else await http.request("POST", "/build", { token: trigger.token, body });

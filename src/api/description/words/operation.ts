@@ -30,6 +30,8 @@ export const OPERATION: Words = {
       "builds.handOuts": "Number of builds that an agent received.",
       "builds.offersIgnored": "Number of times that a waiting agent did not take an offered build within 2 seconds.",
       "builds.requeues": "Number of times that a build went back into the queue.",
+      organizations:
+        "The organizations that are nearest to their limit of builds of a day, 20 at most, the nearest first.",
       leasesLost: "Number of leases that ended without a result.",
       "leasesLost.expired": "The agent was silent for too long.",
       "leasesLost.removed": "The agent was removed.",
@@ -45,6 +47,14 @@ export const OPERATION: Words = {
       "database.isNearlyFull": "true: it has 70 % of that size or more.",
       "database.rowsCountedAt": "When its rows were counted; null if they never were.",
       "database.rows": "Number of rows of each table that grows.",
+    },
+  },
+  OrganizationDay: {
+    is: "What an organization made of its builds of today (UTC).",
+    fields: {
+      orgId: "Id of the organization.",
+      buildsToday: "Builds that it made.",
+      buildsPerDay: "Builds that it may make.",
     },
   },
   NotablePool: {

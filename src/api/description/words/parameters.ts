@@ -16,6 +16,7 @@ export const PARAMETERS: Record<string, string> = {
   cloneUrl: "Only repositories with exactly this clone address.",
   commitSha: "Only builds of this commit: the whole hash, or at least its first 7 digits.",
   count: `Number of times: 1 to ${LIMITS.nextTimes}.`,
+  after: "Counts inputs and logs behind this organization: `after` of the answer before.",
   cursor: "Start of the page, from the Link header of the page before. Opaque.",
   days: `Only secrets that were not used for this many days: 1 to ${LIMITS.unusedDays}.`,
   event: "Only builds that this made.",

@@ -144,7 +144,9 @@ export const SERVICE: Words = {
       "byKeyId{}.connections": "Number of tokens of git hosts.",
       "byKeyId{}.inputs": "Number of builds with envVariables.",
       "byKeyId{}.logs": "Number of open logs, with the values that they mask.",
-      isComplete: "true: every value is sealed with the current key.",
+      isComplete: "true: every value is sealed with the current key. Never true where `after` was sent or is not null.",
+      after:
+        "Inputs and logs were counted up to this organization. Counting: send it as `after` of the next request, and add up. Sealing: the next request goes on there by itself. null: there is none behind.",
     },
   },
   Rewrap: {
