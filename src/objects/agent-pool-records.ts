@@ -103,7 +103,8 @@ export class PoolRecords {
     if (!found.ok) return null;
     const { summary, jobs } = found.value;
     if (!jobs) return summary;
-    return joinedSummaries(jobs.map(({ id, key }) => ({ key, summary: this.#engine.storage.report(id).summary })));
+    const { storage } = this.#engine;
+    return joinedSummaries(jobs.values().map(({ id, key }) => ({ key, summary: storage.report(id).summary })));
   }
 
   planOf(buildId: string): Result<PlanOfBuild> {

@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { atMost, atMostItems, wholeNumber } from "./checks.ts";
 import { Id, Timestamp } from "./common.ts";
 import { LIMITS } from "./limits.ts";
+import { WHOLE } from "./page.ts";
 
 /*
  * WHAT A JOB'S TESTS SAID. The agent reads the reports after the last step, and sends
@@ -84,6 +85,9 @@ export const TestReport = z.object({
   tests: z.array(ShownTest),
 });
 export type TestReport = z.infer<typeof TestReport>;
+
+/** Reports of a build: whole unless they are long. Without parameters before 0.13.0, so others are passed over. */
+export const TestsFilter = z.object(WHOLE);
 
 /** One failure of a test, or one flaky result, as the repository remembers it. */
 export const TestFailure = z.object({

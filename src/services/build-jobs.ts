@@ -24,7 +24,7 @@ const storedJob = async (context: Context, id: string): Promise<BuildJob> => {
       .from(job)
       .where(isOwn(context, job, id)),
   );
-  const found = row && jobIn(await findRecord(context, row.buildId), id);
+  const found = row && jobIn(await findRecord(context, row.buildId, id), id);
   if (!found) throw notFound();
   return found;
 };

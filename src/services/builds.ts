@@ -5,6 +5,7 @@ import type { Deleted } from "../domain/pool/facts.ts";
 import { Build } from "../protocol/build.ts";
 import { JobOfBuild } from "../protocol/build-job.ts";
 import { PathId } from "../protocol/common.ts";
+import type { BuildJob } from "../protocol/job-record.ts";
 import { type BuildRow, buildOfRow, buildRecord } from "./build-rows.ts";
 import { actorOf, type Context } from "./core/context.ts";
 import { reaching } from "./core/outage.ts";
@@ -14,17 +15,38 @@ import { verb } from "./core/verb.ts";
 import { viewOf } from "./core/view.ts";
 import { ownerOf } from "./log-places.ts";
 
+/** What is read of a record: of its jobs all but their summaries, which may be 64 KiB each; that of one job. */
+const readPart = async (
+  { archive }: Context,
+  build: Parameters<typeof getRecord>[1],
+  jobId: string | undefined,
+): Promise<BuildRecord | null> => {
+  const record = await reaching(getRecord(archive, build));
+  for (const job of (record?.jobs ?? []) as Partial<BuildJob>[]) if (job.id !== jobId) job.summary = null;
+  return record;
+};
+
+const turns = new WeakMap<Context, Promise<unknown>>();
+
+/** A request reads one record after the other: a large one takes a third of the memory while it is read. */
+const inTurn = <T>(context: Context, read: () => Promise<T>): Promise<T> => {
+  const turn = (turns.get(context) ?? Promise.resolve()).then(read, read);
+  turns.set(context, turn);
+  return turn;
+};
+
 /** The build as it was stored when it ended: D1's row with what the archive has of it, or the record of the release before. */
 const storedBuild = async (
   context: Context,
   row: BuildRow | undefined,
   earlier: { record: string } | undefined,
+  jobId: string | undefined,
 ): Promise<BuildRecord | null> => {
   if (earlier) return JSON.parse(earlier.record) as Build;
   if (!row) return null;
   const summary = buildOfRow(row);
   const { finishedAt } = summary;
-  const record = finishedAt && (await reaching(getRecord(context.archive, { ...summary, finishedAt })));
+  const record = finishedAt && (await inTurn(context, () => readPart(context, { ...summary, finishedAt }, jobId)));
   if (!record) return summary;
   const { environment, steps, requires, hasRunValues, pull, base, schedule, supersededBy, jobs = null, plan } = record;
   const { artifacts, artifactPlaces, testReports, testPlaces } = record;
@@ -54,8 +76,11 @@ interface FoundBuild extends BuildRecord {
   isLogDeleted: boolean;
 }
 
-/** The build from its pool, or all that is stored of it once the pool has dropped it. @throws Refusal not-found */
-export const findRecord = async (context: Context, id: string): Promise<FoundBuild> => {
+/**
+ * The build from its pool, or what is stored of it once the pool has dropped it: of its jobs all but their summaries,
+ * for which `jobId` asks. @throws Refusal not-found
+ */
+export const findRecord = async (context: Context, id: string, jobId?: string): Promise<FoundBuild> => {
   const { db } = context;
   const [[row], [earlier]] = await db.run(
     db.sql
@@ -71,7 +96,7 @@ export const findRecord = async (context: Context, id: string): Promise<FoundBui
   if (inPool.deleted === "build") throw notFound();
   const isLogDeleted = inPool.deleted === "log";
   if (inPool.ok) return { ...buildRecord(context, inPool.value), isLogDeleted };
-  const stored = await storedBuild(context, row, earlier);
+  const stored = await storedBuild(context, row, earlier, jobId);
   if (!stored) throw notFound();
   return { ...buildRecord(context, stored), isLogDeleted };
 };

@@ -22,18 +22,18 @@ import { organizationRecord } from "./organizations.ts";
 import { listPipelines } from "./pipelines.ts";
 import { listRepositories } from "./repositories.ts";
 import { listSchedules } from "./schedules.ts";
-import { REPORTS_AT_ONCE, readReports, testedJobs } from "./test-reports.ts";
+import { readPage, testedJobs } from "./test-reports.ts";
 import { listTokens } from "./tokens.ts";
 import { listVariables } from "./variables.ts";
 
 /** Records of one page. Fewer where one may be large: a page must fit into memory. */
 const PAGE = 100;
 const LARGE_PAGE = 20;
-/** Builds of one job that are read at once. Each has one report of tests at most. */
+/** Builds of one job that are read at once, and those whose reports of tests are: each has one at most. */
 const BUILDS_AT_ONCE = 10;
-/** Characters of reports after which a page ends. */
+const REPORTS_AT_ONCE = 4;
+/** Characters after which a page ends, where what one record leads to may be much. */
 const PAGE_TEXT = 4 * 1024 * 1024;
-
 interface Page {
   records: object[];
   /** The id after which the next page begins; null on the last one. */
@@ -65,13 +65,13 @@ const nothingIfGone = async <T>(records: Promise<T[]>): Promise<T[]> => {
 };
 
 /** The builds in groups that are read at once. One of several jobs is alone: its record may fill much of the memory. */
-const groupsOf = (builds: Build[]): Build[][] => {
+const groupsOf = (builds: Build[], atOnce: number): Build[][] => {
   const groups: Build[][] = [];
   let ofOne: Build[] = [];
   for (const build of builds) {
     if (build.jobCounts !== null) groups.push([build]);
     else if (ofOne.push(build) === 1) groups.push(ofOne);
-    if (build.jobCounts !== null || ofOne.length === BUILDS_AT_ONCE) ofOne = [];
+    if (build.jobCounts !== null || ofOne.length === atOnce) ofOne = [];
   }
   return groups;
 };
@@ -79,15 +79,34 @@ const groupsOf = (builds: Build[]): Build[][] => {
 const pageOfBuilds = (context: Context, limit: number, cursor: string | undefined) =>
   listBuilds.answer(context, input({ limit, cursor: cursor ? { id: cursor, isPastLive: false } : undefined }));
 
+/** Reads groups of a page, one after the other, until it is full. `after` is null where all fitted in. */
+const filled = async <T>(groups: T[][], read: (one: T) => Promise<Page>): Promise<Page> => {
+  const records: object[] = [];
+  let size = 0;
+  for (const group of groups) {
+    const parts = await Promise.all(group.map(read));
+    for (const part of parts) records.push(...part.records);
+    size += JSON.stringify(parts).length;
+    const { after } = parts.at(-1)!;
+    if (size > PAGE_TEXT || after?.includes(".")) return { records, after };
+  }
+  return { records, after: null };
+};
+
+/** What was read of a page, and where the next one begins. */
+const upTo = async (page: Listed, { records, after }: Page): Promise<Page> => ({
+  records,
+  after: after ?? (await listed(Promise.resolve(page))).after,
+});
+
 /** What the builds of a page are, or left; nothing where one was deleted since it was listed. */
 const ofBuilds =
   (read: (context: Context, id: string) => Promise<object[]>): Read =>
   async (context, cursor) => {
     const page = await pageOfBuilds(context, LARGE_PAGE, cursor);
-    const records: object[][] = [];
-    for (const group of groupsOf(page.value))
-      records.push(...(await Promise.all(group.map(({ id }) => nothingIfGone(read(context, id))))));
-    return { ...(await listed(Promise.resolve(page))), records: records.flat() };
+    const groups = groupsOf(page.value, BUILDS_AT_ONCE);
+    const ofBuild = async ({ id }: Build) => ({ records: await nothingIfGone(read(context, id)), after: id });
+    return upTo(page, await filled(groups, ofBuild));
   };
 
 /** A list does not say so of builds of several jobs that their pool still has. */
@@ -96,41 +115,37 @@ const mayHaveTests = ({ tests, jobCounts }: Build): boolean => tests !== null ||
 /** Reports of one build, after so many. */
 const reportsAfter = async (context: Context, id: string, told: number): Promise<Page> => {
   const [build] = await nothingIfGone(findRecord(context, id).then((found) => [found]));
-  const jobs = build ? await testedJobs(context, build) : [];
-  const next = jobs.slice(told, told + REPORTS_AT_ONCE);
-  const reports = await Promise.all(next.map((job) => nothingIfGone(readReports(context, build!, [job]))));
-  const end = told + next.length;
-  return { records: reports.flat(), after: end < jobs.length ? `${id}.${end}` : id };
+  const jobs = build ? (await testedJobs(context, build)).slice(told) : [];
+  const reports = build ? await readPage(context, build, jobs) : [];
+  const isLast = reports.length === jobs.length;
+  return {
+    records: reports.filter((report) => report !== null),
+    after: isLast ? id : `${id}.${told + reports.length}`,
+  };
 };
 
 const tests: Read = async (context, cursor = "") => {
   const [id = "", told] = cursor.split(".");
   if (told !== undefined) return reportsAfter(context, id, Number(told));
   const page = await pageOfBuilds(context, PAGE, cursor);
-  const records: object[] = [];
-  let size = 0;
-  for (const group of groupsOf(page.value.filter(mayHaveTests))) {
-    const parts = await Promise.all(group.map((build) => reportsAfter(context, build.id, 0)));
-    for (const part of parts) records.push(...part.records);
-    size += JSON.stringify(parts).length;
-    const { after } = parts.at(-1)!;
-    if (size > PAGE_TEXT || after?.includes(".")) return { records, after };
-  }
-  return { ...(await listed(Promise.resolve(page))), records };
+  const groups = groupsOf(page.value.filter(mayHaveTests), REPORTS_AT_ONCE);
+  return upTo(page, await filled(groups, ({ id }) => reportsAfter(context, id, 0)));
 };
 
 /** What builds find again: the entries, each with its repository. Their bytes are made anew by any build. */
 const caches: Read = async (context, cursor) => {
   const page = await listRepositories.answer(context, input({ limit: LARGE_PAGE, cursor }));
-  const entries = await Promise.all(
-    page.value.map(async ({ id }) =>
-      (await nothingIfGone(listCache.run(context, { ...input(undefined), params: { id } }))).map((entry) => ({
-        repoId: id,
-        ...entry,
-      })),
+  const ofRepository = async ({ id }: { id: string }) => {
+    const entries = await nothingIfGone(listCache.run(context, { ...input(undefined), params: { id } }));
+    return { records: entries.map((entry) => ({ repoId: id, ...entry })), after: id };
+  };
+  return upTo(
+    page,
+    await filled(
+      page.value.map((one) => [one]),
+      ofRepository,
     ),
   );
-  return { ...(await listed(Promise.resolve(page))), records: entries.flat() };
 };
 
 const credentialRecord = viewOf(Credential);

@@ -5,10 +5,12 @@ import { contradictionIn } from "../domain/reports/contradictions.ts";
 import { textsOf, withTexts } from "../domain/reports/report-texts.ts";
 import type { Build } from "../protocol/build.ts";
 import { PathId } from "../protocol/common.ts";
+import { encodeCursor } from "../protocol/page.ts";
 import type { StoredTests } from "../protocol/stored-tests.ts";
-import { ReportedTests, TestReport, TestReportTaken } from "../protocol/test-report.ts";
+import { ReportedTests, TestReport, TestReportTaken, TestsFilter } from "../protocol/test-report.ts";
 import { findJob } from "./build-jobs.ts";
 import { findRecord } from "./builds.ts";
+import { Answer } from "./core/answer.ts";
 import type { Context } from "./core/context.ts";
 import { reaching } from "./core/outage.ts";
 import { invalid, notFound, nullIfNotFound, Refusal, settled } from "./core/refusal.ts";
@@ -41,8 +43,10 @@ export const reportTests = verb({
   },
 });
 
-/** Jobs whose reports are in memory at once: each may have a mebibyte. */
-export const REPORTS_AT_ONCE = 10;
+/** Reports that are read at once, each of about a mebibyte at most. */
+const AT_ONCE = 4;
+/** Characters of reports after which a page ends: it has to fit into memory several times. */
+const PAGE_TEXT = 3 * 1024 * 1024;
 
 type Found = Awaited<ReturnType<typeof findRecord>>;
 
@@ -53,43 +57,62 @@ interface Tested {
   stored: StoredTests;
 }
 
-/** The jobs of a build whose tests said something, in their order; of a build of one job, the build. */
-export const testedJobs = async (context: Context, build: Found): Promise<Tested[]> => {
+/** The jobs of a build whose tests said something, in their order, after that job; of a build of one job, the build. */
+export const testedJobs = async (context: Context, build: Found, after?: string): Promise<Tested[]> => {
   const inPool = await (await context.pool()).testsOf(build.id);
   const isInPool = inPool.ok && inPool.value.buildId === build.id;
   const reports = (isInPool ? inPool.value.tests : build.testReports) ?? {};
   const jobs = build.jobs ?? [{ id: build.id, key: null }];
-  return jobs.flatMap(({ id, key }) => {
+  return jobs.slice(jobs.findIndex(({ id }) => id === after) + 1).flatMap(({ id, key }) => {
     const stored = reports[id];
     return stored ? [{ id, key, stored }] : [];
   });
 };
 
-const readKept = async (context: Context, { id: jobId, stored: { day, fence } }: Tested): Promise<KeptTests> => {
-  const kept = await reaching(getTests(context.archive, { orgId: context.orgId, jobId, day, fence }));
-  if (!kept) throw new Refusal("gone", "This report was deleted, or the days for which it was kept are over.");
-  return kept;
+/** A report; null where it is not kept any more. */
+type Read = KeptTests | null;
+
+const readKept = ({ archive, orgId }: Context, { id: jobId, stored: { day, fence } }: Tested): Promise<Read> =>
+  reaching(getTests(archive, { orgId, jobId, day, fence }));
+
+const withFailures = (
+  { id: jobId, key: jobKey }: Tested,
+  kept: KeptTests,
+  failures: Map<string, number>,
+): TestReport => {
+  const tests = kept.tests.map((test) => ({ ...test, failures: failures.get(test.id) ?? 0 }));
+  return { jobId, jobKey, counts: kept.counts, warnings: kept.warnings, tests };
 };
 
-/** What the tests of these jobs said, with how often each failed lately. @throws Refusal gone */
-export const readReports = async (
+/**
+ * What the tests of the first of these jobs said, as far as it fits into one page, with how often each failed lately:
+ * for each job its report, and null where that is not kept any more.
+ */
+export const readPage = async (
   context: Context,
   { repoId }: Pick<Build, "repoId">,
   jobs: Tested[],
-): Promise<TestReport[]> => {
-  const found = await Promise.all(jobs.map((job) => readKept(context, job)));
-  const failing = found.flatMap(({ tests }) => tests.filter(({ outcome, isFlaky }) => outcome === "failed" || isFlaky));
-  const ids = [...new Set(failing.map(({ id }) => id))];
-  const failures = await failuresOnDefault(context, repoId, ids);
-  return found.map(({ counts, warnings, tests }, index) => {
-    const { id: jobId, key: jobKey } = jobs[index]!;
-    return {
-      jobId,
-      jobKey,
-      counts,
-      warnings,
-      tests: tests.map((test) => ({ ...test, failures: failures.get(test.id) ?? 0 })),
-    };
+): Promise<(TestReport | null)[]> => {
+  const read: Read[] = [];
+  for (let size = 0; size < PAGE_TEXT && read.length < jobs.length; ) {
+    const next = jobs.slice(read.length, read.length + AT_ONCE);
+    const found = await Promise.all(next.map((job) => readKept(context, job)));
+    for (const kept of found) size += JSON.stringify(kept).length;
+    read.push(...found);
+  }
+  const failing = new Set<string>();
+  for (const kept of read)
+    for (const { id, outcome, isFlaky } of kept?.tests ?? []) if (outcome === "failed" || isFlaky) failing.add(id);
+  const failures = await failuresOnDefault(context, repoId, [...failing]);
+  return read.map((kept, index) => kept && withFailures(jobs[index]!, kept, failures));
+};
+
+/** The same where all of them must be there. @throws Refusal gone */
+const readReports = async (context: Context, build: Pick<Build, "repoId">, jobs: Tested[]): Promise<TestReport[]> => {
+  const reports = await readPage(context, build, jobs);
+  return reports.map((report) => {
+    if (report) return report;
+    throw new Refusal("gone", "This report was deleted, or the days for which it was kept are over.");
   });
 };
 
@@ -97,18 +120,18 @@ export const readReports = async (
 export const listBuildTests = verb({
   access: { role: "viewer" },
   params: PathId,
+  query: TestsFilter,
   output: z.array(TestReport),
-  async run(context, { params }) {
+  async run(context, { params, query: { limit, cursor } }) {
     const build = await findRecord(context, params.id);
-    const jobs = await testedJobs(context, build);
-    const reports: TestReport[] = [];
-    for (let from = 0; from < jobs.length; from += REPORTS_AT_ONCE)
-      reports.push(...(await readReports(context, build, jobs.slice(from, from + REPORTS_AT_ONCE))));
-    return reports;
+    const jobs = await testedJobs(context, build, cursor);
+    const reports = await readReports(context, build, jobs.slice(0, limit));
+    const isLast = reports.length === jobs.length;
+    return new Answer(reports, isLast ? {} : { nextCursor: encodeCursor(reports.at(-1)!.jobId) });
   },
 });
 
-/** What the tests said of the jobs where they failed, or else were flaky, before those of others. */
+/** What the tests said of the jobs where they failed, or else were flaky, before those of others, as far as it fits. */
 export const readWorstReports = async (
   context: Context,
   build: Found,

@@ -1,10 +1,12 @@
 import { env } from "cloudflare:workers";
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 import { putRecord } from "../../src/archive/records.ts";
 import type { Build } from "../../src/protocol/build.ts";
+import { signIn } from "../dashboard/page-requests.ts";
 import { type Answer, newOrganization } from "../support/api.ts";
 import { type BuildSetup, completeJob, newBuildSetup, poll, trigger } from "../support/build-setup.ts";
-import { deployedWith } from "../support/deployment.ts";
+import { deployedWith, poolStub } from "../support/deployment.ts";
+import { held, planNext, takeAndStart } from "../support/jobs.ts";
 import { type SummaryRow, writeSummary } from "../support/summary-row.ts";
 
 const call = deployedWith({});
@@ -188,6 +190,47 @@ describe("a build that its pool has forgotten", () => {
     const { body: old } = await call(admin, "GET", `/build/${record.id}`);
     expect(old).toEqual({ ...earlier, webUrl: `https://millrace.test/app/builds/${record.id}` });
     expect((await list(admin)).map(({ id }) => id).sort()).toEqual([row.id, record.id].sort());
+  });
+
+  it("is read one after the other with others that its page shows, and has the summaries of its jobs apart", async () => {
+    const { orgId, admin, agent, pipeline } = await newBuildSetup();
+    const run = async (status: string) => {
+      const { buildId, ids } = await planNext(agent, "jobs: { a: { steps: [{ run: x }] } }\n");
+      const job = await takeAndStart(agent);
+      expect((await held(agent, job, "POST", "progress", { summary: "# Well" })).status).toBeLessThan(300);
+      await held(agent, job, "POST", "finish", { status, exitCode: 0 });
+      return { buildId, jobId: ids.a };
+    };
+    for (const status of ["succeeded", "failed"]) {
+      await trigger(admin, pipeline.id);
+      await run(status);
+    }
+    const [failed] = await list(admin);
+    await call(admin, "POST", `/build/${failed!.id}/retry`);
+    const { buildId, jobId } = await run("failed");
+    await poolStub(orgId).flush();
+    let [underWay, most] = [0, 0];
+    const ARCHIVE = new Proxy(env.ARCHIVE, {
+      get: (archive) => async (key: string) => {
+        if (!key.startsWith("record/")) return archive.get(key);
+        most = Math.max(most, ++underWay);
+        // R2 takes its time: longer than a round to D1 and a call of the pool.
+        await scheduler.wait(100);
+        const found = await archive.get(key);
+        underWay -= 1;
+        return found;
+      },
+    });
+    try {
+      vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 2 * DAY_MS });
+      await poolStub(orgId).sweep();
+      expect((await call(admin, "GET", `/job/${jobId}`)).body).toMatchObject({ id: jobId, summary: "# Well" });
+      const Cookie = (await signIn(admin)).split(";")[0]!;
+      const page = await deployedWith({ ARCHIVE })("", "GET", `/app/builds/${buildId}`, undefined, { Cookie });
+      expect([page.status, most]).toEqual([200, 1]);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it("is 503, and not half a build, while the archive does not answer", async () => {

@@ -1,8 +1,9 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
+import { LIMITS } from "../../src/protocol/limits.ts";
 import { NOUNS } from "../../src/protocol/organization.ts";
 import { VERSION } from "../../src/protocol/version.ts";
-import { call, created, expectProblem, newOrganization, newToken } from "../support/api.ts";
+import { call, created, expectProblem, newOrganization, newRepository, newToken } from "../support/api.ts";
 import { sendArtifact } from "../support/artifacts.ts";
 import { type BuildSetup, newBuildSetup, takeNewJob, trigger } from "../support/build-setup.ts";
 import { saveCache } from "../support/cache.ts";
@@ -126,7 +127,7 @@ describe("GET /organization/{id}/export", () => {
     expect(lines.every(({ noun }) => noun === "group")).toBe(true);
   });
 
-  it("has one build of several jobs in memory at a time, and ten reports of its tests", async () => {
+  it("has one build of several jobs in memory at a time, and four reports of its tests", async () => {
     const setup = await planned(
       `jobs:\n${Array.from({ length: 12 }, (_, n) => `  j${n}: { steps: [{ run: x }] }\n`).join("")}`,
     );
@@ -162,7 +163,20 @@ describe("GET /organization/{id}/export", () => {
     expect(most).toEqual(new Map([["record", 1]]));
     const { lines, pages } = await of("tests");
     expect(lines.map(({ record }) => record.jobKey)).toEqual(Array.from({ length: 12 }, (_, n) => `j${n}`));
-    expect([pages, most.get("tests")]).toEqual([3, 10]);
+    expect([pages, most.get("tests")]).toEqual([1, 4]);
+  });
+
+  it("ends a page of caches where it is long", async () => {
+    const { orgId, admin } = await newBuildSetup();
+    for (let n = 2; n <= 6; n++) await newRepository(admin, n);
+    const entry = JSON.stringify({ key: "k".repeat(LIMITS.cacheKeyCharacters), ref: "refs/heads/main", madeAt: "" });
+    const full = Array.from({ length: LIMITS.cacheEntries }, () => ({ key: "cache/x", customMetadata: { entry } }));
+    const list = async () => ({ objects: full, truncated: false });
+    const ARCHIVE = new Proxy(env.ARCHIVE, { get: () => list });
+    const read = deployedWith({ ARCHIVE }) as typeof call;
+    const { lines, pages } = await follow(admin, `/organization/${orgId}/export?noun=cache`, read);
+    expect(new Set(lines.map(({ record }) => record.repoId)).size).toBe(6);
+    expect([lines.length, pages]).toEqual([6 * LIMITS.cacheEntries, 2]);
   });
 
   it("asks for no build of one job that had no tests", async () => {

@@ -2,9 +2,11 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import type { Build } from "../../src/protocol/build.ts";
 import type { Job } from "../../src/protocol/jobs.ts";
+import { LIMITS } from "../../src/protocol/limits.ts";
+import type { TestReport } from "../../src/protocol/test-report.ts";
 import type { Variable } from "../../src/protocol/variable.ts";
 import { signIn } from "../dashboard/page-requests.ts";
-import { call, created, expectProblem, newAgent, newOrganization } from "../support/api.ts";
+import { type Answer, call, created, expectProblem, newAgent, newOrganization } from "../support/api.ts";
 import { sendArtifact } from "../support/artifacts.ts";
 import { type BuildSetup, buildOf, newBuildSetup, poll, trigger } from "../support/build-setup.ts";
 import { deployedWith, poolStub } from "../support/deployment.ts";
@@ -139,10 +141,57 @@ describe("the page of a build of 12 jobs with reports", () => {
     const whole = await opened("tests");
     expect([whole.read, whole.text]).toEqual([10, expect.stringContaining("5 failures")]);
     expect(whole.text).toContain("The reports of 2 more jobs are on the pages of these jobs.");
-    expect((await call(admin, "GET", `/build/${buildId}/tests`)).body).toHaveLength(12);
+    const all = await call(admin, "GET", `/build/${buildId}/tests`);
+    expect([all.body.length, all.headers.get("Link")]).toEqual([12, null]);
     read = 0;
     const ofJob = await deployedWith({ ARCHIVE })("", "GET", `/app/jobs/${ids.j0}`, undefined, { Cookie });
     expect([ofJob.status, read]).toEqual([200, 0]);
+  });
+});
+
+describe("the tests of a build of six jobs with reports of almost a mebibyte", () => {
+  it("come in pages that end after four, and no report is read twice", async () => {
+    const jobs = Array.from({ length: 6 }, (_, n) => `  j${n}: { steps: [{ run: x }] }\n`).join("");
+    const { admin, agent, buildId } = await planned(`jobs:\n${jobs}`);
+    const text = "x".repeat(LIMITS.testTextCharacters);
+    const large = testReport(Array.from({ length: 63 }, (_, n) => reportedTest(n, { text })));
+    for (let n = 0; n < 6; n++) {
+      const job = await takeAndStart(agent);
+      expect((await send(agent, job, large)).status).toBe(200);
+      await finish(agent, job, "succeeded");
+    }
+    let read = 0;
+    const ARCHIVE = new Proxy(env.ARCHIVE, {
+      get: (archive) => (key: string) => {
+        read += 1;
+        return archive.get(key);
+      },
+    });
+    const get = deployedWith({ ARCHIVE });
+    const pagesOf = async (query: string) => {
+      const pages: { keys: string[]; read: number }[] = [];
+      for (let next: string | undefined = `/build/${buildId}/tests${query}`; next; ) {
+        read = 0;
+        const { body, headers, text }: Answer<TestReport[]> = await get<TestReport[]>(admin, "GET", next);
+        expect(text.length).toBeLessThan(5 * 1024 * 1024);
+        pages.push({ keys: body.map(({ jobKey }) => jobKey ?? ""), read });
+        next = /https:\/\/[^/]+(.*)>; rel="next"/.exec(headers.get("Link") ?? "")?.[1];
+      }
+      return pages;
+    };
+    expect(await pagesOf("")).toEqual([
+      { keys: ["j0", "j1", "j2", "j3"], read: 4 },
+      { keys: ["j4", "j5"], read: 2 },
+    ]);
+    expect((await pagesOf("?limit=3")).map(({ keys }) => keys.length)).toEqual([3, 3]);
+    // A parameter that it does not know was passed over before it had pages, and is now.
+    expect((await get(admin, "GET", `/build/${buildId}/tests?limit=1&page=1`)).body).toHaveLength(1);
+    expectProblem(await get(admin, "GET", `/build/${buildId}/tests?cursor=x`), 422, "invalid");
+    const Cookie = (await signIn(admin)).split(";")[0]!;
+    read = 0;
+    const page = await get("", "GET", `/app/builds/${buildId}?tab=tests`, undefined, { Cookie });
+    expect(page.text).toContain("The reports of 2 more jobs are on the pages of these jobs.");
+    expect(read).toBe(4);
   });
 });
 

@@ -22,7 +22,8 @@ export const TEST_ROUTES: Route[] = [
     describing && {
       tag: "Builds",
       summary: "List the tests of a build",
-      description: "For each job that reported tests: those that failed or were flaky, and the slowest.",
+      description:
+        "For each job that reported tests: those that failed or were flaky, and the slowest. Reports of more than 3 MiB together come in pages.",
       problems: ["gone"],
     },
   ),

@@ -2,9 +2,12 @@ import type { TestReport, TestSummary } from "../../protocol/test-report.ts";
 import type { findRecord } from "../../services/builds.ts";
 import type { Context } from "../../services/core/context.ts";
 import { Refusal } from "../../services/core/refusal.ts";
-import { getJobTests, REPORTS_AT_ONCE, readWorstReports } from "../../services/test-reports.ts";
+import { getJobTests, readWorstReports } from "../../services/test-reports.ts";
 import { NAMED_FAILURES } from "../failure/failing-tests.tsx";
 import { byId } from "../verb-input.ts";
+
+/** Jobs whose reports are in the part of the tests at most. */
+const SHOWN_REPORTS = 10;
 
 /** What a page shows of tests. */
 export interface ShownTests {
@@ -42,7 +45,7 @@ export const readBuildTests = async (
   wanted: TestsWanted,
 ): Promise<ShownTests> =>
   isWanted(build.tests, wanted)
-    ? nullIfGone(readWorstReports(context, build, wanted.asPart ? REPORTS_AT_ONCE : NAMED_FAILURES))
+    ? nullIfGone(readWorstReports(context, build, wanted.asPart ? SHOWN_REPORTS : NAMED_FAILURES))
     : NO_TESTS;
 
 /** The same of a job. */

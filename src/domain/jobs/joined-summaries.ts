@@ -1,5 +1,14 @@
-/** What jobs wrote for people as one text in Markdown, each under its key; null where none wrote anything. */
-export const joinedSummaries = (jobs: { key: string; summary: string | null }[]): string | null => {
-  const written = jobs.filter(({ summary }) => summary);
-  return written.length > 0 ? written.map(({ key, summary }) => `## ${key}\n\n${summary}`).join("\n\n") : null;
+import { LIMITS } from "../../protocol/limits.ts";
+
+/**
+ * What jobs wrote for people as one text in Markdown, each under its key; null where none wrote anything. It reads no
+ * further where it is longer than one summary may be: who shows it cuts it there, and those of all may be 16 MiB.
+ */
+export const joinedSummaries = (jobs: Iterable<{ key: string; summary: string | null }>): string | null => {
+  let joined = "";
+  for (const { key, summary } of jobs) {
+    if (summary) joined += `${joined && "\n\n"}## ${key}\n\n${summary}`;
+    if (joined.length > LIMITS.summaryCharacters) break;
+  }
+  return joined || null;
 };
