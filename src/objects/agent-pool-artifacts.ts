@@ -50,10 +50,7 @@ export const testPlacesOf = (storage: PoolStorage, buildId: string): TestPlace[]
   storage.jobsOf(buildId).flatMap(testPlaces);
 
 /** All that a job of an active build needs, and the names of the other jobs of its build. */
-export const neededArtifacts = (
-  state: PoolState,
-  jobId: string,
-): { needed: NeededArtifacts[]; others: string[] } => {
+export const neededArtifacts = (state: PoolState, jobId: string): { needed: NeededArtifacts[]; others: string[] } => {
   const graph = state.graphs.get(state.jobs.get(jobId)?.buildId ?? "");
   if (!graph) return { needed: [], others: [] };
   const definitions = new Set<string>();

@@ -10,7 +10,8 @@ type EarlierJob = Omit<JobFacts, "buildId" | "index" | "seq" | "status" | "queue
   jobOf?: string;
 };
 
-interface EarlierBuild extends Omit<BuildFacts, "requires" | "maxParallel" | "maxAttempts" | "inputBytes" | "plannedBy"> {
+interface EarlierBuild
+  extends Omit<BuildFacts, "requires" | "maxParallel" | "maxAttempts" | "inputBytes" | "plannedBy"> {
   several?: Pick<BuildFacts, "holdsPlace" | "cancel" | "waitsAt"> & { until: number };
   asked?: BuildFacts["requires"];
 }
@@ -46,11 +47,19 @@ const endOf = (build: EarlierBuild, { agentId, attempt, retries, lease }: Earlie
 };
 
 /** Why an agent had to stop: of a build that is being canceled. */
-const reasonOf = ({ status, supersededBy }: { status: BuildStatus; supersededBy?: string | null }): JobFacts["reason"] =>
-  status === "canceling" ? (supersededBy ? "superseded" : "canceled") : null;
+const reasonOf = ({
+  status,
+  supersededBy,
+}: {
+  status: BuildStatus;
+  supersededBy?: string | null;
+}): JobFacts["reason"] => (status === "canceling" ? (supersededBy ? "superseded" : "canceled") : null);
 
 /** A build with its first job, if none took its place. */
-export const upgradeBuild = (row: EarlierBuild, job: EarlierJob): { build: BuildFacts; first: JobFacts | undefined } => {
+export const upgradeBuild = (
+  row: EarlierBuild,
+  job: EarlierJob,
+): { build: BuildFacts; first: JobFacts | undefined } => {
   const { several, asked, ...known } = row;
   const { maxParallel, inputBytes = 0, jobOf: _, ...rest } = job;
   const { id, seq, status, queuedAt, startedAt, message, leak, approval } = row;
@@ -95,7 +104,11 @@ export const upgradeJob = ({ node, build, job }: EarlierJobRow): JobFacts => {
     ...known,
     ...{ id, buildId, index, seq: build?.seq ?? 0, status, queuedAt, startedAt: build?.startedAt ?? null },
     ...(job && { features: ["jobs" as const, ...(job.features ?? [])] }),
-    ...{ message: build?.message ?? null, reason: (build?.reason ?? null) as JobFacts["reason"], leak: build?.leak ?? false },
+    ...{
+      message: build?.message ?? null,
+      reason: (build?.reason ?? null) as JobFacts["reason"],
+      leak: build?.leak ?? false,
+    },
     ...(gate && { gate }),
     ...(stopCause && { stopCause }),
     ...(end && { end }),

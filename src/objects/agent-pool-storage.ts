@@ -100,7 +100,8 @@ export class PoolStorage implements Records {
     for (const change of changes) {
       if (change.kind === "build") touch(change.build.id, { build: change.build });
       else if (change.kind === "graph") touch(change.buildId, { first: null });
-      else if (change.kind === "job" && change.job.id === change.job.buildId) touch(change.job.id, { first: change.job });
+      else if (change.kind === "job" && change.job.id === change.job.buildId)
+        touch(change.job.id, { first: change.job });
       else if (change.kind === "job") jobs.set(change.job.id, change.job);
     }
     for (const [id, parts] of touched) this.builds.store(id, parts);

@@ -14,7 +14,12 @@ export const wholeJobs = (storage: PoolStorage, buildId: string): BuildJob[] | n
   return jobs.map((job) => toWholeJob(storage, buildId, job, rows.get(job.id)));
 };
 
-export const toWholeJob = (storage: PoolStorage, buildId: string, job: JobOfBuild, facts: JobFacts | undefined): BuildJob => {
+export const toWholeJob = (
+  storage: PoolStorage,
+  buildId: string,
+  job: JobOfBuild,
+  facts: JobFacts | undefined,
+): BuildJob => {
   const { environment, steps, summary } = storage.report(job.id);
   return {
     ...{ ...job, buildId, environment, steps, summary },

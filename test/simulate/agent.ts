@@ -35,7 +35,7 @@ export class SimAgent {
   /** Continues its build after it was asked to stop. */
   readonly isStubborn: boolean;
   isUnregistered = false;
-  /** What its program says that it can do; undefined where no history has builds of several jobs. */
+  /** What its program says that it can do; undefined where no file has jobs. */
   features: Feature[] | undefined;
 
   constructor(simulator: Simulator, skills: Partial<NewAgent>) {
@@ -215,7 +215,7 @@ export class SimAgent {
     else this.#release(job);
   }
 
-  /** Reads the file of a root job. @returns whether that was all that it did */
+  /** Reads the file of the job that a build begins with. @returns whether that was all that it did */
   #reads(job: CurrentJob): boolean {
     const { simulator } = this;
     const kind = simulator.files.kindOf(job.jobId);

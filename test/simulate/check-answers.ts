@@ -93,11 +93,7 @@ const checkRemoval = (context: CheckContext, state: PoolState, { input, heldJob 
     "a removed agent is still registered or holds a build",
   );
   if (heldJob)
-    must(
-      15,
-      state.jobs.get(heldJob)?.lease?.agentId !== agentId,
-      "the build of a removed agent is still leased to it",
-    );
+    must(15, state.jobs.get(heldJob)?.lease?.agentId !== agentId, "the build of a removed agent is still leased to it");
 };
 
 /** A plan of the lease holder is refused where the queue is full: its build has failed then. */
@@ -121,7 +117,8 @@ const checkPlanNotTaken = (context: CheckContext, state: PoolState, call: Call):
 /** The agent of the job that a build begins with read a file with mistakes. */
 const checkPlanRefused = ({ storage, observed }: CheckContext, call: Call): void => {
   const { job, input } = call;
-  const isRepeat = job?.end?.reason === "pipeline-invalid" && job?.fence === input.fence && job?.agentId === input.agentId;
+  const isRepeat =
+    job?.end?.reason === "pipeline-invalid" && job?.fence === input.fence && job?.agentId === input.agentId;
   must(33, isRepeat || heldCurrentLease(call), "mistakes of a plan under a stale lease were accepted");
   const { status } = storage.rows.jobs.get(call.input.jobId)!;
   const isCanceled = observed.jobs.get(call.input.jobId)!.isCanceled;

@@ -28,6 +28,7 @@ export const checkCommit = (context: CheckContext, state: PoolState, changes: re
   checkTries(context, changes);
   checkDecisions(context, changes);
   for (const change of changes) {
+    if (change.kind === "dirty") must(39, isBuild(context, changes, change.buildId), "D1 hears of a job as of a build");
     if (change.kind === "audit") context.call.audits.push(`${change.entry.action} ${change.entry.subject}`);
     if (change.kind === "build") builds.set(change.build.id, change.build);
     if (change.kind === "build" && isEnded(change.build.status)) context.call.ended.add(change.build.id);
@@ -39,6 +40,9 @@ export const checkCommit = (context: CheckContext, state: PoolState, changes: re
   for (const [id, build] of builds) checkBuildChange(context, id, build, changes);
   for (const [id, job] of jobs) checkJobChange(context, state, id, job);
 };
+
+const isBuild = ({ storage }: CheckContext, changes: readonly Change[], id: string): boolean =>
+  storage.rows.builds.has(id) || changes.some((change) => change.kind === "build" && change.build.id === id);
 
 /** Allowed: by a person, with its token, after the one build of an ephemeral agent, or after months of silence. */
 const checkAgentRemoved = (context: CheckContext, state: PoolState, id: string): void => {
@@ -135,12 +139,7 @@ const checkNewBuild = (context: CheckContext, id: string, build: BuildFacts): vo
   context.observed.ended.delete(id);
 };
 
-const checkJobChange = (
-  context: CheckContext,
-  state: PoolState,
-  id: string,
-  next: JobFacts,
-): void => {
+const checkJobChange = (context: CheckContext, state: PoolState, id: string, next: JobFacts): void => {
   const before = context.storage.rows.jobs.get(id);
   const { jobs } = context.observed;
   const isOver = isOfRestore(context, next);
@@ -183,7 +182,8 @@ const checkStatus = (context: CheckContext, id: string, before: JobFacts, next: 
   if (before.end)
     must(
       4,
-      JSON.stringify({ ...before, leak: true, artifacts: [] }) === JSON.stringify({ ...next, leak: true, artifacts: [] }),
+      JSON.stringify({ ...before, leak: true, artifacts: [] }) ===
+        JSON.stringify({ ...next, leak: true, artifacts: [] }),
       "an ended job changed",
     );
   if (before.status === next.status) return;
@@ -199,7 +199,8 @@ const checkStatus = (context: CheckContext, id: string, before: JobFacts, next: 
 /** Whether a restored pool ends the job with its build, by D1's word. */
 const isOfRestore = (context: CheckContext, { buildId, end }: JobFacts): boolean => {
   const build = context.storage.rows.builds.get(buildId);
-  const stored = context.call.command === "reconcile" && (context.call.input as Stored).builds.find(({ id }) => id === buildId);
+  const stored =
+    context.call.command === "reconcile" && (context.call.input as Stored).builds.find(({ id }) => id === buildId);
   if (context.call.command !== "reconcile" || !end) return false;
   return !build || (!!stored && isEnded(stored.status)) || isDeleted(context.call.input, buildId);
 };
@@ -248,7 +249,8 @@ const checkGrant = (context: CheckContext, state: PoolState, id: string, job: Jo
   must(10, !context.observed.jobs.get(id)!.isCanceled, "a canceled build was leased");
   must(12, job.notBefore <= now, "a build was leased before its notBefore");
   const first = firstEligible(state, context.storage, facts, now)?.id;
-  must(isPlanned(job) ? 29 : 12, first === id, "the job is not the first eligible one");
+  if (isPlanned(job)) must(29, first === id, "the job is not the first that is ready");
+  else must(12, first === id, "the build is not the first eligible one");
 };
 
 const checkFirstStart = (context: CheckContext, id: string, job: JobFacts): void => {
@@ -261,13 +263,7 @@ const checkFirstStart = (context: CheckContext, id: string, job: JobFacts): void
   context.observed.jobs.get(id)!.starts++;
 };
 
-const checkLeaseEnd = (
-  context: CheckContext,
-  state: PoolState,
-  id: string,
-  next: JobFacts,
-  lease: Lease,
-): void => {
+const checkLeaseEnd = (context: CheckContext, state: PoolState, id: string, next: JobFacts, lease: Lease): void => {
   const { command, input, now } = context.call;
   const seen = context.observed.jobs.get(id)!;
   const namesLease = input?.jobId === id && input.fence === lease.fence;

@@ -15,7 +15,7 @@ export const checkDecisions = ({ call, storage }: CheckContext, changes: readonl
   }
 };
 
-const jobOf = ({ storage }: CheckContext, { id, buildId }: JobFacts) =>
+const graphJobOf = ({ storage }: CheckContext, { id, buildId }: JobFacts) =>
   storage.rows.graphs.get(buildId)!.graph.jobs.find((job) => job.id === id)!;
 
 /**
@@ -24,12 +24,12 @@ const jobOf = ({ storage }: CheckContext, { id, buildId }: JobFacts) =>
  */
 const asked = (context: CheckContext, { input, gates, build }: Call): JobFacts | undefined => {
   if (build?.approval && !build.approval.decision && build.id === input.id) return undefined;
-  const node = gates.get(input.id);
-  if (node || context.storage.rows.jobs.has(input.id)) return node;
+  const job = gates.get(input.id);
+  if (job || context.storage.rows.jobs.has(input.id)) return job;
   const asking = [...gates.values()].filter(
     ({ buildId, end, gate }) => buildId === input.id && !end && !gate!.decision,
   );
-  return asking.every((one) => jobOf(context, one).definition === jobOf(context, asking[0]!).definition)
+  return asking.every((one) => graphJobOf(context, one).definition === graphJobOf(context, asking[0]!).definition)
     ? asking[0]
     : undefined;
 };
@@ -38,7 +38,7 @@ const asked = (context: CheckContext, { input, gates, build }: Call): JobFacts |
 const checkTogether = (context: CheckContext, { gates }: Call, decided: JobFacts): void => {
   for (const other of gates.values()) {
     if (other.buildId !== decided.buildId || other.end || other.gate!.decision) continue;
-    const isOfMatrix = jobOf(context, other).definition === jobOf(context, decided).definition;
+    const isOfMatrix = graphJobOf(context, other).definition === graphJobOf(context, decided).definition;
     const isDecided = context.storage.rows.jobs.get(other.id)!.gate!.decision !== null;
     must(32, isDecided === isOfMatrix, "a decision was about another gate, or not about all of a matrix");
   }
@@ -50,7 +50,7 @@ export const checkGateDecided = (context: CheckContext, call: Call): void => {
   const before = asked(context, call);
   if (!before) return;
   const known = before.gate!.decision;
-  must(32, mayDecide(input.role, jobOf(context, before).gate!.by), `a ${input.role} decided a gate`);
+  must(32, mayDecide(input.role, graphJobOf(context, before).gate!.by), `a ${input.role} decided a gate`);
   const after = context.storage.rows.jobs.get(before.id)!.gate!.decision;
   must(32, after?.approved === input.approved, "a gate was not decided as it was said");
   if (known) return;
@@ -71,6 +71,6 @@ export const checkGateRefused = (context: CheckContext, call: Call): void => {
   if (context.storage.rows.jobs.get(before.id)?.end) return;
   const known = before.gate!.decision;
   const isAllowed =
-    mayDecide(input.role, jobOf(context, before).gate!.by) && (!known || known.approved === input.approved);
+    mayDecide(input.role, graphJobOf(context, before).gate!.by) && (!known || known.approved === input.approved);
   must(32, !isAllowed, "a decision of an allowed person was refused");
 };

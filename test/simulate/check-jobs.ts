@@ -57,7 +57,11 @@ const firstGraph = (id: string): JobGraph => ({
   ],
 });
 
-const lookAt = ({ storage: { rows }, call, observed }: CheckContext, build: BuildFacts, seen: ObservedBuild): SeenBuild => {
+const lookAt = (
+  { storage: { rows }, call, observed }: CheckContext,
+  build: BuildFacts,
+  seen: ObservedBuild,
+): SeenBuild => {
   const graph = rows.graphs.get(build.id)?.graph ?? firstGraph(build.id);
   const jobs = graph.jobs.map((job): SeenJob => {
     const facts = rows.jobs.get(job.id);
@@ -162,12 +166,12 @@ const checkEndOfBuild = ({ call }: CheckContext, { build, seen, jobs }: SeenBuil
 };
 
 /** What a build shows while it goes on is what its jobs do. */
-const checkProgress = ({ build, seen, jobs }: SeenBuild): void => {
+const checkProgress = ({ build, jobs, isCanceled }: SeenBuild): void => {
   if (isEnded(build.status)) return;
   const statuses = jobs.filter(({ facts: { end } }) => !end?.adopted).map(({ facts }) => facts);
   const ran = statuses.some(({ end }) => end && end.startedAt !== null);
   const held = statuses.filter(({ status }) => isLeased(status)).map(({ status }) => status);
   const goesOn = ran || held.some((status) => status !== "assigned");
-  const expected = seen.cancel || build.status === "canceling" ? "canceling" : goesOn ? "running" : (held[0] ?? "queued");
+  const expected = isCanceled ? "canceling" : goesOn ? "running" : (held[0] ?? "queued");
   must(25, build.status === expected, `a build is ${build.status} whose jobs are ${expected}`);
 };

@@ -21,8 +21,7 @@ export const checkStart = (context: CheckContext, state: PoolState, call: Call):
   const seen = context.observed.jobs.get(jobId)!;
   context.observed.agents.get(agentId)!.ignored = 0;
   must(10, !seen.isCanceled, "a canceled build was started");
-  if (call.job!.status === "assigned")
-    recordPromise(context, jobId, Math.max(seen.promisedUntil, call.now + LEASE_MS));
+  if (call.job!.status === "assigned") recordPromise(context, jobId, Math.max(seen.promisedUntil, call.now + LEASE_MS));
 };
 
 export const checkDelivery = (context: CheckContext, state: PoolState, call: Call): void => {
@@ -85,7 +84,8 @@ export const checkClaim = (
     !state.index.holding.has(input.agentId) && !agent.isDraining && agent.spentAt === null && agent.ignored < 2;
   if (!isAble) return;
   const withheld = firstEligible(state, context.storage, agent, now);
-  must(withheld && isPlanned(withheld) ? 29 : 12, withheld === undefined, "a job that is ready was withheld");
+  must(29, !withheld || !isPlanned(withheld), "a job that is ready was withheld");
+  must(12, withheld === undefined, "an eligible build was withheld");
 };
 
 export const checkHeartbeat = (context: CheckContext, state: PoolState, value: AnyInput, call: Call): void => {
@@ -105,7 +105,11 @@ export const checkHeartbeat = (context: CheckContext, state: PoolState, value: A
   // What the same call canceled, the checks of its jobs look at afterwards.
   const isJobStopped = state.jobs.get(input.jobId)?.status === "canceling";
   if (seen.isCanceled || isJobStopped)
-    must(10, value.cancel && value.reason === lease.stop?.reason, "the heartbeat does not say that the build is canceled");
+    must(
+      10,
+      value.cancel && value.reason === lease.stop?.reason,
+      "the heartbeat does not say that the build is canceled",
+    );
   else if (lease.stop)
     must(10, value.cancel && value.reason === "timeout", "the heartbeat does not say that the build timed out");
   else must(10, !value.cancel, "the heartbeat stops a build without a reason");

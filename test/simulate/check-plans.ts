@@ -1,8 +1,8 @@
 import type { Change, JobFacts } from "../../src/domain/pool/facts.ts";
 import { heldCurrentLease } from "./call-of-lease.ts";
 import { checkAdopted } from "./check-retries.ts";
-import { BUILD_MS } from "./job-specification.ts";
 import { isPlanned } from "./check-state.ts";
+import { BUILD_MS } from "./job-specification.ts";
 import { type Call, type CheckContext, newBuild } from "./observations.ts";
 import { must } from "./violation.ts";
 

@@ -73,7 +73,11 @@ export const checkState = (
   for (const [id, job] of state.jobs) {
     const { lease } = job;
     must(1, state.builds.has(job.buildId), "a job of a build that has ended is left");
-    must(1, isLeased(job.status) === (lease !== null), lease ? "a job has a lease that needs none" : "a job without lease");
+    must(
+      1,
+      isLeased(job.status) === (lease !== null),
+      lease ? "a job has a lease that needs none" : "a job without lease",
+    );
     const until = job.passedOver?.until ?? null;
     if (job.status === "queued" && until !== null)
       must(17, due !== null && due <= until, "no alarm for a build that waits for another agent");

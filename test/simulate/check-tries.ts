@@ -40,12 +40,7 @@ const endsTry = ({ call: { command, input, now } }: CheckContext, before: JobFac
   return (isTold && isInTime) || isOvertime(before, now);
 };
 
-const checkNextTry = (
-  context: CheckContext,
-  before: JobFacts,
-  job: JobFacts,
-  changes: readonly Change[],
-): void => {
+const checkNextTry = (context: CheckContext, before: JobFacts, job: JobFacts, changes: readonly Change[]): void => {
   const { call, observed } = context;
   const { id } = job;
   const seen = observed.jobs.get(id)!;

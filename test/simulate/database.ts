@@ -25,12 +25,12 @@ interface Row {
   first: JobFacts | undefined;
 }
 
-/** What is stored of the jobs of a build. Rows are replaced, never changed in place. */
+/** What a record says of the jobs of its build. It is replaced where it is stored, never changed in place. */
 const jobsIn = ({ rows }: SimStorage, buildId: string): unknown[] =>
-  (rows.graphs.get(buildId)?.graph.jobs ?? [{ id: buildId }]).flatMap(({ id }) => [
-    rows.jobs.get(id),
-    rows.outputs.get(id),
-  ]);
+  (rows.graphs.get(buildId)?.graph.jobs ?? [{ id: buildId }]).flatMap(({ id }) => {
+    const { end, gate } = rows.jobs.get(id)!;
+    return [end, gate, rows.outputs.get(id)];
+  });
 
 const isSameList = (left: readonly unknown[], right: readonly unknown[]): boolean =>
   left.length === right.length && left.every((one, at) => one === right[at]);

@@ -7,7 +7,7 @@ export type FileKind = "steps" | "jobs" | "mistakes";
 
 interface Surroundings {
   readonly random: Random;
-  /** Whether there are builds of several jobs in this history. */
+  /** Whether files have jobs in this history. */
   readonly hasJobs: boolean;
   newId(prefix: string): string;
 }

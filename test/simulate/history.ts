@@ -35,7 +35,7 @@ const EVENT_WEIGHTS = [
   ["restore", 6],
   ["clock", 0.4],
 ] as const;
-/** The same where there are builds of several jobs. */
+/** The same where files have jobs. */
 const JOB_EVENT_WEIGHTS = [
   ...EVENT_WEIGHTS,
   ["gate", 6],

@@ -54,12 +54,12 @@ const attemptsOnJobs = (simulator: Simulator, lease: LeaseHolder, jobId: string)
   const text = random.pick([files.textOf(jobId), "another file"]);
   const plan = () => ({ ...lease, graph: files.read(jobId, null, text), text, base: null });
   const decision = { approved: true, comment: null, role: "viewer" as const, name: "nobody", actor: ACTOR };
-  const nodes = [...simulator.pool.storage.rows.jobs.keys()];
+  const ids = [...simulator.pool.storage.rows.jobs.keys()];
   return [
     () => simulator.call("plan", plan()),
     () => simulator.call("plan", plan()),
     () => simulator.call("refusePlan", { ...lease, reason: "pipeline-invalid", message: "mine" }),
-    () => simulator.call("decideGate", { ...decision, id: nodes.length > 0 ? random.pick(nodes) : jobId }),
+    () => simulator.call("decideGate", { ...decision, id: ids.length > 0 ? random.pick(ids) : jobId }),
     () => simulator.call("finish", { ...lease, status: "succeeded", exitCode: 0, outputs: { word: "mine" } }),
   ];
 };

@@ -1,11 +1,16 @@
 import type { GraphJob, JobGraph } from "../../src/domain/jobs/graph.ts";
-import { isLeasedJob } from "../../src/domain/jobs/job-view.ts";
+import { isLeasedJob, type JobView } from "../../src/domain/jobs/job-view.ts";
+import type { Change } from "../../src/domain/pool/facts.ts";
 import { RULES } from "../../src/domain/pool/rules.ts";
+import type { PoolState } from "../../src/domain/pool/state.ts";
 import type { Invariant } from "./invariants.ts";
 import type { WrongRules } from "./pool.ts";
 
 /** One wrong rule of builds and their jobs, and the invariant that it breaks. */
 export type JobMutant = readonly [breaks: Invariant, name: string, rules: Partial<WrongRules>];
+
+/** Its first lease ended without a result. */
+const wasLost = ({ status, message }: JobView): boolean => status === "queued" && message !== null;
 
 const isAlways = ({ condition }: GraphJob): boolean => condition?.includes("always()") ?? false;
 
@@ -172,6 +177,14 @@ const ENDS: readonly JobMutant[] = [
   [36, "settling stops after one pass", { goesOn: () => false }],
   [23, "what follows from a result is forgotten", { sabotage: forgetting("finish") }],
   [23, "what follows from a lost lease is forgotten", { sabotage: forgetting("sweep") }],
+  [25, "what follows from a hand-out is forgotten", { sabotage: forgetting("claim") }],
+  [25, "what follows from a start is forgotten", { sabotage: forgetting("start") }],
+  [25, "what follows from a release is forgotten", { sabotage: forgetting("release") }],
+  [
+    24,
+    "the end of its only job does not end a build",
+    { buildIsOver: (jobs) => jobs.length > 1 && RULES.buildIsOver(jobs) },
+  ],
   [
     24,
     "a build ends with its first failure",
@@ -247,6 +260,11 @@ const ROOMS: readonly JobMutant[] = [
   [36, "a place is lost between two leases", { holdsPlace: (_holds, jobs) => jobs.some(isLeasedJob) }],
   [
     36,
+    "a build keeps its place while its only job is in the queue again",
+    { holdsPlace: (holds, jobs) => RULES.holdsPlace(holds || jobs.some(wasLost), jobs) },
+  ],
+  [
+    36,
     "what is ready has a place",
     { holdsPlace: (_holds, jobs) => jobs.some((job) => isLeasedJob(job) || job.status === "queued") },
   ],
@@ -270,6 +288,8 @@ const RECORDS: readonly JobMutant[] = [
   ],
   [30, "outputs of a job that failed are kept", { winner: () => true }],
   [30, "no outputs are kept", { winner: () => false }],
+  [39, "D1 is told of jobs as of builds", { besides: tellingOfJobs }],
+  [39, "outputs come after D1 heard of the build", { besides: withLateOutputs }],
   [40, "plans leave no audit entry", { audited: (change) => (change.entry.action === "build.plan" ? [] : [change]) }],
   [
     40,
@@ -283,6 +303,20 @@ function forgetting(name: string): WrongRules["sabotage"] {
   return ({ unsettled }, command) => {
     unsettled.add = command === name ? () => unsettled : Set.prototype.add;
   };
+}
+
+function tellingOfJobs(_state: PoolState, changes: readonly Change[]): Change[] {
+  return changes.flatMap((change): Change[] =>
+    change.kind === "job" ? [{ kind: "dirty", buildId: change.job.id, at: change.job.queuedAt ?? 0 }] : [],
+  );
+}
+
+function withLateOutputs(_state: PoolState, changes: readonly Change[]): Change[] {
+  return changes.flatMap((change): Change[] => {
+    if (change.kind !== "clean" || change.endedAt === null) return [];
+    const { buildId } = change;
+    return [{ kind: "outputs", buildId, jobId: buildId, outputs: { word: "late" } }];
+  });
 }
 
 /** Rooms that stay taken by whom they were taken. */

@@ -12,9 +12,9 @@ export const decideGate = (simulator: Simulator): void => {
   const isAgain = !isHealing && random.chance(0.25);
   const asking = planned.filter(({ gate, end }) => gate && !end && (isAgain || !gate.decision));
   if (isHealing && asking.length === 0) return;
-  const node = asking.length > 0 && (isHealing || random.chance(0.85)) ? random.pick(asking) : random.pick(planned);
+  const job = asking.length > 0 && (isHealing || random.chance(0.85)) ? random.pick(asking) : random.pick(planned);
   simulator.request("decideGate", {
-    id: !isHealing && random.chance(0.2) ? node.buildId : node.id,
+    id: !isHealing && random.chance(0.2) ? job.buildId : job.id,
     approved: random.chance(0.75),
     comment: random.chance(0.5) ? "as agreed" : null,
     role: isHealing ? "admin" : random.pick(ROLES),
@@ -34,9 +34,7 @@ export const cancelJob = (simulator: Simulator): void => {
 /** Somebody does not wait for what cleans up. */
 export const cancelAgain = (simulator: Simulator): void => {
   const { random, pool } = simulator;
-  const canceled = [...pool.storage.rows.builds.values()].filter(
-    ({ cancel, status }) => cancel && !isEnded(status),
-  );
+  const canceled = [...pool.storage.rows.builds.values()].filter(({ cancel, status }) => cancel && !isEnded(status));
   if (canceled.length === 0 || !simulator.injectFault("cancel", 1)) return;
   simulator.request("cancel", { buildId: random.pick(canceled).id, actor: ACTOR });
 };

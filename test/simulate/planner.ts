@@ -4,7 +4,7 @@ import type { Simulator } from "./simulator.ts";
 
 const COMMIT = "c".repeat(40);
 
-/** The agent of a root job sends the file that it read; the Worker finds jobs in it, or mistakes. */
+/** The agent of the job that a build begins with sends the file that it read; the Worker finds jobs in it, or mistakes. */
 export const sendPlan = (
   simulator: Simulator,
   lease: LeaseHolder,

@@ -44,7 +44,7 @@ export class Simulator {
   readonly repository: SimRepository;
   readonly files = new SimFiles(this);
   readonly artifacts: SimArtifacts;
-  /** Whether there are builds of several jobs: in every other history, so that the others stay as they were. */
+  /** Whether files have jobs: in every other history, so that the others stay as they were. */
   readonly hasJobs: boolean;
   /** Whether strangers push too. */
   readonly hasForks: boolean;

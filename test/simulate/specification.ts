@@ -35,5 +35,4 @@ export const TRANSITIONS: Record<string, readonly string[]> = {
 
 export const isLeased = (status: string): boolean =>
   status === "assigned" || status === "running" || status === "canceling";
-export const isEnded = (status: string): boolean =>
-  status !== "waiting" && status !== "queued" && !isLeased(status);
+export const isEnded = (status: string): boolean => status !== "waiting" && status !== "queued" && !isLeased(status);

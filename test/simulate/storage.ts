@@ -210,8 +210,7 @@ export class SimStorage implements Records {
     const jobIds = this.#jobIdsOf(buildId);
     rows.graphs.delete(buildId);
     for (const id of [buildId, ...jobIds])
-      for (const table of [rows.builds, rows.jobs, rows.reports, rows.hostOutbox, rows.outputs])
-        table.delete(id);
+      for (const table of [rows.builds, rows.jobs, rows.reports, rows.hostOutbox, rows.outputs]) table.delete(id);
   }
 
   /** The state with which a new object starts. */
@@ -291,9 +290,7 @@ export class SimStorage implements Records {
   }
 
   endedAfter(seq: number, limit: number) {
-    const ended = [...this.rows.builds.values()].filter(
-      ({ id, seq: own }) => this.rows.told.has(id) && own > seq,
-    );
+    const ended = [...this.rows.builds.values()].filter(({ id, seq: own }) => this.rows.told.has(id) && own > seq);
     return ended.sort((left, right) => left.seq - right.seq).slice(0, limit);
   }
 

@@ -55,7 +55,7 @@ export const requestWords = (command: Command, input: AnyInput): string => {
 
 /** The value of an accepted call, in a few words. */
 export const answerWords = (command: Command, value: AnyInput, now: number): string => {
-  if (command === "claim") return value ? `${value.buildId}, lease ${seconds(value.expiresAt - now)}` : "no build";
+  if (command === "claim") return value ? `${value.jobId}, lease ${seconds(value.expiresAt - now)}` : "no build";
   if (command === "enqueue") return value.isNew ? value.buildId : `${value.buildId}, known by its key`;
   if (command === "arrive" && value.isRepeat) return "known";
   if (command === "arrive")
@@ -81,7 +81,7 @@ export const changeWords = (
   changes.flatMap((change) => {
     switch (change.kind) {
       case "build":
-        return buildWords(rows.builds.get(change.build.id), change.build);
+        return buildWords(rows.builds.get(change.build.id), change.build, firstJobOf(change.build.id, changes, rows));
       case "job":
         return jobWords(rows.jobs.get(change.job.id), change.job, now, fenceName);
       case "agent": {
@@ -107,8 +107,19 @@ export const changeWords = (
     }
   });
 
-const buildWords = (before: BuildFacts | undefined, { id, status, reason }: BuildFacts): string[] => {
-  if (before?.status === status) return [];
+/** The job that the build began with, where no others took its place: with these changes. */
+const firstJobOf = (id: string, changes: readonly Change[], { jobs }: SimStorage["rows"]): JobFacts | undefined => {
+  const last = changes.findLast((change) => change.kind === "job" && change.job.id === id);
+  return last?.kind === "job" ? last.job : jobs.get(id);
+};
+
+/** Nothing where the words of its first job, which has its id, say it. */
+const buildWords = (
+  before: BuildFacts | undefined,
+  { id, status, reason }: BuildFacts,
+  first: JobFacts | undefined,
+): string[] => {
+  if (before?.status === status || first?.status === status) return [];
   return [`${id} ${before?.status ?? "new"} -> ${status}${reason ? ` (${reason})` : ""}`];
 };
 
@@ -119,11 +130,12 @@ const jobWords = (
   fenceName: (fence: number) => string,
 ): string[] => {
   const { id, status, gate, end } = job;
-  const words = leaseWords(before, job, now, fenceName);
-  // The job that a build begins with has its id: the build's words say it.
-  if (id !== job.buildId && before?.status !== status)
-    words.push(`${id} ${before?.status ?? "new"} -> ${status}${end?.cause ? ` (${end.cause.kind})` : ""}`);
-  if (gate?.decision && !before?.gate?.decision) words.push(`${id} ${gate.decision.approved ? "approved" : "rejected"}`);
+  const words: string[] = [];
+  const why = end?.cause?.kind ?? end?.reason;
+  if (before?.status !== status) words.push(`${id} ${before?.status ?? "new"} -> ${status}${why ? ` (${why})` : ""}`);
+  words.push(...leaseWords(before, job, now, fenceName));
+  if (gate?.decision && !before?.gate?.decision)
+    words.push(`${id} ${gate.decision.approved ? "approved" : "rejected"}`);
   else if (gate && !before?.gate) words.push(`the gate of ${id} asks`);
   return words;
 };

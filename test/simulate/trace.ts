@@ -30,7 +30,9 @@ export class Trace implements Observer {
 
   onCall(now: number, command: Command, input: AnyInput): void {
     const fence = typeof input?.fence === "number" ? this.#fenceName(input.fence) : "";
-    const words = [command, input?.buildId, fence, requestWords(command, input)].filter(Boolean).join(" ");
+    const words = [command, input?.jobId ?? input?.buildId, fence, requestWords(command, input)]
+      .filter(Boolean)
+      .join(" ");
     this.#call = { now, caller: callerOf(command, input), words };
     this.#changes = [];
   }

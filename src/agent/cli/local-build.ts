@@ -1,7 +1,7 @@
 import { CLEAN_UP_MS } from "../../domain/jobs/cancel.ts";
 import type { GraphJob, JobGraph } from "../../domain/jobs/graph.ts";
-import { needsOf } from "../../domain/jobs/needs.ts";
 import type { JobEnd } from "../../domain/jobs/job-end.ts";
+import { needsOf } from "../../domain/jobs/needs.ts";
 import { JOB_RULES } from "../../domain/jobs/rules.ts";
 import { settle } from "../../domain/jobs/settle.ts";
 import type { Order } from "../../domain/jobs/settle-orders.ts";

@@ -28,7 +28,7 @@ export interface KnownNames {
   hasUnread?: boolean;
   /** In an included file: the names of its inputs. */
   inputs?: string[];
-  /** Of a job of several: it has the contexts `matrix` and `needs` too. */
+  /** Of a job in `jobs`: it has the contexts `matrix` and `needs` too. */
   job?: JobNames;
   /** Set for expressions of the job itself. */
   level?: JobLevel;

@@ -3,7 +3,7 @@ import type { Matrix } from "../jobs/graph.ts";
 import { type Data, Dictionary, text, toData } from "./data.ts";
 import { fixedContext, outputsContext } from "./scope.ts";
 
-/* The contexts that only the expressions of a job of several have. */
+/* The contexts that only the expressions of a job in `jobs` have. */
 
 /** The combination of a job: a key that other combinations have, and this one has not, is null. */
 export const matrixContext = (matrix: Matrix | null): Dictionary =>

@@ -1,7 +1,7 @@
 import { closestName } from "../closest-name.ts";
 import { CONTEXT_PROPERTIES } from "./names.ts";
 
-/** What the expressions of one job of several can name. */
+/** What the expressions of one job in `jobs` can name. */
 export interface JobNames {
   /** Keys of its matrix; null where it has none. */
   matrix: string[] | null;

@@ -2,7 +2,7 @@
 export const CONTEXT_NAMES = ["vars", "secrets", "env", "build", "repository", "agent", "steps", "job"] as const;
 export type ContextName = (typeof CONTEXT_NAMES)[number];
 
-/** Contexts that only the expressions of a job of several have: elsewhere these are names of variables. */
+/** Contexts that only the expressions of a job in `jobs` have: elsewhere these are names of variables. */
 const JOB_CONTEXT_NAMES = ["needs", "matrix"] as const;
 export type JobContextName = (typeof JOB_CONTEXT_NAMES)[number];
 export const isJobContext = (name: string): name is JobContextName =>

@@ -4,7 +4,7 @@ import type { Scope } from "./evaluate.ts";
 import { functionsOf, type JobStatus } from "./functions.ts";
 import { CONTEXT_NAMES, type ContextName, isVariableName, type JobContextName } from "./names.ts";
 
-/** `needs` and `matrix` only for a job of several, `inputs` only in an included file. */
+/** `needs` and `matrix` only for a job in `jobs`, `inputs` only in an included file. */
 export type Contexts = Record<ContextName, Dictionary> & Partial<Record<JobContextName | "inputs", Dictionary>>;
 
 /** The contexts by name; any other name is a variable of `env`. */

@@ -1,5 +1,5 @@
-import { CLEAN_UP_MS } from "./cancel.ts";
 import type { BuildFacts, JobFacts } from "../pool/facts.ts";
+import { CLEAN_UP_MS } from "./cancel.ts";
 
 /**
  * When a build that was settled `now` has to be settled again though nothing happens to it: a gate times out, its own

@@ -58,7 +58,7 @@ class Mistakes {
   }
 }
 
-/** A file of steps is a build of one job. */
+/** The only job of a file of steps. */
 const onlyJob = (plan: Plan, { requires, timeoutSeconds, newId }: ExpandOptions, mistakes: Mistakes): GraphJob[] => {
   const { timeoutMinutes } = plan.job;
   const merged = mergeRequires(requires, plan.job.requires);

@@ -2,7 +2,7 @@ import type { Feature } from "../../protocol/jobs.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
 import type { Role } from "../../protocol/token.ts";
 
-/* A build of several jobs as its file was read. Made once, when the plan is accepted, and never changed. */
+/* The planned jobs of a build, as its file was read. Made once, when the plan is accepted, and never changed. */
 
 /** A value of an axis: a text as written, or true and false. */
 export type MatrixValue = string | boolean;

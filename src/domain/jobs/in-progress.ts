@@ -1,9 +1,9 @@
 import { needsContext } from "../expression/job-contexts.ts";
+import type { JobFacts } from "../pool/facts.ts";
 import { Conditions } from "./condition.ts";
 import type { NeedsToRead } from "./condition-value.ts";
 import { ConditionWork } from "./condition-work.ts";
 import type { GraphJob, JobGraph } from "./graph.ts";
-import type { JobFacts } from "../pool/facts.ts";
 import { type BuildView, byDefinition, type EndOfJob, type JobView, type Need, viewsOf } from "./job-view.ts";
 import { needsFrom } from "./needs.ts";
 import { firstEnded } from "./outcome.ts";

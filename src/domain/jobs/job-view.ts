@@ -10,7 +10,10 @@ export type BuildView = Pick<
   "status" | "startedAt" | "message" | "until" | "holdsPlace" | "cancel" | "supersededBy" | "plannedBy"
 >;
 
-export type EndOfJob = Pick<JobEnd, "status" | "cause" | "exitCode" | "reason" | "message" | "startedAt" | "finishedAt"> & {
+export type EndOfJob = Pick<
+  JobEnd,
+  "status" | "cause" | "exitCode" | "reason" | "message" | "startedAt" | "finishedAt"
+> & {
   isAdopted?: boolean;
 };
 
@@ -49,7 +52,17 @@ const LOST: EndOfJob = {
 };
 
 const viewOf = (job: GraphJob, facts: JobFacts | undefined): JobView => {
-  if (!facts) return { job, status: LOST.status, startedAt: null, message: null, gate: null, stopCause: null, retries: 0, end: LOST };
+  if (!facts)
+    return {
+      job,
+      status: LOST.status,
+      startedAt: null,
+      message: null,
+      gate: null,
+      stopCause: null,
+      retries: 0,
+      end: LOST,
+    };
   const { status, startedAt, message = null, gate = null, stopCause = null, end = null } = facts;
   const isAdopted = end?.adopted !== undefined;
   const retries = isAdopted ? 0 : (end?.retries ?? facts.retries ?? 0);

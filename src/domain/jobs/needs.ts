@@ -1,6 +1,6 @@
 import type { Needs } from "../../protocol/jobs.ts";
-import type { JobGraph } from "./graph.ts";
 import type { JobFacts } from "../pool/facts.ts";
+import type { JobGraph } from "./graph.ts";
 import type { JobEndStatus } from "./job-end.ts";
 
 type NeededJob = Needs[string];

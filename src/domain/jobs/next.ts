@@ -1,8 +1,8 @@
+import type { Gated } from "../pool/facts.ts";
 import { TOO_LONG } from "./cancel.ts";
 import type { BuildInProgress } from "./in-progress.ts";
-import { isLeasedJob, type JobView } from "./job-view.ts";
-import type { Gated } from "../pool/facts.ts";
 import type { JobCause } from "./job-end.ts";
+import { isLeasedJob, type JobView } from "./job-view.ts";
 import type { JobOrder, StopReason } from "./settle-orders.ts";
 
 const HOUR_MS = 60 * 60 * 1000;

@@ -1,7 +1,7 @@
 import type { EndedStatus } from "../../protocol/build-states.ts";
 import { TOO_LONG } from "./cancel.ts";
-import type { BuildView, JobView } from "./job-view.ts";
 import type { JobEnd } from "./job-end.ts";
+import type { BuildView, JobView } from "./job-view.ts";
 import type { Cancel, JobRules } from "./rules.ts";
 
 interface Outcome extends Pick<JobEnd, "exitCode" | "reason" | "message"> {
@@ -48,5 +48,10 @@ export const outcomeOf = (
   const decisive = views.filter((view) => view.status === status && !(status === "failed" && view.job.mayFail));
   const { exitCode = null, reason = null, message = null } = firstEnded(decisive)?.end ?? {};
   if (!cancel) return { status, exitCode, reason, message };
-  return { status, exitCode, reason: build.supersededBy ? "superseded" : "canceled", message: build.message ?? message };
+  return {
+    status,
+    exitCode,
+    reason: build.supersededBy ? "superseded" : "canceled",
+    message: build.message ?? message,
+  };
 };

@@ -1,10 +1,10 @@
 import type { JobStatus } from "../../protocol/build-job.ts";
 import type { EndedStatus } from "../../protocol/build-states.ts";
 import { includesRole, type Role } from "../../protocol/token.ts";
-import type { GraphJob, JobGraph } from "./graph.ts";
-import { isLeasedJob, type JobView, type Need } from "./job-view.ts";
-import type { GateDecision, JobEnd, JobEndStatus } from "./job-end.ts";
 import type { Gated } from "../pool/facts.ts";
+import type { GraphJob, JobGraph } from "./graph.ts";
+import type { GateDecision, JobEnd, JobEndStatus } from "./job-end.ts";
+import { isLeasedJob, type JobView, type Need } from "./job-view.ts";
 import { type Room, roomsOf, smallest } from "./rooms.ts";
 
 /** A cancel of a whole build, by a person or by its deadline (milliseconds since 1970). */

@@ -35,7 +35,10 @@ const progressOf = ({ views, cancel, input }: BuildInProgress): BuildProgress =>
   };
 };
 
-const isSameProgress = (one: BuildProgress, { status, startedAt, message, holdsPlace }: SettleInput["build"]): boolean =>
+const isSameProgress = (
+  one: BuildProgress,
+  { status, startedAt, message, holdsPlace }: SettleInput["build"],
+): boolean =>
   one.status === status &&
   one.startedAt === startedAt &&
   one.message === (message ?? null) &&

@@ -3,8 +3,8 @@ import type { Condition, Conditions } from "./condition.ts";
 import { holds, type NeedsToRead } from "./condition-value.ts";
 import type { ConditionWork } from "./condition-work.ts";
 import type { GraphFacts, GraphJob } from "./graph.ts";
-import type { JobView, Need } from "./job-view.ts";
 import type { JobCause } from "./job-end.ts";
+import type { JobView, Need } from "./job-view.ts";
 import type { JobRules } from "./rules.ts";
 
 /** What becomes of a job once its needs have ended. */

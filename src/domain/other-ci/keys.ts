@@ -95,7 +95,7 @@ export const FILE_KEY_ADVICE = table(
   ["retries", RETRY],
 );
 
-/** Advice for a key in a job itself: at the top of a file of several jobs `trigger` says when it is built. */
+/** Advice for a key in a job itself: at the top of a file with `jobs`, `trigger` says when it is built. */
 export const jobKeyAdvice = (key: string): string | undefined =>
   key === "trigger" ? `A job cannot start another pipeline: ${CALL_THE_API}` : JOB_KEY_ADVICE.get(key);
 

@@ -30,7 +30,7 @@ export interface JobContext {
   changedFiles?: readonly string[] | null;
   repository: { id: string; fullName: string; cloneUrl: string };
   agent: { id: string; name: string; platform: "macos" | "linux" | "windows" | "other" };
-  /** The combination of a job of several; null for one without a matrix. Absent where the file has only steps. */
+  /** The combination of a job in `jobs`; null for one without a matrix. Absent where the file has only steps. */
   matrix?: Matrix | null;
   /** How the jobs that it needs have ended. Absent where the file has only steps. */
   needs?: Needs;

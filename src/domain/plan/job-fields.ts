@@ -84,7 +84,7 @@ export const GROUPS = list(GROUP_NAME, { atMost: LIMITS.groups });
 /** How often a job whose steps failed is tried again. */
 export const RETRY = wholeNumber(0, FILE_LIMITS.retries);
 
-/** Keys that one job of several has. */
+/** Keys of a job in `jobs`. */
 const JOB_FIELDS = {
   name: field(text(), "Name shown to people; its key by default. May use ${{ }}."),
   needs: field(NEEDS, "Jobs that must have ended before it."),

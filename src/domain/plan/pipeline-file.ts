@@ -41,7 +41,7 @@ const BUILD_FIELDS = {
   steps: { ...field(STEPS, "The steps, in order."), required: true },
 };
 
-/** Keys at the top of a file of several jobs: but for `name` and `jobs`, each job may say otherwise. */
+/** Keys at the top of a file with `jobs`: but for `name` and `jobs`, each job may say otherwise. */
 const JOBS_FIELDS = {
   name,
   env,
@@ -78,11 +78,11 @@ const JOBS_ADVICE: MappingAdvice = {
       : (inJobs(key) ?? JOB_KEY_ADVICE.get(key) ?? FILE_KEY_ADVICE.get(key)),
 };
 
-/** Whether a file is one of several jobs. */
+/** Whether it is a file with `jobs`. */
 export const hasJobs = (root: Node): boolean =>
   isMap(root) && root.items.some(({ key }) => isScalar(key) && key.value === "jobs");
 
-const kinds = <Steps, Several>(steps: NodeParser<Steps>, jobs: NodeParser<Several>) => ({ steps, jobs });
+const kinds = <Steps, Jobs>(steps: NodeParser<Steps>, jobs: NodeParser<Jobs>) => ({ steps, jobs });
 
 /** The language of pipeline files: the parsers of its two kinds, each with its JSON Schema. */
 export const PIPELINE_FILE = kinds(

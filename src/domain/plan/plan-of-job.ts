@@ -1,12 +1,12 @@
 import type { JobDefinition, Plan } from "./plan.ts";
 
-/** Key of the only job of a file of steps, where it is planned as a build of several. */
+/** Key of the only job of a file of steps, where it is planned. */
 export const ONLY_JOB = "build";
 
 /** Whether the jobs of a file are planned before any runs: also of one of steps that asks for groups or further tries. */
 export const isPlanned = ({ jobs, groups, retry }: Plan): boolean => jobs !== null || groups.length > 0 || retry > 0;
 
-/** The plan of one job of several, as that of a file which has its steps alone. */
+/** The plan of one job of a file with `jobs`, as that of a file which has its steps alone. */
 export const planOfJob = (plan: Plan, definition: JobDefinition): Plan => {
   const { job, env, groups, name } = definition;
   return {

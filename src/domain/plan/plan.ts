@@ -192,7 +192,7 @@ export interface JobDefinition {
 export interface Plan {
   name: Template | null;
   env: EnvEntry[];
-  /** Of a file of several jobs it has no steps: see `planOfJob`. */
+  /** Of a file with `jobs` it has no steps: see `planOfJob`. */
   job: PlanJob;
   /** Null for a file of steps. */
   jobs: JobDefinition[] | null;

@@ -4,7 +4,16 @@ import { countEnd, noEvents } from "./events.ts";
 import type { BuildFacts, Change, Deletion, JobFacts, MemoryChange } from "./facts.ts";
 import { jobsOf, unsettle } from "./graphs.ts";
 import { isHeld } from "./held.ts";
-import { forgetAgent, indexAgent, indexBuild, indexJob, scheduleRetry, scheduleStop, setAgent, setOffer } from "./indices.ts";
+import {
+  forgetAgent,
+  indexAgent,
+  indexBuild,
+  indexJob,
+  scheduleRetry,
+  scheduleStop,
+  setAgent,
+  setOffer,
+} from "./indices.ts";
 import type { PoolState } from "./state.ts";
 
 /** Milliseconds between a change and its write to D1, so that changes close together become one write. */

@@ -14,7 +14,7 @@ export type OpenArtifact = LeaseHolder &
 
 export type KeepArtifact = LeaseHolder & { artifactId: string };
 
-/** A person deletes one; `jobId` is that of its job, or of its build of one job. */
+/** A person deletes one; `jobId` is that of its job: that of its build, where no jobs are planned. */
 export interface RemoveArtifact {
   jobId: string;
   artifactId: string;
@@ -107,10 +107,8 @@ export const discardArtifact = (
 const seen = ({ uploadId: _, isKept: __, isReplaced: ___, ...artifact }: ArtifactFacts): StoredArtifact => artifact;
 
 /** What people and other jobs see of an ended job's artifacts: those of the lease under which its result came. */
-export const seenArtifacts = (
-  job: JobFacts,
-  rules: Pick<Rules, "showsArtifact">,
-): StoredArtifact[] => (job.artifacts ?? []).filter((artifact) => rules.showsArtifact(artifact, job)).map(seen);
+export const seenArtifacts = (job: JobFacts, rules: Pick<Rules, "showsArtifact">): StoredArtifact[] =>
+  (job.artifacts ?? []).filter((artifact) => rules.showsArtifact(artifact, job)).map(seen);
 
 /** Where in the archive the job may have left something, under any lease. */
 export const artifactPlaces = ({ id, artifactDays = [] }: JobFacts): ArtifactPlace[] =>

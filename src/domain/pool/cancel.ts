@@ -50,7 +50,8 @@ export const cancel = (
   const build = state.builds.get(buildId);
   const job = state.jobs.get(buildId);
   if (!build && job) return cancelJob(state, job, actor, context);
-  if (!build) return state.records.endedJob(buildId) ? refused("conflict", "The build has ended already.") : unknownId();
+  if (!build)
+    return state.records.endedJob(buildId) ? refused("conflict", "The build has ended already.") : unknownId();
   if (!context.rules.mayCancel(build, jobsOf(state, buildId), context.now)) return decided(buildId);
   return decided(buildId, cancelBuild(build, { message: null, supersededBy: null }, actor, context));
 };

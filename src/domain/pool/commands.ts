@@ -64,7 +64,7 @@ export interface NewBuild {
   trust?: "untrusted" | undefined;
   /** Whether nobody runs it before a member has approved its commit. */
   needsApproval?: boolean | undefined;
-  /** Of a build of several jobs whose file is known: no agent has to read it. */
+  /** Of a build whose file is known: its jobs are planned, and no agent has to read it. */
   planned?: Planned | null;
   actor: Actor;
 }
@@ -76,17 +76,17 @@ export interface Planned {
   adopted: Record<string, { end: JobEnd; outputs: Record<string, string> }>;
 }
 
-/** What a retry of a build of several jobs takes over: its plan, and what its ended jobs gave. */
+/** What a retry takes over of a build whose jobs were planned: its plan, and what its ended jobs gave. */
 export interface PlanOfBuild {
   graph: JobGraph;
   text: string;
   jobs: Record<string, { end: JobEnd; outputs: Record<string, string> }>;
 }
 
-/** What the agent of the root job read in the commit. */
+/** What the agent of the first job read in the commit. */
 export type PlanRequest = LeaseHolder & { graph: JobGraph; text: string; base: string | null };
 
-/** The agent of the root job read a file with mistakes, or one that this build may not run. */
+/** The agent of the first job read a file with mistakes, or one that this build may not run. */
 export type PlanRefused = LeaseHolder & { reason: Extract<BuildReason, "pipeline-invalid">; message: string };
 
 /** A person decides on a gate. `id` is that of the job, or of a build in which one gate asks. */

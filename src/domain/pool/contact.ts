@@ -1,5 +1,5 @@
 import type { ClaimRequest } from "./commands.ts";
-import { jobHeldBy, type Decision, type DecisionContext, decided, verifiedAgent } from "./decision.ts";
+import { type Decision, type DecisionContext, decided, jobHeldBy, verifiedAgent } from "./decision.ts";
 import type { AgentFacts, Change } from "./facts.ts";
 import { endCanceled, loseLease } from "./lease.ts";
 import { POOL_LIMITS } from "./rules.ts";

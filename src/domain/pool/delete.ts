@@ -1,14 +1,6 @@
 import { DETAILS } from "../../protocol/problem.ts";
 import type { Actor } from "./commands.ts";
-import {
-  audit,
-  type Decision,
-  type DecisionContext,
-  decided,
-  later,
-  refused,
-  unknownId,
-} from "./decision.ts";
+import { audit, type Decision, type DecisionContext, decided, later, refused, unknownId } from "./decision.ts";
 import type { BuildFacts, Change, Deleted, Deletion } from "./facts.ts";
 import { nextAttempt } from "./outbox.ts";
 import type { PoolState } from "./state.ts";

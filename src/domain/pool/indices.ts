@@ -1,6 +1,6 @@
 import { isEnded } from "../../protocol/build-states.ts";
-import { heldJob } from "./decision.ts";
 import { buildDue, leaseDue, offersResumeAt, retirementAt, stopDue } from "./deadlines.ts";
+import { heldJob } from "./decision.ts";
 import type { AgentFacts, BuildFacts, JobFacts, Offer } from "./facts.ts";
 import { graphOf } from "./graphs.ts";
 import { isHeld } from "./held.ts";

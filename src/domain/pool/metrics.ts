@@ -1,6 +1,6 @@
 import { AGENT_STATUS } from "../../protocol/agent.ts";
-import { LEASED, type LeasedStatus } from "../../protocol/build-states.ts";
 import type { JobStatus } from "../../protocol/build-job.ts";
+import { LEASED, type LeasedStatus } from "../../protocol/build-states.ts";
 import type { Metrics } from "../../protocol/metrics.ts";
 import type { DecisionContext } from "./decision.ts";
 import type { AgentFacts } from "./facts.ts";

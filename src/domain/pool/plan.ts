@@ -56,14 +56,9 @@ const planAgain = (
     : refused("conflict", "The jobs of this build are known already, from another text.");
 };
 
-const planProblem = (
-  { build, job }: HeldJob,
-  { graph }: PlanRequest,
-  { rules }: DecisionContext,
-): string | null => {
+const planProblem = ({ build, job }: HeldJob, { graph }: PlanRequest, { rules }: DecisionContext): string | null => {
   if (build.until !== null) return "A job of a build has no jobs of its own.";
-  if (job.status !== "running" || job.lease?.stop)
-    return "The build does not run: it was not started, or has to stop.";
+  if (job.status !== "running" || job.lease?.stop) return "The build does not run: it was not started, or has to stop.";
   const commitSha = graph.commitSha ?? undefined;
   if (commitBuilt(build, commitSha) !== (commitSha ?? build.commitSha)) return "The file is of another commit.";
   return rules.planAccepted(null, graph.hash) === "accept" ? null : "The jobs of this build are known already.";

@@ -1,14 +1,6 @@
 import { isEnded } from "../../protocol/build-states.ts";
 import { voidHeld } from "./approval.ts";
-import {
-  type Decision,
-  type DecisionContext,
-  decided,
-  isInQueue,
-  jobHeldBy,
-  later,
-  patchBuild,
-} from "./decision.ts";
+import { type Decision, type DecisionContext, decided, isInQueue, jobHeldBy, later, patchBuild } from "./decision.ts";
 import type { AgentFacts, BuildFacts, Change, Deletion, JobFacts, Outcome } from "./facts.ts";
 import { jobsOf } from "./graphs.ts";
 import { closeForGood, endJob, loseLease } from "./lease.ts";

@@ -3,7 +3,7 @@ export interface Room {
   key: string;
   /** Holders at a time; null where there is no limit. */
   limit: number | null;
-  /** A build, or a job of a build of several: jobs of one build hold their pipeline's room together. */
+  /** A build, whose jobs hold the room of its pipeline together, or a job. */
   holder: string;
 }
 

@@ -268,8 +268,7 @@ export const RULES: Rules = {
     Math.max(expiresAt, stop ? Math.min(now + leaseMs, stop.at + STOP_GRACE_MS) : now + leaseMs),
   overtime: ({ lease, timeoutSeconds }, now) =>
     !!lease && lease.startedAt !== null && !lease.stop && now >= lease.startedAt + timeoutSeconds * 1000,
-  outbox: (before, build, at) =>
-    !before || isEnded(build.status) ? [{ kind: "dirty", buildId: build.id, at }] : [],
+  outbox: (before, build, at) => (!before || isEnded(build.status) ? [{ kind: "dirty", buildId: build.id, at }] : []),
   mayTell: (build, isRecorded) => !isEnded(build.status) || isRecorded,
   isHeard: (build, version) => !isEnded(build.status) || build.version === version,
   hostOutbox: (build, at) => (isHostDue(build) ? [{ kind: "host-due", buildId: build.id, at }] : []),

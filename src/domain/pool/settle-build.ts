@@ -66,14 +66,14 @@ class Settling {
         this.#ready.add(order.jobId);
         return;
       case "ask":
-        this.#ask(this.#jobOf(order), order.until);
+        this.#ask(this.#job(order), order.until);
         return;
       case "end":
-        this.#end(this.#jobOf(order), order);
+        this.#end(this.#job(order), order);
         return;
       case "withdraw":
       case "stop":
-        this.#stop(this.#jobOf(order), order);
+        this.#stop(this.#job(order), order);
         return;
       case "build":
         this.#follow(order);
@@ -90,7 +90,7 @@ class Settling {
     const canceled = new Set([this.#build.id]);
     let { seq } = this.#state;
     for (const jobId of this.#ready) {
-      const job = this.#jobOf({ jobId });
+      const job = this.#job({ jobId });
       const made = makeRoom(this.#state, this.#build, this.#graph.jobs[job.index]!, canceled, this.#context);
       this.#setJob({ ...job, status: "queued", seq: ++seq, queuedAt: now });
       this.changes.push(...made);
@@ -103,7 +103,7 @@ class Settling {
     if (JSON.stringify(waitsAt) !== JSON.stringify(this.#build.waitsAt ?? null)) this.#patch({ waitsAt });
   }
 
-  #jobOf({ jobId }: { jobId: string }): JobFacts {
+  #job({ jobId }: { jobId: string }): JobFacts {
     return this.#jobs.get(jobId) ?? this.#state.jobs.get(jobId)!;
   }
 
@@ -126,7 +126,10 @@ class Settling {
     this.#setJob({ ...job, gate: { since: this.#context.now, until, decision: null } });
   }
 
-  #end(job: JobFacts, { status, cause, reason, message }: Pick<OrderOf<"end">, "status" | "cause" | "reason" | "message">): void {
+  #end(
+    job: JobFacts,
+    { status, cause, reason, message }: Pick<OrderOf<"end">, "status" | "cause" | "reason" | "message">,
+  ): void {
     const nothing = { exitCode: null, startedAt: null, agentId: null, attempt: 0, fence: 0 };
     const end: JobEnd = { ...nothing, status, cause, reason, message, finishedAt: this.#context.now };
     this.#setJob({ ...job, status, end });

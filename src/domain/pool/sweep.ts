@@ -1,15 +1,6 @@
 import { expireHeld } from "./approval.ts";
 import { type Due, lastContact, stopDue } from "./deadlines.ts";
-import {
-  audit,
-  type Decision,
-  type DecisionContext,
-  decided,
-  heldJob,
-  hintOf,
-  type Push,
-  SYSTEM,
-} from "./decision.ts";
+import { audit, type Decision, type DecisionContext, decided, heldJob, hintOf, type Push, SYSTEM } from "./decision.ts";
 import { recheckElsewhere } from "./elsewhere.ts";
 import type { Change, JobFacts } from "./facts.ts";
 import { loseLease } from "./lease.ts";

@@ -1,6 +1,6 @@
 import type { GraphJob, JobGraph } from "../../../src/domain/jobs/graph.ts";
-import type { BuildView } from "../../../src/domain/jobs/job-view.ts";
 import type { JobCause, JobEnd, JobEndStatus } from "../../../src/domain/jobs/job-end.ts";
+import type { BuildView } from "../../../src/domain/jobs/job-view.ts";
 import { JOB_RULES, type JobRules } from "../../../src/domain/jobs/rules.ts";
 import { settle } from "../../../src/domain/jobs/settle.ts";
 import type { Order } from "../../../src/domain/jobs/settle-orders.ts";

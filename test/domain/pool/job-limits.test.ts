@@ -56,7 +56,8 @@ describe("explain", () => {
   it("says for what a job waits, and a build of several", () => {
     const pool = new TestPool();
     const { buildId, agent } = planned(pool, [graphJob("a"), graphJob("b", { needs: ["a"], gate })]);
-    const job = (key: string) => explainJob(pool.model.state, pool.job(`${buildId}/${key}`), pool.model.context, () => 0);
+    const job = (key: string) =>
+      explainJob(pool.model.state, pool.job(`${buildId}/${key}`), pool.model.context, () => 0);
     const build = () => {
       const { state, context } = pool.model;
       return explainBuild(state, state.builds.get(buildId)!, context, () => 0);

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { heldJob } from "../../../src/domain/pool/decision.ts";
 import { builtToday } from "../../../src/domain/pool/day.ts";
 import { DeadlineQueue } from "../../../src/domain/pool/deadline-queue.ts";
+import { heldJob } from "../../../src/domain/pool/decision.ts";
 import { requirementKey } from "../../../src/domain/pool/queue.ts";
 import { ACTOR, TestPool } from "./test-pool.ts";
 

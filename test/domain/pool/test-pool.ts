@@ -76,7 +76,12 @@ export class TestPool {
     const { builds, jobs } = this.model.storage.rows;
     const { status, reason, commitSha, exitCode, number } = builds.get(buildId)!;
     const first = jobs.get(buildId);
-    const { attempt, unstarted, requires, agentId } = first ?? { attempt: 0, unstarted: 0, requires: {}, agentId: null };
+    const { attempt, unstarted, requires, agentId } = first ?? {
+      attempt: 0,
+      unstarted: 0,
+      requires: {},
+      agentId: null,
+    };
     return { status, reason, commitSha, exitCode, number, attempt, unstarted, requires, agentId };
   }
 

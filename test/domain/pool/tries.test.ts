@@ -11,8 +11,7 @@ type Holder = ReturnType<typeof take>;
 const fail = (pool: TestPool, holder: Holder, more: object = {}) =>
   pool.ok("finish", { ...holder, status: "failed", exitCode: 3, ...more });
 
-const factsOf = ({ model }: TestPool, id: string) => model.storage.rows.jobs.get(id)!;
-const endOf = ({ model }: TestPool, id: string) => model.storage.rows.jobs.get(id)!.end;
+const endOf = (pool: TestPool, id: string) => pool.job(id).end ?? null;
 
 /** A build with one job that has further tries, and an agent that has started the first. */
 const started = (retry: number, more: Parameters<typeof graphJob>[1] = {}) => {
@@ -25,10 +24,11 @@ describe("a job whose file gives it more tries", () => {
   it("goes back to the queue when its steps failed, and says why", () => {
     const { pool, buildId, id, agent, first } = started(1);
     fail(pool, first, { message: "Step make failed." });
-    expect(pool.status(buildId)).toBe("running");
-    expect(pool.facts(id)).toMatchObject({ status: "queued", attempt: 1, exitCode: null, reason: null });
+    expect(pool.status(buildId)).toBe("queued");
+    expect(pool.job(id)).toMatchObject({ status: "queued", attempt: 1, startedAt: null });
     const message = "Attempt 1 failed with exit code 3, and the job is tried again. Step make failed.";
     expect(pool.message(id)).toBe(message);
+    expect(pool.message(buildId)).toBe(message);
     const second = take(agent);
     expect(second.fence).toBeGreaterThan(first.fence);
     expect(pool.message(id)).toBe(message);
@@ -79,7 +79,7 @@ describe("a job whose file gives it more tries", () => {
       else pool.advance(12);
     };
     runOut(first);
-    expect(pool.facts(id)).toMatchObject({ status: "queued", attempt: 1 });
+    expect(pool.job(id)).toMatchObject({ status: "queued", attempt: 1 });
     const second = take(agent);
     pool.advance(40);
     expect(pool.status(id)).toBe("running");
@@ -92,7 +92,7 @@ describe("a job whose file gives it more tries", () => {
     const { pool, id, agent, first } = started(1);
     fail(pool, first);
     fail(pool, first);
-    expect(factsOf(pool, id).retries).toBe(1);
+    expect(pool.job(id).retries).toBe(1);
     expect(pool.refusal("finish", { ...first, status: "succeeded" })).toBe("conflict");
     const stranger = pool.agent();
     expect(pool.refusal("finish", { ...first, ...stranger.credentials, status: "failed", exitCode: 3 })).toBe(
@@ -138,13 +138,12 @@ describe("until the last try of a job has failed", () => {
     const first = take(agent);
     expect([first, ...others].map(({ jobId: id }) => id).sort()).toEqual([`${buildId}/deploy`, one, two].sort());
     const of = (id: string) => [first, ...others].find((holder) => holder.jobId === id)!;
-    const nodeOfDeploy = () => pool.model.storage.rows.jobs.get(`${buildId}/deploy`)!;
-    const before = nodeOfDeploy();
+    const { seq, queuedAt, gate: approved } = pool.job(`${buildId}/deploy`);
     fail(pool, of(`${buildId}/deploy`));
-    expect(nodeOfDeploy()).toBe(before);
+    expect(pool.job(`${buildId}/deploy`)).toMatchObject({ status: "queued", seq, queuedAt, gate: approved });
     fail(pool, of(one));
     expect(pool.status(two)).toBe("running");
-    expect(pool.model.storage.rows.builds.has(`${buildId}/after`)).toBe(false);
+    expect(pool.status(`${buildId}/after`)).toBe("waiting");
     const again = [take(pool.agent()), take(pool.agent())].find(({ jobId: id }) => id === one)!;
     fail(pool, again);
     expect(pool.status(two)).toBe("canceling");
@@ -239,8 +238,8 @@ describe("lost leases and failed tries", () => {
             expect(endOf(pool, id)).toMatchObject({ status: "failed", reason, attempt: starts });
             return;
           }
-          expect(factsOf(pool, id)).toMatchObject({ attempt: starts });
-          expect(factsOf(pool, id).retries ?? 0).toBe(failed);
+          expect(pool.job(id)).toMatchObject({ attempt: starts });
+          expect(pool.job(id).retries ?? 0).toBe(failed);
         }
       }),
       { numRuns: 150 },
