@@ -113,7 +113,10 @@ export const indexBuild = (state: PoolState, id: string, agents: Set<string>): v
   const held = build.holdsPlace && !hasEnded ? (before?.held.length ? before.held : roomsOfBuild(build)) : [];
   moveRooms(state, before?.held ?? [], held);
   state.runValueCharacters += (hasEnded ? 0 : build.inputBytes) - (before?.inputBytes ?? 0);
-  if (hasEnded) return forgetBuild(state, build, agents);
+  if (hasEnded) {
+    forgetBuild(state, build, agents);
+    return;
+  }
   state.index.places.set(id, { held, inputBytes: build.inputBytes });
   const due = buildDue(build);
   if (due !== null) state.deadlines.build.schedule(id, due);

@@ -1,12 +1,8 @@
 import { expect, it } from "vitest";
-import { apply } from "../../../src/domain/pool/apply.ts";
-import { explain } from "../../../src/domain/pool/explain.ts";
 import { RULES } from "../../../src/domain/pool/rules.ts";
-import { decide } from "../../../src/domain/pool/step.ts";
-import { type BuildStatus, nextStates, STATUSES } from "../../../src/protocol/build-states.ts";
+import { nextStates, STATUSES } from "../../../src/protocol/build-states.ts";
 import { History } from "../../simulate/history.ts";
 import type { Observer } from "../../simulate/observer.ts";
-import { ACTOR, TestPool } from "./test-pool.ts";
 
 const SEED = 1;
 const HISTORIES = 400;
