@@ -2,6 +2,9 @@ import type { BuildReason } from "../../protocol/build.ts";
 import type { TestSummary } from "../../protocol/test-report.ts";
 import type { Role } from "../../protocol/token.ts";
 
+/** Why an agent has to stop a job before its time is over. */
+export type StopReason = Extract<BuildReason, "canceled" | "fail-fast" | "superseded">;
+
 /** Why a job ended without a result of its own. */
 export interface JobCause {
   /**

@@ -1,9 +1,9 @@
 import type { Gated } from "../pool/facts.ts";
 import { TOO_LONG } from "./cancel.ts";
 import type { BuildInProgress } from "./in-progress.ts";
-import type { JobCause } from "./job-end.ts";
+import type { JobCause, StopReason } from "./job-end.ts";
 import { isLeasedJob, type JobView } from "./job-view.ts";
-import type { JobOrder, StopReason } from "./settle-orders.ts";
+import type { JobOrder } from "./settle-orders.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
 

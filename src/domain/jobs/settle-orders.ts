@@ -1,9 +1,7 @@
 import type { BuildReason } from "../../protocol/build.ts";
 import type { EndedStatus } from "../../protocol/build-states.ts";
 import type { BuildFacts } from "../pool/facts.ts";
-import type { JobCause, JobEndStatus } from "./job-end.ts";
-
-export type StopReason = Extract<BuildReason, "canceled" | "fail-fast" | "superseded">;
+import type { JobCause, JobEndStatus, StopReason } from "./job-end.ts";
 
 /** What of a build that has not ended follows from its jobs. */
 export interface BuildProgress extends Pick<BuildFacts, "status" | "startedAt" | "holdsPlace"> {
