@@ -17,7 +17,7 @@ it("what is sealed is counted where 300 builds run that have long summaries", as
       Array.from({ length: 50 }, async () => {
         const holder = await busy(pool, orgId, { inputs: null });
         value(await pool.progress({ ...holder, summary: SUMMARY }));
-        running.add(holder.buildId);
+        running.add(holder.jobId);
       }),
     );
   }

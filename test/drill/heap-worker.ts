@@ -97,9 +97,9 @@ export class AgentPool extends Pool {
   async #takeBuild(agentId: string, tokenHash: string): Promise<void> {
     const claimed = await this.claim({ agentId, tokenHash, bootId: "boot" });
     if (!claimed.ok || !claimed.value) return;
-    const { buildId, fence } = claimed.value;
-    await this.deliver({ buildId, fence, agentId, environment: [] });
-    await this.start({ buildId, fence, agentId, tokenHash });
+    const { jobId, fence } = claimed.value;
+    await this.deliver({ jobId, fence, agentId, environment: [] });
+    await this.start({ jobId, fence, agentId, tokenHash });
   }
 
   async loaded(): Promise<{ agents: number; builds: number; jobs: number }> {
