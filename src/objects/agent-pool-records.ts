@@ -8,6 +8,7 @@ import { explainBuild, explainEnded, explainJob } from "../domain/pool/explain-j
 import type { Deleted, Deletion } from "../domain/pool/facts.ts";
 import { type LiveQuery, liveIds } from "../domain/pool/live.ts";
 import { measure } from "../domain/pool/metrics.ts";
+import { replacedJob } from "../domain/pool/new-jobs.ts";
 import { countNow } from "../domain/pool/now.ts";
 import { toAgent, toBuild, toGrant } from "../domain/pool/record.ts";
 import { endedUntold, runsOfActiveBuilds, runsUnderWay } from "../domain/pool/runs.ts";
@@ -127,9 +128,12 @@ export class PoolRecords {
     return found.map((record) => this.#jobs.withGates(this.#toBuild(record)));
   }
 
-  /** Ids of active builds that were leased at least once. */
+  /** Ids of the logs of builds under way that an agent wrote to and that have not moved to the archive. */
   leasedBuilds(): string[] {
-    return [...this.#engine.state.jobs.values()].filter(({ fence }) => fence > 0).map(({ buildId }) => buildId);
+    const { builds, jobs } = this.#engine.state;
+    const planned = [...builds.values()].filter(({ plannedBy }) => plannedBy).map(({ id }) => id);
+    const held = [...jobs.values()].filter(({ fence, end }) => fence > 0 && !end).map(({ id }) => id);
+    return [...planned, ...held];
   }
 
   hasLiveBuilds(of: { repoId?: string; pipelineId?: string }): boolean {
@@ -209,12 +213,10 @@ export class PoolRecords {
     return [...known, ...ended].sort((left, right) => right.startedAt - left.startedAt);
   }
 
-  grant(granted: Granted): Grant {
-    const { storage, state, orgId } = this.#engine;
-    const { jobId } = granted;
-    const job = state.jobs.get(jobId)!;
+  grant(granted: Granted, job = this.#engine.state.jobs.get(granted.jobId)!): Grant {
+    const { storage, orgId } = this.#engine;
     const { build, report } = storage.builds.find(job.buildId)!;
-    const planned = this.#jobs.granted(jobId);
+    const planned = this.#jobs.granted(job.id);
     const runValues = storage.runValues(build.id);
     return { ...toGrant(orgId, granted, { build, job, report }, runValues), ...(planned && { job: planned }) };
   }
@@ -227,11 +229,13 @@ export class PoolRecords {
     const { state, context } = this.#engine;
     const agent = state.agents.get(agentId);
     if (!agent || !context.rules.tokenFits(agent, tokenHash)) return refusal("unauthenticated");
-    const job = heldJob(state, jobId)?.job;
-    if (!job && !state.builds.has(jobId) && !state.records.endedJob(jobId)) return unknownId();
+    const build = state.builds.get(jobId);
+    const job = heldJob(state, jobId)?.job ?? (build && replacedJob(build));
+    if (!job && !build && !state.records.endedJob(jobId)) return unknownId();
     if (!job || job.fence !== fence || job.agentId !== agentId) return refusal("lease-lost");
     if (job.lease?.startedAt === null) return refusal("conflict");
-    return { ok: true, value: { ...this.grant({ jobId, fence, expiresAt: job.lease?.expiresAt ?? 0 }), agentId } };
+    const granted = { jobId, fence, expiresAt: job.lease?.expiresAt ?? 0 };
+    return { ok: true, value: { ...this.grant(granted, job), agentId } };
   }
 
   /**

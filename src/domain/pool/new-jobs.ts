@@ -21,6 +21,14 @@ export const firstJob = ({ timeoutSeconds }: NewBuild, build: BuildFacts): JobFa
   ...{ requires: build.requires, timeoutSeconds, maxAttempts: build.maxAttempts },
 });
 
+/** The first job as its agent may still ask for it, once planned jobs took its place: the answer may have been lost. */
+export const replacedJob = (build: BuildFacts): JobFacts | undefined =>
+  build.plannedBy && {
+    ...NEW,
+    ...{ id: build.id, buildId: build.id, index: 0, status: "queued", requires: build.requires, timeoutSeconds: 0 },
+    ...{ maxAttempts: build.maxAttempts, ...build.plannedBy },
+  };
+
 /** A job that waits for others, as its file says it. */
 export const plannedJob = (build: BuildFacts, job: GraphJob, index: number, { features = [] }: JobGraph): JobFacts => ({
   ...NEW,
