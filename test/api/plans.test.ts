@@ -143,6 +143,20 @@ describe("the plan of a build", () => {
     expectProblem(await sendPlan(other, root, TWO), 409, "lease-lost");
   });
 
+  it("leaves its agent a log: what it leaks there late is marked at the build", async () => {
+    const { admin, agent, pipeline, repository } = await newBuildSetup();
+    const credential = { kind: "token", value: "a very secret text" };
+    await call(admin, "PUT", `/repository/${repository.id}/credential`, credential);
+    const { id } = await trigger(admin, pipeline.id);
+    const { root } = await planNext(agent, TWO);
+    const bytes = new TextEncoder().encode("read with a very secret text\n");
+    const lease = { "X-Lease": String(root.lease) };
+    const answer = await call(agent.token, "PUT", `/job/${id}/log?offset=0&final=true`, bytes, lease);
+    expect(answer, answer.text).toMatchObject({ status: 200 });
+    expect(await buildOf(admin, id)).toMatchObject({ status: "queued", leak: true });
+    expect((await call(admin, "GET", `/build/${id}/log`)).text).toBe("read with ***\n");
+  });
+
   it("with mistakes ends the build with all of them", async () => {
     const { admin, agent, pipeline } = await newBuildSetup();
     const { id } = await trigger(admin, pipeline.id);

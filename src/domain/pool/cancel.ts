@@ -74,15 +74,16 @@ export const flagLeak = (
   { jobId, fence }: { jobId: string; fence: number },
   context: DecisionContext,
 ): Decision<null> => {
-  const known = state.jobs.get(jobId);
-  const job = known ?? state.records.endedJob(jobId)?.job;
-  if (!job) return unknownId();
-  if (job.fence < fence) return leaseLost();
-  if (job.leak) return decided(null);
-  const build = state.builds.get(job.buildId) ?? state.records.ended(job.buildId);
-  const detail = { fence, agentId: job.agentId };
+  const buildOf = (id: string) => state.builds.get(id) ?? state.records.ended(id);
+  const job = state.jobs.get(jobId) ?? state.records.endedJob(jobId)?.job;
+  const build = buildOf(job?.buildId ?? jobId);
+  const leased = job ?? build?.plannedBy;
+  if (!leased) return unknownId();
+  if (leased.fence < fence) return leaseLost();
+  if (job ? job.leak : build?.leak) return decided(null);
+  const detail = { fence, agentId: leased.agentId };
   return decided(null, [
-    { kind: "job", job: { ...job, leak: true } },
+    ...(job ? [{ kind: "job", job: { ...job, leak: true } } as const] : []),
     ...(build && !build.leak ? patchBuild(build, { leak: true }, context) : []),
     ...audit(SYSTEM, "build.leak", jobId, detail, context),
   ]);
