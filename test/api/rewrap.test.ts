@@ -8,6 +8,7 @@ import { call, created, expectProblem, newOrganization, newPipeline, newReposito
 import { type BuildSetup, completeJob, newBuildSetup, poll, trigger } from "../support/build-setup.ts";
 import { databaseWithHook, deployedWith, logStub, poolStub, redeploy } from "../support/deployment.ts";
 import { HOST_TOKEN, newHost } from "../support/host-at.ts";
+import { planNext, runNext, takeAndStart } from "../support/jobs.ts";
 
 const OLD = env.SECRETS_KEYS ?? "";
 const FRESH = `s2:${btoa("the second key of tests, 32 byte")}`;
@@ -195,6 +196,26 @@ describe("POST /operator/rewrap", () => {
       .all();
     expect(results).toEqual(Array(2).fill({ actor: "operator", detail: JSON.stringify({ keyId: "s2", count: 1 }) }));
   });
+});
+
+it("reaches the logs of jobs under way, and that of the agent that read the file", async () => {
+  const { orgId, admin, repository, pipeline, agent } = await newBuildSetup();
+  await call(admin, "PUT", `/repository/${repository.id}/credential`, { kind: "token", value: "clone-token" });
+  const { id } = await trigger(admin, pipeline.id);
+  const steps = "steps: [{ run: make }]";
+  const { ids } = await planNext(
+    agent,
+    `jobs: { a: { ${steps} }, b: { needs: [a], ${steps} }, c: { needs: [b], ${steps} } }`,
+  );
+  await runNext(agent);
+  await takeAndStart(agent);
+  expect((await poolStub(orgId).handedOutBuilds()).sort()).toEqual([id, ids.b].sort());
+  await redeploy(poolStub(orgId), { SECRETS_KEYS: BOTH });
+  for (const log of [id, ids.b!]) await redeploy(logStub(orgId, log), { SECRETS_KEYS: BOTH });
+  const keyIds = () => Promise.all([id, ids.b!].map((log) => logStub(orgId, log).sealedWith()));
+  expect(await keyIds()).toEqual(["s1", "s1"]);
+  await rewrapAll();
+  expect(await keyIds()).toEqual(["s2", "s2"]);
 });
 
 describe("a keyring that is not right", () => {
