@@ -112,6 +112,7 @@ it("goes on with everything else while the archive is away", async () => {
   await upkeep({ ARCHIVE: away });
   expect(await count("build_summary", "org_id = 'old'")).toBe(0);
   expect(await failures()).toMatchObject([
+    { kind: "chore", subject: "countCaches" },
     { kind: "chore", subject: "removeArchived" },
     { kind: "chore", subject: "removeUnusedCache" },
   ]);
