@@ -266,6 +266,7 @@ export class PoolStorage implements Records {
     return {
       deadLetters: this.deadLetters.count(),
       databaseBytes: this.#sql.databaseSize,
+      storedBytes: this.stored.used(Date.now()),
       hasOldRows: this.hasOldRows,
       pendingSince: Number.isFinite(since) ? since : null,
     };
