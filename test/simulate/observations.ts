@@ -71,6 +71,13 @@ interface ObservedStranger {
   isApproved: boolean;
 }
 
+/** Hand-outs failed for all builds: nothing is handed out before `until`, and then one build, under this fence. */
+export interface ObservedPause {
+  failures: number;
+  until: number;
+  fence: number | null;
+}
+
 export interface Observations {
   builds: Map<string, ObservedBuild>;
   agents: Map<string, ObservedAgent>;
@@ -95,6 +102,7 @@ export interface Observations {
   heads: Map<string, HeardHead[]>;
   /** Builds of code that is not the repository's own. */
   strangers: Map<string, ObservedStranger>;
+  pause: ObservedPause | null;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the input of any command

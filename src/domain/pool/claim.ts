@@ -18,6 +18,7 @@ import type { ActiveBuild, AgentFacts, Change, Lease } from "./facts.ts";
 import { foundChanges } from "./found.ts";
 import { endBuild, endCanceled, requeue } from "./lease.ts";
 import { firstBuildFor, NO_RESERVATIONS } from "./match.ts";
+import { paused, resumed, tried } from "./pause.ts";
 import type { PoolState } from "./state.ts";
 
 /** Milliseconds that a build waits at least after its hand-out was taken back. */
@@ -47,11 +48,24 @@ export const claim = (state: PoolState, request: ClaimRequest, context: Decision
     const { build, job } = held;
     return decided(rules.handsOutAgain(build) ? { ...granted(build.id, job.lease!), isAgain: true } : null, followed);
   }
-  const next = rules.takesBuilds(agent, now) ? firstBuildFor(state, agent, NO_RESERVATIONS, context) : undefined;
+  const mayTake = rules.takesBuilds(agent, now) && !rules.isPaused(state.pause, now);
+  const next = mayTake ? firstBuildFor(state, agent, NO_RESERVATIONS, context) : undefined;
   if (!next) return decided(null, followed);
-  if (!rules.mayGrant(state.unchecked)) return notCompared();
+  if (!rules.mayGrant(state.unchecked)) return uncompared(state, next.id, followed, context);
   const { changes, lease } = grant(state, activeBuild(state, next.id)!, agent, context);
   return decided(granted(next.id, lease), [...followed, ...changes]);
+};
+
+/** D1 is away for every hand-out: agents that ask again and again would learn the same. */
+const uncompared = (
+  state: PoolState,
+  buildId: string,
+  followed: Change[],
+  context: DecisionContext,
+): Decision<never> => {
+  const { changes, kept } = paused(state, null, context);
+  const { job } = activeBuild(state, buildId)!;
+  return { ...notCompared(), changes: [...followed, ...changes, { kind: "job", job: { ...job, ...kept } }] };
 };
 
 const granted = (buildId: string, { fence, expiresAt }: Lease): Granted => ({ buildId, fence, expiresAt });
@@ -72,10 +86,12 @@ const grant = (state: PoolState, { build, job }: ActiveBuild, agent: AgentFacts,
     stop: null,
     graced: false,
   };
+  const { changes: trying, kept } = tried(state, lease);
   const changes: Change[] = [
+    ...trying,
     { kind: "fence", fence },
     ...patchBuild(build, { status: "assigned" }, context),
-    { kind: "job", job: { ...job, lease, fence, agentId: agent.id, notBefore: 0, result: null } },
+    { kind: "job", job: { ...job, ...kept, lease, fence, agentId: agent.id, notBefore: 0, result: null } },
   ];
   return { lease, changes };
 };
@@ -90,7 +106,7 @@ export const deliver = (state: PoolState, delivery: Delivery, context: DecisionC
   if (!held || !context.rules.holdsLease(held.job, agentId, fence) || !state.agents.has(agentId)) return leaseLost();
   if (!context.rules.mayDeliver(held.build)) return leaseLost();
   const answer = granted(buildId, held.job.lease!);
-  const found = foundChanges(held.build, delivery, context);
+  const found = [...foundChanges(held.build, delivery, context), ...resumed(state)];
   if (environment === null) return decided(answer, found);
   const keys = environment.map(({ key }) => key);
   const actor = { ...agentActor(agentId), requestId };
@@ -116,13 +132,20 @@ export const unclaim = (state: PoolState, request: Unclaim, context: DecisionCon
   const held = leasedUnder(state, request, context);
   if (!held) return leaseLost();
   if (held.job.lease!.startedAt !== null) return refused("conflict", "The build was started.");
-  if (held.build.status === "canceling") return decided(null, endCanceled(held, context));
-  const notBefore = Math.max(request.notBefore, context.now + UNCLAIM_MS);
+  const { changes, kept } = afterUnclaim(state, request, context);
+  if (held.build.status === "canceling") return decided(null, [...changes, ...endCanceled(held, context)]);
   const unstarted = context.rules.unstartedAfter(held.job, "unclaimed");
   // A close would make the tables of a log that has nothing.
   const { build, job } = held;
   const over = request.isLogOpen === false ? { build, job: { ...job, lease: null } } : held;
-  return decided(null, requeue(over, { notBefore, unstarted }, context));
+  return decided(null, [...changes, ...requeue(over, { ...kept, unstarted }, context)]);
+};
+
+/** Whether the pool pauses, and how long the build waits besides. */
+const afterUnclaim = (state: PoolState, request: Unclaim, context: DecisionContext) => {
+  if (context.rules.failsForAll(request)) return paused(state, request.fence, context);
+  const notBefore = Math.max(request.notBefore, context.now + UNCLAIM_MS);
+  return { changes: request.isAway === false ? resumed(state) : [], kept: { notBefore } };
 };
 
 /** Fails a build whose environment cannot be composed: another hand-out could not succeed either. */
@@ -130,7 +153,10 @@ export const failClaim = (state: PoolState, request: FailClaim, context: Decisio
   const held = leasedUnder(state, request, context);
   if (!held) return leaseLost();
   if (held.job.lease!.startedAt !== null) return refused("conflict", "The build was started.");
-  if (held.build.status === "canceling") return decided(request.buildId, endCanceled(held, context, request.message));
   const failure = { status: "failed", exitCode: null, reason: request.reason } as const;
-  return decided(request.buildId, endBuild(held, failure, request.message, context));
+  const ended =
+    held.build.status === "canceling"
+      ? endCanceled(held, context, request.message)
+      : endBuild(held, failure, request.message, context);
+  return decided(request.buildId, [...resumed(state), ...ended]);
 };

@@ -3,7 +3,7 @@ import type { JobNode } from "../jobs/node.ts";
 import type { DayCount } from "./day.ts";
 import { DeadlineQueue } from "./deadline-queue.ts";
 import { noEvents, type PoolEvents } from "./events.ts";
-import type { AgentFacts, BuildFacts, JobFacts, Offer, Records, Waiter } from "./facts.ts";
+import type { AgentFacts, BuildFacts, JobFacts, Offer, Pause, Records, Waiter } from "./facts.ts";
 import { type Lane, Queue } from "./queue.ts";
 import { type Room, Rooms } from "./rooms.ts";
 
@@ -11,7 +11,8 @@ import { type Room, Rooms } from "./rooms.ts";
  * What the pool waits for. By id of a build: its lease needs attention (`lease`), its agent is told again to stop it
  * (`stop`), it may be handed out again (`delay`), or another agent for it is looked for again (`otherAgent`). By id of an
  * agent: it gets offers again (`offersResume`), or, being ephemeral, is removed (`retirement`). By id of a job: nobody
- * has answered its gate (`gate`). By id of a build of several jobs: it took too long, or its cancel does (`build`).
+ * has answered its gate (`gate`). By id of a build of several jobs: it took too long, or its cancel does (`build`). Under
+ * one id: the pool hands builds out again (`pause`).
  */
 export const DEADLINE_KINDS = [
   "lease",
@@ -22,6 +23,7 @@ export const DEADLINE_KINDS = [
   "retirement",
   "gate",
   "build",
+  "pause",
 ] as const;
 export type DeadlineKind = (typeof DEADLINE_KINDS)[number];
 
@@ -52,6 +54,8 @@ export interface PoolState {
   readonly waiters: Map<string, Waiter>;
   /** Open offers by build. */
   readonly offers: Map<string, Offer>;
+  /** Set while a part of the service is away that every hand-out needs. */
+  pause: Pause | null;
   /** By build that its agent has to stop: when the agent was last told, or null once its heartbeat carried the stop. */
   readonly stopsTold: Map<string, number | null>;
   /** Characters of the run values of all active builds, sealed. */
@@ -148,6 +152,7 @@ export const emptyState = (records: Records): PoolState => ({
   lastContacts: new Map(),
   waiters: new Map(),
   offers: new Map(),
+  pause: null,
   stopsTold: new Map(),
   runValueCharacters: 0,
   dirty: new Map(),
@@ -173,6 +178,7 @@ export const emptyState = (records: Records): PoolState => ({
     retirement: new DeadlineQueue(),
     gate: new DeadlineQueue(),
     build: new DeadlineQueue(),
+    pause: new DeadlineQueue(),
   },
   queue: new Queue(),
   index: {

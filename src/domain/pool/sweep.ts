@@ -13,6 +13,7 @@ import {
 import { recheckElsewhere } from "./elsewhere.ts";
 import type { Change, JobFacts } from "./facts.ts";
 import { loseLease } from "./lease.ts";
+import { endPause } from "./pause.ts";
 import { EPHEMERAL_MS, OUTAGE_MS } from "./rules.ts";
 import type { PoolState } from "./state.ts";
 
@@ -33,6 +34,7 @@ export const sweep = (state: PoolState, due: Due, context: DecisionContext): Dec
       ...forgetSilent(state, due.silence, context),
       ...withdrawOffers(state, due.offer, context),
       ...endDelays(state, due.delay, context),
+      ...(due.pause.length > 0 ? endPause(state, context) : []),
       ...recheckElsewhere(state, due.otherAgent, context),
       ...unsettle(state, due),
       ...expireHeld(state, due.build, context),

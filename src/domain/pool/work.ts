@@ -59,7 +59,7 @@ export const start = (state: PoolState, holder: LeaseHolder, context: DecisionCo
   const attempt = job.attempt + 1;
   const changes: Change[] = [
     ...patchBuild(build, { status: "running", startedAt: now }, context),
-    { kind: "job", job: { ...job, attempt, lease: started } },
+    { kind: "job", job: { ...job, attempt, lease: started, pause: undefined } },
   ];
   const agent = state.agents.get(holder.agentId)!;
   if (agent.ignored > 0) changes.push({ kind: "agent", agent: { ...agent, ignored: 0 } });
