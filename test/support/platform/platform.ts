@@ -41,7 +41,7 @@ interface Trouble {
 }
 
 /** What one invocation of the Worker asked of the other parts. */
-export interface Asked {
+interface Asked {
   /** Round trips to D1, and the statements in them. */
   rounds: number;
   statements: number;
