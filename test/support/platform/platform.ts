@@ -84,6 +84,9 @@ const count = ({ part, method, statements }: Crossing): void => {
 
 let present: Platform | null = null;
 
+/** Counts what work asks for, in a test that needs no trouble besides. */
+export const counting = <T>(work: () => Promise<T>) => (present ?? newPlatform()).counting(work);
+
 /** Stands before the bindings until the test ends. One at a time. */
 export const newPlatform = (): Platform => {
   if (present) throw new Error("A platform stands there already.");
