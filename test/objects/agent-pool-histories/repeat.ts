@@ -12,7 +12,9 @@ import type { Command } from "../../../src/domain/pool/step.ts";
 import type { AgentPool } from "../../../src/objects/agent-pool.ts";
 import type { Agent } from "../../../src/protocol/agent.ts";
 import type { Build } from "../../../src/protocol/build.ts";
+import { FEATURES_HEADER } from "../../../src/protocol/jobs.ts";
 import { LIMITS } from "../../../src/protocol/limits.ts";
+import { XCODES_HEADER } from "../../../src/protocol/xcodes.ts";
 import { History } from "../../simulate/history.ts";
 import type { AnyInput } from "../../simulate/observations.ts";
 import { Random } from "../../simulate/random.ts";
@@ -208,10 +210,11 @@ class ObjectUnderTest {
     return { ok: true, value };
   }
 
-  async #wait({ agentId, tokenHash, bootId, until, features = [] }: AnyInput): Promise<null> {
+  async #wait({ agentId, tokenHash, bootId, until, features = [], xcodes = [] }: AnyInput): Promise<null> {
     const headers: Record<string, string> = { Upgrade: "websocket", "X-Agent-Id": agentId, "X-Token-Hash": tokenHash };
     headers["X-Boot-Id"] = bootId;
-    headers["X-Agent-Features"] = features.join(",");
+    headers[FEATURES_HEADER] = features.join(",");
+    headers[XCODES_HEADER] = xcodes.join(",");
     if (until !== null) headers["X-Deadline"] = String(until);
     const { webSocket } = await this.stub.fetch("https://pool/wait", { headers });
     webSocket?.accept();
