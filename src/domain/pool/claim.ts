@@ -145,7 +145,9 @@ export const unclaim = (state: PoolState, request: Unclaim, context: DecisionCon
 const afterUnclaim = (state: PoolState, request: Unclaim, context: DecisionContext) => {
   if (context.rules.failsForAll(request)) return paused(state, request.fence, context);
   const notBefore = Math.max(request.notBefore, context.now + UNCLAIM_MS);
-  return { changes: request.isAway === false ? resumed(state) : [], kept: { notBefore } };
+  return request.isAway === false
+    ? { changes: resumed(state), kept: { notBefore, pause: undefined } }
+    : { changes: [], kept: { notBefore } };
 };
 
 /** Fails a build whose environment cannot be composed: another hand-out could not succeed either. */

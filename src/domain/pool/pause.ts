@@ -38,5 +38,12 @@ export const tried = (
 export const endPause = ({ pause }: PoolState, { now, rules }: DecisionContext): Change[] =>
   pause && !rules.isPaused(pause, now) ? [{ kind: "pause", pause: { ...pause, until: 0 } }] : [];
 
-/** What every hand-out needs has answered one. */
-export const resumed = ({ pause }: PoolState): Change[] => (pause ? [{ kind: "pause", pause: null }] : []);
+/** What every hand-out needs has answered one. No row keeps the pause. */
+export const resumed = ({ pause, jobs }: PoolState): Change[] => {
+  if (!pause) return [];
+  const tried = [...jobs.values()].filter((job) => job.pause);
+  return [
+    { kind: "pause", pause: null },
+    ...tried.map((job): Change => ({ kind: "job", job: { ...job, pause: undefined } })),
+  ];
+};
