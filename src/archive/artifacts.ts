@@ -19,7 +19,8 @@ const artifactPrefix = ({ day, orgId, jobId }: Pick<ArtifactOwner, "day" | "orgI
 /** The object with the bytes of all its files, one after the other. */
 const artifactKey = (owner: ArtifactOwner): string => `${artifactPrefix(owner)}${owner.fence}/${owner.id}`;
 
-const listKey = (owner: ArtifactOwner): string => `${artifactKey(owner)}.list`;
+const LIST = ".list";
+const listKey = (owner: ArtifactOwner): string => artifactKey(owner) + LIST;
 
 /** Objects are made once: a second write under a key that is taken is not done. */
 const ABSENT = { etagDoesNotMatch: "*" };
@@ -126,14 +127,19 @@ export const readContent = async (
 export const deleteArtifact = async (archive: R2Bucket, owner: ArtifactOwner): Promise<void> =>
   archive.delete([artifactKey(owner), listKey(owner)]);
 
-/** Deletes all that a job left and keeps until this day, whatever lease it came under. May be repeated. */
+/**
+ * Deletes all that a job left and keeps until this day, whatever lease it came under. May be repeated.
+ * @returns the bytes of the artifacts, without their lists
+ */
 export const deleteArtifacts = async (
   archive: R2Bucket,
   place: Pick<ArtifactOwner, "day" | "orgId" | "jobId">,
-): Promise<void> => {
+): Promise<number> => {
+  let bytes = 0;
   for (;;) {
     const { objects, truncated } = await archive.list({ prefix: artifactPrefix(place) });
     if (objects.length > 0) await archive.delete(objects.map(({ key }) => key));
-    if (!truncated) return;
+    for (const { key, size } of objects) if (!key.endsWith(LIST)) bytes += size;
+    if (!truncated) return bytes;
   }
 };

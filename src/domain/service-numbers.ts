@@ -3,6 +3,7 @@ import type { EndedStatus } from "../protocol/build-states.ts";
 import type { LossCause } from "./pool/events.ts";
 import type { PoolNumbers } from "./pool/numbers.ts";
 import type { ServiceDay } from "./service-days.ts";
+import type { KnownStore } from "./service-store.ts";
 
 /** Pools that are named, so that a deployment with many has no more labels than one with few. */
 const NAMED_POOLS = 20;
@@ -58,6 +59,7 @@ export interface ServiceNumbers {
   deadLetters: Record<string, number>;
   /** Absent in rows of older releases. */
   today?: ServiceDay;
+  stored?: KnownStore[];
   totals: Totals;
   databaseBytes: number;
 }

@@ -1,6 +1,7 @@
 import type { ServiceMetrics } from "../protocol/service-metrics.ts";
 import { counter, gauge, type Sample } from "./prometheus-text.ts";
 import { shareOf } from "./service-days.ts";
+import { storedShare } from "./service-store.ts";
 
 /** Organizations that are labels, so that the number of series is bounded. */
 const LABELED_POOLS = 20;
@@ -78,7 +79,7 @@ const ofStores = ({ outbox, database, pools }: ServiceMetrics): string[] => [
   ),
 ];
 
-const ofOrganizations = ({ organizations }: ServiceMetrics): string[] => [
+const ofOrganizations = ({ organizations, stores }: ServiceMetrics): string[] => [
   gauge(
     "millrace_organization_builds_today",
     "Builds that the organizations nearest to their limit made today (UTC).",
@@ -87,7 +88,15 @@ const ofOrganizations = ({ organizations }: ServiceMetrics): string[] => [
   gauge(
     "millrace_organization_limit_share",
     "The part of its limit that each of them has used; from 1 on it is refused.",
-    organizations.map((one) => [{ org: one.orgId, limit: "buildsPerDay" }, shareOf(one)]),
+    [
+      ...organizations.map((one): Sample => [{ org: one.orgId, limit: "buildsPerDay" }, shareOf(one)]),
+      ...stores.map((one): Sample => [{ org: one.orgId, limit: "storedBytes" }, storedShare(one)]),
+    ],
+  ),
+  gauge(
+    "millrace_organization_stored_bytes",
+    "Bytes of artifacts and caches of the organizations nearest to their limit.",
+    stores.map(({ orgId, storedBytes }) => [{ org: orgId }, storedBytes]),
   ),
 ];
 

@@ -7,7 +7,9 @@ import { eraseBuild, forgetFailedLine } from "../db/projection.ts";
 import { type DeletionResult, mayCarryOut } from "../domain/pool/delete.ts";
 import type { Deletion } from "../domain/pool/facts.ts";
 import type { PoolState } from "../domain/pool/state.ts";
+import { isSealed } from "../domain/pool/stored-bytes.ts";
 import type { DeletionRows } from "./agent-pool-deletion-rows.ts";
+import type { StoredBytes } from "./agent-pool-stored-bytes.ts";
 
 /** Deletions that one attempt carries out at most. */
 const BATCH_SIZE = 50;
@@ -16,12 +18,19 @@ export class Deletions {
   readonly #db: D1Database;
   readonly #archive: R2Bucket;
   readonly #rows: DeletionRows;
+  readonly #stored: StoredBytes;
   readonly #removeLog: (jobId: string) => Promise<void>;
 
-  constructor(db: D1Database, archive: R2Bucket, rows: DeletionRows, removeLog: (jobId: string) => Promise<void>) {
+  constructor(
+    db: D1Database,
+    archive: R2Bucket,
+    { deletions, stored }: { deletions: DeletionRows; stored: StoredBytes },
+    removeLog: (jobId: string) => Promise<void>,
+  ) {
     this.#db = db;
     this.#archive = archive;
-    this.#rows = rows;
+    this.#rows = deletions;
+    this.#stored = stored;
     this.#removeLog = removeLog;
   }
 
@@ -55,7 +64,11 @@ export class Deletions {
       await forgetFailedLine(this.#db, orgId, buildId).run();
       return;
     }
-    for (const place of artifacts) await deleteArtifacts(this.#archive, { ...place, orgId });
+    const isOver = isSealed(finishedAt, Date.now());
+    for (const { jobId, day } of artifacts) {
+      const bytes = await deleteArtifacts(this.#archive, { jobId, day, orgId });
+      if (isOver) this.#stored.free(`${jobId} ${day}`, day, bytes);
+    }
     for (const place of tests) await deleteTests(this.#archive, { ...place, orgId });
     await deleteRecord(this.#archive, { orgId, id: buildId, finishedAt: new Date(finishedAt).toISOString() });
     const jobIds = jobs.map(({ id }) => id);

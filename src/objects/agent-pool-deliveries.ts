@@ -42,7 +42,7 @@ export class Deliveries {
     this.#outbox = new Outbox(db, env.ARCHIVE, storage);
     this.#hosts = new HostOutbox(env, storage);
     this.#closes = new Closes(storage, (entry) => this.#closeLog(entry));
-    this.#deletions = new Deletions(db, env.ARCHIVE, storage.deletions, (jobId) => this.#logOf(jobId).remove());
+    this.#deletions = new Deletions(db, env.ARCHIVE, storage, (jobId) => this.#logOf(jobId).remove());
   }
 
   /** One attempt of each kind that is due by this time (milliseconds since 1970). */

@@ -146,7 +146,8 @@ export class PoolEngine {
 
   /** What a sweep answers. The events are counted anew from here. */
   numbers(): PoolNumbers {
-    const numbers = numbersOf(this.#state, this.context, this.storage.numbers());
+    const limits = { ...this.context, mostStoredBytes: this.limits.storedBytes };
+    const numbers = numbersOf(this.#state, limits, this.storage.numbers());
     apply(this.#state, [{ kind: "events-told" }]);
     return numbers;
   }

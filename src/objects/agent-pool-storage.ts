@@ -31,6 +31,7 @@ import { type Queue, ReadableRows } from "./agent-pool-readable-rows.ts";
 import { dropReleasesBefore } from "./agent-pool-releases-before.ts";
 import { Reports } from "./agent-pool-reports.ts";
 import { ACTIVE, forgetSlice } from "./agent-pool-retention.ts";
+import { StoredBytes } from "./agent-pool-stored-bytes.ts";
 import {
   type AuditOutboxEntry,
   append,
@@ -47,6 +48,7 @@ export class PoolStorage implements Records {
   readonly deletions: DeletionRows;
   readonly jobRows: JobRows;
   readonly builds: BuildRows;
+  readonly stored: StoredBytes;
   readonly #sql: SqlStorage;
   readonly #rows: ReadableRows;
   readonly #newId: (at: number) => string;
@@ -67,6 +69,7 @@ export class PoolStorage implements Records {
     sql.exec(TABLES);
     this.deadLetters = new DeadLetters(sql);
     this.deletions = new DeletionRows(sql);
+    this.stored = new StoredBytes(sql);
     this.jobRows = new JobRows(sql);
     this.#hosts = new HostRows(sql);
     dropReleasesBefore(sql);
@@ -300,6 +303,7 @@ export class PoolStorage implements Records {
     return {
       deadLetters: this.deadLetters.count(),
       databaseBytes: this.#sql.databaseSize,
+      storedBytes: this.stored.used(Date.now()),
       hasOldRows: this.hasOldRows,
       pendingSince: Number.isFinite(since) ? since : null,
     };

@@ -169,6 +169,7 @@ export const writesOf = (change: Exclude<Change, BuildChange>, newId: (at: numbe
     case "events-told":
     case "sequence":
     case "loaded":
+    case "pause":
     case "offers-resumed":
     case "unsettled":
     case "matched":

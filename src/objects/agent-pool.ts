@@ -5,7 +5,7 @@ import { failingPart, type PartOfLog } from "../domain/failure/failing-part.ts";
 import { poolName } from "../domain/object-names.ts";
 import type { Arrive, Arrived } from "../domain/pool/arrivals.ts";
 import type { ArtifactFacts } from "../domain/pool/artifact-facts.ts";
-import type { KeepArtifact, OpenArtifact, RemoveArtifact } from "../domain/pool/artifacts.ts";
+import type { KeepArtifact, OpenArtifact } from "../domain/pool/artifacts.ts";
 import type * as commands from "../domain/pool/commands.ts";
 import type { DeleteRequest } from "../domain/pool/delete.ts";
 import type { Deleted } from "../domain/pool/facts.ts";
@@ -35,6 +35,7 @@ import {
 import type { DeadLetter } from "./agent-pool-dead-letters.ts";
 import { PoolEngine } from "./agent-pool-engine.ts";
 import { PoolRecords } from "./agent-pool-records.ts";
+import { type BegunSaving, type DeletedArtifact, PoolRoom } from "./agent-pool-room.ts";
 import { countRunValues, rewrapRunValues } from "./agent-pool-run-values.ts";
 import { Waiting } from "./agent-pool-waiting.ts";
 
@@ -46,12 +47,14 @@ type ByToken<T extends commands.LeaseHolder> = Omit<T, "agentId"> & { agentId?: 
 export class AgentPool extends DurableObject<Env> {
   readonly #engine: PoolEngine;
   readonly #records: PoolRecords;
+  readonly #room: PoolRoom;
   readonly #waiting: Waiting;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#engine = new PoolEngine(ctx, env);
     this.#records = new PoolRecords(this.#engine);
+    this.#room = new PoolRoom(this.#engine);
     this.#waiting = new Waiting(this.#engine);
     ctx.blockConcurrencyWhile(() => this.#engine.load());
   }
@@ -316,7 +319,8 @@ export class AgentPool extends DurableObject<Env> {
 
   /** Begins an artifact of what the agent holds, or finds the one that it began before. */
   async openArtifact(request: ByToken<OpenArtifact>): Promise<Result<ArtifactFacts>> {
-    return this.#engine.step("openArtifact", this.#withAgentId(request));
+    await this.#engine.reconciler.comparedSoon();
+    return this.#room.openArtifact(this.#withAgentId(request));
   }
 
   /** All bytes of an artifact are in the archive: it is kept, should the job end under this lease. */
@@ -330,8 +334,8 @@ export class AgentPool extends DurableObject<Env> {
   }
 
   /** A person deleted an artifact of an ended job. */
-  async removeArtifact(request: RemoveArtifact): Promise<Result<null>> {
-    return this.#engine.step("removeArtifact", request);
+  async removeArtifact(request: DeletedArtifact): Promise<Result<null>> {
+    return this.#room.removeArtifact(request);
   }
 
   /** What an active or remembered build left so far; `id` is its own, or that of one of its jobs. */
@@ -360,6 +364,28 @@ export class AgentPool extends DurableObject<Env> {
   /** What a held job builds: for the scopes of the cache, under a lease that stands. */
   async cacheFacts(holder: ByToken<commands.LeaseHolder>): Promise<Result<CacheFacts>> {
     return this.#records.cacheFactsOf(this.#withAgentId(holder));
+  }
+
+  /** Counts an entry that a held job begins to save, unless the organization has no room for it. */
+  async beginSaving({
+    bytes,
+    cacheId,
+    parts,
+    ...holder
+  }: ByToken<commands.LeaseHolder> & BegunSaving): Promise<Result<null>> {
+    await this.#engine.reconciler.comparedSoon();
+    const held = this.#records.heldOf(this.#withAgentId(holder));
+    return held.ok ? this.#room.beginSaving({ bytes, cacheId, parts }) : held;
+  }
+
+  /** All parts of an entry that was begun are one object now. */
+  async saved(entry: Pick<BegunSaving, "cacheId" | "bytes">): Promise<void> {
+    if (!this.#engine.removal.isClosed) this.#engine.storage.stored.saved(entry, Date.now());
+  }
+
+  /** The archive has so many bytes of the organization's cache. */
+  async cacheCounted(bytes: number): Promise<void> {
+    if (!this.#engine.removal.isClosed) this.#engine.storage.stored.counted(bytes, Date.now());
   }
 
   /** The plan of a build of several jobs, with what its ended jobs gave, for a retry. */

@@ -12,7 +12,7 @@ export const ORGANIZATION_LIMITS = {
   buildsPerDay: 20_000,
   /** Of all its tokens together, of all its hooks, and of its agents twice as many. `wrangler.toml` has the number. */
   requestsPerMinute: 10_000,
-  /** In the archive: artifacts, caches, records and logs. */
+  /** In the archive: artifacts and caches. */
   storedBytes: 40 * TIB,
   tokens: 1000,
   connections: 100,

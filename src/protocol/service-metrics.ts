@@ -18,6 +18,10 @@ export const NotablePool = z.object({
 export const OrganizationDay = z.object({ orgId: OrgId, buildsToday: z.int(), buildsPerDay: z.int() });
 export type OrganizationDay = z.infer<typeof OrganizationDay>;
 
+/** What an organization stores in the archive. */
+export const OrganizationStore = z.object({ orgId: OrgId, storedBytes: z.int(), mostStoredBytes: z.int() });
+export type OrganizationStore = z.infer<typeof OrganizationStore>;
+
 /** The whole deployment, for the people on call: what upkeep last found, and its own state. */
 export const ServiceMetrics = z.object({
   isUp: z.boolean(),
@@ -37,6 +41,7 @@ export const ServiceMetrics = z.object({
     offersIgnored: z.int(),
   }),
   organizations: z.array(OrganizationDay),
+  stores: z.array(OrganizationStore),
   leasesLost: z.object({ expired: z.int(), removed: z.int(), restarted: z.int(), stopped: z.int() }),
   outbox: z.object({ ageSeconds: z.number(), failures: z.int(), deadLetters: z.record(z.string(), z.int()) }),
   database: z.object({

@@ -157,10 +157,11 @@ export const removeArtifact = verb({
     const left = await leftByJob(context, params.id);
     const { id: artifactId, ...artifact } = named(left, params.name);
     const { jobId, buildId } = left;
+    const { bytes, day } = artifact;
     const detail = { name: artifact.name, artifactId, buildId };
     await commit(context, { action: "artifact.delete", subject: jobId, detail }, []);
     await reaching(deleteArtifact(context.archive, ownerOf(context.orgId, jobId, { ...artifact, id: artifactId })));
-    const inPool = await (await context.pool()).removeArtifact({ jobId, artifactId });
+    const inPool = await (await context.pool()).removeArtifact({ jobId, artifactId, bytes, day });
     if (!inPool.ok) await reaching(removeFromRecord(context, left, artifactId));
   },
 });

@@ -25,8 +25,8 @@ import { checkedPart, isRefusedByArchive, type Part } from "./artifact-uploads.t
 import { type CacheScope, scopesOf } from "./cache-scopes.ts";
 import type { CacheGrantFacts } from "./core/cache-grants.ts";
 import type { Context } from "./core/context.ts";
-import { reaching } from "./core/outage.ts";
-import { invalid, Refusal } from "./core/refusal.ts";
+import { isOfOlderObject, reaching } from "./core/outage.ts";
+import { invalid, type Outcome, Refusal, settled } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
 import { holderOf } from "./jobs.ts";
 
@@ -68,6 +68,15 @@ const takeKey = async ({ archive, now }: Context, wanted: Reservation): Promise<
   throw taken();
 };
 
+/** What the pool answers, where it is of this release. @throws Refusal */
+const onceThere = async (answer: Promise<Outcome<null>>): Promise<void> => {
+  try {
+    settled(await answer);
+  } catch (error) {
+    if (!isOfOlderObject(error)) throw error;
+  }
+};
+
 /** Begins to save an entry, where there is none of its key, or continues what the caller has begun. */
 export const openCache = verb({
   access: { agent: true },
@@ -87,6 +96,13 @@ export const openCache = verb({
     const begin = async () => {
       await takeKey(context, held);
       const id = context.newId();
+      const { bytes } = body;
+      try {
+        await onceThere(context.objects.pool(orgId).beginSaving({ ...holder, cacheId: id, bytes, parts }));
+      } catch (error) {
+        await reaching(giveBack(archive, held));
+        throw error;
+      }
       return { id, uploadId: parts > 1 ? await reaching(beginParts(archive, { path, id })) : undefined };
     };
     const save = headers.grant ? await begun(context, headers.grant, { ...held, body }) : await begin();
@@ -140,6 +156,9 @@ const isWhole = async (context: Context, facts: SaveFacts, { etags, md5 }: Cache
       if (!isRefusedByArchive(error)) return reaching(Promise.reject(error));
       throw new Refusal("conflict", "A part is missing, or its ETag is not the last one that was answered for it.");
     });
+    // The archive joins an upload once: who did so tells it once. Where that is lost, the upload counts for its days.
+    const told = context.objects.pool(context.orgId).saved({ cacheId: facts.id, bytes });
+    context.waitUntil(told.catch(() => {}));
   }
   const found = await reaching(findBytes(context.archive, facts));
   if (!found) throw new Refusal("conflict", "The bytes have not arrived.");

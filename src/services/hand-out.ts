@@ -1,4 +1,4 @@
-import { and, eq, exists, isNotNull } from "drizzle-orm";
+import { and, eq, exists, isNotNull, sql } from "drizzle-orm";
 import { credential, pipeline, repository } from "../db/schema.ts";
 import type { ComposedEntry } from "../domain/compose.ts";
 import { readSnapshot } from "../domain/githost/file-snapshot.ts";
@@ -19,6 +19,8 @@ import { Uncomposable } from "./uncomposable.ts";
 import { groupsOfPipeline, variablesOfBuild } from "./variable-scopes.ts";
 
 const RETRY_AFTER_SECONDS = 5;
+/** Asks the database for nothing. */
+const ONE = sql`SELECT 1`;
 /**
  * Builds that one poll may fail because their environment cannot be composed. After so many it looks like a value that
  * all of them need: the agent asks again only after a while, so that somebody can mend it before the whole queue failed.
@@ -142,6 +144,19 @@ const deliver = async (
   return { build: buildRecord(context, build), leaseExpiresAt, ...job, repository: { ...job.repository, credential } };
 };
 
+/**
+ * Whether every hand-out fails now: the database, or the keys, fail also where nothing about the build is asked. What the
+ * build itself made fail, such as its own rows or its git host, tells nothing about others.
+ */
+const isAwayForAll = async ({ db, keys }: Context): Promise<boolean> => {
+  try {
+    await Promise.all([db.run(db.statement(ONE)), keys.keyring()]);
+    return false;
+  } catch {
+    return true;
+  }
+};
+
 /** Returns the granted build to the queue without using up an attempt. @throws Refusal, always */
 const giveBack = async (
   context: Context,
@@ -150,7 +165,8 @@ const giveBack = async (
   error: unknown,
 ): Promise<never> => {
   const notBefore = Date.now() + RETRY_AFTER_SECONDS * 1000;
-  await context.objects.pool(context.orgId).unclaim({ jobId, fence, notBefore, isLogOpen });
+  const isAway = await isAwayForAll(context);
+  await context.objects.pool(context.orgId).unclaim({ jobId, fence, notBefore, isLogOpen, isAway });
   if (error instanceof Refusal) throw error;
   const detail = "The build's environment could not be read just now. Nothing was handed out.";
   throw new Refusal("unavailable", detail, { retryAfterSeconds: RETRY_AFTER_SECONDS, cause: error });

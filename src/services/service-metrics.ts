@@ -51,6 +51,7 @@ const measure = async ({ db, now }: Context): Promise<ServiceMetrics> => {
       oldestWaitSeconds: gauges.oldestWaitSeconds,
       ...totals,
     },
+    stores: (newest?.stored ?? []).map(({ at: _, ...store }) => store),
     organizations: newest?.today?.day === dayOf(now.getTime()) ? newest.today.organizations : [],
     leasesLost,
     outbox: {

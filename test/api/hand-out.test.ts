@@ -3,9 +3,22 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import type { Build } from "../../src/protocol/build.ts";
 import { LIMITS } from "../../src/protocol/limits.ts";
-import { call, created, expectProblem } from "../support/api.ts";
+import { call, created, expectProblem, newAgent } from "../support/api.ts";
 import { newBuildSetup, poll, trigger } from "../support/build-setup.ts";
-import { databaseWithHook, deployedWith, logStub, poolStub } from "../support/deployment.ts";
+import { logStub, poolStub } from "../support/deployment.ts";
+import type { Crossing } from "../support/platform/crossing.ts";
+import { fails } from "../support/platform/effects.ts";
+import { newPlatform } from "../support/platform/platform.ts";
+import { D1 } from "../support/platform/texts.ts";
+
+/** Polls while D1 fails, for batches of at least so many statements: a hand-out reads with several. */
+const failingPoll = async (agent: Parameters<typeof poll>[0], statements = 1) => {
+  const only = (crossing: Crossing) => crossing.statements.length >= statements;
+  const away = newPlatform().trouble("DB", fails(D1.overloaded), { only });
+  const answer = await poll(agent);
+  away.end();
+  expect([answer.status, answer.headers.get("Retry-After")]).toEqual([503, "5"]);
+};
 
 describe("builds whose environment cannot be composed", () => {
   it("fail ten at a poll, which then keeps the agent away for a while; the next poll goes on", async () => {
@@ -48,10 +61,7 @@ describe("a build that cannot be handed out while D1 is away", () => {
   it("waits again each time, and makes no log and no close", async () => {
     const { orgId, admin, pipeline, agent } = await newBuildSetup();
     const { id } = await trigger(admin, pipeline.id);
-    const away = databaseWithHook(() => Promise.reject(new Error("D1_ERROR: Network connection lost.")));
-    const path = `/buildagent/${agent.id}/poll?wait=0`;
-    const answer = await deployedWith({ DB: away })(agent.token, "GET", path);
-    expect([answer.status, answer.headers.get("Retry-After")]).toEqual([503, "5"]);
+    await failingPoll(agent);
     expect((await call(admin, "GET", `/build/${id}`)).body).toMatchObject({ status: "queued", attempt: 0 });
     const tables = () =>
       runInDurableObject(logStub(orgId, id), (_log, { storage }) =>
@@ -59,5 +69,34 @@ describe("a build that cannot be handed out while D1 is away", () => {
       );
     await poolStub(orgId).flush();
     expect(await tables()).toEqual([]);
+  });
+
+  it("makes the pool pause, and every build says so", async () => {
+    const { admin, pipeline, agent } = await newBuildSetup();
+    const builds = [await trigger(admin, pipeline.id), await trigger(admin, pipeline.id)];
+    await failingPoll(agent);
+    expect((await poll(await newAgent(admin))).status).toBe(204);
+    for (const { id } of builds) {
+      const { body } = await call(admin, "GET", `/build/${id}/explain`);
+      expect(body).toMatchObject({
+        code: "dependency-away",
+        message: expect.stringContaining("tries again within 1 s"),
+      });
+    }
+  });
+});
+
+describe("a build whose own rows make D1 fail", () => {
+  it("holds up no other build, whatever the error says", async () => {
+    const { admin, pipeline, agent } = await newBuildSetup();
+    const [hostile, other] = [await trigger(admin, pipeline.id), await trigger(admin, pipeline.id)];
+    await failingPoll(agent, 2);
+    const answer = await poll(await newAgent(admin));
+    expect([answer.status, answer.body.build?.id]).toEqual([200, other.id]);
+    const { body } = await call(admin, "GET", `/build/${hostile.id}/explain`);
+    expect(body).toMatchObject({
+      code: "dependency-away",
+      message: expect.stringMatching(/^It could not be handed out/),
+    });
   });
 });

@@ -6,7 +6,6 @@ import { gitHostName } from "../../src/domain/object-names.ts";
 import type { Repository } from "../../src/protocol/repository.ts";
 import { passTime, setClockRight } from "../objects/git-host-support.ts";
 import { call, expectProblem, newOrganization, newPipeline, newRepository } from "../support/api.ts";
-import { countedBindings } from "../support/counted-env.ts";
 import { databaseWithHook } from "../support/deployment.ts";
 import {
   attachRepository,
@@ -17,6 +16,7 @@ import {
   type StoredConnection,
 } from "../support/hooks.ts";
 import { hostTime, pullOf, pushOf, SHA } from "../support/host-events.ts";
+import { counting } from "../support/platform/platform.ts";
 
 let admin: string;
 let orgId: string;
@@ -57,10 +57,9 @@ const without = (name: "DB" | "AGENT_POOL" | "GIT_HOST"): Partial<Env> => {
 describe("what a delivery asks of the other parts", () => {
   /** What happened of a delivery while its answer was waited for, and what after it. */
   const costOf = async (event: string, body: object) => {
-    const { asked, bindings } = countedBindings();
-    await send("ping", {}, bindings);
-    Object.assign(asked, { rounds: 0, calls: [] });
-    const { status, headers, text } = await send(event, body, bindings);
+    await send("ping", {});
+    const { value: answer, asked } = await counting(() => send(event, body));
+    const { status, headers, text } = answer;
     expect(status, text).toBe(202);
     expect(headers.get("Server-Timing")).toContain(`rounds=${asked.rounds} `);
     expect(asked.calls.at(-1)).toBe("GIT_HOST noteDelivery");

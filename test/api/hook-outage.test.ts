@@ -7,7 +7,6 @@ import type { GitHost } from "../../src/objects/git-host.ts";
 import { LIMITS } from "../../src/protocol/limits.ts";
 import { passTime, setClockRight } from "../objects/git-host-support.ts";
 import { call, expectProblem, newOrganization, newPipeline, newRepository } from "../support/api.ts";
-import { countedBindings } from "../support/counted-env.ts";
 import { databaseWithHook } from "../support/deployment.ts";
 import {
   attachRepository,
@@ -20,6 +19,8 @@ import {
   send,
 } from "../support/hooks.ts";
 import { pushOf, SHA } from "../support/host-events.ts";
+import { counting } from "../support/platform/platform.ts";
+import { D1 } from "../support/platform/texts.ts";
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
@@ -40,7 +41,7 @@ beforeEach(async () => {
 afterEach(setClockRight);
 
 /** A D1 that answers each batch with an error, and how often it was asked. */
-const failing = (message = "D1_ERROR: D1 DB is overloaded. Requests queued for too long.") => {
+const failing = (message = `D1_ERROR: ${D1.overloaded}`) => {
   const asked = { batches: 0 };
   const DB = databaseWithHook(async () => {
     asked.batches += 1;
@@ -170,20 +171,17 @@ describe("while the database is away", () => {
 
 describe("a stranger, while the database is away", () => {
   it("has nothing kept without the secret", async () => {
-    const { bindings, asked } = countedBindings();
     const body = JSON.stringify(pushOf(SHA("a")));
     const wrong = { "X-Hub-Signature-256": `sha256=${"0".repeat(64)}` };
     for (const proof of [{}, wrong]) {
       const headers = { ...eventHeaders("github", "push"), ...proof };
-      const refused = await send(
-        `/hook/${hook.token}`,
-        { method: "POST", headers, body },
-        { ...bindings, ...failing() },
+      const { value: refused, asked } = await counting(() =>
+        send(`/hook/${hook.token}`, { method: "POST", headers, body }, failing()),
       );
       expectProblem(refused, 401, "unauthenticated");
+      expect([asked.calls, await notesOf(hook)]).toEqual([[], []]);
     }
-    expect([asked.calls, await notesOf(hook)]).toEqual([[], []]);
-    await push(SHA("a"), {}, "control", { ...bindings, DB: failing().DB });
+    const { asked } = await counting(() => push(SHA("a"), {}, "control"));
     expect([asked.calls, await kept()]).toEqual([["GIT_HOST keepDelivery"], ["control"]]);
   });
 

@@ -4,9 +4,9 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { firstIdAt } from "../../src/domain/id-range.ts";
 import type { Repository } from "../../src/protocol/repository.ts";
 import { call, newOrganization, newPipeline, newRepository } from "../support/api.ts";
-import { countedBindings } from "../support/counted-env.ts";
 import { attachRepository, deliver, eventHeaders, newConnection, type StoredConnection } from "../support/hooks.ts";
 import { hostTime, pullOf, pushOf, repositoryEvent, SHA } from "../support/host-events.ts";
+import { counting } from "../support/platform/platform.ts";
 
 let admin: string;
 let orgId: string;
@@ -128,8 +128,7 @@ describe("a pull request of a monorepo", () => {
       .run();
   };
   const calls = async (body: object) => {
-    const { asked, bindings } = countedBindings();
-    const answer = await deliver(hook, eventHeaders("github", "pull_request"), body, bindings);
+    const { value: answer, asked } = await counting(() => deliver(hook, eventHeaders("github", "pull_request"), body));
     const of = asked.calls.filter((one) => /arrive|leaveOut/.test(one));
     return { ...answer.body, calls: of };
   };

@@ -4,7 +4,6 @@ import { loadHookMint } from "../../src/crypto/hook.ts";
 import { LIMITS } from "../../src/protocol/limits.ts";
 import type { Repository } from "../../src/protocol/repository.ts";
 import { call, expectProblem, newOrganization, newPipeline, newRepository } from "../support/api.ts";
-import { countedBindings } from "../support/counted-env.ts";
 import {
   attachRepository,
   deliver,
@@ -17,6 +16,7 @@ import {
   send,
 } from "../support/hooks.ts";
 import { pullOf, pushOf, SHA } from "../support/host-events.ts";
+import { counting } from "../support/platform/platform.ts";
 
 let admin: string;
 let orgId: string;
@@ -36,15 +36,13 @@ beforeAll(async () => {
 
 /** Delivers, and says what was asked of D1 and the objects, and how many builds there are then. */
 const counted = async (path: string, init: RequestInit) => {
-  const { asked, bindings } = countedBindings();
   // Whether the database has its migrations is asked once.
-  await deliver(hook, eventHeaders("github", "ping"), {}, bindings);
-  Object.assign(asked, { rounds: 0, calls: [] });
-  const answer = await send(path, init, bindings);
+  await deliver(hook, eventHeaders("github", "ping"), {});
+  const { value: answer, asked } = await counting(() => send(path, init));
   return { answer, asked };
 };
 
-const NOTHING = { rounds: 0, calls: [] };
+const NOTHING = { rounds: 0, statements: 0, calls: [] };
 const builds = async () => (await call(admin, "GET", "/build?limit=200")).body.length;
 
 describe("an address of no hook", () => {
@@ -118,17 +116,18 @@ describe("a delivery of nobody", () => {
   });
 
   it("costs nothing, 500 times", async () => {
-    const { asked, bindings } = countedBindings();
     const body = text(pushOf(SHA("a")));
     const statuses = new Set<number>();
-    for (let n = 0; n < 500; n++) {
-      const forged = { ...PUSH, "X-Hub-Signature-256": `sha256=${n.toString(16).padStart(64, "0")}` };
-      statuses.add((await send(`/hook/${hook.token}`, { method: "POST", headers: forged, body }, bindings)).status);
-    }
+    const { asked } = await counting(async () => {
+      for (let n = 0; n < 500; n++) {
+        const forged = { ...PUSH, "X-Hub-Signature-256": `sha256=${n.toString(16).padStart(64, "0")}` };
+        statuses.add((await send(`/hook/${hook.token}`, { method: "POST", headers: forged, body })).status);
+      }
+    });
     expect([...statuses]).toEqual([401]);
     expect(asked).toEqual(NOTHING);
-    await deliver(hook, PUSH, pushOf(SHA("a"), { ref: "refs/heads/unwanted" }), bindings);
-    expect(asked.rounds).toBeGreaterThan(0);
+    const control = await counting(() => deliver(hook, PUSH, pushOf(SHA("a"), { ref: "refs/heads/unwanted" })));
+    expect(control.asked.rounds).toBeGreaterThan(0);
   });
 
   it("is counted by its address, and refused above the limit", async () => {
@@ -265,11 +264,10 @@ describe("a hook that is no more", () => {
       [await hookOfGeneration(rotated, 3), PUSH],
       [removed, eventHeaders("gitlab", "Push Hook")],
     ] as const) {
-      const { asked, bindings } = countedBindings();
-      await deliver(hook, eventHeaders("github", "ping"), {}, bindings);
-      Object.assign(asked, { rounds: 0, calls: [] });
-      expectProblem(await deliver(gone, headers, pushOf(SHA("a")), bindings), 410, "gone");
-      expect(asked).toEqual({ rounds: 1, calls: [] });
+      await deliver(hook, eventHeaders("github", "ping"), {});
+      const { value: answer, asked } = await counting(() => deliver(gone, headers, pushOf(SHA("a"))));
+      expectProblem(answer, 410, "gone");
+      expect(asked).toMatchObject({ rounds: 1, calls: [] });
     }
     const current = await hookOfGeneration(rotated, 2);
     expect((await deliver(current, PUSH, pushOf(SHA("a")))).status).toBe(202);

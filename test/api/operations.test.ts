@@ -6,8 +6,8 @@ import { sha256Hex } from "../../src/crypto/digest.ts";
 import { ORGANIZATION_LIMITS } from "../../src/protocol/organization-limits.ts";
 import type { Problem } from "../../src/protocol/problem.ts";
 import { type Answer, call, created, expectProblem, newAgent, newOrganization, newToken } from "../support/api.ts";
-import { countedBindings } from "../support/counted-env.ts";
 import { deployedWith } from "../support/deployment.ts";
+import { counting as countingCalls } from "../support/platform/platform.ts";
 
 /** The service in another environment than that of the tests. */
 const ask = async (changed: object, path: string, init: RequestInit = {}): Promise<Response> => {
@@ -241,11 +241,11 @@ describe("the requests of an organization", () => {
     const { admin, orgId } = await newOrganization();
     const limits = { requestsPerMinute: 3 * ORGANIZATION_LIMITS.requestsPerMinute };
     await call(env.OPERATOR_TOKEN ?? "", "PATCH", `/organization/${orgId}`, { limits });
-    const { asked, bindings } = countedBindings();
-    const service = counting(2, bindings);
+    const service = counting(2);
     await service.call("", "GET", "/healthz");
-    const { taken } = await statuses(() => service.call(admin, "GET", "/token/self"), 60);
-    expect(taken).toBe(6);
+    const work = () => statuses(() => service.call(admin, "GET", "/token/self"), 60);
+    const { value, asked } = await countingCalls(work);
+    expect(value.taken).toBe(6);
     expect(asked.rounds).toBeLessThanOrEqual(6 + 1 + 1);
     expect(Object.keys(service.sent)).toHaveLength(3);
   });

@@ -8,10 +8,10 @@ import worker from "../../src/worker.ts";
 import { poolOf } from "../objects/agent-pool-support.ts";
 import { call, created, newOrganization, newPipeline, newRepository, newToken } from "../support/api.ts";
 import { newBuildSetup, takeNewJob, trigger } from "../support/build-setup.ts";
-import { countedBindings } from "../support/counted-env.ts";
 import { writeEndedBuild } from "../support/ended-builds.ts";
 import { HOSTILE } from "../support/hostile-texts.ts";
 import { takeAndStart } from "../support/jobs.ts";
+import { counting } from "../support/platform/platform.ts";
 import { ORIGIN, personWith, signIn } from "./page-requests.ts";
 
 const SKILLS = { platform: 2, canBuildIOS: false, canBuildAndroid: false, canBuildWeb: true };
@@ -138,11 +138,10 @@ describe("the calls of a page of the fleet", () => {
     const { admin, agent } = await newBuildSetup();
     for (let n = 0; n < 10; n++) await created(admin, "/buildagent/register", { ...SKILLS, name: `mill-${n}` });
     const cookie = (await signIn(admin)).split(";")[0] ?? "";
-    const { asked, bindings } = countedBindings();
-    await opened("/agents", cookie, bindings);
+    await opened("/agents", cookie, {});
     const callsOf = async (path: string) => {
-      Object.assign(asked, { rounds: 0, calls: [] });
-      expect((await opened(path, cookie, bindings)).status).toBe(200);
+      const { value: page, asked } = await counting(() => opened(path, cookie, {}));
+      expect(page.status).toBe(200);
       return { rounds: asked.rounds, calls: asked.calls.map((call) => call.replace("AGENT_POOL ", "")).sort() };
     };
     expect(await callsOf("/agents")).toEqual({ rounds: 1, calls: ["listAgents", "metrics", "now", "runs"] });

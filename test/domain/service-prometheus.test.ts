@@ -11,6 +11,7 @@ import {
   type SweptPool,
 } from "../../src/domain/service-numbers.ts";
 import { toServicePrometheus } from "../../src/domain/service-prometheus.ts";
+import { addStored } from "../../src/domain/service-store.ts";
 import type { ServiceMetrics } from "../../src/protocol/service-metrics.ts";
 
 const pool = (orgId: string, change: Partial<PoolNumbers> = {}): SweptPool => ({
@@ -40,6 +41,7 @@ const METRICS: ServiceMetrics = {
     ...{ active: 4, waiting: 3, oldestWaitSeconds: 40, requeues: 1, handOuts: 9, offersIgnored: 1 },
     ended: [{ status: "failed", reason: "timeout", count: 2 }],
   },
+  stores: [{ orgId: "full", storedBytes: 30, mostStoredBytes: 40 }],
   organizations: [{ orgId: "busy", buildsToday: 16_000, buildsPerDay: 20_000 }],
   leasesLost: { expired: 1, removed: 0, restarted: 0, stopped: 0 },
   outbox: { ageSeconds: 61.5, failures: 3, deadLetters: { a: 2, b: 1 } },
@@ -84,7 +86,7 @@ describe("the builds of today", () => {
       "near",
       ...Array.from({ length: 19 }, (_, n) => `org-${999 - n}`),
     ]);
-    const text = toServicePrometheus({ ...METRICS, organizations: found.organizations });
+    const text = toServicePrometheus({ ...METRICS, organizations: found.organizations, stores: [] });
     expect(text.match(/^millrace_organization_.*$/gm)).toHaveLength(40);
     expect(text).toContain('millrace_organization_limit_share{org="near",limit="buildsPerDay"} 0.9\n');
   });
@@ -103,6 +105,23 @@ describe("the builds of today", () => {
   it("of an organization that may make none are a share of one", () => {
     const { organizations } = addDay(undefined, [pool("stopped", today(3, 0))], NOON);
     expect(toServicePrometheus({ ...METRICS, organizations })).toContain('{org="stopped",limit="buildsPerDay"} 1\n');
+  });
+});
+
+describe("the bytes that organizations store", () => {
+  const NOW = Date.UTC(2026, 4, 4, 12);
+  const stored = (storedBytes: number, mostStoredBytes = 2000) => ({ storedBytes, mostStoredBytes });
+
+  it("name 20 of 1,000 organizations, those nearest to their limit, and none that told nothing for a week", () => {
+    const pools = Array.from({ length: 1000 }, (_, n) => pool(`org-${n}`, stored(n)));
+    const near = addStored([], [pool("near", stored(90, 100)), pool("empty", stored(0))], NOW);
+    const found = addStored(near, pools, NOW + 1);
+    const names = ["near", ...Array.from({ length: 19 }, (_, n) => `org-${999 - n}`)];
+    expect(found.map(({ orgId }) => orgId)).toEqual(names);
+    const text = toServicePrometheus({ ...METRICS, organizations: [], stores: found });
+    expect(text).toContain('millrace_organization_limit_share{org="near",limit="storedBytes"} 0.9\n');
+    expect(text.match(/^millrace_organization_.*$/gm)).toHaveLength(40);
+    expect(addStored(found, [], NOW + 7 * 86_400_000).map(({ orgId }) => orgId)).toEqual(names.slice(1));
   });
 });
 

@@ -28,6 +28,10 @@ const README_LIMITS: Record<string, string> = {
   "a variable's value": `${byteSize(LIMITS.valueBytes)} of UTF-8`,
   "variables of an organization": withCommas(LIMITS.variables),
   "builds of an organization in a day (UTC)": withCommas(ORGANIZATION_LIMITS.buildsPerDay),
+  "artifacts and caches of an organization": `${ORGANIZATION_LIMITS.storedBytes / 2 ** 40} TiB`,
+  "requests of an organization's tokens, hooks, agents in a minute": [1, 1, 2]
+    .map((keys) => withCommas(keys * ORGANIZATION_LIMITS.requestsPerMinute))
+    .join(", "),
   "tokens, connections, repositories of an organization": [
     ORGANIZATION_LIMITS.tokens,
     ORGANIZATION_LIMITS.connections,

@@ -5,6 +5,7 @@ import { dayOf, logPrefix } from "../../src/archive/keys.ts";
 import { buildLogName } from "../../src/domain/object-names.ts";
 import { AgentPool } from "../../src/objects/agent-pool.ts";
 import type { BuildLog } from "../../src/objects/build-log.ts";
+import { D1, OBJECT } from "../support/platform/texts.ts";
 import { actor, busy, newBuild, type Pool, poolOf, registered, value } from "./agent-pool-support.ts";
 
 const statusInD1 = async (id: string) => {
@@ -17,7 +18,7 @@ const auditsOf = async (subject: string) => {
   return (await query.all<{ action: string }>()).results.map(({ action }) => action);
 };
 
-const fails = () => Promise.reject(new Error("D1_ERROR: Network connection lost."));
+const fails = () => Promise.reject(new Error(`D1_ERROR: ${D1.lost}`));
 const silent = () => new Promise<never>(() => {});
 
 /** The same pool on the same disk, in front of a database that does not do its part, at once or after the comparison. */
@@ -150,27 +151,12 @@ describe("D1", () => {
     return { batches, deadLetters, afterwards: await statusInD1(build.id) };
   };
 
-  // The errors of https://developers.cloudflare.com/d1/observability/debug-d1/ that no row is to blame for.
-  it.each([
-    "D1 DB is overloaded. Requests queued for too long.",
-    "D1 DB is overloaded. Too many requests queued.",
-    "D1 DB reset because its code was updated.",
-    "D1 DB storage operation exceeded timeout which caused object to be reset.",
-    "D1 DB exceeded its CPU time limit and was reset.",
-    "D1 DB's isolate exceeded its memory limit and was reset.",
-    "Internal error while starting up D1 DB storage caused object to be reset.",
-    "Internal error in D1 DB storage caused object to be reset.",
-    "Cannot resolve D1 DB due to transient issue on remote node.",
-    "Can't read from request stream because client disconnected.",
-    "Network connection lost.",
-    "Exceeded maximum DB size.",
-    "Your account has exceeded D1's maximum account storage limit, please contact Cloudflare to raise your limit.",
-    "Currently processing a long-running import.",
-    "Currently processing a long-running export.",
-    "Durable Object is overloaded. Requests queued for too long.",
-  ])("costs one batch an attempt, and no row, while it says: %s", async (reason) => {
-    expect(await troubledBy("troubled", `D1_ERROR: ${reason}`)).toEqual({ ...UNHARMED, batches: 6 });
-  });
+  it.each([...Object.values(D1), OBJECT.overloaded])(
+    "costs one batch an attempt, and no row, while it says: %s",
+    async (reason) => {
+      expect(await troubledBy("troubled", `D1_ERROR: ${reason}`)).toEqual({ ...UNHARMED, batches: 6 });
+    },
+  );
 
   it("makes no dead letter where it rejects every row of several: what they have in common is wrong", async () => {
     const reason = "D1_ERROR: CHECK constraint failed: told > 0: SQLITE_CONSTRAINT";

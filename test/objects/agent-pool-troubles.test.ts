@@ -6,6 +6,9 @@ import type { HostReport } from "../../src/domain/githost/host-report.ts";
 import { buildLogName } from "../../src/domain/object-names.ts";
 import { AgentPool } from "../../src/objects/agent-pool.ts";
 import { arrival, arriving } from "../support/arrivals.ts";
+import { fails } from "../support/platform/effects.ts";
+import { newPlatform } from "../support/platform/platform.ts";
+import { D1, R2 } from "../support/platform/texts.ts";
 import { actor, busy, newBuild, type Pool, poolOf, registered, value } from "./agent-pool-support.ts";
 
 afterEach(() => {
@@ -55,11 +58,11 @@ it("forgets 50,000 old builds within ten rounds of upkeep", { timeout: 60_000 },
 it("asks a D1 that fails but answers once, however much there is to tell", async () => {
   const pool = poolOf("ailing");
   for (let made = 0; made < 60; made++) await registered(pool, "ailing");
-  const batch = vi.fn(() => Promise.reject(new Error("D1_ERROR: internal error; reference = 1")));
-  const DB = { prepare: (sql: string) => env.DB.prepare(sql), batch } as unknown as D1Database;
-  await boundTo(pool, { DB }, (object) => object.flush());
-  expect(batch).toHaveBeenCalledTimes(1);
+  const ailing = newPlatform().trouble("DB", fails(D1.storage), { only: ({ statements }) => statements.length > 1 });
+  await pool.flush();
+  expect(ailing.injected).toBe(1);
   expect(await count(pool, "audit_outbox")).toBe(60);
+  ailing.end();
   await pool.flush();
   expect(await count(pool, "audit_outbox")).toBe(0);
 });
@@ -93,13 +96,12 @@ it("tells D1 of an end only when the archive has the record, and of all else mea
   const holder = await busy(pool, "unrecorded", { inputs: null, secretKeys: [] });
   await pool.flush();
   value(await pool.finish({ ...holder, status: "succeeded", exitCode: 0 }));
-  const ARCHIVE = { put: () => Promise.reject(new Error("R2 is away")) } as unknown as R2Bucket;
+  const away = newPlatform().trouble("ARCHIVE", fails(R2.internal));
   const other = newBuild("unrecorded");
-  await boundTo(pool, { ARCHIVE }, async (object) => {
-    await object.enqueue(other);
-    await object.flush();
-  });
+  await pool.enqueue(other);
+  await pool.flush();
   expect([await inD1(holder.jobId), await inD1(other.id)]).toEqual(["queued", "queued"]);
+  away.end();
   await evictDurableObject(pool);
   await pool.flush();
   expect(await inD1(holder.jobId)).toBe("succeeded");
@@ -189,10 +191,10 @@ it("tells D1 and deletes also after it was closed and evicted, and its alarm com
   await pool.flush();
   const last = value(await pool.enqueue(newBuild("leaving")));
   value(await pool.cancel({ buildId: last.id, actor }));
-  const away = () => Promise.reject(new Error("R2 is away"));
-  const ARCHIVE = { list: away, put: away } as unknown as R2Bucket;
+  const away = newPlatform().trouble("ARCHIVE", fails(R2.internal));
   const seen = { repoId, number, finishedAt: null };
-  await boundTo(pool, { ARCHIVE }, (object) => object.deleteBuild({ buildId: id, deleted: "build", seen, actor }));
+  await pool.deleteBuild({ buildId: id, deleted: "build", seen, actor });
+  away.end();
   await pool.close();
   await evictDurableObject(pool);
   await pool.flush();

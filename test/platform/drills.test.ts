@@ -1,13 +1,43 @@
+import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { AgentPool } from "../../src/objects/agent-pool.ts";
+import { CALLER_WAIT_MS } from "../../src/objects/within.ts";
+import { actor, busy, newBuild, type Pool, poolOf, value } from "../objects/agent-pool-support.ts";
 import { writeOldRows } from "../support/old-rows.ts";
 import { runCrons } from "../support/platform/crons.ts";
-import { addsRows, fails } from "../support/platform/effects.ts";
+import type { Crossing } from "../support/platform/crossing.ts";
+import { addsRows, fails, resets, takes } from "../support/platform/effects.ts";
 import { newPlatform } from "../support/platform/platform.ts";
-import { D1 } from "../support/platform/texts.ts";
+import { D1, OBJECT, R2 } from "../support/platform/texts.ts";
 import { count, DAY_MS, NOW } from "../upkeep/support.ts";
 
 /* The drills of docs/operations.md, "When a goal is missed". */
+
+const MINUTE = 60_000;
+/** Later than the clock of workerd, which would fire an alarm of the past at once: here the test fires it. */
+const BEGIN = Date.now() + DAY_MS;
+
+const alarmAt = (pool: Pool) => runInDurableObject(pool, (_, { storage }) => storage.getAlarm());
+
+/** Lets minutes pass, in which the alarm of a pool fires whenever it is due. @returns how often it fired */
+const passMinutes = async (pool: () => Pool, from: number, minutes: number): Promise<number> => {
+  let fired = 0;
+  for (let at = from; at <= from + minutes * MINUTE; at += 10_000) {
+    vi.setSystemTime(at);
+    const due = await alarmAt(pool());
+    if (due === null || due > at) continue;
+    fired += 1;
+    await runDurableObjectAlarm(pool());
+  }
+  return fired;
+};
+
+const inD1 = (db: D1Database, orgId: string, status: string) =>
+  db
+    .prepare("SELECT count(*) AS count FROM build_summary WHERE org_id = ? AND status = ?")
+    .bind(orgId, status)
+    .first("count");
 
 beforeEach(async () => {
   await env.DB.exec("DELETE FROM upkeep_failure");
@@ -29,5 +59,146 @@ describe("a database that is full", () => {
     expect(await count("build_summary", "org_id = 'full'")).toBe(0);
     expect(await count("audit_log", "org_id = 'full'")).toBe(0);
     expect(full.injected).toBeGreaterThan(0);
+  });
+});
+
+describe.each([
+  ["away for an hour", D1.lost, 60],
+  ["overloaded for twenty minutes", D1.overloaded, 20],
+])("D1 that is %s", (_, text, minutes) => {
+  it("stops no build that runs, and hears of all once it is back", async () => {
+    const orgId = `outage-${minutes}`;
+    const pool = () => poolOf(orgId);
+    vi.setSystemTime(BEGIN);
+    const holders = [];
+    for (let n = 0; n < 3; n++) holders.push(await busy(pool(), orgId, { inputs: null, secretKeys: [] }));
+    await pool().flush();
+    const platform = newPlatform();
+    const outage = platform.trouble("DB", fails(text), { from: BEGIN, until: BEGIN + minutes * MINUTE });
+    for (const holder of holders) value(await pool().finish({ ...holder, status: "succeeded", exitCode: 0 }));
+    const made = newBuild(orgId);
+    expect(value(await pool().enqueue(made))).toMatchObject({ status: "queued" });
+    const before = outage.injected;
+    await passMinutes(pool, BEGIN, minutes - 1);
+    // Eight tries with growing pauses, and then one a minute.
+    expect(outage.injected - before).toBeGreaterThanOrEqual(minutes - 5);
+    expect(outage.injected - before).toBeLessThanOrEqual(minutes + 8);
+    expect((await pool().metrics()).outbox).toMatchObject({ deadLetters: 0 });
+    await passMinutes(pool, BEGIN + minutes * MINUTE, 1);
+    expect([await inD1(env.DB, orgId, "succeeded"), await inD1(env.DB, orgId, "queued")]).toEqual([3, 1]);
+    expect((await pool().metrics()).outbox).toEqual({ builds: 0, failures: 0, deadLetters: 0, parked: 0 });
+  });
+});
+
+describe("D1 that takes two seconds", () => {
+  it("holds up a trigger for the one that it waits for its list, and hears of it then", async () => {
+    const orgId = "slow";
+    const first = value(await poolOf(orgId).enqueue(newBuild(orgId)));
+    value(await poolOf(orgId).cancel({ buildId: first.id, actor }));
+    await poolOf(orgId).flush();
+    vi.useRealTimers();
+    vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"], now: BEGIN });
+    const platform = newPlatform();
+    const slow = platform.trouble("DB", takes(2_000));
+    await runInDurableObject(poolOf(orgId), async (pool: AgentPool) => {
+      const made = pool.enqueue(newBuild(orgId));
+      await vi.advanceTimersByTimeAsync(CALLER_WAIT_MS);
+      value(await made);
+      expect([slow.injected, await inD1(platform.aside.DB, orgId, "queued")]).toEqual([1, 0]);
+      slow.end();
+      await vi.advanceTimersByTimeAsync(2_000);
+      await pool.flush();
+    });
+    expect(await inD1(env.DB, orgId, "queued")).toBe(1);
+  });
+});
+
+/** So many builds that a person canceled. @returns their ids */
+const canceled = async (orgId: string, builds: number): Promise<string[]> => {
+  const wanted = Array.from({ length: builds }, () => newBuild(orgId, { inputs: null, secretKeys: [] }));
+  await poolOf(orgId).enqueueAll(wanted);
+  for (const { id } of wanted) value(await poolOf(orgId).cancel({ buildId: id, actor }));
+  return wanted.map(({ id }) => id);
+};
+
+const recorded = async (orgId: string): Promise<string[]> => {
+  const { objects } = await env.ARCHIVE.list({ prefix: "record/" });
+  const keys = objects.map(({ key }) => key.split("/"));
+  return keys.filter((parts) => parts.includes(orgId)).map((parts) => parts.at(-1)!.replace(/\..*/, ""));
+};
+
+describe("R2 that is away for an hour", () => {
+  it("gets the records of 300 builds that ended meanwhile within a minute, a hundred at once at most", async () => {
+    const orgId = "backlog";
+    vi.setSystemTime(BEGIN);
+    await poolOf(orgId).flush();
+    const platform = newPlatform();
+    const under = { way: 0, most: 0, bytes: 0, mostBytes: 0 };
+    platform.trouble(
+      "ARCHIVE",
+      async (proceed, { given }) => {
+        const bytes = String(given![1]).length;
+        Object.assign(under, { way: under.way + 1, bytes: under.bytes + bytes });
+        Object.assign(under, {
+          most: Math.max(under.most, under.way),
+          mostBytes: Math.max(under.mostBytes, under.bytes),
+        });
+        await proceed();
+        Object.assign(under, { way: under.way - 1, bytes: under.bytes - bytes });
+      },
+      { from: BEGIN + 60 * MINUTE, only: ({ method }) => method === "put" },
+    );
+    const outage = platform.trouble("ARCHIVE", fails(R2.internal), { from: BEGIN, until: BEGIN + 60 * MINUTE });
+    const ids = await canceled(orgId, 300);
+    const fired = await passMinutes(() => poolOf(orgId), BEGIN, 59);
+    expect(outage.injected).toBeGreaterThan(100 * 59);
+    expect(outage.injected).toBeLessThanOrEqual(100 * (fired + 1));
+    expect(await inD1(env.DB, orgId, "canceled")).toBe(0);
+    await passMinutes(() => poolOf(orgId), BEGIN + 60 * MINUTE, 1);
+    expect((await poolOf(orgId).metrics()).outbox).toEqual({ builds: 0, failures: 0, deadLetters: 0, parked: 0 });
+    expect(await inD1(env.DB, orgId, "canceled")).toBe(300);
+    expect((await recorded(orgId)).sort()).toEqual(ids.sort());
+    expect(under.most).toBe(100);
+    expect(under.mostBytes).toBeLessThan(200_000);
+  });
+});
+
+describe("a pool that is reset in the middle of a flush", () => {
+  it.each([
+    ["before D1 was told", "ARCHIVE", ({ method }: Crossing) => method === "put"],
+    ["before it noted that D1 was told", "DB", ({ statements }: Crossing) => statements.length > 100],
+  ] as const)("%s, tells all again, and nothing twice", async (_, part, only) => {
+    const orgId = `reset-${part}`;
+    const pool = () => poolOf(orgId) as unknown as DurableObjectStub;
+    vi.setSystemTime(BEGIN);
+    await poolOf(orgId).flush();
+    const platform = newPlatform();
+    const away = platform.trouble("ARCHIVE", fails(R2.internal));
+    const ids = await canceled(orgId, 60);
+    away.end();
+    const reset = platform.trouble(part, resets(pool), { only, nth: 1 });
+    vi.setSystemTime(BEGIN + MINUTE);
+    await expect(poolOf(orgId).flush()).rejects.toThrow(OBJECT.reset);
+    expect(reset.injected).toBe(1);
+    await passMinutes(() => poolOf(orgId), BEGIN + 2 * MINUTE, 1);
+    expect((await poolOf(orgId).metrics()).outbox).toEqual({ builds: 0, failures: 0, deadLetters: 0, parked: 0 });
+    expect((await recorded(orgId)).sort()).toEqual(ids.sort());
+    expect(await inD1(env.DB, orgId, "canceled")).toBe(60);
+    expect(await count("audit_log", `org_id = '${orgId}'`)).toBe(120);
+  });
+});
+
+describe("upkeep while D1 is away for an hour", () => {
+  it("asks it a few times a minute, and does what was due once when it is back", async () => {
+    await env.DB.exec("DELETE FROM pool");
+    await runCrons(NOW, 0);
+    const platform = newPlatform();
+    const outage = platform.trouble("DB", fails(D1.lost), { from: NOW + MINUTE, until: NOW + 61 * MINUTE });
+    for (let minute = 1; minute <= 60; minute++) expect(await runCrons(NOW, minute)).toEqual([]);
+    expect(outage.injected).toBe(60);
+    const [done] = await runCrons(NOW, 61);
+    expect(done).toMatchObject({ failed: 0, archived: 0, cache: 0, reconciled: 0, recounted: 0 });
+    const [next] = await runCrons(NOW, 62);
+    expect(Object.keys(next!)).not.toContain("archived");
   });
 });

@@ -1,5 +1,6 @@
 import type { PoolState } from "../../src/domain/pool/state.ts";
 import { heldCurrentLease, isOvertime, isReportedAgain, reportedOutcome } from "./call-of-lease.ts";
+import { isPaused } from "./check-pause.ts";
 import { firstEligible, isPlanned } from "./check-state.ts";
 import { checkFinishOfTry } from "./check-tries.ts";
 import type { AnyInput, Call, CheckContext } from "./observations.ts";
@@ -82,7 +83,7 @@ export const checkClaim = (
   }
   const isAble =
     !state.index.holding.has(input.agentId) && !agent.isDraining && agent.spentAt === null && agent.ignored < 2;
-  if (!isAble) return;
+  if (!isAble || isPaused(context.observed.pause, now)) return;
   const withheld = firstEligible(state, context.storage, agent, now);
   must(29, !withheld || !isPlanned(withheld), "a job that is ready was withheld");
   must(12, withheld === undefined, "an eligible build was withheld");

@@ -2,7 +2,9 @@ import type { Push } from "../../src/domain/pool/decision.ts";
 import type { AgentFacts, JobFacts } from "../../src/domain/pool/facts.ts";
 import type { PoolState } from "../../src/domain/pool/state.ts";
 import { nextDue } from "../../src/domain/pool/step.ts";
+import { isPaused } from "./check-pause.ts";
 import { hasRoom } from "./check-rooms.ts";
+import type { CheckContext } from "./observations.ts";
 import { AGENT_MS, isEnded, isLeased, LEASE_GRID, OFFER_MS } from "./specification.ts";
 import type { SimStorage } from "./storage.ts";
 import { must } from "./violation.ts";
@@ -61,13 +63,8 @@ export const firstEligible = (
 };
 
 /** Checks the state after a call. `latest` is the latest time that the clock ever showed. */
-export const checkState = (
-  state: PoolState,
-  storage: SimStorage,
-  now: number,
-  latest: number,
-  pushes: readonly Push[],
-): void => {
+export const checkState = (context: CheckContext, state: PoolState, latest: number, pushes: readonly Push[]): void => {
+  const { storage } = context;
   const holders = new Set<string>();
   const due = nextDue(state, { agentMs: AGENT_MS });
   for (const [id, job] of state.jobs) {
@@ -103,14 +100,13 @@ export const checkState = (
     (state.dirty.size === 0 && audits.size === 0 && closes.size === 0) || due !== null,
     "no alarm for the outbox",
   );
-  checkWaiters(state, storage, now, latest, pushes);
+  checkWaiters(context, state, latest, pushes);
 };
 
 /** Each build that a waiting agent could take has one hint, and no such agent waits without one. */
 const checkWaiters = (
+  { storage, observed: { pause }, call: { now } }: CheckContext,
   state: PoolState,
-  storage: SimStorage,
-  now: number,
   latest: number,
   pushes: readonly Push[],
 ): void => {
@@ -121,7 +117,12 @@ const checkWaiters = (
   }
   for (const { at } of state.offers.values())
     must(17, now < at + OFFER_MS, "a hint that no agent followed was not withdrawn");
-  if (state.waiters.size === 0) return;
+  if (isPaused(pause, now)) {
+    const due = nextDue(state, { agentMs: AGENT_MS });
+    must(17, due !== null && due <= pause!.until, "no alarm for the end of a pause");
+    return;
+  }
+  if (pause && state.offers.size > 0) return;
   for (const [agentId, waiter] of state.waiters) {
     const agent = state.agents.get(agentId)!;
     const isFree =

@@ -9,6 +9,7 @@ import { checkAccepted, checkOffers, checkRefused } from "./check-answers.ts";
 import { checkShown } from "./check-artifacts.ts";
 import { checkCommit } from "./check-commits.ts";
 import { checkJobs } from "./check-jobs.ts";
+import { checkPause, pauseAfterWake } from "./check-pause.ts";
 import { checkRooms } from "./check-rooms.ts";
 import { checkState } from "./check-state.ts";
 import { checkStops } from "./check-stops.ts";
@@ -47,6 +48,7 @@ export class Checker implements CheckContext {
     deliveries: new Map(),
     heads: new Map(),
     strangers: new Map(),
+    pause: null,
   };
   maxFence = 0;
   readonly #rules: Pick<Rules, "showsArtifact">;
@@ -90,6 +92,7 @@ export class Checker implements CheckContext {
    * since, a whole lease from now.
    */
   afterWake(state: PoolState): void {
+    this.observed.pause = pauseAfterWake(state);
     for (const [id, { lease }] of state.jobs) {
       if (!lease) continue;
       const seen = this.observed.jobs.get(id)!;
@@ -106,6 +109,7 @@ export class Checker implements CheckContext {
     const call = this.call;
     if (answer.ok) checkAccepted(this, state, answer.value as AnyInput, call);
     else checkRefused(this, state, call);
+    checkPause(this, state, answer as Result<AnyInput>, pushes);
     checkOffers(state, call);
     checkStops(this, state, answer, pushes);
     checkJobs(this, state);
@@ -129,7 +133,7 @@ export class Checker implements CheckContext {
     if (call.command === "reconcile") this.#forgetDeleted(call.input);
     must(16, this.storage.rows.builds.size === this.observed.builds.size, "stored builds differ from the builds made");
     this.#latest = Math.max(this.#latest, call.now);
-    checkState(state, this.storage, call.now, this.#latest, pushes);
+    checkState(this, state, this.#latest, pushes);
   }
 
   isGenuine({ agentId, tokenHash }: AnyInput): boolean {

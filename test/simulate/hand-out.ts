@@ -14,7 +14,11 @@ const runStage = (simulator: Simulator, handOut: HandOut): boolean => {
   const { agent, jobId, fence, stage } = handOut;
   if (stage === "read") {
     if (simulator.injectFault("D1 away", 0.08, "hand-out")) {
-      simulator.request("unclaim", { jobId, fence, notBefore: simulator.now + 5_000 });
+      simulator.request("unclaim", { jobId, fence, notBefore: simulator.now + 5_000, isAway: true });
+      return true;
+    }
+    if (simulator.injectFault("git host away", 0.03, "token for the clone")) {
+      simulator.request("unclaim", { jobId, fence, notBefore: simulator.now + 5_000, isAway: false });
       return true;
     }
     if (simulator.injectFault("secret unreadable", 0.02)) {

@@ -48,6 +48,7 @@ export const INVARIANTS = {
   43: "Artifacts are those of the lease that finished the job",
   44: "What strangers wrote runs after the approval of that very commit",
   45: "Untrusted builds are for agents and refs of their own",
+  46: "The pool pauses while every hand-out fails",
 } as const;
 
 export type Invariant = keyof typeof INVARIANTS;

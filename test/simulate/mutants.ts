@@ -2,6 +2,7 @@ import { RULES } from "../../src/domain/pool/rules.ts";
 import { isEnded } from "../../src/protocol/build-states.ts";
 import type { Invariant } from "./invariants.ts";
 import { JOB_MUTANTS } from "./job-mutants.ts";
+import { PAUSE_MUTANTS } from "./pause-mutants.ts";
 import type { WrongRules } from "./pool.ts";
 import { STRANGER_MUTANTS } from "./stranger-mutants.ts";
 import { TRY_MUTANTS } from "./try-mutants.ts";
@@ -200,5 +201,7 @@ export const MUTANTS: readonly Mutant[] = [
   }),
   mutant(43, "no artifact is shown", { showsArtifact: () => false }),
   mutant(43, "an artifact of an earlier lease is gone on with", { isOfLease: () => true }),
-  ...[...JOB_MUTANTS, ...TRY_MUTANTS, ...STRANGER_MUTANTS].map(([breaks, name, rules]) => mutant(breaks, name, rules)),
+  ...[...JOB_MUTANTS, ...TRY_MUTANTS, ...STRANGER_MUTANTS, ...PAUSE_MUTANTS].map(([breaks, name, rules]) =>
+    mutant(breaks, name, rules),
+  ),
 ];

@@ -72,6 +72,13 @@ interface ObservedStranger {
   isApproved: boolean;
 }
 
+/** Hand-outs failed for all builds: nothing is handed out before `until`, and then one build, under this fence. */
+export interface ObservedPause {
+  failures: number;
+  until: number;
+  fence: number | null;
+}
+
 export interface Observations {
   jobs: Map<string, ObservedJob>;
   agents: Map<string, ObservedAgent>;
@@ -96,6 +103,7 @@ export interface Observations {
   heads: Map<string, HeardHead[]>;
   /** Builds of code that is not the repository's own. */
   strangers: Map<string, ObservedStranger>;
+  pause: ObservedPause | null;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the input of any command

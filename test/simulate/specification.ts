@@ -16,6 +16,9 @@ export const STOP_AGAIN_MS = 15_000;
 /** An ephemeral agent that is away is kept for an hour; an eviction can lose its last minute. */
 export const EPHEMERAL_AWAY_MS = 59 * 60_000;
 export const OFFER_MS = 2_000;
+/** How long nothing is handed out after hand-outs that failed for all: twice as long each time, up to the second. */
+export const FIRST_PAUSE_MS = 1_000;
+export const MOST_PAUSE_MS = 60_000;
 export const GRACE_AFTER_STOP_MS = 5 * 60_000;
 export const UNRESPONSIVE_MS = 10 * 60_000;
 /** How long deliveries and heads of refs are remembered. */

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { poolName } from "../../src/domain/object-names.ts";
 import { CRONS, comingCrons, runCrons, type Upkeep } from "../support/platform/crons.ts";
 import type { Effect } from "../support/platform/crossing.ts";
-import { fails } from "../support/platform/effects.ts";
+import { fails, to } from "../support/platform/effects.ts";
 import { newPlatform } from "../support/platform/platform.ts";
 import { OBJECT } from "../support/platform/texts.ts";
 import { NOW } from "./support.ts";
@@ -70,14 +70,13 @@ it("does every chore while one organization cannot be removed and another one ha
   vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"] });
   for (const id of ["hangs", "throws", "well"]) await newLeaving(id);
   const platform = newPlatform();
-  const of = (orgId: string) => ({ only: ({ name }: { name: string }) => name === poolName(orgId) });
-  const throwing = platform.trouble("AGENT_POOL", fails(OBJECT.lost), of("throws"));
+  const throwing = platform.trouble("AGENT_POOL", fails(OBJECT.lost), to(poolName("throws")));
   const silent: Effect = () => {
     // The share's own minute passes, and no other chore waits for anything.
     queueMicrotask(() => vi.advanceTimersByTime(60_000));
     return new Promise(() => {});
   };
-  const hanging = platform.trouble("AGENT_POOL", silent, of("hangs"));
+  const hanging = platform.trouble("AGENT_POOL", silent, to(poolName("hangs")));
   const runs = newRuns();
   for (let minute = 0; minute < 65; minute++) runs.note(minute, await runCrons(NOW, minute));
   expect(runs.minutes).toEqual({

@@ -5,7 +5,10 @@ import { getRecord } from "../../src/archive/records.ts";
 import { buildLogName } from "../../src/domain/object-names.ts";
 import { logStub } from "../support/deployment.ts";
 import { writeOldRows } from "../support/old-rows.ts";
-import { broken, count, DAY_MS, failures, NOW, upkeep } from "./support.ts";
+import { fails, to } from "../support/platform/effects.ts";
+import { newPlatform } from "../support/platform/platform.ts";
+import { OBJECT } from "../support/platform/texts.ts";
+import { count, DAY_MS, failures, NOW, upkeep } from "./support.ts";
 
 const all = async (query: string) => (await env.DB.prepare(query).all<Record<string, unknown>>()).results;
 const text = new TextEncoder();
@@ -46,8 +49,8 @@ it("leaves builds that have not ended, and those whose log may still be open", a
 it("sets aside a log that cannot be archived, and a record that does not parse", async () => {
   const ids = await writeOldRows(env.DB, { orgId: "s", until: NOW - DAY_MS, earlierBuilds: 4 });
   await env.DB.prepare("UPDATE build SET record = ? WHERE id = ?").bind('{"summary": "hunter2', ids[1]).run();
-  const faults = { BUILD_LOG: broken(env.BUILD_LOG, buildLogName("s", ids[0]!)) };
-  const done = await upkeep(faults);
+  const failing = newPlatform().trouble("BUILD_LOG", fails(OBJECT.lost), to(buildLogName("s", ids[0]!)));
+  const done = await upkeep();
   expect(done).toMatchObject({ movedBuilds: 2, failed: 2 });
   const setAside = await failures();
   expect(setAside).toMatchObject([
@@ -61,8 +64,9 @@ it("sets aside a log that cannot be archived, and a record that does not parse",
     { kind: "move", subject: `s/${ids[1]}`, reason: "What is stored does not parse." },
   ]);
   expect(JSON.stringify(setAside)).not.toContain("hunter2");
-  expect(await upkeep(faults, NOW + 30_000)).toMatchObject({ failed: 0 });
-  await upkeep(faults, NOW + 61_000);
+  expect(await upkeep({}, NOW + 30_000)).toMatchObject({ failed: 0 });
+  await upkeep({}, NOW + 61_000);
+  failing.end();
   expect((await failures())[0]).toMatchObject({ tries: 2, next_at: NOW + 61_000 + 2 * 60_000 });
   expect(await upkeep({}, NOW + 600_000)).toMatchObject({ movedBuilds: 2, failed: 1 });
   expect(await failures()).toHaveLength(1);

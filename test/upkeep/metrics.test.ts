@@ -11,8 +11,11 @@ import { endTurn } from "../../src/services/upkeep/turns.ts";
 import { call } from "../support/api.ts";
 import { newBuildSetup, poll, takeNewJob, trigger } from "../support/build-setup.ts";
 import { poolStub } from "../support/deployment.ts";
+import { fails, to } from "../support/platform/effects.ts";
+import { newPlatform } from "../support/platform/platform.ts";
+import { OBJECT } from "../support/platform/texts.ts";
 import { queryPlan, recordStatements, type Statement } from "../support/recording-database.ts";
-import { broken, count, DAY_MS, failures, forgetTurns, upkeep } from "./support.ts";
+import { count, DAY_MS, failures, forgetTurns, upkeep } from "./support.ts";
 
 const MINUTE_MS = 60_000;
 const operator = env.OPERATOR_TOKEN ?? "";
@@ -88,7 +91,8 @@ describe("GET /operator/metrics", () => {
     const { orgId } = await newBuildSetup();
     const later = Date.now() + 3_600_000;
     await env.DB.prepare("INSERT OR REPLACE INTO pool VALUES (?, 1, 1, 1, ?)").bind(orgId, later).run();
-    await upkeep({ AGENT_POOL: broken(env.AGENT_POOL, poolName(orgId)) }, later);
+    newPlatform().trouble("AGENT_POOL", fails(OBJECT.lost), to(poolName(orgId)));
+    await upkeep({}, later);
     const found = await read();
     expect(found.pools).toMatchObject({ failed: 1 });
     expect(found.pools.swept).toBeGreaterThan(0);

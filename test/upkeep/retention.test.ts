@@ -3,7 +3,10 @@ import { expect, it } from "vitest";
 import { logKey, recordKey } from "../../src/archive/keys.ts";
 import { buildLogName, poolName } from "../../src/domain/object-names.ts";
 import { writeOldRows } from "../support/old-rows.ts";
-import { broken, count, DAY_MS, failures, forgetTurns, NOW, upkeep } from "./support.ts";
+import { fails, to } from "../support/platform/effects.ts";
+import { newPlatform } from "../support/platform/platform.ts";
+import { OBJECT, R2 } from "../support/platform/texts.ts";
+import { count, DAY_MS, failures, forgetTurns, NOW, upkeep } from "./support.ts";
 
 const TABLES = ["build_summary", "build", "audit_log", "audit", "variable_day", "variable_use"];
 const left = async () => (await Promise.all(TABLES.map((table) => count(table)))).reduce((sum, rows) => sum + rows, 0);
@@ -15,19 +18,21 @@ it("removes what is past its retention within ten rounds, though one pool and on
     ...{ audit: 1500, earlierAudit: 1500, uses: 1500, earlierUses: 1500 },
   });
   await env.DB.prepare("INSERT INTO pool VALUES ('stuck', 1, 1, 1, ?)").bind(NOW).run();
-  const faults = {
-    BUILD_LOG: broken(env.BUILD_LOG, buildLogName("old", lost)),
-    AGENT_POOL: broken(env.AGENT_POOL, poolName("stuck")),
-  };
+  const platform = newPlatform();
+  const failing = [
+    platform.trouble("BUILD_LOG", fails(OBJECT.lost), to(buildLogName("old", lost))),
+    platform.trouble("AGENT_POOL", fails(OBJECT.lost), to(poolName("stuck"))),
+  ];
   expect(await left()).toBe(9130);
   let rounds = 0;
-  for (; rounds < 10 && (await left()) > 1; rounds++) await upkeep(faults, NOW + rounds * 60_000);
+  for (; rounds < 10 && (await left()) > 1; rounds++) await upkeep({}, NOW + rounds * 60_000);
   expect(rounds).toBeLessThan(10);
   expect(await env.DB.prepare("SELECT id FROM build").all()).toMatchObject({ results: [{ id: lost }] });
   expect(await failures()).toMatchObject([
     { kind: "purge", subject: `old/${lost}`, org_id: "old", reason: "Error: Network connection lost." },
     { kind: "sweep", subject: "stuck", org_id: "stuck", reason: "Error: Network connection lost." },
   ]);
+  for (const one of failing) one.end();
   const mended = await upkeep({}, NOW + 120 * 60_000);
   expect(mended.failed).toBe(0);
   expect(await left()).toBe(0);
@@ -107,11 +112,13 @@ it("removes the archive's objects of days that are past, and no others", async (
 
 it("goes on with everything else while the archive is away", async () => {
   await writeOldRows(env.DB, { orgId: "old", until: NOW - 500 * DAY_MS, builds: 10 });
-  const away = new Proxy(env.ARCHIVE, { get: () => () => Promise.reject(new Error("list: internal error (10001)")) });
+  const away = newPlatform().trouble("ARCHIVE", fails(R2.internal));
   await forgetTurns();
-  await upkeep({ ARCHIVE: away });
+  await upkeep();
+  expect(away.injected).toBeGreaterThan(0);
   expect(await count("build_summary", "org_id = 'old'")).toBe(0);
   expect(await failures()).toMatchObject([
+    { kind: "chore", subject: "countCaches" },
     { kind: "chore", subject: "removeArchived" },
     { kind: "chore", subject: "removeUnusedCache" },
   ]);

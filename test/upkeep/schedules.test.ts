@@ -12,7 +12,10 @@ import { runSchedules } from "../../src/services/upkeep/schedules.ts";
 import { call, created } from "../support/api.ts";
 import { type BuildSetup, newBuildSetup } from "../support/build-setup.ts";
 import { databaseWithHook, poolStub } from "../support/deployment.ts";
-import { broken, failures, upkeep } from "./support.ts";
+import { fails, to } from "../support/platform/effects.ts";
+import { newPlatform } from "../support/platform/platform.ts";
+import { OBJECT } from "../support/platform/texts.ts";
+import { failures, upkeep } from "./support.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -179,8 +182,9 @@ it("holds up no other organization or schedule where a pool is away or a value i
   for (const id of ids) await since(id, BEGIN);
   const move = "UPDATE schedule SET env_variables = json_set(env_variables, '$.sealed', 'v1.s1.AAAA') WHERE id = ?";
   await env.DB.prepare(move).bind(ids[1]).run();
-  const faults = { AGENT_POOL: broken(env.AGENT_POOL, poolName(away.orgId)) };
-  expect(await upkeep(faults, BEGIN + MINUTE)).toMatchObject({ scheduled: 2 });
+  const lost = newPlatform().trouble("AGENT_POOL", fails(OBJECT.lost), to(poolName(away.orgId)));
+  expect(await upkeep({}, BEGIN + MINUTE)).toMatchObject({ scheduled: 2 });
+  lost.end();
   const [first, second] = await failures();
   expect([first?.kind, second?.kind]).toEqual(["schedule", "schedule"]);
   const problems = await Promise.all(

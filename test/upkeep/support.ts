@@ -8,16 +8,6 @@ const RETENTION = { buildDays: 90, auditDays: 400 };
 export const upkeep = (change: Partial<Env> = {}, now = NOW) =>
   keepUp({ ...env, ...change } as Env, new Date(now), RETENTION);
 
-/** A namespace in which every call to the objects of these names fails, as it does while the network is broken. */
-export const broken = <N extends Pick<Env["AGENT_POOL"] | Env["BUILD_LOG"], "getByName">>(
-  real: N,
-  ...names: string[]
-): N => {
-  const lost = new Proxy({}, { get: () => () => Promise.reject(new Error("Network connection lost.")) });
-  const getByName = (name: string) => (names.includes(name) ? lost : real.getByName(name));
-  return { getByName } as unknown as N;
-};
-
 export const count = async (table: string, where = "1"): Promise<number> => {
   const row = await env.DB.prepare(`SELECT count(*) AS count FROM ${table} WHERE ${where}`).first<{ count: number }>();
   return row?.count ?? 0;

@@ -27,7 +27,7 @@ export const CACHE_ROUTES: Route[] = [
       description:
         "For the build's own branch. An entry never changes: a key that is taken, or that another job is saving, is refused. With the grant of an earlier answer, also one that has expired, the same body continues that save.",
       headers: ["Lease", "EarlierGrant"],
-      problems: ["lease-lost", "conflict"],
+      problems: ["lease-lost", "conflict", "limit-reached"],
     },
   ),
   put(

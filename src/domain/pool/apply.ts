@@ -204,6 +204,10 @@ const applyMemoryChange = (state: PoolState, change: MemoryChange, agents: Set<s
       state.stopsTold.set(change.jobId, change.at);
       scheduleStop(state, change.jobId);
       return;
+    case "pause":
+      state.pause = change.pause;
+      if (change.pause?.until) state.deadlines.pause.schedule("", change.pause.until);
+      return;
     case "offers-resumed":
       agents.add(change.agentId);
       return;

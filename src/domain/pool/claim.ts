@@ -13,10 +13,11 @@ import {
   unknownToken,
   verifiedAgent,
 } from "./decision.ts";
-import type { AgentFacts, Change, HeldJob, Lease } from "./facts.ts";
+import type { AgentFacts, Change, HeldJob, JobFacts, Lease } from "./facts.ts";
 import { foundChanges } from "./found.ts";
 import { endCanceled, endJob, requeue } from "./lease.ts";
 import { firstJobFor, NO_RESERVATIONS } from "./match.ts";
+import { paused, resumed, tried } from "./pause.ts";
 import type { PoolState } from "./state.ts";
 
 /** Milliseconds that a job waits at least after its hand-out was taken back. */
@@ -46,11 +47,23 @@ export const claim = (state: PoolState, request: ClaimRequest, context: Decision
     const { job } = held;
     return decided(rules.handsOutAgain(job) ? { ...granted(job.id, job.lease!), isAgain: true } : null, followed);
   }
-  const next = rules.takesBuilds(agent, now) ? firstJobFor(state, agent, NO_RESERVATIONS, context) : undefined;
+  const mayTake = rules.takesBuilds(agent, now) && !rules.isPaused(state.pause, now);
+  const next = mayTake ? firstJobFor(state, agent, NO_RESERVATIONS, context) : undefined;
   if (!next) return decided(null, followed);
-  if (!rules.mayGrant(state.unchecked)) return notCompared();
+  if (!rules.mayGrant(state.unchecked)) return uncompared(state, state.jobs.get(next.id)!, followed, context);
   const { changes, lease } = grant(state, heldJob(state, next.id)!, agent, context);
   return decided(granted(next.id, lease), [...followed, ...changes]);
+};
+
+/** D1 is away for every hand-out: agents that ask again and again would learn the same. */
+const uncompared = (
+  state: PoolState,
+  job: JobFacts,
+  followed: Change[],
+  context: DecisionContext,
+): Decision<never> => {
+  const { changes, kept } = paused(state, null, context);
+  return { ...notCompared(), changes: [...followed, ...changes, { kind: "job", job: { ...job, ...kept } }] };
 };
 
 const granted = (jobId: string, { fence, expiresAt }: Lease): Granted => ({ jobId, fence, expiresAt });
@@ -71,9 +84,14 @@ const grant = (state: PoolState, { job }: HeldJob, agent: AgentFacts, context: D
     stop: null,
     graced: false,
   };
+  const { changes: trying, kept } = tried(state, lease);
   const changes: Change[] = [
+    ...trying,
     { kind: "fence", fence },
-    { kind: "job", job: { ...job, status: "assigned", lease, fence, agentId: agent.id, notBefore: 0, result: null } },
+    {
+      kind: "job",
+      job: { ...job, ...kept, status: "assigned", lease, fence, agentId: agent.id, notBefore: 0, result: null },
+    },
   ];
   return { lease, changes };
 };
@@ -88,7 +106,7 @@ export const deliver = (state: PoolState, delivery: Delivery, context: DecisionC
   if (!held || !context.rules.holdsLease(held.job, agentId, fence) || !state.agents.has(agentId)) return leaseLost();
   if (!context.rules.mayDeliver(held.job)) return leaseLost();
   const answer = granted(jobId, held.job.lease!);
-  const found = foundChanges(held, delivery, context);
+  const found = [...foundChanges(held, delivery, context), ...resumed(state)];
   if (environment === null) return decided(answer, found);
   const keys = environment.map(({ key }) => key);
   const actor = { ...agentActor(agentId), requestId };
@@ -114,12 +132,21 @@ export const unclaim = (state: PoolState, request: Unclaim, context: DecisionCon
   const held = leasedUnder(state, request, context);
   if (!held) return leaseLost();
   if (held.job.lease!.startedAt !== null) return refused("conflict", "The build was started.");
-  if (held.job.status === "canceling") return decided(null, endCanceled(held, context));
-  const notBefore = Math.max(request.notBefore, context.now + UNCLAIM_MS);
+  const { changes, kept } = afterUnclaim(state, request, context);
+  if (held.job.status === "canceling") return decided(null, [...changes, ...endCanceled(held, context)]);
   const unstarted = context.rules.unstartedAfter(held.job, "unclaimed");
   // A close would make the tables of a log that has nothing.
   const over = request.isLogOpen === false ? { job: { ...held.job, lease: null } } : held;
-  return decided(null, requeue(over, { notBefore, unstarted }, context));
+  return decided(null, [...changes, ...requeue(over, { ...kept, unstarted }, context)]);
+};
+
+/** Whether the pool pauses, and how long the job waits besides. */
+const afterUnclaim = (state: PoolState, request: Unclaim, context: DecisionContext) => {
+  if (context.rules.failsForAll(request)) return paused(state, request.fence, context);
+  const notBefore = Math.max(request.notBefore, context.now + UNCLAIM_MS);
+  return request.isAway === false
+    ? { changes: resumed(state), kept: { notBefore, pause: undefined } }
+    : { changes: [], kept: { notBefore } };
 };
 
 /** Fails a build whose environment cannot be composed: another hand-out could not succeed either. */
@@ -127,7 +154,10 @@ export const failClaim = (state: PoolState, request: FailClaim, context: Decisio
   const held = leasedUnder(state, request, context);
   if (!held) return leaseLost();
   if (held.job.lease!.startedAt !== null) return refused("conflict", "The build was started.");
-  if (held.job.status === "canceling") return decided(request.jobId, endCanceled(held, context, request.message));
   const failure = { status: "failed", exitCode: null, reason: request.reason } as const;
-  return decided(request.jobId, endJob(held, failure, request.message, context));
+  const ended =
+    held.job.status === "canceling"
+      ? endCanceled(held, context, request.message)
+      : endJob(held, failure, request.message, context);
+  return decided(request.jobId, [...resumed(state), ...ended]);
 };

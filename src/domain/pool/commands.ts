@@ -193,6 +193,8 @@ export interface Unclaim {
   notBefore: number;
   /** Whether the log may have been opened for the lease. Absent in calls of the release before: it may. */
   isLogOpen?: boolean;
+  /** Whether every hand-out fails now, and not this one alone. Absent in calls of the release before: nobody knows. */
+  isAway?: boolean;
 }
 
 export interface FailClaim {

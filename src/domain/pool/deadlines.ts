@@ -26,6 +26,7 @@ const isAnyDue = ({ deadlines, index }: PoolState, { now, agentMs }: DecisionCon
   deadlines.retirement.isDue(now) ||
   deadlines.gate.isDue(now) ||
   deadlines.build.isDue(now) ||
+  deadlines.pause.isDue(now) ||
   index.offerDeadlines.isDue(now) ||
   index.contacts.isDue(now - agentMs);
 
@@ -43,6 +44,7 @@ export const takeDue = (state: PoolState, context: DecisionContext): Due | null 
     retirement: deadlines.retirement.takeDue(now),
     gate: deadlines.gate.takeDue(now),
     build: deadlines.build.takeDue(now),
+    pause: deadlines.pause.takeDue(now),
     offer: index.offerDeadlines.takeDue(now),
     silence: index.contacts.takeDue(now - agentMs, FORGET_LIMIT),
   };
@@ -89,6 +91,7 @@ export const nextDeadline = ({ deadlines }: PoolState): number | null => {
     deadlines.retirement.next(),
     deadlines.gate.next(),
     deadlines.build.next(),
+    deadlines.pause.next(),
   ]);
 };
 
@@ -167,4 +170,5 @@ const ACTUAL: Record<DeadlineKind, (state: PoolState, id: string, now: number) =
     const build = builds.get(id);
     return build ? earliest([deadlineOf(build, [], now), heldUntil(build)]) : null;
   },
+  pause: ({ pause }) => pause?.until ?? null,
 };

@@ -109,6 +109,13 @@ const waitOf = (
     return say("no-capable-agent", `No registered agent has what this build requires.${none}`);
   }
   if (full) return say(isGroup(full.key) ? "group" : "max-parallel", fullMessage(full));
+  if (context.rules.isPaused(state.pause, context.now)) {
+    const seconds = Math.ceil((state.pause!.until - context.now) / 1000);
+    return say(
+      "dependency-away",
+      `No build is handed out because a part of the service does not answer. The pool tries again within ${seconds} s.`,
+    );
+  }
   if (job.notBefore > context.now) {
     return say(
       "dependency-away",

@@ -140,6 +140,8 @@ export interface JobFacts {
   passedOver?: { agentId: string; until: number | null } | null;
   /** No agent gets it before this time; 0 where there is no delay. */
   notBefore: number;
+  /** The pause of the pool, where this job was tried last in it and has not started since. */
+  pause?: Omit<Pause, "fence"> | undefined;
   lease: Lease | null;
   /** Fence and agent of the latest lease, also after it ended. */
   fence: number;
@@ -154,6 +156,15 @@ export interface JobFacts {
   tests?: StoredTests;
   /** The days of all such reports, also under earlier leases. */
   testDays?: string[];
+}
+
+/** Nothing is handed out before `until`, because a part of the service is away that every hand-out needs. */
+export interface Pause {
+  /** Hand-outs in a row that failed so. */
+  failures: number;
+  until: number;
+  /** Of the lease by which a hand-out is tried, until it is over. */
+  fence: number | null;
 }
 
 /** The right of one agent to work on one job, for a time. The fence is unique in the pool, and grows. */
@@ -372,6 +383,8 @@ export type MemoryChange =
   | { kind: "renewal"; jobId: string; expiresAt: number }
   /** When the agent was last told to stop the job; null: its heartbeat was answered with the stop. */
   | { kind: "stop-told"; jobId: string; at: number | null }
+  /** Hand-outs fail for all jobs; null: one succeeded. */
+  | { kind: "pause"; pause: Pause | null }
   /** An agent that ignored offers gets offers again. */
   | { kind: "offers-resumed"; agentId: string }
   /** Every unmatched build and agent was checked. */

@@ -21,7 +21,7 @@ export const endJob = (
     ...(tests && { tests }),
     fence: lease?.fence ?? 0,
   };
-  return [{ kind: "job", job: { ...job, status, lease: null, end } }, ...closeForGood(job, context)];
+  return [{ kind: "job", job: { ...job, status, lease: null, pause: undefined, end } }, ...closeForGood(job, context)];
 };
 
 const CANCELED: JobCause = { kind: "canceled", job: null, text: null };

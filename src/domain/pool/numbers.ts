@@ -6,6 +6,8 @@ import type { PoolState } from "./state.ts";
 export interface DiskNumbers {
   deadLetters: number;
   databaseBytes: number;
+  /** Of artifacts and caches in the archive. Absent in what an older object answers. */
+  storedBytes?: number;
   /** Whether rows that are past their retention are left: the next sweep deletes more of them. */
   hasOldRows: boolean;
   /** When the oldest entry of the audit, or close of a log, was made that is not delivered yet. */
@@ -25,11 +27,12 @@ export interface PoolNumbers extends PoolEvents, Omit<DiskNumbers, "pendingSince
   /** Builds that were made today (UTC), and how many may be: absent while the pool has not read it from D1. */
   buildsToday?: number;
   buildsPerDay?: number;
+  mostStoredBytes?: number;
 }
 
 export const numbersOf = (
   state: PoolState,
-  { now, buildsPerDay }: { now: number; buildsPerDay: number },
+  { now, buildsPerDay, mostStoredBytes }: { now: number; buildsPerDay: number; mostStoredBytes: number },
   { pendingSince, ...disk }: DiskNumbers,
 ): PoolNumbers => {
   const [dirtySince = now] = state.dirty.values();
@@ -41,7 +44,7 @@ export const numbersOf = (
     active: state.builds.size,
     waiting: state.queue.size,
     buildsToday: builtToday(state, now),
-    ...(state.unchecked === null && { buildsPerDay }),
+    ...(state.unchecked === null && { buildsPerDay, mostStoredBytes }),
     oldestWaitSeconds: oldestWait(state, now),
     outboxSeconds: Math.max(0, (now - since) / 1000),
     outboxFailures: Math.max(state.flush.failures, state.closing.failures, state.tellingHosts.failures),

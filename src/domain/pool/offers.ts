@@ -13,23 +13,32 @@ import type { PoolState } from "./state.ts";
  */
 export const offerBuilds = (state: PoolState, context: DecisionContext): Decision<null> => {
   const { unmatched, idleWaiters } = state.index;
+  if (isWithheld(state, context)) return decided(null);
   if (unmatched.lanes.size === 0 && unmatched.agents.size === 0) return decided(null);
   if (idleWaiters.size === 0 || state.queue.size === 0) return decided(null, [{ kind: "matched" }]);
   const lanes = new Set(unmatched.lanes);
   const round = new OfferRound(state, lanes, context);
   offerLanes(state, lanes, round, context);
   for (const agentId of unmatched.agents) {
+    if (round.isOver) break;
     const agent = state.agents.get(agentId)!;
     const job = round.isOpenTo(agentId) && firstJobFor(state, agent, round, context);
     if (job) round.add(agentId, job.id);
     offerLanes(state, lanes, round, context);
   }
-  return decided(null, [...round.changes, { kind: "matched" }], round.pushes);
+  // What one offer alone was made of stays to be looked at.
+  const matched: Change[] = round.isOver ? [] : [{ kind: "matched" }];
+  return decided(null, [...round.changes, ...matched], round.pushes);
 };
+
+/** Nothing is offered in a pause of the pool, and after it one build. */
+const isWithheld = ({ pause, offers }: PoolState, { now, rules }: DecisionContext): boolean =>
+  rules.isPaused(pause, now) || (rules.triesOne(pause) && offers.size > 0);
 
 /** An offer may give room to other lanes, which are looked at again. */
 const offerLanes = (state: PoolState, lanes: Set<Lane>, round: OfferRound, context: DecisionContext): void => {
   for (const lane of lanes) {
+    if (round.isOver) return;
     lanes.delete(lane);
     offerLane(state, lane, round, context);
   }
@@ -37,7 +46,7 @@ const offerLanes = (state: PoolState, lanes: Set<Lane>, round: OfferRound, conte
 
 const offerLane = (state: PoolState, lane: Lane, round: OfferRound, context: DecisionContext): void => {
   for (const { id } of lane.jobs) {
-    if (!hasRoom(state, lane, round, context)) return;
+    if (round.isOver || !hasRoom(state, lane, round, context)) return;
     const job = state.jobs.get(id)!;
     if (round.has(id) || !context.rules.isDue(job, context.now)) continue;
     const agentId = longestWaiterFor(state, lane, job, round, context);
@@ -90,6 +99,11 @@ class OfferRound implements Reservations {
     for (const { key, holder } of roomsOfJob(this.#state, held)) this.#take(key, holder);
     this.changes.push({ kind: "offer", jobId, offer: { agentId, at: this.#context.now } });
     this.pushes.push({ agentId, hint: hintOf("look", held.job) });
+  }
+
+  /** Whether no other job is offered in this step. */
+  get isOver(): boolean {
+    return this.#jobs.size > 0 && this.#context.rules.triesOne(this.#state.pause);
   }
 
   has(jobId: string): boolean {

@@ -25,6 +25,7 @@ import type {
 import { HEAD_MS, type Head, olderThanNewest, type Place, place } from "./heads.ts";
 import { APPROVER } from "./held.ts";
 import { hostReportOf, isHeard, isHostDue } from "./host-state.ts";
+import { PAUSE_RULES, type PauseRules } from "./pause-rules.ts";
 import { byQueueOrder, type Lane, type QueuedJob } from "./queue.ts";
 import type { StoredBuild } from "./stored.ts";
 import { TRY_RULES, type TryRules } from "./try-rules.ts";
@@ -64,7 +65,7 @@ export const IGNORED_LIMIT = 2;
  * The rules of the pool, each with a name and in one line. The simulation replaces one at a time by a wrong one, which
  * proves that each rule matters and that the checks find its absence.
  */
-export interface Rules extends JobRules, TryRules {
+export interface Rules extends JobRules, TryRules, PauseRules {
   /** The fence of a new lease. It grows even after the disk or the clock was set back. */
   nextFence(last: number, now: number): number;
   /** The version of a changed build. Like the fence, it grows even after a restore. */
@@ -209,6 +210,7 @@ const mayBeSkipped = ({ build: { origin }, job }: HeldJob): boolean =>
 export const RULES: Rules = {
   ...JOB_RULES,
   ...TRY_RULES,
+  ...PAUSE_RULES,
   nextFence: (last, now) => Math.max(last + 1, now),
   nextVersion: (last, now) => Math.max(last + 1, now),
   holdsLease: ({ lease }, agentId, fence) => lease?.fence === fence && lease.agentId === agentId,

@@ -2,7 +2,7 @@ import type { JobGraph } from "../jobs/graph.ts";
 import type { DayCount } from "./day.ts";
 import { DeadlineQueue } from "./deadline-queue.ts";
 import { noEvents, type PoolEvents } from "./events.ts";
-import type { AgentFacts, BuildFacts, JobFacts, Offer, Records, Waiter } from "./facts.ts";
+import type { AgentFacts, BuildFacts, JobFacts, Offer, Pause, Records, Waiter } from "./facts.ts";
 import { type Lane, Queue, type QueuedJob } from "./queue.ts";
 import { type Room, Rooms } from "./rooms.ts";
 
@@ -10,7 +10,8 @@ import { type Room, Rooms } from "./rooms.ts";
  * What the pool waits for. By id of a job: its lease needs attention (`lease`), its agent is told again to stop it
  * (`stop`), it may be handed out again (`delay`), another agent for it is looked for again (`otherAgent`), or nobody has
  * answered its gate (`gate`). By id of an agent: it gets offers again (`offersResume`), or, being ephemeral, is removed
- * (`retirement`). By id of a build: it took too long, its cancel does, or nobody approved its commit (`build`).
+ * (`retirement`). By id of a build: it took too long, its cancel does, or nobody approved its commit (`build`). Under one
+ * id: the pool hands jobs out again (`pause`).
  */
 export const DEADLINE_KINDS = [
   "lease",
@@ -21,6 +22,7 @@ export const DEADLINE_KINDS = [
   "retirement",
   "gate",
   "build",
+  "pause",
 ] as const;
 export type DeadlineKind = (typeof DEADLINE_KINDS)[number];
 
@@ -53,6 +55,8 @@ export interface PoolState {
   readonly waiters: Map<string, Waiter>;
   /** Open offers by job. */
   readonly offers: Map<string, Offer>;
+  /** Set while a part of the service is away that every hand-out needs. */
+  pause: Pause | null;
   /** By job that its agent has to stop: when the agent was last told, or null once its heartbeat carried the stop. */
   readonly stopsTold: Map<string, number | null>;
   /** Characters of the run values of all active builds, sealed. */
@@ -152,6 +156,7 @@ export const emptyState = (records: Records): PoolState => ({
   lastContacts: new Map(),
   waiters: new Map(),
   offers: new Map(),
+  pause: null,
   stopsTold: new Map(),
   runValueCharacters: 0,
   dirty: new Map(),
@@ -177,6 +182,7 @@ export const emptyState = (records: Records): PoolState => ({
     retirement: new DeadlineQueue(),
     gate: new DeadlineQueue(),
     build: new DeadlineQueue(),
+    pause: new DeadlineQueue(),
   },
   queue: new Queue(),
   index: {

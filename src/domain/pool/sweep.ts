@@ -4,6 +4,7 @@ import { audit, type Decision, type DecisionContext, decided, heldJob, hintOf, t
 import { recheckElsewhere } from "./elsewhere.ts";
 import type { Change, JobFacts } from "./facts.ts";
 import { loseLease } from "./lease.ts";
+import { endPause } from "./pause.ts";
 import { EPHEMERAL_MS, OUTAGE_MS } from "./rules.ts";
 import type { PoolState } from "./state.ts";
 
@@ -24,6 +25,7 @@ export const sweep = (state: PoolState, due: Due, context: DecisionContext): Dec
       ...forgetSilent(state, due.silence, context),
       ...withdrawOffers(state, due.offer, context),
       ...endDelays(state, due.delay, context),
+      ...(due.pause.length > 0 ? endPause(state, context) : []),
       ...recheckElsewhere(state, due.otherAgent, context),
       ...unsettled(state, due),
       ...expireHeld(state, due.build, context),

@@ -20,6 +20,7 @@ export const wake = (
   found: ReadonlyMap<string, FoundSockets>,
   context: DecisionContext,
 ): Change[] => [
+  { kind: "pause", pause: context.rules.foundPause(state.jobs.values()) },
   ...[...found].flatMap(([agentId, { until }]): Change[] =>
     until === undefined || !state.agents.has(agentId)
       ? []

@@ -58,7 +58,7 @@ export const start = (state: PoolState, holder: LeaseHolder, context: DecisionCo
   const started: Lease = { ...lease, startedAt: now, expiresAt, writtenUntil: expiresAt, graced: false };
   const attempt = job.attempt + 1;
   const changes: Change[] = [
-    { kind: "job", job: { ...job, status: "running", startedAt: now, attempt, lease: started } },
+    { kind: "job", job: { ...job, status: "running", startedAt: now, attempt, lease: started, pause: undefined } },
   ];
   const agent = state.agents.get(holder.agentId)!;
   if (agent.ignored > 0) changes.push({ kind: "agent", agent: { ...agent, ignored: 0 } });

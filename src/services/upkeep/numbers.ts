@@ -1,6 +1,7 @@
 import { sql } from "drizzle-orm";
 import { addDay } from "../../domain/service-days.ts";
 import { addDeadLetters, addTotals, gaugesOf, NO_TOTALS, type ServiceNumbers } from "../../domain/service-numbers.ts";
+import { addStored } from "../../domain/service-store.ts";
 import type { Swept } from "./pools.ts";
 import { minuteOf, type Run } from "./run.ts";
 
@@ -22,6 +23,7 @@ export const writeNumbers = async (run: Run, { rounds, failed, pools }: Swept): 
       gauges: gaugesOf(pools, failed),
       deadLetters: addDeadLetters(before?.deadLetters ?? {}, pools),
       today: addDay(before?.today, pools, now),
+      stored: addStored(before?.stored ?? [], pools, now),
       totals: addTotals(before?.totals ?? NO_TOTALS, pools),
       databaseBytes: meta.size_after,
     };

@@ -1,6 +1,7 @@
 import { lastDayPast } from "../../archive/keys.ts";
 import { DatabaseSession } from "../../db/session.ts";
 import { removeArchived } from "./archive-retention.ts";
+import { countCaches } from "./cache-count.ts";
 import { removeUnusedCache } from "./cache-retention.ts";
 import { moveAudit, moveBuilds, removeEarlierBuilds } from "./earlier.ts";
 import { Failures } from "./failures.ts";
@@ -47,6 +48,7 @@ const CHORES: readonly Scheduled[] = [
   // A list of R2 costs as much as a write.
   { name: "removeArchived", everyMinutes: 10, chore: removeArchived },
   { name: "removeUnusedCache", everyMinutes: 60, chore: removeUnusedCache },
+  { name: "countCaches", everyMinutes: 24 * 60, chore: countCaches },
   { name: "removeAudit", everyMinutes: 1, chore: removeAudit },
   { name: "removeUses", everyMinutes: 1, chore: removeUses },
   { name: "removeTraces", everyMinutes: 1, chore: removeTraces },

@@ -113,6 +113,11 @@ export const BY_RULE_OF_FILES: Record<string, Provoke> = {
     await saveCache(agent, job, "npm-1", BYTES);
     return openCache(agent, job, "npm-1", BYTES);
   },
+  "openCache limit-reached": async () => {
+    const { orgId, agent, job } = await running();
+    await call(env.OPERATOR_TOKEN ?? "", "PATCH", `/organization/${orgId}`, { limits: { storedBytes: 0 } });
+    return openCache(agent, job, "npm-1", BYTES);
+  },
   "sendCachePart malformed-body": ofCache(({ agent, job }, opened) =>
     sendCachePart(agent, job, opened, new Uint8Array(BYTES.length + 1)),
   ),

@@ -93,6 +93,23 @@ describe("explain", () => {
     expect(explained(pool, build)).toMatchObject({ code: "ended", message: "It has ended: canceled (canceled)." });
   });
 
+  it("says of every build for how long the pool pauses", () => {
+    const pool = new TestPool();
+    const [build, other] = [pool.build({ id: uuid(1) }), pool.build({ id: uuid(2) })];
+    const agent = pool.agent({ id: uuid(3), name: "mill" });
+    for (const seconds of [1, 2, 4]) {
+      pool.ok("unclaim", { ...agent.claim()!, notBefore: 0, isAway: true });
+      for (const id of [build, other])
+        expect(explained(pool, id)).toMatchObject({
+          code: "dependency-away",
+          message: `No build is handed out because a part of the service does not answer. The pool tries again within ${seconds} s.`,
+        });
+      pool.advance(seconds);
+    }
+    pool.ok("deliver", { ...agent.claim()!, agentId: agent.id, environment: [] });
+    expect(explained(pool, build).message).not.toContain("No build");
+  });
+
   it("names an agent that released the build, and one that is unresponsive", () => {
     const pool = new TestPool();
     const [picky, sleepy] = [pool.agent({ id: uuid(1) }), pool.agent({ id: uuid(2) })];

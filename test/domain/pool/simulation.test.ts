@@ -84,7 +84,7 @@ describe("the trace of a history", () => {
       `Replay: npm run simulate -- --seed 1 --history ${id.index} --mutant "a lease ends ten seconds early"`,
     );
     expect(report.length).toBeLessThanOrEqual(33);
-    expect(report.at(-3)).toMatch(/=> \(violation\) +\| .*b\d+ \w+ -> \w+.*; lease #\d+ of a\d+ ends$/);
+    expect(report.at(-3)).toMatch(/=> \(violation\) +\| .*[bj]\d+ \w+ -> \w+.*; lease #\d+ of a\d+ ends$/);
   });
 
   it("names builds, agents and fences by short names, and every injected fault", () => {

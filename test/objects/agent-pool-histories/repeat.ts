@@ -12,15 +12,17 @@ import type { Command } from "../../../src/domain/pool/step.ts";
 import type { AgentPool } from "../../../src/objects/agent-pool.ts";
 import type { Agent } from "../../../src/protocol/agent.ts";
 import type { Build } from "../../../src/protocol/build.ts";
+import { FEATURES_HEADER } from "../../../src/protocol/jobs.ts";
 import { LIMITS } from "../../../src/protocol/limits.ts";
+import { XCODES_HEADER } from "../../../src/protocol/xcodes.ts";
 import { History } from "../../simulate/history.ts";
 import type { AnyInput } from "../../simulate/observations.ts";
 import { Random } from "../../simulate/random.ts";
 import { runHistory } from "../../simulate/run.ts";
 import type { SimStorage } from "../../simulate/storage.ts";
 
-/** Its first 6 histories have 58 of the 73 kinds of calls and answers that the first 25 of most seeds have. */
-const SEED = 63;
+/** Its first 6 histories have 64 kinds of calls and answers, more than those of most seeds. */
+const SEED = 96;
 /** Probability of an eviction before a call. While sockets are open, only a crash of the history evicts at once. */
 const EVICTIONS = 0.25;
 
@@ -208,10 +210,11 @@ class ObjectUnderTest {
     return { ok: true, value };
   }
 
-  async #wait({ agentId, tokenHash, bootId, until, features = [] }: AnyInput): Promise<null> {
+  async #wait({ agentId, tokenHash, bootId, until, features = [], xcodes = [] }: AnyInput): Promise<null> {
     const headers: Record<string, string> = { Upgrade: "websocket", "X-Agent-Id": agentId, "X-Token-Hash": tokenHash };
     headers["X-Boot-Id"] = bootId;
-    headers["X-Agent-Features"] = features.join(",");
+    headers[FEATURES_HEADER] = features.join(",");
+    headers[XCODES_HEADER] = xcodes.join(",");
     if (until !== null) headers["X-Deadline"] = String(until);
     const { webSocket } = await this.stub.fetch("https://pool/wait", { headers });
     webSocket?.accept();

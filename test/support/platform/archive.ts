@@ -11,7 +11,7 @@ const bound = (target: object, name: string): Method =>
 /** Stands before R2: its methods, and those of uploads in parts. */
 export const standBeforeArchive = (bucket: R2Bucket, cross: Cross): { aside: R2Bucket; leave: () => void } => {
   const crossing = (method: string, given: unknown[]) =>
-    ({ part: "ARCHIVE", method, name: String(given[0] ?? ""), statements: [] }) as const;
+    ({ part: "ARCHIVE", method, name: String(given[0] ?? ""), statements: [], given }) as const;
   const upload = (real: R2MultipartUpload): R2MultipartUpload => {
     const methods = OF_UPLOADS.map((method) => {
       const call = bound(real, method);

@@ -10,6 +10,8 @@ export interface Crossing {
   name: string;
   /** What D1 is asked to run, in one transaction. */
   statements: readonly string[];
+  /** What R2 or the object was given. */
+  given?: readonly unknown[];
 }
 
 /** Passes a call on, or does to it what the platform may do. */

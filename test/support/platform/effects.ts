@@ -49,6 +49,9 @@ export const resets =
     return runInDurableObject(stub(), (_object, state) => state.abort(OBJECT.reset));
   };
 
+/** Calls of the objects with these names. */
+export const to = (...names: string[]) => ({ only: ({ name }: Crossing): boolean => names.includes(name) });
+
 const ADDS_ROWS = /^\s*(?:insert|replace)\s(?!\s*into "?guard"?)/i;
 
 /** What a database without a free page refuses, with `D1.full`: it still reads, updates and deletes. */

@@ -24,7 +24,7 @@ const standBeforeStub = (stub: object, kind: Kind, name: string, cross: Cross): 
       if (method === "fetch" && isOfTheTest(given)) return proceed();
       if (broken) throw broken;
       try {
-        return await cross({ part: kind, method, name, statements: [] }, proceed);
+        return await cross({ part: kind, method, name, statements: [], given }, proceed);
       } catch (error) {
         if (error instanceof PlatformError) broken = error;
         throw error;

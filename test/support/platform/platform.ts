@@ -41,7 +41,7 @@ interface Trouble {
 }
 
 /** What one invocation of the Worker asked of the other parts. */
-export interface Asked {
+interface Asked {
   /** Round trips to D1, and the statements in them. */
   rounds: number;
   statements: number;
@@ -83,6 +83,9 @@ const count = ({ part, method, statements }: Crossing): void => {
 };
 
 let present: Platform | null = null;
+
+/** Counts what work asks for, in a test that needs no trouble besides. */
+export const counting = <T>(work: () => Promise<T>) => (present ?? newPlatform()).counting(work);
 
 /** Stands before the bindings until the test ends. One at a time. */
 export const newPlatform = (): Platform => {

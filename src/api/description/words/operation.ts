@@ -30,6 +30,7 @@ export const OPERATION: Words = {
       "builds.handOuts": "Number of builds that an agent received.",
       "builds.offersIgnored": "Number of times that a waiting agent did not take an offered build within 2 seconds.",
       "builds.requeues": "Number of times that a build went back into the queue.",
+      stores: "The organizations that are nearest to the bytes that they may store, 20 at most, the nearest first.",
       organizations:
         "The organizations that are nearest to their limit of builds of a day, 20 at most, the nearest first.",
       leasesLost: "Number of leases that ended without a result.",
@@ -47,6 +48,14 @@ export const OPERATION: Words = {
       "database.isNearlyFull": "true: it has 70 % of that size or more.",
       "database.rowsCountedAt": "When its rows were counted; null if they never were.",
       "database.rows": "Number of rows of each table that grows.",
+    },
+  },
+  OrganizationStore: {
+    is: "What an organization stores in the archive.",
+    fields: {
+      orgId: "Id of the organization.",
+      storedBytes: "Bytes of its artifacts and caches.",
+      mostStoredBytes: "Bytes that it may store.",
     },
   },
   OrganizationDay: {

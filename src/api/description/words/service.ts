@@ -56,7 +56,7 @@ export const SERVICE: Words = {
       buildsPerDay: "New builds of one day, UTC.",
       requestsPerMinute:
         "Requests of all its tokens in a minute; as many of all its hooks, and twice as many of all its agents.",
-      storedBytes: "Bytes that it may keep in the archive.",
+      storedBytes: "Bytes of artifacts and caches that it may have in the archive.",
       tokens: "Tokens, expired ones included.",
       connections: "Connections to git hosts.",
       repositories: "Repositories.",

@@ -1,0 +1,49 @@
+import type { DecisionContext } from "./decision.ts";
+import type { Change, JobFacts, Lease } from "./facts.ts";
+import type { PoolState } from "./state.ts";
+
+/* While a part of the service is away that every hand-out needs, the pool pauses: it hands nothing out for a while, and
+   then one build at a time, until one is delivered. */
+
+/** Milliseconds by which the build that was tried waits longer, so that the next try is of another one. */
+const BEHIND_MS = 1_000;
+
+/** What is left of a hand-out that failed for all builds: the pause, and what the row of its job keeps of it. */
+export const paused = (
+  { pause }: PoolState,
+  fence: number | null,
+  { now, rules }: DecisionContext,
+): { changes: Change[]; kept: Pick<JobFacts, "notBefore" | "pause"> } => {
+  // It began before the pause, as others did.
+  if (pause && pause.fence !== fence && rules.isPaused(pause, now)) return { changes: [], kept: { notBefore: 0 } };
+  const failures = (pause?.failures ?? 0) + 1;
+  const until = now + rules.pauseMs(failures);
+  return {
+    changes: [{ kind: "pause", pause: { failures, until, fence: null } }],
+    kept: { notBefore: until + BEHIND_MS, pause: { failures, until } },
+  };
+};
+
+/** A hand-out is tried: nothing else is handed out before its end, or before its lease is over. */
+export const tried = (
+  { pause }: PoolState,
+  { fence, expiresAt: until }: Lease,
+): { changes: Change[]; kept: Pick<JobFacts, "pause"> } => {
+  if (!pause) return { changes: [], kept: { pause: undefined } };
+  const { failures } = pause;
+  return { changes: [{ kind: "pause", pause: { failures, until, fence } }], kept: { pause: { failures, until } } };
+};
+
+/** It is over, also for a clock that is set back. The next hand-out is the only one. */
+export const endPause = ({ pause }: PoolState, { now, rules }: DecisionContext): Change[] =>
+  pause && !rules.isPaused(pause, now) ? [{ kind: "pause", pause: { ...pause, until: 0 } }] : [];
+
+/** What every hand-out needs has answered one. No row keeps the pause. */
+export const resumed = ({ pause, jobs }: PoolState): Change[] => {
+  if (!pause) return [];
+  const tried = [...jobs.values()].filter((job) => job.pause);
+  return [
+    { kind: "pause", pause: null },
+    ...tried.map((job): Change => ({ kind: "job", job: { ...job, pause: undefined } })),
+  ];
+};
