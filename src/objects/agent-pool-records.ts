@@ -2,7 +2,7 @@ import type { CacheFacts } from "../domain/cache/scopes.ts";
 import { joinedSummaries } from "../domain/jobs/joined-summaries.ts";
 import type { Granted } from "../domain/pool/claim.ts";
 import type { Grant, LeaseHolder, PlanOfBuild, Result, RunValues } from "../domain/pool/commands.ts";
-import { heldJob } from "../domain/pool/decision.ts";
+import { heldJob, isRemembered } from "../domain/pool/decision.ts";
 import { explainEach } from "../domain/pool/explain-each.ts";
 import { explainBuild, explainEnded, explainJob } from "../domain/pool/explain-jobs.ts";
 import type { Deleted, Deletion } from "../domain/pool/facts.ts";
@@ -231,7 +231,7 @@ export class PoolRecords {
     if (!agent || !context.rules.tokenFits(agent, tokenHash)) return refusal("unauthenticated");
     const build = state.builds.get(jobId);
     const job = heldJob(state, jobId)?.job ?? (build && replacedJob(build));
-    if (!job && !build && !state.records.endedJob(jobId)) return unknownId();
+    if (!job && !isRemembered(state, jobId)) return unknownId();
     if (!job || job.fence !== fence || job.agentId !== agentId) return refusal("lease-lost");
     if (job.lease?.startedAt === null) return refusal("conflict");
     const granted = { jobId, fence, expiresAt: job.lease?.expiresAt ?? 0 };

@@ -28,8 +28,8 @@ interface Row {
 /** What a record says of the jobs of its build. It is replaced where it is stored, never changed in place. */
 const jobsIn = ({ rows }: SimStorage, buildId: string): unknown[] =>
   (rows.graphs.get(buildId)?.graph.jobs ?? [{ id: buildId }]).flatMap(({ id }) => {
-    const { end, gate } = rows.jobs.get(id)!;
-    return [end, gate, rows.outputs.get(id)];
+    const { end, gate, leak } = rows.jobs.get(id)!;
+    return [end, gate, leak, rows.outputs.get(id)];
   });
 
 const isSameList = (left: readonly unknown[], right: readonly unknown[]): boolean =>

@@ -194,6 +194,13 @@ const ENDS: readonly JobMutant[] = [
   [24, "a build never ends", { buildIsOver: () => false }],
   [
     25,
+    "a build succeeds though its only job failed",
+    {
+      buildOutcome: (jobs, cancel) => (jobs.length === 1 && !cancel ? "succeeded" : RULES.buildOutcome(jobs, cancel)),
+    },
+  ],
+  [
+    25,
     "a canceled job beats a failed one",
     {
       buildOutcome: (jobs, cancel) =>

@@ -131,7 +131,7 @@ const jobWords = (
 ): string[] => {
   const { id, status, gate, end } = job;
   const words: string[] = [];
-  const why = end?.cause?.kind ?? end?.reason;
+  const why = end?.reason ?? end?.cause?.kind;
   if (before?.status !== status) words.push(`${id} ${before?.status ?? "new"} -> ${status}${why ? ` (${why})` : ""}`);
   words.push(...leaseWords(before, job, now, fenceName));
   if (gate?.decision && !before?.gate?.decision)

@@ -5,6 +5,7 @@ import {
   type Decision,
   type DecisionContext,
   decided,
+  isRemembered,
   leaseLost,
   patchBuild,
   refused,
@@ -50,8 +51,7 @@ export const cancel = (
   const build = state.builds.get(buildId);
   const job = state.jobs.get(buildId);
   if (!build && job) return cancelJob(state, job, actor, context);
-  if (!build)
-    return state.records.endedJob(buildId) ? refused("conflict", "The build has ended already.") : unknownId();
+  if (!build) return isRemembered(state, buildId) ? refused("conflict", "The build has ended already.") : unknownId();
   if (!context.rules.mayCancel(build, jobsOf(state, buildId), context.now)) return decided(buildId);
   return decided(buildId, cancelBuild(build, { message: null, supersededBy: null }, actor, context));
 };
@@ -74,17 +74,19 @@ export const flagLeak = (
   { jobId, fence }: { jobId: string; fence: number },
   context: DecisionContext,
 ): Decision<null> => {
-  const buildOf = (id: string) => state.builds.get(id) ?? state.records.ended(id);
   const job = state.jobs.get(jobId) ?? state.records.endedJob(jobId)?.job;
-  const build = buildOf(job?.buildId ?? jobId);
-  const leased = job ?? build?.plannedBy;
-  if (!leased) return unknownId();
-  if (leased.fence < fence) return leaseLost();
+  const buildId = job?.buildId ?? jobId;
+  const build = state.builds.get(buildId) ?? state.records.ended(buildId);
+  // Of a first job in whose place others came, its build remembers the lease.
+  const last = job ?? build?.plannedBy;
+  if (!last) return unknownId();
+  if (last.fence < fence) return leaseLost();
   if (job ? job.leak : build?.leak) return decided(null);
-  const detail = { fence, agentId: leased.agentId };
+  const detail = { fence, agentId: last.agentId };
   return decided(null, [
     ...(job ? [{ kind: "job", job: { ...job, leak: true } } as const] : []),
-    ...(build && !build.leak ? patchBuild(build, { leak: true }, context) : []),
+    // Also where another job of it had leaked: the record of a build that has ended says it of each job.
+    ...(build ? patchBuild(build, { leak: true }, context) : []),
     ...audit(SYSTEM, "build.leak", jobId, detail, context),
   ]);
 };

@@ -88,6 +88,10 @@ export const heldJob = ({ builds, jobs }: PoolState, jobId: string): HeldJob | u
   return build && isInQueue(job) ? { build, job } : undefined;
 };
 
+/** Whether the pool knows a job of this id that nobody has: it has ended, or it is a first one in whose place others came. */
+export const isRemembered = ({ builds, records }: PoolState, jobId: string): boolean =>
+  builds.has(jobId) || records.endedJob(jobId) !== undefined || records.ended(jobId) !== undefined;
+
 /** Whether the queue or an agent has the job: it neither waits for others nor has ended. */
 export const isInQueue = ({ status }: JobFacts): boolean =>
   status === "queued" || status === "assigned" || status === "running" || status === "canceling";

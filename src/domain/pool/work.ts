@@ -6,6 +6,7 @@ import {
   type DecisionContext,
   decided,
   heldJob,
+  isRemembered,
   leaseLost,
   refused,
   unknownId,
@@ -40,7 +41,7 @@ export const jobOfCaller = (
   const { jobId, agentId, fence } = holder;
   const held = heldJob(state, jobId);
   if (held && context.rules.holdsLease(held.job, agentId, fence)) return held;
-  return held || state.builds.has(jobId) || state.records.endedJob(jobId) ? leaseLost() : unknownId();
+  return held || isRemembered(state, jobId) ? leaseLost() : unknownId();
 };
 
 export const isRefused = (held: HeldJob | Decision<never>): held is Decision<never> => "answer" in held;
@@ -186,7 +187,7 @@ const finishAgain = (
 ): Decision<string> => {
   const ended = state.records.endedJob(report.jobId);
   if (ended) return sayAgain(ended.job, report, reported, context);
-  return state.builds.has(report.jobId) ? leaseLost() : unknownId();
+  return isRemembered(state, report.jobId) ? leaseLost() : unknownId();
 };
 
 /** The answer may have been lost: of a build that has ended, or of a try that another one follows. */

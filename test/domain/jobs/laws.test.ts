@@ -5,7 +5,7 @@ import type { Happening } from "./test-build.ts";
 
 const HISTORIES = 600;
 
-describe("builds of several jobs", () => {
+describe("builds of planned jobs", () => {
   it("keep all laws whatever happens to them", () => {
     expect(firstBroken(HISTORIES)).toBeNull();
   });

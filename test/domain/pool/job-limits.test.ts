@@ -53,7 +53,7 @@ describe("the outputs of a job", () => {
 });
 
 describe("explain", () => {
-  it("says for what a job waits, and a build of several", () => {
+  it("says for what a job waits, and its build", () => {
     const pool = new TestPool();
     const { buildId, agent } = planned(pool, [graphJob("a"), graphJob("b", { needs: ["a"], gate })]);
     const job = (key: string) =>

@@ -3,11 +3,11 @@ import { graphJob } from "../jobs/test-build.ts";
 import { claim, gate, graph, planned, SHA, succeed, take } from "./planned.ts";
 import { ACTOR, TestPool } from "./test-pool.ts";
 
-describe("a build of several jobs", () => {
+describe("a build of planned jobs", () => {
   it("runs its jobs in the order of their needs, and ends with the last", () => {
     const pool = new TestPool();
-    const { buildId, agent, root } = planned(pool, [graphJob("build"), graphJob("test", { needs: ["build"] })]);
-    expect(pool.refusal("finish", { ...root, status: "succeeded" })).toBe("lease-lost");
+    const { buildId, agent, first } = planned(pool, [graphJob("build"), graphJob("test", { needs: ["build"] })]);
+    expect(pool.refusal("finish", { ...first, status: "succeeded" })).toBe("lease-lost");
     const build = take(agent);
     expect(build.jobId).toBe(`${buildId}/build`);
     expect(claim(pool.agent())).toBeNull();
@@ -41,10 +41,36 @@ describe("a build of several jobs", () => {
 
   it("has its jobs in place of the one that it began with", () => {
     const pool = new TestPool();
-    const { buildId, root } = planned(pool, [graphJob("a")]);
+    const { buildId, first } = planned(pool, [graphJob("a")]);
     expect([...pool.model.state.jobs.keys()]).toEqual([`${buildId}/a`]);
     const { plannedBy } = pool.model.storage.rows.builds.get(buildId)!;
-    expect(plannedBy).toEqual({ agentId: root.agentId, fence: root.fence, attempt: 1 });
+    expect(plannedBy).toEqual({ agentId: first.agentId, fence: first.fence, attempt: 1 });
+  });
+
+  it("remembers the lease of its first job, also once it has ended", () => {
+    const pool = new TestPool();
+    const { buildId, agent, first, request } = planned(pool, [graphJob("a")]);
+    succeed(pool, take(agent));
+    expect(pool.refusal("cancel", { buildId, actor: ACTOR })).toBe("conflict");
+    for (const late of ["start", "progress"] as const) expect(pool.refusal(late, first)).toBe("lease-lost");
+    expect(pool.refusal("finish", { ...first, status: "succeeded" })).toBe("lease-lost");
+    expect(pool.refusal("plan", request)).toBe("lease-lost");
+    expect(pool.refusal("flagLeak", { jobId: buildId, fence: first.fence + 1 })).toBe("lease-lost");
+    pool.ok("flagLeak", { jobId: buildId, fence: first.fence });
+    expect(pool.model.storage.rows.builds.get(buildId)).toMatchObject({ status: "succeeded", leak: true });
+  });
+
+  it("is told anew once another of its jobs has leaked after its end", () => {
+    const pool = new TestPool();
+    const { buildId, agent } = planned(pool, [graphJob("a"), graphJob("b")]);
+    const holders = [take(agent), take(pool.agent())];
+    for (const holder of holders) succeed(pool, holder);
+    const versions = holders.map(({ jobId, fence }) => {
+      pool.ok("flagLeak", { jobId, fence });
+      return pool.model.storage.rows.builds.get(buildId)!.version;
+    });
+    expect(versions[1]).toBeGreaterThan(versions[0]!);
+    for (const { jobId } of holders) expect(pool.job(jobId).leak).toBe(true);
   });
 
   it("gives its jobs only to agents whose programs run them", () => {

@@ -24,7 +24,7 @@ it("counts each active build once: as running, as waiting, or for those who may 
   expect(nowOf(pool, "admin")).toEqual({ running: 1, waiting: 1, forRole: 0 });
 });
 
-it("counts a build of several jobs once, however many of them run", () => {
+it("counts a build of planned jobs once, however many of them run", () => {
   const pool = new TestPool();
   const { agent } = planned(pool, [graphJob("lint"), graphJob("test"), graphJob("later", { needs: ["test"] })]);
   expect(nowOf(pool, "admin")).toEqual({ running: 0, waiting: 1, forRole: 0 });

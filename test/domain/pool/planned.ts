@@ -31,10 +31,10 @@ export const take = (agent: TestAgent) => {
 export const planned = (pool: TestPool, jobs: GraphJob[], over: Partial<NewBuild> = {}, by?: TestAgent) => {
   const buildId = pool.build(over);
   const agent = by ?? pool.agent();
-  const root = take(agent);
-  const request = { ...root, graph: graph(buildId, jobs), text: "text", base: null };
+  const first = take(agent);
+  const request = { ...first, graph: graph(buildId, jobs), text: "text", base: null };
   pool.ok("plan", request);
-  return { buildId, agent, root, request };
+  return { buildId, agent, first, request };
 };
 
 export const succeed = (pool: TestPool, holder: ReturnType<typeof take>, outputs?: Record<string, string>) =>

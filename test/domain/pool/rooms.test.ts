@@ -22,7 +22,7 @@ describe("a matrix", () => {
 });
 
 describe("a pipeline's limit of builds", () => {
-  it("counts a build of several once, from its first lease until it waits for people only", () => {
+  it("counts a build of planned jobs once, from its first lease until it waits for people only", () => {
     const pool = new TestPool();
     const agents = [1, 2, 3].map(() => pool.agent());
     const jobs = [graphJob("a"), graphJob("b"), graphJob("deploy", { needs: ["a", "b"], gate })];
