@@ -15,7 +15,6 @@ import {
   unknownToken,
 } from "./decision.ts";
 import type { BuildFacts, Change } from "./facts.ts";
-import { jobsOf } from "./graphs.ts";
 import { HEAD_MS, type Head, type HeadKey, learn, madeAgain, remember } from "./heads.ts";
 import { type Added, addBuild, isKnown, queueProblem, sizeOfInputs } from "./new-build.ts";
 import { withPull } from "./pull-of-head.ts";
@@ -182,8 +181,8 @@ class Arrival {
 
   #cancel(buildId: string, why: Cancellation): void {
     const build = this.#state.builds.get(buildId);
-    const { rules, now } = this.#context;
-    if (!build || this.canceled.has(buildId) || !rules.mayCancel(build, jobsOf(this.#state, buildId), now)) return;
+    // Only a person takes the time to clean up from the jobs of a build that was canceled before.
+    if (!build || build.cancel || this.canceled.has(buildId)) return;
     this.canceled.add(buildId);
     this.changes.push(...cancelBuild(build, why, this.#actor, this.#context));
   }
