@@ -226,8 +226,9 @@ export class PoolStorage implements Records {
   hostReport(buildId: string): HostReport | null {
     const found = this.builds.find(buildId);
     if (!found) return this.#hosts.report(buildId);
-    const { build } = found;
-    return RULES.hostReport(build, isEnded(build.status) ? this.jobsOf(buildId) : []);
+    const { build, first } = found;
+    const planned = !first && isEnded(build.status) ? this.jobsOf(buildId) : [];
+    return RULES.hostReport(build, first ? [first] : planned);
   }
 
   outputs(jobId: string): Record<string, string> {

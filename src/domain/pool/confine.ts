@@ -1,4 +1,5 @@
 import type { Trust } from "../../protocol/build.ts";
+import type { Requires } from "../../protocol/pipeline.ts";
 import type { BuildFacts, JobFacts } from "./facts.ts";
 
 /* Code of a stranger runs on machines that are meant for it, and on no other. */
@@ -7,6 +8,12 @@ import type { BuildFacts, JobFacts } from "./facts.ts";
 export const UNTRUSTED_LABEL = "untrusted";
 
 export const trustOf = ({ trust }: { trust?: "untrusted" | undefined }): Trust => trust ?? "trusted";
+
+/** What an agent needs for a job of the build that requires this. */
+export const confinedTo = (requires: Requires, build: Pick<BuildFacts, "trust">): Requires =>
+  trustOf(build) === "trusted"
+    ? requires
+    : { ...requires, labels: [...new Set([...(requires.labels ?? []), UNTRUSTED_LABEL])] };
 
 /**
  * The job as the queue takes it: of an untrusted build only for agents with the label, whatever its file asks for. No
@@ -17,7 +24,7 @@ export const confined = (job: JobFacts, build: Pick<BuildFacts, "trust">): JobFa
     ? job
     : {
         ...job,
-        requires: { ...job.requires, labels: [...new Set([...(job.requires.labels ?? []), UNTRUSTED_LABEL])] },
+        requires: confinedTo(job.requires, build),
         features: [...new Set([...(job.features ?? []), "untrusted" as const])],
       };
 

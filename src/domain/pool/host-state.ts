@@ -3,6 +3,7 @@ import type { Requires } from "../../protocol/pipeline.ts";
 import { testsInWords } from "../../protocol/test-words.ts";
 import { tagOf } from "../git-ref.ts";
 import type { HostPhase, HostReport, HostState, ToldState } from "../githost/host-report.ts";
+import { confinedTo } from "./confine.ts";
 import type { BuildFacts, JobFacts } from "./facts.ts";
 import { isHeld } from "./held.ts";
 import { testSummaryOf, testsOfJobs } from "./tests.ts";
@@ -43,13 +44,13 @@ export const isHeard = (build: BuildFacts, told: ToldState | undefined): boolean
   return hostStateOf(build) === told || (!isEnded(build.status) && phaseOf(build) === told);
 };
 
-/** What the git host is told of a build and its jobs; null where it hears nothing. */
+/** What the git host is told of a build and its jobs, of which planned ones count at its end; null where it hears nothing. */
 export const hostReportOf = (build: BuildFacts, jobs: readonly JobFacts[]): HostReport | null => {
   const { host, commitSha, id, number, version, branch } = build;
   if (!host || commitSha === null) return null;
   // A fork's stays the full ref of its request: under the name of its branch it would speak for a branch of ours.
   const ref = tagOf(branch) ?? branch;
-  const description = `${describe(build)}${testsOf(build, jobs)}`.slice(0, MOST_CHARACTERS);
+  const description = `${describe(build, jobs)}${testsOf(build, jobs)}`.slice(0, MOST_CHARACTERS);
   const known = { ...host, buildId: id, number, version, sha: commitSha, ref };
   return { ...known, state: hostStateOf(build), description, ...beyondState(build) };
 };
@@ -64,17 +65,21 @@ const beyondState = (build: BuildFacts): Pick<HostReport, "phase" | "ended" | "a
   return reason === "timeout" ? { ended: "timed-out" } : {};
 };
 
-const describe = (build: BuildFacts): string => {
-  const { status, reason, waitsAt, requires } = build;
+const describe = (build: BuildFacts, jobs: readonly JobFacts[]): string => {
+  const { status, reason, waitsAt } = build;
   if (waitsAt && !isEnded(status)) return `${waitsAt.jobs.join(", ")} waits for approval`;
   if (isHeld(build)) return "Its commit waits for approval";
-  if (isQueued(status)) return `Waits for an agent${needs(requires)}`;
+  if (isQueued(status)) return `Waits for an agent${needs(requiredOf(build, jobs))}`;
   if (!isEnded(status)) return "Runs";
   if (status === "canceled" && reason === "gate-closed") return "Canceled: nobody approved its commit";
   if (reason && SENTENCES[reason]) return SENTENCES[reason];
   if (status === "succeeded") return `Succeeded${duration(build, "in")}`;
   return status === "canceled" ? "Canceled" : `Failed${duration(build, "after")}`;
 };
+
+/** The agents that released its first job may have said more than its pipeline does. */
+const requiredOf = (build: BuildFacts, jobs: readonly JobFacts[]): Requires =>
+  jobs.find(({ id }) => id === build.id)?.requires ?? confinedTo(build.requires, build);
 
 /** What the tests said of a build that has succeeded or failed. */
 const testsOf = ({ status }: BuildFacts, jobs: readonly JobFacts[]): string => {

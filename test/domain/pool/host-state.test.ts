@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { toldState } from "../../../src/domain/githost/host-report.ts";
 import type { BuildFacts, JobFacts } from "../../../src/domain/pool/facts.ts";
 import { hostReportOf, isHostDue } from "../../../src/domain/pool/host-state.ts";
+import { RULES } from "../../../src/domain/pool/rules.ts";
 import { BuildReason } from "../../../src/protocol/build.ts";
 import { ENDED, STATUSES } from "../../../src/protocol/build-states.ts";
 import { LIMITS } from "../../../src/protocol/limits.ts";
@@ -12,8 +13,8 @@ const pool = new TestPool();
 const id = pool.build({ host: HOST, commitSha: sha("a") });
 const { builds, jobs } = pool.model.storage.rows;
 
-const told = (over: Partial<BuildFacts>): string => {
-  const report = hostReportOf({ ...builds.get(id)!, ...over }, [jobs.get(id)!])!;
+const told = (over: Partial<BuildFacts>, of = [jobs.get(id)!]): string => {
+  const report = hostReportOf({ ...builds.get(id)!, ...over }, of)!;
   return `${report.state}: ${report.description}`;
 };
 
@@ -43,7 +44,15 @@ describe("what a git host is told of a build", () => {
     [{ ios: true, labels: ["big", "fast"] }, "with ios, labels big, fast"],
     [{ platform: "macos", ios: true }, "on macos with ios"],
   ])("says what a build waits for: %j", (requires, expected) => {
-    expect(told({ status: "queued", requires })).toBe(`pending: Waits for an agent ${expected}`);
+    const first = { ...jobs.get(id)!, requires };
+    expect(told({ status: "queued" }, [first])).toBe(`pending: Waits for an agent ${expected}`);
+  });
+
+  it("says what the jobs of a stranger wait for, as an agent for trusted builds takes none", () => {
+    const planned = { status: "queued", requires: { ios: true }, trust: "untrusted" } as const;
+    const first = RULES.confined(jobs.get(id)!, planned);
+    expect(told(planned, [first])).toBe("pending: Waits for an agent with label untrusted");
+    expect(told(planned, [])).toBe("pending: Waits for an agent with ios, label untrusted");
   });
 
   it("has its repository, commit, number and version, and no text of a build or an agent", () => {
