@@ -22,7 +22,14 @@ export class JobRecords {
   /** The build of this id, or the one that has this job. */
   buildIdOf(id: string): string {
     const { state, storage } = this.#engine;
-    return state.jobs.get(id)?.buildId ?? (state.builds.has(id) ? id : (storage.jobRows.find(id)?.buildId ?? id));
+    if (state.builds.has(id)) return id;
+    return state.jobs.get(id)?.buildId ?? storage.jobRows.find(id)?.buildId ?? this.#plannedIn(id) ?? id;
+  }
+
+  /** The active build of a job whose row was damaged. */
+  #plannedIn(jobId: string): string | undefined {
+    const { graphs } = this.#engine.state;
+    return graphs.keys().find((buildId) => graphs.get(buildId)!.jobs.some(({ id }) => id === jobId));
   }
 
   /** Those of these ids that are planned jobs under way, each with its build. */
