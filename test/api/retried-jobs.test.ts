@@ -52,7 +52,9 @@ describe("a job with `retry` whose steps failed", () => {
     expect(second.job).toMatchObject({ id: ids.make, attempt: 2 });
     expect(await writeLog(setup, second, "the second try\n")).toBe(200);
     await held(agent, second, "POST", "finish", { status: "succeeded", exitCode: 0, outputs: { a: "second" } });
-    expect(await jobOf()).toMatchObject({ status: "succeeded", attempt: 2, retries: 1, outputs: { a: "second" } });
+    expect(await jobOf()).toMatchObject({
+      ...{ status: "succeeded", attempt: 2, retries: 1, message: null, outputs: { a: "second" } },
+    });
     const log = async (query: string) => (await call(admin, "GET", `/job/${ids.make}/log${query}`)).text;
     expect(await log("?attempt=1")).toBe("the first try\n");
     expect(await log("?attempt=2")).toBe("the second try\n");
