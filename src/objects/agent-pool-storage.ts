@@ -28,7 +28,6 @@ import { HostRows } from "./agent-pool-host-rows.ts";
 import { deleteJobs, JobRows } from "./agent-pool-job-rows.ts";
 import { loadState } from "./agent-pool-load.ts";
 import { type Queue, ReadableRows } from "./agent-pool-readable-rows.ts";
-import { dropReleasesBefore } from "./agent-pool-releases-before.ts";
 import { Reports } from "./agent-pool-reports.ts";
 import { ACTIVE, forgetSlice } from "./agent-pool-retention.ts";
 import { StoredBytes } from "./agent-pool-stored-bytes.ts";
@@ -72,7 +71,6 @@ export class PoolStorage implements Records {
     this.stored = new StoredBytes(sql);
     this.jobRows = new JobRows(sql);
     this.#hosts = new HostRows(sql);
-    dropReleasesBefore(sql);
     this.#reports = new Reports(sql);
     this.#rows = new ReadableRows(sql, this.deadLetters);
     this.builds = new BuildRows(sql, this.#rows, this.#reports);

@@ -22,7 +22,7 @@ const graph = (jobs: GraphJob[]) =>
 
 const take = async (pool: Pool, speaker: Speaker) => {
   const grant = value(await pool.claim({ ...speaker, bootId: "b1", features: FEATURES }))!;
-  const holder = { ...speaker, buildId: grant.jobId, fence: grant.fence };
+  const holder = { ...speaker, jobId: grant.jobId, fence: grant.fence };
   value(await pool.start(holder));
   return { grant, holder };
 };
@@ -53,8 +53,8 @@ describe("a build of several jobs", () => {
     await evictDurableObject(pool);
     const first = await take(pool, speaker);
     expect(first.grant).toMatchObject({
-      ...{ buildId: idOf("build"), inputs: "sealed", build: { id: buildId, status: "running", jobs: null } },
-      job: { buildId, text: "jobs: {}", hash: "text", attempt: 1, needs: {}, decision: null, job: { key: "build" } },
+      ...{ jobId: idOf("build"), inputs: "sealed", build: { id: buildId, status: "assigned", jobs: null } },
+      job: { text: "jobs: {}", hash: "text", attempt: 1, needs: {}, decision: null, job: { key: "build" } },
     });
     await evictDurableObject(pool);
     const steps = [
@@ -228,47 +228,5 @@ describe("a job of a build of several", () => {
     expect(several).toBeLessThanOrEqual(one);
     await runOne(pool, speaker);
     expect(value(await pool.getBuild(buildId)).status).toBe("succeeded");
-  });
-});
-
-describe("the release before", () => {
-  it("reads a build of several jobs as one build, may end it, and is come forward from", async () => {
-    const { pool, buildId } = await planned("jobs-back", [graphJob("a"), graphJob("b")]);
-    const tables = await rowsOf(pool, "SELECT name FROM sqlite_master WHERE type = 'table'");
-    expect(tables.map(({ name }) => name)).not.toContain("job");
-    const rows = await rowsOf(pool, "SELECT id, facts FROM build WHERE ended_at IS NULL");
-    expect(rows.map(({ id, facts }) => [id, JSON.parse(String(facts))])).toMatchObject([
-      [buildId, { id: buildId, status: "queued", job: { lease: null, requires: {}, releasedBy: [] } }],
-    ]);
-    const canceled = `json_set(facts, '$.status', 'canceled', '$.finishedAt', ${Date.now()}, '$.reason', 'canceled')`;
-    await rowsOf(pool, `UPDATE build SET facts = ${canceled}`);
-    await evictDurableObject(pool);
-    expect(value(await pool.getBuild(buildId))).toMatchObject({ status: "canceled" });
-    const speaker = await registered(pool, "jobs-back");
-    expect(value(await pool.claim({ ...speaker, bootId: "b1", features: FEATURES }))).toBeNull();
-    await pool.flush();
-    expect(await pool.deadLetters(0, 10)).toEqual([]);
-  });
-
-  it("has leased the root of a build of several: its end by that release's agent is the end of the build", async () => {
-    const { pool, buildId, speaker } = await planned("jobs-root", [graphJob("a")]);
-    const until = Date.now() + 60_000;
-    const lease = {
-      fence: 7,
-      agentId: speaker.agentId,
-      expiresAt: until,
-      startedAt: Date.now(),
-      stop: null,
-      graced: false,
-    };
-    const leased = `json_set(facts, '$.status', 'running', '$.job.lease', json('${JSON.stringify(lease)}'),
-      '$.job.fence', 7, '$.job.agentId', '${speaker.agentId}')`;
-    await rowsOf(pool, `UPDATE build SET facts = ${leased}`);
-    await evictDurableObject(pool);
-    value(await pool.finish({ ...speaker, buildId, fence: 7, status: "failed", reason: "pipeline-invalid" }));
-    expect(value(await pool.getBuild(buildId))).toMatchObject({ status: "failed", reason: "pipeline-invalid" });
-    expect(value(await pool.claim({ ...speaker, bootId: "b1", features: FEATURES }))).toBeNull();
-    await pool.flush();
-    expect(await pool.deadLetters(0, 10)).toEqual([]);
   });
 });

@@ -41,14 +41,14 @@ const withDatabase = <T>(
 describe("the log of a build", () => {
   it("is closed for good by whatever ends the build, so that it moves to the archive", async () => {
     const pool = poolOf("closing");
-    const { agentId, buildId, fence } = await busy(pool, "closing", { maxAttempts: 1 });
-    const log = env.BUILD_LOG.getByName(buildLogName("closing", buildId)) as DurableObjectStub<BuildLog>;
+    const { agentId, jobId, fence } = await busy(pool, "closing", { maxAttempts: 1 });
+    const log = env.BUILD_LOG.getByName(buildLogName("closing", jobId)) as DurableObjectStub<BuildLog>;
     await log.open({ fence, tokenHash: "t".repeat(64), attempt: 1, secrets: [] });
     value(await pool.removeAgent(agentId, actor));
     await pool.flush();
     expect(await log.info()).toMatchObject({ isComplete: true });
     expect(await runDurableObjectAlarm(log)).toBe(true);
-    const { objects } = await env.ARCHIVE.list({ prefix: logPrefix(dayOf(Date.now()), "closing", buildId) });
+    const { objects } = await env.ARCHIVE.list({ prefix: logPrefix(dayOf(Date.now()), "closing", jobId) });
     expect(objects).toHaveLength(1);
   });
 });
@@ -106,7 +106,7 @@ describe("D1", () => {
         false,
       );
       await evictDurableObject(pool);
-      expect(value(await pool.claim({ ...speaker, bootId: "b1" }))).toMatchObject({ buildId: waiting.id });
+      expect(value(await pool.claim({ ...speaker, bootId: "b1" }))).toMatchObject({ jobId: waiting.id });
       value(await pool.cancel({ buildId: waiting.id, actor }));
       await pool.removeAgent(speaker.agentId, actor);
       await pool.flush();

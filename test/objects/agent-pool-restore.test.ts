@@ -87,7 +87,7 @@ describe("a pool that is restored to an earlier time", () => {
     expect(value(await pool.getBuild(lost.id))).toMatchObject({ status: "failed", reason: "agent-lost" });
     expect(await pool.claim({ ...removed, bootId: "b1" })).toMatchObject({ refusal: { kind: "unauthenticated" } });
     const { agentId, tokenHash } = holder;
-    expect(value(await pool.claim({ agentId, tokenHash, bootId: "b1" }))?.buildId).toBe(next.id);
+    expect(value(await pool.claim({ agentId, tokenHash, bootId: "b1" }))?.jobId).toBe(next.id);
     await pool.flush();
     expect(await rowOf(lost.id)).toEqual({ status: "failed", reason: "agent-lost", number: 2 });
   });

@@ -45,7 +45,7 @@ describe("the pool's alarm", () => {
     expect(value(await pool.getAgent(holder.agentId))).toMatchObject({ registeredBy: null, status: 2 });
     const other = await registered(pool, "older");
     value(await pool.release({ ...holder, reason: "no way there", elsewhere: true }));
-    expect(value(await pool.claim({ ...other, bootId: "b2" }))).toMatchObject({ buildId: holder.jobId });
+    expect(value(await pool.claim({ ...other, bootId: "b2" }))).toMatchObject({ jobId: holder.jobId });
     value(await pool.removeAgent(holder.agentId, actor));
   });
 });

@@ -53,7 +53,7 @@ describe("waiting for a build", () => {
     expect(await one.next()).toEqual({ type: "look", buildId: id });
     expect(two.heard).toEqual([]);
     expect(await two.next()).toEqual({ type: "look", buildId: id });
-    expect(value(await pool.claim({ ...second, bootId: null }))?.buildId).toBe(id);
+    expect(value(await pool.claim({ ...second, bootId: null }))?.jobId).toBe(id);
   });
 
   it("ends at once where a build is queued already", async () => {

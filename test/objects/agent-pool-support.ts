@@ -42,8 +42,8 @@ export const registered = async (pool: Pool, orgId: string, over: Partial<NewAge
 export const busy = async (pool: Pool, orgId: string, over: Partial<NewBuild> = {}) => {
   const speaker = await registered(pool, orgId);
   value(await pool.enqueue(newBuild(orgId, over)));
-  const { buildId, fence } = value(await pool.claim({ ...speaker, bootId: "b1" }))!;
-  const holder = { ...speaker, buildId, fence };
+  const { jobId, fence } = value(await pool.claim({ ...speaker, bootId: "b1" }))!;
+  const holder = { ...speaker, jobId, fence };
   value(await pool.start(holder));
   return holder;
 };

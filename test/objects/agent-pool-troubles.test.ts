@@ -121,7 +121,7 @@ it("sets aside rows that it cannot read, says which, and takes them back once th
     sql.exec("INSERT INTO audit_outbox (body) VALUES ('secret')");
   });
   await evictDurableObject(pool);
-  expect(value(await pool.claim({ ...kept, bootId: "b1" }))?.buildId).toBe(id);
+  expect(value(await pool.claim({ ...kept, bootId: "b1" }))?.jobId).toBe(id);
   await pool.flush();
   const letters = await pool.deadLetters(0, 10);
   expect(letters.map(({ what, reason }) => [what, reason])).toEqual([
@@ -205,8 +205,8 @@ it("tells D1 and deletes also after it was closed and evicted, and its alarm com
   expect(alarm).toBeGreaterThan(firedAt + 10_000);
 });
 
-const closedFence = ({ orgId, buildId }: { orgId: string; buildId: string }): Promise<unknown> =>
-  runInDurableObject(env.BUILD_LOG.getByName(buildLogName(orgId, buildId)), (_object, { storage }) => {
+const closedFence = ({ orgId, jobId }: { orgId: string; jobId: string }): Promise<unknown> =>
+  runInDurableObject(env.BUILD_LOG.getByName(buildLogName(orgId, jobId)), (_object, { storage }) => {
     const [table] = storage.sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'closed'").toArray();
     return table ? storage.sql.exec("SELECT max(fence) AS fence FROM closed").one().fence : null;
   });

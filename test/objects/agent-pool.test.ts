@@ -21,14 +21,14 @@ describe("the life of a build", () => {
     });
     const speaker = await registered(pool, "life");
     const grant = value(await pool.claim({ ...speaker, bootId: "b1" }));
-    expect(grant).toMatchObject({ buildId: wanted.id, inputs: "sealed", secretKeys: ["RUN"], timeoutSeconds: 3600 });
+    expect(grant).toMatchObject({ jobId: wanted.id, inputs: "sealed", secretKeys: ["RUN"], timeoutSeconds: 3600 });
     const { fence } = grant!;
     const key = { key: "A", scope: "organization", isSecret: true, version: 1 } as const;
     const delivered = value(
-      await pool.deliver({ buildId: wanted.id, fence, agentId: speaker.agentId, environment: [key] }),
+      await pool.deliver({ jobId: wanted.id, fence, agentId: speaker.agentId, environment: [key] }),
     );
     expect(delivered).toMatchObject({ build: { environment: [key] }, leaseExpiresAt: grant?.leaseExpiresAt });
-    const holder = { ...speaker, buildId: wanted.id, fence };
+    const holder = { ...speaker, jobId: wanted.id, fence };
     expect(value(await pool.start(holder))).toMatchObject({ status: "running", attempt: 1, agentId: speaker.agentId });
     expect(value(await pool.getAgent(speaker.agentId))).toMatchObject({ status: 2, currentBuildId: wanted.id });
     expect(value(await pool.heartbeat({ ...speaker, fence, bootId: "b1" }))).toMatchObject({ cancel: false });
@@ -154,6 +154,7 @@ describe("the run values of ended builds", () => {
         const runValues = { inputs: much, secretKeys: [], requires: {}, priority: 0 };
         kept.store([{ kind: "inputs", buildId: `later-${n}`, runValues, at: later + n }]);
       }
+      kept.flush();
     });
     const isKept = await Promise.all([...first, active].map(async ({ id }) => (await pool.inputsOf(id)).ok));
     expect(isKept).toEqual([false, true, true]);

@@ -21,8 +21,8 @@ import { Random } from "../../simulate/random.ts";
 import { runHistory } from "../../simulate/run.ts";
 import type { SimStorage } from "../../simulate/storage.ts";
 
-/** Its first 6 histories have 64 kinds of calls and answers, more than those of most seeds. */
-const SEED = 96;
+/** Its first 6 histories have 60 of the 73 kinds of calls and answers that the first 25 of most seeds have. */
+const SEED = 3;
 /** Probability of an eviction before a call. While sockets are open, only a crash of the history evicts at once. */
 const EVICTIONS = 0.25;
 
@@ -34,33 +34,29 @@ interface RecordedCall {
   expected: Result<unknown>;
 }
 
-/** The build, or the one that this is a job of. */
+/** The build, or the one that has this job. */
 const buildOf = ({ rows }: SimStorage, id: string): Build => {
-  const buildId = rows.builds.get(id)!.jobOf ?? id;
+  const buildId = rows.jobs.get(id)?.buildId ?? id;
   const report = rows.reports.get(buildId) ?? NO_REPORT;
-  return toBuild("acme", rows.builds.get(buildId)!, rows.jobs.get(buildId)!, report);
+  return toBuild("acme", rows.builds.get(buildId)!, rows.jobs.get(buildId), report);
 };
 
-/** The build with its jobs: of one that goes on, the object has no more than the nodes of those that have ended. */
+/** The build with its planned jobs. */
 const withJobs = (storage: SimStorage, id: string): Build => {
-  const { graphs, nodes, builds, jobs } = storage.rows;
+  const { graphs, jobs } = storage.rows;
   const build = buildOf(storage, id);
   const graph = graphs.get(id)?.graph;
   if (!graph) return build;
-  const partsOf = (jobId: string) => {
-    const node = nodes.get(jobId);
-    return { node, ...(build.finishedAt || !node?.end ? { build: builds.get(jobId), job: jobs.get(jobId) } : {}) };
-  };
-  const all = toJobs(graph, partsOf);
+  const all = toJobs(graph, (jobId) => jobs.get(jobId));
   return { ...build, jobs: all, jobCounts: countsOfJobs(all), waitsFor: build.finishedAt ? [] : toWaitsFor(all) };
 };
 
 /** What an agent gets: of a job also what became of those that it needs. */
-const grantOf = (storage: SimStorage, { buildId, fence }: { buildId: string; fence: number }) => {
-  const { builds, graphs, nodes } = storage.rows;
-  const { jobOf } = builds.get(buildId)!;
-  const needs = jobOf && needsOf(graphs.get(jobOf)!.graph, nodes, buildId, (id) => storage.outputs(id));
-  return { buildId, fence, build: buildOf(storage, buildId), needs };
+const grantOf = (storage: SimStorage, { jobId, fence }: { jobId: string; fence: number }) => {
+  const { graphs, jobs } = storage.rows;
+  const planned = graphs.get(jobs.get(jobId)!.buildId);
+  const needs = planned && needsOf(planned.graph, jobs, jobId, (id) => storage.outputs(id));
+  return { jobId, fence, build: buildOf(storage, jobId), needs };
 };
 
 /** The answer that the object must give where the state machine answers this. */
@@ -82,7 +78,7 @@ const objectAnswer = (command: Command, answer: Result<unknown>, storage: SimSto
     case "claim":
       return { ok: true, value: value && grantOf(storage, value) };
     case "deliver":
-      return { ok: true, value: buildOf(storage, value.buildId) };
+      return { ok: true, value: buildOf(storage, value.jobId) };
     case "removeAgentsOf":
       return { ok: true, value: { removed: value.removed.length, left: value.left } };
     default:
@@ -95,8 +91,8 @@ const comparable = (command: RecordedCall["command"], answer: Result<AnyInput>):
   if (!answer.ok || !answer.value) return answer;
   const { value } = answer;
   if (command === "claim") {
-    const { buildId, fence, build, job } = value;
-    return { ok: true, value: { buildId, fence, build, needs: job?.needs } };
+    const { jobId, fence, build, job } = value;
+    return { ok: true, value: { jobId, fence, build, needs: job?.needs } };
   }
   if (command === "deliver") return { ok: true, value: value.build };
   if (command === "registerAgent" || command === "updateAgent") return { ok: true, value: (value as Agent).id };
@@ -226,7 +222,7 @@ class ObjectUnderTest {
 const agreesWithD1 = async (stub: Stub, { simulator }: History): Promise<void> => {
   for (let round = 0; round < 10; round++) await stub.flush();
   const { builds } = simulator.pool.storage.rows;
-  const told = [...builds.values()].filter(({ jobOf }) => !jobOf);
+  const told = [...builds.values()];
   const ids = JSON.stringify(told.map(({ id }) => id));
   const query =
     "SELECT id, status, pool_version FROM build_summary WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id";
