@@ -193,15 +193,27 @@ const takeBuilds = async (
  */
 const runInFolder = async (job: JobAnswer, session: RunJobOptions, options: AgentOptions): Promise<boolean> => {
   let end: SessionEnd = { hasEnded: false, hasPlanned: false };
+  const isOver = new AbortController();
+  sayHowItStops(options, isOver.signal);
   try {
     end = await runJob(job, session);
   } catch (error) {
     if (error instanceof ExitError) throw error;
     logger.error(toBuildFailure(error).message);
   } finally {
+    isOver.abort();
     await removeBuild(session.folder.path, options, end.hasEnded);
   }
   return end.hasPlanned;
+};
+
+/** Says what each signal means for the build, until the build is over. */
+const sayHowItStops = ({ drain, interrupt }: AgentOptions, signal: AbortSignal): void => {
+  const onDrain = () => logger.info("it ends after the active build; a second signal stops the build");
+  const onInterrupt = () => logger.warn("second signal: stopping the active build");
+  if (drain.aborted) onDrain();
+  else drain.addEventListener("abort", onDrain, { signal });
+  interrupt.addEventListener("abort", onInterrupt, { signal });
 };
 
 /** The folder of the next build. Retries until the machine allows one; null when the agent must take no more builds. */

@@ -34,6 +34,17 @@ const failsWhile = (folder: string, name: string, file: string): void => {
   chmodSync(path, 0o755);
 };
 
+it("an agent that is stopped while it waits names no build", async () => {
+  const { service, start } = await stage();
+  const run = start();
+  await waitUntil(() => service.sockets() === 1 && service.requests.some(({ path }) => path.endsWith("/poll")));
+  run.kill("SIGINT");
+  run.kill("SIGTERM");
+  expect((await run.ended).code).toBe(0);
+  expect(run.output()).toMatch(/SIG(INT|TERM): the agent ends\n/);
+  expect(run.output()).not.toContain("active build");
+});
+
 describe("an agent that cannot make a folder for the next build", () => {
   it.each(["git", "mkfifo"])("because %s fails says so, leaves nothing behind, and continues later", async (name) => {
     const { service, folder, programs, work, start } = await stage();

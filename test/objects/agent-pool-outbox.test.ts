@@ -106,10 +106,13 @@ describe("D1", () => {
         false,
       );
       await evictDurableObject(pool);
+      // The claim that was refused made the pool pause for a second, and the build that it was for waits two.
+      vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 2_000 });
       expect(value(await pool.claim({ ...speaker, bootId: "b1" }))).toMatchObject({ jobId: waiting.id });
       value(await pool.cancel({ buildId: waiting.id, actor }));
       await pool.removeAgent(speaker.agentId, actor);
       await pool.flush();
+      vi.useRealTimers();
     },
   );
 

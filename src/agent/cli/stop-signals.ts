@@ -13,10 +13,9 @@ export const listenToStopSignals = (): StopSignals => {
   const interrupt = new AbortController();
   const onSignal = (name: NodeJS.Signals): void => {
     if (drain.signal.aborted) {
-      logger.warn(`second signal (${name}): stopping the active build`);
       interrupt.abort(new ExitError("interrupted", EXIT.interrupted));
     } else {
-      logger.info(`${name}: the agent ends after the active build; a second signal stops the build`);
+      logger.info(`${name}: the agent ends`);
       drain.abort(new ExitError("stopped", EXIT.done));
     }
   };
