@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { explain } from "../../../src/domain/pool/explain.ts";
 import { explainEach } from "../../../src/domain/pool/explain-each.ts";
+import { explainBuild, explainEnded } from "../../../src/domain/pool/explain-jobs.ts";
 import { measure } from "../../../src/domain/pool/metrics.ts";
 import { toPrometheus } from "../../../src/domain/pool/prometheus.ts";
+import { isEnded } from "../../../src/protocol/build-states.ts";
 import { Explanation, sentence } from "../../../src/protocol/explain.ts";
 import { Metrics } from "../../../src/protocol/metrics.ts";
 import { ACTOR, ORG, TestPool } from "./test-pool.ts";
@@ -13,9 +15,8 @@ const uuid = (last: number) => `${UUID}${String(last).padStart(2, "0")}`;
 const explained = (pool: TestPool, buildId: string) => {
   const { state, context, storage } = pool.model;
   const build = storage.rows.builds.get(buildId)!;
-  return Explanation.parse(
-    explain(state, { build, job: storage.rows.jobs.get(buildId)! }, { ...context, now: pool.now }, () => 0),
-  );
+  const at = { ...context, now: pool.now };
+  return Explanation.parse(isEnded(build.status) ? explainEnded(build) : explainBuild(state, build, at, () => 0));
 };
 
 describe("explain", () => {

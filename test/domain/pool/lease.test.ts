@@ -100,7 +100,7 @@ describe("a lease", () => {
     const old = agent.claimAndStart();
     agent.bootId = "boot-2";
     const fresh = agent.claim();
-    expect(fresh).toMatchObject({ buildId: build });
+    expect(fresh).toMatchObject({ jobId: build });
     expect(pool.ok("claim", { ...agent.credentials, bootId: "boot-1" })).toBeNull();
     expect(agent.claim()).toEqual({ ...fresh, isAgain: true });
     expect(pool.refusal("finish", { ...old, status: "succeeded", exitCode: 0 })).toBe("lease-lost");
