@@ -39,7 +39,7 @@ export const MUTANTS: readonly Mutant[] = [
   }),
   mutant(2, "fences count on from the stored one only", { nextFence: (last) => last + 1 }),
   mutant(2, "fences are the time only", { nextFence: (_last, now) => now }),
-  mutant(16, "versions count on from the stored one only", { nextVersion: (last) => last + 1 }),
+  mutant(21, "versions count on from the stored one only", { nextVersion: (last) => last + 1 }),
   mutant(5, "a lease ends ten seconds early", { leaseIsOver: (lease, now) => now >= lease.expiresAt - 10_000 }),
   mutant(18, "a deletion deletes nothing", { deletion: () => [] }),
   mutant(17, "a lease never ends", { leaseIsOver: () => false }),
