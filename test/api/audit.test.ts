@@ -102,6 +102,10 @@ describe("the audit", () => {
 
     await create(`/organization/${orgId}/token`, "token.create", undefined, operator);
     await step({
+      ...{ route: "PUT /organization/:id", action: "organization.update", token: operator },
+      ...{ path: `/organization/${orgId}`, body: { limits: { tokens: 500 } } },
+    });
+    await step({
       ...{ route: "POST /operator/dead-letter/retry", action: "dead-letter.retry", token: operator },
       ...{ path: "/operator/dead-letter/retry", body: { orgId } },
     });

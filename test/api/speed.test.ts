@@ -23,8 +23,11 @@ const costOf = (headers: Headers): Cost => {
 
 /** Operations that look at every row because that is what is asked of them. */
 const WHOLE = /operator\/rewrap|GET \/organization$/;
-/** A row for each key, and one for each thing that upkeep could not do lately. */
-const SMALL = ["key_check", "upkeep_failure"];
+/**
+ * A row for each key, one for each thing that upkeep could not do lately, and the numbers of each minute, which are read
+ * from the newest on until a LIMIT ends it.
+ */
+const SMALL = ["key_check", "upkeep_failure", "service_metric"];
 /**
  * An export is rare, and first asks who may have it and whether the organization exists, and writes the audit. What is
  * asked of a git host, or shown of its hook, reads the connection first; the log of a job looks for its build first. The

@@ -17,6 +17,16 @@ const DRILLS: Record<string, Drill> = {
     description: "sends 10 GiB (--gib N) through cuts and a restart, then 5,000 files, then kills the agent",
     load: () => import("./artifacts.ts"),
   },
+  backlog: {
+    description:
+      "pushes 3,000 times to a host that refuses the token, then once more, and counts what goes before that",
+    load: () => import("./backlog.ts"),
+  },
+  day: {
+    description:
+      "lets a day of 5,000 builds pass on a clock that jumps, with D1 overloaded and R2 away, and counts what is lost",
+    load: () => import("./day.ts"),
+  },
   heap: {
     description: "wakes a pool of 5,000 agents and 15,000 builds, and asks the inspector for its heap",
     load: () => import("./heap.ts"),

@@ -63,6 +63,8 @@ export interface ServeOptions {
   requestsPerMinute?: number;
   /** Path of another module to serve instead of the Worker. */
   entry?: string;
+  /** Path of a bundle to serve as it is. */
+  script?: string | undefined;
   /** Path of the settings of another release, whose module is bundled. */
   config?: string | undefined;
   /** Whether the static files are served too. Without them a request takes one step less. */
@@ -87,7 +89,7 @@ const scriptOf = (folder: string, { main }: WorkerSettings, { entry, config }: S
 export const serveBundled = async (options: ServeOptions = {}): Promise<ServedWorker> => {
   const folder = mkdtempSync(join(tmpdir(), "millrace-served-"));
   const settings = readWorkerSettings(options.config ?? join(ROOT, "wrangler.toml"));
-  const script = scriptOf(folder, settings, options);
+  const script = options.script ?? scriptOf(folder, settings, options);
   const stateFolder = options.stateFolder ?? newState(join(folder, "state"));
   const keys = { ...freshKeyset(), ...options.vars };
   const port = options.port ?? (await freePort());

@@ -3,10 +3,10 @@ import fc from "fast-check";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { poolName } from "../../src/domain/object-names.ts";
 import { CRONS, comingCrons, runCrons, type Upkeep } from "../support/platform/crons.ts";
-import type { Effect } from "../support/platform/crossing.ts";
+import type { Crossing, Effect } from "../support/platform/crossing.ts";
 import { fails, to } from "../support/platform/effects.ts";
 import { newPlatform } from "../support/platform/platform.ts";
-import { OBJECT } from "../support/platform/texts.ts";
+import { D1, OBJECT, R2 } from "../support/platform/texts.ts";
 import { NOW } from "./support.ts";
 
 /** What the log's line of a run says where the chore ran, and the minutes from one run of it to the next. */
@@ -55,6 +55,23 @@ it("is never later with a chore than twice its period, nor does one twice, whate
     // A smaller case says nothing more, and takes minutes to find.
     { numRuns: 1, endOnFailure: true },
   );
+});
+
+it("does a chore again a period after its trouble is over at the latest, however long that was", async () => {
+  vi.spyOn(console, "error").mockImplementation(() => {});
+  const [trouble, minutes] = [33, 70];
+  const during = { from: NOW, until: NOW + trouble * 60_000 };
+  const platform = newPlatform();
+  platform.trouble("ARCHIVE", fails(R2.internal), during);
+  const asksForPools = ({ statements }: Crossing) => statements.some((text) => /FROM pool WHERE active/.test(text));
+  platform.trouble("DB", fails(D1.overloaded), { ...during, only: asksForPools });
+  const minutesOf: Record<string, number[]> = { archived: [], pools: [] };
+  for (let minute = 0; minute < minutes; minute++) {
+    const [done] = await runCrons(NOW, minute);
+    for (const [name, at] of Object.entries(minutesOf)) if (done && name in done) at.push(minute);
+  }
+  expect(minutesOf.archived?.[0]).toBeLessThanOrEqual(trouble + PERIODS.archived);
+  expect(minutesOf.pools).toEqual(Array.from({ length: minutes - trouble }, (_, n) => trouble + n));
 });
 
 /** An organization that is being deleted. */

@@ -14,6 +14,8 @@ export interface Subject {
   kind: FailureKind;
   subject: string;
   orgId: string | null;
+  /** The longest time until it is tried again, where that is less than an hour. */
+  mostMinutes?: number;
 }
 
 class TooSlow extends Error {
@@ -74,7 +76,8 @@ export class Failures {
     } catch (error) {
       if (isOfEarlierRelease(error)) return null;
       const reason = reasonOf(error);
-      console.error(JSON.stringify({ upkeep: "set aside", ...of, reason }));
+      const { kind, subject, orgId } = of;
+      console.error(JSON.stringify({ upkeep: "set aside", kind, subject, orgId, reason }));
       this.#failed.push({ ...of, reason });
       return null;
     }
@@ -87,14 +90,17 @@ export class Failures {
   async save(): Promise<void> {
     const failed = JSON.stringify(this.#failed);
     const mended = JSON.stringify(this.#mended);
-    const minutes = sql.raw(`min(${LONGEST_BACKOFF_MINUTES}, 1 << min(upkeep_failure.tries, 10))`);
+    const most = sql`coalesce(value ->> 'mostMinutes', ${LONGEST_BACKOFF_MINUTES})`;
+    const tries = sql`coalesce(f.tries, 0)`;
     const queries = [
       this.#failed.length > 0 &&
         this.#db.statement(sql`INSERT INTO upkeep_failure (kind, subject, org_id, tries, next_at, reason)
-          SELECT value ->> 'kind', value ->> 'subject', value ->> 'orgId', 1, ${this.#now + MINUTE_MS}, value ->> 'reason'
-          FROM json_each(${failed}) WHERE true
-          ON CONFLICT (kind, subject) DO UPDATE SET tries = upkeep_failure.tries + 1,
-            next_at = ${this.#now} + ${minutes} * ${MINUTE_MS}, reason = excluded.reason`),
+          SELECT value ->> 'kind', value ->> 'subject', value ->> 'orgId', ${tries} + 1,
+            ${this.#now} + min(${most}, 1 << min(${tries}, 10)) * ${MINUTE_MS}, value ->> 'reason'
+          FROM json_each(${failed})
+          LEFT JOIN upkeep_failure f ON f.kind = value ->> 'kind' AND f.subject = value ->> 'subject' WHERE true
+          ON CONFLICT (kind, subject) DO UPDATE
+            SET tries = excluded.tries, next_at = excluded.next_at, reason = excluded.reason`),
       this.#mended.length > 0 &&
         this.#db.statement(sql`DELETE FROM upkeep_failure WHERE (kind, subject) IN
           (SELECT value ->> 'kind', value ->> 'subject' FROM json_each(${mended}))`),

@@ -78,7 +78,8 @@ export const keepUp = async (
     const db = session();
     const failures = new Failures(db, now);
     const { place } = turn;
-    const subject = { kind: "chore", subject: name, orgId: null } as const;
+    // One that failed is tried again after its period at the latest: its trouble is often that of everybody.
+    const subject = { kind: "chore", subject: name, orgId: null, mostMinutes: everyMinutes } as const;
     const done = await failures.attempt(subject, CHORE_MS, () => chore({ env, db, failures, turn, ...times }));
     await failures.save();
     if (done && (everyMinutes > 1 || turn.place !== place)) await endTurn(db, now, due, turn);

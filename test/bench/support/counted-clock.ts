@@ -21,6 +21,7 @@ const alarms = new Map<string, Alarm>();
 const keyOf = ({ binding, name }: Pick<Alarm, "binding" | "name">): string => `${binding} ${name}`;
 
 export const alarmOf = (of: Pick<Alarm, "binding" | "name">): Alarm | undefined => alarms.get(keyOf(of));
+export const alarmsSet = (): Iterable<Alarm> => alarms.values();
 export const setAlarm = (alarm: Alarm): void => void alarms.set(keyOf(alarm), alarm);
 export const clearAlarm = (of: Pick<Alarm, "binding" | "name">): void => void alarms.delete(keyOf(of));
 

@@ -189,9 +189,12 @@ interface CountedObject extends Rpc.DurableObjectBranded {
 const objectOf = (env: Env, { binding, name }: AlarmOwner) =>
   (env[binding] as unknown as DurableObjectNamespace<CountedObject>).getByName(name);
 
-export default {
+const counting = {
   ...worker,
-  async fetch(request, env, ctx) {
+  async scheduled(controller: ScheduledController, env: Env): Promise<void> {
+    await worker.scheduled(controller, counted(env));
+  },
+  async fetch(request: Parameters<typeof worker.fetch>[0], env: Env, ctx: ExecutionContext) {
     const { pathname, searchParams } = new URL(request.url);
     if (pathname === "/enqueue") {
       const build = await request.json<NewBuild>();
@@ -206,8 +209,7 @@ export default {
       return Response.json(outage);
     }
     if (pathname === "/now") return Response.json(Date.now());
-    if (pathname === "/upkeep")
-      await worker.scheduled({ scheduledTime: Date.now() } as ScheduledController, counted(env));
+    if (pathname === "/upkeep") await counting.scheduled({ scheduledTime: Date.now() } as ScheduledController, env);
     if (pathname === "/clock") {
       await passTime(Number(searchParams.get("ahead")), (alarm) => objectOf(env, alarm).fireAlarm());
     }
@@ -216,3 +218,5 @@ export default {
     return worker.fetch(request, counted(env), ctx);
   },
 } satisfies ExportedHandler<Env>;
+
+export default counting;

@@ -1,0 +1,62 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { build } from "esbuild";
+
+const ROOT = join(import.meta.dirname, "../../..");
+
+/** Wrong rules in the place of right ones, which a day has to find. */
+export interface Planted {
+  file: string;
+  rules: { right: string; wrong: string }[];
+}
+
+export const PLANTED: Record<string, Planted> = {
+  "trouble of D1 is taken for rows that are wrong": {
+    file: "src/objects/agent-pool-outbox.ts",
+    rules: [
+      {
+        right: "/\\bSQLITE_(?:CONSTRAINT|TOOBIG|MISMATCH)/",
+        wrong: "/constraint|too big|too large|too long|mismatch/i",
+      },
+      { right: "sent === 1 || rejected.length < sent", wrong: "true" },
+    ],
+  },
+  "chores run by the minute of the hour": {
+    file: "src/services/upkeep/turns.ts",
+    rules: [
+      {
+        right: "claimed.results.some(({ subject }) => subject === chore.name)",
+        wrong: "minuteOf(now) % chore.everyMinutes === 0",
+      },
+    ],
+  },
+};
+
+const plant = (path: string, { rules }: Planted): string =>
+  rules.reduce(
+    (text, { right, wrong }) => {
+      if (text.split(right).length !== 2) throw new Error(`${path} does not have the rule ${right} once`);
+      return text.replace(right, () => wrong);
+    },
+    readFileSync(path, "utf8"),
+  );
+
+/** Bundles the Worker of a day, with wrong rules where some are named. @returns the path of the bundle */
+export const bundleDay = async (folder: string, planted?: Planted): Promise<string> => {
+  const outfile = join(folder, "day-worker.js");
+  await build({
+    ...{ entryPoints: [join(ROOT, "test/drill/day-worker.ts")], outfile, bundle: true, minify: false },
+    ...{ format: "esm", target: "es2024", external: ["cloudflare:*"], conditions: ["workerd", "worker", "browser"] },
+    plugins: [
+      {
+        name: "planted",
+        setup({ onLoad }) {
+          if (!planted) return;
+          const filter = new RegExp(`${planted.file.replaceAll(/[./-]/g, "\\$&")}$`);
+          onLoad({ filter }, ({ path }) => ({ contents: plant(path, planted), loader: "ts" }));
+        },
+      },
+    ],
+  });
+  return outfile;
+};
