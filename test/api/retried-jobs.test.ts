@@ -38,7 +38,7 @@ describe("a job with `retry` whose steps failed", () => {
     const first = await takeAndStart(agent);
     expect(await writeLog(setup, first, "the first try\n")).toBe(200);
     const answer = await held(agent, first, "POST", "finish", FAILED);
-    expect(answer).toMatchObject({ status: 200, body: { status: "queued" } });
+    expect(answer).toMatchObject({ status: 200, body: { status: "running" } });
     expect(await jobOf()).toMatchObject({
       ...{ status: "queued", attempt: 1, retries: 1, agentId: null, exitCode: null, reason: null, finishedAt: null },
       message: "Attempt 1 failed with exit code 3, and the job is tried again. Step make ended with exit code 3",

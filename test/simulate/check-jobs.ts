@@ -166,12 +166,14 @@ const checkEndOfBuild = ({ call }: CheckContext, { build, seen, jobs }: SeenBuil
 };
 
 /** What a build shows while it goes on is what its jobs do. */
-const checkProgress = ({ build, jobs, isCanceled }: SeenBuild): void => {
+const checkProgress = ({ build, jobs, isCanceled, seen }: SeenBuild): void => {
   if (isEnded(build.status)) return;
   const statuses = jobs.filter(({ facts: { end } }) => !end?.adopted).map(({ facts }) => facts);
   const ran = statuses.some(({ end }) => end && end.startedAt !== null);
   const held = statuses.filter(({ status }) => isLeased(status)).map(({ status }) => status);
-  const goesOn = ran || held.some((status) => status !== "assigned");
+  // Once its jobs are planned it runs from the first lease on.
+  seen.hasRun ||= build.until !== null && (ran || held.length > 0);
+  const goesOn = ran || seen.hasRun || held.some((status) => status !== "assigned");
   const expected = isCanceled ? "canceling" : goesOn ? "running" : (held[0] ?? "queued");
   must(25, build.status === expected, `a build is ${build.status} whose jobs are ${expected}`);
 };

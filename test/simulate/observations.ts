@@ -31,6 +31,8 @@ export interface ObservedBuild {
   /** When somebody canceled it, and until when jobs may clean up. */
   cancel: { at: number; until: number } | null;
   hasEnded: boolean;
+  /** Whether one of its planned jobs was leased. */
+  hasRun: boolean;
   /** Whether it held a place of its pipeline after the call before. */
   holdsPlace: boolean;
   /** Whether one of its jobs cancels what runs in its group. */
@@ -147,7 +149,7 @@ export const forget = ({ builds, jobs }: Observations, buildId: string): void =>
 
 /** A build of which nothing was seen yet. */
 export const newBuild = (): ObservedBuild => ({
-  ...{ cancel: null, hasEnded: false, holdsPlace: false, cancelsRunning: false, quietUntil: 0 },
+  ...{ cancel: null, hasEnded: false, hasRun: false, holdsPlace: false, cancelsRunning: false, quietUntil: 0 },
   stopped: new Set(),
   ends: new Map(),
 });

@@ -9,10 +9,19 @@ import type { BuildProgress, Order } from "./settle-orders.ts";
 /** Whether an agent had the job in this build, and nobody has to run it again. */
 const wasRun = ({ end }: JobView): boolean => end !== null && end.startedAt !== null && !end.isAdopted;
 
-const statusOf = (begun: readonly JobView[], isCanceled: boolean): BuildProgress["status"] => {
+/**
+ * What a build shows of its jobs. Once they are planned (`until`), it runs from the first lease of one of them to its
+ * end: it does not go back to the queue because the only one that had begun is tried again.
+ */
+const statusOf = (
+  { status, until }: SettleInput["build"],
+  begun: readonly JobView[],
+  isCanceled: boolean,
+): BuildProgress["status"] => {
   if (isCanceled) return "canceling";
+  if (until !== null) return begun.length > 0 || status === "running" ? "running" : "queued";
   if (begun.length === 0) return "queued";
-  return begun.every(({ status }) => status === "assigned") ? "assigned" : "running";
+  return begun.every((view) => view.status === "assigned") ? "assigned" : "running";
 };
 
 const startOf = (begun: readonly JobView[]): number | null => {
@@ -22,14 +31,18 @@ const startOf = (begun: readonly JobView[]): number | null => {
 
 /** What follows for a build from jobs that have not all ended. */
 const progressOf = ({ views, cancel, input }: BuildInProgress): BuildProgress => {
-  const { build, rules } = input;
+  const { build, now, rules } = input;
   const begun = views.filter((view) => isLeasedJob(view) || wasRun(view));
-  const status = statusOf(begun, cancel !== null);
-  const message = cancel ? build.message : views.find(({ end, message: said }) => !end && said !== null)?.message;
+  const status = statusOf(build, begun, cancel !== null);
+  const isOwn = cancel !== null || build.until !== null;
+  const message = isOwn ? build.message : views.find(({ end, message: said }) => !end && said !== null)?.message;
   const keepsPlace = build.holdsPlace && (build.plannedBy !== undefined || views.some(wasRun));
   return {
     status,
-    startedAt: status === "queued" || status === "assigned" ? null : (build.startedAt ?? startOf(begun)),
+    startedAt:
+      status === "queued" || status === "assigned"
+        ? null
+        : (build.startedAt ?? startOf(begun) ?? (status === "running" ? now : null)),
     message: message ?? null,
     holdsPlace: rules.holdsPlace(keepsPlace, views),
   };
