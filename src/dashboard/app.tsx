@@ -6,12 +6,12 @@ import type { PoolNow } from "../protocol/pool-now.ts";
 import { PROBLEMS } from "../protocol/problem.ts";
 import type { Context } from "../services/core/context.ts";
 import { Refusal } from "../services/core/refusal.ts";
-import { listJobLogTimes, listLogTimes } from "../services/logs.ts";
+import { listLogTimes } from "../services/logs.ts";
 import { checkPipeline } from "../services/pipeline-check.ts";
 import { poolNow } from "../services/pool-now.ts";
 import type { AppEnv, StreamRoute } from "../web/app-env.ts";
 import { downloadFile, downloadZip } from "../web/artifact-files.ts";
-import { readJobLog, readLog } from "../web/log.ts";
+import { readLog } from "../web/log.ts";
 import { describe, refusalOf } from "../web/problems.ts";
 import { requestId } from "../web/request-id.ts";
 import { requestLog } from "../web/request-log.ts";
@@ -90,14 +90,12 @@ const stream =
   };
 
 /** When the parts of a log were stored, for the script of its page. */
-const answerTimes =
-  (verb: typeof listLogTimes) =>
-  async (c: HonoCall): Promise<Response> => {
-    const context = await openRequest(c, verb.access, false);
-    const params = PathId.safeParse(c.req.param());
-    if (!params.success) throw new Refusal("not-found", "There is no such log.");
-    return c.json(await verb.run(context, { params: params.data, query: {}, body: undefined }));
-  };
+const answerTimes = async (c: HonoCall): Promise<Response> => {
+  const context = await openRequest(c, listLogTimes.access, false);
+  const params = PathId.safeParse(c.req.param());
+  if (!params.success) throw new Refusal("not-found", "There is no such log.");
+  return c.json(await listLogTimes.run(context, { params: params.data, query: {}, body: undefined }));
+};
 
 /** Checks a pipeline's definition while a person types it. */
 const checkDefinition = async (c: HonoCall): Promise<Response> => {
@@ -141,10 +139,8 @@ export const createDashboard = (): Hono<AppEnv> => {
   mountPaletteRoute(app);
   mountChangesRoute(app);
   mountFollowedRoute(app);
-  app.get("/builds/:id/log", stream(readLog));
-  app.get("/jobs/:id/log", stream(readJobLog));
-  app.get("/builds/:id/log/times", answerTimes(listLogTimes));
-  app.get("/jobs/:id/log/times", answerTimes(listJobLogTimes));
+  app.get("/:of{builds|jobs}/:id/log", stream(readLog));
+  app.get("/:of{builds|jobs}/:id/log/times", answerTimes);
   app.get("/artifacts/:id/:name/zip", stream(downloadZip));
   app.get("/artifacts/:id/:name/content/:path{.+}", stream(downloadFile));
   app.post("/pipelines/check", checkDefinition);

@@ -7,7 +7,7 @@ import { BuildJob } from "../protocol/job-record.ts";
 import { findRecord } from "./builds.ts";
 import { actorOf, type Context } from "./core/context.ts";
 import { isOwn } from "./core/record.ts";
-import { notFound, settled } from "./core/refusal.ts";
+import { notFound, nullIfNotFound, settled } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
 import { viewOf } from "./core/view.ts";
 import { withMessages } from "./explain.ts";
@@ -37,12 +37,17 @@ export const findJob = async (context: Context, id: string): Promise<BuildJob> =
   return viewOfJob(await storedJob(context, id));
 };
 
-/** What says where the log of a job is: that of an adopted one is the log of the job that ran. @throws Refusal not-found */
-export const findLogOfJob = async (context: Context, id: string): Promise<Logged> => {
+/**
+ * What says where a log is. `id` is that of a build, for the log of its first job, or of a job: the log of an adopted
+ * one is that of the job that ran. @throws Refusal not-found
+ */
+export const findLog = async (context: Context, id: string): Promise<Logged> => {
+  const build = await nullIfNotFound(findRecord(context, id));
+  if (build) return build;
   const { buildId, finishedAt, attempt, adoptedFrom, key } = await findJob(context, id);
   if (adoptedFrom !== null) {
     const ran = (await findRecord(context, adoptedFrom)).jobs?.find((one) => one.key === key);
-    return ran ? findLogOfJob(context, ran.id) : Promise.reject(notFound());
+    return ran ? findLog(context, ran.id) : Promise.reject(notFound());
   }
   const { isLogDeleted } = await findRecord(context, buildId);
   return { id, orgId: context.orgId, finishedAt, attempt, isLogDeleted };

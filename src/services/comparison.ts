@@ -10,7 +10,7 @@ import type { Build, Step } from "../protocol/build.ts";
 import type { JobOfBuild } from "../protocol/build-job.ts";
 import type { BuildJob } from "../protocol/job-record.ts";
 import { settledLine } from "../protocol/settled-line.ts";
-import { findJob, findLogOfJob } from "./build-jobs.ts";
+import { findJob, findLog } from "./build-jobs.ts";
 import { findRecord } from "./builds.ts";
 import type { Context } from "./core/context.ts";
 import { isOwn } from "./core/record.ts";
@@ -79,10 +79,7 @@ const timesOf = (build: Build, green: Build): TimeOfBoth[] => {
 const ofJob = async (context: Context, jobs: JobOfBuild[] | null, key: string): Promise<Ran | null> => {
   const listed = jobs?.find((job) => job.key === key);
   if (!listed) return null;
-  const [job, log]: [BuildJob, Logged] = await Promise.all([
-    findJob(context, listed.id),
-    findLogOfJob(context, listed.id),
-  ]);
+  const [job, log]: [BuildJob, Logged] = await Promise.all([findJob(context, listed.id), findLog(context, listed.id)]);
   return { ...job, log };
 };
 

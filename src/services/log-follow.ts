@@ -2,10 +2,11 @@ import { type ArchivedLog, listLogs, readLogText, shownLog } from "../archive/lo
 import { wholeCharacters } from "../domain/whole-characters.ts";
 import { EventId, FollowMessage, MORE } from "../protocol/follow.ts";
 import { HOP_HEADERS } from "../protocol/headers.ts";
+import { findLog } from "./build-jobs.ts";
 import type { Context } from "./core/context.ts";
 import { reaching } from "./core/outage.ts";
 import { logDeleted, Refusal } from "./core/refusal.ts";
-import { type FindLogged, isLongEnded, ownerOf } from "./log-places.ts";
+import { isLongEnded, ownerOf } from "./log-places.ts";
 
 type Messages = AsyncGenerator<FollowMessage, void>;
 
@@ -24,37 +25,36 @@ interface Position {
 /** Follows a log to its end, wherever it is and though it moves meanwhile. @throws Refusal not-found */
 export const followLog = async (
   context: Context,
-  buildId: string,
+  id: string,
   attempt: number | undefined,
   from: string,
-  find: FindLogged,
 ): Promise<Following> => {
-  const build = await find(context, buildId);
-  if (build.isLogDeleted) throw logDeleted();
+  const found = await findLog(context, id);
+  if (found.isLogDeleted) throw logDeleted();
   const position = EventId.parse(from);
-  const owner = ownerOf(build);
+  const owner = ownerOf(found);
   const inArchive = (logs: ArchivedLog[]) => stored(archivedMessages(context.archive, logs, position, attempt));
-  if (owner && isLongEnded(context, build)) {
+  if (owner && isLongEnded(context, found)) {
     const logs = await listLogs(context.archive, owner).catch(() => []);
     if (logs.length > 0) return inArchive(logs);
   }
-  const socket = await openSocket(context, buildId, { attempt, from, hasEnded: owner !== null });
-  if (socket) return acrossTheMove(followed(socket), position, (at) => rest(context, find, buildId, at, attempt));
+  const socket = await openSocket(context, found.id, { attempt, from, hasEnded: owner !== null });
+  if (socket) return acrossTheMove(followed(socket), position, (at) => rest(context, id, at, attempt));
   const logs = owner ? await reaching(listLogs(context.archive, owner)) : [];
-  if (logs.length === 0 && build.attempt > 0) throw logDeleted();
+  if (logs.length === 0 && found.attempt > 0) throw logDeleted();
   return inArchive(logs);
 };
 
 /** The follower's socket of the log's object; null where the object has no log and will never have one. */
 const openSocket = async (
   context: Context,
-  buildId: string,
+  jobId: string,
   { attempt, from, hasEnded }: { attempt: number | undefined; from: string; hasEnded: boolean },
 ): Promise<WebSocket | null> => {
   const query = new URLSearchParams({ from });
   if (attempt !== undefined) query.set("attempt", String(attempt));
   if (hasEnded) query.set("ended", "1");
-  const { webSocket, status } = await context.objects.log(context.orgId, buildId).fetch(`https://log/follow?${query}`, {
+  const { webSocket, status } = await context.objects.log(context.orgId, jobId).fetch(`https://log/follow?${query}`, {
     headers: { Upgrade: "websocket", [HOP_HEADERS.tokenHash]: context.caller.tokenHash },
   });
   if (webSocket || status === 404) return webSocket;
@@ -107,8 +107,8 @@ const acrossTheMove = (live: Following, from: Position, rest: (at: Position) => 
   return { messages: messages(), stop: live.stop };
 };
 
-const rest = async (context: Context, find: FindLogged, id: string, at: Position, attempt: number | undefined) => {
-  const owner = ownerOf(await find(context, id));
+const rest = async (context: Context, id: string, at: Position, attempt: number | undefined) => {
+  const owner = ownerOf(await findLog(context, id));
   const logs = owner ? await reaching(listLogs(context.archive, owner)) : [];
   return archivedMessages(context.archive, logs, at, attempt);
 };

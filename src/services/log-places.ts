@@ -9,9 +9,6 @@ const MOVED_AFTER = 60 * 60_000;
 /** What of a build, or of a job, says where its log is. */
 export type Logged = Pick<Build, "id" | "orgId" | "finishedAt" | "attempt"> & { isLogDeleted?: boolean };
 
-/** Finds whose log a path names. @throws Refusal not-found */
-export type FindLogged = (context: Context, id: string) => Promise<Logged>;
-
 /** Whose log it is in the archive; null for a build that has not ended. */
 export const ownerOf = ({ id, orgId, finishedAt }: Pick<Logged, "id" | "orgId" | "finishedAt">): LogOwner | null =>
   finishedAt === null ? null : { day: dayOf(Date.parse(finishedAt)), orgId, jobId: id };

@@ -2,14 +2,13 @@ import * as z from "zod/mini";
 import { type LogOwner, listLogs, readLogText, readLogTimes, shownLog } from "../archive/logs.ts";
 import { PathId } from "../protocol/common.ts";
 import { LogFilter, LogTime } from "../protocol/log.ts";
-import { findLogOfJob } from "./build-jobs.ts";
-import { findRecord } from "./builds.ts";
+import { findLog } from "./build-jobs.ts";
 import type { Context } from "./core/context.ts";
 import { reaching } from "./core/outage.ts";
 import { logDeleted, notFound, settled } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
 import { holderOf } from "./jobs.ts";
-import { type FindLogged, isLongEnded, type Logged, ownerOf } from "./log-places.ts";
+import { isLongEnded, type Logged, ownerOf } from "./log-places.ts";
 
 interface Chunk {
   /** Bytes that this lease sent before. */
@@ -53,10 +52,10 @@ interface OpenedLog {
 }
 
 /** Stored bytes of a log, as a stream. @throws Refusal not-found */
-export const openLog = async (context: Context, id: string, part: Part, find: FindLogged): Promise<OpenedLog> =>
-  readFound(context, await find(context, id), part);
+export const openLog = async (context: Context, id: string, part: Part): Promise<OpenedLog> =>
+  readFound(context, await findLog(context, id), part);
 
-/** The same, for a build or job that was found. */
+/** The same, where what says the place was found. */
 export const readFound = async (context: Context, build: Logged, part: Part): Promise<OpenedLog> => {
   if (build.isLogDeleted) throw logDeleted();
   const inObject = () => readFromObject(context, build.id, part);
@@ -107,23 +106,19 @@ const readFromArchive = async (context: Context, owner: LogOwner, part: Part): P
 };
 
 /** When the parts of a log were stored, so that each line can be shown with its time. */
-const timesOf = (find: FindLogged) =>
-  verb({
-    access: { role: "viewer" },
-    params: PathId,
-    query: LogFilter,
-    output: z.array(LogTime),
-    async run(context, { params, query: { attempt } }) {
-      const build = await find(context, params.id);
-      const inObject = () => context.objects.log(context.orgId, build.id).times({ attempt });
-      const times = await inEitherPlace(context, build, inObject, async (owner) => {
-        const log = shownLog(await listLogs(context.archive, owner), attempt ?? null);
-        return log ? readLogTimes(context.archive, log) : null;
-      });
-      if (!times && attempt !== undefined) throw notFound();
-      return (times ?? []).map(({ offset, at }) => ({ offset, at: new Date(at).toISOString() }));
-    },
-  });
-
-export const listLogTimes = timesOf(findRecord);
-export const listJobLogTimes = timesOf(findLogOfJob);
+export const listLogTimes = verb({
+  access: { role: "viewer" },
+  params: PathId,
+  query: LogFilter,
+  output: z.array(LogTime),
+  async run(context, { params, query: { attempt } }) {
+    const found = await findLog(context, params.id);
+    const inObject = () => context.objects.log(context.orgId, found.id).times({ attempt });
+    const times = await inEitherPlace(context, found, inObject, async (owner) => {
+      const log = shownLog(await listLogs(context.archive, owner), attempt ?? null);
+      return log ? readLogTimes(context.archive, log) : null;
+    });
+    if (!times && attempt !== undefined) throw notFound();
+    return (times ?? []).map(({ offset, at }) => ({ offset, at: new Date(at).toISOString() }));
+  },
+});

@@ -2,11 +2,8 @@ import type { Context as HonoContext } from "hono";
 import { PathId } from "../protocol/common.ts";
 import { EventId } from "../protocol/follow.ts";
 import { LogFilter } from "../protocol/log.ts";
-import { findLogOfJob } from "../services/build-jobs.ts";
-import { findRecord } from "../services/builds.ts";
 import { invalid } from "../services/core/refusal.ts";
 import { followLog } from "../services/log-follow.ts";
-import type { FindLogged } from "../services/log-places.ts";
 import { openLog } from "../services/logs.ts";
 import type { StreamRoute } from "./app-env.ts";
 import { eventStream } from "./event-stream.ts";
@@ -26,33 +23,24 @@ const eventId = (header: string | undefined): string => {
 };
 
 /** The log as text, complete or in part, or as events until the log ends. */
-const logOf = (find: FindLogged): StreamRoute => ({
+export const readLog: StreamRoute = {
   access: { role: "viewer" },
   params: PathId,
   query: LogFilter,
   async stream(c, context, { params, query }) {
     if (c.req.header("Accept")?.includes("text/event-stream")) {
-      const following = await followLog(
-        context,
-        params.id,
-        query.attempt,
-        eventId(c.req.header("Last-Event-ID")),
-        find,
-      );
+      const following = await followLog(context, params.id, query.attempt, eventId(c.req.header("Last-Event-ID")));
       return c.body(eventStream(following), 200, { ...INERT, "Content-Type": "text/event-stream" });
     }
     const range = rangeOf(c, null);
-    const log = await openLog(context, params.id, { attempt: query.attempt, ...range }, find);
+    const log = await openLog(context, params.id, { attempt: query.attempt, ...range });
     const headers = { ...INERT, "Content-Type": "text/plain; charset=utf-8", "Accept-Ranges": "bytes" };
     if (!range) return c.body(log.body, 200, { ...headers, "Content-Length": String(log.size) });
     if (log.start >= log.end) return unsatisfiable(c, log.size);
     const contentRange = `bytes ${log.start}-${log.end - 1}/${log.isComplete ? log.size : "*"}`;
     return c.body(log.body, 206, { ...headers, "Content-Range": contentRange });
   },
-});
-
-export const readLog: StreamRoute = logOf(findRecord);
-export const readJobLog: StreamRoute = logOf(findLogOfJob);
+};
 
 const unsatisfiable = (c: HonoContext, size: number): Response =>
   c.body(null, 416, { ...INERT, "Content-Range": `bytes */${size}` });

@@ -174,6 +174,7 @@ describe.each(PLACES)("a log that is %s", (_, bring) => {
       return [answer.status, answer.headers.get("Content-Range"), await answer.text()];
     };
     expect(await text()).toEqual([200, null, SECOND]);
+    expect(await (await get(works.admin, `/job/${works.id}/log`)).text()).toBe(SECOND);
     expect(await text("?attempt=1")).toEqual([200, null, "first attempt\n"]);
     expect(await text("?attempt=2")).toEqual([200, null, SECOND]);
     expect((await text("?attempt=3"))[0]).toBe(404);

@@ -4,10 +4,19 @@ import { finishBuild } from "../../services/finish.ts";
 import { heartbeat, releaseBuild, reportProgress, startBuild } from "../../services/jobs.ts";
 import { planBuild } from "../../services/plan.ts";
 import { pollForJob, sendFile, writeLog } from "../streams.ts";
-import { act, create, describing, get, put, type Route, report, store } from "./route.ts";
+import { act, aliasesOf, create, describing, get, put, type Route, report, store } from "./route.ts";
 
-/** What an agent does with a build of one job, and with each job of a build of several. */
-const OF_BUILDS_AND_JOBS: Route[] = [
+/** The path of a job: that of a build names the job that it begins with. */
+const asJob = (id: string, path: string, summary?: string) => ({
+  ...{ id, path: `/job/:id/${path}` },
+  words: describing && {
+    ...(summary && { summary }),
+    description: `As \`/build/{id}/${path}\`, for a job of a build of several.`,
+  },
+});
+
+/** What an agent does with a job. */
+const JOB_ROUTES: Route[] = [
   act(
     "/build/:id/start",
     { startBuild },
@@ -19,6 +28,7 @@ const OF_BUILDS_AND_JOBS: Route[] = [
       headers: ["Lease"],
       problems: ["lease-lost", "conflict"],
     },
+    asJob("startJob", "start", "Start a job"),
   ),
   report(
     "/build/:id/progress",
@@ -30,6 +40,7 @@ const OF_BUILDS_AND_JOBS: Route[] = [
       headers: ["Lease"],
       problems: ["lease-lost", "conflict"],
     },
+    asJob("reportJobProgress", "progress"),
   ),
   act(
     "/build/:id/release",
@@ -42,6 +53,7 @@ const OF_BUILDS_AND_JOBS: Route[] = [
       headers: ["Lease"],
       problems: ["lease-lost", "conflict"],
     },
+    asJob("releaseJob", "release", "Release a job for another agent"),
   ),
   put(
     "/build/:id/log",
@@ -55,6 +67,7 @@ const OF_BUILDS_AND_JOBS: Route[] = [
       problems: ["lease-lost", "log-gap", "too-large"],
       bytes: true,
     },
+    asJob("writeJobLog", "log"),
   ),
   act(
     "/build/:id/finish",
@@ -66,6 +79,7 @@ const OF_BUILDS_AND_JOBS: Route[] = [
       headers: ["Lease"],
       problems: ["lease-lost", "conflict"],
     },
+    asJob("finishJob", "finish"),
   ),
   act(
     "/build/:id/environment",
@@ -78,29 +92,9 @@ const OF_BUILDS_AND_JOBS: Route[] = [
       headers: ["Lease"],
       problems: ["lease-lost", "conflict", "unavailable", "keyring-unavailable"],
     },
+    asJob("getJobEnvironment", "environment", "Get the environment of a job"),
   ),
 ];
-
-/** The same under the path of a job, whose id is that of its build where the build has one job. */
-const JOB_OPERATIONS: Record<string, string> = {
-  startBuild: "startJob",
-  reportProgress: "reportJobProgress",
-  releaseBuild: "releaseJob",
-  writeLog: "writeJobLog",
-  finishBuild: "finishJob",
-  getEnvironment: "getJobEnvironment",
-};
-
-const ofJob = ({ id, path, documentation, ...row }: Route): Route => ({
-  ...row,
-  id: JOB_OPERATIONS[id] ?? id,
-  path: path.replace("/build/", "/job/"),
-  documentation: documentation && {
-    ...documentation,
-    summary: documentation.summary.replace("a build", "a job"),
-    description: `As \`${path.replace(":id", "{id}")}\`, for a job of a build of several.`,
-  },
-});
 
 export const AGENT_PROTOCOL_ROUTES: Route[] = [
   create(
@@ -163,6 +157,6 @@ export const AGENT_PROTOCOL_ROUTES: Route[] = [
       bytes: true,
     },
   ),
-  ...OF_BUILDS_AND_JOBS,
-  ...OF_BUILDS_AND_JOBS.map(ofJob),
+  ...JOB_ROUTES,
+  ...aliasesOf(JOB_ROUTES),
 ];

@@ -93,6 +93,13 @@ export const BUILD_ROUTES: Route[] = [
       also: { 206: "The bytes of the `Range`", 416: "The log does not have these bytes" },
       text: { types: ["text/plain", "text/event-stream"], alone: true },
     },
+    {
+      ...{ path: "/job/:id/log", id: "readJobLog" },
+      words: describing && {
+        summary: "Read or follow a job's log",
+        description: "As `/build/{id}/log`, which has only the plan of a build of several jobs.",
+      },
+    },
   ),
   get(
     "/build/:id/log/times",
@@ -102,6 +109,10 @@ export const BUILD_ROUTES: Route[] = [
       summary: "List when the parts of a build's log were stored",
       description:
         "Each entry holds from its `offset`, a byte of the log, to that of the next one: a line has the time of the part in which it begins. Parts that release 0.3.0 stored have no time.",
+    },
+    {
+      ...{ path: "/job/:id/log/times", id: "listJobLogTimes" },
+      words: describing && { summary: "List when the parts of a job's log were stored" },
     },
   ),
   remove(

@@ -1,8 +1,7 @@
 import { cancelJob, explainJob, getJob } from "../../services/build-jobs.ts";
 import { approve, reject } from "../../services/gates.ts";
-import { listJobLogTimes } from "../../services/logs.ts";
-import { readJobLog } from "../../web/log.ts";
-import { act, describing, get, type Route } from "./route.ts";
+import { BUILD_ROUTES } from "./builds.ts";
+import { act, aliasesOf, describing, get, type Route } from "./route.ts";
 
 const GATE = describing
   ? "Needs the role that the gate names, which may be above member. A gate is decided once: the same decision again has the same answer, another one is 409."
@@ -19,23 +18,7 @@ export const JOB_ROUTES: Route[] = [
       description: "One job of a build of several, with its steps.",
     },
   ),
-  get(
-    "/job/:id/log",
-    { readJobLog },
-    describing && {
-      tag: "Builds",
-      summary: "Read or follow a job's log",
-      description: "As `/build/{id}/log`, which has only the plan of a build of several jobs.",
-      headers: ["Range", "LastEventId"],
-      also: { 206: "The bytes of the `Range`", 416: "The log does not have these bytes" },
-      text: { types: ["text/plain", "text/event-stream"], alone: true },
-    },
-  ),
-  get(
-    "/job/:id/log/times",
-    { listJobLogTimes },
-    describing && { tag: "Builds", summary: "List when the parts of a job's log were stored" },
-  ),
+  ...aliasesOf(BUILD_ROUTES),
   get(
     "/job/:id/explain",
     { explainJob },

@@ -53,6 +53,13 @@ export interface Documentation {
   bytes?: true;
 }
 
+/** A second path of a route: an operation with an id, and words, of its own. */
+interface Alias {
+  path: string;
+  id: string;
+  words: false | Partial<Pick<Documentation, "summary" | "description">>;
+}
+
 export interface Route {
   /** The operation's id: the name of its verb. */
   id: string;
@@ -60,6 +67,8 @@ export interface Route {
   /** A second method that does the same. */
   alias?: Method;
   path: string;
+  /** A second path that does the same. */
+  aliasPath?: Alias;
   /** Status of the success. */
   status: 200 | 201 | 202 | 204;
   /** Path of the record that the route creates. */
@@ -81,9 +90,9 @@ type Named = Record<string, Verb<any, any, any, any> | StreamRoute>;
 
 const route =
   (method: Method, status: Route["status"], alias?: Method) =>
-  (path: string, named: Named, documentation: false | Documentation): Route => {
+  (path: string, named: Named, documentation: false | Documentation, aliasPath?: Alias): Route => {
     const [[id, verb]] = Object.entries(named) as [[string, Route["verb"]]];
-    return { id, method, alias, path, status, verb, documentation: documentation || undefined };
+    return { id, method, alias, path, aliasPath, status, verb, documentation: documentation || undefined };
   };
 
 export const get = route("GET", 200);
@@ -109,3 +118,12 @@ export const create = (path: string, location: string, named: Named, documentati
 
 /** Every method that leads to the route. */
 export const methodsOf = ({ method, alias }: Route): Method[] => (alias ? [method, alias] : [method]);
+
+/** The second paths of these routes, as routes. */
+export const aliasesOf = (routes: Route[]): Route[] =>
+  routes.flatMap(({ aliasPath, documentation, ...route }) => {
+    if (!aliasPath) return [];
+    const { words, ...named } = aliasPath;
+    const described = documentation && { ...documentation, description: undefined, ...words };
+    return { ...route, ...named, ...(described && { documentation: described }) };
+  });
