@@ -11,7 +11,7 @@ import { JOB_ROUTES } from "./routes/jobs.ts";
 import { OPERATOR_ROUTES } from "./routes/operator.ts";
 import { PIPELINE_ROUTES } from "./routes/pipelines.ts";
 import { REPOSITORY_ROUTES } from "./routes/repositories.ts";
-import type { Route } from "./routes/route.ts";
+import { aliasesOf, type Route } from "./routes/route.ts";
 import { SCHEDULE_ROUTES } from "./routes/schedules.ts";
 import { TEST_ROUTES } from "./routes/tests.ts";
 import { TOKEN_ROUTES } from "./routes/tokens.ts";
@@ -31,9 +31,11 @@ export const ROUTES: Route[] = [
   ...BUILD_ROUTES,
   ...JOB_ROUTES,
   ...ARTIFACT_ROUTES,
+  ...aliasesOf(ARTIFACT_ROUTES),
   ...TEST_ROUTES,
   ...CACHE_ROUTES,
   ...AGENT_ROUTES,
   ...AGENT_PROTOCOL_ROUTES,
+  ...aliasesOf(AGENT_PROTOCOL_ROUTES),
   ...AUDIT_ROUTES,
 ];

@@ -1,17 +1,16 @@
 import * as z from "zod/mini";
 import { deleteArtifact, readFileList } from "../archive/artifacts.ts";
-import { getRecord, jobIn, putRecord } from "../archive/records.ts";
-import { job } from "../db/schema.ts";
+import { getRecord, putRecord } from "../archive/records.ts";
 import { Artifact, type ArtifactFile, ArtifactWithFiles, PathArtifact } from "../protocol/artifact.ts";
 import { PathId } from "../protocol/common.ts";
 import type { StoredArtifact } from "../protocol/stored-artifact.ts";
 import { type FoundArtifact, ownerOf, toArtifact } from "./artifact-records.ts";
-import { findRecord } from "./builds.ts";
+import { buildIdOf } from "./build-jobs.ts";
+import { type FoundBuild, findRecord } from "./builds.ts";
 import { commit } from "./core/commit.ts";
 import type { Context } from "./core/context.ts";
 import { reaching } from "./core/outage.ts";
-import { isOwn } from "./core/record.ts";
-import { notFound, Refusal, settled } from "./core/refusal.ts";
+import { notFound, nullIfNotFound, Refusal, settled } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
 
 type LeftByJobs = Record<string, StoredArtifact[]>;
@@ -23,33 +22,18 @@ interface LeftByJob {
   artifacts: StoredArtifact[];
 }
 
-type Found = Awaited<ReturnType<typeof findRecord>>;
-
 /** What the jobs of a build left, by their ids. */
-export const leftByBuild = async (context: Context, { id, artifacts }: Found): Promise<LeftByJobs> => {
+export const leftByBuild = async (context: Context, { id, artifacts }: FoundBuild): Promise<LeftByJobs> => {
   const inPool = await (await context.pool()).artifactsOf(id);
   if (inPool.ok && inPool.value.buildId === id) return inPool.value.artifacts;
   return artifacts ?? {};
-};
-
-/** The build of a job that D1 knows; a build of one job has the id of its job. */
-const buildIdOf = async (context: Context, id: string): Promise<string> => {
-  const { db } = context;
-  const [[row]] = await db.run(
-    db.sql
-      .select({ buildId: job.buildId })
-      .from(job)
-      .where(isOwn(context, job, id)),
-  );
-  return row?.buildId ?? id;
 };
 
 /** What the jobs of an earlier build left, by their keys: a build that took over a result has a job of the same key. */
 const leftByKey = async (context: Context, buildId: string): Promise<Map<string, LeftByJob>> => {
   const before = await findRecord(context, buildId);
   const left = await leftByBuild(context, before);
-  const jobs = before.jobs ?? [];
-  return new Map(jobs.map(({ id, key }) => [key, { buildId, jobId: id, artifacts: left[id] ?? [] }]));
+  return new Map(before.jobs.map(({ id, key }) => [key, { buildId, jobId: id, artifacts: left[id] ?? [] }]));
 };
 
 /** The job that ran where a build took over its result. */
@@ -59,7 +43,7 @@ const leftBefore = async (context: Context, buildId: string, key: string): Promi
   return ran;
 };
 
-/** What a job, or a build of one job, left. @throws Refusal not-found */
+/** What a job left. @throws Refusal not-found */
 const leftByJob = async (context: Context, id: string): Promise<LeftByJob> => {
   const pool = await context.pool();
   const inPool = await pool.artifactsOf(id);
@@ -73,7 +57,7 @@ const leftByJob = async (context: Context, id: string): Promise<LeftByJob> => {
   if (inPool.refusal.kind !== "not-found") return settled(inPool);
   const buildId = await buildIdOf(context, id);
   const record = await findRecord(context, buildId);
-  const adopted = jobIn(record, id);
+  const adopted = record.jobs.find((job) => job.id === id);
   if (adopted?.adoptedFrom) return leftBefore(context, adopted.adoptedFrom, adopted.key);
   return { buildId, jobId: id, artifacts: record.artifacts?.[id] ?? [] };
 };
@@ -98,36 +82,29 @@ export const filesOf = async (context: Context, { owner }: Pick<FoundArtifact, "
   return list;
 };
 
-export const listJobArtifacts = verb({
-  access: { role: "viewer" },
-  params: PathId,
-  output: z.array(Artifact),
-  async run(context, { params }) {
-    const { artifacts } = await leftByJob(context, params.id);
-    return artifacts.map((artifact) => toArtifact(params.id, artifact));
-  },
-});
-
-/** What all its jobs left, in the order of the jobs; with what was taken over from earlier builds. */
-export const artifactsOf = async (context: Context, build: Found): Promise<Artifact[]> => {
-  const { id, jobs } = build;
-  const own = await leftByBuild(context, build);
-  const adopted = (jobs ?? []).filter(({ adoptedFrom }) => adoptedFrom !== null);
-  const all: LeftByJobs = { ...own };
+/** What these jobs of a build left, in their order; with what was taken over from earlier builds. */
+export const artifactsOf = async (context: Context, build: FoundBuild, jobs = build.jobs): Promise<Artifact[]> => {
+  const all: LeftByJobs = { ...(await leftByBuild(context, build)) };
+  const adopted = jobs.filter(({ adoptedFrom }) => adoptedFrom !== null);
   // A record may be large: each is read once, and one at a time.
   for (const earlier of new Set(adopted.map(({ adoptedFrom }) => adoptedFrom!))) {
     const left = await leftByKey(context, earlier).catch(() => null);
     for (const one of adopted) if (one.adoptedFrom === earlier) all[one.id] = left?.get(one.key)?.artifacts ?? [];
   }
-  const ids = jobs ? [id, ...jobs.map((one) => one.id)] : [id];
-  return ids.flatMap((jobId) => (all[jobId] ?? []).map((artifact) => toArtifact(jobId, artifact)));
+  return jobs.flatMap(({ id }) => (all[id] ?? []).map((artifact) => toArtifact(id, artifact)));
 };
 
-export const listBuildArtifacts = verb({
+/** What a job, or all jobs of a build, left. */
+export const listArtifacts = verb({
   access: { role: "viewer" },
   params: PathId,
   output: z.array(Artifact),
-  run: async (context, { params }) => artifactsOf(context, await findRecord(context, params.id)),
+  async run(context, { params: { id } }) {
+    const build = await nullIfNotFound(findRecord(context, id));
+    if (build) return artifactsOf(context, build);
+    const { artifacts } = await leftByJob(context, id);
+    return artifacts.map((artifact) => toArtifact(id, artifact));
+  },
 });
 
 export const getArtifact = verb({

@@ -3,17 +3,14 @@ import { build, buildSummary } from "../db/schema.ts";
 import { countsOfJobs } from "../domain/jobs/job-counts.ts";
 import type { Deleted } from "../domain/pool/facts.ts";
 import { Build } from "../protocol/build.ts";
-import { JobOfBuild } from "../protocol/build-job.ts";
 import { PathId } from "../protocol/common.ts";
-import type { BuildJob } from "../protocol/job-record.ts";
 import { type BuildRow, buildOfRow, buildRecord } from "./build-rows.ts";
+import { plannedJobs, type ReadBuild, shownBuild, withJobs } from "./build-view.ts";
 import { actorOf, type Context } from "./core/context.ts";
 import { reaching } from "./core/outage.ts";
 import { isOwn } from "./core/record.ts";
 import { notFound, settled } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
-import { viewOf } from "./core/view.ts";
-import { ownerOf } from "./log-places.ts";
 
 /** What is read of a record: of its jobs all but their summaries, which may be 64 KiB each; that of one job. */
 const readPart = async (
@@ -22,7 +19,7 @@ const readPart = async (
   jobId: string | undefined,
 ): Promise<BuildRecord | null> => {
   const record = await reaching(getRecord(archive, build));
-  for (const job of (record?.jobs ?? []) as Partial<BuildJob>[]) if (job.id !== jobId) job.summary = null;
+  for (const job of record ? plannedJobs(withJobs(record)) : []) if (job.id !== jobId) job.summary = null;
   return record;
 };
 
@@ -71,7 +68,7 @@ const storedBuild = async (
 };
 
 /** A build with what only the service looks at. */
-interface FoundBuild extends BuildRecord {
+export interface FoundBuild extends ReadBuild {
   /** Whether a person deleted its log. */
   isLogDeleted: boolean;
 }
@@ -95,45 +92,21 @@ export const findRecord = async (context: Context, id: string, jobId?: string): 
   const inPool = await (await context.pool()).getBuild(id);
   if (inPool.deleted === "build") throw notFound();
   const isLogDeleted = inPool.deleted === "log";
-  if (inPool.ok) return { ...buildRecord(context, inPool.value), isLogDeleted };
+  if (inPool.ok) return { ...withJobs(buildRecord(context, inPool.value)), isLogDeleted };
   const stored = await storedBuild(context, row, earlier, jobId);
   if (!stored) throw notFound();
-  return { ...buildRecord(context, stored), isLogDeleted };
+  return { ...withJobs(buildRecord(context, stored)), isLogDeleted };
 };
-
-const viewOfBuild = viewOf(Build);
-const viewOfListed = viewOf(JobOfBuild);
-
-/** The jobs as their build shows them: without what only each job's own page has. */
-const listedJobs = ({ jobs }: Pick<Build, "jobs">): Build["jobs"] => jobs?.map(viewOfListed) ?? null;
 
 /** The same, as the API shows it. @throws Refusal not-found */
-export const findBuild = async (context: Context, id: string): Promise<Build> => {
-  const found = await findRecord(context, id);
-  return viewOfBuild({ ...found, jobs: listedJobs(found) });
-};
+export const findBuild = async (context: Context, id: string): Promise<Build> =>
+  shownBuild(await findRecord(context, id));
 
 export const getBuild = verb({
   access: { role: "viewer" },
   params: PathId,
   output: Build,
   run: (context, { params }) => findBuild(context, params.id),
-});
-
-export const cancelBuild = verb({
-  access: { role: "member" },
-  params: PathId,
-  output: Build,
-  async run(context, { params }) {
-    const pool = await context.pool();
-    const canceled = await pool.cancel({ buildId: params.id, actor: actorOf(context) });
-    if (!canceled.ok && canceled.refusal.kind === "not-found") await findBuild(context, params.id);
-    const build = settled(canceled);
-    // A build that no agent had has no lease whose end closes the log: this ends the streams of those who wait for it.
-    const ended = ownerOf(build);
-    if (ended) context.waitUntil(context.objects.log(context.orgId, build.id).close({ fence: 0, ended }));
-    return buildRecord(context, build);
-  },
 });
 
 /** Deletes an ended build, or its log, everywhere. @throws Refusal not-found; conflict where the build has not ended */

@@ -7,11 +7,11 @@ import { partFrom } from "../domain/failure/failing-part.ts";
 import { failedJobs } from "../domain/jobs/failed-jobs.ts";
 import { plainText } from "../domain/plain-text.ts";
 import type { Build, Step } from "../protocol/build.ts";
-import type { JobOfBuild } from "../protocol/build-job.ts";
 import type { BuildJob } from "../protocol/job-record.ts";
 import { settledLine } from "../protocol/settled-line.ts";
 import { findJob, findLog } from "./build-jobs.ts";
-import { findRecord } from "./builds.ts";
+import { keyOf, ownJob, plannedJobs } from "./build-view.ts";
+import { type FoundBuild, findRecord } from "./builds.ts";
 import type { Context } from "./core/context.ts";
 import { isOwn } from "./core/record.ts";
 import { Refusal } from "./core/refusal.ts";
@@ -24,31 +24,32 @@ const LOG_BYTES = 64 * 1024;
 const LOG_LINES = 400;
 const LINE_CHARACTERS = 500;
 
-/** Seconds that a job, or a step of a build of one, took in both builds; null where it did not run to its end. */
+/** Seconds that a job, or a step, took in both builds; null where it did not run to its end. */
 export interface TimeOfBoth {
   name: string;
+  isStep: boolean;
   before: number | null;
   now: number | null;
 }
 
 export interface Comparison {
-  build: Build;
+  build: FoundBuild;
   /** The last build before it that succeeded, of its branch or else of the default branch; null where none is known. */
   green: Build | null;
   /** The host's page of the commits between; null where they are the same, or the host has none. */
   commitsUrl: string | null;
   environment: EnvironmentChange[];
   times: TimeOfBoth[];
-  /** Agents of what is compared: of the job that failed first, or of the build. */
+  /** Agents of the job that is compared. */
   agents: { before: string | null; now: string | null };
-  /** What is compared of builds of several: the key of the job that failed first. */
+  /** The key of the job that is compared: of the one that failed first. */
   job: string | null;
   /** The end of the step that failed, against the same step; null where one of both has no log. */
   log: { step: string; lines: DiffLine[] } | null;
 }
 
-/** What ran: a build of one job, or the one job of several that is compared. */
-type Ran = Pick<Build, "id" | "environment" | "steps" | "agentId"> & { log: Logged };
+/** The job that is compared. */
+type Ran = Pick<BuildJob, "environment" | "steps" | "agentId"> & { log: Logged };
 
 /** Where the git host shows what changed between two commits. */
 const findHost = async (context: Context, { repoId }: Build) => {
@@ -67,23 +68,24 @@ const findHost = async (context: Context, { repoId }: Build) => {
 const secondsOf = ({ startedAt, finishedAt }: Pick<Step, "startedAt" | "finishedAt">): number | null =>
   startedAt === null || finishedAt === null ? null : (Date.parse(finishedAt) - Date.parse(startedAt)) / 1000;
 
-const timesOf = (build: Build, green: Build): TimeOfBoth[] => {
-  const named = ({ jobs, steps }: Build): [string, number | null][] =>
-    jobs ? jobs.map((job) => [job.key, secondsOf(job)]) : steps.map((step) => [step.name, secondsOf(step)]);
-  const [now, before] = [new Map(named(build)), new Map(named(green))];
-  return [...new Set([...now.keys(), ...before.keys()])].map((name) => ({
-    ...{ name, before: before.get(name) ?? null, now: now.get(name) ?? null },
+const timesOf = (build: FoundBuild, green: FoundBuild): TimeOfBoth[] => {
+  const named = (of: FoundBuild) => [
+    ...(ownJob(of)?.steps ?? []).map((step) => ({ name: step.name, isStep: true, time: secondsOf(step) })),
+    ...plannedJobs(of).map((job) => ({ name: job.key, isStep: false, time: secondsOf(job) })),
+  ];
+  const byName = (of: FoundBuild) => new Map(named(of).map((one) => [one.name, one]));
+  const [now, before] = [byName(build), byName(green)];
+  return [...new Map([...now, ...before]).values()].map(({ name, isStep }) => ({
+    ...{ name, isStep, before: before.get(name)?.time ?? null, now: now.get(name)?.time ?? null },
   }));
 };
 
-const ofJob = async (context: Context, jobs: JobOfBuild[] | null, key: string): Promise<Ran | null> => {
-  const listed = jobs?.find((job) => job.key === key);
+const jobWith = async (context: Context, { jobs }: FoundBuild, key: string | undefined): Promise<Ran | null> => {
+  const listed = jobs.find((job) => job.key === key);
   if (!listed) return null;
-  const [job, log]: [BuildJob, Logged] = await Promise.all([findJob(context, listed.id), findLog(context, listed.id)]);
+  const [job, log] = await Promise.all([findJob(context, listed.id), findLog(context, listed.id)]);
   return { ...job, log };
 };
-
-const ofBuild = (build: Build): Ran | null => (build.jobs === null ? { ...build, log: build } : null);
 
 /** The last lines of a step's part of the log, without escape sequences. */
 const readStep = async (context: Context, { steps, log }: Ran, step: Step): Promise<string[] | null> => {
@@ -120,16 +122,15 @@ export const readComparison = async (context: Context, id: string): Promise<Comp
   const [host, green] = await Promise.all([findHost(context, build), findLastGreen(context, build)]);
   const nothing = { environment: [], times: [], agents: { before: null, now: build.agentId }, job: null, log: null };
   if (!green) return { build, green, commitsUrl: null, ...nothing };
-  const job = build.jobs && (failedJobs(build.jobs)[0]?.key ?? null);
-  const [now, before] = await Promise.all(
-    job === null
-      ? [ofBuild(build), ofBuild(green)]
-      : [ofJob(context, build.jobs, job), ofJob(context, green.jobs, job)],
-  );
+  const compared = failedJobs(build.jobs)[0] ?? ownJob(build);
+  const [now, before] = await Promise.all([
+    jobWith(context, build, compared?.key),
+    jobWith(context, green, compared?.key),
+  ]);
   const [from, to] = [green.commitSha, build.commitSha];
   const hasPage = host?.kind && host.webUrl && from && to && from !== to;
   return {
-    ...{ build, green, job },
+    ...{ build, green, job: compared ? keyOf(build, compared) : null },
     commitsUrl: hasPage ? compareAddress(host.kind!, host.webUrl!, host.fullName, from, to) : null,
     environment: now?.environment && before?.environment ? environmentChanges(before.environment, now.environment) : [],
     times: timesOf(build, green),

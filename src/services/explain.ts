@@ -1,22 +1,25 @@
 import { PathId } from "../protocol/common.ts";
 import { Explanation, sentence } from "../protocol/explain.ts";
-import { findBuild } from "./builds.ts";
+import { findJob } from "./build-jobs.ts";
+import { findRecord } from "./builds.ts";
 import type { Context } from "./core/context.ts";
 import { isOfOlderObject } from "./core/outage.ts";
-import { settled } from "./core/refusal.ts";
+import { nullIfNotFound, settled } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
 
-/** Why a build waits: overall, and for each agent. */
-export const explainBuild = verb({
+/** Why a build, or a job, waits: its needs, its gate, what is before it, and each agent. */
+export const explainWait = verb({
   access: { role: "viewer" },
   params: PathId,
   output: Explanation,
-  async run(context, { params }) {
-    const explained = await (await context.pool()).explain(params.id);
+  async run(context, { params: { id } }) {
+    const explained = await (await context.pool()).explain(id);
     if (explained.ok) return withMessages(explained.value);
     if (explained.refusal.kind !== "not-found") return settled(explained);
-    const { id: buildId, status } = await findBuild(context, params.id);
-    return { buildId, status, code: "ended" as const, ...sentence("The build has ended."), ahead: null, agents: [] };
+    const build = await nullIfNotFound(findRecord(context, id));
+    const { status } = build ?? (await findJob(context, id));
+    const message = `The ${build ? "build" : "job"} has ended.`;
+    return { buildId: id, status, code: "ended" as const, ...sentence(message), ahead: null, agents: [] };
   },
 });
 

@@ -1,27 +1,43 @@
 import { type Excerpt, excerptOf } from "../domain/failure/error-lines.ts";
+import { failedJobs } from "../domain/jobs/failed-jobs.ts";
 import type { Step } from "../protocol/build.ts";
+import { findJob } from "./build-jobs.ts";
+import type { ReadJob } from "./build-view.ts";
+import type { FoundBuild } from "./builds.ts";
 import type { Context } from "./core/context.ts";
+import { nullIfNotFound } from "./core/refusal.ts";
 import type { LogPart } from "./log-end.ts";
-import type { Logged } from "./log-places.ts";
 import { readOutput } from "./step-output.ts";
 
 export type { Excerpt } from "../domain/failure/error-lines.ts";
 
-/** Why a build or a job failed, as its log says. */
+/** Why a job failed, as its log says. */
 export interface Failure {
+  job: ReadJob & { steps: Step[] };
   /** The step that failed; null where none did, as for a checkout. */
   step: Step | null;
   excerpt: Excerpt | null;
+  /** How many other jobs of its build failed too, where that was asked. */
+  others: number;
 }
 
-interface Failed extends Logged {
-  steps: Step[];
-}
+/** What a failed job says of its failure. @param end of its log, where it is read already */
+export const readFailure = async (
+  context: Context,
+  { orgId, isLogDeleted }: FoundBuild,
+  failed: ReadJob,
+  end: LogPart | null = null,
+): Promise<Failure> => {
+  const steps = failed.steps ?? (await nullIfNotFound(findJob(context, failed.id)))?.steps ?? [];
+  const job = { ...failed, steps };
+  const step = steps.find(({ status }) => status === "failed") ?? null;
+  if (isLogDeleted || failed.attempt === 0) return { job, step, excerpt: null, others: 0 };
+  const output = await readOutput(context, { ...job, orgId }, steps, step?.logOffset ?? 0, end);
+  return { job, step, excerpt: excerptOf(output), others: 0 };
+};
 
-/** What a failed build or job says of its failure. @param end of its log, where it is read already */
-export const readFailure = async (context: Context, failed: Failed, end: LogPart | null = null): Promise<Failure> => {
-  const step = failed.steps.find(({ status }) => status === "failed") ?? null;
-  if (failed.isLogDeleted || failed.attempt === 0) return { step, excerpt: null };
-  const output = await readOutput(context, failed, failed.steps, step?.logOffset ?? 0, end);
-  return { step, excerpt: excerptOf(output) };
+/** The same of the job of a build whose failure came first and counts; null where none failed. */
+export const readFirstFailure = async (context: Context, build: FoundBuild): Promise<Failure | null> => {
+  const [first, ...others] = failedJobs(build.jobs);
+  return first ? { ...(await readFailure(context, build, first)), others: others.length } : null;
 };

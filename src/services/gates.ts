@@ -5,15 +5,12 @@ import { findJob } from "./build-jobs.ts";
 import { buildRecord } from "./build-rows.ts";
 import { findRecord } from "./builds.ts";
 import { actorOf, type Context } from "./core/context.ts";
-import { Refusal, settled } from "./core/refusal.ts";
+import { nullIfNotFound, Refusal, settled } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
 
 /** Answers for what the pool has no more, or never queued. @throws Refusal, always: not-found, or conflict */
 const refuseEnded = async (context: Context, id: string): Promise<never> => {
-  await findJob(context, id).catch((error: unknown) => {
-    if (!(error instanceof Refusal) || error.kind !== "not-found") throw error;
-    return findRecord(context, id);
-  });
+  (await nullIfNotFound(findJob(context, id))) ?? (await findRecord(context, id));
   throw new Refusal("conflict", "It has ended already.");
 };
 

@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import { refOf } from "../domain/git-ref.ts";
 import type { Build } from "../protocol/build.ts";
-import { findRecord } from "./builds.ts";
+import { type FoundBuild, findRecord } from "./builds.ts";
 import type { Context } from "./core/context.ts";
 import { nullIfNotFound } from "./core/refusal.ts";
 import { USUAL_BRANCH } from "./test-history.ts";
@@ -31,7 +31,7 @@ const findId = async ({ db, orgId }: Context, build: Compared): Promise<string |
 };
 
 /** The last build that succeeded before this one, with its steps and jobs; null where none is near, or none is kept. */
-export const findLastGreen = async (context: Context, build: Compared): Promise<Build | null> => {
+export const findLastGreen = async (context: Context, build: Compared): Promise<FoundBuild | null> => {
   const id = await findId(context, build);
   if (id === undefined) return null;
   return nullIfNotFound(findRecord(context, id));

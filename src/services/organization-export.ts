@@ -29,7 +29,7 @@ import { listVariables } from "./variables.ts";
 /** Records of one page. Fewer where one may be large: a page must fit into memory. */
 const PAGE = 100;
 const LARGE_PAGE = 20;
-/** Builds of one job that are read at once, and those whose reports of tests are: each has one at most. */
+/** Builds, and reports of tests, that are read at once: as many as have so many jobs. */
 const BUILDS_AT_ONCE = 10;
 const REPORTS_AT_ONCE = 4;
 /** Characters after which a page ends, where what one record leads to may be much. */
@@ -64,14 +64,18 @@ const nothingIfGone = async <T>(records: Promise<T[]>): Promise<T[]> => {
   }
 };
 
-/** The builds in groups that are read at once. One of several jobs is alone: its record may fill much of the memory. */
+/** The builds in groups that are read at once, of so many jobs: the record of many may fill much of the memory. */
 const groupsOf = (builds: Build[], atOnce: number): Build[][] => {
   const groups: Build[][] = [];
-  let ofOne: Build[] = [];
+  let jobs = atOnce;
   for (const build of builds) {
-    if (build.jobCounts !== null) groups.push([build]);
-    else if (ofOne.push(build) === 1) groups.push(ofOne);
-    if (build.jobCounts !== null || ofOne.length === atOnce) ofOne = [];
+    const own = build.jobCounts?.total ?? 1;
+    jobs += own;
+    if (jobs <= atOnce) groups.at(-1)?.push(build);
+    else {
+      groups.push([build]);
+      jobs = own;
+    }
   }
   return groups;
 };

@@ -9,11 +9,12 @@ import { encodeCursor } from "../protocol/page.ts";
 import type { StoredTests } from "../protocol/stored-tests.ts";
 import { ReportedTests, TestReport, TestReportTaken, TestsFilter } from "../protocol/test-report.ts";
 import { findJob } from "./build-jobs.ts";
-import { findRecord } from "./builds.ts";
+import { keyOf } from "./build-view.ts";
+import { type FoundBuild, findRecord } from "./builds.ts";
 import { Answer } from "./core/answer.ts";
 import type { Context } from "./core/context.ts";
 import { reaching } from "./core/outage.ts";
-import { invalid, notFound, nullIfNotFound, Refusal, settled } from "./core/refusal.ts";
+import { invalid, notFound, Refusal, settled } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
 import { holderOf, masked } from "./jobs.ts";
 import { failedBefore, failuresOnDefault } from "./test-history.ts";
@@ -48,8 +49,6 @@ const AT_ONCE = 4;
 /** Characters of reports after which a page ends: it has to fit into memory several times. */
 const PAGE_TEXT = 3 * 1024 * 1024;
 
-type Found = Awaited<ReturnType<typeof findRecord>>;
-
 /** A job whose tests said something. */
 interface Tested {
   id: string;
@@ -57,15 +56,15 @@ interface Tested {
   stored: StoredTests;
 }
 
-/** The jobs of a build whose tests said something, in their order, after that job; of a build of one job, the build. */
-export const testedJobs = async (context: Context, build: Found, after?: string): Promise<Tested[]> => {
+/** The jobs of a build whose tests said something, in their order, after that job. */
+export const testedJobs = async (context: Context, build: FoundBuild, after?: string): Promise<Tested[]> => {
   const inPool = await (await context.pool()).testsOf(build.id);
   const isInPool = inPool.ok && inPool.value.buildId === build.id;
   const reports = (isInPool ? inPool.value.tests : build.testReports) ?? {};
-  const jobs = build.jobs ?? [{ id: build.id, key: null }];
-  return jobs.slice(jobs.findIndex(({ id }) => id === after) + 1).flatMap(({ id, key }) => {
-    const stored = reports[id];
-    return stored ? [{ id, key, stored }] : [];
+  const { jobs } = build;
+  return jobs.slice(jobs.findIndex(({ id }) => id === after) + 1).flatMap((job) => {
+    const stored = reports[job.id];
+    return stored ? [{ id: job.id, key: keyOf(build, job), stored }] : [];
   });
 };
 
@@ -116,7 +115,7 @@ const readReports = async (context: Context, build: Pick<Build, "repoId">, jobs:
   });
 };
 
-/** Of a build of one job its own, of several jobs those of each; without jobs that said nothing. */
+/** Those of each of its jobs that said something. */
 export const listBuildTests = verb({
   access: { role: "viewer" },
   params: PathId,
@@ -131,31 +130,26 @@ export const listBuildTests = verb({
   },
 });
 
-/** What the tests said of the jobs where they failed, or else were flaky, before those of others, as far as it fits. */
+/** What the tests of these jobs said: first where they failed, or else were flaky, as far as it fits. */
 export const readWorstReports = async (
   context: Context,
-  build: Found,
+  build: FoundBuild,
+  of: { id: string }[],
   most: number,
 ): Promise<{ reports: TestReport[]; others: number }> => {
-  const jobs = await testedJobs(context, build);
+  const jobs = (await testedJobs(context, build)).filter(({ id }) => of.some((job) => job.id === id));
   const rankOf = ({ stored: { counts } }: Tested) => (counts.failed > 0 ? 2 : Math.sign(counts.flaky));
   jobs.sort((left, right) => rankOf(right) - rankOf(left));
   const reports = await readReports(context, build, jobs.slice(0, most));
   return { reports, others: jobs.length - reports.length };
 };
 
-/** `id` is that of a job, or of a build of one job. */
 export const getJobTests = verb({
   access: { role: "viewer" },
   params: PathId,
   output: TestReport,
   async run(context, { params }) {
-    const pool = await context.pool();
-    const inPool = await pool.testsOf(params.id);
-    const isBuild = inPool.ok
-      ? inPool.value.buildId === params.id
-      : (await nullIfNotFound(findJob(context, params.id))) === null;
-    const { buildId } = isBuild ? { buildId: params.id } : await findJob(context, params.id);
+    const { buildId } = await findJob(context, params.id);
     const build = await findRecord(context, buildId);
     const job = (await testedJobs(context, build)).find(({ id }) => id === params.id);
     if (!job) throw notFound();

@@ -20,6 +20,21 @@ const newSecret = (setup: BuildSetup, key = "SECRET", value = "a very secret tex
   });
 
 describe("a file that nobody has read", () => {
+  it("runs as the job that the build begins with, which has its id", async () => {
+    const { admin, agent, pipeline } = await newBuildSetup();
+    const { id } = await trigger(admin, pipeline.id);
+    expect((await call(admin, "GET", `/job/${id}/explain`)).body).toMatchObject({ buildId: id, status: "queued" });
+    const job = await takeAndStart(agent);
+    await held(agent, job, "POST", "finish", { status: "failed", exitCode: 3 });
+    const build = await buildOf(admin, id);
+    const { body } = await call(admin, "GET", `/job/${id}`);
+    expect(body).toMatchObject({ id, buildId: id, key: "build", status: "failed", exitCode: 3, steps: build.steps });
+    expect(build.jobs).toBe(null);
+    expectProblem(await call(admin, "POST", `/job/${id}/cancel`), 409, "conflict");
+    expectProblem(await call(admin, "GET", `/job/${id}/tests`), 404, "not-found");
+    expectProblem(await call(admin, "GET", `/job/${crypto.randomUUID()}`), 404, "not-found");
+  });
+
   it("gets no secrets: the agent asks for them once it knows the file, and the log masks them then", async () => {
     const setup = await newBuildSetup();
     const { admin, agent, pipeline } = setup;

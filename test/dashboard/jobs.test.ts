@@ -17,8 +17,7 @@ const EARLIER = "01900000-0000-7000-8000-00000000bbbb";
 const names = { now: NOW, agents: new Map([[AGENT, "mac-mini-3"]]), adopted: new Map([[EARLIER, 41]]) };
 const axis = timeAxis({ queuedAt: 0, startedAt: 0, until: NOW.getTime(), isLive: false, usual: null });
 
-const shown = (jobs: JobOfBuild[]): string =>
-  String(JobList({ jobs, names, times: { axis, usual: new Map(), steps: new Map() } }));
+const shown = (jobs: JobOfBuild[]): string => String(JobList({ jobs, names, times: { axis, usual: new Map() } }));
 
 /** What a person reads of each job, in order. */
 const linesOf = (jobs: JobOfBuild[]): string[] =>

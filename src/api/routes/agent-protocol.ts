@@ -4,7 +4,7 @@ import { finishBuild } from "../../services/finish.ts";
 import { heartbeat, releaseBuild, reportProgress, startBuild } from "../../services/jobs.ts";
 import { planBuild } from "../../services/plan.ts";
 import { pollForJob, sendFile, writeLog } from "../streams.ts";
-import { act, aliasesOf, create, describing, get, put, type Route, report, store } from "./route.ts";
+import { act, create, describing, get, put, type Route, report, store } from "./route.ts";
 
 /** The path of a job: that of a build names the job that it begins with. */
 const asJob = (id: string, path: string, summary?: string) => ({
@@ -15,8 +15,67 @@ const asJob = (id: string, path: string, summary?: string) => ({
   },
 });
 
-/** What an agent does with a job. */
-const JOB_ROUTES: Route[] = [
+export const AGENT_PROTOCOL_ROUTES: Route[] = [
+  create(
+    "/buildagent/register",
+    "/buildagent/:id",
+    { registerAgent },
+    describing && {
+      tag: "Agent protocol",
+      summary: "Register an agent",
+      description: "The answer contains the agent's own token; no later answer does. Unknown fields are ignored.",
+      problems: ["limit-reached"],
+    },
+  ),
+  get(
+    "/buildagent/:id/poll",
+    { pollForJob },
+    describing && {
+      tag: "Agent protocol",
+      summary: "Poll for a build to run",
+      description:
+        'Answers as soon as there is a build for the agent, and after `wait` seconds at the latest. Returns the same build with the same lease until the agent starts it, so that a lost answer loses nothing. As a WebSocket it sends hints (`look`, `cancel` and `followed`) and takes heartbeats: `{"type":"heartbeat","lease":N,"boot":"..."}`, where the job says so. The socket accepts the text `ping` too; any other message closes it with 1008. Of an agent\'s sockets and waiting polls, the newest two stay open.',
+      headers: ["BootId", "Features", "Xcodes"],
+      problems: ["conflict"],
+      also: { 101: "A WebSocket for hints", 204: "No build for this agent" },
+    },
+  ),
+  act(
+    "/buildagent/:id/heartbeat",
+    { heartbeat },
+    describing && {
+      tag: "Agent protocol",
+      summary: "Send a heartbeat, which renews the lease",
+      description:
+        "Send one every `heartbeatSeconds` while a build runs. If the lease has expired, the answer is not a problem: its `cancel` is true.",
+      headers: ["HeldLease", "BootId"],
+    },
+  ),
+  put(
+    "/build/:id/plan",
+    { planBuild },
+    describing && {
+      tag: "Agent protocol",
+      summary: "Send the file of a build of several jobs",
+      description:
+        "Send it where the pipeline file in the commit has `jobs` or `groups`. The service makes the jobs of it, and the lease is over. Each job is compared with the commit before it runs. The same text again has the same answer. A file that cannot be planned is answered with 422, and the build has failed.",
+      headers: ["Lease"],
+      problems: ["lease-lost", "conflict", "too-large", "limit-reached"],
+    },
+  ),
+  store(
+    "/build/:id/file",
+    { sendFile },
+    describing && {
+      tag: "Agent protocol",
+      summary: "Send the pipeline file of the default branch",
+      description:
+        "Send it where the job has `file` and the text has another SHA-256 than `file.hash`; an empty body where the commit has no such file. The service keeps what it says of when the pipeline is built. A file with mistakes changes nothing of that; the pipeline's `triggers.mistake` has the first.",
+      headers: ["Lease"],
+      problems: ["lease-lost", "conflict", "too-large", "malformed-body"],
+      bytes: true,
+    },
+  ),
   act(
     "/build/:id/start",
     { startBuild },
@@ -94,69 +153,4 @@ const JOB_ROUTES: Route[] = [
     },
     asJob("getJobEnvironment", "environment", "Get the environment of a job"),
   ),
-];
-
-export const AGENT_PROTOCOL_ROUTES: Route[] = [
-  create(
-    "/buildagent/register",
-    "/buildagent/:id",
-    { registerAgent },
-    describing && {
-      tag: "Agent protocol",
-      summary: "Register an agent",
-      description: "The answer contains the agent's own token; no later answer does. Unknown fields are ignored.",
-      problems: ["limit-reached"],
-    },
-  ),
-  get(
-    "/buildagent/:id/poll",
-    { pollForJob },
-    describing && {
-      tag: "Agent protocol",
-      summary: "Poll for a build to run",
-      description:
-        'Answers as soon as there is a build for the agent, and after `wait` seconds at the latest. Returns the same build with the same lease until the agent starts it, so that a lost answer loses nothing. As a WebSocket it sends hints (`look`, `cancel` and `followed`) and takes heartbeats: `{"type":"heartbeat","lease":N,"boot":"..."}`, where the job says so. The socket accepts the text `ping` too; any other message closes it with 1008. Of an agent\'s sockets and waiting polls, the newest two stay open.',
-      headers: ["BootId", "Features", "Xcodes"],
-      problems: ["conflict"],
-      also: { 101: "A WebSocket for hints", 204: "No build for this agent" },
-    },
-  ),
-  act(
-    "/buildagent/:id/heartbeat",
-    { heartbeat },
-    describing && {
-      tag: "Agent protocol",
-      summary: "Send a heartbeat, which renews the lease",
-      description:
-        "Send one every `heartbeatSeconds` while a build runs. If the lease has expired, the answer is not a problem: its `cancel` is true.",
-      headers: ["HeldLease", "BootId"],
-    },
-  ),
-  put(
-    "/build/:id/plan",
-    { planBuild },
-    describing && {
-      tag: "Agent protocol",
-      summary: "Send the file of a build of several jobs",
-      description:
-        "Send it where the pipeline file in the commit has `jobs` or `groups`. The service makes the jobs of it, and the lease is over. Each job is compared with the commit before it runs. The same text again has the same answer. A file that cannot be planned is answered with 422, and the build has failed.",
-      headers: ["Lease"],
-      problems: ["lease-lost", "conflict", "too-large", "limit-reached"],
-    },
-  ),
-  store(
-    "/build/:id/file",
-    { sendFile },
-    describing && {
-      tag: "Agent protocol",
-      summary: "Send the pipeline file of the default branch",
-      description:
-        "Send it where the job has `file` and the text has another SHA-256 than `file.hash`; an empty body where the commit has no such file. The service keeps what it says of when the pipeline is built. A file with mistakes changes nothing of that; the pipeline's `triggers.mistake` has the first.",
-      headers: ["Lease"],
-      problems: ["lease-lost", "conflict", "too-large", "malformed-body"],
-      bytes: true,
-    },
-  ),
-  ...JOB_ROUTES,
-  ...aliasesOf(JOB_ROUTES),
 ];

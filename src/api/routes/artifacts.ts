@@ -1,7 +1,7 @@
 import { listGrantedFiles, requestDownloads } from "../../services/artifact-downloads.ts";
 import { shareArtifact } from "../../services/artifact-shares.ts";
 import { finishArtifact, openArtifact } from "../../services/artifact-uploads.ts";
-import { getArtifact, listBuildArtifacts, listJobArtifacts, removeArtifact } from "../../services/artifacts.ts";
+import { getArtifact, listArtifacts, removeArtifact } from "../../services/artifacts.ts";
 import { downloadFile, downloadZip } from "../../web/artifact-files.ts";
 import { downloadArtifact, sendPart } from "../artifact-streams.ts";
 import { act, type Documentation, describing, get, post, put, type Route, remove } from "./route.ts";
@@ -85,13 +85,12 @@ export const ARTIFACT_ROUTES: Route[] = [
   ),
   get(
     "/build/:id/artifact",
-    { listBuildArtifacts },
+    { listBuildArtifacts: listArtifacts },
     describing && { tag: "Builds", summary: "List the artifacts of a build", description: "Those of all its jobs." },
-  ),
-  get(
-    "/job/:id/artifact",
-    { listJobArtifacts },
-    describing && { tag: "Builds", summary: "List the artifacts of a job" },
+    {
+      ...{ path: "/job/:id/artifact", id: "listJobArtifacts" },
+      words: describing && { summary: "List the artifacts of a job" },
+    },
   ),
   get(
     "/job/:id/artifact/:name",

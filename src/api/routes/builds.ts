@@ -1,6 +1,7 @@
+import { cancelBuild } from "../../services/build-jobs.ts";
 import { listBuilds } from "../../services/build-list.ts";
-import { cancelBuild, deleteBuild, deleteLog, getBuild } from "../../services/builds.ts";
-import { explainBuild } from "../../services/explain.ts";
+import { deleteBuild, deleteLog, getBuild } from "../../services/builds.ts";
+import { explainWait } from "../../services/explain.ts";
 import { listLogTimes } from "../../services/logs.ts";
 import { retryBuild } from "../../services/retry.ts";
 import { triggerBuild, triggerRepositoryBuild } from "../../services/triggers.ts";
@@ -65,7 +66,7 @@ export const BUILD_ROUTES: Route[] = [
   ),
   get(
     "/build/:id/explain",
-    { explainBuild },
+    { explainBuild: explainWait },
     describing && { tag: "Builds", summary: "Explain why a build waits, agent by agent" },
   ),
   create(

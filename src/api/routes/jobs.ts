@@ -1,4 +1,5 @@
-import { cancelJob, explainJob, getJob } from "../../services/build-jobs.ts";
+import { cancelJob, getJob } from "../../services/build-jobs.ts";
+import { explainWait } from "../../services/explain.ts";
 import { approve, reject } from "../../services/gates.ts";
 import { BUILD_ROUTES } from "./builds.ts";
 import { act, aliasesOf, describing, get, type Route } from "./route.ts";
@@ -7,7 +8,7 @@ const GATE = describing
   ? "Needs the role that the gate names, which may be above member. A gate is decided once: the same decision again has the same answer, another one is 409."
   : "";
 
-/** The jobs of builds of several jobs. A build of one job has none of its own. */
+/** The jobs of builds. The one that a build begins with has its id. */
 export const JOB_ROUTES: Route[] = [
   get(
     "/job/:id",
@@ -21,7 +22,7 @@ export const JOB_ROUTES: Route[] = [
   ...aliasesOf(BUILD_ROUTES),
   get(
     "/job/:id/explain",
-    { explainJob },
+    { explainJob: explainWait },
     describing && { tag: "Builds", summary: "Explain why a job waits, agent by agent" },
   ),
   act(

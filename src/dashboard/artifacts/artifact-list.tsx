@@ -10,22 +10,22 @@ export const artifactPath = (jobId: string, name: string): string =>
 
 export const countOfFiles = (files: number): string => (files === 1 ? "1 file" : `${files} files`);
 
-/** What a build or a job left; nothing where that is nothing. `jobs` are those of a build of several. */
+/** What a build or a job left; nothing where that is nothing. `jobs` are those that are named. */
 export const Artifacts = ({
   artifacts,
   jobs,
   now,
 }: {
   artifacts: Artifact[];
-  jobs: Pick<JobOfBuild, "id" | "key">[] | null;
+  jobs: Pick<JobOfBuild, "id" | "key">[];
   now: Date;
 }) => {
   if (artifacts.length === 0) return null;
-  const keys = new Map(jobs?.map(({ id, key }) => [id, key]));
+  const keys = new Map(jobs.map(({ id, key }) => [id, key]));
   return (
     <section class="part" id="artifacts">
       <h2>Artifacts</h2>
-      <Table columns={["Name", ...(jobs ? ["Job"] : []), "Files", "Size", "Kept until", "Archive"]}>
+      <Table columns={["Name", ...(keys.size > 0 ? ["Job"] : []), "Files", "Size", "Kept until", "Archive"]}>
         {artifacts.map(({ name, jobId, files, bytes, expiresAt }) => (
           <tr data-row tabindex={-1}>
             <td>
@@ -33,7 +33,7 @@ export const Artifacts = ({
                 <bdi>{name}</bdi>
               </a>
             </td>
-            {jobs && (
+            {keys.size > 0 && (
               <td>
                 <bdi>{keys.get(jobId) ?? ""}</bdi>
               </td>

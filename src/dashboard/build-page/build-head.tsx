@@ -30,7 +30,8 @@ const Outcome = ({ build, successor }: BuildDetails) => {
 };
 
 const Facts = ({ details, testsPage }: { details: BuildDetails; testsPage: string }) => {
-  const { build, now, agent } = details;
+  const { build, body, now } = details;
+  const agent = "agent" in body ? body.agent : null;
   return (
     <div class="facts">
       <StateWord state={build.status} />
@@ -75,7 +76,7 @@ interface BuildHeadProps {
 /** What the build is of, how it stands, and what one may do with it. */
 export const BuildHead = ({ details, context, testsPage }: BuildHeadProps) => {
   const { build } = details;
-  const hasLog = build.attempt > 0 && details.logTail !== null;
+  const hasLog = build.attempt > 0 && details.body.logTail !== null;
   return (
     <>
       <div class="head">

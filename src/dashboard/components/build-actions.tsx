@@ -1,17 +1,20 @@
 import type { Build } from "../../protocol/build.ts";
 import { isEnded } from "../../protocol/build-states.ts";
+import type { FoundBuild } from "../../services/builds.ts";
 import { countToRetry } from "../../services/jobs-to-retry.ts";
+import { hasEnded } from "../jobs/arrange.ts";
 import { CancelButton } from "./cancel-button.tsx";
 
-/** A second cancel of several jobs ends those that clean up after the first. */
-const Cancel = ({ build: { id, number, status, jobs }, name }: { build: Build; name: string }) => {
+/** A second cancel ends the jobs that clean up after the first. */
+const Cancel = ({ build: { id, number, status, jobs }, name }: { build: FoundBuild; name: string }) => {
   const isAgain = status === "canceling";
+  const mayStop = !isAgain || jobs.some((job) => !hasEnded(job) && job.status !== "canceling");
   return (
     <CancelButton
       action={`/app/builds/${id}/cancel`}
       noun="build"
-      label={isAgain && jobs ? "Cancel at once" : "Cancel"}
-      disabled={isAgain && jobs === null}
+      label={isAgain && mayStop ? "Cancel at once" : "Cancel"}
+      disabled={!mayStop}
     >
       Cancel <strong>#{number}</strong> of <bdi>{name}</bdi>?{isAgain && " Jobs that clean up are stopped too."}
     </CancelButton>
@@ -44,19 +47,16 @@ const Retry = ({ build, isPrimary }: { build: Build; isPrimary: boolean }) => (
 );
 
 /** Runs the jobs that did not succeed and what depends on them, and takes over the results of the others. */
-const RetryFailed = ({ build, number }: { build: Build; number: number }) => {
-  const jobs = build.jobs ?? [];
-  return (
-    <form method="post" action={`/app/builds/${build.id}/retry`}>
-      <button type="submit" name="only" value="failed" class="primary" data-key="R">
-        Retry failed ({number} of {jobs.length})
-      </button>
-    </form>
-  );
-};
+const RetryFailed = ({ build, number }: { build: FoundBuild; number: number }) => (
+  <form method="post" action={`/app/builds/${build.id}/retry`}>
+    <button type="submit" name="only" value="failed" class="primary" data-key="R">
+      Retry failed ({number} of {build.jobs.length})
+    </button>
+  </form>
+);
 
 interface BuildActionsProps {
-  build: Build;
+  build: FoundBuild;
   /** The name of its repository. */
   name: string;
   canDelete: boolean;
@@ -65,8 +65,8 @@ interface BuildActionsProps {
 
 /** What a member may do with the build: retry or delete an ended one, cancel another one. */
 export const BuildActions = ({ build, name, canDelete, hasLog }: BuildActionsProps) => {
-  const toRetry = countToRetry(build.jobs ?? []);
-  const isPartly = toRetry > 0 && toRetry < (build.jobs?.length ?? 0);
+  const toRetry = countToRetry(build.jobs);
+  const isPartly = toRetry > 0 && toRetry < build.jobs.length;
   return (
     <div class="actions">
       {isEnded(build.status) ? (

@@ -1,16 +1,14 @@
 interface LostAttemptsProps {
   /** The path of the build or the job that they are of. */
   of: string;
-  attempt: number;
-  waits: boolean;
+  lost: number;
   /** Whether some of them failed, and the job was tried again. */
   hasFailed?: boolean;
 }
 
-/** The attempts before the present one: of a build or job that waits again, all that it had. Their logs are kept. */
-export const LostAttempts = ({ of, attempt, waits, hasFailed = false }: LostAttemptsProps) => {
-  const lost = waits ? attempt : attempt - 1;
-  return lost > 0 ? (
+/** The attempts before the present one. Their logs are kept. */
+export const LostAttempts = ({ of, lost, hasFailed = false }: LostAttemptsProps) =>
+  lost > 0 ? (
     <p class="message" id="lost-attempts">
       {hasFailed ? "Earlier attempts:" : "Ended without a result:"}{" "}
       {Array.from({ length: lost }, (_, index) => (
@@ -21,7 +19,6 @@ export const LostAttempts = ({ of, attempt, waits, hasFailed = false }: LostAtte
       ))}
     </p>
   ) : null;
-};
 
 interface BuildLogProps {
   /** The path of the build or the job that it is of. */

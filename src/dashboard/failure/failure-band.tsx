@@ -1,7 +1,14 @@
-import type { Child } from "hono/jsx";
 import type { Build } from "../../protocol/build.ts";
-import type { Excerpt } from "../../services/failure.ts";
+import { keyOf } from "../../services/build-view.ts";
+import type { Excerpt, Failure } from "../../services/failure.ts";
+import { outcomeOf } from "../build-outcome.ts";
+import { nameOf } from "../components/build-name.tsx";
 import { RelativeTime } from "../components/time.tsx";
+import { count } from "../count.ts";
+import { whyOf } from "../jobs/cause.tsx";
+import type { Details, Opened } from "../jobs/details.ts";
+import { FailingTests } from "./failing-tests.tsx";
+import { issueText } from "./issue-text.ts";
 
 const Lines = ({ excerpt, logPage }: { excerpt: Excerpt; logPage: string }) => (
   <ol class="excerpt" aria-label="Lines around the error">
@@ -25,44 +32,64 @@ const LastGreen = ({ green, buildId, now }: { green: Build; buildId: string; now
   </>
 );
 
-interface FailureBandProps {
-  /** What failed: `test failed, exit 1`. */
-  title: Child;
-  excerpt: Excerpt | null;
-  /** What the service or the agent said of it; shown where the log does not tell. */
-  message: string | null;
-  buildId: string;
-  /** The last build that succeeded before. */
-  green: Build | null;
-  /** The page whose log has the lines, empty for this one. */
-  logPage: string;
-  /** The text to give to others. */
-  issue: string;
-  now: Date;
-  /** What else tells of it: tests. */
-  children?: Child;
-}
+const exit = (code: number | null): string => (code === null ? "" : `, exit ${code}`);
+
+/** The step that failed, where that is why the job failed. */
+const cause = ({ job, step }: Failure): { name: string; code: string } | null =>
+  step && (step.exitCode !== null || job.reason === null)
+    ? { name: step.name, code: exit(step.exitCode ?? job.exitCode) }
+    : null;
+
+/** `test failed, exit 1`, or why it failed where no step did. */
+const failedText = (failure: Failure): string => {
+  const step = cause(failure);
+  return step ? `${step.name} failed${step.code}` : `Failed: ${outcomeOf(failure.job) ?? "nothing more is known"}`;
+};
+
+/** @param page that of the job, where this is another one: it names the job, and how many more failed */
+const Title = ({ failure, page }: { failure: Failure; page: string | null }) => {
+  const { job, others } = failure;
+  const step = cause(failure);
+  if (page === null) {
+    return step ? <bdi>{failedText(failure)}</bdi> : <>Failed: {whyOf(job) ?? "nothing more is known"}</>;
+  }
+  return (
+    <>
+      <a href={page}>
+        <bdi>{job.key}</bdi>
+      </a>
+      {step ? (
+        <>
+          : <bdi>{step.name}</bdi> failed{step.code}
+        </>
+      ) : (
+        <> failed: {whyOf(job)}</>
+      )}
+      {others > 0 && <span class="hint"> and {count(others, "more job")} failed</span>}
+    </>
+  );
+};
 
 /** The failure first: what failed, the line that says why with three around it, and the way to more. */
-export const FailureBand = ({
-  title,
-  excerpt,
-  message,
-  buildId,
-  green,
-  logPage,
-  issue,
-  now,
-  children,
-}: FailureBandProps) => {
+export const FailureBand = ({ details, opened }: { details: Details; opened: Opened }) => {
+  const { of, build, failure, green, now } = details;
+  if (!failure) return null;
+  const { job, step, excerpt } = failure;
+  const jobPage = job.id === of.id ? null : `/app/jobs/${job.id}`;
+  const logPage = jobPage ?? opened.logPage;
   const error = excerpt && excerpt.errors.length > 0 ? excerpt.lines[excerpt.at] : undefined;
+  const message = step ? null : job.message;
+  const key = keyOf(build, job);
+  const said = `${key === null ? "" : `${key}: `}${failedText(failure)}`;
   return (
     <section class="failure" id="failure" aria-labelledby="failure-title">
       <div class="failure-head">
-        <h2 id="failure-title">{title}</h2>
+        <h2 id="failure-title">
+          <Title failure={failure} page={jobPage} />
+        </h2>
         {(error || message) && <bdi class="failure-line">{error ? error.text.trim() : message}</bdi>}
         <p class="failure-more">
-          {green && <LastGreen green={green} buildId={buildId} now={now} />}
+          {green && <LastGreen green={green} buildId={build.id} now={now} />}
           {excerpt && excerpt.errors.length > 1 && (
             <button
               type="button"
@@ -75,12 +102,12 @@ export const FailureBand = ({
               next error <kbd>n</kbd>
             </button>
           )}
-          <button type="button" class="quiet scripted" data-copy={issue}>
+          <button type="button" class="quiet scripted" data-copy={issueText(build, said, nameOf(details), excerpt)}>
             Copy for an issue
           </button>
         </p>
       </div>
-      {children}
+      <FailingTests reports={opened.tests.reports} counts={of.tests} testsPage={opened.testsPage} />
       {excerpt && <Lines excerpt={excerpt} logPage={logPage} />}
     </section>
   );

@@ -1,4 +1,5 @@
 import type { JobOfBuild, JobStatus } from "../../protocol/build-job.ts";
+import type { ReadJob } from "../../services/build-view.ts";
 
 /** What pages show of a job: its status, or that somebody has to approve it. */
 export type JobState = JobStatus | "asking";
@@ -9,11 +10,11 @@ export const stateOf = ({ status, gate }: JobOfBuild): JobState =>
 /** What the file writes as one job: itself, or all combinations of its matrix in their order. */
 export interface Definition {
   key: string;
-  jobs: JobOfBuild[];
+  jobs: ReadJob[];
 }
 
 /** The jobs by depth: each column stands after all that its jobs need. */
-export const columnsOf = (jobs: JobOfBuild[]): Definition[][] =>
+export const columnsOf = (jobs: ReadJob[]): Definition[][] =>
   [...Map.groupBy(jobs, ({ depth }) => depth)]
     .sort(([left], [right]) => left - right)
     .map(([, sameDepth]) =>
@@ -53,7 +54,7 @@ const HAS_ENDED: Record<JobStatus, boolean> = {
   skipped: true,
   dropped: true,
 };
-export const hasEnded = ({ status }: JobOfBuild): boolean => HAS_ENDED[status];
+export const hasEnded = ({ status }: Pick<JobOfBuild, "status">): boolean => HAS_ENDED[status];
 
 /** Whether no agent has it yet, or has it again. */
 export const isYetToRun = ({ status }: JobOfBuild): boolean => status === "waiting" || status === "queued";

@@ -1,6 +1,6 @@
-import type { Build } from "../../protocol/build.ts";
 import type { JobOfBuild } from "../../protocol/build-job.ts";
 import { isEnded } from "../../protocol/build-states.ts";
+import type { ReadBuild } from "../../services/build-view.ts";
 import { type TimeAxis, timeAxis } from "../waterfall/time-axis.ts";
 import { stateOf } from "./arrange.ts";
 
@@ -19,17 +19,17 @@ const waitsForPeople = (jobs: readonly JobOfBuild[]): boolean =>
  * runs out of the picture: hours of it would leave nothing to see of minutes of work.
  */
 export const axisOf = (
-  { jobs, status, queuedAt, finishedAt }: Pick<Build, "jobs" | "status" | "queuedAt" | "finishedAt">,
+  { jobs, status, queuedAt, finishedAt }: Pick<ReadBuild, "jobs" | "status" | "queuedAt" | "finishedAt">,
   usual: number | null,
   now: Date,
 ): TimeAxis => {
-  const own = (jobs ?? []).filter(({ adoptedFrom }) => adoptedFrom === null);
+  const own = jobs.filter(({ adoptedFrom }) => adoptedFrom === null);
   const begins = own.flatMap(({ startedAt, gate }) => time(startedAt ?? gate?.since ?? null) ?? []);
   const ends = own.flatMap((job) => time(job.finishedAt) ?? []);
   const startedAt = begins.length > 0 ? Math.min(...begins) : null;
   const isLive = !isEnded(status);
   const shared = { queuedAt: Date.parse(queuedAt), startedAt, isLive };
-  if (startedAt !== null && ends.length > 0 && isLive && waitsForPeople(jobs ?? [])) {
+  if (startedAt !== null && ends.length > 0 && isLive && waitsForPeople(jobs)) {
     const worked = Math.max(...ends, ...begins) - startedAt;
     return timeAxis({ ...shared, until: Math.min(now.getTime(), startedAt + worked * (1 + WAIT)), usual: null });
   }

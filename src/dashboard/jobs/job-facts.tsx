@@ -1,22 +1,22 @@
-import type { Agent } from "../../protocol/agent.ts";
-import type { Build } from "../../protocol/build.ts";
 import type { BuildJob } from "../../protocol/job-record.ts";
-import { BuildName, type Owners } from "../components/build-name.tsx";
+import type { FoundBuild } from "../../services/builds.ts";
+import { BuildName } from "../components/build-name.tsx";
 import { StateWord } from "../components/state.tsx";
 import { Table } from "../components/table.tsx";
 import { Elapsed } from "../components/time.tsx";
 import { TestsLine } from "../tests/tests-section.tsx";
 import { stateOf } from "./arrange.ts";
 import { whyOf } from "./cause.tsx";
+import type { JobDetails } from "./read-job.ts";
 import { hasLostAttempts, triesOf } from "./tries.ts";
 
 /** Where on its build's page a job that this one needs is. */
-const placeOf = (need: string, { jobs }: Build): string => {
-  const job = jobs?.find(({ definition }) => definition === need);
+const placeOf = (need: string, { jobs }: FoundBuild): string => {
+  const job = jobs.find(({ definition }) => definition === need);
   return job && job.matrix === null ? `j-${job.id}` : `m-${need}`;
 };
 
-const Needs = ({ job, build }: { job: BuildJob; build: Build }) =>
+const Needs = ({ job, build }: { job: BuildJob; build: FoundBuild }) =>
   job.needs.length === 0 ? null : (
     <span>
       after{" "}
@@ -36,16 +36,14 @@ const Combination = ({ matrix }: BuildJob) =>
     </span>
   ));
 
-interface JobFactsProps extends Owners {
-  job: BuildJob;
-  build: Build;
-  agent: Agent | null;
-  now: Date;
+interface JobFactsProps {
+  details: JobDetails;
   testsPage: string;
 }
 
 /** The state of a job, the build that it is of, why it ended so, who ran it and what it stands behind. */
-export const JobFacts = ({ job, build, agent, now, testsPage, ...owners }: JobFactsProps) => {
+export const JobFacts = ({ details, testsPage }: JobFactsProps) => {
+  const { of: job, build, agent, now } = details;
   const why = whyOf(job);
   const tries = triesOf(job);
   return (
@@ -55,7 +53,7 @@ export const JobFacts = ({ job, build, agent, now, testsPage, ...owners }: JobFa
       {why && job.status !== "failed" && <span>{why}</span>}
       <TestsLine tests={job.tests} href={testsPage} />
       <span>
-        in <BuildName number={build.number} href={`/app/builds/${build.id}`} {...owners} />
+        in <BuildName number={build.number} href={`/app/builds/${build.id}`} {...details} />
       </span>
       {job.mayFail && <span>may fail</span>}
       <Combination {...job} />

@@ -1,6 +1,6 @@
 import type { Child } from "hono/jsx";
-import type { Step } from "../../protocol/build.ts";
 import type { JobOfBuild } from "../../protocol/build-job.ts";
+import type { ReadJob } from "../../services/build-view.ts";
 import { StateIcon, wordOf } from "../components/state.tsx";
 import { Elapsed } from "../components/time.tsx";
 import { count } from "../count.ts";
@@ -71,14 +71,12 @@ export interface JobTimes {
   axis: TimeAxis;
   /** Milliseconds that jobs took in the last green run, by their keys. */
   usual: Map<string, number>;
-  /** The steps of jobs, by their ids, where they are known. */
-  steps: Map<string, Step[]>;
 }
 
 interface RowProps {
-  job: JobOfBuild;
+  job: ReadJob;
   of: Definition;
-  all: JobOfBuild[];
+  all: ReadJob[];
   names: JobNames;
   times: JobTimes;
 }
@@ -86,7 +84,7 @@ interface RowProps {
 const JobRow = ({ job, of, all, names, times }: RowProps) => {
   const state = stateOf(job);
   const tries = job.status === "queued" ? null : triesOf(job);
-  const segments = segmentsOf(job, times.steps.get(job.id));
+  const segments = segmentsOf(job, job.steps);
   const asked = askedOf(job);
   return (
     <li id={`j-${job.id}`} class="fall-row job" data-state={state} data-row>
@@ -157,7 +155,7 @@ const Combinations = ({ of, all, names, times }: Omit<RowProps, "job">) => {
 };
 
 /** The jobs of a build in topological order, combinations folded. */
-export const JobList = ({ jobs, names, times }: { jobs: JobOfBuild[]; names: JobNames; times: JobTimes }) => (
+export const JobList = ({ jobs, names, times }: { jobs: ReadJob[]; names: JobNames; times: JobTimes }) => (
   <ol class="fall-list" id="jobs" aria-label="Jobs">
     {columnsOf(jobs)
       .flat()

@@ -1,16 +1,16 @@
-import type { Child } from "hono/jsx";
-import type { Build, Step } from "../../protocol/build.ts";
 import type { Explanation } from "../../protocol/explain.ts";
 import { wordOf } from "../components/state.tsx";
 import { requirementsOf } from "../components/why-waiting.tsx";
 import { count } from "../count.ts";
 import type { TimeOfRow } from "../waterfall/times-table.tsx";
-import type { UsualTimes } from "../waterfall/usual-times.ts";
+import { ToldTimes } from "../waterfall/told-times.tsx";
 import { Waterfall } from "../waterfall/waterfall.tsx";
 import { stateOf } from "./arrange.ts";
 import { axisOf } from "./axis-of-jobs.ts";
+import { Body } from "./body.tsx";
+import type { Opened } from "./details.ts";
 import { counted, JobList } from "./job-list.tsx";
-import type { JobDetails } from "./read-job-details.ts";
+import type { JobsDetails } from "./read-jobs.ts";
 
 const needed = ({ requires = {} }: Explanation) => {
   const requirements = requirementsOf(requires);
@@ -24,7 +24,7 @@ const needed = ({ requires = {} }: Explanation) => {
 };
 
 /** Jobs that wait although no agent is registered that could take them. */
-const Unable = ({ unable }: JobDetails) =>
+const Unable = ({ unable }: JobsDetails) =>
   unable.length === 0 ? null : (
     <section class="waits" id="unable">
       <h2>No registered agent can take</h2>
@@ -40,33 +40,24 @@ const Unable = ({ unable }: JobDetails) =>
 
 const time = (at: string | null): number | null => (at === null ? null : Date.parse(at));
 
-const timesOf = ({ jobs }: Build, usual: UsualTimes, now: Date): TimeOfRow[] =>
-  (jobs ?? []).map((job) => {
+const timesOf = ({ jobs, usual, now }: JobsDetails): TimeOfRow[] =>
+  jobs.map((job) => {
     const [queued, started] = [time(job.queuedAt), time(job.startedAt)];
     return {
       name: job.key,
       word: wordOf(stateOf(job)),
       waited: queued === null || started === null ? null : started - queued,
       took: started === null ? null : (time(job.finishedAt) ?? now.getTime()) - started,
-      usual: usual.jobs.get(job.key),
+      usual: usual.parts.get(job.key),
     };
   });
 
-interface JobsOfBuildProps {
-  build: Build;
-  details: JobDetails;
-  usual: UsualTimes;
-  /** The steps of jobs by their ids, where they are known. */
-  steps: Map<string, Step[]>;
-  told: Child;
-}
-
-/** What a build of several jobs shows in place of steps and log. */
-export const JobsOfBuild = ({ build, details, usual, steps, told }: JobsOfBuildProps) => {
-  const jobs = build.jobs ?? [];
-  const axis = axisOf(build, usual.whole, details.now);
+/** The jobs of a build: why the first of them failed, all of them on one axis of time, and the tabs. */
+export const JobsBody = ({ details, opened }: { details: JobsDetails; opened: Opened }) => {
+  const { build, jobs, usual, now } = details;
+  const axis = axisOf(build, usual.whole, now);
   return (
-    <>
+    <Body details={details} opened={opened}>
       <Unable {...details} />
       <Waterfall
         title={
@@ -74,18 +65,18 @@ export const JobsOfBuild = ({ build, details, usual, steps, told }: JobsOfBuildP
             {count(jobs.length, "job")}: <span class="hint">{counted(jobs)}</span>
           </>
         }
-        told={told}
+        told={<ToldTimes of={build} usual={usual.whole} agent={null} now={now} />}
         axis={axis}
         noun="job"
-        times={timesOf(build, usual, details.now)}
+        times={timesOf(details)}
       >
-        <JobList jobs={jobs} names={details} times={{ axis, usual: usual.jobs, steps }} />
+        <JobList jobs={jobs} names={details} times={{ axis, usual: usual.parts }} />
       </Waterfall>
       {build.attempt > 0 && (
         <p class="hint">
           <a href={`/app/builds/${build.id}/log`}>Log of the planning</a>
         </p>
       )}
-    </>
+    </Body>
   );
 };

@@ -1,66 +1,73 @@
 import type { Agent } from "../../protocol/agent.ts";
-import type { Artifact } from "../../protocol/artifact.ts";
-import type { Build } from "../../protocol/build.ts";
 import type { Explanation } from "../../protocol/explain.ts";
 import type { BuildJob } from "../../protocol/job-record.ts";
 import { getAgent } from "../../services/agents.ts";
-import { listJobArtifacts } from "../../services/artifacts.ts";
-import { explainJob, getJob } from "../../services/build-jobs.ts";
-import { findRecord } from "../../services/builds.ts";
+import { artifactsOf } from "../../services/artifacts.ts";
+import type { FoundBuild } from "../../services/builds.ts";
 import type { Context } from "../../services/core/context.ts";
 import { nullIfNotFound } from "../../services/core/refusal.ts";
-import { type Failure, readFailure } from "../../services/failure.ts";
+import { explainWait } from "../../services/explain.ts";
+import { readFailure } from "../../services/failure.ts";
 import { findLastGreen } from "../../services/last-green.ts";
 import { readLogEnd, tailOf } from "../../services/log-end.ts";
 import { OUTPUT_BYTES } from "../../services/step-output.ts";
-import { type Owners, readOwners } from "../components/build-name.tsx";
+import type { Owners } from "../components/build-name.tsx";
 import { byId } from "../verb-input.ts";
-import { type UsualTimes, usualTimesOfJob } from "../waterfall/usual-times.ts";
+import { type UsualTimes, usualTimes } from "../waterfall/usual-times.ts";
 import { hasEnded, isYetToRun, stateOf } from "./arrange.ts";
+import type { Details } from "./details.ts";
 
-export interface JobPageDetails extends Owners {
-  job: BuildJob;
-  build: Build;
-  now: Date;
+export interface JobDetails extends Details {
+  of: BuildJob;
   agent: Agent | null;
   /** Why a job that nobody has to approve waits. */
   explanation: Explanation | null;
-  /** The end of the log; null when it was deleted, undefined where there is none. */
-  logTail: string | null | undefined;
-  /** Why it failed. */
-  failure: Failure | null;
-  /** The last build before this one that succeeded. */
-  green: Build | null;
-  /** How long this job and its steps took then. */
-  usual: Pick<UsualTimes, "whole" | "steps">;
-  artifacts: Artifact[];
+  /** How long this job and its steps took in the last green run. */
+  usual: UsualTimes;
 }
 
-/** An agent had it, and a build before this one did not. */
-const hasLog = (job: BuildJob): boolean => !isYetToRun(job) && job.attempt > 0 && job.adoptedFrom === null;
+/** Not before its turn, where it ended before an agent had it, or where an earlier build had it. */
+const hasLog = (job: BuildJob): boolean =>
+  !isYetToRun(job) && (job.attempt > 0 || !hasEnded(job)) && job.adoptedFrom === null;
 
-/** What the page of a job shows. @throws Refusal not-found */
-export const readJob = async (context: Context, id: string | undefined): Promise<JobPageDetails> => {
-  const job = await getJob.run(context, byId(id));
-  const reading = findRecord(context, job.buildId);
-  const readLog = async () => {
-    const hasFailed = job.status === "failed";
-    if (!hasLog(job)) return { logTail: undefined, failure: hasFailed ? { step: null, excerpt: null } : null };
-    const { isLogDeleted, orgId } = await reading;
-    const log = { ...job, orgId, isLogDeleted };
-    const end = await readLogEnd(context, log, hasFailed ? OUTPUT_BYTES : 0);
-    return { logTail: tailOf(end), failure: hasFailed ? await readFailure(context, log, end) : null };
+const lostOf = (job: BuildJob): number => {
+  if (job.adoptedFrom !== null) return 0;
+  return job.status === "queued" ? job.attempt : job.attempt - 1;
+};
+
+/** The end of the log, and why the job failed. */
+const readLog = async (context: Context, build: FoundBuild, job: BuildJob) => {
+  const hasFailed = job.status === "failed";
+  const log = { ...job, orgId: build.orgId, isLogDeleted: build.isLogDeleted };
+  const end = hasLog(job) ? await readLogEnd(context, log, hasFailed ? OUTPUT_BYTES : 0) : undefined;
+  return {
+    logTail: end === undefined ? undefined : tailOf(end),
+    failure: hasFailed ? await readFailure(context, build, job, end) : null,
   };
-  const waits = isYetToRun(job) && stateOf(job) !== "asking";
+};
+
+/** What pages show of a job. */
+export const readJob = async (
+  context: Context,
+  reading: Promise<FoundBuild>,
+  readingOwners: Promise<Owners>,
+  job: BuildJob,
+): Promise<JobDetails> => {
+  const waits = isYetToRun(job);
   const [build, owners, agent, explanation, log, green, artifacts] = await Promise.all([
     reading,
-    readOwners(context, reading),
+    readingOwners,
     job.agentId === null ? null : nullIfNotFound(getAgent.run(context, byId(job.agentId))),
-    waits ? explainJob.run(context, byId(job.id)) : null,
-    readLog(),
-    reading.then((build) => findLastGreen(context, build)),
-    hasEnded(job) ? listJobArtifacts.run(context, byId(job.id)) : [],
+    waits && stateOf(job) !== "asking" ? explainWait.run(context, byId(job.id)) : null,
+    reading.then((build) => readLog(context, build, job)),
+    waits ? null : reading.then((build) => findLastGreen(context, build)),
+    hasEnded(job) ? reading.then((build) => artifactsOf(context, build, [job])) : [],
   ]);
-  const usual = usualTimesOfJob(green, job.key);
-  return { job, build, now: context.now, ...owners, agent, explanation, ...log, green, usual, artifacts };
+  const ran = green?.jobs.find(({ key, adoptedFrom }) => key === job.key && adoptedFrom === null);
+  return {
+    ...{ of: job, jobs: [job], build, now: context.now, ...owners, agent, ...log, green, artifacts },
+    explanation: build.waitsFor.some(({ jobId }) => jobId === job.id) ? null : explanation,
+    lost: lostOf(job),
+    usual: usualTimes(ran, ran?.steps ?? []),
+  };
 };

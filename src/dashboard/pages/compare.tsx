@@ -89,11 +89,12 @@ const grewBy = ({ before, now }: TimeOfBoth): number => (before === null || now 
 const signedSpan = (seconds: number): string =>
   Math.abs(seconds) < 1 ? "0s" : `${seconds > 0 ? "+" : "−"}${formatDuration(Math.abs(seconds) * 1000)}`;
 
-const Times = ({ times, build }: Comparison) =>
-  times.length === 0 ? null : (
+const Times = ({ times }: Comparison) => {
+  const noun = times.some(({ isStep }) => isStep) ? "Step" : "Job";
+  return times.length === 0 ? null : (
     <section class="times">
-      <h2>{build.jobs ? "Jobs" : "Steps"}</h2>
-      <Table columns={[build.jobs ? "Job" : "Step", "Last green", "This build", "Difference"]}>
+      <h2>{noun}s</h2>
+      <Table columns={[noun, "Last green", "This build", "Difference"]}>
         {times
           .toSorted((a, b) => (times.length > TIMES ? Math.abs(grewBy(b)) - Math.abs(grewBy(a)) : 0))
           .slice(0, TIMES)
@@ -115,6 +116,7 @@ const Times = ({ times, build }: Comparison) =>
       )}
     </section>
   );
+};
 
 const Log = ({ log, job, build }: Comparison) => {
   if (build.status !== "failed") return null;

@@ -1,36 +1,30 @@
-import { cancelJob } from "../../services/build-jobs.ts";
+import type { BuildJob } from "../../protocol/job-record.ts";
+import { cancelJob, getJob } from "../../services/build-jobs.ts";
+import { findRecord } from "../../services/builds.ts";
 import { nullIfNotFound } from "../../services/core/refusal.ts";
 import { approve, reject } from "../../services/gates.ts";
-import { Artifacts } from "../artifacts/artifact-list.tsx";
-import { tabsOf } from "../build-page/build-tabs.ts";
-import { ToldTimes } from "../build-page/told-times.tsx";
-import { BuildLog, LostAttempts } from "../components/build-log.tsx";
-import { nameOf } from "../components/build-name.tsx";
-import { BuildSummary } from "../components/build-summary.tsx";
+import { LostAttempts } from "../components/build-log.tsx";
+import { nameOf, readOwners } from "../components/build-name.tsx";
 import { CancelButton } from "../components/cancel-button.tsx";
-import { EnvironmentKeys } from "../components/environment-keys.tsx";
-import { PartTabs, tabAddress, tabOf } from "../components/part-tabs.tsx";
 import { ProblemNotice } from "../components/problem-notice.tsx";
 import { WhyWaiting } from "../components/why-waiting.tsx";
 import { readText } from "../form-fields.ts";
 import { hasEnded, stateOf } from "../jobs/arrange.ts";
+import { openBody } from "../jobs/body.tsx";
 import { GateDecision, GatePanel } from "../jobs/gate-panel.tsx";
-import { JobFacts, JobOutputs } from "../jobs/job-facts.tsx";
-import { JobFailure } from "../jobs/job-failure.tsx";
-import { type JobPageDetails, readJob } from "../jobs/read-job.ts";
+import { JobBody } from "../jobs/job-body.tsx";
+import { JobFacts } from "../jobs/job-facts.tsx";
+import { type JobDetails, readJob } from "../jobs/read-job.ts";
 import type { Form, Page } from "../page-definition.ts";
 import { hasRole } from "../permissions.ts";
-import { readJobTests, type ShownTests } from "../tests/read-tests.ts";
-import { TestsSection } from "../tests/tests-section.tsx";
 import { byId, parseBody } from "../verb-input.ts";
-import { StepWaterfall } from "../waterfall/step-waterfall.tsx";
 import { buildPage } from "./build.tsx";
 
 const REFRESH_SECONDS = 2;
 
 const pathOf = ({ id }: { id: string }): string => `/app/jobs/${id}`;
 
-const Head = ({ job, mayCancel }: JobPageDetails & { mayCancel: boolean }) => (
+const Head = ({ job, mayCancel }: { job: BuildJob; mayCancel: boolean }) => (
   <div class="head">
     <h1>
       <bdi>{job.name}</bdi>
@@ -45,60 +39,28 @@ const Head = ({ job, mayCancel }: JobPageDetails & { mayCancel: boolean }) => (
   </div>
 );
 
-const Messages = ({ job, now, logTail, failure }: JobPageDetails) => (
+const Messages = ({ of: job, now, logTail, failure, lost }: JobDetails) => (
   <>
     {job.message && !failure && <p class="message">{job.message}</p>}
     <GateDecision gate={job.gate} now={now} />
-    {logTail !== null && job.adoptedFrom === null && (
-      <LostAttempts
-        of={pathOf(job)}
-        attempt={job.attempt}
-        waits={job.status === "queued"}
-        hasFailed={(job.retries ?? 0) > 0}
-      />
-    )}
+    {logTail !== null && <LostAttempts of={pathOf(job)} lost={lost} hasFailed={(job.retries ?? 0) > 0} />}
     {job.leak && (
       <p class="message">The agent's masker missed a secret. The service masked it before the log was stored.</p>
     )}
   </>
 );
 
-/** What the chosen tab has. */
-const Part = ({ tab, ...details }: JobPageDetails & { tab: string | undefined; tests: ShownTests }) => {
-  const { job, build, now, logTail } = details;
-  if (tab === "log" && logTail !== undefined)
-    return <BuildLog of={pathOf(job)} attempt={job.attempt} isLive={!hasEnded(job)} tail={logTail} />;
-  if (tab === "tests") {
-    const branch = details.repository?.defaultBranch;
-    return <TestsSection shown={details.tests} repoId={build.repoId} branch={branch} />;
-  }
-  if (tab === "artifacts") return <Artifacts artifacts={details.artifacts} jobs={null} now={now} />;
-  if (tab === "environment") return <EnvironmentKeys keys={job.environment} />;
-  if (tab === "outputs") return <JobOutputs outputs={job.outputs} />;
-  return tab === "summary" && job.summary ? <BuildSummary text={job.summary} /> : null;
-};
-
 const jobPage: Page = {
   path: "/jobs/:id",
   role: "viewer",
   async show(context, { params, query, problem, form }) {
-    const details = await readJob(context, params.id);
-    const { job, build, now, explanation, usual, agent } = details;
-    const { gate, environment } = job;
+    const job = await getJob.run(context, byId(params.id));
+    const reading = findRecord(context, job.buildId);
+    const details = await readJob(context, reading, readOwners(context, reading), job);
+    const { build, now, explanation } = details;
+    const { gate } = job;
     const asks = stateOf(job) === "asking";
-    const tabs = tabsOf({
-      ...{
-        tests: job.tests,
-        environment,
-        artifacts: details.artifacts.length,
-        outputs: Object.keys(job.outputs).length,
-      },
-      ...{ hasLog: details.logTail !== undefined, hasSummary: job.summary !== null },
-    });
-    const tab = tabOf(query, tabs);
-    const tests = await readJobTests(context, job, { asPart: tab === "tests", asFailures: details.failure !== null });
-    const testsPage = `${tabAddress(pathOf(job), tabs, "tests")}#parts`;
-    const logPage = tab === "log" ? "" : pathOf(job);
+    const opened = await openBody(context, details, pathOf(job), query);
     return {
       title: `${job.name} of #${build.number} ${nameOf(details)}${asks ? " waits for approval" : ""}`,
       section: "builds",
@@ -113,8 +75,8 @@ const jobPage: Page = {
       body: (
         <>
           <ProblemNotice request={{ problem, form: null }} />
-          <Head {...details} mayCancel={hasRole(context, "member")} />
-          <JobFacts {...details} testsPage={testsPage} />
+          <Head job={job} mayCancel={hasRole(context, "member")} />
+          <JobFacts details={details} testsPage={opened.testsPage} />
           <Messages {...details} />
           {asks && gate && (
             <GatePanel
@@ -128,16 +90,7 @@ const jobPage: Page = {
             />
           )}
           {explanation && <WhyWaiting why={explanation} canAdd={hasRole(context, "maintainer")} />}
-          <JobFailure {...details} tests={tests} testsPage={testsPage} logPage={logPage} />
-          <StepWaterfall
-            of={job}
-            now={now}
-            usual={usual}
-            told={<ToldTimes of={job} usual={usual.whole} agent={agent} now={now} />}
-            logPage={logPage}
-          />
-          <PartTabs page={pathOf(job)} tabs={tabs} current={tab} />
-          <Part {...details} tests={tests} tab={tab} />
+          <JobBody details={details} opened={opened} />
         </>
       ),
     };
@@ -158,7 +111,7 @@ const cancelForm: Form = {
 const askedPage: Page = {
   ...jobPage,
   show: async (context, request) =>
-    (await nullIfNotFound(jobPage.show(context, request))) ?? buildPage.show(context, request),
+    (await nullIfNotFound(buildPage.show(context, request))) ?? jobPage.show(context, request),
 };
 
 /** The form of an answer at a gate. A person then sees the build go on, or end. */

@@ -1,10 +1,9 @@
 import type { TestReport, TestSummary } from "../../protocol/test-report.ts";
-import type { findRecord } from "../../services/builds.ts";
+import type { FoundBuild } from "../../services/builds.ts";
 import type { Context } from "../../services/core/context.ts";
 import { Refusal } from "../../services/core/refusal.ts";
-import { getJobTests, readWorstReports } from "../../services/test-reports.ts";
+import { readWorstReports } from "../../services/test-reports.ts";
 import { NAMED_FAILURES } from "../failure/failing-tests.tsx";
-import { byId } from "../verb-input.ts";
 
 /** Jobs whose reports are in the part of the tests at most. */
 const SHOWN_REPORTS = 10;
@@ -30,7 +29,7 @@ const nullIfGone = async (reading: Promise<ShownTests>): Promise<ShownTests> => 
 };
 
 /** Where a page shows tests: all that they said, or those that failed, in a few words. */
-export interface TestsWanted {
+interface TestsWanted {
   asPart: boolean;
   asFailures: boolean;
 }
@@ -38,22 +37,12 @@ export interface TestsWanted {
 const isWanted = (tests: TestSummary | null, { asPart, asFailures }: TestsWanted): boolean =>
   tests !== null && (asPart || (asFailures && tests.failed > 0));
 
-/** The reports of a build that its page shows. They are read again at each refresh: so only those, and of few jobs. */
-export const readBuildTests = async (
+/** The reports that a page shows. They are read again at each refresh: so only those, and of few jobs. */
+export const readTests = async (
   context: Context,
-  build: Awaited<ReturnType<typeof findRecord>>,
+  { of, build, jobs }: { of: { tests: TestSummary | null }; build: FoundBuild; jobs: { id: string }[] },
   wanted: TestsWanted,
 ): Promise<ShownTests> =>
-  isWanted(build.tests, wanted)
-    ? nullIfGone(readWorstReports(context, build, wanted.asPart ? SHOWN_REPORTS : NAMED_FAILURES))
-    : NO_TESTS;
-
-/** The same of a job. */
-export const readJobTests = async (
-  context: Context,
-  job: { id: string; tests: TestSummary | null },
-  wanted: TestsWanted,
-): Promise<ShownTests> =>
-  isWanted(job.tests, wanted)
-    ? nullIfGone(getJobTests.run(context, byId(job.id)).then((report) => ({ reports: [report], others: 0 })))
+  isWanted(of.tests, wanted)
+    ? nullIfGone(readWorstReports(context, build, jobs, wanted.asPart ? SHOWN_REPORTS : NAMED_FAILURES))
     : NO_TESTS;

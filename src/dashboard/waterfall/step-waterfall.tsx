@@ -5,9 +5,10 @@ import { Elapsed } from "../components/time.tsx";
 import { triesInWords } from "../step-tries.ts";
 import { Bar, type Segment } from "./bar.tsx";
 import { timeAxis } from "./time-axis.ts";
+import type { UsualTimes } from "./usual-times.ts";
 import { Waterfall } from "./waterfall.tsx";
 
-/** What of a build of one job, or of a job, its waterfall shows. */
+/** What of a job its waterfall shows. */
 export interface Worked {
   steps: Step[];
   queuedAt: string | null;
@@ -77,12 +78,12 @@ const StepRow = ({ id, step, logPage, now, children }: RowProps) => (
 interface StepWaterfallProps {
   of: Worked;
   now: Date;
-  usual: { whole: number | null; steps: Map<string, number> };
+  usual: UsualTimes;
   told: Child;
   logPage: string;
 }
 
-/** The steps of a build of one job, or of a job. Nothing before an agent has begun. */
+/** The steps of a job. Nothing before an agent has begun. */
 export const StepWaterfall = ({ of, now, usual, told, logPage }: StepWaterfallProps) => {
   const checkout = checkoutOf(of);
   if (!checkout && of.steps.length === 0) return null;
@@ -110,7 +111,7 @@ export const StepWaterfall = ({ of, now, usual, told, logPage }: StepWaterfallPr
         word: wordOf(step.status),
         waited: id === "before" && startedAt !== null ? startedAt - (time(of.queuedAt) ?? startedAt) : null,
         took: step.startedAt === null ? null : (time(step.finishedAt) ?? now.getTime()) - Date.parse(step.startedAt),
-        usual: usual.steps.get(step.name),
+        usual: usual.parts.get(step.name),
       }))}
     >
       <ol class="fall-list" id="steps" aria-label="Steps">
@@ -121,7 +122,7 @@ export const StepWaterfall = ({ of, now, usual, told, logPage }: StepWaterfallPr
               now={now.getTime()}
               waitedFrom={waitedFrom(id)}
               segments={segmentOf(step)}
-              usual={usual.steps.get(step.name)}
+              usual={usual.parts.get(step.name)}
             />
           </StepRow>
         ))}

@@ -1,17 +1,26 @@
 import type { JobOfBuild } from "../../protocol/build-job.ts";
 import type { Explanation } from "../../protocol/explain.ts";
 import { listAgents } from "../../services/agents.ts";
-import { explainJob } from "../../services/build-jobs.ts";
-import { findRecord } from "../../services/builds.ts";
+import { artifactsOf } from "../../services/artifacts.ts";
+import { plannedJobs } from "../../services/build-view.ts";
+import { type FoundBuild, findRecord } from "../../services/builds.ts";
 import type { Context } from "../../services/core/context.ts";
 import { nullIfNotFound } from "../../services/core/refusal.ts";
+import { explainWait } from "../../services/explain.ts";
+import { readFirstFailure } from "../../services/failure.ts";
+import { findLastGreen } from "../../services/last-green.ts";
+import type { Owners } from "../components/build-name.tsx";
 import { byId, namesById, noInput } from "../verb-input.ts";
+import { type UsualTimes, usualTimes } from "../waterfall/usual-times.ts";
+import type { Details } from "./details.ts";
 import type { JobNames } from "./job-list.tsx";
 
 /** Queued definitions that a page asks the pool about, and earlier builds whose numbers it reads. */
 const MOST = { explained: 5, adopted: 5 };
 
-export interface JobDetails extends JobNames {
+export interface JobsDetails extends Details, JobNames {
+  /** How long the last green run and each of its jobs took. */
+  usual: UsualTimes;
   /** Why jobs wait that no registered agent can take, by their keys. */
   unable: { key: string; why: Explanation }[];
 }
@@ -28,15 +37,16 @@ const waitingForAgents = (jobs: JobOfBuild[]): JobOfBuild[] => {
 };
 
 const explain = async (context: Context, { id, definition }: JobOfBuild) => {
-  const why = await nullIfNotFound(explainJob.run(context, byId(id)));
+  const why = await nullIfNotFound(explainWait.run(context, byId(id)));
   return why && (why.code === "no-agents" || why.code === "no-capable-agent") ? [{ key: definition, why }] : [];
 };
 
-/** What the page of a build of several jobs tells beside the jobs. */
-export const readJobDetails = async (context: Context, jobs: JobOfBuild[]): Promise<JobDetails> => {
+/** What the page of a build shows of the jobs of its file. */
+export const readJobs = async (context: Context, build: FoundBuild, owners: Owners): Promise<JobsDetails> => {
+  const jobs = plannedJobs(build);
   const earlier = [...new Set(jobs.flatMap(({ adoptedFrom }) => adoptedFrom ?? []))].slice(0, MOST.adopted);
   const hasAgents = jobs.some(({ agentId }) => agentId !== null);
-  const [agents, numbers, unable] = await Promise.all([
+  const [agents, numbers, unable, failure, green, artifacts] = await Promise.all([
     hasAgents ? listAgents.run(context, noInput) : [],
     Promise.all(earlier.map((id) => readNumber(context, id))),
     Promise.all(
@@ -44,9 +54,19 @@ export const readJobDetails = async (context: Context, jobs: JobOfBuild[]): Prom
         .slice(0, MOST.explained)
         .map((job) => explain(context, job)),
     ),
+    readFirstFailure(context, build),
+    findLastGreen(context, build),
+    artifactsOf(context, build),
   ]);
+  const ran = (green ? plannedJobs(green) : []).filter(({ adoptedFrom }) => adoptedFrom === null);
   return {
-    now: context.now,
+    ...{ of: build, build, now: context.now, ...owners, failure, green, artifacts, logTail: undefined },
+    jobs: jobs.map((job) => (job.id === failure?.job.id ? failure.job : job)),
+    lost: build.attempt - 1,
+    usual: usualTimes(
+      green,
+      ran.map(({ key: name, startedAt, finishedAt }) => ({ name, startedAt, finishedAt })),
+    ),
     agents: namesById(agents, ({ name }) => name),
     adopted: new Map(numbers.flat()),
     unable: unable.flat(),

@@ -1,23 +1,23 @@
 import type { Agent } from "../../protocol/agent.ts";
 import { Elapsed } from "../components/time.tsx";
 import { formatDuration } from "../format-time.ts";
-import type { Worked } from "../waterfall/step-waterfall.tsx";
+import type { Worked } from "./step-waterfall.tsx";
 
 interface ToldTimesProps {
-  of: Worked;
+  of: Omit<Worked, "steps">;
+  /** Absent where there are jobs instead. */
+  steps?: Worked["steps"];
   /** Milliseconds that the last green run took. */
   usual: number | null;
   agent: Pick<Agent, "name"> | null;
   now: Date;
-  /** Of a build of several jobs: it has no steps of its own. */
-  hasJobs?: boolean;
 }
 
 /** What happens before the first step, then the times in words: `4m 31s, usually 4m 10s`. */
-export const ToldTimes = ({ of, usual, agent, now, hasJobs = false }: ToldTimesProps) => {
-  const { startedAt, finishedAt, queuedAt, steps } = of;
+export const ToldTimes = ({ of, steps, usual, agent, now }: ToldTimesProps) => {
+  const { startedAt, finishedAt, queuedAt } = of;
   if (startedAt === null) return null;
-  if (finishedAt === null && !hasJobs && steps.every((step) => step.startedAt === null)) {
+  if (finishedAt === null && steps?.every((step) => step.startedAt === null)) {
     return (
       <>
         <bdi>{agent?.name ?? "An agent"}</bdi> is checking out, <Elapsed from={startedAt} to={null} now={now} />

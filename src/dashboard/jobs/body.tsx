@@ -1,0 +1,72 @@
+import type { Child } from "hono/jsx";
+import { plannedJobs } from "../../services/build-view.ts";
+import type { Context } from "../../services/core/context.ts";
+import { Artifacts } from "../artifacts/artifact-list.tsx";
+import { BuildLog } from "../components/build-log.tsx";
+import { BuildSummary } from "../components/build-summary.tsx";
+import { EnvironmentKeys } from "../components/environment-keys.tsx";
+import { PartTabs, type Tab, tabAddress, tabOf } from "../components/part-tabs.tsx";
+import { FailureBand } from "../failure/failure-band.tsx";
+import { readTests } from "../tests/read-tests.ts";
+import { TestsSection } from "../tests/tests-section.tsx";
+import { hasEnded } from "./arrange.ts";
+import type { Details, Opened } from "./details.ts";
+import { JobOutputs } from "./job-facts.tsx";
+
+/** The tabs of what there is. The first is shown at first. */
+const tabsOf = ({ of, logTail, artifacts }: Details): Tab[] => {
+  const { tests } = of;
+  const [keys, outputs] = [of.environment?.length ?? 0, Object.keys(of.outputs ?? {}).length];
+  return [
+    ...(logTail === undefined ? [] : [{ name: "log", title: "Log", count: null }]),
+    ...(tests ? [{ name: "tests", title: "Tests", count: tests.failed || tests.total, isBad: tests.failed > 0 }] : []),
+    ...(artifacts.length > 0 ? [{ name: "artifacts", title: "Artifacts", count: artifacts.length }] : []),
+    ...(keys > 0 ? [{ name: "environment", title: "Environment", count: keys }] : []),
+    ...(outputs > 0 ? [{ name: "outputs", title: "Outputs", count: outputs }] : []),
+    ...(of.summary === null ? [] : [{ name: "summary", title: "Summary", count: null }]),
+  ];
+};
+
+/** Reads what the tab has that the address names. @param page its path */
+export const openBody = async (
+  context: Context,
+  details: Details,
+  page: string,
+  query: URLSearchParams,
+): Promise<Opened> => {
+  const tabs = tabsOf(details);
+  const tab = tabOf(query, tabs);
+  const tests = await readTests(context, details, { asPart: tab === "tests", asFailures: details.failure !== null });
+  const testsPage = `${tabAddress(page, tabs, "tests")}#parts`;
+  return { page, tabs, tab, tests, testsPage, logPage: tab === "log" ? "" : page };
+};
+
+interface BodyProps {
+  details: Details;
+  opened: Opened;
+}
+
+/** What the chosen tab has. */
+const Part = ({ details, opened: { tab, page, tests } }: BodyProps) => {
+  const { of, build, now, logTail, repository, artifacts, jobs } = details;
+  if (tab === "log" && logTail !== undefined)
+    return <BuildLog of={page} attempt={of.attempt} isLive={!hasEnded(of)} tail={logTail} />;
+  if (tab === "tests") return <TestsSection shown={tests} repoId={build.repoId} branch={repository?.defaultBranch} />;
+  if (tab === "artifacts") {
+    const others = plannedJobs({ id: of.id, jobs });
+    return <Artifacts artifacts={artifacts} jobs={others} now={now} />;
+  }
+  if (tab === "environment") return <EnvironmentKeys keys={of.environment} />;
+  if (tab === "outputs") return <JobOutputs outputs={of.outputs ?? {}} />;
+  return tab === "summary" && of.summary ? <BuildSummary text={of.summary} /> : null;
+};
+
+/** Why it failed, where the time went, and a tab for each thing that is there. */
+export const Body = ({ details, opened, children }: BodyProps & { children: Child }) => (
+  <>
+    <FailureBand details={details} opened={opened} />
+    {children}
+    <PartTabs page={opened.page} tabs={opened.tabs} current={opened.tab} />
+    <Part details={details} opened={opened} />
+  </>
+);
