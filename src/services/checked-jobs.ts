@@ -6,7 +6,7 @@ import type { GraphJob } from "../domain/jobs/graph.ts";
 import { questionsOf } from "../domain/jobs/questions.ts";
 import type { Mistake } from "../domain/plan/mistake.ts";
 import type { Plan } from "../domain/plan/plan.ts";
-import { isPlanned } from "../domain/plan/plan-of-job.ts";
+import { planToExpand } from "../domain/plan/plan-of-job.ts";
 import { mergeRequires, unmetRequirements } from "../domain/requires.ts";
 import type { Agent } from "../protocol/agent.ts";
 import { type CheckedJob, PIPELINE_DEFAULTS } from "../protocol/pipeline.ts";
@@ -82,7 +82,7 @@ export const checkJobs = async (
   text: TextToCheck,
   known: CheckSources | null,
 ): Promise<Checked> => {
-  if (!isPlanned(plan)) return { jobs: null, mistakes: [], hints: [] };
+  if (!planToExpand(plan)) return { jobs: null, mistakes: [], hints: [] };
   const found = orAssumed(plan, known);
   const branch = known?.repository?.defaultBranch ?? SAMPLE_REPOSITORY.defaultBranch;
   const planned = await graphOf(context, sampleText(text, branch, found), found).catch(

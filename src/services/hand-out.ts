@@ -99,7 +99,7 @@ const errandOf = (
     : {}),
 });
 
-const jobOf = (grant: Grant, found: Sources, entries: ComposedEntry[] | null) => ({
+const handedJob = (grant: Grant, found: Sources, entries: ComposedEntry[] | null) => ({
   lease: grant.fence,
   repository: { fullName: found.repository.fullName, cloneUrl: found.repository.cloneUrl },
   pipeline: {
@@ -140,7 +140,7 @@ const deliver = async (
   const { requestId } = context;
   const names = entries ? namesOf(entries) : { environment: null };
   const { build, leaseExpiresAt } = settled(await pool.deliver({ jobId, fence, agentId, ...names, requestId }));
-  const job = jobOf(grant, found, entries);
+  const job = handedJob(grant, found, entries);
   return { build: buildRecord(context, build), leaseExpiresAt, ...job, repository: { ...job.repository, credential } };
 };
 

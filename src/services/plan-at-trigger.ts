@@ -3,7 +3,7 @@ import { refOf, tagOf } from "../domain/git-ref.ts";
 import type { BuildOrigin } from "../domain/githost/build-origin.ts";
 import { readsBuildNumber } from "../domain/jobs/questions.ts";
 import { parsePlan } from "../domain/plan/parse.ts";
-import { isPlanned } from "../domain/plan/plan-of-job.ts";
+import { planToExpand } from "../domain/plan/plan-of-job.ts";
 import type { Planned } from "../domain/pool/commands.ts";
 import type { BuildTrigger, Trust } from "../protocol/build.ts";
 import type { Requires } from "../protocol/pipeline.ts";
@@ -35,9 +35,9 @@ export const plannedAtTrigger = async (context: Context, target: Target, asked: 
   const definition = target.pipeline?.definition ?? null;
   const { id, branch, commitSha, requires, timeoutSeconds, madeBy, isRetry, trust } = asked;
   if (trust === "untrusted" || definition === null || !commitSha) return null;
-  const { plan } = parsePlan(definition);
+  const plan = planToExpand(parsePlan(definition).plan);
   // Only the pool knows the number of a new build: an agent plans the jobs that may read it.
-  if (!plan || !isPlanned(plan) || readsBuildNumber(plan)) return null;
+  if (!plan || readsBuildNumber(plan)) return null;
   const { sql } = context.db;
   const pipelineId = target.pipeline?.id ?? null;
   const [rows, groups] = await context.db.run(

@@ -33,8 +33,8 @@ const nodesIn = ({ expression }: LocatedExpression): Expr[] => nodesOf(expressio
 export const questionsInCondition = (job: JobDefinition): string[] =>
   job.if ? nodesIn(job.if).flatMap(questionIn) : [];
 
-const expressionsOf = ({ jobs }: Plan): LocatedExpression[] =>
-  (jobs ?? []).flatMap((job) => [...(job.if ? [job.if] : []), ...plannedExpressions(job)]);
+const expressionsOf = (plan: Plan): LocatedExpression[] =>
+  (plan.jobs ?? []).flatMap((job) => [...(job.if ? [job.if] : []), ...plannedExpressions(job)]);
 
 /** What the jobs of a file ask; nothing where it has only steps. */
 export const questionsOf = (plan: Plan): Questions => ({

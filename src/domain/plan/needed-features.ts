@@ -18,10 +18,7 @@ const isOf = (part: Part, retry: number): Partial<Record<Feature, boolean>> => (
  * What an agent's program must know to run any job of the file: each reads the file as a whole, and refuses it for a
  * word that it does not know.
  */
-export const neededFeatures = (
-  { job, jobs, retry }: Plan,
-  { includesFiles }: { includesFiles: boolean },
-): Feature[] => {
-  const parts = [isOf(job, retry), ...(jobs ?? []).map((one) => isOf(one.job, one.retry))];
+export const neededFeatures = (plan: Plan, { includesFiles }: { includesFiles: boolean }): Feature[] => {
+  const parts = [isOf(plan.job, plan.retry), ...(plan.jobs ?? []).map((one) => isOf(one.job, one.retry))];
   return FEATURES.filter((feature) => (feature === "include" && includesFiles) || parts.some((part) => part[feature]));
 };
