@@ -1,29 +1,23 @@
+import { getTableColumns } from "drizzle-orm";
 import type { AuditEntry } from "../protocol/audit.ts";
-import type { Build } from "../protocol/build.ts";
-
-/** A build in one version of its pool. */
-export interface Projected {
-  record: Build;
-  /** The whole name of its branch. */
-  ref: string;
-  version: number;
-}
+import { BUILD_FIELDS, type Build } from "../protocol/build.ts";
+import { buildSummary } from "./schema.ts";
 
 /* All statements may be repeated and reordered: an older version never replaces a newer one, and a row of the audit is
    written once. Each moves what the release before stored: a build, or an entry of the audit, is in one table only. */
 
-const BUILD = `INSERT INTO build_summary (org_id, id, number, repo_id, pipeline_id, ref, commit_sha, trigger,
-    priority, retry_of, created_by, status, attempt, agent_id, exit_code, reason, message, leak, queued_at, started_at,
-    finished_at, pool_version, event, pull_number, author, subject, jobs, tests, failed_line)
-  SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
-    ?23, ?24, ?25, ?26, ?27, ?28, ?29
-  WHERE NOT EXISTS (SELECT 1 FROM build WHERE id = ?2 AND pool_version > ?22)
-  ON CONFLICT (org_id, id) DO UPDATE SET commit_sha = excluded.commit_sha, status = excluded.status,
-    attempt = excluded.attempt, agent_id = excluded.agent_id, exit_code = excluded.exit_code, reason = excluded.reason,
-    message = excluded.message, leak = excluded.leak, started_at = excluded.started_at,
-    finished_at = excluded.finished_at, pool_version = excluded.pool_version, event = excluded.event,
-    pull_number = excluded.pull_number, jobs = excluded.jobs,
-    tests = excluded.tests, failed_line = excluded.failed_line
+const FIELDS: Record<string, { of: string; changes?: true }> = {
+  ...BUILD_FIELDS,
+  poolVersion: { of: "facts", changes: true },
+};
+const COLUMNS = Object.entries(getTableColumns(buildSummary)).filter(([field]) => field in FIELDS);
+const NAMES = COLUMNS.map(([, { name }]) => name);
+const CHANGES = COLUMNS.filter(([field]) => FIELDS[field]?.changes);
+const parameterOf = (name: string): string => `?${NAMES.indexOf(name) + 1}`;
+
+const BUILD = `INSERT INTO build_summary (${NAMES}) SELECT ${NAMES.map(parameterOf)}
+  WHERE NOT EXISTS (SELECT 1 FROM build WHERE id = ${parameterOf("id")} AND pool_version > ${parameterOf("pool_version")})
+  ON CONFLICT (org_id, id) DO UPDATE SET ${CHANGES.map(([, { name }]) => `${name} = excluded.${name}`)}
   WHERE build_summary.pool_version < excluded.pool_version`;
 
 /* They go with their build, on the same day. */
@@ -55,25 +49,29 @@ const POOL = `INSERT INTO pool (org_id, sequence, complete, active, at)
 
 const timeOf = (timestamp: string | null): number | null => (timestamp === null ? null : Date.parse(timestamp));
 
-export const projectBuild = (db: D1Database, { record, ref, version }: Projected): D1PreparedStatement[] => {
-  const { id, orgId, number, repoId, pipelineId, commitSha, trigger, priority, retryOf, createdBy } = record;
-  const { status, attempt, agentId, exitCode, reason, message, leak, queuedAt, startedAt, finishedAt } = record;
-  const [jobs, counts] = finishedAt === null ? [null, null] : [record.jobs, record.jobCounts];
+/** The row of a build. The counts of its jobs are those at its end. */
+const rowOf = (record: Build, poolVersion: number): typeof buildSummary.$inferSelect => ({
+  ...record,
+  createdBy: record.createdBy && { ...record.createdBy, ...(record.trust === "untrusted" && { trust: record.trust }) },
+  pull: record.pull?.number ?? null,
+  jobCounts: record.finishedAt === null ? null : record.jobCounts,
+  queuedAt: Date.parse(record.queuedAt),
+  startedAt: timeOf(record.startedAt),
+  finishedAt: timeOf(record.finishedAt),
+  poolVersion,
+});
+
+export const projectBuild = (db: D1Database, record: Build, version: number): D1PreparedStatement[] => {
+  const { id, orgId, jobs } = record;
+  const row: Record<string, unknown> = rowOf(record, version);
+  const values = COLUMNS.map(([field, column]) => (row[field] == null ? null : column.mapToDriverValue(row[field])));
+  const finishedAt = timeOf(record.finishedAt);
   return [
-    db
-      .prepare(BUILD)
-      .bind(
-        ...[orgId, id, number, repoId, pipelineId, ref, commitSha, trigger, priority, retryOf],
-        createdBy && JSON.stringify({ ...createdBy, ...(record.trust === "untrusted" && { trust: record.trust }) }),
-        ...[status, attempt, agentId, exitCode, reason, message, Number(leak)],
-        ...[timeOf(queuedAt), timeOf(startedAt), timeOf(finishedAt), version],
-        ...[record.event, record.pull?.number ?? null, record.author, record.subject],
-        counts && JSON.stringify(counts),
-        record.tests && JSON.stringify(record.tests),
-        record.failedLine,
-      ),
+    db.prepare(BUILD).bind(...values),
     db.prepare(EARLIER_BUILD).bind(id, version),
-    ...(jobs ? [db.prepare(JOBS).bind(orgId, id, timeOf(finishedAt), JSON.stringify(jobs.map((job) => job.id)))] : []),
+    ...(jobs && finishedAt
+      ? [db.prepare(JOBS).bind(orgId, id, finishedAt, JSON.stringify(jobs.map((job) => job.id)))]
+      : []),
   ];
 };
 

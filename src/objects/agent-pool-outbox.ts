@@ -7,7 +7,6 @@ import {
   projectUses,
   readPool,
 } from "../db/projection.ts";
-import { refOf } from "../domain/git-ref.ts";
 import { countsOfJobs } from "../domain/jobs/job-counts.ts";
 import { type DecisionContext, nextTold } from "../domain/pool/decision.ts";
 import type { FlushResult } from "../domain/pool/outbox.ts";
@@ -178,7 +177,7 @@ export class Outbox {
     const record = { ...whole, ...(whole.jobs && this.#listed(whole.jobs)) };
     return {
       name: buildId,
-      statements: projectBuild(this.#db, { record, ref: refOf(build.branch), version }),
+      statements: projectBuild(this.#db, record, version),
       raises: true,
       markDelivered: (result) => result.builds.push({ buildId, version }),
       deadLetter: { kind: "build", buildId, version },

@@ -125,6 +125,66 @@ export const Build = z.object({
 });
 export type Build = z.infer<typeof Build>;
 
+/** A build as an earlier release stored it: it may lack fields that have a default. */
+type EarlierBuild = z.input<typeof Build>;
+
+const DEFAULTS = z.partial(Build).parse({});
+
+/** The build with the fields that came after the release that stored it. Their order stays as it is. */
+export const withDefaults = <B extends EarlierBuild>(build: B): B & Build =>
+  ({ ...build, ...DEFAULTS, ...build }) as B & Build;
+
+/** Where the pool has what a field shows. */
+type Source = "request" | "facts" | "report" | "answer";
+
+/**
+ * The fields of a build, in the order in which pools answer them. `of`: `request`, who makes the build says it, and its
+ * facts keep it; `facts`, its facts have it; `report`, its agents send it; `answer`, it is made for the answer.
+ * `changes`: D1's row of the build, which is written when it is created, is written with it again when it has ended.
+ */
+export const BUILD_FIELDS = {
+  id: { of: "request" },
+  number: { of: "facts" },
+  orgId: { of: "answer" },
+  repoId: { of: "request" },
+  pipelineId: { of: "request" },
+  branch: { of: "request" },
+  ref: { of: "answer" },
+  tag: { of: "answer" },
+  commitSha: { of: "request", changes: true },
+  status: { of: "facts", changes: true },
+  event: { of: "answer", changes: true },
+  trigger: { of: "request" },
+  trust: { of: "answer" },
+  priority: { of: "request" },
+  agentId: { of: "answer", changes: true },
+  attempt: { of: "answer", changes: true },
+  exitCode: { of: "facts", changes: true },
+  reason: { of: "facts", changes: true },
+  message: { of: "answer", changes: true },
+  failedLine: { of: "report", changes: true },
+  jobCounts: { of: "answer", changes: true },
+  leak: { of: "facts", changes: true },
+  environment: { of: "report" },
+  steps: { of: "report" },
+  summary: { of: "report" },
+  retryOf: { of: "request" },
+  createdBy: { of: "request" },
+  pull: { of: "answer", changes: true },
+  base: { of: "facts" },
+  subject: { of: "answer" },
+  author: { of: "answer" },
+  schedule: { of: "answer" },
+  supersededBy: { of: "facts" },
+  jobs: { of: "answer" },
+  approval: { of: "answer" },
+  waitsFor: { of: "answer" },
+  tests: { of: "answer", changes: true },
+  queuedAt: { of: "answer" },
+  startedAt: { of: "answer", changes: true },
+  finishedAt: { of: "answer", changes: true },
+} as const satisfies Record<Exclude<keyof Build, "webUrl">, { of: Source; changes?: true }>;
+
 /** Values for this run alone, by name. Numbers and booleans become text. */
 export const EnvVariables = z.record(
   Key,

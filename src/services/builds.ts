@@ -1,10 +1,10 @@
 import { type BuildRecord, getRecord } from "../archive/records.ts";
 import { build, buildSummary } from "../db/schema.ts";
-import { countsOfJobs } from "../domain/jobs/job-counts.ts";
+import { refOf, tagOf } from "../domain/git-ref.ts";
 import type { Deleted } from "../domain/pool/facts.ts";
 import { Build } from "../protocol/build.ts";
 import { PathId } from "../protocol/common.ts";
-import { type BuildRow, buildOfRow, buildRecord } from "./build-rows.ts";
+import { BUILD_COLUMNS, type BuildRow, buildOfRow, buildRecord } from "./build-rows.ts";
 import { plannedJobs, type ReadBuild, shownBuild, withJobs } from "./build-view.ts";
 import { actorOf, type Context } from "./core/context.ts";
 import { reaching } from "./core/outage.ts";
@@ -39,32 +39,21 @@ const storedBuild = async (
   earlier: { record: string } | undefined,
   jobId: string | undefined,
 ): Promise<BuildRecord | null> => {
-  if (earlier) return JSON.parse(earlier.record) as Build;
+  if (earlier) return earlierBuildOf(JSON.parse(earlier.record));
   if (!row) return null;
-  const summary = buildOfRow(row);
-  const { finishedAt } = summary;
-  const record = finishedAt && (await inTurn(context, () => readPart(context, { ...summary, finishedAt }, jobId)));
-  if (!record) return summary;
-  const { environment, steps, requires, hasRunValues, pull, base, schedule, supersededBy, jobs = null, plan } = record;
-  const { artifacts, artifactPlaces, testReports, testPlaces } = record;
-  // Records of release 0.4.0 lack what a git host tells.
-  const told = { pull: pull ?? summary.pull, base, schedule, supersededBy };
-  return {
-    ...summary,
-    ...told,
-    environment,
-    steps,
-    summary: record.summary,
-    requires,
-    hasRunValues,
-    jobs,
-    jobCounts: jobs && countsOfJobs(jobs),
-    plan,
-    artifacts,
-    artifactPlaces,
-    testReports,
-    testPlaces,
-  };
+  const listed = buildOfRow(row);
+  const { finishedAt } = listed;
+  const record = finishedAt && (await inTurn(context, () => readPart(context, { ...listed, finishedAt }, jobId)));
+  if (!record) return listed;
+  // A person may have deleted what the row had of the log. Of a pull request the record says more.
+  const isOfRow = (field: string) => (field in BUILD_COLUMNS && field !== "pull") || field === "approval";
+  const known = Object.entries(listed).filter(([field]) => isOfRow(field));
+  return { ...listed, ...record, ...Object.fromEntries(known) };
+};
+
+const earlierBuildOf = (record: BuildRecord): BuildRecord => {
+  const { branch } = record;
+  return { ...record, ref: record.ref ?? refOf(branch), tag: tagOf(branch), event: record.event ?? "api" };
 };
 
 /** A build with what only the service looks at. */

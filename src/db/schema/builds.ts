@@ -1,13 +1,17 @@
 import { sql } from "drizzle-orm";
 import { index, integer, primaryKey, sqliteTable, sqliteView, text } from "drizzle-orm/sqlite-core";
-import type { Build, BuildEvent, BuildReason, Creator } from "../../protocol/build.ts";
+import type { Build, BuildEvent, BuildReason, Creator, JobCounts } from "../../protocol/build.ts";
 import { ACTIVE, type BuildStatus } from "../../protocol/build-states.ts";
+import type { TestSummary } from "../../protocol/test-report.ts";
 import { quoted } from "../quoted.ts";
 
 /** SQLite uses the index of active builds only for a query that repeats this text. */
 export const isActiveBuild = sql.raw(`status IN (${quoted(ACTIVE)})`);
 
-/** What lists show of a build, and filter by. The pool writes it when the build is created and when it has ended. */
+/**
+ * What lists show of a build, and filter by, under the names of its fields. The pool writes it when the build is created
+ * and when it has ended.
+ */
 const BUILD_SUMMARY = {
   orgId: text("org_id").notNull(),
   id: text().notNull(),
@@ -19,7 +23,8 @@ const BUILD_SUMMARY = {
   commitSha: text("commit_sha"),
   event: text().$type<BuildEvent>().notNull(),
   trigger: text().$type<Build["trigger"]>().notNull(),
-  pullNumber: integer("pull_number"),
+  /** The number of its pull request. */
+  pull: integer("pull_number"),
   author: text(),
   /** The first line of the commit's message, at most 200 characters. */
   subject: text(),
@@ -35,9 +40,8 @@ const BUILD_SUMMARY = {
   message: text(),
   /** The line of the log that says why the build failed, masked, at most 200 characters. */
   failedLine: text("failed_line"),
-  /** Counts of tests, and of jobs where the build has several. */
-  tests: text({ mode: "json" }).$type<Record<string, number>>(),
-  jobs: text({ mode: "json" }).$type<Record<string, number>>(),
+  tests: text({ mode: "json" }).$type<TestSummary>(),
+  jobCounts: text("jobs", { mode: "json" }).$type<JobCounts>(),
   leak: integer({ mode: "boolean" }).notNull(),
   /** Times of builds are milliseconds since 1970: a third of the bytes of a text. */
   queuedAt: integer("queued_at").notNull(),
