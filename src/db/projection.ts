@@ -1,6 +1,7 @@
 import { getTableColumns } from "drizzle-orm";
 import type { AuditEntry } from "../protocol/audit.ts";
 import { BUILD_FIELDS, type Build } from "../protocol/build.ts";
+import { reader } from "./compiled.ts";
 import { buildSummary } from "./schema.ts";
 
 /* All statements may be repeated and reordered: an older version never replaces a newer one, and a row of the audit is
@@ -47,10 +48,15 @@ const POOL = `INSERT INTO pool (org_id, sequence, complete, active, at)
     complete = CASE WHEN complete < ?5 THEN complete ELSE max(complete, excluded.sequence) END,
     active = excluded.active, at = excluded.at`;
 
+export type BuildRow = typeof buildSummary.$inferSelect;
+
+/** Reads what a statement selected of builds. */
+export const readBuildRow = reader(getTableColumns(buildSummary)) as (row: Record<string, unknown>) => BuildRow;
+
 const timeOf = (timestamp: string | null): number | null => (timestamp === null ? null : Date.parse(timestamp));
 
 /** The row of a build. The counts of its jobs are those at its end. */
-const rowOf = (record: Build, poolVersion: number): typeof buildSummary.$inferSelect => ({
+const rowOf = (record: Build, poolVersion: number): BuildRow => ({
   ...record,
   createdBy: record.createdBy && { ...record.createdBy, ...(record.trust === "untrusted" && { trust: record.trust }) },
   pull: record.pull?.number ?? null,

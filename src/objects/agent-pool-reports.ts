@@ -58,7 +58,6 @@ export class Reports {
   read(buildId: string, stored: string | null): Report {
     const steps = this.#waiting.get(buildId)?.steps;
     const report: Report = { ...NO_REPORT, ...(JSON.parse(stored ?? "{}") as Partial<Report>) };
-    const { environment, steps: written, summary, failedLine } = report;
-    return { environment, steps: steps ?? written, summary, ...(failedLine && { failedLine }) };
+    return steps ? { ...report, steps } : report;
   }
 }

@@ -1,4 +1,4 @@
-import { readPool } from "../db/projection.ts";
+import { type BuildRow, readBuildRow, readPool } from "../db/projection.ts";
 import { quoted } from "../db/quoted.ts";
 import { branchOf } from "../domain/git-ref.ts";
 import type { BuildOrigin } from "../domain/githost/build-origin.ts";
@@ -10,40 +10,23 @@ import { ACTIVE } from "../protocol/build-states.ts";
 /** Milliseconds by which ids may be older than the change that made them known. */
 const MARGIN_MS = 60 * 60 * 1000;
 
-const COLUMNS = `id, number, repo_id AS repoId, pipeline_id AS pipelineId, ref, commit_sha AS commitSha, "trigger",
-  priority, event, pull_number AS pullNumber, author, subject, retry_of AS retryOf, created_by AS createdBy, status, attempt, agent_id AS agentId, exit_code AS exitCode,
-  reason, message, leak, queued_at AS queuedAt, started_at AS startedAt, finished_at AS finishedAt,
-  pool_version AS version`;
 const IS_ACTIVE = `status IN (${quoted(ACTIVE)})`;
 
 type Numbers = Stored["numbers"];
 
-interface Row extends Omit<StoredBuild, "branch" | "createdBy" | "origin" | "leak"> {
-  ref: string;
-  event: string;
-  pullNumber: number | null;
-  author: string | null;
-  subject: string | null;
-  createdBy: string | null;
-  leak: number;
-}
-
-const buildOf = ({ ref, event, pullNumber, author, subject, createdBy, leak, ...row }: Row): StoredBuild => ({
-  ...row,
-  branch: branchOf(ref),
-  origin: originOf({ ref, event, pullNumber, author, subject }),
-  createdBy: createdBy && JSON.parse(createdBy),
-  leak: leak === 1,
-});
+const buildOf = (raw: Record<string, unknown>): StoredBuild => {
+  const row = readBuildRow(raw);
+  const { orgId, ref, event, pull, author, subject, failedLine, tests, jobCounts, poolVersion, ...known } = row;
+  return { ...known, branch: branchOf(ref), origin: originOf(row), version: poolVersion };
+};
 
 /** As much of what made a build as lists show. */
-const originOf = (row: Pick<Row, "ref" | "event" | "pullNumber" | "author" | "subject">): BuildOrigin | null => {
+const originOf = ({ ref, pull, author, subject, ...row }: BuildRow): BuildOrigin | null => {
   const { data: event } = BuildEvent.safeParse(row.event);
   if (!event || event === "api") return null;
-  const { pullNumber: number, author, subject } = row;
-  const pull = number === null ? null : { number, base: null, branch: branchOf(row.ref), title: null, author: null };
+  const made = pull === null ? null : { number: pull, base: null, branch: branchOf(ref), title: null, author: null };
   const commit = subject === null ? null : { subject, author };
-  return { event, before: null, pull, commit, schedule: null, paths: null, purpose: "build" };
+  return { event, before: null, pull: made, commit, schedule: null, paths: null, purpose: "build" };
 };
 
 /** A build that was deleted: its number was given, though no row has it any more. */
@@ -53,8 +36,8 @@ const NO_BUILDS: Omit<Stored, "builds"> = { heard: null, numbers: [], removedAge
 
 /** The builds with these ids. */
 export const readBuilds = async (db: D1Database, orgId: string, ids: string[]): Promise<Stored> => {
-  const query = `SELECT ${COLUMNS} FROM build_list WHERE org_id = ?1 AND id IN (SELECT value FROM json_each(?2))`;
-  const { results } = await db.prepare(query).bind(orgId, JSON.stringify(ids)).all<Row>();
+  const query = `SELECT * FROM build_list WHERE org_id = ?1 AND id IN (SELECT value FROM json_each(?2))`;
+  const { results } = await db.prepare(query).bind(orgId, JSON.stringify(ids)).all();
   return { ...NO_BUILDS, builds: results.map(buildOf) };
 };
 
@@ -71,9 +54,9 @@ export const readSince = async (db: D1Database, orgId: string, since: number, id
   };
   const [pool, under, known, numbers, removed, revoked, deletedBuilds, deletedLogs] = await db.batch([
     readPool(db, orgId),
-    db.prepare(`SELECT ${COLUMNS} FROM build_list WHERE ${newer} AND ${IS_ACTIVE}`).bind(orgId, first),
+    db.prepare(`SELECT * FROM build_list WHERE ${newer} AND ${IS_ACTIVE}`).bind(orgId, first),
     db
-      .prepare(`SELECT ${COLUMNS} FROM build_list WHERE org_id = ?1 AND id IN (SELECT value FROM json_each(?2))`)
+      .prepare(`SELECT * FROM build_list WHERE org_id = ?1 AND id IN (SELECT value FROM json_each(?2))`)
       .bind(orgId, JSON.stringify(ids)),
     db
       .prepare(`SELECT repo_id AS repoId, max(number) AS number FROM build_list WHERE ${newer} GROUP BY repo_id`)
@@ -85,7 +68,7 @@ export const readSince = async (db: D1Database, orgId: string, since: number, id
   ]);
   const subjects = (found: D1Result | undefined) =>
     ((found?.results ?? []) as { subject: string }[]).map(({ subject }) => subject);
-  const builds = [...((under?.results ?? []) as Row[]), ...((known?.results ?? []) as Row[])].map(buildOf);
+  const builds = [under, known].flatMap((found) => (found?.results ?? []) as Record<string, unknown>[]).map(buildOf);
   return {
     heard: (pool?.results[0] as HeardSequence | undefined) ?? NOTHING_HEARD,
     builds: [...new Map(builds.map((build) => [build.id, build])).values()],

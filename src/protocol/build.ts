@@ -128,11 +128,14 @@ export type Build = z.infer<typeof Build>;
 /** A build as an earlier release stored it: it may lack fields that have a default. */
 type EarlierBuild = z.input<typeof Build>;
 
-const DEFAULTS = z.partial(Build).parse({});
+const DEFAULTS = Object.entries(z.partial(Build).parse({})) as [keyof Build, never][];
 
 /** The build with the fields that came after the release that stored it. Their order stays as it is. */
-export const withDefaults = <B extends EarlierBuild>(build: B): B & Build =>
-  ({ ...build, ...DEFAULTS, ...build }) as B & Build;
+export const withDefaults = <B extends EarlierBuild>(build: B): B & Build => {
+  const known = { ...build } as B & Build;
+  for (const [field, value] of DEFAULTS) known[field] ??= value;
+  return known;
+};
 
 /** Where the pool has what a field shows. */
 type Source = "request" | "facts" | "report" | "answer";
@@ -184,6 +187,25 @@ export const BUILD_FIELDS = {
   startedAt: { of: "answer", changes: true },
   finishedAt: { of: "answer", changes: true },
 } as const satisfies Record<Exclude<keyof Build, "webUrl">, { of: Source; changes?: true }>;
+
+type Fields = typeof BUILD_FIELDS;
+type FieldOf<S extends Source> = { [F in keyof Fields]: Fields[F]["of"] extends S ? F : never }[keyof Fields];
+
+/** The fields of a build that come from there. */
+export type BuildPart<S extends Source> = Pick<EarlierBuild, FieldOf<S>>;
+
+const NAMES = Object.keys(BUILD_FIELDS) as (keyof Fields)[];
+
+export const buildPart = <S extends Source>(source: S, part: BuildPart<S>): BuildPart<S> => {
+  const names = NAMES.filter((name) => BUILD_FIELDS[name].of === source) as FieldOf<S>[];
+  return Object.fromEntries(names.map((name) => [name, part[name]])) as BuildPart<S>;
+};
+
+/** The fields of a build alone, in their order. */
+export const toRecord = (build: EarlierBuild): Build => {
+  const whole = withDefaults(build);
+  return Object.fromEntries(NAMES.map((name) => [name, whole[name]])) as Build;
+};
 
 /** Values for this run alone, by name. Numbers and booleans become text. */
 export const EnvVariables = z.record(

@@ -1,10 +1,11 @@
 import { type BuildRecord, getRecord } from "../archive/records.ts";
+import type { BuildRow } from "../db/projection.ts";
 import { build, buildSummary } from "../db/schema.ts";
 import { refOf, tagOf } from "../domain/git-ref.ts";
 import type { Deleted } from "../domain/pool/facts.ts";
 import { Build } from "../protocol/build.ts";
 import { PathId } from "../protocol/common.ts";
-import { BUILD_COLUMNS, type BuildRow, buildOfRow, buildRecord } from "./build-rows.ts";
+import { BUILD_COLUMNS, buildOfRow, buildRecord } from "./build-rows.ts";
 import { plannedJobs, type ReadBuild, shownBuild, withJobs } from "./build-view.ts";
 import { actorOf, type Context } from "./core/context.ts";
 import { reaching } from "./core/outage.ts";

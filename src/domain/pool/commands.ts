@@ -1,5 +1,5 @@
 import type { AgentRegistration, RegisteredBy } from "../../protocol/agent.ts";
-import type { Build, BuildReason, Creator, EnvironmentKey, Step } from "../../protocol/build.ts";
+import type { Build, BuildPart, BuildReason, EnvironmentKey, Step } from "../../protocol/build.ts";
 import type { Feature, Finish, Needs, Progress, Release } from "../../protocol/jobs.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
 import type { ProblemKind } from "../../protocol/problem.ts";
@@ -38,16 +38,9 @@ export interface Actor {
 }
 
 /** A new build. `requires` merges the requirements of its pipeline and its trigger. */
-export interface NewBuild {
-  id: string;
+export interface NewBuild extends BuildPart<"request"> {
   orgId: string;
-  repoId: string;
-  pipelineId: string | null;
   pipelineVersion: number | null;
-  branch: string;
-  commitSha: string | null;
-  trigger: Build["trigger"];
-  priority: number;
   requires: Requires;
   timeoutSeconds: number;
   maxParallel: number | null;
@@ -55,8 +48,6 @@ export interface NewBuild {
   /** The run's own values, sealed. The pool stores them and cannot open them. */
   inputs: string | null;
   secretKeys: string[];
-  retryOf: string | null;
-  createdBy?: Creator | null;
   origin?: BuildOrigin | null;
   host?: HostTarget | null;
   idempotency: { key: string; caller: string; bodyHash: string } | null;

@@ -1,8 +1,8 @@
 import type { RegisteredBy } from "../../protocol/agent.ts";
 import type { AuditAction } from "../../protocol/audit.ts";
-import type { BuildReason, Creator, EnvironmentKey, Step } from "../../protocol/build.ts";
+import type { BuildPart, BuildReason } from "../../protocol/build.ts";
 import type { JobStatus } from "../../protocol/build-job.ts";
-import type { BuildStatus, EndedStatus } from "../../protocol/build-states.ts";
+import type { EndedStatus } from "../../protocol/build-states.ts";
 import type { Feature } from "../../protocol/jobs.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
 import type { ArtifactPlace } from "../../protocol/stored-artifact.ts";
@@ -20,23 +20,14 @@ import type { Head, HeadKey } from "./heads.ts";
 
 /* All times are milliseconds since 1970. Facts are immutable: each change stores a new record. */
 
-/** What is built, and how it ended. What is leased, run and logged are its jobs: there is always at least one. */
-export interface BuildFacts {
-  id: string;
+/**
+ * What is built, and how it ended, with the fields of the build that `BUILD_FIELDS` says are `of` a request or of facts.
+ * What is leased, run and logged are its jobs: there is always at least one.
+ */
+export interface BuildFacts extends BuildPart<"request" | "facts"> {
   /** Sequence number in the pool: the age in the queue. */
   seq: number;
-  /** Sequence number in the repository. */
-  number: number;
-  repoId: string;
-  pipelineId: string | null;
   pipelineVersion: number | null;
-  branch: string;
-  commitSha: string | null;
-  trigger: "api" | "retry";
-  priority: number;
-  retryOf: string | null;
-  /** Absent in records that an older release stored. */
-  createdBy?: Creator | null;
   /** Absent where a request made the build. */
   origin?: BuildOrigin | null;
   /** Absent where no git host hears of the build. */
@@ -47,10 +38,6 @@ export interface BuildFacts {
   trust?: "untrusted";
   /** Who approved its commit, where a person has to. Absent where nobody is asked. */
   approval?: Gated;
-  /** The commit that changes are counted from, as the agent found it. */
-  base?: string | null;
-  /** The build of a newer head, for which this one was canceled. */
-  supersededBy?: string | null;
   /** What its pipeline and its trigger require: its file may add to that. */
   requires: Requires;
   /** Builds of its pipeline that may be leased at a time; null where there is no limit. */
@@ -68,11 +55,6 @@ export interface BuildFacts {
   cancel: { at: number; until: number } | null;
   /** While nothing but gates is waited for: their jobs, and what a git host hears meanwhile. */
   waitsAt?: { jobs: string[]; hostStatus: HostState; asks?: Ask[] } | null;
-  /** Follows from its jobs, as do `startedAt` and, until it ends, `message`. */
-  status: BuildStatus;
-  exitCode: number | null;
-  reason: BuildReason | null;
-  leak: boolean;
   /** What people read about its end or its last attempt. Absent where there is none. */
   message?: string | null;
   /** Whether D1 heard that it was created. */
@@ -80,6 +62,7 @@ export interface BuildFacts {
   /** How many builds its organization had made on its day (UTC), this one included. Absent in rows of older releases. */
   ofDay?: number;
   queuedAt: number;
+  /** Follows from its jobs, as do `status` and, until it ends, `message`. */
   startedAt: number | null;
   finishedAt: number | null;
   /** Grows with each change that readers can see, so that D1 ignores a write that arrives late. */
@@ -202,12 +185,7 @@ export interface Outcome {
 }
 
 /** What readers see of a build and no decision depends on: kept on disk only. */
-export interface Report {
-  environment: EnvironmentKey[] | null;
-  steps: Step[];
-  summary: string | null;
-  /** The line of its log that says why it failed, masked. Absent where none does. */
-  failedLine?: string;
+export interface Report extends BuildPart<"report"> {
   /** There are values to mask that came after these steps. */
   masksCame?: boolean;
 }

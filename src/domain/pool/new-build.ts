@@ -1,3 +1,4 @@
+import { buildPart } from "../../protocol/build.ts";
 import { LIMITS, withCommas } from "../../protocol/limits.ts";
 import { APPROVAL_MS, heldProblem } from "./approval.ts";
 import type { NewBuild } from "./commands.ts";
@@ -78,22 +79,13 @@ const newFacts = (
   { records, builds }: PoolState,
   { now, rules }: DecisionContext,
 ): Omit<BuildFacts, "seq" | "number" | "ofDay"> => {
-  const { id, repoId, pipelineId, pipelineVersion, branch, commitSha, trigger, priority, retryOf } = request;
-  const { createdBy = null, origin, host } = request;
+  const { pipelineVersion, retryOf, origin, host } = request;
   const retried = retryOf === null ? undefined : (builds.get(retryOf) ?? records.ended(retryOf));
   const trust = rules.trustOfNew(request, retried);
   const isHeld = trust === "untrusted" && rules.needsApproval(request, builds.values());
   return {
-    id,
-    repoId,
-    pipelineId,
+    ...buildPart("request", request),
     pipelineVersion,
-    branch,
-    commitSha,
-    trigger,
-    priority,
-    retryOf,
-    createdBy,
     ...(origin && { origin }),
     ...(host && { host }),
     ...(trust === "untrusted" && { trust }),

@@ -1,5 +1,5 @@
 import { AGENT_STATUS, type Agent } from "../../protocol/agent.ts";
-import type { Build } from "../../protocol/build.ts";
+import { type Build, toRecord } from "../../protocol/build.ts";
 import type { JobGate } from "../../protocol/build-job.ts";
 import { phaseOf } from "../../protocol/build-states.ts";
 import { PERIODS } from "../../protocol/limits.ts";
@@ -44,52 +44,36 @@ const approvalOf = ({ approval, origin, commitSha }: BuildFacts): JobGate | null
   };
 };
 
-/** The build as the API shows it. `first`: the job that it began with, where no others took its place. */
+/**
+ * The build as the API shows it: what is not made here has the name of the field where `BUILD_FIELDS` says that it is.
+ * `first`: the job that it began with, where no others took its place.
+ */
 export const toBuild = (orgId: string, build: BuildFacts, first: JobFacts | undefined, report: Report): Build => {
-  const { id, number, repoId, pipelineId, branch, commitSha, status, trigger, priority, retryOf, leak, origin } = build;
+  const { id, branch, status, origin } = build;
   const approval = approvalOf(build);
-  return {
-    id,
-    number,
+  return toRecord({
+    ...report,
+    ...build,
     orgId,
-    repoId,
-    pipelineId,
-    branch,
     ref: refOf(branch),
     tag: tagOf(branch),
-    commitSha,
-    status,
     event: origin?.event ?? "api",
-    trigger,
     trust: trustOf(build),
-    priority,
     agentId: agentOf(build, first),
     attempt: firstLease(build, first).attempt,
-    exitCode: build.exitCode,
-    reason: build.reason,
     message: build.message ?? null,
-    failedLine: build.status === "failed" ? (report.failedLine ?? null) : null,
-    jobCounts: null,
-    leak,
-    environment: report.environment,
-    steps: report.steps,
-    summary: report.summary,
-    retryOf,
-    createdBy: build.createdBy ?? null,
-    pull: origin?.pull ?? null,
-    base: build.base ?? null,
-    subject: origin?.commit?.subject ?? null,
-    author: origin?.commit?.author ?? null,
-    schedule: origin?.schedule ?? null,
-    supersededBy: build.supersededBy ?? null,
-    jobs: null,
+    failedLine: status === "failed" ? report.failedLine : null,
+    pull: origin?.pull,
+    subject: origin?.commit?.subject,
+    author: origin?.commit?.author,
+    schedule: origin?.schedule,
     approval,
     waitsFor: approval && isHeld(build) ? [{ jobId: id, key: "build", gate: approval }] : [],
-    tests: first ? testSummaryOf(first) : null,
+    tests: first && testSummaryOf(first),
     queuedAt: timestamp(build.queuedAt),
     startedAt: timestampOf(build.startedAt),
     finishedAt: timestampOf(build.finishedAt),
-  };
+  });
 };
 
 /** What the service gets of a job that an agent claimed. */

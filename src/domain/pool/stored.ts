@@ -1,30 +1,10 @@
+import type { BuildPart } from "../../protocol/build.ts";
 import type { BuildFacts, Deletion } from "./facts.ts";
 
 /** A build as D1 has it. */
 export interface StoredBuild
-  extends Pick<
-    BuildFacts,
-    | "id"
-    | "number"
-    | "repoId"
-    | "pipelineId"
-    | "branch"
-    | "commitSha"
-    | "trigger"
-    | "priority"
-    | "retryOf"
-    | "createdBy"
-    | "origin"
-    | "status"
-    | "exitCode"
-    | "reason"
-    | "message"
-    | "leak"
-    | "queuedAt"
-    | "startedAt"
-    | "finishedAt"
-    | "version"
-  > {
+  extends BuildPart<"request" | "facts">,
+    Pick<BuildFacts, "origin" | "message" | "queuedAt" | "startedAt" | "finishedAt" | "version"> {
   agentId: string | null;
   attempt: number;
 }
