@@ -1,4 +1,5 @@
 import type { ArtifactFile } from "../protocol/artifact.ts";
+import { ABSENT } from "./bytes.ts";
 import { UNTIL_DAY } from "./keys.ts";
 
 /** Where an artifact is, and what it has. */
@@ -17,72 +18,10 @@ const artifactPrefix = ({ day, orgId, jobId }: Pick<ArtifactOwner, "day" | "orgI
   `${UNTIL_DAY}/${day}/${orgId}/${jobId}/`;
 
 /** The object with the bytes of all its files, one after the other. */
-const artifactKey = (owner: ArtifactOwner): string => `${artifactPrefix(owner)}${owner.fence}/${owner.id}`;
+export const artifactKey = (owner: ArtifactOwner): string => `${artifactPrefix(owner)}${owner.fence}/${owner.id}`;
 
 const LIST = ".list";
 const listKey = (owner: ArtifactOwner): string => artifactKey(owner) + LIST;
-
-/** Objects are made once: a second write under a key that is taken is not done. */
-const ABSENT = { etagDoesNotMatch: "*" };
-
-const CONTENT = { httpMetadata: { contentType: "application/octet-stream" } };
-
-/**
- * Stores the bytes of an artifact of one part. @returns its etag; null where other bytes are there already
- * @throws where R2 finds another SHA-256
- */
-export const putContent = async (
-  archive: R2Bucket,
-  owner: ArtifactOwner,
-  body: ReadableStream<Uint8Array> | Uint8Array,
-  sha256: string,
-): Promise<string | null> => {
-  const key = artifactKey(owner);
-  const stored = await archive.put(key, body, { ...CONTENT, sha256, onlyIf: ABSENT });
-  if (stored) return stored.etag;
-  const before = await archive.head(key);
-  return before?.checksums.toJSON().sha256 === sha256 ? before.etag : null;
-};
-
-/** Begins an upload in several parts. @returns its id */
-export const beginUpload = async (archive: R2Bucket, owner: ArtifactOwner): Promise<string> =>
-  (await archive.createMultipartUpload(artifactKey(owner), CONTENT)).uploadId;
-
-export const abortUpload = async (archive: R2Bucket, owner: ArtifactOwner, uploadId: string): Promise<void> =>
-  archive.resumeMultipartUpload(artifactKey(owner), uploadId).abort();
-
-/** Stores one part, instead of the one with this number. @throws where the upload is over */
-export const putPart = async (
-  archive: R2Bucket,
-  owner: ArtifactOwner,
-  part: { uploadId: string; number: number; body: ReadableStream<Uint8Array> },
-): Promise<string> => {
-  const upload = archive.resumeMultipartUpload(artifactKey(owner), part.uploadId);
-  return (await upload.uploadPart(part.number, part.body)).etag;
-};
-
-/** What the archive has of the bytes; null where there is nothing. */
-export interface StoredContent {
-  size: number;
-  etag: string;
-  sha256: string | null;
-}
-
-export const findContent = async (archive: R2Bucket, owner: ArtifactOwner): Promise<StoredContent | null> => {
-  const found = await archive.head(artifactKey(owner));
-  return found && { size: found.size, etag: found.etag, sha256: found.checksums.toJSON().sha256 ?? null };
-};
-
-/** Makes one object of the parts. @throws where one is missing, has another etag, or the upload is over */
-export const completeUpload = async (
-  archive: R2Bucket,
-  owner: ArtifactOwner,
-  uploadId: string,
-  etags: string[],
-): Promise<void> => {
-  const parts = etags.map((etag, index) => ({ partNumber: index + 1, etag }));
-  await archive.resumeMultipartUpload(artifactKey(owner), uploadId).complete(parts);
-};
 
 const zipped = async (text: string): Promise<ArrayBuffer> =>
   new Response(new Blob([text]).stream().pipeThrough(new CompressionStream("gzip"))).arrayBuffer();
@@ -109,18 +48,6 @@ export const readFileList = async (archive: R2Bucket, owner: ArtifactOwner): Pro
   if (!found) return null;
   const text = await new Response(found.body.pipeThrough(new DecompressionStream("gzip"))).text();
   return JSON.parse(text) as ArtifactFile[];
-};
-
-/** Bytes of an artifact; null where it is gone. */
-export const readContent = async (
-  archive: R2Bucket,
-  owner: ArtifactOwner,
-  range: { start: number; end: number },
-): Promise<ReadableStream<Uint8Array> | null> => {
-  const length = range.end - range.start;
-  if (length === 0) return new Blob([]).stream();
-  const found = await archive.get(artifactKey(owner), { range: { offset: range.start, length } });
-  return found?.body ?? null;
 };
 
 /** Deletes one artifact. May be repeated. */

@@ -4,6 +4,7 @@
  */
 
 import { PERIODS } from "../protocol/limits.ts";
+import { ABSENT } from "./bytes.ts";
 
 export const CACHE_RESERVED = "cachereserved";
 
@@ -31,7 +32,7 @@ export const reserve = async (archive: R2Bucket, wanted: Reservation, now: numbe
   // R2 compares bodies: no two leases have the same.
   const take = (onlyIf: R2Conditional) =>
     archive.put(key, `${lease} ${until}`, { customMetadata: { lease, until }, onlyIf });
-  if (await take({ etagDoesNotMatch: "*" })) return true;
+  if (await take(ABSENT)) return true;
   const held = await archive.head(key);
   if (held?.customMetadata?.lease === lease) return true;
   const isOver = held !== null && Number(held.customMetadata?.until ?? 0) <= now;

@@ -1,4 +1,5 @@
 import type { CacheCodec } from "../protocol/cache.ts";
+import { ABSENT } from "./bytes.ts";
 import { CACHE_RESERVED } from "./cache-reservations.ts";
 
 /*
@@ -41,7 +42,6 @@ export const entryKey = (path: string): string => `${CACHE_ENTRY}/${path}`;
 export const bytesKey = (path: string, id: string): string => `${CACHE_BYTES}/${path}/${id}`;
 const emptiedKey = (orgId: string, repoId: string): string => `${EMPTIED}/${repositoryPath(orgId, repoId)}at`;
 
-const ABSENT = { etagDoesNotMatch: "*" };
 /** Pages of a repository that are read at most. */
 const PAGES = 10;
 
@@ -136,62 +136,4 @@ export const deleteCacheOf = async (
       if (deleted >= limit) return deleted;
     }
   return deleted;
-};
-
-const CONTENT = { httpMetadata: { contentType: "application/octet-stream" } };
-
-export interface StoredBytes {
-  path: string;
-  id: string;
-}
-
-const at = ({ path, id }: StoredBytes): string => bytesKey(path, id);
-
-/** Stores the only part. @returns its ETag; null where other bytes are there @throws where R2 finds another SHA-256 */
-export const putOnlyPart = async (
-  archive: R2Bucket,
-  place: StoredBytes,
-  body: ReadableStream<Uint8Array>,
-  sha256: string,
-): Promise<string | null> => {
-  const stored = await archive.put(at(place), body, { ...CONTENT, sha256, onlyIf: ABSENT });
-  if (stored) return stored.etag;
-  const before = await archive.head(at(place));
-  return before?.checksums.toJSON().sha256 === sha256 ? before.etag : null;
-};
-
-export const beginParts = async (archive: R2Bucket, place: StoredBytes): Promise<string> =>
-  (await archive.createMultipartUpload(at(place), CONTENT)).uploadId;
-
-export const putOnePart = async (
-  archive: R2Bucket,
-  place: StoredBytes,
-  { uploadId, number, body }: { uploadId: string; number: number; body: ReadableStream<Uint8Array> },
-): Promise<string> => (await archive.resumeMultipartUpload(at(place), uploadId).uploadPart(number, body)).etag;
-
-export const joinParts = async (
-  archive: R2Bucket,
-  place: StoredBytes,
-  uploadId: string,
-  etags: string[],
-): Promise<void> => {
-  const parts = etags.map((etag, index) => ({ partNumber: index + 1, etag }));
-  await archive.resumeMultipartUpload(at(place), uploadId).complete(parts);
-};
-
-export const findBytes = async (archive: R2Bucket, place: StoredBytes) => {
-  const found = await archive.head(at(place));
-  return found && { size: found.size, etag: found.etag, sha256: found.checksums.toJSON().sha256 ?? null };
-};
-
-export const deleteBytes = (archive: R2Bucket, place: StoredBytes): Promise<void> => archive.delete(at(place));
-
-/** Bytes of an entry; null where it is gone. */
-export const readBytes = async (
-  archive: R2Bucket,
-  place: StoredBytes,
-  { start, end }: { start: number; end: number },
-): Promise<ReadableStream<Uint8Array> | null> => {
-  if (start === end) return new Blob([]).stream();
-  return (await archive.get(at(place), { range: { offset: start, length: end - start } }))?.body ?? null;
 };

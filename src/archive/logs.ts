@@ -1,3 +1,4 @@
+import { readRange } from "./bytes.ts";
 import { logKey, logPrefix } from "./keys.ts";
 
 /** Whose log it is, and the day (UTC) on which its build ended. */
@@ -79,10 +80,9 @@ export const readLogText = async (
   start: number,
   end: number,
 ): Promise<ReadableStream<Uint8Array>> => {
-  if (start >= end) return new Blob([]).stream();
-  const found = await archive.get(key, { range: { offset: start, length: end - start } });
-  if (!found) throw new Error("The archived log is gone");
-  return found.body;
+  const text = await readRange(archive, key, { start, end });
+  if (!text) throw new Error("The archived log is gone");
+  return text;
 };
 
 export const readLogTimes = async (archive: R2Bucket, { key, size }: ArchivedLog): Promise<LogTime[]> => {

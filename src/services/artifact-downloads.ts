@@ -1,18 +1,19 @@
 import * as z from "zod/mini";
-import { readContent, readFileList } from "../archive/artifacts.ts";
+import { artifactKey } from "../archive/artifacts.ts";
 import type { Matrix } from "../domain/jobs/graph.ts";
 import { ArtifactFile, ArtifactGrant, DownloadRequest, Downloads } from "../protocol/artifact.ts";
 import { PathId } from "../protocol/common.ts";
 import { PERIODS } from "../protocol/limits.ts";
 import type { StoredArtifact } from "../protocol/stored-artifact.ts";
+import { artifactGone, fileListOf } from "./artifact-records.ts";
 import { leftByBuild } from "./artifacts.ts";
 import { findRecord } from "./builds.ts";
 import { type GrantFacts, readGrant } from "./core/artifact-grants.ts";
 import type { Context } from "./core/context.ts";
-import { reaching } from "./core/outage.ts";
 import { invalid, Refusal, settled } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
 import { holderOf } from "./jobs.ts";
+import { readable } from "./readable.ts";
 
 const GRANT_MS = PERIODS.grantMinutes * 60_000;
 
@@ -89,28 +90,17 @@ const downloadable = async (context: Context, grant: string): Promise<GrantFacts
   return facts;
 };
 
-const gone = () => new Refusal("gone", "This artifact was deleted, or the days for which it was kept are over.");
-
 export const listGrantedFiles = verb({
   access: { agent: true },
   params: PathGrant,
   output: z.array(ArtifactFile),
   async run(context, { params }) {
-    const list = await reaching(readFileList(context.archive, await downloadable(context, params.grant)));
-    if (!list) throw gone();
-    return list;
+    return fileListOf(context.archive, await downloadable(context, params.grant));
   },
 });
 
-/** Bytes of a granted artifact. `of` is asked for the part of so many bytes. @throws Refusal forbidden; gone */
+/** Bytes of a granted artifact. @throws Refusal forbidden; gone */
 export const openGranted = async (context: Context, grant: string) => {
   const facts = await downloadable(context, grant);
-  return {
-    size: facts.bytes,
-    async read(start: number, end: number): Promise<ReadableStream<Uint8Array>> {
-      const body = await reaching(readContent(context.archive, facts, { start, end }));
-      if (!body) throw gone();
-      return body;
-    },
-  };
+  return readable(context.archive, artifactKey(facts), facts.bytes, artifactGone);
 };

@@ -1,7 +1,8 @@
-import type { ArtifactOwner } from "../archive/artifacts.ts";
-import { partsOf } from "../domain/artifact/parts.ts";
-import type { Artifact } from "../protocol/artifact.ts";
+import { type ArtifactOwner, readFileList } from "../archive/artifacts.ts";
+import type { Artifact, ArtifactFile } from "../protocol/artifact.ts";
 import type { StoredArtifact } from "../protocol/stored-artifact.ts";
+import { reaching } from "./core/outage.ts";
+import { Refusal } from "./core/refusal.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -25,4 +26,12 @@ export const toArtifact = (jobId: string, { id, name, as, bytes, files, day, at 
   expiresAt: endOfDay(day),
 });
 
-export const hasSeveralParts = (bytes: number): boolean => partsOf(bytes) > 1;
+export const artifactGone = () =>
+  new Refusal("gone", "This artifact was deleted, or the days for which it was kept are over.");
+
+/** The files of an artifact. @throws Refusal gone where retention or a person deleted them */
+export const fileListOf = async (archive: R2Bucket, owner: ArtifactOwner): Promise<ArtifactFile[]> => {
+  const list = await reaching(readFileList(archive, owner));
+  if (!list) throw artifactGone();
+  return list;
+};

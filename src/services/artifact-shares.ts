@@ -1,17 +1,16 @@
 import type { ArtifactOwner } from "../archive/artifacts.ts";
-import { readFileList } from "../archive/artifacts.ts";
 import type { Granted } from "../crypto/artifact-grant.ts";
 import { inFolder, type PlacedFile, placed } from "../domain/artifact/file-list.ts";
 import { ArtifactShare, PathArtifact, SharedArtifact } from "../protocol/artifact.ts";
 import { PERIODS } from "../protocol/limits.ts";
-import { type Readable, readableFile } from "./artifact-content.ts";
+import { type ReadableFile, readableFile } from "./artifact-content.ts";
+import { fileListOf } from "./artifact-records.ts";
 import { type Zip, zipOf } from "./artifact-zip.ts";
-import { filesOf, findArtifact } from "./artifacts.ts";
+import { findArtifact } from "./artifacts.ts";
 import { artifactGrants, type GrantFacts } from "./core/artifact-grants.ts";
 import { commit } from "./core/commit.ts";
 import type { Context } from "./core/context.ts";
-import { reaching } from "./core/outage.ts";
-import { invalid, notFound, Refusal } from "./core/refusal.ts";
+import { invalid, notFound } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
 
 const HOUR_MS = 3_600_000;
@@ -32,7 +31,7 @@ export const shareArtifact = verb({
   async run(context, { params, body }) {
     const found = await findArtifact(context, params.id, params.name);
     const path = body.path ?? null;
-    if (at(placed(await filesOf(context, found)), path).length === 0)
+    if (at(placed(await fileListOf(context.archive, found.owner)), path).length === 0)
       throw invalid("/path", "names no file and no folder of this artifact");
     const until = context.now.getTime() + body.hours * HOUR_MS;
     const { name, bytes, at: made } = found.artifact;
@@ -71,19 +70,18 @@ export const openAddress = async (env: Env, granted: Granted, token: string, now
   if (!facts || now >= facts.until) throw notFound();
   const { day, orgId, jobId, fence, id } = facts;
   const owner = { day, orgId, jobId, fence, id };
-  const list = await reaching(readFileList(env.ARCHIVE, owner));
-  if (!list) throw new Refusal("gone", "This artifact was deleted, or the days for which it was kept are over.");
-  return { list: at(placed(list), facts.path ?? null), facts, owner };
+  const list = placed(await fileListOf(env.ARCHIVE, owner));
+  return { list: at(list, facts.path ?? null), facts, owner };
 };
 
 /** One file behind an address, by its path in the artifact; undefined where it is none of those that are shown. */
-export const fileAt = (env: Env, { list, owner }: Opened, path: string): Readable | undefined => {
+export const fileAt = (env: Env, { list, owner }: Opened, path: string): ReadableFile | undefined => {
   const file = list.find((one) => one.path === path);
   return file && readableFile(env.ARCHIVE, owner, file);
 };
 
 /** What a shared address shows by itself: its one file, or all files of it as an archive. */
-export const sharedWhole = (env: Env, { list, facts, owner }: Opened): Readable | Zip => {
+export const sharedWhole = (env: Env, { list, facts, owner }: Opened): ReadableFile | Zip => {
   const [only] = list;
   if (list.length === 1 && only && only.path === facts.path) return readableFile(env.ARCHIVE, owner, only);
   return zipOf(env.ARCHIVE, owner, list, facts.made ?? 0);

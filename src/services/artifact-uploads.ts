@@ -1,15 +1,6 @@
 import * as z from "zod/mini";
-import {
-  type ArtifactOwner,
-  abortUpload,
-  beginUpload,
-  completeUpload,
-  deleteArtifact,
-  findContent,
-  putContent,
-  putFileList,
-  putPart,
-} from "../archive/artifacts.ts";
+import { artifactKey, deleteArtifact, putFileList } from "../archive/artifacts.ts";
+import { abortParts, beginParts, findBytes, joinParts, putPart } from "../archive/bytes.ts";
 import { dayOf } from "../archive/keys.ts";
 import { sha256Hex } from "../crypto/digest.ts";
 import { listProblem } from "../domain/artifact/file-list.ts";
@@ -25,7 +16,7 @@ import {
 } from "../protocol/artifact.ts";
 import { Id, PathId } from "../protocol/common.ts";
 import { DEFAULTS, LIMITS, PERIODS } from "../protocol/limits.ts";
-import { hasSeveralParts, ownerOf, toArtifact } from "./artifact-records.ts";
+import { ownerOf, toArtifact } from "./artifact-records.ts";
 import { type GrantFacts, readGrant } from "./core/artifact-grants.ts";
 import type { Context } from "./core/context.ts";
 import { reaching } from "./core/outage.ts";
@@ -48,12 +39,12 @@ const lastDay = ({ now, config }: Context, keepDays: number = DEFAULTS.artifactD
 
 /** Begins the upload in parts, once: of two calls at the same time one upload counts. */
 const withUpload = async (context: Context, holder: Holder, opened: ArtifactFacts): Promise<ArtifactFacts> => {
-  if (!hasSeveralParts(opened.bytes) || opened.uploadId !== undefined) return opened;
-  const owner = ownerOf(context.orgId, holder.jobId, opened);
-  const uploadId = await reaching(beginUpload(context.archive, owner));
+  if (partsOf(opened.bytes) < 2 || opened.uploadId !== undefined) return opened;
+  const key = artifactKey(ownerOf(context.orgId, holder.jobId, opened));
+  const uploadId = await reaching(beginParts(context.archive, key));
   const pool = context.objects.pool(context.orgId);
   const begun = settled(await pool.openArtifact({ ...holder, ...opened, uploadId }));
-  if (begun.uploadId !== uploadId) context.waitUntil(abortUpload(context.archive, owner, uploadId));
+  if (begun.uploadId !== uploadId) context.waitUntil(abortParts(context.archive, key, uploadId));
   return begun;
 };
 
@@ -95,8 +86,6 @@ const granted = async (context: Context, grant: string | null, jobId: string, ar
   return facts;
 };
 
-const ownerIn = ({ day, orgId, jobId, fence, id }: GrantFacts): ArtifactOwner => ({ day, orgId, jobId, fence, id });
-
 export const PathPart = z.object({ id: Id, artifactId: Id, part: PartNumber });
 
 export interface Part {
@@ -125,12 +114,8 @@ export const checkedPart = (part: Part, allBytes: number) => {
 /** Stores one part. Asks no pool: whether the lease stands is asked at the end. @returns its etag */
 export const storePart = async (context: Context, part: Part): Promise<{ etag: string }> => {
   const facts = await granted(context, part.grant, part.jobId, part.artifactId);
-  const { sha256, body, number } = checkedPart(part, facts.bytes);
   const { uploadId } = facts;
-  const owner = ownerIn(facts);
-  const stored = uploadId
-    ? putPart(context.archive, owner, { uploadId, number, body })
-    : putContent(context.archive, owner, body, sha256);
+  const stored = putPart(context.archive, { key: artifactKey(facts), uploadId }, checkedPart(part, facts.bytes));
   const etag = await stored.catch((error: unknown) => {
     if (!isRefusedByArchive(error)) return reaching(Promise.reject(error));
     if (!uploadId) throw invalid(CONTENT_SHA256_HEADER, "is not that of the bytes that arrived");
@@ -153,9 +138,9 @@ const completed = async (context: Context, facts: GrantFacts, { etags, md5 }: Ar
   if (etags.length !== partsOf(bytes)) throw invalid("/etags", `must have ${partsOf(bytes)} entries`);
   if (md5 === undefined) throw invalid("/md5", "is missing: there are several parts");
   try {
-    await completeUpload(context.archive, ownerIn(facts), uploadId, etags);
+    await joinParts(context.archive, artifactKey(facts), uploadId, etags);
   } catch (error) {
-    if (await reaching(findContent(context.archive, ownerIn(facts)))) return;
+    if (await reaching(findBytes(context.archive, artifactKey(facts)))) return;
     if (!isRefusedByArchive(error)) await reaching(Promise.reject(error));
     throw new Refusal("conflict", "A part is missing, or its etag is not the last one that was answered for it.");
   }
@@ -164,7 +149,7 @@ const completed = async (context: Context, facts: GrantFacts, { etags, md5 }: Ar
 /** Whether the archive has the bytes that the agent means. @throws Refusal conflict where it has none */
 const isWhole = async (context: Context, facts: GrantFacts, { list, md5 }: ArtifactEnd): Promise<boolean> => {
   if (facts.bytes === 0) return true;
-  const found = await reaching(findContent(context.archive, ownerIn(facts)));
+  const found = await reaching(findBytes(context.archive, artifactKey(facts)));
   if (!found) throw new Refusal("conflict", "The bytes have not arrived.");
   const isAsSent = !facts.uploadId || found.etag === `${md5}-${partsOf(facts.bytes)}`;
   const isAsListed = found.sha256 === null || list.length > 1 || list[0]?.sha256 === found.sha256;
@@ -175,7 +160,7 @@ const isWhole = async (context: Context, facts: GrantFacts, { list, md5 }: Artif
 const refuseBytes = async (context: Context, holder: Holder, facts: GrantFacts): Promise<never> => {
   const pool = context.objects.pool(context.orgId);
   const isDropped = settled(await pool.discardArtifact({ ...holder, artifactId: facts.id }));
-  if (isDropped) await reaching(deleteArtifact(context.archive, ownerIn(facts)));
+  if (isDropped) await reaching(deleteArtifact(context.archive, facts));
   throw invalid("/list", "does not fit the bytes that arrived: open the artifact again");
 };
 
@@ -194,7 +179,7 @@ export const finishArtifact = verb({
     await completed(context, facts, body);
     if (!(await isWhole(context, facts, body))) await refuseBytes(context, holder, facts);
     const sum = await sha256Hex(JSON.stringify(body.list));
-    if (!(await reaching(putFileList(context.archive, ownerIn(facts), body.list, sum))))
+    if (!(await reaching(putFileList(context.archive, facts, body.list, sum))))
       throw new Refusal("conflict", "Another list was sent for this artifact before.");
     const pool = context.objects.pool(context.orgId);
     return toArtifact(params.id, settled(await pool.keepArtifact({ ...holder, artifactId: facts.id })));

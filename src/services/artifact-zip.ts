@@ -1,8 +1,8 @@
-import { type ArtifactOwner, readContent } from "../archive/artifacts.ts";
+import { type ArtifactOwner, artifactKey } from "../archive/artifacts.ts";
+import { readRange } from "../archive/bytes.ts";
 import { inFolder, type PlacedFile, placed } from "../domain/artifact/file-list.ts";
 import { type ZipEntry, zipLayout } from "../domain/artifact/zip.ts";
-import type { FoundArtifact } from "./artifact-records.ts";
-import { filesOf } from "./artifacts.ts";
+import { type FoundArtifact, fileListOf } from "./artifact-records.ts";
 import type { Context } from "./core/context.ts";
 import { notFound } from "./core/refusal.ts";
 
@@ -112,7 +112,7 @@ export const zipOf = (archive: R2Bucket, owner: ArtifactOwner, files: PlacedFile
         const [first] = run.entries;
         const isAlone = run.entries.length === 1 && first !== undefined;
         if (isAlone) await write(writable, first.header);
-        const body = await readContent(archive, owner, run);
+        const body = await readRange(archive, artifactKey(owner), run);
         if (!body) throw new Error("The artifact was deleted while it was read");
         if (isAlone) await body.pipeTo(writable, { preventClose: true });
         else await writeRun(body, run, writable);
@@ -134,8 +134,12 @@ export const zipOf = (archive: R2Bucket, owner: ArtifactOwner, files: PlacedFile
 };
 
 /** All files of an artifact, or those of a folder. @throws Refusal not-found where there are none */
-export const zipOfArtifact = async (context: Context, found: FoundArtifact, folder: string | null): Promise<Zip> => {
-  const files = inFolder(placed(await filesOf(context, found)), folder);
+export const zipOfArtifact = async (
+  { archive }: Context,
+  { owner, artifact }: FoundArtifact,
+  folder: string | null,
+): Promise<Zip> => {
+  const files = inFolder(placed(await fileListOf(archive, owner)), folder);
   if (files.length === 0) throw notFound();
-  return zipOf(context.archive, found.owner, files, found.artifact.at);
+  return zipOf(archive, owner, files, artifact.at);
 };

@@ -1,16 +1,16 @@
 import * as z from "zod/mini";
-import { deleteArtifact, readFileList } from "../archive/artifacts.ts";
+import { deleteArtifact } from "../archive/artifacts.ts";
 import { getRecord, putRecord } from "../archive/records.ts";
-import { Artifact, type ArtifactFile, ArtifactWithFiles, PathArtifact } from "../protocol/artifact.ts";
+import { Artifact, ArtifactWithFiles, PathArtifact } from "../protocol/artifact.ts";
 import { PathId } from "../protocol/common.ts";
 import type { StoredArtifact } from "../protocol/stored-artifact.ts";
-import { type FoundArtifact, ownerOf, toArtifact } from "./artifact-records.ts";
+import { type FoundArtifact, fileListOf, ownerOf, toArtifact } from "./artifact-records.ts";
 import { buildIdOf } from "./build-jobs.ts";
 import { type FoundBuild, findRecord } from "./builds.ts";
 import { commit } from "./core/commit.ts";
 import type { Context } from "./core/context.ts";
 import { reaching } from "./core/outage.ts";
-import { notFound, nullIfNotFound, Refusal, settled } from "./core/refusal.ts";
+import { notFound, nullIfNotFound, settled } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
 
 type LeftByJobs = Record<string, StoredArtifact[]>;
@@ -75,13 +75,6 @@ export const findArtifact = async (context: Context, jobId: string, name: string
   return { owner: ownerOf(context.orgId, left.jobId, artifact), artifact };
 };
 
-/** The files of an artifact. @throws Refusal gone where retention or a person deleted them */
-export const filesOf = async (context: Context, { owner }: Pick<FoundArtifact, "owner">): Promise<ArtifactFile[]> => {
-  const list = await reaching(readFileList(context.archive, owner));
-  if (!list) throw new Refusal("gone", "This artifact was deleted, or the days for which it was kept are over.");
-  return list;
-};
-
 /** What these jobs of a build left, in their order; with what was taken over from earlier builds. */
 export const artifactsOf = async (context: Context, build: FoundBuild, jobs = build.jobs): Promise<Artifact[]> => {
   const all: LeftByJobs = { ...(await leftByBuild(context, build)) };
@@ -112,8 +105,8 @@ export const getArtifact = verb({
   params: PathArtifact,
   output: ArtifactWithFiles,
   async run(context, { params }) {
-    const found = await findArtifact(context, params.id, params.name);
-    return { ...toArtifact(params.id, found.artifact), list: await filesOf(context, found) };
+    const { artifact, owner } = await findArtifact(context, params.id, params.name);
+    return { ...toArtifact(params.id, artifact), list: await fileListOf(context.archive, owner) };
   },
 });
 

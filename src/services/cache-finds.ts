@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { type FoundEntry, findEntry, listEntries, readBytes, touchEntry } from "../archive/cache.ts";
+import { bytesKey, type FoundEntry, findEntry, listEntries, touchEntry } from "../archive/cache.ts";
 import { dayOf } from "../archive/keys.ts";
 import { sha256Hex } from "../crypto/digest.ts";
 import { shownRef } from "../domain/cache/scopes.ts";
@@ -14,6 +14,7 @@ import { reaching } from "./core/outage.ts";
 import { Refusal } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
 import { holderOf } from "./jobs.ts";
+import { readable } from "./readable.ts";
 
 const GRANT_MS = PERIODS.grantMinutes * 60_000;
 
@@ -104,12 +105,5 @@ export const openCached = async (context: Context, grant: string) => {
   if (!facts || !isIts) throw new Refusal("forbidden", "The grant is not one that was given for this.");
   if (context.now.getTime() >= facts.until)
     throw new Refusal("forbidden", "The grant has expired: ask for another one.");
-  return {
-    size: facts.bytes,
-    async read(start: number, end: number): Promise<ReadableStream<Uint8Array>> {
-      const body = await reaching(readBytes(context.archive, facts, { start, end }));
-      if (!body) throw gone();
-      return body;
-    },
-  };
+  return readable(context.archive, bytesKey(facts.path, facts.id), facts.bytes, gone);
 };

@@ -1,15 +1,11 @@
 import * as z from "zod/mini";
+import { beginParts, findBytes, joinParts, putPart } from "../archive/bytes.ts";
 import {
-  beginParts,
-  deleteBytes,
+  bytesKey,
   deleteEntries,
-  findBytes,
   findEntry,
-  joinParts,
   listEntries,
   putEntry,
-  putOnePart,
-  putOnlyPart,
   repositoryPath,
   type StoredEntry,
 } from "../archive/cache.ts";
@@ -33,6 +29,8 @@ import { holderOf } from "./jobs.ts";
 const GRANT_MS = PERIODS.grantMinutes * 60_000;
 
 type SaveFacts = Required<Omit<CacheGrantFacts, "uploadId">> & { uploadId?: string | undefined };
+
+const keyOf = ({ path, id }: SaveFacts): string => bytesKey(path, id);
 
 const taken = () => new Refusal("conflict", "There is an entry of this key already: entries never change.");
 
@@ -103,7 +101,7 @@ export const openCache = verb({
         await reaching(giveBack(archive, held));
         throw error;
       }
-      return { id, uploadId: parts > 1 ? await reaching(beginParts(archive, { path, id })) : undefined };
+      return { id, uploadId: parts > 1 ? await reaching(beginParts(archive, bytesKey(path, id))) : undefined };
     };
     const save = headers.grant ? await begun(context, headers.grant, { ...held, body }) : await begin();
     const facts: SaveFacts = { orgId, ...held, until, ...body, ...save };
@@ -133,11 +131,8 @@ const granted = async (context: Context, grant: string | null, jobId: string, ca
 /** Stores one part. Asks no pool: nobody sees it before the end, which asks. @returns its ETag */
 export const storeCachePart = async (context: Context, part: Part): Promise<{ etag: string }> => {
   const facts = await granted(context, part.grant, part.jobId, part.artifactId);
-  const { sha256, body, number } = checkedPart(part, facts.bytes);
   const { uploadId } = facts;
-  const stored = uploadId
-    ? putOnePart(context.archive, facts, { uploadId, number, body })
-    : putOnlyPart(context.archive, facts, body, sha256);
+  const stored = putPart(context.archive, { key: keyOf(facts), uploadId }, checkedPart(part, facts.bytes));
   const etag = await stored.catch((error: unknown) => {
     if (!isRefusedByArchive(error)) return reaching(Promise.reject(error));
     throw new Refusal("conflict", "Bytes and sums do not fit, or this save is over.");
@@ -149,10 +144,10 @@ export const storeCachePart = async (context: Context, part: Part): Promise<{ et
 /** Whether the archive has what was announced. R2 has compared the SHA-256 of an only part; agents that of several. */
 const isWhole = async (context: Context, facts: SaveFacts, { etags, md5 }: CacheEnd): Promise<boolean> => {
   const { uploadId, bytes, sha256 } = facts;
-  if (uploadId && !(await reaching(findBytes(context.archive, facts)))) {
+  if (uploadId && !(await reaching(findBytes(context.archive, keyOf(facts))))) {
     if (etags.length !== partsOf(bytes)) throw invalid("/etags", `must have ${partsOf(bytes)} entries`);
     if (md5 === undefined) throw invalid("/md5", "is missing: there are several parts");
-    await joinParts(context.archive, facts, uploadId, etags).catch((error: unknown) => {
+    await joinParts(context.archive, keyOf(facts), uploadId, etags).catch((error: unknown) => {
       if (!isRefusedByArchive(error)) return reaching(Promise.reject(error));
       throw new Refusal("conflict", "A part is missing, or its ETag is not the last one that was answered for it.");
     });
@@ -160,7 +155,7 @@ const isWhole = async (context: Context, facts: SaveFacts, { etags, md5 }: Cache
     const told = context.objects.pool(context.orgId).saved({ cacheId: facts.id, bytes });
     context.waitUntil(told.catch(() => {}));
   }
-  const found = await reaching(findBytes(context.archive, facts));
+  const found = await reaching(findBytes(context.archive, keyOf(facts)));
   if (!found) throw new Refusal("conflict", "The bytes have not arrived.");
   const isAsSent = uploadId ? found.etag === `${md5}-${partsOf(bytes)}` : found.sha256 === sha256;
   return found.size === bytes && isAsSent;
@@ -193,7 +188,7 @@ const clear = async (
 
 /** Ends a save whose bytes no build will find. */
 const dropSave = async ({ archive }: Context, facts: SaveFacts): Promise<void> => {
-  await reaching(deleteBytes(archive, facts));
+  await reaching(archive.delete(keyOf(facts)));
   await reaching(giveBack(archive, facts));
 };
 

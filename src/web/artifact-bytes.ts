@@ -1,12 +1,7 @@
 import type { Context as HonoContext } from "hono";
+import type { Readable } from "../services/readable.ts";
 import { isKnown } from "./entity-tags.ts";
 import { rangeOf, within } from "./range.ts";
-
-/** Bytes that can be read in parts. */
-interface Source {
-  size: number;
-  read(start: number, end: number): Promise<ReadableStream<Uint8Array>>;
-}
 
 /** What a build made may be hostile: a browser must save it, and neither guess a type, run nor frame it. */
 export const INERT_FILE = {
@@ -31,7 +26,7 @@ export const saveAs = (name: string): string => {
 /** The bytes, or the `Range` of them that the request asks for. Nothing is read for HEAD, nor where the client has them. */
 export const bytesAnswer = async (
   c: HonoContext,
-  source: Source,
+  source: Readable,
   headers: Record<string, string>,
 ): Promise<Response> => {
   const { size } = source;

@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { type ArtifactOwner, putContent } from "../../src/archive/artifacts.ts";
+import { type ArtifactOwner, artifactKey } from "../../src/archive/artifacts.ts";
+import { putPart } from "../../src/archive/bytes.ts";
 import { type PlacedFile, placed } from "../../src/domain/artifact/file-list.ts";
 import { zipLayout } from "../../src/domain/artifact/zip.ts";
 import { zipOf } from "../../src/services/artifact-zip.ts";
@@ -28,7 +29,7 @@ const stored = async (sizes: number[]) => {
   const words = new Uint32Array(Math.ceil((files.at(-1)?.end ?? 0) / 4)).map((_, index) => index * 2_654_435_761);
   const bytes = new Uint8Array(words.buffer, 0, files.at(-1)?.end ?? 0);
   const owner = newOwner();
-  await putContent(env.ARCHIVE, owner, bytes, sha256(bytes));
+  await putPart(env.ARCHIVE, { key: artifactKey(owner) }, { number: 1, body: bytes, sha256: sha256(bytes) });
   return { files, bytes, owner };
 };
 

@@ -56,12 +56,7 @@ export const claim = (state: PoolState, request: ClaimRequest, context: Decision
 };
 
 /** D1 is away for every hand-out: agents that ask again and again would learn the same. */
-const uncompared = (
-  state: PoolState,
-  job: JobFacts,
-  followed: Change[],
-  context: DecisionContext,
-): Decision<never> => {
+const uncompared = (state: PoolState, job: JobFacts, followed: Change[], context: DecisionContext): Decision<never> => {
   const { changes, kept } = paused(state, null, context);
   return { ...notCompared(), changes: [...followed, ...changes, { kind: "job", job: { ...job, ...kept } }] };
 };
