@@ -20,33 +20,33 @@ const fromUrlText = (text: string): string | undefined => {
  * Makes and reads grants `mrx_FACTS.TAG`: the facts as JSON in base64url, and their HMAC-SHA-256 under a key of
  * `TOKEN_KEYS`, with what is granted. None is stored: whoever reads one asks nobody whether it is genuine.
  */
-export class ArtifactGrants<F extends { until: number }> {
+export class Grants<F extends Record<Granted, object>> {
   readonly #signer: Signer;
 
   constructor(keys: readonly NamedKey[]) {
     this.#signer = new Signer(keys);
   }
 
-  async grant(granted: Granted, facts: F): Promise<string> {
+  async grant<K extends Granted>(granted: K, facts: F[K]): Promise<string> {
     const text = toUrlText(new TextEncoder().encode(JSON.stringify(facts)));
     return `mrx_${text}.${toUrlText(await this.#signer.mac(this.#signer.first, "artifact", granted, text))}`;
   }
 
   /** The facts of a genuine grant; `undefined` for a forged one, and one of another kind. `until` is not looked at. */
-  async read(granted: Granted, grant: string): Promise<F | undefined> {
+  async read<K extends Granted>(granted: K, grant: string): Promise<F[K] | undefined> {
     const [, text, tag] = SHAPE.exec(grant) ?? [];
     if (!text || !tag) return undefined;
     if (!(await this.#signer.signed(toUrlText, tag, "artifact", granted, text))) return undefined;
     const facts = fromUrlText(text);
-    return facts === undefined ? undefined : (JSON.parse(facts) as F);
+    return facts === undefined ? undefined : (JSON.parse(facts) as F[K]);
   }
 }
 
-const once = oncePer<ArtifactGrants<never>>();
+const once = oncePer<Grants<never>>();
 
 /**
  * The grants of the Worker secret `TOKEN_KEYS`, parsed once per isolate.
  * @throws KeysUnusable
  */
-export const loadArtifactGrants = <F extends { until: number }>(text: string | undefined): ArtifactGrants<F> =>
-  once(text ?? "", () => new ArtifactGrants<never>(parseKeys(text))) as unknown as ArtifactGrants<F>;
+export const loadGrants = <F extends Record<Granted, object>>(text: string | undefined): Grants<F> =>
+  once(text ?? "", () => new Grants<never>(parseKeys(text))) as unknown as Grants<F>;

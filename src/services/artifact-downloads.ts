@@ -8,9 +8,9 @@ import type { StoredArtifact } from "../protocol/stored-artifact.ts";
 import { artifactGone, fileListOf } from "./artifact-records.ts";
 import { leftByBuild } from "./artifacts.ts";
 import { findRecord } from "./builds.ts";
-import { type GrantFacts, readGrant } from "./core/artifact-grants.ts";
 import type { Context } from "./core/context.ts";
-import { invalid, Refusal, settled } from "./core/refusal.ts";
+import { readGrant } from "./core/read-grant.ts";
+import { invalid, settled } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
 import { holderOf } from "./jobs.ts";
 import { readable } from "./readable.ts";
@@ -48,7 +48,7 @@ export const requestDownloads = verb({
     const { needed, others } = settled(await context.objects.pool(orgId).neededArtifacts(holder));
     const until = now.getTime() + GRANT_MS;
     const grant = ({ jobId }: Source, { id, fence, day, bytes }: StoredArtifact) =>
-      keys.artifactGrants.grant("download", {
+      keys.grants.grant("download", {
         ...{ orgId, jobId, fence, id, day, bytes, until },
         tokenHash: holder.tokenHash,
       });
@@ -80,27 +80,17 @@ export const requestDownloads = verb({
 
 export const PathGrant = z.object({ grant: ArtifactGrant });
 
-/** What the grant lets this caller fetch. @throws Refusal forbidden */
-const downloadable = async (context: Context, grant: string): Promise<GrantFacts> => {
-  const { kind, tokenHash, orgId } = context.caller;
-  if (kind !== "agent") await context.admit();
-  const facts = await readGrant(context.keys.artifactGrants, "download", grant, context.now.getTime());
-  if (facts.orgId !== orgId || facts.tokenHash !== tokenHash)
-    throw new Refusal("forbidden", "The grant is for another agent.");
-  return facts;
-};
-
 export const listGrantedFiles = verb({
   access: { agent: true },
   params: PathGrant,
   output: z.array(ArtifactFile),
   async run(context, { params }) {
-    return fileListOf(context.archive, await downloadable(context, params.grant));
+    return fileListOf(context.archive, await readGrant(context, "download", params.grant));
   },
 });
 
 /** Bytes of a granted artifact. @throws Refusal forbidden; gone */
 export const openGranted = async (context: Context, grant: string) => {
-  const facts = await downloadable(context, grant);
+  const facts = await readGrant(context, "download", grant);
   return readable(context.archive, artifactKey(facts), facts.bytes, artifactGone);
 };

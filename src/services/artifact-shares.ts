@@ -1,5 +1,4 @@
 import type { ArtifactOwner } from "../archive/artifacts.ts";
-import type { Granted } from "../crypto/artifact-grant.ts";
 import { inFolder, type PlacedFile, placed } from "../domain/artifact/file-list.ts";
 import { ArtifactShare, PathArtifact, SharedArtifact } from "../protocol/artifact.ts";
 import { PERIODS } from "../protocol/limits.ts";
@@ -7,9 +6,9 @@ import { type ReadableFile, readableFile } from "./artifact-content.ts";
 import { fileListOf } from "./artifact-records.ts";
 import { type Zip, zipOf } from "./artifact-zip.ts";
 import { findArtifact } from "./artifacts.ts";
-import { artifactGrants, type GrantFacts } from "./core/artifact-grants.ts";
 import { commit } from "./core/commit.ts";
 import type { Context } from "./core/context.ts";
+import { type GrantFacts, grantsOf } from "./core/grants.ts";
 import { invalid, notFound } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
 
@@ -35,7 +34,7 @@ export const shareArtifact = verb({
       throw invalid("/path", "names no file and no folder of this artifact");
     const until = context.now.getTime() + body.hours * HOUR_MS;
     const { name, bytes, at: made } = found.artifact;
-    const token = await context.keys.artifactGrants.grant("share", { ...found.owner, bytes, name, path, made, until });
+    const token = await context.keys.grants.grant("share", { ...found.owner, bytes, name, path, made, until });
     const expiresAt = new Date(until).toISOString();
     const detail = { name, artifactId: found.owner.id, path, expiresAt };
     await commit(context, { action: "artifact.share", subject: found.owner.jobId, detail }, []);
@@ -51,13 +50,13 @@ export const viewAddress = async (context: Context, jobId: string, name: string)
   const { actor } = await context.admit();
   const until = context.now.getTime() + VIEW_MS;
   const facts = { ...found.owner, bytes: found.artifact.bytes, name, actor, until };
-  return `${origin}/view/${await context.keys.artifactGrants.grant("view", facts)}/`;
+  return `${origin}/view/${await context.keys.grants.grant("view", facts)}/`;
 };
 
 /** What an address without any other token shows. */
 export interface Opened {
   list: PlacedFile[];
-  facts: GrantFacts;
+  facts: GrantFacts["share" | "view"];
   owner: ArtifactOwner;
 }
 
@@ -65,8 +64,8 @@ export interface Opened {
  * The artifact that an address is for. A forged address asks no archive.
  * @throws Refusal not-found, the same for a forged and an expired one; gone where the artifact is deleted
  */
-export const openAddress = async (env: Env, granted: Granted, token: string, now: number): Promise<Opened> => {
-  const facts = await artifactGrants(env).read(granted, token);
+export const openAddress = async (env: Env, granted: "share" | "view", token: string, now: number): Promise<Opened> => {
+  const facts = await grantsOf(env).read(granted, token);
   if (!facts || now >= facts.until) throw notFound();
   const { day, orgId, jobId, fence, id } = facts;
   const owner = { day, orgId, jobId, fence, id };

@@ -17,15 +17,18 @@ import {
 import { Id, PathId } from "../protocol/common.ts";
 import { DEFAULTS, LIMITS, PERIODS } from "../protocol/limits.ts";
 import { ownerOf, toArtifact } from "./artifact-records.ts";
-import { type GrantFacts, readGrant } from "./core/artifact-grants.ts";
 import type { Context } from "./core/context.ts";
+import type { GrantFacts } from "./core/grants.ts";
 import { reaching } from "./core/outage.ts";
+import { readGrant } from "./core/read-grant.ts";
 import { invalid, Refusal, settled } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
 import { type Holder, holderOf } from "./jobs.ts";
 
 const DAY_MS = 86_400_000;
 const GRANT_MS = PERIODS.grantMinutes * 60_000;
+
+type Sent = GrantFacts["upload"];
 
 /** What R2 says where the fault is in what was sent: parts that do not fit, an upload that is over, a wrong sum. */
 const R2_REFUSALS = /\((?:10011|10024|10025|10037|10048)\)/;
@@ -67,24 +70,13 @@ export const openArtifact = verb({
     const facts = { orgId, jobId: params.id, fence, id, day, bytes, files, uploadId, until };
     return {
       artifactId: id,
-      grant: await keys.artifactGrants.grant("upload", { ...facts, tokenHash: holder.tokenHash }),
+      grant: await keys.grants.grant("upload", { ...facts, tokenHash: holder.tokenHash }),
       expiresAt: new Date(until).toISOString(),
       partBytes: LIMITS.artifactPartBytes,
       parts: partsOf(bytes),
     };
   },
 });
-
-/** What the grant allows this caller to send. @throws Refusal forbidden */
-const granted = async (context: Context, grant: string | null, jobId: string, artifactId: string) => {
-  const { kind, tokenHash, orgId } = context.caller;
-  if (kind !== "agent") await context.admit();
-  const facts = await readGrant(context.keys.artifactGrants, "upload", grant ?? "", context.now.getTime());
-  const isIts = facts.orgId === orgId && facts.tokenHash === tokenHash;
-  if (!isIts || facts.jobId !== jobId || facts.id !== artifactId)
-    throw new Refusal("forbidden", "The grant is for another artifact, or for another agent.");
-  return facts;
-};
 
 export const PathPart = z.object({ id: Id, artifactId: Id, part: PartNumber });
 
@@ -113,7 +105,7 @@ export const checkedPart = (part: Part, allBytes: number) => {
 
 /** Stores one part. Asks no pool: whether the lease stands is asked at the end. @returns its etag */
 export const storePart = async (context: Context, part: Part): Promise<{ etag: string }> => {
-  const facts = await granted(context, part.grant, part.jobId, part.artifactId);
+  const facts = await readGrant(context, "upload", part.grant, { jobId: part.jobId, id: part.artifactId });
   const { uploadId } = facts;
   const stored = putPart(context.archive, { key: artifactKey(facts), uploadId }, checkedPart(part, facts.bytes));
   const etag = await stored.catch((error: unknown) => {
@@ -126,13 +118,13 @@ export const storePart = async (context: Context, part: Part): Promise<{ etag: s
 };
 
 /** @throws Refusal invalid where the list is not one of the files of this artifact */
-const checkList = ({ list }: ArtifactEnd, { bytes, files = 0 }: GrantFacts): void => {
+const checkList = ({ list }: ArtifactEnd, { bytes, files }: Sent): void => {
   const found = listProblem(list, { bytes, files });
   if (found) throw invalid(found.index === null ? "/list" : `/list/${found.index}/path`, found.problem);
 };
 
 /** Makes one object of the parts, unless that is done. @throws Refusal conflict where they do not fit each other */
-const completed = async (context: Context, facts: GrantFacts, { etags, md5 }: ArtifactEnd): Promise<void> => {
+const completed = async (context: Context, facts: Sent, { etags, md5 }: ArtifactEnd): Promise<void> => {
   const { uploadId, bytes } = facts;
   if (!uploadId) return;
   if (etags.length !== partsOf(bytes)) throw invalid("/etags", `must have ${partsOf(bytes)} entries`);
@@ -147,7 +139,7 @@ const completed = async (context: Context, facts: GrantFacts, { etags, md5 }: Ar
 };
 
 /** Whether the archive has the bytes that the agent means. @throws Refusal conflict where it has none */
-const isWhole = async (context: Context, facts: GrantFacts, { list, md5 }: ArtifactEnd): Promise<boolean> => {
+const isWhole = async (context: Context, facts: Sent, { list, md5 }: ArtifactEnd): Promise<boolean> => {
   if (facts.bytes === 0) return true;
   const found = await reaching(findBytes(context.archive, artifactKey(facts)));
   if (!found) throw new Refusal("conflict", "The bytes have not arrived.");
@@ -157,7 +149,7 @@ const isWhole = async (context: Context, facts: GrantFacts, { list, md5 }: Artif
 };
 
 /** Forgets bytes that are others than the agent meant, so that it can send them again. @throws Refusal invalid */
-const refuseBytes = async (context: Context, holder: Holder, facts: GrantFacts): Promise<never> => {
+const refuseBytes = async (context: Context, holder: Holder, facts: Sent): Promise<never> => {
   const pool = context.objects.pool(context.orgId);
   const isDropped = settled(await pool.discardArtifact({ ...holder, artifactId: facts.id }));
   if (isDropped) await reaching(deleteArtifact(context.archive, facts));
@@ -173,7 +165,10 @@ export const finishArtifact = verb({
   output: Artifact,
   async run(context, { params, body }) {
     const holder = await holderOf(context, params.id);
-    const facts = await granted(context, context.headers.grant, params.id, params.artifactId);
+    const facts = await readGrant(context, "upload", context.headers.grant, {
+      jobId: params.id,
+      id: params.artifactId,
+    });
     if (facts.fence !== holder.fence) throw new Refusal("forbidden", "The grant is of another lease.");
     checkList(body, facts);
     await completed(context, facts, body);

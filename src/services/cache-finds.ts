@@ -8,9 +8,9 @@ import { CacheQuery, FoundCache } from "../protocol/cache.ts";
 import { PathId } from "../protocol/common.ts";
 import { PERIODS } from "../protocol/limits.ts";
 import { type CacheScope, scopesOf } from "./cache-scopes.ts";
-import type { CacheGrantFacts } from "./core/cache-grants.ts";
 import type { Context } from "./core/context.ts";
 import { reaching } from "./core/outage.ts";
+import { readGrant } from "./core/read-grant.ts";
 import { Refusal } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
 import { holderOf } from "./jobs.ts";
@@ -83,8 +83,8 @@ export const findCache = verb({
       }
       const { path, id, key, bytes, sha256, codec, usedDay } = found.entry;
       if (usedDay !== today) context.waitUntil(touchEntry(archive, found.entry, today).catch(() => {}));
-      const facts: CacheGrantFacts = { orgId, jobId: params.id, tokenHash: holder.tokenHash, path, id, bytes, until };
-      const grant = await keys.cacheGrants.grant("cache-read", facts);
+      const facts = { orgId, jobId: params.id, tokenHash: holder.tokenHash, path, id, bytes, until };
+      const grant = await keys.grants.grant("cache-read", facts);
       entries.push({ key, bytes, sha256, codec, scope: found.scope.id, grant });
     }
     const scopes = reads.map(({ id, ref }) => ({ id, branch: shownRef(ref) }));
@@ -98,12 +98,6 @@ export const PathCacheGrant = z.object({ grant: ArtifactGrant });
 
 /** Bytes of a granted entry. @throws Refusal forbidden; gone */
 export const openCached = async (context: Context, grant: string) => {
-  const { kind, tokenHash, orgId } = context.caller;
-  if (kind !== "agent") await context.admit();
-  const facts = await context.keys.cacheGrants.read("cache-read", grant);
-  const isIts = facts?.orgId === orgId && facts.tokenHash === tokenHash;
-  if (!facts || !isIts) throw new Refusal("forbidden", "The grant is not one that was given for this.");
-  if (context.now.getTime() >= facts.until)
-    throw new Refusal("forbidden", "The grant has expired: ask for another one.");
+  const facts = await readGrant(context, "cache-read", grant);
   return readable(context.archive, bytesKey(facts.path, facts.id), facts.bytes, gone);
 };

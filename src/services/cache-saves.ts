@@ -19,42 +19,21 @@ import { Id, PathId } from "../protocol/common.ts";
 import { LIMITS, PERIODS } from "../protocol/limits.ts";
 import { checkedPart, isRefusedByArchive, type Part } from "./artifact-uploads.ts";
 import { type CacheScope, scopesOf } from "./cache-scopes.ts";
-import type { CacheGrantFacts } from "./core/cache-grants.ts";
 import type { Context } from "./core/context.ts";
+import type { GrantFacts } from "./core/grants.ts";
 import { isOfOlderObject, reaching } from "./core/outage.ts";
+import { grantFor, readGrant } from "./core/read-grant.ts";
 import { invalid, type Outcome, Refusal, settled } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
 import { holderOf } from "./jobs.ts";
 
 const GRANT_MS = PERIODS.grantMinutes * 60_000;
 
-type SaveFacts = Required<Omit<CacheGrantFacts, "uploadId">> & { uploadId?: string | undefined };
+type SaveFacts = GrantFacts["cache-write"];
 
 const keyOf = ({ path, id }: SaveFacts): string => bytesKey(path, id);
 
 const taken = () => new Refusal("conflict", "There is an entry of this key already: entries never change.");
-
-/** Why an agent may not send under a grant. */
-const FOREIGN = "The grant is for another entry, or for another agent.";
-
-/** What was begun under an earlier grant of this holder, also one that has expired. @throws Refusal forbidden */
-const begun = async (
-  { keys, orgId }: Context,
-  grant: string,
-  {
-    tokenHash,
-    fence,
-    jobId,
-    path,
-    body,
-  }: Pick<SaveFacts, "tokenHash" | "fence" | "jobId" | "path"> & { body: CacheOpening },
-): Promise<Pick<SaveFacts, "id" | "uploadId">> => {
-  const facts = await keys.cacheGrants.read("cache-write", grant);
-  const wanted = { orgId, tokenHash, fence, jobId, path, ...body };
-  const isSame = Object.entries(wanted).every(([name, value]) => facts?.[name as keyof CacheGrantFacts] === value);
-  if (!facts || !isSame) throw new Refusal("forbidden", FOREIGN);
-  return { id: facts.id, uploadId: facts.uploadId };
-};
 
 /** Takes the key for this lease. @throws Refusal conflict where another one has it, or has just ended its save */
 const takeKey = async ({ archive, now }: Context, wanted: Reservation): Promise<void> => {
@@ -103,11 +82,14 @@ export const openCache = verb({
       }
       return { id, uploadId: parts > 1 ? await reaching(beginParts(archive, bytesKey(path, id))) : undefined };
     };
-    const save = headers.grant ? await begun(context, headers.grant, { ...held, body }) : await begin();
-    const facts: SaveFacts = { orgId, ...held, until, ...body, ...save };
+    // Also one that has expired is for what was begun under it.
+    const before = headers.grant ? await keys.grants.read("cache-write", headers.grant) : null;
+    const { id, uploadId } =
+      before === null ? await begin() : grantFor("cache-write", before, { orgId, ...held, ...body });
+    const facts: SaveFacts = { orgId, ...held, until, ...body, id, uploadId };
     return {
-      cacheId: save.id,
-      grant: await keys.cacheGrants.grant("cache-write", facts),
+      cacheId: id,
+      grant: await keys.grants.grant("cache-write", facts),
       expiresAt: new Date(until).toISOString(),
       partBytes: LIMITS.artifactPartBytes,
       parts,
@@ -115,22 +97,9 @@ export const openCache = verb({
   },
 });
 
-/** What the grant allows this caller to send. @throws Refusal forbidden */
-const granted = async (context: Context, grant: string | null, jobId: string, cacheId: string): Promise<SaveFacts> => {
-  const { kind, tokenHash, orgId } = context.caller;
-  if (kind !== "agent") await context.admit();
-  const facts = await context.keys.cacheGrants.read("cache-write", grant ?? "");
-  if (!facts) throw new Refusal("forbidden", "The grant is not one that was given for this.");
-  if (context.now.getTime() >= facts.until)
-    throw new Refusal("forbidden", "The grant has expired: ask for another one.");
-  const isIts = facts.orgId === orgId && facts.tokenHash === tokenHash;
-  if (!isIts || facts.jobId !== jobId || facts.id !== cacheId) throw new Refusal("forbidden", FOREIGN);
-  return facts as SaveFacts;
-};
-
 /** Stores one part. Asks no pool: nobody sees it before the end, which asks. @returns its ETag */
 export const storeCachePart = async (context: Context, part: Part): Promise<{ etag: string }> => {
-  const facts = await granted(context, part.grant, part.jobId, part.artifactId);
+  const facts = await readGrant(context, "cache-write", part.grant, { jobId: part.jobId, id: part.artifactId });
   const { uploadId } = facts;
   const stored = putPart(context.archive, { key: keyOf(facts), uploadId }, checkedPart(part, facts.bytes));
   const etag = await stored.catch((error: unknown) => {
@@ -199,7 +168,10 @@ export const finishCache = verb({
   body: CacheEnd,
   async run(context, { params, body }) {
     const holder = await holderOf(context, params.id);
-    const facts = await granted(context, context.headers.grant, params.id, params.cacheId);
+    const facts = await readGrant(context, "cache-write", context.headers.grant, {
+      jobId: params.id,
+      id: params.cacheId,
+    });
     if (facts.fence !== holder.fence) throw new Refusal("forbidden", "The grant is of another lease.");
     const { archive } = context;
     const { repoId, writes } = await scopesOf(context, holder);

@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from "vitest";
 import { LIMITS } from "../../src/protocol/limits.ts";
 import { call, expectProblem, newAgent, newToken } from "../support/api.ts";
 import { crc32, packed, sha256 } from "../support/artifact-files.ts";
-import { endArtifact, openArtifact, sendArtifact, sendPart } from "../support/artifacts.ts";
+import { claimsOf, endArtifact, openArtifact, sendArtifact, sendPart } from "../support/artifacts.ts";
 import { deployedWith } from "../support/deployment.ts";
 import { held, runNext, takeAndStart } from "../support/jobs.ts";
 import { contentPath, listOf, planned, running } from "../support/left.ts";
@@ -35,6 +35,14 @@ describe("POST /job/{id}/artifact", () => {
     expect(other.body.artifactId).not.toBe(artifact.artifactId);
     await sendPart(agent, job, artifact, 1, BYTES);
     expectProblem(await endArtifact(agent, job, artifact, { list: LIST, etags: [] }), 409, "conflict");
+  });
+
+  it("grants what every supported release reads, with the upload of several parts", async () => {
+    const { agent, job, artifact } = await opened();
+    const claims = ["bytes", "day", "fence", "files", "id", "jobId", "orgId", "tokenHash", "until"];
+    expect(claimsOf(artifact.grant)).toEqual(claims);
+    const large = await openArtifact(agent, job, "large", {}, { bytes: LIMITS.artifactPartBytes + 1, files: 1 });
+    expect(claimsOf(large.body.grant)).toEqual([...claims, "uploadId"]);
   });
 
   it.each([

@@ -4,6 +4,7 @@ import { putEntry, repositoryPath, type StoredEntry } from "../../src/archive/ca
 import { LIMITS } from "../../src/protocol/limits.ts";
 import { call, expectProblem, newAgent, newToken } from "../support/api.ts";
 import { sha256 } from "../support/artifact-files.ts";
+import { claimsOf } from "../support/artifacts.ts";
 import { type BuildSetup, newBuildSetup, trigger } from "../support/build-setup.ts";
 import { endCache, findCache, foundOf, openCache, renewCache, saveCache, sendCachePart } from "../support/cache.ts";
 import { held, planNext, takeAndStart } from "../support/jobs.ts";
@@ -56,6 +57,17 @@ describe("the cache of a repository", () => {
     );
     const bytes = new Uint8Array(await answer.arrayBuffer());
     expect(bytes).toEqual(BYTES);
+  });
+
+  it("is granted with what every supported release reads", async () => {
+    const { agent, job } = await running();
+    const { grant } = await saveCache(agent, job, KEY, BYTES);
+    const large = await openCache(agent, job, "large", BYTES, { bytes: LIMITS.artifactPartBytes + 1 });
+    const read = ["bytes", "id", "jobId", "orgId", "path", "tokenHash", "until"];
+    const written = [...read, "codec", "fence", "key", "sha256"].sort();
+    expect(claimsOf((await foundOf(agent, job, KEY))!.grant)).toEqual(read);
+    expect(claimsOf(grant)).toEqual(written);
+    expect(claimsOf(large.body.grant)).toEqual([...written, "uploadId"]);
   });
 
   it("is saved under several grants, when it takes longer than one lasts", async () => {

@@ -1,12 +1,11 @@
 import { type AppStates, loadAppStates } from "../../crypto/app-state.ts";
-import type { ArtifactGrants } from "../../crypto/artifact-grant.ts";
+import type { Grants } from "../../crypto/artifact-grant.ts";
 import { type BadgeMint, loadBadgeMint } from "../../crypto/badge.ts";
 import { type HookMint, loadHookMint } from "../../crypto/hook.ts";
 import type { Keyring } from "../../crypto/keyring.ts";
 import { loadMint, type TokenMint } from "../../crypto/token.ts";
 import type { DatabaseSession } from "../../db/session.ts";
-import { artifactGrants, type GrantFacts } from "./artifact-grants.ts";
-import { type CacheGrantFacts, cacheGrants } from "./cache-grants.ts";
+import { type GrantFacts, grantsOf } from "./grants.ts";
 import { checkedKeyring, openStored, usable } from "./sealing.ts";
 
 /** The keys of the Worker's secrets: those that seal values, and those that sign tokens. */
@@ -45,13 +44,8 @@ export class Keys {
   }
 
   /** @throws Refusal keyring-unavailable */
-  get artifactGrants(): ArtifactGrants<GrantFacts> {
-    return artifactGrants(this.#env);
-  }
-
-  /** @throws Refusal keyring-unavailable */
-  get cacheGrants(): ArtifactGrants<CacheGrantFacts> {
-    return cacheGrants(this.#env);
+  get grants(): Grants<GrantFacts> {
+    return grantsOf(this.#env);
   }
 
   /** What a visit to GitHub carries along. @throws Refusal keyring-unavailable */
