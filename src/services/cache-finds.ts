@@ -1,9 +1,8 @@
-import * as z from "zod/mini";
+import type * as z from "zod/mini";
 import { bytesKey, type FoundEntry, findEntry, listEntries, touchEntry } from "../archive/cache.ts";
 import { dayOf } from "../archive/keys.ts";
 import { sha256Hex } from "../crypto/digest.ts";
 import { shownRef } from "../domain/cache/scopes.ts";
-import { ArtifactGrant } from "../protocol/artifact.ts";
 import { CacheQuery, FoundCache } from "../protocol/cache.ts";
 import { PathId } from "../protocol/common.ts";
 import { PERIODS } from "../protocol/limits.ts";
@@ -93,8 +92,6 @@ export const findCache = verb({
 });
 
 const gone = () => new Refusal("gone", "The entry was deleted.");
-
-export const PathCacheGrant = z.object({ grant: ArtifactGrant });
 
 /** Bytes of a granted entry. @throws Refusal forbidden; gone */
 export const openCached = async (context: Context, grant: string) => {

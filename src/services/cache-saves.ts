@@ -1,5 +1,4 @@
 import * as z from "zod/mini";
-import { beginParts, findBytes, joinParts, putPart } from "../archive/bytes.ts";
 import {
   bytesKey,
   deleteEntries,
@@ -16,22 +15,31 @@ import { partsOf } from "../domain/artifact/parts.ts";
 import { makeRoom } from "../domain/cache/room.ts";
 import { CacheEnd, CacheOpening, OpenedCache } from "../protocol/cache.ts";
 import { Id, PathId } from "../protocol/common.ts";
-import { LIMITS, PERIODS } from "../protocol/limits.ts";
-import { checkedPart, isRefusedByArchive, type Part } from "./artifact-uploads.ts";
 import { type CacheScope, scopesOf } from "./cache-scopes.ts";
 import type { Context } from "./core/context.ts";
 import type { GrantFacts } from "./core/grants.ts";
 import { isOfOlderObject, reaching } from "./core/outage.ts";
-import { grantFor, readGrant } from "./core/read-grant.ts";
+import { grantFor } from "./core/read-grant.ts";
 import { invalid, type Outcome, Refusal, settled } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
 import { holderOf } from "./jobs.ts";
-
-const GRANT_MS = PERIODS.grantMinutes * 60_000;
+import { beginUpload, Uploads } from "./uploads.ts";
 
 type SaveFacts = GrantFacts["cache-write"];
 
-const keyOf = ({ path, id }: SaveFacts): string => bytesKey(path, id);
+const keyOf = ({ path, id }: Pick<SaveFacts, "path" | "id">): string => bytesKey(path, id);
+
+export const cacheUploads = new Uploads({
+  granted: "cache-write",
+  keyOf,
+  partRefused: () => new Refusal("conflict", "Bytes and sums do not fit, or this save is over."),
+  joinRefused: "A part is missing, or its ETag is not the last one that was answered for it.",
+  // Where that is lost, the upload counts for its days.
+  onJoined(context, { id, bytes }) {
+    const told = context.objects.pool(context.orgId).saved({ cacheId: id, bytes });
+    context.waitUntil(told.catch(() => {}));
+  },
+});
 
 const taken = () => new Refusal("conflict", "There is an entry of this key already: entries never change.");
 
@@ -67,68 +75,28 @@ export const openCache = verb({
     const { orgId, archive, keys, headers } = context;
     const path = `${writes.path}${await sha256Hex(body.key)}`;
     if (await reaching(findEntry(archive, path))) throw taken();
-    const until = context.now.getTime() + GRANT_MS;
-    const parts = partsOf(body.bytes);
     const held = { jobId: params.id, tokenHash: holder.tokenHash, fence: holder.fence, path };
     const begin = async () => {
       await takeKey(context, held);
       const id = context.newId();
       const { bytes } = body;
       try {
-        await onceThere(context.objects.pool(orgId).beginSaving({ ...holder, cacheId: id, bytes, parts }));
+        const begun = { cacheId: id, bytes, parts: partsOf(bytes) };
+        await onceThere(context.objects.pool(orgId).beginSaving({ ...holder, ...begun }));
       } catch (error) {
         await reaching(giveBack(archive, held));
         throw error;
       }
-      return { id, uploadId: parts > 1 ? await reaching(beginParts(archive, bytesKey(path, id))) : undefined };
+      return { id, uploadId: await beginUpload(context, keyOf({ path, id }), bytes) };
     };
     // Also one that has expired is for what was begun under it.
     const before = headers.grant ? await keys.grants.read("cache-write", headers.grant) : null;
     const { id, uploadId } =
       before === null ? await begin() : grantFor("cache-write", before, { orgId, ...held, ...body });
-    const facts: SaveFacts = { orgId, ...held, until, ...body, id, uploadId };
-    return {
-      cacheId: id,
-      grant: await keys.grants.grant("cache-write", facts),
-      expiresAt: new Date(until).toISOString(),
-      partBytes: LIMITS.artifactPartBytes,
-      parts,
-    };
+    const facts = { orgId, ...held, ...body, id, uploadId };
+    return { cacheId: id, ...(await cacheUploads.grant(context, facts)) };
   },
 });
-
-/** Stores one part. Asks no pool: nobody sees it before the end, which asks. @returns its ETag */
-export const storeCachePart = async (context: Context, part: Part): Promise<{ etag: string }> => {
-  const facts = await readGrant(context, "cache-write", part.grant, { jobId: part.jobId, id: part.artifactId });
-  const { uploadId } = facts;
-  const stored = putPart(context.archive, { key: keyOf(facts), uploadId }, checkedPart(part, facts.bytes));
-  const etag = await stored.catch((error: unknown) => {
-    if (!isRefusedByArchive(error)) return reaching(Promise.reject(error));
-    throw new Refusal("conflict", "Bytes and sums do not fit, or this save is over.");
-  });
-  if (etag === null) throw new Refusal("conflict", "Other bytes were sent under this grant before.");
-  return { etag };
-};
-
-/** Whether the archive has what was announced. R2 has compared the SHA-256 of an only part; agents that of several. */
-const isWhole = async (context: Context, facts: SaveFacts, { etags, md5 }: CacheEnd): Promise<boolean> => {
-  const { uploadId, bytes, sha256 } = facts;
-  if (uploadId && !(await reaching(findBytes(context.archive, keyOf(facts))))) {
-    if (etags.length !== partsOf(bytes)) throw invalid("/etags", `must have ${partsOf(bytes)} entries`);
-    if (md5 === undefined) throw invalid("/md5", "is missing: there are several parts");
-    await joinParts(context.archive, keyOf(facts), uploadId, etags).catch((error: unknown) => {
-      if (!isRefusedByArchive(error)) return reaching(Promise.reject(error));
-      throw new Refusal("conflict", "A part is missing, or its ETag is not the last one that was answered for it.");
-    });
-    // The archive joins an upload once: who did so tells it once. Where that is lost, the upload counts for its days.
-    const told = context.objects.pool(context.orgId).saved({ cacheId: facts.id, bytes });
-    context.waitUntil(told.catch(() => {}));
-  }
-  const found = await reaching(findBytes(context.archive, keyOf(facts)));
-  if (!found) throw new Refusal("conflict", "The bytes have not arrived.");
-  const isAsSent = uploadId ? found.etag === `${md5}-${partsOf(bytes)}` : found.sha256 === sha256;
-  return found.size === bytes && isAsSent;
-};
 
 /** Deletes what gives way to a new entry of this scope. @returns whether there is room now */
 const clear = async (
@@ -167,12 +135,7 @@ export const finishCache = verb({
   params: z.object({ id: Id, cacheId: Id }),
   body: CacheEnd,
   async run(context, { params, body }) {
-    const holder = await holderOf(context, params.id);
-    const facts = await readGrant(context, "cache-write", context.headers.grant, {
-      jobId: params.id,
-      id: params.cacheId,
-    });
-    if (facts.fence !== holder.fence) throw new Refusal("forbidden", "The grant is of another lease.");
+    const { holder, facts } = await cacheUploads.ending(context, { jobId: params.id, id: params.cacheId });
     const { archive } = context;
     const { repoId, writes } = await scopesOf(context, holder);
     if (!writes || !facts.path.startsWith(writes.path))
@@ -180,7 +143,7 @@ export const finishCache = verb({
     const known = await reaching(findEntry(archive, facts.path));
     if (known?.id === facts.id) return;
     if (known) throw taken();
-    if (!(await isWhole(context, facts, body))) {
+    if (!(await cacheUploads.isWhole(context, facts, { ...body, sha256: facts.sha256 }))) {
       await dropSave(context, facts);
       throw invalid("/etags", "are of other bytes than were announced");
     }

@@ -3,7 +3,7 @@ import { shareArtifact } from "../../services/artifact-shares.ts";
 import { finishArtifact, openArtifact } from "../../services/artifact-uploads.ts";
 import { getArtifact, listArtifacts, removeArtifact } from "../../services/artifacts.ts";
 import { downloadFile, downloadZip } from "../../web/artifact-files.ts";
-import { downloadArtifact, sendPart } from "../artifact-streams.ts";
+import { downloadArtifact, sendPart } from "../byte-streams.ts";
 import { act, type Documentation, describing, get, post, put, type Route, remove } from "./route.ts";
 
 const BYTES: Documentation["text"] = { types: ["application/octet-stream"], alone: true };

@@ -1,7 +1,7 @@
 import { findCache } from "../../services/cache-finds.ts";
 import { finishCache, openCache } from "../../services/cache-saves.ts";
 import { emptyCache, listCache } from "../../services/caches.ts";
-import { downloadCache, sendCachePart } from "../cache-streams.ts";
+import { downloadCache, sendCachePart } from "../byte-streams.ts";
 import { act, describing, get, post, put, type Route, remove, report } from "./route.ts";
 
 /** What builds find again. */

@@ -22,7 +22,7 @@ export const readGrant = async <K extends OfAgents>(
   context: Context,
   granted: K,
   grant: string | null,
-  wanted: Partial<GrantFacts[K]> = {},
+  wanted: { jobId?: string; id?: string } = {},
 ): Promise<GrantFacts[K]> => {
   const { kind, tokenHash, orgId } = context.caller;
   if (kind !== "agent") await context.admit();
