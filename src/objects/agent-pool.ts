@@ -10,6 +10,7 @@ import type * as commands from "../domain/pool/commands.ts";
 import type { DeleteRequest } from "../domain/pool/delete.ts";
 import type { Deleted } from "../domain/pool/facts.ts";
 import type { LiveQuery } from "../domain/pool/live.ts";
+import { namedJob, namingJob } from "../domain/pool/named-job.ts";
 import type { PoolNumbers } from "../domain/pool/numbers.ts";
 import type { PlannedJobs } from "../domain/pool/plan.ts";
 import type { Reconciled } from "../domain/pool/reconcile.ts";
@@ -229,13 +230,13 @@ export class AgentPool extends DurableObject<Env> {
     if (this.#engine.state.builds.size > 0) await this.#engine.reconciler.comparedSoon();
     const answer = this.#engine.step("claim", request);
     return answer.ok && answer.value
-      ? { ok: true, value: this.#records.grant(answer.value) }
+      ? { ok: true, value: namingJob(this.#records.grant(answer.value)) }
       : (answer as Result<null>);
   }
 
   /** The last check before the Worker sends secrets. @returns the build as the agent receives it */
   async deliver(delivery: commands.Delivery): Promise<Result<{ build: Build; leaseExpiresAt: string }>> {
-    const answer = this.#engine.step("deliver", delivery);
+    const answer = this.#engine.step("deliver", namedJob(delivery));
     if (!answer.ok) return answer;
     const { jobId, expiresAt } = answer.value;
     const build = this.#records.buildOfJob({ ok: true, value: jobId });
@@ -250,11 +251,11 @@ export class AgentPool extends DurableObject<Env> {
   }
 
   async unclaim(request: commands.Unclaim): Promise<Result<null>> {
-    return this.#engine.step("unclaim", request);
+    return this.#engine.step("unclaim", namedJob(request));
   }
 
   async failClaim(request: commands.FailClaim): Promise<Result<Build>> {
-    return this.#records.buildOfJob(this.#engine.step("failClaim", request));
+    return this.#records.buildOfJob(this.#engine.step("failClaim", namedJob(request)));
   }
 
   async start(holder: ByToken<commands.LeaseHolder>): Promise<Result<Build>> {
@@ -274,10 +275,11 @@ export class AgentPool extends DurableObject<Env> {
    * mask came since: then the log masks first
    */
   async repeatSteps(report: ByToken<commands.ProgressReport>): Promise<Result<boolean>> {
-    const masked = this.#engine.storage.maskedTexts(report.jobId);
+    const named = this.#withAgentId(report);
+    const masked = this.#engine.storage.maskedTexts(named.jobId);
     const isMasked = report.steps?.every(({ id, name }) => masked.has(name) && masked.has(id ?? name));
     if (!isMasked || report.summary !== undefined) return { ok: true, value: false };
-    const answer = this.#engine.step("progress", this.#withAgentId(report));
+    const answer = this.#engine.step("progress", named);
     return answer.ok ? { ok: true, value: true } : answer;
   }
 
@@ -287,9 +289,10 @@ export class AgentPool extends DurableObject<Env> {
 
   /** `tests`: what the tests of the job said, where others have to hear of them. */
   async finish(report: ByToken<commands.FinishReport>): Promise<Result<Build> & { tests?: TestsOfJob }> {
-    const answer = this.#engine.step("finish", this.#withAgentId(report));
+    const named = this.#withAgentId(report);
+    const answer = this.#engine.step("finish", named);
     this.#engine.closeEnded();
-    const tests = answer.ok ? this.#records.newsOf(report.jobId) : undefined;
+    const tests = answer.ok ? this.#records.newsOf(named.jobId) : undefined;
     return { ...this.#records.buildOfJob(answer), ...(tests && { tests }) };
   }
 
@@ -357,8 +360,9 @@ export class AgentPool extends DurableObject<Env> {
   async neededArtifacts(
     holder: ByToken<commands.LeaseHolder>,
   ): Promise<Result<{ needed: NeededArtifacts[]; others: string[] }>> {
-    const held = this.#records.heldOf(this.#withAgentId(holder));
-    return held.ok ? { ok: true, value: neededArtifacts(this.#engine.state, holder.jobId) } : held;
+    const named = this.#withAgentId(holder);
+    const held = this.#records.heldOf(named);
+    return held.ok ? { ok: true, value: neededArtifacts(this.#engine.state, named.jobId) } : held;
   }
 
   /** What a held job builds: for the scopes of the cache, under a lease that stands. */
@@ -394,14 +398,15 @@ export class AgentPool extends DurableObject<Env> {
   }
 
   /** Tells the agent of the build that somebody began to follow its log. */
-  async followed({ jobId }: { jobId: string }): Promise<void> {
+  async followed(log: { jobId: string }): Promise<void> {
+    const { jobId } = namedJob(log);
     const agentId = this.#engine.state.jobs.get(jobId)?.lease?.agentId;
     if (agentId) this.#engine.sockets.push([{ agentId, hint: { type: "followed", buildId: jobId } }], Date.now());
   }
 
   /** Marks a build whose agent sent a secret that only the service masked. */
   async flagLeak(leak: { jobId: string; fence: number }): Promise<Result<null>> {
-    return this.#engine.step("flagLeak", leak);
+    return this.#engine.step("flagLeak", namedJob(leak));
   }
 
   /** Ends what is overdue, and deletes what is old. */
@@ -497,7 +502,8 @@ export class AgentPool extends DurableObject<Env> {
     if (name !== undefined && name !== poolName(orgId)) throw new Error("This is another organization's pool");
   }
 
-  #withAgentId<T extends { agentId?: string; tokenHash: string }>(call: T): T & { agentId: string } {
-    return { ...call, agentId: call.agentId ?? this.#engine.state.index.agentByToken.get(call.tokenHash) ?? "" };
+  #withAgentId<T extends { agentId?: string; tokenHash: string; jobId: string }>(call: T): T & { agentId: string } {
+    const agentId = call.agentId ?? this.#engine.state.index.agentByToken.get(call.tokenHash) ?? "";
+    return { ...namedJob(call), agentId };
   }
 }

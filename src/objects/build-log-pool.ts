@@ -1,4 +1,5 @@
 import { poolName } from "../domain/object-names.ts";
+import { namingJob } from "../domain/pool/named-job.ts";
 
 /** What a log says to its organization's pool. */
 interface Pool {
@@ -9,7 +10,7 @@ interface Pool {
 export const tellOfFollower = async (env: Env, orgId: string, jobId: string): Promise<void> => {
   try {
     const pool = env.AGENT_POOL.getByName(poolName(orgId)) as unknown as Pool;
-    await pool.followed({ jobId });
+    await pool.followed(namingJob({ jobId }));
   } catch (error) {
     console.warn("log: its agent was not told of a follower", error);
   }

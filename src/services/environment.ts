@@ -1,3 +1,4 @@
+import { namingJob } from "../domain/pool/named-job.ts";
 import { PathId } from "../protocol/common.ts";
 import { EnvironmentRequest, HandedEnvironment } from "../protocol/jobs.ts";
 import { LIMITS } from "../protocol/limits.ts";
@@ -34,7 +35,7 @@ const compose = async (context: Context, holder: Holder, body: typeof Environmen
   // A log of the release before masks no texts: the next report has the steps again.
   const masked = texts && reported.length > 0 ? stepsOfTexts(reported, texts) : undefined;
   const { requestId } = context;
-  const delivery = { jobId, fence, agentId, ...namesOf(entries), ...found, steps: masked, requestId };
+  const delivery = namingJob({ jobId, fence, agentId, ...namesOf(entries), ...found, steps: masked, requestId });
   const delivered = await pool.deliver(delivery);
   // It may have been canceled meanwhile, which is another refusal.
   if (!delivered.ok) settled(await pool.granted(holder));
