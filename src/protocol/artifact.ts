@@ -45,20 +45,23 @@ export const ArtifactOpening = z.object({
 });
 export type ArtifactOpening = z.infer<typeof ArtifactOpening>;
 
-/** `parts` may be 0: an artifact without a byte has nothing to send. */
-export const OpenedArtifact = z.object({
-  artifactId: Id,
+/** What an opening answers, of an artifact and of an entry of the cache. */
+export const openedUpload = {
   grant: z.string(),
   /** Of the grant; ask again for another one. */
   expiresAt: Timestamp,
   partBytes: z.int(),
   parts: z.int(),
-});
+};
+
+/** `parts` may be 0: an artifact without a byte has nothing to send. */
+export const OpenedArtifact = z.object({ artifactId: Id, ...openedUpload });
 export type OpenedArtifact = z.infer<typeof OpenedArtifact>;
+export type OpenedUpload = Omit<OpenedArtifact, "artifactId">;
 
 export const SentPart = z.object({ etag: z.string() });
 
-const hex = (digits: number) =>
+export const hex = (digits: number) =>
   z.string().check(z.regex(new RegExp(`^[0-9a-f]{${digits}}$`), `must be ${digits} hex digits`));
 
 /** One file of an artifact: `path` is relative, with `/` alone. */
@@ -71,12 +74,17 @@ export const ArtifactFile = z.object({
 });
 export type ArtifactFile = z.infer<typeof ArtifactFile>;
 
-/** The files in the order of their bytes, and what was answered for each part. */
-export const ArtifactEnd = z.object({
-  list: z.array(ArtifactFile).check(z.minLength(1, "must not be empty"), atMostItems(LIMITS.artifactFiles, "files")),
+/** What was answered for each part. */
+export const sentParts = {
   etags: z.array(z.string().check(atMost(LIMITS.etagCharacters))).check(atMostItems(LIMITS.artifactParts, "parts")),
   /** Of several parts: the MD5 of their MD5s (16 bytes each), one after the other. */
   md5: z.optional(hex(32)),
+};
+
+/** The files in the order of their bytes. */
+export const ArtifactEnd = z.object({
+  list: z.array(ArtifactFile).check(z.minLength(1, "must not be empty"), atMostItems(LIMITS.artifactFiles, "files")),
+  ...sentParts,
 });
 export type ArtifactEnd = z.infer<typeof ArtifactEnd>;
 

@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { hex, openedUpload, sentParts } from "./artifact.ts";
 import { atMost, atMostItems, notEmpty, wholeNumber } from "./checks.ts";
 import { Id, Timestamp } from "./common.ts";
 import { LIMITS } from "./limits.ts";
@@ -25,8 +26,6 @@ export const CacheKey = z
     atMost(LIMITS.cacheKeyCharacters),
     z.regex(/^[\x21-\x7E]+$/, "must be printable ASCII without spaces"),
   );
-
-const sha256 = () => z.string().check(z.regex(/^[0-9a-f]{64}$/, "must be 64 hex digits"));
 
 /** The keys that a job wants, and the codecs that its agent reads. Without keys it asks for its scopes alone. */
 export const CacheQuery = z.object({
@@ -68,26 +67,15 @@ export type FoundCache = z.infer<typeof FoundCache>;
 export const CacheOpening = z.object({
   key: CacheKey,
   bytes: wholeNumber(1, LIMITS.cacheEntryBytes),
-  sha256: sha256(),
+  sha256: hex(64),
   codec: CacheCodec,
 });
 export type CacheOpening = z.infer<typeof CacheOpening>;
 
-export const OpenedCache = z.object({
-  cacheId: Id,
-  grant: z.string(),
-  expiresAt: Timestamp,
-  partBytes: z.int(),
-  parts: z.int(),
-});
+export const OpenedCache = z.object({ cacheId: Id, ...openedUpload });
 export type OpenedCache = z.infer<typeof OpenedCache>;
 
-/** What was answered for each part. */
-export const CacheEnd = z.object({
-  etags: z.array(z.string().check(atMost(LIMITS.etagCharacters))).check(atMostItems(LIMITS.artifactParts, "parts")),
-  /** Of several parts: the MD5 of their MD5s (16 bytes each), one after the other. */
-  md5: z.optional(z.string().check(z.regex(/^[0-9a-f]{32}$/, "must be 32 hex digits"))),
-});
+export const CacheEnd = z.object(sentParts);
 export type CacheEnd = z.infer<typeof CacheEnd>;
 
 /** An entry, as people see it. */

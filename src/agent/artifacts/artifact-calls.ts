@@ -3,42 +3,23 @@ import {
   type ArtifactEnd,
   ArtifactFile,
   type ArtifactOpening,
-  CONTENT_SHA256_HEADER,
   type DownloadRequest,
   Downloads,
-  GRANT_HEADER,
   OpenedArtifact,
-  SentPart,
 } from "../../protocol/artifact.ts";
-import { ArtifactRefused, LeaseCalls } from "./lease-calls.ts";
-import type { UploadCalls } from "./part-sender.ts";
-
-/** Milliseconds that a part may take: 32 MiB at half a megabit a second. */
-export const PART_TIMEOUT = 600_000;
-
-type Opening = z.infer<typeof ArtifactOpening>;
+import { ArtifactRefused } from "./lease-calls.ts";
+import { PART_TIMEOUT, UploadCalls } from "./upload-calls.ts";
 
 /** What an agent asks of the service about artifacts. @throws ArtifactRefused, Cancel lease-lost */
-export class ArtifactCalls extends LeaseCalls implements UploadCalls<Opening> {
-  /** Says what will be sent. The same again answers the same artifact, with a fresh grant. */
-  open(body: Opening): Promise<OpenedArtifact> {
-    return this.call(OpenedArtifact, 201, { method: "POST", path: this.path("artifact"), body });
-  }
-
-  part(artifactId: string, number: number, grant: string, bytes: Buffer, sha256: string): Promise<{ etag: string }> {
-    return this.call(SentPart, 200, {
-      method: "PUT",
-      path: this.path(`artifact/${artifactId}/part/${number}`),
-      headers: { [GRANT_HEADER]: grant, [CONTENT_SHA256_HEADER]: sha256 },
-      bytes,
-      timeout: PART_TIMEOUT,
-    });
-  }
-
-  async end(artifactId: string, grant: string, body: z.infer<typeof ArtifactEnd>): Promise<void> {
-    const path = this.path(`artifact/${artifactId}/done`);
-    await this.send(200, { method: "POST", path, headers: { [GRANT_HEADER]: grant }, body, timeout: PART_TIMEOUT });
-  }
+export class ArtifactCalls extends UploadCalls<ArtifactOpening, ArtifactEnd> {
+  protected readonly kind = {
+    path: "artifact",
+    opened: z.pipe(
+      OpenedArtifact,
+      z.transform(({ artifactId: id, ...opened }) => ({ id, ...opened })),
+    ),
+    end: { status: 200, timeout: PART_TIMEOUT },
+  };
 
   async downloads(body: DownloadRequest): Promise<Downloads["artifacts"]> {
     return (await this.call(Downloads, 200, { method: "POST", path: this.path("download"), body })).artifacts;

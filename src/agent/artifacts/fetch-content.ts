@@ -12,8 +12,8 @@ const SILENCE = 60_000;
 export interface ContentToFetch {
   client: Client;
   grant: string;
-  /** Where the bytes of a grant are; those of an artifact where it is left out. */
-  pathOf?: (grant: string) => string;
+  /** What the grant is for. */
+  of?: "artifact" | "cache";
   /** Asks for another grant, when this one is refused. */
   renew: () => Promise<string>;
   bytes: number;
@@ -21,13 +21,11 @@ export interface ContentToFetch {
   backOff?: BackOff;
 }
 
-const artifactPath = (grant: string): string => `/artifact/${encodeURIComponent(grant)}/content`;
-
 /** The bytes of an artifact. A connection that is cut goes on where it was. @throws ArtifactRefused, the signal's reason */
 export async function* contentOf({
   client,
   grant,
-  pathOf = artifactPath,
+  of = "artifact",
   renew,
   bytes,
   signal,
@@ -39,7 +37,7 @@ export async function* contentOf({
     const silence = new Silence(signal);
     let retryAfter: number | null = null;
     try {
-      const response = await fetch(`${client.url}${pathOf(current)}`, {
+      const response = await fetch(`${client.url}/${of}/${encodeURIComponent(current)}/content`, {
         headers: { ...client.headers(), ...(done > 0 ? { Range: `bytes=${done}-` } : {}) },
         redirect: "manual",
         signal: silence.signal,

@@ -29,6 +29,7 @@ export interface LeaseCallsOptions {
 /** Calls about the files of what the agent holds. @throws ArtifactRefused, Cancel lease-lost */
 export class LeaseCalls {
   readonly #options: LeaseCallsOptions;
+  protected readonly tries: number = TRIES;
 
   constructor(options: LeaseCallsOptions) {
     this.#options = options;
@@ -52,7 +53,7 @@ export class LeaseCalls {
   protected async send(status: number, call: Omit<ClientRequest, "lease">): Promise<Answer> {
     const { client, lease, signal, onLeaseLost } = this.#options;
     const answer = await client
-      .send({ signal, maxTries: TRIES, endsAtLimit: true, ...call, lease })
+      .send({ signal, maxTries: this.tries, endsAtLimit: true, ...call, lease })
       .catch((error: unknown) => {
         throw error instanceof Unreachable ? new ArtifactRefused(null, error.message) : error;
       });

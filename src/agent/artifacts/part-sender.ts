@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import type { OpenedArtifact } from "../../protocol/artifact.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { ArtifactRefused } from "./lease-calls.ts";
+import type { Opened, UploadCalls } from "./upload-calls.ts";
 
 /** Parts that are in memory at a time: while one is sent, the next one is filled or sent. */
 const PARTS_IN_MEMORY = 2;
@@ -10,37 +10,56 @@ const GRANT_USED = 0.75;
 const GRANT_REFUSALS = 3;
 const MINUTE_MS = 60_000;
 
-/** How bytes are sent in parts: an opening names them, and the same again with the grant of before renews it. */
-export interface UploadCalls<Opening> {
-  open(opening: Opening, before?: string): Promise<OpenedArtifact>;
-  part(id: string, number: number, grant: string, bytes: Buffer, sha256: string): Promise<{ etag: string }>;
+/** What was answered for each part, and the MD5 of several. */
+interface SentParts {
+  etags: string[];
+  md5?: string;
 }
 
-/** The right to send the parts of one artifact. It is asked for again before it ends, and when it is refused. */
-export class Grant<Opening> {
-  readonly #calls: UploadCalls<Opening>;
+/** The right to send all bytes of one upload. It is asked for again before it ends, and when it is refused. */
+export class Upload<Opening extends { bytes: number }, End> {
+  readonly #calls: UploadCalls<Opening, End>;
   readonly #opening: Opening;
-  #opened: OpenedArtifact;
+  #opened: Opened;
   #renewAt = 0;
   #renewal: Promise<void> | null = null;
 
-  private constructor(calls: UploadCalls<Opening>, opening: Opening, opened: OpenedArtifact) {
+  private constructor(calls: UploadCalls<Opening, End>, opening: Opening, opened: Opened) {
     this.#calls = calls;
     this.#opening = opening;
     this.#opened = opened;
     this.#noteTime();
   }
 
-  static async of<Opening>(calls: UploadCalls<Opening>, opening: Opening): Promise<Grant<Opening>> {
-    return new Grant(calls, opening, await calls.open(opening));
+  static async begin<O extends { bytes: number }, E>(calls: UploadCalls<O, E>, opening: O): Promise<Upload<O, E>> {
+    return new Upload(calls, opening, await calls.open(opening));
   }
 
-  get artifact(): OpenedArtifact {
-    return this.#opened;
+  /** Sends all bytes, then what `toEnd` makes of the answers for the parts. */
+  async send(
+    pieces: AsyncIterable<Buffer>,
+    toEnd: (sent: SentParts) => End,
+    onSent: (bytes: number) => void = () => {},
+  ): Promise<void> {
+    const { id, ...opened } = this.#opened;
+    const sendPart = async (number: number, part: Buffer): Promise<string> => {
+      const sha256 = createHash("sha256").update(part).digest("hex");
+      const { etag } = await this.#use((grant) => this.#calls.part(id, number, grant, part, sha256));
+      onSent(part.length);
+      return etag;
+    };
+    const parts = new PartSender(opened, this.#opening.bytes, sendPart);
+    try {
+      for await (const piece of pieces) await parts.push(piece);
+      const end = toEnd(await parts.end());
+      await this.#use((grant) => this.#calls.end(id, grant, end));
+    } finally {
+      await parts.settle();
+    }
   }
 
   /** Calls with a grant that is good, as far as this machine's clock can tell. */
-  async use<T>(call: (grant: string) => Promise<T>): Promise<T> {
+  async #use<T>(call: (grant: string) => Promise<T>): Promise<T> {
     for (let refusals = 0; ; refusals++) {
       if (performance.now() >= this.#renewAt) await this.#renew();
       const { grant } = this.#opened;
@@ -57,7 +76,7 @@ export class Grant<Opening> {
     this.#renewal ??= this.#calls
       .open(this.#opening, this.#opened.grant)
       .then((opened) => {
-        if (opened.artifactId !== this.#opened.artifactId)
+        if (opened.id !== this.#opened.id)
           throw new ArtifactRefused(null, "the service does not know the begun artifact any more");
         this.#opened = opened;
         this.#noteTime();
@@ -77,11 +96,10 @@ export class Grant<Opening> {
 }
 
 /** Cuts bytes into parts and sends them, two at a time. */
-export class PartSender<Opening> {
-  readonly #grant: Grant<Opening>;
-  readonly #calls: UploadCalls<Opening>;
+class PartSender {
+  readonly #partBytes: number;
   readonly #bytes: number;
-  readonly #onSent: (bytes: number) => void;
+  readonly #sendPart: (number: number, part: Buffer) => Promise<string>;
   readonly #free: Buffer[] = [];
   readonly #sending = new Set<Promise<void>>();
   readonly #etags: string[] = [];
@@ -93,15 +111,17 @@ export class PartSender<Opening> {
   #error: unknown = null;
 
   /** `bytes`: those of all parts. */
-  constructor(grant: Grant<Opening>, calls: UploadCalls<Opening>, bytes: number, onSent: (bytes: number) => void) {
-    const { partBytes, parts } = grant.artifact;
+  constructor(
+    { partBytes, parts }: Pick<Opened, "partBytes" | "parts">,
+    bytes: number,
+    sendPart: (number: number, part: Buffer) => Promise<string>,
+  ) {
     const isSound = bytes === 0 || (partBytes > 0 && Math.ceil(bytes / partBytes) === parts);
     if (!isSound || partBytes > LIMITS.artifactPartBytes)
       throw new ArtifactRefused(null, "the service asks for parts that this agent does not make");
-    this.#grant = grant;
-    this.#calls = calls;
+    this.#partBytes = partBytes;
     this.#bytes = bytes;
-    this.#onSent = onSent;
+    this.#sendPart = sendPart;
   }
 
   async push(bytes: Buffer): Promise<void> {
@@ -114,8 +134,7 @@ export class PartSender<Opening> {
     }
   }
 
-  /** @returns what was answered for each part, and the MD5 of several. */
-  async end(): Promise<{ etags: string[]; md5?: string }> {
+  async end(): Promise<SentParts> {
     while (this.#sending.size > 0) await this.#oneSent();
     this.#throwIfFailed();
     if (this.#etags.length < 2) return { etags: this.#etags };
@@ -131,7 +150,7 @@ export class PartSender<Opening> {
   async #room(): Promise<Buffer> {
     while (this.#free.length === 0 && this.#made === PARTS_IN_MEMORY) await this.#oneSent();
     this.#throwIfFailed();
-    const size = Math.min(this.#grant.artifact.partBytes, this.#bytes - this.#cut);
+    const size = Math.min(this.#partBytes, this.#bytes - this.#cut);
     const free = this.#free.pop();
     if (free) return free.subarray(0, size);
     this.#made++;
@@ -154,7 +173,10 @@ export class PartSender<Opening> {
     this.#filled = 0;
     this.#cut += part.length;
     this.#md5s.push(createHash("md5").update(part).digest());
-    const sending = this.#sendPart(index, part)
+    const sending = this.#sendPart(index + 1, part)
+      .then((etag) => {
+        this.#etags[index] = etag;
+      })
       .catch((error: unknown) => {
         this.#error ??= error;
       })
@@ -163,13 +185,5 @@ export class PartSender<Opening> {
         this.#free.push(part);
       });
     this.#sending.add(sending);
-  }
-
-  async #sendPart(index: number, part: Buffer): Promise<void> {
-    const { artifactId } = this.#grant.artifact;
-    const sha256 = createHash("sha256").update(part).digest("hex");
-    const { etag } = await this.#grant.use((grant) => this.#calls.part(artifactId, index + 1, grant, part, sha256));
-    this.#etags[index] = etag;
-    this.#onSent(part.length);
   }
 }

@@ -5,7 +5,7 @@ import type { Client } from "../wire/client.ts";
 import type { ArtifactCalls } from "./artifact-calls.ts";
 import type { ArtifactStore, LeftArtifact, NewArtifact } from "./artifact-store.ts";
 import { contentOf } from "./fetch-content.ts";
-import { Grant, PartSender } from "./part-sender.ts";
+import { Upload } from "./part-sender.ts";
 import { sizeInWords } from "./sizes.ts";
 import { SumsOfFiles } from "./sums.ts";
 
@@ -28,21 +28,16 @@ export class ServiceStore implements ArtifactStore {
   async keep({ name, as, keepDays }: NewArtifact, { files, bytes }: CollectedFiles): Promise<void> {
     const total = files.reduce((sum, { size }) => sum + size, 0);
     const opening = { name, as, bytes: total, files: files.length, ...(keepDays === null ? {} : { keepDays }) };
-    const grant = await Grant.of(this.#calls, opening);
+    const upload = await Upload.begin(this.#calls, opening);
     const sums = new SumsOfFiles(files);
-    const parts = new PartSender(grant, this.#calls, total, this.#progressOf(name, total));
-    try {
+    const summed = async function* () {
       for await (const piece of bytes()) {
         sums.push(piece);
-        await parts.push(piece);
+        yield piece;
       }
-      const { etags, md5 } = await parts.end();
-      const list = files.map(({ path, size, mode }, index) => ({ path, size, mode, ...sums.sums[index]! }));
-      const body = { list, etags, ...(md5 === undefined ? {} : { md5 }) };
-      await grant.use((good) => this.#calls.end(grant.artifact.artifactId, good, body));
-    } finally {
-      await parts.settle();
-    }
+    };
+    const listed = () => files.map(({ path, size, mode }, index) => ({ path, size, mode, ...sums.sums[index]! }));
+    await upload.send(summed(), (sent) => ({ list: listed(), ...sent }), this.#progressOf(name, total));
   }
 
   async find({ from, artifact }: PlanDownload): Promise<LeftArtifact[]> {

@@ -7,7 +7,7 @@ import type { CachedEntry, FoundCache } from "../../protocol/cache.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { contentOf } from "../artifacts/fetch-content.ts";
 import { ArtifactRefused } from "../artifacts/lease-calls.ts";
-import { Grant, PartSender } from "../artifacts/part-sender.ts";
+import { Upload } from "../artifacts/part-sender.ts";
 import { sizeInWords } from "../artifacts/sizes.ts";
 import { Cancel } from "../failure.ts";
 import { FileProblem } from "../files/file-helper.ts";
@@ -157,8 +157,7 @@ export class JobCache {
           done(null, piece);
         },
       });
-      const pathOf = (grant: string): string => `/cache/${encodeURIComponent(grant)}/content`;
-      const content = contentOf({ client, grant: entry.grant, pathOf, renew, bytes, signal: calls.signal });
+      const content = contentOf({ client, grant: entry.grant, of: "cache", renew, bytes, signal: calls.signal });
       await pipeline(content, counting, createWriteStream(file, { mode: 0o600 }));
       if (hash.digest("hex") !== sha256) throw new FileProblem("its bytes are not those that were saved");
       return tier.keep(scope, { key, bytes, sha256, codec, madeAt: new Date().toISOString() }, file);
@@ -198,21 +197,13 @@ export class JobCache {
 
   /** @returns null once it is sent; why there is no need to send it, where another job saves the same key or has saved it */
   async #send(file: string, opening: Parameters<CacheCalls["open"]>[0]): Promise<string | null> {
-    const { calls } = this.#options;
-    const grant = await Grant.of(calls, opening).catch((error: unknown) => {
+    const upload = await Upload.begin(this.#options.calls, opening).catch((error: unknown) => {
       if (error instanceof ArtifactRefused && error.status === 409) return error.message;
       throw error;
     });
-    if (typeof grant === "string") return grant;
-    const parts = new PartSender(grant, calls, opening.bytes, () => {});
-    try {
-      for await (const piece of createReadStream(file)) await parts.push(piece as Buffer);
-      const { etags, md5 } = await parts.end();
-      await grant.use((good) => calls.end(grant.artifact.artifactId, good, { etags, ...(md5 ? { md5 } : {}) }));
-      return null;
-    } finally {
-      await parts.settle();
-    }
+    if (typeof upload === "string") return upload;
+    await upload.send(createReadStream(file), (sent) => sent);
+    return null;
   }
 
   async #trying<T>(what: string, act: () => Promise<T>): Promise<T | null> {
