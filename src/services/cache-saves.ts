@@ -106,20 +106,10 @@ const clear = async (
   bytes: number,
 ): Promise<boolean> => {
   const entries = await reaching(listEntries(archive, repositoryPath(orgId, repoId)));
-  const stored = entries.map((one) => ({
-    ...one,
-    at: one.path,
-    scope: one.path.slice(0, one.path.lastIndexOf("/") + 1),
-  }));
+  const stored = entries.map((one) => ({ ...one, scope: one.path.slice(0, one.path.lastIndexOf("/") + 1) }));
   const gone = makeRoom(stored, { scope: scope.path, bytes, isOfDefaultBranch: scope.isOfDefaultBranch });
   if (!gone) return false;
-  const paths = new Set(gone.map(({ at }) => at));
-  await reaching(
-    deleteEntries(
-      archive,
-      entries.filter(({ path }) => paths.has(path)),
-    ),
-  );
+  await reaching(deleteEntries(archive, gone));
   return true;
 };
 

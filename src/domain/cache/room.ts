@@ -2,8 +2,6 @@ import { LIMITS } from "../../protocol/limits.ts";
 
 /** What of an entry counts for the room in its repository. */
 export interface StoredSize {
-  /** Where it is stored. */
-  at: string;
   /** Its pipeline and branch. */
   scope: string;
   bytes: number;
@@ -17,11 +15,11 @@ export interface StoredSize {
  * The entries that give way to a new one; null where it has no room. A branch pushes out its own entries alone, of its
  * own pipeline. The default branch also pushes out those of other branches, so that none of them can fill the room.
  */
-export const makeRoom = (
-  stored: readonly StoredSize[],
+export const makeRoom = <E extends StoredSize>(
+  stored: readonly E[],
   wanted: Pick<StoredSize, "scope" | "bytes" | "isOfDefaultBranch">,
   most: { bytes: number; entries: number } = { bytes: LIMITS.cacheBytes, entries: LIMITS.cacheEntries },
-): StoredSize[] | null => {
+): E[] | null => {
   let bytes = stored.reduce((sum, one) => sum + one.bytes, wanted.bytes);
   let entries = stored.length + 1;
   const isFull = (): boolean => bytes > most.bytes || entries > most.entries;
@@ -30,7 +28,7 @@ export const makeRoom = (
   const movable = stored
     .filter((one) => isOwn(one) || (wanted.isOfDefaultBranch && !one.isOfDefaultBranch))
     .sort((a, b) => (rank(a) < rank(b) ? -1 : 1));
-  const gone: StoredSize[] = [];
+  const gone: E[] = [];
   while (isFull()) {
     const next = movable.shift();
     if (!next) return null;

@@ -10,14 +10,14 @@ const entry = fc.record({
   madeAt: fc.constantFrom("2026-10-01T00:00:00Z", "2026-10-02T00:00:00Z"),
 });
 type Entry = Pick<StoredSize, "scope" | "bytes" | "usedDay" | "madeAt">;
-const whole = (one: Entry, at: string): StoredSize => ({ ...one, at, isOfDefaultBranch: one.scope.endsWith("/main") });
+const whole = (one: Entry): StoredSize => ({ ...one, isOfDefaultBranch: one.scope.endsWith("/main") });
 
 describe("room in the cache of a repository", () => {
   it("is made by a branch from its own entries alone, and by the default branch from those of others too", () => {
     fc.assert(
       fc.property(fc.array(entry, { maxLength: 7 }), entry, (entries, one) => {
-        const stored = entries.map((each, index) => whole(each, String(index)));
-        const wanted = whole(one, "new");
+        const stored = entries.map(whole);
+        const wanted = whole(one);
         const gone = makeRoom(stored, wanted, MOST);
         const mayGo = stored.filter(
           ({ scope, isOfDefaultBranch }) => scope === wanted.scope || (wanted.isOfDefaultBranch && !isOfDefaultBranch),
@@ -41,7 +41,7 @@ describe("room in the cache of a repository", () => {
   });
 
   it("is not made where there is enough", () => {
-    const stored = [whole({ scope: "test/main", bytes: 40, usedDay: "2026-11-01", madeAt: "" }, "a")];
+    const stored = [whole({ scope: "test/main", bytes: 40, usedDay: "2026-11-01", madeAt: "" })];
     expect(makeRoom(stored, { scope: "test/main", bytes: 60, isOfDefaultBranch: true }, MOST)).toEqual([]);
   });
 });
