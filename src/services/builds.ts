@@ -47,8 +47,7 @@ const storedBuild = async (
   const record = finishedAt && (await inTurn(context, () => readPart(context, { ...listed, finishedAt }, jobId)));
   if (!record) return listed;
   // A person may have deleted what the row had of the log. Of a pull request the record says more.
-  const isOfRow = (field: string) => (field in BUILD_COLUMNS && field !== "pull") || field === "approval";
-  const known = Object.entries(listed).filter(([field]) => isOfRow(field));
+  const known = Object.entries(listed).filter(([field]) => field in BUILD_COLUMNS && field !== "pull");
   return { ...listed, ...record, ...Object.fromEntries(known) };
 };
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { BuildRecord } from "../../src/archive/records.ts";
 import { putRecord } from "../../src/archive/records.ts";
 import { projectBuild } from "../../src/db/projection.ts";
+import type { Build } from "../../src/protocol/build.ts";
 import type { JobOfBuild } from "../../src/protocol/build-job.ts";
 import { call, newOrganization } from "../support/api.ts";
 
@@ -18,6 +19,11 @@ const STEP = { id: null, name: "test", status: "failed", exitCode: 1, startedAt:
 
 const JOBS = ["succeeded", "failed"].map((status) => ({ id: status, status }) as JobOfBuild);
 
+const APPROVAL: Build["approval"] = {
+  ...{ message: "Commit 3f2a9c6 comes from outside.", by: "member", groups: [], since: QUEUED, until: FINISHED },
+  decision: { approved: true, at: STARTED, by: "ana", comment: null },
+};
+
 const newId = () => crypto.randomUUID();
 
 /** The record of an ended build, with the fields and in the order of releases 0.10.0 to 0.13.0. */
@@ -30,7 +36,13 @@ const recordOf = (orgId: string, id: string): BuildRecord => ({
   steps: [{ ...STEP, status: "failed", logOffset: 0 }],
   ...{ summary: "# Red", retryOf: "01900000-0000-7000-8000-0000000000d1", createdBy: CREATOR, pull: PULL },
   ...{ base: "b".repeat(40), subject: "Mend the wheel", author: "mona", schedule: "nightly" },
-  ...{ supersededBy: "01900000-0000-7000-8000-0000000000d2", jobs: JOBS, approval: null, waitsFor: [], tests: TESTS },
+  ...{
+    supersededBy: "01900000-0000-7000-8000-0000000000d2",
+    jobs: JOBS,
+    approval: APPROVAL,
+    waitsFor: [],
+    tests: TESTS,
+  },
   ...{ queuedAt: QUEUED, startedAt: STARTED, finishedAt: FINISHED },
   ...{ requires: { labels: ["ios"] }, hasRunValues: false },
 });
@@ -104,7 +116,15 @@ describe("a build that an earlier release stored", () => {
     const webUrl = `https://millrace.test/app/builds/${id}`;
     const shown = { ...record, failedLine: "Error: *** is wrong", jobCounts: COUNTS, webUrl };
     const pull = { number: 12, base: null, branch: "fork", title: null, author: null };
-    const unlisted = { jobs: null, base: null, schedule: null, supersededBy: null, environment: null, summary: null };
+    const unlisted = {
+      jobs: null,
+      approval: null,
+      base: null,
+      schedule: null,
+      supersededBy: null,
+      environment: null,
+      summary: null,
+    };
     expect((await call(admin, "GET", `/build/${id}`)).text).toBe(inOrder(SHOWN, shown));
     expect((await call(admin, "GET", "/build")).text).toBe(
       `[${inOrder(LISTED, { ...shown, ...unlisted, pull, steps: [] })}]`,
