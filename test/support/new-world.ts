@@ -1,9 +1,9 @@
 import { applyD1Migrations, type D1Migration, reset } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { vi } from "vitest";
+import { afterEach, vi } from "vitest";
+import { writeLines } from "./console-lines.ts";
 
-// A line of each request would go to the process of vitest: a tenth of what the tests take.
-console.log = () => {};
+afterEach(writeLines);
 
 /** Whether D1 and R2 still have what the file before has left. */
 const isLeft = async (): Promise<boolean> => {
