@@ -5,6 +5,9 @@ import type { ReadableRows } from "./agent-pool-readable-rows.ts";
 import type { Reports } from "./agent-pool-reports.ts";
 import { readBuild, writeBuild } from "./agent-pool-rows.ts";
 
+/** As `isEarlierBuild` tells it. */
+const OF_THIS_RELEASE = "json_type(facts, '$.until') IS NOT NULL";
+
 export interface BuildRecord {
   build: BuildFacts;
   /** The job that it began with, where no planned ones took its place. */
@@ -32,25 +35,34 @@ export class BuildRows {
   }
 
   /** One row, whatever of it changed. What D1 heard of an ended build is out of date once that changes. */
-  store(id: string, { build, first }: BuildParts): void {
-    if (!build) {
-      this.#sql.exec(
-        "UPDATE build SET facts = json_set(facts, '$.job', json(?)) WHERE id = ?",
-        JSON.stringify(first),
-        id,
-      );
-    } else if (first === undefined) {
-      const update = "UPDATE build SET facts = json_set(?, '$.job', facts -> '$.job') WHERE seq = ?";
-      this.#sql.exec(update, JSON.stringify(build), build.seq);
-    } else {
-      const facts = writeBuild(build, first ?? undefined);
-      const update = "UPDATE build SET facts = ? WHERE seq = ? AND id = ? RETURNING 1";
-      const isKnown = this.#rows.all(update, facts, build.seq, id).length > 0;
-      if (!isKnown) this.#sql.exec("INSERT INTO build VALUES (?, ?, NULL, ?)", build.seq, id, facts);
-    }
+  store(id: string, parts: BuildParts): void {
+    if (parts.build && parts.first !== undefined) this.#storeWhole(id, parts.build, parts.first);
+    else if (!this.#storePart(id, parts)) this.#upgrade(id, parts);
     // Apart from the facts: to set it also writes the index of builds under way.
-    if (build && isEnded(build.status))
-      this.#sql.exec("UPDATE build SET ended_at = NULL WHERE seq = ? AND ended_at IS NOT NULL", build.seq);
+    if (parts.build && isEnded(parts.build.status))
+      this.#sql.exec("UPDATE build SET ended_at = NULL WHERE id = ? AND ended_at IS NOT NULL", id);
+  }
+
+  #storeWhole(id: string, build: BuildFacts, first: JobFacts | null): void {
+    const facts = writeBuild(build, first ?? undefined);
+    const update = "UPDATE build SET facts = ? WHERE seq = ? AND id = ? RETURNING 1";
+    const isKnown = this.#rows.all(update, facts, build.seq, id).length > 0;
+    if (!isKnown) this.#sql.exec("INSERT INTO build VALUES (?, ?, NULL, ?)", build.seq, id, facts);
+  }
+
+  /** @returns false where an earlier release wrote the row */
+  #storePart(id: string, { build, first }: BuildParts): boolean {
+    const [facts, part] = build
+      ? ["json_set(?, '$.job', facts -> '$.job')", build]
+      : ["json_set(facts, '$.job', json(?))", first];
+    const update = `UPDATE build SET facts = ${facts} WHERE id = ? AND ${OF_THIS_RELEASE} RETURNING 1`;
+    return this.#rows.all(update, JSON.stringify(part), id).length > 0;
+  }
+
+  /** No row has a part of this release beside one of an earlier release. */
+  #upgrade(id: string, parts: BuildParts): void {
+    const known = this.find(id);
+    if (known) this.#storeWhole(id, parts.build ?? known.build, parts.first ?? known.first ?? null);
   }
 
   /** A build that is active, or that ended within 24 hours. */
