@@ -2,7 +2,6 @@ import { type SQL, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { Database } from "./query.ts";
 import {
-  audit,
   auditLog,
   connection,
   credential,
@@ -20,7 +19,6 @@ import {
   variable,
   variableDay,
   variableGroup,
-  variableUse,
 } from "./schema.ts";
 
 /** A table with rows of organizations: the columns of its key, and which rows are an organization's. */
@@ -38,7 +36,6 @@ const ofRepositories = (orgId: string): SQL => sql`repo_id IN (SELECT id FROM re
 /** Every table with rows of organizations but those of builds, and rows before the rows that they are found by. */
 export const OWNED: readonly Owned[] = [
   { table: variableDay, key: "variable_id, day", isOwn: ofVariables },
-  { table: variableUse, key: "variable_id, build_id, at", isOwn: ofVariables },
   { table: variable, key: "id", isOwn: ofOrganization },
   { table: variableGroup, key: "id", isOwn: ofOrganization },
   { table: schedule, key: "id", isOwn: ofOrganization },
@@ -53,7 +50,6 @@ export const OWNED: readonly Owned[] = [
   { table: testResult, key: "org_id, job_id, test_id", isOwn: ofOrganization },
   { table: upkeepFailure, key: "kind, subject", isOwn: ofOrganization },
   { table: auditLog, key: "org_id, id", isOwn: ofOrganization },
-  { table: audit, key: "id", isOwn: ofOrganization },
   { table: pool, key: "org_id", isOwn: ofOrganization },
   { table: token, key: "id", isOwn: ofOrganization },
 ];

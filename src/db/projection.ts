@@ -5,7 +5,7 @@ import { reader } from "./compiled.ts";
 import { buildSummary } from "./schema.ts";
 
 /* All statements may be repeated and reordered: an older version never replaces a newer one, and a row of the audit is
-   written once. Each moves what the release before stored: a build, or an entry of the audit, is in one table only. */
+   written once. */
 
 const FIELDS: Record<string, { of: string; changes?: true }> = {
   ...BUILD_FIELDS,
@@ -14,10 +14,8 @@ const FIELDS: Record<string, { of: string; changes?: true }> = {
 const COLUMNS = Object.entries(getTableColumns(buildSummary)).filter(([field]) => field in FIELDS);
 const NAMES = COLUMNS.map(([, { name }]) => name);
 const CHANGES = COLUMNS.filter(([field]) => FIELDS[field]?.changes);
-const parameterOf = (name: string): string => `?${NAMES.indexOf(name) + 1}`;
 
-const BUILD = `INSERT INTO build_summary (${NAMES}) SELECT ${NAMES.map(parameterOf)}
-  WHERE NOT EXISTS (SELECT 1 FROM build WHERE id = ${parameterOf("id")} AND pool_version > ${parameterOf("pool_version")})
+const BUILD = `INSERT INTO build_summary (${NAMES}) VALUES (${NAMES.map((_, at) => `?${at + 1}`)})
   ON CONFLICT (org_id, id) DO UPDATE SET ${CHANGES.map(([, { name }]) => `${name} = excluded.${name}`)}
   WHERE build_summary.pool_version < excluded.pool_version`;
 
@@ -25,12 +23,8 @@ const BUILD = `INSERT INTO build_summary (${NAMES}) SELECT ${NAMES.map(parameter
 const JOBS = `INSERT OR IGNORE INTO job (org_id, id, build_id, finished_at)
   SELECT ?1, value, ?2, ?3 FROM json_each(?4)`;
 
-const EARLIER_BUILD = "DELETE FROM build WHERE id = ?1 AND pool_version <= ?2";
-
 const AUDIT = `INSERT OR IGNORE INTO audit_log (id, org_id, at, actor, action, subject, request_id, detail)
   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)`;
-
-const EARLIER_AUDIT = "DELETE FROM audit WHERE id = ?1";
 
 const FIRST_OF_DAY = `INSERT OR IGNORE INTO variable_day (variable_id, day, build_id, agent_id, at)
   SELECT id, substr(?3, 1, 10), ?4, ?5, ?3 FROM variable
@@ -74,19 +68,15 @@ export const projectBuild = (db: D1Database, record: Build, version: number): D1
   const finishedAt = timeOf(record.finishedAt);
   return [
     db.prepare(BUILD).bind(...values),
-    db.prepare(EARLIER_BUILD).bind(id, version),
     ...(jobs && finishedAt
       ? [db.prepare(JOBS).bind(orgId, id, finishedAt, JSON.stringify(jobs.map((job) => job.id)))]
       : []),
   ];
 };
 
-export const projectAudit = (db: D1Database, entry: AuditEntry): D1PreparedStatement[] => {
+export const projectAudit = (db: D1Database, entry: AuditEntry): D1PreparedStatement => {
   const { id, orgId, at, actor, action, subject, requestId, detail } = entry;
-  return [
-    db.prepare(AUDIT).bind(id, orgId, at, actor, action, subject, requestId, JSON.stringify(detail)),
-    db.prepare(EARLIER_AUDIT).bind(id),
-  ];
+  return db.prepare(AUDIT).bind(id, orgId, at, actor, action, subject, requestId, JSON.stringify(detail));
 };
 
 /** A hand-out of variables: the first of a day leaves a row. */
@@ -102,9 +92,9 @@ export const projectUses = (
 const FORGET_BAR = `UPDATE pipeline_history SET recounted_at = 0,
     builds = (SELECT json_group_array(json(value)) FROM json_each(builds) WHERE value ->> 'id' <> ?2)
   WHERE org_id = ?1
-    AND pipeline_id IN (SELECT pipeline_id FROM build_list WHERE org_id = ?1 AND id = ?2)`;
+    AND pipeline_id IN (SELECT pipeline_id FROM build_summary WHERE org_id = ?1 AND id = ?2)`;
 
-/** Deletes a build, wherever it is stored. May be repeated. */
+/** Deletes a build. May be repeated. */
 export const eraseBuild = (
   db: D1Database,
   orgId: string,
@@ -112,9 +102,7 @@ export const eraseBuild = (
   jobIds: readonly string[],
 ): D1PreparedStatement[] => [
   db.prepare(FORGET_BAR).bind(orgId, buildId),
-  ...["build_summary", "build"].map((table) =>
-    db.prepare(`DELETE FROM ${table} WHERE org_id = ?1 AND id = ?2`).bind(orgId, buildId),
-  ),
+  db.prepare("DELETE FROM build_summary WHERE org_id = ?1 AND id = ?2").bind(orgId, buildId),
   ...(jobIds.length === 0
     ? []
     : [

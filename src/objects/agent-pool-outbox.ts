@@ -202,7 +202,7 @@ export class Outbox {
     const uses = variableIds.length > 0 ? projectUses(this.#db, use) : [];
     return {
       name: id,
-      statements: [...projectAudit(this.#db, { ...entry, id, orgId, at }), ...uses],
+      statements: [projectAudit(this.#db, { ...entry, id, orgId, at }), ...uses],
       raises: variableIds.length === 0 && entry.action !== "build.deliver",
       markDelivered: (result) => result.entries.push(seq),
       deadLetter: { kind: "audit", ...queued },

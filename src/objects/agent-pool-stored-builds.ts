@@ -36,7 +36,7 @@ const NO_BUILDS: Omit<Stored, "builds"> = { heard: null, numbers: [], removedAge
 
 /** The builds with these ids. */
 export const readBuilds = async (db: D1Database, orgId: string, ids: string[]): Promise<Stored> => {
-  const query = `SELECT * FROM build_list WHERE org_id = ?1 AND id IN (SELECT value FROM json_each(?2))`;
+  const query = `SELECT * FROM build_summary WHERE org_id = ?1 AND id IN (SELECT value FROM json_each(?2))`;
   const { results } = await db.prepare(query).bind(orgId, JSON.stringify(ids)).all();
   return { ...NO_BUILDS, builds: results.map(buildOf) };
 };
@@ -50,16 +50,16 @@ export const readSince = async (db: D1Database, orgId: string, since: number, id
   const newer = "org_id = ?1 AND id >= ?2";
   const audited = (actions: string, columns = "subject"): D1PreparedStatement => {
     const indexed = "action NOT IN ('build.create', 'build.deliver')";
-    return db.prepare(`SELECT ${columns} FROM audit_list WHERE ${newer} AND ${indexed} AND action IN (${actions})`);
+    return db.prepare(`SELECT ${columns} FROM audit_log WHERE ${newer} AND ${indexed} AND action IN (${actions})`);
   };
   const [pool, under, known, numbers, removed, revoked, deletedBuilds, deletedLogs] = await db.batch([
     readPool(db, orgId),
-    db.prepare(`SELECT * FROM build_list WHERE ${newer} AND ${IS_ACTIVE}`).bind(orgId, first),
+    db.prepare(`SELECT * FROM build_summary WHERE ${newer} AND ${IS_ACTIVE}`).bind(orgId, first),
     db
-      .prepare(`SELECT * FROM build_list WHERE org_id = ?1 AND id IN (SELECT value FROM json_each(?2))`)
+      .prepare(`SELECT * FROM build_summary WHERE org_id = ?1 AND id IN (SELECT value FROM json_each(?2))`)
       .bind(orgId, JSON.stringify(ids)),
     db
-      .prepare(`SELECT repo_id AS repoId, max(number) AS number FROM build_list WHERE ${newer} GROUP BY repo_id`)
+      .prepare(`SELECT repo_id AS repoId, max(number) AS number FROM build_summary WHERE ${newer} GROUP BY repo_id`)
       .bind(orgId, first),
     audited("'agent.remove', 'agent.forget'").bind(orgId, first),
     audited("'token.revoke'").bind(orgId, first),

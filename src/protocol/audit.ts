@@ -7,10 +7,7 @@ import { NEWEST_PAGE } from "./page.ts";
 /** Actions in rows of earlier releases: how a build started and ended stands in the build itself today. */
 export const EARLIER_ACTIONS = ["build.finish", "build.release", "build.requeue", "build.start"] as const;
 
-/**
- * Every action in the audit, as `noun.verb`. Stored rows keep theirs: never rename one. `build.deliver` is also read by
- * a trigger of the database (`migrations/0001_tell_variable_use.sql`).
- */
+/** Every action in the audit, as `noun.verb`. Stored rows keep theirs: never rename one. */
 export const AUDIT_ACTIONS = [
   ...EARLIER_ACTIONS,
   "agent.forget",

@@ -1,6 +1,6 @@
-import { and, eq, getViewSelectedFields, gte, lt } from "drizzle-orm";
+import { and, eq, getTableColumns, gte, lt } from "drizzle-orm";
 import * as z from "zod/mini";
-import { auditList, isIndexedAction } from "../db/schema.ts";
+import { auditLog, isIndexedAction } from "../db/schema.ts";
 import { firstIdAt } from "../domain/id-range.ts";
 import { AuditEntry, AuditFilter, OF_EVERY_BUILD } from "../protocol/audit.ts";
 import { DEFAULTS } from "../protocol/limits.ts";
@@ -8,14 +8,14 @@ import { indexed, listing, pageOf } from "./core/listing.ts";
 import { verb } from "./core/verb.ts";
 import { viewOf } from "./core/view.ts";
 
-const entries = listing(auditList, getViewSelectedFields(auditList), {
+const entries = listing(auditLog, getTableColumns(auditLog), {
   filters: {
-    actor: (actor) => indexed(eq(auditList.actor, actor)),
-    action: (action) => and(indexed(eq(auditList.action, action)), isIndexedAction),
-    frequentAction: (action) => eq(auditList.action, action),
-    subject: (subject) => indexed(eq(auditList.subject, subject)),
-    since: (id) => gte(auditList.id, id),
-    until: (id) => lt(auditList.id, id),
+    actor: (actor) => indexed(eq(auditLog.actor, actor)),
+    action: (action) => and(indexed(eq(auditLog.action, action)), isIndexedAction),
+    frequentAction: (action) => eq(auditLog.action, action),
+    subject: (subject) => indexed(eq(auditLog.subject, subject)),
+    since: (id) => gte(auditLog.id, id),
+    until: (id) => lt(auditLog.id, id),
   },
   newestFirst: true,
 });

@@ -1,6 +1,6 @@
 import { eq, gte, lt } from "drizzle-orm";
 import * as z from "zod/mini";
-import { buildList } from "../db/schema.ts";
+import { buildSummary } from "../db/schema.ts";
 import type { BuildQuery, Listed } from "../domain/build-filter.ts";
 import { asksPool, asksStore, mergePage } from "../domain/build-page.ts";
 import { refOf, refsNamed } from "../domain/git-ref.ts";
@@ -22,24 +22,24 @@ const ID_AHEAD_MS = 5 * 60 * 1000;
 /** Hexadecimal digits of a whole commit hash: SHA-1 or SHA-256. */
 const WHOLE_HASHES = [40, 64];
 
-const rows = listing(buildList, BUILD_COLUMNS, {
+const rows = listing(buildSummary, BUILD_COLUMNS, {
   filters: {
-    repoId: (id) => indexed(eq(buildList.repoId, id)),
-    pipelineId: (id) => indexed(eq(buildList.pipelineId, id)),
-    ref: (ref) => indexed(eq(buildList.ref, ref)),
-    commit: (sha) => indexed(eq(buildList.commitSha, sha)),
-    commitFrom: (sha) => indexed(gte(buildList.commitSha, sha)),
-    commitTo: (sha) => indexed(lt(buildList.commitSha, sha)),
-    status: (status) => eq(buildList.status, status),
-    event: (event) => eq(buildList.event, event),
-    trigger: (trigger) => eq(buildList.trigger, trigger),
-    agentId: (id) => eq(buildList.agentId, id),
-    author: (author) => eq(buildList.author, author),
-    pull: (number) => eq(buildList.pull, number),
-    since: (at) => gte(buildList.queuedAt, at),
-    sinceId: (id) => gte(buildList.id, id),
-    until: (at) => lt(buildList.queuedAt, at),
-    untilId: (id) => lt(buildList.id, id),
+    repoId: (id) => indexed(eq(buildSummary.repoId, id)),
+    pipelineId: (id) => indexed(eq(buildSummary.pipelineId, id)),
+    ref: (ref) => indexed(eq(buildSummary.ref, ref)),
+    commit: (sha) => indexed(eq(buildSummary.commitSha, sha)),
+    commitFrom: (sha) => indexed(gte(buildSummary.commitSha, sha)),
+    commitTo: (sha) => indexed(lt(buildSummary.commitSha, sha)),
+    status: (status) => eq(buildSummary.status, status),
+    event: (event) => eq(buildSummary.event, event),
+    trigger: (trigger) => eq(buildSummary.trigger, trigger),
+    agentId: (id) => eq(buildSummary.agentId, id),
+    author: (author) => eq(buildSummary.author, author),
+    pull: (number) => eq(buildSummary.pull, number),
+    since: (at) => gte(buildSummary.queuedAt, at),
+    sinceId: (id) => gte(buildSummary.id, id),
+    until: (at) => lt(buildSummary.queuedAt, at),
+    untilId: (id) => lt(buildSummary.id, id),
   },
   newestFirst: true,
 });

@@ -1,12 +1,12 @@
-import { getViewSelectedFields } from "drizzle-orm";
+import { getTableColumns } from "drizzle-orm";
 import type { BuildRow } from "../db/projection.ts";
-import { buildList } from "../db/schema.ts";
+import { buildSummary } from "../db/schema.ts";
 import { branchOf, tagOf } from "../domain/git-ref.ts";
 import { type Build, withDefaults } from "../protocol/build.ts";
 import type { Context } from "./core/context.ts";
 
 /** The columns of a build in lists. */
-export const BUILD_COLUMNS = getViewSelectedFields(buildList);
+export const BUILD_COLUMNS = getTableColumns(buildSummary);
 
 const timestampOf = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
 

@@ -1,7 +1,6 @@
 import { type BuildRecord, getRecord } from "../archive/records.ts";
 import type { BuildRow } from "../db/projection.ts";
-import { build, buildSummary } from "../db/schema.ts";
-import { refOf, tagOf } from "../domain/git-ref.ts";
+import { buildSummary } from "../db/schema.ts";
 import type { Deleted } from "../domain/pool/facts.ts";
 import { Build } from "../protocol/build.ts";
 import { PathId } from "../protocol/common.ts";
@@ -33,14 +32,12 @@ const inTurn = <T>(context: Context, read: () => Promise<T>): Promise<T> => {
   return turn;
 };
 
-/** The build as it was stored when it ended: D1's row with what the archive has of it, or the record of the release before. */
+/** The build as it was stored when it ended: D1's row with what the archive has of it. */
 const storedBuild = async (
   context: Context,
   row: BuildRow | undefined,
-  earlier: { record: string } | undefined,
   jobId: string | undefined,
 ): Promise<BuildRecord | null> => {
-  if (earlier) return earlierBuildOf(JSON.parse(earlier.record));
   if (!row) return null;
   const listed = buildOfRow(row);
   const { finishedAt } = listed;
@@ -49,11 +46,6 @@ const storedBuild = async (
   // A person may have deleted what the row had of the log. Of a pull request the record says more.
   const known = Object.entries(listed).filter(([field]) => field in BUILD_COLUMNS && field !== "pull");
   return { ...listed, ...record, ...Object.fromEntries(known) };
-};
-
-const earlierBuildOf = (record: BuildRecord): BuildRecord => {
-  const { branch } = record;
-  return { ...record, ref: record.ref ?? refOf(branch), tag: tagOf(branch), event: record.event ?? "api" };
 };
 
 /** A build with what only the service looks at. */
@@ -68,21 +60,17 @@ export interface FoundBuild extends ReadBuild {
  */
 export const findRecord = async (context: Context, id: string, jobId?: string): Promise<FoundBuild> => {
   const { db } = context;
-  const [[row], [earlier]] = await db.run(
+  const [[row]] = await db.run(
     db.sql
       .select()
       .from(buildSummary)
       .where(isOwn(context, buildSummary, id)),
-    db.sql
-      .select({ record: build.record })
-      .from(build)
-      .where(isOwn(context, build, id)),
   );
   const inPool = await (await context.pool()).getBuild(id);
   if (inPool.deleted === "build") throw notFound();
   const isLogDeleted = inPool.deleted === "log";
   if (inPool.ok) return { ...withJobs(buildRecord(context, inPool.value)), isLogDeleted };
-  const stored = await storedBuild(context, row, earlier, jobId);
+  const stored = await storedBuild(context, row, jobId);
   if (!stored) throw notFound();
   return { ...withJobs(buildRecord(context, stored)), isLogDeleted };
 };

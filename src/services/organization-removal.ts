@@ -2,7 +2,7 @@ import { eq, inArray, sql } from "drizzle-orm";
 import { deleteOrganizationFrom } from "../archive/organization.ts";
 import { databaseOf, sharedDatabase } from "../db/database-of.ts";
 import { deleteRows, OWNED } from "../db/organization-rows.ts";
-import { build, buildList, buildSummary, formerOrganization, job, organization, token } from "../db/schema.ts";
+import { buildSummary, formerOrganization, job, organization, token } from "../db/schema.ts";
 import { DatabaseSession } from "../db/session.ts";
 import type { OrganizationRemoval } from "../protocol/organization.ts";
 import { removeConnections } from "./connection-removal.ts";
@@ -59,7 +59,11 @@ const removeBuilds = async (holders: Holders, limit: number): Promise<number> =>
   let purged = 0;
   while (purged < limit) {
     const [builds, jobs] = await db.run(
-      db.sql.select({ id: buildList.id }).from(buildList).where(eq(buildList.orgId, orgId)).limit(LOGS_AT_ONCE),
+      db.sql
+        .select({ id: buildSummary.id })
+        .from(buildSummary)
+        .where(eq(buildSummary.orgId, orgId))
+        .limit(LOGS_AT_ONCE),
       db.sql.select({ id: job.id }).from(job).where(eq(job.orgId, orgId)).limit(LOGS_AT_ONCE),
     );
     const ids = [...new Set([...builds, ...jobs].map(({ id }) => id))];
@@ -67,7 +71,7 @@ const removeBuilds = async (holders: Holders, limit: number): Promise<number> =>
     await purgeLogs(holders, ids);
     const these = sql`(SELECT value FROM json_each(${JSON.stringify(ids)}))`;
     await db.run(
-      ...[buildSummary, build, job].map((table) =>
+      ...[buildSummary, job].map((table) =>
         db.sql.delete(table).where(sql`${eq(table.orgId, orgId)} AND ${inArray(table.id, these)}`),
       ),
     );

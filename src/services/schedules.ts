@@ -30,7 +30,7 @@ import { variablesOfBuild } from "./variable-scopes.ts";
 type Row = typeof schedule.$inferSelect;
 
 /** How the last build ended; null while it has not. */
-const lastStatus = sql<Schedule["lastStatus"]>`(SELECT b.status FROM build_list b
+const lastStatus = sql<Schedule["lastStatus"]>`(SELECT b.status FROM build_summary b
   WHERE b.org_id = schedule.org_id AND b.id = schedule.last_build_id AND b.finished_at IS NOT NULL)`.as("last_status");
 /** Why the last minute did not make its build, as upkeep noted it for the schedule or its organization. */
 const problem = sql<string | null>`(SELECT f.reason FROM upkeep_failure f

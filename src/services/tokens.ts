@@ -1,7 +1,7 @@
 import { and, eq, getTableColumns } from "drizzle-orm";
 import * as z from "zod/mini";
 import { hashToken } from "../crypto/token.ts";
-import { auditList, token } from "../db/schema.ts";
+import { auditLog, token } from "../db/schema.ts";
 import { isValidToken } from "../db/valid-token.ts";
 import { applyDiff, diff } from "../domain/diff.ts";
 import { PathId } from "../protocol/common.ts";
@@ -190,8 +190,8 @@ export const revokeToken = verb({
 
 /** Whether a token with this id was revoked: a client repeats a call after which the pool was not told. */
 const wasRevoked = async ({ db, orgId }: Context, id: string): Promise<boolean> => {
-  const isRevocation = and(eq(auditList.orgId, orgId), eq(auditList.subject, id), eq(auditList.action, "token.revoke"));
-  const [rows] = await db.run(db.sql.select({ id: auditList.id }).from(auditList).where(isRevocation).limit(1));
+  const isRevocation = and(eq(auditLog.orgId, orgId), eq(auditLog.subject, id), eq(auditLog.action, "token.revoke"));
+  const [rows] = await db.run(db.sql.select({ id: auditLog.id }).from(auditLog).where(isRevocation).limit(1));
   return rows.length > 0;
 };
 

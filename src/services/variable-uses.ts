@@ -1,6 +1,6 @@
-import { and, eq, getTableColumns, isNull, lt, or, sql } from "drizzle-orm";
+import { and, desc, eq, getTableColumns, isNull, lt, or } from "drizzle-orm";
 import * as z from "zod/mini";
-import { variable, variableDay, variableUse } from "../db/schema.ts";
+import { variable, variableDay } from "../db/schema.ts";
 import { PathId } from "../protocol/common.ts";
 import { UnusedFilter, Variable, VariableUse } from "../protocol/variable.ts";
 import { listing, pageOf } from "./core/listing.ts";
@@ -12,24 +12,24 @@ import { variableRecord } from "./variables.ts";
 const DAY_MS = 86_400_000;
 const NEWEST = 200;
 
-/** The first hand-out of a variable on each of the newest 200 days, and every one that the release before kept. */
+/** The first hand-out of a variable on each of the newest 200 days. */
 export const listUses = verb({
   access: { role: "maintainer" },
   params: PathId,
   output: z.array(VariableUse),
   async run(context, { params }) {
     const { db } = context;
-    const usesIn = (table: typeof variableDay | typeof variableUse) =>
-      db.sql
-        .select({ buildId: table.buildId, agentId: table.agentId, at: table.at })
-        .from(table)
-        .where(eq(table.variableId, params.id));
     const [[found], uses] = await db.run(
       db.sql
         .select({ id: variable.id })
         .from(variable)
         .where(isOwn(context, variable, params.id)),
-      usesIn(variableDay).unionAll(usesIn(variableUse)).orderBy(sql`at DESC`).limit(NEWEST),
+      db.sql
+        .select({ buildId: variableDay.buildId, agentId: variableDay.agentId, at: variableDay.at })
+        .from(variableDay)
+        .where(eq(variableDay.variableId, params.id))
+        .orderBy(desc(variableDay.at))
+        .limit(NEWEST),
     );
     if (!found) throw notFound();
     return uses;

@@ -17,7 +17,7 @@ afterEach(() => {
 });
 
 const auditOf = async (orgId: string, requestId: string | null): Promise<AuditEntry[]> => {
-  const rows = env.DB.prepare("SELECT * FROM audit_list WHERE org_id = ? AND request_id IS ? ORDER BY id");
+  const rows = env.DB.prepare("SELECT * FROM audit_log WHERE org_id = ? AND request_id IS ? ORDER BY id");
   return (await rows.bind(orgId, requestId).all<AuditEntry>()).results;
 };
 

@@ -1,14 +1,10 @@
-import { runInDurableObject } from "cloudflare:test";
-import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Build } from "../../src/protocol/build.ts";
 import { Job } from "../../src/protocol/jobs.ts";
 import { call, created, newAgent, newOrganization, newRepository } from "../support/api.ts";
 import { poll } from "../support/build-setup.ts";
-import { poolStub } from "../support/deployment.ts";
 
 describe("a build", () => {
-  let orgId: string;
   let admin: string;
   let repoId: string;
   const tokens: Record<string, { id: string; token: string }> = {};
@@ -18,7 +14,7 @@ describe("a build", () => {
   const by = (name: string) => ({ kind: "token", id: tokens[name]?.id, name });
 
   beforeAll(async () => {
-    ({ orgId, admin } = await newOrganization());
+    ({ admin } = await newOrganization());
     repoId = (await newRepository(admin)).id;
     for (const name of ["release bot", "another"]) {
       tokens[name] = await created(admin, "/token", { name, kind: "api", role: "member" });
@@ -56,22 +52,5 @@ describe("a build", () => {
     expect([build.webUrl, (await call(admin, "GET", `/build/${build.id}`)).body.webUrl]).toEqual([webUrl, webUrl]);
     const [listed] = (await call<Build[]>(admin, "GET", "/build?limit=1")).body;
     expect(listed?.webUrl).toBe(`https://millrace.test/app/builds/${listed?.id}`);
-  });
-
-  it("of the release before is nobody's, under way and ended", async () => {
-    const { body: build } = await triggered(admin);
-    await runInDurableObject(poolStub(orgId) as unknown as DurableObjectStub, (_, { storage }) => {
-      storage.sql.exec("UPDATE build SET facts = json_remove(facts, '$.createdBy') WHERE id = ?", build.id);
-      expect([...storage.sql.exec("SELECT facts FROM build WHERE id = ?", build.id)][0]?.facts).not.toContain("creat");
-    });
-    expect((await call(admin, "GET", `/build/${build.id}`)).body.createdBy).toBeNull();
-    const { createdBy: _, webUrl: __, ...old } = { ...build, id: crypto.randomUUID(), status: "succeeded" };
-    await env.DB.prepare(
-      "INSERT INTO build (id, org_id, repo_id, branch, status, pool_version, record) VALUES (?, ?, ?, 'old', ?, 1, ?)",
-    )
-      .bind(old.id, orgId, repoId, old.status, JSON.stringify(old))
-      .run();
-    expect((await call(admin, "GET", `/build/${old.id}`)).body).toMatchObject({ id: old.id, createdBy: null });
-    expect((await call(admin, "GET", "/build?branch=old")).body).toMatchObject([{ id: old.id, createdBy: null }]);
   });
 });

@@ -61,8 +61,9 @@ const TABLES = {
     ).bind(id, orgId, AT),
   "/build": (orgId: string, id: string) =>
     env.DB.prepare(
-      "INSERT OR IGNORE INTO build (id, org_id, repo_id, branch, status, pool_version, record) VALUES (?, ?, '', 'main', 'succeeded', 1, ?)",
-    ).bind(id, orgId, JSON.stringify({ id })),
+      `INSERT OR IGNORE INTO build_summary (id, org_id, number, repo_id, ref, event, trigger, priority, status, attempt, leak, queued_at, pool_version)
+        VALUES (?, ?, 1, '', 'refs/heads/main', 'api', 'api', 0, 'succeeded', 1, 0, 1, 1)`,
+    ).bind(id, orgId),
 };
 
 let run = 0;
@@ -70,7 +71,7 @@ let run = 0;
 /** The real list of an organization. */
 const served = (path: keyof typeof TABLES, { orgId, admin }: { orgId: string; admin: string }): List => {
   const mine = ++run;
-  const table = path === "/build" ? "build" : "variable_group";
+  const table = path === "/build" ? "build_summary" : "variable_group";
   const change = (statements: D1PreparedStatement[]) => (statements.length > 0 ? env.DB.batch(statements) : null);
   return {
     insert: async (rows) => change(rows.map((row) => TABLES[path](orgId, idOf(mine, row)))),
@@ -117,7 +118,7 @@ describe("pages", () => {
       const several = fc.array(history, { minLength: AT_ONCE, maxLength: AT_ONCE, size: "max" });
       await fc.assert(
         fc.asyncProperty(several, async (histories) => {
-          const clear = `DELETE FROM ${path === "/build" ? "build" : "variable_group"}`;
+          const clear = `DELETE FROM ${path === "/build" ? "build_summary" : "variable_group"}`;
           await env.DB.prepare(clear).run();
           const found = await Promise.all(
             histories.map((one, n) => read(served(path, organizations[n] ?? organizations[0]!), one)),

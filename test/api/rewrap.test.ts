@@ -191,7 +191,7 @@ describe("POST /operator/rewrap", () => {
     await completeJob(agent, job);
     const second = (await removed(agent.token, "GET", `/buildagent/${agent.id}/poll`)).body;
     expect(second).toMatchObject({ env: { A: "of the second" }, repository: { credential: { value: "clone-token" } } });
-    const { results } = await env.DB.prepare("SELECT actor, detail FROM audit_list WHERE org_id = ? AND action = ?")
+    const { results } = await env.DB.prepare("SELECT actor, detail FROM audit_log WHERE org_id = ? AND action = ?")
       .bind(orgId, "secrets.rewrap")
       .all();
     expect(results).toEqual(Array(2).fill({ actor: "operator", detail: JSON.stringify({ keyId: "s2", count: 1 }) }));
@@ -232,7 +232,7 @@ describe("a keyring that is not right", () => {
     await appended(operator, "GET", "/operator/rewrap");
     const dump = async () => {
       const counts =
-        "SELECT (SELECT count(*) FROM variable), (SELECT count(*) FROM audit_list), (SELECT json_group_array(id) FROM key_check)";
+        "SELECT (SELECT count(*) FROM variable), (SELECT count(*) FROM audit_log), (SELECT json_group_array(id) FROM key_check)";
       return JSON.stringify(
         await env.DB.prepare(counts)
           .all()

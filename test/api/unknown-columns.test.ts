@@ -7,7 +7,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { createApp } from "../../src/api/app.ts";
 import { ROUTES } from "../../src/api/routes.ts";
 import { getRecord, putRecord } from "../../src/archive/records.ts";
-import { auditList, buildList, organization } from "../../src/db/schema.ts";
+import { auditLog, buildSummary, organization } from "../../src/db/schema.ts";
 import { type Exchange, replay } from "../examples/replay.ts";
 import { SCENARIO } from "../examples/scenario.ts";
 import { newOrganization } from "../support/api.ts";
@@ -32,7 +32,7 @@ describe("a column that no schema of the API has", () => {
   });
 
   it("is in no answer, though the service reads it", async () => {
-    for (const source of [organization, auditList]) {
+    for (const source of [organization, auditLog]) {
       expect(await drizzle(env.DB).select().from(source).limit(1)).toMatchObject([{ canary: CANARY }]);
     }
     expect(exchanges.length).toBeGreaterThan(50);
@@ -51,7 +51,7 @@ describe("a field of an ended build's row or record that no schema of the API ha
     const { finishedAt } = listed;
     const record = { ...listed, summary: "archived", requires: { labels: [CANARY] }, canary: CANARY };
     await putRecord(env.ARCHIVE, record);
-    expect(await drizzle(env.DB).select().from(buildList).where(eq(buildList.id, row.id))).toMatchObject([
+    expect(await drizzle(env.DB).select().from(buildSummary).where(eq(buildSummary.id, row.id))).toMatchObject([
       { canary: CANARY },
     ]);
     expect(await getRecord(env.ARCHIVE, { orgId, id: row.id, finishedAt })).toMatchObject({ canary: CANARY });

@@ -31,7 +31,7 @@ const METRICS: ServiceMetrics = {
   upkeep: {
     lastRunAt: "2026-11-22T05:00:00.000Z",
     ageSeconds: 12,
-    setAside: [{ kind: "purge", count: 2, mostTries: 5 }],
+    setAside: [{ kind: "sweep", count: 2, mostTries: 5 }],
   },
   pools: {
     ...{ swept: 2, failed: 0, largestBytes: 4096 },

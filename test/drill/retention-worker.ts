@@ -1,10 +1,10 @@
-import { buildLogName, poolName } from "../../src/domain/object-names.ts";
+import { poolName } from "../../src/domain/object-names.ts";
 import { keepUp } from "../../src/services/upkeep/upkeep.ts";
 import worker, { BuildLog, AgentPool as Pool } from "../../src/worker.ts";
 
 /**
  * The Worker with `/fill?builds=`, which writes old builds into the pool of the organization `old`, `/upkeep?minute=`,
- * which runs upkeep for that minute while one pool and one log are away, and `/left`, the builds that this pool has.
+ * which runs upkeep for that minute while one pool is away, and `/left`, the builds that this pool has.
  */
 
 const DAY_MS = 86_400_000;
@@ -29,8 +29,8 @@ export { BuildLog };
 /** Counts the calls, and fails those to the object of this name, as while the network is broken. */
 const counted = <N extends { getByName(name: string): unknown }>(
   real: N,
-  lost: string,
   calls: { count: number },
+  lost?: string,
 ): N => {
   const away = new Proxy({}, { get: () => () => Promise.reject(new Error("Network connection lost.")) });
   const getByName = (name: string) => {
@@ -40,12 +40,12 @@ const counted = <N extends { getByName(name: string): unknown }>(
   return { getByName } as unknown as N;
 };
 
-const upkeep = async (env: Env, minute: number, lostLog: string) => {
+const upkeep = async (env: Env, minute: number) => {
   const calls = { count: 0 };
   const faulty = {
     ...env,
-    AGENT_POOL: counted(env.AGENT_POOL, poolName("stuck"), calls),
-    BUILD_LOG: counted(env.BUILD_LOG, buildLogName("old", lostLog), calls),
+    AGENT_POOL: counted(env.AGENT_POOL, calls, poolName("stuck")),
+    BUILD_LOG: counted(env.BUILD_LOG, calls),
   };
   const begun = Date.now();
   const done = await keepUp(faulty, new Date(minute * 60_000), { buildDays: 90, auditDays: 400 });
@@ -63,6 +63,6 @@ export default {
     }
     if (pathname === "/left") return Response.json(await pool.left());
     if (pathname !== "/upkeep") return worker.fetch(request, env, ctx);
-    return Response.json(await upkeep(env, Number(searchParams.get("minute")), searchParams.get("lost") ?? ""));
+    return Response.json(await upkeep(env, Number(searchParams.get("minute"))));
   },
 } satisfies ExportedHandler<Env>;

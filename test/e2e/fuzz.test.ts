@@ -40,7 +40,7 @@ describe("requests made from the description", () => {
     const { token } = await service.operator.call<{ token: string }>("POST", "/organization/fuzz-control/token");
     const otherClient = new Client(service.url, token);
     // By the service's clock: workerd's may be some milliseconds behind this process's.
-    const newest = service.db.prepare("SELECT max(at) AS at FROM audit_list WHERE org_id = ?").bind("fuzz-control");
+    const newest = service.db.prepare("SELECT max(at) AS at FROM audit_log WHERE org_id = ?").bind("fuzz-control");
     const begun = (await newest.first<string>("at")) ?? "";
     await otherClient.call("POST", "/secrets/groups", { name: "stored behind its back" });
     await sequence.checkStoredData(begun);

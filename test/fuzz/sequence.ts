@@ -190,7 +190,7 @@ export class Sequence {
     const { db } = this.#service;
     const report = (problem: string) => this.findings.push({ request: `all of ${this.#orgId}`, problem });
     const { results: audit } = await db
-      .prepare("SELECT request_id AS requestId, action FROM audit_list WHERE org_id = ? AND at > ?")
+      .prepare("SELECT request_id AS requestId, action FROM audit_log WHERE org_id = ? AND at > ?")
       .bind(this.#orgId, begun)
       .all<{ requestId: string | null; action: string }>();
     for (const { requestId, action } of audit) {

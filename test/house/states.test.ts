@@ -1,9 +1,7 @@
-import { globSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { VALUES } from "../../src/api/description/words/values.ts";
-import { isActiveBuild } from "../../src/db/schema.ts";
 import {
-  ACTIVE,
   BUILD_STATES,
   type BuildStatus,
   ENDED,
@@ -78,17 +76,6 @@ describe("the states of a build", () => {
   it("are told in the API's description, each with its meaning", () => {
     const words = VALUES.BuildStatus?.is;
     for (const status of STATUSES) expect(words).toContain(`${status}: ${BUILD_STATES[status].meaning}.`);
-  });
-
-  it("are known to the index of active builds: a new active one needs a migration", () => {
-    const migrations = globSync("migrations/*.sql").sort();
-    const created = migrations.flatMap(
-      (path) => readFileSync(path, "utf8").match(/CREATE INDEX `build_under_way`.*/g) ?? [],
-    );
-    const [condition] = isActiveBuild.queryChunks.map((chunk) => (chunk as { value: string[] }).value.join(""));
-    expect(created.at(-1)).toContain(`WHERE ${condition};`);
-    for (const status of STATUSES)
-      expect(condition?.includes(`'${status}'`), status).toBe(ACTIVE.some((one) => one === status));
   });
 
   it("that only a newer release knows are active, and neither queued nor leased", () => {

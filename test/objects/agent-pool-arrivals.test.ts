@@ -34,7 +34,7 @@ it("makes the builds of a delivery once, also after the object was evicted, and 
   const other = arrival("arrivals", "d2", { builds: [push("arrivals", "a")] });
   expect(value(await pool.arrive(other)).builds[0]).toMatchObject({ ...first.builds[0], outcome: "same" });
   await pool.flush();
-  const row = await env.DB.prepare("SELECT event, author, subject FROM build_list WHERE id = ?")
+  const row = await env.DB.prepare("SELECT event, author, subject FROM build_summary WHERE id = ?")
     .bind(first.builds[0]!.buildId)
     .first();
   expect(row).toEqual({ event: "push", author: "mona", subject: "Fix it" });

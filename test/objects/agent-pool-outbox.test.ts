@@ -9,12 +9,14 @@ import { D1, OBJECT } from "../support/platform/texts.ts";
 import { actor, busy, newBuild, type Pool, poolOf, registered, value } from "./agent-pool-support.ts";
 
 const statusInD1 = async (id: string) => {
-  const row = await env.DB.prepare("SELECT status FROM build_list WHERE id = ?").bind(id).first<{ status: string }>();
+  const row = await env.DB.prepare("SELECT status FROM build_summary WHERE id = ?")
+    .bind(id)
+    .first<{ status: string }>();
   return row?.status;
 };
 
 const auditsOf = async (subject: string) => {
-  const query = env.DB.prepare("SELECT action FROM audit_list WHERE subject = ? ORDER BY id").bind(subject);
+  const query = env.DB.prepare("SELECT action FROM audit_log WHERE subject = ? ORDER BY id").bind(subject);
   return (await query.all<{ action: string }>()).results.map(({ action }) => action);
 };
 

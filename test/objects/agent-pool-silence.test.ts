@@ -28,7 +28,7 @@ describe("the pool's alarm", () => {
     expect(left).toEqual([fresh.agentId, agentId].sort());
     expect(await pool.authenticateAgent(silent.tokenHash)).toMatchObject({ refusal: { kind: "unauthenticated" } });
     await pool.flush();
-    const { results } = await env.DB.prepare("SELECT actor, detail FROM audit_list WHERE subject = ? AND action = ?")
+    const { results } = await env.DB.prepare("SELECT actor, detail FROM audit_log WHERE subject = ? AND action = ?")
       .bind(silent.agentId, "agent.forget")
       .all<{ actor: string; detail: string }>();
     expect(results.map((row) => [row.actor, JSON.parse(row.detail).name])).toEqual([["system", "mill"]]);

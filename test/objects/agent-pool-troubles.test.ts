@@ -30,7 +30,7 @@ const boundTo = <T>(pool: Pool, faults: Partial<Env>, act: (object: AgentPool) =
   });
 
 const inD1 = async (id: string): Promise<string | undefined> => {
-  const query = env.DB.prepare("SELECT status FROM build_list WHERE id = ?").bind(id);
+  const query = env.DB.prepare("SELECT status FROM build_summary WHERE id = ?").bind(id);
   return (await query.first<{ status: string }>())?.status;
 };
 
@@ -146,7 +146,7 @@ it("tries what D1 rejected again when the operator says so", async () => {
   expect(letter).toMatchObject({ what: `audit agent.register of ${agentId}` });
   expect(await pool.retryDeadLetters([letter!.seq])).toBe(1);
   await pool.flush();
-  const found = env.DB.prepare("SELECT action FROM audit_list WHERE subject = ?").bind(agentId);
+  const found = env.DB.prepare("SELECT action FROM audit_log WHERE subject = ?").bind(agentId);
   expect(await found.first()).toEqual({ action: "agent.register" });
   expect(await pool.deadLetters(0, 10)).toEqual([]);
 });

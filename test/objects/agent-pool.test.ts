@@ -100,7 +100,7 @@ describe("the pool", () => {
     expect(await pool.authenticateAgent(agent.tokenHash)).toMatchObject({ refusal: { kind: "unauthenticated" } });
     expect(await pool.removeAgent(agent.id, actor)).toMatchObject({ refusal: { kind: "not-found" } });
     await pool.flush();
-    const { results } = await env.DB.prepare("SELECT action FROM audit_list WHERE subject = ? ORDER BY id")
+    const { results } = await env.DB.prepare("SELECT action FROM audit_log WHERE subject = ? ORDER BY id")
       .bind(agent.id)
       .all();
     expect(results.map(({ action }) => action)).toEqual(["agent.register", "agent.remove"]);

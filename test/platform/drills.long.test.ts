@@ -20,7 +20,7 @@ afterEach(() => {
 it("upkeep of 1,000 organizations stays below the platform's limits with everything due at once, and reaches all in five minutes", async () => {
   vi.useFakeTimers({ toFake: ["Date"], now: NOW });
   const old = { orgId: "old", until: NOW - 500 * DAY_MS };
-  await writeOldRows(env.DB, { ...old, builds: 21_000, audit: 21_000, uses: 21_000, earlierAudit: 11_000 });
+  await writeOldRows(env.DB, { ...old, builds: 21_000, audit: 21_000, uses: 21_000 });
   const orgIds = await newOrganizations(1_000, NOW);
   const platform = newPlatform();
   const swept = new Set<string>();

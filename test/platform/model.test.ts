@@ -159,7 +159,7 @@ describe("an object", () => {
     const build = newBuild("reset");
     await expect(pool.enqueue(build)).rejects.toThrow(OBJECT.reset);
     expect(reset.injected).toBe(1);
-    const told = env.DB.prepare("SELECT status FROM build_list WHERE id = ?").bind(build.id).first("status");
+    const told = env.DB.prepare("SELECT status FROM build_summary WHERE id = ?").bind(build.id).first("status");
     expect(await told).toBe("queued");
     expect(value(await poolOf("reset").getBuild(build.id))).toMatchObject({ status: "queued" });
     const left = await runInDurableObject(poolOf("reset"), (_object, { storage }) =>

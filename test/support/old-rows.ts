@@ -4,11 +4,8 @@ export interface OldRows {
   /** Milliseconds since 1970: the time of the newest row. */
   until: number;
   builds?: number;
-  earlierBuilds?: number;
   audit?: number;
-  earlierAudit?: number;
   uses?: number;
-  earlierUses?: number;
 }
 
 const MS_A_ROW = 86_400;
@@ -22,11 +19,8 @@ const series = (count: number, until: number): string => `WITH RECURSIVE series 
     FROM series
   )`;
 
-const RECORD = `json_object('id', id, 'number', n, 'commitSha', NULL, 'trigger', 'api', 'priority', 0, 'attempt', 1,
-  'status', 'succeeded', 'leak', json('false'), 'steps', json('[]'), 'queuedAt', at, 'startedAt', at, 'finishedAt', at)`;
-
-/** Writes rows of this release and of the one before. @returns the ids of the builds of the release before */
-export const writeOldRows = async (db: D1Database, rows: OldRows): Promise<string[]> => {
+/** Writes rows that retention finds. */
+export const writeOldRows = async (db: D1Database, rows: OldRows): Promise<void> => {
   const { orgId, until } = rows;
   const insert = async (into: string, columns: string, count = 0) => {
     if (count > 0) await db.prepare(`${series(count, until)} INSERT INTO ${into} SELECT ${columns} FROM named`).run();
@@ -37,16 +31,9 @@ export const writeOldRows = async (db: D1Database, rows: OldRows): Promise<strin
     rows.builds,
   );
   await insert(
-    "build (id, org_id, repo_id, branch, status, pool_version, record, finished_at)",
-    `replace(id, '-8000-', '-9000-'), '${orgId}', 'repo', 'main', 'succeeded', 1, ${RECORD}, at`,
-    rows.earlierBuilds,
+    "audit_log (id, org_id, at, actor, action, subject, request_id, detail)",
+    `id, '${orgId}', at, 'token:t', 'variable.update', 'v' || n % 50, NULL, '{}'`,
+    rows.audit,
   );
-  const entry = `id, '${orgId}', at, 'token:t', 'variable.update', 'v' || n % 50, NULL, '{}'`;
-  const columns = "(id, org_id, at, actor, action, subject, request_id, detail)";
-  await insert(`audit_log ${columns}`, entry, rows.audit);
-  await insert(`audit ${columns}`, entry, rows.earlierAudit);
   await insert("variable_day", `'v' || n, substr(at, 1, 10), id, 'agent', at`, rows.uses);
-  await insert("variable_use", `'v' || n, id, 'agent', at`, rows.earlierUses);
-  const { results } = await db.prepare("SELECT id FROM build WHERE org_id = ?").bind(orgId).all<{ id: string }>();
-  return results.map(({ id }) => id);
 };

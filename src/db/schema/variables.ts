@@ -51,21 +51,6 @@ export const variableDay = sqliteTable(
   (table) => [primaryKey({ columns: [table.variableId, table.day] }), index("variable_day_by_day").on(table.day)],
 );
 
-/** Written by the release before, which kept a row for each hand-out. Goes with the release after this one. */
-export const variableUse = sqliteTable(
-  "variable_use",
-  {
-    variableId: text("variable_id").notNull(),
-    buildId: text("build_id").notNull(),
-    agentId: text("agent_id").notNull(),
-    at: text().notNull(),
-  },
-  (table) => [
-    primaryKey({ columns: [table.variableId, table.buildId, table.at] }),
-    index("variable_use_by_time").on(table.at),
-  ],
-);
-
 /** A known text sealed with each key of SECRETS_KEYS at its first use: a key that does not open its row is a wrong one. */
 export const keyCheck = sqliteTable("key_check", {
   id: text().primaryKey(),

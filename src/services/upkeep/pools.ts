@@ -1,5 +1,4 @@
 import { sql } from "drizzle-orm";
-import { isActiveBuild } from "../../db/schema.ts";
 import { poolName } from "../../domain/object-names.ts";
 import type { PoolNumbers } from "../../domain/pool/numbers.ts";
 import { isQuietTurn, SWEEP_BEGIN, type SweepPlace, sweepSlice } from "../../domain/sweep-order.ts";
@@ -23,11 +22,12 @@ export interface Swept {
 const duePools = async ({ db, now, failures }: Run, withQuiet: boolean) => {
   const since = now - (withQuiet ? DAY_MS : RECENT_MS);
   const [{ results: found }] = await db.run(
-    db.statement<{ orgId: string; isBusy: number }>(sql`SELECT org_id AS orgId, max(is_busy) AS isBusy FROM (
-        SELECT org_id, active > 0 OR at > ${now - RECENT_MS} AS is_busy FROM pool WHERE active > 0 OR at > ${since}
-        UNION ALL SELECT org_id, 1 FROM build WHERE ${isActiveBuild}
-      ) due WHERE ${isKept(sql`due.org_id`)} AND ${failures.isDue("sweep", sql`due.org_id`)}
-      GROUP BY org_id ORDER BY org_id`),
+    db.statement<{
+      orgId: string;
+      isBusy: number;
+    }>(sql`SELECT org_id AS orgId, active > 0 OR at > ${now - RECENT_MS} AS isBusy FROM pool
+      WHERE (active > 0 OR at > ${since}) AND ${isKept(sql`pool.org_id`)} AND ${failures.isDue("sweep", sql`pool.org_id`)}
+      ORDER BY org_id`),
   );
   const those = (isBusy: number) => found.filter((pool) => pool.isBusy === isBusy).map(({ orgId }) => orgId);
   return { busy: those(1), quiet: those(0) };
@@ -49,6 +49,5 @@ export const sweepPools = async (run: Run): Promise<Swept> => {
     ),
   );
   const swept = answers.filter((answer) => answer !== null);
-  // A pool that still runs the release before answers nothing.
-  return { rounds, failed: answers.length - swept.length, pools: swept.filter(({ numbers }) => numbers !== undefined) };
+  return { rounds, failed: answers.length - swept.length, pools: swept };
 };

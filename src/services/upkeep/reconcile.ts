@@ -1,5 +1,4 @@
 import { sql } from "drizzle-orm";
-import { isActiveBuild } from "../../db/schema.ts";
 import { firstIdAt } from "../../domain/id-range.ts";
 import { poolName } from "../../domain/object-names.ts";
 import { type Chore, isKept } from "./run.ts";
@@ -15,18 +14,16 @@ const RECONCILE_MS = 30_000;
 
 /**
  * Asks the pools about builds that D1 calls active: what a pool does not know has ended. A range of ids instead of an
- * index of active builds, which would cost two rows a build. The rows of the release before have one.
+ * index of active builds, which would cost two rows a build.
  */
 export const reconcileBuilds: Chore = async ({ env, db, now, failures, turn }) => {
   const [{ results: found }] = await db.run(
-    db.statement<{ orgId: string; id: string }>(sql`SELECT orgId, id FROM (
-        SELECT pool.org_id AS orgId, build_summary.id FROM pool
-        CROSS JOIN build_summary ON build_summary.org_id = pool.org_id
-          AND build_summary.id >= ${firstIdAt(now - OLDEST_MS)} AND build_summary.id < ${firstIdAt(now - YOUNGEST_MS)}
-        WHERE finished_at IS NULL
-        UNION ALL SELECT org_id, id FROM build WHERE ${isActiveBuild} AND id < ${firstIdAt(now - YOUNGEST_MS)})
-      WHERE orgId || '/' || id > ${turn.place} AND ${isKept(sql`orgId`)} AND ${failures.isDue("reconcile", sql`orgId`)}
-      ORDER BY orgId || '/' || id LIMIT ${ASKED}`),
+    db.statement<{ orgId: string; id: string }>(sql`SELECT pool.org_id AS orgId, build_summary.id FROM pool
+      CROSS JOIN build_summary ON build_summary.org_id = pool.org_id
+        AND build_summary.id >= ${firstIdAt(now - OLDEST_MS)} AND build_summary.id < ${firstIdAt(now - YOUNGEST_MS)}
+      WHERE finished_at IS NULL AND pool.org_id || '/' || build_summary.id > ${turn.place}
+        AND ${isKept(sql`pool.org_id`)} AND ${failures.isDue("reconcile", sql`pool.org_id`)}
+      ORDER BY pool.org_id || '/' || build_summary.id LIMIT ${ASKED}`),
   );
   const byOrg = [...Map.groupBy(found, ({ orgId }) => orgId)].slice(0, POOLS);
   const asked = byOrg.flatMap(([, builds]) => builds);

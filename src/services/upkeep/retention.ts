@@ -1,4 +1,5 @@
 import { type SQL, sql } from "drizzle-orm";
+import { dayOf } from "../../archive/keys.ts";
 import { firstIdAt } from "../../domain/id-range.ts";
 import { PERIODS } from "../../protocol/limits.ts";
 import { type Chore, minuteOf, type Run } from "./run.ts";
@@ -56,28 +57,18 @@ const oldAudit = (before: number): SQL => sql`
   )
   SELECT a.org_id, a.id FROM org CROSS JOIN audit_log a ON a.org_id = org.id AND a.id < ${firstIdAt(before)}`;
 
-export const removeAudit: Chore = async (run) => {
-  const at = new Date(run.auditBefore).toISOString();
-  return {
-    audit: await deleteSlices(run, "audit_log", "(org_id, id)", oldAudit(run.auditBefore)),
-    earlierAudit: await deleteSlices(run, "audit", "id", sql`SELECT id FROM audit WHERE at < ${at} ORDER BY at`),
-  };
-};
+export const removeAudit: Chore = async (run) => ({
+  audit: await deleteSlices(run, "audit_log", "(org_id, id)", oldAudit(run.auditBefore)),
+});
 
 export const removeUses: Chore = async (run) => {
-  const at = new Date(run.auditBefore).toISOString();
+  const before = dayOf(run.auditBefore);
   return {
     uses: await deleteSlices(
       run,
       "variable_day",
       "(variable_id, day)",
-      sql`SELECT variable_id, day FROM variable_day WHERE day < ${at.slice(0, 10)} ORDER BY day`,
-    ),
-    earlierUses: await deleteSlices(
-      run,
-      "variable_use",
-      "rowid",
-      sql`SELECT rowid FROM variable_use WHERE at < ${at} ORDER BY at`,
+      sql`SELECT variable_id, day FROM variable_day WHERE day < ${before} ORDER BY day`,
     ),
   };
 };

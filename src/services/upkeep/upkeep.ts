@@ -3,7 +3,6 @@ import { DatabaseSession } from "../../db/session.ts";
 import { removeArchived } from "./archive-retention.ts";
 import { countCaches } from "./cache-count.ts";
 import { removeUnusedCache } from "./cache-retention.ts";
-import { moveAudit, moveBuilds, removeEarlierBuilds } from "./earlier.ts";
 import { Failures } from "./failures.ts";
 import { countHistories, recountHistories } from "./histories.ts";
 import { writeNumbers } from "./numbers.ts";
@@ -38,12 +37,9 @@ const CHORES: readonly Scheduled[] = [
   { name: "runSchedules", everyMinutes: 1, chore: runSchedules },
   { name: "sweep", everyMinutes: 1, chore: sweep },
   { name: "reconcileBuilds", everyMinutes: 60, chore: reconcileBuilds },
-  { name: "moveBuilds", everyMinutes: 1, chore: moveBuilds },
-  { name: "moveAudit", everyMinutes: 1, chore: moveAudit },
   { name: "countHistories", everyMinutes: 1, chore: countHistories },
   { name: "recountHistories", everyMinutes: 60, chore: recountHistories },
   { name: "removeBuilds", everyMinutes: 1, chore: removeBuilds },
-  { name: "removeEarlierBuilds", everyMinutes: 1, chore: removeEarlierBuilds },
   { name: "finishRemovals", everyMinutes: 1, chore: finishRemovals },
   // A list of R2 costs as much as a write.
   { name: "removeArchived", everyMinutes: 10, chore: removeArchived },
@@ -56,9 +52,8 @@ const CHORES: readonly Scheduled[] = [
 ];
 
 /**
- * Runs every minute: builds what is scheduled, sweeps the pools, moves what the release before wrote, and removes what
- * is older than its retention. What fails is set aside, counted and tried again later. A run may be interrupted,
- * repeated, late, and run twice at once.
+ * Runs every minute: builds what is scheduled, sweeps the pools, and removes what is older than its retention. What
+ * fails is set aside, counted and tried again later. A run may be interrupted, repeated, late, and run twice at once.
  */
 export const keepUp = async (
   env: Env,
