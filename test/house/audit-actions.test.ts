@@ -11,12 +11,6 @@ const read = (pattern: string): string =>
 const isAction = (name: string): boolean => AUDIT_ACTIONS.some((action) => action === name);
 
 describe("the actions of the audit", () => {
-  it("have the ones that the database's triggers wait for", () => {
-    const awaited = [...read("migrations/*.sql").matchAll(/\baction = '([^']+)'/g)].map((match) => match[1] ?? "");
-    expect(awaited).toContain("build.deliver");
-    expect(awaited.filter((name) => !isAction(name))).toEqual([]);
-  });
-
   it("are all written somewhere", () => {
     const source = read("src/{domain,services}/**/*.ts");
     expect(AUDIT_ACTIONS.filter((action) => !source.includes(`"${action}"`))).toEqual([...EARLIER_ACTIONS]);

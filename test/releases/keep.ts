@@ -24,8 +24,9 @@ keep("worker.js.gz", squeezed(bundle(made)));
 keep("agent.mjs.gz", squeezed(join(ROOT, "dist/assets/agent.mjs")));
 keep("openapi.json", readFileSync(join(ROOT, "dist/assets/openapi.json")));
 keep("wrangler.toml", readFileSync(join(ROOT, "wrangler.toml")));
-const migrations = readdirSync(join(ROOT, "migrations")).filter((name) => name.endsWith(".sql"));
-keep("migrations.json", `${JSON.stringify(migrations.sort(), null, 2)}\n`);
+const names = readdirSync(join(ROOT, "migrations")).filter((name) => name.endsWith(".sql"));
+const migrations = names.sort().map((name) => [name, readFileSync(join(ROOT, "migrations", name), "utf8")]);
+keep("migrations.json", `${JSON.stringify(Object.fromEntries(migrations), null, 2)}\n`);
 rmSync(made, { recursive: true });
 
 for (const name of readdirSync(RELEASES).filter((name) => /^\d/.test(name))) {

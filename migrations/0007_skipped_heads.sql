@@ -1,1 +1,0 @@
-ALTER TABLE `repository` ADD `skipped_heads_json` text;

@@ -1,1 +1,0 @@
-ALTER TABLE `variable_group` ADD `protection` text;

@@ -1,2 +1,0 @@
-ALTER TABLE `variable` ADD `file_encoding` text;--> statement-breakpoint
-ALTER TABLE `variable` ADD `file_name` text;

@@ -1,1 +1,0 @@
-ALTER TABLE `repository` ADD `untrusted_authors_json` text;
