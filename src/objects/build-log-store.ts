@@ -1,6 +1,6 @@
 import type { MaskerPosition } from "../domain/mask/mask.ts";
 import { LIMITS } from "../protocol/limits.ts";
-import { TABLES, TAKE_OVER, VIEWS } from "./build-log-tables.ts";
+import { TABLES } from "./build-log-tables.ts";
 
 /** Bytes of one row. SQLite in Durable Objects allows 2 MB; readers need less at once. */
 const ROW_SIZE = 256 * 1024;
@@ -72,15 +72,11 @@ export class BuildLogStore {
   constructor(storage: DurableObjectStorage) {
     this.#storage = storage;
     const [lease] = storage.sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'lease'").toArray();
-    const [earlier] = storage.sql
-      .exec("SELECT 1 FROM sqlite_master WHERE name = 'segment' AND type = 'table'")
-      .toArray();
-    if (earlier && !lease) storage.transactionSync(() => storage.sql.exec(TAKE_OVER + TABLES + VIEWS));
-    this.#isLaid = lease !== undefined || earlier !== undefined;
+    this.#isLaid = lease !== undefined;
   }
 
   #lay(): void {
-    if (!this.#isLaid) this.#storage.transactionSync(() => this.#storage.sql.exec(TABLES + VIEWS));
+    if (!this.#isLaid) this.#storage.transactionSync(() => this.#storage.sql.exec(TABLES));
     this.#isLaid = true;
   }
 
@@ -165,10 +161,10 @@ export class BuildLogStore {
     }
   }
 
-  /** When each piece of a segment was stored, in order; pieces of earlier releases have no time. */
+  /** When each piece of a segment was stored, in order. */
   times(fence: number): PieceTime[] {
     return this.#rows<{ offset: number; at: number }>(
-      "SELECT start AS offset, at FROM piece WHERE fence = ? AND at IS NOT NULL ORDER BY start",
+      "SELECT start AS offset, at FROM piece WHERE fence = ? ORDER BY start",
       fence,
     );
   }

@@ -1,19 +1,16 @@
-import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
-import fc from "fast-check";
+import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { describe, expect, it } from "vitest";
 import type { LogResult } from "../../src/objects/build-log-turns.ts";
 import {
   A,
   alarmOf,
   append,
-  bytes,
   events,
   follow,
   kind,
   type Log,
   newLog,
   opened,
-  SECRET,
   stored,
   textOf,
   value,
@@ -91,93 +88,3 @@ const expectNothing = async (log: Log) => {
   expect(await runInDurableObject(log, (_, { storage }) => storage.sql.databaseSize)).toBeLessThanOrEqual(EMPTY);
   expect(await alarmOf(log)).toBeNull();
 };
-
-/** What release 0.3.0 runs: its tables, and its way to append masked bytes and to close. */
-const RELEASE_0_3_0 = `
-  CREATE TABLE IF NOT EXISTS segment (
-    fence INTEGER PRIMARY KEY, token_hash TEXT NOT NULL, attempt INTEGER NOT NULL, sealed TEXT,
-    offset INTEGER NOT NULL, covered INTEGER NOT NULL, run INTEGER NOT NULL,
-    size INTEGER NOT NULL, is_full INTEGER NOT NULL, leaked_to INTEGER NOT NULL);
-  CREATE TABLE IF NOT EXISTS chunk (
-    fence INTEGER NOT NULL, start INTEGER NOT NULL, bytes BLOB NOT NULL, PRIMARY KEY (fence, start)) WITHOUT ROWID;
-  CREATE TABLE IF NOT EXISTS closed (fence INTEGER NOT NULL);`;
-
-const earlier = {
-  save: (sql: SqlStorage, row: Record<string, SqlStorageValue>) => {
-    sql.exec(
-      "INSERT OR REPLACE INTO segment VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-      ...Object.values(row).slice(0, 10),
-    );
-  },
-  open: (log: Log) =>
-    runInDurableObject(log, (_, { storage: { sql } }) => {
-      sql.exec(RELEASE_0_3_0);
-      sql.exec("INSERT OR REPLACE INTO segment VALUES (?, ?, 1, NULL, 0, -1, 0, 0, 0, 0)", A.fence, A.tokenHash);
-    }),
-  append: (log: Log, text: string) =>
-    runInDurableObject(log, (_, { storage: { sql } }) => {
-      sql.exec(RELEASE_0_3_0);
-      const row = sql.exec("SELECT * FROM segment ORDER BY fence DESC LIMIT 1").one();
-      const { size } = sql.exec<{ size: number }>("SELECT sum(size) AS size FROM segment").one();
-      sql.exec("INSERT INTO chunk VALUES (?, ?, ?)", row.fence, size, bytes(text).buffer);
-      const offset = Number(row.offset) + text.length;
-      earlier.save(sql, { ...row, offset, size: size + text.length });
-      return offset;
-    }),
-  read: (log: Log) =>
-    runInDurableObject(log, (_, { storage: { sql } }) => {
-      sql.exec(RELEASE_0_3_0);
-      const all = sql.exec<{ bytes: ArrayBuffer }>(
-        `SELECT start, bytes FROM chunk WHERE fence = ?1 AND start < ?3 AND start >=
-           (SELECT coalesce(max(start), 0) FROM chunk WHERE fence = ?1 AND start <= ?2) ORDER BY start`,
-        ...[A.fence, 0, 1e9],
-      );
-      return [...all].map((row) => new TextDecoder().decode(row.bytes)).join("");
-    }),
-};
-
-describe("a log of the release before", () => {
-  it("is taken over as it is, and can be given back and forth without a byte lost or doubled", async () => {
-    const turns = fc.array(fc.record({ isEarlier: fc.boolean(), size: fc.integer({ min: 1, max: 9 }) }), {
-      minLength: 2,
-      maxLength: 12,
-    });
-    await fc.assert(
-      fc.asyncProperty(turns, fc.boolean(), async (history, beginsEarlier) => {
-        const log = newLog();
-        if (beginsEarlier) await earlier.open(log);
-        else await opened([], A, 1, log);
-        let text = "";
-        for (const { isEarlier, size } of history) {
-          const more = "abcdefghi".slice(0, size);
-          await evictDurableObject(log);
-          const next = isEarlier ? await earlier.append(log, more) : value(await append(log, text.length, more)).next;
-          text += more;
-          expect(next).toBe(text.length);
-        }
-        expect(await earlier.read(log)).toBe(text);
-        await evictDurableObject(log);
-        expect(await stored(log)).toBe(text);
-      }),
-      { numRuns: 25 },
-    );
-  });
-
-  it("shows the release before where the masker continues", async () => {
-    const log = await opened([SECRET]);
-    expect(value(await append(log, 0, "pw=hunter2-")).next).toBe(3);
-    const masker = await runInDurableObject(log, (_, { storage: { sql } }) => {
-      sql.exec(RELEASE_0_3_0);
-      return sql.exec("SELECT offset, covered, run, size FROM segment").one();
-    });
-    expect(masker).toEqual({ offset: 3, covered: -1, run: 0, size: 3 });
-  });
-
-  it("leaves nothing of tables that it made for a mere question", async () => {
-    const log = newLog();
-    await runInDurableObject(log, (_, { storage }) => storage.sql.exec(RELEASE_0_3_0));
-    await evictDurableObject(log);
-    await log.archive({ day: "2026-01-02" });
-    await expectNothing(log);
-  });
-});
