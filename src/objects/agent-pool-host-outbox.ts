@@ -37,9 +37,7 @@ export class HostOutbox {
 
   async #report(name: string, reports: HostReport[], result: HostResult): Promise<void> {
     try {
-      // The object of release 0.8.0 answers nothing.
-      const answer: { hearsPhases: boolean } | undefined = await this.#hosts.getByName(name).report(reports);
-      const hearsPhases = answer?.hearsPhases ?? false;
+      const { hearsPhases } = await this.#hosts.getByName(name).report(reports);
       for (const report of reports) {
         const { buildId, version } = report;
         this.#failures.delete(buildId);

@@ -106,9 +106,9 @@ export class BuildLog extends DurableObject<Env> {
 
   /**
    * Adds values to mask in all bytes that are not acknowledged yet. @returns `texts`, such as names of steps, masked
-   * with them; the release before answers null
+   * with them
    */
-  async addMasks(masks: Writer & { values: string[]; texts?: string[] }): Promise<LogResult<string[] | null>> {
+  async addMasks(masks: Writer & { values: string[]; texts?: string[] }): Promise<LogResult<string[]>> {
     return this.#turns.take(async () => {
       const segment = this.#writable(masks);
       if (!segment) return LEASE_LOST;

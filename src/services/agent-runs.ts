@@ -5,11 +5,9 @@ import type { Context } from "./core/context.ts";
 /** Names in one answer of D1, which reads four rows for each. */
 const NAMED = 60;
 
-/** What these agents ran in the last hour. Nothing from a pool of the release before: goes with the next release. */
+/** What these agents ran in the last hour. */
 export const agentRuns = async (context: Context, agentIds: string[]): Promise<AgentRun[]> => {
-  if (agentIds.length === 0) return [];
-  const pool = await context.pool();
-  return pool.runs(agentIds).catch(() => []);
+  return agentIds.length === 0 ? [] : (await context.pool()).runs(agentIds);
 };
 
 /** `acme/shop / ci` by the ids of the pipelines that built last: asked for without knowing what agents ran. */

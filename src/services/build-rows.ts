@@ -30,7 +30,7 @@ export const buildOfRow = (row: BuildRow): Build => {
   });
 };
 
-/** The build as the API answers it: with the address of its page, and with fields that older pools and records lack. */
+/** The build as the API answers it: with the address of its page. */
 export const buildRecord = <B extends Build>(context: Context, build: B): B => ({
   ...withDefaults(build),
   webUrl: `${context.origin}/app/builds/${build.id}`,

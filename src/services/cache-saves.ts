@@ -18,9 +18,9 @@ import { Id, PathId } from "../protocol/common.ts";
 import { type CacheScope, scopesOf } from "./cache-scopes.ts";
 import type { Context } from "./core/context.ts";
 import type { GrantFacts } from "./core/grants.ts";
-import { isOfOlderObject, reaching } from "./core/outage.ts";
+import { reaching } from "./core/outage.ts";
 import { grantFor } from "./core/read-grant.ts";
-import { invalid, type Outcome, Refusal, settled } from "./core/refusal.ts";
+import { invalid, Refusal, settled } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
 import { holderOf } from "./jobs.ts";
 import { beginUpload, Uploads } from "./uploads.ts";
@@ -53,15 +53,6 @@ const takeKey = async ({ archive, now }: Context, wanted: Reservation): Promise<
   throw taken();
 };
 
-/** What the pool answers, where it is of this release. @throws Refusal */
-const onceThere = async (answer: Promise<Outcome<null>>): Promise<void> => {
-  try {
-    settled(await answer);
-  } catch (error) {
-    if (!isOfOlderObject(error)) throw error;
-  }
-};
-
 /** Begins to save an entry, where there is none of its key, or continues what the caller has begun. */
 export const openCache = verb({
   access: { agent: true },
@@ -82,7 +73,7 @@ export const openCache = verb({
       const { bytes } = body;
       try {
         const begun = { cacheId: id, bytes, parts: partsOf(bytes) };
-        await onceThere(context.objects.pool(orgId).beginSaving({ ...holder, ...begun }));
+        settled(await context.objects.pool(orgId).beginSaving({ ...holder, ...begun }));
       } catch (error) {
         await reaching(giveBack(archive, held));
         throw error;

@@ -32,8 +32,7 @@ const compose = async (context: Context, holder: Holder, body: typeof Environmen
   const added = await context.objects.log(context.orgId, jobId).addMasks(masks);
   if (!added.ok && added.refusal.kind === "too-large") throw new Uncomposable("There are too many values to mask.");
   const texts = settled(added);
-  // A log of the release before masks no texts: the next report has the steps again.
-  const masked = texts && reported.length > 0 ? stepsOfTexts(reported, texts) : undefined;
+  const masked = reported.length > 0 ? stepsOfTexts(reported, texts) : undefined;
   const { requestId } = context;
   const delivery = namingJob({ jobId, fence, agentId, ...namesOf(entries), ...found, steps: masked, requestId });
   const delivered = await pool.deliver(delivery);

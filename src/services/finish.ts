@@ -6,7 +6,6 @@ import { byteSize, LIMITS } from "../protocol/limits.ts";
 import type { StoredTests } from "../protocol/stored-tests.ts";
 import { buildRecord } from "./build-rows.ts";
 import type { Context } from "./core/context.ts";
-import { isOfOlderObject } from "./core/outage.ts";
 import { Refusal, settled } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
 import { type Holder, holderOf, masked } from "./jobs.ts";
@@ -72,7 +71,7 @@ const failedLineOf = async (context: Context, { jobId, fence }: Holder): Promise
     const part = await context.objects.pool(context.orgId).failingPart(jobId);
     return await context.objects.log(context.orgId, jobId).failedLine({ fence, ...part });
   } catch (error) {
-    if (!isOfOlderObject(error)) console.warn("finish: the line that says why was not read", jobId, error);
+    console.warn("finish: the line that says why was not read", jobId, error);
     return null;
   }
 };

@@ -191,8 +191,7 @@ export const handOut = async (context: Context, agentId: string): Promise<Job | 
     const answer = settled(claimed);
     if (!answer) return null;
     const grant = namedJob(answer);
-    // The release before does not say it: then the log may be open, too.
-    let isLogOpen = grant.isAgain ?? true;
+    let isLogOpen = grant.isAgain;
     try {
       const prepared = await prepare(context, grant);
       isLogOpen = true;

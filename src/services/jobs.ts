@@ -6,7 +6,6 @@ import { LIMITS } from "../protocol/limits.ts";
 import { checkOwnPath } from "./agents.ts";
 import { buildRecord } from "./build-rows.ts";
 import type { Context } from "./core/context.ts";
-import { isOfOlderObject } from "./core/outage.ts";
 import { invalid, Refusal, settled } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
 import { stepsOfTexts, textsOfSteps } from "./step-texts.ts";
@@ -52,12 +51,7 @@ type RepeatedSteps = Holder & Pick<Progress, "commitSha" | "base"> & { steps: St
 const areRepeated = async (context: Context, report: RepeatedSteps): Promise<boolean> => {
   // Before any step has ended, most reports are the first of their attempt.
   if (report.steps.every(({ finishedAt }) => finishedAt === null)) return false;
-  try {
-    return settled(await context.objects.pool(context.orgId).repeatSteps(report));
-  } catch (error) {
-    if (isOfOlderObject(error)) return false;
-    throw error;
-  }
+  return settled(await context.objects.pool(context.orgId).repeatSteps(report));
 };
 
 export const reportProgress = verb({

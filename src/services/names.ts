@@ -1,6 +1,5 @@
 import { type SQL, sql } from "drizzle-orm";
 import type { Context } from "./core/context.ts";
-import { isOfOlderObject } from "./core/outage.ts";
 
 /** What people call a thing, and what kind of thing it is. */
 export interface Named {
@@ -47,13 +46,7 @@ const QUERIES: Record<Kind, (orgId: string, ids: string) => SQL> = {
 
 /** The builds of jobs that have not ended, which only their pool knows. */
 const buildsOfJobs = async (context: Context, ids: string[]): Promise<Map<string, string>> => {
-  if (ids.length === 0) return new Map();
-  try {
-    return await (await context.pool()).buildsOfJobs(ids);
-  } catch (error) {
-    if (isOfOlderObject(error)) return new Map();
-    throw error;
-  }
+  return ids.length === 0 ? new Map() : (await context.pool()).buildsOfJobs(ids);
 };
 
 /** What has one of these ids, by its id. A thing that is gone is left out. One round to D1, and a call of the pool for jobs. */

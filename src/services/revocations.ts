@@ -1,5 +1,4 @@
 import type { Context } from "./core/context.ts";
-import { isOfOlderObject } from "./core/outage.ts";
 import { Refusal, settled } from "./core/refusal.ts";
 
 /**
@@ -11,8 +10,6 @@ export const tellRevoked = async (context: Context, what: "token" | "hook", name
   try {
     settled(await (await context.pool()).revoke([name]));
   } catch (error) {
-    // A pool of the release before lacks the method, for the moments of a deploy.
-    if (isOfOlderObject(error)) return;
     const detail = `The ${what} is no longer valid, but a part of the service was not told: repeat the request.`;
     throw new Refusal("unavailable", detail, { retryAfterSeconds: 5, cause: error });
   }

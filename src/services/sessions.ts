@@ -13,12 +13,11 @@ export const SESSION_MS = PERIODS.sessionHours * HOUR_MS;
 /** A person signs in again this long after the sign-in, however often the session was prolonged. */
 export const LONGEST_MS = PERIODS.longestSessionDays * 24 * HOUR_MS;
 
-/** Cookies of release 0.1.0 have neither `id` nor `begunAt`; prolonging the session adds both. */
 const Session = z.object({
   token: z.string(),
   expiresAt: z.number(),
-  id: z.optional(z.string()),
-  begunAt: z.optional(z.number()),
+  id: z.string(),
+  begunAt: z.number(),
 });
 export type Session = z.infer<typeof Session>;
 
@@ -36,7 +35,6 @@ export const freshSession = (token: string, now: Date, before?: Session): Sessio
 
 /** Ends the session for every copy of its cookie. */
 export const endSession = async (env: Pick<Env, "DB">, { id, begunAt, token }: Session): Promise<void> => {
-  if (id === undefined || begunAt === undefined) return;
   const db = new DatabaseSession(databaseOf(env, token.split("_")[1] ?? ""), "first-primary");
   const until = new Date(begunAt + LONGEST_MS).toISOString();
   await db.run(db.sql.insert(endedSession).values({ id, until }).onConflictDoNothing());
@@ -53,8 +51,8 @@ export const openSession = async (
   now: Date,
 ): Promise<Session | null> => {
   try {
-    const session = Session.parse(JSON.parse(await keyring(env).openText(sealed, CONTEXT)));
-    return session.expiresAt > now.getTime() ? session : null;
+    const { data } = Session.safeParse(JSON.parse(await keyring(env).openText(sealed, CONTEXT)));
+    return data && data.expiresAt > now.getTime() ? data : null;
   } catch (error) {
     if (error instanceof SealBroken || error instanceof KeyUnknown) return null;
     throw error;

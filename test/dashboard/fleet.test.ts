@@ -148,7 +148,7 @@ describe("the calls of a page of the fleet", () => {
     expect(await callsOf(`/agents/${agent.id}`)).toEqual({ rounds: 1, calls: ["getAgent", "now", "runs"] });
   });
 
-  it("are answered without the last hour while a pool runs a release that does not tell it", async () => {
+  it("are answered with 503 while a pool runs a release that does not tell the last hour", async () => {
     const setup = await newBuildSetup();
     const { build } = await takeNewJob(setup);
     const cookie = (await signIn(setup.admin)).split(";")[0] ?? "";
@@ -161,10 +161,7 @@ describe("the calls of a page of the fleet", () => {
     });
     for (const path of ["/agents", `/agents/${setup.agent.id}`]) {
       expect((await opened(path, cookie, {})).text).toContain(build.id);
-      const { status, text } = await opened(path, cookie, { AGENT_POOL: older });
-      expect(status).toBe(200);
-      expect(text).not.toContain(build.id);
-      expect(text).toContain(setup.agent.name);
+      expect((await opened(path, cookie, { AGENT_POOL: older })).status).toBe(503);
     }
   });
 });

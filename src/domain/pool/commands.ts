@@ -131,8 +131,8 @@ export interface Grant {
   /** The job that was claimed. */
   jobId: string;
   fence: number;
-  /** Whether the agent got the same lease before. Absent in answers of the release before. */
-  isAgain?: boolean;
+  /** Whether the agent got the same lease before. */
+  isAgain: boolean;
   leaseExpiresAt: string;
   build: Build;
   repoId: string;
@@ -182,9 +182,9 @@ export interface Unclaim {
   fence: number;
   /** Milliseconds since 1970 before which no agent gets the build. */
   notBefore: number;
-  /** Whether the log may have been opened for the lease. Absent in calls of the release before: it may. */
+  /** Whether the log may have been opened for the lease: it may where nothing says so. */
   isLogOpen?: boolean;
-  /** Whether every hand-out fails now, and not this one alone. Absent in calls of the release before: nobody knows. */
+  /** Whether every hand-out fails now, and not this one alone: absent where nobody knows. */
   isAway?: boolean;
 }
 

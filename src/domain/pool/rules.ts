@@ -53,7 +53,7 @@ export const STOP_AGAIN_MS = 15_000;
 export const EPHEMERAL_MS = 60 * 60 * 1000;
 /**
  * Milliseconds by which a stored deadline may be older than the one that a socket keeps: the socket remembers it, and a
- * lease that lost its socket gets its time once more. What release 0.3.0 reads is later by as much.
+ * lease that lost its socket gets its time once more.
  */
 export const STORED_FOR_MS = 5 * 60 * 1000;
 /** Milliseconds after which an agent that ignored offers gets offers again, even without a heartbeat. */

@@ -38,7 +38,7 @@ const lacksMigrations = (error: unknown): boolean =>
     (/no such table|no such column|has no column named/.test(error.message) || lacksMigrations(error.cause)));
 
 /** Whether an object of the release before lacks the called method: for seconds after a deploy. */
-export const isOfOlderObject = (error: unknown): boolean =>
+const isOfOlderObject = (error: unknown): boolean =>
   error instanceof Error && /does not implement the method/.test(error.message);
 
 /** Properties that Workers set on an error of a Durable Object that did not answer, and D1's mark in its messages. */
