@@ -20,12 +20,9 @@ const FILTERED_EVENTS: BuildEvent[] = ["push", "pull", "tag", "schedule", "api"]
 /** The events that the list of builds can be filtered by, with their words. */
 export const EVENT_OPTIONS = FILTERED_EVENTS.map((event): [string, string] => [event, EVENTS[event].word]);
 
-/** An event that only a later release knows, from before a rollback, is shown by its name. */
-const eventOf = (event: BuildEvent) => EVENTS[event] ?? { word: event, shape: null };
-
 const EventIcon = ({ event }: { event: BuildEvent }) => (
   <svg class="state" viewBox="0 0 16 16" aria-hidden="true">
-    {eventOf(event).shape}
+    {EVENTS[event].shape}
   </svg>
 );
 
@@ -41,7 +38,7 @@ export const RowOrigin = ({ build }: { build: Build }) => {
       {(event !== "api" || pull || author) && (
         <span class="origin">
           <EventIcon event={event} />
-          <span class={pull ? "sr" : undefined}>{eventOf(event).word}</span>
+          <span class={pull ? "sr" : undefined}>{EVENTS[event].word}</span>
           {pull && !isHeadOfFork(build) && <span>#{pull.number}</span>}
           {name && <span class="name">{name}</span>}
           {author && <span class="author">{author}</span>}
@@ -69,11 +66,11 @@ export const Origin = ({ build }: { build: Build }) => {
           <EventIcon event={event} />
           {pull ? (
             <>
-              <span class="sr">{eventOf(event).word} </span>
+              <span class="sr">{EVENTS[event].word} </span>
               <Others build={build} field="pull" value={String(pull.number)} />
             </>
           ) : (
-            eventOf(event).word
+            EVENTS[event].word
           )}
         </span>
       )}

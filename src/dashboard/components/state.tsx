@@ -63,11 +63,8 @@ const LOOKS: Record<State, Look> = {
   failed: { word: "failed", tone: "bad", shape: CROSS },
 };
 
-/** A state that only a later release knows, from before a rollback, is shown by its name. */
-const lookOf = (state: State): Look => LOOKS[state] ?? { word: state, tone: "plain", shape: RING };
-
 export const StateIcon = ({ state }: { state: State }) => {
-  const { tone, shape, turns } = lookOf(state);
+  const { tone, shape, turns } = LOOKS[state];
   return (
     <svg class={`state tone-${tone}${turns ? " turning" : ""}`} viewBox="0 0 16 16" aria-hidden="true">
       {shape}
@@ -76,13 +73,13 @@ export const StateIcon = ({ state }: { state: State }) => {
 };
 
 export const StateWord = ({ state }: { state: State }) => (
-  <span class={`state-word tone-${lookOf(state).tone}`}>
+  <span class={`state-word tone-${LOOKS[state].tone}`}>
     <StateIcon state={state} />
-    {lookOf(state).word}
+    {LOOKS[state].word}
   </span>
 );
 
-export const wordOf = (state: State): string => lookOf(state).word;
+export const wordOf = (state: State): string => LOOKS[state].word;
 
 /** Whether a build of this phase waits for its turn: pages say why, and show no log. */
 const WAITS: Record<Phase, boolean> = { queued: true, leased: false, ended: false };

@@ -68,6 +68,5 @@ export const whyOf = (job: JobOfBuild): Child => {
   const { status, reason, cause } = job;
   if (reason === "gate-closed") return <ClosedGate {...job} />;
   if (status === "failed" || !cause) return outcomeOf(job);
-  // A cause that only a later release knows, from before a rollback, is shown by its name.
-  return SENTENCES[cause.kind]?.(cause) ?? cause.kind;
+  return SENTENCES[cause.kind](cause);
 };
