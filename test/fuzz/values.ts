@@ -97,11 +97,11 @@ export class Values {
         return fc.constant(null);
       case "boolean":
         return fc.boolean();
-      case "integer":
-        return fc.integer({
-          min: Math.max(number("minimum") ?? 0, -1000),
-          max: Math.min(number("maximum") ?? 1000, 1000),
-        });
+      case "integer": {
+        const min = Math.max(number("minimum") ?? 0, -1000);
+        const max = Math.max(min, 0) + 1000;
+        return fc.integer({ min, max: Math.min(number("maximum") ?? max, max) });
+      }
       case "number":
         return fc.double({ noNaN: true, noDefaultInfinity: true });
       case "array":
