@@ -3,7 +3,7 @@
  */
 
 /** Where bytes are sent to; with the id of the upload where they come in several parts. */
-export interface Upload {
+interface Upload {
   key: string;
   uploadId?: string | undefined;
 }

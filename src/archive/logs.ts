@@ -17,7 +17,7 @@ export interface ArchivedLog {
 }
 
 /** From this byte on the text was stored at this time (milliseconds since 1970). */
-export interface LogTime {
+interface LogTime {
   offset: number;
   at: number;
 }

@@ -4,7 +4,7 @@ import { type NamedKey, parseKeys } from "./keys.ts";
 import { Signer } from "./signer.ts";
 
 /** What an address or a header grants: of an artifact to send, fetch, share or show it; of the cache to read or save. */
-export type Granted = "upload" | "download" | "share" | "view" | "cache-read" | "cache-write";
+type Granted = "upload" | "download" | "share" | "view" | "cache-read" | "cache-write";
 
 const SHAPE = /^mrx_([A-Za-z0-9_-]{1,2000})\.([A-Za-z0-9_-]{43})$/;
 

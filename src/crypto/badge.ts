@@ -5,7 +5,7 @@ import { Signer } from "./signer.ts";
 const SHAPE = /^mrb_([a-z0-9-]{1,64})_([0-9a-f-]{36})\.([1-9][0-9]{0,8})_([A-Za-z0-9]{12})$/;
 
 /** One generation of a pipeline's badge: the next one has another address. */
-export interface Badge {
+interface Badge {
   orgId: string;
   pipelineId: string;
   generation: number;

@@ -10,7 +10,7 @@ import type { Choice } from "./components/fields.tsx";
 import { noInput } from "./verb-input.ts";
 
 /** The possible owners of a variable: the organization, its groups, repositories and pipelines. */
-export interface Owners {
+interface Owners {
   orgId: string;
   groups: Group[];
   repositories: Repository[];

@@ -24,7 +24,7 @@ import { toolOf } from "./tool-versions.ts";
 /* One job. */
 
 /** What the file says of all its jobs. */
-export interface FilePlace {
+interface FilePlace {
   source: Source;
   marks: Marks;
   withdrawn: ReadonlyMap<string, string>;

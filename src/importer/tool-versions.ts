@@ -80,7 +80,7 @@ const templateOf = (written: string, prefix: string, setUp: SetUp, names: Names)
   return `${prefix}\${{ case(${changed.map(([value, version]) => `${name} == '${value}', '${version}', `).join("")}${name}) }}`;
 };
 
-export interface Tool {
+interface Tool {
   tool: string;
   /** Undefined for what the repository's own files say. */
   version: string | undefined;

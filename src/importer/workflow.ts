@@ -14,7 +14,7 @@ import { triggersOf } from "./triggers.ts";
 const MARKED = { "run-name": "unknown", permissions: "permissions" } as const;
 const KNOWN = new Set(["name", "on", "env", "defaults", "concurrency", "jobs", ...Object.keys(MARKED)]);
 
-export interface Written {
+interface Written {
   file: OutMap;
   marks: Marks;
 }

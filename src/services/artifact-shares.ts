@@ -54,7 +54,7 @@ export const viewAddress = async (context: Context, jobId: string, name: string)
 };
 
 /** What an address without any other token shows. */
-export interface Opened {
+interface Opened {
   list: PlacedFile[];
   facts: GrantFacts["share" | "view"];
   owner: ArtifactOwner;

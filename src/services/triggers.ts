@@ -29,7 +29,7 @@ export interface AskedElsewhere {
   key: string;
 }
 
-export interface Origin {
+interface Origin {
   /** The build that is retried. */
   retryOf?: string;
   /** What made that one. */

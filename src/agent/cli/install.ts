@@ -23,7 +23,7 @@ export interface InstallOptions {
 }
 
 /** What decides which service file is made. */
-export interface Machine {
+interface Machine {
   platform: string;
   isRoot: boolean;
   home: string;

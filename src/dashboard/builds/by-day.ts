@@ -1,7 +1,7 @@
 import type { Build } from "../../protocol/build.ts";
 
 /** Builds that were made on one day (UTC), the newest first. */
-export interface DayOfBuilds {
+interface DayOfBuilds {
   /** `2026-11-26` */
   day: string;
   builds: Build[];

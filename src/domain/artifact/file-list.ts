@@ -26,7 +26,7 @@ export const pathProblem = (path: string): string | null => {
   return parts.includes("") ? "has an empty part" : null;
 };
 
-export interface ListProblem {
+interface ListProblem {
   /** Of the file; null where the list as a whole is wrong. */
   index: number | null;
   problem: string;

@@ -29,7 +29,7 @@ export const readWrittenOn = (stored: unknown): On | null => {
 };
 
 /** What is wrong with a list, and where. */
-export interface ListProblem {
+interface ListProblem {
   /** Keys and indexes, from `on` downwards. */
   path: (string | number)[];
   detail: string;

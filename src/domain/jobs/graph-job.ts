@@ -14,7 +14,7 @@ import { beginning, inOneLine } from "./job-keys.ts";
 import type { PlanScope } from "./plan-scope.ts";
 
 /** What holds for all jobs of a build. */
-export interface Surroundings {
+interface Surroundings {
   requires: Requires;
   timeoutSeconds: number;
 }

@@ -4,7 +4,7 @@ import type { JobEnd } from "./job-end.ts";
 import { JOB_RULES, type JobRules } from "./rules.ts";
 
 /** A build that has ended, by its jobs' ids. */
-export interface EndedBuild {
+interface EndedBuild {
   buildId: string;
   graph: JobGraph;
   jobs: Readonly<Record<string, { end: JobEnd | null; outputs: Record<string, string> }>>;

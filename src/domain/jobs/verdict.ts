@@ -13,7 +13,7 @@ export type Verdict =
   | { kind: "skipped" | "dropped"; cause: JobCause }
   | { kind: "invalid"; cause: JobCause; message: string };
 
-export interface Surroundings {
+interface Surroundings {
   facts: GraphFacts;
   conditions: Conditions;
   isCanceled: boolean;

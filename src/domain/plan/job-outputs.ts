@@ -8,7 +8,7 @@ import { planOfJob } from "./plan-of-job.ts";
 import { StepEnvironment } from "./step-environment.ts";
 
 /** The outputs of a job, with the names of those that were made from a secret; or why one cannot be had. */
-export type JobOutputs =
+type JobOutputs =
   | { outputs: Record<string, string>; fromSecrets: string[]; mistake?: undefined }
   | { outputs?: undefined; fromSecrets?: undefined; mistake: Mistake };
 

@@ -6,7 +6,7 @@ import { yamlMistakes } from "./read-file.ts";
 import { parseYaml } from "./yaml-document.ts";
 
 /** A file that another includes, with its own positions; limits and mistakes are those of the one that includes it. */
-export interface Opened {
+interface Opened {
   root: Node;
   context: ParseContext;
 }

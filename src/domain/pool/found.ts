@@ -2,7 +2,7 @@ import { type DecisionContext, patchBuild } from "./decision.ts";
 import type { BuildFacts, Change, HeldJob } from "./facts.ts";
 
 /** What an agent found out of a commit: its hash, and that of the commit that changes are counted from. */
-export interface Found {
+interface Found {
   commitSha?: string | undefined;
   base?: string | null | undefined;
 }

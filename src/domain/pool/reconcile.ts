@@ -11,7 +11,7 @@ import type { HeardSequence, Stored, StoredBuild } from "./stored.ts";
    that remembers less shows itself: D1 is complete up to a lower one than it was told, or the pool is at a lower one. */
 
 /** Which side was restored to an earlier time, as far as a comparison of the sequences shows. */
-export type Restored = "none" | "database" | "pool";
+type Restored = "none" | "database" | "pool";
 
 /** What D1 had heard before a flush, and the pool's sequence that the flush wrote. */
 export interface ToldSequence {

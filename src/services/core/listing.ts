@@ -21,7 +21,7 @@ interface ListOptions<F extends string> {
   newestFirst?: boolean;
 }
 
-export interface PageRequest {
+interface PageRequest {
   limit?: number;
   /** The id after which the page begins. */
   cursor?: string;
