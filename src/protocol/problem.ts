@@ -26,7 +26,7 @@ export const PROBLEMS = {
 } as const satisfies Record<string, readonly [status: number, title: string]>;
 export type ProblemKind = keyof typeof PROBLEMS;
 
-/** Details that more than one room answers with. None repeats what was sent. */
+/** Details that more than one layer answers with. None repeats what was sent. */
 export const DETAILS = {
   unauthenticated: "The token is invalid or has expired.",
   "not-found": "Nothing with this id exists here.",

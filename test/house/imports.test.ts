@@ -3,32 +3,32 @@ import { describe, expect, it } from "vitest";
 import { type Import, importsOf, sourceFiles } from "./source-files.ts";
 
 /** Who may import whom, downwards only; the README shows the same table. Packages by their names' beginnings. */
-const ROOMS: Record<string, { rooms: string[]; packages: string[] }> = {
-  protocol: { rooms: [], packages: ["zod/mini", "zod/v4/locales", "package.json"] },
-  domain: { rooms: ["protocol"], packages: ["zod/mini", "yaml", "croner", "@actions/expressions", "saxes"] },
-  importer: { rooms: ["protocol", "domain"], packages: ["yaml", "@actions/expressions", "@actions/workflow-parser"] },
-  crypto: { rooms: [], packages: [] },
-  db: { rooms: ["protocol"], packages: ["drizzle-orm", "migrations"] },
-  archive: { rooms: ["protocol"], packages: [] },
-  hosts: { rooms: ["protocol", "domain"], packages: ["zod/mini"] },
-  objects: { rooms: ["protocol", "domain", "crypto", "db", "archive", "hosts"], packages: ["cloudflare:workers"] },
+const LAYERS: Record<string, { layers: string[]; packages: string[] }> = {
+  protocol: { layers: [], packages: ["zod/mini", "zod/v4/locales", "package.json"] },
+  domain: { layers: ["protocol"], packages: ["zod/mini", "yaml", "croner", "@actions/expressions", "saxes"] },
+  importer: { layers: ["protocol", "domain"], packages: ["yaml", "@actions/expressions", "@actions/workflow-parser"] },
+  crypto: { layers: [], packages: [] },
+  db: { layers: ["protocol"], packages: ["drizzle-orm", "migrations"] },
+  archive: { layers: ["protocol"], packages: [] },
+  hosts: { layers: ["protocol", "domain"], packages: ["zod/mini"] },
+  objects: { layers: ["protocol", "domain", "crypto", "db", "archive", "hosts"], packages: ["cloudflare:workers"] },
   services: {
-    rooms: ["protocol", "domain", "crypto", "db", "archive", "hosts"],
+    layers: ["protocol", "domain", "crypto", "db", "archive", "hosts"],
     packages: ["drizzle-orm", "zod/mini", "zod/v4/core", "uuid"],
   },
-  web: { rooms: ["protocol", "services"], packages: ["hono", "zod/mini", "uuid"] },
-  api: { rooms: ["protocol", "services", "web"], packages: ["hono", "@hono/zod-validator", "zod/mini"] },
+  web: { layers: ["protocol", "services"], packages: ["hono", "zod/mini", "uuid"] },
+  api: { layers: ["protocol", "services", "web"], packages: ["hono", "@hono/zod-validator", "zod/mini"] },
   dashboard: {
-    rooms: ["protocol", "services", "web"],
+    layers: ["protocol", "services", "web"],
     packages: ["hono", "zod/mini", "markdown-it", "anser", "dist/assets.json"],
   },
-  assets: { rooms: ["protocol", "domain", "api"], packages: ["node:", "esbuild"] },
-  agent: { rooms: ["protocol", "domain"], packages: ["node:", "commander", "smol-toml", "ws", "zod/mini"] },
-  local: { rooms: ["protocol", "crypto"], packages: ["node:"] },
+  assets: { layers: ["protocol", "domain", "api"], packages: ["node:", "esbuild"] },
+  agent: { layers: ["protocol", "domain"], packages: ["node:", "commander", "smol-toml", "ws", "zod/mini"] },
+  local: { layers: ["protocol", "crypto"], packages: ["node:"] },
 };
-/** Files of no room. */
+/** Files of no layer. */
 const SHARED = ["config", "once-per"];
-/** Types of one room that another may name, and the files of no room that a room may import. */
+/** Types of one layer that another may name, and the files of no layer that a layer may import. */
 const EXCEPTIONS: Record<string, string[]> = {
   services: ["objects", ...SHARED],
   web: SHARED,
@@ -41,13 +41,13 @@ const EXCEPTIONS: Record<string, string[]> = {
 };
 
 const breaches = ({ from, to, typeOnly }: Import): string[] => {
-  const room = from.split("/")[1] ?? "";
-  const rules = ROOMS[room];
+  const layer = from.split("/")[1] ?? "";
+  const rules = LAYERS[layer];
   if (!rules) return [];
   if (to.startsWith("src/")) {
     const target = to.split("/")[1]?.replace(/\.ts$/, "") ?? "";
-    if (target === room || rules.rooms.includes(target)) return [];
-    if (EXCEPTIONS[room]?.includes(target) && (SHARED.includes(target) || typeOnly)) return [];
+    if (target === layer || rules.layers.includes(target)) return [];
+    if (EXCEPTIONS[layer]?.includes(target) && (SHARED.includes(target) || typeOnly)) return [];
     return [`${from} imports ${to}`];
   }
   return rules.packages.some((name) => to === name || to.startsWith(name.endsWith(":") ? name : `${name}/`))
@@ -57,15 +57,15 @@ const breaches = ({ from, to, typeOnly }: Import): string[] => {
 
 const sources = sourceFiles("src/**/*.{ts,tsx}");
 
-describe("the rooms", () => {
+describe("the layers", () => {
   it("import downwards only", () => {
     expect(sources.flatMap(importsOf).flatMap(breaches)).toEqual([]);
   });
 
   it("are told in the README by the same table", () => {
     const cell = (names: string[]) => (names.length > 0 ? names.join(", ") : "-");
-    const rows = Object.entries(ROOMS).map(
-      ([room, { rooms, packages }]) => `| \`${room}\` | ${cell(rooms)} | ${cell(packages)} |`,
+    const rows = Object.entries(LAYERS).map(
+      ([layer, { layers, packages }]) => `| \`${layer}\` | ${cell(layers)} | ${cell(packages)} |`,
     );
     const readme = readFileSync("README.md", "utf8").replaceAll(/ +/g, " ").split("\n");
     expect(readme.filter((line) => rows.includes(line))).toEqual(rows);
