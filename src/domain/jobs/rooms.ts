@@ -1,10 +1,11 @@
 import type { GraphJob } from "./graph.ts";
 
-/** A place that so many holders may be in at a time. */
+/** A place that only so many may hold at a time: a pipeline's builds, jobs of a matrix, a concurrency group. */
 export interface Room {
   key: string;
-  limit: number;
-  /** The id of the build, or of the job, that is in the room. */
+  /** Holders at a time; null where there is no limit. */
+  limit: number | null;
+  /** A build, whose jobs hold the room of its pipeline together, or a job. */
   holder: string;
 }
 
@@ -25,7 +26,7 @@ const groupsOf = (repoId: string, ownRef: string | null): string =>
 export const roomsOf = (
   job: GraphJob,
   { id, repoId, pipelineId, maxParallel, ownRef = null }: BuildInRooms,
-): Room[] => [
+): (Room & { limit: number })[] => [
   ...(pipelineId !== null && maxParallel !== null
     ? [{ key: `pipeline ${pipelineId}`, limit: maxParallel, holder: id }]
     : []),

@@ -5,7 +5,7 @@ import type { Gated } from "../pool/facts.ts";
 import type { GraphJob, JobGraph } from "./graph.ts";
 import type { GateDecision, JobEnd, JobEndStatus } from "./job-end.ts";
 import { isLeasedJob, type JobView, type Need } from "./job-view.ts";
-import { type Room, roomsOf, smallest } from "./rooms.ts";
+import { roomsOf, smallest } from "./rooms.ts";
 
 /** A cancel of a whole build, by a person or by its deadline (milliseconds since 1970). */
 export interface Cancel {
@@ -52,7 +52,7 @@ export interface JobRules {
   buildOutcome(jobs: readonly JobView[], cancel: Cancel | null): EndedStatus;
   /** Whether the build counts for its pipeline's limit: from its first lease until nothing of it is ready or leased. */
   holdsPlace(holds: boolean, jobs: readonly JobView[]): boolean;
-  roomsOf(job: GraphJob, build: Parameters<typeof roomsOf>[1]): Room[];
+  roomsOf(job: GraphJob, build: Parameters<typeof roomsOf>[1]): ReturnType<typeof roomsOf>;
   /** The limit of a room where those who are in it, or want to be, name several. */
   roomLimit(limits: readonly number[]): number;
   /** What comes of a plan for a build that may have one: both by the hash of their texts. */

@@ -1,4 +1,5 @@
 import { isEnded } from "../../protocol/build-states.ts";
+import type { Room } from "../jobs/rooms.ts";
 import { buildDue, leaseDue, offersResumeAt, retirementAt, stopDue } from "./deadlines.ts";
 import { heldJob } from "./decision.ts";
 import type { AgentFacts, BuildFacts, JobFacts, Offer } from "./facts.ts";
@@ -6,7 +7,6 @@ import { graphOf } from "./graphs.ts";
 import { isHeld } from "./held.ts";
 import { isGroup } from "./match.ts";
 import type { Lane } from "./queue.ts";
-import type { Room } from "./rooms.ts";
 import { roomsOfBuild, roomsOfJob } from "./rooms-of.ts";
 import { OFFER_MS } from "./rules.ts";
 import type { PoolState, Position } from "./state.ts";

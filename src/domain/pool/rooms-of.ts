@@ -1,8 +1,7 @@
 import { refOf } from "../git-ref.ts";
-import { roomsOf } from "../jobs/rooms.ts";
+import { type Room, roomsOf } from "../jobs/rooms.ts";
 import { trustOf } from "./confine.ts";
 import type { BuildFacts, HeldJob } from "./facts.ts";
-import type { Room } from "./rooms.ts";
 import type { PoolState } from "./state.ts";
 
 /** The ref to which the concurrency groups of an untrusted build belong; null for those of the repository. */

@@ -1,11 +1,4 @@
-/** A place that only so many may hold at a time: a pipeline's builds, jobs of a matrix, a concurrency group. */
-export interface Room {
-  key: string;
-  /** Holders at a time; null where there is no limit. */
-  limit: number | null;
-  /** A build, whose jobs hold the room of its pipeline together, or a job. */
-  holder: string;
-}
+import type { Room } from "../jobs/rooms.ts";
 
 /** Those who hold a room. */
 export interface Holders {

@@ -1,10 +1,11 @@
 import type { JobGraph } from "../jobs/graph.ts";
+import type { Room } from "../jobs/rooms.ts";
 import type { DayCount } from "./day.ts";
 import { DeadlineQueue } from "./deadline-queue.ts";
 import { noEvents, type PoolEvents } from "./events.ts";
 import type { AgentFacts, BuildFacts, JobFacts, Offer, Pause, Records, Waiter } from "./facts.ts";
 import { type Lane, Queue, type QueuedJob } from "./queue.ts";
-import { type Room, Rooms } from "./rooms.ts";
+import { Rooms } from "./rooms.ts";
 
 /**
  * What the pool waits for. By id of a job: its lease needs attention (`lease`), its agent is told again to stop it
