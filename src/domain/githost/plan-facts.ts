@@ -87,12 +87,13 @@ export interface PlannedBuild {
 }
 
 /** Builds of a pipeline and ref that are of no use any more: all of them, or those for one pull request. */
-interface EndedRef {
+export interface EndedRef {
   pipelineId: string;
+  /** The whole name: `refs/heads/...` or `refs/tags/...`. */
   ref: string;
   pull: number | null;
-  /** The head that a deleted ref had; null where that is not known, or where there is none. */
-  sha: string | null;
+  /** The head that a deleted ref had: later ones stay. Absent or null where that is not known. */
+  sha?: string | null;
 }
 
 /** What comes of a delivery. `ignored` says why there is no build, in words for people. */

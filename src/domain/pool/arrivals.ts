@@ -1,4 +1,5 @@
 import type { BuildOrigin } from "../githost/build-origin.ts";
+import type { EndedRef } from "../githost/plan-facts.ts";
 import type { Actor, NewBuild } from "./commands.ts";
 
 /** A build that a delivery of a git host asks for. */
@@ -8,16 +9,6 @@ export interface ArrivingBuild extends NewBuild {
   origin: BuildOrigin;
   /** Whether it ends the older builds of its pipeline and ref. */
   supersedes: boolean;
-}
-
-/** Builds of a pipeline and ref that are of no use any more: all of them, or those for one pull request. */
-export interface EndedRef {
-  pipelineId: string;
-  /** The whole name: `refs/heads/...` or `refs/tags/...`. */
-  ref: string;
-  pull: number | null;
-  /** The head that a deleted ref had: later ones stay. Absent or null where that is not known. */
-  sha?: string | null;
 }
 
 /** What came of a delivery: the builds that it asks for, and the refs that it ends. */

@@ -1,7 +1,8 @@
 import { refOf } from "../git-ref.ts";
 import type { BuildOrigin } from "../githost/build-origin.ts";
+import type { EndedRef } from "../githost/plan-facts.ts";
 import { MERGE_QUEUE } from "../githost/superseding.ts";
-import type { Arrive, Arrived, ArrivedBuild, ArrivingBuild, EndedRef } from "./arrivals.ts";
+import type { Arrive, Arrived, ArrivedBuild, ArrivingBuild } from "./arrivals.ts";
 import { type Cancellation, cancelBuild } from "./cancel.ts";
 import type { Actor } from "./commands.ts";
 import { dayProblem } from "./day.ts";
