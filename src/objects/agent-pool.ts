@@ -14,7 +14,7 @@ import { namedJob, namingJob } from "../domain/pool/named-job.ts";
 import type { PoolNumbers } from "../domain/pool/numbers.ts";
 import type { PlannedJobs } from "../domain/pool/plan.ts";
 import type { Reconciled } from "../domain/pool/reconcile.ts";
-import type { Agent } from "../protocol/agent.ts";
+import type { Agent, AgentChange } from "../protocol/agent.ts";
 import type { AgentRun } from "../protocol/agent-run.ts";
 import type { Build } from "../protocol/build.ts";
 import type { Explanation } from "../protocol/explain.ts";
@@ -196,7 +196,7 @@ export class AgentPool extends DurableObject<Env> {
     return this.#records.findAgent(agentId);
   }
 
-  async updateAgent(agentId: string, change: commands.AgentChange, actor: commands.Actor): Promise<Result<Agent>> {
+  async updateAgent(agentId: string, change: AgentChange, actor: commands.Actor): Promise<Result<Agent>> {
     return this.#records.agentOf(this.#engine.step("updateAgent", { agentId, change, actor }));
   }
 

@@ -1,5 +1,6 @@
 import { type Keyring, loadKeyring } from "../crypto/keyring.ts";
-import { compile, Masker, type Needles } from "../domain/mask/mask.ts";
+import { compile, Masker } from "../domain/mask/mask.ts";
+import type { Needles } from "../domain/mask/scanner.ts";
 import type { Segment } from "./build-log-store.ts";
 
 /** An active masker, and how many bytes of the lease it has received: it may hold some of them back. */

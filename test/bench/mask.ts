@@ -1,5 +1,6 @@
 import { pathToFileURL } from "node:url";
-import { compile, formsOf, Masker } from "../../src/domain/mask/mask.ts";
+import { formsOf } from "../../src/domain/mask/forms.ts";
+import { compile, Masker } from "../../src/domain/mask/mask.ts";
 
 const CHUNK = 64 * 1024;
 const RUNS = 5;

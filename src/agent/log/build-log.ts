@@ -1,4 +1,5 @@
-import { compile, Masker, maskText, type Needles } from "../../domain/mask/mask.ts";
+import { compile, Masker, maskText } from "../../domain/mask/mask.ts";
+import type { Needles } from "../../domain/mask/scanner.ts";
 import { withoutEnd } from "../../domain/text-end.ts";
 
 /** Receives the masked bytes. */

@@ -10,7 +10,7 @@ import type { LogBuffer } from "./log-buffer.ts";
 
 /** Milliseconds between two chunks of a slow log: otherwise each line would cost a request. */
 const PACE = 1000;
-/** The same at most while nobody follows the log. */
+/** The same at most, and between two reports of an ordinary change, while nobody follows the build. */
 export const QUIET_PACE = 30_000;
 /** Chunks that are sent without a pause at first and after a silence, so that people see these lines at once. */
 const BURST = 5;

@@ -2,12 +2,11 @@ import type { Step } from "../../protocol/build.ts";
 import type { Progress } from "../../protocol/jobs.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { logger } from "../cli/logger.ts";
+import { QUIET_PACE } from "../log/log-sender.ts";
 import type { Audience } from "./audience.ts";
 import { isLeaseLost } from "./build-calls.ts";
 import { type Client, describeAnswer } from "./client.ts";
 
-/** Milliseconds between two reports of an ordinary change while nobody follows the build. */
-export const QUIET_PACE = 30_000;
 /** Milliseconds that such a report waits at least: the end of a step and the start of the next are one. */
 export const SETTLE = 1000;
 

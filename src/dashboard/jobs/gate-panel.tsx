@@ -103,7 +103,7 @@ export const GatePanel = ({ jobId, build, name, gate, now, mayAnswer, commitSha,
     <h2 id={`gate-${jobId}-heading`}>{name === null ? "The build" : <bdi>{name}</bdi>} waits for approval</h2>
     {gate.message && <p class="gate-message">{gate.message}</p>}
     <Content build={build} name={name} />
-    {commitSha && <Changes buildId={jobId} commitSha={commitSha} />}
+    {commitSha && <Changes buildId={build.id} commitSha={commitSha} />}
     <Released {...gate} />
     <p class="hint">
       {WHO[gate.by] ?? gate.by} may answer, once.

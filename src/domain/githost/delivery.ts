@@ -1,11 +1,9 @@
+import type { HostKind } from "../../protocol/connection.ts";
 import { type Arrival, ignored } from "./arrival.ts";
 import { type Fields, readBody } from "./body.ts";
 import { giteaArrival } from "./gitea.ts";
 import { githubArrival } from "./github.ts";
 import { gitlabArrival } from "./gitlab.ts";
-
-/** The kind of a connection; Forgejo is `gitea`. */
-export type HostKind = "github" | "gitlab" | "gitea";
 
 interface Host {
   event: string;

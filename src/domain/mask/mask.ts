@@ -5,9 +5,6 @@ import { LineWraps, WRAP_MIN } from "./line-wraps.ts";
 import { type Needles, Scanner } from "./scanner.ts";
 import { SlidingWindow } from "./sliding-window.ts";
 
-export { formsOf } from "./forms.ts";
-export type { Needles } from "./scanner.ts";
-
 /** The text that replaces a secret. */
 const MASK = "***";
 

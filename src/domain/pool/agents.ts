@@ -1,6 +1,7 @@
+import type { AgentChange } from "../../protocol/agent.ts";
 import { LIMITS, withCommas } from "../../protocol/limits.ts";
 import { applyDiff, diff } from "../diff.ts";
-import type { Actor, AgentChange, ClaimRequest, NewAgent } from "./commands.ts";
+import type { Actor, ClaimRequest, NewAgent } from "./commands.ts";
 import {
   audit,
   type Decision,

@@ -9,8 +9,6 @@ import type { BuildOrigin, HostTarget } from "../githost/build-origin.ts";
 import type { GraphJob, JobGraph } from "../jobs/graph.ts";
 import type { GateDecision, JobEnd } from "../jobs/job-end.ts";
 
-export type { AgentChange } from "../../protocol/agent.ts";
-
 /** Why the pool refuses a command. */
 export interface Refusal {
   kind: Extract<

@@ -1,3 +1,4 @@
+import type { TestCounts } from "../../protocol/test-report.ts";
 import { groupBy } from "../group-by.ts";
 import type { TestCase } from "./test-case.ts";
 
@@ -7,14 +8,6 @@ export interface TestResult extends TestCase {
   tries: number;
   /** Whether it failed and passed in the same job. */
   isFlaky: boolean;
-}
-
-export interface TestCounts {
-  total: number;
-  failed: number;
-  skipped: number;
-  flaky: number;
-  seconds: number;
 }
 
 /**

@@ -6,8 +6,8 @@ import type { Arrival, HostRepository } from "../../domain/githost/arrival.ts";
 import { refOfPull } from "../../domain/githost/arrived.ts";
 import { placesOf } from "../../domain/githost/pushed-by.ts";
 import type { Context } from "../core/context.ts";
+import type { ConnectionRow } from "../host-access.ts";
 
-export type ConnectionRow = typeof connection.$inferSelect;
 /** `pushedBy`: what is remembered of the delivery's ref and commits, as JSON; null where it would decide nothing. */
 export type RepositoryRow = typeof repository.$inferSelect & { hasCredential: number; pushedBy: string | null };
 export type PipelineRow = typeof pipeline.$inferSelect;

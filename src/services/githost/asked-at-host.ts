@@ -4,8 +4,9 @@ import type { DeliveryTaken } from "../../protocol/delivery.ts";
 import type { Role } from "../../protocol/token.ts";
 import { actorOf, type Context } from "../core/context.ts";
 import { Refusal } from "../core/refusal.ts";
+import type { ConnectionRow } from "../host-access.ts";
 import { repeatBuild } from "../retry.ts";
-import type { ArrivalRows, ConnectionRow } from "./arrival-rows.ts";
+import type { ArrivalRows } from "./arrival-rows.ts";
 
 type Outcome = Pick<DeliveryTaken, "builds" | "ignored">;
 

@@ -2,7 +2,8 @@ import { branchOf, tagOf } from "../../domain/git-ref.ts";
 import { hostTargetOf } from "../../domain/githost/host-target.ts";
 import type { PlannedBuild } from "../../domain/githost/plan-facts.ts";
 import type { Context } from "../core/context.ts";
-import type { ConnectionRow, PipelineRow, RepositoryRow } from "./arrival-rows.ts";
+import type { ConnectionRow } from "../host-access.ts";
+import type { PipelineRow, RepositoryRow } from "./arrival-rows.ts";
 
 interface Rows {
   connection: ConnectionRow;

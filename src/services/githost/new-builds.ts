@@ -5,8 +5,9 @@ import type { OpenPull, PlannedBuild } from "../../domain/githost/plan-facts.ts"
 import type { ArrivingBuild } from "../../domain/pool/arrivals.ts";
 import { mergeRequires } from "../../domain/requires.ts";
 import { actorOf, type Context } from "../core/context.ts";
+import type { ConnectionRow } from "../host-access.ts";
 import { sealRun } from "../run-values.ts";
-import type { ConnectionRow, PipelineRow, RepositoryRow } from "./arrival-rows.ts";
+import type { PipelineRow, RepositoryRow } from "./arrival-rows.ts";
 
 interface Source {
   connection: ConnectionRow;

@@ -5,7 +5,8 @@ import { cloneOrigin } from "../../domain/clone-url.ts";
 import type { Arrival } from "../../domain/githost/arrival.ts";
 import { firstIdAt } from "../../domain/id-range.ts";
 import type { Context } from "../core/context.ts";
-import { type ConnectionRow, type RepositoryRow, repositoryOf } from "./arrival-rows.ts";
+import type { ConnectionRow } from "../host-access.ts";
+import { type RepositoryRow, repositoryOf } from "./arrival-rows.ts";
 
 /** Hosts deliver again for three days. */
 const LATE_MS = 4 * 86_400_000;

@@ -1,5 +1,5 @@
 import { QUIET_PACE, quietPauseAfter } from "../../../src/agent/log/log-sender.ts";
-import { SETTLE, QUIET_PACE as STEPS_PACE } from "../../../src/agent/wire/progress-report.ts";
+import { SETTLE } from "../../../src/agent/wire/progress-report.ts";
 import { type Job, LEASE_HEADER } from "../../../src/protocol/jobs.ts";
 import type { AgentSocket } from "./agent-socket.ts";
 import { LOG, type RegisteredAgent, SAID } from "./build-requests.ts";
@@ -193,7 +193,7 @@ class RunningBuild {
       return at === index - 1 ? { ...step, ...ended } : step;
     });
     const isTold = this.#steps.every(({ status }, at) => status === this.#told[at]?.status);
-    if (!isTold) this.#stepsDueAt = Math.max(at + SETTLE, this.#reportedAt + STEPS_PACE);
+    if (!isTold) this.#stepsDueAt = Math.max(at + SETTLE, this.#reportedAt + QUIET_PACE);
   }
 
   /** Sends what was written since the last chunk, where the pace of the agent allows it at this time. */

@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { branchOf, branchProblem } from "../../../src/domain/git-ref.ts";
 import type { Arrival } from "../../../src/domain/githost/arrival.ts";
-import { type HostKind, readDelivery } from "../../../src/domain/githost/delivery.ts";
+import { readDelivery } from "../../../src/domain/githost/delivery.ts";
+import type { HostKind } from "../../../src/protocol/connection.ts";
 import { DELIVERIES } from "../../support/deliveries/cases.ts";
 import { headersOf } from "../../support/deliveries/signed.ts";
 

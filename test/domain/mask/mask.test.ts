@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { groupedForms } from "../../../src/domain/mask/forms.ts";
-import { compile, formsOf, Masker, maskText } from "../../../src/domain/mask/mask.ts";
+import { formsOf, groupedForms } from "../../../src/domain/mask/forms.ts";
+import { compile, Masker, maskText } from "../../../src/domain/mask/mask.ts";
 import { expected, latin } from "./oracle.ts";
 
 const CASES = Number(process.env.MASK_CASES ?? 500);
