@@ -3,9 +3,26 @@ import { bytesOfFile } from "../domain/file-bytes.ts";
 import { fileNameProblem } from "../protocol/file-variable.ts";
 import type { BuildFolder } from "./build-folder.ts";
 import { BuildFailure } from "./failure.ts";
+import { type CommandResult, runShell } from "./process/as-user.ts";
 import type { StepUser } from "./process/step-user.ts";
-import { writeInNewFolder } from "./process/write-as.ts";
 import type { JobAnswer } from "./wire/answers.ts";
+
+/**
+ * `set -C` opens with O_EXCL, which follows no link (POSIX, open). The folder is new as well: whatever stands at its
+ * place is left alone.
+ */
+const WRITE_SCRIPT = 'umask 077; set -C; mkdir -- "$1" && cat > "$1/$2"';
+
+/**
+ * Makes a folder (0700) with one file (0600) by a process of the user, or of the agent's without one. The bytes are in
+ * no argument and no environment. Never rejects.
+ */
+const writeInNewFolder = (
+  user: StepUser | null,
+  folder: string,
+  name: string,
+  bytes: Uint8Array,
+): Promise<CommandResult> => runShell(user, WRITE_SCRIPT, [folder, name], bytes);
 
 /** A file that a variable of the build stands for. */
 export interface BuildFile {

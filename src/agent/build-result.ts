@@ -5,7 +5,6 @@ import {
   BuildFailure,
   Cancel,
   type CancelReason,
-  LeftToNext,
   RequirementsNotMet,
   ToldFailure,
   TryElsewhere,
@@ -26,10 +25,6 @@ export const resultOfError = (error: unknown, job: JobAnswer, log: BuildLog): Re
   if (error instanceof RequirementsNotMet)
     return { kind: "release", body: { reason: error.message, requires: error.requires } };
   if (error instanceof MachineNotReady) return { kind: "release", body: { reason: error.message } };
-  if (error instanceof LeftToNext) {
-    log.say(`This attempt ends: ${error.message}`);
-    return { kind: "release", body: { reason: error.message, interrupted: true } };
-  }
   if (error instanceof Cancel && error.reason === "interrupted") {
     log.say("The agent was stopped: this attempt of the build is lost");
     return { kind: "release", body: { reason: "the agent was stopped", interrupted: true } };

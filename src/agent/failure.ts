@@ -20,9 +20,6 @@ export class TryElsewhere extends BuildFailure {}
 /** A failure of which the log tells where it happened. */
 export class ToldFailure extends BuildFailure {}
 
-/** What has to begin anew, for a reason that lies with neither the build nor this machine. */
-export class LeftToNext extends Error {}
-
 /** The pipeline file requires what this agent does not have. */
 export class RequirementsNotMet extends Error {
   readonly requires: Requires;

@@ -71,7 +71,7 @@ export interface PerformBuildOptions {
 
 /**
  * Checks out, reads the plan, and runs its steps, or has its jobs planned.
- * @throws BuildFailure, RequirementsNotMet, LeftToNext, Cancel
+ * @throws BuildFailure, RequirementsNotMet, Cancel
  */
 export const performBuild = async (job: JobAnswer, options: PerformBuildOptions): Promise<BuildResult> => {
   const { folder, tree, cancel, progress, log } = options;

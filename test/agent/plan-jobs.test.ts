@@ -127,7 +127,6 @@ describe("a file with jobs", () => {
       ".millrace.yml:2:3: one\n.millrace.yml:3:3: two",
     ],
     ["is too large", problem(413, "too large"), "pipeline-invalid", "larger than the service plans"],
-    ["needs a newer service", problem(404, "no"), "pipeline-invalid", "this service is too old"],
     ["is refused", problem(403, "no such thing"), "agent-error", "no such thing"],
   ])("fails the build when it %s", async (_, answer, reason, message) => {
     const { ofRoot, log } = await plan({ answer });

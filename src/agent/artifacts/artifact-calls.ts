@@ -7,11 +7,10 @@ import {
   Downloads,
   OpenedArtifact,
 } from "../../protocol/artifact.ts";
-import { ArtifactRefused } from "./lease-calls.ts";
-import { PART_TIMEOUT, UploadCalls } from "./upload-calls.ts";
+import { ArtifactRefused, LeaseCalls, PART_TIMEOUT } from "./lease-calls.ts";
 
 /** What an agent asks of the service about artifacts. @throws ArtifactRefused, Cancel lease-lost */
-export class ArtifactCalls extends UploadCalls<ArtifactOpening, ArtifactEnd> {
+export class ArtifactCalls extends LeaseCalls<ArtifactOpening, ArtifactEnd> {
   protected readonly kind = {
     path: "artifact",
     opened: z.pipe(

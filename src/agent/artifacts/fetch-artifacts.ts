@@ -6,8 +6,13 @@ import { isTarOfBundle, shownPath } from "../files/kept-names.ts";
 import type { BuildLog } from "../log/build-log.ts";
 import type { ArtifactStore, LeftArtifact } from "./artifact-store.ts";
 import { toArtifactFailure } from "./keep-artifacts.ts";
-import { safeFolder } from "./safe-folder.ts";
 import { filesInWords, sizeInWords } from "./sizes.ts";
+
+/** Any text as the name of a folder: different texts have different names, and none leads elsewhere. */
+export const safeFolder = (text: string): string => {
+  const name = text.replaceAll(/[^\p{L}\p{N}()., _-]/gu, (character) => encodeURIComponent(character));
+  return /^\.*$/.test(name) ? `%2E${name}` : name;
+};
 
 export interface FetchOptions {
   place: FilePlace;

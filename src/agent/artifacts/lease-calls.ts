@@ -1,4 +1,5 @@
 import type * as z from "zod/mini";
+import { CONTENT_SHA256_HEADER, GRANT_HEADER, type OpenedUpload, SentPart } from "../../protocol/artifact.ts";
 import { Cancel } from "../failure.ts";
 import { isLeaseLost } from "../wire/build-calls.ts";
 import { type Answer, type Client, type ClientRequest, problemsIn, Unreachable } from "../wire/client.ts";
@@ -26,9 +27,20 @@ export interface LeaseCallsOptions {
   onLeaseLost: () => void;
 }
 
-/** Calls about the files of what the agent holds. @throws ArtifactRefused, Cancel lease-lost */
-export class LeaseCalls {
+/** Milliseconds that a part may take: 32 MiB at half a megabit a second. */
+export const PART_TIMEOUT = 600_000;
+
+export type Opened = OpenedUpload & { id: string };
+
+/** Calls that send and get the files of what the agent holds. @throws ArtifactRefused, Cancel lease-lost */
+export abstract class LeaseCalls<Opening extends { bytes: number }, End> {
   readonly #options: LeaseCallsOptions;
+  /** The last part of the path, what an opening is answered with, and how the end is called. */
+  protected abstract readonly kind: {
+    path: string;
+    opened: z.ZodMiniType<Opened>;
+    end: { status: number; timeout?: number };
+  };
   protected readonly tries: number = TRIES;
 
   constructor(options: LeaseCallsOptions) {
@@ -62,9 +74,24 @@ export class LeaseCalls {
       onLeaseLost();
       throw new Cancel("lease-lost");
     }
-    throw new ArtifactRefused(answer.status, wordsOf(answer));
+    throw new ArtifactRefused(answer.status, problemsIn(answer));
+  }
+  /** Says what will be sent. The same again, with the grant of before, has a fresh grant. */
+  open(body: Opening, before?: string): Promise<Opened> {
+    const headers: Record<string, string> = before === undefined ? {} : { [GRANT_HEADER]: before };
+    const { path, opened } = this.kind;
+    return this.call(opened, 201, { method: "POST", path: this.path(path), headers, body });
+  }
+
+  part(id: string, number: number, grant: string, bytes: Buffer, sha256: string): Promise<{ etag: string }> {
+    const path = this.path(`${this.kind.path}/${id}/part/${number}`);
+    const headers = { [GRANT_HEADER]: grant, [CONTENT_SHA256_HEADER]: sha256 };
+    return this.call(SentPart, 200, { method: "PUT", path, headers, bytes, timeout: PART_TIMEOUT });
+  }
+
+  async end(id: string, grant: string, body: End): Promise<void> {
+    const { status, ...limits } = this.kind.end;
+    const path = this.path(`${this.kind.path}/${id}/done`);
+    await this.send(status, { method: "POST", path, headers: { [GRANT_HEADER]: grant }, body, ...limits });
   }
 }
-
-const wordsOf = (answer: Answer): string =>
-  answer.status === 405 ? "this service is too old for artifacts and caches: update it" : problemsIn(answer);

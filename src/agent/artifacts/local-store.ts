@@ -4,7 +4,7 @@ import type { PlanDownload } from "../../domain/plan/plan.ts";
 import { type CollectedFiles, receiveFiles } from "../files/file-helper.ts";
 import type { FoundFile } from "../files/requests.ts";
 import type { ArtifactStore, LeftArtifact, NewArtifact } from "./artifact-store.ts";
-import { safeFolder } from "./safe-folder.ts";
+import { safeFolder } from "./fetch-artifacts.ts";
 import { type FileSums, SumsOfFiles } from "./sums.ts";
 
 /** The job of a local run that keeps or gets something. */

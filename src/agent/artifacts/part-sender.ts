@@ -1,14 +1,13 @@
 import { createHash } from "node:crypto";
 import { LIMITS } from "../../protocol/limits.ts";
-import { ArtifactRefused } from "./lease-calls.ts";
-import type { Opened, UploadCalls } from "./upload-calls.ts";
+import { MINUTE_MS } from "../../protocol/units.ts";
+import { ArtifactRefused, type LeaseCalls, type Opened } from "./lease-calls.ts";
 
 /** Parts that are in memory at a time: while one is sent, the next one is filled or sent. */
 const PARTS_IN_MEMORY = 2;
 /** Part of a grant's time after which another one is asked for. */
 const GRANT_USED = 0.75;
 const GRANT_REFUSALS = 3;
-const MINUTE_MS = 60_000;
 
 /** What was answered for each part, and the MD5 of several. */
 interface SentParts {
@@ -18,20 +17,20 @@ interface SentParts {
 
 /** The right to send all bytes of one upload. It is asked for again before it ends, and when it is refused. */
 export class Upload<Opening extends { bytes: number }, End> {
-  readonly #calls: UploadCalls<Opening, End>;
+  readonly #calls: LeaseCalls<Opening, End>;
   readonly #opening: Opening;
   #opened: Opened;
   #renewAt = 0;
   #renewal: Promise<void> | null = null;
 
-  private constructor(calls: UploadCalls<Opening, End>, opening: Opening, opened: Opened) {
+  private constructor(calls: LeaseCalls<Opening, End>, opening: Opening, opened: Opened) {
     this.#calls = calls;
     this.#opening = opening;
     this.#opened = opened;
     this.#noteTime();
   }
 
-  static async begin<O extends { bytes: number }, E>(calls: UploadCalls<O, E>, opening: O): Promise<Upload<O, E>> {
+  static async begin<O extends { bytes: number }, E>(calls: LeaseCalls<O, E>, opening: O): Promise<Upload<O, E>> {
     return new Upload(calls, opening, await calls.open(opening));
   }
 

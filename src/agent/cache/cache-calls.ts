@@ -1,9 +1,9 @@
 import * as z from "zod/mini";
 import { type CacheEnd, type CacheOpening, type CacheQuery, FoundCache, OpenedCache } from "../../protocol/cache.ts";
-import { UploadCalls } from "../artifacts/upload-calls.ts";
+import { LeaseCalls } from "../artifacts/lease-calls.ts";
 
 /** What an agent asks of the service about the cache. @throws ArtifactRefused, Cancel lease-lost */
-export class CacheCalls extends UploadCalls<CacheOpening, CacheEnd> {
+export class CacheCalls extends LeaseCalls<CacheOpening, CacheEnd> {
   /** A build does not wait long for its cache: some seconds. */
   protected override readonly tries = 5;
   protected readonly kind = {

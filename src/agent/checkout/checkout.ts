@@ -1,3 +1,5 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import { cloneUrlProblem } from "../../domain/clone-url.ts";
 import { branchProblem } from "../../domain/git-ref.ts";
 import type { Checkout } from "../../domain/plan/plan.ts";
@@ -5,13 +7,11 @@ import type { Job } from "../../protocol/jobs.ts";
 import { ConfigPath } from "../../protocol/pipeline.ts";
 import { BuildFailure } from "../failure.ts";
 import type { ProcessTree } from "../process/process-tree.ts";
-import { knownDate } from "./commit-date.ts";
 import { type CommitWithFile, readCommit } from "./commit-file.ts";
 import { isAncestor, isOnBranch } from "./commit-on-branch.ts";
-import { setCommitTimes } from "./commit-times.ts";
+import { knownDate, setCommitTimes } from "./commit-times.ts";
 import { type GitContext, git } from "./git.ts";
-import { addOrigin, ensureSuccess, fetchRefspecs, INFINITE_DEPTH, type Remote } from "./remote.ts";
-import { fetchLfs, fetchSubmodules } from "./submodules.ts";
+import { addOrigin, ensureSuccess, fetchRefspecs, gitWithCredential, INFINITE_DEPTH, type Remote } from "./remote.ts";
 
 /** A fetched repository with a known commit. Its files are not on disk yet. */
 export interface Fetched extends CommitWithFile {
@@ -147,4 +147,40 @@ export const checkOut = async (
   if (submodules !== "none") await fetchSubmodules(remote, checkout);
   if (lfs) await fetchLfs(remote, checkout);
   if (mtimes) await setCommitTimes(remote, commitSha, refspecs);
+};
+
+const recursively = (kind: Checkout["submodules"]): string[] => (kind === "recursive" ? ["--recursive"] : []);
+
+/** What git says where a host has no shallow clones, or gives none of an older commit. */
+const NOT_SHALLOW = /does not support shallow|unadvertised object/;
+
+/**
+ * Fetches the submodules with `depth` commits of history, 0 for all, and writes their files. Where a host cannot give
+ * their commits so, it fetches all of it, as it does with the repository. @throws BuildFailure
+ */
+const fetchSubmodules = async (remote: Remote, { submodules, depth }: Checkout): Promise<void> => {
+  const update = (range: string[]) =>
+    gitWithCredential(remote, [
+      ...["submodule", "--quiet", "update", "--init", "--force", "--no-recommend-shallow"],
+      ...[...range, ...recursively(submodules)],
+    ]);
+  let output = await update(depth === 0 ? [] : [`--depth=${depth}`]);
+  if (depth !== 0 && NOT_SHALLOW.test(output.stderr)) {
+    // A submodule that is there stays as shallow as it is.
+    await git(remote.gitContext, ["submodule", "--quiet", "deinit", "--force", "--all"]);
+    rmSync(join(remote.gitContext.folder, ".git/modules"), { recursive: true, force: true });
+    output = await update([]);
+  }
+  ensureSuccess(output, "git submodule", remote);
+};
+
+/** Without its filters in the repository's settings, or the user's, LFS leaves its pointers and calls that a success. */
+const LFS = ["lfs install --local --skip-repo", "lfs pull"];
+
+/** Fetches the LFS files of the commit, and of its submodules where they are checked out. @throws BuildFailure */
+const fetchLfs = async (remote: Remote, { submodules }: Checkout): Promise<void> => {
+  const run = async (args: string[]) => ensureSuccess(await gitWithCredential(remote, args), "git lfs pull", remote);
+  for (const command of LFS) await run(command.split(" "));
+  const inEach = LFS.map((command) => `git ${command}`).join(" && ");
+  if (submodules !== "none") await run(["submodule", "--quiet", "foreach", ...recursively(submodules), inEach]);
 };

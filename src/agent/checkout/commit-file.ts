@@ -1,7 +1,29 @@
 import { BuildFailure } from "../failure.ts";
-import { messageIn } from "./commit-message.ts";
 import { type GitContext, git } from "./git.ts";
 import { gitFailure } from "./git-failure.ts";
+
+/** Git's name of an encoding, and its decoder: UTF-8 where nobody knows it. */
+const decoderOf = (label: string): TextDecoder => {
+  try {
+    return new TextDecoder(label);
+  } catch {
+    return new TextDecoder();
+  }
+};
+
+/**
+ * The message in a commit's object, in the encoding that its header names (git-commit(1), i18n.commitEncoding). It is
+ * empty where no empty line ends the headers, as some programs write a commit without a message.
+ */
+const messageIn = (commit: Buffer): string => {
+  const end = commit.indexOf("\n\n");
+  if (end < 0) return "";
+  const headers = commit.toString("latin1", 0, end);
+  const [, label = "utf-8"] = /^encoding (\S+)$/m.exec(headers) ?? [];
+  return decoderOf(label)
+    .decode(commit.subarray(end + 2))
+    .trimEnd();
+};
 
 /** The text of bytes, with its byte order mark; null where they are no UTF-8. */
 export const utf8Text = (bytes: Uint8Array): string | null => {
@@ -91,4 +113,39 @@ export const pipelineText = ({ commitSha, file }: CommitWithFile, path: string, 
   if (file.size > limit) throw refuse(`is larger than ${limit} bytes`);
   if (file.text === null) throw refuse(NOT_UTF8);
   return file.text;
+};
+
+/**
+ * The texts of those paths that are regular files of the commit, read from the repository's objects, so that no link is
+ * followed. @throws BuildFailure for one of more than `limit` bytes
+ */
+export const textsInCommit = async (
+  context: GitContext,
+  commitSha: string,
+  paths: readonly string[],
+  limit: number,
+): Promise<Map<string, string>> => {
+  const list = ["--literal-pathspecs", "ls-tree", "--full-tree", "-lz", commitSha, "--", ...paths];
+  const listed = await git(context, list);
+  if (listed.code !== 0) throw gitFailure("git ls-tree", listed.stderr);
+  const found = listed.stdout
+    .toString("utf8")
+    .split("\0")
+    .flatMap((line) => {
+      const [, mode = "", blob = "", size = "", path = ""] = /^(\d+) blob ([0-9a-f]+) +(\d+)\t(.*)$/s.exec(line) ?? [];
+      return mode.startsWith("100") ? [{ blob, size: Number(size), path }] : [];
+    });
+  for (const { path, size } of found)
+    if (size > limit) throw new BuildFailure("pipeline-invalid", `${path} is larger than ${limit} bytes`);
+  if (found.length === 0) return new Map();
+  const asked = found.map(({ blob }) => `${blob}\n`).join("");
+  const output = await git(context, ["cat-file", "--batch"], {}, asked);
+  if (output.code !== 0) throw gitFailure("git cat-file", output.stderr);
+  const objects = objectsIn(output.stdout);
+  return new Map(
+    found.flatMap(({ path }, index) => {
+      const object = objects[index];
+      return object ? [[path, object.bytes.toString("utf8")] as const] : [];
+    }),
+  );
 };

@@ -1,9 +1,54 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, lstatSync, lutimesSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { knownDate } from "./commit-date.ts";
-import { BEFORE, fileTimes } from "./file-times.ts";
 import { type GitContext, git } from "./git.ts";
 import { addOrigin, ensureSuccess, fetchRefspecs, initRepository, type Remote } from "./remote.ts";
+
+/** 9999-12-31, in seconds. */
+const LAST = 253_402_300_799;
+
+/**
+ * The seconds that git prints of a commit's date, or null: whoever writes a commit may write any date into it. Git
+ * prints 0 for what is no number, and one near 2^64 for a date before 1970.
+ */
+export const knownDate = (printed: string | undefined): number | null => {
+  const seconds = Number(printed);
+  return seconds > 0 && seconds <= LAST ? seconds : null;
+};
+
+/** The time of files of which it is not known when they changed, in seconds: 2000-01-01. */
+export const BEFORE = 946_684_800;
+
+/** What archives and file systems can keep: from 1980 on. A time to come would make tools wait for it. */
+const OLDEST = 315_532_800;
+
+const bytesOf = (path: string): Buffer => Buffer.from(path, "latin1");
+
+/**
+ * Sets the times of files below a folder, along no link: paths and names come from the repository. `paths` and the keys
+ * of `seconds` are bytes as latin1.
+ */
+export const fileTimes = (root: string, paths: readonly string[], seconds: ReadonlyMap<string, number>): void => {
+  const base = Buffer.from(`${root}/`).toString("latin1");
+  const now = Math.floor(Date.now() / 1000);
+  const folders = new Map<string, boolean>([["", true]]);
+  const isFolder = (path: string): boolean => {
+    const known = folders.get(path);
+    if (known !== undefined) return known;
+    const parent = path.slice(0, Math.max(0, path.lastIndexOf("/")));
+    const is = isFolder(parent) && (stat(base + path)?.isDirectory() ?? false);
+    folders.set(path, is);
+    return is;
+  };
+  for (const path of paths) {
+    if (!isFolder(path.slice(0, Math.max(0, path.lastIndexOf("/"))))) continue;
+    const found = stat(base + path);
+    if (!found || found.isDirectory()) continue;
+    const time = Math.min(Math.max(seconds.get(path) ?? BEFORE, OLDEST), now);
+    lutimesSync(bytesOf(base + path), time, time);
+  }
+};
+
+const stat = (path: string) => lstatSync(bytesOf(path), { throwIfNoEntry: false });
 
 /** Commits of history that are looked at. */
 const MOST_COMMITS = 10_000;

@@ -93,3 +93,10 @@ export const fetchRefspecs = async (remote: Remote, range: string[], refspecs: s
   const mayHaveAll = range.some(isShallow) && !range.some((option) => option.startsWith("--filter="));
   return mayHaveAll && /shallow/.test(output.stderr) ? run(range.filter((option) => !isShallow(option))) : output;
 };
+
+/** The whole name of the branch that the repository's host calls its default; null where it does not tell. */
+export const defaultBranchOf = async (remote: Remote): Promise<string | null> => {
+  const { code, stdout } = await gitWithCredential(remote, ["ls-remote", "--symref", "--", "origin", "HEAD"]);
+  const ref = /^ref: (refs\/heads\/\S{1,400})\tHEAD$/m.exec(stdout.toString("utf8"))?.[1];
+  return code === 0 && ref !== undefined ? ref : null;
+};

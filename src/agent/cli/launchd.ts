@@ -1,8 +1,10 @@
 import { copyFileSync, statSync, truncateSync } from "node:fs";
+import { join } from "node:path";
 import { EXIT } from "./exit-codes.ts";
+import type { AgentService, ServiceFile } from "./service-file.ts";
 
 /** Set by the LaunchAgent: the agent runs under launchd, which appends the agent's log to this file. */
-export const LAUNCHD_LOG = "MILLRACE_LAUNCHD_LOG";
+const LAUNCHD_LOG = "MILLRACE_LAUNCHD_LOG";
 
 const LOG_LIMIT = 5 * 1024 * 1024;
 
@@ -24,3 +26,51 @@ const NOT_RESTARTED: number[] = [EXIT.usage, EXIT.notRegistered, EXIT.alreadyRun
 /** launchd restarts a program that did not end with 0. What only a person can repair must therefore end with 0. */
 export const mustNotRestart = (exitCode: number): boolean =>
   process.env[LAUNCHD_LOG] !== undefined && NOT_RESTARTED.includes(exitCode);
+
+const xml = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+const string = (text: string): string => `<string>${xml(text)}</string>`;
+
+/** launchd sets no language, and CocoaPods, fastlane and others fail without UTF-8. */
+const languageFor = ({ LANG, LC_ALL, LC_CTYPE }: Record<string, string>): Record<string, string> =>
+  (LANG ?? LC_ALL ?? LC_CTYPE) === undefined ? { LANG: "en_US.UTF-8" } : {};
+
+/** launchd.plist(5): without `ProcessType`, macOS limits the processor and disk use of the agent and its builds. */
+export const launchAgent = ({ name, agent, command, state, variables }: AgentService, home: string): ServiceFile => {
+  const label = name ?? (agent === null ? "dev.millrace.agent" : `dev.millrace.agent.${agent}`);
+  const file = join(home, `Library/LaunchAgents/${label}.plist`);
+  const log = join(state, "agent.log");
+  const text = `<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+<plist version="1.0">
+<dict>
+  <key>Label</key>${string(label)}
+  <key>ProgramArguments</key>
+  <array>
+${command.map((part) => `    ${string(part)}`).join("\n")}
+  </array>
+  <key>EnvironmentVariables</key>
+  <dict>
+${Object.entries({ ...languageFor(variables), ...variables, [LAUNCHD_LOG]: log })
+  .map(([key, value]) => `    <key>${key}</key>${string(value)}`)
+  .join("\n")}
+  </dict>
+  <key>ProcessType</key><string>Interactive</string>
+  <key>RunAtLoad</key><true/>
+  <key>KeepAlive</key><dict><key>SuccessfulExit</key><false/></dict>
+  <key>ThrottleInterval</key><integer>10</integer>
+  <key>ExitTimeOut</key><integer>3600</integer>
+  <key>StandardErrorPath</key>${string(log)}
+</dict>
+</plist>
+`;
+  return {
+    path: file,
+    text,
+    stateArgument: `${string("--state")}\n    ${string(state)}\n`,
+    nextCommands: [
+      `launchctl bootstrap gui/$(id -u) ${file}`,
+      `launchctl print gui/$(id -u)/${label}`,
+      `tail -f ${log}`,
+    ],
+  };
+};

@@ -1,6 +1,7 @@
+import { createInterface } from "node:readline/promises";
 import { CLEAN_UP_MS } from "../../domain/jobs/cancel.ts";
 import type { GraphJob, JobGraph } from "../../domain/jobs/graph.ts";
-import type { JobEnd } from "../../domain/jobs/job-end.ts";
+import type { GateDecision, JobEnd } from "../../domain/jobs/job-end.ts";
 import { needsOf } from "../../domain/jobs/needs.ts";
 import { JOB_RULES } from "../../domain/jobs/rules.ts";
 import { settle } from "../../domain/jobs/settle.ts";
@@ -8,8 +9,41 @@ import type { Order } from "../../domain/jobs/settle-orders.ts";
 import type { JobFacts } from "../../domain/pool/facts.ts";
 import type { Needs } from "../../protocol/jobs.ts";
 import { EXIT } from "./exit-codes.ts";
-import { askGate } from "./local-gate.ts";
 import { endInWords, say } from "./local-words.ts";
+
+interface GateOptions {
+  /** Open every gate without asking. */
+  approve: boolean;
+  signal: AbortSignal;
+}
+
+const decided = (approved: boolean, comment: string | null): GateDecision => ({
+  approved,
+  at: Date.now(),
+  actor: "local",
+  name: "local",
+  role: "admin",
+  comment,
+});
+
+/** Asks on the terminal whether the gate of a job opens. Without a terminal it stays closed. */
+const askGate = async ({ key, gate }: GraphJob, { approve, signal }: GateOptions): Promise<GateDecision> => {
+  const question = `${key} waits for approval${gate?.message ? `: ${gate.message}` : ""}`;
+  if (approve || signal.aborted) return decided(approve && !signal.aborted, null);
+  if (!process.stdin.isTTY) {
+    say(`${question}\nThere is no terminal to ask on: --approve opens every gate`);
+    return decided(false, "not asked");
+  }
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    const answer = await terminal.question(`${question} [y/N] `, { signal });
+    return decided(/^y(?:es)?$/i.test(answer.trim()), null);
+  } catch {
+    return decided(false, null);
+  } finally {
+    terminal.close();
+  }
+};
 
 /** How the steps of one job ended. */
 export type JobResult = Pick<JobEnd, "status" | "exitCode" | "reason" | "message"> & {

@@ -1,5 +1,7 @@
 import { randomUUID } from "node:crypto";
+import { lstatSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { JobContext } from "../../domain/plan/job-context.ts";
 import { fetchArtifacts } from "../artifacts/fetch-artifacts.ts";
 import { keepAround } from "../artifacts/keep-around.ts";
@@ -15,8 +17,40 @@ import type { PlanRead } from "../read-plan.ts";
 import { reportAround } from "../reports/test-reporter.ts";
 import { runSteps, type StepsResult } from "../steps/run-steps.ts";
 import type { ToolSources } from "../tools/mise-program.ts";
+import type { ToolEnvironment } from "../tools/tool-environment.ts";
+import { TOOL_FILE_BYTES, TOOL_FILES } from "../tools/tool-inputs.ts";
+import { toolsIn } from "../tools/tools-of-job.ts";
 import type { LocalFacts } from "./local-facts.ts";
-import { localTools } from "./local-tools.ts";
+
+interface LocalTools {
+  read: PlanRead;
+  facts: JobContext;
+  tree: ProcessTree;
+  grace: number;
+  signal: AbortSignal;
+  log: BuildLog;
+  sources: ToolSources;
+}
+
+/** The files of this folder that name tools. */
+const textsHere = (): Map<string, string> =>
+  new Map(
+    TOOL_FILES.flatMap((file) => {
+      const found = lstatSync(file, { throwIfNoEntry: false });
+      if (!found?.isFile()) return [];
+      if (found.size > TOOL_FILE_BYTES)
+        throw new BuildFailure("pipeline-invalid", `${file} is larger than ${TOOL_FILE_BYTES} bytes`);
+      return [[file, readFileSync(file, "utf8")] as const];
+    }),
+  );
+
+/** Sets up tools for a run in this folder: in a folder that all runs of this person share. */
+const localTools = ({ read, ...options }: LocalTools): Promise<ToolEnvironment> => {
+  const { sources } = options;
+  const folder = join(sources.folder, "local");
+  const texts = read.plan.job.tools === null ? new Map<string, string>() : textsHere();
+  return toolsIn({ ...options, ...read, user: null, store: null, texts, folder, root: folder });
+};
 
 export interface LocalPlanOptions {
   read: PlanRead;

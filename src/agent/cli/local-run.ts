@@ -1,23 +1,94 @@
 import { randomUUID } from "node:crypto";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { triggerWords } from "../../domain/githost/trigger-words.ts";
+import { KnownFiles, type ToInclude } from "../../domain/plan/included-files.ts";
 import { formatMistake } from "../../domain/plan/mistake.ts";
 import { parseFile } from "../../domain/plan/parse.ts";
 import { ONLY_JOB } from "../../domain/plan/plan-of-job.ts";
+import { byteSize, LIMITS } from "../../protocol/limits.ts";
 import { LocalArtifacts } from "../artifacts/local-store.ts";
+import type { BuildFile } from "../build-files.ts";
 import { NOT_UTF8, utf8Text } from "../checkout/commit-file.ts";
+import { textOf } from "../checkout/included-files.ts";
 import { BuildFailure, Cancel } from "../failure.ts";
 import type { ProcessTree } from "../process/process-tree.ts";
 import { parsePlanOrFail, wholeText } from "../read-plan.ts";
 import { EXIT, ExitError } from "./exit-codes.ts";
 import { localFacts } from "./local-facts.ts";
-import { filesBeside } from "./local-includes.ts";
 import { type LocalRunOptions, runJobs } from "./local-jobs.ts";
 import { type LocalEnd, runPlan } from "./local-plan.ts";
 import { runTries } from "./local-tries.ts";
 import { logger } from "./logger.ts";
+
+/** Bytes of the largest file that a variable can hold: text as it is, other bytes as base64. */
+const MOST_BYTES = LIMITS.valueBytes;
+
+const bytesOf = (path: string): Uint8Array => {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    throw new ExitError(`cannot read ${path} (${(error as NodeJS.ErrnoException).code})`, EXIT.usage);
+  }
+};
+
+/** Reads the files of a run's variables, by their names. @throws ExitError for one that cannot be read, or is too large */
+export const readLocalFiles = (paths: Record<string, string>): BuildFile[] =>
+  Object.entries(paths).map(([key, path]) => {
+    const bytes = bytesOf(path);
+    if (bytes.length > MOST_BYTES)
+      throw new ExitError(`${path} is larger than ${byteSize(MOST_BYTES)}: no variable can hold it`, EXIT.usage);
+    return { key, name: basename(path), bytes };
+  });
+
+/** The folder of the repository that a file is in: the nearest one above it with `.git`, else the current folder. */
+const rootOf = (file: string): string => {
+  for (let folder = dirname(resolve(file)); ; folder = dirname(folder)) {
+    if (existsSync(join(folder, ".git"))) return folder;
+    if (folder === dirname(folder)) return process.cwd();
+  }
+};
+
+/** `root` has no links in it. A path that leads through one is refused, wherever the link points. */
+const readIn = (root: string, path: string): ToInclude => {
+  const file = join(root, path);
+  if (realpathSync.native(file) !== file)
+    return { problem: `${path} leads through a symbolic link, or differs in letter case: write the file's own path` };
+  const opened = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    const found = fstatSync(opened);
+    if (!found.isFile()) return { problem: `${path} is not a regular file` };
+    if (found.size > LIMITS.definitionCharacters)
+      return { problem: `${path} is larger than ${LIMITS.definitionCharacters} bytes` };
+    return textOf(readFileSync(opened), path);
+  } finally {
+    closeSync(opened);
+  }
+};
+
+/** What a pipeline file includes, as it lies in the folder of its repository now. Nothing outside of it is read. */
+export const filesBeside = (file: string): KnownFiles => {
+  const root = realpathSync.native(rootOf(file));
+  return new KnownFiles(new Map(), (path) => {
+    try {
+      return readIn(root, path);
+    } catch (error) {
+      return { problem: `${path} cannot be read in ${root} (${(error as NodeJS.ErrnoException).code})` };
+    }
+  });
+};
 
 const read = (file: string): string => {
   let bytes: Buffer;

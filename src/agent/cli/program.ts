@@ -5,20 +5,55 @@ import { runAgent } from "../agent-loop.ts";
 import { RUN_AS_WORK } from "../build-folder.ts";
 import { serveFiles } from "../files/serve.ts";
 import { findStepUser } from "../process/step-user.ts";
-import { acknowledgements } from "./acknowledgements.ts";
 import { EXIT, ExitError } from "./exit-codes.ts";
 import { defaultStateFolder } from "./identity.ts";
 import { IMPORT_HELP, importFile } from "./import-workflow.ts";
-import { machineWith, serviceFile, writeServiceFile } from "./install.ts";
-import { keptVariables } from "./kept-variables.ts";
-import { readLocalFiles } from "./local-files.ts";
-import { checkFile, runFile } from "./local-run.ts";
+import { keptVariables, machineWith, serviceFile, writeServiceFile } from "./install.ts";
+import { checkFile, readLocalFiles, runFile } from "./local-run.ts";
 import { logger } from "./logger.ts";
-import { gibibytes, labelList, seconds, variable, webAddress } from "./option-values.ts";
+import {
+  DEFAULT_TOOL_STORE,
+  defaultRegistry,
+  gibibytes,
+  labelList,
+  seconds,
+  toolSourcesIn,
+  variable,
+  webAddress,
+} from "./option-values.ts";
 import { deregister, register } from "./register.ts";
 import { status } from "./status.ts";
-import { listenToStopSignals } from "./stop-signals.ts";
-import { DEFAULT_TOOL_STORE, defaultRegistry, toolSourcesIn } from "./tool-options.ts";
+
+declare const ACKNOWLEDGEMENTS: string | undefined;
+
+/** The licences of the packages in the program. The bundler replaces ACKNOWLEDGEMENTS by them. */
+const acknowledgements = (): string =>
+  typeof ACKNOWLEDGEMENTS === "string"
+    ? ACKNOWLEDGEMENTS
+    : "This program runs from a checkout: the licence of each package is in its folder in node_modules.";
+
+interface StopSignals {
+  /** Aborted by the first SIGTERM or SIGINT: the agent finishes its active build. */
+  drain: AbortSignal;
+  /** Aborted by the second one: the agent stops the active build. */
+  interrupt: AbortSignal;
+}
+
+const listenToStopSignals = (): StopSignals => {
+  const drain = new AbortController();
+  const interrupt = new AbortController();
+  const onSignal = (name: NodeJS.Signals): void => {
+    if (drain.signal.aborted) {
+      interrupt.abort(new ExitError("interrupted", EXIT.interrupted));
+    } else {
+      logger.info(`${name}: the agent ends`);
+      drain.abort(new ExitError("stopped", EXIT.done));
+    }
+  };
+  process.on("SIGTERM", onSignal);
+  process.on("SIGINT", onSignal);
+  return { drain: drain.signal, interrupt: interrupt.signal };
+};
 
 const EXIT_CODES = `
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not registered or refused by the service, 4 another agent uses this

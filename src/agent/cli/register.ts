@@ -1,3 +1,5 @@
+import { readFileSync, statSync } from "node:fs";
+import { withoutEnd } from "../../domain/text-end.ts";
 import { AgentRegistration } from "../../protocol/agent.ts";
 import { PROTOCOL, VERSION } from "../../protocol/version.ts";
 import { runningAgentPid } from "../process/lock.ts";
@@ -14,8 +16,39 @@ import {
   saveIdentity,
 } from "./identity.ts";
 import { logger } from "./logger.ts";
-import { serviceUrl } from "./service-url.ts";
-import { readToken } from "./token-file.ts";
+
+/**
+ * Reads the registration token from a file that no other user can read, or from standard input (`-`). In an argument
+ * or a variable, other processes of the machine could read it.
+ */
+const readToken = (file: string): string => {
+  const token = (file === "-" ? readFileSync(0, "utf8") : readPrivateFile(file)).trim();
+  if (/^[\x21-\x7e]+$/.test(token)) return token;
+  throw new ExitError("--token-file must contain one token and nothing else", EXIT.usage);
+};
+
+const readPrivateFile = (file: string): string => {
+  const stat = statSync(file, { throwIfNoEntry: false });
+  if (!stat?.isFile()) throw new ExitError(`--token-file: ${file} is not a file`, EXIT.usage);
+  if ((stat.mode & 0o077) !== 0)
+    throw new ExitError(`--token-file: other users can read ${file}: run chmod 600 ${file} first`, EXIT.usage);
+  return readFileSync(file, "utf8");
+};
+
+const isLoopback = (host: string): boolean =>
+  host === "localhost" || host === "[::1]" || /^127(?:\.\d{1,3}){3}$/.test(host);
+
+/** The service's URL without a trailing slash. Tokens are sent to it, so http is allowed to this machine only. */
+export const serviceUrl = (text: string): string => {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || (url.protocol !== "https:" && url.protocol !== "http:"))
+    throw new ExitError("--url must be a URL that starts with https://", EXIT.usage);
+  if (url.username || url.password)
+    throw new ExitError("--url must not contain a user name or password: pass the token with --token-file", EXIT.usage);
+  if (url.protocol === "http:" && !isLoopback(url.hostname))
+    throw new ExitError("--url may use http:// only for this machine (localhost): use https://", EXIT.usage);
+  return withoutEnd(`${url.origin}${url.pathname}`, "/");
+};
 
 export interface RegisterOptions extends Partial<Capabilities> {
   state: string;

@@ -1,9 +1,29 @@
+import { readdirSync, readlinkSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { runShell } from "./as-user.ts";
 import type { Cgroup } from "./cgroup.ts";
-import { hasOpenFileUnder } from "./open-files.ts";
 import { type ProcessRow, processTable, startTicks } from "./process-table.ts";
 import type { StepUser } from "./step-user.ts";
+
+const target = (link: string): string => {
+  try {
+    return readlinkSync(link);
+  } catch {
+    return "";
+  }
+};
+
+const handlesOf = (pid: number): string[] => {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).map((fd) => `/proc/${pid}/fd/${fd}`);
+  } catch {
+    return [];
+  }
+};
+
+/** Whether a process has its working directory or an open file in the folder. Always false without /proc, as on a Mac. */
+const hasOpenFileUnder = (pid: number, folder: string): boolean =>
+  [`/proc/${pid}/cwd`, ...handlesOf(pid)].some((link) => `${target(link)}/`.startsWith(`${folder}/`));
 
 /** Variable in the environment of every process of a build: which attempt of which build it belongs to. */
 export const RUN_ID_VARIABLE = "MILLRACE_RUN_ID";

@@ -1,4 +1,5 @@
-import { countTests, foldTries } from "../../domain/reports/fold-tries.ts";
+import { createHash } from "node:crypto";
+import { countTests, foldTries, identityOf, type TestResult } from "../../domain/reports/fold-tries.ts";
 import { type IdentifiedTest, reportToSend } from "../../domain/reports/report-to-send.ts";
 import type { ReportedTests } from "../../protocol/test-report.ts";
 import { testsInWords } from "../../protocol/test-words.ts";
@@ -7,7 +8,20 @@ import type { FilePlace } from "../files/file-helper.ts";
 import type { BuildLog } from "../log/build-log.ts";
 import type { StepsResult } from "../steps/run-steps.ts";
 import { type ReadReports, readReports } from "./read-reports.ts";
-import { withIds } from "./test-ids.ts";
+
+const ID_CHARACTERS = 16;
+
+/** Each with an id that is the same in every build: of tests with the same names, the later ones by their order. */
+const withIds = (jobKey: string, results: readonly TestResult[]): IdentifiedTest[] => {
+  const seen = new Map<string, number>();
+  return results.map((result) => {
+    const identity = identityOf(result);
+    const index = seen.get(identity) ?? 0;
+    seen.set(identity, index + 1);
+    const parts = JSON.stringify([jobKey, identity, ...(index === 0 ? [] : [index])]);
+    return { ...result, id: createHash("sha256").update(parts).digest("hex").slice(0, ID_CHARACTERS) };
+  });
+};
 
 /** Where reports go. @returns the ids of tests that failed in other builds of the same commit */
 type SendTests = (report: ReportedTests) => Promise<string[]>;

@@ -2,6 +2,7 @@ import { closeSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { StepEnd } from "../../domain/plan/job-state.ts";
 import { pathWith } from "../../domain/plan/path-file.ts";
+import type { Shell } from "../../domain/plan/plan.ts";
 import type { StepToRun } from "../../domain/plan/prepare-step.ts";
 import type { BuildFolder } from "../build-folder.ts";
 import type { BuildLog } from "../log/build-log.ts";
@@ -12,10 +13,26 @@ import { NO_TOOLS, type ToolEnvironment, withTools } from "../tools/tool-environ
 import type { CommandFileContents, CommandFiles } from "./command-files.ts";
 import { describeExit, describeStartFailure, describeStop, possibleCauses } from "./failed-step.ts";
 import { findProgram } from "./find-program.ts";
-import { SHELL_COMMANDS } from "./shells.ts";
 import { inheritedEnvironment } from "./step-environment.ts";
 import type { StepOutput } from "./step-output.ts";
 import { type ProcessEnd, runProcess } from "./step-process.ts";
+
+/** PowerShell by itself continues after an error, and exits with 0 when the last program failed. */
+const strictCommand = (script: string): string =>
+  `$ErrorActionPreference = 'Stop'; . '${script.replaceAll("'", "''")}'; ` +
+  "if (Test-Path -LiteralPath variable:LASTEXITCODE) { exit $LASTEXITCODE }";
+
+/** Command line for a script in each shell. Shells that can, stop at the first failed command or pipe. */
+const SHELL_COMMANDS: Record<Shell, { extension: string; argv: (script: string) => [string, ...string[]] }> = {
+  bash: { extension: "sh", argv: (script) => ["bash", "--noprofile", "--norc", "-eo", "pipefail", script] },
+  sh: { extension: "sh", argv: (script) => ["sh", "-e", script] },
+  pwsh: {
+    extension: "ps1",
+    argv: (script) => ["pwsh", "-NoLogo", "-NoProfile", "-NonInteractive", "-Command", strictCommand(script)],
+  },
+  python: { extension: "py", argv: (script) => ["python3", script] },
+  node: { extension: "js", argv: (script) => ["node", script] },
+};
 
 /** Exit code of a step that could not be started, as shells use it for "command not found". */
 const NOT_STARTED = 127;

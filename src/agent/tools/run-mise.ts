@@ -3,7 +3,69 @@ import { join } from "node:path";
 import { runAs } from "../process/as-user.ts";
 import type { ProcessTree } from "../process/process-tree.ts";
 import type { StepUser } from "../process/step-user.ts";
-import { miseEnvironment } from "./mise-environment.ts";
+
+/** Of the agent's variables those that say how the network is reached, and from where packages are taken. No token. */
+const PASSED_ON = new Set(
+  [
+    "PATH LANG LC_ALL TZ HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY",
+    "SSL_CERT_FILE SSL_CERT_DIR NODE_EXTRA_CA_CERTS CURL_CA_BUNDLE REQUESTS_CA_BUNDLE PIP_CERT GIT_SSL_CAINFO",
+    "NPM_CONFIG_CAFILE NPM_CONFIG_REGISTRY NPM_CONFIG_PROXY NPM_CONFIG_HTTPS_PROXY NPM_CONFIG_NOPROXY",
+    "PIP_INDEX_URL UV_INDEX_URL GOPROXY GOSUMDB",
+    "MISE_URL_REPLACEMENTS MISE_OFFLINE MISE_HTTP_TIMEOUT MISE_HTTP_RETRIES MISE_USE_VERSIONS_HOST",
+  ].flatMap((line) => line.split(" ")),
+);
+const MIRROR = /^MISE_[A-Z]+(?:_[A-Z]+)*_(?:MIRROR|MIRROR_URL|REGISTRY_URL|PRECOMPILED_URL|REPO)$/;
+
+/** A registry whose address has a password in it would be a token. */
+const isSecretAddress = (name: string, value: string): boolean =>
+  !/PROXY$/.test(name) && /^[a-z+]+:\/\/[^/]*@/i.test(value);
+
+const passedOn = (own: NodeJS.ProcessEnv): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(own).flatMap(([name, value = ""]) => {
+      const upper = name.toUpperCase();
+      const isPassed = PASSED_ON.has(upper) || MIRROR.test(name);
+      return isPassed && value !== "" && !isSecretAddress(upper, value) ? [[name, value]] : [];
+    }),
+  );
+
+/**
+ * The environment of mise in the folder `root`. It reads the configuration in `root`/run and no other: not that of the
+ * machine, of its user, or of a folder above.
+ */
+export const miseEnvironment = (root: string, own: NodeJS.ProcessEnv = process.env): Record<string, string> => {
+  const at = (name: string): string => join(root, name);
+  return {
+    ...passedOn(own),
+    HOME: at("home"),
+    TMPDIR: at("tmp"),
+    MISE_SAFE: "1",
+    MISE_DATA_DIR: at("data"),
+    MISE_CACHE_DIR: at("cache"),
+    MISE_STATE_DIR: at("state"),
+    MISE_CONFIG_DIR: at("config"),
+    MISE_TMP_DIR: at("tmp"),
+    MISE_SYSTEM_DATA_DIR: at("none"),
+    MISE_SYSTEM_CONFIG_FILE: at("none"),
+    MISE_GLOBAL_CONFIG_FILE: at("none"),
+    MISE_CEILING_PATHS: root,
+    MISE_OVERRIDE_CONFIG_FILENAMES: "mise.toml",
+    MISE_OVERRIDE_TOOL_VERSIONS_FILENAMES: "none",
+    MISE_NODE_DEFAULT_PACKAGES_FILE: at("none"),
+    MISE_LOCKFILE: "1",
+    MISE_NETRC: "0",
+    MISE_GITHUB_GH_CLI_TOKENS: "0",
+    MISE_USE_VERSIONS_HOST_TRACK: "0",
+    MISE_NPM_PACKAGE_MANAGER: "npm",
+    MISE_CARGO_HOME: at("data/cargo"),
+    MISE_RUSTUP_HOME: at("data/rustup"),
+    GIT_TERMINAL_PROMPT: "0",
+    npm_config_cache: at("cache/npm"),
+    npm_config_update_notifier: "false",
+    NO_COLOR: "1",
+    CI: "1",
+  };
+};
 
 export interface MiseRun {
   program: string;

@@ -1,9 +1,8 @@
 import type { ToolsTemplate } from "../../domain/plan/plan.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import type { Fetched } from "../checkout/checkout.ts";
-import { textsInCommit } from "../checkout/commit-texts.ts";
-import { defaultBranchOf } from "../checkout/default-branch.ts";
-import type { Remote } from "../checkout/remote.ts";
+import { textsInCommit } from "../checkout/commit-file.ts";
+import { defaultBranchOf, type Remote } from "../checkout/remote.ts";
 import { LOCK_FILE } from "./lock-file.ts";
 import { VERSION_FILES } from "./version-files.ts";
 

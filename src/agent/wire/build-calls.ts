@@ -2,7 +2,7 @@ import type { EnvironmentRequest, PlanToAccept } from "../../protocol/jobs.ts";
 import { Problem } from "../../protocol/problem.ts";
 import { type ReportedTests, TestReportTaken } from "../../protocol/test-report.ts";
 import { logger } from "../cli/logger.ts";
-import { BuildFailure, Cancel, LeftToNext, ReportNotTaken } from "../failure.ts";
+import { BuildFailure, Cancel, ReportNotTaken } from "../failure.ts";
 import { EnvironmentAnswer, PlanAnswer } from "./answers.ts";
 import { type Answer, type Client, type ClientRequest, describeAnswer, problemsIn, Unreachable } from "./client.ts";
 
@@ -57,21 +57,18 @@ export class BuildCalls {
     if (answer.status === 422) throw new BuildFailure("pipeline-invalid", problemsIn(answer, `${body.path}:`));
     if (answer.status === 413)
       throw new BuildFailure("pipeline-invalid", `${body.path} is larger than the service plans`);
-    if (isUnknownVerb(answer))
-      throw new BuildFailure("pipeline-invalid", `${body.path} has jobs: this service is too old for them, update it`);
     throw new BuildFailure("agent-error", `the service did not plan ${body.path}: ${describeAnswer(answer)}`);
   }
 
   /**
    * The variables of a build whose file was read and fits this agent.
-   * @throws BuildFailure when they cannot be composed; LeftToNext when the service does not know the verb.
+   * @throws BuildFailure when they cannot be composed; Cancel lease-lost
    */
   async environment(body: typeof EnvironmentRequest._zod.output): Promise<EnvironmentAnswer> {
     const answer = await this.#send("environment", { method: "POST", body, signal: this.#options.cancel });
     const handed = answer.status === 200 ? EnvironmentAnswer.safeParse(answer.body) : null;
     if (handed?.success) return handed.data;
     if (isLeaseLost(answer)) throw this.#leaseLost(answer);
-    if (isUnknownVerb(answer)) throw new LeftToNext("the service hands out no environment any more");
     throw new BuildFailure("environment", `the service gave no environment: ${problemsIn(answer)}`);
   }
 
@@ -81,21 +78,13 @@ export class BuildCalls {
    */
   async sendTests(body: ReportedTests): Promise<string[]> {
     const { client, id, lease, cancel } = this.#options;
-    const call = {
-      method: "PUT",
-      path: `/job/${id}/tests`,
-      body,
-      lease,
-      signal: cancel,
-      maxTries: FILE_TRIES,
-    } as const;
-    const answer = await client.send(call).catch((error: unknown) => {
+    const call = { method: "PUT", path: `/job/${id}/tests`, body, lease, signal: cancel } as const;
+    const answer = await client.send({ ...call, maxTries: FILE_TRIES }).catch((error: unknown) => {
       throw error instanceof Unreachable ? new ReportNotTaken(error.message) : error;
     });
     if (answer.status === 200) return TestReportTaken.safeParse(answer.body).data?.failedBefore ?? [];
     if (isLeaseLost(answer)) throw this.#leaseLost(answer);
-    const isTooOld = isUnknownVerb(answer);
-    throw new ReportNotTaken(isTooOld ? "this service is too old for them: update it" : problemsIn(answer));
+    throw new ReportNotTaken(problemsIn(answer));
   }
 
   #leaseLost(answer: Answer): Cancel {
@@ -113,5 +102,3 @@ export class BuildCalls {
 /** The service also says so of a build that it has just ended. */
 export const isLeaseLost = ({ status, body }: Answer): boolean =>
   status === 409 && !(Problem.safeParse(body).data?.type ?? "").endsWith("/conflict");
-
-const isUnknownVerb = ({ status }: Answer): boolean => status === 404 || status === 405;

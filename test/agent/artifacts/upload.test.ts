@@ -136,7 +136,6 @@ describe("an upload", () => {
     ["the organization may store no more", /artifact$/, problem(429, "limit-reached"), /^it is limit-reached$/],
     ["a part is refused", /part\/1/, problem(400, "malformed-body"), /it is malformed-body/],
     ["every grant is refused", /part\/2/, problem(403, "forbidden"), /it is forbidden/],
-    ["the service knows no artifacts", /artifact$/, { status: 405, body: {} }, /too old for artifacts/],
     ["the service answers nonsense", /artifact$/, { status: 201, body: { parts: 1 } }, /something else/],
     [
       "the service wants parts that are too large",

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { cacheKeyOf, idsOfFiles } from "../../../src/agent/cache/cache-key.ts";
+import { cacheKeyOf, idsOfFiles } from "../../../src/agent/cache/prepare-cache.ts";
 import { ProcessTree } from "../../../src/agent/process/process-tree.ts";
 import { CacheKey } from "../../../src/protocol/cache.ts";
 import { makeRepository } from "../../support/local/git-repository.ts";

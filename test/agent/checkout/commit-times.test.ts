@@ -3,7 +3,7 @@ import { lstatSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from "no
 import { basename, dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { checkOut, fetchSource } from "../../../src/agent/checkout/checkout.ts";
-import { BEFORE, fileTimes } from "../../../src/agent/checkout/file-times.ts";
+import { BEFORE, fileTimes } from "../../../src/agent/checkout/commit-times.ts";
 import { startGitServer } from "../../support/local/git-server.ts";
 import { failureOf, makeCheckoutContext, PLAIN, sourceOf } from "../support/checkout.ts";
 import { testFolder } from "../support/folder.ts";

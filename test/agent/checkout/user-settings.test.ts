@@ -11,13 +11,13 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { idsOfFiles } from "../../../src/agent/cache/cache-key.ts";
+import { idsOfFiles } from "../../../src/agent/cache/prepare-cache.ts";
 import { changesSince } from "../../../src/agent/checkout/changed-files.ts";
 import { checkOut, fetchSource, remoteOf } from "../../../src/agent/checkout/checkout.ts";
-import { defaultBranchOf } from "../../../src/agent/checkout/default-branch.ts";
 import { git } from "../../../src/agent/checkout/git.ts";
 import { readIncluded } from "../../../src/agent/checkout/included-files.ts";
-import { localChanges } from "../../../src/agent/cli/local-changes.ts";
+import { defaultBranchOf } from "../../../src/agent/checkout/remote.ts";
+import { localChanges } from "../../../src/agent/cli/local-facts.ts";
 import { startGitServer } from "../../support/local/git-server.ts";
 import { failureOf, makeCheckoutContext, PLAIN, sourceOf } from "../support/checkout.ts";
 import { testFolder } from "../support/folder.ts";

@@ -1,7 +1,7 @@
 import { linkSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { filesBeside } from "../../../src/agent/cli/local-includes.ts";
+import { filesBeside } from "../../../src/agent/cli/local-run.ts";
 import { runAgentCli } from "../support/agent-cli.ts";
 import { testFolder } from "../support/folder.ts";
 import { testRepository } from "../support/repository.ts";

@@ -1,7 +1,7 @@
 import { appendFileSync, closeSync, openSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { MaskFile } from "../../../src/agent/steps/mask-file.ts";
+import { MaskFile } from "../../../src/agent/steps/command-files.ts";
 import { testFolder } from "../support/folder.ts";
 
 const maskFile = () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { tarMember } from "../../../src/agent/tools/mise-download.ts";
 import { MISE_PACKAGE, MISE_VERSION } from "../../../src/agent/tools/mise-release.ts";
-import { tarMember } from "../../../src/agent/tools/tar-member.ts";
 import { REGISTRY_NAMES, REGISTRY_VERSION } from "../../../src/domain/plan/tool-names.ts";
 
 describe("the release of mise", () => {

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { miseEnvironment } from "../../../src/agent/tools/mise-environment.ts";
 import { isRecentEnough, MISE_VERSION } from "../../../src/agent/tools/mise-release.ts";
+import { miseEnvironment } from "../../../src/agent/tools/run-mise.ts";
 import { installedVersions, toolEnvironment, withTools } from "../../../src/agent/tools/tool-environment.ts";
 import { chosenXcode, findXcodes } from "../../../src/agent/tools/xcodes.ts";
 import { testFolder } from "../support/folder.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { serviceUrl } from "../../../src/agent/cli/service-url.ts";
+import { serviceUrl } from "../../../src/agent/cli/register.ts";
 import { backOffDelay, DEFAULT_BACK_OFF, retryAfterOf } from "../../../src/agent/wire/back-off.ts";
 import { Client, describeAnswer, TokenRefused, Unreachable } from "../../../src/agent/wire/client.ts";
 import { type StubResponse, startStubServer } from "../support/stub-server.ts";

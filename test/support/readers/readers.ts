@@ -71,8 +71,8 @@ export const READERS: readonly Reader[] = [
   {
     file: "src/domain/plan/mask-file.ts",
     readBy: {
-      readMaskFile: ["src/agent/steps/mask-file.ts"],
-      MaskFileReader: ["src/agent/steps/mask-file.ts"],
+      readMaskFile: ["src/agent/steps/command-files.ts"],
+      MaskFileReader: ["src/agent/steps/command-files.ts"],
     },
     worst: {
       "ends that never come": ({ readMaskFile }, n) => readMaskFile("<<x\n".repeat(n)),
@@ -140,7 +140,7 @@ export const READERS: readonly Reader[] = [
   {
     file: "src/domain/githost/patterns.ts",
     readBy: {
-      matcherOf: ["src/agent/cache/cache-key.ts", "src/domain/artifact/chosen-paths.ts"],
+      matcherOf: ["src/agent/cache/prepare-cache.ts", "src/domain/artifact/chosen-paths.ts"],
       isTouched: [
         ...["src/agent/errand.ts", "src/domain/group-protection.ts"],
         ...["src/domain/expression/changed.ts", "src/domain/githost/wants.ts"],
@@ -187,7 +187,7 @@ export const READERS: readonly Reader[] = [
   },
   {
     file: "src/dashboard/client/markdown.ts",
-    readBy: { toHtml: ["src/dashboard/client/summary.ts"] },
+    readBy: { toHtml: ["src/dashboard/client/markdown.ts"] },
     worst: {
       brackets: ({ toHtml }, n) => toHtml("[".repeat(n)),
       emphasis: ({ toHtml }, n) => toHtml("*a **b ".repeat(n)),
