@@ -13,15 +13,14 @@ import { describe, problemResponse, refusalOf } from "../web/problems.ts";
 import { requestId } from "../web/request-id.ts";
 import { requestLog } from "../web/request-log.ts";
 import { mountBadges } from "./badge.ts";
-import { jsonBody } from "./body.ts";
+import { bodyValidator, jsonBody, validator } from "./body.ts";
 import { cors } from "./cors.ts";
 import { mountHealth } from "./health.ts";
 import { mountHook } from "./hook.ts";
 import { bookmarkOf, checkHeaders, requestHeaders } from "./request-headers.ts";
-import { methodsOf, type Route } from "./routes/route.ts";
+import { methodsOf, type Route } from "./route.ts";
 import { ROUTES } from "./routes.ts";
 import { mountShares } from "./share.ts";
-import { bodyValidator, validator } from "./validation.ts";
 
 /** The path as the router takes it: a `path` at its end may have slashes. */
 const pattern = (path: string): string => path.replace(/:path$/, ":path{.+}");

@@ -1,6 +1,9 @@
+import { zValidator } from "@hono/zod-validator";
 import type { Context as HonoContext, MiddlewareHandler } from "hono";
+import type * as z from "zod/mini";
 import { LIMITS } from "../protocol/limits.ts";
-import { invalid, Refusal } from "../services/core/refusal.ts";
+import { accepted } from "../services/core/invalid-input.ts";
+import { invalid, notFound, Refusal } from "../services/core/refusal.ts";
 import type { AppEnv } from "../web/app-env.ts";
 import { readBytes } from "../web/body.ts";
 
@@ -41,5 +44,21 @@ export const jsonBody =
   (mayBeAbsent: boolean, limit: number = LIMITS.bodyBytes): MiddlewareHandler<AppEnv> =>
   async (c, next) => {
     c.req.addValidatedData("json", (await read(c, mayBeAbsent, limit)) as object);
+    await next();
+  };
+
+/** Checks the path or the query. @throws Refusal not-found where a parameter of the path cannot name a record */
+export const validator = (target: "param" | "query", schema: z.ZodMiniType) =>
+  zValidator(target, schema as z.ZodMiniObject, (result) => {
+    if (target === "query") accepted(result, schema);
+    else if (!result.success) throw notFound();
+  });
+
+/** Checks the body that `jsonBody` read. @throws Refusal invalid */
+export const bodyValidator =
+  (schema: z.ZodMiniType): MiddlewareHandler =>
+  async (c, next) => {
+    const result = schema.safeParse(c.req.valid("json" as never));
+    c.req.addValidatedData("json", accepted(result, schema) as object);
     await next();
   };

@@ -1,41 +1,249 @@
-import { AGENT_PROTOCOL_ROUTES } from "./routes/agent-protocol.ts";
-import { AGENT_ROUTES } from "./routes/agents.ts";
-import { ARTIFACT_ROUTES } from "./routes/artifacts.ts";
-import { AUDIT_ROUTES } from "./routes/audit.ts";
-import { BUILD_ROUTES } from "./routes/builds.ts";
-import { CACHE_ROUTES } from "./routes/cache.ts";
-import { CONNECTION_ROUTES } from "./routes/connections.ts";
-import { DELIVERY_ROUTES } from "./routes/deliveries.ts";
-import { GROUP_ROUTES } from "./routes/groups.ts";
-import { JOB_ROUTES } from "./routes/jobs.ts";
-import { OPERATOR_ROUTES } from "./routes/operator.ts";
-import { PIPELINE_ROUTES } from "./routes/pipelines.ts";
-import { REPOSITORY_ROUTES } from "./routes/repositories.ts";
-import { aliasesOf, type Route } from "./routes/route.ts";
-import { SCHEDULE_ROUTES } from "./routes/schedules.ts";
-import { TEST_ROUTES } from "./routes/tests.ts";
-import { TOKEN_ROUTES } from "./routes/tokens.ts";
-import { VARIABLE_ROUTES } from "./routes/variables.ts";
+import { deleteAgent, getAgent, listAgents, registerAgent, updateAgent } from "../services/agents.ts";
+import { installConnection } from "../services/app-installation.ts";
+import { listGrantedFiles, requestDownloads } from "../services/artifact-downloads.ts";
+import { shareArtifact } from "../services/artifact-shares.ts";
+import { finishArtifact, openArtifact } from "../services/artifact-uploads.ts";
+import { getArtifact, listArtifacts, removeArtifact } from "../services/artifacts.ts";
+import { listAudit } from "../services/audit.ts";
+import { createBadge, deleteBadge } from "../services/badges.ts";
+import { cancelBuild, cancelJob, getJob } from "../services/build-jobs.ts";
+import { listBuilds } from "../services/build-list.ts";
+import { deleteBuild, deleteLog, getBuild } from "../services/builds.ts";
+import { findCache } from "../services/cache-finds.ts";
+import { finishCache, openCache } from "../services/cache-saves.ts";
+import { emptyCache, listCache } from "../services/caches.ts";
+import { checkConnection } from "../services/connection-check.ts";
+import { rotateConnection, showHook } from "../services/connection-hooks.ts";
+import { deleteConnection } from "../services/connection-removal.ts";
+import { listHostRepositories } from "../services/connection-repositories.ts";
+import { createConnection, getConnection, listConnections, updateConnection } from "../services/connections.ts";
+import { deleteCredential, setCredential } from "../services/credentials.ts";
+import { listDeadLetters, retryDeadLetters } from "../services/dead-letters.ts";
+import { getEnvironment } from "../services/environment.ts";
+import { previewEnvironment } from "../services/environment-preview.ts";
+import { explainWait } from "../services/explain.ts";
+import { finishBuild } from "../services/finish.ts";
+import { getTestHistory, listFlakyTests } from "../services/flaky-tests.ts";
+import { approve, reject } from "../services/gates.ts";
+import { listDeliveries, redeliverDelivery } from "../services/githost/deliveries.ts";
+import { createGroup, deleteGroup, getGroup, listGroups, updateGroup } from "../services/groups.ts";
+import { heartbeat, releaseBuild, reportProgress, startBuild } from "../services/jobs.ts";
+import { listLogTimes } from "../services/logs.ts";
+import {
+  createAdminToken,
+  createOrganization,
+  listOrganizations,
+  updateOrganization,
+} from "../services/organizations.ts";
+import { checkPipeline } from "../services/pipeline-check.ts";
+import { getPipelineHistory, listPipelineHistories } from "../services/pipeline-histories.ts";
+import { createPipeline, deletePipeline, getPipeline, listPipelines, updatePipeline } from "../services/pipelines.ts";
+import { planBuild } from "../services/plan.ts";
+import {
+  connectRepository,
+  deleteRepository,
+  getRepository,
+  listRepositories,
+  updateRepository,
+} from "../services/repositories.ts";
+import { linkRepository } from "../services/repository-link.ts";
+import { reconcileRestored, restorePool } from "../services/restores.ts";
+import { retryBuild } from "../services/retry.ts";
+import { countSealed, rewrap } from "../services/rewrap.ts";
+import {
+  createSchedule,
+  deleteSchedule,
+  getSchedule,
+  listNextTimes,
+  listSchedules,
+  updateSchedule,
+} from "../services/schedules.ts";
+import { getJobTests, listBuildTests, reportTests } from "../services/test-reports.ts";
+import {
+  createToken,
+  getOwnToken,
+  getToken,
+  listTokens,
+  revokeToken,
+  rotateToken,
+  updateToken,
+} from "../services/tokens.ts";
+import { triggerBuild, triggerRepositoryBuild } from "../services/triggers.ts";
+import { listUnused, listUses } from "../services/variable-uses.ts";
+import { createVariable, deleteVariable, getVariable, listVariables, updateVariable } from "../services/variables.ts";
+import { downloadFile, downloadZip } from "../web/artifact-files.ts";
+import { readLog } from "../web/log.ts";
+import { downloadArtifact, downloadCache, sendCachePart, sendPart } from "./byte-streams.ts";
+import { act, create, get, post, put, type Route, remove, removeInShares, report, store, update } from "./route.ts";
+import {
+  deleteOrganization,
+  exportOrganization,
+  pollForJob,
+  readMetrics,
+  readServiceMetrics,
+  sendFile,
+  writeLog,
+} from "./streams.ts";
 
-/** The API: one row for each route, one file for each noun. Who may call a route stands in its verb's `access`. */
+/** The API: one row for each route. Who may call it stands in its verb's `access`; what the description says of it, in `description/operations`. */
 export const ROUTES: Route[] = [
-  ...OPERATOR_ROUTES,
-  ...TOKEN_ROUTES,
-  ...VARIABLE_ROUTES,
-  ...GROUP_ROUTES,
-  ...CONNECTION_ROUTES,
-  ...DELIVERY_ROUTES,
-  ...REPOSITORY_ROUTES,
-  ...PIPELINE_ROUTES,
-  ...SCHEDULE_ROUTES,
-  ...BUILD_ROUTES,
-  ...JOB_ROUTES,
-  ...ARTIFACT_ROUTES,
-  ...aliasesOf(ARTIFACT_ROUTES),
-  ...TEST_ROUTES,
-  ...CACHE_ROUTES,
-  ...AGENT_ROUTES,
-  ...AGENT_PROTOCOL_ROUTES,
-  ...aliasesOf(AGENT_PROTOCOL_ROUTES),
-  ...AUDIT_ROUTES,
+  // The operator of the service.
+  get("/organization", { listOrganizations }),
+  create("/organization", "/organization/:id", { createOrganization }),
+  create("/organization/:id/token", "/token/:id", { createAdminToken }),
+  update("/organization/:id", { updateOrganization }),
+  removeInShares("/organization/:id", { deleteOrganization }),
+  get("/organization/:id/export", { exportOrganization }),
+  act("/operator/restored", { reconcileRestored }),
+  act("/operator/pool/restore", { restorePool }),
+  get("/operator/rewrap", { countSealed }),
+  act("/operator/rewrap", { rewrap }),
+  get("/operator/metrics", { readServiceMetrics }),
+  get("/operator/dead-letter", { listDeadLetters }),
+  act("/operator/dead-letter/retry", { retryDeadLetters }),
+
+  get("/token", { listTokens }),
+  create("/token", "/token/:id", { createToken }),
+  get("/token/self", { getOwnToken }),
+  get("/token/:id", { getToken }),
+  update("/token/:id", { updateToken }),
+  act("/token/:id/rotate", { rotateToken }),
+  remove("/token/:id", { revokeToken }),
+
+  get("/secrets/variables", { listVariables }),
+  create("/secrets/variables", "/secrets/variables/:id", { createVariable }),
+  get("/secrets/unused", { listUnused }),
+  get("/secrets/variables/:id/uses", { listUses }),
+  get("/secrets/variables/:id", { getVariable }),
+  update("/secrets/variables/:id", { updateVariable }),
+  remove("/secrets/variables/:id", { deleteVariable }),
+
+  get("/secrets/groups", { listGroups }),
+  create("/secrets/groups", "/secrets/groups/:id", { createGroup }),
+  get("/secrets/groups/:id", { getGroup }),
+  update("/secrets/groups/:id", { updateGroup }),
+  remove("/secrets/groups/:id", { deleteGroup }),
+
+  get("/connection", { listConnections }),
+  create("/connection", "/connection/:id", { createConnection }),
+  get("/connection/:id", { getConnection }),
+  update("/connection/:id", { updateConnection }),
+  remove("/connection/:id", { deleteConnection }),
+  act("/connection/:id/installation", { installConnection }),
+  act("/connection/:id/rotate", { rotateConnection }),
+  get("/connection/:id/hook", { showHook }),
+  get("/connection/:id/repository", { listHostRepositories }),
+  create("/connection/:id/repository", "/repository/:id", { linkRepository }),
+  get("/connection/:id/check", { checkConnection }),
+
+  get("/connection/:id/delivery", { listDeliveries }),
+  act("/connection/:id/delivery/:deliveryId/redeliver", { redeliverDelivery }),
+
+  get("/repository", { listRepositories }),
+  create("/repository", "/repository/:id", { connectRepository }),
+  get("/repository/:id", { getRepository }),
+  update("/repository/:id", { updateRepository }),
+  remove("/repository/:id", { deleteRepository }),
+  put("/repository/:id/credential", { setCredential }),
+  remove("/repository/:id/credential", { deleteCredential }),
+
+  get("/pipeline", { listPipelines }),
+  create("/pipeline", "/pipeline/:id", { createPipeline }),
+  act("/pipeline/check", { checkPipeline }),
+  get("/pipeline/history", { listPipelineHistories }),
+  get("/pipeline/:id", { getPipeline }),
+  update("/pipeline/:id", { updatePipeline }),
+  remove("/pipeline/:id", { deletePipeline }),
+  get("/pipeline/:id/history", { getPipelineHistory }),
+  get("/pipeline/:id/environment", { previewEnvironment }),
+  act("/pipeline/:id/badge", { createBadge }),
+  remove("/pipeline/:id/badge", { deleteBadge }),
+
+  get("/schedule", { listSchedules }),
+  create("/schedule", "/schedule/:id", { createSchedule }),
+  get("/schedule/:id", { getSchedule }),
+  update("/schedule/:id", { updateSchedule }),
+  remove("/schedule/:id", { deleteSchedule }),
+  get("/schedule/:id/next", { listNextTimes }),
+
+  create("/repository/:id/build", "/build/:id", { triggerRepositoryBuild }),
+  get("/build", { listBuilds }),
+  create("/build", "/build/:id", { triggerBuild }),
+  get("/build/:id", { getBuild }),
+  remove("/build/:id", { deleteBuild }),
+  act("/build/:id/cancel", { cancelBuild }),
+  get("/build/:id/explain", { explainBuild: explainWait }),
+  create("/build/:id/retry", "/build/:id", { retryBuild }),
+  get("/build/:id/log", { readLog }),
+  get("/build/:id/log/times", { listLogTimes }),
+  remove("/build/:id/log", { deleteLog }),
+
+  // The jobs of builds. The one that a build begins with has its id.
+  get("/job/:id", { getJob }),
+  get("/job/:id/log", { readJobLog: readLog }),
+  get("/job/:id/log/times", { listJobLogTimes: listLogTimes }),
+  get("/job/:id/explain", { explainJob: explainWait }),
+  act("/job/:id/cancel", { cancelJob }),
+  act("/job/:id/approve", { approveJob: approve }),
+  act("/job/:id/reject", { rejectJob: reject }),
+  act("/build/:id/approve", { approveBuild: approve }),
+  act("/build/:id/reject", { rejectBuild: reject }),
+
+  // What jobs leave, and what later jobs and people take of it.
+  post("/job/:id/artifact", { openArtifact }),
+  put("/job/:id/artifact/:artifactId/part/:part", { sendPart }),
+  act("/job/:id/artifact/:artifactId/done", { finishArtifact }),
+  act("/job/:id/download", { requestDownloads }),
+  get("/artifact/:grant/list", { listGrantedFiles }),
+  get("/artifact/:grant/content", { downloadArtifact }),
+  get("/build/:id/artifact", { listBuildArtifacts: listArtifacts }),
+  get("/job/:id/artifact/:name", { getArtifact }),
+  get("/job/:id/artifact/:name/content/:path", { downloadFile }),
+  get("/job/:id/artifact/:name/zip", { downloadZip }),
+  act("/job/:id/artifact/:name/share", { shareArtifact }),
+  remove("/job/:id/artifact/:name", { removeArtifact }),
+  get("/job/:id/artifact", { listJobArtifacts: listArtifacts }),
+
+  // What the tests of jobs said.
+  put("/job/:id/tests", { reportTests }),
+  get("/build/:id/tests", { listBuildTests }),
+  get("/job/:id/tests", { getJobTests }),
+  get("/repository/:id/flaky", { listFlakyTests }),
+  get("/repository/:id/test/:testId", { getTestHistory }),
+
+  // What builds find again.
+  act("/job/:id/cache/find", { findCache }),
+  post("/job/:id/cache", { openCache }),
+  put("/job/:id/cache/:cacheId/part/:part", { sendCachePart }),
+  report("/job/:id/cache/:cacheId/done", { finishCache }),
+  get("/cache/:grant/content", { downloadCache }),
+  get("/repository/:id/cache", { listCache }),
+  remove("/repository/:id/cache", { emptyCache }),
+
+  get("/buildagent", { listAgents }),
+  get("/buildagent/metrics", { readMetrics }),
+  get("/buildagent/:id", { getAgent }),
+  update("/buildagent/:id", { updateAgent }),
+  remove("/buildagent/:id", { deleteAgent }),
+
+  // The calls of an agent. The path of a build names the job that it begins with.
+  create("/buildagent/register", "/buildagent/:id", { registerAgent }),
+  get("/buildagent/:id/poll", { pollForJob }),
+  act("/buildagent/:id/heartbeat", { heartbeat }),
+  put("/build/:id/plan", { planBuild }),
+  store("/build/:id/file", { sendFile }),
+  act("/build/:id/start", { startBuild }),
+  report("/build/:id/progress", { reportProgress }),
+  act("/build/:id/release", { releaseBuild }),
+  put("/build/:id/log", { writeLog }),
+  act("/build/:id/finish", { finishBuild }),
+  act("/build/:id/environment", { getEnvironment }),
+  act("/job/:id/start", { startJob: startBuild }),
+  report("/job/:id/progress", { reportJobProgress: reportProgress }),
+  act("/job/:id/release", { releaseJob: releaseBuild }),
+  put("/job/:id/log", { writeJobLog: writeLog }),
+  act("/job/:id/finish", { finishJob: finishBuild }),
+  act("/job/:id/environment", { getJobEnvironment: getEnvironment }),
+
+  get("/audit", { listAudit }),
 ];

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { Route } from "../../src/api/routes/route.ts";
+import type { Route } from "../../src/api/route.ts";
 import { ROUTES } from "../../src/api/routes.ts";
 import type { ProblemKind } from "../../src/protocol/problem.ts";
 import { call, expectProblem, newToken } from "../support/api.ts";

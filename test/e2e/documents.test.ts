@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
 import { describe as describeApi } from "../../src/api/description/describe.ts";
 import { EXAMPLES } from "../../src/api/description/examples.ts";
-import { methodsOf } from "../../src/api/routes/route.ts";
+import { methodsOf } from "../../src/api/route.ts";
 import { ROUTES } from "../../src/api/routes.ts";
 import { agentProgram } from "../../src/assets/agent.ts";
 import { buildAssets } from "../../src/assets/build.ts";

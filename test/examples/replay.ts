@@ -1,5 +1,5 @@
 import type { Example } from "../../src/api/description/examples.ts";
-import type { Route } from "../../src/api/routes/route.ts";
+import type { Route } from "../../src/api/route.ts";
 import type { Step } from "./scenario.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of every shape

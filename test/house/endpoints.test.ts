@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import type { Route } from "../../src/api/routes/route.ts";
+import type { Route } from "../../src/api/route.ts";
 import { ROUTES } from "../../src/api/routes.ts";
 
 const callersOf = ({ verb: { access } }: Route): string =>

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { describe as describeApi } from "../../src/api/description/describe.ts";
 import { EXAMPLES } from "../../src/api/description/examples.ts";
 import type { Description, Operation, Parameter } from "../../src/api/description/openapi.ts";
+import { DESCRIBED } from "../../src/api/description/operations.ts";
 import { eachField, sourceOf, WORDS } from "../../src/api/description/words/apply.ts";
 import { GROWING } from "../../src/api/description/words/growing.ts";
 import { PARAMETERS, SUBJECTS } from "../../src/api/description/words/parameters.ts";
@@ -56,11 +57,12 @@ describe("the words of the description", () => {
       used.add(name.replace(/Sent$/, ""));
       eachField(schema, (path) => used.add(`${sourceOf(name, path)}.${path}`));
     }
-    const told = Object.entries(WORDS).flatMap(([name, { fields = {} }]) => [
+    const told = Object.entries(WORDS).flatMap(([name, { is: _, like: __, ...fields }]) => [
       name,
       ...Object.keys(fields).map((path) => `${name}.${path}`),
     ]);
     expect([...told, ...GROWING].filter((place) => !used.has(place))).toEqual([]);
+    expect(DESCRIBED.toSorted()).toEqual(ROUTES.map(({ id }) => id).toSorted());
     const said = new Set(
       operationsOf(description).flatMap(([, { parameters = [] }]) =>
         parameters.flatMap((one) => ("$ref" in one ? [] : (one.description ?? ""))),

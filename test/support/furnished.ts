@@ -1,4 +1,4 @@
-import type { Route } from "../../src/api/routes/route.ts";
+import type { Route } from "../../src/api/route.ts";
 import { created, newPipeline } from "./api.ts";
 import { type BuildSetup, newBuildSetup, trigger } from "./build-setup.ts";
 

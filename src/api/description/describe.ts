@@ -1,16 +1,74 @@
 import type * as z from "zod/mini";
 import { PROBLEMS } from "../../protocol/problem.ts";
-import { methodsOf, type Route } from "../routes/route.ts";
+import type { Access } from "../../services/core/access.ts";
+import { methodsOf, type Route } from "../route.ts";
 import { type DocumentedRoute, documented } from "./documented-route.ts";
 import { attachExamples, type Example } from "./examples.ts";
-import { REQUEST_HEADERS, RESPONSE_HEADERS } from "./headers.ts";
+import { REQUEST_HEADERS, RESPONSE_HEADERS, requestHeaders } from "./headers.ts";
 import { INFO, SECURITY_SCHEMES } from "./introduction.ts";
-import type { Description, Operation, Response } from "./openapi.ts";
-import { operationOf } from "./operation.ts";
-import { reach } from "./references.ts";
-import { nameOf, type Schemas, type WireSchemas, wireSchemas } from "./schemas.ts";
-import { TAGS } from "./tags.ts";
+import type { Description, Operation, Parameter, Response } from "./openapi.ts";
+import { TAGS } from "./operations.ts";
+import { problemResponses, problemsOf, successResponses } from "./responses.ts";
+import { type JsonSchema, nameOf, reach, referenceTo, type Schemas, type WireSchemas, wireSchemas } from "./schemas.ts";
 import { putWords } from "./words/apply.ts";
+import { PARAMETERS, SUBJECTS } from "./words/parameters.ts";
+
+const securityOf = ({ role, operator, registration, agent }: Access): Operation["security"] => [
+  ...(role ? [{ apiToken: [] }] : []),
+  ...(registration ? [{ registrationToken: [] }] : []),
+  ...(agent ? [{ agentToken: [] }] : []),
+  ...(operator ? [{ operatorToken: [] }] : []),
+];
+
+const pathParameters = ({ path, verb }: Route): Parameter[] =>
+  Object.entries((verb.params as z.ZodMiniObject | undefined)?.shape ?? {}).map(([name, schema]) => ({
+    name,
+    in: "path",
+    required: true,
+    description: SUBJECTS[name] ?? SUBJECTS[path.split("/:")[0] ?? ""],
+    schema: referenceTo(nameOf(schema) ?? ""),
+  }));
+
+const queryParameters = ({ properties = {}, required }: JsonSchema, operation: string): Parameter[] =>
+  Object.entries(properties).map(([name, { description: _, ...schema }]) => ({
+    name,
+    in: "query",
+    required: required?.includes(name) || undefined,
+    description: PARAMETERS[`${operation} ${name}`] ?? PARAMETERS[name],
+    schema: schema as JsonSchema,
+  }));
+
+const requestBody = (
+  { documentation, bodySchema, verb }: DocumentedRoute,
+  wire: WireSchemas,
+): Operation["requestBody"] => {
+  if (documentation.bytes) return { required: true, content: { "application/octet-stream": { schema: {} } } };
+  if (bodySchema === undefined) return undefined;
+  const schema = referenceTo(wire.sentName(bodySchema));
+  return { required: !verb.mayLackBody, content: { "application/json": { schema } } };
+};
+
+/** One operation. The problem responses that it shares with others are added to `shared`. */
+const operationOf = (route: DocumentedRoute, wire: WireSchemas, shared: Record<string, Response>): Operation => {
+  const { id, documentation, verb, querySchema = "", answerSchema = "" } = route;
+  const { tag, summary, description } = documentation;
+  const query = wire.schemas[querySchema] ?? {};
+  const answer = nameOf(verb.output) ? referenceTo(answerSchema) : wire.schemas[answerSchema];
+  const role = verb.access.role && `Needs the role **${verb.access.role}** or higher.`;
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    description: [description, role].filter(Boolean).join("\n\n") || undefined,
+    security: securityOf(verb.access),
+    parameters: [...pathParameters(route), ...queryParameters(query, id), ...requestHeaders(route)],
+    requestBody: requestBody(route, wire),
+    responses: {
+      ...successResponses(route, answer, query.properties?.cursor !== undefined),
+      ...problemResponses(problemsOf(route), shared),
+    },
+  };
+};
 
 type NamedSchema = [name: string, schema: z.ZodMiniType];
 
@@ -93,14 +151,12 @@ export const describe = (routes: Route[], examples: Example[]): Description => {
   const responses: Record<string, Response> = {};
   const paths = pathsOf(described, wire, responses);
   attachExamples(paths, responses, examples);
-  const tags = new Set<string>(described.map(({ documentation }) => documentation.tag));
+  const tags = new Set(described.map(({ documentation }) => documentation.tag));
   return {
     openapi: "3.1.0",
     info: INFO,
     servers: [{ url: "/", description: "This deployment" }],
-    tags: Object.entries(TAGS)
-      .filter(([name]) => tags.has(name))
-      .map(([name, description]) => ({ name, description })),
+    tags: TAGS.filter(({ name }) => tags.has(name)),
     security: [{ apiToken: [] }],
     paths,
     components: {

@@ -1,9 +1,10 @@
-import type { Documentation, Route } from "../routes/route.ts";
+import type { Route } from "../route.ts";
+import { documentationOf, type TaggedDocumentation } from "./operations.ts";
 import { nameOf } from "./schemas.ts";
 
 /** A route with its documentation, and the names of its schemas in the document. */
 export interface DocumentedRoute extends Route {
-  documentation: Documentation;
+  documentation: TaggedDocumentation;
   querySchema?: string;
   bodySchema?: string;
   answerSchema?: string;
@@ -13,14 +14,13 @@ const capital = (text: string): string => text.charAt(0).toUpperCase() + text.sl
 
 /** Schemas of the protocol keep their names; others are named after the operation, an update's body after its record. */
 export const documented = (route: Route): DocumentedRoute => {
-  const { id, method, path, documentation } = route;
-  if (!documentation) throw new Error(`${method} ${path} has no documentation in src/api/routes`);
+  const { id, method } = route;
   const { query, body, output } = route.verb;
   const record = nameOf(output);
   const isUpdate = method === "PUT" && record !== undefined;
   return {
     ...route,
-    documentation,
+    documentation: documentationOf(id),
     querySchema: query && (nameOf(query) ?? `${capital(id)}Query`),
     bodySchema: body && (nameOf(body) ?? (isUpdate ? `${record}Update` : `${capital(id)}Body`)),
     answerSchema: output && (record ?? `${capital(id)}Answer`),

@@ -2,7 +2,7 @@ import { CONTENT_SHA256_HEADER, GRANT_HEADER } from "../../protocol/artifact.ts"
 import { BOOKMARK_HEADER } from "../../protocol/headers.ts";
 import { BOOT_HEADER, FEATURES_HEADER, LEASE_HEADER } from "../../protocol/jobs.ts";
 import { XCODES_HEADER } from "../../protocol/xcodes.ts";
-import type { RequestHeader } from "../routes/route.ts";
+import type { RequestHeader } from "./documentation.ts";
 import type { DocumentedRoute } from "./documented-route.ts";
 import type { Parameter, Reference } from "./openapi.ts";
 import type { JsonSchema } from "./schemas.ts";

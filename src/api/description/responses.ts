@@ -1,5 +1,5 @@
 import { PROBLEMS, type ProblemKind } from "../../protocol/problem.ts";
-import type { RequestHeader } from "../routes/route.ts";
+import type { RequestHeader } from "./documentation.ts";
 import type { DocumentedRoute } from "./documented-route.ts";
 import { type AnswerHeader, responseHeaders, takesBookmark, takesIfMatch } from "./headers.ts";
 import type { Media, Reference, Response } from "./openapi.ts";

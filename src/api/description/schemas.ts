@@ -1,37 +1,5 @@
 import * as z from "zod/mini";
-import * as agent from "../../protocol/agent.ts";
-import * as artifact from "../../protocol/artifact.ts";
-import * as audit from "../../protocol/audit.ts";
-import * as badge from "../../protocol/badge.ts";
-import * as build from "../../protocol/build.ts";
-import * as buildJob from "../../protocol/build-job.ts";
-import * as buildStates from "../../protocol/build-states.ts";
-import * as cache from "../../protocol/cache.ts";
-import * as common from "../../protocol/common.ts";
-import * as connection from "../../protocol/connection.ts";
-import * as deadLetter from "../../protocol/dead-letter.ts";
-import * as delivery from "../../protocol/delivery.ts";
-import * as explain from "../../protocol/explain.ts";
-import * as fileVariable from "../../protocol/file-variable.ts";
-import * as group from "../../protocol/group.ts";
-import * as jobRecord from "../../protocol/job-record.ts";
-import * as jobs from "../../protocol/jobs.ts";
-import * as log from "../../protocol/log.ts";
-import * as metrics from "../../protocol/metrics.ts";
-import * as organization from "../../protocol/organization.ts";
-import * as organizationLimits from "../../protocol/organization-limits.ts";
-import * as pipeline from "../../protocol/pipeline.ts";
-import * as pipelineHistory from "../../protocol/pipeline-history.ts";
-import * as problem from "../../protocol/problem.ts";
-import * as repository from "../../protocol/repository.ts";
-import * as restore from "../../protocol/restore.ts";
-import * as rewrap from "../../protocol/rewrap.ts";
-import * as schedule from "../../protocol/schedule.ts";
-import * as serviceMetrics from "../../protocol/service-metrics.ts";
-import * as testReport from "../../protocol/test-report.ts";
-import * as token from "../../protocol/token.ts";
-import * as variable from "../../protocol/variable.ts";
-import { reach, renameReferences } from "./references.ts";
+import * as protocol from "./protocol.ts";
 import { GROWING } from "./words/growing.ts";
 
 export type JsonSchema = { [keyword: string]: unknown } & {
@@ -43,43 +11,8 @@ export type JsonSchema = { [keyword: string]: unknown } & {
 };
 export type Schemas = Record<string, JsonSchema>;
 
-const MODULES: Record<string, unknown>[] = [
-  common,
-  agent,
-  artifact,
-  audit,
-  build,
-  buildJob,
-  jobRecord,
-  buildStates,
-  cache,
-  connection,
-  deadLetter,
-  delivery,
-  explain,
-  fileVariable,
-  group,
-  jobs,
-  log,
-  metrics,
-  organizationLimits,
-  organization,
-  pipeline,
-  pipelineHistory,
-  badge,
-  schedule,
-  problem,
-  repository,
-  restore,
-  rewrap,
-  serviceMetrics,
-  testReport,
-  token,
-  variable,
-];
-
 /** The schemas of the wire, by the names under which they are exported. */
-const NAMED = MODULES.flatMap((module) => Object.entries(module)).flatMap(([name, value]): [string, z.ZodMiniType][] =>
+const NAMED = Object.entries<unknown>(protocol).flatMap(([name, value]): [string, z.ZodMiniType][] =>
   value instanceof z.ZodMiniType ? [[name, value]] : [],
 );
 
@@ -148,3 +81,30 @@ export const wireSchemas = (
 
 const pick = (schemas: Schemas, references: Set<string>): Schemas =>
   Object.fromEntries(Object.entries(schemas).filter(([name]) => references.has(PLACE + name)));
+
+/** Calls `see` for every `$ref` in a JSON value. */
+const eachReference = (value: unknown, see: (reference: string) => void): void => {
+  if (typeof value !== "object" || value === null) return;
+  for (const [name, inner] of Object.entries(value)) {
+    if (name === "$ref" && typeof inner === "string") see(inner);
+    else eachReference(inner, see);
+  }
+};
+
+/** Every reference that `root` contains, directly or through the values that `resolve` returns. */
+export const reach = (root: unknown, resolve: (reference: string) => unknown): Set<string> => {
+  const reached = new Set<string>();
+  const see = (reference: string): void => {
+    if (reached.has(reference)) return;
+    reached.add(reference);
+    eachReference(resolve(reference), see);
+  };
+  eachReference(root, see);
+  return reached;
+};
+
+/** The same JSON value with its references renamed. */
+const renameReferences = <T>(value: T, rename: (reference: string) => string): T => {
+  const json = JSON.stringify(value, (name, inner) => (name === "$ref" ? rename(inner) : inner));
+  return JSON.parse(json) as T;
+};

@@ -1,5 +1,5 @@
 import type * as z from "zod/mini";
-import type { Route } from "../../../src/api/routes/route.ts";
+import type { Route } from "../../../src/api/route.ts";
 import { LIMITS } from "../../../src/protocol/limits.ts";
 import type { Problem, ProblemKind } from "../../../src/protocol/problem.ts";
 import { type Answer, call } from "../../support/api.ts";

@@ -5,16 +5,13 @@ import { BUILDS } from "./builds.ts";
 import { CACHE } from "./cache.ts";
 import { CONNECTIONS } from "./connections.ts";
 import { GROWING } from "./growing.ts";
-import { HISTORY } from "./history.ts";
 import { JOBS } from "./jobs.ts";
 import { OPERATION } from "./operation.ts";
-import { SCHEDULES } from "./schedules.ts";
 import type { Words } from "./schema-words.ts";
 import { SERVICE } from "./service.ts";
 import { SOURCES } from "./sources.ts";
 import { TESTS } from "./tests.ts";
 import { VALUES } from "./values.ts";
-import { VARIABLES } from "./variables.ts";
 
 export const WORDS: Words = {
   ...VALUES,
@@ -22,13 +19,10 @@ export const WORDS: Words = {
   ...BUILDS,
   ...JOBS,
   ...ARTIFACTS,
-  ...HISTORY,
   ...TESTS,
   ...CACHE,
   ...CONNECTIONS,
   ...SOURCES,
-  ...SCHEDULES,
-  ...VARIABLES,
   ...SERVICE,
   ...OPERATION,
 };
@@ -55,7 +49,7 @@ export const eachField = (
 /** The name of the schema whose words describe a field: its own, or one that it is `like`. */
 export const sourceOf = (schema: string, path: string): string | undefined => {
   const name = baseOf(schema);
-  if (WORDS[name]?.fields?.[path] !== undefined) return name;
+  if (WORDS[name]?.[path] !== undefined) return name;
   const { like } = WORDS[name] ?? {};
   return like === undefined ? undefined : sourceOf(like, path);
 };
@@ -73,7 +67,7 @@ export const putWords = (schemas: Schemas): void => {
     if (GROWING.includes(name)) grow(schema);
     eachField(schema, (path, field) => {
       const source = sourceOf(name, path);
-      if (source !== undefined) field.description = WORDS[source]?.fields?.[path];
+      if (source !== undefined) field.description = WORDS[source]?.[path];
       if (GROWING.includes(`${name}.${path}`)) grow(field);
     });
   }

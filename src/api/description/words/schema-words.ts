@@ -1,8 +1,5 @@
-/** The descriptions of a schema and of its fields. A nested field has a path, such as `agents[].name`. */
-interface SchemaWords {
-  is: string;
-  /** Another schema: its words describe the fields that have none here. */
-  like?: string;
-  fields?: Record<string, string>;
-}
-export type Words = Record<string, SchemaWords>;
+/**
+ * What a schema `is`, and what each of its fields means; a nested field has a path, such as `agents[].name`. The words
+ * of the schema that it is `like` describe the fields that have none here.
+ */
+export type Words = Record<string, { is: string; like?: string; [field: string]: string | undefined }>;

@@ -1,0 +1,62 @@
+import type { Documentation, Operations } from "./documentation.ts";
+import { AGENT_PROTOCOL } from "./operations/agent-protocol.ts";
+import { BUILDS } from "./operations/builds.ts";
+import { AGENTS, AUDIT, GROUPS, OPERATOR, TOKENS, VARIABLES } from "./operations/organization.ts";
+import { CONNECTIONS, PIPELINES, REPOSITORIES, SCHEDULES } from "./operations/sources.ts";
+
+/** Groups of operations, in the order in which the reference shows them. */
+const GROUPED: [tag: string, is: string, operations: Operations][] = [
+  [
+    "Variables",
+    "Variables and secrets, which builds find in their environment. The API stores a secret's value and never returns it.",
+    VARIABLES,
+  ],
+  ["Groups", "Named collections of variables. A pipeline attaches them in order.", GROUPS],
+  [
+    "Connections",
+    "Git hosts whose pushes make builds, and which are told of them: GitHub, GitLab, Gitea and Forgejo, in their clouds or on servers of your own.",
+    CONNECTIONS,
+  ],
+  ["Repositories", "Source repositories.", REPOSITORIES],
+  [
+    "Pipelines",
+    "How a repository is built: the pipeline file, the groups of variables, and what an agent must have.",
+    PIPELINES,
+  ],
+  ["Schedules", "Builds of a pipeline at set times, by the API or by the pipeline's file.", SCHEDULES],
+  ["Builds", "Runs of a pipeline: triggered here, run by agents, followed through their log.", BUILDS],
+  ["Agents", "The machines that run builds, as people see them.", AGENTS],
+  [
+    "Agent protocol",
+    "The calls of an agent program, in order: register once; poll; start; send heartbeats, progress and log while the build runs; finish or release. Each call about a build carries its lease in `X-Lease`.",
+    AGENT_PROTOCOL,
+  ],
+  ["Tokens", "API tokens and registration tokens. A token is shown once, in the answer that creates it.", TOKENS],
+  ["Audit", "Who changed what, and which build received which secrets.", AUDIT],
+  [
+    "Operator",
+    "For the operator of the service: organizations, sealing with a new key, and the numbers of the whole deployment.",
+    OPERATOR,
+  ],
+];
+
+export const TAGS = GROUPED.map(([name, description]) => ({ name, description }));
+
+/** What the description says of an operation, and the group that it is in. */
+export interface TaggedDocumentation extends Documentation {
+  tag: string;
+}
+
+const KNOWN = Object.fromEntries(
+  GROUPED.flatMap(([tag, , operations]) => Object.entries(operations).map(([id, words]) => [id, { tag, ...words }])),
+);
+
+/** The ids of all operations that something is said of. */
+export const DESCRIBED = Object.keys(KNOWN);
+
+/** @throws Error for an operation of which nothing is said */
+export const documentationOf = (id: string): TaggedDocumentation => {
+  const words = KNOWN[id];
+  if (!words) throw new Error(`src/api/description/operations says nothing of ${id}`);
+  return "like" in words ? { ...documentationOf(words.like), description: undefined, ...words } : words;
+};

@@ -1,0 +1,52 @@
+import type * as z from "zod/mini";
+import type { Verb } from "../services/core/verb.ts";
+import type { StreamRoute } from "../web/app-env.ts";
+
+type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+export interface Route {
+  /** The operation's id: the name of its verb, or another where the verb has two paths. */
+  id: string;
+  method: Method;
+  /** A second method that does the same. */
+  alias?: Method;
+  path: string;
+  /** Status of the success. */
+  status: 200 | 201 | 202 | 204;
+  /** Path of the record that the route creates. */
+  location?: string;
+  // biome-ignore lint/suspicious/noExplicitAny: verbs have different inputs
+  verb: Verb<any, any, any, z.ZodMiniType> | StreamRoute;
+}
+
+/** One verb under its own name, which is the id of the operation: `{ listTokens }`. */
+// biome-ignore lint/suspicious/noExplicitAny: as above
+type Named = Record<string, Verb<any, any, any, any> | StreamRoute>;
+
+const route =
+  (method: Method, status: Route["status"], alias?: Method) =>
+  (path: string, named: Named): Route => {
+    const [[id, verb]] = Object.entries(named) as [[string, Route["verb"]]];
+    return { id, method, alias, path, status, verb };
+  };
+
+export const get = route("GET", 200);
+export const put = route("PUT", 200);
+/** Like `put`, without an answer. */
+export const store = route("PUT", 204);
+/** Changes the fields that are sent. PUT is the first name, PATCH the usual one of other APIs. */
+export const update = route("PUT", 200, "PATCH");
+export const act = route("POST", 200);
+/** Like `act`, without an answer. */
+export const report = route("POST", 204);
+export const remove = route("DELETE", 204);
+/** Deletes a share of something large at each call. */
+export const removeInShares = route("DELETE", 202);
+
+/** Begins something that has no path of its own. */
+export const post = route("POST", 201);
+/** Creates a record, which is then found at `location`. */
+export const create = (path: string, location: string, named: Named): Route => ({ ...post(path, named), location });
+
+/** Every method that leads to the route. */
+export const methodsOf = ({ method, alias }: Route): Method[] => (alias ? [method, alias] : [method]);
