@@ -3,7 +3,7 @@ import { databaseOf } from "../db/database-of.ts";
 import { apply } from "../domain/pool/apply.ts";
 import type { Result } from "../domain/pool/commands.ts";
 import type { DecisionContext } from "../domain/pool/decision.ts";
-import type { Change } from "../domain/pool/facts.ts";
+import type { Change, Channel } from "../domain/pool/facts.ts";
 import { numbersOf, type PoolNumbers } from "../domain/pool/numbers.ts";
 import { RULES, STORED_FOR_MS } from "../domain/pool/rules.ts";
 import type { PoolState } from "../domain/pool/state.ts";
@@ -11,8 +11,8 @@ import { type Command, decide, type Input, nextDue, nextOfferDue, type Output, s
 import { wake } from "../domain/pool/wake.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { limitsOf } from "../protocol/organization-limits.ts";
+import { Courier } from "./agent-pool-courier.ts";
 import type { DeadLetterBody } from "./agent-pool-dead-letters.ts";
-import { Deliveries } from "./agent-pool-deliveries.ts";
 import { Reconciler } from "./agent-pool-reconciler.ts";
 import { PoolRemoval } from "./agent-pool-removal.ts";
 import { HintSockets } from "./agent-pool-sockets.ts";
@@ -43,7 +43,7 @@ export class PoolEngine {
   readonly sockets: HintSockets;
   readonly removal: PoolRemoval;
   readonly reconciler: Reconciler;
-  readonly deliveries: Deliveries;
+  readonly courier: Courier;
   /** Those of the organization: as D1 has them from the comparison on, before which no build is numbered. */
   limits = limitsOf(null);
   readonly #ctx: DurableObjectState;
@@ -63,7 +63,7 @@ export class PoolEngine {
     this.sockets = new HintSockets(ctx);
     const db = databaseOf(env, ctx.id.name ?? "");
     this.reconciler = new Reconciler(db, this);
-    this.deliveries = new Deliveries(env, db, this, this.reconciler);
+    this.courier = new Courier(env, db, this, this.reconciler);
     this.removal = new PoolRemoval(ctx.storage);
   }
 
@@ -108,7 +108,7 @@ export class PoolEngine {
     this.sockets.push(pushes, context.now);
     this.#scheduleNext();
     if (command === "arrive") this.#tellSoon();
-    else if (command !== "recordHosts") this.#tellHosts();
+    else this.#tellAtOnce("hosts");
     return answer;
   }
 
@@ -174,7 +174,7 @@ export class PoolEngine {
   /** Deletes everything. @throws Error where the pool was not closed */
   async destroy(): Promise<void> {
     this.removal.mustBeClosed();
-    await this.deliveries.settled();
+    await this.courier.settled();
     if (this.#timer) clearTimeout(this.#timer.handle);
     if (this.#soon) clearTimeout(this.#soon);
     this.#alarmAt = null;
@@ -192,7 +192,7 @@ export class PoolEngine {
     try {
       if (this.#state.builds.size > 0) await this.reconciler.comparedSoon();
       this.sweep();
-      await within(ALARM_WAIT_MS, this.deliveries.deliverDue(Date.now() + ALARM_AHEAD_MS));
+      await within(ALARM_WAIT_MS, this.courier.deliverDue(Date.now() + ALARM_AHEAD_MS));
     } catch (error) {
       console.error("pool: the alarm failed and will be tried again", error);
       this.#setAlarm(Date.now() + ALARM_RETRY_MS);
@@ -240,25 +240,24 @@ export class PoolEngine {
   #tellSoon(): void {
     this.#soon ??= setTimeout(() => {
       this.#soon = null;
-      const { at, failures } = this.#state.flush;
-      if (at !== null && failures === 0) this.#ctx.waitUntil(this.#tell());
-      this.#tellHosts();
+      this.#tellAtOnce("lists");
+      this.#tellAtOnce("hosts");
     }, TELL_SOON_MS);
   }
 
-  async #tell(): Promise<void> {
-    await this.deliveries.tell().catch((error) => console.error("pool: D1 could not be told", error));
+  /** Unless the last attempt failed: then the next one has its time. */
+  #tellAtOnce(channel: Channel): void {
+    const { at, failures } = this.#state.outbox[channel];
+    if (at !== null && failures === 0) this.#ctx.waitUntil(this.#tell(channel));
   }
 
-  /** Tells git hosts at once, unless the last attempt failed: then the next one has its time. */
-  #tellHosts(): void {
-    const { at, failures } = this.#state.tellingHosts;
-    if (at !== null && failures === 0) this.#ctx.waitUntil(this.deliveries.tellHosts());
+  async #tell(channel: Channel): Promise<void> {
+    await this.courier.tell(channel).catch((error) => console.error("pool: nobody could be told", channel, error));
   }
 
   /** Closes the logs of builds that have just ended at once, so that those who follow them hear of it. */
   closeEnded(): void {
-    if (this.#state.closing.at !== null) this.#ctx.waitUntil(this.deliveries.closeLogs());
+    if (this.#state.outbox.logs.at !== null) this.#ctx.waitUntil(this.#tell("logs"));
   }
 }
 
@@ -266,7 +265,7 @@ export class PoolEngine {
 const retried = (body: Exclude<DeadLetterBody, { kind: "row" }>, at: number): Change => {
   switch (body.kind) {
     case "build":
-      return { kind: "dirty", buildId: body.buildId, at };
+      return { kind: "due", channel: "lists", buildId: body.buildId, at };
     case "audit":
       return { kind: "audit", entry: body.entry, variableIds: body.variableIds };
     case "close":

@@ -1,7 +1,7 @@
 import type { JobGraph } from "../domain/jobs/graph.ts";
 import { apply } from "../domain/pool/apply.ts";
 import { confined } from "../domain/pool/confine.ts";
-import type { BuildFacts, Change, JobFacts, Records } from "../domain/pool/facts.ts";
+import { BUILD_CHANNELS, type BuildFacts, type Change, type JobFacts, type Records } from "../domain/pool/facts.ts";
 import { isHostDue } from "../domain/pool/host-state.ts";
 import { plannedJob } from "../domain/pool/new-jobs.ts";
 import { emptyState, type PoolState } from "../domain/pool/state.ts";
@@ -35,16 +35,15 @@ export const loadState = (stored: Stored, now: number): PoolState => {
   loadJobs(state, rows);
   apply(
     state,
-    hosts.load().map((buildId) => ({ kind: "host-due", buildId, at: now }) as const),
+    hosts.load().map((buildId) => ({ kind: "due", channel: "hosts", buildId, at: now }) as const),
   );
   apply(state, [{ kind: "loaded" }]);
-  const { audits, closes } = records.pending();
-  if (audits > 0) apply(state, [{ kind: "flush", at: now, failures: 0 }]);
+  for (const channel of BUILD_CHANNELS)
+    if (records.pending(channel) > 0) apply(state, [{ kind: "attempt", channel, at: now, failures: 0 }]);
   apply(
     state,
     deletions.pending().map((deletion) => ({ kind: "deleted", deletion }) as const),
   );
-  if (closes > 0) apply(state, [{ kind: "closing", at: now, failures: 0 }]);
   return state;
 };
 
@@ -82,12 +81,13 @@ const loadBuilds = (state: PoolState, { rows, endCloses, hosts }: Stored, now: n
 
 /** What a stored build that D1 has to hear of, or that is active, means for the state. */
 const changesOf = ({ build, first }: { build: BuildFacts; first: JobFacts | undefined }, now: number): Change[] => {
-  const dirty: Change = { kind: "dirty", buildId: build.id, at: Math.min(now, build.finishedAt ?? now) };
-  const host: Change[] = isHostDue(build) ? [{ kind: "host-due", buildId: build.id, at: now }] : [];
-  if (isEnded(build.status)) return [{ kind: "sequence", sequence: build.version }, dirty, ...host];
+  const { id: buildId } = build;
+  const untold: Change = { kind: "due", channel: "lists", buildId, at: Math.min(now, build.finishedAt ?? now) };
+  const host: Change[] = isHostDue(build) ? [{ kind: "due", channel: "hosts", buildId, at: now }] : [];
+  if (isEnded(build.status)) return [{ kind: "sequence", sequence: build.version }, untold, ...host];
   const job: Change[] = first ? [{ kind: "job", job: first }] : [];
   const active: Change[] = [{ kind: "build", build }, ...job, ...host];
-  return build.isTold ? active : [...active, dirty];
+  return build.isTold ? active : [...active, untold];
 };
 
 const loadJobs = (state: PoolState, rows: ReadableRows): void => {

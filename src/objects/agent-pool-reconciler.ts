@@ -65,7 +65,7 @@ export class Reconciler {
 
   async #readAgain(): Promise<Result<Reconciled>> {
     const { orgId, state } = this.#machine;
-    const ids = [...[...state.builds.keys()], ...state.dirty.keys()];
+    const ids = [...[...state.builds.keys()], ...state.outbox.lists.due.keys()];
     const stored = await readSince(this.#db, orgId, state.unchecked ?? state.told, ids);
     return this.#machine.step("reconcile", stored);
   }

@@ -5,17 +5,7 @@ import { DETAILS } from "../protocol/problem.ts";
 /** Where the object keeps that it was closed, so that it stays so after a restart. */
 const CLOSED = "closed";
 /** What a closed pool still does: it tells D1 and the logs what is left to tell, and deletes what it was told to. */
-const GOES_ON: readonly Command[] = [
-  "sweep",
-  "tidy",
-  "compare",
-  "reconcile",
-  "recordFlush",
-  "recordCloses",
-  "recordDeletions",
-  "recordHosts",
-  "leave",
-];
+const GOES_ON: readonly Command[] = ["sweep", "tidy", "compare", "reconcile", "recordDelivery", "leave"];
 
 /** The end of a pool whose organization is being deleted: first it answers nobody, then nothing of it is left. */
 export class PoolRemoval {

@@ -2,6 +2,7 @@ import type { HostReport } from "../domain/githost/host-report.ts";
 import type { RunValues } from "../domain/pool/commands.ts";
 import type { DayCount } from "../domain/pool/day.ts";
 import type {
+  BuildChannel,
   BuildFacts,
   Change,
   Deletion,
@@ -27,7 +28,7 @@ import { type AskedRuns, endedRuns } from "./agent-pool-ended-runs.ts";
 import { HostRows } from "./agent-pool-host-rows.ts";
 import { deleteJobs, JobRows } from "./agent-pool-job-rows.ts";
 import { loadState } from "./agent-pool-load.ts";
-import { type Queue, ReadableRows } from "./agent-pool-readable-rows.ts";
+import { ReadableRows } from "./agent-pool-readable-rows.ts";
 import { Reports } from "./agent-pool-reports.ts";
 import { ACTIVE, forgetSlice } from "./agent-pool-retention.ts";
 import { StoredBytes } from "./agent-pool-stored-bytes.ts";
@@ -124,14 +125,14 @@ export class PoolStorage implements Records {
     if (change.kind === "deleted" && change.deletion.deleted === "build")
       deleteJobs(this.#sql, JSON.stringify([change.deletion.buildId]));
     this.#keepHostState(change, touched.get("buildId" in change ? change.buildId : "")?.build);
-    if (change.kind === "clean" && change.endedAt !== null) this.#keepClose(change.buildId);
+    if (change.kind === "heard") this.#keepClose(change.buildId);
     if (change.kind === "inputs" && JSON.stringify(change.runValues).length > LIMITS.largeInputsCharacters)
       this.#deleteLargeRunValues();
   }
 
   /** Whether the close of a log is kept by the row of its build, which ends with it. */
   #isKept(change: Change, touched: ReadonlyMap<string, BuildParts>): boolean {
-    if (change.kind === "logs-closed") this.#endCloses.done(change.entries);
+    if (change.kind === "entries-delivered" && change.channel === "logs") this.#endCloses.done(change.entries);
     if (change.kind !== "close" || change.endedAt === undefined) return false;
     const build = touched.get(change.jobId)?.build;
     if (!build || !isEnded(build.status)) return false;
@@ -141,11 +142,11 @@ export class PoolStorage implements Records {
 
   /** Remembers which ended builds git hosts have to hear of, where the rows of the builds do not say it. */
   #keepHostState(change: Change, build: BuildFacts | undefined): void {
-    if (change.kind === "host-due" && build && isEnded(build.status)) this.#hosts.add(build.id);
-    if (change.kind === "host-told") this.#hosts.done(change.buildId);
+    if (change.kind === "due" && change.channel === "hosts" && build && isEnded(build.status))
+      this.#hosts.add(build.id);
+    if (change.kind === "delivered" && change.channel === "hosts") this.#hosts.done(change.buildId);
     if (change.kind === "deleted" && change.deletion.deleted === "build") this.#hosts.done(change.deletion.buildId);
-    if (change.kind === "clean" && change.endedAt !== null)
-      this.#hosts.keep(change.buildId, () => this.hostReport(change.buildId));
+    if (change.kind === "heard") this.#hosts.keep(change.buildId, () => this.hostReport(change.buildId));
   }
 
   /** Writes down a close that is still to be done, once the build's row does not say so any more. */
@@ -240,10 +241,12 @@ export class PoolStorage implements Records {
     return Number(row?.last ?? 0);
   }
 
-  pending(): { audits: number; closes: number } {
+  pending(channel: BuildChannel): number {
+    if (channel === "hosts") return 0;
     this.flush();
-    const count = (queue: Queue) => Number(this.#rows.all(`SELECT count(*) AS count FROM ${queue}`)[0]?.count ?? 0);
-    return { audits: count("audit_outbox"), closes: count("log_outbox") + this.#endCloses.all.length };
+    const queue = channel === "lists" ? "audit_outbox" : "log_outbox";
+    const [row] = this.#rows.all(`SELECT count(*) AS count FROM ${queue}`);
+    return Number(row?.count ?? 0) + (channel === "logs" ? this.#endCloses.all.length : 0);
   }
 
   endedAfter(seq: number, limit: number): { id: string; seq: number }[] {

@@ -136,8 +136,7 @@ export const writesOf = (change: Exclude<Change, BuildChange>, newId: (at: numbe
         : [replace("meta", "tell-again", JSON.stringify({ after: change.after, at: change.at }))];
     case "untold":
       return [["UPDATE build SET ended_at = NULL WHERE id = ?", change.buildId]];
-    case "clean":
-      if (change.endedAt === null) return [];
+    case "heard":
       return [["UPDATE build SET ended_at = ? WHERE id = ?", change.endedAt, change.buildId]];
     case "audit": {
       const { entry, variableIds } = change;
@@ -148,22 +147,16 @@ export const writesOf = (change: Exclude<Change, BuildChange>, newId: (at: numbe
     case "deleted":
     case "deletions-done":
       return deletionWrites(change);
-    case "audits-told":
-      return [remove("audit_outbox", change.entries)];
-    case "logs-closed":
-      return [remove("log_outbox", change.entries)];
-    case "dirty":
+    case "entries-delivered":
+      return [remove(change.channel === "lists" ? "audit_outbox" : "log_outbox", change.entries)];
     case "contact":
     case "waiter":
     case "offer":
     case "renewal":
     case "stop-told":
-    case "flush":
-    case "closing":
-    case "deleting":
-    case "telling-hosts":
-    case "host-due":
-    case "host-told":
+    case "attempt":
+    case "due":
+    case "delivered":
     case "lease-lost":
     case "offer-ignored":
     case "events-told":

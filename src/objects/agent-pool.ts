@@ -66,7 +66,7 @@ export class AgentPool extends DurableObject<Env> {
     await this.#engine.reconciler.comparedSoon();
     const answer = this.#engine.step("enqueue", build);
     if (!answer.ok) return answer;
-    await this.#engine.deliveries.waitUntilWritten(answer.value.buildId);
+    await this.#engine.courier.waitUntilTold("lists", answer.value.buildId);
     return this.getBuild(answer.value.buildId);
   }
 
@@ -107,7 +107,7 @@ export class AgentPool extends DurableObject<Env> {
     const left = { ...(places.length > 0 && { artifacts: places }), ...(tests.length > 0 && { tests }) };
     const seen = { ...request.seen, ...(jobs && { jobs }), ...left };
     const answer = this.#engine.step("deleteBuild", { ...request, seen });
-    if (answer.ok) await this.#engine.deliveries.waitUntilDeleted();
+    if (answer.ok) await this.#engine.courier.waitUntilTold("deletions", request.buildId);
     return answer;
   }
 
@@ -417,7 +417,7 @@ export class AgentPool extends DurableObject<Env> {
 
   /** Delivers the outbox to D1 and the logs. */
   async flush(): Promise<void> {
-    await this.#engine.deliveries.deliverAll();
+    await this.#engine.courier.deliverAll();
   }
 
   /** What could not be delivered or read, after `after` in the order in which it was set aside. */
@@ -453,7 +453,7 @@ export class AgentPool extends DurableObject<Env> {
   /** An operator says that D1, or the pools, were restored to an earlier time. */
   async restored(what: "database" | "pools"): Promise<Result<Reconciled>> {
     const done = await this.#engine.reconciler.restored(what);
-    await this.#engine.deliveries.tell();
+    await this.#engine.courier.tell("lists");
     return done;
   }
 
@@ -465,7 +465,7 @@ export class AgentPool extends DurableObject<Env> {
 
   /** Starts anew with the next call, after what it told D1 has arrived. @throws always: nothing is answered */
   async restart(): Promise<void> {
-    await this.#engine.deliveries.settled();
+    await this.#engine.courier.settled();
     this.ctx.abort("The operator sets this pool back");
   }
 

@@ -11,7 +11,7 @@ const QUESTIONS = [
 ];
 
 /** The planner, which makes the jobs of a file; the view, which makes the answer; and what the pool writes down of it. */
-const MAY_ASK = ["src/domain/plan/plan-of-job.ts", "src/objects/agent-pool-outbox.ts", "src/services/build-view.ts"];
+const MAY_ASK = ["src/domain/plan/plan-of-job.ts", "src/objects/agent-pool-lists.ts", "src/services/build-view.ts"];
 
 /** Rows of earlier releases have fields of these names. */
 const EARLIER = "src/objects/agent-pool-earlier-rows.ts";

@@ -8,8 +8,8 @@ const SEAMS: Record<string, string[]> = {
     ...["src/services/core/object-stubs.ts", "src/services/upkeep"],
     ...["src/objects/build-log-pool.ts", "src/objects/git-host-pool.ts"],
   ],
-  BUILD_LOG: ["src/services/core/object-stubs.ts", "src/objects/agent-pool-deliveries.ts", "src/services/upkeep"],
-  GIT_HOST: ["src/services/core/object-stubs.ts", "src/objects/agent-pool-host-outbox.ts", "src/services/upkeep"],
+  BUILD_LOG: ["src/services/core/object-stubs.ts", "src/objects/agent-pool-channels.ts", "src/services/upkeep"],
+  GIT_HOST: ["src/services/core/object-stubs.ts", "src/objects/agent-pool-channels.ts", "src/services/upkeep"],
 };
 
 const breaches = (files: SourceFile[]): string[] =>

@@ -71,7 +71,7 @@ it("tells D1 and a git host once of deliveries close together, after it has answ
   const pool = poolOf("pushed");
   await pool.flush();
   const batch = vi.fn((statements: D1PreparedStatement[]) => env.DB.batch(statements));
-  const report = vi.fn((_reports: HostReport[]) => Promise.resolve());
+  const report = vi.fn(async (_reports: HostReport[]) => ({ hearsPhases: true }));
   const DB = { prepare: (sql: string) => env.DB.prepare(sql), batch } as unknown as D1Database;
   const GIT_HOST = { getByName: () => ({ report }) } as unknown as Env["GIT_HOST"];
   const builds = ["a", "b", "c", "d", "e"].map((head) =>

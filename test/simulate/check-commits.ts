@@ -28,7 +28,7 @@ export const checkCommit = (context: CheckContext, state: PoolState, changes: re
   checkTries(context, changes);
   checkDecisions(context, changes);
   for (const change of changes) {
-    if (change.kind === "dirty") must(39, isBuild(context, changes, change.buildId), "D1 hears of a job as of a build");
+    if (change.kind === "due") must(39, isBuild(context, changes, change.buildId), "D1 hears of a job as of a build");
     if (change.kind === "audit") context.call.audits.push(`${change.entry.action} ${change.entry.subject}`);
     if (change.kind === "build") builds.set(change.build.id, change.build);
     if (change.kind === "build" && isEnded(change.build.status)) context.call.ended.add(change.build.id);
@@ -67,7 +67,7 @@ const checkBuildChange = (context: CheckContext, id: string, next: BuildFacts, c
     checkReconciled(context, next, before);
     return;
   }
-  const isTold = changes.some((change) => change.kind === "dirty" && change.buildId === id);
+  const isTold = changes.some((one) => one.kind === "due" && one.channel === "lists" && one.buildId === id);
   must(16, (before && !isEnded(next.status)) || isTold, "a change that D1 has to hear of is not in the outbox");
   if (!before) {
     checkNewBuild(context, id, next);

@@ -93,11 +93,12 @@ export const checkState = (context: CheckContext, state: PoolState, latest: numb
   let untold = 0;
   for (const { id, status } of builds.values()) if (isEnded(status) && !told.has(id)) untold++;
   let untoldInMemory = 0;
-  for (const id of state.dirty.keys()) if (!state.builds.has(id)) untoldInMemory++;
+  const { due: untoldBuilds } = state.outbox.lists;
+  for (const id of untoldBuilds.keys()) if (!state.builds.has(id)) untoldInMemory++;
   must(16, untold === untoldInMemory, "memory and storage differ about the outbox");
   must(
     17,
-    (state.dirty.size === 0 && audits.size === 0 && closes.size === 0) || due !== null,
+    (untoldBuilds.size === 0 && audits.size === 0 && closes.size === 0) || due !== null,
     "no alarm for the outbox",
   );
   checkWaiters(context, state, latest, pushes);

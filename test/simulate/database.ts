@@ -72,7 +72,7 @@ export class SimDatabase {
   /** What the pool tells next: it has put the records of ended builds, unless the archive is away. */
   read({ storage, state, context }: Pick<SimPool, "storage" | "state" | "context">, isArchiveAway: boolean): Batch {
     const { rules } = context;
-    const builds = [...state.dirty.keys()].slice(0, BATCH_SIZE).flatMap((buildId) => {
+    const builds = [...state.outbox.lists.due.keys()].slice(0, BATCH_SIZE).flatMap((buildId) => {
       const build = storage.rows.builds.get(buildId)!;
       const isRecorded = isEnded(build.status) && !isArchiveAway;
       if (isRecorded) this.records.set(buildId, build.version);

@@ -1,7 +1,8 @@
 import { type HostReport, toldState } from "../../src/domain/githost/host-report.ts";
 import type { Result } from "../../src/domain/pool/commands.ts";
 import { mayCarryOut } from "../../src/domain/pool/delete.ts";
-import type { HostResult } from "../../src/domain/pool/host-outbox.ts";
+import type { Channel } from "../../src/domain/pool/facts.ts";
+import { type Heard, nothingDelivered } from "../../src/domain/pool/outbox.ts";
 import type { Command, Input, Output } from "../../src/domain/pool/step.ts";
 import type { Batch, SimDatabase } from "./database.ts";
 import type { Fault } from "./faults.ts";
@@ -44,11 +45,11 @@ export class SimDeliveries {
   /** One attempt of each kind that is due. */
   deliverDue(): void {
     const { pool, now } = this.#simulator;
-    const { flush, closing, deleting, tellingHosts } = pool.state;
-    if (flush.at !== null && flush.at <= now) this.flush();
-    if (closing.at !== null && closing.at <= now) this.#closeLogs();
-    if (deleting.at !== null && deleting.at <= now) this.#carryOutDeletions();
-    if (tellingHosts.at !== null && tellingHosts.at <= now) this.tellHosts();
+    const isDue = (channel: Channel): boolean => (pool.state.outbox[channel].at ?? Number.POSITIVE_INFINITY) <= now;
+    if (isDue("lists")) this.flush();
+    if (isDue("logs")) this.#closeLogs();
+    if (isDue("deletions")) this.#carryOutDeletions();
+    if (isDue("hosts")) this.tellHosts();
   }
 
   /** The object was evicted: what it was writing may arrive or not. */
@@ -66,10 +67,10 @@ export class SimDeliveries {
     }
     this.compare();
     if (pool.state.unchecked !== null) {
-      this.#simulator.call("recordHosts", { told: [], failed: true });
+      this.#simulator.call("recordDelivery", { channel: "hosts", ...nothingDelivered(true) });
       return;
     }
-    const reports = [...pool.state.hostDue.keys()].flatMap((id) => this.#reportOf(id) ?? []);
+    const reports = [...pool.state.outbox.hosts.due.keys()].flatMap((id) => this.#reportOf(id) ?? []);
     this.#telling = reports;
     if (this.#simulator.injectFault("git host told late", 0.15))
       this.#simulator.delayedMessages.push(() => gitHosts.report(reports));
@@ -84,27 +85,27 @@ export class SimDeliveries {
 
   /** Builds that a git host has nothing to hear of any more: D1 was believed, and does not know their commit. */
   #untellable(): string[] {
-    return [...this.#simulator.pool.state.hostDue.keys()].filter((id) => this.#reportOf(id) === null);
+    return [...this.#simulator.pool.state.outbox.hosts.due.keys()].filter((id) => this.#reportOf(id) === null);
   }
 
   #completeTelling(reports: HostReport[]): void {
     this.#telling = null;
-    const isAway = this.#simulator.injectFault("git host away", 0.15, "recordHosts");
+    const isAway = this.#simulator.injectFault("git host away", 0.15, "recordDelivery");
     if (!isAway) this.#simulator.gitHosts.report(reports);
     if (this.#simulator.injectFault("object evicted", 0.02, "before the git host's answer")) {
       this.#simulator.evict();
       return;
     }
-    const failed = isAway || this.#simulator.injectFault("git host outcome unknown", 0.1, "recordHosts");
-    const heard: HostResult["told"] = failed
+    const failed = isAway || this.#simulator.injectFault("git host outcome unknown", 0.1, "recordDelivery");
+    const heard: Heard[] = failed
       ? []
       : reports.map(({ number, buildId, state, phase, version }) => {
           // Some hosts show as well how far a build is.
           const hearsPhases = number % 2 === 0;
           return { buildId, state: toldState({ state, phase }, hearsPhases), version };
         });
-    const told = [...heard, ...this.#untellable().map((buildId) => ({ buildId, state: null }))];
-    this.#simulator.call("recordHosts", { told, failed });
+    const builds = [...heard, ...this.#untellable().map((buildId) => ({ buildId, state: null }))];
+    this.#simulator.call("recordDelivery", { channel: "hosts", ...nothingDelivered(failed), builds });
   }
 
   /** The pool writes its outbox to D1, in two parts: other calls may happen between reading and writing. */
@@ -116,13 +117,13 @@ export class SimDeliveries {
     }
     this.compare();
     if (pool.state.unchecked !== null) {
-      this.#simulator.call("recordFlush", { builds: [], entries: [], sequence: null, failed: true });
+      this.#simulator.call("recordDelivery", { channel: "lists", ...nothingDelivered(true) });
       return;
     }
-    const isArchiveAway = this.#simulator.injectFault("archive away", 0.1, "recordFlush");
+    const isArchiveAway = this.#simulator.injectFault("archive away", 0.1, "recordDelivery");
     const batch = database.read(pool, isArchiveAway);
     if (batch.builds.length === 0 && batch.audits.length === 0 && !batch.isDue) {
-      this.#simulator.call("recordFlush", { builds: [], entries: [], sequence: null, failed: isArchiveAway });
+      this.#simulator.call("recordDelivery", { channel: "lists", ...nothingDelivered(isArchiveAway) });
       return;
     }
     this.#flushing = batch;
@@ -178,17 +179,17 @@ export class SimDeliveries {
   #completeFlush(batch: Batch): void {
     const { database, pool } = this.#simulator;
     this.#flushing = null;
-    const isAway = this.#simulator.injectFault("D1 away", 0.1, "recordFlush");
+    const isAway = this.#simulator.injectFault("D1 away", 0.1, "recordDelivery");
     const found = isAway ? null : database.write(batch, pool.storage);
     if (this.#simulator.injectFault("object evicted", 0.02, "before flushed")) {
       this.#simulator.evict();
       return;
     }
-    const failed = isAway || this.#simulator.injectFault("D1 outcome unknown", 0.05, "recordFlush");
+    const failed = isAway || this.#simulator.injectFault("D1 outcome unknown", 0.05, "recordDelivery");
     const builds = failed ? [] : batch.builds.map(({ buildId, version }) => ({ buildId, version }));
     const entries = failed ? [] : batch.audits.map(([seq]) => seq);
     const sequence = found === null || failed ? null : { found, written: batch.sequence.written };
-    this.#simulator.call("recordFlush", { builds, entries, sequence, failed });
+    this.#simulator.call("recordDelivery", { channel: "lists", builds, entries, sequence, failed });
   }
 
   /** The pool takes deleted builds out of D1 and the archive, not while it tells them of others. */
@@ -197,14 +198,15 @@ export class SimDeliveries {
     if (this.#flushing) this.#completeFlush(this.#flushing);
     const pending = [...pool.storage.rows.deletions.values()].filter(({ isDone }) => !isDone);
     const told = pending.filter(({ deletion }) => mayCarryOut(pool.state, deletion));
-    const done = told.filter(() => !this.#simulator.injectFault("archive away", 0.1, "recordDeletions"));
+    const done = told.filter(() => !this.#simulator.injectFault("archive away", 0.1, "recordDelivery"));
     for (const { deletion } of done) if (deletion.deleted === "build") database.erase(deletion.buildId);
     if (this.#simulator.injectFault("object evicted", 0.02, "before deletions were recorded")) {
       this.#simulator.evict();
       return;
     }
     const failed = done.length < pending.length;
-    this.#simulator.call("recordDeletions", { done: done.map(({ deletion }) => deletion), failed });
+    const builds = done.map(({ deletion }) => ({ buildId: deletion.buildId, version: deletion.at }));
+    this.#simulator.call("recordDelivery", { channel: "deletions", ...nothingDelivered(failed), builds });
   }
 
   /** The pool closes the logs of leases that are over; some do not answer. */
@@ -216,9 +218,7 @@ export class SimDeliveries {
       this.#simulator.evict();
       return;
     }
-    this.#simulator.call("recordCloses", {
-      entries: closed.map(([seq]) => seq),
-      failed: closed.length < closes.length,
-    });
+    const delivered = { ...nothingDelivered(closed.length < closes.length), entries: closed.map(([seq]) => seq) };
+    this.#simulator.call("recordDelivery", { channel: "logs", ...delivered });
   }
 }

@@ -51,13 +51,17 @@ export const checkReload = ({ pool, now }: Simulator): void => {
   const before = agentIds();
   pool.reload(now);
   must(16, agentIds() === before, "an eviction loses agents");
-  must(16, pool.state.builds.size === 0 && pool.state.dirty.size === 0, "an ended build returns after an eviction");
+  must(
+    16,
+    pool.state.builds.size === 0 && pool.state.outbox.lists.due.size === 0,
+    "an ended build returns after an eviction",
+  );
 };
 
 const emptyOutbox = (simulator: Simulator): void => {
   const { pool } = simulator;
-  const queues = () => [pool.state.flush, pool.state.closing, pool.state.deleting, pool.state.tellingHosts];
-  for (let round = 0; queues().some(({ at }) => at !== null); round++) {
+  const channels = () => Object.values(pool.state.outbox);
+  for (let round = 0; channels().some(({ at }) => at !== null); round++) {
     must(17, round < MAX_OUTBOX_ROUNDS, "the outbox never becomes empty");
     simulator.advanceTime(60_000);
   }

@@ -314,13 +314,15 @@ function forgetting(name: string): WrongRules["sabotage"] {
 
 function tellingOfJobs(_state: PoolState, changes: readonly Change[]): Change[] {
   return changes.flatMap((change): Change[] =>
-    change.kind === "job" ? [{ kind: "dirty", buildId: change.job.id, at: change.job.queuedAt ?? 0 }] : [],
+    change.kind === "job"
+      ? [{ kind: "due", channel: "lists", buildId: change.job.id, at: change.job.queuedAt ?? 0 }]
+      : [],
   );
 }
 
 function withLateOutputs(_state: PoolState, changes: readonly Change[]): Change[] {
   return changes.flatMap((change): Change[] => {
-    if (change.kind !== "clean" || change.endedAt === null) return [];
+    if (change.kind !== "heard") return [];
     const { buildId } = change;
     return [{ kind: "outputs", buildId, jobId: buildId, outputs: { word: "late" } }];
   });

@@ -177,7 +177,8 @@ export const MUTANTS: readonly Mutant[] = [
     isHostTold: (build, told) => RULES.isHostTold(build, told),
   }),
   mutant(21, "git hosts are not told again after an attempt that failed", {
-    tellsHostsAgain: (left, failed) => left > 0 && !failed,
+    deliversAgain: (left, failed, channel) =>
+      channel === "hosts" ? left > 0 && !failed : RULES.deliversAgain(left, failed, channel),
   }),
   mutant(21, "that a build waits counts as its end", { isHostTold: () => true }),
   mutant(21, "git hosts hear only of builds that wait", {

@@ -4,6 +4,8 @@ import { countOf, type DayCount, later, NO_BUILDS } from "../../src/domain/pool/
 import {
   type AgentFacts,
   type AuditFact,
+  BUILD_CHANNELS,
+  type BuildChannel,
   type BuildFacts,
   type Change,
   type Deletion,
@@ -76,6 +78,8 @@ const emptyRows = (): Rows => ({
   appended: 0,
 });
 
+const due = (channel: BuildChannel, buildId: string): Change => ({ kind: "due", channel, buildId, at: 0 });
+
 const keyText = ({ pipelineId, ref, purpose }: HeadKey): string => [pipelineId, ref, purpose].join(" ");
 
 /** The tables of the object, in memory. Survives evictions and crashes. Rows are replaced, never changed in place. */
@@ -135,15 +139,17 @@ export class SimStorage implements Records {
         case "delivery":
           rows.deliveries.set(`${change.connectionId} ${change.deliveryId}`, change.known);
           break;
-        case "host-due":
-          if (isEnded(rows.builds.get(change.buildId)!.status)) this.#hostPending.add(change.buildId);
+        case "due": {
+          const { channel, buildId } = change;
+          if (channel === "hosts" && isEnded(rows.builds.get(buildId)!.status)) this.#hostPending.add(buildId);
           break;
-        case "host-told":
+        }
+        case "delivered":
+          if (change.channel !== "hosts") break;
           this.#hostPending.delete(change.buildId);
           rows.hostOutbox.delete(change.buildId);
           break;
-        case "clean":
-          if (change.endedAt === null) break;
+        case "heard":
           rows.told.add(change.buildId);
           if (this.#hostPending.delete(change.buildId)) rows.hostOutbox.add(change.buildId);
           break;
@@ -176,14 +182,11 @@ export class SimStorage implements Records {
         case "audit":
           rows.audits.set(++rows.appended, change.entry);
           break;
-        case "audits-told":
-          for (const seq of change.entries) rows.audits.delete(seq);
+        case "entries-delivered":
+          for (const seq of change.entries) (change.channel === "lists" ? rows.audits : rows.closes).delete(seq);
           break;
         case "close":
           rows.closes.set(++rows.appended, { jobId: change.jobId, fence: change.fence });
-          break;
-        case "logs-closed":
-          for (const seq of change.entries) rows.closes.delete(seq);
           break;
       }
     }
@@ -215,7 +218,7 @@ export class SimStorage implements Records {
 
   /** The state with which a new object starts. */
   load(isNew = false): PoolState {
-    const { orgId, fence, agents, revoked, builds, told, deletions, sequence, audits, closes } = this.rows;
+    const { orgId, fence, agents, revoked, builds, told, deletions, sequence } = this.rows;
     const { unchecked, tellAgain, hostOutbox } = this.rows;
     const state = emptyState(this);
     this.#hostPending = new Set();
@@ -231,15 +234,15 @@ export class SimStorage implements Records {
     for (const build of builds.values()) {
       const hasEnded = isEnded(build.status);
       if (!hasEnded) changes.push({ kind: "build", build }, ...this.#jobsOf(build.id));
-      if (hasEnded ? !told.has(build.id) : !build.isTold) changes.push({ kind: "dirty", buildId: build.id, at: 0 });
+      if (hasEnded ? !told.has(build.id) : !build.isTold) changes.push(due("lists", build.id));
       if (hasEnded && !told.has(build.id)) changes.push({ kind: "sequence", sequence: build.version });
       const isUntold = hasEnded ? !told.has(build.id) && isHostDue(build) : isHostDue(build);
       if (isUntold && hasEnded) this.#hostPending.add(build.id);
-      if (isUntold || hostOutbox.has(build.id)) changes.push({ kind: "host-due", buildId: build.id, at: 0 });
+      if (isUntold || hostOutbox.has(build.id)) changes.push(due("hosts", build.id));
     }
     for (const { deletion, isDone } of deletions.values()) if (!isDone) changes.push({ kind: "deleted", deletion });
-    if (audits.size > 0) changes.push({ kind: "flush", at: 0, failures: 0 });
-    if (closes.size > 0) changes.push({ kind: "closing", at: 0, failures: 0 });
+    for (const channel of BUILD_CHANNELS)
+      if (this.pending(channel) > 0) changes.push({ kind: "attempt", channel, at: 0, failures: 0 });
     if (!isNew) changes.push({ kind: "loaded" });
     apply(state, changes);
     return state;
@@ -314,8 +317,8 @@ export class SimStorage implements Records {
     return this.rows.numbers.get(repoId) ?? 0;
   }
 
-  pending() {
-    return { audits: this.rows.audits.size, closes: this.rows.closes.size };
+  pending(channel: BuildChannel) {
+    return { lists: this.rows.audits.size, logs: this.rows.closes.size, hosts: 0 }[channel];
   }
 
   lastDayCount() {

@@ -94,18 +94,16 @@ export const changeWords = (
         return [`${change.agentId} removed`];
       case "revoked":
         return [`${change.tokenId} revoked`];
-      case "clean":
-        return [`${change.buildId} in D1`];
-      case "host-told":
-        return [`${change.buildId} told to its git host`];
-      case "audits-told":
-        return [`${change.entries.length} of the audit in D1`];
-      case "logs-closed":
-        return [`${change.entries.length} ${change.entries.length === 1 ? "log" : "logs"} closed`];
+      case "delivered":
+        return [`${change.buildId} ${DELIVERED[change.channel]}`];
+      case "entries-delivered":
+        return [`${change.entries.length} of the ${change.channel === "lists" ? "audit in D1" : "logs closed"}`];
       default:
         return [];
     }
   });
+
+const DELIVERED = { lists: "in D1", logs: "with its log closed", hosts: "told to its git host" };
 
 /** The job that the build began with, where no others took its place: with these changes. */
 const firstJobOf = (id: string, changes: readonly Change[], { jobs }: SimStorage["rows"]): JobFacts | undefined => {

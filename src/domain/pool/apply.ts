@@ -1,7 +1,7 @@
 import { isEnded } from "../../protocol/build-states.ts";
 import { countOf, later } from "./day.ts";
 import { countEnd, noEvents } from "./events.ts";
-import type { BuildFacts, Change, Deletion, JobFacts, MemoryChange } from "./facts.ts";
+import type { BuildFacts, Change, Channel, Deletion, JobFacts, MemoryChange } from "./facts.ts";
 import { jobsOf, unsettle } from "./graphs.ts";
 import { isHeld } from "./held.ts";
 import {
@@ -62,31 +62,24 @@ const applyChange = (state: PoolState, change: Change, touched: Touched): void =
     case "revoked":
       state.revoked.set(change.tokenId, change.at);
       reach(state, change.at);
-      flushBy(state, change.at + FLUSH_DELAY_MS);
+      attemptBy(state, "lists", change.at + FLUSH_DELAY_MS);
       return;
     case "untold":
       reach(state, change.at);
-      markUntold(state, change);
-      return;
-    case "dirty":
-      markUntold(state, change);
-      return;
-    case "clean":
-      state.dirty.delete(change.buildId);
-      markTold(state, change.buildId);
+      markDue(state, { ...change, channel: "lists" });
       return;
     case "audit":
       if (!change.variableIds) reach(state, change.entry.at);
-      flushBy(state, change.entry.at + (mayWait(change) ? LATE_FLUSH_MS : FLUSH_DELAY_MS));
+      attemptBy(state, "lists", change.entry.at + (mayWait(change) ? LATE_FLUSH_MS : FLUSH_DELAY_MS));
       return;
     case "close":
-      closeBy(state, change.at + FLUSH_DELAY_MS);
+      attemptBy(state, "logs", change.at + FLUSH_DELAY_MS);
       return;
     case "deleted":
       applyDeletion(state, change.deletion);
       return;
     case "deletions-done":
-      for (const buildId of change.buildIds) state.pendingDeletions.delete(buildId);
+      for (const buildId of change.buildIds) state.outbox.deletions.due.delete(buildId);
       return;
     case "forget":
       for (const [tokenId, at] of state.revoked) if (at < change.revokedBefore) state.revoked.delete(tokenId);
@@ -108,17 +101,14 @@ const applyChange = (state: PoolState, change: Change, touched: Touched): void =
       state.tellAgainAfter = change.after;
       if (change.after !== null) reach(state, change.at);
       return;
-    case "host-told":
-      markHostTold(state, change);
-      return;
     case "graph":
       state.graphs.set(change.buildId, change.graph);
       state.jobs.delete(change.buildId);
       touched.jobs.add(change.buildId);
       unsettle(state, change.buildId);
       return;
-    case "audits-told":
-    case "logs-closed":
+    case "heard":
+    case "entries-delivered":
     case "outputs":
     case "heads":
     case "delivery":
@@ -161,20 +151,14 @@ const applyJob = (state: PoolState, job: JobFacts, touched: Touched): void => {
 
 const applyMemoryChange = (state: PoolState, change: MemoryChange, agents: Set<string>): void => {
   switch (change.kind) {
-    case "flush":
-      state.flush = { at: change.at, failures: change.failures };
+    case "attempt":
+      Object.assign(state.outbox[change.channel], { at: change.at, failures: change.failures });
       return;
-    case "closing":
-      state.closing = { at: change.at, failures: change.failures };
+    case "due":
+      markDue(state, change);
       return;
-    case "deleting":
-      state.deleting = { at: change.at, failures: change.failures };
-      return;
-    case "telling-hosts":
-      state.tellingHosts = { at: change.at, failures: change.failures };
-      return;
-    case "host-due":
-      markHostDue(state, change);
+    case "delivered":
+      markDelivered(state, change);
       return;
     case "lease-lost":
       state.events.leasesLost[change.cause]++;
@@ -233,55 +217,40 @@ const reach = (state: PoolState, sequence: number): void => {
   state.sequence = Math.max(state.sequence, sequence);
 };
 
-const markUntold = (state: PoolState, { buildId, at }: { buildId: string; at: number }): void => {
-  state.dirty.set(buildId, at);
+/** Who begins or ends a build has others told at once. */
+const markDue = (state: PoolState, { channel, buildId, at }: Omit<Change & { kind: "due" }, "kind">): void => {
+  const { due } = state.outbox[channel];
+  if (!due.has(buildId)) due.set(buildId, at);
   const build = state.builds.get(buildId);
-  flushBy(state, at + (build && !isEnded(build.status) ? LATE_FLUSH_MS : FLUSH_DELAY_MS));
+  attemptBy(state, channel, at + (build && !isEnded(build.status) ? LATE_FLUSH_MS : FLUSH_DELAY_MS));
+};
+
+/** Remembered with the build, and stored when the build is stored for another reason. */
+const markDelivered = ({ outbox, builds }: PoolState, change: Change & { kind: "delivered" }): void => {
+  const { channel, buildId, known } = change;
+  outbox[channel].due.delete(buildId);
+  const build = builds.get(buildId);
+  if (build) builds.set(buildId, { ...build, ...known });
 };
 
 const mayWait = ({ entry, variableIds }: Change & { kind: "audit" }): boolean =>
   variableIds !== undefined || entry.action === "build.create";
 
-/** Remembered with the build, and stored when the build is stored for another reason. */
-const markTold = ({ builds }: PoolState, id: string): void => {
-  const build = builds.get(id);
-  if (build) builds.set(id, { ...build, isTold: true });
-};
-
-/** One git host that is away delays no other. Who begins or ends a build has them told at once. */
-const markHostDue = (state: PoolState, { buildId, at }: { buildId: string; at: number }): void => {
-  const { hostDue, builds, tellingHosts } = state;
-  if (!hostDue.has(buildId)) hostDue.set(buildId, at);
-  const build = builds.get(buildId);
-  const by = at + (build && !isEnded(build.status) ? LATE_FLUSH_MS : FLUSH_DELAY_MS);
-  if (tellingHosts.at === null || by < tellingHosts.at) tellingHosts.at = by;
-};
-
-/** Remembered with the build, and stored when the build is stored for another reason. */
-const markHostTold = ({ builds, hostDue }: PoolState, told: Change & { kind: "host-told" }): void => {
-  hostDue.delete(told.buildId);
-  const build = builds.get(told.buildId);
-  if (build && told.state !== null) builds.set(build.id, { ...build, toldHost: told.state });
-};
-
 /** D1 is told a later sequence, so that it shows if it is restored to before the deletion. */
 const applyDeletion = (state: PoolState, { buildId, deleted, at }: Deletion): void => {
-  state.pendingDeletions.add(buildId);
-  state.deleting.at = at;
-  if (deleted === "build") state.dirty.delete(buildId);
-  if (deleted === "build") state.hostDue.delete(buildId);
+  const { lists, hosts, deletions } = state.outbox;
+  deletions.due.set(buildId, at);
+  attemptBy(state, "deletions", at);
+  if (deleted === "build") for (const { due } of [lists, hosts]) due.delete(buildId);
   reach(state, at);
-  flushBy(state, at + FLUSH_DELAY_MS);
+  attemptBy(state, "lists", at + FLUSH_DELAY_MS);
 };
 
-/** After a failure the back-off stands. */
-const flushBy = ({ flush }: PoolState, at: number): void => {
-  if (flush.at === null || (flush.failures === 0 && at < flush.at)) flush.at = at;
-};
-
-/** One log that cannot be closed delays no other. */
-const closeBy = ({ closing }: PoolState, at: number): void => {
-  if (closing.at === null || at < closing.at) closing.at = at;
+/** After a failure the back-off to D1 stands. A log or a git host that is away delays no other. */
+const attemptBy = ({ outbox }: PoolState, channel: Channel, at: number): void => {
+  const next = outbox[channel];
+  const mayHurry = channel !== "lists" || next.failures === 0;
+  if (next.at === null || (mayHurry && at < next.at)) next.at = at;
 };
 
 /** The deadline only moves back: the queue of deadlines reads it when the old one has passed. */

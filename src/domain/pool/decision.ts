@@ -66,7 +66,8 @@ export const notCompared = (): Decision<never> => {
 export const leaseLost = () => refused("lease-lost", DETAILS["lease-lost"]);
 
 /** What a flush tells: more than each attempt before, so that D1 shows a restore to between two of them. */
-export const nextTold = ({ sequence, told, flush }: PoolState): number => Math.max(sequence + flush.failures, told + 1);
+export const nextTold = ({ sequence, told, outbox }: PoolState): number =>
+  Math.max(sequence + outbox.lists.failures, told + 1);
 
 /** A sequence above all that D1 was told of, and above what a flush is telling it now. */
 export const later = (state: PoolState, now: number): number => Math.max(nextTold(state) + 1, now);

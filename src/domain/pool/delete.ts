@@ -2,7 +2,6 @@ import { DETAILS } from "../../protocol/problem.ts";
 import type { Actor } from "./commands.ts";
 import { audit, type Decision, type DecisionContext, decided, later, refused, unknownId } from "./decision.ts";
 import type { BuildFacts, Change, Deleted, Deletion } from "./facts.ts";
-import { nextAttempt } from "./outbox.ts";
 import type { PoolState } from "./state.ts";
 
 export interface DeleteRequest {
@@ -12,9 +11,6 @@ export interface DeleteRequest {
   seen: Pick<BuildFacts, "repoId" | "number" | "finishedAt"> & Pick<Deletion, "jobs" | "artifacts" | "tests">;
   actor: Actor;
 }
-
-/** Milliseconds after which no write that was under way at the deletion arrives any more: then it is carried out again. */
-const SETTLE_MS = 60_000;
 
 const AUDITED = { build: "build.delete", log: "log.delete" } as const;
 
@@ -53,37 +49,8 @@ export const deleteBuild = (
 const keepDayCount = ({ dayCount }: PoolState, { ofDay }: BuildFacts): Change[] =>
   ofDay === dayCount.builds ? [{ kind: "day-count", count: dayCount }] : [];
 
-/** What one attempt to carry out deletions did. */
-export interface DeletionResult {
-  done: Deletion[];
-  failed: boolean;
-}
-
 /**
  * Whether D1 has heard of the deletion, which must come first: a pool that is set back to before it finds it there. The
  * second time, when it is settled, D1 shows a restore to before the first.
  */
 export const mayCarryOut = ({ told }: PoolState, { at }: Deletion): boolean => told >= at;
-
-/**
- * Records which deletions were carried out for good: when no late write can undo them, and once more after D1 heard of
- * that. A build may have followed its log meanwhile.
- */
-export const recordDeletions = (
-  state: PoolState,
-  { done, failed }: DeletionResult,
-  { now }: DecisionContext,
-): Decision<null> => {
-  const failures = failed ? state.deleting.failures + 1 : 0;
-  const current = done.filter(({ buildId, at }) => state.records.deletion(buildId)?.at === at);
-  const buildIds = current.filter((one) => one.isSettled).map(({ buildId }) => buildId);
-  const settled = current.filter((one) => !one.isSettled && now >= one.at + SETTLE_MS);
-  const isEmpty = state.pendingDeletions.size <= buildIds.length;
-  const at = failed ? nextAttempt(now, failures) : isEmpty ? null : now + SETTLE_MS;
-  const changes = settled.map((deletion): Change => {
-    return { kind: "deleted", deletion: { ...deletion, at: later(state, now), isSettled: true } };
-  });
-  if (buildIds.length > 0) changes.push({ kind: "deletions-done", buildIds });
-  if (buildIds.length > 0 && !state.isToldStored) changes.push({ kind: "told", sequence: state.told });
-  return decided(null, [...changes, { kind: "deleting", at, failures }]);
-};

@@ -249,6 +249,13 @@ export interface KnownDelivery {
   at: number;
 }
 
+/** Who hears of builds: D1, after the archive; the logs of jobs; git hosts. */
+export const BUILD_CHANNELS = ["lists", "logs", "hosts"] as const;
+export type BuildChannel = (typeof BUILD_CHANNELS)[number];
+/** Deletions have a channel of their own: they are carried out everywhere. */
+export const CHANNELS = [...BUILD_CHANNELS, "deletions"] as const;
+export type Channel = (typeof CHANNELS)[number];
+
 /** What the pool keeps on disk only, and reads when it needs it. */
 export interface Records {
   /** A build that ended within the last 24 hours. */
@@ -267,8 +274,8 @@ export interface Records {
   lastSeq(): number;
   /** What the row of the newest build says. */
   lastDayCount(): DayCount;
-  /** How many entries of the audit, and closes of logs, are not delivered yet. */
-  pending(): { audits: number; closes: number };
+  /** How many entries of the audit (`lists`), or closes of logs, are not delivered yet. */
+  pending(channel: BuildChannel): number;
   /** What was deleted of the build. Remembered until nothing can tell it again. */
   deletion(buildId: string): Deletion | undefined;
   /** Every deletion that is remembered. */
@@ -326,20 +333,16 @@ export type Change =
   | { kind: "agent-removed"; agentId: string }
   /** A token, or the hash of a secret that it had, is no longer valid: what arrives with it later is refused. */
   | { kind: "revoked"; tokenId: string; at: number }
-  /** D1 has to be told of the build. Its row on disk says so by itself. */
-  | { kind: "dirty"; buildId: string; at: number }
   /** A build of which D1 was told has to be told again. */
   | { kind: "untold"; buildId: string; at: number }
-  /** D1 was told: of an active build that it exists, of one that has ended how it ended. */
-  | { kind: "clean"; buildId: string; endedAt: number | null }
+  /** D1 was told how the build ended. */
+  | { kind: "heard"; buildId: string; endedAt: number }
   /** `variableIds` are those of the values that a hand-out contained. */
   | { kind: "audit"; entry: AuditFact; variableIds?: string[] | undefined }
-  | { kind: "audits-told"; entries: number[] }
+  /** Entries of the audit (`lists`), or closes of logs. */
+  | { kind: "entries-delivered"; channel: BuildChannel; entries: number[] }
   /** `endedAt`: the build has ended too, so that its log can move to the archive. */
   | { kind: "close"; jobId: string; fence: number; at: number; endedAt?: number | undefined }
-  | { kind: "logs-closed"; entries: number[] }
-  /** The git host was told this state of the build, and has to hear of no other; null: there is nothing to tell. */
-  | { kind: "host-told"; buildId: string; state: ToldState | null }
   | { kind: "deleted"; deletion: Deletion }
   | { kind: "deletions-done"; buildIds: string[] }
   | { kind: "forget"; before: number; revokedBefore: number; headsBefore: number }
@@ -367,12 +370,12 @@ export type MemoryChange =
   | { kind: "offers-resumed"; agentId: string }
   /** Every unmatched build and agent was checked. */
   | { kind: "matched" }
-  | { kind: "flush"; at: number | null; failures: number }
-  | { kind: "closing"; at: number | null; failures: number }
-  | { kind: "deleting"; at: number | null; failures: number }
-  | { kind: "telling-hosts"; at: number | null; failures: number }
-  /** The git host has to hear of the build, at the latest by this time. Its row on disk says so by itself. */
-  | { kind: "host-due"; buildId: string; at: number }
+  /** When the next attempt is due, and how many failed in a row. */
+  | { kind: "attempt"; channel: Channel; at: number | null; failures: number }
+  /** Who is at the end of the channel has to hear of the build. Its row on disk says so by itself. */
+  | { kind: "due"; channel: BuildChannel; buildId: string; at: number }
+  /** It heard, and has to hear of no other change. What it knows now is kept with an active build. */
+  | { kind: "delivered"; channel: BuildChannel; buildId: string; known: Pick<BuildFacts, "isTold" | "toldHost"> }
   | { kind: "lease-lost"; cause: LossCause }
   | { kind: "offer-ignored" }
   /** A sweep was answered with all events so far. */

@@ -22,7 +22,8 @@ const listed = (state: PoolState, build: BuildFacts): Listed => ({
 });
 
 /** Ids of the builds that have not ended, or that D1 does not know as ended: all that a list would miss or show late. */
-const untoldIds = (state: PoolState): Set<string> => new Set([...state.builds.keys(), ...state.dirty.keys()]);
+const untoldIds = (state: PoolState): Set<string> =>
+  new Set([...state.builds.keys(), ...state.outbox.lists.due.keys()]);
 
 export const liveIds = (state: PoolState, { limit, ids, ...query }: LiveQuery): string[] => {
   const found: string[] = [];

@@ -27,6 +27,7 @@ export const measure = (
   pingedAt: (agentId: string) => number,
 ): Metrics => {
   const { agents, skillGroups } = countAgents(state, orgId, context.now, pingedAt);
+  const { lists } = state.outbox;
   const byRequirement = [...countJobs(state, context.now).values()].map((group) => ({
     ...group,
     ...capacityFor(group, skillGroups, context),
@@ -37,7 +38,7 @@ export const measure = (
     builds: { waiting: state.queue.size, ...countByLeasedStatus(state) },
     oldestWaitSeconds: Math.max(0, ...byRequirement.map((group) => group.oldestWaitSeconds)),
     agents,
-    outbox: { builds: state.dirty.size, failures: state.flush.failures, deadLetters, parked: deadLetters },
+    outbox: { builds: lists.due.size, failures: lists.failures, deadLetters, parked: deadLetters },
     byRequirement,
   };
 };

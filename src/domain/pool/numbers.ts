@@ -1,5 +1,6 @@
 import { builtToday } from "./day.ts";
 import type { PoolEvents } from "./events.ts";
+import { BUILD_CHANNELS } from "./facts.ts";
 import type { PoolState } from "./state.ts";
 
 /** What only the disk knows. */
@@ -35,9 +36,8 @@ export const numbersOf = (
   { now, buildsPerDay, mostStoredBytes }: { now: number; buildsPerDay: number; mostStoredBytes: number },
   { pendingSince, ...disk }: DiskNumbers,
 ): PoolNumbers => {
-  const [dirtySince = now] = state.dirty.values();
-  const [hostSince = now] = state.hostDue.values();
-  const since = Math.min(dirtySince, hostSince, pendingSince ?? now);
+  const channels = BUILD_CHANNELS.map((channel) => state.outbox[channel]);
+  const since = Math.min(pendingSince ?? now, ...channels.map(({ due }) => due.values().next().value ?? now));
   return {
     ...state.events,
     ...disk,
@@ -47,7 +47,7 @@ export const numbersOf = (
     ...(state.unchecked === null && { buildsPerDay, mostStoredBytes }),
     oldestWaitSeconds: oldestWait(state, now),
     outboxSeconds: Math.max(0, (now - since) / 1000),
-    outboxFailures: Math.max(state.flush.failures, state.closing.failures, state.tellingHosts.failures),
+    outboxFailures: Math.max(...channels.map(({ failures }) => failures)),
   };
 };
 

@@ -1,63 +1,101 @@
+import type { ToldState } from "../githost/host-report.ts";
 import { FLUSH_DELAY_MS } from "./apply.ts";
-import { type Decision, type DecisionContext, decided } from "./decision.ts";
-import type { Change } from "./facts.ts";
+import { type Decision, type DecisionContext, decided, later } from "./decision.ts";
+import type { BuildChannel, BuildFacts, Change, Channel } from "./facts.ts";
 import { hasToldRevocations, recordSequence, type ToldSequence } from "./reconcile.ts";
+import type { Rules } from "./rules.ts";
 import type { PoolState } from "./state.ts";
 
 const MAX_BACKOFF_MS = 60_000;
+/** Milliseconds after which no write that was under way at a deletion arrives any more: then it is carried out again. */
+const SETTLE_MS = 60_000;
 
-/** What one attempt told D1. */
-export interface FlushResult {
-  /** Builds, with the version that D1 has now. */
-  builds: { buildId: string; version: number }[];
-  /** Sequence numbers of the audit entries that were delivered. */
+/** A build, with the version that was told; or its deletion, with the time of that. */
+export interface Heard {
+  buildId: string;
+  version?: number;
+  /** What a git host shows now; null where it has nothing to hear any more. */
+  state?: ToldState | null;
+}
+
+/** What one attempt on a channel did. */
+export interface Delivered {
+  builds: Heard[];
+  /** Sequence numbers of entries of the audit, or of closes of logs. */
   entries: number[];
-  /** Null where nothing was told that raises the pool's sequence in D1, or D1 did not answer. */
-  sequence: ToldSequence | null;
   /** Something could not be delivered. */
   failed: boolean;
+  /** Of D1; null where nothing was told that raises the pool's sequence there, or D1 did not answer. */
+  sequence: ToldSequence | null;
 }
 
-/** What one attempt to close logs did. */
-export interface CloseResult {
-  entries: number[];
-  failed: boolean;
-}
+export const nothingDelivered = (failed = false): Delivered => ({ builds: [], entries: [], failed, sequence: null });
 
 /** Exponential backoff, at most 60 s. */
-export const nextAttempt = (now: number, failures: number): number =>
+const nextAttempt = (now: number, failures: number): number =>
   now + Math.min(FLUSH_DELAY_MS * 2 ** failures, MAX_BACKOFF_MS);
 
-/**
- * Records what an attempt told. A build that has ended since it was read has to be told again; any other change of an
- * active build is told at its end.
- */
-export const recordFlush = (state: PoolState, result: FlushResult, context: DecisionContext): Decision<null> => {
-  const { now, rules } = context;
-  const changes = result.builds.flatMap(({ buildId, version }): Change[] => {
-    const build = state.builds.get(buildId) ?? state.records.ended(buildId);
-    if (build && !rules.isHeard(build, version)) return [];
-    return [{ kind: "clean", buildId, endedAt: build?.finishedAt ?? null }];
+/** Whether nothing has changed since that has to be told too. */
+const KNOWS_ENOUGH: Record<BuildChannel, (build: BuildFacts, told: Heard, rules: Rules) => boolean> = {
+  /** Of an active build all is told at its end. */
+  lists: (build, { version = 0 }, rules) => rules.isHeard(build, version),
+  logs: () => true,
+  hosts: (build, { version, state }, rules) => !state || rules.isHostTold(build, state, version),
+};
+
+/** Records what an attempt delivered, and when the next one is due. */
+export const recordDelivery = (
+  state: PoolState,
+  { channel, ...result }: Delivered & { channel: Channel },
+  context: DecisionContext,
+): Decision<null> => {
+  if (channel === "deletions") return recordDeletions(state, result, context);
+  const { rules, now } = context;
+  const { builds, entries, failed, sequence } = result;
+  const { due, failures: before } = state.outbox[channel];
+  const changes = builds.flatMap((told): Change[] => {
+    const { buildId } = told;
+    const active = state.builds.get(buildId);
+    const build = active ?? state.records.ended(buildId);
+    if (!due.has(buildId) || (build && !KNOWS_ENOUGH[channel](build, told, rules))) return [];
+    const known = channel === "lists" ? { isTold: true } : told.state ? { toldHost: told.state } : {};
+    const delivered: Change = { kind: "delivered", channel, buildId, known };
+    if (channel !== "lists" || active || !build) return [delivered];
+    return [delivered, { kind: "heard", buildId, endedAt: build.finishedAt! }];
   });
-  const isEmpty = state.dirty.size <= changes.length && state.records.pending().audits <= result.entries.length;
-  const isTold = isEmpty && state.tellAgainAfter === null && hasToldRevocations(state, result.sequence);
-  const failures = result.failed ? state.flush.failures + 1 : 0;
-  const endsTold = changes.some((change) => change.kind === "clean" && change.endedAt !== null);
-  const isStored = endsTold || result.builds.length === 0;
-  if (result.entries.length > 0) changes.push({ kind: "audits-told", entries: result.entries });
-  const at = isTold && !result.failed ? null : nextAttempt(now, failures);
+  const delivered = changes.filter(({ kind }) => kind === "delivered").length;
+  const left = due.size - delivered + state.records.pending(channel) - entries.length;
+  const failures = failed ? before + 1 : 0;
+  const isMore = channel === "lists" && (state.tellAgainAfter !== null || !hasToldRevocations(state, sequence));
+  const at = isMore || rules.deliversAgain(left, failed, channel) ? nextAttempt(now, failures) : null;
+  const isStored = delivered < changes.length || builds.length === 0;
   return decided(null, [
     ...changes,
-    { kind: "flush", at, failures },
+    ...(entries.length > 0 ? [{ kind: "entries-delivered", channel, entries } as const] : []),
+    { kind: "attempt", channel, at, failures },
     ...recordSequence(state, result, isStored, context),
   ]);
 };
 
-/** Records which logs were closed. */
-export const recordCloses = (state: PoolState, result: CloseResult, { now }: DecisionContext): Decision<null> => {
-  const { entries, failed } = result;
-  const failures = failed ? state.closing.failures + 1 : 0;
-  const at = state.records.pending().closes <= entries.length && !failed ? null : nextAttempt(now, failures);
-  const changes: Change[] = entries.length > 0 ? [{ kind: "logs-closed", entries }] : [];
-  return decided(null, [...changes, { kind: "closing", at, failures }]);
+/**
+ * Records which deletions were carried out for good: when no late write can undo them, and once more after D1 heard of
+ * that. A build may have followed its log meanwhile.
+ */
+const recordDeletions = (state: PoolState, { builds, failed }: Delivered, { now }: DecisionContext): Decision<null> => {
+  const { due, failures: before } = state.outbox.deletions;
+  const failures = failed ? before + 1 : 0;
+  const known = builds.flatMap(({ buildId, version }) => {
+    const deletion = state.records.deletion(buildId);
+    return deletion && deletion.at === version ? deletion : [];
+  });
+  const buildIds = known.filter(({ isSettled }) => isSettled).map(({ buildId }) => buildId);
+  const settled = known.filter(({ isSettled, at }) => !isSettled && now >= at + SETTLE_MS);
+  const isEmpty = due.size <= buildIds.length;
+  const at = failed ? nextAttempt(now, failures) : isEmpty ? null : now + SETTLE_MS;
+  const changes = settled.map((deletion): Change => {
+    return { kind: "deleted", deletion: { ...deletion, at: later(state, now), isSettled: true } };
+  });
+  if (buildIds.length > 0) changes.push({ kind: "deletions-done", buildIds });
+  if (buildIds.length > 0 && !state.isToldStored) changes.push({ kind: "told", sequence: state.told });
+  return decided(null, [...changes, { kind: "attempt", channel: "deletions", at, failures }]);
 };

@@ -79,7 +79,7 @@ const tellAgain = (state: PoolState, sequence: number, context: DecisionContext)
   ...[...state.builds.keys()].map((buildId): Change => ({ kind: "untold", buildId, at: later(state, context.now) })),
   ...deleteAgain(state, state.records.rememberedDeletions(), context),
   ...voidHeld(state, new Set(), context),
-  { kind: "flush", at: context.now, failures: 0 },
+  { kind: "attempt", channel: "lists", at: context.now, failures: 0 },
 ];
 
 const deleteAgain = (state: PoolState, deletions: Deletion[], { now }: DecisionContext): Change[] => {
@@ -134,7 +134,7 @@ export const hasToldRevocations = ({ revoked, told }: PoolState, sequence: ToldS
 
 /** Whether D1 is told the sequence even where there is no build and no entry to tell. */
 export const isSequenceDue = (state: PoolState, revoked: string[]): boolean =>
-  revoked.length > 0 || state.tellAgainAfter !== null || state.pendingDeletions.size > 0;
+  revoked.length > 0 || state.tellAgainAfter !== null || state.outbox.deletions.due.size > 0;
 
 /** The tokens, by id or by the hash of a replaced secret, that the next flush deletes from D1. */
 export const revocationsToTell = (state: PoolState, { rules }: DecisionContext): string[] =>
@@ -181,7 +181,7 @@ export const reconcile = (state: PoolState, stored: Stored, context: DecisionCon
     const at = Math.max(sequence + 1, later(state, now));
     changes.push({ kind: "tell-again", after: 0, at }, ...forgottenDeletions(state, stored, context));
     changes.push(...deleteAgain(state, state.records.rememberedDeletions(), context));
-    changes.push({ kind: "flush", at: now, failures: 0 });
+    changes.push({ kind: "attempt", channel: "lists", at: now, failures: 0 });
   }
   return decided(done, changes);
 };
@@ -201,7 +201,7 @@ const reconcileBuild = (
   }
   const remembered = state.records.ended(id);
   if (remembered && isEnded(stored.status)) {
-    const isLater = state.dirty.has(id) && stored.version > (state.unchecked ?? stored.version);
+    const isLater = state.outbox.lists.due.has(id) && stored.version > (state.unchecked ?? stored.version);
     return isLater && !context.rules.isSameResult(remembered, stored)
       ? endAsStored(state, remembered, stored, context)
       : [];
@@ -241,7 +241,8 @@ const endAsStored = (state: PoolState, build: BuildFacts, stored: StoredBuild, c
     ...asStored,
     ...(first ? closeForGood(first, context) : []),
     ...context.rules.hostOutbox(ended, context.now),
-    { kind: "clean", buildId: build.id, endedAt: finishedAt },
+    { kind: "delivered", channel: "lists", buildId: build.id, known: {} },
+    { kind: "heard", buildId: build.id, endedAt: finishedAt! },
   ];
 };
 

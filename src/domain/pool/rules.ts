@@ -14,6 +14,7 @@ import type {
   AgentFacts,
   BuildFacts,
   Change,
+  Channel,
   HeldJob,
   JobFacts,
   KeptLease,
@@ -141,8 +142,8 @@ export interface Rules extends JobRules, TryRules, PauseRules {
   hostReport(build: BuildFacts, jobs: readonly JobFacts[]): HostReport | null;
   /** Whether the git host knows enough of a build of which it was told this. */
   isHostTold(build: BuildFacts, told: ToldState, version?: number): boolean;
-  /** Whether git hosts are told again, where this many builds were not told. */
-  tellsHostsAgain(left: number, failed: boolean): boolean;
+  /** Whether there is another attempt on a channel, where so much is left. */
+  deliversAgain(left: number, failed: boolean, channel: Channel): boolean;
   /** Where an arriving head of a ref belongs. */
   placed(heads: readonly Head[], pushed: Pick<Head, "sha" | "before">): Place;
   /** The newest head that follows this one, and those before it whose builds end. */
@@ -270,15 +271,16 @@ export const RULES: Rules = {
     Math.max(expiresAt, stop ? Math.min(now + leaseMs, stop.at + STOP_GRACE_MS) : now + leaseMs),
   overtime: ({ lease, timeoutSeconds }, now) =>
     !!lease && lease.startedAt !== null && !lease.stop && now >= lease.startedAt + timeoutSeconds * 1000,
-  outbox: (before, build, at) => (!before || isEnded(build.status) ? [{ kind: "dirty", buildId: build.id, at }] : []),
+  outbox: (before, build, at) =>
+    !before || isEnded(build.status) ? [{ kind: "due", channel: "lists", buildId: build.id, at }] : [],
   mayTell: (build, isRecorded) => !isEnded(build.status) || isRecorded,
   isHeard: (build, version) => !isEnded(build.status) || build.version === version,
-  hostOutbox: (build, at) => (isHostDue(build) ? [{ kind: "host-due", buildId: build.id, at }] : []),
+  hostOutbox: (build, at) => (isHostDue(build) ? [{ kind: "due", channel: "hosts", buildId: build.id, at }] : []),
   hostReport: hostReportOf,
   // Its end may have the state of its wait at a gate: only the version tells them apart.
   isHostTold: (build, told, version) =>
     isHeard(build, told) && (!isEnded(build.status) || version === undefined || version === build.version),
-  tellsHostsAgain: (left) => left > 0,
+  deliversAgain: (left, failed) => left > 0 || failed,
   placed: (heads, pushed) => place(heads, pushed),
   superseded: (heads, head) => olderThanNewest(heads, head),
   remembersDelivery: (refused) => refused === 0,

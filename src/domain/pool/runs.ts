@@ -37,5 +37,5 @@ export const runsOfActiveBuilds = (state: PoolState, agentIds: readonly string[]
 };
 
 /** Builds that have ended, and of which D1 has not heard that yet. */
-export const endedUntold = ({ dirty, builds }: PoolState): string[] =>
-  [...dirty.keys()].filter((id) => !builds.has(id));
+export const endedUntold = ({ outbox, builds }: PoolState): string[] =>
+  [...outbox.lists.due.keys()].filter((id) => !builds.has(id));

@@ -3,7 +3,7 @@ import type { Room } from "../jobs/rooms.ts";
 import type { DayCount } from "./day.ts";
 import { DeadlineQueue } from "./deadline-queue.ts";
 import { noEvents, type PoolEvents } from "./events.ts";
-import type { AgentFacts, BuildFacts, JobFacts, Offer, Pause, Records, Waiter } from "./facts.ts";
+import type { AgentFacts, BuildFacts, Channel, JobFacts, Offer, Pause, Records, Waiter } from "./facts.ts";
 import { type Lane, Queue, type QueuedJob } from "./queue.ts";
 import { Rooms } from "./rooms.ts";
 
@@ -62,8 +62,7 @@ export interface PoolState {
   readonly stopsTold: Map<string, number | null>;
   /** Characters of the run values of all active builds, sealed. */
   runValueCharacters: number;
-  /** Builds that D1 has to be told of, each with the time since when. */
-  readonly dirty: Map<string, number>;
+  readonly outbox: Record<Channel, Outgoing>;
   /** The highest version or time of what D1 is told of. */
   sequence: number;
   /** The sequence that D1 had last; a lower one there shows that D1 was restored. */
@@ -76,16 +75,6 @@ export interface PoolState {
   isUncheckedStored: boolean;
   /** After D1 was restored: it has been told again of the ended builds up to this sequence number. */
   tellAgainAfter: number | null;
-  /** When the next attempt to tell D1 is due, and how many attempts failed in a row. */
-  flush: Attempts;
-  /** The same for the logs that have to be closed. */
-  closing: Attempts;
-  /** The same for deletions, and the builds that they are about. */
-  deleting: Attempts;
-  readonly pendingDeletions: Set<string>;
-  /** The same for what git hosts have to hear of, and the builds, each with the time since when. */
-  tellingHosts: Attempts;
-  readonly hostDue: Map<string, number>;
   /** What happened since the last sweep that was answered. */
   events: PoolEvents;
   readonly deadlines: Record<DeadlineKind, DeadlineQueue>;
@@ -120,10 +109,16 @@ interface Indices {
   readonly unmatched: { lanes: Set<Lane>; agents: Set<string> };
 }
 
-interface Attempts {
+/** What is still to be delivered on one channel. */
+interface Outgoing {
+  /** Builds, each with the time since when. */
+  readonly due: Map<string, number>;
+  /** When the next attempt is due, and how many failed in a row. */
   at: number | null;
   failures: number;
 }
+
+const nothingDue = (): Outgoing => ({ due: new Map(), at: null, failures: 0 });
 
 /** What the indices hold of a job. */
 export interface Position {
@@ -160,19 +155,13 @@ export const emptyState = (records: Records): PoolState => ({
   pause: null,
   stopsTold: new Map(),
   runValueCharacters: 0,
-  dirty: new Map(),
+  outbox: { lists: nothingDue(), logs: nothingDue(), hosts: nothingDue(), deletions: nothingDue() },
   sequence: 0,
   told: 0,
   isToldStored: true,
   unchecked: null,
   isUncheckedStored: false,
   tellAgainAfter: null,
-  flush: { at: null, failures: 0 },
-  closing: { at: null, failures: 0 },
-  deleting: { at: null, failures: 0 },
-  pendingDeletions: new Set(),
-  tellingHosts: { at: null, failures: 0 },
-  hostDue: new Map(),
   events: noEvents(),
   deadlines: {
     lease: new DeadlineQueue(),

@@ -8,14 +8,13 @@ import type { ClaimRequest, Result } from "./commands.ts";
 import { type ContactKind, recordContact } from "./contact.ts";
 import { earliest, nextDeadline, rescheduleEarly, settleLeases, takeDue } from "./deadlines.ts";
 import { type Decision, type DecisionContext, decided, type Push } from "./decision.ts";
-import { deleteBuild, recordDeletions } from "./delete.ts";
+import { deleteBuild } from "./delete.ts";
 import { enqueue } from "./enqueue.ts";
-import type { Change } from "./facts.ts";
+import { CHANNELS, type Change } from "./facts.ts";
 import { decideGate } from "./gates.ts";
 import { HEAD_MS } from "./heads.ts";
-import { recordHosts } from "./host-outbox.ts";
 import { offerBuilds } from "./offers.ts";
-import { recordCloses, recordFlush } from "./outbox.ts";
+import { recordDelivery } from "./outbox.ts";
 import { plan, refusePlan } from "./plan.ts";
 import { compare, databaseRestored, keepUnchecked, reconcile, revoke } from "./reconcile.ts";
 import { REMEMBER_MS, REVOKED_MS } from "./rules.ts";
@@ -53,14 +52,11 @@ const COMMANDS = {
   discardArtifact: { decide: discardArtifact },
   removeArtifact: { decide: removeArtifact },
   deleteBuild: { decide: deleteBuild },
-  recordDeletions: { decide: recordDeletions },
-  recordFlush: { decide: recordFlush },
+  recordDelivery: { decide: recordDelivery },
   compare: { decide: compare },
   reconcile: { decide: reconcile },
   databaseRestored: { decide: databaseRestored },
   revoke: { decide: revoke },
-  recordCloses: { decide: recordCloses },
-  recordHosts: { decide: recordHosts },
   registerAgent: { decide: agents.register },
   updateAgent: { decide: agents.update },
   removeAgent: { decide: agents.remove },
@@ -147,8 +143,7 @@ export const step = <C extends Command>(
 export const nextDue = (state: PoolState, { agentMs }: Pick<DecisionContext, "agentMs">): number | null => {
   const silence = state.index.contacts.next();
   const forgetting = silence === null ? null : silence + agentMs;
-  const { flush, closing, deleting, tellingHosts } = state;
-  return earliest([nextDeadline(state), flush.at, closing.at, deleting.at, tellingHosts.at, forgetting]);
+  return earliest([nextDeadline(state), forgetting, ...CHANNELS.map((channel) => state.outbox[channel].at)]);
 };
 
 /** When the oldest offer is withdrawn. A missed one loses nothing, so a timer is enough. */

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { BuildOrigin } from "../../../src/domain/githost/build-origin.ts";
 import type { Arrive, ArrivingBuild } from "../../../src/domain/pool/arrivals.ts";
 import { HEAD_MS } from "../../../src/domain/pool/heads.ts";
+import { nothingDelivered } from "../../../src/domain/pool/outbox.ts";
 import { arrival, arriving, CONNECTION, HOST, ORIGIN, sha } from "../../support/arrivals.ts";
 import { ACTOR, ORG, TestPool } from "./test-pool.ts";
 
@@ -329,9 +330,9 @@ describe("a pull request of a head that was pushed before", () => {
 });
 
 describe("the git host", () => {
-  const due = (pool: Hooked) => [...pool.model.state.hostDue.keys()];
+  const due = (pool: Hooked) => [...pool.model.state.outbox.hosts.due.keys()];
   const tell = (pool: Hooked, buildId: string, state: "pending" | "success" | "error") =>
-    pool.ok("recordHosts", { told: [{ buildId, state }], failed: false });
+    pool.ok("recordDelivery", { channel: "hosts", ...nothingDelivered(), builds: [{ buildId, state }] });
 
   it("hears of a build that waits, and of its end; of nothing between", () => {
     const pool = new Hooked();
@@ -354,7 +355,11 @@ describe("the git host", () => {
     const buildId = pool.made("a");
     const before = pool.row(buildId).version;
     const told = (version: number) =>
-      pool.ok("recordHosts", { told: [{ buildId, state: "error", version }], failed: false });
+      pool.ok("recordDelivery", {
+        channel: "hosts",
+        ...nothingDelivered(),
+        builds: [{ buildId, state: "error", version }],
+      });
     pool.ok("cancel", { buildId, actor: ACTOR });
     told(before);
     expect(due(pool)).toEqual([buildId]);
@@ -375,12 +380,12 @@ describe("the git host", () => {
     const pool = new Hooked();
     pool.made("a");
     const delays = [1, 2, 3, 4, 5, 6, 7].map(() => {
-      pool.ok("recordHosts", { told: [], failed: true });
-      return (pool.model.state.tellingHosts.at! - pool.now) / 1000;
+      pool.ok("recordDelivery", { channel: "hosts", ...nothingDelivered(true) });
+      return (pool.model.state.outbox.hosts.at! - pool.now) / 1000;
     });
     expect(delays).toEqual([2, 4, 8, 16, 32, 60, 60]);
     pool.ok("cancel", { buildId: pool.made("b", "a"), actor: ACTOR });
-    expect(pool.model.state.tellingHosts.at! - pool.now).toBe(1_000);
+    expect(pool.model.state.outbox.hosts.at! - pool.now).toBe(1_000);
   });
 
   it("hears nothing of a build that was deleted", () => {
@@ -398,10 +403,8 @@ describe("the git host", () => {
     tell(pool, told, "pending");
     pool.ok("cancel", { buildId: told, actor: ACTOR });
     tell(pool, told, "error");
-    pool.ok("recordFlush", {
-      builds: [{ buildId: told, version: pool.row(told).version }],
-      ...{ entries: [], sequence: null, failed: false },
-    });
+    const builds = [{ buildId: told, version: pool.row(told).version }];
+    pool.ok("recordDelivery", { channel: "lists", ...nothingDelivered(), builds });
     pool.model.reload(pool.now);
     expect(due(pool)).toEqual([untold]);
   });

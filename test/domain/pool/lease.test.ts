@@ -239,7 +239,7 @@ describe("an agent", () => {
     let rows = 0;
     const store = storage.store.bind(storage);
     storage.store = (changes) => {
-      rows += changes.filter(({ kind }) => !["contact", "waiter", "offer", "flush", "matched"].includes(kind)).length;
+      rows += changes.filter(({ kind }) => !["contact", "waiter", "offer", "attempt", "matched"].includes(kind)).length;
       store(changes);
     };
     for (let poll = 0; poll < 72; poll++) {

@@ -1,23 +1,24 @@
 import { describe, expect, it } from "vitest";
+import { nothingDelivered } from "../../../src/domain/pool/outbox.ts";
 import { ACTOR, TestPool } from "./test-pool.ts";
 
-/** The result of an attempt that delivers everything pending now. */
+/** The result of an attempt that tells D1 everything pending now. */
 const everythingPending = (pool: TestPool) => {
   const { builds, audits } = pool.model.storage.rows;
-  const known = [...pool.model.state.dirty.keys()].map((buildId) => ({
+  const known = [...pool.model.state.outbox.lists.due.keys()].map((buildId) => ({
     buildId,
     version: builds.get(buildId)!.version,
   }));
-  return { builds: known, entries: [...audits.keys()], sequence: null, failed: false };
+  return { ...nothingDelivered(), channel: "lists" as const, builds: known, entries: [...audits.keys()] };
 };
 
-const flushAt = (pool: TestPool) => pool.model.state.flush.at;
+const flushAt = (pool: TestPool) => pool.model.state.outbox.lists.at;
 
 describe("the outbox", () => {
   it("is empty after an attempt that delivered everything, until the next change", () => {
     const pool = new TestPool();
     pool.build();
-    pool.ok("recordFlush", everythingPending(pool));
+    pool.ok("recordDelivery", everythingPending(pool));
     expect(flushAt(pool)).toBeNull();
     const build = pool.build();
     expect(flushAt(pool)).toBe(pool.now + 30_000);
@@ -31,10 +32,10 @@ describe("the outbox", () => {
     const agent = pool.agent();
     const attempt = everythingPending(pool);
     const holder = agent.claimAndStart();
-    pool.ok("recordFlush", attempt);
-    expect([...pool.model.state.dirty.keys()]).toEqual([]);
+    pool.ok("recordDelivery", attempt);
+    expect([...pool.model.state.outbox.lists.due.keys()]).toEqual([]);
     pool.ok("finish", { ...holder, status: "succeeded", exitCode: 0 });
-    expect([...pool.model.state.dirty.keys()]).toEqual([build]);
+    expect([...pool.model.state.outbox.lists.due.keys()]).toEqual([build]);
   });
 
   it("keeps a build that ended during the attempt that told of its creation", () => {
@@ -43,8 +44,8 @@ describe("the outbox", () => {
     const agent = pool.agent();
     const attempt = everythingPending(pool);
     pool.ok("finish", { ...agent.claimAndStart(), status: "succeeded", exitCode: 0 });
-    pool.ok("recordFlush", attempt);
-    expect([...pool.model.state.dirty.keys()]).toEqual([build]);
+    pool.ok("recordDelivery", attempt);
+    expect([...pool.model.state.outbox.lists.due.keys()]).toEqual([build]);
     expect(flushAt(pool)).not.toBeNull();
   });
 
@@ -53,12 +54,12 @@ describe("the outbox", () => {
     pool.build();
     pool.build();
     pool.ok("finish", { ...pool.agent().claimAndStart(), status: "succeeded", exitCode: 0 });
-    for (let round = 0; round < 6; round++) pool.ok("recordCloses", { entries: [], failed: true });
-    pool.ok("recordFlush", everythingPending(pool));
+    for (let round = 0; round < 6; round++) pool.ok("recordDelivery", { channel: "logs", ...nothingDelivered(true) });
+    pool.ok("recordDelivery", everythingPending(pool));
     expect(flushAt(pool)).toBeNull();
-    expect(pool.model.state.closing.at).toBe(pool.now + 60_000);
+    expect(pool.model.state.outbox.logs.at).toBe(pool.now + 60_000);
     pool.ok("finish", { ...pool.agent().claimAndStart(), status: "succeeded", exitCode: 0 });
-    expect(pool.model.state.closing.at).toBe(pool.now + 1_000);
+    expect(pool.model.state.outbox.logs.at).toBe(pool.now + 1_000);
   });
 
   it("keeps an entry that the step which records the attempt appends", () => {
@@ -68,7 +69,7 @@ describe("the outbox", () => {
     pool.ok("finish", { ...agent.claimAndStart(), status: "succeeded", exitCode: 0 });
     const attempt = everythingPending(pool);
     pool.now += 60_000;
-    pool.ok("recordFlush", attempt);
+    pool.ok("recordDelivery", attempt);
     expect(pool.model.storage.rows.audits.size).toBe(1);
     expect(flushAt(pool)).not.toBeNull();
   });
@@ -77,7 +78,7 @@ describe("the outbox", () => {
     const pool = new TestPool();
     pool.build();
     const delays = [1, 2, 3, 4, 5, 6, 7, 8].map(() => {
-      pool.ok("recordFlush", { builds: [], entries: [], sequence: null, failed: true });
+      pool.ok("recordDelivery", { channel: "lists", ...nothingDelivered(true) });
       return flushAt(pool)! - pool.now;
     });
     expect(delays).toEqual([2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000, 60_000]);

@@ -12,7 +12,7 @@ export interface Planted {
 
 export const PLANTED: Record<string, Planted> = {
   "trouble of D1 is taken for rows that are wrong": {
-    file: "src/objects/agent-pool-outbox.ts",
+    file: "src/objects/agent-pool-lists.ts",
     rules: [
       {
         right: "/\\bSQLITE_(?:CONSTRAINT|TOOBIG|MISMATCH)/",

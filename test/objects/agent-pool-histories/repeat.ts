@@ -125,16 +125,7 @@ const record = (index: number, rules: Rules): { calls: RecordedCall[]; history: 
 };
 
 /** Commands that the object gives itself, or that a closed socket causes. */
-const INTERNAL: RecordedCall["command"][] = [
-  "recordFlush",
-  "recordHosts",
-  "recordCloses",
-  "recordDeletions",
-  "compare",
-  "reconcile",
-  "tidy",
-  "leave",
-];
+const INTERNAL: RecordedCall["command"][] = ["recordDelivery", "compare", "reconcile", "tidy", "leave"];
 
 const pools = env.AGENT_POOL as DurableObjectNamespace<AgentPool>;
 type Stub = DurableObjectStub<AgentPool>;

@@ -8,8 +8,8 @@ import {
   readPool,
 } from "../db/projection.ts";
 import { countsOfJobs } from "../domain/jobs/job-counts.ts";
-import { type DecisionContext, nextTold } from "../domain/pool/decision.ts";
-import type { FlushResult } from "../domain/pool/outbox.ts";
+import { nextTold } from "../domain/pool/decision.ts";
+import { type Delivered, nothingDelivered } from "../domain/pool/outbox.ts";
 import { isSequenceDue, revocationsToTell } from "../domain/pool/reconcile.ts";
 import { toBuild } from "../domain/pool/record.ts";
 import { RULES } from "../domain/pool/rules.ts";
@@ -21,7 +21,9 @@ import type { JobOfBuild } from "../protocol/build-job.ts";
 import { isEnded } from "../protocol/build-states.ts";
 import { artifactPlacesOf, artifactsOfBuild, testPlacesOf, testsOfBuild } from "./agent-pool-artifacts.ts";
 import type { BuildRecord } from "./agent-pool-build-rows.ts";
+import type { CourierMachine } from "./agent-pool-channels.ts";
 import type { DeadLetterBody } from "./agent-pool-dead-letters.ts";
+import { Failures } from "./agent-pool-failures.ts";
 import type { PoolStorage } from "./agent-pool-storage.ts";
 import type { AuditOutboxEntry } from "./agent-pool-tables.ts";
 import { failedLineOfJobs, wholeJobs } from "./agent-pool-whole-jobs.ts";
@@ -44,7 +46,7 @@ interface PendingWrite {
   statements: D1PreparedStatement[];
   /** Whether it raises the pool's sequence in D1: everything but a hand-out. */
   raises: boolean;
-  markDelivered(result: FlushResult): void;
+  markDelivered(result: Delivered): void;
   deadLetter: DeadLetterBody;
 }
 
@@ -55,13 +57,13 @@ interface Rejection {
 }
 
 /** Tells D1 of builds and of the audit, after the archive has the records of builds that ended. May be repeated. */
-export class Outbox {
+export class Lists {
   readonly #db: D1Database;
   readonly #archive: R2Bucket;
   readonly #storage: PoolStorage;
-  readonly #rejections = new Map<string, number>();
-  /** How often the archive did not take the record of a build: the others go first. */
-  readonly #unrecorded = new Map<string, number>();
+  readonly #rejections = new Failures();
+  /** By build: how often the archive did not take its record. */
+  readonly #unrecorded = new Failures();
 
   constructor(db: D1Database, archive: R2Bucket, storage: PoolStorage) {
     this.#db = db;
@@ -70,8 +72,8 @@ export class Outbox {
   }
 
   /** One attempt with the oldest entries and builds. @returns what was delivered */
-  async deliver(orgId: string, state: Readonly<PoolState>, context: DecisionContext): Promise<FlushResult> {
-    const result: FlushResult = { builds: [], entries: [], sequence: null, failed: false };
+  async deliver({ orgId, state, context }: CourierMachine): Promise<Delivered> {
+    const result = nothingDelivered();
     const revoked = revocationsToTell(state, context);
     const isDue = isSequenceDue(state, revoked);
     const pool = {
@@ -91,31 +93,28 @@ export class Outbox {
   }
 
   /** Builds that were created come first, so that no trouble with the archive delays them. */
-  #nextBuilds({ dirty, builds }: Readonly<PoolState>): string[] {
-    const ids = [...dirty.keys()];
+  #nextBuilds({ outbox, builds }: Readonly<PoolState>): string[] {
+    const ids = [...outbox.lists.due.keys()];
     const ended = ids.filter((id) => !builds.has(id));
-    ended.sort((left, right) => this.#failuresOf(left) - this.#failuresOf(right));
-    return [...ids.filter((id) => builds.has(id)).slice(0, BATCH_SIZE), ...ended.slice(0, BATCH_SIZE)];
-  }
-
-  #failuresOf(buildId: string): number {
-    return this.#unrecorded.get(buildId) ?? 0;
+    return [
+      ...ids.filter((id) => builds.has(id)).slice(0, BATCH_SIZE),
+      ...this.#unrecorded.fewestFirst(ended, (id) => id).slice(0, BATCH_SIZE),
+    ];
   }
 
   /** Ended builds with planned jobs come one after the other, so that one of them alone is in memory. */
-  async #buildWrites(orgId: string, state: Readonly<PoolState>, result: FlushResult): Promise<PendingWrite[]> {
+  async #buildWrites(orgId: string, state: Readonly<PoolState>, result: Delivered): Promise<PendingWrite[]> {
     const found = this.#storage.builds.of(this.#nextBuilds(state));
     const isLarge = ({ build }: BuildRecord) => build.until !== null && isEnded(build.status);
     const small = found.filter((one) => !isLarge(one)).map((one) => this.#told(orgId, one, result));
     const writes = await Promise.all(small);
-    const large = found.filter(isLarge);
-    large.sort((left, right) => this.#failuresOf(left.build.id) - this.#failuresOf(right.build.id));
+    const large = this.#unrecorded.fewestFirst(found.filter(isLarge), ({ build }) => build.id);
     for (const one of large.slice(0, LARGE_BATCH_SIZE)) writes.push(await this.#told(orgId, one, result));
     return writes.filter((write) => write !== null);
   }
 
   /** What D1 is told of a build; null where the archive has to have its record before, and has not. */
-  async #told(orgId: string, found: BuildRecord, result: FlushResult): Promise<PendingWrite | null> {
+  async #told(orgId: string, found: BuildRecord, result: Delivered): Promise<PendingWrite | null> {
     const { build, first, report } = found;
     const hasEnded = isEnded(build.status);
     const planned = build.until !== null && hasEnded ? this.#planned(build.id) : {};
@@ -125,7 +124,7 @@ export class Outbox {
   }
 
   /** @returns whether the archive has the record of an ended build */
-  async #record(whole: Build, found: BuildRecord, result: FlushResult): Promise<boolean> {
+  async #record(whole: Build, found: BuildRecord, result: Delivered): Promise<boolean> {
     const { build } = found;
     const plan = build.until !== null && this.#storage.jobRows.planOf(build.id);
     const record: ArchivedBuild = {
@@ -138,7 +137,7 @@ export class Outbox {
     };
     try {
       await putRecord(this.#archive, { ...record, ...(await this.#left(record, found)) });
-      this.#unrecorded.delete(build.id);
+      this.#unrecorded.forget(build.id);
       return true;
     } catch (error) {
       console.error(
@@ -146,7 +145,7 @@ export class Outbox {
         build.id,
         error,
       );
-      this.#unrecorded.set(build.id, (this.#unrecorded.get(build.id) ?? 0) + 1);
+      this.#unrecorded.add(build.id);
       result.failed = true;
       return false;
     }
@@ -210,7 +209,7 @@ export class Outbox {
   }
 
   /** Sends a batch. Halves it only where its error says that a row is wrong: any other trouble is the whole batch's. */
-  async #send(pool: Told, writes: PendingWrite[], result: FlushResult, rejected: Rejection[]): Promise<void> {
+  async #send(pool: Told, writes: PendingWrite[], result: Delivered, rejected: Rejection[]): Promise<void> {
     const { orgId, revoked, isDue } = pool;
     const raises = isDue || writes.some((write) => write.raises);
     if (writes.length === 0 && !raises) return;
@@ -238,7 +237,7 @@ export class Outbox {
   }
 
   /** Where D1 rejects every row of several, what they have in common is wrong: no row becomes a dead letter for that. */
-  #count(rejected: Rejection[], sent: number, result: FlushResult): void {
+  #count(rejected: Rejection[], sent: number, result: Delivered): void {
     if (sent === 1 || rejected.length < sent) {
       for (const { write, reason } of rejected) this.#countRejection(write, reason, result);
     } else if (rejected.length > 0) {
@@ -247,16 +246,14 @@ export class Outbox {
     }
   }
 
-  #countRejection(write: PendingWrite, reason: string, result: FlushResult): void {
-    const count = (this.#rejections.get(write.name) ?? 0) + 1;
-    this.#rejections.set(write.name, count);
-    if (count < MAX_REJECTIONS) {
+  #countRejection(write: PendingWrite, reason: string, result: Delivered): void {
+    if (this.#rejections.add(write.name) < MAX_REJECTIONS) {
       result.failed = true;
       return;
     }
     this.#storage.deadLetters.add(write.deadLetter, reason);
     write.markDelivered(result);
-    this.#rejections.delete(write.name);
+    this.#rejections.forget(write.name);
   }
 }
 

@@ -1,0 +1,81 @@
+import { CHANNELS, type Channel } from "../domain/pool/facts.ts";
+import { type Delivered, nothingDelivered } from "../domain/pool/outbox.ts";
+import { type CourierMachine, carryOutDeletions, closeLogs, tellHosts } from "./agent-pool-channels.ts";
+import { Failures } from "./agent-pool-failures.ts";
+import { Lists } from "./agent-pool-lists.ts";
+import type { Reconciler } from "./agent-pool-reconciler.ts";
+import { SingleFlight } from "./single-flight.ts";
+import { CALLER_WAIT_MS, within } from "./within.ts";
+
+/**
+ * Tells others what the pool decided, each on a channel of its own: who is away there delays no other channel. What is
+ * due stands in `outbox` of the state, `deliver` makes one attempt, and the command `recordDelivery` records it.
+ */
+export class Courier {
+  readonly #machine: CourierMachine;
+  readonly #flights: Record<Channel, SingleFlight>;
+
+  constructor(env: Env, db: D1Database, machine: CourierMachine, reconciler: Reconciler) {
+    this.#machine = machine;
+    const lists = new Lists(db, env.ARCHIVE, machine.storage);
+    const ways = () => ({ env, db, machine, failures: new Failures() });
+    const [toLogs, toHosts, toAll] = [ways(), ways(), ways()];
+    const compared = () => reconciler.compared();
+    this.#flights = {
+      lists: this.#flight("lists", () => compared().then(() => lists.deliver(machine))),
+      logs: this.#flight("logs", () => closeLogs(toLogs)),
+      // A pool that was restored would say of an ended build that it waits.
+      hosts: this.#flight("hosts", () =>
+        compared().then(
+          () => tellHosts(toHosts),
+          () => nothingDelivered(true),
+        ),
+      ),
+      deletions: this.#flight("deletions", async () => {
+        // An attempt that is under way may have read a build before it was deleted.
+        await Promise.allSettled([this.#flights.lists.present]);
+        if (machine.state.outbox.lists.at !== null) await Promise.allSettled([this.tell("lists")]);
+        return carryOutDeletions(toAll);
+      }),
+    };
+  }
+
+  #flight(channel: Channel, deliver: () => Promise<Delivered>): SingleFlight {
+    return new SingleFlight(async () => {
+      this.#machine.step("recordDelivery", { channel, ...(await deliver()) });
+    });
+  }
+
+  /** One attempt on a channel. */
+  tell(channel: Channel): Promise<void> {
+    return this.#flights[channel].run();
+  }
+
+  /** One attempt on each channel on which it is due by this time (milliseconds since 1970). */
+  async deliverDue(by: number): Promise<void> {
+    const { outbox } = this.#machine.state;
+    const due = CHANNELS.filter((channel) => (outbox[channel].at ?? Number.POSITIVE_INFINITY) <= by);
+    await Promise.all(due.map((channel) => this.tell(channel)));
+  }
+
+  /** One whole attempt with everything that waits. */
+  async deliverAll(): Promise<void> {
+    const { lists, logs, hosts } = this.#flights;
+    await Promise.all([lists, logs, hosts].map(({ present }) => present));
+    await this.deliverDue(Number.MAX_SAFE_INTEGER);
+  }
+
+  /** Waits until the build is not due on the channel any more, but not longer than a second. */
+  async waitUntilTold(channel: Channel, buildId: string): Promise<void> {
+    const told = async () => {
+      await this.#flights[channel].present;
+      if (this.#machine.state.outbox[channel].due.has(buildId)) await this.tell(channel);
+    };
+    await within(CALLER_WAIT_MS, told());
+  }
+
+  /** Waits for the attempts that are under way. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(CHANNELS.map((channel) => this.#flights[channel].present));
+  }
+}
