@@ -8,61 +8,19 @@ export type Phase = "queued" | "leased" | "ended";
 
 interface StateRow {
   phase: Phase;
-  /** What a build in this state does: the API's description and the docs print it after the state. */
+  /** What a build in this state does: the API's description prints it after the state. */
   meaning: string;
-  /** Who moves a build into this state, and when. */
-  movedBy: string;
-  /** The states it can move to. */
-  next: readonly string[];
 }
 
-/** The states of a build: types, SQL, rules, metrics, pages and docs/architecture.md derive from these rows. */
+/** The states of a build, which its jobs have too: types, SQL, rules, metrics and pages derive from these rows. */
 export const BUILD_STATES = {
-  queued: {
-    phase: "queued",
-    meaning: "waits in the queue for an agent",
-    movedBy:
-      "The trigger creates the build here. The pool moves it back when its agent released it, when its lease ended without a result and an attempt is left, or when its environment could not be read",
-    next: ["assigned", "canceled"],
-  },
-  assigned: {
-    phase: "leased",
-    meaning: "was handed out to an agent that has not started it yet",
-    movedBy: "The pool, when an agent that can take the build polls",
-    next: ["running", "queued", "canceling", "failed"],
-  },
-  running: {
-    phase: "leased",
-    meaning: "runs on its agent",
-    movedBy: "The agent, when it starts the build",
-    next: ["succeeded", "failed", "queued", "canceling"],
-  },
-  canceling: {
-    phase: "leased",
-    meaning: "was canceled, and its agent is stopping it",
-    movedBy: "A person or program that cancels a build which an agent holds",
-    next: ["canceled"],
-  },
-  succeeded: {
-    phase: "ended",
-    meaning: "ran to its end and succeeded",
-    movedBy: "The agent, when it finishes the build",
-    next: [],
-  },
-  failed: {
-    phase: "ended",
-    meaning: "failed at a step, or for the cause that `reason` names",
-    movedBy:
-      "The agent, when it finishes the build. The pool, when no attempt is left, the build took too long, or no agent can run it",
-    next: [],
-  },
-  canceled: {
-    phase: "ended",
-    meaning: "was canceled before it ended otherwise",
-    movedBy:
-      "A person or program that cancels a queued build. For one that is canceling: its agent when it has stopped, or the pool when the lease ends",
-    next: [],
-  },
+  queued: { phase: "queued", meaning: "waits in the queue for an agent" },
+  assigned: { phase: "leased", meaning: "was handed out to an agent that has not started it yet" },
+  running: { phase: "leased", meaning: "runs on its agent" },
+  canceling: { phase: "leased", meaning: "was canceled, and its agent is stopping it" },
+  succeeded: { phase: "ended", meaning: "ran to its end and succeeded" },
+  failed: { phase: "ended", meaning: "failed at a step, or for the cause that `reason` names" },
+  canceled: { phase: "ended", meaning: "was canceled before it ended otherwise" },
 } as const satisfies Record<string, StateRow>;
 
 export type BuildStatus = keyof typeof BUILD_STATES;
@@ -87,5 +45,3 @@ export const isActive = (status: BuildStatus): status is ActiveStatus => !isEnde
 export const ACTIVE = STATUSES.filter(isActive);
 export const LEASED = STATUSES.filter(isLeased);
 export const ENDED = STATUSES.filter(isEnded);
-
-export const nextStates = (status: BuildStatus): readonly BuildStatus[] => BUILD_STATES[status].next;

@@ -1,21 +1,21 @@
 import { expect, it } from "vitest";
 import { RULES } from "../../../src/domain/pool/rules.ts";
-import { nextStates, STATUSES } from "../../../src/protocol/build-states.ts";
 import { History } from "../../simulate/history.ts";
 import type { Observer } from "../../simulate/observer.ts";
+import { TRANSITIONS } from "../../simulate/specification.ts";
 
 const SEED = 1;
 const HISTORIES = 400;
 
-/* The simulation checks after every commit that a build takes no other transition (docs/invariants.md, number 4). */
-it("moves builds along every edge of the table", () => {
-  const unseen = new Set(STATUSES.flatMap((from) => nextStates(from).map((to) => `${from} -> ${to}`)));
+/* The simulation checks after every commit that a job takes no other transition (docs/invariants.md, number 4). */
+it("moves jobs along every edge of the specification", () => {
+  const unseen = new Set(Object.entries(TRANSITIONS).flatMap(([from, next]) => next.map((to) => `${from} -> ${to}`)));
   const observer: Observer = {
     onCommit(changes, storage) {
       for (const change of changes) {
-        if (change.kind !== "build") continue;
-        const before = storage.rows.builds.get(change.build.id);
-        if (before) unseen.delete(`${before.status} -> ${change.build.status}`);
+        if (change.kind !== "job") continue;
+        const before = storage.rows.jobs.get(change.job.id);
+        if (before) unseen.delete(`${before.status} -> ${change.job.status}`);
       }
     },
   };
