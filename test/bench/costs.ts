@@ -49,7 +49,7 @@ const WAYS: [name: string, dollars: (agents: number) => number][] = [
   ["busy, 30 variables", busy(run.withVariables.counts)],
   ["busy, 30 variables, 20 agents of an organization at once", busy(run.inACrowd)],
   ["busy, 30 variables, the file in the repository", busy(run.ofAFile.counts)],
-  ["busy, 30 variables, with jobs of builds of several", busy(run.several.job)],
+  ["busy, 30 variables, with planned jobs", busy(run.several.job)],
   ["busy, if a log were sent four times a second", busy(run.oftenLogged)],
 ];
 
@@ -95,7 +95,7 @@ printCounted("Counted", {
 printCounted("Counted, with 30 variables, by where the file lies", {
   "in the pipeline's record": withVariables.counts,
   "in the repository": ofAFile.counts,
-  "a job of several": several.job,
+  "a planned job": several.job,
   "planning them": several.plan,
 });
 printCounted("Counted, beside a build without", run.besides);

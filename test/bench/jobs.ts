@@ -146,7 +146,7 @@ const benchMany = async (): Promise<void> => {
   console.log(`  ${JOBS} jobs of one build, medians of ${ROUNDS} rounds`);
   line("the plan, until all are queued (floor: as many rows)", of("plan"), of("floorPlan"));
   line(`a job, ${AGENTS} agents at once: poll, start, log, finish`, of("job"), of("floorJob"));
-  line("the same of as many builds of one job", of("build"), of("floorJob"));
+  line("the same of as many builds without planned jobs", of("build"), of("floorJob"));
   const { counts, hints } = await countPlan(bench);
   const rows = totalOf(counts.objectRowsWritten);
   console.log(`    the plan writes ${rows} rows in objects and sends ${hints} hints to ${WAITING} waiting agents:`);
