@@ -54,7 +54,7 @@ export interface RunJobOptions {
   interrupt: AbortSignal;
 }
 
-/** Names one attempt of one build, or of one job of a build of several. */
+/** Names one attempt of one job. */
 const runIdOf = (job: JobAnswer): string => `${heldId(job)}/${job.lease}`;
 const nameOf = ({ build, repository, job }: JobAnswer): string =>
   `${job ? `${job.key} in ` : ""}build ${build.number} of ${repository.fullName}`;
@@ -62,7 +62,7 @@ const nameOf = ({ build, repository, job }: JobAnswer): string =>
 export interface SessionEnd {
   /** Whether every process that the build started has ended. */
   hasEnded: boolean;
-  /** Nothing ran: the build has several jobs, which are planned now. */
+  /** Nothing ran: the file has jobs, which are planned now. */
   hasPlanned: boolean;
 }
 

@@ -8,7 +8,7 @@ import { BuildFailure } from "./failure.ts";
 import { type ParsedWithIncludes, parseInCommit } from "./read-includes.ts";
 import type { OneOfSeveral } from "./wire/answers.ts";
 
-/* One job of a build of several: what sets it apart from a build of one job. */
+/* A planned job: what sets it apart from a first job. */
 
 const inOneLine = (text: string): string => text.replaceAll(/[\x00-\x1f\x7f]/g, " ").toWellFormed();
 
@@ -21,7 +21,7 @@ export const headerOf = ({ key, name, matrix }: OneOfSeveral): string => {
   );
 };
 
-/** The MILLRACE_* variables that only jobs of such builds have. */
+/** The MILLRACE_* variables that only planned jobs have. */
 export const jobVariables = ({ id, key, definition, name, matrix }: OneOfSeveral): Record<string, string> => ({
   MILLRACE_JOB: inOneLine(definition),
   MILLRACE_JOB_ID: id,

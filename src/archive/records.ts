@@ -11,7 +11,7 @@ export interface BuildRecord extends Build {
   requires?: Requires;
   /** Whether the run had values or keys of its own, which only its pool keeps. Absent like `requires`. */
   hasRunValues?: boolean;
-  /** Of a build of several: graph, text and ends of its jobs, which only the pool can read. For retries. */
+  /** The plan of its jobs: graph, text and ends, which only the pool can read. For retries. */
   plan?: unknown;
   /** What its jobs left, by their ids, and all places where something may be left; absent where that is nothing. */
   artifacts?: Record<string, StoredArtifact[]>;
@@ -21,7 +21,7 @@ export interface BuildRecord extends Build {
   testPlaces?: TestPlace[];
 }
 
-/** One job of a build of several: in records each is whole, with its steps, its environment's keys and its outputs. */
+/** A planned job: in records each is whole, with its steps, its environment's keys and its outputs. */
 export const jobIn = ({ jobs }: BuildRecord, jobId: string): BuildJob | undefined =>
   (jobs as BuildJob[] | null)?.find(({ id }) => id === jobId);
 

@@ -20,7 +20,7 @@ const REASONS: Record<BuildReason, string> = {
   skipped: "its file did not want this change",
 };
 
-/** What a build or a job of several says about its end. */
+/** What a build or a job says about its end. */
 interface Ended {
   status: string;
   reason: BuildReason | null;

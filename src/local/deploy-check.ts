@@ -116,7 +116,7 @@ export const checkDeployment = async (settings: string, wrangler: Wrangler): Pro
 /** Whether every agent can do what this release asks of agents; nothing without MILLRACE_URL and MILLRACE_TOKEN. */
 const checkAgents = async ({ MILLRACE_URL: url, MILLRACE_TOKEN: token }: NodeJS.ProcessEnv): Promise<Finding[]> => {
   if (!url || !token) return [];
-  const what = "every agent asks for its environment, and runs builds of several jobs";
+  const what = "every agent asks for its environment, and runs planned jobs";
   try {
     const missing = missingFeatures(await listAgents(url, token));
     return [{ what, isOk: missing.length === 0, fix: `update these agents. Without ${missing.join("; without ")}` }];

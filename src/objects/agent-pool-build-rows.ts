@@ -10,7 +10,7 @@ const OF_THIS_RELEASE = "json_type(facts, '$.until') IS NOT NULL";
 
 export interface BuildRecord {
   build: BuildFacts;
-  /** The job that it began with, where no planned ones took its place. */
+  /** Its first job, where no planned jobs took its place. */
   first: JobFacts | undefined;
   report: Report;
 }

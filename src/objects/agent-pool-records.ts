@@ -98,7 +98,7 @@ export class PoolRecords {
     return { ...tests, jobKey: job?.ok ? job.value.key : null };
   }
 
-  /** What the build wrote for people, masked: of several jobs each under its name. Null where nothing, or forgotten. */
+  /** What the build wrote for people, masked: planned jobs each under its name. Null where nothing, or forgotten. */
   summaryOf(buildId: string): string | null {
     const found = this.findBuild(buildId);
     if (!found.ok) return null;

@@ -43,7 +43,7 @@ export class PoolRemoval {
   }
 
   /**
-   * Forgets these builds, and jobs of builds of several, whose logs are purged. @throws where the pool is in use
+   * Forgets these builds, and planned jobs, whose logs are purged. @throws where the pool is in use
    * @returns the ids of the next builds that the pool knows, at most `limit`
    */
   forgetBuilds(ids: readonly string[], limit: number): string[] {

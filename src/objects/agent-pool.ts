@@ -296,7 +296,7 @@ export class AgentPool extends DurableObject<Env> {
     return { ...this.#records.buildOfJob(answer), ...(tests && { tests }) };
   }
 
-  /** The agent of a build read a file with several jobs in the commit: they are there from now on, and its lease is over. */
+  /** The agent of a first job read a file with jobs in the commit: they take its place, and its lease is over. */
   async plan(request: ByToken<commands.PlanRequest>): Promise<Result<PlannedJobs>> {
     const answer = this.#engine.step("plan", this.#withAgentId(request));
     this.#engine.closeEnded();
@@ -310,12 +310,12 @@ export class AgentPool extends DurableObject<Env> {
     return this.#records.buildOfJob(answer);
   }
 
-  /** A person lets a job of a build of several run, or not. */
+  /** A person lets a job run, or not. */
   async decideGate(request: commands.GateRequest): Promise<Result<Build>> {
     return this.#records.buildOf(this.#engine.step("decideGate", request));
   }
 
-  /** One job of a build of several, that is active or ended within 24 hours. */
+  /** One planned job, that is active or ended within 24 hours. */
   async getJob(jobId: string): Promise<Result<BuildJob>> {
     return this.#records.job(jobId);
   }
@@ -392,7 +392,7 @@ export class AgentPool extends DurableObject<Env> {
     if (!this.#engine.removal.isClosed) this.#engine.storage.stored.counted(bytes, Date.now());
   }
 
-  /** The plan of a build of several jobs, with what its ended jobs gave, for a retry. */
+  /** The plan of a build, with what its ended jobs gave, for a retry. */
   async planOf(buildId: string): Promise<Result<commands.PlanOfBuild>> {
     return this.#records.planOf(buildId);
   }

@@ -1,10 +1,10 @@
 import type { JobStatus } from "./build-job.ts";
 
-/** What an agent ran: a build, or one job of a build of several. Times are milliseconds since 1970. */
+/** A job that an agent ran. Times are milliseconds since 1970. */
 export interface AgentRun {
   agentId: string;
   buildId: string;
-  /** Null where the build is one job. */
+  /** Null for a first job, which has the build's id. */
   jobId: string | null;
   /** Key of that job; null too where its plan cannot be read. */
   jobKey: string | null;

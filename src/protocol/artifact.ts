@@ -4,7 +4,7 @@ import { Id, Timestamp } from "./common.ts";
 import { LIMITS } from "./limits.ts";
 
 /*
- * WHAT A JOB LEAVES. All calls of an agent are about a job (or a build of one job) and its lease:
+ * WHAT A JOB LEAVES. All calls of an agent are about a job and its lease:
  *   POST /job/{id}/artifact                 ArtifactOpening -> OpenedArtifact, which names the parts to send. The same
  *                                           again has the same `artifactId`, with a fresh grant.
  *   PUT  /job/{id}/artifact/{a}/part/{n}    with `X-Grant`, `Content-Length` and `X-Content-SHA256` -> SentPart. Every

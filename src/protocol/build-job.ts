@@ -8,7 +8,7 @@ import { CommitSha } from "./repository.ts";
 import { TestSummary } from "./test-report.ts";
 import { Role } from "./token.ts";
 
-/** A job is `waiting` until its needs have ended and its gate is open, then like a build of one job. */
+/** A planned job is `waiting` until its needs have ended and its gate is open. A first job begins `queued`. */
 export const JobStatus = z.enum([
   "waiting",
   ...(Object.keys(BUILD_STATES) as (keyof typeof BUILD_STATES)[]),

@@ -65,7 +65,7 @@ const Trigger = z.enum(["api", "retry"]);
 const Trust = z.enum(["trusted", "untrusted"]);
 export type Trust = z.infer<typeof Trust>;
 
-/** How many jobs of a build of several are in which state. `stopped`: canceled, skipped or dropped. */
+/** How many planned jobs of a build are in which state. `stopped`: canceled, skipped or dropped. */
 export const JobCounts = z.object({
   total: z.int(),
   waiting: z.int(),
@@ -77,7 +77,7 @@ export const JobCounts = z.object({
 export type JobCounts = z.infer<typeof JobCounts>;
 
 /**
- * `jobCounts`: of a build of several. `failedLine`: the line of the log that says why it failed, masked, at most 200
+ * `jobCounts`: of planned jobs. `failedLine`: the line of the log that says why it failed, masked, at most 200
  * characters.
  */
 export const Build = z.object({

@@ -5,8 +5,8 @@ import { Id, Timestamp } from "./common.ts";
 import { LIMITS } from "./limits.ts";
 
 /*
- * WHAT BUILDS FIND AGAIN. All calls of an agent are about a job (or a build of one job) and its lease. Whose entries
- * a job sees, and where its own go, the service knows from the build:
+ * WHAT BUILDS FIND AGAIN. All calls of an agent are about a job and its lease. Whose entries a job sees, and where its
+ * own go, the service knows from the build:
  *   POST /job/{id}/cache/find           CacheQuery -> FoundCache: of each key the entry, or the newest of a fallback.
  *   POST /job/{id}/cache                CacheOpening -> OpenedCache, which names the parts to send.
  *   PUT  /job/{id}/cache/{c}/part/{n}   with `X-Grant`, `Content-Length` and `X-Content-SHA256` -> SentPart.

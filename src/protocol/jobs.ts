@@ -35,7 +35,7 @@ export const BOOT_HEADER = "X-Boot-Id";
 /** What an agent program can do beyond the first protocol, in words separated by commas. */
 export const FEATURES_HEADER = "X-Agent-Features";
 /**
- * `environment`: asks for its variables once it has read the file. `jobs`: plans builds of several jobs and runs them.
+ * `environment`: asks for its variables once it has read the file. `jobs`: sends files with jobs, and runs planned jobs.
  * `retry`: runs steps again as the file says. `include`: reads the files that the pipeline file includes. `files`:
  * writes variables of type file. `tools`: sets up tools. `artifacts`: keeps and fetches
  * them. `cache`: saves and restores it. `untrusted`: runs code of forks, which gets no secret.
@@ -96,7 +96,7 @@ const NeededJob = z.object({
 export const Needs = z.record(z.string(), NeededJob);
 export type Needs = z.infer<typeof Needs>;
 
-/** The job of a build of several that the agent got, and the SHA-256 of the file that the commit must have. */
+/** The planned job that the agent got, and the SHA-256 of the file that the commit must have. */
 export const JobToRun = z.object({
   id: Id,
   key: z.string(),
@@ -202,12 +202,12 @@ export const Finish = z.object({
   exitCode: z.nullish(wholeNumber(0, LIMITS.exitCode)),
   reason: z.nullish(BuildReason),
   message: z.nullish(z.string().check(atMost(LIMITS.messageCharacters))),
-  /** Of a job of a build of several that succeeded. */
+  /** Of a planned job that succeeded. */
   outputs: z.nullish(z.record(z.string(), z.string())),
 });
 export type Finish = z.infer<typeof Finish>;
 
-/** The file of a build of several jobs, as the agent read it in the commit; and which of its patterns a change matched. */
+/** A file with jobs, as the agent read it in the commit; and which of its patterns a change matched. */
 export const PlanToAccept = z.strictObject({
   commitSha: CommitSha,
   path: ConfigPath,
@@ -251,7 +251,7 @@ export const LogAccepted = z.object({ next: z.int(), followed: z.optional(z.bool
 export const Hint = z.object({
   type: z.enum(["look", "cancel", "followed"]),
   buildId: z.optional(Id),
-  /** The job of a build of several: `buildId` has the same id then. */
+  /** A planned job: `buildId` has the same id then. */
   jobId: z.optional(Id),
 });
 export type Hint = z.infer<typeof Hint>;

@@ -121,7 +121,7 @@ const JOBS = {
   /** UTF-8 of one job's outputs, names and values, and of all jobs of a build. */
   outputBytes: 64 * KIB,
   buildOutputBytes: MIB,
-  /** A build of several jobs ends after so many days at the latest. */
+  /** A build with planned jobs ends after so many days at the latest. */
   buildDays: 30,
   /** Builds that retry the failed jobs of the one before, in a row. */
   retriesInARow: 50,

@@ -13,7 +13,7 @@ export interface StoredTests {
   day: string;
 }
 
-/** The same with the key of the job in its file; null in a build of one job. */
+/** The same with the key of the job in its file; null for a first job. */
 export interface TestsOfJob extends StoredTests {
   jobKey: string | null;
 }

@@ -75,10 +75,10 @@ export const TestReportTaken = z.object({ failedBefore: z.array(TestId) });
 /** How often a test failed lately in builds of the repository's default branch. */
 export const ShownTest = z.extend(ReportedTest, { failures: z.int() });
 
-/** The tests of one job: of a build of one job, of the build. */
+/** The tests of one job. */
 export const TestReport = z.object({
   jobId: Id,
-  /** The key of the job in the file; null in a build of one job. */
+  /** The key of the job in the file; null for a first job. */
   jobKey: z.nullable(z.string()),
   counts: TestCounts,
   warnings: z.array(TestWarning),

@@ -13,7 +13,7 @@ import { type Logged, ownerOf } from "./log-places.ts";
 
 const viewOfJob = viewOf(BuildJob);
 
-/** The build of a job that D1 knows. The job that a build begins with has the id of its build. */
+/** The build of a job that D1 knows. A first job has the id of its build. */
 export const buildIdOf = async (context: Context, id: string): Promise<string> => {
   const { db } = context;
   const [[row]] = await db.run(

@@ -4,9 +4,9 @@ import { JobOfBuild } from "../protocol/build-job.ts";
 import type { BuildJob } from "../protocol/job-record.ts";
 import { viewOf } from "./core/view.ts";
 
-/* What answers and records say of the jobs of a build: nothing where it has only the one that it began with. */
+/* What answers and records say of the jobs of a build: only planned jobs, and nothing of its first job. */
 
-/** A job of a build that was read. It is whole where the build has ended, or began with it. */
+/** A job of a build that was read. It is whole where the build has ended, or where it is the first job. */
 export type ReadJob = JobOfBuild & Partial<BuildJob>;
 
 /** A build with all its jobs: there is at least one. */
@@ -16,7 +16,7 @@ export interface ReadBuild extends BuildRecord {
 
 const FIRST_KEY = "build";
 
-/** The job that a build begins with, of which the build itself tells. */
+/** The first job of a build, made of what the build tells of it. */
 const firstJob = (build: BuildRecord): BuildJob => {
   const { id, status, agentId, attempt, exitCode, reason, message, queuedAt, startedAt, finishedAt } = build;
   const { tests, environment, steps, summary, leak } = build;
@@ -35,13 +35,13 @@ export const withJobs = <B extends BuildRecord>(build: B): B & ReadBuild => ({
 
 type Jobs = Pick<ReadBuild, "id" | "jobs">;
 
-/** The job that its build's own page shows: the one that it began with. */
+/** The first job, which its build's own page shows; undefined where planned jobs took its place. */
 export const ownJob = ({ id, jobs }: Jobs): BuildJob | undefined => jobs.find((job): job is BuildJob => job.id === id);
 
-/** The jobs of its file, which took the place of the first one. */
+/** The jobs that took the place of the first one. */
 export const plannedJobs = ({ id, jobs }: Jobs): ReadJob[] => jobs.filter((job) => job.id !== id);
 
-/** The key of a job in its file. The job that a build began with is not named. */
+/** The key of a planned job in its file; null for a first job. */
 export const keyOf = (build: { id: string }, job: { id: string; key: string }): string | null =>
   job.id === build.id ? null : job.key;
 

@@ -113,7 +113,7 @@ const ofBuilds =
     return upTo(page, await filled(groups, ofBuild));
   };
 
-/** A list does not say so of builds of several jobs that their pool still has. */
+/** A list does not say so of builds with planned jobs that their pool still has. */
 const mayHaveTests = ({ tests, jobCounts }: Build): boolean => tests !== null || jobCounts !== null;
 
 /** Reports of one build, after so many. */

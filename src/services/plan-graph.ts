@@ -31,7 +31,7 @@ export interface PlanSources {
   secretKeys: string[];
 }
 
-/** The file of a build of several jobs, and the build that it is planned for. */
+/** The file of a build, and the build that its jobs are planned for. */
 export interface PlanText {
   text: string;
   /** Null for a definition of the pipeline's record. */

@@ -103,8 +103,8 @@ const plannedOr = async (context: Context, grant: Grant, body: Body): Promise<Pl
 };
 
 /**
- * Takes the file of a build of several jobs from the agent that read it in the commit, and makes its jobs. A file that
- * cannot be planned ends the build. The same text again has the same answer.
+ * Takes the file of a build from the agent that read it in the commit, and plans its jobs. A file that cannot be
+ * planned ends the build. The same text again has the same answer.
  */
 export const planBuild = verb({
   access: { agent: true },

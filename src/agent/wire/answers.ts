@@ -90,10 +90,10 @@ export const JobAnswer = z.extend(
   },
 );
 export type JobAnswer = z.infer<typeof JobAnswer>;
-/** The job of a build of several. */
+/** A planned job. */
 export type OneOfSeveral = NonNullable<JobAnswer["job"]>;
 
-/** What the agent's calls name: the job of a build of several, else the build. */
+/** What the agent's calls name: a planned job, or the build, whose id is that of its first job. */
 export const heldId = ({ build, job }: JobAnswer): string => job?.id ?? build.id;
 
 /** Counts this attempt, too: a build says how many were started before it. */

@@ -35,7 +35,7 @@ export const REQUEST_HEADERS: Record<RequestHeader | ImpliedHeader, Parameter> =
   },
   Features: parameter(
     FEATURES_HEADER,
-    "What the agent program can do, in words separated by commas. environment: asks for its variables once it has read the file. jobs: plans builds of several jobs and runs them. retry: runs steps again. include: reads included files. files: writes variables of type file. tools: sets up tools. artifacts: keeps and fetches files of jobs. Unknown words are ignored.",
+    "What the agent program can do, in words separated by commas. environment: asks for its variables once it has read the file. jobs: sends files with jobs, and runs planned jobs. retry: runs steps again. include: reads included files. files: writes variables of type file. tools: sets up tools. artifacts: keeps and fetches files of jobs. Unknown words are ignored.",
   ),
   Xcodes: parameter(
     XCODES_HEADER,

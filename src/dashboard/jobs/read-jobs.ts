@@ -41,7 +41,7 @@ const explain = async (context: Context, { id, definition }: JobOfBuild) => {
   return why && (why.code === "no-agents" || why.code === "no-capable-agent") ? [{ key: definition, why }] : [];
 };
 
-/** What the page of a build shows of the jobs of its file. */
+/** What the page of a build shows of its planned jobs. */
 export const readJobs = async (context: Context, build: FoundBuild, owners: Owners): Promise<JobsDetails> => {
   const jobs = plannedJobs(build);
   const earlier = [...new Set(jobs.flatMap(({ adoptedFrom }) => adoptedFrom ?? []))].slice(0, MOST.adopted);

@@ -58,7 +58,7 @@ export const buildSummary = sqliteTable(
   ],
 );
 
-/** One row for each job of a build with several jobs, written when the job ended: finds the job's build. */
+/** One row for each planned job, written when the job ended: finds the job's build. */
 export const job = sqliteTable(
   "job",
   {

@@ -11,7 +11,6 @@ export const testResult = sqliteTable(
     pipelineId: text("pipeline_id"),
     testId: text("test_id").notNull(),
     buildId: text("build_id").notNull(),
-    /** Of a build of one job, the build's. */
     jobId: text("job_id").notNull(),
     jobKey: text("job_key"),
     suite: text().notNull(),

@@ -144,7 +144,7 @@ export interface Grant {
   secretKeys: string[];
   purpose: BuildOrigin["purpose"];
   paths: BuildOrigin["paths"];
-  /** What was planned of the job. Absent for the job that a build begins with. */
+  /** What was planned of the job. Absent for a first job. */
   job?: GrantedJob;
 }
 

@@ -97,7 +97,7 @@ export const isRemembered = ({ builds, records }: PoolState, jobId: string): boo
 export const isInQueue = ({ status }: JobFacts): boolean =>
   status === "queued" || status === "assigned" || status === "running" || status === "canceling";
 
-/** A hint about the job. Agents know the job that a build begins with by its build alone. */
+/** A hint about the job. Agents know a first job by its build alone. */
 export const hintOf = (type: Hint["type"], { id, buildId }: JobFacts): Hint =>
   id === buildId ? { type, buildId } : { type, buildId: id, jobId: id };
 

@@ -47,7 +47,7 @@ const reasonsOf = (state: PoolState, agent: AgentFacts, job: JobFacts, context: 
     reasons.push(reason("gave-it-back", ["released", "released"], "this build"));
   const runs = (features: Feature[]): boolean => context.rules.runsLane(agent, { features });
   const unknown = (job.features ?? []).filter((feature) => !runs([feature]));
-  if (unknown.includes("jobs")) reasons.push(reason("too-old", IS, "too old to run a job of a build of several"));
+  if (unknown.includes("jobs")) reasons.push(reason("too-old", IS, "too old to run planned jobs"));
   else if (unknown.length > 0) reasons.push(reason("too-old", IS, tooOldFor(unknown)));
   if (!isOnline(state, agent, context.now, pingedAt)) reasons.push(reason("offline", IS, "offline"));
   if (agent.isDraining || agent.spentAt !== null) reasons.push(reason("draining", ["takes", "take"], "no new builds"));

@@ -77,8 +77,8 @@ export interface Gated {
 }
 
 /**
- * What is leased, run and logged. A build begins with one job, which has its id. Where its file has jobs, the agent that
- * reads the file replaces that job by those.
+ * What is leased, run and logged. A build begins with one job, its first, which has the build's id. Where its file has
+ * jobs, these planned jobs take the place of the first one.
  */
 export interface JobFacts {
   /** Names its log. */

@@ -2,10 +2,10 @@ import type { JobGraph } from "../jobs/graph.ts";
 import type { JobFacts } from "./facts.ts";
 import type { PoolState } from "./state.ts";
 
-/** Key of the job that every build begins with. */
+/** Key of a first job. */
 const FIRST_KEY = "build";
 
-/** The graph of a build whose jobs are not planned: the job that it begins with, which needs nothing. */
+/** The graph of a build whose jobs are not planned: its first job, which needs nothing. */
 const graphOfFirst = (id: string): JobGraph => ({
   ...{ hash: "", path: null, commitSha: null, failFast: false },
   facts: { build: {}, repository: {}, vars: {}, changed: {} },

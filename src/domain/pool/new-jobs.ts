@@ -14,7 +14,7 @@ const NEW = {
   ...{ lease: null, fence: 0, agentId: null, result: null },
 } satisfies Partial<JobFacts>;
 
-/** The job that a build begins with. It has the build's id, and an agent that reads the file may replace it by others. */
+/** The job that a build begins with. It has the build's id, and planned jobs may take its place. */
 export const firstJob = ({ timeoutSeconds }: NewBuild, build: BuildFacts): JobFacts => ({
   ...NEW,
   ...{ id: build.id, buildId: build.id, index: 0, seq: build.seq, status: "queued", queuedAt: build.queuedAt },

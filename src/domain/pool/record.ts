@@ -19,7 +19,7 @@ export const ONLINE_MS = PERIODS.onlineSeconds * 1000;
 const timestamp = (at: number): string => new Date(at).toISOString();
 const timestampOf = (at: number | null): string | null => (at === null ? null : timestamp(at));
 
-/** The lease of the job that a build begins with: with it, or with the graph that took its place. */
+/** The lease of the first job, also after planned jobs took its place. */
 const firstLease = ({ plannedBy }: BuildFacts, first: JobFacts | undefined) =>
   plannedBy ?? { agentId: first?.agentId ?? null, attempt: first?.attempt ?? 0 };
 
@@ -46,7 +46,7 @@ const approvalOf = ({ approval, origin, commitSha }: BuildFacts): JobGate | null
 
 /**
  * The build as the API shows it: what is not made here has the name of the field where `BUILD_FIELDS` says that it is.
- * `first`: the job that it began with, where no others took its place.
+ * `first`: its first job, where no planned jobs took its place.
  */
 export const toBuild = (orgId: string, build: BuildFacts, first: JobFacts | undefined, report: Report): Build => {
   const { id, branch, status, origin } = build;

@@ -3,7 +3,7 @@ import { heldJob } from "./decision.ts";
 import type { JobFacts } from "./facts.ts";
 import type { PoolState } from "./state.ts";
 
-/** Which job of which build it is. The job that a build begins with is the build. */
+/** Which job of which build it is. A first job is named by its build alone. */
 const idsOf = ({ graphs }: PoolState, { id, buildId, index }: JobFacts) => ({
   buildId,
   jobId: id === buildId ? null : id,

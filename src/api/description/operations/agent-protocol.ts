@@ -7,7 +7,7 @@ export const AGENT_PROTOCOL: Operations = {
   openArtifact: {
     summary: "Begin an artifact of a job",
     description:
-      "`id` is that of the job, or of a build of one job. The sizes are final. The same call again has the same `artifactId` with a fresh grant, also to go on after a grant has expired. Where the sizes changed it is another artifact, and what was sent before is dropped.",
+      "`id` is that of the job; the first job has the id of its build. The sizes are final. The same call again has the same `artifactId` with a fresh grant, also to go on after a grant has expired. Where the sizes changed it is another artifact, and what was sent before is dropped.",
     headers: ["Lease"],
     problems: ["lease-lost", "conflict", "limit-reached"],
   },
@@ -66,7 +66,7 @@ export const AGENT_PROTOCOL: Operations = {
     headers: ["HeldLease", "BootId"],
   },
   planBuild: {
-    summary: "Send the file of a build of several jobs",
+    summary: "Send a file with jobs",
     description:
       "Send it where the pipeline file in the commit has `jobs` or `groups`. The service makes the jobs of it, and the lease is over. Each job is compared with the commit before it runs. The same text again has the same answer. A file that cannot be planned is answered with 422, and the build has failed.",
     headers: ["Lease"],
@@ -90,7 +90,7 @@ export const AGENT_PROTOCOL: Operations = {
   startJob: {
     like: "startBuild",
     summary: "Start a job",
-    description: "As `/build/{id}/start`, for a job of a build of several.",
+    description: "As `/build/{id}/start`, for a planned job.",
   },
   reportProgress: {
     summary: "Report the commit, the steps, and values to mask",
@@ -100,7 +100,7 @@ export const AGENT_PROTOCOL: Operations = {
   },
   reportJobProgress: {
     like: "reportProgress",
-    description: "As `/build/{id}/progress`, for a job of a build of several.",
+    description: "As `/build/{id}/progress`, for a planned job.",
   },
   releaseBuild: {
     summary: "Release a build for another agent",
@@ -112,7 +112,7 @@ export const AGENT_PROTOCOL: Operations = {
   releaseJob: {
     like: "releaseBuild",
     summary: "Release a job for another agent",
-    description: "As `/build/{id}/release`, for a job of a build of several.",
+    description: "As `/build/{id}/release`, for a planned job.",
   },
   writeLog: {
     summary: "Send a chunk of the log",
@@ -122,14 +122,14 @@ export const AGENT_PROTOCOL: Operations = {
     problems: ["lease-lost", "log-gap", "too-large"],
     bytes: true,
   },
-  writeJobLog: { like: "writeLog", description: "As `/build/{id}/log`, for a job of a build of several." },
+  writeJobLog: { like: "writeLog", description: "As `/build/{id}/log`, for a planned job." },
   finishBuild: {
     summary: "Report the result",
     description: "The answer is 200 when the same result is reported again, and 409 for a different one.",
     headers: ["Lease"],
     problems: ["lease-lost", "conflict"],
   },
-  finishJob: { like: "finishBuild", description: "As `/build/{id}/finish`, for a job of a build of several." },
+  finishJob: { like: "finishBuild", description: "As `/build/{id}/finish`, for a planned job." },
   getEnvironment: {
     summary: "Get the environment of a build",
     description:
@@ -140,12 +140,12 @@ export const AGENT_PROTOCOL: Operations = {
   getJobEnvironment: {
     like: "getEnvironment",
     summary: "Get the environment of a job",
-    description: "As `/build/{id}/environment`, for a job of a build of several.",
+    description: "As `/build/{id}/environment`, for a planned job.",
   },
   reportTests: {
     summary: "Report the tests of a job",
     description:
-      "`id` is that of the job, or of a build of one job. The last report of a lease counts. Where `failedBefore` has ids of tests that passed in this job, send the same report once more with these in `passed`: then they are flaky.",
+      "`id` is that of the job; the first job has the id of its build. The last report of a lease counts. Where `failedBefore` has ids of tests that passed in this job, send the same report once more with these in `passed`: then they are flaky.",
     headers: ["Lease"],
     problems: ["lease-lost", "conflict"],
   },

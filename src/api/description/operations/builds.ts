@@ -10,7 +10,7 @@ export const BUILDS: Operations = {
   listJobArtifacts: { like: "listBuildArtifacts", summary: "List the artifacts of a job" },
   getArtifact: {
     summary: "Get an artifact with its files",
-    description: "`id` is that of the job, or of a build of one job.",
+    description: "`id` is that of the job; the first job has the id of its build.",
     problems: ["gone"],
   },
   downloadFile: {
@@ -40,10 +40,10 @@ export const BUILDS: Operations = {
   },
   getJobTests: {
     summary: "Get the tests of a job",
-    description: "`id` is that of the job, or of a build of one job.",
+    description: "`id` is that of the job; the first job has the id of its build.",
     problems: ["gone"],
   },
-  getJob: { summary: "Get a job", description: "One job of a build of several, with its steps." },
+  getJob: { summary: "Get a job", description: "One job, with its steps. The first job of a build has its id." },
   explainJob: { summary: "Explain why a job waits, agent by agent" },
   cancelJob: {
     summary: "Cancel a job",
@@ -109,7 +109,7 @@ export const BUILDS: Operations = {
   readJobLog: {
     like: "readLog",
     summary: "Read or follow a job's log",
-    description: "As `/build/{id}/log`, which has only the plan of a build of several jobs.",
+    description: "As `/build/{id}/log`, which is the log of the first job: with planned jobs, the plan alone.",
   },
   listLogTimes: {
     summary: "List when the parts of a build's log were stored",

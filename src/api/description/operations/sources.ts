@@ -116,7 +116,7 @@ export const PIPELINES: Operations = {
   checkPipeline: {
     summary: "Check a pipeline file without storing or running it",
     description:
-      "Returns all mistakes, each with its line and column. With a repository or pipeline, the check also finds variables and groups that do not exist. For a file of several jobs it returns them, with how many registered agents could take each.",
+      "Returns all mistakes, each with its line and column. With a repository or pipeline, the check also finds variables and groups that do not exist. For a file with jobs it returns them, with how many registered agents could take each.",
   },
   listPipelineHistories: {
     summary: "List the histories of pipelines",

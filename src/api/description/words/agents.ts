@@ -123,7 +123,7 @@ export const AGENTS: Words = {
     paths:
       "Patterns of files. Finish as skipped if none that they match has changed; run the build if that cannot be found out. Absent: run it.",
     base: "What changes are counted from: where the history left a branch, or a commit. Absent: every file counts as changed.",
-    job: "The job of a build of several to run, whose file is pipeline.definition. Absent: a build as a whole.",
+    job: "The planned job to run, whose file is pipeline.definition. Absent: the first job of the build.",
     needsEnvironment:
       "true: env is empty. Ask for the environment once the pipeline file was read, has no jobs and fits this agent.",
   },
@@ -156,7 +156,7 @@ export const AGENTS: Words = {
     exitCode: `Exit code of the decisive step, 0 to ${LIMITS.exitCode}; null if there is none.`,
     reason: "The cause, if it was not a step; null or left out otherwise.",
     message: `An explanation for people, at most ${withCommas(LIMITS.messageCharacters)} characters. It is masked like the log.`,
-    outputs: `Outputs of a job of a build of several that succeeded, by name: at most ${byteSize(LIMITS.outputBytes)}. One that has a secret in it fails the job.`,
+    outputs: `Outputs of a planned job that succeeded, by name: at most ${byteSize(LIMITS.outputBytes)}. One that has a secret in it fails the job.`,
   },
   LogAccepted: {
     is: "How much of the log is stored.",

@@ -45,7 +45,7 @@ export const ARTIFACTS: Words = {
   Artifact: {
     is: "A named set of files that a job left.",
     id: "Id of the artifact.",
-    jobId: "The job that left it, or its build of one job.",
+    jobId: "The job that left it.",
     name: NAME,
     as: "Its form.",
     bytes: BYTES,

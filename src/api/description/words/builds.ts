@@ -42,12 +42,12 @@ export const BUILDS: Words = {
     author: "The commit's author, or the pull request's where the git host told no commit; null where it told neither.",
     schedule: "Name of the schedule that made the build; null for others, and in lists.",
     supersededBy: "Id of the build of a newer commit for which this build was canceled; null for others, and in lists.",
-    jobs: "The jobs of a build of several, each after what it needs; null for a build of one job, and in lists.",
+    jobs: "The planned jobs, each after what it needs; null for a build without any, and in lists.",
     approval:
       "The approval that the commit of a fork needs, and who gave it; null for other builds, and in lists of those that have ended.",
     waitsFor: "The gates that it waits for, or the approval of its commit. Empty otherwise.",
     jobCounts:
-      "How many of its jobs are in which state; null for a build of one job, and in lists for those that ended under a release before 0.10.0.",
+      "How many of its planned jobs are in which state; null for a build without any, and in lists for those that ended under a release before 0.10.0.",
     failedLine:
       "The line of the log that says why the build failed, masked; null where none says it, and for builds that did not fail.",
     tests: "How many tests failed and passed, by the reports of its jobs; null where no job reported any.",
@@ -57,7 +57,7 @@ export const BUILDS: Words = {
     finishedAt: "When the build ended; null until then.",
   },
   JobCounts: {
-    is: "How many jobs of a build of several are in which state.",
+    is: "How many planned jobs of a build are in which state.",
     total: "All jobs.",
     waiting: "Those that wait: for others, for people or for an agent.",
     running: "Those that an agent has.",

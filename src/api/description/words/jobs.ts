@@ -5,7 +5,7 @@ const MATRIX = "The combination of its matrix: values by axis; null if the job h
 const RESULT = "How it ended, as far as others are concerned: a job that may fail has success.";
 const OUTCOME = "How it ended, whether or not it may fail.";
 
-/** The schemas of builds of several jobs. */
+/** The schemas of jobs. */
 export const JOBS: Words = {
   JobStatus: {
     is: "State of a job. waiting: for what it needs, or for a gate. skipped: its own condition was false, or what it needs was skipped. dropped: what it needs failed, was canceled or dropped. The others are those of a build.",
@@ -33,7 +33,7 @@ export const JOBS: Words = {
     comment: "What was said with it; null if nothing was.",
   },
   JobOfBuild: {
-    is: "One job of a build of several.",
+    is: "A planned job, in the list of its build.",
     id: "Id of the job.",
     key: "Unique in the build: the key in the file, with the values of its matrix in parentheses.",
     definition: "The key in the file. The jobs of one matrix share it.",
@@ -58,7 +58,7 @@ export const JOBS: Words = {
     adoptedFrom: "Id of the build whose result of this job was taken over; null if it ran in this build.",
   },
   BuildJob: {
-    is: "One job of a build of several, with all that is known of it.",
+    is: "A job, with all that is known of it.",
     like: "JobOfBuild",
     buildId: "Id of the build.",
     environment: "Names of the variables that the job received, without values; null until it is handed out.",
@@ -97,7 +97,7 @@ export const JOBS: Words = {
     agents: "How many registered agents have what it requires.",
   },
   JobToRun: {
-    is: "The job of a build of several that the agent got.",
+    is: "The planned job that the agent got.",
     id: "Id of the job, for every call about it.",
     key: "Unique in the build.",
     definition: "The key of the job in the file.",
@@ -120,7 +120,7 @@ export const JOBS: Words = {
     "{}.jobs[].outputs": "The outputs, by name.",
   },
   PlanToAccept: {
-    is: "The file of a build of several jobs, as the agent read it in the commit.",
+    is: "A file with jobs, as the agent read it in the commit.",
     commitSha: "The commit.",
     path: "Path of the file: the one that the pipeline names.",
     text: `The file, at most ${byteSize(LIMITS.definitionCharacters)}. Not looked at where the pipeline's record has a definition.`,

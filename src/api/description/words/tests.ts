@@ -26,7 +26,7 @@ const TEST = {
   message: "What it failed with, in short; empty where it did not.",
   text: `The stack, or what else was said of the failure: at most ${byteSize(LIMITS.testTextCharacters)}.`,
 };
-const KEY = "Key of the job in its file; null in a build of one job.";
+const KEY = "Key of the job in its file; null for the first job of a build.";
 const WARNING = {
   file: "The file that is meant; null for none.",
   message: "What is wrong.",

@@ -6,7 +6,7 @@ import type { Words } from "./schema-words.ts";
 /** Schemas of single values, and of variables. */
 export const VALUES: Words = {
   AgentCode: {
-    is: "Why an agent does not have the build. offline. busy: it holds another build. draining. unresponsive: it was offered builds and did not poll. platform, canBuildIOS, canBuildAndroid, canBuildWeb, labels, xcode: the agent does not meet this requirement. gave-it-back: the agent released this build. too-old: its program cannot run a job of a build of several, or does not know a word of its file.",
+    is: "Why an agent does not have the build. offline. busy: it holds another build. draining. unresponsive: it was offered builds and did not poll. platform, canBuildIOS, canBuildAndroid, canBuildWeb, labels, xcode: the agent does not meet this requirement. gave-it-back: the agent released this build. too-old: its program cannot run planned jobs, or does not know a word of its file.",
   },
   AgentStatus: {
     is: `0 offline: no call within ${PERIODS.onlineSeconds} seconds. 1 idle. 2 busy: the agent holds a lease on a build. 3 draining: the agent finishes its build and receives no other. If several apply, the status is offline, then draining, then busy.`,
@@ -97,7 +97,7 @@ export const VALUES: Words = {
     updatedAt: "Time of the last change.",
     lastUsedAt:
       "The last day (UTC) on which builds received the variable, as the time when the first of them did; null if none did.",
-    lastUsedBy: "Id of that build, or of that job of a build of several; null if none did.",
+    lastUsedBy: "Id of that job, which for the first job of a build is the build's; null if none did.",
     warnings:
       "Why the masking of this secret may be poor: short, under 4 characters; mask-text, similar to the mask itself; common-word, so that logs would contain many masks; json, whose single values are not masked when a program takes them out. Absent where there are none.",
   },
@@ -115,7 +115,7 @@ export const VALUES: Words = {
   },
   VariableUse: {
     is: "The first build of a day (UTC) that received a variable.",
-    buildId: "Id of the build, or of the job of a build of several.",
+    buildId: "Id of the job; for the first job of a build, the build's.",
     agentId: "Id of the agent that ran the build.",
     at: "When the build was handed out.",
   },
