@@ -4,18 +4,18 @@ import * as z from "zod/mini";
 import { PathId } from "../protocol/common.ts";
 import type { PoolNow } from "../protocol/pool-now.ts";
 import { PROBLEMS } from "../protocol/problem.ts";
+import { changesAddress } from "../services/changes-address.ts";
 import type { Context } from "../services/core/context.ts";
 import { Refusal } from "../services/core/refusal.ts";
 import { listLogTimes } from "../services/logs.ts";
+import { poolNow } from "../services/metrics.ts";
 import { checkPipeline } from "../services/pipeline-check.ts";
-import { poolNow } from "../services/pool-now.ts";
 import type { AppEnv, StreamRoute } from "../web/app-env.ts";
 import { downloadFile, downloadZip } from "../web/artifact-files.ts";
 import { readLog } from "../web/log.ts";
 import { describe, refusalOf } from "../web/problems.ts";
 import { requestId } from "../web/request-id.ts";
 import { requestLog } from "../web/request-log.ts";
-import { mountChangesRoute } from "./changes-route.ts";
 import { readText } from "./form-fields.ts";
 import { Layout } from "./layout.tsx";
 import { mountFollowedRoute } from "./notify/followed-route.ts";
@@ -23,14 +23,35 @@ import { type HonoCall, openRequest, pageRequestOf, readForm, SignedOut } from "
 import type { Form, Page, Redirect, View } from "./page-definition.ts";
 import { FORMS, PAGES } from "./page-routes.ts";
 import { ProblemPage } from "./pages/problem.tsx";
-import { mountPaletteRoute } from "./palette/palette-route.ts";
+import { mountPaletteRoute } from "./palette/find-rows.ts";
 import { mountReturnsFromHost } from "./returns-from-host.tsx";
 import { pagePolicy, sameOrigin, securityHeaders } from "./security-headers.ts";
 import { clearCookies, rememberBookmark } from "./session.ts";
-import { mountSignInRoutes, redirectToSignIn } from "./sign-in-routes.tsx";
-import { themeOf } from "./theme.ts";
-import { mountThemeRoute } from "./theme-route.ts";
+import { mountSignInRoutes, ownPath, redirectToSignIn } from "./sign-in-routes.tsx";
+import { rememberTheme, themeOf } from "./theme.ts";
 import { parseBody, withBody } from "./verb-input.ts";
+
+/** The page that a form came from, by its Referer. */
+const pathOf = (referer: string | undefined): string | null => {
+  const url = URL.parse(referer ?? "");
+  return url && url.pathname + url.search;
+};
+
+/** The switch of the theme: a form, so that it works without a script. */
+const mountThemeRoute = (app: Hono<AppEnv>): void => {
+  app.post("/theme", async (c) => {
+    rememberTheme(c, (await readForm(c)).get("theme"));
+    return c.redirect(ownPath(pathOf(c.req.header("Referer"))), 303);
+  });
+};
+
+/** Leads to the git host's page of what a build's commit changes: only who asks for it pays for the address. */
+const mountChangesRoute = (app: Hono<AppEnv>): void => {
+  app.get("/builds/:id/changes", async (c) => {
+    const context = await openRequest(c, { role: "viewer" }, false);
+    return c.redirect(await changesAddress(context, c.req.param("id")), 302);
+  });
+};
 
 const ANY_QUERY = z.unknown();
 

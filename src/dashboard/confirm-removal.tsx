@@ -2,7 +2,7 @@ import type { Child } from "hono/jsx";
 import type { Access } from "../services/core/access.ts";
 import type { Context } from "../services/core/context.ts";
 import { ProblemNotice } from "./components/problem-notice.tsx";
-import type { Form, Page, PageRequest, Section } from "./page-definition.ts";
+import { type Form, formAt, type Page, type PageRequest, type Section } from "./page-definition.ts";
 
 interface Question {
   /** The name of the record to remove. */
@@ -51,7 +51,7 @@ const QuestionForm = ({ verb, request, question }: { verb: string; request: Page
 );
 
 /** A page that names the record and asks before it is removed, and the form that removes it. It needs no script. */
-export const confirmRemoval = (removal: Removal): { page: Page; form: Form } => {
+export const confirmRemoval = (removal: Removal): [Page, Form] => {
   const { path, section, access, remove } = removal;
   const verb = capitalize(removal.verb);
   const page: Page = {
@@ -66,16 +66,11 @@ export const confirmRemoval = (removal: Removal): { page: Page; form: Form } => 
       };
     },
   };
-  const form: Form = {
-    path,
-    access,
-    page,
-    async submit(context, request) {
-      const id = request.params.id ?? "";
-      const { next } = await removal.question(context, id, request);
-      await remove(context, id, request.form);
-      return { to: next, notice: "removed" };
-    },
-  };
-  return { page, form };
+  const form = formAt(path, page, removal, async (context, request) => {
+    const id = request.params.id ?? "";
+    const { next } = await removal.question(context, id, request);
+    await remove(context, id, request.form);
+    return { to: next, notice: "removed" };
+  });
+  return [page, form];
 };

@@ -1,8 +1,36 @@
 import { html } from "hono/html";
 import type { Child } from "hono/jsx";
-import { assetUrl, type ScriptName } from "./asset-url.ts";
-import { tabOf } from "./tab.ts";
+import { assetUrl, type IconFile, type ScriptName } from "./asset-url.ts";
 import type { Theme } from "./theme.ts";
+
+/** How the tab of a browser tells a state: a sign before the title, and the icon. */
+interface Tab {
+  sign: string;
+  icon: IconFile;
+}
+
+const PLAIN: Tab = { sign: "", icon: "mark.svg" };
+const WAITING: Tab = { sign: "○ ", icon: "mark-waiting.svg" };
+const RUNNING: Tab = { sign: "● ", icon: "mark-running.svg" };
+const STOPPED: Tab = { sign: "⊘ ", icon: "mark-canceled.svg" };
+
+const TABS: Record<string, Tab> = {
+  queued: WAITING,
+  waiting: WAITING,
+  pending: WAITING,
+  assigned: RUNNING,
+  running: RUNNING,
+  canceling: RUNNING,
+  asking: { sign: "‖ ", icon: "mark-asking.svg" },
+  succeeded: { sign: "✓ ", icon: "mark-succeeded.svg" },
+  failed: { sign: "✗ ", icon: "mark-failed.svg" },
+  canceled: STOPPED,
+  dropped: STOPPED,
+  skipped: STOPPED,
+};
+
+/** Of a page that shows one build or job; a page of none, or of a state from a later release, has the plain mark. */
+const tabOf = (state: string | undefined): Tab => (state !== undefined && TABS[state]) || PLAIN;
 
 interface DocumentProps {
   title: string;

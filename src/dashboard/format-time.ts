@@ -1,7 +1,6 @@
+import { DAY_MS as DAY, HOUR_MS as HOUR, MINUTE_MS as MINUTE } from "../protocol/units.ts";
+
 const SECOND = 1000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
 
 const twoDigits = (number: number): string => String(number).padStart(2, "0");
 

@@ -73,3 +73,18 @@ export interface Form {
   page: Page;
   submit(context: Context, request: FormRequest): Promise<Redirect | View>;
 }
+
+/** What one module shows below `/app`: its pages, and the targets of their forms. */
+export type Pages = (Page | Form)[];
+
+/** A form of a page that runs a verb, and returns to the page where the verb refuses it. */
+export const formAt = (path: string, page: Page, { access }: Pick<Form, "access">, submit: Form["submit"]): Form => ({
+  path,
+  access,
+  page,
+  submit,
+});
+
+/** The same at the path of its page. */
+export const formOf = (page: Page, verb: Pick<Form, "access">, submit: Form["submit"]): Form =>
+  formAt(page.path, page, verb, submit);

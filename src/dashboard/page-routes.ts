@@ -1,45 +1,45 @@
-import type { Form, Page } from "./page-definition.ts";
+import type { Form, Page, Pages } from "./page-definition.ts";
 import { agentPage } from "./pages/agent.tsx";
-import { agentForms, agentPages } from "./pages/agents.tsx";
-import { artifactForms, artifactPages } from "./pages/artifact.tsx";
+import { agentPages } from "./pages/agents.tsx";
+import { artifactPages } from "./pages/artifact.tsx";
 import { auditPages } from "./pages/audit.tsx";
-import { badgeForms, badgePages } from "./pages/badge.tsx";
-import { buildPage, cancelForm, retryForm } from "./pages/build.tsx";
+import { badgePages } from "./pages/badge.tsx";
+import { buildPages } from "./pages/build.tsx";
 import { buildsPage } from "./pages/builds.tsx";
 import { comparePage } from "./pages/compare.tsx";
-import { appForms, appPages } from "./pages/connections/app.tsx";
+import { appPages } from "./pages/connections/app.tsx";
 import { checkPages } from "./pages/connections/check.tsx";
-import { connectionForms, connectionPages } from "./pages/connections/connection.tsx";
-import { connectionsForms, connectionsPages } from "./pages/connections/connections.tsx";
-import { deliveryForms, deliveryPages } from "./pages/connections/deliveries.tsx";
-import { hookForms, hookPages } from "./pages/connections/hook.tsx";
-import { hostRepositoriesForms, hostRepositoriesPages } from "./pages/connections/host-repositories.tsx";
-import { deleteBuildForms, deleteBuildPages } from "./pages/delete-build.tsx";
+import { connectionPages } from "./pages/connections/connection.tsx";
+import { connectionsPages } from "./pages/connections/connections.tsx";
+import { deliveryPages } from "./pages/connections/deliveries.tsx";
+import { hookPages } from "./pages/connections/hook.tsx";
+import { hostRepositoriesPages } from "./pages/connections/host-repositories.tsx";
+import { deleteBuildPages } from "./pages/delete-build.tsx";
 import { firstHourPage } from "./pages/first-hour.tsx";
-import { groupForms, groupPages } from "./pages/groups.tsx";
-import { jobForms, jobPages } from "./pages/job.tsx";
-import { newAgentForms, newAgentPages } from "./pages/new-agent.tsx";
+import { groupPages } from "./pages/groups.tsx";
+import { jobPages } from "./pages/job.tsx";
+import { newAgentPages } from "./pages/new-agent.tsx";
 import { overviewPage } from "./pages/overview.tsx";
-import { pipelineForms, pipelinePages } from "./pages/pipeline.tsx";
-import { pipelineTriggersForms, pipelineTriggersPages } from "./pages/pipeline-triggers.tsx";
-import { repositoriesForms, repositoriesPages } from "./pages/repositories.tsx";
-import { repositoryForms, repositoryPages } from "./pages/repository.tsx";
-import { repositoryCacheForms, repositoryCachePages } from "./pages/repository-cache.tsx";
-import { runBuildForms, runBuildPages } from "./pages/run-build.tsx";
-import { scheduleForms, schedulePages } from "./pages/schedules/schedule.tsx";
-import { schedulesForms, schedulesPages } from "./pages/schedules/schedules.tsx";
+import { pipelinePages } from "./pages/pipeline.tsx";
+import { pipelineTriggersPages } from "./pages/pipeline-triggers.tsx";
+import { repositoriesPages } from "./pages/repositories.tsx";
+import { repositoryPages } from "./pages/repository.tsx";
+import { repositoryCachePages } from "./pages/repository-cache.tsx";
+import { runBuildPages } from "./pages/run-build.tsx";
+import { schedulePages } from "./pages/schedules/schedule.tsx";
+import { schedulesPages } from "./pages/schedules/schedules.tsx";
 import { testPages } from "./pages/tests.tsx";
-import { tokenForms, tokenPages } from "./pages/tokens.tsx";
-import { variableForms, variablePages } from "./pages/variable.tsx";
-import { variablesForms, variablesPages } from "./pages/variables.tsx";
+import { tokenPages } from "./pages/tokens.tsx";
+import { variablePages } from "./pages/variable.tsx";
+import { variablesPages } from "./pages/variables.tsx";
 
-/** Every page. The first path that matches wins: `/builds/new` is listed before `/builds/:id`. */
-export const PAGES: Page[] = [
+/** The first path that matches wins: `/builds/new` is listed before `/builds/:id`. */
+const ALL: Pages = [
   overviewPage,
   firstHourPage,
   buildsPage,
   ...runBuildPages,
-  buildPage,
+  ...buildPages,
   comparePage,
   ...jobPages,
   ...artifactPages,
@@ -70,32 +70,8 @@ export const PAGES: Page[] = [
   ...auditPages,
 ];
 
+/** Every page. */
+export const PAGES = ALL.filter((one): one is Page => "show" in one);
+
 /** The target of every form. */
-export const FORMS: Form[] = [
-  ...runBuildForms,
-  cancelForm,
-  retryForm,
-  ...jobForms,
-  ...artifactForms,
-  ...deleteBuildForms,
-  ...newAgentForms,
-  ...agentForms,
-  ...repositoriesForms,
-  ...repositoryForms,
-  ...repositoryCacheForms,
-  ...pipelineForms,
-  ...pipelineTriggersForms,
-  ...badgeForms,
-  ...schedulesForms,
-  ...scheduleForms,
-  ...connectionsForms,
-  ...connectionForms,
-  ...appForms,
-  ...hookForms,
-  ...hostRepositoriesForms,
-  ...deliveryForms,
-  ...variablesForms,
-  ...variableForms,
-  ...groupForms,
-  ...tokenForms,
-];
+export const FORMS = ALL.filter((one): one is Form => "submit" in one);

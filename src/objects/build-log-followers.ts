@@ -1,6 +1,6 @@
 import { wholeCharacters } from "../domain/whole-characters.ts";
-import { type FollowMessage, MORE } from "../protocol/follow.ts";
 import { LIMITS } from "../protocol/limits.ts";
+import { type FollowMessage, MORE } from "../protocol/log.ts";
 import type { BuildLogStore, Segment } from "./build-log-store.ts";
 
 /** Bytes of one message at most. */

@@ -3,8 +3,8 @@ import { keyIdOf } from "../crypto/seal-format.ts";
 import { failedLineOf } from "../domain/failure/error-lines.ts";
 import type { PartOfLog } from "../domain/failure/failing-part.ts";
 import { Masker, maskText } from "../domain/mask/mask.ts";
-import { EventId } from "../protocol/follow.ts";
 import { HOP_HEADERS } from "../protocol/headers.ts";
+import { EventId } from "../protocol/log.ts";
 import { LogText } from "./build-log-archive.ts";
 import { BuildLogFollowers, isComplete, shownSegment } from "./build-log-followers.ts";
 import { LogMasking, type Masking } from "./build-log-masking.ts";
@@ -213,7 +213,7 @@ export class BuildLog extends DurableObject<Env> {
 
   /**
    * Opens a follower's socket at `?from=OFFSET` or `?from=ATTEMPT:OFFSET`; `&attempt=N` follows only that attempt.
-   * `protocol/follow.ts` has the messages. With `&ended=1` a log that this object does not have is 404: nobody will
+   * `protocol/log.ts` has the messages. With `&ended=1` a log that this object does not have is 404: nobody will
    * write it any more.
    */
   override async fetch(request: Request): Promise<Response> {

@@ -9,3 +9,27 @@ export const LogFilter = z.strictObject({
 
 /** When a part of a log was stored: it holds from its offset to the next one's. */
 export const LogTime = z.object({ offset: z.int(), at: Timestamp });
+
+/**
+ * A message to the follower of a log. It gets one for each `more` that it sends, so that a slow follower sets the
+ * pace. `offset` is the stored byte at which the next text of this attempt begins. `moved`: the rest is in the archive.
+ */
+export const FollowMessage = z.union([
+  z.object({ type: z.literal("text"), attempt: z.int(), offset: z.int(), text: z.string() }),
+  z.object({ type: z.literal("attempt"), attempt: z.int() }),
+  z.object({ type: z.literal("end") }),
+  z.object({ type: z.literal("moved") }),
+]);
+export type FollowMessage = z.infer<typeof FollowMessage>;
+
+/** What a follower sends when it is ready for the next message. */
+export const MORE = "more";
+
+/** The id of an event, which says where to resume: `attempt:offset`, or an offset in the latest attempt. */
+export const EventId = z.pipe(
+  z.string().check(z.regex(/^(?:\d{1,9}:)?\d{1,15}$/, "must be the id of an event: attempt:offset")),
+  z.transform((text) => {
+    const [offset = "0", attempt] = text.split(":").reverse();
+    return { attempt: attempt === undefined ? null : Number(attempt), offset: Number(offset) };
+  }),
+);

@@ -1,3 +1,4 @@
+import { sql } from "drizzle-orm";
 import * as z from "zod/mini";
 import { hashToken } from "../crypto/token.ts";
 import { diff } from "../domain/diff.ts";
@@ -10,6 +11,7 @@ import {
   RegisteredAgent,
   type RegisteredBy,
 } from "../protocol/agent.ts";
+import type { AgentRun } from "../protocol/agent-run.ts";
 import { PathId } from "../protocol/common.ts";
 import { actorOf, type Context } from "./core/context.ts";
 import { pageOf } from "./core/listing.ts";
@@ -113,3 +115,22 @@ export const deleteAgent = verb({
     settled(await (await context.pool()).removeAgent(params.id, actorOf(context)));
   },
 });
+
+/** Names in one answer of D1, which reads four rows for each. */
+const NAMED = 60;
+
+/** What these agents ran in the last hour. */
+export const agentRuns = async (context: Context, agentIds: string[]): Promise<AgentRun[]> => {
+  return agentIds.length === 0 ? [] : (await context.pool()).runs(agentIds);
+};
+
+/** `acme/shop / ci` by the ids of the pipelines that built last: asked for without knowing what agents ran. */
+export const pipelinesOfLate = async ({ db, orgId }: Context): Promise<Map<string, string>> => {
+  const [{ results }] = await db.run(
+    db.statement<{ id: string; name: string }>(sql`SELECT p.id, r.full_name || ' / ' || p.name AS name
+      FROM pipeline_history h CROSS JOIN pipeline p ON p.id = h.pipeline_id AND p.org_id = h.org_id
+      JOIN repository r ON r.id = p.repo_id
+      WHERE h.org_id = ${orgId} AND h.newest > '' ORDER BY h.newest DESC LIMIT ${NAMED}`),
+  );
+  return new Map(results.map(({ id, name }) => [id, name]));
+};

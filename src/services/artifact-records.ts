@@ -1,10 +1,9 @@
 import { type ArtifactOwner, readFileList } from "../archive/artifacts.ts";
 import type { Artifact, ArtifactFile } from "../protocol/artifact.ts";
 import type { StoredArtifact } from "../protocol/stored-artifact.ts";
+import { DAY_MS } from "../protocol/units.ts";
 import { reaching } from "./core/outage.ts";
 import { Refusal } from "./core/refusal.ts";
-
-const DAY_MS = 86_400_000;
 
 /** An artifact with the job that left it: of a result that was taken over, the job that ran. */
 export interface FoundArtifact {

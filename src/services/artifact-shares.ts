@@ -2,17 +2,16 @@ import type { ArtifactOwner } from "../archive/artifacts.ts";
 import { inFolder, type PlacedFile, placed } from "../domain/artifact/file-list.ts";
 import { ArtifactShare, PathArtifact, SharedArtifact } from "../protocol/artifact.ts";
 import { PERIODS } from "../protocol/limits.ts";
-import { type ReadableFile, readableFile } from "./artifact-content.ts";
+import { HOUR_MS } from "../protocol/units.ts";
 import { fileListOf } from "./artifact-records.ts";
 import { type Zip, zipOf } from "./artifact-zip.ts";
-import { findArtifact } from "./artifacts.ts";
+import { findArtifact, type ReadableFile, readableFile } from "./artifacts.ts";
 import { commit } from "./core/commit.ts";
 import type { Context } from "./core/context.ts";
 import { type GrantFacts, grantsOf } from "./core/grants.ts";
 import { invalid, notFound } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
 
-const HOUR_MS = 3_600_000;
 const VIEW_MS = PERIODS.viewMinutes * 60_000;
 
 /** The files at a path: the one with this name, or those of the folder. */

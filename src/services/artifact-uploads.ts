@@ -8,6 +8,7 @@ import type { ArtifactFacts } from "../domain/pool/artifact-facts.ts";
 import { Artifact, ArtifactEnd, ArtifactOpening, CONTENT_SHA256_HEADER, OpenedArtifact } from "../protocol/artifact.ts";
 import { Id, PathId } from "../protocol/common.ts";
 import { DEFAULTS, LIMITS } from "../protocol/limits.ts";
+import { DAY_MS } from "../protocol/units.ts";
 import { ownerOf, toArtifact } from "./artifact-records.ts";
 import type { Context } from "./core/context.ts";
 import type { GrantFacts } from "./core/grants.ts";
@@ -17,7 +18,6 @@ import { verb } from "./core/verb.ts";
 import { type Holder, holderOf } from "./jobs.ts";
 import { beginUpload, Uploads } from "./uploads.ts";
 
-const DAY_MS = 86_400_000;
 type Facts = GrantFacts["upload"];
 
 export const artifactUploads = new Uploads({

@@ -1,10 +1,11 @@
 import * as z from "zod/mini";
-import { deleteArtifact } from "../archive/artifacts.ts";
+import { type ArtifactOwner, artifactKey, deleteArtifact } from "../archive/artifacts.ts";
 import { getRecord, putRecord } from "../archive/records.ts";
+import { type PlacedFile, placed } from "../domain/artifact/file-list.ts";
 import { Artifact, ArtifactWithFiles, PathArtifact } from "../protocol/artifact.ts";
 import { PathId } from "../protocol/common.ts";
 import type { StoredArtifact } from "../protocol/stored-artifact.ts";
-import { type FoundArtifact, fileListOf, ownerOf, toArtifact } from "./artifact-records.ts";
+import { artifactGone, type FoundArtifact, fileListOf, ownerOf, toArtifact } from "./artifact-records.ts";
 import { buildIdOf } from "./build-jobs.ts";
 import { type FoundBuild, findRecord } from "./builds.ts";
 import { commit } from "./core/commit.ts";
@@ -12,6 +13,7 @@ import type { Context } from "./core/context.ts";
 import { reaching } from "./core/outage.ts";
 import { notFound, nullIfNotFound, settled } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
+import { type Readable, readable } from "./readable.ts";
 
 type LeftByJobs = Record<string, StoredArtifact[]>;
 
@@ -135,3 +137,24 @@ export const removeArtifact = verb({
     if (!inPool.ok) await reaching(removeFromRecord(context, left, artifactId));
   },
 });
+
+/** A file of an artifact, and what it is. */
+export interface ReadableFile extends Readable {
+  /** The last part of its path. */
+  name: string;
+  sha256: string;
+}
+
+export const readableFile = (archive: R2Bucket, owner: ArtifactOwner, file: PlacedFile): ReadableFile => ({
+  ...readable(archive, artifactKey(owner), file.size, artifactGone, file.start),
+  name: file.path.slice(file.path.lastIndexOf("/") + 1),
+  sha256: file.sha256,
+});
+
+/** One file of an artifact. @throws Refusal not-found */
+export const openFile = async (context: Context, jobId: string, name: string, path: string): Promise<ReadableFile> => {
+  const { owner } = await findArtifact(context, jobId, name);
+  const file = placed(await fileListOf(context.archive, owner)).find((one) => one.path === path);
+  if (!file) throw notFound();
+  return readableFile(context.archive, owner, file);
+};

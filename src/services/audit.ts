@@ -5,8 +5,7 @@ import { firstIdAt } from "../domain/id-range.ts";
 import { AuditEntry, AuditFilter, OF_EVERY_BUILD } from "../protocol/audit.ts";
 import { DEFAULTS } from "../protocol/limits.ts";
 import { indexed, listing, pageOf } from "./core/listing.ts";
-import { verb } from "./core/verb.ts";
-import { viewOf } from "./core/view.ts";
+import { verb, viewOf } from "./core/verb.ts";
 
 const entries = listing(auditLog, getTableColumns(auditLog), {
   filters: {

@@ -7,8 +7,7 @@ import { LIMITS } from "../protocol/limits.ts";
 import type { Context } from "./core/context.ts";
 import { Damaged } from "./core/sealing.ts";
 import { scoped } from "./environment-preview.ts";
-import { runValuesOf } from "./run-values.ts";
-import { Uncomposable } from "./uncomposable.ts";
+import { runValuesOf, Uncomposable } from "./run-values.ts";
 import { storedValue, type VariableRow } from "./variables.ts";
 
 /** Why the environment can never be handed out; null where a later attempt may succeed. */

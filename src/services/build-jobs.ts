@@ -1,4 +1,7 @@
+import { sql } from "drizzle-orm";
 import type * as z from "zod/mini";
+import { dayOf } from "../archive/keys.ts";
+import type { LogOwner } from "../archive/logs.ts";
 import { job } from "../db/schema.ts";
 import { Build } from "../protocol/build.ts";
 import { PathId } from "../protocol/common.ts";
@@ -7,9 +10,21 @@ import { findBuild, findRecord } from "./builds.ts";
 import { actorOf, type Context } from "./core/context.ts";
 import { isOwn } from "./core/record.ts";
 import { notFound, nullIfNotFound, settled } from "./core/refusal.ts";
-import { verb } from "./core/verb.ts";
-import { viewOf } from "./core/view.ts";
-import { type Logged, ownerOf } from "./log-places.ts";
+import { verb, viewOf } from "./core/verb.ts";
+
+/** Milliseconds after its end from which on a build's log is looked for in the archive first. */
+const MOVED_AFTER = 60 * 60_000;
+
+/** What of a build, or of a job, says where its log is. */
+export type Logged = Pick<Build, "id" | "orgId" | "finishedAt" | "attempt"> & { isLogDeleted?: boolean };
+
+/** Whose log it is in the archive; null for a build that has not ended. */
+export const ownerOf = ({ id, orgId, finishedAt }: Pick<Logged, "id" | "orgId" | "finishedAt">): LogOwner | null =>
+  finishedAt === null ? null : { day: dayOf(Date.parse(finishedAt)), orgId, jobId: id };
+
+/** Whether the log is looked for in the archive first. */
+export const isLongEnded = ({ now }: Context, { finishedAt }: Pick<Logged, "finishedAt">): boolean =>
+  finishedAt !== null && now.getTime() - Date.parse(finishedAt) > MOVED_AFTER;
 
 const viewOfJob = viewOf(BuildJob);
 
@@ -81,3 +96,13 @@ const cancelOf = <S extends typeof Build | typeof BuildJob>(
 
 export const cancelBuild = cancelOf(Build, findBuild);
 export const cancelJob = cancelOf(BuildJob, findJob);
+
+/** The name of the token that canceled the build; null where nobody did, or the token is gone. */
+export const findCanceler = async ({ db, orgId }: Context, { id }: Pick<Build, "id">): Promise<string | null> => {
+  const [{ results }] = await db.run(
+    db.statement<{ name: string }>(sql`
+      SELECT t.name FROM audit_log a JOIN token t ON a.actor = 'token:' || t.id AND t.org_id = a.org_id
+      WHERE a.org_id = ${orgId} AND a.subject = ${id} AND a.action = 'build.cancel' ORDER BY a.id DESC LIMIT 1`),
+  );
+  return results[0]?.name ?? null;
+};

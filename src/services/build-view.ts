@@ -2,7 +2,7 @@ import type { BuildRecord } from "../archive/records.ts";
 import { Build } from "../protocol/build.ts";
 import { JobOfBuild } from "../protocol/build-job.ts";
 import type { BuildJob } from "../protocol/job-record.ts";
-import { viewOf } from "./core/view.ts";
+import { viewOf } from "./core/verb.ts";
 
 /* What answers and records say of the jobs of a build: only planned jobs, and nothing of its first job. */
 

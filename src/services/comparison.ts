@@ -9,14 +9,13 @@ import { plainText } from "../domain/plain-text.ts";
 import type { Build, Step } from "../protocol/build.ts";
 import type { BuildJob } from "../protocol/job-record.ts";
 import { settledLine } from "../protocol/settled-line.ts";
-import { findJob, findLog } from "./build-jobs.ts";
+import { findJob, findLog, type Logged } from "./build-jobs.ts";
 import { keyOf, ownJob, plannedJobs } from "./build-view.ts";
 import { type FoundBuild, findRecord } from "./builds.ts";
 import type { Context } from "./core/context.ts";
 import { isOwn } from "./core/record.ts";
 import { Refusal } from "./core/refusal.ts";
-import { findLastGreen } from "./last-green.ts";
-import type { Logged } from "./log-places.ts";
+import { findLastGreen } from "./failure.ts";
 import { readFound } from "./logs.ts";
 
 /** What of a step's log is compared: its end. */

@@ -15,11 +15,10 @@ import { versioned } from "./core/answer.ts";
 import { commit } from "./core/commit.ts";
 import type { Context } from "./core/context.ts";
 import { listing, pageOf } from "./core/listing.ts";
-import { findOne, nextVersion, updateRow } from "./core/record.ts";
+import { findOne, getterOf, nextVersion, updateRow } from "./core/record.ts";
 import { invalid } from "./core/refusal.ts";
 import { ensureRoom } from "./core/room.ts";
-import { checkOwnOrg, updateOf, verb, writablePart } from "./core/verb.ts";
-import { viewOf } from "./core/view.ts";
+import { checkOwnOrg, updateOf, verb, viewOf, writablePart } from "./core/verb.ts";
 import { type ConnectionRow, hookToken, hostRefusal } from "./host-access.ts";
 
 const COLUMNS = getTableColumns(connection);
@@ -115,15 +114,7 @@ export const listConnections = verb({
   },
 });
 
-export const getConnection = verb({
-  access: { role: "maintainer" },
-  params: PathId,
-  output: Connection,
-  async run(context, { params }) {
-    const row = await findConnection(context, params.id);
-    return versioned(connectionRecord(row), row.version);
-  },
-});
+export const getConnection = getterOf("maintainer", connection, COLUMNS, Connection, connectionRecord);
 
 export const updateConnection = verb({
   access: { role: "admin" },

@@ -7,9 +7,8 @@ import { Answer } from "./core/answer.ts";
 import type { Context } from "./core/context.ts";
 import { Refusal, settled } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
-import { type Holder, holderOf } from "./jobs.ts";
-import { stepsOfTexts, textsOfSteps } from "./step-texts.ts";
-import { Uncomposable } from "./uncomposable.ts";
+import { type Holder, holderOf, stepsOfTexts, textsOfSteps } from "./jobs.ts";
+import { Uncomposable } from "./run-values.ts";
 import { groupsOfPipeline, variablesOfBuild } from "./variable-scopes.ts";
 
 /**

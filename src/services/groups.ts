@@ -10,11 +10,10 @@ import { versioned } from "./core/answer.ts";
 import { commit } from "./core/commit.ts";
 import type { Context } from "./core/context.ts";
 import { listing, pageOf } from "./core/listing.ts";
-import { deleteRow, findOne, nextVersion, updateRow } from "./core/record.ts";
+import { deleteRow, findOne, getterOf, nextVersion, updateRow } from "./core/record.ts";
 import { invalidFields, Refusal } from "./core/refusal.ts";
 import { ensureRoom } from "./core/room.ts";
-import { checkOwnOrg, updateOf, verb, writablePart } from "./core/verb.ts";
-import { viewOf } from "./core/view.ts";
+import { checkOwnOrg, updateOf, verb, viewOf, writablePart } from "./core/verb.ts";
 import { variableRecord } from "./variables.ts";
 
 type Row = typeof variableGroup.$inferSelect;
@@ -107,15 +106,7 @@ export const createGroup = verb({
   },
 });
 
-export const getGroup = verb({
-  access: { role: "viewer" },
-  params: PathId,
-  output: Group,
-  async run(context, { params }) {
-    const row = await findOne(context, variableGroup, COLUMNS, params.id);
-    return versioned(groupRecord(row), row.version);
-  },
-});
+export const getGroup = getterOf("viewer", variableGroup, COLUMNS, Group, groupRecord);
 
 export const updateGroup = verb({
   access: { role: "maintainer" },

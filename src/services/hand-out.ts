@@ -16,7 +16,7 @@ import { isOwn } from "./core/record.ts";
 import { Refusal, settled } from "./core/refusal.ts";
 import { baseOf, greenCommit } from "./job-base.ts";
 import { isAskedForFile } from "./pipeline-files.ts";
-import { Uncomposable } from "./uncomposable.ts";
+import { Uncomposable } from "./run-values.ts";
 import { groupsOfPipeline, variablesOfBuild } from "./variable-scopes.ts";
 
 const RETRY_AFTER_SECONDS = 5;

@@ -8,7 +8,6 @@ import { buildRecord } from "./build-rows.ts";
 import type { Context } from "./core/context.ts";
 import { invalid, Refusal, settled } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
-import { stepsOfTexts, textsOfSteps } from "./step-texts.ts";
 
 /**
  * The lease that the caller claims to hold. Pool and log check the claim by the agent's token.
@@ -106,3 +105,16 @@ export const heartbeat = verb({
     return settled(answer);
   },
 });
+
+/** The texts of reported steps that may hold a secret, in an order that `stepsOfTexts` knows. */
+export const textsOfSteps = (steps: Step[]): string[] => steps.flatMap(({ id, name }) => [name, id ?? ""]);
+
+const cut = (text = ""): string => text.slice(0, LIMITS.stepNameCharacters).toWellFormed();
+
+/** The steps with these texts, masked, cut to the lengths that a build's record may hold. */
+export const stepsOfTexts = (steps: Step[], texts: string[]): Step[] =>
+  steps.map((step, index) => ({
+    ...step,
+    name: cut(texts[2 * index]),
+    id: step.id === null ? null : cut(texts[2 * index + 1]),
+  }));

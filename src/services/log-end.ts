@@ -1,8 +1,8 @@
 import { plainText } from "../domain/plain-text.ts";
 import { settledLine } from "../protocol/settled-line.ts";
+import type { Logged } from "./build-jobs.ts";
 import type { Context } from "./core/context.ts";
-import { Refusal } from "./core/refusal.ts";
-import type { Logged } from "./log-places.ts";
+import { nullIfNotFound } from "./core/refusal.ts";
 import { readFound } from "./logs.ts";
 
 /** Bytes that a page shows where scripts are off. */
@@ -20,13 +20,8 @@ export const readLogPart = async (
   log: Logged,
   part: { suffix: number } | { start: number; end: number },
 ): Promise<LogPart | null> => {
-  try {
-    const { start, body } = await readFound(context, log, part);
-    return { start, bytes: new Uint8Array(await new Response(body).arrayBuffer()) };
-  } catch (error) {
-    if (error instanceof Refusal && error.kind === "not-found") return null;
-    throw error;
-  }
+  const found = await nullIfNotFound(readFound(context, log, part));
+  return found && { start: found.start, bytes: new Uint8Array(await new Response(found.body).arrayBuffer()) };
 };
 
 /** The end of a log for a page. @param bytes how many of them are needed beside those that are shown */

@@ -1,12 +1,11 @@
 import { type ArchivedLog, listLogs, readLogText, shownLog } from "../archive/logs.ts";
 import { wholeCharacters } from "../domain/whole-characters.ts";
-import { EventId, FollowMessage, MORE } from "../protocol/follow.ts";
 import { HOP_HEADERS } from "../protocol/headers.ts";
-import { findLog } from "./build-jobs.ts";
+import { EventId, FollowMessage, MORE } from "../protocol/log.ts";
+import { findLog, isLongEnded, ownerOf } from "./build-jobs.ts";
 import type { Context } from "./core/context.ts";
 import { reaching } from "./core/outage.ts";
 import { logDeleted, Refusal } from "./core/refusal.ts";
-import { isLongEnded, ownerOf } from "./log-places.ts";
 
 type Messages = AsyncGenerator<FollowMessage, void>;
 

@@ -3,13 +3,12 @@ import { type LogOwner, listLogs, readLogText, readLogTimes, shownLog } from "..
 import { namingJob } from "../domain/pool/named-job.ts";
 import { PathId } from "../protocol/common.ts";
 import { LogFilter, LogTime } from "../protocol/log.ts";
-import { findLog } from "./build-jobs.ts";
+import { findLog, isLongEnded, type Logged, ownerOf } from "./build-jobs.ts";
 import type { Context } from "./core/context.ts";
 import { reaching } from "./core/outage.ts";
 import { logDeleted, notFound, settled } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
 import { holderOf } from "./jobs.ts";
-import { isLongEnded, type Logged, ownerOf } from "./log-places.ts";
 
 interface Chunk {
   /** Bytes that this lease sent before. */

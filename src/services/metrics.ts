@@ -1,5 +1,6 @@
 import { toPrometheus } from "../domain/pool/prometheus.ts";
 import { Metrics } from "../protocol/metrics.ts";
+import type { PoolNow } from "../protocol/pool-now.ts";
 import type { Context } from "./core/context.ts";
 import { verb } from "./core/verb.ts";
 
@@ -12,3 +13,18 @@ export const jsonMetrics = verb({
 /** The metrics as text for Prometheus. */
 export const prometheusText = async (context: Context): Promise<string> =>
   toPrometheus(await (await context.pool()).metrics());
+
+/** A page does not wait longer than this for a count beside it. */
+const PATIENCE_MS = 500;
+
+const ask = async (context: Context): Promise<PoolNow | null> => {
+  const pool = await context.pool();
+  const { role } = context.admitted;
+  return role && pool.now(role);
+};
+
+/** What runs and waits now. Null where the pool does not answer, or the caller is not admitted: no page fails for it. */
+export const poolNow = async (context: Context): Promise<PoolNow | null> => {
+  const patience = new Promise<null>((resolve) => setTimeout(() => resolve(null), PATIENCE_MS));
+  return Promise.race([ask(context).catch(() => null), patience]);
+};

@@ -16,7 +16,7 @@ import { listConnections } from "./connections.ts";
 import { auditRow } from "./core/commit.ts";
 import type { Context } from "./core/context.ts";
 import { notFound, Refusal } from "./core/refusal.ts";
-import { viewOf } from "./core/view.ts";
+import { viewOf } from "./core/verb.ts";
 import { listGroups } from "./groups.ts";
 import { organizationRecord } from "./organizations.ts";
 import { listPipelines } from "./pipelines.ts";

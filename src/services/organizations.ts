@@ -13,8 +13,7 @@ import { type Change, commit } from "./core/commit.ts";
 import type { Context } from "./core/context.ts";
 import { NO_LIMIT, pageOf } from "./core/listing.ts";
 import { notFound, Refusal } from "./core/refusal.ts";
-import { updateOf, verb, writablePart } from "./core/verb.ts";
-import { viewOf } from "./core/view.ts";
+import { updateOf, verb, viewOf, writablePart } from "./core/verb.ts";
 import { type TokenRow, tokenRecord, UNUSED } from "./tokens.ts";
 
 export const PathOrg = z.object({ id: OrgId });

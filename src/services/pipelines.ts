@@ -18,10 +18,9 @@ import { versioned } from "./core/answer.ts";
 import { commit } from "./core/commit.ts";
 import type { Context } from "./core/context.ts";
 import { listing, pageOf } from "./core/listing.ts";
-import { deleteRow, findOne, nextVersion, updateRow } from "./core/record.ts";
+import { deleteRow, findOne, getterOf, nextVersion, updateRow } from "./core/record.ts";
 import { ensureRoom } from "./core/room.ts";
-import { checkOwnOrg, updateOf, verb, writablePart } from "./core/verb.ts";
-import { viewOf } from "./core/view.ts";
+import { checkOwnOrg, updateOf, verb, viewOf, writablePart } from "./core/verb.ts";
 import { checkDefinition, checkOn } from "./pipeline-check.ts";
 import { snapshotOfDefinition } from "./pipeline-files.ts";
 import { shownTriggers } from "./pipeline-triggers.ts";
@@ -150,15 +149,7 @@ export const listPipelines = verb({
   },
 });
 
-export const getPipeline = verb({
-  access: { role: "viewer" },
-  params: PathId,
-  output: Pipeline,
-  async run(context, { params }) {
-    const row = await findOne(context, pipeline, COLUMNS, params.id);
-    return versioned(pipelineRecord(row), row.version);
-  },
-});
+export const getPipeline = getterOf("viewer", pipeline, COLUMNS, Pipeline, pipelineRecord);
 
 export const updatePipeline = verb({
   access: { role: "maintainer" },

@@ -16,8 +16,7 @@ import { verb } from "./core/verb.ts";
 import { checkSize, filesOf, pointerTo, refuseUnused } from "./included-files.ts";
 import { holderOf } from "./jobs.ts";
 import { graphOf, type PlanSources } from "./plan-graph.ts";
-import { runValuesOf } from "./run-values.ts";
-import { Uncomposable } from "./uncomposable.ts";
+import { runValuesOf, Uncomposable } from "./run-values.ts";
 import { groupsOfPipeline, variablesOfBuild } from "./variable-scopes.ts";
 
 type Body = typeof PlanToAccept._zod.output;

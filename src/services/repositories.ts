@@ -24,11 +24,10 @@ import { versioned } from "./core/answer.ts";
 import { commit } from "./core/commit.ts";
 import type { Context } from "./core/context.ts";
 import { listing, pageOf } from "./core/listing.ts";
-import { deleteRow, findOne, nextVersion, updateRow } from "./core/record.ts";
+import { deleteRow, findOne, getterOf, nextVersion, updateRow } from "./core/record.ts";
 import { invalid, Refusal } from "./core/refusal.ts";
 import { ensureRoom } from "./core/room.ts";
-import { checkOwnOrg, updateOf, verb, writablePart } from "./core/verb.ts";
-import { viewOf } from "./core/view.ts";
+import { checkOwnOrg, updateOf, verb, viewOf, writablePart } from "./core/verb.ts";
 import { forgetUnlisted } from "./githost/listed-pushes.ts";
 
 export type RepositoryRow = typeof repository.$inferSelect;
@@ -181,15 +180,7 @@ export const listRepositories = verb({
   },
 });
 
-export const getRepository = verb({
-  access: { role: "viewer" },
-  params: PathId,
-  output: Repository,
-  async run(context, { params }) {
-    const row = await findOne(context, repository, COLUMNS, params.id);
-    return versioned(repositoryRecord(row), row.version);
-  },
-});
+export const getRepository = getterOf("viewer", repository, COLUMNS, Repository, repositoryRecord);
 
 /** Holds where the default pipeline, if any, belongs to the repository. */
 const ownsPipeline = (repoId: string, pipelineId: string | null) =>

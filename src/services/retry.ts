@@ -4,9 +4,10 @@ import type { BuildRecord } from "../archive/records.ts";
 import { buildSummary } from "../db/schema.ts";
 import { originOfRetry } from "../domain/githost/build-origin.ts";
 import { withGate } from "../domain/jobs/guarded.ts";
-import { rerunOf } from "../domain/jobs/rerun.ts";
+import { keysAnew, rerunOf } from "../domain/jobs/rerun.ts";
 import type { Planned, PlanOfBuild, RunValues } from "../domain/pool/commands.ts";
 import { Build, BuildRetry } from "../protocol/build.ts";
+import type { JobOfBuild } from "../protocol/build-job.ts";
 import { isEnded } from "../protocol/build-states.ts";
 import { PathId } from "../protocol/common.ts";
 import { LIMITS } from "../protocol/limits.ts";
@@ -109,3 +110,9 @@ export const retryBuild = verb({
   output: Build,
   run: (context, { params, body }) => repeatBuild(context, params.id, body.only),
 });
+
+/** How many jobs of an ended build a retry of the failed ones runs: the others are taken over. */
+export const countToRetry = (jobs: JobOfBuild[]): number => {
+  const byKey = new Map(jobs.map((job) => [job.key, job]));
+  return keysAnew(jobs, (key) => byKey.get(key) ?? null).size;
+};

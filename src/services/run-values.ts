@@ -1,8 +1,18 @@
+import type { ScheduledValues } from "../db/schema.ts";
+import { overridesRefused } from "../domain/compose.ts";
+import { refusedInRun } from "../domain/env-names.ts";
 import type { Grant } from "../domain/pool/commands.ts";
-import { inputsContext } from "../domain/seal-context.ts";
+import { inputsContext, scheduleContext } from "../domain/seal-context.ts";
 import type { Build, Trust } from "../protocol/build.ts";
+import { byteSize } from "../protocol/limits.ts";
 import type { Context } from "./core/context.ts";
-import { Uncomposable } from "./uncomposable.ts";
+import type { Keys } from "./core/keys.ts";
+import { type FieldError, invalidFields, Refusal } from "./core/refusal.ts";
+
+/** The environment cannot be composed, now or later: the build fails with this message. */
+export class Uncomposable extends Error {
+  override name = "Uncomposable";
+}
 
 /** No JSON: where a part of the service does not know of trust, it fails to read this and hands nothing out. */
 const UNTRUSTED = "untrusted";
@@ -34,3 +44,51 @@ export const openRun = async (
 /** The run's own values, of the build that is granted, or whose job is. */
 export const runValuesOf = (context: Context, { inputs, build }: Grant): Promise<Record<string, string>> =>
   openRun(context, build, inputs);
+
+type Variables = Parameters<typeof overridesRefused>[0];
+
+/**
+ * Checks the `envVariables` of runs against the variables of the builds' scopes.
+ * @throws Refusal invalid, naming each key that a run may not set; too-large
+ */
+export const checkRunVariables = (run: Record<string, string>, variables: Variables, mostBytes: number): void => {
+  const errors: FieldError[] = Object.keys(run)
+    .filter(refusedInRun)
+    .map((key) => ({
+      pointer: `/envVariables/${key}`,
+      detail: "could run code before a step does: set it as a variable",
+    }));
+  for (const key of overridesRefused(variables, run)) {
+    errors.push({ pointer: `/envVariables/${key}`, detail: "is a variable that a run may not override" });
+  }
+  if (errors.length > 0) throw invalidFields(errors);
+  if (new TextEncoder().encode(JSON.stringify(run)).length > mostBytes) {
+    throw new Refusal("too-large", `The \`envVariables\` of a build may have at most ${byteSize(mostBytes)}.`);
+  }
+};
+
+/** The schedule that values belong to. */
+interface Owner {
+  orgId: string;
+  pipelineId: string;
+  id: string;
+}
+
+/** Seals the variables of a schedule's runs; null where there are none. @throws Refusal keyring-unavailable */
+export const sealScheduled = async (
+  keys: Keys,
+  owner: Owner,
+  values: Record<string, string>,
+): Promise<ScheduledValues | null> => {
+  const names = Object.keys(values);
+  if (names.length === 0) return null;
+  return { keys: names, sealed: await keys.seal(JSON.stringify(values), scheduleContext(owner)) };
+};
+
+/** @throws Damaged; Refusal keyring-unavailable */
+export const openScheduled = async (
+  keys: Keys,
+  owner: Owner,
+  stored: ScheduledValues | null,
+): Promise<Record<string, string>> =>
+  stored === null ? {} : JSON.parse(await keys.open(stored.sealed, scheduleContext(owner)));

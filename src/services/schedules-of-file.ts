@@ -5,7 +5,7 @@ import type { NamedSchedule } from "../domain/githost/triggers.ts";
 import { nextRun } from "../domain/schedule.ts";
 import type { Context } from "./core/context.ts";
 import { Damaged } from "./core/sealing.ts";
-import { openScheduled, sealScheduled } from "./scheduled-values.ts";
+import { openScheduled, sealScheduled } from "./run-values.ts";
 
 type Row = typeof schedule.$inferSelect;
 

@@ -21,10 +21,8 @@ import type { Context } from "./core/context.ts";
 import { listing, pageOf } from "./core/listing.ts";
 import { deleteRow, findOne, nextVersion, updateRow } from "./core/record.ts";
 import { invalidFields, Refusal } from "./core/refusal.ts";
-import { checkOwnOrg, updateOf, verb, writablePart } from "./core/verb.ts";
-import { viewOf } from "./core/view.ts";
-import { checkRunVariables } from "./run-variables.ts";
-import { sealScheduled } from "./scheduled-values.ts";
+import { checkOwnOrg, updateOf, verb, viewOf, writablePart } from "./core/verb.ts";
+import { checkRunVariables, sealScheduled } from "./run-values.ts";
 import { variablesOfBuild } from "./variable-scopes.ts";
 
 type Row = typeof schedule.$inferSelect;

@@ -5,9 +5,9 @@ import { databaseOf } from "../db/database-of.ts";
 import { endedSession } from "../db/schema.ts";
 import { DatabaseSession } from "../db/session.ts";
 import { PERIODS } from "../protocol/limits.ts";
+import { HOUR_MS } from "../protocol/units.ts";
 import { usable } from "./core/sealing.ts";
 
-const HOUR_MS = 60 * 60 * 1000;
 /** A session lasts this long. A page opened in its later half prolongs it by as much. */
 export const SESSION_MS = PERIODS.sessionHours * HOUR_MS;
 /** A person signs in again this long after the sign-in, however often the session was prolonged. */

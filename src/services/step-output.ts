@@ -1,9 +1,9 @@
 import type { LogLine } from "../domain/failure/error-lines.ts";
 import { partFrom } from "../domain/failure/failing-part.ts";
 import type { Step } from "../protocol/build.ts";
+import type { Logged } from "./build-jobs.ts";
 import type { Context } from "./core/context.ts";
 import { type LogPart, readLogPart } from "./log-end.ts";
-import type { Logged } from "./log-places.ts";
 
 /** Bytes of a step's output that are read, at its end. */
 export const OUTPUT_BYTES = 64 * 1024;

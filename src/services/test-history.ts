@@ -2,9 +2,9 @@ import { and, eq, gte, ne, sql } from "drizzle-orm";
 import { repository, testResult } from "../db/schema.ts";
 import type { Build } from "../protocol/build.ts";
 import { LIMITS, PERIODS } from "../protocol/limits.ts";
+import { DAY_MS } from "../protocol/units.ts";
 import type { Context } from "./core/context.ts";
 
-const DAY_MS = 86_400_000;
 /** Where a repository names no default branch. */
 export const USUAL_BRANCH = "main";
 

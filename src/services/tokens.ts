@@ -18,11 +18,10 @@ import { versioned } from "./core/answer.ts";
 import { type Change, commit } from "./core/commit.ts";
 import { actorOf, type Context } from "./core/context.ts";
 import { listing, pageOf } from "./core/listing.ts";
-import { checkVersion, deleteRow, findOne, lookUp, updateRow } from "./core/record.ts";
+import { checkVersion, deleteRow, findOne, getterOf, lookUp, updateRow } from "./core/record.ts";
 import { invalid, notFound, settled } from "./core/refusal.ts";
 import { ensureRoom } from "./core/room.ts";
-import { updateOf, verb, writablePart } from "./core/verb.ts";
-import { viewOf } from "./core/view.ts";
+import { updateOf, verb, viewOf, writablePart } from "./core/verb.ts";
 import { tellRevoked } from "./revocations.ts";
 
 export type TokenRow = typeof token.$inferSelect;
@@ -105,15 +104,7 @@ export const getOwnToken = verb({
   },
 });
 
-export const getToken = verb({
-  access: { role: "admin" },
-  params: PathId,
-  output: Token,
-  async run(context, { params }) {
-    const row = await findOne(context, token, COLUMNS, params.id);
-    return versioned(tokenRecord(row), row.version);
-  },
-});
+export const getToken = getterOf("admin", token, COLUMNS, Token, tokenRecord);
 
 /** Takes effect with the token's next request. Agents that it registered keep their labels. */
 export const updateToken = verb({

@@ -2,6 +2,7 @@ import { and, desc, eq, getTableColumns, isNull, lt, or } from "drizzle-orm";
 import * as z from "zod/mini";
 import { variable, variableDay } from "../db/schema.ts";
 import { PathId } from "../protocol/common.ts";
+import { DAY_MS } from "../protocol/units.ts";
 import { UnusedFilter, Variable, VariableUse } from "../protocol/variable.ts";
 import { listing, pageOf } from "./core/listing.ts";
 import { isOwn } from "./core/record.ts";
@@ -9,7 +10,6 @@ import { notFound } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
 import { variableRecord } from "./variables.ts";
 
-const DAY_MS = 86_400_000;
 const NEWEST = 200;
 
 /** The first hand-out of a variable on each of the newest 200 days. */

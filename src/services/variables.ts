@@ -3,20 +3,52 @@ import * as z from "zod/mini";
 import { ensure } from "../db/guard.ts";
 import type { Database } from "../db/query.ts";
 import { pipeline, repository, variable, variableGroup } from "../db/schema.ts";
+import { isBase64 } from "../domain/file-bytes.ts";
 import { variableContext } from "../domain/seal-context.ts";
 import { secretWarnings } from "../domain/secret-warnings.ts";
 import { PathId } from "../protocol/common.ts";
+import type { FileEncoding } from "../protocol/file-variable.ts";
 import { byteSize, LIMITS } from "../protocol/limits.ts";
 import { NewVariable, type Scope, Variable, VariableChange, VariableFilter } from "../protocol/variable.ts";
 import { versioned } from "./core/answer.ts";
 import { commit } from "./core/commit.ts";
 import type { Context } from "./core/context.ts";
 import { listing, pageOf } from "./core/listing.ts";
-import { deleteRow, findOne, nextVersion, updateRow } from "./core/record.ts";
+import { deleteRow, findOne, getterOf, nextVersion, updateRow } from "./core/record.ts";
 import { invalid, Refusal } from "./core/refusal.ts";
-import { checkOwnOrg, updateOf, verb, writablePart } from "./core/verb.ts";
-import { viewOf } from "./core/view.ts";
-import { checkEncoding, fileColumns, fileFields } from "./file-variables.ts";
+import { checkOwnOrg, updateOf, verb, viewOf, writablePart } from "./core/verb.ts";
+
+type FileColumns = Pick<typeof variable.$inferSelect, "fileEncoding" | "fileName">;
+
+/** What a request says of the file; a field that it leaves out stays as it is. */
+interface FileFields {
+  isFile?: boolean | null | undefined;
+  fileEncoding?: FileEncoding | null | undefined;
+  fileName?: string | null | undefined;
+}
+
+const NO_FILE: FileColumns = { fileEncoding: null, fileName: null };
+
+/** The columns of a variable after a request. @throws Refusal invalid where it says of a file what is none */
+const fileColumns = (asked: FileFields, before: FileColumns = NO_FILE): FileColumns => {
+  const { isFile = null, fileEncoding = null, fileName = before.fileName } = asked;
+  if (isFile ?? before.fileEncoding !== null)
+    return { fileEncoding: fileEncoding ?? before.fileEncoding ?? "text", fileName };
+  for (const field of ["fileEncoding", "fileName"] as const)
+    if (asked[field] != null) throw invalid(`/${field}`, "belongs to a variable with isFile");
+  return NO_FILE;
+};
+
+/** @throws Refusal invalid for a value that is not in the file's encoding */
+const checkEncoding = ({ fileEncoding }: FileColumns, value: string): void => {
+  if (fileEncoding === "base64" && !isBase64(value)) throw invalid("/value", "must be base64, with its padding");
+};
+
+/** What records and the audit say of a file; of another variable nothing. */
+const fileFields = ({ fileEncoding, fileName }: FileColumns) =>
+  fileEncoding === null
+    ? { isFile: undefined, fileEncoding: undefined, fileName: undefined }
+    : { isFile: true, fileEncoding, fileName };
 
 export type VariableRow = typeof variable.$inferSelect;
 const COLUMNS = getTableColumns(variable);
@@ -172,15 +204,7 @@ export const listVariables = verb({
   },
 });
 
-export const getVariable = verb({
-  access: { role: "viewer" },
-  params: PathId,
-  output: Variable,
-  async run(context, { params }) {
-    const row = await findOne(context, variable, COLUMNS, params.id);
-    return versioned(variableRecord(row), row.version);
-  },
-});
+export const getVariable = getterOf("viewer", variable, COLUMNS, Variable, variableRecord);
 
 /** The value of a stored variable, opened where it is a secret. @throws Damaged; Refusal keyring-unavailable */
 export const storedValue = (context: Context, row: VariableRow): Promise<string> | string =>

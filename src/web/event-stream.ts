@@ -1,4 +1,4 @@
-import type { FollowMessage } from "../protocol/follow.ts";
+import type { FollowMessage } from "../protocol/log.ts";
 import type { Following } from "../services/log-follow.ts";
 
 /** Milliseconds between comments, which keep proxies from closing a silent stream and detect a client that is gone. */

@@ -1,7 +1,6 @@
 import type { Context as HonoContext } from "hono";
 import { PathId } from "../protocol/common.ts";
-import { EventId } from "../protocol/follow.ts";
-import { LogFilter } from "../protocol/log.ts";
+import { EventId, LogFilter } from "../protocol/log.ts";
 import { invalid } from "../services/core/refusal.ts";
 import { followLog } from "../services/log-follow.ts";
 import { openLog } from "../services/logs.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { isOlder, selectAgents } from "../../src/dashboard/agent-list.ts";
-import { LongGone } from "../../src/dashboard/fleet/long-gone.tsx";
+import { LongGone } from "../../src/dashboard/pages/agents.tsx";
 import { AGENT_STATUS, type Agent } from "../../src/protocol/agent.ts";
 
 const AT = "2026-11-21T12:00:00.000Z";

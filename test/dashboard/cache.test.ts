@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { byBranch } from "../../src/dashboard/caches/by-branch.ts";
+import { byBranch } from "../../src/dashboard/pages/repository-cache.tsx";
 import { newToken } from "../support/api.ts";
 import { foundOf, saveCache } from "../support/cache.ts";
 import { running } from "../support/left.ts";

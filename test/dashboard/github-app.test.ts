@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { loadAppStates } from "../../src/crypto/app-state.ts";
-import { APP_PERMISSION_WORDS } from "../../src/dashboard/app-permissions.ts";
+import { APP_PERMISSION_WORDS } from "../../src/dashboard/pages/connections/app.tsx";
 import { APP_PERMISSIONS } from "../../src/domain/githost/app-rights.ts";
 import { call, created, newOrganization, newToken } from "../support/api.ts";
 import { newAppKeys } from "../support/app-keys.ts";

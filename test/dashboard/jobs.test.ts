@@ -2,12 +2,11 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { columnsOf, opensAtFirst } from "../../src/dashboard/jobs/arrange.ts";
 import { axisOf } from "../../src/dashboard/jobs/axis-of-jobs.ts";
-import { JobList } from "../../src/dashboard/jobs/job-list.tsx";
-import { spanOf } from "../../src/dashboard/jobs/job-segments.ts";
+import { JobList, spanOf } from "../../src/dashboard/jobs/job-list.tsx";
 import { timeAxis } from "../../src/dashboard/waterfall/time-axis.ts";
 import { Waterfall } from "../../src/dashboard/waterfall/waterfall.tsx";
 import type { JobOfBuild } from "../../src/protocol/build-job.ts";
-import { countToRetry } from "../../src/services/jobs-to-retry.ts";
+import { countToRetry } from "../../src/services/retry.ts";
 import { gateRecord, idleJob, jobRecord } from "./job-records.ts";
 
 const NOW = new Date("2026-11-22T12:05:00.000Z");

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { triesInWords } from "../../src/dashboard/step-tries.ts";
+import { triesInWords } from "../../src/dashboard/waterfall/step-waterfall.tsx";
 
 describe("a step that was begun more than once", () => {
   it.each([

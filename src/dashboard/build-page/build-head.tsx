@@ -1,16 +1,97 @@
+import type { Build } from "../../protocol/build.ts";
 import { isEnded } from "../../protocol/build-states.ts";
+import type { FoundBuild } from "../../services/builds.ts";
 import type { Context } from "../../services/core/context.ts";
+import { countToRetry } from "../../services/retry.ts";
 import { outcomeOf, unaskedEnd } from "../build-outcome.ts";
-import { BuildActions } from "../components/build-actions.tsx";
 import { BuildName, nameOf } from "../components/build-name.tsx";
 import { Origin } from "../components/build-origin.tsx";
+import { CancelButton } from "../components/cancel-button.tsx";
 import { CopiedCode } from "../components/copied-code.tsx";
 import { StateWord } from "../components/state.tsx";
 import { Elapsed, RelativeTime } from "../components/time.tsx";
+import { hasEnded } from "../jobs/arrange.ts";
 import { hasRole } from "../permissions.ts";
 import { refName } from "../ref-name.ts";
 import { TestsLine } from "../tests/tests-section.tsx";
 import type { BuildDetails } from "./read-build.ts";
+
+/** A second cancel ends the jobs that clean up after the first. */
+const Cancel = ({ build: { id, number, status, jobs }, name }: { build: FoundBuild; name: string }) => {
+  const isAgain = status === "canceling";
+  const mayStop = !isAgain || jobs.some((job) => !hasEnded(job) && job.status !== "canceling");
+  return (
+    <CancelButton
+      action={`/app/builds/${id}/cancel`}
+      noun="build"
+      label={isAgain && mayStop ? "Cancel at once" : "Cancel"}
+      disabled={!mayStop}
+    >
+      Cancel <strong>#{number}</strong> of <bdi>{name}</bdi>?{isAgain && " Jobs that clean up are stopped too."}
+    </CancelButton>
+  );
+};
+
+/** The links to the pages that ask before they delete. */
+const Delete = ({ build, hasLog }: { build: Build; hasLog: boolean }) => (
+  <details class="menu" id="more-actions">
+    <summary class="button">More</summary>
+    <div class="menu-list">
+      {hasLog && (
+        <a class="danger" href={`/app/builds/${build.id}/log/delete`}>
+          Delete log
+        </a>
+      )}
+      <a class="danger" href={`/app/builds/${build.id}/delete`}>
+        Delete build
+      </a>
+    </div>
+  </details>
+);
+
+const Retry = ({ build, isPrimary }: { build: Build; isPrimary: boolean }) => (
+  <form method="post" action={`/app/builds/${build.id}/retry`}>
+    <button type="submit" class={isPrimary ? "primary" : undefined} data-key="r">
+      Retry
+    </button>
+  </form>
+);
+
+/** Runs the jobs that did not succeed and what depends on them, and takes over the results of the others. */
+const RetryFailed = ({ build, number }: { build: FoundBuild; number: number }) => (
+  <form method="post" action={`/app/builds/${build.id}/retry`}>
+    <button type="submit" name="only" value="failed" class="primary" data-key="R">
+      Retry failed ({number} of {build.jobs.length})
+    </button>
+  </form>
+);
+
+interface BuildActionsProps {
+  build: FoundBuild;
+  /** The name of its repository. */
+  name: string;
+  canDelete: boolean;
+  hasLog: boolean;
+}
+
+/** What a member may do with the build: retry or delete an ended one, cancel another one. */
+const BuildActions = ({ build, name, canDelete, hasLog }: BuildActionsProps) => {
+  const toRetry = countToRetry(build.jobs);
+  const isPartly = toRetry > 0 && toRetry < build.jobs.length;
+  return (
+    <div class="actions">
+      {isEnded(build.status) ? (
+        <>
+          {isPartly && <RetryFailed build={build} number={toRetry} />}
+          <Retry build={build} isPrimary={build.status === "failed" && !isPartly} />
+          {canDelete && <Delete build={build} hasLog={hasLog} />}
+        </>
+      ) : (
+        <Cancel build={build} name={name} />
+      )}
+    </div>
+  );
+};
 
 /** Why it ended so, where the failure below does not tell. */
 const Outcome = ({ build, successor }: BuildDetails) => {

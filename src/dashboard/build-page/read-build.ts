@@ -1,10 +1,10 @@
 import type { Build } from "../../protocol/build.ts";
+import { findCanceler } from "../../services/build-jobs.ts";
 import { ownJob } from "../../services/build-view.ts";
 import { type FoundBuild, findRecord } from "../../services/builds.ts";
 import type { Context } from "../../services/core/context.ts";
 import { nullIfNotFound } from "../../services/core/refusal.ts";
 import { type RefusedState, refusedStates } from "../../services/refused-states.ts";
-import { findCanceler } from "../../services/who-canceled.ts";
 import { type Owners, readOwners } from "../components/build-name.tsx";
 import { type JobDetails, readJob } from "../jobs/read-job.ts";
 import { type JobsDetails, readJobs } from "../jobs/read-jobs.ts";

@@ -1,13 +1,7 @@
 const FIELDS = { pipeline: "pipelineId", repository: "repoId" };
 
-interface TargetLinksProps {
-  scope: keyof typeof FIELDS;
-  id: string;
-  canRun: boolean;
-}
-
 /** Links from a pipeline or repository to its builds and variables, and to run a build of it. */
-export const TargetLinks = ({ scope, id, canRun }: TargetLinksProps) => (
+export const TargetLinks = ({ scope, id, canRun }: { scope: keyof typeof FIELDS; id: string; canRun: boolean }) => (
   <>
     <a class="button" href={`/app/builds?${FIELDS[scope]}=${id}`}>
       Builds

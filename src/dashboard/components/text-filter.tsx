@@ -16,3 +16,10 @@ export const filterByText = <T,>(records: T[], query: URLSearchParams, texts: (r
     ? records
     : records.filter((record) => texts(record).some((text) => text.toLowerCase().includes(search)));
 };
+
+/** Below a list of which a filter leaves nothing. */
+export const NoMatch = ({ noun, href }: { noun: string; href: string }) => (
+  <p class="empty">
+    No {noun} matches. <a href={href}>Show all</a>
+  </p>
+);

@@ -1,17 +1,52 @@
 import type { Child } from "hono/jsx";
+import type { EnvironmentKey } from "../../protocol/build.ts";
 import { plannedJobs } from "../../services/build-view.ts";
 import type { Context } from "../../services/core/context.ts";
 import { Artifacts } from "../artifacts/artifact-list.tsx";
+import { assetUrl } from "../asset-url.ts";
 import { BuildLog } from "../components/build-log.tsx";
-import { BuildSummary } from "../components/build-summary.tsx";
-import { EnvironmentKeys } from "../components/environment-keys.tsx";
 import { PartTabs, type Tab, tabAddress, tabOf } from "../components/part-tabs.tsx";
+import { Table } from "../components/table.tsx";
+import { count } from "../count.ts";
 import { FailureBand } from "../failure/failure-band.tsx";
 import { readTests } from "../tests/read-tests.ts";
 import { TestsSection } from "../tests/tests-section.tsx";
 import { hasEnded } from "./arrange.ts";
 import type { Details, Opened } from "./details.ts";
 import { JobOutputs } from "./job-facts.tsx";
+
+/** The keys that a build or a job got, and from where. Nothing where it got none. */
+const EnvironmentKeys = ({ keys }: { keys: EnvironmentKey[] | null }) =>
+  keys === null || keys.length === 0 ? null : (
+    <section class="part" id="environment">
+      <h2>{count(keys.length, "key")} of the environment</h2>
+      <Table columns={["Key", "From", "Kind"]}>
+        {keys.map(({ key, scope, isSecret, isFile }) => (
+          <tr>
+            <td>
+              <code>{key}</code>
+            </td>
+            <td>{scope}</td>
+            <td>
+              {isSecret ? "secret" : "plain"}
+              {isFile && " file"}
+            </td>
+          </tr>
+        ))}
+      </Table>
+    </section>
+  );
+
+/** The page's script renders the Markdown; without scripts its source is shown. */
+const BuildSummary = ({ text }: { text: string }) => (
+  <section class="part" id="summary">
+    <h2>Summary</h2>
+    <div class="prose" id="summary-shown" data-keep data-renderer={assetUrl("markdown.js")}></div>
+    <pre class="prose" id="summary-source">
+      {text}
+    </pre>
+  </section>
+);
 
 /** The tabs of what there is. The first is shown at first. */
 const tabsOf = ({ of, logTail, artifacts }: Details): Tab[] => {

@@ -36,13 +36,8 @@ const Combination = ({ matrix }: BuildJob) =>
     </span>
   ));
 
-interface JobFactsProps {
-  details: JobDetails;
-  testsPage: string;
-}
-
 /** The state of a job, the build that it is of, why it ended so, who ran it and what it stands behind. */
-export const JobFacts = ({ details, testsPage }: JobFactsProps) => {
+export const JobFacts = ({ details, testsPage }: { details: JobDetails; testsPage: string }) => {
   const { of: job, build, agent, now } = details;
   const why = whyOf(job);
   const tries = triesOf(job);

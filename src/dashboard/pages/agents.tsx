@@ -1,18 +1,53 @@
-import { agentRuns, pipelinesOfLate } from "../../services/agent-runs.ts";
-import { deleteAgent, getAgent, listAgents, updateAgent } from "../../services/agents.ts";
+import type { Agent } from "../../protocol/agent.ts";
+import { agentRuns, deleteAgent, getAgent, listAgents, pipelinesOfLate, updateAgent } from "../../services/agents.ts";
 import { jsonMetrics } from "../../services/metrics.ts";
-import { AGENT_STATES, type AgentSelection, selectAgents } from "../agent-list.ts";
+import { AGENT_STATES, type AgentSelection, platformOf, selectAgents } from "../agent-list.ts";
 import { ProblemNotice } from "../components/problem-notice.tsx";
+import { NoMatch } from "../components/text-filter.tsx";
+import { RelativeTime } from "../components/time.tsx";
 import { confirmRemoval } from "../confirm-removal.tsx";
 import { count } from "../count.ts";
 import { AgentRow } from "../fleet/agent-row.tsx";
 import { AgentStrip } from "../fleet/agent-strip.tsx";
 import { HOW_TO_UPDATE } from "../fleet/agent-version.tsx";
-import { LongGone } from "../fleet/long-gone.tsx";
 import { Queue } from "../fleet/queue.tsx";
-import type { Form, Page } from "../page-definition.ts";
+import { formAt, type Page, type Pages } from "../page-definition.ts";
 import { hasRole } from "../permissions.ts";
 import { byId, noInput } from "../verb-input.ts";
+
+const LISTED = 20;
+
+interface LongGoneProps {
+  agents: Agent[];
+  now: Date;
+  /** Where all that are offline are listed. */
+  all: string;
+}
+
+/** Agents that nobody has heard of for a week, folded. */
+export const LongGone = ({ agents, now, all }: LongGoneProps) =>
+  agents.length === 0 ? null : (
+    <details class="long-gone" id="long-gone">
+      <summary>{count(agents.length, "agent")} not heard of for more than a week</summary>
+      <ul class="rows">
+        {agents.slice(0, LISTED).map(({ id, name, lastHeartbeatAt, ...agent }) => (
+          <li class="row" data-row>
+            <span class="agent-name">
+              <a href={`/app/agents/${id}`}>
+                <bdi>{name}</bdi>
+              </a>{" "}
+              <span class="why">
+                {platformOf(agent)}, seen <RelativeTime at={lastHeartbeatAt} now={now} />
+              </span>
+            </span>
+          </li>
+        ))}
+      </ul>
+      <p class="more">
+        <a href={all}>All that are offline</a>
+      </p>
+    </details>
+  );
 
 const REFRESH_SECONDS = 5;
 
@@ -131,11 +166,7 @@ const agentsPage: Page = {
               {page === pages && (
                 <LongGone agents={gone} now={context.now} all={addressOf(query, { state: "offline" })} />
               )}
-              {total > 0 && shown.length + gone.length === 0 && (
-                <p class="empty">
-                  No agent matches. <a href="/app/agents">Show all</a>
-                </p>
-              )}
+              {total > 0 && shown.length + gone.length === 0 && <NoMatch noun="agent" href="/app/agents" />}
               {total === 0 && (
                 <p class="empty">
                   There is no agent yet. Builds wait until one of your machines runs them.{" "}
@@ -158,15 +189,11 @@ const backTo = (query: URLSearchParams): string => addressOf(query, { page: quer
 const backFrom = (id: string, query: URLSearchParams): string =>
   query.has("own") ? `/app/agents/${id}` : backTo(query);
 
-const drainForm = (path: string, isDraining: boolean): Form => ({
-  path,
-  access: updateAgent.access,
-  page: agentsPage,
-  async submit(context, { params, query }) {
+const drainForm = (path: string, isDraining: boolean) =>
+  formAt(path, agentsPage, updateAgent, async (context, { params, query }) => {
     await updateAgent.run(context, { ...byId(params.id), body: { isDraining } });
     return { to: backFrom(params.id ?? "", query), notice: isDraining ? "draining" : "resumed" };
-  },
-});
+  });
 
 const remove = confirmRemoval({
   path: "/agents/:id/remove",
@@ -190,10 +217,9 @@ const remove = confirmRemoval({
   remove: (context, id) => deleteAgent.run(context, byId(id)),
 });
 
-export const agentPages: Page[] = [agentsPage, remove.page];
-
-export const agentForms: Form[] = [
+export const agentPages: Pages = [
+  agentsPage,
+  ...remove,
   drainForm("/agents/:id/drain", true),
   drainForm("/agents/:id/resume", false),
-  remove.form,
 ];

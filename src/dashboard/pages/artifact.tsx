@@ -1,10 +1,9 @@
-import type { ArtifactWithFiles } from "../../protocol/artifact.ts";
+import type { ArtifactFile, ArtifactWithFiles } from "../../protocol/artifact.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { shareArtifact, viewAddress } from "../../services/artifact-shares.ts";
 import { getArtifact, removeArtifact } from "../../services/artifacts.ts";
 import type { Context } from "../../services/core/context.ts";
 import { artifactPath, countOfFiles } from "../artifacts/artifact-list.tsx";
-import { type Folder, folderAt, reportOf } from "../artifacts/folder.ts";
 import { sizeText } from "../artifacts/size-text.ts";
 import { Copyable } from "../components/copyable.tsx";
 import { TextField } from "../components/fields.tsx";
@@ -12,9 +11,40 @@ import { ProblemNotice } from "../components/problem-notice.tsx";
 import { Table } from "../components/table.tsx";
 import { RelativeTime } from "../components/time.tsx";
 import { readNumber, readText } from "../form-fields.ts";
-import type { Form, FormState, Page, View } from "../page-definition.ts";
+import { type FormState, formAt, type Page, type Pages, type View } from "../page-definition.ts";
 import { hasRole } from "../permissions.ts";
 import { parseBody } from "../verb-input.ts";
+
+/** What a folder of an artifact has directly in it. Names end where the next folder begins. */
+interface Folder {
+  folders: { name: string; path: string; files: number; bytes: number }[];
+  files: { name: string; path: string; bytes: number }[];
+}
+
+/** The folder at this path; the whole artifact where it is empty. */
+const folderAt = (list: readonly ArtifactFile[], path: string): Folder => {
+  const prefix = path === "" ? "" : `${path}/`;
+  const folders = new Map<string, Folder["folders"][number]>();
+  const files: Folder["files"] = [];
+  for (const { path: whole, size } of list) {
+    if (!whole.startsWith(prefix)) continue;
+    const [name = "", ...below] = whole.slice(prefix.length).split("/");
+    if (below.length === 0) {
+      files.push({ name, path: whole, bytes: size });
+      continue;
+    }
+    const known = folders.get(name) ?? { name, path: prefix + name, files: 0, bytes: 0 };
+    folders.set(name, { ...known, files: known.files + 1, bytes: known.bytes + size });
+  }
+  return { folders: [...folders.values()], files };
+};
+
+/** The page that a report opens with: the `index.html` that lies highest; undefined where there is none. */
+const reportOf = (list: readonly ArtifactFile[]): string | undefined =>
+  list
+    .map(({ path }) => path)
+    .filter((path) => path === "index.html" || path.endsWith("/index.html"))
+    .sort((one, other) => one.split("/").length - other.split("/").length || (one < other ? -1 : 1))[0];
 
 /** Rows that one page shows at most: the archive has the rest. */
 const ROWS = 1000;
@@ -202,27 +232,21 @@ const sharedView = (name: string, back: string, url: string, expiresAt: string, 
   ),
 });
 
-const shareForm: Form = {
-  path: "/artifacts/:id/:name/share",
-  access: shareArtifact.access,
-  page: artifactPage,
-  async submit(context, { params, form }) {
+const shareForm = formAt(
+  "/artifacts/:id/:name/share",
+  artifactPage,
+  shareArtifact,
+  async (context, { params, form }) => {
     const body = parseBody(shareArtifact.body, { hours: readNumber(form, "hours"), path: readText(form, "path") });
     const { url, expiresAt } = await shareArtifact.run(context, { ...named(params), body });
     const { id = "", name = "" } = params;
     return sharedView(name, artifactPath(id, name), url, expiresAt, context.now);
   },
-};
+);
 
-const deleteForm: Form = {
-  path: "/artifacts/:id/:name/delete",
-  access: removeArtifact.access,
-  page: artifactPage,
-  async submit(context, { params }) {
-    await removeArtifact.run(context, named(params));
-    return { to: "/app/builds", notice: "removed" };
-  },
-};
+const deleteForm = formAt("/artifacts/:id/:name/delete", artifactPage, removeArtifact, async (context, { params }) => {
+  await removeArtifact.run(context, named(params));
+  return { to: "/app/builds", notice: "removed" };
+});
 
-export const artifactPages: Page[] = [artifactPage];
-export const artifactForms: Form[] = [shareForm, deleteForm];
+export const artifactPages: Pages = [artifactPage, shareForm, deleteForm];

@@ -6,7 +6,7 @@ import { FilterNotice } from "../components/filter-notice.tsx";
 import { Table } from "../components/table.tsx";
 import { ClockTime } from "../components/time.tsx";
 import { filledFields, readFilter, timeOf } from "../list-filter.ts";
-import type { Page } from "../page-definition.ts";
+import type { Page, Pages } from "../page-definition.ts";
 import { noInput } from "../verb-input.ts";
 
 type Names = Map<string, { kind: Named["kind"] | "agent"; name: string }>;
@@ -187,4 +187,4 @@ const page: Page = {
   },
 };
 
-export const auditPages: Page[] = [page];
+export const auditPages: Pages = [page];

@@ -2,7 +2,7 @@ import { createBadge, deleteBadge } from "../../services/badges.ts";
 import { getPipeline } from "../../services/pipelines.ts";
 import { Copyable } from "../components/copyable.tsx";
 import { confirmRemoval } from "../confirm-removal.tsx";
-import type { Form, Page, View } from "../page-definition.ts";
+import { formAt, type Pages, type View } from "../page-definition.ts";
 import { byId } from "../verb-input.ts";
 import { pipelinePage } from "./pipeline.tsx";
 
@@ -31,16 +31,11 @@ const badgeView = (
   ),
 });
 
-const makeForm: Form = {
-  path: "/pipelines/:id/badge",
-  access: createBadge.access,
-  page: pipelinePage,
-  async submit(context, { params }) {
-    const id = byId(params.id);
-    const pipeline = await getPipeline.run(context, id);
-    return badgeView(pipeline, await createBadge.run(context, id));
-  },
-};
+const makeForm = formAt("/pipelines/:id/badge", pipelinePage, createBadge, async (context, { params }) => {
+  const id = byId(params.id);
+  const pipeline = await getPipeline.run(context, id);
+  return badgeView(pipeline, await createBadge.run(context, id));
+});
 
 const revoke = confirmRemoval({
   path: "/pipelines/:id/badge/revoke",
@@ -60,5 +55,4 @@ const revoke = confirmRemoval({
   remove: (context, id) => deleteBadge.run(context, byId(id)),
 });
 
-export const badgePages: Page[] = [revoke.page];
-export const badgeForms: Form[] = [makeForm, revoke.form];
+export const badgePages: Pages = [...revoke, makeForm];

@@ -11,7 +11,7 @@ import { openBody } from "../jobs/body.tsx";
 import { GateDecision, Gates } from "../jobs/gate-panel.tsx";
 import { JobBody } from "../jobs/job-body.tsx";
 import { JobsBody } from "../jobs/jobs-of-build.tsx";
-import type { Form, Page } from "../page-definition.ts";
+import { formAt, type Page, type Pages } from "../page-definition.ts";
 import { hasRole } from "../permissions.ts";
 import { byId, parseBody } from "../verb-input.ts";
 
@@ -78,23 +78,15 @@ export const buildPage: Page = {
   },
 };
 
-export const cancelForm: Form = {
-  path: "/builds/:id/cancel",
-  access: cancelBuild.access,
-  page: buildPage,
-  async submit(context, { params }) {
-    await cancelBuild.run(context, byId(params.id));
-    return { to: `/app/builds/${params.id}`, notice: "canceled" };
-  },
-};
+const cancelForm = formAt("/builds/:id/cancel", buildPage, cancelBuild, async (context, { params }) => {
+  await cancelBuild.run(context, byId(params.id));
+  return { to: `/app/builds/${params.id}`, notice: "canceled" };
+});
 
-export const retryForm: Form = {
-  path: "/builds/:id/retry",
-  access: retryBuild.access,
-  page: buildPage,
-  async submit(context, { params, form }) {
-    const body = parseBody(retryBuild.body, { only: form.get("only") });
-    const { id } = await retryBuild.run(context, { ...byId(params.id), body });
-    return { to: `/app/builds/${id}`, notice: "triggered" };
-  },
-};
+const retryForm = formAt("/builds/:id/retry", buildPage, retryBuild, async (context, { params, form }) => {
+  const body = parseBody(retryBuild.body, { only: form.get("only") });
+  const { id } = await retryBuild.run(context, { ...byId(params.id), body });
+  return { to: `/app/builds/${id}`, notice: "triggered" };
+});
+
+export const buildPages: Pages = [buildPage, cancelForm, retryForm];

@@ -7,15 +7,38 @@ import { listPipelines } from "../../services/pipelines.ts";
 import { listRepositories } from "../../services/repositories.ts";
 import { BuildFilterForm, readBuildFilter } from "../build-filter.tsx";
 import { type BuildDetails, BuildRow, Dots } from "../builds/build-row.tsx";
-import { byBranch } from "../builds/by-branch.ts";
-import { byDay } from "../builds/by-day.ts";
 import { FilterNotice } from "../components/filter-notice.tsx";
 import { isWaiting } from "../components/state.tsx";
+import { NoMatch } from "../components/text-filter.tsx";
 import { count } from "../count.ts";
-import { FirstHour } from "../first-hour/first-hour.tsx";
 import type { Page } from "../page-definition.ts";
 import { hasRole } from "../permissions.ts";
 import { namesById, noInput } from "../verb-input.ts";
+import { FirstHour } from "./first-hour.tsx";
+
+/** Builds that were made on one day (UTC), the newest first. */
+interface DayOfBuilds {
+  /** `2026-11-26` */
+  day: string;
+  builds: Build[];
+}
+
+/** The builds of a list, which is newest first, by the days on which they were made. */
+const byDay = (builds: readonly Build[]): DayOfBuilds[] =>
+  [...Map.groupBy(builds, ({ queuedAt }) => queuedAt.slice(0, 10))].map(([day, ofDay]) => ({ day, builds: ofDay }));
+
+/** Builds of one branch, tag or pull request of a repository, the newest first. */
+interface BranchOfBuilds {
+  key: string;
+  newest: Build;
+  builds: Build[];
+}
+
+const keyOf = ({ repoId, pull, ref }: Build): string => `${repoId}/${pull ? `#${pull.number}` : ref}`;
+
+/** The builds of a list, which is newest first, by what they are of. The branch with the newest build comes first. */
+const byBranch = (builds: readonly Build[]): BranchOfBuilds[] =>
+  [...Map.groupBy(builds, keyOf)].map(([key, ofBranch]) => ({ key, newest: ofBranch[0]!, builds: ofBranch }));
 
 /** Of a page whose builds run or wait; and of one with older builds, where little changes. */
 const REFRESH_SECONDS = { active: 5, idle: 15 };
@@ -84,14 +107,8 @@ const Days = ({ builds, details }: RowsProps) => (
   </ol>
 );
 
-interface PlacesProps {
-  query: URLSearchParams;
-  shown: number;
-  nextCursor: string | null;
-}
-
 /** How many builds the page is of, and the way to newer and older ones. */
-const Places = ({ query, shown, nextCursor }: PlacesProps) => (
+const Places = ({ query, shown, nextCursor }: { query: URLSearchParams; shown: number; nextCursor: string | null }) => (
   <p class="more">
     <span class="hint">
       {count(shown, "build")}
@@ -153,11 +170,7 @@ export const buildsPage: Page = {
           )}
           {builds.length > 0 && <Views query={query} isFlat={isFlat} />}
           {isFlat ? <Days builds={builds} details={details} /> : <Branches builds={builds} details={details} />}
-          {builds.length === 0 && isFiltered && (
-            <p class="empty">
-              No build matches. <a href="/app/builds">Show all</a>
-            </p>
-          )}
+          {builds.length === 0 && isFiltered && <NoMatch noun="build" href="/app/builds" />}
           {builds.length === 0 && !isFiltered && (
             <FirstHour context={context} repositories={repositories} agents={agents} hasBuilds={false} />
           )}

@@ -3,7 +3,6 @@ import { getAgent } from "../../services/agents.ts";
 import { type Comparison, readComparison, type TimeOfBoth } from "../../services/comparison.ts";
 import type { Context } from "../../services/core/context.ts";
 import { nullIfNotFound } from "../../services/core/refusal.ts";
-import { LogDifference } from "../compare/log-difference.tsx";
 import { nameOf, type Owners, readOwners } from "../components/build-name.tsx";
 import { StateWord } from "../components/state.tsx";
 import { Table } from "../components/table.tsx";
@@ -13,6 +12,47 @@ import { formatDuration } from "../format-time.ts";
 import type { Page } from "../page-definition.ts";
 import { refName } from "../ref-name.ts";
 import { byId } from "../verb-input.ts";
+
+/** Lines that stay around each difference. */
+const AROUND = 3;
+
+type Lines = NonNullable<Comparison["log"]>["lines"];
+
+const SIGNS = { same: " ", added: "+", removed: "−" } as const;
+const WORDS = { same: "", added: "only here: ", removed: "only in the last green: " } as const;
+
+/** Parts of equal lines far from any difference are left out; a number stands for them. */
+const shortened = (lines: Lines): (Lines[number] | number)[] => {
+  const isNear = (at: number) =>
+    lines.slice(Math.max(0, at - AROUND), at + AROUND + 1).some(({ kind }) => kind !== "same");
+  const shown: (Lines[number] | number)[] = [];
+  for (const [at, line] of lines.entries()) {
+    const last = shown.at(-1);
+    if (line.kind !== "same" || isNear(at)) shown.push(line);
+    else if (typeof last === "number") shown[shown.length - 1] = last + 1;
+    else shown.push(1);
+  }
+  return shown;
+};
+
+/** The log of a step against that of the last green build: times and numbers do not count. */
+const LogDifference = ({ lines }: { lines: Lines }) => (
+  <section class="difference" tabindex={0} aria-label="Differences of the log">
+    <pre>
+      {shortened(lines).map((line) =>
+        typeof line === "number" ? (
+          <span class="left-out">{`… ${line.toLocaleString("en")} equal ${line === 1 ? "line" : "lines"}`}</span>
+        ) : (
+          <span class={`is-${line.kind}`}>
+            <span aria-hidden="true">{SIGNS[line.kind]} </span>
+            <span class="sr">{WORDS[line.kind]}</span>
+            <bdi>{line.text}</bdi>
+          </span>
+        ),
+      )}
+    </pre>
+  </section>
+);
 
 /** Rows of times that a page shows: the ones that grew most. */
 const TIMES = 50;

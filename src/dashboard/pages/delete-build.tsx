@@ -3,7 +3,7 @@ import type { Context } from "../../services/core/context.ts";
 import { nullIfNotFound } from "../../services/core/refusal.ts";
 import { getRepository } from "../../services/repositories.ts";
 import { confirmRemoval } from "../confirm-removal.tsx";
-import type { Form, Page } from "../page-definition.ts";
+import type { Pages } from "../page-definition.ts";
 import { byId } from "../verb-input.ts";
 
 /** The number of a build and the name of its repository. */
@@ -52,5 +52,4 @@ const ofLog = confirmDeletion({
   next: (id) => `/app/builds/${id}`,
 });
 
-export const deleteBuildPages: Page[] = [ofBuild.page, ofLog.page];
-export const deleteBuildForms: Form[] = [ofBuild.form, ofLog.form];
+export const deleteBuildPages: Pages = [...ofBuild, ...ofLog];

@@ -7,12 +7,12 @@ import { AreaField, TextField, VersionField } from "../components/fields.tsx";
 import { StackedForm } from "../components/form-page.tsx";
 import { ProtectionFacts, ProtectionFields, readProtection } from "../components/group-protection.tsx";
 import { ProblemNotice } from "../components/problem-notice.tsx";
-import { filterByText, TextFilter } from "../components/text-filter.tsx";
+import { filterByText, NoMatch, TextFilter } from "../components/text-filter.tsx";
 import { VariableTable } from "../components/variable-table.tsx";
 import { confirmRemoval } from "../confirm-removal.tsx";
 import { count } from "../count.ts";
 import { readRequiredText, readText } from "../form-fields.ts";
-import type { Form, Page, PageRequest } from "../page-definition.ts";
+import { formOf, type Page, type PageRequest, type Pages } from "../page-definition.ts";
 import { hasRole } from "../permissions.ts";
 import { byId, noInput, parseBody, withBody } from "../verb-input.ts";
 
@@ -71,11 +71,7 @@ const listPage: Page = {
               <Row group={group} />
             ))}
           </ol>
-          {all.length > 0 && groups.length === 0 && (
-            <p class="empty">
-              No group matches. <a href="/app/groups">Show all</a>
-            </p>
-          )}
+          {all.length > 0 && groups.length === 0 && <NoMatch noun="group" href="/app/groups" />}
           {all.length === 0 && (
             <p class="empty">There is no group yet. A group holds variables that several pipelines share.</p>
           )}
@@ -153,25 +149,15 @@ const page: Page = {
   },
 };
 
-const createForm: Form = {
-  path: listPage.path,
-  access: createGroup.access,
-  page: listPage,
-  async submit(context, { form }) {
-    const { id } = await createGroup.run(context, withBody(parseBody(createGroup.body, readGroup(form))));
-    return { to: `/app/groups/${id}`, notice: "created" };
-  },
-};
+const createForm = formOf(listPage, createGroup, async (context, { form }) => {
+  const { id } = await createGroup.run(context, withBody(parseBody(createGroup.body, readGroup(form))));
+  return { to: `/app/groups/${id}`, notice: "created" };
+});
 
-const saveForm: Form = {
-  path: page.path,
-  access: updateGroup.access,
-  page,
-  async submit(context, { params, form }) {
-    await updateGroup.run(context, { ...byId(params.id), body: parseBody(updateGroup.body, readGroup(form)) });
-    return { to: `/app/groups/${params.id}`, notice: "saved" };
-  },
-};
+const saveForm = formOf(page, updateGroup, async (context, { params, form }) => {
+  await updateGroup.run(context, { ...byId(params.id), body: parseBody(updateGroup.body, readGroup(form)) });
+  return { to: `/app/groups/${params.id}`, notice: "saved" };
+});
 
 const remove = confirmRemoval({
   path: "/groups/:id/remove",
@@ -186,5 +172,4 @@ const remove = confirmRemoval({
   remove: (context, id) => deleteGroup.run(context, byId(id)),
 });
 
-export const groupPages: Page[] = [listPage, page, remove.page];
-export const groupForms: Form[] = [createForm, saveForm, remove.form];
+export const groupPages: Pages = [listPage, page, ...remove, createForm, saveForm];

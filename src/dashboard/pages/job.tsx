@@ -15,7 +15,7 @@ import { GateDecision, GatePanel } from "../jobs/gate-panel.tsx";
 import { JobBody } from "../jobs/job-body.tsx";
 import { JobFacts } from "../jobs/job-facts.tsx";
 import { type JobDetails, readJob } from "../jobs/read-job.ts";
-import type { Form, Page } from "../page-definition.ts";
+import { formAt, type Page, type Pages } from "../page-definition.ts";
 import { hasRole } from "../permissions.ts";
 import { byId, parseBody } from "../verb-input.ts";
 import { buildPage } from "./build.tsx";
@@ -97,15 +97,10 @@ const jobPage: Page = {
   },
 };
 
-const cancelForm: Form = {
-  path: "/jobs/:id/cancel",
-  access: cancelJob.access,
-  page: jobPage,
-  async submit(context, { params }) {
-    await cancelJob.run(context, byId(params.id));
-    return { to: `/app/jobs/${params.id}`, notice: "job-canceled" };
-  },
-};
+const cancelForm = formAt("/jobs/:id/cancel", jobPage, cancelJob, async (context, { params }) => {
+  await cancelJob.run(context, byId(params.id));
+  return { to: `/app/jobs/${params.id}`, notice: "job-canceled" };
+});
 
 /** What the answer is about: a job, or the build of a stranger itself. */
 const askedPage: Page = {
@@ -115,19 +110,15 @@ const askedPage: Page = {
 };
 
 /** The form of an answer at a gate. A person then sees the build go on, or end. */
-const answerForm = (word: "approve" | "reject", verb: typeof approve, notice: string): Form => ({
-  path: `/jobs/:id/${word}`,
-  access: verb.access,
-  page: askedPage,
-  async submit(context, { params, form }) {
+const answerForm = (word: "approve" | "reject", verb: typeof approve, notice: string) =>
+  formAt(`/jobs/:id/${word}`, askedPage, verb, async (context, { params, form }) => {
     const body = parseBody(verb.body, { comment: readText(form, "comment"), commitSha: form.get("commitSha") });
     const { id } = await verb.run(context, { ...byId(params.id), body });
     return { to: `/app/builds/${id}`, notice };
-  },
-});
+  });
 
-export const jobPages: Page[] = [jobPage];
-export const jobForms: Form[] = [
+export const jobPages: Pages = [
+  jobPage,
   cancelForm,
   answerForm("approve", approve, "approved"),
   answerForm("reject", reject, "rejected"),

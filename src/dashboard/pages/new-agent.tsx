@@ -1,10 +1,11 @@
+import { HOUR_MS } from "../../protocol/units.ts";
 import { createToken } from "../../services/tokens.ts";
 import { Copyable } from "../components/copyable.tsx";
 import { SelectField, TextField } from "../components/fields.tsx";
 import { StackedForm } from "../components/form-page.tsx";
 import { ProblemNotice } from "../components/problem-notice.tsx";
 import { readList } from "../form-fields.ts";
-import type { Form, Page, PageRequest, View } from "../page-definition.ts";
+import { formOf, type Page, type PageRequest, type View } from "../page-definition.ts";
 import { hasRole } from "../permissions.ts";
 import { parseBody, withBody } from "../verb-input.ts";
 
@@ -13,7 +14,6 @@ const HOURS = [
   { value: "24", label: "1 day" },
   { value: "168", label: "1 week" },
 ];
-const HOUR_MS = 60 * 60 * 1000;
 
 /** The commands for the machine. The token is piped in, because arguments are visible in `ps`. */
 const commandsFor = (origin: string, token: string, labels: string[]) => {
@@ -91,19 +91,13 @@ const page: Page = {
   },
 };
 
-const form: Form = {
-  path: page.path,
-  access: createToken.access,
-  page,
-  async submit(context, { form, origin }) {
-    const labels = [...new Set(readList(form, "labels"))];
-    const hours = HOURS.find(({ value }) => value === form.get("hours"))?.value ?? "24";
-    const expiresAt = new Date(context.now.getTime() + Number(hours) * HOUR_MS).toISOString();
-    const body = parseBody(createToken.body, { name: "new agent", kind: "registration", labels, expiresAt });
-    const { token } = await createToken.run(context, withBody(body));
-    return viewOf(<Instructions commands={commandsFor(origin, token, labels)} />);
-  },
-};
+const form = formOf(page, createToken, async (context, { form, origin }) => {
+  const labels = [...new Set(readList(form, "labels"))];
+  const hours = HOURS.find(({ value }) => value === form.get("hours"))?.value ?? "24";
+  const expiresAt = new Date(context.now.getTime() + Number(hours) * HOUR_MS).toISOString();
+  const body = parseBody(createToken.body, { name: "new agent", kind: "registration", labels, expiresAt });
+  const { token } = await createToken.run(context, withBody(body));
+  return viewOf(<Instructions commands={commandsFor(origin, token, labels)} />);
+});
 
-export const newAgentPages = [page];
-export const newAgentForms = [form];
+export const newAgentPages = [page, form];

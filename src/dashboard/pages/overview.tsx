@@ -1,6 +1,5 @@
 import type { Build } from "../../protocol/build.ts";
-import type { PipelineHistory } from "../../protocol/pipeline-history.ts";
-import { HistoryFilter } from "../../protocol/pipeline-history.ts";
+import { HistoryFilter, type PipelineHistory } from "../../protocol/pipeline-history.ts";
 import { listAgents } from "../../services/agents.ts";
 import type { Context } from "../../services/core/context.ts";
 import { readForYou } from "../../services/for-you.ts";
@@ -9,12 +8,12 @@ import { listPipelines } from "../../services/pipelines.ts";
 import { listRepositories } from "../../services/repositories.ts";
 import { FilterNotice } from "../components/filter-notice.tsx";
 import { count } from "../count.ts";
-import { FIRST_HOUR_SECONDS, FirstHour } from "../first-hour/first-hour.tsx";
 import { filledFields, readFilter } from "../list-filter.ts";
 import { ForYouList, type Names } from "../overview/for-you.tsx";
 import { greenPercent, PipelineTable } from "../overview/pipeline-table.tsx";
 import type { Page } from "../page-definition.ts";
 import { namesById, noInput } from "../verb-input.ts";
+import { FIRST_HOUR_SECONDS, FirstHour } from "./first-hour.tsx";
 
 /** Pipelines of a page, and red ones of any page: with what else a page shows, at most 300 rows of D1. */
 const PIPELINES = 40;

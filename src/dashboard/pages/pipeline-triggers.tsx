@@ -3,7 +3,7 @@ import { getPipeline, updatePipeline } from "../../services/pipelines.ts";
 import { AreaField, CheckField, SelectField, VersionField } from "../components/fields.tsx";
 import { FormPage } from "../components/form-page.tsx";
 import { readFlag, readLines, readText } from "../form-fields.ts";
-import type { Form, Page, PageRequest } from "../page-definition.ts";
+import { formOf, type Page, type PageRequest, type Pages } from "../page-definition.ts";
 import { byId, parseBody } from "../verb-input.ts";
 
 const SUPERSEDES = [
@@ -183,21 +183,15 @@ const readOn = (form: URLSearchParams, before: PipelineOn | null) => {
   };
 };
 
-const form: Form = {
-  path: page.path,
-  access: updatePipeline.access,
-  page,
-  async submit(context, { params, form }) {
-    const id = byId(params.id);
-    const { on } = await getPipeline.run(context, id);
-    const body = parseBody(updatePipeline.body, {
-      on: form.get("decides") === "record" ? readOn(form, on) : null,
-      supersede: readText(form, "supersede"),
-    });
-    await updatePipeline.run(context, { ...id, body });
-    return { to: `/app/pipelines/${params.id}`, notice: "saved" };
-  },
-};
+const form = formOf(page, updatePipeline, async (context, { params, form }) => {
+  const id = byId(params.id);
+  const { on } = await getPipeline.run(context, id);
+  const body = parseBody(updatePipeline.body, {
+    on: form.get("decides") === "record" ? readOn(form, on) : null,
+    supersede: readText(form, "supersede"),
+  });
+  await updatePipeline.run(context, { ...id, body });
+  return { to: `/app/pipelines/${params.id}`, notice: "saved" };
+});
 
-export const pipelineTriggersPages: Page[] = [page];
-export const pipelineTriggersForms: Form[] = [form];
+export const pipelineTriggersPages: Pages = [page, form];

@@ -1,5 +1,6 @@
 import type { Group } from "../../protocol/group.ts";
 import type { Pipeline } from "../../protocol/pipeline.ts";
+import type { PipelineHistory } from "../../protocol/pipeline-history.ts";
 import type { Schedule } from "../../protocol/schedule.ts";
 import type { Context } from "../../services/core/context.ts";
 import { previewEnvironment } from "../../services/environment-preview.ts";
@@ -20,10 +21,27 @@ import { TargetLinks } from "../components/target-links.tsx";
 import { confirmRemoval } from "../confirm-removal.tsx";
 import { count } from "../count.ts";
 import { formatDuration } from "../format-time.ts";
-import { LastBuilds } from "../overview/last-builds.tsx";
-import type { Form, FormRequest, Page, PageRequest, View } from "../page-definition.ts";
+import { Bars, barOf } from "../overview/bars.tsx";
+import { type FormRequest, formOf, type Page, type PageRequest, type Pages, type View } from "../page-definition.ts";
 import { hasRole } from "../permissions.ts";
 import { byId, namesById, noInput, parseBody, withBody } from "../verb-input.ts";
+
+/** The last builds of a pipeline, and what its week was like in one line. Nothing where none has ended. */
+const LastBuilds = ({ history: { pipelineId, repoId, name, builds, week } }: { history: PipelineHistory }) => {
+  if (builds.length === 0) return null;
+  const { succeeded, failed, canceled, tookSeconds } = week;
+  return (
+    <section class="part" aria-labelledby="last-builds">
+      <h2 id="last-builds">Last builds</h2>
+      <Bars bars={builds.map(barOf).reverse()} label={`Last builds of ${name}`} />
+      <p class="hint">
+        This week {succeeded} succeeded, {failed} failed, {canceled} canceled
+        {tookSeconds && `; half of them took at most ${formatDuration(tookSeconds.p50 * 1000)}`}.{" "}
+        <a href={`/app/builds?${new URLSearchParams({ repoId, pipelineId })}`}>All its builds</a>
+      </p>
+    </section>
+  );
+};
 
 const allGroups = { ...noInput, query: { includeVariables: false } };
 
@@ -174,18 +192,13 @@ const showReordered = async (context: Context, request: FormRequest, page: Page)
   return page.show(context.expectingVersion(null), { ...request, form });
 };
 
-const saveForm: Form = {
-  path: pipelinePage.path,
-  access: updatePipeline.access,
-  page: pipelinePage,
-  async submit(context, request) {
-    const reordered = await showReordered(context, request, pipelinePage);
-    if (reordered) return reordered;
-    const { params, form } = request;
-    await updatePipeline.run(context, { ...byId(params.id), body: parseBody(updatePipeline.body, readPipeline(form)) });
-    return { to: `/app/pipelines/${params.id}`, notice: "saved" };
-  },
-};
+const saveForm = formOf(pipelinePage, updatePipeline, async (context, request) => {
+  const reordered = await showReordered(context, request, pipelinePage);
+  if (reordered) return reordered;
+  const { params, form } = request;
+  await updatePipeline.run(context, { ...byId(params.id), body: parseBody(updatePipeline.body, readPipeline(form)) });
+  return { to: `/app/pipelines/${params.id}`, notice: "saved" };
+});
 
 const newPage: Page = {
   path: "/repositories/:id/pipelines/new",
@@ -213,19 +226,14 @@ const newPage: Page = {
   },
 };
 
-const addForm: Form = {
-  path: newPage.path,
-  access: createPipeline.access,
-  page: newPage,
-  async submit(context, request) {
-    const reordered = await showReordered(context, request, newPage);
-    if (reordered) return reordered;
-    const { params, form } = request;
-    const body = parseBody(createPipeline.body, { repoId: params.id, ...readPipeline(form) });
-    const { id } = await createPipeline.run(context, withBody(body));
-    return { to: `/app/pipelines/${id}`, notice: "created" };
-  },
-};
+const addForm = formOf(newPage, createPipeline, async (context, request) => {
+  const reordered = await showReordered(context, request, newPage);
+  if (reordered) return reordered;
+  const { params, form } = request;
+  const body = parseBody(createPipeline.body, { repoId: params.id, ...readPipeline(form) });
+  const { id } = await createPipeline.run(context, withBody(body));
+  return { to: `/app/pipelines/${id}`, notice: "created" };
+});
 
 const remove = confirmRemoval({
   path: "/pipelines/:id/remove",
@@ -240,5 +248,4 @@ const remove = confirmRemoval({
   remove: (context, id) => deletePipeline.run(context, byId(id)),
 });
 
-export const pipelinePages: Page[] = [newPage, pipelinePage, remove.page];
-export const pipelineForms: Form[] = [addForm, saveForm, remove.form];
+export const pipelinePages: Pages = [newPage, pipelinePage, ...remove, addForm, saveForm];

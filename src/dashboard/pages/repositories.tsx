@@ -4,8 +4,8 @@ import { listPipelines } from "../../services/pipelines.ts";
 import { connectRepository, listRepositories, numberOf } from "../../services/repositories.ts";
 import { FormPage } from "../components/form-page.tsx";
 import { RepositoryFields, readRepository } from "../components/repository-fields.tsx";
-import { filterByText, TextFilter } from "../components/text-filter.tsx";
-import type { Form, Page } from "../page-definition.ts";
+import { filterByText, NoMatch, TextFilter } from "../components/text-filter.tsx";
+import { formOf, type Page, type Pages } from "../page-definition.ts";
 import { hasRole } from "../permissions.ts";
 import { noInput, parseBody, withBody } from "../verb-input.ts";
 
@@ -67,11 +67,7 @@ const listPage: Page = {
               <Row repository={repository} pipelines={byRepository.get(repository.id) ?? []} />
             ))}
           </ol>
-          {all.length > 0 && repositories.length === 0 && (
-            <p class="empty">
-              No repository matches. <a href="/app/repositories">Show all</a>
-            </p>
-          )}
+          {all.length > 0 && repositories.length === 0 && <NoMatch noun="repository" href="/app/repositories" />}
           {all.length === 0 && (
             <p class="empty">
               No repository is connected yet. {canConnect && <a href="/app/repositories/new">Connect the first one</a>}
@@ -100,18 +96,12 @@ const newPage: Page = {
   },
 };
 
-const connectForm: Form = {
-  path: newPage.path,
-  access: connectRepository.access,
-  page: newPage,
-  async submit(context, { form }) {
-    const fields = readRepository(form);
-    const gitHostRepoId = fields.gitHostRepoId ?? (await numberOf(fields.cloneUrl));
-    const body = parseBody(connectRepository.body, { ...fields, gitHostRepoId });
-    const { id } = await connectRepository.run(context, withBody(body));
-    return { to: `/app/repositories/${id}`, notice: "connected" };
-  },
-};
+const connectForm = formOf(newPage, connectRepository, async (context, { form }) => {
+  const fields = readRepository(form);
+  const gitHostRepoId = fields.gitHostRepoId ?? (await numberOf(fields.cloneUrl));
+  const body = parseBody(connectRepository.body, { ...fields, gitHostRepoId });
+  const { id } = await connectRepository.run(context, withBody(body));
+  return { to: `/app/repositories/${id}`, notice: "connected" };
+});
 
-export const repositoriesPages: Page[] = [listPage, newPage];
-export const repositoriesForms: Form[] = [connectForm];
+export const repositoriesPages: Pages = [listPage, newPage, connectForm];

@@ -1,14 +1,36 @@
+import type { CacheEntry } from "../../protocol/cache.ts";
 import { PERIODS } from "../../protocol/limits.ts";
 import { emptyCache, listCache } from "../../services/caches.ts";
 import { getRepository } from "../../services/repositories.ts";
 import { sizeText } from "../artifacts/size-text.ts";
-import { byBranch } from "../caches/by-branch.ts";
 import { Table } from "../components/table.tsx";
 import { confirmRemoval } from "../confirm-removal.tsx";
-import type { Form, Page } from "../page-definition.ts";
+import type { Page, Pages } from "../page-definition.ts";
 import { hasRole } from "../permissions.ts";
 import { repositoryTrail } from "../trail.ts";
 import { byId } from "../verb-input.ts";
+
+interface OfBranch {
+  branch: string;
+  bytes: number;
+  entries: number;
+  lastUsed: string;
+}
+
+/** The sums of each branch, the largest first. */
+export const byBranch = (entries: readonly CacheEntry[]): OfBranch[] => {
+  const found = new Map<string, OfBranch>();
+  for (const { branch, bytes, lastUsed } of entries) {
+    const known = found.get(branch) ?? { branch, bytes: 0, entries: 0, lastUsed };
+    found.set(branch, {
+      branch,
+      bytes: known.bytes + bytes,
+      entries: known.entries + 1,
+      lastUsed: known.lastUsed > lastUsed ? known.lastUsed : lastUsed,
+    });
+  }
+  return [...found.values()].sort((a, b) => b.bytes - a.bytes);
+};
 
 /** What the builds of a repository find again, by branch. */
 const page: Page = {
@@ -71,5 +93,4 @@ const empty = confirmRemoval({
   remove: (context, id) => emptyCache.run(context, byId(id)),
 });
 
-export const repositoryCachePages: Page[] = [page, empty.page];
-export const repositoryCacheForms: Form[] = [empty.form];
+export const repositoryCachePages: Pages = [page, ...empty];

@@ -13,7 +13,7 @@ import { RepositoryFields, readRepository, readSources, SourceFields } from "../
 import { TargetLinks } from "../components/target-links.tsx";
 import { confirmRemoval } from "../confirm-removal.tsx";
 import { readFlag, readText } from "../form-fields.ts";
-import type { Form, Page, PageRequest } from "../page-definition.ts";
+import { formAt, formOf, type Page, type PageRequest, type Pages } from "../page-definition.ts";
 import { hasRole } from "../permissions.ts";
 import { byId, noInput, parseBody } from "../verb-input.ts";
 
@@ -198,28 +198,23 @@ const page: Page = {
   },
 };
 
-const saveForm: Form = {
-  path: page.path,
-  access: updateRepository.access,
-  page,
-  async submit(context, { params, form }) {
-    const body = parseBody(updateRepository.body, {
-      ...readRepository(form),
-      ...readSources(form),
-      defaultPipelineId: readText(form, "defaultPipelineId"),
-      connectionId: readText(form, "connectionId"),
-      isActive: readFlag(form, "isActive"),
-    });
-    await updateRepository.run(context, { ...byId(params.id), body });
-    return { to: `/app/repositories/${params.id}`, notice: "saved" };
-  },
-};
+const saveForm = formOf(page, updateRepository, async (context, { params, form }) => {
+  const body = parseBody(updateRepository.body, {
+    ...readRepository(form),
+    ...readSources(form),
+    defaultPipelineId: readText(form, "defaultPipelineId"),
+    connectionId: readText(form, "connectionId"),
+    isActive: readFlag(form, "isActive"),
+  });
+  await updateRepository.run(context, { ...byId(params.id), body });
+  return { to: `/app/repositories/${params.id}`, notice: "saved" };
+});
 
-const credentialForm: Form = {
-  path: "/repositories/:id/credential",
-  access: setCredential.access,
+const credentialForm = formAt(
+  "/repositories/:id/credential",
   page,
-  async submit(context, { params, form }) {
+  setCredential,
+  async (context, { params, form }) => {
     const fields = {
       kind: form.get("kind"),
       username: readText(form, "username"),
@@ -228,7 +223,7 @@ const credentialForm: Form = {
     await setCredential.run(context, { ...byId(params.id), body: parseBody(setCredential.body, fields) });
     return { to: `/app/repositories/${params.id}`, notice: "saved" };
   },
-};
+);
 
 const remove = confirmRemoval({
   path: "/repositories/:id/remove",
@@ -262,5 +257,4 @@ const removeCredentialPage = confirmRemoval({
   remove: (context, id) => deleteCredential.run(context, byId(id)),
 });
 
-export const repositoryPages: Page[] = [page, remove.page, removeCredentialPage.page];
-export const repositoryForms: Form[] = [saveForm, credentialForm, remove.form, removeCredentialPage.form];
+export const repositoryPages: Pages = [page, ...remove, ...removeCredentialPage, saveForm, credentialForm];

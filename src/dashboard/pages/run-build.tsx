@@ -7,7 +7,7 @@ import { triggerBuild } from "../../services/triggers.ts";
 import { AreaField, type Choice, SecretField, SelectField, TextField } from "../components/fields.tsx";
 import { FormPage } from "../components/form-page.tsx";
 import { readList, readNumber, readPairs, readRequiredText, readText } from "../form-fields.ts";
-import type { Form, Page, PageRequest } from "../page-definition.ts";
+import { formOf, type Page, type PageRequest, type Pages } from "../page-definition.ts";
 import { noInput, parseBody, withBody } from "../verb-input.ts";
 
 const choicesOf = (repositories: Repository[], pipelines: Pipeline[]): Choice[] => {
@@ -115,26 +115,20 @@ const page: Page = {
   },
 };
 
-const form: Form = {
-  path: page.path,
-  access: triggerBuild.access,
-  page,
-  async submit(context, { form }) {
-    const [kind, id] = (form.get("what") ?? "").split(":");
-    const secrets = readPairs(form, "secretVariables");
-    const body = parseBody(triggerBuild.body, {
-      ...(kind === "pipeline" ? { pipelineId: id } : { repoId: id }),
-      branch: readRequiredText(form, "branch"),
-      commitSha: readText(form, "commitSha"),
-      envVariables: Object.fromEntries([...readPairs(form, "envVariables"), ...secrets]),
-      secretKeys: secrets.map(([key]) => key),
-      labels: readList(form, "labels"),
-      priority: readNumber(form, "priority"),
-    });
-    const build = await triggerBuild.run(context, withBody(body));
-    return { to: `/app/builds/${build.id}`, notice: "triggered" };
-  },
-};
+const form = formOf(page, triggerBuild, async (context, { form }) => {
+  const [kind, id] = (form.get("what") ?? "").split(":");
+  const secrets = readPairs(form, "secretVariables");
+  const body = parseBody(triggerBuild.body, {
+    ...(kind === "pipeline" ? { pipelineId: id } : { repoId: id }),
+    branch: readRequiredText(form, "branch"),
+    commitSha: readText(form, "commitSha"),
+    envVariables: Object.fromEntries([...readPairs(form, "envVariables"), ...secrets]),
+    secretKeys: secrets.map(([key]) => key),
+    labels: readList(form, "labels"),
+    priority: readNumber(form, "priority"),
+  });
+  const build = await triggerBuild.run(context, withBody(body));
+  return { to: `/app/builds/${build.id}`, notice: "triggered" };
+});
 
-export const runBuildPages: Page[] = [page];
-export const runBuildForms: Form[] = [form];
+export const runBuildPages: Pages = [page, form];

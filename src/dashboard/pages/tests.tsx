@@ -3,7 +3,7 @@ import { getTestHistory, listFlakyTests } from "../../services/flaky-tests.ts";
 import { getRepository } from "../../services/repositories.ts";
 import { Table } from "../components/table.tsx";
 import { RelativeTime } from "../components/time.tsx";
-import type { Page } from "../page-definition.ts";
+import type { Page, Pages } from "../page-definition.ts";
 import { repositoryTrail } from "../trail.ts";
 import { byId } from "../verb-input.ts";
 
@@ -106,4 +106,4 @@ const historyPage: Page = {
   },
 };
 
-export const testPages: Page[] = [flakyPage, historyPage];
+export const testPages: Pages = [flakyPage, historyPage];

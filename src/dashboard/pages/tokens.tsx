@@ -1,4 +1,5 @@
 import { ROLES, type Role, type Token } from "../../protocol/token.ts";
+import { DAY_MS } from "../../protocol/units.ts";
 import { invalid } from "../../services/core/refusal.ts";
 import { createToken, getToken, listTokens, revokeToken, rotateToken } from "../../services/tokens.ts";
 import { Copyable } from "../components/copyable.tsx";
@@ -10,10 +11,9 @@ import { filterByText, TextFilter } from "../components/text-filter.tsx";
 import { RelativeTime } from "../components/time.tsx";
 import { confirmRemoval } from "../confirm-removal.tsx";
 import { readFlag, readNumber, readRequiredText, readText } from "../form-fields.ts";
-import type { Form, Page, PageRequest, View } from "../page-definition.ts";
+import { formOf, type Page, type PageRequest, type Pages, type View } from "../page-definition.ts";
 import { byId, noInput, parseBody, withBody } from "../verb-input.ts";
 
-const DAY_MS = 86_400_000;
 const GRACES = [
   { value: "0", label: "ends at once" },
   { value: "3600", label: "is valid for 1 more hour" },
@@ -119,22 +119,17 @@ const createdView = (name: string, token: string): View => ({
   ),
 });
 
-const createForm: Form = {
-  path: page.path,
-  access: createToken.access,
-  page,
-  async submit(context, { form }) {
-    const days = readNumber(form, "days");
-    const body = parseBody(createToken.body, {
-      name: readRequiredText(form, "name"),
-      kind: "api",
-      role: readText(form, "role"),
-      expiresAt: days === null ? null : expiryAfter(context.now, days),
-    });
-    const { name, token } = await createToken.run(context, withBody(body));
-    return createdView(name, token);
-  },
-};
+const createForm = formOf(page, createToken, async (context, { form }) => {
+  const days = readNumber(form, "days");
+  const body = parseBody(createToken.body, {
+    name: readRequiredText(form, "name"),
+    kind: "api",
+    role: readText(form, "role"),
+    expiresAt: days === null ? null : expiryAfter(context.now, days),
+  });
+  const { name, token } = await createToken.run(context, withBody(body));
+  return createdView(name, token);
+});
 
 /** @throws Refusal when the number of days is out of range */
 const expiryAfter = (now: Date, days: number): string => {
@@ -174,16 +169,11 @@ const rotatePage: Page = {
   },
 };
 
-const rotateForm: Form = {
-  path: rotatePage.path,
-  access: rotateToken.access,
-  page: rotatePage,
-  async submit(context, { params, form }) {
-    const body = parseBody(rotateToken.body, { graceSeconds: readNumber(form, "grace") });
-    const { name, token } = await rotateToken.run(context, { ...byId(params.id), body });
-    return createdView(name, token);
-  },
-};
+const rotateForm = formOf(rotatePage, rotateToken, async (context, { params, form }) => {
+  const body = parseBody(rotateToken.body, { graceSeconds: readNumber(form, "grace") });
+  const { name, token } = await rotateToken.run(context, { ...byId(params.id), body });
+  return createdView(name, token);
+});
 
 const revoke = confirmRemoval({
   path: "/tokens/:id/revoke",
@@ -202,5 +192,4 @@ const revoke = confirmRemoval({
   remove: (context, id, form) => revokeToken.run(context, { ...byId(id), query: { agents: readFlag(form, "agents") } }),
 });
 
-export const tokenPages: Page[] = [page, rotatePage, revoke.page];
-export const tokenForms: Form[] = [createForm, rotateForm, revoke.form];
+export const tokenPages: Pages = [page, rotatePage, ...revoke, createForm, rotateForm];

@@ -1,17 +1,87 @@
 import type { Variable } from "../../protocol/variable.ts";
+import type { Context } from "../../services/core/context.ts";
+import { type Named, readNames } from "../../services/names.ts";
+import { listUses } from "../../services/variable-uses.ts";
 import { deleteVariable, getVariable, updateVariable } from "../../services/variables.ts";
 import { AreaField, CheckField, SecretField, TextField, VersionField } from "../components/fields.tsx";
 import { FileFields, fileInWords, readFileFields } from "../components/file-fields.tsx";
 import { StackedForm } from "../components/form-page.tsx";
 import { ProblemNotice } from "../components/problem-notice.tsx";
 import { RelativeDay, RelativeTime } from "../components/time.tsx";
-import { readUses, VariableUses } from "../components/variable-uses.tsx";
 import { confirmRemoval } from "../confirm-removal.tsx";
 import { readFlag, readRequiredText, readText } from "../form-fields.ts";
-import type { Form, Page, PageRequest } from "../page-definition.ts";
+import { formOf, type Page, type PageRequest, type Pages } from "../page-definition.ts";
 import { hasRole } from "../permissions.ts";
 import { ownerChoices, ownerKey, ownerPage, readOwners } from "../variable-owners.ts";
 import { byId, parseBody } from "../verb-input.ts";
+
+const SHOWN = 20;
+/** Builds that are named at once. */
+const NAMED = 100;
+
+interface Uses {
+  shown: Awaited<ReturnType<typeof listUses.run>>;
+  names: Map<string, Named>;
+  /** How many are known, shown or not. */
+  known: number;
+}
+
+/** The first uses of the newest days; all that are known where the address asks for them (`?uses=all`). */
+const readUses = async (context: Context, id: string, query: URLSearchParams): Promise<Uses> => {
+  const uses = await listUses.run(context, byId(id));
+  const shown = query.get("uses") === "all" ? uses : uses.slice(0, SHOWN);
+  const ids = shown.map(({ buildId }) => buildId);
+  const parts = [ids.slice(0, NAMED), ids.slice(NAMED)];
+  const named = await Promise.all(parts.map((build) => readNames(context, { build })));
+  return { shown, names: new Map(named.flatMap((part) => [...part])), known: uses.length };
+};
+
+/** The builds since a day that may have got it: of its repository or pipeline, or all. */
+const buildsSince = (day: string, { repoId, pipelineId }: Variable): string => {
+  const owner = { ...(repoId && { repoId }), ...(pipelineId && { pipelineId }) };
+  return `/app/builds?${new URLSearchParams({ ...owner, since: day, view: "all" })}`;
+};
+
+interface VariableUsesProps {
+  variable: Variable;
+  uses: Uses;
+  now: Date;
+}
+
+/** The service keeps the first use of each day: the page says so, and leads to the other builds. */
+const VariableUses = ({ variable, uses: { shown, names, known }, now }: VariableUsesProps) => {
+  const day = shown.at(-1)?.at.slice(0, 10);
+  return (
+    <section id="uses">
+      <h2>First build of each day that used it</h2>
+      {day === undefined ? (
+        <p class="hint">No build has used it yet.</p>
+      ) : (
+        <>
+          <ul class="plain">
+            {shown.map(({ buildId, at }) => (
+              <li>
+                <a href={`/app/${names.get(buildId)?.kind === "job" ? "jobs" : "builds"}/${buildId}`}>
+                  {names.get(buildId)?.name ?? "a build"}
+                </a>{" "}
+                <RelativeTime at={at} now={now} />
+              </li>
+            ))}
+          </ul>
+          <p class="hint">
+            Later builds of a day are not listed: look at{" "}
+            <a href={buildsSince(day, variable)}>all builds since {day}</a>. Days are those of UTC.
+          </p>
+          {known > shown.length && (
+            <p>
+              <a href="?uses=all#uses">Show all {known} days</a>
+            </p>
+          )}
+        </>
+      )}
+    </section>
+  );
+};
 
 const ValueField = ({ request, variable }: { request: PageRequest; variable: Variable }) =>
   variable.isSecret ? (
@@ -120,26 +190,21 @@ const page: Page = {
   },
 };
 
-const saveForm: Form = {
-  path: page.path,
-  access: updateVariable.access,
-  page,
-  async submit(context, { params, form }) {
-    const value = form.get("value") ?? "";
-    const keepsValue = value === "" && readFlag(form, "wasSecret");
-    const body = parseBody(updateVariable.body, {
-      key: readRequiredText(form, "key"),
-      description: readText(form, "description"),
-      ...(keepsValue ? {} : { value }),
-      ...readFileFields(form),
-      isSecret: readFlag(form, "isSecret"),
-      isActive: readFlag(form, "isActive"),
-      allowOverride: readFlag(form, "allowOverride"),
-    });
-    const { warnings } = await updateVariable.run(context, { ...byId(params.id), body });
-    return { to: `/app/variables/${params.id}`, notice: warnings?.[0] ?? "saved" };
-  },
-};
+const saveForm = formOf(page, updateVariable, async (context, { params, form }) => {
+  const value = form.get("value") ?? "";
+  const keepsValue = value === "" && readFlag(form, "wasSecret");
+  const body = parseBody(updateVariable.body, {
+    key: readRequiredText(form, "key"),
+    description: readText(form, "description"),
+    ...(keepsValue ? {} : { value }),
+    ...readFileFields(form),
+    isSecret: readFlag(form, "isSecret"),
+    isActive: readFlag(form, "isActive"),
+    allowOverride: readFlag(form, "allowOverride"),
+  });
+  const { warnings } = await updateVariable.run(context, { ...byId(params.id), body });
+  return { to: `/app/variables/${params.id}`, notice: warnings?.[0] ?? "saved" };
+});
 
 const remove = confirmRemoval({
   path: "/variables/:id/remove",
@@ -154,5 +219,4 @@ const remove = confirmRemoval({
   remove: (context, id) => deleteVariable.run(context, byId(id)),
 });
 
-export const variablePages: Page[] = [page, remove.page];
-export const variableForms: Form[] = [saveForm, remove.form];
+export const variablePages: Pages = [page, ...remove, saveForm];

@@ -8,7 +8,7 @@ import { filterByText } from "../components/text-filter.tsx";
 import { VariableTable } from "../components/variable-table.tsx";
 import { readFlag, readRequiredText, readText } from "../form-fields.ts";
 import { readFilter } from "../list-filter.ts";
-import type { Form, Page } from "../page-definition.ts";
+import { formOf, type Page, type Pages } from "../page-definition.ts";
 import { hasRole } from "../permissions.ts";
 import { ownerChoices, ownerFields, ownerPage, readOwners } from "../variable-owners.ts";
 import { noInput, parseBody, withBody } from "../verb-input.ts";
@@ -129,26 +129,20 @@ const newPage: Page = {
   },
 };
 
-const createForm: Form = {
-  path: newPage.path,
-  access: createVariable.access,
-  page: newPage,
-  async submit(context, { form }) {
-    const owner = form.get("owner") ?? "";
-    const body = parseBody(createVariable.body, {
-      ...ownerFields(owner, context.orgId),
-      key: readRequiredText(form, "key"),
-      value: form.get("value") ?? "",
-      ...readFileFields(form),
-      isSecret: readFlag(form, "isSecret"),
-      allowOverride: readFlag(form, "allowOverride"),
-      description: readText(form, "description"),
-    });
-    const { warnings } = await createVariable.run(context, withBody(body));
-    const page = ownerPage(owner);
-    return { to: page?.startsWith("/app/groups/") ? page : "/app/variables", notice: warnings?.[0] ?? "created" };
-  },
-};
+const createForm = formOf(newPage, createVariable, async (context, { form }) => {
+  const owner = form.get("owner") ?? "";
+  const body = parseBody(createVariable.body, {
+    ...ownerFields(owner, context.orgId),
+    key: readRequiredText(form, "key"),
+    value: form.get("value") ?? "",
+    ...readFileFields(form),
+    isSecret: readFlag(form, "isSecret"),
+    allowOverride: readFlag(form, "allowOverride"),
+    description: readText(form, "description"),
+  });
+  const { warnings } = await createVariable.run(context, withBody(body));
+  const page = ownerPage(owner);
+  return { to: page?.startsWith("/app/groups/") ? page : "/app/variables", notice: warnings?.[0] ?? "created" };
+});
 
-export const variablesPages: Page[] = [page, newPage];
-export const variablesForms: Form[] = [createForm];
+export const variablesPages: Pages = [page, newPage, createForm];

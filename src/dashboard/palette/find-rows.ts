@@ -1,4 +1,6 @@
+import type { Hono } from "hono";
 import type { Build } from "../../protocol/build.ts";
+import { Branch } from "../../protocol/repository.ts";
 import { listAgents } from "../../services/agents.ts";
 import { listBuilds } from "../../services/build-list.ts";
 import type { Context } from "../../services/core/context.ts";
@@ -6,8 +8,10 @@ import { listGroups } from "../../services/groups.ts";
 import { listPipelines } from "../../services/pipelines.ts";
 import { listRepositories } from "../../services/repositories.ts";
 import { listVariables } from "../../services/variables.ts";
+import type { AppEnv } from "../../web/app-env.ts";
 import { platformOf } from "../agent-list.ts";
 import { wordOf } from "../components/state.tsx";
+import { openRequest } from "../open-request.ts";
 import { hasRole } from "../permissions.ts";
 import { ownerChoices, ownerKey } from "../variable-owners.ts";
 import { namesById } from "../verb-input.ts";
@@ -86,5 +90,15 @@ const buildsOf = async (context: Context, word: string): Promise<PaletteRow[]> =
 };
 
 /** What the palette finds: without a word everything that it knows by name, with a word builds. */
-export const paletteRows = (context: Context, word: string): Promise<PaletteRow[]> =>
+const paletteRows = (context: Context, word: string): Promise<PaletteRow[]> =>
   word === "" ? everything(context) : buildsOf(context, word);
+
+/** What the palette shows, as JSON: `{ rows }`. A word that can be no branch finds nothing. */
+export const mountPaletteRoute = (app: Hono<AppEnv>): void => {
+  app.get("/palette", async (c) => {
+    const context = await openRequest(c, { role: "viewer" }, false);
+    const word = (c.req.query("q") ?? "").trim();
+    const rows = word === "" || Branch.safeParse(word).success ? await paletteRows(context, word) : [];
+    return c.json({ rows });
+  });
+};

@@ -2,11 +2,21 @@ import type { Child } from "hono/jsx";
 import type { Step } from "../../protocol/build.ts";
 import { StateIcon, wordOf } from "../components/state.tsx";
 import { Elapsed } from "../components/time.tsx";
-import { triesInWords } from "../step-tries.ts";
 import { Bar, type Segment } from "./bar.tsx";
 import { timeAxis } from "./time-axis.ts";
 import type { UsualTimes } from "./usual-times.ts";
 import { Waterfall } from "./waterfall.tsx";
+
+const ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"];
+
+const ordinal = (number: number): string => `the ${ORDINALS[number - 1] ?? `${number}th`} try`;
+
+/** What a step that was begun more than once says of its tries, after its name. */
+export const triesInWords = (status: Step["status"], tries: number): string => {
+  if (status === "succeeded") return `passed on ${ordinal(tries)}`;
+  if (status === "failed") return `failed ${tries} times`;
+  return status === "running" ? ordinal(tries) : `stopped at ${ordinal(tries)}`;
+};
 
 /** What of a job its waterfall shows. */
 export interface Worked {

@@ -1,11 +1,16 @@
 import { and, eq, type SQL } from "drizzle-orm";
 import type { SelectResultFields } from "drizzle-orm/query-builders/select.types";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
+import type * as z from "zod/mini";
 import type { Columns } from "../../db/compiled.ts";
 import { ensureUnchanged } from "../../db/guard.ts";
 import type { Query } from "../../db/query.ts";
+import { PathId } from "../../protocol/common.ts";
+import type { Role } from "../../protocol/token.ts";
+import { versioned } from "./answer.ts";
 import { type Context, entityTag } from "./context.ts";
 import { notFound, Refusal } from "./refusal.ts";
+import { verb } from "./verb.ts";
 
 type OwnedTable = SQLiteTable & { id: SQLiteColumn; orgId: SQLiteColumn };
 type VersionedTable = OwnedTable & { version: SQLiteColumn };
@@ -51,6 +56,24 @@ export const findOne = async <C extends Columns & { version: SQLiteColumn }>(
   if (!row) throw notFound();
   return row;
 };
+
+/** The verb that reads one row as a record, in its version. */
+export const getterOf = <C extends Columns & { version: SQLiteColumn }, O extends z.ZodMiniType>(
+  role: Role,
+  table: VersionedTable,
+  columns: C,
+  output: O,
+  recordOf: (row: SelectResultFields<C>) => z.output<O>,
+) =>
+  verb({
+    access: { role },
+    params: PathId,
+    output,
+    async run(context, { params }) {
+      const row = await findOne(context, table, columns, params.id);
+      return versioned(recordOf(row), (row as Versioned).version);
+    },
+  });
 
 /** What every change of a row sets. */
 export const nextVersion = ({ at }: Context, { version }: Versioned) => ({ version: version + 1, updatedAt: at });

@@ -1,6 +1,8 @@
+import { branchOf, tagOf } from "../../domain/git-ref.ts";
 import type { Arrival } from "../../domain/githost/arrival.ts";
 import { arrivedOf } from "../../domain/githost/arrived.ts";
 import { hookName } from "../../domain/githost/hook-name.ts";
+import { hostTargetOf } from "../../domain/githost/host-target.ts";
 import { MOST_BUILDS, plan } from "../../domain/githost/plan.ts";
 import type { Planned, PlannedBuild } from "../../domain/githost/plan-facts.ts";
 import { isOfAnother, pushersBefore } from "../../domain/githost/pushed-by.ts";
@@ -10,15 +12,45 @@ import { NO_WINDOWS } from "../../domain/requires.ts";
 import type { DeliveryTaken } from "../../protocol/delivery.ts";
 import { actorOf, type Context } from "../core/context.ts";
 import { Refusal, settled } from "../core/refusal.ts";
+import type { ConnectionRow } from "../host-access.ts";
 import { triggersOf } from "../pipeline-triggers.ts";
 import { afterArrival } from "./after-arrival.ts";
-import { type ArrivalRows, readArrivalRows } from "./arrival-rows.ts";
+import { type ArrivalRows, type PipelineRow, type RepositoryRow, readArrivalRows } from "./arrival-rows.ts";
 import { takeAsked } from "./asked-at-host.ts";
 import { deliveryNote } from "./delivery-notes.ts";
-import { tellLeftOut } from "./left-out.ts";
 import { pushedByOf, rulesOf } from "./listed-pushes.ts";
 import { newBuilds } from "./new-builds.ts";
 import { isLate, openPullsOf, withAuthor } from "./open-pulls.ts";
+
+interface Rows {
+  connection: ConnectionRow;
+  repository: RepositoryRow;
+  pipelines: PipelineRow[];
+}
+
+/** Tells the host's object which builds of a head there are not, so that the commit is not well without them. */
+const tellLeftOut = async (
+  context: Context,
+  { connection, repository, pipelines }: Rows,
+  leftOut: PlannedBuild[],
+): Promise<void> => {
+  const [first] = leftOut;
+  if (!first) return;
+  const targets = leftOut.map(({ pipelineId, event }) =>
+    hostTargetOf(
+      repository,
+      pipelines.find(({ id }) => id === pipelineId),
+      event,
+      context.origin,
+    ),
+  );
+  const branch = branchOf(first.ref);
+  await context.objects.gitHost(context.orgId, connection.id).leaveOut({
+    ...{ repoId: repository.gitHostRepoId, fullName: repository.fullName, origin: context.origin },
+    ...{ sha: first.sha, ref: tagOf(branch) ?? branch },
+    contexts: targets.flatMap((target) => (target ? [target.context] : [])),
+  });
+};
 
 /** A delivery that a connection's host proved to have sent, or one of them once more. */
 export interface Sent {

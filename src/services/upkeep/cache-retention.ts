@@ -2,9 +2,9 @@ import { CACHE_BYTES, deleteEntries, type FoundEntry, listEntriesFrom } from "..
 import { deleteReservations } from "../../archive/cache-reservations.ts";
 import { dayOf } from "../../archive/keys.ts";
 import { PERIODS } from "../../protocol/limits.ts";
+import { DAY_MS } from "../../protocol/units.ts";
 import type { Chore } from "./run.ts";
 
-const DAY_MS = 86_400_000;
 /** Bytes of entries that are looked at in one page, and pages of one run. */
 const PAGE = 500;
 const PAGES = 10;

@@ -1,8 +1,8 @@
 import { type SQL, sql } from "drizzle-orm";
 import { upkeepFailure } from "../../db/schema.ts";
 import type { DatabaseSession } from "../../db/session.ts";
+import { MINUTE_MS } from "../../protocol/units.ts";
 
-const MINUTE_MS = 60_000;
 /** The longest time until something that failed is tried again. */
 const LONGEST_BACKOFF_MINUTES = 60;
 const REASON_CHARACTERS = 200;

@@ -12,10 +12,9 @@ import {
   rollUp,
 } from "../../domain/history/roll-up.ts";
 import { firstIdAt, timeOfId } from "../../domain/id-range.ts";
+import { DAY_MS, MINUTE_MS } from "../../protocol/units.ts";
 import type { Chore, Done, Run } from "./run.ts";
 
-const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
 /** A build counts in the runs of so long after its end: D1 may hear of it a little late. */
 const NEWS_MS = 5 * MINUTE_MS;
 /** Then all days of a pipeline are counted again: builds that D1 heard of later, or that are no more. */

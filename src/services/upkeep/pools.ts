@@ -3,13 +3,12 @@ import { poolName } from "../../domain/object-names.ts";
 import type { PoolNumbers } from "../../domain/pool/numbers.ts";
 import { isQuietTurn, SWEEP_BEGIN, type SweepPlace, sweepSlice } from "../../domain/sweep-order.ts";
 import type { AgentPool } from "../../objects/agent-pool.ts";
+import { DAY_MS } from "../../protocol/units.ts";
 import { isKept, minuteOf, type Run } from "./run.ts";
 
 const SWEEP_MS = 10_000;
 /** A pool that told D1 something so recently is busy although nothing is active: it has events to tell. */
 const RECENT_MS = 3 * 60_000;
-/** One that did within a day is swept now and then, though it is quiet: its alarm may have been given up. */
-const DAY_MS = 86_400_000;
 
 export interface Swept {
   /** Runs after which each busy pool was swept once. */
@@ -18,7 +17,7 @@ export interface Swept {
   pools: { orgId: string; numbers: PoolNumbers }[];
 }
 
-/** The organizations whose pools are due, sorted. */
+/** The organizations whose pools are due, sorted: also quiet ones of the last day, whose alarm may have been given up. */
 const duePools = async ({ db, now, failures }: Run, withQuiet: boolean) => {
   const since = now - (withQuiet ? DAY_MS : RECENT_MS);
   const [{ results: found }] = await db.run(

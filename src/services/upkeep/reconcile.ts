@@ -1,9 +1,9 @@
 import { sql } from "drizzle-orm";
 import { firstIdAt } from "../../domain/id-range.ts";
 import { poolName } from "../../domain/object-names.ts";
+import { HOUR_MS } from "../../protocol/units.ts";
 import { type Chore, isKept } from "./run.ts";
 
-const HOUR_MS = 60 * 60_000;
 /** A build that D1 calls active is asked for when it is an hour old, and each hour until it is two days old. */
 const YOUNGEST_MS = HOUR_MS;
 const OLDEST_MS = 49 * HOUR_MS;

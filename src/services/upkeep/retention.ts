@@ -1,15 +1,39 @@
 import { type SQL, sql } from "drizzle-orm";
-import { dayOf } from "../../archive/keys.ts";
+import { ARCHIVED, type Archived, dayOf, dayOfKey, UNTIL_DAY } from "../../archive/keys.ts";
 import { firstIdAt } from "../../domain/id-range.ts";
 import { PERIODS } from "../../protocol/limits.ts";
+import { DAY_MS } from "../../protocol/units.ts";
 import { type Chore, minuteOf, type Run } from "./run.ts";
+
+/** Objects of one page, as R2 lists and deletes them, and pages of one kind and run. */
+const PAGE = 1000;
+const PAGES = 20;
+
+/** Deletes the objects whose keys begin with days before `day`, oldest first. */
+const removeBefore = async (archive: R2Bucket, kind: Archived | typeof UNTIL_DAY, day: string): Promise<number> => {
+  let removed = 0;
+  for (let page = 0; page < PAGES; page++) {
+    const { objects, truncated } = await archive.list({ prefix: `${kind}/`, limit: PAGE });
+    const old = objects.map(({ key }) => key).filter((key) => (dayOfKey(key) ?? day) < day);
+    if (old.length > 0) await archive.delete(old);
+    removed += old.length;
+    if (!truncated || old.length < objects.length) break;
+  }
+  return removed;
+};
+
+export const removeArchived: Chore = async ({ env, now, buildsBefore }) => {
+  const day = dayOf(buildsBefore);
+  const removed = await Promise.all(ARCHIVED.map((kind) => removeBefore(env.ARCHIVE, kind, day)));
+  const artifacts = await removeBefore(env.ARCHIVE, UNTIL_DAY, dayOf(now));
+  return { archived: removed.reduce((sum, count) => sum + count, 0), artifacts };
+};
 
 /** Rows of one statement, and statements of one table and run: 20,000 rows a minute are 28 million a day. */
 const SLICE = 1000;
 const SLICES = 20;
 const SERVICE_METRIC_MINUTES = 35 * 24 * 60;
 const FAILURE_DAYS = 7;
-const DAY_MS = 86_400_000;
 
 /** Deletes what a query of at most SLICE keys finds, slice by slice. @returns the deleted rows */
 const deleteSlices = async ({ db }: Run, table: string, key: string, old: SQL): Promise<number> => {

@@ -1,8 +1,8 @@
 import { sql } from "drizzle-orm";
 import type { DatabaseSession } from "../../db/session.ts";
+import { MINUTE_MS } from "../../protocol/units.ts";
 import { minuteOf, type Turn } from "./run.ts";
 
-const MINUTE_MS = 60_000;
 /** Longer than a chore may take: one that was killed with its run begins again then. */
 const CLAIM_MS = 2 * MINUTE_MS;
 

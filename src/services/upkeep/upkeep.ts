@@ -1,6 +1,6 @@
 import { lastDayPast } from "../../archive/keys.ts";
 import { DatabaseSession } from "../../db/session.ts";
-import { removeArchived } from "./archive-retention.ts";
+import { DAY_MS } from "../../protocol/units.ts";
 import { countCaches } from "./cache-count.ts";
 import { removeUnusedCache } from "./cache-retention.ts";
 import { Failures } from "./failures.ts";
@@ -9,13 +9,12 @@ import { writeNumbers } from "./numbers.ts";
 import { sweepPools } from "./pools.ts";
 import { reconcileBuilds } from "./reconcile.ts";
 import { finishRemovals } from "./removals.ts";
-import { removeAudit, removeBuilds, removeTraces, removeUses } from "./retention.ts";
+import { removeArchived, removeAudit, removeBuilds, removeTraces, removeUses } from "./retention.ts";
 import { countRows } from "./row-counts.ts";
 import type { Chore, Done, Turn } from "./run.ts";
 import { runSchedules } from "./schedules.ts";
 import { endTurn, takeTurns } from "./turns.ts";
 
-const DAY_MS = 86_400_000;
 /** After so long a chore counts as failed, and the rest of the run does not wait for it. */
 const CHORE_MS = 90_000;
 

@@ -2,13 +2,22 @@ import type { Connection } from "../../../protocol/connection.ts";
 import { installConnection } from "../../../services/app-installation.ts";
 import { beginApp, takeApp } from "../../../services/app-manifest.ts";
 import { getConnection, updateConnection } from "../../../services/connections.ts";
-import { APP_PERMISSION_WORDS } from "../../app-permissions.ts";
 import { SecretField, TextField } from "../../components/fields.tsx";
 import { ProblemNotice } from "../../components/problem-notice.tsx";
 import { readRequiredText, readText } from "../../form-fields.ts";
-import type { Form, Page, PageRequest, View } from "../../page-definition.ts";
-import { byId, parseBody } from "../../verb-input.ts";
+import { formAt, formOf, type Page, type PageRequest, type Pages, type View } from "../../page-definition.ts";
+import { byId, parseBody, withBody } from "../../verb-input.ts";
 import { HookOutcomes } from "./hook.tsx";
+
+/** What an App is made with, by GitHub's names: as GitHub shows it, and what it is for. */
+export const APP_PERMISSION_WORDS: Record<string, [shown: string, reason: string]> = {
+  checks: ["Checks: read and write", "to show builds as check runs, with their buttons"],
+  statuses: ["Commit statuses: read and write", "to tell the states of builds where there are no check runs"],
+  contents: ["Contents: read-only", "to clone, with a token of an hour that reads one repository"],
+  merge_queues: ["Merge queues: read-only", "to hear what a merge queue tries"],
+  metadata: ["Metadata: read-only", "to list repositories, and who may write to them"],
+  pull_requests: ["Pull requests: read-only", "to hear of pull requests"],
+};
 
 interface PartProps {
   request: PageRequest;
@@ -150,29 +159,19 @@ const manifestView = (connectionId: string, { action, manifest }: { action: stri
   ),
 });
 
-const beginForm: Form = {
-  path: appPage.path,
-  access: beginApp.access,
-  page: appPage,
-  async submit(context, { params, form }) {
-    const body = parseBody(beginApp.body, { organization: readText(form, "organization") });
-    const begun = await beginApp.run(context, { params: { id: params.id ?? "" }, query: undefined, body });
-    return manifestView(params.id ?? "", begun);
-  },
-};
+const beginForm = formOf(appPage, beginApp, async (context, { params, form }) => {
+  const body = parseBody(beginApp.body, { organization: readText(form, "organization") });
+  const begun = await beginApp.run(context, { ...byId(params.id), body });
+  return manifestView(params.id ?? "", begun);
+});
 
-const keyForm: Form = {
-  path: "/connections/:id/app/key",
-  access: updateConnection.access,
-  page: appPage,
-  async submit(context, { params, form }) {
-    const id = readText(form, "app/id");
-    const app = { ...(id === null ? {} : { id }), privateKey: readRequiredText(form, "app/privateKey") };
-    const body = parseBody(updateConnection.body, { app });
-    await updateConnection.run(context, { params: { id: params.id ?? "" }, query: undefined, body });
-    return { to: `/app/connections/${params.id}/app`, notice: "saved" };
-  },
-};
+const keyForm = formAt("/connections/:id/app/key", appPage, updateConnection, async (context, { params, form }) => {
+  const id = readText(form, "app/id");
+  const app = { ...(id === null ? {} : { id }), privateKey: readRequiredText(form, "app/privateKey") };
+  const body = parseBody(updateConnection.body, { app });
+  await updateConnection.run(context, { ...byId(params.id), body });
+  return { to: `/app/connections/${params.id}/app`, notice: "saved" };
+});
 
 /** Not among the pages that a browser may open: GitHub sends people to one without a session. */
 const afterGithub: Page = {
@@ -198,55 +197,44 @@ const afterGithub: Page = {
   },
 };
 
-const madeForm: Form = {
-  path: afterGithub.path,
-  access: takeApp.access,
-  page: afterGithub,
-  async submit(context, { form }) {
-    const body = parseBody(takeApp.body, { code: form.get("code") ?? "", state: form.get("state") ?? "" });
-    const { id } = await takeApp.run(context, { params: undefined, query: undefined, body });
-    return { to: `/app/connections/${id}/app`, notice: "app-made" };
-  },
-};
+const madeForm = formOf(afterGithub, takeApp, async (context, { form }) => {
+  const body = parseBody(takeApp.body, { code: form.get("code") ?? "", state: form.get("state") ?? "" });
+  const { id } = await takeApp.run(context, withBody(body));
+  return { to: `/app/connections/${id}/app`, notice: "app-made" };
+});
 
-const installForm: Form = {
-  path: "/connections/:id/installation",
-  access: installConnection.access,
-  page: appPage,
-  async submit(context, { params }) {
-    const { id, webUrl, installationId, pageUrl, hooks } = await installConnection.run(context, byId(params.id));
-    const left = hooks.filter(({ problem }) => problem !== null);
-    if (installationId !== null && left.length === 0) {
-      return { to: `/app/connections/${id}/repositories`, notice: "app-installed" };
-    }
-    return {
-      title: "GitHub App",
-      section: "connections",
-      body: (
-        <div class="column">
-          <h1>{installationId === null ? "Install the App" : "Hooks of before"}</h1>
-          {left.length > 0 && <HookOutcomes hooks={left} />}
-          {installationId === null && (
-            <p>Choose the repositories at GitHub. It sends you back here, or press the second button afterwards.</p>
-          )}
-          <form method="post" action={`/app/connections/${id}/installation`}>
-            <span class="actions">
-              {pageUrl?.startsWith(`${webUrl}/`) && (
-                <a class="button primary" href={`${pageUrl}/installations/new`} rel="noreferrer">
-                  Choose at GitHub
-                </a>
-              )}
-              <button type="submit">Look again</button>
-              <a class="button" href={`/app/connections/${id}`}>
-                Back to the connection
+const installForm = formAt("/connections/:id/installation", appPage, installConnection, async (context, { params }) => {
+  const { id, webUrl, installationId, pageUrl, hooks } = await installConnection.run(context, byId(params.id));
+  const left = hooks.filter(({ problem }) => problem !== null);
+  if (installationId !== null && left.length === 0) {
+    return { to: `/app/connections/${id}/repositories`, notice: "app-installed" };
+  }
+  return {
+    title: "GitHub App",
+    section: "connections",
+    body: (
+      <div class="column">
+        <h1>{installationId === null ? "Install the App" : "Hooks of before"}</h1>
+        {left.length > 0 && <HookOutcomes hooks={left} />}
+        {installationId === null && (
+          <p>Choose the repositories at GitHub. It sends you back here, or press the second button afterwards.</p>
+        )}
+        <form method="post" action={`/app/connections/${id}/installation`}>
+          <span class="actions">
+            {pageUrl?.startsWith(`${webUrl}/`) && (
+              <a class="button primary" href={`${pageUrl}/installations/new`} rel="noreferrer">
+                Choose at GitHub
               </a>
-            </span>
-          </form>
-        </div>
-      ),
-    };
-  },
-};
+            )}
+            <button type="submit">Look again</button>
+            <a class="button" href={`/app/connections/${id}`}>
+              Back to the connection
+            </a>
+          </span>
+        </form>
+      </div>
+    ),
+  };
+});
 
-export const appPages: Page[] = [appPage];
-export const appForms: Form[] = [beginForm, keyForm, madeForm, installForm];
+export const appPages: Pages = [appPage, beginForm, keyForm, madeForm, installForm];

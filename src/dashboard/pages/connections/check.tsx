@@ -3,7 +3,7 @@ import { checkConnection } from "../../../services/connection-check.ts";
 import { getConnection } from "../../../services/connections.ts";
 import { RelativeTime } from "../../components/time.tsx";
 import { count } from "../../count.ts";
-import type { Page } from "../../page-definition.ts";
+import type { Page, Pages } from "../../page-definition.ts";
 import { connectionTrail } from "../../trail.ts";
 import { byId } from "../../verb-input.ts";
 import { Facts } from "./connection.tsx";
@@ -131,4 +131,4 @@ const page: Page = {
   },
 };
 
-export const checkPages: Page[] = [page];
+export const checkPages: Pages = [page];

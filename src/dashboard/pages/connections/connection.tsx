@@ -9,7 +9,7 @@ import { ProblemNotice } from "../../components/problem-notice.tsx";
 import { confirmRemoval } from "../../confirm-removal.tsx";
 import { readFlag, readRequiredText, readText } from "../../form-fields.ts";
 import { GIT_HOSTS } from "../../git-hosts.tsx";
-import type { Form, Page, PageRequest } from "../../page-definition.ts";
+import { formOf, type Page, type PageRequest, type Pages } from "../../page-definition.ts";
 import { hasRole } from "../../permissions.ts";
 import { byId, noInput, parseBody } from "../../verb-input.ts";
 
@@ -184,25 +184,20 @@ export const connectionPage: Page = {
 const tokenOf = (form: URLSearchParams): string | null | undefined =>
   readFlag(form, "forgetsToken") ? null : (readText(form, "token") ?? undefined);
 
-const saveForm: Form = {
-  path: connectionPage.path,
-  access: updateConnection.access,
-  page: connectionPage,
-  async submit(context, { params, form }) {
-    const { webUrl, apiUrl } = await getConnection.run(context, byId(params.id));
-    const sent = { webUrl: readRequiredText(form, "webUrl"), apiUrl: readText(form, "apiUrl") };
-    const body = parseBody(updateConnection.body, {
-      name: readRequiredText(form, "name"),
-      // The API moves with the pages where nobody wrote where it is.
-      webUrl: sent.webUrl === webUrl ? undefined : sent.webUrl,
-      apiUrl: sent.apiUrl === null || sent.apiUrl === apiUrl ? undefined : sent.apiUrl,
-      token: tokenOf(form),
-      isActive: readFlag(form, "isActive"),
-    });
-    await updateConnection.run(context, { ...byId(params.id), body });
-    return { to: `/app/connections/${params.id}`, notice: "saved" };
-  },
-};
+const saveForm = formOf(connectionPage, updateConnection, async (context, { params, form }) => {
+  const { webUrl, apiUrl } = await getConnection.run(context, byId(params.id));
+  const sent = { webUrl: readRequiredText(form, "webUrl"), apiUrl: readText(form, "apiUrl") };
+  const body = parseBody(updateConnection.body, {
+    name: readRequiredText(form, "name"),
+    // The API moves with the pages where nobody wrote where it is.
+    webUrl: sent.webUrl === webUrl ? undefined : sent.webUrl,
+    apiUrl: sent.apiUrl === null || sent.apiUrl === apiUrl ? undefined : sent.apiUrl,
+    token: tokenOf(form),
+    isActive: readFlag(form, "isActive"),
+  });
+  await updateConnection.run(context, { ...byId(params.id), body });
+  return { to: `/app/connections/${params.id}`, notice: "saved" };
+});
 
 const remove = confirmRemoval({
   path: "/connections/:id/delete",
@@ -226,5 +221,4 @@ const remove = confirmRemoval({
   remove: (context, id) => deleteConnection.run(context, byId(id)),
 });
 
-export const connectionPages: Page[] = [connectionPage, remove.page];
-export const connectionForms: Form[] = [saveForm, remove.form];
+export const connectionPages: Pages = [connectionPage, ...remove, saveForm];

@@ -2,10 +2,10 @@ import type { Connection, HostKind } from "../../../protocol/connection.ts";
 import { createConnection, listConnections } from "../../../services/connections.ts";
 import { SecretField, TextField } from "../../components/fields.tsx";
 import { FormPage } from "../../components/form-page.tsx";
-import { filterByText, TextFilter } from "../../components/text-filter.tsx";
+import { filterByText, NoMatch, TextFilter } from "../../components/text-filter.tsx";
 import { readRequiredText } from "../../form-fields.ts";
 import { GIT_HOSTS, HOST_KINDS, kindNamed } from "../../git-hosts.tsx";
-import type { Form, Page, PageRequest } from "../../page-definition.ts";
+import { formOf, type Page, type PageRequest, type Pages } from "../../page-definition.ts";
 import { hasRole } from "../../permissions.ts";
 import { noInput, parseBody, withBody } from "../../verb-input.ts";
 
@@ -59,11 +59,7 @@ const listPage: Page = {
               <Row connection={connection} />
             ))}
           </ol>
-          {all.length > 0 && connections.length === 0 && (
-            <p class="empty">
-              No connection matches. <a href="/app/connections">Show all</a>
-            </p>
-          )}
+          {all.length > 0 && connections.length === 0 && <NoMatch noun="connection" href="/app/connections" />}
           {all.length === 0 && <Empty canConnect={canConnect} />}
         </>
       ),
@@ -176,25 +172,19 @@ const newPage: Page = {
 /** Where each way goes on. */
 const NEXT: Record<string, string> = { app: "/app", hand: "" };
 
-const createForm: Form = {
-  path: newPage.path,
-  access: createConnection.access,
-  page: newPage,
-  async submit(context, { form }) {
-    const way = form.get("way");
-    const body = parseBody(createConnection.body, {
-      kind: form.get("kind"),
-      name: readRequiredText(form, "name"),
-      webUrl: readRequiredText(form, "webUrl"),
-      token: way === "hand" || way === "app" ? undefined : readRequiredText(form, "token"),
-    });
-    const { id } = await createConnection.run(context, withBody(body));
-    return {
-      to: `/app/connections/${id}${NEXT[way ?? ""] ?? "/repositories"}`,
-      notice: "host-connected",
-    };
-  },
-};
+const createForm = formOf(newPage, createConnection, async (context, { form }) => {
+  const way = form.get("way");
+  const body = parseBody(createConnection.body, {
+    kind: form.get("kind"),
+    name: readRequiredText(form, "name"),
+    webUrl: readRequiredText(form, "webUrl"),
+    token: way === "hand" || way === "app" ? undefined : readRequiredText(form, "token"),
+  });
+  const { id } = await createConnection.run(context, withBody(body));
+  return {
+    to: `/app/connections/${id}${NEXT[way ?? ""] ?? "/repositories"}`,
+    notice: "host-connected",
+  };
+});
 
-export const connectionsPages: Page[] = [listPage, newPage];
-export const connectionsForms: Form[] = [createForm];
+export const connectionsPages: Pages = [listPage, newPage, createForm];

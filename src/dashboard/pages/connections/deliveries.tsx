@@ -8,9 +8,9 @@ import { listRepositories } from "../../../services/repositories.ts";
 import { ProblemNotice } from "../../components/problem-notice.tsx";
 import { StateIcon, wordOf } from "../../components/state.tsx";
 import { Table } from "../../components/table.tsx";
-import { filterByText, TextFilter } from "../../components/text-filter.tsx";
+import { filterByText, NoMatch, TextFilter } from "../../components/text-filter.tsx";
 import { RelativeTime } from "../../components/time.tsx";
-import type { Form, Page } from "../../page-definition.ts";
+import { formOf, type Page, type Pages } from "../../page-definition.ts";
 import { connectionTrail } from "../../trail.ts";
 import { byId, noInput, parseBody } from "../../verb-input.ts";
 import { AddForm } from "./host-repositories.tsx";
@@ -152,11 +152,7 @@ const page: Page = {
               ))}
             </Table>
           )}
-          {all.length > 0 && deliveries.length === 0 && (
-            <p class="empty">
-              No delivery matches. <a href={path}>Show all</a>
-            </p>
-          )}
+          {all.length > 0 && deliveries.length === 0 && <NoMatch noun="delivery" href={path} />}
           {all.length === 0 && (
             <p class="empty">
               Nothing has been delivered yet. <a href={`/app/connections/${connection.id}`}>Make a hook</a>, and push:
@@ -170,16 +166,10 @@ const page: Page = {
   },
 };
 
-const redeliverForm: Form = {
-  path: page.path,
-  access: redeliverDelivery.access,
-  page,
-  async submit(context, { params, form }) {
-    const target = { id: params.id ?? "", deliveryId: form.get("delivery") ?? "" };
-    await redeliverDelivery.run(context, { ...byId(params.id), params: parseBody(redeliverDelivery.params, target) });
-    return { to: `/app/connections/${params.id}/deliveries`, notice: "redelivered" };
-  },
-};
+const redeliverForm = formOf(page, redeliverDelivery, async (context, { params, form }) => {
+  const target = { id: params.id ?? "", deliveryId: form.get("delivery") ?? "" };
+  await redeliverDelivery.run(context, { ...byId(params.id), params: parseBody(redeliverDelivery.params, target) });
+  return { to: `/app/connections/${params.id}/deliveries`, notice: "redelivered" };
+});
 
-export const deliveryPages: Page[] = [page];
-export const deliveryForms: Form[] = [redeliverForm];
+export const deliveryPages: Pages = [page, redeliverForm];

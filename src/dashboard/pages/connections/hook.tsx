@@ -4,7 +4,7 @@ import { getConnection } from "../../../services/connections.ts";
 import { Copyable } from "../../components/copyable.tsx";
 import { ProblemNotice } from "../../components/problem-notice.tsx";
 import { GIT_HOSTS } from "../../git-hosts.tsx";
-import type { Form, Page, View } from "../../page-definition.ts";
+import { formAt, formOf, type Page, type Pages, type View } from "../../page-definition.ts";
 import { byId } from "../../verb-input.ts";
 import { connectionPage } from "./connection.tsx";
 
@@ -58,16 +58,11 @@ const hookView = (connection: Connection, { url, secret }: { url: string; secret
   ),
 });
 
-const showForm: Form = {
-  path: "/connections/:id/hook",
-  access: showHook.access,
-  page: connectionPage,
-  async submit(context, { params }) {
-    const id = byId(params.id);
-    const connection = await getConnection.run(context, id);
-    return hookView(connection, await showHook.run(context, { ...id, query: undefined }));
-  },
-};
+const showForm = formAt("/connections/:id/hook", connectionPage, showHook, async (context, { params }) => {
+  const id = byId(params.id);
+  const connection = await getConnection.run(context, id);
+  return hookView(connection, await showHook.run(context, { ...id, query: undefined }));
+});
 
 export const HookOutcomes = ({ hooks }: { hooks: HookOutcome[] }) => (
   <ul class="outcomes">
@@ -116,33 +111,27 @@ const rotatePage: Page = {
   },
 };
 
-const rotateForm: Form = {
-  path: rotatePage.path,
-  access: rotateConnection.access,
-  page: rotatePage,
-  async submit(context, { params }) {
-    const { id, name, hooks } = await rotateConnection.run(context, byId(params.id));
-    if (hooks.every(({ problem }) => problem === null)) return { to: `/app/connections/${id}`, notice: "rotated" };
-    return {
-      title: "Hook",
-      section: "connections",
-      body: (
-        <div class="column">
-          <h1>
-            The hook of <bdi>{name}</bdi> was rotated
-          </h1>
-          <p>The host did not take the new one for every repository. Change these hooks by hand, or rotate again:</p>
-          <HookOutcomes hooks={hooks} />
-          <p>
-            <a class="button" href={`/app/connections/${id}`}>
-              Back to the connection
-            </a>
-          </p>
-        </div>
-      ),
-    };
-  },
-};
+const rotateForm = formOf(rotatePage, rotateConnection, async (context, { params }) => {
+  const { id, name, hooks } = await rotateConnection.run(context, byId(params.id));
+  if (hooks.every(({ problem }) => problem === null)) return { to: `/app/connections/${id}`, notice: "rotated" };
+  return {
+    title: "Hook",
+    section: "connections",
+    body: (
+      <div class="column">
+        <h1>
+          The hook of <bdi>{name}</bdi> was rotated
+        </h1>
+        <p>The host did not take the new one for every repository. Change these hooks by hand, or rotate again:</p>
+        <HookOutcomes hooks={hooks} />
+        <p>
+          <a class="button" href={`/app/connections/${id}`}>
+            Back to the connection
+          </a>
+        </p>
+      </div>
+    ),
+  };
+});
 
-export const hookPages: Page[] = [rotatePage];
-export const hookForms: Form[] = [showForm, rotateForm];
+export const hookPages: Pages = [rotatePage, showForm, rotateForm];

@@ -9,7 +9,7 @@ import { StackedForm } from "../../components/form-page.tsx";
 import { ProblemNotice } from "../../components/problem-notice.tsx";
 import { filterByText, TextFilter } from "../../components/text-filter.tsx";
 import { readFlag, readNumber, readText } from "../../form-fields.ts";
-import type { Form, Page, PageRequest } from "../../page-definition.ts";
+import { formOf, type Page, type PageRequest, type Pages } from "../../page-definition.ts";
 import { connectionTrail } from "../../trail.ts";
 import { byId, parseBody } from "../../verb-input.ts";
 
@@ -160,21 +160,15 @@ const page: Page = {
   },
 };
 
-const addForm: Form = {
-  path: page.path,
-  access: linkRepository.access,
-  page,
-  async submit(context, { params, form }) {
-    const body = parseBody(linkRepository.body, {
-      hostRepoId: readNumber(form, "hostRepoId") ?? undefined,
-      fullName: readText(form, "fullName") ?? undefined,
-      defaultBranch: readText(form, "defaultBranch") ?? undefined,
-      registersHook: !form.has("byName") || readFlag(form, "registersHook"),
-    });
-    const { id } = await linkRepository.run(context, { ...byId(params.id), body });
-    return { to: `/app/repositories/${id}`, notice: "connected" };
-  },
-};
+const addForm = formOf(page, linkRepository, async (context, { params, form }) => {
+  const body = parseBody(linkRepository.body, {
+    hostRepoId: readNumber(form, "hostRepoId") ?? undefined,
+    fullName: readText(form, "fullName") ?? undefined,
+    defaultBranch: readText(form, "defaultBranch") ?? undefined,
+    registersHook: !form.has("byName") || readFlag(form, "registersHook"),
+  });
+  const { id } = await linkRepository.run(context, { ...byId(params.id), body });
+  return { to: `/app/repositories/${id}`, notice: "connected" };
+});
 
-export const hostRepositoriesPages: Page[] = [page];
-export const hostRepositoriesForms: Form[] = [addForm];
+export const hostRepositoriesPages: Pages = [page, addForm];

@@ -8,12 +8,24 @@ import { ProblemNotice } from "../../components/problem-notice.tsx";
 import { readSchedule, ScheduleFields } from "../../components/schedule-fields.tsx";
 import { StateWord } from "../../components/state.tsx";
 import { RelativeTime } from "../../components/time.tsx";
-import { ZonedTime } from "../../components/zoned-time.tsx";
 import { confirmRemoval } from "../../confirm-removal.tsx";
 import { readFlag } from "../../form-fields.ts";
-import type { Form, Page, PageRequest } from "../../page-definition.ts";
+import { formOf, type Page, type PageRequest, type Pages } from "../../page-definition.ts";
 import { hasRole } from "../../permissions.ts";
 import { byId, parseBody } from "../../verb-input.ts";
+
+/** A time as a clock in the zone shows it: `Mon 23 Nov 2026, 02:00 CET`. Its title has it in UTC. */
+const ZonedTime = ({ at, timeZone }: { at: string; timeZone: string }) => {
+  const format = new Intl.DateTimeFormat("en-GB", {
+    ...{ weekday: "short", day: "numeric", month: "short", year: "numeric" },
+    ...{ hour: "2-digit", minute: "2-digit", timeZone, timeZoneName: "short" },
+  });
+  return (
+    <time datetime={at} title={at.replace("T", " ").replace(/\.\d+Z$/, " UTC")}>
+      {format.format(new Date(at))}
+    </time>
+  );
+};
 
 const Facts = ({ schedule, pipelineName }: { schedule: Schedule; pipelineName: string }) => (
   <p class="facts">
@@ -121,21 +133,13 @@ const page: Page = {
   },
 };
 
-const saveForm: Form = {
-  path: page.path,
-  access: updateSchedule.access,
-  page,
-  async submit(context, { params, form }) {
-    const id = byId(params.id);
-    const isWhole = form.has("cron");
-    const body = parseBody(
-      updateSchedule.body,
-      isWhole ? readSchedule(form) : { isActive: readFlag(form, "isActive") },
-    );
-    await updateSchedule.run(context, { ...id, body });
-    return { to: `/app/schedules/${params.id}`, notice: "saved" };
-  },
-};
+const saveForm = formOf(page, updateSchedule, async (context, { params, form }) => {
+  const id = byId(params.id);
+  const isWhole = form.has("cron");
+  const body = parseBody(updateSchedule.body, isWhole ? readSchedule(form) : { isActive: readFlag(form, "isActive") });
+  await updateSchedule.run(context, { ...id, body });
+  return { to: `/app/schedules/${params.id}`, notice: "saved" };
+});
 
 const remove = confirmRemoval({
   path: "/schedules/:id/delete",
@@ -150,5 +154,4 @@ const remove = confirmRemoval({
   remove: (context, id) => deleteSchedule.run(context, byId(id)),
 });
 
-export const schedulePages: Page[] = [page, remove.page];
-export const scheduleForms: Form[] = [saveForm, remove.form];
+export const schedulePages: Pages = [page, ...remove, saveForm];

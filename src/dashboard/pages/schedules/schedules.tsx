@@ -4,8 +4,8 @@ import { createSchedule, listSchedules } from "../../../services/schedules.ts";
 import { FormPage } from "../../components/form-page.tsx";
 import { readSchedule, ScheduleFields } from "../../components/schedule-fields.tsx";
 import { ScheduleRows } from "../../components/schedule-rows.tsx";
-import { filterByText, TextFilter } from "../../components/text-filter.tsx";
-import type { Form, Page } from "../../page-definition.ts";
+import { filterByText, NoMatch, TextFilter } from "../../components/text-filter.tsx";
+import { formOf, type Page, type Pages } from "../../page-definition.ts";
 import { byId, namesById, noInput, parseBody, withBody } from "../../verb-input.ts";
 
 const listPage: Page = {
@@ -34,11 +34,7 @@ const listPage: Page = {
             {all.length > 0 && <TextFilter path="/app/schedules" query={query} label="Name or pipeline" />}
           </div>
           <ScheduleRows schedules={schedules} now={context.now} pipelineOf={pipelineOf} />
-          {all.length > 0 && schedules.length === 0 && (
-            <p class="empty">
-              No schedule matches. <a href="/app/schedules">Show all</a>
-            </p>
-          )}
+          {all.length > 0 && schedules.length === 0 && <NoMatch noun="schedule" href="/app/schedules" />}
           {all.length === 0 && (
             <p class="empty">
               Nothing is built at set times yet. Add a schedule on the page of a pipeline, or write{" "}
@@ -76,16 +72,10 @@ const newPage: Page = {
   },
 };
 
-const addForm: Form = {
-  path: newPage.path,
-  access: createSchedule.access,
-  page: newPage,
-  async submit(context, { params, form }) {
-    const body = parseBody(createSchedule.body, { pipelineId: params.id, ...readSchedule(form) });
-    const { id } = await createSchedule.run(context, withBody(body));
-    return { to: `/app/schedules/${id}`, notice: "created" };
-  },
-};
+const addForm = formOf(newPage, createSchedule, async (context, { params, form }) => {
+  const body = parseBody(createSchedule.body, { pipelineId: params.id, ...readSchedule(form) });
+  const { id } = await createSchedule.run(context, withBody(body));
+  return { to: `/app/schedules/${id}`, notice: "created" };
+});
 
-export const schedulesPages: Page[] = [listPage, newPage];
-export const schedulesForms: Form[] = [addForm];
+export const schedulesPages: Pages = [listPage, newPage, addForm];
