@@ -1,5 +1,6 @@
 import { ArtifactCalls } from "./artifacts/artifact-calls.ts";
-import { ServiceStore } from "./artifacts/service-store.ts";
+import type { ArtifactStore } from "./artifacts/artifact-store.ts";
+import { serviceStore } from "./artifacts/service-store.ts";
 import { BuildControl } from "./build-control.ts";
 import { type BuildFolder, removeFiles, writeRunId } from "./build-folder.ts";
 import {
@@ -211,12 +212,12 @@ class BuildSession {
     return hooks.before({ variables, log: this.#log, signal: this.#control.cancel.signal }, started);
   }
 
-  #artifacts(): ServiceStore {
+  #artifacts(): ArtifactStore {
     const { client } = this.#options;
     const { stop, cancel } = this.#control;
     const held = { client, id: heldId(this.#job), lease: this.#job.lease };
     const calls = new ArtifactCalls({ ...held, signal: cancel.signal, onLeaseLost: () => stop("lease-lost") });
-    return new ServiceStore(calls, client, this.#log);
+    return serviceStore(calls, client, this.#log);
   }
 
   #cache(roots: CacheRoots, caches: KeyedCache[]): JobCache {

@@ -23,42 +23,28 @@ interface Found {
 }
 
 /** Finds entries in scopes; of each scope a list is read once, and only for a fallback. */
-class Finder {
-  readonly #archive: R2Bucket;
-  readonly #scopes: CacheScope[];
-  readonly #codecs: string[];
-  readonly #lists = new Map<CacheScope, Promise<FoundEntry[]>>();
-
-  constructor(archive: R2Bucket, scopes: CacheScope[], codecs: string[]) {
-    this.#archive = archive;
-    this.#scopes = scopes;
-    this.#codecs = codecs;
-  }
-
-  async find({ key, fallback }: CacheQuery["entries"][number]): Promise<Found | null> {
-    for (const scope of this.#scopes) {
-      const entry = await reaching(findEntry(this.#archive, `${scope.path}${await sha256Hex(key)}`));
-      if (entry && this.#isRead(entry)) return { scope, entry };
+const finderIn = (archive: R2Bucket, scopes: CacheScope[], codecs: string[]) => {
+  const lists = new Map<CacheScope, Promise<FoundEntry[]>>();
+  const listOf = (scope: CacheScope): Promise<FoundEntry[]> => {
+    const known = lists.get(scope) ?? reaching(listEntries(archive, scope.path));
+    lists.set(scope, known);
+    return known;
+  };
+  const isRead = ({ codec }: FoundEntry): boolean => codecs.includes(codec);
+  return async ({ key, fallback }: CacheQuery["entries"][number]): Promise<Found | null> => {
+    for (const scope of scopes) {
+      const entry = await reaching(findEntry(archive, `${scope.path}${await sha256Hex(key)}`));
+      if (entry && isRead(entry)) return { scope, entry };
     }
     for (const beginning of fallback)
-      for (const scope of this.#scopes) {
-        const begun = (await this.#listOf(scope)).filter((entry) => entry.key.startsWith(beginning));
-        const [newest] = begun.filter((entry) => this.#isRead(entry)).sort((a, b) => (a.madeAt < b.madeAt ? 1 : -1));
+      for (const scope of scopes) {
+        const begun = (await listOf(scope)).filter((entry) => entry.key.startsWith(beginning));
+        const [newest] = begun.filter(isRead).sort((a, b) => (a.madeAt < b.madeAt ? 1 : -1));
         if (newest) return { scope, entry: newest };
       }
     return null;
-  }
-
-  #isRead({ codec }: FoundEntry): boolean {
-    return this.#codecs.includes(codec);
-  }
-
-  #listOf(scope: CacheScope): Promise<FoundEntry[]> {
-    const known = this.#lists.get(scope) ?? reaching(listEntries(this.#archive, scope.path));
-    this.#lists.set(scope, known);
-    return known;
-  }
-}
+  };
+};
 
 /** Says which entries a job finds, and grants to read them. */
 export const findCache = verb({
@@ -70,12 +56,12 @@ export const findCache = verb({
     const holder = await holderOf(context, params.id);
     const { orgId, archive, keys, now } = context;
     const { reads, writes } = await scopesOf(context, holder);
-    const finder = new Finder(archive, reads, body.codecs);
+    const find = finderIn(archive, reads, body.codecs);
     const until = now.getTime() + GRANT_MS;
     const today = dayOf(now.getTime());
     const entries: z.infer<typeof FoundCache>["entries"] = [];
     for (const wanted of body.entries) {
-      const found = await finder.find(wanted);
+      const found = await find(wanted);
       if (!found) {
         entries.push(null);
         continue;

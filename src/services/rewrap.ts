@@ -1,4 +1,5 @@
 import { and, asc, eq, gt, isNotNull, notLike, type SQL, sql } from "drizzle-orm";
+import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { type Keyring, KeyUnknown, SealBroken } from "../crypto/keyring.ts";
 import { keyIdSql, sealPrefix } from "../crypto/seal-format.ts";
 import type { Query } from "../db/query.ts";
@@ -30,27 +31,18 @@ const countAll = async (
   objects: ObjectCounts | Promise<ObjectCounts>,
 ): Promise<SealedCounts["byKeyId"]> => {
   const { sql: db } = context.db;
-  const count = sql<number>`count(*)`;
+  const count = sql<number>`count(*)`.as("count");
+  const countsIn = (table: SQLiteTable, keyId: SQL<string>, isSealed?: SQL) =>
+    db
+      .select({ id: keyId.as("key_id"), count })
+      .from(table)
+      .where(isSealed)
+      .groupBy(sql`key_id`);
   const tables = context.db.run(
-    db
-      .select({ id: KEY_ID.as("key_id"), count: count.as("count") })
-      .from(variable)
-      .where(isNotNull(variable.sealed))
-      .groupBy(sql`key_id`),
-    db
-      .select({ id: KEY_ID.as("key_id"), count: count.as("count") })
-      .from(credential)
-      .groupBy(sql`key_id`),
-    db
-      .select({ id: KEY_ID.as("key_id"), count: count.as("count") })
-      .from(connection)
-      .where(isNotNull(connection.sealed))
-      .groupBy(sql`key_id`),
-    db
-      .select({ id: SCHEDULED_KEY_ID.as("key_id"), count: count.as("count") })
-      .from(schedule)
-      .where(isNotNull(schedule.envVariables))
-      .groupBy(sql`key_id`),
+    countsIn(variable, KEY_ID, isNotNull(variable.sealed)),
+    countsIn(credential, KEY_ID),
+    countsIn(connection, KEY_ID, isNotNull(connection.sealed)),
+    countsIn(schedule, SCHEDULED_KEY_ID, isNotNull(schedule.envVariables)),
   );
   const [[variables, credentials, connections, scheduled], held] = await Promise.all([tables, objects]);
   const byKeyId: SealedCounts["byKeyId"] = {};
@@ -100,17 +92,27 @@ type Table = (context: Context, current: string, after: string, limit: number) =
 const isOld = (column: typeof variable.sealed | typeof credential.sealed | typeof connection.sealed, current: string) =>
   notLike(column, `${sealPrefix(current)}%`);
 
-const oldVariables: Table = async ({ db }, current, after, limit) => {
-  const old = and(isOld(variable.sealed, current), gt(variable.id, after));
-  const [rows] = await db.run(db.sql.select().from(variable).where(old).orderBy(asc(variable.id)).limit(limit));
-  return rows.map((row) => {
-    const before = row.sealed ?? "";
-    const same = and(eq(variable.id, row.id), eq(variable.sealed, before));
-    const replace = (sealed: string) =>
-      db.sql.update(variable).set({ sealed }).where(same).returning({ id: variable.id });
-    return { id: row.id, orgId: row.orgId, sealed: before, place: variableContext(row), replace };
-  });
-};
+/** The rows of a table that seals a value of each in a column. */
+const oldOf =
+  <T extends typeof variable | typeof connection>(table: T, placeOf: (row: T["$inferSelect"]) => string[]): Table =>
+  async ({ db }, current, after, limit) => {
+    const old = and(isOld(table.sealed, current), gt(table.id, after));
+    const [rows] = await db.run(db.sql.select().from(table).where(old).orderBy(asc(table.id)).limit(limit));
+    return rows.map((row) => {
+      const before = row.sealed ?? "";
+      const same = and(eq(table.id, row.id), eq(table.sealed, before));
+      const replace = (sealed: string) =>
+        db.sql
+          .update(table)
+          .set({ sealed } as never)
+          .where(same)
+          .returning({ id: table.id });
+      return { id: row.id, orgId: row.orgId, sealed: before, place: placeOf(row as T["$inferSelect"]), replace };
+    });
+  };
+
+const oldVariables = oldOf(variable, variableContext);
+const oldConnections = oldOf(connection, connectionContext);
 
 const oldCredentials: Table = async ({ db }, current, after, limit) => {
   const old = and(isOld(credential.sealed, current), gt(credential.repoId, after));
@@ -128,18 +130,6 @@ const oldCredentials: Table = async ({ db }, current, after, limit) => {
     const replace = (sealed: string) =>
       db.sql.update(credential).set({ sealed }).where(same).returning({ id: credential.repoId });
     return { id: row.repoId, orgId: row.orgId, sealed: row.sealed, place: credentialContext(row, cloneUrl), replace };
-  });
-};
-
-const oldConnections: Table = async ({ db }, current, after, limit) => {
-  const old = and(isOld(connection.sealed, current), gt(connection.id, after));
-  const [rows] = await db.run(db.sql.select().from(connection).where(old).orderBy(asc(connection.id)).limit(limit));
-  return rows.map((row) => {
-    const before = row.sealed ?? "";
-    const same = and(eq(connection.id, row.id), eq(connection.sealed, before));
-    const replace = (sealed: string) =>
-      db.sql.update(connection).set({ sealed }).where(same).returning({ id: connection.id });
-    return { id: row.id, orgId: row.orgId, sealed: before, place: connectionContext(row), replace };
   });
 };
 

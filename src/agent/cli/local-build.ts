@@ -11,12 +11,6 @@ import type { Needs } from "../../protocol/jobs.ts";
 import { EXIT } from "./exit-codes.ts";
 import { endInWords, say } from "./local-words.ts";
 
-interface GateOptions {
-  /** Open every gate without asking. */
-  approve: boolean;
-  signal: AbortSignal;
-}
-
 const decided = (approved: boolean, comment: string | null): GateDecision => ({
   approved,
   at: Date.now(),
@@ -27,7 +21,10 @@ const decided = (approved: boolean, comment: string | null): GateDecision => ({
 });
 
 /** Asks on the terminal whether the gate of a job opens. Without a terminal it stays closed. */
-const askGate = async ({ key, gate }: GraphJob, { approve, signal }: GateOptions): Promise<GateDecision> => {
+const askGate = async (
+  { key, gate }: GraphJob,
+  { approve, signal }: Pick<LocalBuildOptions, "approve" | "signal">,
+): Promise<GateDecision> => {
   const question = `${key} waits for approval${gate?.message ? `: ${gate.message}` : ""}`;
   if (approve || signal.aborted) return decided(approve && !signal.aborted, null);
   if (!process.stdin.isTTY) {

@@ -44,7 +44,7 @@ export const quietPauseAfter = (chunks: number, longest = QUIET_PACE, first = PA
  */
 export const sendLog = async (options: SendLogOptions): Promise<void> => {
   const { buffer, audience, readyToSend, signal, pace = PACE, quietPace = QUIET_PACE } = options;
-  const limiter = new PaceLimiter(pace);
+  const spend = paceLimiter(pace);
   let next = 0;
   let chunks = 0;
   let sent = 0;
@@ -68,7 +68,7 @@ export const sendLog = async (options: SendLogOptions): Promise<void> => {
     const hasMore = next < end && (isFinal || bytes.length === LIMITS.logChunkBytes);
     if (stalls > 0 && hasMore) await sleep(backOffDelay(stalls - 1, STALLED, Math.random()), signal);
     const isQuiet = !audience.isThere;
-    const wait = Math.max(limiter.spend(), isQuiet ? quietPauseAfter(chunks, quietPace, pace) : 0);
+    const wait = Math.max(spend(), isQuiet ? quietPauseAfter(chunks, quietPace, pace) : 0);
     if (wait === 0 || buffer.closed || buffer.size - sent >= URGENT_BYTES) continue;
     if (isQuiet) await quietPause(options, wait);
     else await pause(buffer, wait, signal);
@@ -83,24 +83,20 @@ const quietPause = async ({ buffer, audience, signal }: SendLogOptions, millisec
   forget();
 };
 
-/** A token bucket of BURST chunks that gains one every `pace` milliseconds. */
-class PaceLimiter {
-  readonly #pace: number;
-  #tokens = BURST;
-  #updatedAt = performance.now();
-
-  constructor(pace: number) {
-    this.#pace = pace;
-  }
-
-  /** Takes the token of a chunk. @returns milliseconds to wait before the next chunk */
-  spend(): number {
+/**
+ * A token bucket of BURST chunks that gains one every `pace` milliseconds. Each call takes the token of a chunk.
+ * @returns milliseconds to wait before the next chunk
+ */
+const paceLimiter = (pace: number): (() => number) => {
+  let tokens = BURST;
+  let updatedAt = performance.now();
+  return () => {
     const now = performance.now();
-    this.#tokens = Math.min(BURST, this.#tokens + (now - this.#updatedAt) / this.#pace) - 1;
-    this.#updatedAt = now;
-    return Math.max(0, -this.#tokens * this.#pace);
-  }
-}
+    tokens = Math.min(BURST, tokens + (now - updatedAt) / pace) - 1;
+    updatedAt = now;
+    return Math.max(0, -tokens * pace);
+  };
+};
 
 /** @returns the offset up to which the service has stored the log; null when it accepts no more. */
 const sendChunk = async (

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { ArtifactCalls } from "../../../src/agent/artifacts/artifact-calls.ts";
 import { contentOf } from "../../../src/agent/artifacts/fetch-content.ts";
-import { ServiceStore } from "../../../src/agent/artifacts/service-store.ts";
+import { serviceStore } from "../../../src/agent/artifacts/service-store.ts";
 import { Cancel } from "../../../src/agent/failure.ts";
 import { BuildLog } from "../../../src/agent/log/build-log.ts";
 import { Client } from "../../../src/agent/wire/client.ts";
@@ -57,7 +57,7 @@ const upload = async (trouble: (request: ReceivedRequest, count: number) => Stub
   const calls = new ArtifactCalls({ client, id: "J", lease: 7, signal: stop.signal, onLeaseLost });
   const lines: string[] = [];
   const log = new BuildLog([], { size: 0, write: (bytes) => void lines.push(Buffer.from(bytes).toString()) }, () => {});
-  const kept = new ServiceStore(calls, client, log)
+  const kept = serviceStore(calls, client, log)
     .keep({ name: "app", as: "files", keepDays: 3 }, { files: FILES, leftOut: [], bytes: pieces })
     .then(
       () => null,
