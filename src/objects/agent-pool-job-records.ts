@@ -1,15 +1,13 @@
 import type { JobGraph } from "../domain/jobs/graph.ts";
-import { countsOfJobs } from "../domain/jobs/job-counts.ts";
 import { needsOf } from "../domain/jobs/needs.ts";
 import type { GrantedJob, PlanOfBuild, Result } from "../domain/pool/commands.ts";
 import type { JobFacts } from "../domain/pool/facts.ts";
 import { toJobs, toWaitsFor } from "../domain/pool/job-records.ts";
-import { testsOfJobs } from "../domain/pool/tests.ts";
 import type { Build } from "../protocol/build.ts";
 import type { BuildJob } from "../protocol/job-record.ts";
 import { DETAILS } from "../protocol/problem.ts";
 import type { PoolEngine } from "./agent-pool-engine.ts";
-import { failedLineOfJobs, toWholeJob } from "./agent-pool-whole-jobs.ts";
+import { shownOfJobs, toWholeJob } from "./agent-pool-whole-jobs.ts";
 
 /** What callers read of jobs. Changes nothing. */
 export class JobRecords {
@@ -43,9 +41,8 @@ export class JobRecords {
     const found = this.#find(build.id);
     if (!found) return build;
     const jobs = toJobs(found.graph, found.factsOf);
-    const failedLine = build.status === "failed" ? failedLineOfJobs(this.#engine.storage, jobs) : null;
-    const told = { jobCounts: countsOfJobs(jobs), failedLine, tests: testsOfJobs(jobs) };
-    return { ...build, jobs, waitsFor: build.finishedAt ? [] : toWaitsFor(jobs), ...told };
+    const shown = shownOfJobs(this.#engine.storage, build, jobs);
+    return { ...build, jobs, waitsFor: build.finishedAt ? [] : toWaitsFor(jobs), ...shown };
   }
 
   /** An active build as lists show it: with the gates that ask, and how many of its jobs are in which state. */
@@ -65,7 +62,7 @@ export class JobRecords {
     return { ok: true, value: toWholeJob(storage, buildId, job, found.factsOf(jobId)) };
   }
 
-  /** What the hand-out of a planned job needs; undefined for the job that a build begins with. */
+  /** What the hand-out of a planned job needs; undefined for a first job. */
   granted(jobId: string): GrantedJob | undefined {
     const { state, storage } = this.#engine;
     const facts = state.jobs.get(jobId);

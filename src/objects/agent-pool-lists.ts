@@ -7,7 +7,6 @@ import {
   projectUses,
   readPool,
 } from "../db/projection.ts";
-import { countsOfJobs } from "../domain/jobs/job-counts.ts";
 import { nextTold } from "../domain/pool/decision.ts";
 import { type Delivered, nothingDelivered } from "../domain/pool/outbox.ts";
 import { isSequenceDue, revocationsToTell } from "../domain/pool/reconcile.ts";
@@ -15,9 +14,7 @@ import { toBuild } from "../domain/pool/record.ts";
 import { RULES } from "../domain/pool/rules.ts";
 import type { PoolState } from "../domain/pool/state.ts";
 import { type HeardSequence, NOTHING_HEARD } from "../domain/pool/stored.ts";
-import { testsOfJobs } from "../domain/pool/tests.ts";
 import type { Build } from "../protocol/build.ts";
-import type { JobOfBuild } from "../protocol/build-job.ts";
 import { isEnded } from "../protocol/build-states.ts";
 import { artifactPlacesOf, artifactsOfBuild, testPlacesOf, testsOfBuild } from "./agent-pool-artifacts.ts";
 import type { BuildRecord } from "./agent-pool-build-rows.ts";
@@ -26,7 +23,7 @@ import type { DeadLetterBody } from "./agent-pool-dead-letters.ts";
 import { Failures } from "./agent-pool-failures.ts";
 import type { PoolStorage } from "./agent-pool-storage.ts";
 import type { AuditOutboxEntry } from "./agent-pool-tables.ts";
-import { failedLineOfJobs, wholeJobs } from "./agent-pool-whole-jobs.ts";
+import { withWholeJobs } from "./agent-pool-whole-jobs.ts";
 
 /** Builds, and entries of the audit, of one attempt. */
 const BATCH_SIZE = 100;
@@ -117,8 +114,8 @@ export class Lists {
   async #told(orgId: string, found: BuildRecord, result: Delivered): Promise<PendingWrite | null> {
     const { build, first, report } = found;
     const hasEnded = isEnded(build.status);
-    const planned = build.until !== null && hasEnded ? this.#planned(build.id) : {};
-    const whole = { ...toBuild(orgId, build, first, report), ...planned };
+    const shown = toBuild(orgId, build, first, report);
+    const whole = hasEnded ? withWholeJobs(this.#storage, shown) : shown;
     const isRecorded = hasEnded && (await this.#record(whole, found, result));
     return RULES.mayTell(build, isRecorded) ? this.#buildWrite(whole, found) : null;
   }
@@ -126,10 +123,9 @@ export class Lists {
   /** @returns whether the archive has the record of an ended build */
   async #record(whole: Build, found: BuildRecord, result: Delivered): Promise<boolean> {
     const { build } = found;
-    const plan = build.until !== null && this.#storage.jobRows.planOf(build.id);
     const record: ArchivedBuild = {
       ...whole,
-      ...(plan !== false && { plan }),
+      plan: this.#storage.jobRows.planOf(build.id),
       // A person may delete the log: nothing of it stays in the archive.
       failedLine: null,
       requires: build.requires,
@@ -152,7 +148,7 @@ export class Lists {
   }
 
   /** What the build left, for its record. A pool that was set back does not know it: then the record before counts. */
-  async #left(record: ArchivedBuild, { build, first }: BuildRecord): Promise<Partial<ArchivedBuild>> {
+  async #left(record: ArchivedBuild, { first }: BuildRecord): Promise<Partial<ArchivedBuild>> {
     const { id, finishedAt } = record;
     const artifactPlaces = artifactPlacesOf(this.#storage, id);
     const testPlaces = testPlacesOf(this.#storage, id);
@@ -160,7 +156,7 @@ export class Lists {
       ...(artifactPlaces.length > 0 && { artifacts: artifactsOfBuild(this.#storage, id), artifactPlaces }),
       ...(testPlaces.length > 0 && { testReports: testsOfBuild(this.#storage, id), testPlaces }),
     };
-    const isUnknown = build.until === null && first?.fence === 0 && first.attempt > 0;
+    const isUnknown = first?.fence === 0 && first.attempt > 0;
     if (Object.keys(left).length > 0 || !isUnknown || finishedAt === null) return left;
     const before = await getRecord(this.#archive, { ...record, finishedAt });
     return {
@@ -173,24 +169,13 @@ export class Lists {
 
   #buildWrite(whole: Build, { build }: BuildRecord): PendingWrite {
     const { id: buildId, version } = build;
-    const record = { ...whole, ...(whole.jobs && this.#listed(whole.jobs)) };
     return {
       name: buildId,
-      statements: projectBuild(this.#db, record, version),
+      statements: projectBuild(this.#db, whole, version),
       raises: true,
       markDelivered: (result) => result.builds.push({ buildId, version }),
       deadLetter: { kind: "build", buildId, version },
     };
-  }
-
-  #planned(buildId: string): Pick<Build, "jobs" | "tests"> {
-    const jobs = wholeJobs(this.#storage, buildId);
-    return { jobs, tests: testsOfJobs(jobs ?? []) };
-  }
-
-  /** What a list shows of jobs: how many are in which state, and what the log says. */
-  #listed(jobs: JobOfBuild[]): Pick<Build, "jobCounts" | "failedLine"> {
-    return { jobCounts: countsOfJobs(jobs), failedLine: failedLineOfJobs(this.#storage, jobs) };
   }
 
   #auditWrite(orgId: string, { seq, entry: queued }: { seq: number; entry: AuditOutboxEntry }): PendingWrite {

@@ -1,18 +1,33 @@
 import { failedJobs } from "../domain/jobs/failed-jobs.ts";
+import { countsOfJobs } from "../domain/jobs/job-counts.ts";
 import type { JobFacts } from "../domain/pool/facts.ts";
 import { toJobs } from "../domain/pool/job-records.ts";
+import { testsOfJobs } from "../domain/pool/tests.ts";
+import type { Build } from "../protocol/build.ts";
 import type { JobOfBuild } from "../protocol/build-job.ts";
 import type { BuildJob } from "../protocol/job-record.ts";
 import type { PoolStorage } from "./agent-pool-storage.ts";
 
-/** The planned jobs of an ended build, each whole, as they are stored. */
-export const wholeJobs = (storage: PoolStorage, buildId: string): BuildJob[] | null => {
-  const plan = storage.jobRows.plan(buildId);
-  if (!plan) return null;
-  const rows = storage.jobRows.of(buildId);
-  const jobs = toJobs(plan.graph, (id) => rows.get(id));
-  return jobs.map((job) => toWholeJob(storage, buildId, job, rows.get(job.id)));
+/** An ended build with its planned jobs, each whole, as they are stored. */
+export const withWholeJobs = (storage: PoolStorage, build: Build): Build => {
+  const plan = storage.jobRows.plan(build.id);
+  if (!plan) return build;
+  const rows = storage.jobRows.of(build.id);
+  const listed = toJobs(plan.graph, (id) => rows.get(id));
+  const jobs = listed.map((job) => toWholeJob(storage, build.id, job, rows.get(job.id)));
+  return { ...build, jobs, ...shownOfJobs(storage, build, jobs) };
 };
+
+/** What a build shows of its planned jobs together. */
+export const shownOfJobs = (
+  storage: PoolStorage,
+  { status }: Build,
+  jobs: readonly JobOfBuild[],
+): Pick<Build, "jobCounts" | "failedLine" | "tests"> => ({
+  jobCounts: countsOfJobs(jobs),
+  failedLine: status === "failed" ? failedLineOfJobs(storage, jobs) : null,
+  tests: testsOfJobs(jobs),
+});
 
 export const toWholeJob = (
   storage: PoolStorage,
@@ -29,7 +44,7 @@ export const toWholeJob = (
 };
 
 /** Why the first job that failed did so, as its log says. */
-export const failedLineOfJobs = (storage: PoolStorage, jobs: readonly JobOfBuild[]): string | null => {
+const failedLineOfJobs = (storage: PoolStorage, jobs: readonly JobOfBuild[]): string | null => {
   const [failed] = failedJobs(jobs);
   return (failed && storage.report(failed.id).failedLine) ?? null;
 };

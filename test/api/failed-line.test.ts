@@ -91,6 +91,16 @@ describe("the line that says why a build failed", () => {
     expect(after?.jobCounts).toEqual({ total: 3, waiting: 0, running: 0, succeeded: 0, failed: 2, stopped: 1 });
   });
 
+  it("is not there for a build that was canceled, though one of its jobs had failed", async () => {
+    const setup = await setUp();
+    const { admin, agent } = setup;
+    await planNext(agent, "jobs: { test: { steps: [{ run: test }] }, slow: { steps: [{ run: slow }] } }");
+    const job = await takeAndStart(agent);
+    await setup.end(job, "Error: 119 expected\n");
+    expect((await call(admin, "POST", `/build/${job.build.id}/cancel`)).status).toBe(200);
+    for (const build of await bothPlaces(setup)) expect(build).toMatchObject({ status: "canceled", failedLine: null });
+  });
+
   it("is deleted everywhere with the log, and is never in the archive", async () => {
     const setup = await setUp();
     const { admin, orgId } = setup;

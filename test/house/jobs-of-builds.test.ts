@@ -1,17 +1,24 @@
 import { expect, it } from "vitest";
 import { type SourceFile, sourceFiles } from "./source-files.ts";
 
-/** Code that asks whether a build has the jobs of a file, or only the one that it began with. A file is asked as `plan`. */
+/**
+ * Code that asks how many jobs a build has: whether its first alone, or planned ones. A file is asked as `plan`. A new
+ * name for the question is found where it is answered: by the number of jobs, or by what the view gives.
+ */
 const QUESTIONS = [
   /(?<!\b(?:plan|file)\.)\bjobs\s*(?:[!=]==?\s*(?:null|undefined)\b|\?\?(?! null)|\?\.)/,
-  /\b(?:build|found|green|whole)\.jobs(?:\s*(?:&&|\|\||\?\s)|\.length\s*(?:[!=]==?|[<>]=?)\s*[12]\b)/,
+  /\b(?:build|found|green|whole)\.jobs\s*(?:&&|\|\||\?\s)/,
   /!\s*(?:build|found|green|whole)\.jobs\b/,
+  /(?<!\b(?:plan|file|graph|lane))\.jobs(?:\.length\s*(?:[!=]==?|[<>]=?)\s*[012]\b|\.at\(1\)|\[1\])/,
+  /\b(?:ownJob|plannedJobs)\([^)]*\)(?:\.length\s*(?:[!=]==?|[<>]=?)|\.length\s*\?|\s*(?:[!=]==|&&|\?\s))/,
+  /!(?:ownJob|plannedJobs)\(/,
   /\b(?:isOfOne|isPlanned|wholeBuilds|hasJobs\(build)\b/,
+  /\b(?:is|has)(?:Of)?(?:One|Single|Several|Many|Multi|Planned|Graph)\w*Jobs?\b/,
   /\b(?:several|jobOf)\??:/,
 ];
 
-/** The planner, which makes the jobs of a file; the view, which makes the answer; and what the pool writes down of it. */
-const MAY_ASK = ["src/domain/plan/plan-of-job.ts", "src/objects/agent-pool-lists.ts", "src/services/build-view.ts"];
+/** The planner, which makes the jobs of a file, and the view, which makes the answer. */
+const MAY_ASK = ["src/domain/plan/plan-of-job.ts", "src/services/build-view.ts"];
 
 /** Rows of earlier releases have fields of these names. */
 const EARLIER = "src/objects/agent-pool-earlier-rows.ts";
@@ -36,6 +43,12 @@ it.each([
   "if (build.jobs.length > 1) fold();",
   "const isOfOne = has(build);",
   "interface Facts { several?: Graph }",
+  "const isLone = (whole: ReadBuild): boolean => whole.jobs.length === 1;",
+  "return one.jobs.at(1) === undefined;",
+  "const fold = plannedJobs(build).length > 0;",
+  "{ownJob(build) ? <Steps /> : <Jobs />}",
+  "if (!ownJob(build)) return;",
+  "const hasManyJobs = ask(build);",
 ])("another place that asks would be seen: %s", (text) => {
   expect(askedIn([{ path: "src/services/builds.ts", text }])).toHaveLength(1);
 });
