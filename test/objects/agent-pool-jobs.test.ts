@@ -53,7 +53,7 @@ describe("a build of several jobs", () => {
     await evictDurableObject(pool);
     const first = await take(pool, speaker);
     expect(first.grant).toMatchObject({
-      ...{ jobId: idOf("build"), inputs: "sealed", build: { id: buildId, status: "assigned", jobs: null } },
+      ...{ jobId: idOf("build"), inputs: "sealed", build: { id: buildId, status: "running", jobs: null } },
       job: { text: "jobs: {}", hash: "text", attempt: 1, needs: {}, decision: null, job: { key: "build" } },
     });
     await evictDurableObject(pool);
