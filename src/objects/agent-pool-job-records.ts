@@ -33,7 +33,8 @@ export class JobRecords {
   /** Those of these ids that are planned jobs under way, each with its build. */
   buildsOf(ids: readonly string[]): Map<string, string> {
     const { jobs } = this.#engine.state;
-    return new Map(ids.flatMap((id) => (jobs.has(id) ? [[id, jobs.get(id)!.buildId] as const] : [])));
+    const found = ids.flatMap((id) => jobs.get(id) ?? []);
+    return new Map(found.flatMap(({ id, buildId }) => (id === buildId ? [] : [[id, buildId] as const])));
   }
 
   /** The build with its planned jobs. */

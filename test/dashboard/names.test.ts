@@ -15,10 +15,14 @@ it("names the builds of the audit as people call them, with times that a clock s
   await trigger(admin, pipeline.id);
   const { body: job } = await poll(agent);
   await held(agent, job, "POST", "start");
-  await held(agent, job, "POST", "finish", { status: "succeeded", exitCode: 0 });
   await poolStub(orgId).flush();
   const person = await personWith(admin);
   const named = new RegExp(`<a href="/app/builds/${job.build.id}"><bdi>#1 [^<]+ / ${pipeline.name}</bdi></a>`);
+  const underWay = (await person.open("/audit?action=build.deliver")).text;
+  expect(underWay).toMatch(named);
+  expect(underWay).not.toContain("a job</span>");
+  await held(agent, job, "POST", "finish", { status: "succeeded", exitCode: 0 });
+  await poolStub(orgId).flush();
   expect((await person.open("/audit")).text).toMatch(named);
   expect((await person.open("/audit")).text).toMatch(/<time datetime="[^"]+" title="[^"]+ UTC" data-clock/);
 });
