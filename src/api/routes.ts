@@ -3,7 +3,7 @@ import { installConnection } from "../services/app-installation.ts";
 import { listGrantedFiles, requestDownloads } from "../services/artifact-downloads.ts";
 import { shareArtifact } from "../services/artifact-shares.ts";
 import { finishArtifact, openArtifact } from "../services/artifact-uploads.ts";
-import { getArtifact, listArtifacts, removeArtifact } from "../services/artifacts.ts";
+import { getArtifact, listBuildArtifacts, listJobArtifacts, removeArtifact } from "../services/artifacts.ts";
 import { listAudit } from "../services/audit.ts";
 import { createBadge, deleteBadge } from "../services/badges.ts";
 import { cancelBuild, cancelJob, getJob } from "../services/build-jobs.ts";
@@ -196,13 +196,13 @@ export const ROUTES: Route[] = [
   act("/job/:id/download", { requestDownloads }),
   get("/artifact/:grant/list", { listGrantedFiles }),
   get("/artifact/:grant/content", { downloadArtifact }),
-  get("/build/:id/artifact", { listBuildArtifacts: listArtifacts }),
+  get("/build/:id/artifact", { listBuildArtifacts }),
   get("/job/:id/artifact/:name", { getArtifact }),
   get("/job/:id/artifact/:name/content/:path", { downloadFile }),
   get("/job/:id/artifact/:name/zip", { downloadZip }),
   act("/job/:id/artifact/:name/share", { shareArtifact }),
   remove("/job/:id/artifact/:name", { removeArtifact }),
-  get("/job/:id/artifact", { listJobArtifacts: listArtifacts }),
+  get("/job/:id/artifact", { listJobArtifacts }),
 
   // What the tests of jobs said.
   put("/job/:id/tests", { reportTests }),

@@ -121,6 +121,10 @@ export class PoolRecords {
       : { ...unknownId(), deleted };
   }
 
+  findBuildOf(id: string): ReturnType<PoolRecords["findBuild"]> {
+    return this.findBuild(this.#jobs.buildIdOf(id));
+  }
+
   /** Active builds, the oldest first; or those that the query asks for. */
   liveBuilds(query?: LiveQuery): Build[] {
     const { storage, state } = this.#engine;

@@ -89,6 +89,11 @@ export class AgentPool extends DurableObject<Env> {
     return this.#records.findBuild(buildId);
   }
 
+  /** The same of the build that has this job; `id` may be that of the build too. */
+  async getBuildOf(id: string): Promise<Result<Build> & { deleted?: Deleted | undefined }> {
+    return this.#records.findBuildOf(id);
+  }
+
   /** Where in its log a failure of this build, or job, is told. */
   async failingPart(id: string): Promise<PartOfLog> {
     return failingPart(this.#engine.storage.report(id).steps);

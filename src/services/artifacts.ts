@@ -6,12 +6,11 @@ import { Artifact, ArtifactWithFiles, PathArtifact } from "../protocol/artifact.
 import { PathId } from "../protocol/common.ts";
 import type { StoredArtifact } from "../protocol/stored-artifact.ts";
 import { artifactGone, type FoundArtifact, fileListOf, ownerOf, toArtifact } from "./artifact-records.ts";
-import { buildIdOf } from "./build-jobs.ts";
-import { type FoundBuild, findRecord } from "./builds.ts";
+import { type FoundBuild, findRecord, findRecordOf } from "./builds.ts";
 import { commit } from "./core/commit.ts";
 import type { Context } from "./core/context.ts";
 import { reaching } from "./core/outage.ts";
-import { notFound, nullIfNotFound, settled } from "./core/refusal.ts";
+import { notFound, settled } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
 import { type Readable, readable } from "./readable.ts";
 
@@ -57,11 +56,10 @@ const leftByJob = async (context: Context, id: string): Promise<LeftByJob> => {
     return adoptedFrom === null ? own : leftBefore(context, adoptedFrom, key);
   }
   if (inPool.refusal.kind !== "not-found") return settled(inPool);
-  const buildId = await buildIdOf(context, id);
-  const record = await findRecord(context, buildId);
+  const record = await findRecordOf(context, id);
   const adopted = record.jobs.find((job) => job.id === id);
   if (adopted?.adoptedFrom) return leftBefore(context, adopted.adoptedFrom, adopted.key);
-  return { buildId, jobId: id, artifacts: record.artifacts?.[id] ?? [] };
+  return { buildId: record.id, jobId: id, artifacts: record.artifacts?.[id] ?? [] };
 };
 
 const named = (left: LeftByJob, name: string): StoredArtifact => {
@@ -89,14 +87,18 @@ export const artifactsOf = async (context: Context, build: FoundBuild, jobs = bu
   return jobs.flatMap(({ id }) => (all[id] ?? []).map((artifact) => toArtifact(id, artifact)));
 };
 
-/** What a job, or all jobs of a build, left. */
-export const listArtifacts = verb({
+export const listBuildArtifacts = verb({
+  access: { role: "viewer" },
+  params: PathId,
+  output: z.array(Artifact),
+  run: async (context, { params }) => artifactsOf(context, await findRecord(context, params.id)),
+});
+
+export const listJobArtifacts = verb({
   access: { role: "viewer" },
   params: PathId,
   output: z.array(Artifact),
   async run(context, { params: { id } }) {
-    const build = await nullIfNotFound(findRecord(context, id));
-    if (build) return artifactsOf(context, build);
     const { artifacts } = await leftByJob(context, id);
     return artifacts.map((artifact) => toArtifact(id, artifact));
   },

@@ -1,15 +1,14 @@
 import { sql } from "drizzle-orm";
-import type * as z from "zod/mini";
 import { dayOf } from "../archive/keys.ts";
 import type { LogOwner } from "../archive/logs.ts";
-import { job } from "../db/schema.ts";
 import { Build } from "../protocol/build.ts";
 import { PathId } from "../protocol/common.ts";
 import { BuildJob } from "../protocol/job-record.ts";
-import { findBuild, findRecord } from "./builds.ts";
+import { buildRecord } from "./build-rows.ts";
+import type { ReadJob } from "./build-view.ts";
+import { type FoundBuild, findRecord, findRecordOf } from "./builds.ts";
 import { actorOf, type Context } from "./core/context.ts";
-import { isOwn } from "./core/record.ts";
-import { notFound, nullIfNotFound, settled } from "./core/refusal.ts";
+import { notFound, settled } from "./core/refusal.ts";
 import { verb, viewOf } from "./core/verb.ts";
 
 /** Milliseconds after its end from which on a build's log is looked for in the archive first. */
@@ -28,16 +27,10 @@ export const isLongEnded = ({ now }: Context, { finishedAt }: Pick<Logged, "fini
 
 const viewOfJob = viewOf(BuildJob);
 
-/** The build of a job that D1 knows. A first job has the id of its build. */
-export const buildIdOf = async (context: Context, id: string): Promise<string> => {
-  const { db } = context;
-  const [[row]] = await db.run(
-    db.sql
-      .select({ buildId: job.buildId })
-      .from(job)
-      .where(isOwn(context, job, id)),
-  );
-  return row?.buildId ?? id;
+const findIn = ({ jobs }: FoundBuild, id: string): ReadJob => {
+  const found = jobs.find((one) => one.id === id);
+  if (!found) throw notFound();
+  return found;
 };
 
 /** A job: from the pool, or from the record of its build. @throws Refusal not-found */
@@ -45,10 +38,7 @@ export const findJob = async (context: Context, id: string): Promise<BuildJob> =
   const inPool = await (await context.pool()).getJob(id);
   if (inPool.ok) return viewOfJob(inPool.value);
   if (inPool.refusal.kind !== "not-found") return settled(inPool);
-  const { jobs } = await findRecord(context, await buildIdOf(context, id), id);
-  const found = jobs.find((one) => one.id === id);
-  if (!found) throw notFound();
-  return viewOfJob(found as BuildJob);
+  return viewOfJob(findIn(await findRecordOf(context, id), id) as BuildJob);
 };
 
 /**
@@ -56,15 +46,13 @@ export const findJob = async (context: Context, id: string): Promise<BuildJob> =
  * one is that of the job that ran. @throws Refusal not-found
  */
 export const findLog = async (context: Context, id: string): Promise<Logged> => {
-  const build = await nullIfNotFound(findRecord(context, id));
-  if (build) return build;
-  const { buildId, finishedAt, attempt, adoptedFrom, key } = await findJob(context, id);
-  if (adoptedFrom !== null) {
-    const ran = (await findRecord(context, adoptedFrom)).jobs.find((one) => one.key === key);
-    return ran ? findLog(context, ran.id) : Promise.reject(notFound());
-  }
-  const { isLogDeleted } = await findRecord(context, buildId);
-  return { id, orgId: context.orgId, finishedAt, attempt, isLogDeleted };
+  const build = await findRecordOf(context, id);
+  if (build.id === id) return build;
+  const { finishedAt, attempt, adoptedFrom, key } = findIn(build, id);
+  if (adoptedFrom === null)
+    return { ...{ id, finishedAt, attempt }, orgId: build.orgId, isLogDeleted: build.isLogDeleted };
+  const ran = (await findRecord(context, adoptedFrom)).jobs.find((one) => one.key === key);
+  return ran ? findLog(context, ran.id) : Promise.reject(notFound());
 };
 
 export const getJob = verb({
@@ -74,28 +62,39 @@ export const getJob = verb({
   run: (context, { params }) => findJob(context, params.id),
 });
 
-/** Ends a build, or one job: the others of its build go on, but for those that need it. */
-const cancelOf = <S extends typeof Build | typeof BuildJob>(
-  output: S,
-  find: (context: Context, id: string) => Promise<z.output<S>>,
-) =>
-  verb({
-    access: { role: "member" },
-    params: PathId,
-    output,
-    async run(context, { params }) {
-      const { id } = await find(context, params.id);
-      settled(await (await context.pool()).cancel({ buildId: id, actor: actorOf(context) }));
-      const canceled = await find(context, id);
-      const ended = ownerOf({ ...canceled, orgId: context.orgId });
-      // What no agent had has no lease whose end closes the log: this ends the streams of those who wait for it.
-      if (ended) context.waitUntil(context.objects.log(context.orgId, id).close({ fence: 0, ended }));
-      return canceled;
-    },
-  });
+/** Ends a build, or one job: the others of its build go on, but for those that need it. @returns the build */
+const cancel = async (context: Context, id: string): Promise<Build> =>
+  settled(await (await context.pool()).cancel({ buildId: id, actor: actorOf(context) }));
 
-export const cancelBuild = cancelOf(Build, findBuild);
-export const cancelJob = cancelOf(BuildJob, findJob);
+/** What no agent had has no lease whose end closes the log: this ends the streams of those who wait for it. */
+const closeLog = (context: Context, canceled: Pick<Build, "id" | "finishedAt">): void => {
+  const ended = ownerOf({ ...canceled, orgId: context.orgId });
+  if (ended) context.waitUntil(context.objects.log(context.orgId, canceled.id).close({ fence: 0, ended }));
+};
+
+export const cancelBuild = verb({
+  access: { role: "member" },
+  params: PathId,
+  output: Build,
+  async run(context, { params }) {
+    const build = await cancel(context, params.id);
+    closeLog(context, build);
+    return buildRecord(context, build);
+  },
+});
+
+export const cancelJob = verb({
+  access: { role: "member" },
+  params: PathId,
+  output: BuildJob,
+  async run(context, { params }) {
+    const { id } = await findJob(context, params.id);
+    await cancel(context, id);
+    const job = await findJob(context, id);
+    closeLog(context, job);
+    return job;
+  },
+});
 
 /** The name of the token that canceled the build; null where nobody did, or the token is gone. */
 export const findCanceler = async ({ db, orgId }: Context, { id }: Pick<Build, "id">): Promise<string | null> => {

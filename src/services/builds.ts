@@ -1,6 +1,7 @@
+import { type SQL, sql } from "drizzle-orm";
 import { type BuildRecord, getRecord } from "../archive/records.ts";
 import type { BuildRow } from "../db/projection.ts";
-import { buildSummary } from "../db/schema.ts";
+import { buildSummary, job } from "../db/schema.ts";
 import type { Deleted } from "../domain/pool/facts.ts";
 import { Build } from "../protocol/build.ts";
 import { PathId } from "../protocol/common.ts";
@@ -9,7 +10,7 @@ import { plannedJobs, type ReadBuild, shownBuild, withJobs } from "./build-view.
 import { actorOf, type Context } from "./core/context.ts";
 import { reaching } from "./core/outage.ts";
 import { isOwn } from "./core/record.ts";
-import { notFound, settled } from "./core/refusal.ts";
+import { notFound, type Outcome, settled } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
 
 /** What is read of a record: of its jobs all but their summaries, which may be 64 KiB each; that of one job. */
@@ -54,11 +55,7 @@ export interface FoundBuild extends ReadBuild {
   isLogDeleted: boolean;
 }
 
-/**
- * The build from its pool, or what is stored of it once the pool has dropped it: of its jobs all but their summaries,
- * for which `jobId` asks. @throws Refusal not-found
- */
-export const findRecord = async (context: Context, id: string, jobId?: string): Promise<FoundBuild> => {
+const findRow = async (context: Context, id: string | SQL): Promise<BuildRow | undefined> => {
   const { db } = context;
   const [[row]] = await db.run(
     db.sql
@@ -66,13 +63,38 @@ export const findRecord = async (context: Context, id: string, jobId?: string): 
       .from(buildSummary)
       .where(isOwn(context, buildSummary, id)),
   );
-  const inPool = await (await context.pool()).getBuild(id);
+  return row;
+};
+
+/** The build from its pool, or what is stored of it once the pool has dropped it. @throws Refusal not-found */
+const found = async (
+  context: Context,
+  row: BuildRow | undefined,
+  inPool: Outcome<Build> & { deleted?: Deleted | undefined },
+  jobId?: string,
+): Promise<FoundBuild> => {
   if (inPool.deleted === "build") throw notFound();
   const isLogDeleted = inPool.deleted === "log";
-  if (inPool.ok) return { ...withJobs(buildRecord(context, inPool.value)), isLogDeleted };
-  const stored = await storedBuild(context, row, jobId);
-  if (!stored) throw notFound();
-  return { ...withJobs(buildRecord(context, stored)), isLogDeleted };
+  const build = inPool.ok ? inPool.value : await storedBuild(context, row, jobId);
+  if (!build) throw notFound();
+  return { ...withJobs(buildRecord(context, build)), isLogDeleted };
+};
+
+/** The build of this id: of the jobs of a stored one all but their summaries. @throws Refusal not-found */
+export const findRecord = async (context: Context, id: string): Promise<FoundBuild> => {
+  const row = await findRow(context, id);
+  return found(context, row, await (await context.pool()).getBuild(id));
+};
+
+/** The build that has this job, with its summary; `id` may be that of the build too. @throws Refusal not-found */
+export const findRecordOf = async (context: Context, id: string): Promise<FoundBuild> => {
+  const { sql: db } = context.db;
+  const ofJob = db
+    .select({ buildId: job.buildId })
+    .from(job)
+    .where(isOwn(context, job, id));
+  const row = await findRow(context, sql`coalesce((${ofJob}), ${id})`);
+  return found(context, row, await (await context.pool()).getBuildOf(row?.id ?? id), id);
 };
 
 /** The same, as the API shows it. @throws Refusal not-found */

@@ -1,9 +1,8 @@
 import { PathId } from "../protocol/common.ts";
 import { Explanation, sentence } from "../protocol/explain.ts";
-import { findJob } from "./build-jobs.ts";
-import { findRecord } from "./builds.ts";
+import { findRecordOf } from "./builds.ts";
 import type { Context } from "./core/context.ts";
-import { nullIfNotFound, settled } from "./core/refusal.ts";
+import { settled } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
 
 /** Why a build, or a job, waits: its needs, its gate, what is before it, and each agent. */
@@ -15,9 +14,9 @@ export const explainWait = verb({
     const explained = await (await context.pool()).explain(id);
     if (explained.ok) return explained.value;
     if (explained.refusal.kind !== "not-found") return settled(explained);
-    const build = await nullIfNotFound(findRecord(context, id));
-    const { status } = build ?? (await findJob(context, id));
-    const message = `The ${build ? "build" : "job"} has ended.`;
+    const build = await findRecordOf(context, id);
+    const { status } = build.jobs.find((job) => job.id === id) ?? build;
+    const message = `The ${build.id === id ? "build" : "job"} has ended.`;
     return { buildId: id, status, code: "ended" as const, ...sentence(message), ahead: null, agents: [] };
   },
 });

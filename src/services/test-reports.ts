@@ -8,9 +8,8 @@ import { PathId } from "../protocol/common.ts";
 import { encodeCursor } from "../protocol/page.ts";
 import type { StoredTests } from "../protocol/stored-tests.ts";
 import { ReportedTests, TestReport, TestReportTaken, TestsFilter } from "../protocol/test-report.ts";
-import { findJob } from "./build-jobs.ts";
 import { keyOf } from "./build-view.ts";
-import { type FoundBuild, findRecord } from "./builds.ts";
+import { type FoundBuild, findRecord, findRecordOf } from "./builds.ts";
 import { Answer } from "./core/answer.ts";
 import type { Context } from "./core/context.ts";
 import { reaching } from "./core/outage.ts";
@@ -149,8 +148,7 @@ export const getJobTests = verb({
   params: PathId,
   output: TestReport,
   async run(context, { params }) {
-    const { buildId } = await findJob(context, params.id);
-    const build = await findRecord(context, buildId);
+    const build = await findRecordOf(context, params.id);
     const job = (await testedJobs(context, build)).find(({ id }) => id === params.id);
     if (!job) throw notFound();
     const [report] = await readReports(context, build, [job]);

@@ -162,12 +162,11 @@ describe("an artifact", () => {
       await held(agent, job, "POST", "finish", { status: name === "first" ? "succeeded" : "failed" });
       expect((await listOf(admin, job.job!.id)).body).toMatchObject([{ name, jobId: job.job!.id }]);
     }
-    const { body } = await call(admin, "GET", `/build/${buildId}/artifact`);
-    expect(body).toMatchObject([
+    expect((await call(admin, "GET", `/build/${buildId}/artifact`)).body).toMatchObject([
       { name: "first", jobId: ids.one },
       { name: "second", jobId: ids.two },
     ]);
-    expect((await listOf(admin, buildId)).body).toEqual(body);
+    expect((await listOf(admin, buildId)).body).toEqual([]);
   });
 });
 

@@ -118,6 +118,8 @@ describe("a file that nobody has read", () => {
     const { buildId, ids } = await planNext(agent, TWO);
     const job = await takeAndStart(agent);
     await call(admin, "POST", `/job/${ids.test}/cancel`);
+    const again = await call(admin, "POST", `/build/${ids.test}/cancel`);
+    expect(again).toMatchObject({ status: 200, body: { id: buildId, status: "running" } });
     expectProblem(await held(agent, job, "POST", "environment", { commitSha: COMMIT }), 409, "conflict");
     const ended = await held(agent, job, "POST", "finish", { status: "failed", exitCode: null, reason: "environment" });
     expect(ended.status).toBe(200);

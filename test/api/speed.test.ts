@@ -30,13 +30,13 @@ const WHOLE = /operator\/rewrap|GET \/organization$/;
 const SMALL = ["key_check", "upkeep_failure", "service_metric"];
 /**
  * An export is rare, and first asks who may have it and whether the organization exists, and writes the audit. What is
- * asked of a git host, or shown of its hook, reads the connection first; the log of a job looks for its build first. The
- * values of a schedule are compared with the variables that they may not override. What tests said lies in the archive:
- * how often each failed is asked once they are known.
+ * asked of a git host, or shown of its hook, reads the connection first. The values of a schedule are compared with the
+ * variables that they may not override. What tests said lies in the archive: how often each failed is asked once they
+ * are known.
  */
 const ROUNDS: Record<string, number> = {
   ...{ exportOrganization: 4, showHook: 2, listHostRepositories: 2, linkRepository: 3, createSchedule: 3 },
-  ...{ readJobLog: 2, listJobLogTimes: 2, listBuildTests: 2, getJobTests: 3 },
+  ...{ listBuildTests: 2, getJobTests: 2 },
 };
 
 /** Steps of a plan that read a table from its beginning to its end. */

@@ -20,7 +20,7 @@ interface Versioned {
 }
 
 /** The condition on the row with this id, which must belong to the caller's organization. */
-export const isOwn = (context: Context, table: OwnedTable, id: string): SQL | undefined =>
+export const isOwn = (context: Context, table: OwnedTable, id: string | SQL): SQL | undefined =>
   and(eq(table.orgId, context.orgId), eq(table.id, id));
 
 /** @throws Refusal stale-version where the client names other versions in If-Match */
