@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { INVARIANTS } from "../simulate/invariants.ts";
 import { MUTANTS } from "../simulate/mutants.ts";
 import { LEGEND } from "../simulate/trace.ts";
+import { plant } from "../support/plant.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const DOCUMENT = readFileSync(join(ROOT, "docs/invariants.md"), "utf8");
@@ -37,6 +38,21 @@ const filesThatCheck = (number: number): string[] => {
   const call = new RegExp(`\\bmust\\(\\s*${number},`);
   return names.filter((name) => call.test(readFileSync(join(ROOT, name), "utf8"))).sort();
 };
+
+describe("a rule that is planted into the source", () => {
+  it("takes the place of a right one that its file has once, so that its mutant is another machine", () => {
+    const planted = MUTANTS.flatMap(({ rules }) => rules.planted ?? []);
+    expect(planted.length).toBeGreaterThan(10);
+    for (const rule of planted) expect(plant(readFileSync(join(ROOT, rule.file), "utf8"), rule)).toContain(rule.wrong);
+  });
+
+  it("is refused where the file has the right one not at all, or several times", () => {
+    const rule = { file: "a.ts", right: "is(1)", wrong: "is(2)" };
+    expect(plant("if (is(1)) go();", rule)).toBe("if (is(2)) go();");
+    expect(() => plant("if (is(3)) go();", rule)).toThrow("a.ts must have this rule once, and has it 0 times: is(1)");
+    expect(() => plant("is(1) || is(1)", rule)).toThrow("a.ts must have this rule once, and has it 2 times: is(1)");
+  });
+});
 
 describe("docs/invariants.md", () => {
   it("has the numbers and titles that violations name", () => {

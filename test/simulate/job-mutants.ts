@@ -1,9 +1,10 @@
-import type { GraphJob, JobGraph } from "../../src/domain/jobs/graph.ts";
+import type { GraphJob } from "../../src/domain/jobs/graph.ts";
 import { isLeasedJob, type JobView } from "../../src/domain/jobs/job-view.ts";
 import type { Change } from "../../src/domain/pool/facts.ts";
 import { RULES } from "../../src/domain/pool/rules.ts";
 import type { PoolState } from "../../src/domain/pool/state.ts";
 import type { Invariant } from "./invariants.ts";
+import { planted, withoutAudit } from "./planted.ts";
 import type { WrongRules } from "./pool.ts";
 
 /** One wrong rule of builds and their jobs, and the invariant that it breaks. */
@@ -13,19 +14,6 @@ export type JobMutant = readonly [breaks: Invariant, name: string, rules: Partia
 const wasLost = ({ status, message }: JobView): boolean => status === "queued" && message !== null;
 
 const isAlways = ({ condition }: GraphJob): boolean => condition?.includes("always()") ?? false;
-
-const allNeeds = (job: GraphJob, { jobs }: JobGraph): GraphJob["needs"] => {
-  const found = new Map<string, GraphJob["needs"][number]>();
-  const add = ({ needs }: GraphJob): void => {
-    for (const need of needs) {
-      if (found.has(need.definition)) continue;
-      found.set(need.definition, need);
-      for (const one of jobs) if (one.definition === need.definition) add(one);
-    }
-  };
-  add(job);
-  return [...found.values()];
-};
 
 /** When a job is ready, and what its needs make of it. */
 const NEEDS: readonly JobMutant[] = [
@@ -39,7 +27,11 @@ const NEEDS: readonly JobMutant[] = [
     "one need of several is enough",
     { isReady: (needs) => needs.length === 0 || needs.some(({ view }) => view.end) },
   ],
-  [22, "only the first need is looked at", { directNeeds: ({ needs }) => needs.slice(0, 1) }],
+  [
+    22,
+    "only the first need is looked at",
+    planted("jobs/in-progress.ts", "const needs = job.needs.", "const needs = job.needs.slice(0, 1)."),
+  ],
   [
     22,
     "a matrix is over with its first job",
@@ -51,7 +43,24 @@ const NEEDS: readonly JobMutant[] = [
     },
   ],
   [22, "always() does not wait for its needs", { isReady: (needs, job) => isAlways(job) || RULES.isReady(needs, job) }],
-  [35, "everything behind a need is looked at", { directNeeds: allNeeds }],
+  [
+    35,
+    "everything behind a need is looked at",
+    planted(
+      "jobs/in-progress.ts",
+      "const needs = job.needs.",
+      `const found = new Map();
+       const add = (one) => {
+         for (const need of one.needs) {
+           if (found.has(need.definition)) continue;
+           found.set(need.definition, need);
+           for (const next of this.input.graph.jobs) if (next.definition === need.definition) add(next);
+         }
+       };
+       add(job);
+       const needs = [...found.values()].`,
+    ),
+  ],
   [
     35,
     "a skipped need skips nothing",
@@ -104,7 +113,7 @@ const GATES: readonly JobMutant[] = [
     "a gate asks before the needs of its job have ended",
     { isReady: (needs, job) => job.gate !== null || RULES.isReady(needs, job) },
   ],
-  [32, "no gate asks", { asks: () => false }],
+  [32, "no gate asks", planted("jobs/next.ts", "if (job.gate)", "if (false)")],
   [32, "a gate opens by itself", { gateIsOpen: ({ decision }) => decision === null }],
   [32, "a rejection opens a gate", { gateIsOpen: ({ decision }) => decision !== null }],
   [32, "a gate closes by itself", { gateIsOver: ({ decision }) => decision?.approved !== true }],
@@ -174,7 +183,7 @@ const STOPS: readonly JobMutant[] = [
 
 /** The end of a build. */
 const ENDS: readonly JobMutant[] = [
-  [36, "settling stops after one pass", { goesOn: () => false }],
+  [36, "settling stops after one pass", planted("jobs/settle.ts", "  changed = true;\n", "")],
   [23, "what follows from a result is forgotten", { sabotage: forgetting("finish") }],
   [23, "what follows from a lost lease is forgotten", { sabotage: forgetting("sweep") }],
   [25, "what follows from a hand-out is forgotten", { sabotage: forgetting("claim") }],
@@ -297,12 +306,8 @@ const RECORDS: readonly JobMutant[] = [
   [30, "no outputs are kept", { winner: () => false }],
   [39, "D1 is told of jobs as of builds", { besides: tellingOfJobs }],
   [39, "outputs come after D1 heard of the build", { besides: withLateOutputs }],
-  [40, "plans leave no audit entry", { audited: (change) => (change.entry.action === "build.plan" ? [] : [change]) }],
-  [
-    40,
-    "decisions leave no audit entry",
-    { audited: (change) => (change.entry.action === "job.approve" ? [] : [change]) },
-  ],
+  [40, "plans leave no audit entry", withoutAudit("build.plan")],
+  [40, "decisions leave no audit entry", withoutAudit("job.approve")],
 ];
 
 /** Forgets what a command made of builds: the set of those to settle takes none. */

@@ -7,6 +7,7 @@ import { type MutantResult, simulate, testMutants } from "./parallel.ts";
 import { failureReport, type HistoryId, replay, replayCommand } from "./replay.ts";
 import type { Summary } from "./run.ts";
 import { LEGEND } from "./trace.ts";
+import { ofMutant } from "./wrong-machine.ts";
 
 const MAX_MUTANT_HISTORIES = 2_000;
 const FIRST_SEEN = join(import.meta.dirname, "first-seen.json");
@@ -22,9 +23,11 @@ npm run simulate -- --seed S --history I --mutant "NAME"    print the trace of a
 
 ${LEGEND}`;
 
-const printReplay = (id: HistoryId, json: boolean): boolean => {
+const printReplay = async (id: HistoryId, json: boolean): Promise<boolean> => {
+  const mutant = MUTANTS.findIndex(({ name }) => name === id.mutant);
+  const simulation = await ofMutant({ replay }, "./replay.ts", mutant);
   if (!json) console.log(`${LEGEND}\n`);
-  const failure = replay(id, console.log, { json });
+  const failure = simulation.replay(id, console.log, { json });
   if (json) return !failure;
   console.log(failure ? `\nViolation of ${failure.message}\nReplay: ${replayCommand(id)}` : "\nNo violation.");
   return !failure;
@@ -85,7 +88,7 @@ else if (values.mutant !== undefined && (!mutant || values.history === undefined
   );
   isGood = false;
 } else if (values.history !== undefined) {
-  isGood = printReplay({ seed, index: Number(values.history), mutant }, values.json);
+  isGood = await printReplay({ seed, index: Number(values.history), mutant: values.mutant }, values.json);
 } else if (values.mutants) isGood = await printMutants(seed, values.write);
 else {
   const summary = await simulate(seed, Number(values.histories), ({ histories }) => {

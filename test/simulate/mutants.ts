@@ -3,6 +3,7 @@ import { isEnded } from "../../src/protocol/build-states.ts";
 import type { Invariant } from "./invariants.ts";
 import { JOB_MUTANTS } from "./job-mutants.ts";
 import { PAUSE_MUTANTS } from "./pause-mutants.ts";
+import { planted, withoutAudit } from "./planted.ts";
 import type { WrongRules } from "./pool.ts";
 import { STRANGER_MUTANTS } from "./stranger-mutants.ts";
 import { TRY_MUTANTS } from "./try-mutants.ts";
@@ -34,14 +35,16 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(3, "any agent that knows the fence holds the lease", {
     holdsLease: ({ lease }, _agentId, fence) => lease?.fence === fence,
   }),
-  mutant(3, "the log of a lost lease stays open", {
-    closes: (change) => (change.endedAt === undefined ? [] : [change]),
-  }),
+  mutant(
+    3,
+    "the log of a lost lease stays open",
+    planted("pool/lease.ts", 'lease ? [{ kind: "close", jobId: id, fence: lease.fence, at: now }] : []', "[]"),
+  ),
   mutant(2, "fences count on from the stored one only", { nextFence: (last) => last + 1 }),
   mutant(2, "fences are the time only", { nextFence: (_last, now) => now }),
   mutant(21, "versions count on from the stored one only", { nextVersion: (last) => last + 1 }),
   mutant(5, "a lease ends ten seconds early", { leaseIsOver: (lease, now) => now >= lease.expiresAt - 10_000 }),
-  mutant(18, "a deletion deletes nothing", { deletion: () => [] }),
+  mutant(18, "a deletion deletes nothing", planted("pool/delete.ts", '{ kind: "deleted", deletion },', "")),
   mutant(17, "a lease never ends", { leaseIsOver: () => false }),
   mutant(5, "an outage extends a lease again and again", { mayGrace: () => true }),
   mutant(5, "a lost socket gives no more time", { hasLostSocket: () => false }),
@@ -110,30 +113,52 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(16, "D1 hears of an end before the archive has its record", { mayTell: () => true }),
   mutant(16, "the news of a build's creation counts as that of its end", { isHeard: () => true }),
   mutant(17, "an end is told again and again", { isHeard: (build) => !isEnded(build.status) }),
-  mutant(13, "deliveries leave no audit entry", {
-    audited: (change) => (change.entry.action === "build.deliver" ? [] : [change]),
-  }),
+  mutant(13, "deliveries leave no audit entry", withoutAudit("build.deliver")),
   mutant(15, "agents that wait or build can be forgotten", { signOfLife: (heardAt) => heardAt }),
   mutant(15, "agents are forgotten without regard to the time", { isForgotten: () => true }),
   mutant(15, "a revoked token registers agents", { mayRegister: () => true }),
   mutant(12, "a build returns to the agent that released it", { isNotFor: () => false }),
   mutant(12, "a build can be released unfetched again and again", { mayGoElsewhere: () => true }),
-  mutant(12, "a build waits for another agent although there is none", { isWaitedFor: () => true }),
-  mutant(12, "no other agent tries a build that one could not fetch", { isWaitedFor: () => false }),
-  mutant(15, "a removed agent keeps its build", { freedByRemoval: () => undefined }),
+  mutant(
+    12,
+    "a build waits for another agent although there is none",
+    planted("pool/elsewhere.ts", "return isOther &&", "return true || isOther &&"),
+  ),
+  mutant(
+    12,
+    "no other agent tries a build that one could not fetch",
+    planted("pool/elsewhere.ts", "return isOther &&", "return false &&"),
+  ),
+  mutant(
+    15,
+    "a removed agent keeps its build",
+    planted("pool/agents.ts", "const held = jobHeldBy(state, id)", "const held = undefined"),
+  ),
   mutant(7, "builds of a repository share a number", {
     nextNumber: (records, repoId) => Math.max(1, records.lastNumber(repoId)),
   }),
   mutant(7, "a restored pool numbers builds before it was compared with D1", { mayNumber: () => true }),
   mutant(7, "a restored pool uses numbers again", { lastNumber: (own) => own }),
   mutant(4, "a restored pool leases builds before it was compared with D1", { mayGrant: () => true }),
-  mutant(4, "a restored pool does not take over how builds ended", {
-    believed: (builds) => builds.filter(({ finishedAt }) => finishedAt === null),
-  }),
-  mutant(16, "a restored pool does not end what it lost", {
-    believed: (builds) => builds.filter(({ finishedAt }) => finishedAt !== null),
-  }),
-  mutant(15, "a restore revives removed agents", { stayRemoved: () => [] }),
+  mutant(
+    4,
+    "a restored pool does not take over how builds ended",
+    planted(
+      "pool/reconcile.ts",
+      "stored.builds.filter(",
+      "stored.builds.filter(({ finishedAt }) => finishedAt === null).filter(",
+    ),
+  ),
+  mutant(
+    16,
+    "a restored pool does not end what it lost",
+    planted(
+      "pool/reconcile.ts",
+      "stored.builds.filter(",
+      "stored.builds.filter(({ finishedAt }) => finishedAt !== null).filter(",
+    ),
+  ),
+  mutant(15, "a restore revives removed agents", planted("pool/reconcile.ts", "of stored.removedAgents", "of []")),
   mutant(15, "a restored D1 is not told of revoked tokens", { replayed: () => [] }),
   mutant(16, "a restored D1 goes unnoticed", { databaseWasRestored: () => false }),
   mutant(7, "a restored pool goes unnoticed", { poolWasRestored: () => false }),

@@ -1,9 +1,7 @@
 import { availableParallelism } from "node:os";
-import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { MUTANTS, type Mutant } from "./mutants.ts";
-import { type Failure, merge, type Summary } from "./run.ts";
-import type { Task } from "./worker.ts";
+import { type Failure, merge, type Summary, type Task } from "./run.ts";
 
 const HISTORIES_PER_TASK = 500;
 
@@ -12,7 +10,7 @@ const runInParallel = async (tasks: readonly Task[], onDone: (task: Task, summar
   const waiting = tasks[Symbol.iterator]();
   const runWorker = (): Promise<void> =>
     new Promise((resolve, reject) => {
-      const worker = new Worker(join(import.meta.dirname, "worker.ts"));
+      const worker = new Worker(new URL("./worker.ts", import.meta.url).pathname);
       let task: Task | undefined;
       const next = () => {
         task = waiting.next().value;

@@ -8,13 +8,15 @@ import { type Command, type Input, nextDue, type Output, step } from "../../src/
 import { type FoundSockets, wake } from "../../src/domain/pool/wake.ts";
 import { LIMITS } from "../../src/protocol/limits.ts";
 import { ORGANIZATION_LIMITS } from "../../src/protocol/organization-limits.ts";
+import type { PlantedRule } from "../support/plant.ts";
 import { Checker } from "./checker.ts";
 import type { Observer } from "./observer.ts";
 import { AGENT_MS, LEASE_MS, START_MS, STORED_FOR_MS } from "./specification.ts";
 import { SimStorage } from "./storage.ts";
 
-/** Rules, and what may be done to a state before a call that no rule decides. */
+/** Rules, one that stands in the source itself, and what may be done to a state before a call that no rule decides. */
 export interface WrongRules extends Rules {
+  planted?: PlantedRule | undefined;
   sabotage?: ((state: PoolState, command: Command) => void) | undefined;
   /** What the machine changes besides, with these changes of a step. */
   besides?: ((state: PoolState, changes: readonly Change[], input: unknown) => Change[]) | undefined;

@@ -1,6 +1,6 @@
 import { RULES } from "../../src/domain/pool/rules.ts";
 import { History } from "./history.ts";
-import type { Mutant } from "./mutants.ts";
+import { MUTANTS } from "./mutants.ts";
 import { type Failure, runHistory } from "./run.ts";
 import { JsonTrace, Trace } from "./trace.ts";
 
@@ -8,12 +8,13 @@ import { JsonTrace, Trace } from "./trace.ts";
 export interface HistoryId {
   seed: number;
   index: number;
-  mutant?: Mutant;
+  /** Its name. */
+  mutant?: string;
 }
 
 /** The command that prints the trace of a history. */
 export const replayCommand = ({ seed, index, mutant }: HistoryId): string =>
-  `npm run simulate -- --seed ${seed} --history ${index}${mutant ? ` --mutant "${mutant.name}"` : ""}`;
+  `npm run simulate -- --seed ${seed} --history ${index}${mutant ? ` --mutant "${mutant}"` : ""}`;
 
 /** Runs one history and prints each line of its trace. Returns the failure, if there is one. */
 export const replay = (
@@ -22,7 +23,8 @@ export const replay = (
   { json = false } = {},
 ): Failure | undefined => {
   const trace = json ? new JsonTrace(print) : new Trace(print);
-  const history = new History(seed, index, mutant?.rules ?? RULES, trace);
+  const { rules } = MUTANTS.find(({ name }) => name === mutant) ?? { rules: RULES };
+  const history = new History(seed, index, rules, trace);
   const failure = runHistory(history, index);
   if (failure && trace instanceof Trace) trace.printInterrupted();
   return failure;

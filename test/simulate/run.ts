@@ -1,6 +1,7 @@
-import { RULES, type Rules } from "../../src/domain/pool/rules.ts";
+import { RULES } from "../../src/domain/pool/rules.ts";
 import { History } from "./history.ts";
 import type { Invariant } from "./invariants.ts";
+import { MUTANTS } from "./mutants.ts";
 import { Violation } from "./violation.ts";
 
 export interface Failure {
@@ -8,6 +9,15 @@ export interface Failure {
   /** Null if the state machine itself threw. */
   invariant: Invariant | null;
   message: string;
+}
+
+/** A range of histories to run, with the real rules or with those of one mutant. */
+export interface Task {
+  seed: number;
+  from: number;
+  to: number;
+  /** Index in MUTANTS. Its task ends at the first violation of the invariant that it breaks. */
+  mutant?: number;
 }
 
 export interface Summary {
@@ -29,13 +39,9 @@ export const runHistory = (history: History, index: number): Failure | undefined
   }
 };
 
-/** Runs the histories `from` to below `to` of a seed, or only until one violates the invariant `until`. */
-export const runHistories = (
-  seed: number,
-  from: number,
-  to: number,
-  { rules = RULES, until = null }: { rules?: Rules; until?: Invariant | null } = {},
-): Summary => {
+/** Runs the histories `from` to below `to` of a seed. */
+export const runTask = ({ seed, from, to, mutant }: Task): Summary => {
+  const { rules, breaks } = MUTANTS[mutant ?? -1] ?? { rules: RULES, breaks: null };
   const summary: Summary = { histories: 0, commands: 0, faults: {}, failures: [] };
   for (let index = from; index < to; index++) {
     const history = new History(seed, index, rules);
@@ -45,7 +51,7 @@ export const runHistories = (
     summary.commands += pool.commands;
     for (const [fault, count] of faults) summary.faults[fault] = (summary.faults[fault] ?? 0) + count;
     if (failure) summary.failures.push(failure);
-    if (failure && failure.invariant === until) break;
+    if (failure && failure.invariant === breaks) break;
   }
   return summary;
 };

@@ -49,14 +49,11 @@ export class BuildInProgress {
 
   /** All combinations of what the job needs: the same for all combinations of its own. */
   #needsOf(job: GraphJob): readonly Need[] {
-    const { rules, graph } = this.input;
     const known = this.#needs.get(job.definition);
     if (known) return known;
-    const needs = rules
-      .directNeeds(job, graph)
-      .flatMap(({ definition, isOptional }) =>
-        (this.#byDefinition.get(definition) ?? []).map((view) => ({ view, isOptional })),
-      );
+    const needs = job.needs.flatMap(({ definition, isOptional }) =>
+      (this.#byDefinition.get(definition) ?? []).map((view) => ({ view, isOptional })),
+    );
     this.#needs.set(job.definition, needs);
     return needs;
   }

@@ -56,7 +56,7 @@ const go = ({ job }: JobView): JobOrder =>
 /** What comes of a job that nobody has asked about yet. */
 const firstOf = (view: JobView, progress: BuildInProgress): JobOrder => {
   const { job } = view;
-  const { rules, now } = progress.input;
+  const { now } = progress.input;
   const verdict = progress.verdictOf(job);
   if (verdict.kind === "invalid")
     return {
@@ -69,7 +69,7 @@ const firstOf = (view: JobView, progress: BuildInProgress): JobOrder => {
     };
   if (verdict.kind !== "run")
     return { kind: "end", jobId: job.id, status: verdict.kind, cause: verdict.cause, reason: null, message: null };
-  if (job.gate && rules.asks(job)) return { kind: "ask", jobId: job.id, until: now + job.gate.timeoutHours * HOUR_MS };
+  if (job.gate) return { kind: "ask", jobId: job.id, until: now + job.gate.timeoutHours * HOUR_MS };
   return go(view);
 };
 

@@ -2,7 +2,7 @@ import type { JobStatus } from "../../protocol/build-job.ts";
 import type { EndedStatus } from "../../protocol/build-states.ts";
 import { includesRole, type Role } from "../../protocol/token.ts";
 import type { Gated } from "../pool/facts.ts";
-import type { GraphJob, JobGraph } from "./graph.ts";
+import type { GraphJob } from "./graph.ts";
 import type { GateDecision, JobEnd, JobEndStatus } from "./job-end.ts";
 import { isLeasedJob, type JobView, type Need } from "./job-view.ts";
 import { roomsOf, smallest } from "./rooms.ts";
@@ -20,8 +20,6 @@ export interface Cancel {
  * wrong one.
  */
 export interface JobRules {
-  /** The jobs that a job waits for, as its file names them. */
-  directNeeds(job: GraphJob, graph: JobGraph): GraphJob["needs"];
   /** Whether all that the job needs has ended. */
   isReady(needs: readonly Need[], job: GraphJob): boolean;
   /** Whether success() holds as far as this need goes. */
@@ -30,8 +28,6 @@ export interface JobRules {
   isFailure(need: JobView): boolean;
   /** How a job ends that its needs keep from running. */
   endsAs(inTheWay: readonly JobView[]): Extract<JobEndStatus, "skipped" | "dropped">;
-  /** Whether a person is asked before the job runs. */
-  asks(job: GraphJob): boolean;
   gateIsOpen(gate: Gated, now: number): boolean;
   /** Whether the gate stays closed for good. */
   gateIsOver(gate: Gated, now: number): boolean;
@@ -46,8 +42,6 @@ export interface JobRules {
   tripsFailFast(job: JobView): boolean;
   /** Whether the job ends because that one failed. */
   isInCircle(job: JobView, failed: JobView, ofFile: boolean, isSpared: boolean): boolean;
-  /** Whether what was changed may lead to more. */
-  goesOn(changed: boolean): boolean;
   buildIsOver(jobs: readonly JobView[]): boolean;
   buildOutcome(jobs: readonly JobView[], cancel: Cancel | null): EndedStatus;
   /** Whether the build counts for its pipeline's limit: from its first lease until nothing of it is ready or leased. */
@@ -64,14 +58,12 @@ export interface JobRules {
 }
 
 export const JOB_RULES: JobRules = {
-  directNeeds: ({ needs }) => needs,
   isReady: (needs) => needs.every(({ view }) => view.end !== null),
   good: ({ status, job }, isOptional) =>
     status === "succeeded" || (status === "failed" && job.mayFail) || (status === "skipped" && isOptional),
   isFailure: ({ status, job, end }) =>
     (status === "failed" && !job.mayFail) || (status === "dropped" && end?.cause?.kind === "need-failed"),
   endsAs: (inTheWay) => (inTheWay.every(({ status }) => status === "skipped") ? "skipped" : "dropped"),
-  asks: ({ gate }) => gate !== null,
   gateIsOpen: ({ decision }) => decision?.approved === true,
   gateIsOver: ({ decision, until }, now) => decision?.approved === false || (decision === null && now >= until),
   mayDecide: ({ decision, until }, now) => decision === null && now < until,
@@ -81,7 +73,6 @@ export const JOB_RULES: JobRules = {
   tripsFailFast: ({ status, job }) => status === "failed" && !job.mayFail,
   isInCircle: ({ job }, failed, ofFile, isSpared) =>
     (ofFile && !isSpared) || (failed.job.failFast && failed.job.definition === job.definition),
-  goesOn: (changed) => changed,
   buildIsOver: (jobs) => jobs.every(({ end }) => end !== null),
   buildOutcome: (jobs, cancel) => {
     if (cancel) return cancel.isTimeout ? "failed" : "canceled";

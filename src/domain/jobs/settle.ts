@@ -72,7 +72,7 @@ export const settle = (input: SettleInput): Order[] => {
       if (!order) continue;
       progress.apply(view, order);
       orders.push(order);
-      changed = rules.goesOn(true);
+      changed = true;
     }
   }
   if (rules.buildIsOver(views)) return [...orders, { kind: "end-build", ...outcomeOf(views, build, cancel, rules) }];

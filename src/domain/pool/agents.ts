@@ -100,7 +100,7 @@ export const remove = (
 };
 
 const removalOf = (state: PoolState, { id, name }: AgentFacts, actor: Actor, context: DecisionContext): Change[] => {
-  const held = context.rules.freedByRemoval(jobHeldBy(state, id));
+  const held = jobHeldBy(state, id);
   return [
     ...(held ? loseLease(held, undefined, "removed", context) : []),
     { kind: "agent-removed", agentId: id },

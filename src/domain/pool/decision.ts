@@ -122,9 +122,9 @@ export const audit = (
   action: AuditAction,
   subject: string,
   detail: Record<string, unknown>,
-  { rules, now }: DecisionContext,
+  { now }: DecisionContext,
   variableIds?: string[],
 ): Change[] => {
   const entry = { at: now, actor, action, subject, requestId, detail: sender ? { ...detail, sender } : detail };
-  return rules.audited(variableIds ? { kind: "audit", entry, variableIds } : { kind: "audit", entry });
+  return [{ kind: "audit", entry, ...(variableIds && { variableIds }) }];
 };

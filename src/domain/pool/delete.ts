@@ -39,7 +39,7 @@ export const deleteBuild = (
   // A pool that is set back to before the build learns from the audit that its number was given.
   const { repoId, number } = seen;
   return decided(null, [
-    ...context.rules.deletion({ kind: "deleted", deletion }),
+    { kind: "deleted", deletion },
     ...(known && deleted === "build" ? keepDayCount(state, known) : []),
     ...audit(actor, AUDITED[deleted], buildId, { repoId, number }, context),
   ]);

@@ -29,7 +29,7 @@ export const releaseElsewhere = (
   context: DecisionContext,
 ): Decision<string> => {
   const { job } = held;
-  if (!context.rules.mayGoElsewhere(job) || !context.rules.isWaitedFor(anotherMayTake(state, job, agentId, context))) {
+  if (!context.rules.mayGoElsewhere(job) || !anotherMayTake(state, job, agentId, context)) {
     return refused("conflict", "No other agent can take the build now, or one has tried already: report the result.");
   }
   const attempt = job.lease!.startedAt === null ? job.attempt : context.rules.attemptAfterRelease(job);
@@ -43,7 +43,7 @@ export const recheckElsewhere = (state: PoolState, jobIds: readonly string[], co
     const job = state.jobs.get(id);
     const { agentId, until } = job?.passedOver ?? { until: null };
     if (job?.status !== "queued" || until === null || until > context.now) return [];
-    const isWaiting = context.rules.isWaitedFor(anotherMayTake(state, job, agentId!, context));
+    const isWaiting = anotherMayTake(state, job, agentId!, context);
     const passedOver = { agentId: agentId!, until: isWaiting ? context.now + RECHECK_MS : null };
     return [{ kind: "job", job: { ...job, passedOver } }];
   });

@@ -67,12 +67,12 @@ export const endOvertime = (held: HeldJob, context: DecisionContext): Change[] =
 };
 
 /** Closes the log of an ended job that had a lease, now or earlier, so that it moves to the archive. */
-export const closeForGood = ({ id, fence }: JobFacts, { now, rules }: DecisionContext): Change[] =>
-  fence > 0 ? rules.closes({ kind: "close", jobId: id, fence, at: now, endedAt: now }) : [];
+export const closeForGood = ({ id, fence }: JobFacts, { now }: DecisionContext): Change[] =>
+  fence > 0 ? [{ kind: "close", jobId: id, fence, at: now, endedAt: now }] : [];
 
 /** Closes the log for the lease that is over: nothing more is written under it. */
-const closeLog = ({ id, lease }: JobFacts, { now, rules }: DecisionContext): Change[] =>
-  lease ? rules.closes({ kind: "close", jobId: id, fence: lease.fence, at: now }) : [];
+const closeLog = ({ id, lease }: JobFacts, { now }: DecisionContext): Change[] =>
+  lease ? [{ kind: "close", jobId: id, fence: lease.fence, at: now }] : [];
 
 /** Retires an ephemeral agent that has worked on its one build. */
 export const retireEphemeral = (agent: AgentFacts | undefined, { now, leaseMs }: DecisionContext): Change[] =>

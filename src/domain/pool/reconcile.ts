@@ -155,7 +155,7 @@ export const reconcile = (state: PoolState, stored: Stored, context: DecisionCon
   const { rules } = context;
   const done: Reconciled = { ended: 0, lost: 0, told: 0, agentsRemoved: 0 };
   const deleted = new Set(stored.deleted.filter((one) => one.deleted === "build").map(({ buildId }) => buildId));
-  const builds = rules.believed(stored.builds).filter(({ id }) => !deleted.has(id));
+  const builds = stored.builds.filter(({ id }) => !deleted.has(id));
   const changes = builds.flatMap((build) => reconcileBuild(state, build, done, context));
   for (const { repoId, number } of stored.numbers) {
     const last = rules.lastNumber(state.records.lastNumber(repoId), number);
@@ -164,7 +164,7 @@ export const reconcile = (state: PoolState, stored: Stored, context: DecisionCon
   const changed = new Map(
     changes.flatMap((change) => (change.kind === "build" ? [[change.build.id, change.build]] : [])),
   );
-  for (const agentId of rules.stayRemoved(stored.removedAgents)) {
+  for (const agentId of stored.removedAgents) {
     const agent = state.agents.get(agentId);
     if (agent) changes.push(...removeAgain(state, agent, changed, context));
     if (agent) done.agentsRemoved++;

@@ -28,7 +28,6 @@ import { APPROVER } from "./held.ts";
 import { hostReportOf, isHeard, isHostDue } from "./host-state.ts";
 import { PAUSE_RULES, type PauseRules } from "./pause-rules.ts";
 import { byQueueOrder, type Lane, type QueuedJob } from "./queue.ts";
-import type { StoredBuild } from "./stored.ts";
 import { TRY_RULES, type TryRules } from "./try-rules.ts";
 
 /** Limits that only the pool knows; `protocol/limits.ts` has those that a client meets. */
@@ -126,8 +125,6 @@ export interface Rules extends JobRules, TryRules, PauseRules {
   isSameResult(recorded: Pick<BuildFacts, keyof Outcome>, reported: Pick<BuildFacts, keyof Outcome>): boolean;
   /** Whether a cancel of the build has anything to stop, among these jobs of it. */
   mayCancel(build: BuildFacts, jobs: readonly JobFacts[], now: number): boolean;
-  /** What is stored of a deletion: all else follows from it. */
-  deletion(change: Change & { kind: "deleted" }): Change[];
   extended(lease: Lease, now: number, leaseMs: number): number;
   overtime(job: JobFacts, now: number): boolean;
   /** Whether D1 hears of the change: when a build is created and has ended, and when an ended one changes. */
@@ -151,23 +148,16 @@ export interface Rules extends JobRules, TryRules, PauseRules {
   /** Whether a delivery is known from now on, of which this many builds were refused. */
   remembersDelivery(refused: number): boolean;
   deliveryStands(at: number, now: number): boolean;
-  audited(change: Change & { kind: "audit" }): Change[];
-  /** What is stored of a lease that is over, or of a job that has ended: its log is closed. */
-  closes(change: Change & { kind: "close" }): Change[];
   /** Whether the agent may not have the job, which it released before. */
   isNotFor(job: JobFacts, agentId: string): boolean;
   /** Whether the job may be released for another agent to try: once. */
   mayGoElsewhere(job: JobFacts): boolean;
-  /** Whether the job waits for an agent other than the one that released it. */
-  isWaitedFor(isAnotherThere: boolean): boolean;
   /** Whether the agent has been silent for too long. */
   isForgotten(signOfLifeAt: number, now: number, agentMs: number): boolean;
   /** The last sign of life. An agent that waits or holds a build gives one now. */
   signOfLife(heardAt: number, isHere: boolean, now: number): number;
   /** Whether an agent may still be registered with this token. */
   mayRegister(revoked: ReadonlyMap<string, number>, tokenId: string): boolean;
-  /** The job that the removal of its agent releases. */
-  freedByRemoval(held: HeldJob | undefined): HeldJob | undefined;
   nextNumber(records: Records, repoId: string): number;
   /** Whether D1 knows less of this pool than it was told. */
   databaseWasRestored(told: number, found: number): boolean;
@@ -176,12 +166,8 @@ export interface Rules extends JobRules, TryRules, PauseRules {
   /** Whether builds may be leased: once D1 was compared with the pool since it was loaded. */
   mayGrant(unchecked: number | null): boolean;
   mayNumber(unchecked: number | null): boolean;
-  /** Builds of D1 that a pool takes over. */
-  believed(builds: StoredBuild[]): StoredBuild[];
   /** The last number of a repository, by the pool and by D1. */
   lastNumber(own: number, stored: number): number;
-  /** Agents that the audit says were removed. */
-  stayRemoved(agentIds: string[]): string[];
   /** Revocations of which D1 is told: those since then. */
   replayed(revoked: ReadonlyMap<string, number>, since: number): string[];
   keyStands(at: number, now: number): boolean;
@@ -266,7 +252,6 @@ export const RULES: Rules = {
     recorded.reason === reported.reason,
   mayCancel: ({ cancel }, jobs, now) =>
     cancel === null || (now < cancel.until && jobs.some(({ status, end = null }) => !end && status !== "canceling")),
-  deletion: (change) => [change],
   extended: ({ expiresAt, stop }, now, leaseMs) =>
     Math.max(expiresAt, stop ? Math.min(now + leaseMs, stop.at + STOP_GRACE_MS) : now + leaseMs),
   overtime: ({ lease, timeoutSeconds }, now) =>
@@ -285,24 +270,18 @@ export const RULES: Rules = {
   superseded: (heads, head) => olderThanNewest(heads, head),
   remembersDelivery: (refused) => refused === 0,
   deliveryStands: (at, now) => now < at + HEAD_MS,
-  audited: (change) => [change],
-  closes: (change) => [change],
   isNotFor: ({ releasedBy, passedOver }, agentId) =>
     releasedBy.includes(agentId) || (passedOver?.agentId === agentId && passedOver.until !== null),
   mayGoElsewhere: ({ passedOver }) => !passedOver,
-  isWaitedFor: (isAnotherThere) => isAnotherThere,
   isForgotten: (signOfLifeAt, now, agentMs) => now - signOfLifeAt >= agentMs,
   signOfLife: (heardAt, isHere, now) => (isHere ? now : heardAt),
   mayRegister: (revoked, tokenId) => !revoked.has(tokenId),
-  freedByRemoval: (held) => held,
   nextNumber: (records, repoId) => records.lastNumber(repoId) + 1,
   databaseWasRestored: (told, found) => found < told,
   poolWasRestored: (loaded, found) => found > loaded,
   mayGrant: (unchecked) => unchecked === null,
   mayNumber: (unchecked) => unchecked === null,
-  believed: (builds) => builds,
   lastNumber: (own, stored) => Math.max(own, stored),
-  stayRemoved: (agentIds) => agentIds,
   replayed: (revoked, since) => [...revoked].filter(([, at]) => at > since).map(([tokenId]) => tokenId),
   keyStands: (at, now) => now < at + REMEMBER_MS,
   isOfLease: (artifact, fence) => artifact.fence === fence,

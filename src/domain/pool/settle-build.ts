@@ -159,10 +159,9 @@ class Settling {
   /** The log of the lease under which its jobs were read ends with it. */
   #endBuild({ status, exitCode, reason, message }: OrderOf<"end-build">): void {
     const { id, plannedBy } = this.#build;
-    const { now, rules } = this.#context;
+    const { now } = this.#context;
     const ended = { status, exitCode, reason: this.#build.reason ?? reason, message, finishedAt: now };
     this.#patch({ ...ended, holdsPlace: false });
-    if (plannedBy)
-      this.changes.push(...rules.closes({ kind: "close", jobId: id, fence: plannedBy.fence, at: now, endedAt: now }));
+    if (plannedBy) this.changes.push({ kind: "close", jobId: id, fence: plannedBy.fence, at: now, endedAt: now });
   }
 }

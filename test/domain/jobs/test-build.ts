@@ -16,6 +16,12 @@ const NEW_JOB: JobFacts = {
   ...{ lease: null, fence: 0, agentId: null, result: null },
 };
 
+/** Rules, what a wrong machine reads of a graph, and which orders it carries out. */
+export interface WrongRules extends JobRules {
+  reads?: (graph: JobGraph) => JobGraph;
+  obeys?: (orders: Order[]) => Order[];
+}
+
 export type Happening = "plan" | "lease" | "loss" | "end" | "cancel" | "cancel of a job" | "decision" | "deadline";
 
 type JobWords = Partial<Omit<GraphJob, "needs">> & { needs?: (string | GraphJob["needs"][number])[] };
@@ -55,7 +61,7 @@ export class TestBuild {
   readonly graph: JobGraph;
   readonly jobs = new Map<string, JobFacts>();
   readonly outputs = new Map<string, Record<string, string>>();
-  readonly rules: JobRules;
+  readonly rules: WrongRules;
   build: BuildView = { status: "queued", startedAt: null, until: 30 * DAY, holdsPlace: false, cancel: null };
   end: Extract<Order, { kind: "end-build" }> | null = null;
   now = 0;
@@ -63,7 +69,7 @@ export class TestBuild {
   readonly canceledAlone = new Set<string>();
   readonly #forgets: Happening | null;
 
-  constructor(graph: JobGraph, rules: JobRules = JOB_RULES, forgets: Happening | null = null) {
+  constructor(graph: JobGraph, rules: WrongRules = JOB_RULES, forgets: Happening | null = null) {
     this.graph = graph;
     this.#forgets = forgets;
     this.rules = rules;
@@ -73,8 +79,10 @@ export class TestBuild {
 
   /** What is left to do, at this time. */
   pending(now = this.now): Order[] {
-    const { graph, build, jobs, rules } = this;
-    return settle({ graph, build, jobs, outputs: (jobId) => this.outputs.get(jobId) ?? {}, now, rules });
+    const { build, jobs, rules } = this;
+    const graph = rules.reads?.(this.graph) ?? this.graph;
+    const orders = settle({ graph, build, jobs, outputs: (jobId) => this.outputs.get(jobId) ?? {}, now, rules });
+    return rules.obeys?.(orders) ?? orders;
   }
 
   #settleAfter(happening: Happening): void {

@@ -36,7 +36,7 @@ it("holds every invariant where a result comes in the call that ends the time of
  */
 it("sees each mutant break its invariant, and nine of ten in as few histories", async () => {
   const results = await testMutants(SEED, 2_000, firstSeen.histories);
-  expect(results.length).toBeGreaterThanOrEqual(202);
+  expect(results.length).toBeGreaterThanOrEqual(216);
   const unseen = results.filter(({ killedBy }) => killedBy === null).map(({ mutant }) => mutant.name);
   expect(unseen, "see `npm run simulate -- --mutants --write`").toEqual([]);
   const names = new Set(results.map(({ mutant }) => mutant.name));
@@ -101,7 +101,7 @@ describe("the trace of a history", () => {
     const mutant = MUTANTS.find((one) => one.name === name)!;
     for (let index = firstSeen.histories[name]; ; index++) {
       const failure = runHistory(new History(SEED, index, mutant.rules), index);
-      if (failure?.invariant === mutant.breaks) return { seed: SEED, index, mutant };
+      if (failure?.invariant === mutant.breaks) return { seed: SEED, index, mutant: name };
     }
   };
 
@@ -120,7 +120,7 @@ describe("the trace of a history", () => {
     const lines: string[] = [];
     const history = new History(SEED, 1, MUTANTS[0]!.rules);
     runHistory(history, 1);
-    replay({ seed: SEED, index: 1, mutant: MUTANTS[0]! }, (line) => lines.push(line));
+    replay({ seed: SEED, index: 1, mutant: MUTANTS[0]!.name }, (line) => lines.push(line));
     const faults = [...history.simulator.faults.values()].reduce((sum, count) => sum + count, 0);
     expect(lines.filter((line) => line.includes("  ! "))).toHaveLength(faults);
     expect(lines.join("\n")).toMatch(/ [bj]\d queued -> assigned; lease #1 for a\d of 30 s(;|$)/m);

@@ -1,13 +1,14 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
+import { type PlantedRule, plant } from "../../support/plant.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
 
 /** Wrong rules in the place of right ones, which a day has to find. */
 export interface Planted {
   file: string;
-  rules: { right: string; wrong: string }[];
+  rules: Omit<PlantedRule, "file">[];
 }
 
 export const PLANTED: Record<string, Planted> = {
@@ -32,14 +33,8 @@ export const PLANTED: Record<string, Planted> = {
   },
 };
 
-const plant = (path: string, { rules }: Planted): string =>
-  rules.reduce(
-    (text, { right, wrong }) => {
-      if (text.split(right).length !== 2) throw new Error(`${path} does not have the rule ${right} once`);
-      return text.replace(right, () => wrong);
-    },
-    readFileSync(path, "utf8"),
-  );
+const withWrongRules = (path: string, { file, rules }: Planted): string =>
+  rules.reduce((text, rule) => plant(text, { file, ...rule }), readFileSync(path, "utf8"));
 
 /** Bundles the Worker of a day, with wrong rules where some are named. @returns the path of the bundle */
 export const bundleDay = async (folder: string, planted?: Planted): Promise<string> => {
@@ -53,7 +48,7 @@ export const bundleDay = async (folder: string, planted?: Planted): Promise<stri
         setup({ onLoad }) {
           if (!planted) return;
           const filter = new RegExp(`${planted.file.replaceAll(/[./-]/g, "\\$&")}$`);
-          onLoad({ filter }, ({ path }) => ({ contents: plant(path, planted), loader: "ts" }));
+          onLoad({ filter }, ({ path }) => ({ contents: withWrongRules(path, planted), loader: "ts" }));
         },
       },
     ],
