@@ -12,15 +12,12 @@ import { openContext } from "../web/open-context.ts";
 import { describe, problemResponse, refusalOf } from "../web/problems.ts";
 import { requestId } from "../web/request-id.ts";
 import { requestLog } from "../web/request-log.ts";
-import { mountBadges } from "./badge.ts";
 import { bodyValidator, jsonBody, validator } from "./body.ts";
 import { cors } from "./cors.ts";
-import { mountHealth } from "./health.ts";
-import { mountHook } from "./hook.ts";
+import { mountPublicRoutes } from "./public-routes.ts";
 import { bookmarkOf, checkHeaders, requestHeaders } from "./request-headers.ts";
 import { methodsOf, type Route } from "./route.ts";
 import { ROUTES } from "./routes.ts";
-import { mountShares } from "./share.ts";
 
 /** The path as the router takes it: a `path` at its end may have slashes. */
 const pattern = (path: string): string => path.replace(/:path$/, ":path{.+}");
@@ -92,10 +89,7 @@ const refuse = async (c: HonoContext<AppEnv>, error: unknown): Promise<Refusal> 
 export const createApp = (): Hono<AppEnv> => {
   const app = new Hono<AppEnv>();
   app.use(requestId, requestLog);
-  mountHealth(app);
-  mountHook(app);
-  mountBadges(app);
-  mountShares(app);
+  mountPublicRoutes(app);
   app.use(cors);
   for (const route of ROUTES) {
     const { verb } = route;

@@ -4,7 +4,7 @@ import * as z from "zod/mini";
 import { PathId } from "../protocol/common.ts";
 import type { PoolNow } from "../protocol/pool-now.ts";
 import { PROBLEMS } from "../protocol/problem.ts";
-import { changesAddress } from "../services/changes-address.ts";
+import { changesAddress } from "../services/comparison.ts";
 import type { Context } from "../services/core/context.ts";
 import { Refusal } from "../services/core/refusal.ts";
 import { listLogTimes } from "../services/logs.ts";

@@ -3,12 +3,75 @@ import { VERSION } from "../protocol/version.ts";
 import type { Context } from "../services/core/context.ts";
 import { assetUrl } from "./asset-url.ts";
 import { Icon } from "./components/icon.tsx";
-import { Tabs, TopLine } from "./components/top-line.tsx";
 import { Document } from "./document.tsx";
 import { KEYS } from "./keys.ts";
-import { type NavigationGroup, navigationFor } from "./navigation.ts";
+import { type NavigationGroup, navigationFor, placeOf } from "./navigation.ts";
 import type { Section, View } from "./page-definition.ts";
 import { THEMES, type Theme } from "./theme.ts";
+
+interface TopProps {
+  groups: NavigationGroup[];
+  view: View;
+}
+
+/** Where one is: the pages above this one, then this one. */
+const Trail = ({ groups, view }: TopProps) => {
+  const entry = placeOf(groups, view.section)?.entry;
+  const own = entry && entry.name !== view.title ? [{ name: entry.name, href: entry.href }] : [];
+  return (
+    <nav aria-label="Where you are" class="trail">
+      {(view.trail ?? own).map(({ name, href }) => (
+        <a href={href}>{name}</a>
+      ))}
+      <span aria-current="page">{view.crumb ?? view.title}</span>
+    </nav>
+  );
+};
+
+const COUNTS = [
+  { key: "running", word: "running", href: "/app/builds?status=running" },
+  { key: "waiting", word: "waiting", href: "/app/builds?status=queued" },
+  { key: "forRole", word: "for you", href: "/app" },
+] as const;
+
+/** What happens now, one link for each count that is not 0. */
+const Now = ({ now }: { now: PoolNow | null }) => (
+  <nav id="now" class="now" aria-label="Now">
+    {now &&
+      COUNTS.filter(({ key }) => now[key] > 0).map(({ key, word, href }) => (
+        <a href={href} class={`now-${key}`}>
+          <strong>{now[key]}</strong> <span class="now-word">{word}</span>
+        </a>
+      ))}
+  </nav>
+);
+
+/** The line above every page: where one is, what happens now, and the way to everything by words. */
+const TopLine = ({ now, ...props }: TopProps & { now: PoolNow | null }) => (
+  <div class="top">
+    <Trail {...props} />
+    <Now now={now} />
+    <button type="button" class="to-palette" aria-label="Search and actions, Ctrl K" hidden>
+      <Icon name="search" />
+      <kbd>Ctrl K</kbd>
+    </button>
+  </div>
+);
+
+/** The pages of one entry of the rail beside each other, on those pages themselves. */
+const Tabs = ({ groups, view }: TopProps) => {
+  const place = placeOf(groups, view.section);
+  if (!place || place.group.entries.length < 2 || place.entry.name !== view.title) return null;
+  return (
+    <nav aria-label={place.group.name} class="tabs">
+      {place.group.entries.map(({ name, href, section, key }) => (
+        <a href={href} aria-current={section === view.section ? "page" : undefined} data-key={key}>
+          {name}
+        </a>
+      ))}
+    </nav>
+  );
+};
 
 /** What a page says after a form was accepted. The list is closed: no link can make a page say anything else. */
 const NOTICES: Record<string, string> = {

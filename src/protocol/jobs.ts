@@ -111,6 +111,16 @@ export const JobToRun = z.object({
 });
 export type JobToRun = z.infer<typeof JobToRun>;
 
+/** The composed environment, once for each lease and again when it is asked for again. */
+export const HandedEnvironment = z.object({
+  env: z.record(z.string(), z.string()),
+  secretKeys: z.array(z.string()),
+  runKeys: z.array(z.string()),
+  /** Variables of type file: none of them is in `env`. Absent where there are none. */
+  files: z.optional(z.record(z.string(), HandedFile)),
+});
+export type HandedEnvironment = z.infer<typeof HandedEnvironment>;
+
 /**
  * What an agent needs for one build. `env` has the composed values; those of `secretKeys` must be masked. `heartbeat`:
  * the service takes heartbeats on the agent's WebSocket too. `file`: send the pipeline file, unless its SHA-256 is
@@ -123,11 +133,7 @@ export const Job = z.object({
   leaseExpiresAt: Timestamp,
   repository: z.object({ fullName: z.string(), cloneUrl: z.string(), credential: z.nullish(JobCredential) }),
   pipeline: z.object({ name: z.string(), configPath: z.string(), definition: z.nullable(z.string()) }),
-  env: z.record(z.string(), z.string()),
-  secretKeys: z.array(z.string()),
-  runKeys: z.array(z.string()),
-  /** Variables of type file: none of them is in `env`. Absent where there are none. */
-  files: z.optional(z.record(z.string(), HandedFile)),
+  ...HandedEnvironment.shape,
   requires: Requires,
   timeoutSeconds: z.int(),
   mayGoElsewhere: z.optional(z.boolean()),
@@ -226,15 +232,6 @@ export const EnvironmentRequest = z.strictObject({
   base: z.optional(CommitSha),
   steps: z.optional(ReportedSteps),
 });
-
-/** The composed environment, once for each lease and again when it is asked for again. */
-export const HandedEnvironment = z.object({
-  env: z.record(z.string(), z.string()),
-  secretKeys: z.array(z.string()),
-  runKeys: z.array(z.string()),
-  files: z.optional(z.record(z.string(), HandedFile)),
-});
-export type HandedEnvironment = z.infer<typeof HandedEnvironment>;
 
 export const LogQuery = z.object({
   offset: queryNumber(0, Number.MAX_SAFE_INTEGER),

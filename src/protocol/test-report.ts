@@ -102,24 +102,19 @@ export const TestFailure = z.object({
 
 export type TestFailure = z.infer<typeof TestFailure>;
 
+/** A test of a repository. */
+const TEST = { id: TestId, suite: z.string(), className: z.string(), name: z.string(), file: z.nullable(z.string()) };
+
 /** A test that failed, with its last failures, the newest first. */
 export const TestHistory = z.object({
-  id: TestId,
-  suite: z.string(),
-  className: z.string(),
-  name: z.string(),
-  file: z.nullable(z.string()),
+  ...TEST,
   failures: z.array(TestFailure),
 });
 export type TestHistory = z.infer<typeof TestHistory>;
 
 /** A test that failed and passed on the same commit: how often in the last days, and when last. */
 export const FlakyTest = z.object({
-  id: TestId,
-  suite: z.string(),
-  className: z.string(),
-  name: z.string(),
-  file: z.nullable(z.string()),
+  ...TEST,
   jobKey: z.nullable(z.string()),
   times: z.int(),
   lastAt: Timestamp,

@@ -1,7 +1,7 @@
 import { eq } from "drizzle-orm";
 import { connection, repository } from "../db/schema.ts";
 import { type EnvironmentChange, environmentChanges } from "../domain/comparison/environment-change.ts";
-import { compareAddress } from "../domain/comparison/host-address.ts";
+import { commitAddress, compareAddress } from "../domain/comparison/host-address.ts";
 import { type DiffLine, logDifference } from "../domain/comparison/log-difference.ts";
 import { partFrom } from "../domain/failure/failing-part.ts";
 import { failedJobs } from "../domain/jobs/failed-jobs.ts";
@@ -14,7 +14,7 @@ import { keyOf, ownJob, plannedJobs } from "./build-view.ts";
 import { type FoundBuild, findRecord } from "./builds.ts";
 import type { Context } from "./core/context.ts";
 import { isOwn } from "./core/record.ts";
-import { Refusal } from "./core/refusal.ts";
+import { notFound, Refusal } from "./core/refusal.ts";
 import { findLastGreen } from "./failure.ts";
 import { readFound } from "./logs.ts";
 
@@ -136,4 +136,22 @@ export const readComparison = async (context: Context, id: string): Promise<Comp
     agents: { before: before?.agentId ?? null, now: now?.agentId ?? null },
     log: now && before ? await logOf(context, now, before) : null,
   };
+};
+
+/** The git host's page of what a build's commit changes: of a pull request all of it. @throws Refusal not-found, also where no host is known */
+export const changesAddress = async (context: Context, id: string): Promise<string> => {
+  const { repoId, base, pull, commitSha } = await findRecord(context, id);
+  const { kind, webUrl } = connection;
+  const [[host]] = await context.db.run(
+    context.db.sql
+      .select({ kind, webUrl, fullName: repository.fullName })
+      .from(repository)
+      .innerJoin(connection, eq(connection.id, repository.connectionId))
+      .where(isOwn(context, repository, repoId)),
+  );
+  if (!host || commitSha === null) throw notFound();
+  const from = base ?? pull?.base ?? null;
+  return from === null
+    ? commitAddress(host.kind, host.webUrl, host.fullName, commitSha)
+    : compareAddress(host.kind, host.webUrl, host.fullName, from, commitSha);
 };

@@ -61,7 +61,8 @@ export const deleteConnection = verb({
   },
 });
 
-interface Holders {
+/** The parts of the service that hold something of an organization. */
+export interface Holders {
   orgId: string;
   db: DatabaseSession;
   objects: ObjectStubs;
@@ -72,12 +73,8 @@ interface Holders {
  * Removes connections of an organization that leaves, with their hooks at the host and their objects.
  * @returns how many; as many as a share means that some may be left
  */
-export const removeConnections = async ({
-  orgId,
-  db,
-  objects,
-  keys,
-}: Holders): Promise<{ isDone: boolean; removed: number }> => {
+export const removeConnections = async (holders: Holders): Promise<{ isDone: boolean; removed: number }> => {
+  const { orgId, db, objects, keys } = holders;
   const [rows] = await db.run(
     db.sql
       .select()

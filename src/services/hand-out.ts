@@ -1,5 +1,5 @@
-import { and, eq, exists, isNotNull, sql } from "drizzle-orm";
-import { credential, pipeline, repository } from "../db/schema.ts";
+import { and, desc, eq, exists, isNotNull, lt, ne, sql } from "drizzle-orm";
+import { buildSummary, credential, pipeline, repository } from "../db/schema.ts";
 import type { ComposedEntry } from "../domain/compose.ts";
 import { readSnapshot } from "../domain/githost/file-snapshot.ts";
 import type { Grant, GrantedJob } from "../domain/pool/commands.ts";
@@ -14,10 +14,48 @@ import { cloneToken, WITH_APP } from "./clone-token.ts";
 import type { Context } from "./core/context.ts";
 import { isOwn } from "./core/record.ts";
 import { Refusal, settled } from "./core/refusal.ts";
-import { baseOf, greenCommit } from "./job-base.ts";
 import { isAskedForFile } from "./pipeline-files.ts";
 import { Uncomposable } from "./run-values.ts";
 import { groupsOfPipeline, variablesOfBuild } from "./variable-scopes.ts";
+
+/** Builds of the pipeline, the newest first, among which the last good one of the branch is looked for. */
+const MOST_LOOKED_AT = 50;
+
+/**
+ * Finds the last commit of a pushed branch that was built well; none for other builds. Stops at the first: in a
+ * healthy branch it reads one build.
+ */
+const greenCommit = (context: Context, { build, pipelineId }: Grant) => {
+  const { sql: db } = context.db;
+  const { orgId, pipelineId: ofPipeline, id, ref, status, commitSha, createdBy } = buildSummary;
+  if (build.event !== "push" || pipelineId === null) return null;
+  const newest = db
+    .select({ ref, status, commitSha, createdBy })
+    .from(buildSummary)
+    .where(and(eq(orgId, context.orgId), eq(ofPipeline, pipelineId), lt(id, build.id)))
+    .orderBy(desc(id))
+    .limit(MOST_LOOKED_AT)
+    .as("newest");
+  const isTrusted = sql`json_extract(${newest.createdBy}, '$.trust') IS NULL`;
+  const isGreen = and(
+    eq(newest.ref, build.ref),
+    eq(newest.status, "succeeded"),
+    isNotNull(newest.commitSha),
+    isTrusted,
+  );
+  // A build that repeats a good one is compared with what was good before.
+  return db
+    .select({ commitSha: newest.commitSha })
+    .from(newest)
+    .where(and(isGreen, ne(newest.commitSha, build.commitSha ?? "")))
+    .limit(1);
+};
+
+/** What the changes of a build are counted from, as far as the service knows. */
+const baseOf = ({ build }: Grant, green: { commitSha: string | null } | undefined): Job["base"] => {
+  if (build.pull?.base) return { branch: build.pull.base };
+  return green?.commitSha ? { sha: green.commitSha } : undefined;
+};
 
 const RETRY_AFTER_SECONDS = 5;
 /** Asks the database for nothing. */

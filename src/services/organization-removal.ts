@@ -5,7 +5,7 @@ import { deleteRows, OWNED } from "../db/organization-rows.ts";
 import { buildSummary, formerOrganization, job, organization, token } from "../db/schema.ts";
 import { DatabaseSession } from "../db/session.ts";
 import type { OrganizationRemoval } from "../protocol/organization.ts";
-import { removeConnections } from "./connection-removal.ts";
+import { type Holders, removeConnections } from "./connection-removal.ts";
 import type { Context } from "./core/context.ts";
 import { Keys } from "./core/keys.ts";
 import { ObjectStubs } from "./core/object-stubs.ts";
@@ -27,14 +27,6 @@ interface Leaving {
 }
 
 type Left = OrganizationRemoval | null;
-
-/** The parts of the service that hold something of the organization. */
-interface Holders {
-  orgId: string;
-  db: DatabaseSession;
-  objects: ObjectStubs;
-  keys: Keys;
-}
 
 const purgeLogs = ({ orgId, objects }: Holders, ids: string[]): Promise<unknown> =>
   Promise.all(ids.map((id) => objects.log(orgId, id).purge()));

@@ -1,9 +1,8 @@
 import { createReadStream } from "node:fs";
 import { join } from "node:path";
-import type { PlanDownload } from "../../domain/plan/plan.ts";
-import { type CollectedFiles, receiveFiles } from "../files/file-helper.ts";
+import { receiveFiles } from "../files/file-helper.ts";
 import type { FoundFile } from "../files/requests.ts";
-import type { ArtifactStore, LeftArtifact, NewArtifact } from "./artifact-store.ts";
+import type { ArtifactStore, NewArtifact } from "./artifact-store.ts";
 import { safeFolder } from "./fetch-artifacts.ts";
 import { type FileSums, SumsOfFiles } from "./sums.ts";
 
@@ -16,67 +15,55 @@ export interface LocalJob {
 
 type Kept = NewArtifact & { job: LocalJob; folder: string; files: (FoundFile & FileSums)[] };
 
-/** What the jobs of a local run leave, in a folder: below it one for each job, and in that one for each artifact. */
-export class LocalArtifacts {
-  readonly #folder: string;
-  readonly #kept: Kept[] = [];
+/** What the jobs of a local run leave: the store of each job. */
+export type LocalArtifacts = (job: LocalJob, signal: AbortSignal) => ArtifactStore;
 
-  constructor(folder: string) {
-    this.#folder = folder;
-  }
-
-  storeOf(job: LocalJob, signal: AbortSignal): ArtifactStore {
-    return {
-      keep: (artifact, collected) => this.#keep(job, artifact, collected, signal),
-      find: async (download) => this.#find(download),
-    };
-  }
-
-  async #keep(job: LocalJob, artifact: NewArtifact, { files, bytes }: CollectedFiles, signal: AbortSignal) {
-    const folder = [safeFolder(job.key), artifact.name];
-    const sums = new SumsOfFiles(files);
-    await receiveFiles({ root: this.#folder, user: null, signal }, { folder, replaces: true }, async (writer) => {
-      const next = files.values();
-      let left = 0;
-      const begin = async (): Promise<void> => {
-        while (left === 0) {
-          const { value, done } = next.next();
-          if (done) return;
-          left = value.size;
-          await writer.begin({ ...value, isUnpacked: false });
+/** In a folder: below it one for each job, and in that one for each artifact. */
+export const localArtifacts = (root: string): LocalArtifacts => {
+  const kept: Kept[] = [];
+  return (job, signal) => ({
+    async keep(artifact, { files, bytes }) {
+      const folder = [safeFolder(job.key), artifact.name];
+      const sums = new SumsOfFiles(files);
+      await receiveFiles({ root, user: null, signal }, { folder, replaces: true }, async (writer) => {
+        const next = files.values();
+        let left = 0;
+        const begin = async (): Promise<void> => {
+          while (left === 0) {
+            const { value, done } = next.next();
+            if (done) return;
+            left = value.size;
+            await writer.begin({ ...value, isUnpacked: false });
+          }
+        };
+        await begin();
+        for await (const piece of bytes()) {
+          sums.push(piece);
+          for (let rest = piece; rest.length > 0; await begin()) {
+            const own = rest.subarray(0, left);
+            await writer.write(own);
+            left -= own.length;
+            rest = rest.subarray(own.length);
+          }
         }
-      };
-      await begin();
-      for await (const piece of bytes()) {
-        sums.push(piece);
-        for (let rest = piece; rest.length > 0; await begin()) {
-          const own = rest.subarray(0, left);
-          await writer.write(own);
-          left -= own.length;
-          rest = rest.subarray(own.length);
-        }
-      }
-    });
-    const again = this.#kept.findIndex((one) => one.job.key === job.key && one.name === artifact.name);
-    if (again >= 0) this.#kept.splice(again, 1);
-    const withSums = files.map((file, index) => ({ ...file, ...sums.sums[index]! }));
-    this.#kept.push({ ...artifact, job, folder: join(this.#folder, ...folder), files: withSums });
-  }
+      });
+      const again = kept.findIndex((one) => one.job.key === job.key && one.name === artifact.name);
+      if (again >= 0) kept.splice(again, 1);
+      const withSums = files.map((file, index) => ({ ...file, ...sums.sums[index]! }));
+      kept.push({ ...artifact, job, folder: join(root, ...folder), files: withSums });
+    },
 
-  #find({ from, artifact }: PlanDownload): LeftArtifact[] {
-    const found = this.#kept.filter(
-      ({ job, name }) => job.definition === from && (artifact === null || name === artifact),
-    );
-    return found.map(({ name, as, job, folder, files }) => ({
-      name,
-      as,
-      matrix: job.matrix,
-      bytes: files.reduce((sum, { size }) => sum + size, 0),
-      files: async () => files,
-      content: () => contentOf(folder, files),
-    }));
-  }
-}
+    async find({ from, artifact }) {
+      const found = kept.filter((one) => one.job.definition === from && (artifact === null || one.name === artifact));
+      return found.map(({ name, as, job, folder, files }) => ({
+        ...{ name, as, matrix: job.matrix },
+        bytes: files.reduce((sum, { size }) => sum + size, 0),
+        files: async () => files,
+        content: () => contentOf(folder, files),
+      }));
+    },
+  });
+};
 
 async function* contentOf(folder: string, files: FoundFile[]): AsyncGenerator<Buffer> {
   for (const { path } of files) yield* createReadStream(join(folder, path)) as AsyncIterable<Buffer>;

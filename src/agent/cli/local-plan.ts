@@ -100,7 +100,7 @@ export const runPlan = async ({
     const facts = { ...known, env: { ...known.env, ...paths, ...fixed } };
     const workspace = plan.job.checkout ? process.cwd() : folder.workspace;
     const place = { root: workspace, user: null, signal: cancel.signal };
-    const store = artifacts.storeOf(job, cancel.signal);
+    const store = artifacts(job, cancel.signal);
     const keeper = new ArtifactKeeper(place, store, log);
     // A file of an earlier run in this folder gives way.
     await fetchArtifacts(plan.job.downloads, { place, store, log, replaces: true, isSkipped: () => false });

@@ -19,7 +19,7 @@ import { formatMistake } from "../../domain/plan/mistake.ts";
 import { parseFile } from "../../domain/plan/parse.ts";
 import { ONLY_JOB } from "../../domain/plan/plan-of-job.ts";
 import { byteSize, LIMITS } from "../../protocol/limits.ts";
-import { LocalArtifacts } from "../artifacts/local-store.ts";
+import { localArtifacts } from "../artifacts/local-store.ts";
 import type { BuildFile } from "../build-files.ts";
 import { NOT_UTF8, utf8Text } from "../checkout/commit-file.ts";
 import { textOf } from "../checkout/included-files.ts";
@@ -130,7 +130,7 @@ export const runFile = async (
   const folder = keep ?? mkdtempSync(join(tmpdir(), "millrace-artifacts-"));
   try {
     mkdirSync(folder, { recursive: true });
-    const options = { ...given, artifacts: new LocalArtifacts(folder) };
+    const options = { ...given, artifacts: localArtifacts(folder) };
     const files = filesBeside(file);
     const plan = parsePlanOrFail(text, file, files.find);
     const includes = files.used;

@@ -1,13 +1,108 @@
 import { execFile } from "node:child_process";
-import { copyFileSync, linkSync } from "node:fs";
-import { join } from "node:path";
+import { createHash } from "node:crypto";
+import { chmodSync, copyFileSync, existsSync, linkSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
+import { gunzip } from "node:zlib";
 import { BuildFailure } from "../failure.ts";
 import { runAs } from "../process/as-user.ts";
 import type { StepUser } from "../process/step-user.ts";
 import { findProgram } from "../steps/find-program.ts";
-import { downloadedMise } from "./mise-download.ts";
-import { isRecentEnough, MISE_VERSION } from "./mise-release.ts";
+import { isRecentEnough, MISE_PACKAGE, MISE_VERSION } from "./mise-release.ts";
+
+/* Reads one file out of a tarball in memory (POSIX ustar, pax(1)): nothing else of it is unpacked. */
+
+const BLOCK = 512;
+
+const textAt = (block: Buffer, start: number, length: number): string => {
+  const field = block.subarray(start, start + length);
+  const end = field.indexOf(0);
+  return field.toString("utf8", 0, end < 0 ? length : end);
+};
+
+/** The content of the regular file `name`; null where the tarball has none. */
+export const tarMember = (tar: Buffer, name: string): Buffer | null => {
+  for (let at = 0; at + BLOCK <= tar.length; ) {
+    const header = tar.subarray(at, at + BLOCK);
+    const size = Number.parseInt(textAt(header, 124, 12).trim(), 8);
+    if (!Number.isSafeInteger(size) || size < 0) return null;
+    const content = at + BLOCK;
+    const isFile = header[156] === 0 || header[156] === 0x30;
+    if (isFile && textAt(header, 0, 100) === name)
+      return content + size <= tar.length ? tar.subarray(content, content + size) : null;
+    at = content + Math.ceil(size / BLOCK) * BLOCK;
+  }
+  return null;
+};
+
+const MIB = 1024 * 1024;
+const PACKAGE_LIMIT = 256 * MIB;
+const PROGRAM_LIMIT = 1024 * MIB;
+const DOWNLOAD_MS = 5 * 60_000;
+
+const addressIn = (registry: string): string =>
+  new URL(`${MISE_PACKAGE.name}/-/${MISE_PACKAGE.file}`, registry.endsWith("/") ? registry : `${registry}/`).href;
+
+/** An address without what may be a password in it. */
+const shown = (address: string): string => {
+  const { origin, pathname } = new URL(address);
+  return `${origin}${pathname}`;
+};
+
+/** @throws BuildFailure for an answer that is not the package, and where nothing answers. */
+const fetchPackage = async (address: string, signal: AbortSignal): Promise<Buffer> => {
+  try {
+    const response = await fetch(address, { signal: AbortSignal.any([signal, AbortSignal.timeout(DOWNLOAD_MS)]) });
+    if (!response.ok) throw fail(`${shown(address)} was answered with ${response.status}`);
+    const parts: Uint8Array[] = [];
+    let bytes = 0;
+    for await (const part of response.body ?? []) {
+      bytes += part.length;
+      if (bytes > PACKAGE_LIMIT) throw fail(`${shown(address)} is larger than any release of mise`);
+      parts.push(part);
+    }
+    return Buffer.concat(parts);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof BuildFailure) throw error;
+    const { cause } = error as Error;
+    const why = (cause as NodeJS.ErrnoException | undefined)?.code ?? (error as Error).name;
+    throw fail(`${shown(address)} cannot be fetched (${why}): this agent seems to be offline`);
+  }
+};
+
+/** @throws BuildFailure unless these are the bytes that this agent was built for. */
+const programIn = async (tarball: Buffer, address: string): Promise<Buffer> => {
+  if (createHash("sha512").update(tarball).digest("base64") !== MISE_PACKAGE.sha512)
+    throw fail(`${shown(address)} is not mise ${MISE_VERSION}: its checksum differs, so nothing of it was run`);
+  const tar = await promisify(gunzip)(tarball, { maxOutputLength: PROGRAM_LIMIT });
+  const program = tarMember(tar, MISE_PACKAGE.member);
+  if (!program) throw fail(`${shown(address)} has no ${MISE_PACKAGE.member}`);
+  return program;
+};
+
+/**
+ * The path of mise in the agent's own folder, fetched from `registry` at the first need. It is written beside its place
+ * and renamed, so that what stands there was checked. @throws BuildFailure
+ */
+export const downloadedMise = async (
+  folder: string,
+  registry: string,
+  signal: AbortSignal,
+): Promise<{ path: string; isNew: boolean }> => {
+  const path = join(folder, `mise-${MISE_VERSION}`, "mise");
+  if (existsSync(path)) return { path, isNew: false };
+  const address = addressIn(registry);
+  const program = await programIn(await fetchPackage(address, signal), address);
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const fresh = `${path}.${process.pid}`;
+  rmSync(fresh, { force: true });
+  writeFileSync(fresh, program, { flag: "wx", mode: 0o755 });
+  // The mask of new files does not count: the steps' user runs it.
+  chmodSync(fresh, 0o755);
+  renameSync(fresh, path);
+  return { path, isNew: true };
+};
 
 /** Where this agent gets mise, and where it keeps what tools need. */
 export interface ToolSources {

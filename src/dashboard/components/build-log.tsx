@@ -1,3 +1,5 @@
+import { CommaList } from "./comma-list.tsx";
+
 interface LostAttemptsProps {
   /** The path of the build or the job that they are of. */
   of: string;
@@ -11,12 +13,11 @@ export const LostAttempts = ({ of, lost, hasFailed = false }: LostAttemptsProps)
   lost > 0 ? (
     <p class="message" id="lost-attempts">
       {hasFailed ? "Earlier attempts:" : "Ended without a result:"}{" "}
-      {Array.from({ length: lost }, (_, index) => (
-        <>
-          {index > 0 && ", "}
+      <CommaList
+        items={Array.from({ length: lost }, (_, index) => (
           <a href={`${of}/log?attempt=${index + 1}`}>log of attempt {index + 1}</a>
-        </>
-      ))}
+        ))}
+      />
     </p>
   ) : null;
 

@@ -1,3 +1,10 @@
+/** A text to copy. The page's script adds a button that does it. */
+export const Copyable = ({ text }: { text: string }) => (
+  <div class="copied">
+    <pre tabindex={0}>{text}</pre>
+  </div>
+);
+
 /** A short name of something long, such as a commit. The page's script makes the button copy the long one. */
 export const CopiedCode = ({ text, shown }: { text: string; shown: string }) => (
   <span class="copied-code">

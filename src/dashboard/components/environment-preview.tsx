@@ -1,6 +1,7 @@
 import type * as z from "zod/mini";
 import type { EnvironmentEntry } from "../../protocol/pipeline.ts";
 import { count } from "../count.ts";
+import { CommaList } from "./comma-list.tsx";
 import { Table } from "./table.tsx";
 
 type Entry = z.infer<typeof EnvironmentEntry>;
@@ -35,12 +36,7 @@ const Row = ({ entry, groups }: { entry: Entry; groups: Map<string, string> }) =
       )}
     </td>
     <td>
-      {entry.overrides.map((overridden, index) => (
-        <>
-          {index > 0 && ", "}
-          <SourceName source={overridden} groups={groups} />
-        </>
-      ))}
+      <CommaList items={entry.overrides.map((overridden) => <SourceName source={overridden} groups={groups} />)} />
     </td>
   </tr>
 );

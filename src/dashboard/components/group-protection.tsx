@@ -2,6 +2,7 @@ import type { GroupProtection } from "../../protocol/group.ts";
 import { includesRole, ROLES, type Role } from "../../protocol/token.ts";
 import { readFlag, readLines, readText } from "../form-fields.ts";
 import type { FormState } from "../page-definition.ts";
+import { CommaList } from "./comma-list.tsx";
 import { AreaField, CheckField, SelectField } from "./fields.tsx";
 
 const PATTERNS = "One pattern a line, * for a part, ** for any.";
@@ -75,13 +76,7 @@ export const readProtection = (form: URLSearchParams): object => {
 const Patterns = ({ kind, patterns }: { kind: string; patterns: string[] | null }) =>
   patterns && (
     <span>
-      {kind}{" "}
-      {patterns.map((pattern, index) => (
-        <>
-          {index > 0 && ", "}
-          <code>{pattern}</code>
-        </>
-      ))}
+      {kind} <CommaList items={patterns.map((pattern) => <code>{pattern}</code>)} />
     </span>
   );
 

@@ -1,5 +1,12 @@
 import type { TestReport, TestSummary } from "../../protocol/test-report.ts";
-import { testName } from "../tests/test-name.ts";
+
+/** A test by what people call it: `suite > class > name`. */
+export const testName = ({
+  suite,
+  className,
+  name,
+}: Pick<TestReport["tests"][number], "suite" | "className" | "name">): string =>
+  [suite, className, name].filter((part) => part !== "").join(" > ") || "a test without a name";
 
 /** Failing tests that are named at once. */
 export const NAMED_FAILURES = 3;

@@ -1,10 +1,72 @@
 import type { Agent } from "../../protocol/agent.ts";
-import { capabilitiesOf, platformOf } from "../agent-list.ts";
+import { VERSION } from "../../protocol/version.ts";
+import { capabilitiesOf, isOlder, platformOf, stateOf } from "../agent-list.ts";
+import { StateIcon } from "../components/state.tsx";
 import { RelativeTime } from "../components/time.tsx";
-import { AgentActions } from "./agent-actions.tsx";
-import { AgentState } from "./agent-state.tsx";
-import { AgentVersion } from "./agent-version.tsx";
 import { HourBar, type HourProps, runsInWords } from "./hour-bar.tsx";
+
+interface AgentActionsProps {
+  agent: Agent;
+  /** Says where a person came from, and comes back to: the filters of the list, or `?own` for the agent's own page. */
+  search: string;
+  /** In a row of many. */
+  isQuiet?: boolean;
+}
+
+export const AgentActions = ({ agent: { id, name, isDraining }, search, isQuiet = false }: AgentActionsProps) => {
+  const action = isDraining ? "Resume" : "Drain";
+  const path = `/app/agents/${id}`;
+  return (
+    <div class="actions">
+      <form method="post" action={`${path}/${action.toLowerCase()}${search}`}>
+        <button type="submit" class={isQuiet ? "quiet" : undefined} aria-label={`${action} ${name}`}>
+          {action}
+        </button>
+      </form>
+      <a
+        class={isQuiet ? "button quiet" : "button danger"}
+        href={`${path}/remove${search}`}
+        aria-label={`Remove ${name}`}
+      >
+        Remove
+      </a>
+    </div>
+  );
+};
+
+export const HOW_TO_UPDATE = `The service is ${VERSION}. Drain the agent, install its program anew as "Add agent" shows, and start it again.`;
+
+interface AgentVersionProps {
+  version: string | null;
+  /** In a row of many one word says it. */
+  isShort?: boolean;
+}
+
+/** The version of an agent's program, and whether it is behind. */
+export const AgentVersion = ({ version, isShort = false }: AgentVersionProps) => (
+  <>
+    {version ?? "not told"}
+    {isOlder(version) && (
+      <>
+        {", "}
+        <span class="older" title={HOW_TO_UPDATE}>
+          {isShort ? "older" : "older than the service"}
+        </span>
+      </>
+    )}
+  </>
+);
+
+/** A state has a sign, a word and a colour. One that works has the sign of what runs; the style draws the others. */
+export const AgentState = ({ agent }: { agent: Agent }) => {
+  const state = stateOf(agent);
+  return (
+    <span class={`agent-state agent-${state}`}>
+      {state === "busy" ? <StateIcon state="running" /> : <span class="sign" aria-hidden="true"></span>}
+      {agent.currentBuildId ? <a href={`/app/builds/${agent.currentBuildId}`}>{state}</a> : state}
+    </span>
+  );
+};
 
 interface AgentRowProps extends HourProps {
   agent: Agent;

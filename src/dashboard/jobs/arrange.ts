@@ -79,3 +79,17 @@ export const labelOf = (job: JobOfBuild, { jobs }: Definition): string =>
 /** The definitions among the job's needs that have not ended. */
 export const openNeeds = ({ needs }: JobOfBuild, all: JobOfBuild[]): string[] =>
   needs.filter((need) => all.some((job) => job.definition === need && !hasEnded(job)));
+
+const ORDINALS = ["first", "second", "third"];
+
+/** What people read of a job that was tried more than once in its build; null of any other. */
+export const triesOf = ({ status, retries = 0, adoptedFrom }: JobOfBuild): string | null => {
+  if (retries === 0 || adoptedFrom !== null) return null;
+  const nth = `${ORDINALS[retries] ?? `${retries + 1}th`} try`;
+  if (status === "succeeded") return `passed on the ${nth}`;
+  if (status === "failed") return `failed on the ${nth} too`;
+  return status === "queued" ? `waits for its ${nth}` : nth;
+};
+
+/** Whether more attempts were started than its tries explain: agents of the others were lost. */
+export const hasLostAttempts = ({ attempt, retries = 0 }: JobOfBuild): boolean => attempt > 1 + retries;

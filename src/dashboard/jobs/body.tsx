@@ -11,9 +11,12 @@ import { count } from "../count.ts";
 import { FailureBand } from "../failure/failure-band.tsx";
 import { readTests } from "../tests/read-tests.ts";
 import { TestsSection } from "../tests/tests-section.tsx";
+import { StepWaterfall } from "../waterfall/step-waterfall.tsx";
+import { ToldTimes } from "../waterfall/told-times.tsx";
 import { hasEnded } from "./arrange.ts";
 import type { Details, Opened } from "./details.ts";
 import { JobOutputs } from "./job-facts.tsx";
+import type { JobDetails } from "./read-job.ts";
 
 /** The keys that a build or a job got, and from where. Nothing where it got none. */
 const EnvironmentKeys = ({ keys }: { keys: EnvironmentKey[] | null }) =>
@@ -105,3 +108,19 @@ export const Body = ({ details, opened, children }: BodyProps & { children: Chil
     <Part details={details} opened={opened} />
   </>
 );
+
+/** A job on its own page, or on that of its build: why it failed, its steps, and the tabs. */
+export const JobBody = ({ details, opened }: { details: JobDetails; opened: Opened }) => {
+  const { of: job, now, usual, agent } = details;
+  return (
+    <Body details={details} opened={opened}>
+      <StepWaterfall
+        of={job}
+        now={now}
+        usual={usual}
+        told={<ToldTimes of={job} steps={job.steps} usual={usual.whole} agent={agent} now={now} />}
+        logPage={opened.logPage}
+      />
+    </Body>
+  );
+};

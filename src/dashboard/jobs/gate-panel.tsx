@@ -3,6 +3,7 @@ import type { JobGate } from "../../protocol/build-job.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import type { Role } from "../../protocol/token.ts";
 import type { Context } from "../../services/core/context.ts";
+import { CommaList } from "../components/comma-list.tsx";
 import { RelativeTime } from "../components/time.tsx";
 import { hasRole } from "../permissions.ts";
 import { refName } from "../ref-name.ts";
@@ -46,14 +47,7 @@ const Answer = ({ jobId, commitSha, comment }: AnswerProps) => (
 const Released = ({ groups }: JobGate) =>
   groups.length === 0 ? null : (
     <p>
-      Approved, it gets the variables of{" "}
-      {groups.map((name, index) => (
-        <>
-          {index > 0 && ", "}
-          <bdi>{name}</bdi>
-        </>
-      ))}
-      .
+      Approved, it gets the variables of <CommaList items={groups.map((name) => <bdi>{name}</bdi>)} />.
     </p>
   );
 

@@ -1,14 +1,14 @@
 import type { BuildJob } from "../../protocol/job-record.ts";
 import type { FoundBuild } from "../../services/builds.ts";
 import { BuildName } from "../components/build-name.tsx";
+import { CommaList } from "../components/comma-list.tsx";
 import { StateWord } from "../components/state.tsx";
 import { Table } from "../components/table.tsx";
 import { Elapsed } from "../components/time.tsx";
 import { TestsLine } from "../tests/tests-section.tsx";
-import { stateOf } from "./arrange.ts";
+import { hasLostAttempts, stateOf, triesOf } from "./arrange.ts";
 import { whyOf } from "./cause.tsx";
 import type { JobDetails } from "./read-job.ts";
-import { hasLostAttempts, triesOf } from "./tries.ts";
 
 /** Where on its build's page a job that this one needs is. */
 const placeOf = (need: string, { jobs }: FoundBuild): string => {
@@ -20,12 +20,11 @@ const Needs = ({ job, build }: { job: BuildJob; build: FoundBuild }) =>
   job.needs.length === 0 ? null : (
     <span>
       after{" "}
-      {job.needs.map((need, index) => (
-        <>
-          {index > 0 && ", "}
+      <CommaList
+        items={job.needs.map((need) => (
           <a href={`/app/builds/${build.id}#${encodeURIComponent(placeOf(need, build))}`}>{need}</a>
-        </>
-      ))}
+        ))}
+      />
     </span>
   );
 

@@ -1,7 +1,7 @@
-import type { Child } from "hono/jsx";
 import type { Step } from "../../protocol/build.ts";
 import type { JobOfBuild } from "../../protocol/build-job.ts";
 import type { ReadJob } from "../../services/build-view.ts";
+import { CommaList } from "../components/comma-list.tsx";
 import { StateIcon, wordOf } from "../components/state.tsx";
 import { Elapsed } from "../components/time.tsx";
 import { count } from "../count.ts";
@@ -10,15 +10,16 @@ import type { TimeAxis } from "../waterfall/time-axis.ts";
 import {
   columnsOf,
   type Definition,
+  hasLostAttempts,
   labelOf,
   openNeeds,
   opensAtFirst,
   shareCause,
   stateOf,
   statesOf,
+  triesOf,
 } from "./arrange.ts";
 import { whyOf } from "./cause.tsx";
-import { hasLostAttempts, triesOf } from "./tries.ts";
 
 const time = (at: string | null): number | null => (at === null ? null : Date.parse(at));
 
@@ -63,14 +64,6 @@ export interface JobNames {
   adopted: Map<string, number>;
 }
 
-const listed = (names: string[]): Child =>
-  names.map((name, index) => (
-    <>
-      {index > 0 && ", "}
-      <bdi>{name}</bdi>
-    </>
-  ));
-
 const Adopted = ({ from, names }: { from: string; names: JobNames }) => {
   const number = names.adopted.get(from);
   return (
@@ -86,7 +79,11 @@ const JobNote = ({ job, all, names }: { job: JobOfBuild; all: JobOfBuild[]; name
   if (state === "queued") return triesOf(job) ?? "waits for its turn";
   if (state === "waiting") {
     const needs = openNeeds(job, all);
-    return needs.length > 0 ? <>after {listed(needs)}</> : null;
+    return needs.length > 0 ? (
+      <>
+        after <CommaList items={needs.map((need) => <bdi>{need}</bdi>)} />
+      </>
+    ) : null;
   }
   const why = whyOf(job);
   if (why) {

@@ -5,7 +5,7 @@ import { getArtifact, removeArtifact } from "../../services/artifacts.ts";
 import type { Context } from "../../services/core/context.ts";
 import { artifactPath, countOfFiles } from "../artifacts/artifact-list.tsx";
 import { sizeText } from "../artifacts/size-text.ts";
-import { Copyable } from "../components/copyable.tsx";
+import { Copyable } from "../components/copied-code.tsx";
 import { TextField } from "../components/fields.tsx";
 import { ProblemNotice } from "../components/problem-notice.tsx";
 import { Table } from "../components/table.tsx";

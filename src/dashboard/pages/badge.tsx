@@ -1,6 +1,6 @@
 import { createBadge, deleteBadge } from "../../services/badges.ts";
 import { getPipeline } from "../../services/pipelines.ts";
-import { Copyable } from "../components/copyable.tsx";
+import { Copyable } from "../components/copied-code.tsx";
 import { confirmRemoval } from "../confirm-removal.tsx";
 import { formAt, type Pages, type View } from "../page-definition.ts";
 import { byId } from "../verb-input.ts";

@@ -4,7 +4,7 @@ import { listAgents } from "../../services/agents.ts";
 import { listBuilds } from "../../services/build-list.ts";
 import type { Context } from "../../services/core/context.ts";
 import { listRepositories } from "../../services/repositories.ts";
-import { Copyable } from "../components/copyable.tsx";
+import { Copyable } from "../components/copied-code.tsx";
 import { RelativeTime } from "../components/time.tsx";
 import type { Page } from "../page-definition.ts";
 import { hasRole } from "../permissions.ts";

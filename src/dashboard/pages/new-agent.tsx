@@ -1,6 +1,6 @@
 import { HOUR_MS } from "../../protocol/units.ts";
 import { createToken } from "../../services/tokens.ts";
-import { Copyable } from "../components/copyable.tsx";
+import { Copyable } from "../components/copied-code.tsx";
 import { SelectField, TextField } from "../components/fields.tsx";
 import { StackedForm } from "../components/form-page.tsx";
 import { ProblemNotice } from "../components/problem-notice.tsx";

@@ -2,7 +2,7 @@ import { ROLES, type Role, type Token } from "../../protocol/token.ts";
 import { DAY_MS } from "../../protocol/units.ts";
 import { invalid } from "../../services/core/refusal.ts";
 import { createToken, getToken, listTokens, revokeToken, rotateToken } from "../../services/tokens.ts";
-import { Copyable } from "../components/copyable.tsx";
+import { Copyable } from "../components/copied-code.tsx";
 import { CheckField, SelectField, TextField } from "../components/fields.tsx";
 import { StackedForm } from "../components/form-page.tsx";
 import { ProblemNotice } from "../components/problem-notice.tsx";

@@ -3,8 +3,8 @@ import type { TestReport, TestSummary } from "../../protocol/test-report.ts";
 import { testsInWords } from "../../protocol/test-words.ts";
 import { Table } from "../components/table.tsx";
 import { count } from "../count.ts";
+import { testName } from "../failure/failing-tests.tsx";
 import type { ShownTests } from "./read-tests.ts";
-import { testName } from "./test-name.ts";
 
 type Test = TestReport["tests"][number];
 

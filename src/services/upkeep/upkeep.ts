@@ -1,19 +1,80 @@
+import { and, isNotNull, sql } from "drizzle-orm";
 import { lastDayPast } from "../../archive/keys.ts";
+import { sharedDatabase } from "../../db/database-of.ts";
+import { organization } from "../../db/schema.ts";
 import { DatabaseSession } from "../../db/session.ts";
+import { addDay } from "../../domain/service-days.ts";
+import { addDeadLetters, addTotals, gaugesOf, NO_TOTALS, type ServiceNumbers } from "../../domain/service-numbers.ts";
+import { addStored } from "../../domain/service-store.ts";
 import { DAY_MS } from "../../protocol/units.ts";
+import { removeShare } from "../organization-removal.ts";
 import { countCaches } from "./cache-count.ts";
 import { removeUnusedCache } from "./cache-retention.ts";
 import { Failures } from "./failures.ts";
 import { countHistories, recountHistories } from "./histories.ts";
-import { writeNumbers } from "./numbers.ts";
-import { sweepPools } from "./pools.ts";
-import { reconcileBuilds } from "./reconcile.ts";
-import { finishRemovals } from "./removals.ts";
+import { reconcileBuilds, type Swept, sweepPools } from "./pools.ts";
 import { removeArchived, removeAudit, removeBuilds, removeTraces, removeUses } from "./retention.ts";
 import { countRows } from "./row-counts.ts";
-import type { Chore, Done, Turn } from "./run.ts";
+import { type Chore, type Done, minuteOf, NOTHING, type Run, type Turn } from "./run.ts";
 import { runSchedules } from "./schedules.ts";
 import { endTurn, takeTurns } from "./turns.ts";
+
+/** Shorter than a chore may take: one that hangs is set aside by itself. */
+const REMOVAL_MS = 60_000;
+
+/**
+ * Goes on with the removals that an operator began, a share of one organization in each run. One that fails or hangs is
+ * set aside, and holds up no other.
+ */
+const finishRemovals: Chore = async ({ env, now, failures, turn }) => {
+  const db = new DatabaseSession(sharedDatabase(env), "first-primary");
+  const isLeaving = and(isNotNull(organization.deletingAt), failures.isDue("removal", sql`${organization.id}`));
+  const [leaving] = await db.run(db.sql.select().from(organization).where(isLeaving).orderBy(organization.id));
+  const next = leaving.find(({ id }) => id > turn.place) ?? leaving[0];
+  if (!next) return NOTHING;
+  const { id, deletingAt } = next;
+  const subject = { kind: "removal", subject: id, orgId: id } as const;
+  const share = await failures.attempt(subject, REMOVAL_MS, async () => ({
+    left: await removeShare(env, { id, deletingAt: deletingAt ?? "" }, new Date(now)),
+  }));
+  if (share) console.log(JSON.stringify({ removal: share.left ?? { id, step: "done" } }));
+  // Nothing names an organization that is gone.
+  turn.place = leaving.length > 1 && share?.left !== null ? id : "";
+  return { removals: 1 };
+};
+
+/** Another run may write its row first; then the numbers are added to that one. */
+const TRIES = 5;
+
+const NEWEST = sql`SELECT minute, facts FROM service_metric ORDER BY minute DESC LIMIT 1`;
+
+/** Adds a row with the numbers of the pools and the size of the database. @throws Error where other runs were always first */
+const writeNumbers = async (run: Run, { rounds, failed, pools }: Swept): Promise<void> => {
+  const { db, now } = run;
+  for (let tries = 0; tries < TRIES; tries++) {
+    const [{ results, meta }] = await db.run(db.statement<{ minute: number; facts: string }>(NEWEST));
+    const [newest] = results;
+    const before = newest && (JSON.parse(newest.facts) as ServiceNumbers);
+    const numbers: ServiceNumbers = {
+      at: now,
+      rounds,
+      gauges: gaugesOf(pools, failed),
+      deadLetters: addDeadLetters(before?.deadLetters ?? {}, pools),
+      today: addDay(before?.today, pools, now),
+      stored: addStored(before?.stored ?? [], pools, now),
+      totals: addTotals(before?.totals ?? NO_TOTALS, pools),
+      databaseBytes: meta.size_after,
+    };
+    const last = newest?.minute ?? 0;
+    const minute = Math.max(minuteOf(now), last + 1);
+    const [{ meta: written }] = await db.run(
+      db.statement(sql`INSERT INTO service_metric (minute, facts) SELECT ${minute}, ${JSON.stringify(numbers)}
+        WHERE coalesce((SELECT max(minute) FROM service_metric), 0) = ${last}`),
+    );
+    if (written.changes > 0) return;
+  }
+  throw new Error("Other runs of upkeep wrote their numbers first.");
+};
 
 /** After so long a chore counts as failed, and the rest of the run does not wait for it. */
 const CHORE_MS = 90_000;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { tarMember } from "../../../src/agent/tools/mise-download.ts";
+import { tarMember } from "../../../src/agent/tools/mise-program.ts";
 import { MISE_PACKAGE, MISE_VERSION } from "../../../src/agent/tools/mise-release.ts";
 import { REGISTRY_NAMES, REGISTRY_VERSION } from "../../../src/domain/plan/tool-names.ts";
 

@@ -1,7 +1,7 @@
 import type { Connection, HookOutcome } from "../../../protocol/connection.ts";
 import { rotateConnection, showHook } from "../../../services/connection-hooks.ts";
 import { getConnection } from "../../../services/connections.ts";
-import { Copyable } from "../../components/copyable.tsx";
+import { Copyable } from "../../components/copied-code.tsx";
 import { ProblemNotice } from "../../components/problem-notice.tsx";
 import { GIT_HOSTS } from "../../git-hosts.tsx";
 import { formAt, formOf, type Page, type Pages, type View } from "../../page-definition.ts";

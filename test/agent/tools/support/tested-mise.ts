@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { downloadedMise } from "../../../../src/agent/tools/mise-download.ts";
+import { downloadedMise } from "../../../../src/agent/tools/mise-program.ts";
 
 /** Only for this kind of machine the agent has a hash of mise. */
 export const hasMise = process.platform === "linux" && process.arch === "x64";

@@ -1,0 +1,119 @@
+import type { Context, Hono } from "hono";
+import { LIMITS } from "../protocol/limits.ts";
+import type { Readiness } from "../protocol/readiness.ts";
+import { VERSION } from "../protocol/version.ts";
+import { fileAt, openAddress, sharedWhole } from "../services/artifact-shares.ts";
+import { readBadge } from "../services/badges.ts";
+import { checkOrganizationRate } from "../services/core/organization-rate.ts";
+import { checkAddressRate, checkHookRate } from "../services/core/rate-limit.ts";
+import { notFound, Refusal } from "../services/core/refusal.ts";
+import { hookOf, type KnownHook, provenDelivery } from "../services/githost/hook.ts";
+import { takeOrKeep } from "../services/githost/kept-arrivals.ts";
+import { readiness } from "../services/readiness.ts";
+import type { AppEnv } from "../web/app-env.ts";
+import { bytesAnswer, INERT_FILE, saveAs } from "../web/artifact-bytes.ts";
+import { readBytes } from "../web/body.ts";
+import { isKnown } from "../web/entity-tags.ts";
+import { openContext } from "../web/open-context.ts";
+import { problemResponse } from "../web/problems.ts";
+import { zipAnswer } from "../web/zip-answer.ts";
+
+const checkCaller = (c: Context<AppEnv>): Promise<void> =>
+  checkAddressRate(c.env, c.req.header("CF-Connecting-IP") ?? "");
+
+const BADGE_FILE = /^(mrb_[A-Za-z0-9_.-]{1,140})\.svg$/;
+
+const BADGE_HEADERS = {
+  "Content-Type": "image/svg+xml; charset=utf-8",
+  "Cache-Control": "max-age=60",
+  "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+  "Cross-Origin-Resource-Policy": "cross-origin",
+  "X-Content-Type-Options": "nosniff",
+};
+
+const tagOf = async (text: string): Promise<string> => {
+  const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
+  return `"${new Uint8Array(hash).toHex().slice(0, 32)}"`;
+};
+
+const showBadge = async (c: Context<AppEnv>): Promise<Response> => {
+  await checkCaller(c);
+  const [, token = ""] = BADGE_FILE.exec(c.req.param("file") ?? "") ?? [];
+  const svg = await readBadge(c.env, token, c.req.query("branch"));
+  const headers = { ...BADGE_HEADERS, ETag: await tagOf(svg) };
+  return isKnown(c.req.header("If-None-Match"), headers.ETag) ? c.body(null, 304, headers) : c.body(svg, 200, headers);
+};
+
+/** The whole that an address shares, or one file of it: for whoever has the address, without a token. */
+const showShared = async (c: Context<AppEnv>): Promise<Response> => {
+  await checkCaller(c);
+  const opened = await openAddress(c.env, "share", c.req.param("token") ?? "", Date.now());
+  const path = c.req.param("path");
+  const whole = path === undefined ? sharedWhole(c.env, opened) : fileAt(c.env, opened, path);
+  if (!whole) throw notFound();
+  if ("body" in whole) return zipAnswer(c, whole, `${opened.facts.name ?? "artifact"}.zip`);
+  return bytesAnswer(c, whole, { ...INERT_FILE, "Content-Disposition": saveAs(whole.name) });
+};
+
+/** Milliseconds for which a check is reused: the path needs no token, and each check asks the database and objects. */
+const FRESH_MS = 5000;
+
+const known = new WeakMap<object, { at: number; found: Promise<Readiness> }>();
+
+/** Whether everything is available that the Worker needs, as of the last few seconds; also a check that still runs. */
+const recentReadiness = (env: Env, now: number): Promise<Readiness> => {
+  const last = known.get(env);
+  if (last && now - last.at < FRESH_MS) return last.found;
+  const found = readiness(env);
+  known.set(env, { at: now, found });
+  return found;
+};
+
+const showReadiness = async (c: Context<AppEnv>): Promise<Response> => {
+  await checkCaller(c);
+  const found = await recentReadiness(c.env, Date.now());
+  return c.json(found, found.isReady ? 200 : 503, { "Cache-Control": "no-store" });
+};
+
+/** In a function of its own, so that the body is let go of before anything is waited for. */
+const readProven = async ({ raw }: Context<AppEnv>["req"], hook: KnownHook) =>
+  provenDelivery(hook, raw.headers, await readBytes(raw, LIMITS.deliveryBytes));
+
+const takeDelivery = async (c: Context<AppEnv>): Promise<Response> => {
+  const token = c.req.param("token") ?? "";
+  const hook = await hookOf(c.env, token);
+  await checkHookRate(c.env, token);
+  if (!/^application\/json\s*(;|$)/i.test(c.req.header("Content-Type") ?? "")) {
+    throw new Refusal("unsupported-media-type", "Set the hook's content type to application/json.");
+  }
+  const { id, event, arrival } = await readProven(c.req, hook);
+  const { orgId, connectionId, generation } = hook;
+  // Only of those with a proof, so that nobody who knows an address uses up what the organization may deliver.
+  await checkOrganizationRate(c.env, orgId, "hooks");
+  const context = openContext(c, {
+    caller: { kind: "connection", orgId, tokenHash: "", connectionId },
+    access: { connection: true },
+    writes: true,
+    bookmark: null,
+    headers: {},
+  });
+  await context.admit();
+  const sent = { connectionId, generation, id: id ?? context.newId(), event, arrival };
+  return c.json(await takeOrKeep(context, sent), 202);
+};
+
+/** Routes without a token: whoever has the address may call them. A git host proves its deliveries by their signature. */
+export const mountPublicRoutes = (app: Hono<AppEnv>): void => {
+  app.get("/healthz", (c) => c.json({ isAlive: true, version: VERSION }, 200, { "Cache-Control": "no-store" }));
+  app.get("/readyz", showReadiness);
+  // A forged address or delivery costs no call to the database or an object.
+  app.post("/hook/:token", takeDelivery);
+  app.all("/hook/:token", (c) => {
+    const refused = problemResponse(new Refusal("method-not-allowed", "See Allow."), c.get("requestId"));
+    refused.headers.set("Allow", "POST");
+    return refused;
+  });
+  app.get("/badge/:file", showBadge);
+  app.get("/share/:token", showShared);
+  app.get("/share/:token/:path{.+}", showShared);
+};
