@@ -12,15 +12,16 @@ import { type RunningAgent, startAgent } from "../support/local/agent.ts";
 import { deliver, newDelivery } from "../support/local/git-host/deliveries.ts";
 import { github } from "../support/local/git-host/payloads/github.ts";
 import { connectRepository, type GitRepository, makeRepository } from "../support/local/git-repository.ts";
-import { type Release, unpackLastRelease } from "../support/local/last-release.ts";
+import { type Release, unpackOldestRelease } from "../support/local/oldest-release.ts";
 import { type LocalService, startLocalService } from "../support/local/service.ts";
+import { ByHand } from "./upgrade/by-hand.ts";
 import { SeveralJobs } from "./upgrade/several-jobs.ts";
 import { Strangers } from "./upgrade/strangers.ts";
 
 /* Longer than a deploy takes here, so that no lease ends because of one. */
 const VARS = { LEASE_SECONDS: "180", HEARTBEAT_SECONDS: "1", POLL_SECONDS: "5" };
 
-/** Other tests use the machine at the same time: four deploys and their agents take minutes then. */
+/** Other tests use the machine at the same time: the agents take minutes then. */
 const TEST_MS = 900_000;
 
 const NOW = "2026-11-22T12:00:00Z";
@@ -35,7 +36,7 @@ let strangers: Strangers | undefined;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "millrace-upgrade-"));
-  before = unpackLastRelease(folder);
+  before = unpackOldestRelease(folder);
   service = await startLocalService(VARS, { config: before.config });
   client = await service.newOrganization("acme");
 });
@@ -96,37 +97,33 @@ const expectWhole = async (id: string): Promise<void> => {
   expect(lines).toEqual(Array.from({ length: count }, (_, index) => index + 1));
 };
 
-/** Connects the repository by hand, and tells of two pushes to it. @returns the builds of these, one for each agent */
-const pushedTwice = async (git: GitRepository, repository: Repository, pipeline: Pipeline): Promise<Build[]> => {
-  const { id: pipelineId } = pipeline;
-  const go = { key: "GO", value: join(service.folder, "go-rollback"), isSecret: false };
-  await client.call("POST", "/secrets/variables", { ...go, scope: "pipeline", pipelineId });
+/** Connects the repository by hand. @returns what tells of a push to it, once and again */
+const connect = async (git: GitRepository, repository: Repository) => {
   const host = { kind: "github", name: "by hand", webUrl: "https://git.example" };
   const { id: connectionId } = await client.call<{ id: string }>("POST", "/connection", host);
   const typed = await client.call<{ url: string; secret: string }>("GET", `/connection/${connectionId}/hook`);
   await client.call("PUT", `/repository/${repository.id}`, { connectionId });
   const hook = { ...typed, id: 1, repositoryId: repository.gitHostRepoId, events: ["push"] };
   const named = { ...repository, id: repository.gitHostRepoId };
-  for (const message of ["one", "two"]) {
+  return (message: string) => {
     const before = git.git("rev-parse", "HEAD");
     git.git("commit", "--quiet", "--allow-empty", "--message", message);
     const after = git.git("rev-parse", "HEAD");
     const commit = { id: after, message, author: { name: "T", email: "t@t.invalid" }, timestamp: NOW };
     const commits = [{ ...commit, added: [], removed: [], modified: [] }];
     const change = { ref: "refs/heads/main", before, after, commit: after, isForced: false, commits };
-    for (const event of github.pushed(named, change)) {
-      const delivery = newDelivery(hook, event);
-      await deliver("github", delivery);
-      expect(delivery.status, delivery.answer).toBe(202);
-    }
-  }
-  const ofPushes = () => client.call<Build[]>("GET", "/build?event=push");
-  await expect.poll(async () => (await ofPushes()).length).toBe(2);
-  return ofPushes();
+    const deliveries = github.pushed(named, change).map((event) => newDelivery(hook, event));
+    return async () => {
+      for (const delivery of deliveries) {
+        await deliver("github", delivery);
+        expect(delivery.status, delivery.answer).toBe(202);
+      }
+    };
+  };
 };
 
 it(
-  "takes over what the release before has under way, and can be rolled back once",
+  "takes over what the oldest release has under way: each build ends, none is lost and none is there twice",
   async () => {
     const git = makeRepository(service.folder, {
       ".millrace.yml": `steps:
@@ -142,68 +139,62 @@ it(
       ...{ key: "KEY", value: "a secret of the release before", isSecret: true },
       ...{ scope: "repository", repoId: repository.id },
     });
+    await client.call("POST", "/secrets/variables", {
+      ...{ key: "GO", value: join(service.folder, "go"), isSecret: false },
+      ...{ scope: "pipeline", pipelineId: pipeline.id },
+    });
 
     const { end, statuses } = await intruders();
     await start("of-before", before.agent);
     release("go-ended");
     const done = await trigger(pipeline.id, "go-ended");
     expect(await waitForEnd(client, done.id)).toMatchObject({ status: "succeeded" });
-    const acrossUpgrade = await trigger(pipeline.id, "go-upgrade");
-    await hasLines(acrossUpgrade.id, 3);
-    const queued = await trigger(pipeline.id, "go-upgrade");
+    const across = await trigger(pipeline.id, "go");
+    await hasLines(across.id, 3);
+    const queued = await trigger(pipeline.id, "go");
+    const push = await connect(git, repository);
+    const tellFirst = push("one");
+    await tellFirst();
+    const ofPushes = () => client.call<Build[]>("GET", "/build?event=push");
+    await expect.poll(async () => (await ofPushes()).length).toBe(1);
+    several = await SeveralJobs.begin(service, before.agent);
+    strangers = await Strangers.begin(service, before.agent);
+    const byHand = await ByHand.begin(service);
 
     await service.deploy();
+    await byHand.expectEnds();
     expect(await statuses()).toEqual([200, 200]);
     await end();
     expect(await statuses()).toEqual([401, 401]);
+    await several.expectGoOn();
     await start("of-now");
-    const known = [...(await logOf(acrossUpgrade.id)).matchAll(/^line /gm)].length;
-    await hasLines(acrossUpgrade.id, known);
+    const known = [...(await logOf(across.id)).matchAll(/^line /gm)].length;
+    await hasLines(across.id, known);
     expect(await get(done.id)).toMatchObject({ status: "succeeded", number: done.number });
     await expectWhole(done.id);
     expect(await client.call<Repository[]>("GET", "/repository")).toHaveLength(1);
     await expect.poll(async () => (await get(queued.id)).status).toBe("running");
-    release("go-upgrade");
-    for (const { id } of [acrossUpgrade, queued]) {
+    await push("two")();
+    await tellFirst();
+    await expect.poll(async () => (await ofPushes()).length).toBe(2);
+    release("go");
+    const pushed = await ofPushes();
+    const builds = [done, across, queued, ...pushed];
+    for (const { id } of builds) {
       expect(await waitForEnd(client, id)).toMatchObject({ status: "succeeded", attempt: 1 });
       await expectWhole(id);
     }
-
-    const acrossRollback = await pushedTwice(git, repository, pipeline);
-    for (const { id } of acrossRollback) await hasLines(id, 3);
-    const waiting = await trigger(pipeline.id, "go-rollback");
-    several = await SeveralJobs.begin(service, before.agent);
-    strangers = await Strangers.begin(service, before.agent);
-    await strangers.expectHeld();
-    await service.deploy(before.config);
-    expect(await statuses()).toEqual([401, 401]);
-    for (const { id } of acrossRollback) await hasLines(id, 10);
-    release("go-rollback");
-    for (const { id } of [...acrossRollback, waiting]) {
-      expect(await waitForEnd(client, id)).toMatchObject({ status: "succeeded", attempt: 1 });
-      await expectWhole(id);
-    }
-    const listed = async () => (await client.call<Build[]>("GET", "/build")).map(({ id }) => id).sort();
-    const all = [done, acrossUpgrade, queued, ...acrossRollback, waiting].map(({ id }) => id).sort();
-    await expect.poll(listed).toEqual(all);
-    await several.expectGoOn();
-    await strangers.expectHeld();
-
-    await service.deploy();
     await several.expectEnds();
     await strangers.expectEnds();
-    expect(await statuses()).toEqual([401, 401]);
-    await expect.poll(listed).toEqual(all);
-    for (const { id } of [done, acrossUpgrade, queued, ...acrossRollback, waiting]) {
-      expect(await get(id)).toMatchObject({ status: "succeeded", attempt: 1 });
-      await expectWhole(id);
-    }
+
+    const all = builds.map(({ id }) => id).sort();
+    const listed = await client.call<Build[]>("GET", "/build");
+    expect(listed.map(({ id }) => id).sort()).toEqual(all);
+    expect(listed.map(({ number }) => number).sort()).toEqual([1, 2, 3, 4, 5]);
     const created = await client.call<AuditEntry[]>("GET", "/audit?action=build.create");
     expect(created.map(({ subject }) => subject).sort()).toEqual(all);
-    const ofPushes = await client.call<Build[]>("GET", "/build?event=push");
-    expect(ofPushes.map(({ id }) => id).sort()).toEqual(acrossRollback.map(({ id }) => id).sort());
-    const retried = await client.call<Build>("POST", `/build/${waiting.id}/retry`);
-    expect(await waitForEnd(client, retried.id)).toMatchObject({ status: "succeeded", retryOf: waiting.id });
+    const retried = await client.call<Build>("POST", `/build/${queued.id}/retry`);
+    expect(await waitForEnd(client, retried.id)).toMatchObject({ status: "succeeded", retryOf: queued.id });
   },
   TEST_MS,
 );

@@ -4,14 +4,13 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { ROOT } from "../../src/local/service.ts";
 import { bundle } from "../support/bundled-worker.ts";
-import { lastReleaseWith, RELEASES, THIS_RELEASE } from "./last.ts";
+import { lastReleaseWith, OLDEST_RELEASE, RELEASES, THIS_RELEASE } from "./last.ts";
 
 /*
  * Keeps the description, the Worker and the agent of this release for the next one to be tested against. Of earlier
  * releases it keeps the one before, which this one is tested against, and the oldest from which a service may upgrade.
  * Run it when a release is made; the next change then raises the version in package.json.
  */
-const OLDEST = join(RELEASES, "0.10.0");
 const before = lastReleaseWith("worker.js.gz");
 const folder = join(RELEASES, THIS_RELEASE);
 const made = mkdtempSync(join(tmpdir(), "millrace-release-"));
@@ -31,6 +30,6 @@ rmSync(made, { recursive: true });
 
 for (const name of readdirSync(RELEASES).filter((name) => /^\d/.test(name))) {
   const other = join(RELEASES, name);
-  if (![OLDEST, before, folder].includes(other)) rmSync(other, { recursive: true });
+  if (![OLDEST_RELEASE, before, folder].includes(other)) rmSync(other, { recursive: true });
 }
 console.log(`Release ${THIS_RELEASE} is kept in test/releases/${THIS_RELEASE}.`);

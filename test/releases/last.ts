@@ -3,6 +3,9 @@ import { join } from "node:path";
 
 export const RELEASES = import.meta.dirname;
 
+/** Folder of the oldest release from which a service may upgrade. */
+export const OLDEST_RELEASE = join(RELEASES, "0.10.0");
+
 const { version } = JSON.parse(readFileSync(join(RELEASES, "../../package.json"), "utf8")) as { version: string };
 
 /** The version that this is, or will be once it is released. */

@@ -10,6 +10,7 @@ import { type RunningAgent, startAgent } from "../../support/local/agent.ts";
 import { connectRepository, makeRepository } from "../../support/local/git-repository.ts";
 import type { LocalService } from "../../support/local/service.ts";
 
+/** Ten jobs, of which one runs across the upgrade. */
 const file = (go: string): string => `jobs:
   one:
     steps: [{ run: 'echo begun; while [ ! -e ${go} ]; do sleep 0.2; done' }]
@@ -23,76 +24,82 @@ const file = (go: string): string => `jobs:
   four:
     gate: { message: Really? }
     steps: [{ run: echo four }]
+  each:
+    needs: [one]
+    matrix: { part: [1, 2, 3, 4, 5, 6] }
+    steps: [{ run: 'echo \${{ matrix.part }}' }]
 `;
+const GATED = "jobs:\n  ship:\n    gate: { message: Ship it? }\n    steps: [{ run: echo shipped }]\n";
 const NOBODYS = "jobs:\n  one:\n    requires: { labels: [nobody-has-it] }\n    steps: [{ run: echo one }]\n";
 
-/** An organization whose builds of several jobs are under way while the release before takes over, and gives back. */
+/** An organization with an agent of the release before, whose builds of planned jobs are under way at the upgrade. */
 export class SeveralJobs {
   readonly #client: Client;
   readonly #go: string;
-  readonly #old: RunningAgent;
-  readonly #now: RunningAgent;
+  readonly #agent: RunningAgent;
   readonly #across: string;
+  readonly #gated: string;
   readonly #queued: string;
+  #before: Build[] = [];
 
-  private constructor(client: Client, go: string, agents: RunningAgent[], builds: string[]) {
+  private constructor(client: Client, go: string, agent: RunningAgent, builds: [string, string, string]) {
     this.#client = client;
     this.#go = go;
-    [this.#old, this.#now] = agents as [RunningAgent, RunningAgent];
-    [this.#across, this.#queued] = builds as [string, string];
+    this.#agent = agent;
+    [this.#across, this.#gated, this.#queued] = builds;
   }
 
-  /** Begins them under today's service, with an agent of the release before that is idle all the time. */
+  /** Begins them under the release before. */
   static async begin(service: LocalService, programBefore: string): Promise<SeveralJobs> {
     const client = await service.newOrganization("several");
     const go = join(service.folder, "go-several");
-    const old = await startAgent(client, service.folder, "several-of-before", {
-      program: programBefore,
-      register: ["--android", "--no-web"],
-    });
-    const pipelineOf = async (text: string, requires = {}): Promise<string> => {
+    const agent = await startAgent(client, service.folder, "several-of-before", { program: programBefore });
+    const trigger = async (text: string): Promise<string> => {
       const repository = await connectRepository(client, makeRepository(service.folder, { ".millrace.yml": text }));
-      const body = { repoId: repository.id, name: "ci", requires };
-      return (await client.call<Pipeline>("POST", "/pipeline", body)).id;
+      const pipeline = await client.call<Pipeline>("POST", "/pipeline", { repoId: repository.id, name: "ci" });
+      return (await client.call<Build>("POST", "/build", { pipelineId: pipeline.id, branch: "main" })).id;
     };
-    const trigger = async (pipelineId: string): Promise<string> =>
-      (await client.call<Build>("POST", "/build", { pipelineId, branch: "main" })).id;
-
-    const now = await startAgent(client, service.folder, "several-of-now", { register: ["--no-android", "--web"] });
-    const queued = await trigger(await pipelineOf(NOBODYS));
+    const gated = await trigger(GATED);
+    await expect.poll(async () => (await client.call<Build>("GET", `/build/${gated}`)).waitsFor.length).toBe(1);
+    const queued = await trigger(NOBODYS);
     await expect.poll(async () => (await jobsOf(client, queued)).one?.status).toBe("queued");
-    const across = await trigger(await pipelineOf(file(go), { web: true }));
+    const across = await trigger(file(go));
     await expect.poll(async () => (await jobsOf(client, across)).one?.status).toBe("running");
-    return new SeveralJobs(client, go, [old, now], [across, queued]);
+    const begun = new SeveralJobs(client, go, agent, [across, gated, queued]);
+    begun.#before = await begun.#seen();
+    return begun;
   }
 
-  /** The release before keeps the lease of the job that runs, and the place of what waits. */
+  /** What readers see of these builds. */
+  #seen(): Promise<Build[]> {
+    return Promise.all([this.#across, this.#gated, this.#queued].map((id) => this.#get(id)));
+  }
+
+  /** Today's service keeps the lease of the job that runs, and the place of what waits. */
   async expectGoOn(): Promise<void> {
-    expect([(await this.#get(this.#across)).status, (await this.#get(this.#queued)).status]).toEqual([
-      ...["running", "queued"],
-    ]);
-    expect(await jobsOf(this.#client, this.#across)).toMatchObject({
+    expect(await this.#seen()).toMatchObject(this.#before);
+    const jobs = await jobsOf(this.#client, this.#across);
+    expect(Object.keys(jobs)).toHaveLength(10);
+    expect(jobs).toMatchObject({
       one: { status: "running", attempt: 1 },
       two: { status: "waiting" },
       three: { status: "queued" },
+      four: { status: "waiting", gate: { decision: null } },
     });
   }
 
-  /** Under today's service again each job runs, the one that fails at first once more. */
+  /** Each job runs once, the one that fails at first once more. */
   async expectEnds(): Promise<void> {
     const client = this.#client;
     writeFileSync(this.#go, "");
-    const { four } = await jobsOf(client, this.#across);
-    await client.call("POST", `/job/${four?.id}/approve`);
-    expect(await waitForEnd(client, this.#across)).toMatchObject({ status: "succeeded", waitsFor: [] });
-    const jobs = await jobsOf(client, this.#across);
-    expect(jobs).toMatchObject({
-      one: { status: "succeeded", attempt: 1 },
-      two: { status: "succeeded", attempt: 1 },
-      three: { status: "succeeded", attempt: 2, retries: 1 },
-      four: { status: "succeeded", attempt: 1 },
-    });
-    expect(new Set(Object.values(jobs).map(({ agentId }) => agentId)).size).toBe(1);
+    for (const { jobId } of [...(await this.#get(this.#across)).waitsFor, ...(await this.#get(this.#gated)).waitsFor])
+      await client.call("POST", `/job/${jobId}/approve`);
+    for (const id of [this.#across, this.#gated])
+      expect(await waitForEnd(client, id)).toMatchObject({ status: "succeeded", waitsFor: [] });
+    const { three, ...others } = await jobsOf(client, this.#across);
+    expect(three).toMatchObject({ status: "succeeded", attempt: 2, retries: 1 });
+    const runs = Object.values(others).map(({ status, attempt }) => [status, attempt]);
+    expect(runs).toEqual(Array(9).fill(["succeeded", 1]));
     expect(await jobsOf(client, this.#queued)).toMatchObject({ one: { status: "queued", attempt: 0 } });
     await client.call("POST", `/build/${this.#queued}/cancel`);
     expect(await waitForEnd(client, this.#queued)).toMatchObject({ status: "canceled" });
@@ -100,7 +107,7 @@ export class SeveralJobs {
 
   async stop(): Promise<void> {
     writeFileSync(this.#go, "");
-    await Promise.all([this.#old.stop(), this.#now.stop()]);
+    await this.#agent.stop();
   }
 
   #get(id: string): Promise<Build> {

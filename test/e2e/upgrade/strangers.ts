@@ -40,31 +40,23 @@ const openFork = async (
   return (await ofPull())[0]!.id;
 };
 
-/** Builds of forks: one that nobody approved and one that somebody did, while the release before takes over. */
+/** Builds of forks at the upgrade: one that nobody approved, and one that an agent of the release before has run. */
 export class Strangers {
-  readonly #service: LocalService;
   readonly #client: Client;
   readonly #pipelineId: string;
   readonly #held: string;
   readonly #approved: string;
-  readonly #agents: RunningAgent[];
+  readonly #agent: RunningAgent;
 
-  private constructor(
-    service: LocalService,
-    client: Client,
-    pipelineId: string,
-    [held, approved]: [string, string],
-    old: RunningAgent,
-  ) {
-    this.#service = service;
+  private constructor(client: Client, pipelineId: string, [held, approved]: [string, string], agent: RunningAgent) {
     this.#client = client;
     this.#pipelineId = pipelineId;
     this.#held = held;
     this.#approved = approved;
-    this.#agents = [old];
+    this.#agent = agent;
   }
 
-  /** Under today's service, with an agent of the release before that has the label. */
+  /** Begins them under the release before, with an agent of it that has the label. */
   static async begin(service: LocalService, programBefore: string): Promise<Strangers> {
     const client = await service.newOrganization("strangers");
     const git = makeRepository(service.folder, { ".millrace.yml": "steps: [{ run: echo built }]\n" });
@@ -76,37 +68,31 @@ export class Strangers {
     const hook = await client.call<Hook>("GET", `/connection/${connectionId}/hook`);
     await client.call("PUT", `/repository/${repository.id}`, { connectionId, forks: "approval" });
     const named = { ...repository, id: repository.gitHostRepoId as number };
-    const program = { ...LABELLED, program: programBefore };
-    const old = await startAgent(client, service.folder, "strangers-of-before", program);
-    const [held, approved] = [
-      await openFork({ client, git, hook }, named, 7),
-      await openFork({ client, git, hook }, named, 8),
-    ];
+    const held = await openFork({ client, git, hook }, named, 7);
+    const approved = await openFork({ client, git, hook }, named, 8);
     await client.call("POST", `/build/${approved}/approve`);
-    return new Strangers(service, client, pipeline.id, [held, approved], old);
+    const program = { ...LABELLED, program: programBefore };
+    const agent = await startAgent(client, service.folder, "strangers-of-before", program);
+    await waitForEnd(client, approved);
+    return new Strangers(client, pipeline.id, [held, approved], agent);
   }
 
-  /** The agent of before is at work, also for what was approved; neither release hands it what nobody approved. */
-  async expectHeld(): Promise<void> {
-    const client = this.#client;
-    const body = { pipelineId: this.#pipelineId, branch: "main" };
-    const trusted = await client.call<Build>("POST", "/build", { ...body, labels: ["untrusted"] });
-    expect(await waitForEnd(client, trusted.id)).toMatchObject({ status: "succeeded" });
-    expect(await waitForEnd(client, this.#approved)).toMatchObject({ status: "succeeded", trust: "untrusted" });
-    expect(await client.call<Build>("GET", `/build/${this.#held}`)).toMatchObject({ attempt: 0, agentId: null });
-  }
-
-  /** Under today's service again: what nobody approved still waits for it, and runs then. */
+  /** The agent of before is at work; nothing hands it what nobody approved, and it runs that once somebody does. */
   async expectEnds(): Promise<void> {
     const client = this.#client;
     const held = this.#held;
-    this.#agents.push(await startAgent(client, this.#service.folder, "strangers-of-now", LABELLED));
-    expect(await client.call<Build>("GET", `/build/${held}`)).toMatchObject({ status: "queued", attempt: 0 });
+    const body = { pipelineId: this.#pipelineId, branch: "main" };
+    const trusted = await client.call<Build>("POST", "/build", { ...body, labels: ["untrusted"] });
+    expect(await waitForEnd(client, trusted.id)).toMatchObject({ status: "succeeded" });
+    const approved = await client.call<Build>("GET", `/build/${this.#approved}`);
+    expect(approved).toMatchObject({ status: "succeeded", trust: "untrusted" });
+    const waiting = await client.call<Build>("GET", `/build/${held}`);
+    expect(waiting).toMatchObject({ status: "queued", attempt: 0, agentId: null });
     await client.call("POST", `/build/${held}/approve`);
-    expect(await waitForEnd(client, held)).toMatchObject({ status: "succeeded", trust: "untrusted" });
+    expect(await waitForEnd(client, held)).toMatchObject({ status: "succeeded", trust: "untrusted", attempt: 1 });
   }
 
   async stop(): Promise<void> {
-    await Promise.all(this.#agents.map((agent) => agent.stop()));
+    await this.#agent.stop();
   }
 }

@@ -16,6 +16,8 @@ export interface LocalService {
   /** The Worker's settings and secrets; a test may change them before a restart. */
   vars: Record<string, string>;
   operator: Client;
+  /** Of the version that runs now. */
+  db(): D1Database;
   /** Everything that the service has printed so far. */
   printed(): string;
   newOrganization(id: string): Promise<Client>;
@@ -67,6 +69,7 @@ export const startLocalService = async (
     stateFolder,
     vars: settings,
     operator,
+    db: () => service.db,
     printed: () => printed,
     newOrganization: (id) => service.newOrganization(id),
     runUpkeep: () => service.runUpkeep(),

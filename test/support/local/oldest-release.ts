@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { ROOT } from "../../../src/local/service.ts";
-import { lastReleaseWith } from "../../releases/last.ts";
+import { OLDEST_RELEASE } from "../../releases/last.ts";
 
 export interface Release {
   /** Path of its wrangler configuration. */
@@ -11,19 +11,21 @@ export interface Release {
   agent: string;
 }
 
-/** Unpacks service, agent and migrations of the last release into `folder`. */
-export const unpackLastRelease = (folder: string): Release => {
-  const kept = lastReleaseWith("worker.js.gz");
+/** Unpacks service, agent and migrations of the oldest release from which a service may upgrade. */
+export const unpackOldestRelease = (folder: string): Release => {
   const unpack = (name: string, to: string): void =>
-    writeFileSync(join(folder, to), gunzipSync(readFileSync(join(kept, name))));
+    writeFileSync(join(folder, to), gunzipSync(readFileSync(join(OLDEST_RELEASE, name))));
   unpack("worker.js.gz", "worker.js");
   unpack("agent.mjs.gz", "agent.mjs");
   mkdirSync(join(folder, "migrations"));
-  const migrations = JSON.parse(readFileSync(join(kept, "migrations.json"), "utf8")) as Record<string, string>;
+  const migrations = JSON.parse(readFileSync(join(OLDEST_RELEASE, "migrations.json"), "utf8")) as Record<
+    string,
+    string
+  >;
   for (const [name, text] of Object.entries(migrations)) writeFileSync(join(folder, "migrations", name), text);
   const settings = (path: string): string => readFileSync(join(path, "wrangler.toml"), "utf8");
   const date = /^compatibility_date = .*$/m;
-  const config = settings(kept)
+  const config = settings(OLDEST_RELEASE)
     .replace(date, date.exec(settings(ROOT))?.[0] ?? "")
     .replace('main = "src/worker.ts"', 'main = "worker.js"\nno_bundle = true')
     .replace(/^minify = .*$/m, "")
