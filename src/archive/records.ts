@@ -1,5 +1,4 @@
 import type { Build } from "../protocol/build.ts";
-import type { BuildJob } from "../protocol/job-record.ts";
 import type { Requires } from "../protocol/pipeline.ts";
 import type { ArtifactPlace, StoredArtifact } from "../protocol/stored-artifact.ts";
 import type { StoredTests, TestPlace } from "../protocol/stored-tests.ts";
@@ -20,10 +19,6 @@ export interface BuildRecord extends Build {
   testReports?: Record<string, StoredTests>;
   testPlaces?: TestPlace[];
 }
-
-/** A planned job: in records each is whole, with its steps, its environment's keys and its outputs. */
-export const jobIn = ({ jobs }: BuildRecord, jobId: string): BuildJob | undefined =>
-  (jobs as BuildJob[] | null)?.find(({ id }) => id === jobId);
 
 const keyOf = ({ orgId, id, finishedAt }: Pick<Build, "orgId" | "id" | "finishedAt">): string =>
   recordKey(dayOf(Date.parse(finishedAt ?? "")), orgId, id);

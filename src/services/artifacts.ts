@@ -98,10 +98,8 @@ export const listJobArtifacts = verb({
   access: { role: "viewer" },
   params: PathId,
   output: z.array(Artifact),
-  async run(context, { params: { id } }) {
-    const { artifacts } = await leftByJob(context, id);
-    return artifacts.map((artifact) => toArtifact(id, artifact));
-  },
+  run: async (context, { params: { id } }) =>
+    (await leftByJob(context, id)).artifacts.map((artifact) => toArtifact(id, artifact)),
 });
 
 export const getArtifact = verb({

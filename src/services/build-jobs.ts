@@ -49,8 +49,8 @@ export const findLog = async (context: Context, id: string): Promise<Logged> => 
   const build = await findRecordOf(context, id);
   if (build.id === id) return build;
   const { finishedAt, attempt, adoptedFrom, key } = findIn(build, id);
-  if (adoptedFrom === null)
-    return { ...{ id, finishedAt, attempt }, orgId: build.orgId, isLogDeleted: build.isLogDeleted };
+  const { orgId, isLogDeleted } = build;
+  if (adoptedFrom === null) return { id, orgId, finishedAt, attempt, isLogDeleted };
   const ran = (await findRecord(context, adoptedFrom)).jobs.find((one) => one.key === key);
   return ran ? findLog(context, ran.id) : Promise.reject(notFound());
 };
@@ -62,25 +62,24 @@ export const getJob = verb({
   run: (context, { params }) => findJob(context, params.id),
 });
 
-/** Ends a build, or one job: the others of its build go on, but for those that need it. @returns the build */
-const cancel = async (context: Context, id: string): Promise<Build> =>
-  settled(await (await context.pool()).cancel({ buildId: id, actor: actorOf(context) }));
-
-/** What no agent had has no lease whose end closes the log: this ends the streams of those who wait for it. */
-const closeLog = (context: Context, canceled: Pick<Build, "id" | "finishedAt">): void => {
+/** Ends a build, or one job: the others of its build go on, but for those that need it. */
+const cancel = async <C extends Pick<Build, "id" | "finishedAt">>(
+  context: Context,
+  id: string,
+  show: (build: Build) => C | Promise<C>,
+): Promise<C> => {
+  const canceled = await show(settled(await (await context.pool()).cancel({ buildId: id, actor: actorOf(context) })));
   const ended = ownerOf({ ...canceled, orgId: context.orgId });
+  // What no agent had has no lease whose end closes the log: this ends the streams of those who wait for it.
   if (ended) context.waitUntil(context.objects.log(context.orgId, canceled.id).close({ fence: 0, ended }));
+  return canceled;
 };
 
 export const cancelBuild = verb({
   access: { role: "member" },
   params: PathId,
   output: Build,
-  async run(context, { params }) {
-    const build = await cancel(context, params.id);
-    closeLog(context, build);
-    return buildRecord(context, build);
-  },
+  run: (context, { params }) => cancel(context, params.id, (build) => buildRecord(context, build)),
 });
 
 export const cancelJob = verb({
@@ -89,10 +88,7 @@ export const cancelJob = verb({
   output: BuildJob,
   async run(context, { params }) {
     const { id } = await findJob(context, params.id);
-    await cancel(context, id);
-    const job = await findJob(context, id);
-    closeLog(context, job);
-    return job;
+    return cancel(context, id, () => findJob(context, id));
   },
 });
 

@@ -10,14 +10,14 @@ import { plannedJobs, type ReadBuild, shownBuild, withJobs } from "./build-view.
 import { actorOf, type Context } from "./core/context.ts";
 import { reaching } from "./core/outage.ts";
 import { isOwn } from "./core/record.ts";
-import { notFound, type Outcome, settled } from "./core/refusal.ts";
+import { notFound, settled } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
 
 /** What is read of a record: of its jobs all but their summaries, which may be 64 KiB each; that of one job. */
 const readPart = async (
   { archive }: Context,
   build: Parameters<typeof getRecord>[1],
-  jobId: string | undefined,
+  jobId: string,
 ): Promise<BuildRecord | null> => {
   const record = await reaching(getRecord(archive, build));
   for (const job of record ? plannedJobs(withJobs(record)) : []) if (job.id !== jobId) job.summary = null;
@@ -34,11 +34,7 @@ const inTurn = <T>(context: Context, read: () => Promise<T>): Promise<T> => {
 };
 
 /** The build as it was stored when it ended: D1's row with what the archive has of it. */
-const storedBuild = async (
-  context: Context,
-  row: BuildRow | undefined,
-  jobId: string | undefined,
-): Promise<BuildRecord | null> => {
+const storedBuild = async (context: Context, row: BuildRow | undefined, jobId: string): Promise<BuildRecord | null> => {
   if (!row) return null;
   const listed = buildOfRow(row);
   const { finishedAt } = listed;
@@ -55,46 +51,35 @@ export interface FoundBuild extends ReadBuild {
   isLogDeleted: boolean;
 }
 
-const findRow = async (context: Context, id: string | SQL): Promise<BuildRow | undefined> => {
+/** The build from its pool, or what is stored of it once the pool has dropped it. */
+const read = async (
+  context: Context,
+  id: string,
+  rowId: string | SQL,
+  call: "getBuild" | "getBuildOf",
+): Promise<FoundBuild> => {
   const { db } = context;
   const [[row]] = await db.run(
     db.sql
       .select()
       .from(buildSummary)
-      .where(isOwn(context, buildSummary, id)),
+      .where(isOwn(context, buildSummary, rowId)),
   );
-  return row;
-};
-
-/** The build from its pool, or what is stored of it once the pool has dropped it. @throws Refusal not-found */
-const found = async (
-  context: Context,
-  row: BuildRow | undefined,
-  inPool: Outcome<Build> & { deleted?: Deleted | undefined },
-  jobId?: string,
-): Promise<FoundBuild> => {
+  const inPool = await (await context.pool())[call](row?.id ?? id);
   if (inPool.deleted === "build") throw notFound();
-  const isLogDeleted = inPool.deleted === "log";
-  const build = inPool.ok ? inPool.value : await storedBuild(context, row, jobId);
+  const build = inPool.ok ? inPool.value : await storedBuild(context, row, id);
   if (!build) throw notFound();
-  return { ...withJobs(buildRecord(context, build)), isLogDeleted };
+  return { ...withJobs(buildRecord(context, build)), isLogDeleted: inPool.deleted === "log" };
 };
 
-/** The build of this id: of the jobs of a stored one all but their summaries. @throws Refusal not-found */
-export const findRecord = async (context: Context, id: string): Promise<FoundBuild> => {
-  const row = await findRow(context, id);
-  return found(context, row, await (await context.pool()).getBuild(id));
-};
+/** The build of this id; of the jobs of a stored one all but their summaries. @throws Refusal not-found */
+export const findRecord = (context: Context, id: string): Promise<FoundBuild> => read(context, id, id, "getBuild");
 
-/** The build that has this job, with its summary; `id` may be that of the build too. @throws Refusal not-found */
-export const findRecordOf = async (context: Context, id: string): Promise<FoundBuild> => {
+/** The same of the build that has this job, with its summary; `id` may be that of the build too. */
+export const findRecordOf = (context: Context, id: string): Promise<FoundBuild> => {
   const { sql: db } = context.db;
-  const ofJob = db
-    .select({ buildId: job.buildId })
-    .from(job)
-    .where(isOwn(context, job, id));
-  const row = await findRow(context, sql`coalesce((${ofJob}), ${id})`);
-  return found(context, row, await (await context.pool()).getBuildOf(row?.id ?? id), id);
+  const ofJob = db.select({ buildId: job.buildId }).from(job);
+  return read(context, id, sql`coalesce((${ofJob.where(isOwn(context, job, id))}), ${id})`, "getBuildOf");
 };
 
 /** The same, as the API shows it. @throws Refusal not-found */
