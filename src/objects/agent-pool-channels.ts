@@ -11,10 +11,10 @@ import { mayCarryOut } from "../domain/pool/delete.ts";
 import type { Deletion } from "../domain/pool/facts.ts";
 import { type Delivered, nothingDelivered } from "../domain/pool/outbox.ts";
 import { isSealed } from "../domain/pool/stored-bytes.ts";
-import type { PendingClose } from "./agent-pool-end-closes.ts";
 import type { Failures } from "./agent-pool-failures.ts";
 import type { Machine } from "./agent-pool-reconciler.ts";
 import type { PoolStorage } from "./agent-pool-storage.ts";
+import type { LogOutboxEntry } from "./agent-pool-tables.ts";
 import type { BuildLog } from "./build-log.ts";
 import type { GitHost } from "./git-host.ts";
 
@@ -46,31 +46,50 @@ export interface Ways {
 const logOf = ({ env, machine }: Ways, jobId: string): DurableObjectStub<BuildLog> =>
   (env.BUILD_LOG as DurableObjectNamespace<BuildLog>).getByName(buildLogName(machine.orgId, jobId));
 
+/** A log to close: a row of the outbox says so, or that of an ended build. */
+interface PendingClose {
+  name: string;
+  /** Null where nothing was written into the log. */
+  entry: LogOutboxEntry | null;
+  markClosed(result: Delivered): void;
+}
+
 /** Closes the logs of leases that are over. A close that fails holds up no other. */
 export const closeLogs = async (ways: Ways): Promise<Delivered> => {
+  const { failures, machine } = ways;
+  const { storage, state } = machine;
   const result = nothingDelivered();
-  const pending = ways.machine.storage.logEntries(WINDOW);
-  const chosen = ways.failures.fewestFirst(pending, ({ seq }) => String(seq)).slice(0, CLOSES);
+  const rows = storage.logEntries(WINDOW).map(({ seq, entry }): PendingClose => {
+    return { name: String(seq), entry, markClosed: ({ entries }) => entries.push(seq) };
+  });
+  const ids = failures.fewestFirst([...state.outbox.logs.due.keys()].slice(0, WINDOW), (id) => id).slice(0, CLOSES);
+  const ended = ids.map((buildId): PendingClose => {
+    const markClosed = ({ builds }: Delivered) => builds.push({ buildId });
+    return { name: buildId, entry: storage.endClose(buildId), markClosed };
+  });
+  const chosen = failures.fewestFirst([...rows, ...ended], ({ name }) => name).slice(0, CLOSES);
   await Promise.all(chosen.map((one) => closeLog(ways, one, result)));
   return result;
 };
 
-const closeLog = async (ways: Ways, { seq, entry }: PendingClose, result: Delivered): Promise<void> => {
-  const { jobId, fence, endedAt } = entry;
+const closeLog = async (ways: Ways, { name, entry, markClosed }: PendingClose, result: Delivered): Promise<void> => {
   const { orgId, storage } = ways.machine;
   try {
-    const ended = endedAt === undefined ? null : { day: dayOf(endedAt), orgId, jobId };
-    await logOf(ways, jobId).close({ fence, ended });
+    if (entry) {
+      const { jobId, fence, endedAt } = entry;
+      const ended = endedAt === undefined ? null : { day: dayOf(endedAt), orgId, jobId };
+      await logOf(ways, jobId).close({ fence, ended });
+    }
   } catch (error) {
-    if (ways.failures.add(String(seq)) < MAX_FAILURES) {
+    if (ways.failures.add(name) < MAX_FAILURES) {
       result.failed = true;
-      console.error("pool: a log could not be closed; the next attempt will try again", jobId, error);
+      console.error("pool: a log could not be closed; the next attempt will try again", entry!.jobId, error);
       return;
     }
-    storage.deadLetters.add({ kind: "close", ...entry }, error instanceof Error ? error.message : "unknown");
+    storage.deadLetters.add({ kind: "close", ...entry! }, error instanceof Error ? error.message : "unknown");
   }
-  ways.failures.forget(String(seq));
-  result.entries.push(seq);
+  ways.failures.forget(name);
+  markClosed(result);
 };
 
 /** Tells the objects of git hosts how builds are. May be repeated; a git host that is away holds up no other. */
@@ -112,7 +131,7 @@ const tellHost = async (
 /** Carries out the oldest deletions: in the log, in the archive, then in D1. Each may be repeated, and holds up no other. */
 export const carryOutDeletions = async (ways: Ways): Promise<Delivered> => {
   const { state, storage } = ways.machine;
-  const pending = storage.deletions.pending(DELETIONS);
+  const pending = storage.pendingDeletions(DELETIONS);
   const told = pending.filter((deletion) => mayCarryOut(state, deletion));
   const result = nothingDelivered(told.length < pending.length);
   const carryOut = async (deletion: Deletion): Promise<void> => {

@@ -1,3 +1,4 @@
+import type { HostReport } from "../domain/githost/host-report.ts";
 import type { JobCause, JobEnd } from "../domain/jobs/job-end.ts";
 import type { BuildFacts, Gated, JobFacts } from "../domain/pool/facts.ts";
 import { type BuildStatus, isEnded, isLeased } from "../protocol/build-states.ts";
@@ -67,6 +68,7 @@ export const upgradeBuild = (
   const isCanceled = status === "canceling";
   const build: BuildFacts = {
     ...known,
+    isTold: known.isTold === true && !isEnded(status),
     ...{ requires: asked ?? job.requires, maxParallel, maxAttempts: job.maxAttempts, inputBytes },
     ...(several && job.fence > 0 && { plannedBy: plannedBy(job) }),
     until: several?.until ?? null,
@@ -113,4 +115,11 @@ export const upgradeJob = ({ node, build, job }: EarlierJobRow): JobFacts => {
     ...(stopCause && { stopCause }),
     ...(end && { end }),
   };
+};
+
+/** What 0.10.0 to 0.13.0 kept of ended builds of which git hosts had not heard, by their ids. No new ones come. */
+export const earlierReports = (sql: SqlStorage): Map<string, HostReport> => {
+  const [table] = sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'host_outbox'").toArray();
+  const rows = table ? sql.exec<{ id: string; facts: string }>("SELECT build_id AS id, facts FROM host_outbox") : [];
+  return new Map([...rows].map(({ id, facts }) => [id, JSON.parse(facts) as HostReport]));
 };

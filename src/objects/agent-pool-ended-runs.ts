@@ -46,7 +46,7 @@ FROM (
 export interface AskedRuns {
   agentIds: readonly string[];
   since: number;
-  /** Builds that ended, of which the rows do not say so yet. */
+  /** Builds that ended, of which `ended_at` does not say so yet. */
   untold: readonly string[];
   limit: number;
 }

@@ -1,49 +1,48 @@
 import type { JobGraph } from "../domain/jobs/graph.ts";
 import { apply } from "../domain/pool/apply.ts";
 import { confined } from "../domain/pool/confine.ts";
-import { BUILD_CHANNELS, type BuildFacts, type Change, type JobFacts, type Records } from "../domain/pool/facts.ts";
+import {
+  BUILD_CHANNELS,
+  type BuildChannel,
+  type BuildFacts,
+  type Change,
+  type Deletion,
+  type JobFacts,
+  type Records,
+} from "../domain/pool/facts.ts";
 import { isHostDue } from "../domain/pool/host-state.ts";
 import { plannedJob } from "../domain/pool/new-jobs.ts";
 import { emptyState, type PoolState } from "../domain/pool/state.ts";
 import { isEnded } from "../protocol/build-states.ts";
-import type { DeletionRows } from "./agent-pool-deletion-rows.ts";
-import type { EndCloses } from "./agent-pool-end-closes.ts";
-import type { HostRows } from "./agent-pool-host-rows.ts";
 import { ACTIVE_JOBS, ACTIVE_PLANS, readJob, readPlan } from "./agent-pool-job-rows.ts";
 import type { ReadableRows } from "./agent-pool-readable-rows.ts";
 import { readAgent, readBuild } from "./agent-pool-rows.ts";
 import { REVOKED } from "./agent-pool-tables.ts";
 
-/** What the state is loaded from, and what else remembers the rows that it reads. */
+/** What the state is loaded from. */
 interface Stored {
   records: Records;
   rows: ReadableRows;
-  deletions: DeletionRows;
-  endCloses: EndCloses;
-  hosts: HostRows;
+  /** Those that are not carried out yet. */
+  deletions: Deletion[];
+  /** Ended builds of which an earlier release says that their git hosts have to hear. */
+  hostDue: Iterable<string>;
 }
 
 /** The state after the last committed transaction. Read row by row: all rows at once do not fit into memory. */
-export const loadState = (stored: Stored, now: number): PoolState => {
-  const { records, rows, deletions, hosts } = stored;
+export const loadState = ({ records, rows, deletions, hostDue }: Stored, now: number): PoolState => {
   const state = emptyState(records);
   for (const { name, value } of rows.all("SELECT name, value FROM meta")) apply(state, changesOfMeta(name!, value!));
   rows.each("agent", "SELECT id, facts FROM agent ORDER BY id", ({ facts }) => {
     apply(state, [{ kind: "agent", agent: readAgent(facts!) }]);
   });
-  loadBuilds(state, stored, now);
+  loadBuilds(state, rows, now);
   loadJobs(state, rows);
-  apply(
-    state,
-    hosts.load().map((buildId) => ({ kind: "due", channel: "hosts", buildId, at: now }) as const),
-  );
+  for (const buildId of hostDue) apply(state, [due("hosts", buildId, now)]);
   apply(state, [{ kind: "loaded" }]);
   for (const channel of BUILD_CHANNELS)
     if (records.pending(channel) > 0) apply(state, [{ kind: "attempt", channel, at: now, failures: 0 }]);
-  apply(
-    state,
-    deletions.pending().map((deletion) => ({ kind: "deleted", deletion }) as const),
-  );
+  for (const deletion of deletions) apply(state, [{ kind: "deleted", deletion }]);
   return state;
 };
 
@@ -68,26 +67,21 @@ const changesOfMeta = (name: string, value: string): Change[] => {
   }
 };
 
-const loadBuilds = (state: PoolState, { rows, endCloses, hosts }: Stored, now: number): void => {
-  const untold = "SELECT seq, id, ended_at, facts FROM build WHERE ended_at IS NULL ORDER BY seq";
-  rows.each("build", untold, ({ facts }) => {
-    const found = readBuild(facts!);
-    apply(state, changesOf(found, now));
-    if (!isEnded(found.build.status)) return;
-    endCloses.addLoaded(found.build, found.build.plannedBy?.fence ?? found.first?.fence ?? 0, now);
-    if (isHostDue(found.build)) hosts.add(found.build.id);
-  });
+const loadBuilds = (state: PoolState, rows: ReadableRows, now: number): void => {
+  const unheard = "SELECT seq, id, ended_at, facts FROM build WHERE ended_at IS NULL ORDER BY seq";
+  rows.each("build", unheard, ({ facts }) => apply(state, changesOf(readBuild(facts!), now)));
 };
 
-/** What a stored build that D1 has to hear of, or that is active, means for the state. */
+const due = (channel: BuildChannel, buildId: string, at: number): Change => ({ kind: "due", channel, buildId, at });
+
+/** What a stored build that is active, or of whose end somebody has to hear, means for the state. All may hear twice. */
 const changesOf = ({ build, first }: { build: BuildFacts; first: JobFacts | undefined }, now: number): Change[] => {
-  const { id: buildId } = build;
-  const untold: Change = { kind: "due", channel: "lists", buildId, at: Math.min(now, build.finishedAt ?? now) };
-  const host: Change[] = isHostDue(build) ? [{ kind: "due", channel: "hosts", buildId, at: now }] : [];
-  if (isEnded(build.status)) return [{ kind: "sequence", sequence: build.version }, untold, ...host];
+  const { id, finishedAt } = build;
+  const untold = build.isTold ? [] : [due("lists", id, Math.min(now, finishedAt ?? now))];
+  const told = isHostDue(build) ? [...untold, due("hosts", id, now)] : untold;
+  if (isEnded(build.status)) return [{ kind: "sequence", sequence: build.version }, ...told, due("logs", id, now)];
   const job: Change[] = first ? [{ kind: "job", job: first }] : [];
-  const active: Change[] = [{ kind: "build", build }, ...job, ...host];
-  return build.isTold ? active : [...active, untold];
+  return [{ kind: "build", build }, ...job, ...told];
 };
 
 const loadJobs = (state: PoolState, rows: ReadableRows): void => {

@@ -11,7 +11,7 @@ import { measure } from "../domain/pool/metrics.ts";
 import { replacedJob } from "../domain/pool/new-jobs.ts";
 import { countNow } from "../domain/pool/now.ts";
 import { toAgent, toBuild, toGrant } from "../domain/pool/record.ts";
-import { endedUntold, runsOfActiveBuilds, runsUnderWay } from "../domain/pool/runs.ts";
+import { endedUnheard, runsOfActiveBuilds, runsUnderWay } from "../domain/pool/runs.ts";
 import type { Agent } from "../protocol/agent.ts";
 import { type AgentRun, MOST_RUNS, RUNS_MS } from "../protocol/agent-run.ts";
 import type { Build } from "../protocol/build.ts";
@@ -213,7 +213,7 @@ export class PoolRecords {
     const since = context.now - RUNS_MS;
     const known = [...runsUnderWay(state, agentIds), ...runsOfActiveBuilds(state, agentIds, since)];
     const limit = Math.max(0, MOST_RUNS - known.length);
-    const ended = storage.endedRuns({ agentIds, since, untold: endedUntold(state), limit });
+    const ended = storage.endedRuns({ agentIds, since, untold: endedUnheard(state), limit });
     return [...known, ...ended].sort((left, right) => right.startedAt - left.startedAt);
   }
 

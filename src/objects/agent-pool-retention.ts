@@ -20,6 +20,7 @@ export const forgetSlice = (
   sql.exec("DELETE FROM report WHERE build_id IN (SELECT value FROM json_each(?))", ids);
   if (old.length > 0) deleteJobs(sql, ids);
   sql.exec("DELETE FROM build WHERE id IN (SELECT value FROM json_each(?))", ids);
+  sql.exec("DELETE FROM deletion WHERE is_done = 1 AND at < ?", revokedBefore);
   const keys = sql
     .exec(
       "DELETE FROM idempotency WHERE rowid IN (SELECT rowid FROM idempotency ORDER BY rowid LIMIT ?) AND at < ? RETURNING 1",

@@ -27,6 +27,10 @@ export const readBuild = (facts: string): { build: BuildFacts; first: JobFacts |
   return { build: build as unknown as BuildFacts, first: (job as JobFacts | undefined) ?? undefined };
 };
 
+/** The fence for which the log of an ended build is closed; 0 where nothing was written into it. */
+export const lastFenceOf = ({ build, first }: { build: BuildFacts; first: JobFacts | undefined }): number =>
+  build.plannedBy?.fence ?? first?.fence ?? 0;
+
 /** The text of a build's row. */
 export const writeBuild = (build: BuildFacts, first: JobFacts | undefined): string =>
   JSON.stringify(first ? { ...build, job: first } : build);

@@ -22,30 +22,20 @@ import { isEnded } from "../protocol/build-states.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { type BuildParts, BuildRows } from "./agent-pool-build-rows.ts";
 import { DeadLetters } from "./agent-pool-dead-letters.ts";
-import { DeletionRows } from "./agent-pool-deletion-rows.ts";
-import { EndCloses, type PendingClose } from "./agent-pool-end-closes.ts";
+import { earlierReports } from "./agent-pool-earlier-rows.ts";
 import { type AskedRuns, endedRuns } from "./agent-pool-ended-runs.ts";
-import { HostRows } from "./agent-pool-host-rows.ts";
 import { deleteJobs, JobRows } from "./agent-pool-job-rows.ts";
 import { loadState } from "./agent-pool-load.ts";
 import { ReadableRows } from "./agent-pool-readable-rows.ts";
 import { Reports } from "./agent-pool-reports.ts";
 import { ACTIVE, forgetSlice } from "./agent-pool-retention.ts";
+import { lastFenceOf } from "./agent-pool-rows.ts";
 import { StoredBytes } from "./agent-pool-stored-bytes.ts";
-import {
-  type AuditOutboxEntry,
-  append,
-  closeOf,
-  isBuildChange,
-  type LogOutboxEntry,
-  TABLES,
-  writesOf,
-} from "./agent-pool-tables.ts";
+import { type AuditOutboxEntry, isBuildChange, type LogOutboxEntry, TABLES, writesOf } from "./agent-pool-tables.ts";
 
 /** The pool's tables in its SQLite database: facts as JSON, one row each. */
 export class PoolStorage implements Records {
   readonly deadLetters: DeadLetters;
-  readonly deletions: DeletionRows;
   readonly jobRows: JobRows;
   readonly builds: BuildRows;
   readonly stored: StoredBytes;
@@ -54,8 +44,7 @@ export class PoolStorage implements Records {
   readonly #newId: (at: number) => string;
   readonly #runValuesMs: () => number;
   readonly #reports: Reports;
-  readonly #endCloses = new EndCloses();
-  readonly #hosts: HostRows;
+  readonly #earlierReports: Map<string, HostReport>;
   /** Changes of the step under way that are not written yet. */
   #waiting: Change[] = [];
   /** Whether the last cleanup may have left rows that are too old. */
@@ -68,10 +57,9 @@ export class PoolStorage implements Records {
     this.#runValuesMs = runValuesMs;
     sql.exec(TABLES);
     this.deadLetters = new DeadLetters(sql);
-    this.deletions = new DeletionRows(sql);
     this.stored = new StoredBytes(sql);
     this.jobRows = new JobRows(sql);
-    this.#hosts = new HostRows(sql);
+    this.#earlierReports = earlierReports(sql);
     this.#reports = new Reports(sql);
     this.#rows = new ReadableRows(sql, this.deadLetters);
     this.builds = new BuildRows(sql, this.#rows, this.#reports);
@@ -79,11 +67,8 @@ export class PoolStorage implements Records {
 
   /** The state after the last committed transaction. */
   load(now: number): PoolState {
-    const { deletions } = this;
-    return loadState(
-      { records: this, rows: this.#rows, deletions, endCloses: this.#endCloses, hosts: this.#hosts },
-      now,
-    );
+    const hostDue = this.#earlierReports.keys();
+    return loadState({ records: this, rows: this.#rows, deletions: this.pendingDeletions(), hostDue }, now);
   }
 
   /** Takes the changes of a step. `flush` writes them: the row of a build that changes is written once. */
@@ -108,53 +93,29 @@ export class PoolStorage implements Records {
     }
     for (const [id, parts] of touched) this.builds.store(id, parts);
     for (const job of jobs.values()) this.jobRows.store(job);
-    for (const change of changes) this.#write(change, touched);
+    for (const change of changes) this.#write(change);
     for (const job of [...jobs.values(), ...[...touched.values()].flatMap(({ first }) => first ?? [])])
       if (job.end) this.#reports.complete(job.id);
   }
 
-  #write(change: Change, touched: ReadonlyMap<string, BuildParts>): void {
-    if (change.kind === "forget") {
-      this.deletions.forgetOld(change.before);
-      this.hasOldRows = forgetSlice(this.#sql, change, this.#runValuesMs());
-    } else if (change.kind === "report") this.#reports.store(change.jobId, change.report, change.at);
+  #write(change: Change): void {
+    if (change.kind === "forget") this.hasOldRows = forgetSlice(this.#sql, change, this.#runValuesMs());
+    else if (change.kind === "report") this.#reports.store(change.jobId, change.report, change.at);
     else if (change.kind === "graph") this.jobRows.storePlan(change);
     else if (change.kind === "outputs") this.jobRows.storeOutputs(change);
-    else if (!isBuildChange(change) && !this.#isKept(change, touched))
+    else if (!isBuildChange(change))
       for (const [query, ...bindings] of writesOf(change, this.#newId)) this.#sql.exec(query, ...bindings);
-    if (change.kind === "deleted" && change.deletion.deleted === "build")
+    if (change.kind === "deleted" && change.deletion.deleted === "build") {
       deleteJobs(this.#sql, JSON.stringify([change.deletion.buildId]));
-    this.#keepHostState(change, touched.get("buildId" in change ? change.buildId : "")?.build);
-    if (change.kind === "heard") this.#keepClose(change.buildId);
+      this.#forgetReport(change.deletion.buildId);
+    }
+    if (change.kind === "delivered" && change.channel === "hosts") this.#forgetReport(change.buildId);
     if (change.kind === "inputs" && JSON.stringify(change.runValues).length > LIMITS.largeInputsCharacters)
       this.#deleteLargeRunValues();
   }
 
-  /** Whether the close of a log is kept by the row of its build, which ends with it. */
-  #isKept(change: Change, touched: ReadonlyMap<string, BuildParts>): boolean {
-    if (change.kind === "entries-delivered" && change.channel === "logs") this.#endCloses.done(change.entries);
-    if (change.kind !== "close" || change.endedAt === undefined) return false;
-    const build = touched.get(change.jobId)?.build;
-    if (!build || !isEnded(build.status)) return false;
-    this.#endCloses.add(build, closeOf(change));
-    return true;
-  }
-
-  /** Remembers which ended builds git hosts have to hear of, where the rows of the builds do not say it. */
-  #keepHostState(change: Change, build: BuildFacts | undefined): void {
-    if (change.kind === "due" && change.channel === "hosts" && build && isEnded(build.status))
-      this.#hosts.add(build.id);
-    if (change.kind === "delivered" && change.channel === "hosts") this.#hosts.done(change.buildId);
-    if (change.kind === "deleted" && change.deletion.deleted === "build") this.#hosts.done(change.deletion.buildId);
-    if (change.kind === "heard") this.#hosts.keep(change.buildId, () => this.hostReport(change.buildId));
-  }
-
-  /** Writes down a close that is still to be done, once the build's row does not say so any more. */
-  #keepClose(buildId: string): void {
-    const entry = this.#endCloses.told(buildId);
-    if (!entry) return;
-    const [query, ...bindings] = append("log_outbox", entry);
-    this.#sql.exec(query, ...bindings);
+  #forgetReport(buildId: string): void {
+    if (this.#earlierReports.delete(buildId)) this.#sql.exec("DELETE FROM host_outbox WHERE build_id = ?", buildId);
   }
 
   /** Deletes the large run values of the oldest ended builds, so that they never fill the disk. */
@@ -192,13 +153,22 @@ export class PoolStorage implements Records {
   }
 
   deletion(buildId: string): Deletion | undefined {
-    this.flush();
-    return this.deletions.find(buildId);
+    return this.#deletions("build_id = ?", buildId)[0];
   }
 
   rememberedDeletions(): Deletion[] {
+    return this.#deletions("TRUE");
+  }
+
+  /** Those that are not carried out yet, the oldest first. */
+  pendingDeletions(limit = Number.MAX_SAFE_INTEGER): Deletion[] {
+    return this.#deletions("is_done = 0 ORDER BY at LIMIT ?", limit);
+  }
+
+  #deletions(where: string, ...bindings: unknown[]): Deletion[] {
     this.flush();
-    return this.deletions.all();
+    const rows = this.#rows.all(`SELECT facts FROM deletion WHERE ${where}`, ...bindings);
+    return rows.map(({ facts }) => JSON.parse(facts!) as Deletion);
   }
 
   keyed(caller: string, key: string): KeyedBuild | undefined {
@@ -224,7 +194,7 @@ export class PoolStorage implements Records {
   /** What a git host has to hear of a build; null where that is nothing any more. */
   hostReport(buildId: string): HostReport | null {
     const found = this.builds.find(buildId);
-    if (!found) return this.#hosts.report(buildId);
+    if (!found) return this.#earlierReports.get(buildId) ?? null;
     const { build, first } = found;
     const planned = !first && isEnded(build.status) ? this.jobsOf(buildId) : [];
     return RULES.hostReport(build, first ? [first] : planned);
@@ -246,7 +216,7 @@ export class PoolStorage implements Records {
     this.flush();
     const queue = channel === "lists" ? "audit_outbox" : "log_outbox";
     const [row] = this.#rows.all(`SELECT count(*) AS count FROM ${queue}`);
-    return Number(row?.count ?? 0) + (channel === "logs" ? this.#endCloses.all.length : 0);
+    return Number(row?.count ?? 0);
   }
 
   endedAfter(seq: number, limit: number): { id: string; seq: number }[] {
@@ -290,9 +260,17 @@ export class PoolStorage implements Records {
     return this.#rows.queued<AuditOutboxEntry>("audit_outbox", limit);
   }
 
-  /** Logs that are not closed yet, the oldest first. */
-  logEntries(limit: number): PendingClose[] {
-    return [...this.#rows.queued<LogOutboxEntry>("log_outbox", limit), ...this.#endCloses.all].slice(0, limit);
+  /** Logs that are not closed yet, the oldest first, without those of ended builds. */
+  logEntries(limit: number): { seq: number; entry: LogOutboxEntry }[] {
+    return this.#rows.queued<LogOutboxEntry>("log_outbox", limit);
+  }
+
+  /** The log of an ended build, as it is closed for good; null where nothing was written into it. */
+  endClose(buildId: string): LogOutboxEntry | null {
+    const found = this.builds.find(buildId);
+    const fence = found ? lastFenceOf(found) : 0;
+    const at = found?.build.finishedAt ?? Date.now();
+    return fence > 0 ? { jobId: buildId, fence, at, endedAt: at } : null;
   }
 
   numbers(): DiskNumbers {

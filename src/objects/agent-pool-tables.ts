@@ -1,7 +1,10 @@
 import type { AuditFact, Change } from "../domain/pool/facts.ts";
 import { LIMITS } from "../protocol/limits.ts";
 
-/* The row of a build is its facts and those of its first job. `ended_at` is set once D1 has been told how the build ended. */
+/*
+ * The row of a build is its facts and those of its first job. `ended_at` is set once all have heard how the build ended.
+ * The row of a deletion is a tombstone: `is_done` says that nothing is left elsewhere.
+ */
 export const TABLES = `
 CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS agent (id TEXT PRIMARY KEY, facts TEXT NOT NULL) WITHOUT ROWID;
@@ -16,6 +19,8 @@ CREATE TABLE IF NOT EXISTS delivery (connection TEXT, id TEXT, at INTEGER NOT NU
 CREATE TABLE IF NOT EXISTS head (pipeline TEXT, ref TEXT, purpose TEXT, at INTEGER NOT NULL, facts TEXT NOT NULL, PRIMARY KEY (pipeline, ref, purpose)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS audit_outbox (seq INTEGER PRIMARY KEY, body TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS log_outbox (seq INTEGER PRIMARY KEY, body TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS deletion (build_id TEXT PRIMARY KEY, at INTEGER NOT NULL, is_done INTEGER NOT NULL, facts TEXT NOT NULL) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS deletion_pending ON deletion (at) WHERE is_done = 0;
 CREATE TABLE IF NOT EXISTS parked (seq INTEGER PRIMARY KEY, what TEXT NOT NULL, reason TEXT NOT NULL);
 `;
 
@@ -45,17 +50,10 @@ const replace = (table: string, ...values: (string | number | null)[]): Write =>
   ...values,
 ];
 
-export const append = (queue: "audit_outbox" | "log_outbox", entry: AuditOutboxEntry | LogOutboxEntry): Write => [
+const append = (queue: "audit_outbox" | "log_outbox", entry: AuditOutboxEntry | LogOutboxEntry): Write => [
   `INSERT INTO ${queue} (body) VALUES (?)`,
   JSON.stringify(entry),
 ];
-
-export const closeOf = ({ jobId, fence, at, endedAt }: Change & { kind: "close" }): LogOutboxEntry => ({
-  jobId,
-  fence,
-  at,
-  endedAt,
-});
 
 const remove = (queue: "audit_outbox" | "log_outbox", entries: number[]): Write => [
   `DELETE FROM ${queue} WHERE seq IN (SELECT value FROM json_each(?))`,
@@ -135,15 +133,19 @@ export const writesOf = (change: Exclude<Change, BuildChange>, newId: (at: numbe
         ? [["DELETE FROM meta WHERE name = 'tell-again'"]]
         : [replace("meta", "tell-again", JSON.stringify({ after: change.after, at: change.at }))];
     case "untold":
-      return [["UPDATE build SET ended_at = NULL WHERE id = ?", change.buildId]];
+      return [
+        ["UPDATE build SET ended_at = NULL, facts = json_remove(facts, '$.isTold') WHERE id = ?", change.buildId],
+      ];
     case "heard":
       return [["UPDATE build SET ended_at = ? WHERE id = ?", change.endedAt, change.buildId]];
     case "audit": {
       const { entry, variableIds } = change;
       return [append("audit_outbox", { id: newId(entry.at), entry, variableIds })];
     }
-    case "close":
-      return [append("log_outbox", closeOf(change))];
+    case "close": {
+      const { kind: _, ...entry } = change;
+      return [append("log_outbox", entry)];
+    }
     case "deleted":
     case "deletions-done":
       return deletionWrites(change);

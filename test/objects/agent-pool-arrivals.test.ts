@@ -1,6 +1,7 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import type { HostReport } from "../../src/domain/githost/host-report.ts";
 import { gitHostName } from "../../src/domain/object-names.ts";
 import { AgentPool } from "../../src/objects/agent-pool.ts";
 import type { GitHost } from "../../src/objects/git-host.ts";
@@ -80,24 +81,47 @@ it("refuses what another organization's connection brings", async () => {
   });
 });
 
-it("tells the host of an end that it could not hear, after D1 has heard of it and the object was evicted", async () => {
-  const orgId = "away";
+/** A pool whose git host could not hear of an end of which D1 has heard. @returns the report that it did not take */
+const untoldEnd = async (orgId: string) => {
   const pool = poolOf(orgId);
   const build = push(orgId, "a");
+  const missed: HostReport[] = [];
   await runInDurableObject(pool, async (_object, state) => {
-    const away = { getByName: () => ({ report: () => Promise.reject(new Error("away")) }) };
+    const report = (reports: HostReport[]) => {
+      missed.push(...reports);
+      return Promise.reject(new Error("away"));
+    };
+    const away = { getByName: () => ({ report }) };
     const broken = new AgentPool(state, { ...env, GIT_HOST: away as unknown as Env["GIT_HOST"] });
     await state.blockConcurrencyWhile(async () => {});
     value(await broken.arrive(arrival(orgId, "d1", { builds: [build] })));
     value(await broken.cancel({ buildId: build.id, actor }));
     await broken.flush();
-    const kept = state.storage.sql.exec("SELECT build_id FROM host_outbox").toArray();
-    expect(kept).toEqual([{ build_id: build.id }]);
+  });
+  return { pool, build, missed: missed.at(-1)! };
+};
+
+const rowsOf = (pool: Pool, what: string) =>
+  runInDurableObject(pool, (_pool, { storage: { sql } }) => sql.exec(`SELECT * FROM ${what}`).toArray());
+
+it("tells the host of an end that it could not hear, after D1 has heard of it and the object was evicted", async () => {
+  const { pool, build } = await untoldEnd("away");
+  expect(await rowsOf(pool, "build WHERE ended_at IS NULL")).toMatchObject([{ id: build.id }]);
+  await evictDurableObject(pool);
+  await pool.flush();
+  await expect.poll(() => told("away", "a")).toBe("error");
+  expect(await rowsOf(pool, "build WHERE ended_at IS NULL")).toEqual([]);
+});
+
+it("tells the host of an end of which an earlier release kept a row, and has forgotten the build", async () => {
+  const { pool, build, missed } = await untoldEnd("earlier");
+  await runInDurableObject(pool, (_pool, { storage: { sql } }) => {
+    sql.exec("DELETE FROM build");
+    sql.exec("CREATE TABLE host_outbox (build_id TEXT PRIMARY KEY, facts TEXT NOT NULL) WITHOUT ROWID");
+    sql.exec("INSERT INTO host_outbox VALUES (?, ?)", build.id, JSON.stringify(missed));
   });
   await evictDurableObject(pool);
   await pool.flush();
-  await expect.poll(() => told(orgId, "a")).toBe("error");
-  expect(
-    await runInDurableObject(pool, (_p, { storage }) => storage.sql.exec("SELECT * FROM host_outbox").toArray()),
-  ).toEqual([]);
+  await expect.poll(() => told("earlier", "a")).toBe("error");
+  expect(await rowsOf(pool, "host_outbox")).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import type { Push } from "../../src/domain/pool/decision.ts";
-import type { AgentFacts, JobFacts } from "../../src/domain/pool/facts.ts";
+import { type AgentFacts, BUILD_CHANNELS, type JobFacts } from "../../src/domain/pool/facts.ts";
 import type { PoolState } from "../../src/domain/pool/state.ts";
 import { nextDue } from "../../src/domain/pool/step.ts";
 import { isPaused } from "./check-pause.ts";
@@ -92,15 +92,10 @@ export const checkState = (context: CheckContext, state: PoolState, latest: numb
   const { builds, told, audits, closes } = storage.rows;
   let untold = 0;
   for (const { id, status } of builds.values()) if (isEnded(status) && !told.has(id)) untold++;
-  let untoldInMemory = 0;
-  const { due: untoldBuilds } = state.outbox.lists;
-  for (const id of untoldBuilds.keys()) if (!state.builds.has(id)) untoldInMemory++;
-  must(16, untold === untoldInMemory, "memory and storage differ about the outbox");
-  must(
-    17,
-    (untoldBuilds.size === 0 && audits.size === 0 && closes.size === 0) || due !== null,
-    "no alarm for the outbox",
-  );
+  const unheard = new Set(BUILD_CHANNELS.flatMap((channel) => [...state.outbox[channel].due.keys()]));
+  const untoldInMemory = [...unheard].filter((id) => !state.builds.has(id));
+  must(16, untold === untoldInMemory.length, "memory and storage differ about the outbox");
+  must(17, (unheard.size === 0 && audits.size === 0 && closes.size === 0) || due !== null, "no alarm for the outbox");
   checkWaiters(context, state, latest, pushes);
 };
 

@@ -194,12 +194,12 @@ export class SimDeliveries {
 
   /** The pool takes deleted builds out of D1 and the archive, not while it tells them of others. */
   #carryOutDeletions(): void {
-    const { database, pool } = this.#simulator;
+    const { pool } = this.#simulator;
     if (this.#flushing) this.#completeFlush(this.#flushing);
     const pending = [...pool.storage.rows.deletions.values()].filter(({ isDone }) => !isDone);
     const told = pending.filter(({ deletion }) => mayCarryOut(pool.state, deletion));
     const done = told.filter(() => !this.#simulator.injectFault("archive away", 0.1, "recordDelivery"));
-    for (const { deletion } of done) if (deletion.deleted === "build") database.erase(deletion.buildId);
+    for (const { deletion } of done) if (deletion.deleted === "build") this.#erase(deletion.buildId);
     if (this.#simulator.injectFault("object evicted", 0.02, "before deletions were recorded")) {
       this.#simulator.evict();
       return;
@@ -209,16 +209,29 @@ export class SimDeliveries {
     this.#simulator.call("recordDelivery", { channel: "deletions", ...nothingDelivered(failed), builds });
   }
 
+  /** What is deleted takes no bytes any more, as a log that is closed. */
+  #erase(buildId: string): void {
+    const { database, pool } = this.#simulator;
+    database.erase(buildId);
+    for (const lease of pool.checker.observed.leases) if (lease.startsWith(`${buildId} `)) this.closedLogs.add(lease);
+  }
+
   /** The pool closes the logs of leases that are over; some do not answer. */
   #closeLogs(): void {
-    const closes = [...this.#simulator.pool.storage.rows.closes];
-    const closed = closes.filter(() => !this.#simulator.injectFault("log away", 0.1));
+    const { storage, state } = this.#simulator.pool;
+    const closes = [...storage.rows.closes];
+    const ended = [...state.outbox.logs.due.keys()];
+    const isThere = () => !this.#simulator.injectFault("log away", 0.1);
+    const closed = closes.filter(isThere);
+    const builds = ended.filter(isThere).map((buildId) => ({ buildId }));
     for (const [, { jobId, fence }] of closed) this.closedLogs.add(`${jobId} ${fence}`);
+    for (const { buildId } of builds) this.closedLogs.add(`${buildId} ${storage.lastFence(buildId)}`);
     if (this.#simulator.injectFault("object evicted", 0.02, "before closes were recorded")) {
       this.#simulator.evict();
       return;
     }
-    const delivered = { ...nothingDelivered(closed.length < closes.length), entries: closed.map(([seq]) => seq) };
-    this.#simulator.call("recordDelivery", { channel: "logs", ...delivered });
+    const failed = closed.length < closes.length || builds.length < ended.length;
+    const entries = closed.map(([seq]) => seq);
+    this.#simulator.call("recordDelivery", { channel: "logs", ...nothingDelivered(failed), builds, entries });
   }
 }

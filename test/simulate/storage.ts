@@ -37,9 +37,7 @@ interface Rows {
   keys: Map<string, KeyedBuild>;
   heads: Map<string, readonly Head[]>;
   deliveries: Map<string, KnownDelivery>;
-  /** Ended builds of which D1 was told, and their git hosts were not. */
-  hostOutbox: Set<string>;
-  /** Ended builds of which D1 has been told. */
+  /** Ended builds of which all have heard. */
   told: Set<string>;
   /** Builds that were deleted, and whether D1 was told. */
   deletions: Map<string, { deletion: Deletion; isDone: boolean }>;
@@ -67,7 +65,6 @@ const emptyRows = (): Rows => ({
   keys: new Map(),
   heads: new Map(),
   deliveries: new Map(),
-  hostOutbox: new Set(),
   told: new Set(),
   deletions: new Map(),
   sequence: 0,
@@ -85,8 +82,6 @@ const keyText = ({ pipelineId, ref, purpose }: HeadKey): string => [pipelineId, 
 /** The tables of the object, in memory. Survives evictions and crashes. Rows are replaced, never changed in place. */
 export class SimStorage implements Records {
   rows = emptyRows();
-  /** Ended builds that git hosts have to hear of, as the object remembers in memory. */
-  #hostPending = new Set<string>();
 
   store(changes: readonly Change[]): void {
     const { rows } = this;
@@ -139,26 +134,14 @@ export class SimStorage implements Records {
         case "delivery":
           rows.deliveries.set(`${change.connectionId} ${change.deliveryId}`, change.known);
           break;
-        case "due": {
-          const { channel, buildId } = change;
-          if (channel === "hosts" && isEnded(rows.builds.get(buildId)!.status)) this.#hostPending.add(buildId);
-          break;
-        }
-        case "delivered":
-          if (change.channel !== "hosts") break;
-          this.#hostPending.delete(change.buildId);
-          rows.hostOutbox.delete(change.buildId);
-          break;
         case "heard":
           rows.told.add(change.buildId);
-          if (this.#hostPending.delete(change.buildId)) rows.hostOutbox.add(change.buildId);
           break;
         case "deleted": {
           const { deletion } = change;
           rows.deletions.set(deletion.buildId, { deletion, isDone: false });
           if (deletion.deleted === "log") break;
           this.#deleteBuild(deletion.buildId);
-          this.#hostPending.delete(deletion.buildId);
           break;
         }
         case "deletions-done":
@@ -166,6 +149,7 @@ export class SimStorage implements Records {
           break;
         case "untold":
           rows.told.delete(change.buildId);
+          rows.builds.set(change.buildId, { ...rows.builds.get(change.buildId)!, isTold: false });
           break;
         case "told":
           if (!change.isInMemory) rows.sequence = change.sequence;
@@ -213,15 +197,14 @@ export class SimStorage implements Records {
     const jobIds = this.#jobIdsOf(buildId);
     rows.graphs.delete(buildId);
     for (const id of [buildId, ...jobIds])
-      for (const table of [rows.builds, rows.jobs, rows.reports, rows.hostOutbox, rows.outputs]) table.delete(id);
+      for (const table of [rows.builds, rows.jobs, rows.reports, rows.outputs]) table.delete(id);
   }
 
   /** The state with which a new object starts. */
   load(isNew = false): PoolState {
     const { orgId, fence, agents, revoked, builds, told, deletions, sequence } = this.rows;
-    const { unchecked, tellAgain, hostOutbox } = this.rows;
+    const { unchecked, tellAgain } = this.rows;
     const state = emptyState(this);
-    this.#hostPending = new Set();
     const changes: Change[] = [
       { kind: "fence", fence },
       { kind: "told", sequence },
@@ -234,11 +217,10 @@ export class SimStorage implements Records {
     for (const build of builds.values()) {
       const hasEnded = isEnded(build.status);
       if (!hasEnded) changes.push({ kind: "build", build }, ...this.#jobsOf(build.id));
-      if (hasEnded ? !told.has(build.id) : !build.isTold) changes.push(due("lists", build.id));
-      if (hasEnded && !told.has(build.id)) changes.push({ kind: "sequence", sequence: build.version });
-      const isUntold = hasEnded ? !told.has(build.id) && isHostDue(build) : isHostDue(build);
-      if (isUntold && hasEnded) this.#hostPending.add(build.id);
-      if (isUntold || hostOutbox.has(build.id)) changes.push(due("hosts", build.id));
+      if (hasEnded && told.has(build.id)) continue;
+      if (hasEnded) changes.push({ kind: "sequence", sequence: build.version }, due("logs", build.id));
+      if (!build.isTold) changes.push(due("lists", build.id));
+      if (isHostDue(build)) changes.push(due("hosts", build.id));
     }
     for (const { deletion, isDone } of deletions.values()) if (!isDone) changes.push({ kind: "deleted", deletion });
     for (const channel of BUILD_CHANNELS)
@@ -251,7 +233,7 @@ export class SimStorage implements Records {
   /** The rows as they are now, to restore them later. */
   snapshot(): Rows {
     const { agents, revoked, builds, jobs, reports, numbers, keys, told, deletions, audits, closes } = this.rows;
-    const { heads, deliveries, hostOutbox, graphs, outputs } = this.rows;
+    const { heads, deliveries, graphs, outputs } = this.rows;
     return {
       ...this.rows,
       agents: new Map(agents),
@@ -266,11 +248,15 @@ export class SimStorage implements Records {
       keys: new Map(keys),
       heads: new Map(heads),
       deliveries: new Map(deliveries),
-      hostOutbox: new Set(hostOutbox),
       told: new Set(told),
       audits: new Map(audits),
       closes: new Map(closes),
     };
+  }
+
+  /** The fence for which the log of an ended build is closed; 0 where it has none. */
+  lastFence(buildId: string): number {
+    return this.rows.builds.get(buildId)?.plannedBy?.fence ?? this.rows.jobs.get(buildId)?.fence ?? 0;
   }
 
   ended(buildId: string) {

@@ -1,7 +1,15 @@
 import { isEnded } from "../../protocol/build-states.ts";
 import { countOf, later } from "./day.ts";
 import { countEnd, noEvents } from "./events.ts";
-import type { BuildFacts, Change, Channel, Deletion, JobFacts, MemoryChange } from "./facts.ts";
+import {
+  BUILD_CHANNELS,
+  type BuildFacts,
+  type Change,
+  type Channel,
+  type Deletion,
+  type JobFacts,
+  type MemoryChange,
+} from "./facts.ts";
 import { jobsOf, unsettle } from "./graphs.ts";
 import { isHeld } from "./held.ts";
 import {
@@ -217,12 +225,13 @@ const reach = (state: PoolState, sequence: number): void => {
   state.sequence = Math.max(state.sequence, sequence);
 };
 
-/** Who begins or ends a build has others told at once. */
+/** Who begins or ends a build has others told at once, and who ends a job has its log closed. */
 const markDue = (state: PoolState, { channel, buildId, at }: Omit<Change & { kind: "due" }, "kind">): void => {
   const { due } = state.outbox[channel];
   if (!due.has(buildId)) due.set(buildId, at);
   const build = state.builds.get(buildId);
-  attemptBy(state, channel, at + (build && !isEnded(build.status) ? LATE_FLUSH_MS : FLUSH_DELAY_MS));
+  const mayWait = channel !== "logs" && build && !isEnded(build.status);
+  attemptBy(state, channel, at + (mayWait ? LATE_FLUSH_MS : FLUSH_DELAY_MS));
 };
 
 /** Remembered with the build, and stored when the build is stored for another reason. */
@@ -238,10 +247,9 @@ const mayWait = ({ entry, variableIds }: Change & { kind: "audit" }): boolean =>
 
 /** D1 is told a later sequence, so that it shows if it is restored to before the deletion. */
 const applyDeletion = (state: PoolState, { buildId, deleted, at }: Deletion): void => {
-  const { lists, hosts, deletions } = state.outbox;
-  deletions.due.set(buildId, at);
+  if (deleted === "build") for (const channel of BUILD_CHANNELS) state.outbox[channel].due.delete(buildId);
+  state.outbox.deletions.due.set(buildId, at);
   attemptBy(state, "deletions", at);
-  if (deleted === "build") for (const { due } of [lists, hosts]) due.delete(buildId);
   reach(state, at);
   attemptBy(state, "lists", at + FLUSH_DELAY_MS);
 };

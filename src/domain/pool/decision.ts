@@ -1,4 +1,5 @@
 import type { AuditAction } from "../../protocol/audit.ts";
+import { isEnded } from "../../protocol/build-states.ts";
 import type { Hint } from "../../protocol/jobs.ts";
 import { DETAILS } from "../../protocol/problem.ts";
 import type { Actor, Refusal, Result } from "./commands.ts";
@@ -113,7 +114,8 @@ export const patchBuild = (
   patch: Partial<BuildFacts>,
   { rules, now }: DecisionContext,
 ): Change[] => {
-  const next = { ...build, ...patch, version: rules.nextVersion(build.version, now) };
+  const next: BuildFacts = { ...build, ...patch, version: rules.nextVersion(build.version, now) };
+  if (isEnded(next.status)) next.isTold = false;
   return [{ kind: "build", build: next }, ...rules.outbox(build, next, now), ...rules.hostOutbox(next, now)];
 };
 

@@ -57,7 +57,7 @@ export interface BuildFacts extends BuildPart<"request" | "facts"> {
   waitsAt?: { jobs: string[]; hostStatus: HostState; asks?: Ask[] } | null;
   /** What people read about its end or its last attempt. Absent where there is none. */
   message?: string | null;
-  /** Whether D1 heard that it was created. */
+  /** Whether D1 heard that it was created, or, once it has ended, how it ended: as far as a row remembers. */
   isTold?: boolean;
   /** How many builds its organization had made on its day (UTC), this one included. Absent in rows of older releases. */
   ofDay?: number;
@@ -335,13 +335,13 @@ export type Change =
   | { kind: "revoked"; tokenId: string; at: number }
   /** A build of which D1 was told has to be told again. */
   | { kind: "untold"; buildId: string; at: number }
-  /** D1 was told how the build ended. */
+  /** All have heard how the build ended: its row is no outbox any more. */
   | { kind: "heard"; buildId: string; endedAt: number }
   /** `variableIds` are those of the values that a hand-out contained. */
   | { kind: "audit"; entry: AuditFact; variableIds?: string[] | undefined }
   /** Entries of the audit (`lists`), or closes of logs. */
   | { kind: "entries-delivered"; channel: BuildChannel; entries: number[] }
-  /** `endedAt`: the build has ended too, so that its log can move to the archive. */
+  /** `endedAt`: the job has ended too, so that its log can move to the archive. */
   | { kind: "close"; jobId: string; fence: number; at: number; endedAt?: number | undefined }
   | { kind: "deleted"; deletion: Deletion }
   | { kind: "deletions-done"; buildIds: string[] }

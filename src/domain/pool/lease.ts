@@ -66,9 +66,15 @@ export const endOvertime = (held: HeldJob, context: DecisionContext): Change[] =
   return anotherTry(held, TIMED_OUT, message, context) ?? endJob(held, TIMED_OUT, message, context);
 };
 
-/** Closes the log of an ended job that had a lease, now or earlier, so that it moves to the archive. */
-export const closeForGood = ({ id, fence }: JobFacts, { now }: DecisionContext): Change[] =>
-  fence > 0 ? [{ kind: "close", jobId: id, fence, at: now, endedAt: now }] : [];
+/**
+ * Closes the log of an ended job that had a lease, now or earlier, so that it moves to the archive. Of the first job of a
+ * build, the row of the build says so, which ends with it.
+ */
+const closeForGood = ({ id, buildId, fence }: JobFacts, { now }: DecisionContext): Change[] => {
+  if (fence === 0) return [];
+  if (id === buildId) return [{ kind: "due", channel: "logs", buildId, at: now }];
+  return [{ kind: "close", jobId: id, fence, at: now, endedAt: now }];
+};
 
 /** Closes the log for the lease that is over: nothing more is written under it. */
 const closeLog = ({ id, lease }: JobFacts, { now }: DecisionContext): Change[] =>

@@ -1,7 +1,7 @@
 import type { ToldState } from "../githost/host-report.ts";
 import { FLUSH_DELAY_MS } from "./apply.ts";
 import { type Decision, type DecisionContext, decided, later } from "./decision.ts";
-import type { BuildChannel, BuildFacts, Change, Channel } from "./facts.ts";
+import { BUILD_CHANNELS, type BuildChannel, type BuildFacts, type Change, type Channel } from "./facts.ts";
 import { hasToldRevocations, recordSequence, type ToldSequence } from "./reconcile.ts";
 import type { Rules } from "./rules.ts";
 import type { PoolState } from "./state.ts";
@@ -43,6 +43,20 @@ const KNOWS_ENOUGH: Record<BuildChannel, (build: BuildFacts, told: Heard, rules:
   hosts: (build, { version, state }, rules) => !state || rules.isHostTold(build, state, version),
 };
 
+const knowsEnough = ({ builds, records }: PoolState, channel: BuildChannel, told: Heard, rules: Rules): boolean => {
+  const build = builds.get(told.buildId) ?? records.ended(told.buildId);
+  return !build || KNOWS_ENOUGH[channel](build, told, rules);
+};
+
+/** The row of an ended build is the outbox of all channels: it says so until the last has delivered. */
+const heardBy = (state: PoolState, channel: BuildChannel, { buildId, state: shown }: Heard): Change[] => {
+  const known = channel === "lists" ? { isTold: true } : shown ? { toldHost: shown } : {};
+  const delivered: Change = { kind: "delivered", channel, buildId, known };
+  const endedAt = state.builds.has(buildId) ? null : (state.records.ended(buildId)?.finishedAt ?? null);
+  const isLast = BUILD_CHANNELS.every((other) => other === channel || !state.outbox[other].due.has(buildId));
+  return endedAt !== null && isLast ? [delivered, { kind: "heard", buildId, endedAt }] : [delivered];
+};
+
 /** Records what an attempt delivered, and when the next one is due. */
 export const recordDelivery = (
   state: PoolState,
@@ -51,24 +65,15 @@ export const recordDelivery = (
 ): Decision<null> => {
   if (channel === "deletions") return recordDeletions(state, result, context);
   const { rules, now } = context;
-  const { builds, entries, failed, sequence } = result;
+  const { entries, failed, sequence } = result;
   const { due, failures: before } = state.outbox[channel];
-  const changes = builds.flatMap((told): Change[] => {
-    const { buildId } = told;
-    const active = state.builds.get(buildId);
-    const build = active ?? state.records.ended(buildId);
-    if (!due.has(buildId) || (build && !KNOWS_ENOUGH[channel](build, told, rules))) return [];
-    const known = channel === "lists" ? { isTold: true } : told.state ? { toldHost: told.state } : {};
-    const delivered: Change = { kind: "delivered", channel, buildId, known };
-    if (channel !== "lists" || active || !build) return [delivered];
-    return [delivered, { kind: "heard", buildId, endedAt: build.finishedAt! }];
-  });
-  const delivered = changes.filter(({ kind }) => kind === "delivered").length;
-  const left = due.size - delivered + state.records.pending(channel) - entries.length;
+  const builds = result.builds.filter((told) => due.has(told.buildId) && knowsEnough(state, channel, told, rules));
+  const changes = builds.flatMap((told) => heardBy(state, channel, told));
+  const left = due.size - builds.length + state.records.pending(channel) - entries.length;
   const failures = failed ? before + 1 : 0;
   const isMore = channel === "lists" && (state.tellAgainAfter !== null || !hasToldRevocations(state, sequence));
   const at = isMore || rules.deliversAgain(left, failed, channel) ? nextAttempt(now, failures) : null;
-  const isStored = delivered < changes.length || builds.length === 0;
+  const isStored = builds.some(({ buildId }) => !state.builds.has(buildId)) || result.builds.length === 0;
   return decided(null, [
     ...changes,
     ...(entries.length > 0 ? [{ kind: "entries-delivered", channel, entries } as const] : []),

@@ -3,7 +3,8 @@ import { voidHeld } from "./approval.ts";
 import { type Decision, type DecisionContext, decided, isInQueue, jobHeldBy, later, patchBuild } from "./decision.ts";
 import type { AgentFacts, BuildFacts, Change, Deletion, JobFacts, Outcome } from "./facts.ts";
 import { jobsOf } from "./graphs.ts";
-import { closeForGood, endJob, loseLease } from "./lease.ts";
+import { endJob, loseLease } from "./lease.ts";
+import { endedUnheard } from "./runs.ts";
 import type { PoolState } from "./state.ts";
 import type { HeardSequence, Stored, StoredBuild } from "./stored.ts";
 
@@ -76,7 +77,9 @@ const restoredSide = (
 const tellAgain = (state: PoolState, sequence: number, context: DecisionContext): Change[] => [
   { kind: "told", sequence },
   { kind: "tell-again", after: 0, at: later(state, context.now) },
-  ...[...state.builds.keys()].map((buildId): Change => ({ kind: "untold", buildId, at: later(state, context.now) })),
+  ...[...state.builds.keys(), ...endedUnheard(state)].map(
+    (buildId): Change => ({ kind: "untold", buildId, at: later(state, context.now) }),
+  ),
   ...deleteAgain(state, state.records.rememberedDeletions(), context),
   ...voidHeld(state, new Set(), context),
   { kind: "attempt", channel: "lists", at: context.now, failures: 0 },
@@ -223,12 +226,15 @@ const tellNewer = (build: BuildFacts, { version }: StoredBuild, context: Decisio
 
 /**
  * Ends the build as it ended before the restore. What became of planned jobs is forgotten: those that had not ended then
- * end now. D1 does not know the fence: the agent's id and result must do.
+ * end now. D1 does not know the fence: the agent's id and result must do. D1 and the archive know the end: they are not
+ * told of it by a pool that knows less.
  */
 const endAsStored = (state: PoolState, build: BuildFacts, stored: StoredBuild, context: DecisionContext): Change[] => {
   const { agentId, attempt, ...known } = stored;
-  const { status, finishedAt, exitCode, reason } = known;
-  const ended: BuildFacts = { ...build, ...known, origin: build.origin ?? null, seq: build.seq, holdsPlace: false };
+  const { status, exitCode, reason } = known;
+  const { now, rules } = context;
+  const own = { origin: build.origin ?? null, seq: build.seq, holdsPlace: false, isTold: true };
+  const ended: BuildFacts = { ...build, ...known, ...own };
   const result = isEnded(status) ? { status, exitCode, reason } : FORGOTTEN;
   const first = state.jobs.get(build.id) ?? state.records.endedJob(build.id)?.job;
   const end = first && { ...forgottenEnd(context), ...result, message: ended.message ?? null, agentId, attempt };
@@ -239,10 +245,10 @@ const endAsStored = (state: PoolState, build: BuildFacts, stored: StoredBuild, c
     ...endJobs(state, build, FORGOTTEN, context),
     { kind: "build", build: ended },
     ...asStored,
-    ...(first ? closeForGood(first, context) : []),
-    ...context.rules.hostOutbox(ended, context.now),
+    ...(first?.fence ? [{ kind: "close" as const, jobId: first.id, fence: first.fence, at: now, endedAt: now }] : []),
+    { kind: "due", channel: "logs", buildId: build.id, at: now },
+    ...rules.hostOutbox(ended, now),
     { kind: "delivered", channel: "lists", buildId: build.id, known: {} },
-    { kind: "heard", buildId: build.id, endedAt: finishedAt! },
   ];
 };
 

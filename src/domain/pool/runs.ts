@@ -1,6 +1,6 @@
 import type { AgentRun } from "../../protocol/agent-run.ts";
 import { heldJob } from "./decision.ts";
-import type { JobFacts } from "./facts.ts";
+import { BUILD_CHANNELS, type JobFacts } from "./facts.ts";
 import type { PoolState } from "./state.ts";
 
 /** Which job of which build it is. A first job is named by its build alone. */
@@ -36,6 +36,8 @@ export const runsOfActiveBuilds = (state: PoolState, agentIds: readonly string[]
   });
 };
 
-/** Builds that have ended, and of which D1 has not heard that yet. */
-export const endedUntold = ({ outbox, builds }: PoolState): string[] =>
-  [...outbox.lists.due.keys()].filter((id) => !builds.has(id));
+/** Builds that have ended, and of which somebody has not heard that yet: the columns of their rows do not say it. */
+export const endedUnheard = ({ outbox, builds }: PoolState): string[] => {
+  const due = new Set(BUILD_CHANNELS.flatMap((channel) => [...outbox[channel].due.keys()]));
+  return [...due].filter((id) => !builds.has(id));
+};

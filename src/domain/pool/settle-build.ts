@@ -162,6 +162,6 @@ class Settling {
     const { now } = this.#context;
     const ended = { status, exitCode, reason: this.#build.reason ?? reason, message, finishedAt: now };
     this.#patch({ ...ended, holdsPlace: false });
-    if (plannedBy) this.changes.push({ kind: "close", jobId: id, fence: plannedBy.fence, at: now, endedAt: now });
+    if (plannedBy) this.changes.push({ kind: "due", channel: "logs", buildId: id, at: now });
   }
 }
