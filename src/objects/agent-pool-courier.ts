@@ -17,12 +17,12 @@ export class Courier {
 
   constructor(env: Env, db: D1Database, machine: CourierMachine, reconciler: Reconciler) {
     this.#machine = machine;
-    const lists = new Lists(db, env.ARCHIVE, machine.storage);
     const ways = () => ({ env, db, machine, failures: new Failures() });
+    const lists = new Lists(ways());
     const [toLogs, toHosts, toAll] = [ways(), ways(), ways()];
     const compared = () => reconciler.compared();
     this.#flights = {
-      lists: this.#flight("lists", () => compared().then(() => lists.deliver(machine))),
+      lists: this.#flight("lists", () => compared().then(() => lists.deliver())),
       logs: this.#flight("logs", () => closeLogs(toLogs)),
       // A pool that was restored would say of an ended build that it waits.
       hosts: this.#flight("hosts", () =>

@@ -24,11 +24,9 @@ export interface DeadLetter {
   seq: number;
   what: string;
   reason: string;
-  /** Milliseconds since 1970; null where the release before set it aside. */
+  /** Milliseconds since 1970. */
   at: number | null;
 }
-
-const COLUMNS = "SELECT count(*) AS count FROM pragma_table_info('parked') WHERE name = 'at'";
 
 /** What could not be delivered or read, with the reason, until somebody tries it again. */
 export class DeadLetters {
@@ -36,7 +34,6 @@ export class DeadLetters {
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
-    if (sql.exec<{ count: number }>(COLUMNS).one().count === 0) sql.exec("ALTER TABLE parked ADD COLUMN at INTEGER");
   }
 
   add(body: DeadLetterBody, reason: string): void {
@@ -74,7 +71,7 @@ export class DeadLetters {
     );
     return [...found].flatMap(({ seq, what }) => {
       const body = bodyOf(what);
-      if (!body || (body.kind === "row" && !this.#putBack(body))) return [];
+      if (body.kind === "row" && !this.#putBack(body)) return [];
       this.#sql.exec("DELETE FROM parked WHERE seq = ?", seq);
       return body.kind === "row" ? [] : [body];
     });
@@ -94,19 +91,10 @@ export class DeadLetters {
   }
 }
 
-/** Null where it is neither of this release nor of the one before. */
-const bodyOf = (what: string): DeadLetterBody | null => {
-  const [, buildId, version] = /^build (\S+) version (\d+)$/.exec(what) ?? [];
-  if (buildId) return { kind: "build", buildId, version: Number(version) };
-  try {
-    return JSON.parse(what) as DeadLetterBody;
-  } catch {
-    return null;
-  }
-};
+const bodyOf = (what: string): DeadLetterBody => JSON.parse(what) as DeadLetterBody;
 
-const labelOf = (body: DeadLetterBody | null): string => {
-  switch (body?.kind) {
+const labelOf = (body: DeadLetterBody): string => {
+  switch (body.kind) {
     case "build":
       return `build ${body.buildId}, version ${body.version}`;
     case "audit":
@@ -115,7 +103,5 @@ const labelOf = (body: DeadLetterBody | null): string => {
       return `the log of job ${body.jobId}`;
     case "row":
       return `a row of ${body.table}: ${body.row[ROWS[body.table].key]}`;
-    default:
-      return "unknown";
   }
 };

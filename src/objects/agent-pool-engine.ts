@@ -263,12 +263,6 @@ export class PoolEngine {
 
 /** The change with which a dead letter is on its way again. */
 const retried = (body: Exclude<DeadLetterBody, { kind: "row" }>, at: number): Change => {
-  switch (body.kind) {
-    case "build":
-      return { kind: "due", channel: "lists", buildId: body.buildId, at };
-    case "audit":
-      return { kind: "audit", entry: body.entry, variableIds: body.variableIds };
-    case "close":
-      return { ...body, at };
-  }
+  if (body.kind === "build") return { kind: "due", channel: "lists", buildId: body.buildId, at };
+  return body.kind === "close" ? { ...body, at } : body;
 };

@@ -18,10 +18,9 @@ import type { Build } from "../protocol/build.ts";
 import { isEnded } from "../protocol/build-states.ts";
 import { artifactPlacesOf, artifactsOfBuild, testPlacesOf, testsOfBuild } from "./agent-pool-artifacts.ts";
 import type { BuildRecord } from "./agent-pool-build-rows.ts";
-import type { CourierMachine } from "./agent-pool-channels.ts";
+import type { Ways } from "./agent-pool-channels.ts";
 import type { DeadLetterBody } from "./agent-pool-dead-letters.ts";
 import { Failures } from "./agent-pool-failures.ts";
-import type { PoolStorage } from "./agent-pool-storage.ts";
 import type { AuditOutboxEntry } from "./agent-pool-tables.ts";
 import { withWholeJobs } from "./agent-pool-whole-jobs.ts";
 
@@ -47,6 +46,9 @@ interface PendingWrite {
   deadLetter: DeadLetterBody;
 }
 
+/** `isDue`: the sequence is told although there may be nothing else to tell. */
+type Told = Parameters<typeof projectPool>[1] & { revoked: string[]; isDue: boolean };
+
 /** A row that D1 took for wrong, and its words. */
 interface Rejection {
   write: PendingWrite;
@@ -55,33 +57,22 @@ interface Rejection {
 
 /** Tells D1 of builds and of the audit, after the archive has the records of builds that ended. May be repeated. */
 export class Lists {
-  readonly #db: D1Database;
-  readonly #archive: R2Bucket;
-  readonly #storage: PoolStorage;
+  readonly #ways: Ways;
   readonly #rejections = new Failures();
-  /** By build: how often the archive did not take its record. */
-  readonly #unrecorded = new Failures();
 
-  constructor(db: D1Database, archive: R2Bucket, storage: PoolStorage) {
-    this.#db = db;
-    this.#archive = archive;
-    this.#storage = storage;
+  constructor(ways: Ways) {
+    this.#ways = ways;
   }
 
   /** One attempt with the oldest entries and builds. @returns what was delivered */
-  async deliver({ orgId, state, context }: CourierMachine): Promise<Delivered> {
+  async deliver(): Promise<Delivered> {
+    const { orgId, state, context } = this.#ways.machine;
     const result = nothingDelivered();
     const revoked = revocationsToTell(state, context);
     const isDue = isSequenceDue(state, revoked);
-    const pool = {
-      orgId,
-      sequence: nextTold(state),
-      told: state.told,
-      active: state.builds.size,
-      revoked,
-      isDue,
-    };
-    const audits = this.#storage.auditEntries(BATCH_SIZE).map((queued) => this.#auditWrite(orgId, queued));
+    const { told, builds } = state;
+    const pool = { orgId, sequence: nextTold(state), told, active: builds.size, at: Date.now(), revoked, isDue };
+    const audits = this.#ways.machine.storage.auditEntries(BATCH_SIZE).map((queued) => this.#auditWrite(orgId, queued));
     const writes = [...(await this.#buildWrites(orgId, state, result)), ...audits];
     const rejected: Rejection[] = [];
     await this.#send(pool, writes, result, rejected);
@@ -95,17 +86,17 @@ export class Lists {
     const ended = ids.filter((id) => !builds.has(id));
     return [
       ...ids.filter((id) => builds.has(id)).slice(0, BATCH_SIZE),
-      ...this.#unrecorded.fewestFirst(ended, (id) => id).slice(0, BATCH_SIZE),
+      ...this.#ways.failures.fewestFirst(ended, (id) => id).slice(0, BATCH_SIZE),
     ];
   }
 
   /** Ended builds with planned jobs come one after the other, so that one of them alone is in memory. */
   async #buildWrites(orgId: string, state: Readonly<PoolState>, result: Delivered): Promise<PendingWrite[]> {
-    const found = this.#storage.builds.of(this.#nextBuilds(state));
+    const found = this.#ways.machine.storage.builds.of(this.#nextBuilds(state));
     const isLarge = ({ build }: BuildRecord) => build.until !== null && isEnded(build.status);
     const small = found.filter((one) => !isLarge(one)).map((one) => this.#told(orgId, one, result));
     const writes = await Promise.all(small);
-    const large = this.#unrecorded.fewestFirst(found.filter(isLarge), ({ build }) => build.id);
+    const large = this.#ways.failures.fewestFirst(found.filter(isLarge), ({ build }) => build.id);
     for (const one of large.slice(0, LARGE_BATCH_SIZE)) writes.push(await this.#told(orgId, one, result));
     return writes.filter((write) => write !== null);
   }
@@ -115,7 +106,7 @@ export class Lists {
     const { build, first, report } = found;
     const hasEnded = isEnded(build.status);
     const shown = toBuild(orgId, build, first, report);
-    const whole = hasEnded ? withWholeJobs(this.#storage, shown) : shown;
+    const whole = hasEnded ? withWholeJobs(this.#ways.machine.storage, shown) : shown;
     const isRecorded = hasEnded && (await this.#record(whole, found, result));
     return RULES.mayTell(build, isRecorded) ? this.#buildWrite(whole, found) : null;
   }
@@ -125,15 +116,15 @@ export class Lists {
     const { build } = found;
     const record: ArchivedBuild = {
       ...whole,
-      plan: this.#storage.jobRows.planOf(build.id),
+      plan: this.#ways.machine.storage.jobRows.planOf(build.id),
       // A person may delete the log: nothing of it stays in the archive.
       failedLine: null,
       requires: build.requires,
       hasRunValues: build.inputBytes !== 0,
     };
     try {
-      await putRecord(this.#archive, { ...record, ...(await this.#left(record, found)) });
-      this.#unrecorded.forget(build.id);
+      await putRecord(this.#ways.env.ARCHIVE, { ...record, ...(await this.#left(record, found)) });
+      this.#ways.failures.forget(build.id);
       return true;
     } catch (error) {
       console.error(
@@ -141,7 +132,7 @@ export class Lists {
         build.id,
         error,
       );
-      this.#unrecorded.add(build.id);
+      this.#ways.failures.add(build.id);
       result.failed = true;
       return false;
     }
@@ -150,15 +141,15 @@ export class Lists {
   /** What the build left, for its record. A pool that was set back does not know it: then the record before counts. */
   async #left(record: ArchivedBuild, { first }: BuildRecord): Promise<Partial<ArchivedBuild>> {
     const { id, finishedAt } = record;
-    const artifactPlaces = artifactPlacesOf(this.#storage, id);
-    const testPlaces = testPlacesOf(this.#storage, id);
+    const artifactPlaces = artifactPlacesOf(this.#ways.machine.storage, id);
+    const testPlaces = testPlacesOf(this.#ways.machine.storage, id);
     const left = {
-      ...(artifactPlaces.length > 0 && { artifacts: artifactsOfBuild(this.#storage, id), artifactPlaces }),
-      ...(testPlaces.length > 0 && { testReports: testsOfBuild(this.#storage, id), testPlaces }),
+      ...(artifactPlaces.length > 0 && { artifacts: artifactsOfBuild(this.#ways.machine.storage, id), artifactPlaces }),
+      ...(testPlaces.length > 0 && { testReports: testsOfBuild(this.#ways.machine.storage, id), testPlaces }),
     };
     const isUnknown = first?.fence === 0 && first.attempt > 0;
     if (Object.keys(left).length > 0 || !isUnknown || finishedAt === null) return left;
-    const before = await getRecord(this.#archive, { ...record, finishedAt });
+    const before = await getRecord(this.#ways.env.ARCHIVE, { ...record, finishedAt });
     return {
       ...(before?.artifactPlaces && { artifacts: before.artifacts ?? {}, artifactPlaces: before.artifactPlaces }),
       ...(before?.testPlaces && {
@@ -171,7 +162,7 @@ export class Lists {
     const { id: buildId, version } = build;
     return {
       name: buildId,
-      statements: projectBuild(this.#db, whole, version),
+      statements: projectBuild(this.#ways.db, whole, version),
       raises: true,
       markDelivered: (result) => result.builds.push({ buildId, version }),
       deadLetter: { kind: "build", buildId, version },
@@ -183,10 +174,10 @@ export class Lists {
     const at = new Date(entry.at).toISOString();
     const agentId = String(entry.detail.agentId);
     const use = { orgId, buildId: entry.subject, agentId, at, variableIds };
-    const uses = variableIds.length > 0 ? projectUses(this.#db, use) : [];
+    const uses = variableIds.length > 0 ? projectUses(this.#ways.db, use) : [];
     return {
       name: id,
-      statements: [projectAudit(this.#db, { ...entry, id, orgId, at }), ...uses],
+      statements: [projectAudit(this.#ways.db, { ...entry, id, orgId, at }), ...uses],
       raises: variableIds.length === 0 && entry.action !== "build.deliver",
       markDelivered: (result) => result.entries.push(seq),
       deadLetter: { kind: "audit", ...queued },
@@ -199,11 +190,11 @@ export class Lists {
     const raises = isDue || writes.some((write) => write.raises);
     if (writes.length === 0 && !raises) return;
     const statements = writes.flatMap((write) => write.statements);
-    const before = [readPool(this.#db, orgId), ...projectRevocations(this.#db, orgId, revoked)];
-    const told = projectPool(this.#db, { ...pool, at: Date.now() });
+    const before = [readPool(this.#ways.db, orgId), ...projectRevocations(this.#ways.db, orgId, revoked)];
+    const told = projectPool(this.#ways.db, pool);
     let found = NOTHING_HEARD;
     try {
-      const [first] = await this.#db.batch<HeardSequence>(raises ? [...before, ...statements, told] : statements);
+      const [first] = await this.#ways.db.batch<HeardSequence>(raises ? [...before, ...statements, told] : statements);
       if (raises) found = first?.results[0] ?? NOTHING_HEARD;
     } catch (error) {
       const reason = error instanceof Error ? error.message : "unknown";
@@ -224,30 +215,20 @@ export class Lists {
   /** Where D1 rejects every row of several, what they have in common is wrong: no row becomes a dead letter for that. */
   #count(rejected: Rejection[], sent: number, result: Delivered): void {
     if (sent === 1 || rejected.length < sent) {
-      for (const { write, reason } of rejected) this.#countRejection(write, reason, result);
+      for (const one of rejected) this.#countRejection(one, result);
     } else if (rejected.length > 0) {
       console.error("pool: D1 rejected every row; the next attempt will try again", rejected[0]!.reason);
       result.failed = true;
     }
   }
 
-  #countRejection(write: PendingWrite, reason: string, result: Delivered): void {
+  #countRejection({ write, reason }: Rejection, result: Delivered): void {
     if (this.#rejections.add(write.name) < MAX_REJECTIONS) {
       result.failed = true;
       return;
     }
-    this.#storage.deadLetters.add(write.deadLetter, reason);
+    this.#ways.machine.storage.deadLetters.add(write.deadLetter, reason);
     write.markDelivered(result);
     this.#rejections.forget(write.name);
   }
-}
-
-interface Told {
-  orgId: string;
-  sequence: number;
-  told: number;
-  active: number;
-  revoked: string[];
-  /** The sequence is told although there may be nothing else to tell. */
-  isDue: boolean;
 }

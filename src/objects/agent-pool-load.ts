@@ -6,7 +6,6 @@ import {
   type BuildChannel,
   type BuildFacts,
   type Change,
-  type Deletion,
   type JobFacts,
   type Records,
 } from "../domain/pool/facts.ts";
@@ -19,18 +18,8 @@ import type { ReadableRows } from "./agent-pool-readable-rows.ts";
 import { readAgent, readBuild } from "./agent-pool-rows.ts";
 import { REVOKED } from "./agent-pool-tables.ts";
 
-/** What the state is loaded from. */
-interface Stored {
-  records: Records;
-  rows: ReadableRows;
-  /** Those that are not carried out yet. */
-  deletions: Deletion[];
-  /** Ended builds of which an earlier release says that their git hosts have to hear. */
-  hostDue: Iterable<string>;
-}
-
 /** The state after the last committed transaction. Read row by row: all rows at once do not fit into memory. */
-export const loadState = ({ records, rows, deletions, hostDue }: Stored, now: number): PoolState => {
+export const loadState = (records: Records, rows: ReadableRows, now: number): PoolState => {
   const state = emptyState(records);
   for (const { name, value } of rows.all("SELECT name, value FROM meta")) apply(state, changesOfMeta(name!, value!));
   rows.each("agent", "SELECT id, facts FROM agent ORDER BY id", ({ facts }) => {
@@ -38,11 +27,9 @@ export const loadState = ({ records, rows, deletions, hostDue }: Stored, now: nu
   });
   loadBuilds(state, rows, now);
   loadJobs(state, rows);
-  for (const buildId of hostDue) apply(state, [due("hosts", buildId, now)]);
   apply(state, [{ kind: "loaded" }]);
   for (const channel of BUILD_CHANNELS)
     if (records.pending(channel) > 0) apply(state, [{ kind: "attempt", channel, at: now, failures: 0 }]);
-  for (const deletion of deletions) apply(state, [{ kind: "deleted", deletion }]);
   return state;
 };
 
@@ -72,7 +59,12 @@ const loadBuilds = (state: PoolState, rows: ReadableRows, now: number): void => 
   rows.each("build", unheard, ({ facts }) => apply(state, changesOf(readBuild(facts!), now)));
 };
 
-const due = (channel: BuildChannel, buildId: string, at: number): Change => ({ kind: "due", channel, buildId, at });
+export const due = (channel: BuildChannel, buildId: string, at: number): Change => ({
+  kind: "due",
+  channel,
+  buildId,
+  at,
+});
 
 /** What a stored build that is active, or of whose end somebody has to hear, means for the state. All may hear twice. */
 const changesOf = ({ build, first }: { build: BuildFacts; first: JobFacts | undefined }, now: number): Change[] => {

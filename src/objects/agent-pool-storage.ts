@@ -1,4 +1,5 @@
 import type { HostReport } from "../domain/githost/host-report.ts";
+import { apply } from "../domain/pool/apply.ts";
 import type { RunValues } from "../domain/pool/commands.ts";
 import type { DayCount } from "../domain/pool/day.ts";
 import type {
@@ -25,7 +26,7 @@ import { DeadLetters } from "./agent-pool-dead-letters.ts";
 import { earlierReports } from "./agent-pool-earlier-rows.ts";
 import { type AskedRuns, endedRuns } from "./agent-pool-ended-runs.ts";
 import { deleteJobs, JobRows } from "./agent-pool-job-rows.ts";
-import { loadState } from "./agent-pool-load.ts";
+import { due, loadState } from "./agent-pool-load.ts";
 import { ReadableRows } from "./agent-pool-readable-rows.ts";
 import { Reports } from "./agent-pool-reports.ts";
 import { ACTIVE, forgetSlice } from "./agent-pool-retention.ts";
@@ -67,8 +68,10 @@ export class PoolStorage implements Records {
 
   /** The state after the last committed transaction. */
   load(now: number): PoolState {
-    const hostDue = this.#earlierReports.keys();
-    return loadState({ records: this, rows: this.#rows, deletions: this.pendingDeletions(), hostDue }, now);
+    const state = loadState(this, this.#rows, now);
+    const deletions = this.pendingDeletions().map((deletion): Change => ({ kind: "deleted", deletion }));
+    apply(state, [...[...this.#earlierReports.keys()].map((buildId) => due("hosts", buildId, now)), ...deletions]);
+    return state;
   }
 
   /** Takes the changes of a step. `flush` writes them: the row of a build that changes is written once. */

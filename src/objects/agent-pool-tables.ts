@@ -1,4 +1,4 @@
-import type { AuditFact, Change } from "../domain/pool/facts.ts";
+import type { AuditFact, Change, MemoryChange } from "../domain/pool/facts.ts";
 import { LIMITS } from "../protocol/limits.ts";
 
 /*
@@ -21,7 +21,7 @@ CREATE TABLE IF NOT EXISTS audit_outbox (seq INTEGER PRIMARY KEY, body TEXT NOT 
 CREATE TABLE IF NOT EXISTS log_outbox (seq INTEGER PRIMARY KEY, body TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS deletion (build_id TEXT PRIMARY KEY, at INTEGER NOT NULL, is_done INTEGER NOT NULL, facts TEXT NOT NULL) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS deletion_pending ON deletion (at) WHERE is_done = 0;
-CREATE TABLE IF NOT EXISTS parked (seq INTEGER PRIMARY KEY, what TEXT NOT NULL, reason TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS parked (seq INTEGER PRIMARY KEY, what TEXT NOT NULL, reason TEXT NOT NULL, at INTEGER);
 `;
 
 /** Prefix of the names in `meta` of revoked tokens. */
@@ -151,23 +151,8 @@ export const writesOf = (change: Exclude<Change, BuildChange>, newId: (at: numbe
       return deletionWrites(change);
     case "entries-delivered":
       return [remove(change.channel === "lists" ? "audit_outbox" : "log_outbox", change.entries)];
-    case "contact":
-    case "waiter":
-    case "offer":
-    case "renewal":
-    case "stop-told":
-    case "attempt":
-    case "due":
-    case "delivered":
-    case "lease-lost":
-    case "offer-ignored":
-    case "events-told":
-    case "sequence":
-    case "loaded":
-    case "pause":
-    case "offers-resumed":
-    case "unsettled":
-    case "matched":
+    default:
+      change satisfies MemoryChange;
       return [];
   }
 };

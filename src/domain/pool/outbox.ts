@@ -1,7 +1,7 @@
 import type { ToldState } from "../githost/host-report.ts";
 import { FLUSH_DELAY_MS } from "./apply.ts";
 import { type Decision, type DecisionContext, decided, later } from "./decision.ts";
-import { BUILD_CHANNELS, type BuildChannel, type BuildFacts, type Change, type Channel } from "./facts.ts";
+import { BUILD_CHANNELS, type BuildChannel, type Change, type Channel } from "./facts.ts";
 import { hasToldRevocations, recordSequence, type ToldSequence } from "./reconcile.ts";
 import type { Rules } from "./rules.ts";
 import type { PoolState } from "./state.ts";
@@ -36,25 +36,20 @@ const nextAttempt = (now: number, failures: number): number =>
   now + Math.min(FLUSH_DELAY_MS * 2 ** failures, MAX_BACKOFF_MS);
 
 /** Whether nothing has changed since that has to be told too. */
-const KNOWS_ENOUGH: Record<BuildChannel, (build: BuildFacts, told: Heard, rules: Rules) => boolean> = {
-  /** Of an active build all is told at its end. */
-  lists: (build, { version = 0 }, rules) => rules.isHeard(build, version),
-  logs: () => true,
-  hosts: (build, { version, state }, rules) => !state || rules.isHostTold(build, state, version),
-};
-
 const knowsEnough = ({ builds, records }: PoolState, channel: BuildChannel, told: Heard, rules: Rules): boolean => {
-  const build = builds.get(told.buildId) ?? records.ended(told.buildId);
-  return !build || KNOWS_ENOUGH[channel](build, told, rules);
+  const { buildId, version = 0, state } = told;
+  const build = builds.get(buildId) ?? records.ended(buildId);
+  if (!build || channel === "logs") return true;
+  return channel === "lists" ? rules.isHeard(build, version) : !state || rules.isHostTold(build, state, told.version);
 };
 
 /** The row of an ended build is the outbox of all channels: it says so until the last has delivered. */
 const heardBy = (state: PoolState, channel: BuildChannel, { buildId, state: shown }: Heard): Change[] => {
   const known = channel === "lists" ? { isTold: true } : shown ? { toldHost: shown } : {};
   const delivered: Change = { kind: "delivered", channel, buildId, known };
-  const endedAt = state.builds.has(buildId) ? null : (state.records.ended(buildId)?.finishedAt ?? null);
   const isLast = BUILD_CHANNELS.every((other) => other === channel || !state.outbox[other].due.has(buildId));
-  return endedAt !== null && isLast ? [delivered, { kind: "heard", buildId, endedAt }] : [delivered];
+  const ended = isLast && !state.builds.has(buildId) ? state.records.ended(buildId) : undefined;
+  return ended ? [delivered, { kind: "heard", buildId, endedAt: ended.finishedAt! }] : [delivered];
 };
 
 /** Records what an attempt delivered, and when the next one is due. */
