@@ -5,6 +5,7 @@ import { deleteRecord } from "../archive/records.ts";
 import { deleteTests } from "../archive/tests.ts";
 import { eraseBuild, forgetFailedLine } from "../db/projection.ts";
 import { type HostReport, toldState } from "../domain/githost/host-report.ts";
+import { calling } from "../domain/object-calls.ts";
 import { buildLogName, gitHostName } from "../domain/object-names.ts";
 import type { DecisionContext } from "../domain/pool/decision.ts";
 import { mayCarryOut } from "../domain/pool/delete.ts";
@@ -44,7 +45,7 @@ export interface Ways {
 }
 
 const logOf = ({ env, machine }: Ways, jobId: string): DurableObjectStub<BuildLog> =>
-  (env.BUILD_LOG as DurableObjectNamespace<BuildLog>).getByName(buildLogName(machine.orgId, jobId));
+  calling((env.BUILD_LOG as DurableObjectNamespace<BuildLog>).getByName(buildLogName(machine.orgId, jobId)));
 
 /** A log to close: a row of the outbox says so, or that of an ended build. */
 interface PendingClose {
@@ -115,7 +116,8 @@ const tellHost = async (
 ): Promise<void> => {
   const name = gitHostName(machine.orgId, connectionId);
   try {
-    const { hearsPhases } = await (env.GIT_HOST as DurableObjectNamespace<GitHost>).getByName(name).report(reports);
+    const host = (env.GIT_HOST as DurableObjectNamespace<GitHost>).getByName(name);
+    const { hearsPhases } = await calling(host).report(reports);
     for (const report of reports) {
       const { buildId, version } = report;
       failures.forget(buildId);

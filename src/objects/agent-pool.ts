@@ -1,4 +1,3 @@
-import { DurableObject } from "cloudflare:workers";
 import { loadKeyring } from "../crypto/keyring.ts";
 import type { CacheFacts } from "../domain/cache/scopes.ts";
 import { failingPart, type PartOfLog } from "../domain/failure/failing-part.ts";
@@ -10,7 +9,6 @@ import type * as commands from "../domain/pool/commands.ts";
 import type { DeleteRequest } from "../domain/pool/delete.ts";
 import type { Deleted } from "../domain/pool/facts.ts";
 import type { LiveQuery } from "../domain/pool/live.ts";
-import { namedJob, namingJob } from "../domain/pool/named-job.ts";
 import type { PoolNumbers } from "../domain/pool/numbers.ts";
 import type { PlannedJobs } from "../domain/pool/plan.ts";
 import type { Reconciled } from "../domain/pool/reconcile.ts";
@@ -39,13 +37,14 @@ import { PoolRecords } from "./agent-pool-records.ts";
 import { type BegunSaving, type DeletedArtifact, PoolRoom } from "./agent-pool-room.ts";
 import { countRunValues, rewrapRunValues } from "./agent-pool-run-values.ts";
 import { Waiting } from "./agent-pool-waiting.ts";
+import { VersionedObject } from "./versioned-object.ts";
 
 type Result<T> = commands.Result<T>;
 /** A call that may leave out the agent's id: its token names the agent, which spares the caller a round trip. */
 type ByToken<T extends commands.LeaseHolder> = Omit<T, "agentId"> & { agentId?: string };
 
-/** The agents and active builds of one organization. Its public methods are called by Workers of other releases too. */
-export class AgentPool extends DurableObject<Env> {
+/** The agents and active builds of one organization. */
+export class AgentPool extends VersionedObject {
   readonly #engine: PoolEngine;
   readonly #records: PoolRecords;
   readonly #room: PoolRoom;
@@ -179,7 +178,7 @@ export class AgentPool extends DurableObject<Env> {
     return this.#records.runs(agentIds);
   }
 
-  /** Creates the object where it does not exist yet. Callers may use it from the next release on. */
+  /** Creates the object where it does not exist yet. */
   async touch(): Promise<void> {}
 
   /** The operator set other limits. A call that is lost is made up for when this object wakes next. */
@@ -235,13 +234,13 @@ export class AgentPool extends DurableObject<Env> {
     if (this.#engine.state.builds.size > 0) await this.#engine.reconciler.comparedSoon();
     const answer = this.#engine.step("claim", request);
     return answer.ok && answer.value
-      ? { ok: true, value: namingJob(this.#records.grant(answer.value)) }
+      ? { ok: true, value: this.#records.grant(answer.value) }
       : (answer as Result<null>);
   }
 
   /** The last check before the Worker sends secrets. @returns the build as the agent receives it */
   async deliver(delivery: commands.Delivery): Promise<Result<{ build: Build; leaseExpiresAt: string }>> {
-    const answer = this.#engine.step("deliver", namedJob(delivery));
+    const answer = this.#engine.step("deliver", delivery);
     if (!answer.ok) return answer;
     const { jobId, expiresAt } = answer.value;
     const build = this.#records.buildOfJob({ ok: true, value: jobId });
@@ -256,11 +255,11 @@ export class AgentPool extends DurableObject<Env> {
   }
 
   async unclaim(request: commands.Unclaim): Promise<Result<null>> {
-    return this.#engine.step("unclaim", namedJob(request));
+    return this.#engine.step("unclaim", request);
   }
 
   async failClaim(request: commands.FailClaim): Promise<Result<Build>> {
-    return this.#records.buildOfJob(this.#engine.step("failClaim", namedJob(request)));
+    return this.#records.buildOfJob(this.#engine.step("failClaim", request));
   }
 
   async start(holder: ByToken<commands.LeaseHolder>): Promise<Result<Build>> {
@@ -403,15 +402,14 @@ export class AgentPool extends DurableObject<Env> {
   }
 
   /** Tells the agent of the build that somebody began to follow its log. */
-  async followed(log: { jobId: string }): Promise<void> {
-    const { jobId } = namedJob(log);
+  async followed({ jobId }: { jobId: string }): Promise<void> {
     const agentId = this.#engine.state.jobs.get(jobId)?.lease?.agentId;
     if (agentId) this.#engine.sockets.push([{ agentId, hint: { type: "followed", buildId: jobId } }], Date.now());
   }
 
   /** Marks a build whose agent sent a secret that only the service masked. */
   async flagLeak(leak: { jobId: string; fence: number }): Promise<Result<null>> {
-    return this.#engine.step("flagLeak", namedJob(leak));
+    return this.#engine.step("flagLeak", leak);
   }
 
   /** Ends what is overdue, and deletes what is old. */
@@ -509,6 +507,6 @@ export class AgentPool extends DurableObject<Env> {
 
   #withAgentId<T extends { agentId?: string; tokenHash: string; jobId: string }>(call: T): T & { agentId: string } {
     const agentId = call.agentId ?? this.#engine.state.index.agentByToken.get(call.tokenHash) ?? "";
-    return { ...namedJob(call), agentId };
+    return { ...call, agentId };
   }
 }

@@ -1,5 +1,5 @@
+import { calling } from "../domain/object-calls.ts";
 import { poolName } from "../domain/object-names.ts";
-import { namingJob } from "../domain/pool/named-job.ts";
 
 /** What a log says to its organization's pool. */
 interface Pool {
@@ -9,8 +9,8 @@ interface Pool {
 /** Tells the agent of a log, through its pool, that somebody began to follow. A lost word costs only time. */
 export const tellOfFollower = async (env: Env, orgId: string, jobId: string): Promise<void> => {
   try {
-    const pool = env.AGENT_POOL.getByName(poolName(orgId)) as unknown as Pool;
-    await pool.followed(namingJob({ jobId }));
+    const pool = calling(env.AGENT_POOL.getByName(poolName(orgId)) as unknown as Pool);
+    await pool.followed({ jobId });
   } catch (error) {
     console.warn("log: its agent was not told of a follower", error);
   }

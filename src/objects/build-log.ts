@@ -1,4 +1,3 @@
-import { DurableObject } from "cloudflare:workers";
 import { keyIdOf } from "../crypto/seal-format.ts";
 import { failedLineOf } from "../domain/failure/error-lines.ts";
 import type { PartOfLog } from "../domain/failure/failing-part.ts";
@@ -12,6 +11,7 @@ import { LogMove } from "./build-log-move.ts";
 import { tellOfFollower } from "./build-log-pool.ts";
 import { BuildLogStore, type Ended, type PieceTime, type Segment } from "./build-log-store.ts";
 import { type LogResult, LogTurns, refused, success } from "./build-log-turns.ts";
+import { VersionedObject } from "./versioned-object.ts";
 
 /** Characters of all values to mask of one lease, as JSON: sealed they must fit into one row. */
 const MASKS_LIMIT = 1024 * 1024;
@@ -39,7 +39,7 @@ const LEASE_LOST = refused("lease-lost", "The lease is no longer current for thi
  * The log of one build. Only the latest lease may write. Bytes are masked before they are stored or sent on, and
  * acknowledged only after the masker released them, so the object may lose its memory at any time.
  */
-export class BuildLog extends DurableObject<Env> {
+export class BuildLog extends VersionedObject {
   readonly #store: BuildLogStore;
   readonly #followers: BuildLogFollowers;
   readonly #text: LogText;

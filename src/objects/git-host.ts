@@ -1,4 +1,3 @@
-import { DurableObject } from "cloudflare:workers";
 import type { DeliveryNote } from "../domain/githost/delivery-note.ts";
 import { type HostHealth, healthOf, type StatusView, statusViews } from "../domain/githost/host-health.ts";
 import type { HostReport, LeftOut } from "../domain/githost/host-report.ts";
@@ -15,6 +14,7 @@ import { MissedDeliveries } from "./git-host-missed.ts";
 import { summaryOfBuild } from "./git-host-pool.ts";
 import { HostStatuses } from "./git-host-statuses.ts";
 import { HostStore } from "./git-host-store.ts";
+import { VersionedObject } from "./versioned-object.ts";
 
 /** Milliseconds for which one alarm tells the host: far below the 15 minutes that it may take. */
 const ALARM_MS = 5 * 60_000;
@@ -34,7 +34,7 @@ type TakeKept = (env: Env, name: string, delivery: KeptDelivery) => Promise<Deli
 const appIn = (known: Known) => (known.state === "gone" ? null : known.app);
 
 /** What one connection was told and has told its git host: one object for each connection. */
-export class GitHost extends DurableObject<Env> {
+export class GitHost extends VersionedObject {
   readonly #store: HostStore;
   readonly #connection: HostConnection;
   readonly #missed: MissedDeliveries;

@@ -1,4 +1,3 @@
-import { namingJob } from "../domain/pool/named-job.ts";
 import { PathId } from "../protocol/common.ts";
 import { EnvironmentRequest, HandedEnvironment } from "../protocol/jobs.ts";
 import { LIMITS } from "../protocol/limits.ts";
@@ -33,7 +32,7 @@ const compose = async (context: Context, holder: Holder, body: typeof Environmen
   const texts = settled(added);
   const masked = reported.length > 0 ? stepsOfTexts(reported, texts) : undefined;
   const { requestId } = context;
-  const delivery = namingJob({ jobId, fence, agentId, ...namesOf(entries), ...found, steps: masked, requestId });
+  const delivery = { jobId, fence, agentId, ...namesOf(entries), ...found, steps: masked, requestId };
   const delivered = await pool.deliver(delivery);
   // It may have been canceled meanwhile, which is another refusal.
   if (!delivered.ok) settled(await pool.granted(holder));

@@ -3,7 +3,6 @@ import { buildSummary, credential, pipeline, repository } from "../db/schema.ts"
 import type { ComposedEntry } from "../domain/compose.ts";
 import { readSnapshot } from "../domain/githost/file-snapshot.ts";
 import type { Grant, GrantedJob } from "../domain/pool/commands.ts";
-import { namedJob, namingJob } from "../domain/pool/named-job.ts";
 import { credentialContext } from "../domain/seal-context.ts";
 import type { Job } from "../protocol/jobs.ts";
 import { PIPELINE_DEFAULTS } from "../protocol/pipeline.ts";
@@ -178,9 +177,7 @@ const deliver = async (
   settled(await context.objects.log(context.orgId, jobId).open(opening));
   const { requestId } = context;
   const names = entries ? namesOf(entries) : { environment: null };
-  const { build, leaseExpiresAt } = settled(
-    await pool.deliver(namingJob({ jobId, fence, agentId, ...names, requestId })),
-  );
+  const { build, leaseExpiresAt } = settled(await pool.deliver({ jobId, fence, agentId, ...names, requestId }));
   const job = handedJob(grant, found, entries);
   return { build: buildRecord(context, build), leaseExpiresAt, ...job, repository: { ...job.repository, credential } };
 };
@@ -207,7 +204,7 @@ const giveBack = async (
 ): Promise<never> => {
   const notBefore = Date.now() + RETRY_AFTER_SECONDS * 1000;
   const isAway = await isAwayForAll(context);
-  await context.objects.pool(context.orgId).unclaim(namingJob({ jobId, fence, notBefore, isLogOpen, isAway }));
+  await context.objects.pool(context.orgId).unclaim({ jobId, fence, notBefore, isLogOpen, isAway });
   if (error instanceof Refusal) throw error;
   const detail = "The build's environment could not be read just now. Nothing was handed out.";
   throw new Refusal("unavailable", detail, { retryAfterSeconds: RETRY_AFTER_SECONDS, cause: error });
@@ -226,9 +223,8 @@ export const handOut = async (context: Context, agentId: string): Promise<Job | 
   for (let failed = 0; failed < FAILED_AT_ONCE; failed++) {
     const claimed = await pool.claim({ agentId, tokenHash, bootId, features, xcodes });
     if (!claimed.ok && claimed.refusal.kind === "unauthenticated") await checkOwnPath(context, agentId);
-    const answer = settled(claimed);
-    if (!answer) return null;
-    const grant = namedJob(answer);
+    const grant = settled(claimed);
+    if (!grant) return null;
     let isLogOpen = grant.isAgain;
     try {
       const prepared = await prepare(context, grant);
@@ -239,7 +235,7 @@ export const handOut = async (context: Context, agentId: string): Promise<Job | 
       const message = unopenable(error);
       if (message === null) return giveBack(context, grant, isLogOpen, error);
       const { jobId, fence } = grant;
-      await pool.failClaim(namingJob({ jobId, fence, reason: "environment", message }));
+      await pool.failClaim({ jobId, fence, reason: "environment", message });
     }
   }
   const detail = "Several builds failed because their environment could not be composed: see their messages.";

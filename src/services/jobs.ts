@@ -1,4 +1,3 @@
-import { namingJob } from "../domain/pool/named-job.ts";
 import { Build, type Step } from "../protocol/build.ts";
 import { PathId } from "../protocol/common.ts";
 import { Heartbeat, LEASE_HEADER, Progress, Release } from "../protocol/jobs.ts";
@@ -21,7 +20,7 @@ export const holderOf = async (context: Context, jobId: string) => {
   }
   const { lease } = context.headers;
   if (lease === null) throw invalid(LEASE_HEADER, "this header must name the lease");
-  return namingJob({ tokenHash, jobId, fence: lease });
+  return { tokenHash, jobId, fence: lease };
 };
 
 /** Whose call it is, by its token, and about what. */

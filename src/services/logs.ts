@@ -1,6 +1,5 @@
 import * as z from "zod/mini";
 import { type LogOwner, listLogs, readLogText, readLogTimes, shownLog } from "../archive/logs.ts";
-import { namingJob } from "../domain/pool/named-job.ts";
 import { PathId } from "../protocol/common.ts";
 import { LogFilter, LogTime } from "../protocol/log.ts";
 import { findLog, isLongEnded, type Logged, ownerOf } from "./build-jobs.ts";
@@ -30,7 +29,7 @@ export const appendLog = async (
   const { next, leaked, followed } = settled(
     await context.objects.log(context.orgId, buildId).append({ fence, tokenHash, ...chunk }),
   );
-  if (leaked) settled(await context.objects.pool(context.orgId).flagLeak(namingJob({ jobId: buildId, fence })));
+  if (leaked) settled(await context.objects.pool(context.orgId).flagLeak({ jobId: buildId, fence }));
   return { next, followed };
 };
 

@@ -375,7 +375,7 @@ describe("the price of an artifact", () => {
           const found = Reflect.get(target, method);
           if (typeof found !== "function") return found;
           return (...given: unknown[]) => {
-            calls.push(`${name}.${String(method)}`);
+            calls.push(`${name}.${method === "call" ? given[1] : String(method)}`);
             return Reflect.apply(found, target, given);
           };
         },

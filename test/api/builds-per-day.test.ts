@@ -8,6 +8,7 @@ import { type BuildSetup, newBuildSetup, trigger } from "../support/build-setup.
 import { deployedWith, poolStub } from "../support/deployment.ts";
 import { attachRepository, deliver, eventHeaders, newConnection, notesOf } from "../support/hooks.ts";
 import { pushOf, SHA } from "../support/host-events.ts";
+import { objectsThat } from "../support/objects-by-name.ts";
 import { failures, upkeep } from "../upkeep/support.ts";
 
 const MINUTE = 60_000;
@@ -81,7 +82,7 @@ describe("the builds that an organization makes in a day", () => {
     await limit(setup, 1);
     expect([await status(), await status()]).toEqual([201, 429]);
     const lost = { limitsChanged: () => Promise.reject(new Error("Network connection lost.")) };
-    const AGENT_POOL = { getByName: () => lost } as unknown as typeof env.AGENT_POOL;
+    const AGENT_POOL = objectsThat<Env["AGENT_POOL"]>(() => lost);
     const body = { limits: { buildsPerDay: 2 } };
     const raised = await deployedWith({ AGENT_POOL })(
       env.OPERATOR_TOKEN ?? "",

@@ -4,6 +4,7 @@ import type { Rewrapped, SealedCounts } from "../../src/protocol/rewrap.ts";
 import { created } from "../support/api.ts";
 import { type BuildSetup, newBuildSetup, trigger } from "../support/build-setup.ts";
 import { databaseWithHook, deployedWith, poolStub, redeploy } from "../support/deployment.ts";
+import { objectsThat } from "../support/objects-by-name.ts";
 import { counting } from "../support/platform/platform.ts";
 
 const OLD = env.SECRETS_KEYS ?? "";
@@ -20,18 +21,16 @@ const poolsOf = (): Env["AGENT_POOL"] =>
   new Proxy(env.AGENT_POOL as Env["AGENT_POOL"], {
     get(target, name) {
       if (name !== "getByName") return Reflect.get(target, name);
-      return (orgId: string) => {
-        if (real.some((one) => one.orgId === orgId)) return target.getByName(orgId);
-        const empty = async <T>(nothing: T): Promise<T> => {
-          emptyCalls += 1;
-          return nothing;
-        };
-        return {
-          sealedInputs: () => empty({}),
-          handedOutBuilds: () => empty([]),
-          rewrapInputs: () => empty({ rewrapped: 0, unopenable: [] }),
-        };
+      const empty = async <T>(nothing: T): Promise<T> => {
+        emptyCalls += 1;
+        return nothing;
       };
+      const others = objectsThat<Env["AGENT_POOL"]>(() => ({
+        sealedInputs: () => empty({}),
+        handedOutBuilds: () => empty([]),
+        rewrapInputs: () => empty({ rewrapped: 0, unopenable: [] }),
+      }));
+      return (orgId: string) => (real.some((one) => one.orgId === orgId) ? target : others).getByName(orgId);
     },
   });
 

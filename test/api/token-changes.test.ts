@@ -5,6 +5,7 @@ import type { Token } from "../../src/protocol/token.ts";
 import { call, created, expectProblem, newAgent, newOrganization } from "../support/api.ts";
 import { buildOf, newBuildSetup, poll, trigger } from "../support/build-setup.ts";
 import { deployedWith, poolStub } from "../support/deployment.ts";
+import { objectsThat } from "../support/objects-by-name.ts";
 
 type Shown = Token & { token: string };
 
@@ -150,18 +151,16 @@ describe("DELETE /token/{id}?agents=true", () => {
     async (query) => {
       const { id, token: text } = await registration(admin);
       const before = await agentIds();
-      const pools = {
-        getByName: (name: string) => {
-          const pool = env.AGENT_POOL.getByName(name);
-          const registerAgent = async (agent: Parameters<typeof pool.registerAgent>[0]) => {
-            expect((await call(admin, "DELETE", `/token/${id}${query}`)).status).toBe(204);
-            return pool.registerAgent(agent);
-          };
-          return { registerAgent };
-        },
-      };
+      const AGENT_POOL = objectsThat<Env["AGENT_POOL"]>((name) => {
+        const pool = env.AGENT_POOL.getByName(name);
+        const registerAgent = async (agent: Parameters<typeof pool.registerAgent>[0]) => {
+          expect((await call(admin, "DELETE", `/token/${id}${query}`)).status).toBe(204);
+          return pool.registerAgent(agent);
+        };
+        return { registerAgent };
+      });
       const wanted = { name: "late", platform: 2, canBuildIOS: false, canBuildAndroid: false, canBuildWeb: true };
-      const ask = deployedWith({ AGENT_POOL: pools as never });
+      const ask = deployedWith({ AGENT_POOL });
       expect((await ask(text, "POST", "/buildagent/register", wanted)).status).toBe(401);
       expect(await agentIds()).toEqual(before);
     },

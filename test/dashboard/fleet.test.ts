@@ -147,23 +147,6 @@ describe("the calls of a page of the fleet", () => {
     expect(await callsOf("/agents")).toEqual({ rounds: 1, calls: ["listAgents", "metrics", "now", "runs"] });
     expect(await callsOf(`/agents/${agent.id}`)).toEqual({ rounds: 1, calls: ["getAgent", "now", "runs"] });
   });
-
-  it("are answered with 503 while a pool runs a release that does not tell the last hour", async () => {
-    const setup = await newBuildSetup();
-    const { build } = await takeNewJob(setup);
-    const cookie = (await signIn(setup.admin)).split(";")[0] ?? "";
-    const names = (name: string | symbol) => (name === "runs" ? "unheardOf" : name);
-    const older = new Proxy(env.AGENT_POOL, {
-      get: (pools, name) =>
-        name === "getByName"
-          ? (id: string) => new Proxy(pools.getByName(id), { get: (pool, called) => Reflect.get(pool, names(called)) })
-          : Reflect.get(pools, name),
-    });
-    for (const path of ["/agents", `/agents/${setup.agent.id}`]) {
-      expect((await opened(path, cookie, {})).text).toContain(build.id);
-      expect((await opened(path, cookie, { AGENT_POOL: older })).status).toBe(503);
-    }
-  });
 });
 
 describe("a fleet at work", () => {

@@ -1,4 +1,5 @@
 import "./day/simulated-time.ts";
+import { calling } from "../../src/domain/object-calls.ts";
 import { counts } from "../bench/support/counted-bindings.ts";
 import { type Alarm, alarmsSet, setAlarm } from "../bench/support/counted-clock.ts";
 import counted, { GitHost as Host, BuildLog as Log, AgentPool as Pool } from "../bench/support/counted-worker.ts";
@@ -149,13 +150,13 @@ const advance = async (env: Env, ctx: ExecutionContext, until: number): Promise<
 const backlogOf = async (env: Env, pools: string[], hosts: string[]) => ({
   pools: await Promise.all(
     pools.map(async (name) => {
-      const pool = (env.AGENT_POOL as unknown as DurableObjectNamespace<AgentPool>).getByName(name);
+      const pool = calling((env.AGENT_POOL as unknown as DurableObjectNamespace<AgentPool>).getByName(name));
       return { name, ...(await pool.backlog()), metrics: await pool.metrics() };
     }),
   ),
   hosts: await Promise.all(
     hosts.map(async (name) => {
-      const host = (env.GIT_HOST as unknown as DurableObjectNamespace<GitHost>).getByName(name);
+      const host = calling((env.GIT_HOST as unknown as DurableObjectNamespace<GitHost>).getByName(name));
       return { name, ...(await host.backlog()), health: await host.health() };
     }),
   ),

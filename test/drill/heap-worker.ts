@@ -1,5 +1,6 @@
 import { expand } from "../../src/domain/jobs/expand.ts";
 import type { JobGraph } from "../../src/domain/jobs/graph.ts";
+import { calling } from "../../src/domain/object-calls.ts";
 import { parsePlan } from "../../src/domain/plan/parse.ts";
 import type { NewAgent, NewBuild } from "../../src/domain/pool/commands.ts";
 import worker, { BuildLog, GitHost, AgentPool as Pool } from "../../src/worker.ts";
@@ -115,7 +116,7 @@ export default {
   ...worker,
   async fetch(request, env, ctx) {
     const { pathname, searchParams } = new URL(request.url);
-    const pool = (env.AGENT_POOL as unknown as DurableObjectNamespace<AgentPool>).getByName(ORGANIZATION);
+    const pool = calling((env.AGENT_POOL as unknown as DurableObjectNamespace<AgentPool>).getByName(ORGANIZATION));
     if (pathname === "/fill") {
       await pool.fill(Number(searchParams.get("agents")));
       return Response.json({});

@@ -5,11 +5,10 @@ import { type SourceFile, sourceFiles } from "./source-files.ts";
 const SEAMS: Record<string, string[]> = {
   "env.DB": ["src/db/database-of.ts", "src/services/upkeep"],
   AGENT_POOL: [
-    ...["src/services/core/object-stubs.ts", "src/services/upkeep"],
-    ...["src/objects/build-log-pool.ts", "src/objects/git-host-pool.ts"],
+    ...["src/services/core/object-stubs.ts", "src/objects/build-log-pool.ts", "src/objects/git-host-pool.ts"],
   ],
-  BUILD_LOG: ["src/services/core/object-stubs.ts", "src/objects/agent-pool-channels.ts", "src/services/upkeep"],
-  GIT_HOST: ["src/services/core/object-stubs.ts", "src/objects/agent-pool-channels.ts", "src/services/upkeep"],
+  BUILD_LOG: ["src/services/core/object-stubs.ts", "src/objects/agent-pool-channels.ts"],
+  GIT_HOST: ["src/services/core/object-stubs.ts", "src/objects/agent-pool-channels.ts"],
 };
 
 const breaches = (files: SourceFile[]): string[] =>

@@ -6,6 +6,7 @@ import { gitHostName } from "../../src/domain/object-names.ts";
 import { AgentPool } from "../../src/objects/agent-pool.ts";
 import type { GitHost } from "../../src/objects/git-host.ts";
 import { arrival, arriving, HOST, sha } from "../support/arrivals.ts";
+import { objectsThat } from "../support/objects-by-name.ts";
 import { actor, newBuild, type Pool, poolOf, value } from "./agent-pool-support.ts";
 import { newConnection, passTime, setClockRight } from "./git-host-support.ts";
 
@@ -91,8 +92,8 @@ const untoldEnd = async (orgId: string) => {
       missed.push(...reports);
       return Promise.reject(new Error("away"));
     };
-    const away = { getByName: () => ({ report }) };
-    const broken = new AgentPool(state, { ...env, GIT_HOST: away as unknown as Env["GIT_HOST"] });
+    const GIT_HOST = objectsThat<Env["GIT_HOST"]>(() => ({ report }));
+    const broken = new AgentPool(state, { ...env, GIT_HOST });
     await state.blockConcurrencyWhile(async () => {});
     value(await broken.arrive(arrival(orgId, "d1", { builds: [build] })));
     value(await broken.cancel({ buildId: build.id, actor }));

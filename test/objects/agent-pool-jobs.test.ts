@@ -8,6 +8,7 @@ import type { NewBuild, PlanOfBuild } from "../../src/domain/pool/commands.ts";
 import { AgentPool } from "../../src/objects/agent-pool.ts";
 import { graphJob, graphOf } from "../domain/jobs/test-build.ts";
 import { HOST } from "../support/arrivals.ts";
+import { objectsThat } from "../support/objects-by-name.ts";
 import { actor, newBuild, type Pool, poolOf, registered, value } from "./agent-pool-support.ts";
 
 const SHA = "a".repeat(40);
@@ -138,7 +139,7 @@ describe("a build of several jobs", () => {
     const { pool, speaker } = await planned(orgId, [graphJob("a"), graphJob("b")], { host: HOST });
     const said: HostReport[] = [];
     const report = async (reports: HostReport[]) => void said.push(...reports);
-    const GIT_HOST = { getByName: () => ({ report }) } as unknown as Env["GIT_HOST"];
+    const GIT_HOST = objectsThat<Env["GIT_HOST"]>(() => ({ report }));
     const held: Awaited<ReturnType<typeof take>>["holder"][] = [];
     for (const failed of [1, 2]) {
       const other = held.length > 0 ? await registered(pool, orgId) : speaker;

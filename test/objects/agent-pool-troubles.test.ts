@@ -6,6 +6,7 @@ import type { HostReport } from "../../src/domain/githost/host-report.ts";
 import { buildLogName } from "../../src/domain/object-names.ts";
 import { AgentPool } from "../../src/objects/agent-pool.ts";
 import { arrival, arriving } from "../support/arrivals.ts";
+import { objectsThat } from "../support/objects-by-name.ts";
 import { fails } from "../support/platform/effects.ts";
 import { newPlatform } from "../support/platform/platform.ts";
 import { D1, R2 } from "../support/platform/texts.ts";
@@ -73,7 +74,7 @@ it("tells D1 and a git host once of deliveries close together, after it has answ
   const batch = vi.fn((statements: D1PreparedStatement[]) => env.DB.batch(statements));
   const report = vi.fn(async (_reports: HostReport[]) => ({ hearsPhases: true }));
   const DB = { prepare: (sql: string) => env.DB.prepare(sql), batch } as unknown as D1Database;
-  const GIT_HOST = { getByName: () => ({ report }) } as unknown as Env["GIT_HOST"];
+  const GIT_HOST = objectsThat<Env["GIT_HOST"]>(() => ({ report }));
   const builds = ["a", "b", "c", "d", "e"].map((head) =>
     arriving(newBuild("pushed", { branch: head, inputs: null, secretKeys: [] }), { head }),
   );
@@ -212,7 +213,7 @@ const closedFence = ({ orgId, jobId }: { orgId: string; jobId: string }): Promis
   });
 
 const close = () => Promise.reject(new Error("the log is away"));
-const BUILD_LOG = { getByName: () => ({ close }) } as unknown as Env["BUILD_LOG"];
+const BUILD_LOG = objectsThat<Env["BUILD_LOG"]>(() => ({ close }));
 
 it("closes the log of a build at once when it ends, and needs no row for that", async () => {
   const pool = poolOf("ends");

@@ -2,8 +2,10 @@ import { applyD1Migrations, type D1Migration, reset } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, vi } from "vitest";
 import { writeLines } from "./console-lines.ts";
+import { callObjectsByName } from "./objects-by-name.ts";
 
 afterEach(writeLines);
+callObjectsByName();
 
 /** Whether D1 and R2 still have what the file before has left. */
 const isLeft = async (): Promise<boolean> => {

@@ -11,6 +11,7 @@ import { endTurn } from "../../src/services/upkeep/turns.ts";
 import { call } from "../support/api.ts";
 import { newBuildSetup, poll, takeNewJob, trigger } from "../support/build-setup.ts";
 import { poolStub } from "../support/deployment.ts";
+import { objectsThat } from "../support/objects-by-name.ts";
 import { fails, to } from "../support/platform/effects.ts";
 import { newPlatform } from "../support/platform/platform.ts";
 import { OBJECT } from "../support/platform/texts.ts";
@@ -174,15 +175,23 @@ describe("the sweep of many pools", () => {
   /** Pools that answer, and whose were asked in each run. */
   const answering = () => {
     const runs: string[][] = [];
-    const none = { waiting: 0, oldestWaitSeconds: 0, outboxSeconds: 0, outboxFailures: 0, deadLetters: 0 };
+    const none = {
+      storedBytes: 0,
+      buildsToday: 0,
+      waiting: 0,
+      oldestWaitSeconds: 0,
+      outboxSeconds: 0,
+      outboxFailures: 0,
+      deadLetters: 0,
+    };
     const events = { ended: [], leasesLost: NO_TOTALS.leasesLost, requeues: 0, handOuts: 0, offersIgnored: 0 };
-    const getByName = (name: string) => ({
+    const AGENT_POOL = objectsThat<Env["AGENT_POOL"]>((name) => ({
       sweep: async () => {
         runs.at(-1)?.push(name);
         return { ...none, ...events, databaseBytes: 4096, active: name.includes("busy") ? 1 : 0 };
       },
-    });
-    return { runs, AGENT_POOL: { getByName } as unknown as Env["AGENT_POOL"] };
+    }));
+    return { runs, AGENT_POOL };
   };
 
   it("comes to quiet ones too, asks at most 250 in a run, and adds up the numbers of the busy ones once", async () => {

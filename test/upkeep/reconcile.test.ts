@@ -2,6 +2,7 @@ import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
 import { poolName } from "../../src/domain/object-names.ts";
 import { poolStub } from "../support/deployment.ts";
+import { objectsThat } from "../support/objects-by-name.ts";
 import { writeSummary } from "../support/summary-row.ts";
 import { upkeep } from "./support.ts";
 
@@ -29,20 +30,18 @@ it("asks the pools of all organizations, a hundred in each run, and the first on
   for (const orgId of orgs) await writeSummary(orgId, active);
   await env.DB.prepare("INSERT INTO pool SELECT value, 0, 0, 0, 0 FROM json_each(?)").bind(JSON.stringify(orgs)).run();
   const asked: string[] = [];
-  const pools = {
-    getByName: (name: string) => ({
-      sweep: async () => undefined,
-      reconcile: async () => {
-        asked.push(name);
-        return { ok: true };
-      },
-    }),
-  };
+  const AGENT_POOL = objectsThat<Env["AGENT_POOL"]>((name) => ({
+    sweep: async () => undefined,
+    reconcile: async () => {
+      asked.push(name);
+      return { ok: true };
+    },
+  }));
   await env.DB.exec("DELETE FROM upkeep_failure");
   const runs: number[] = [];
   for (const minute of [0, 1, 2, 3, 30, 61, 62]) {
     const before = asked.length;
-    await upkeep({ AGENT_POOL: pools as unknown as Env["AGENT_POOL"] }, NOW + minute * 60_000);
+    await upkeep({ AGENT_POOL }, NOW + minute * 60_000);
     runs.push(asked.length - before);
   }
   expect(asked.slice(0, 230)).toEqual(orgs.map(poolName));

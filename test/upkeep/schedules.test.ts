@@ -12,6 +12,7 @@ import { runSchedules } from "../../src/services/upkeep/schedules.ts";
 import { call, created } from "../support/api.ts";
 import { type BuildSetup, newBuildSetup } from "../support/build-setup.ts";
 import { databaseWithHook, poolStub } from "../support/deployment.ts";
+import { objectsThat } from "../support/objects-by-name.ts";
 import { fails, to } from "../support/platform/effects.ts";
 import { newPlatform } from "../support/platform/platform.ts";
 import { OBJECT } from "../support/platform/texts.ts";
@@ -35,18 +36,16 @@ const crashing = (crash: Crash): Env => {
     batches += 1;
     if (crash === "question" || (crash === "update" && batches > 1)) await lost();
   });
-  const pools = {
-    getByName: (name: string) => {
-      const real = env.AGENT_POOL.getByName(name) as unknown as { enqueueAll(builds: unknown[]): Promise<unknown> };
-      const enqueueAll = async (builds: unknown[]) => {
-        if (crash === "before the pool") return lost();
-        const answer = await real.enqueueAll(builds);
-        return crash === "after the pool" ? lost() : answer;
-      };
-      return { enqueueAll };
-    },
-  };
-  return { ...env, DB: db, AGENT_POOL: pools as unknown as typeof env.AGENT_POOL };
+  const AGENT_POOL = objectsThat<Env["AGENT_POOL"]>((name) => {
+    const real = env.AGENT_POOL.getByName(name) as unknown as { enqueueAll(builds: unknown[]): Promise<unknown> };
+    const enqueueAll = async (builds: unknown[]) => {
+      if (crash === "before the pool") return lost();
+      const answer = await real.enqueueAll(builds);
+      return crash === "after the pool" ? lost() : answer;
+    };
+    return { enqueueAll };
+  });
+  return { ...env, DB: db, AGENT_POOL };
 };
 
 /** What the trigger does not look at. */

@@ -1,3 +1,4 @@
+import { calling } from "../../domain/object-calls.ts";
 import { buildLogName, gitHostName, poolName } from "../../domain/object-names.ts";
 import type { AgentPool } from "../../objects/agent-pool.ts";
 import type { BuildLog } from "../../objects/build-log.ts";
@@ -13,14 +14,14 @@ export class ObjectStubs {
 
   /** `locationHint` counts only for the call that creates the object. */
   pool(orgId: string, locationHint?: DurableObjectLocationHint): DurableObjectStub<AgentPool> {
-    return this.#env.AGENT_POOL.getByName(poolName(orgId), locationHint ? { locationHint } : undefined);
+    return calling(this.#env.AGENT_POOL.getByName(poolName(orgId), locationHint ? { locationHint } : undefined));
   }
 
   log(orgId: string, buildId: string): DurableObjectStub<BuildLog> {
-    return this.#env.BUILD_LOG.getByName(buildLogName(orgId, buildId));
+    return calling(this.#env.BUILD_LOG.getByName(buildLogName(orgId, buildId)));
   }
 
   gitHost(orgId: string, connectionId: string): DurableObjectStub<GitHost> {
-    return this.#env.GIT_HOST.getByName(gitHostName(orgId, connectionId));
+    return calling(this.#env.GIT_HOST.getByName(gitHostName(orgId, connectionId)));
   }
 }

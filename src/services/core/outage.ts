@@ -1,4 +1,5 @@
 import { MigrationsMissing } from "../../db/migrations.ts";
+import { isOfOtherRelease } from "../../domain/object-calls.ts";
 import { Refusal } from "./refusal.ts";
 
 const RETRY_SECONDS = 5;
@@ -37,15 +38,11 @@ const lacksMigrations = (error: unknown): boolean =>
   (error instanceof Error &&
     (/no such table|no such column|has no column named/.test(error.message) || lacksMigrations(error.cause)));
 
-/** Whether an object of the release before lacks the called method: for seconds after a deploy. */
-const isOfOlderObject = (error: unknown): boolean =>
-  error instanceof Error && /does not implement the method/.test(error.message);
-
 /** Properties that Workers set on an error of a Durable Object that did not answer, and D1's mark in its messages. */
 const isAway = (error: unknown): boolean => {
   if (!(error instanceof Error)) return false;
   const signs = ["overloaded", "retryable", "remote", "durableObjectReset"];
   const isSigned = signs.some((sign) => (error as unknown as Record<string, unknown>)[sign] === true);
-  if (isOfOlderObject(error)) return true;
+  if (isOfOtherRelease(error)) return true;
   return isSigned || error.message.includes("D1_ERROR") || isAway(error.cause);
 };

@@ -1,7 +1,6 @@
 import { sql } from "drizzle-orm";
 import { CACHE_BYTES } from "../../archive/cache.ts";
-import { poolName } from "../../domain/object-names.ts";
-import type { AgentPool } from "../../objects/agent-pool.ts";
+import { ObjectStubs } from "../core/object-stubs.ts";
 import { type Chore, isKept, type Run } from "./run.ts";
 
 /** Objects of a page, as R2 lists them, and pages of one run. */
@@ -62,12 +61,12 @@ export const countCaches: Chore = async (run) => {
           whole.map(({ orgId }) => orgId),
         )
       : new Set<string>();
-  const pools = env.AGENT_POOL as DurableObjectNamespace<AgentPool>;
+  const objects = new ObjectStubs(env);
   const counted = whole.filter(({ orgId }) => kept.has(orgId));
   await Promise.all(
     counted.map(({ orgId, bytes }) =>
       failures.attempt({ kind: "count", subject: orgId, orgId }, TELL_MS, () =>
-        pools.getByName(poolName(orgId)).cacheCounted(bytes),
+        objects.pool(orgId).cacheCounted(bytes),
       ),
     ),
   );

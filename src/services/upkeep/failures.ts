@@ -1,6 +1,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import { upkeepFailure } from "../../db/schema.ts";
 import type { DatabaseSession } from "../../db/session.ts";
+import { isOfOtherRelease } from "../../domain/object-calls.ts";
 import { MINUTE_MS } from "../../protocol/units.ts";
 
 /** The longest time until something that failed is tried again. */
@@ -42,10 +43,6 @@ const reasonOf = (error: unknown): string => {
   return `${error.name}: ${message}`.slice(0, REASON_CHARACTERS);
 };
 
-/** Whether the object still runs a release that does not have the called method. It is asked again later. */
-const isOfEarlierRelease = (error: unknown): boolean =>
-  error instanceof TypeError && error.message.includes("does not implement the method");
-
 /**
  * Sets aside what fails or is slow, so that it holds up nothing else, and tries it again after a growing time. Each
  * subject is tried by itself; `save` writes down what came of it.
@@ -67,14 +64,14 @@ export class Failures {
       WHERE f.kind = ${kind} AND f.subject = ${subject} AND f.next_at > ${this.#now})`;
   }
 
-  /** Runs work of at most `ms` milliseconds. @returns its value; null where it failed, or an object cannot do it yet */
+  /** Runs work of at most `ms` milliseconds. @returns its value; null where it failed, or an object is of another release */
   async attempt<T>(of: Subject, ms: number, work: () => Promise<T>): Promise<T | null> {
     try {
       const value = await within(ms, work());
       this.#mended.push(of);
       return value;
     } catch (error) {
-      if (isOfEarlierRelease(error)) return null;
+      if (isOfOtherRelease(error)) return null;
       const reason = reasonOf(error);
       const { kind, subject, orgId } = of;
       console.error(JSON.stringify({ upkeep: "set aside", kind, subject, orgId, reason }));

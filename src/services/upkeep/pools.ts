@@ -1,10 +1,9 @@
 import { sql } from "drizzle-orm";
 import { firstIdAt } from "../../domain/id-range.ts";
-import { poolName } from "../../domain/object-names.ts";
 import type { PoolNumbers } from "../../domain/pool/numbers.ts";
 import { isQuietTurn, SWEEP_BEGIN, type SweepPlace, sweepSlice } from "../../domain/sweep-order.ts";
-import type { AgentPool } from "../../objects/agent-pool.ts";
 import { DAY_MS, HOUR_MS } from "../../protocol/units.ts";
+import { ObjectStubs } from "../core/object-stubs.ts";
 import { type Chore, isKept, minuteOf, type Run } from "./run.ts";
 
 const SWEEP_MS = 10_000;
@@ -36,6 +35,7 @@ const duePools = async ({ db, now, failures }: Run, withQuiet: boolean) => {
 /** Ends what is overdue in the pools, and brings their numbers. */
 export const sweepPools = async (run: Run): Promise<Swept> => {
   const { env, now, failures, turn } = run;
+  const objects = new ObjectStubs(env);
   const before: SweepPlace = turn.place ? JSON.parse(turn.place) : SWEEP_BEGIN;
   const minute = minuteOf(now);
   const { names, rounds, place } = sweepSlice(before, await duePools(run, isQuietTurn(before, minute)), minute);
@@ -44,12 +44,11 @@ export const sweepPools = async (run: Run): Promise<Swept> => {
     names.map((orgId) =>
       failures.attempt({ kind: "sweep", subject: orgId, orgId }, SWEEP_MS, async () => ({
         orgId,
-        numbers: await (env.AGENT_POOL as DurableObjectNamespace<AgentPool>).getByName(poolName(orgId)).sweep(),
+        numbers: await objects.pool(orgId).sweep(),
       })),
     ),
   );
-  const swept = answers.filter((answer) => answer !== null);
-  return { rounds, failed: answers.length - swept.length, pools: swept };
+  return { rounds, failed: failures.count, pools: answers.filter((answer) => answer !== null) };
 };
 
 /** A build that D1 calls active is asked for when it is an hour old, and each hour until it is two days old. */
@@ -78,11 +77,11 @@ export const reconcileBuilds: Chore = async ({ env, db, now, failures, turn }) =
   turn.goesOn = asked.length < found.length || found.length === ASKED;
   const last = asked.at(-1);
   turn.place = turn.goesOn && last ? `${last.orgId}/${last.id}` : "";
+  const objects = new ObjectStubs(env);
   await Promise.all(
     byOrg.map(([orgId, builds]) =>
       failures.attempt({ kind: "reconcile", subject: orgId, orgId }, RECONCILE_MS, async () => {
-        const pool = env.AGENT_POOL.getByName(poolName(orgId));
-        const { ok } = await pool.reconcile(builds.map(({ id }) => id));
+        const { ok } = await objects.pool(orgId).reconcile(builds.map(({ id }) => id));
         if (!ok) throw new Error("The pool could not read the database.");
       }),
     ),

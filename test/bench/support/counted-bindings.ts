@@ -93,7 +93,7 @@ export const countedObjects = <N extends DurableObjectNamespace>(objects: N, kin
             if (typeof Reflect.get(stub, method) !== "function") return undefined;
             const callable = stub as unknown as Record<string | symbol, (...words: unknown[]) => unknown>;
             return (...words: unknown[]) => {
-              add(counts.objectCalls, `${kind} ${String(method)}`);
+              add(counts.objectCalls, `${kind} ${method === "call" ? words[1] : String(method)}`);
               return callable[method]!(...words);
             };
           },

@@ -1,3 +1,4 @@
+import { calling } from "../../../src/domain/object-calls.ts";
 import { poolName } from "../../../src/domain/object-names.ts";
 import type { NewBuild } from "../../../src/domain/pool/commands.ts";
 import worker, { GitHost as Host, BuildLog as Log, AgentPool as Pool } from "../../../src/worker.ts";
@@ -198,7 +199,7 @@ const counting = {
     const { pathname, searchParams } = new URL(request.url);
     if (pathname === "/enqueue") {
       const build = await request.json<NewBuild>();
-      return Response.json(await env.AGENT_POOL.getByName(poolName(build.orgId)).enqueue(build));
+      return Response.json(await calling(env.AGENT_POOL.getByName(poolName(build.orgId))).enqueue(build));
     }
     if (pathname === "/stored") {
       const owner = { binding: searchParams.get("binding"), name: searchParams.get("name") } as AlarmOwner;

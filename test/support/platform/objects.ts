@@ -1,15 +1,11 @@
 import { env } from "cloudflare:workers";
-import { AgentPool } from "../../../src/objects/agent-pool.ts";
-import { BuildLog } from "../../../src/objects/build-log.ts";
-import { GitHost } from "../../../src/objects/git-host.ts";
+import { KINDS, type Kind } from "../objects-by-name.ts";
 import { type Cross, PlatformError } from "./crossing.ts";
 
-const CLASSES = { AGENT_POOL: AgentPool, BUILD_LOG: BuildLog, GIT_HOST: GitHost } as const;
-type Kind = keyof typeof CLASSES;
 type Call = (...given: unknown[]) => Promise<unknown>;
 
-const methodsOf = (kind: Kind): string[] =>
-  Object.getOwnPropertyNames(CLASSES[kind].prototype).filter((name) => name !== "constructor");
+/** What the platform has callers do with a stub. */
+const METHODS = ["call", "fetch", "keepDelivery", "noteDelivery", "summaryOf"];
 
 /** The helpers of the tests get into an object by a request of their own. */
 const isOfTheTest = (given: unknown[]): boolean => given[0] === "http://x";
@@ -17,12 +13,13 @@ const isOfTheTest = (given: unknown[]): boolean => given[0] === "http://x";
 /** A stub whose calls cross the platform. One that met a failure of the platform is broken, as in production. */
 const standBeforeStub = (stub: object, kind: Kind, name: string, cross: Cross): void => {
   let broken: PlatformError | null = null;
-  for (const method of methodsOf(kind)) {
-    const real = (stub as Record<string, Call>)[method]!;
-    const value: Call = async (...given) => {
-      const proceed = async () => Reflect.apply(real, stub, given) as Promise<unknown>;
-      if (method === "fetch" && isOfTheTest(given)) return proceed();
+  for (const called of METHODS) {
+    const real = (stub as Record<string, Call>)[called]!;
+    const value: Call = async (...words) => {
+      const proceed = async () => Reflect.apply(real, stub, words) as Promise<unknown>;
+      if (called === "fetch" && isOfTheTest(words)) return proceed();
       if (broken) throw broken;
+      const [, method, given] = called === "call" ? (words as [string, string, unknown[]]) : ["", called, words];
       try {
         return await cross({ part: kind, method, name, statements: [], given }, proceed);
       } catch (error) {
@@ -30,16 +27,16 @@ const standBeforeStub = (stub: object, kind: Kind, name: string, cross: Cross): 
         throw error;
       }
     };
-    Object.defineProperty(stub, method, { value });
+    Object.defineProperty(stub, called, { value, configurable: true });
   }
 };
 
 /** Stands before the objects of all kinds. */
 export const standBeforeObjects = (cross: Cross): { leave: () => void } => {
-  const kinds = Object.keys(CLASSES) as Kind[];
-  for (const kind of kinds) {
+  const before = KINDS.map((kind) => [env[kind], env[kind].getByName] as const);
+  for (const kind of KINDS) {
     const objects = env[kind] as DurableObjectNamespace;
-    const real = objects.getByName.bind(objects);
+    const real = objects.getByName;
     objects.getByName = ((name: string, options?: DurableObjectNamespaceGetDurableObjectOptions) => {
       const stub = real(name, options);
       standBeforeStub(stub, kind, name, cross);
@@ -48,7 +45,7 @@ export const standBeforeObjects = (cross: Cross): { leave: () => void } => {
   }
   return {
     leave: () => {
-      for (const kind of kinds) Reflect.deleteProperty(env[kind], "getByName");
+      for (const [objects, getByName] of before) Object.assign(objects, { getByName });
     },
   };
 };

@@ -1,0 +1,30 @@
+import { DurableObject } from "cloudflare:workers";
+import { isForAllReleases } from "../domain/object-calls.ts";
+import { VERSION } from "../protocol/version.ts";
+
+/** What the platform calls. */
+const HANDLERS = ["constructor", "alarm", "webSocketMessage", "webSocketClose", "webSocketError"];
+
+/** An object whose methods only code of its own release can call. */
+export class VersionedObject extends DurableObject<Env> {
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    this.#hideMethods();
+  }
+
+  /** Calls a method for a Worker or an object. @throws where the caller is of another release; nothing is done then */
+  async call(release: string, method: string, given: unknown[]): Promise<unknown> {
+    if (release !== VERSION) throw new TypeError(`${VERSION} does not implement the method "${method}" of ${release}.`);
+    return (this as unknown as Record<string, (...words: unknown[]) => unknown>)[method]!(...given);
+  }
+
+  /** Callers before 0.14.0 name a method itself. The platform lets nobody call what is a property of the object alone. */
+  #hideMethods(): void {
+    let methods: object = Object.getPrototypeOf(this);
+    while (Object.getPrototypeOf(methods) !== VersionedObject.prototype) methods = Object.getPrototypeOf(methods);
+    for (const name of Object.getOwnPropertyNames(methods)) {
+      if (HANDLERS.includes(name) || isForAllReleases(name)) continue;
+      Object.defineProperty(this, name, { value: Reflect.get(this, name) });
+    }
+  }
+}

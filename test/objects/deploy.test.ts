@@ -1,0 +1,113 @@
+import { runDurableObjectAlarm } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, describe, expect, it } from "vitest";
+import { gitHostName, poolName } from "../../src/domain/object-names.ts";
+import type { AgentPool } from "../../src/objects/agent-pool.ts";
+import { VERSION } from "../../src/protocol/version.ts";
+import { call, expectProblem, newOrganization, newPipeline, newRepository } from "../support/api.ts";
+import { newBuildSetup, poll, trigger } from "../support/build-setup.ts";
+import { deployedWith, poolStub } from "../support/deployment.ts";
+import { attachRepository, deliver, eventHeaders, newConnection, notesOf } from "../support/hooks.ts";
+import { pushOf, SHA } from "../support/host-events.ts";
+import { bareStub, earlierObjects, KINDS, methodsOf } from "../support/objects-by-name.ts";
+import { failures, upkeep } from "../upkeep/support.ts";
+import { passTime, setClockRight } from "./git-host-support.ts";
+
+afterEach(setClockRight);
+
+const expectAway = (answer: Parameters<typeof expectProblem>[0]) => {
+  expectProblem(answer, 503, "unavailable");
+  expect(Number(answer.headers.get("Retry-After"))).toBeGreaterThan(0);
+};
+
+describe("while objects are of an earlier release", () => {
+  it("a request that needs a pool is answered with 503 and does nothing, and its repeat does what it asks", async () => {
+    const { admin, agent, pipeline } = await newBuildSetup();
+    const { called, objects } = earlierObjects("AGENT_POOL");
+    const early = deployedWith(objects);
+    expectAway(await early(admin, "POST", "/build", { pipelineId: pipeline.id }));
+    const { id } = await trigger(admin, pipeline.id);
+    const path = `/buildagent/${agent.id}/poll?wait=0`;
+    expectAway(await early(agent.token, "GET", path));
+    const { body: job } = await poll(agent);
+    expect(job.build.id).toBe(id);
+    const lease = { "X-Lease": String(job.lease) };
+    for (const [step, body] of [
+      ["start", undefined],
+      ["finish", { status: "succeeded", exitCode: 0 }],
+    ] as const) {
+      expectAway(await early(agent.token, "POST", `/build/${id}/${step}`, body, lease));
+      expect((await call(agent.token, "POST", `/build/${id}/${step}`, body, lease)).status).toBe(200);
+    }
+    expect((await call(admin, "GET", "/build")).body).toMatchObject([{ id, status: "succeeded", attempt: 1 }]);
+    expect(called).toEqual([]);
+  });
+
+  it("a claim whose log cannot be opened is given back, and no attempt is used", async () => {
+    const { admin, agent, pipeline } = await newBuildSetup();
+    const { id } = await trigger(admin, pipeline.id);
+    const { objects } = earlierObjects("BUILD_LOG");
+    expectAway(await deployedWith(objects)(agent.token, "GET", `/buildagent/${agent.id}/poll?wait=0`));
+    expect((await call(admin, "GET", `/build/${id}`)).body).toMatchObject({ status: "queued", attempt: 0 });
+  });
+
+  it.each([["AGENT_POOL"], ["GIT_HOST"], ["AGENT_POOL", "GIT_HOST"]] as const)(
+    "a delivery makes its build and is listed: %s %s",
+    async (...kinds) => {
+      const { admin, orgId } = await newOrganization();
+      const { id: repoId } = await newRepository(admin, 1);
+      await newPipeline(admin, repoId);
+      const hook = await newConnection(orgId, "github");
+      await attachRepository(repoId, hook);
+      const objects = Object.assign({}, ...kinds.map((kind) => earlierObjects(kind).objects));
+      const sent = await deliver(hook, eventHeaders("github", "push", "d"), pushOf(SHA("a")), objects);
+      expect(sent.status).toBe(202);
+      passTime(10 * 60_000);
+      await runDurableObjectAlarm(env.GIT_HOST.getByName(gitHostName(orgId, hook.connectionId)));
+      const { body: builds } = await call(admin, "GET", "/build");
+      expect(builds).toMatchObject([{ commitSha: SHA("a") }]);
+      await expect.poll(() => notesOf(hook)).toMatchObject([{ id: "d", builds: [builds[0].id], ignored: null }]);
+    },
+  );
+
+  it("upkeep counts no failure, and comes back", async () => {
+    const { orgId, admin, pipeline } = await newBuildSetup();
+    await trigger(admin, pipeline.id);
+    await poolStub(orgId).flush();
+    await env.DB.exec("DELETE FROM upkeep_failure");
+    const { objects } = earlierObjects("AGENT_POOL");
+    const at = Date.now();
+    expect(await upkeep(objects, at)).toMatchObject({ pools: 0 });
+    expect(await failures()).toEqual([]);
+    const numbers = await call(env.OPERATOR_TOKEN ?? "", "GET", "/operator/metrics");
+    expect(numbers.body.pools).toMatchObject({ swept: 0, failed: 0 });
+    expect((await upkeep({}, at + 60_000)).pools).toBeGreaterThan(0);
+  });
+});
+
+describe("an object", () => {
+  it.each(KINDS)("lets no earlier release call its methods by their names: %s", async (kind) => {
+    const stub = bareStub(kind, "of-now/of-now") as unknown as Record<string, () => Promise<unknown>>;
+    const methods = methodsOf(kind);
+    expect(methods.length).toBeGreaterThan(5);
+    for (const method of methods) {
+      const called = async () => await stub[method]!();
+      await expect(called(), method).rejects.toThrow("does not implement the method");
+    }
+  });
+
+  it("lets every release ask for what a host has to be told of an end", async () => {
+    const pool = bareStub("AGENT_POOL", "of-now") as unknown as DurableObjectStub<AgentPool>;
+    expect(await pool.summaryOf("none")).toBeNull();
+  });
+
+  it("refuses a call of another release before it does anything", async () => {
+    const { orgId, admin, agent, pipeline } = await newBuildSetup();
+    await trigger(admin, pipeline.id);
+    const stub = bareStub("AGENT_POOL", poolName(orgId)) as unknown as DurableObjectStub<AgentPool>;
+    const listed = async (release: string) => await stub.call(release, "listAgents", []);
+    for (const other of ["0.12.0", "99.0.0"])
+      await expect(listed(other)).rejects.toThrow("does not implement the method");
+    expect(await listed(VERSION)).toMatchObject([{ id: agent.id }]);
+  });
+});

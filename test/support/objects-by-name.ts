@@ -1,0 +1,77 @@
+import { env } from "cloudflare:workers";
+import { isForAllReleases } from "../../src/domain/object-calls.ts";
+import { AgentPool } from "../../src/objects/agent-pool.ts";
+import { BuildLog } from "../../src/objects/build-log.ts";
+import { GitHost } from "../../src/objects/git-host.ts";
+import { VERSION } from "../../src/protocol/version.ts";
+
+type Calls = Record<string, (...given: unknown[]) => Promise<unknown>>;
+
+const CLASSES = { AGENT_POOL: AgentPool, BUILD_LOG: BuildLog, GIT_HOST: GitHost } as const;
+export type Kind = keyof typeof CLASSES;
+export const KINDS = Object.keys(CLASSES) as Kind[];
+
+const HANDLERS = ["constructor", "alarm", "webSocketMessage", "webSocketClose", "webSocketError"];
+
+export const methodsOf = (kind: Kind): string[] =>
+  Object.getOwnPropertyNames(CLASSES[kind].prototype).filter(
+    (name) => !HANDLERS.includes(name) && !isForAllReleases(name),
+  );
+
+/** The stub as the platform makes it, which only calls that say the release get through. */
+export const bareStub = (kind: Kind, name: string): DurableObjectStub =>
+  Object.getPrototypeOf(env[kind]).getByName.call(env[kind], name);
+
+/** Lets tests call the methods of objects by their names. */
+export const callObjectsByName = (): void => {
+  for (const kind of KINDS) {
+    const objects = env[kind] as DurableObjectNamespace;
+    if (Object.hasOwn(objects, "getByName")) continue;
+    const named = (stub: DurableObjectStub): DurableObjectStub => {
+      const calls = stub as unknown as Calls;
+      for (const method of methodsOf(kind)) {
+        const value = (...given: unknown[]) => calls.call!(VERSION, method, given);
+        Object.defineProperty(stub, method, { value, configurable: true });
+      }
+      return stub;
+    };
+    const [get, getByName] = [objects.get.bind(objects), objects.getByName.bind(objects)];
+    Object.assign(objects, {
+      get: (...of: Parameters<typeof get>) => named(get(...of)),
+      getByName: (...of: Parameters<typeof getByName>) => named(getByName(...of)),
+    });
+  }
+};
+
+/** Objects of a test's own. The service calls their methods as it calls those of real ones. */
+export const objectsThat = <N>(objectOf: (name: string) => object): N => {
+  const getByName = (name: string) => {
+    const object = objectOf(name) as Calls;
+    const call = (_release: string, method: string, given: unknown[]) => object[method]!(...given);
+    return { ...object, call };
+  };
+  return { getByName } as N;
+};
+
+/** Objects of a release before 0.14.0: their methods are called by name, and what is called by name is listed. */
+export const earlierObjects = <K extends Kind>(kind: K) => {
+  const called: string[] = [];
+  const objects = new Proxy(env[kind], {
+    get: (_, name) => {
+      if (name !== "getByName") throw new Error(`${String(name)} is not for this test`);
+      return (of: string) => {
+        const stub = env[kind].getByName(of) as unknown as Calls;
+        return new Proxy(stub, {
+          get:
+            (_stub, method) =>
+            async (...given: unknown[]) => {
+              if (method === "call") throw new TypeError('The RPC receiver does not implement the method "call".');
+              called.push(String(method));
+              return stub[String(method)]!(...given);
+            },
+        });
+      };
+    },
+  });
+  return { called, objects: { [kind]: objects } as Pick<Env, K> };
+};
