@@ -25,8 +25,7 @@ export const addDay = (
   const day = dayOf(now);
   const known = new Map((before?.day === day ? before.organizations : []).map((one) => [one.orgId, one]));
   for (const { orgId, numbers } of pools) {
-    const { buildsToday = 0, buildsPerDay = known.get(orgId)?.buildsPerDay ?? ORGANIZATION_LIMITS.buildsPerDay } =
-      numbers;
+    const { buildsToday, buildsPerDay = known.get(orgId)?.buildsPerDay ?? ORGANIZATION_LIMITS.buildsPerDay } = numbers;
     known.set(orgId, { orgId, buildsToday, buildsPerDay });
   }
   const organizations = [...known.values()]

@@ -130,7 +130,7 @@ const addEnds = (before: EndedCount[], more: EndedCount[]): EndedCount[] =>
 /** The totals with what the pools told since. A pool tells each event once. */
 export const addTotals = (before: Totals, pools: SweptPool[]): Totals => {
   const lost = (cause: LossCause) =>
-    before.leasesLost[cause] + sum(pools.map(({ numbers }) => numbers.leasesLost[cause] ?? 0));
+    before.leasesLost[cause] + sum(pools.map(({ numbers }) => numbers.leasesLost[cause]));
   return {
     ended: addEnds(
       before.ended,

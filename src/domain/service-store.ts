@@ -21,7 +21,7 @@ export const addStored = (
 ): KnownStore[] => {
   const known = new Map(before.map((one) => [one.orgId, one]));
   for (const { orgId, numbers } of pools) {
-    const { storedBytes = 0, mostStoredBytes = known.get(orgId)?.mostStoredBytes ?? ORGANIZATION_LIMITS.storedBytes } =
+    const { storedBytes, mostStoredBytes = known.get(orgId)?.mostStoredBytes ?? ORGANIZATION_LIMITS.storedBytes } =
       numbers;
     known.set(orgId, { orgId, storedBytes, mostStoredBytes, at: now });
   }

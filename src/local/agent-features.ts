@@ -1,9 +1,9 @@
 import { FEATURES } from "../protocol/jobs.ts";
 
-/** What an agent's record says of its program. Services before 0.6.0 say nothing. */
+/** What an agent's record says of its program. */
 interface AgentRecord {
   name: string;
-  features?: string[];
+  features: string[];
 }
 
 const pageOf = async (address: URL, token: string) => {
@@ -27,6 +27,6 @@ export const listAgents = async (service: string, token: string): Promise<AgentR
 /** A sentence for each thing that some of the agents cannot do, with their names. */
 export const missingFeatures = (agents: AgentRecord[]): string[] =>
   FEATURES.flatMap((feature) => {
-    const without = agents.filter(({ features = [] }) => !features.includes(feature)).map(({ name }) => name);
+    const without = agents.filter(({ features }) => !features.includes(feature)).map(({ name }) => name);
     return without.length === 0 ? [] : [`${feature}: ${without.join(", ")}`];
   });

@@ -9,8 +9,7 @@ interface Attachment {
   agentId: string;
   until: number | null;
   openedAt: number;
-  /** Absent where an older release accepted the socket: no heartbeat is taken there. */
-  tokenHash?: string;
+  tokenHash: string;
   /** The lease that the last heartbeat renewed on one of the agent's own sockets. */
   kept?: KeptLease;
 }

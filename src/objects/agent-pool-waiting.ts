@@ -40,7 +40,7 @@ export class Waiting {
     const { sockets } = this.#engine;
     const { agentId, tokenHash, until } = attachmentOf(socket);
     const beat = until === null && sockets.takesMessage(socket, Date.now()) ? parseHeartbeat(message) : null;
-    const answer = beat && tokenHash ? this.#beat(agentId, tokenHash, beat) : null;
+    const answer = beat ? this.#beat(agentId, tokenHash, beat) : null;
     if (beat && answer?.ok) sockets.reply(socket, { type: "heartbeat", lease: beat.lease, ...answer.value });
     else if (sockets.rejectMessage(socket)) this.leave(socket);
   }

@@ -69,8 +69,8 @@ export const createOrganization = verb({
       [ensure(db, "unchanged", notExists(former)), db.insert(organization).values(row), db.insert(token).values(admin)],
       db.select({ id: organization.id }).from(organization).where(eq(organization.id, id)),
     );
-    // Creates the pool where the hint says. `touch()` replaces this once every deployed pool has it.
-    await context.objects.pool(id, locationHint ?? undefined).listAgents();
+    // Creates the pool where the hint says.
+    await context.objects.pool(id, locationHint ?? undefined).touch();
     return { ...organizationRecord(row), token: secret };
   },
 });

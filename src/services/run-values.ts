@@ -14,31 +14,25 @@ export class Uncomposable extends Error {
   override name = "Uncomposable";
 }
 
-/** No JSON: where a part of the service does not know of trust, it fails to read this and hands nothing out. */
-const UNTRUSTED = "untrusted";
-
-/** The values of a run, sealed for the pool; null where there are none. An untrusted one has none, and says so. */
+/** The values of a run, sealed for the pool; null where there are none. An untrusted one has none. */
 export const sealRun = async (
   context: Context,
   buildId: string,
   run: Record<string, string>,
   trust: Trust,
 ): Promise<string | null> => {
-  if (trust === "trusted" && Object.keys(run).length === 0) return null;
-  const text = trust === "trusted" ? JSON.stringify(run) : UNTRUSTED;
-  return context.keys.seal(text, inputsContext(context.orgId, buildId));
+  if (trust === "untrusted" || Object.keys(run).length === 0) return null;
+  return context.keys.seal(JSON.stringify(run), inputsContext(context.orgId, buildId));
 };
 
-/** The values of a run that the pool keeps, opened. @throws Uncomposable where the pool forgot that it is untrusted */
+/** The values of a run that the pool keeps, opened. */
 export const openRun = async (
   context: Context,
   { id, trust }: Pick<Build, "id" | "trust">,
   sealed: string | null,
 ): Promise<Record<string, string>> => {
   if (trust === "untrusted" || sealed === null) return {};
-  const text = await context.keys.open(sealed, inputsContext(context.orgId, id));
-  if (text === UNTRUSTED) throw new Uncomposable("The queue was of an earlier release when it took this build.");
-  return JSON.parse(text);
+  return JSON.parse(await context.keys.open(sealed, inputsContext(context.orgId, id)));
 };
 
 /** The run's own values, of the build that is granted, or whose job is. */

@@ -10,7 +10,12 @@ describe("what the agents of a deployment can do", () => {
     const isFirst = url === "/buildagent";
     if (isFirst) response.setHeader("Link", '</buildagent?cursor=x>; rel="next"');
     const features = isFirst ? FEATURES : ["environment"];
-    return response.end(JSON.stringify([{ name: isFirst ? "new" : "middle", features }, { name: "old" }]));
+    return response.end(
+      JSON.stringify([
+        { name: isFirst ? "new" : "middle", features },
+        { name: "old", features: [] },
+      ]),
+    );
   });
   let service = "";
 

@@ -18,7 +18,7 @@ const pool = (orgId: string, change: Partial<PoolNumbers> = {}): SweptPool => ({
   orgId,
   numbers: {
     ...{ active: 1, waiting: 1, oldestWaitSeconds: 0, outboxSeconds: 0, outboxFailures: 0 },
-    ...{ deadLetters: 0, databaseBytes: 4096, hasOldRows: false },
+    ...{ deadLetters: 0, databaseBytes: 4096, storedBytes: 0, hasOldRows: false, buildsToday: 0 },
     ...{ ended: [], leasesLost: { expired: 0, removed: 0, restarted: 0, stopped: 0 } },
     ...{ requeues: 0, handOuts: 0, offersIgnored: 0 },
     ...change,
@@ -92,7 +92,7 @@ describe("the builds of today", () => {
   });
 
   it("stay while nobody sweeps their pool, keep a limit that a pool does not know, and end with the day", () => {
-    const first = addDay(undefined, [pool("a", today(5, 10)), pool("older release")], NOON);
+    const first = addDay(undefined, [pool("a", today(5, 10)), pool("idle")], NOON);
     expect(first.organizations).toEqual([{ orgId: "a", ...today(5, 10) }]);
     const later = addDay(first, [pool("b", today(1)), pool("a", { buildsToday: 6 })], NOON + 60_000);
     expect(later.organizations).toEqual([

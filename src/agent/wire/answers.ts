@@ -1,5 +1,4 @@
 import * as z from "zod/mini";
-import { refOf, tagOf } from "../../domain/git-ref.ts";
 import { Agent, RegisteredAgent } from "../../protocol/agent.ts";
 import { Build, PullRequest } from "../../protocol/build.ts";
 import { HandedFile } from "../../protocol/file-variable.ts";
@@ -34,26 +33,16 @@ const buildFields = {
   number: true,
   repoId: true,
   branch: true,
+  ref: true,
+  tag: true,
+  schedule: true,
   commitSha: true,
   attempt: true,
   message: true,
 } as const;
 
-/** What services before 0.5.0 do not tell. */
-const ORIGIN = {
-  event: z._default(z.string(), "api"),
-  ref: z.optional(z.string()),
-  tag: z._default(z.nullable(z.string()), null),
-  pull: z._default(z.nullable(z.pick(PullRequest, { number: true, base: true, branch: true })), null),
-  schedule: z._default(z.nullable(z.string()), null),
-  trust: z._default(z.nullable(z.string()), null),
-};
-
-/** Its ref, and its tag where only the ref tells it. */
-const withOrigin = <B extends { branch: string; ref?: string | undefined; tag: string | null }>(build: B) => {
-  const ref = build.ref ?? refOf(build.branch);
-  return { ...build, ref, tag: build.tag ?? tagOf(ref) };
-};
+/** Of these any word is allowed: the pipeline file's expressions use them as texts. */
+const WORDS = { trigger: z.string(), event: z.string(), trust: z.string() };
 
 /** How a needed job ended is a text that the file's expressions compare: any word is allowed. */
 const RESULT = { result: z.string(), outcome: z.string() };
@@ -70,8 +59,10 @@ const jobFields = { id: true, key: true, definition: true, name: true, matrix: t
 export const JobAnswer = z.extend(
   z.pick(Job, { lease: true, pipeline: true, env: true, secretKeys: true, timeoutSeconds: true }),
   {
-    // Any trigger and event is allowed: the pipeline file's expressions use them as texts.
-    build: z.pipe(z.extend(z.pick(Build, buildFields), { trigger: z.string(), ...ORIGIN }), z.transform(withOrigin)),
+    build: z.extend(z.pick(Build, buildFields), {
+      ...WORDS,
+      pull: z.nullable(z.pick(PullRequest, { number: true, base: true, branch: true })),
+    }),
     repository: z.extend(Job.shape.repository, {
       credential: z.nullish(z.extend(JobCredential, { kind: openEnum(JobCredential.shape.kind) })),
     }),

@@ -10,8 +10,7 @@ export interface CacheFacts {
   event: string;
   /** The branch that a pull request is for; null where there is none. */
   base: string | null;
-  /** Absent from a pool of the release before. */
-  trust?: Trust;
+  trust: Trust;
 }
 
 /** The refs whose entries a build finds, best first, and the one that its own go to. */
@@ -29,10 +28,7 @@ const untrustedRef = (ref: string): string => ref.replace(/^refs\//, "refs/untru
  * A build finds the entries of its own branch, of the base of its pull request, and of the default branch; it writes
  * to its own branch alone. A merge queue's branch is there for one build: nothing is written for it.
  */
-export const cacheRefs = (
-  { pipelineId, branch, event, base, trust = "trusted" }: CacheFacts,
-  defaultBranch: string,
-): CacheRefs => {
+export const cacheRefs = ({ pipelineId, branch, event, base, trust }: CacheFacts, defaultBranch: string): CacheRefs => {
   if (pipelineId === null) return NONE;
   const own = trust === "trusted" ? refOf(branch) : untrustedRef(refOf(branch));
   const reads = [own, ...(base ? [refOf(base)] : []), refOf(defaultBranch)];

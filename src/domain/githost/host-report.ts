@@ -28,7 +28,7 @@ export interface HostReport extends HostTarget {
   number: number;
   version: number;
   sha: string;
-  /** Name of the branch or tag, or a full ref of another kind. Pools of earlier releases leave it out. */
+  /** Name of the branch or tag, or a full ref of another kind. Absent where the host keeps one state of a commit. */
   ref?: string;
   state: HostState;
   /** What only some hosts show: how far a build is that goes on, and how it ended beyond its state. */

@@ -7,8 +7,8 @@ import type { PoolState } from "./state.ts";
 export interface DiskNumbers {
   deadLetters: number;
   databaseBytes: number;
-  /** Of artifacts and caches in the archive. Absent in what an older object answers. */
-  storedBytes?: number;
+  /** Of artifacts and caches in the archive. */
+  storedBytes: number;
   /** Whether rows that are past their retention are left: the next sweep deletes more of them. */
   hasOldRows: boolean;
   /** When the oldest entry of the audit, or close of a log, was made that is not delivered yet. */
@@ -25,8 +25,9 @@ export interface PoolNumbers extends PoolEvents, Omit<DiskNumbers, "pendingSince
   outboxSeconds: number;
   /** Attempts in a row that did not deliver everything. */
   outboxFailures: number;
-  /** Builds that were made today (UTC), and how many may be: absent while the pool has not read it from D1. */
-  buildsToday?: number;
+  /** Builds that were made today (UTC). */
+  buildsToday: number;
+  /** How many may be, and bytes in the archive: absent while the pool has not read it from D1. */
   buildsPerDay?: number;
   mostStoredBytes?: number;
 }

@@ -130,7 +130,7 @@ const carryOut = async (context: Context, sent: Sent, rows: ArrivalRows, plan: P
   await tellLeftOut(context, { ...rows, connection, repository }, plan.leftOut);
   if (plan.builds.length > 0 || plan.ended.length > 0) {
     const pool = await context.pool();
-    const builds = await newBuilds(context, { ...rows, connection, repository, arrival }, plan.builds);
+    const builds = newBuilds(context, { ...rows, connection, repository, arrival }, plan.builds);
     const { orgId } = context;
     const hook = generation === null ? null : hookName(connectionId, generation);
     const told = { orgId, connectionId, deliveryId: id, hook, builds, ended: plan.ended, actor: actorOf(context) };

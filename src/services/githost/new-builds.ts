@@ -6,7 +6,6 @@ import type { ArrivingBuild } from "../../domain/pool/arrivals.ts";
 import { mergeRequires } from "../../domain/requires.ts";
 import { actorOf, type Context } from "../core/context.ts";
 import type { ConnectionRow } from "../host-access.ts";
-import { sealRun } from "../run-values.ts";
 import type { PipelineRow, RepositoryRow } from "./arrival-rows.ts";
 
 interface Source {
@@ -23,12 +22,12 @@ const headOf = (arrival: Arrival, { number, ref }: OpenPull): string =>
   arrival.kind === "pull" && arrival.pull.number === number ? arrival.pull.branch : branchOf(ref);
 
 /** A planned build as the pool takes it. */
-const newBuild = async (
+const newBuild = (
   context: Context,
   { connection, repository, arrival }: Source,
   pipeline: PipelineRow,
   planned: PlannedBuild,
-): Promise<ArrivingBuild> => {
+): ArrivingBuild => {
   const { event, ref, sha, before, pull, purpose, undecidedPaths, supersedes, trust, needsApproval } = planned;
   const id = context.newId();
   return {
@@ -46,7 +45,7 @@ const newBuild = async (
     timeoutSeconds: pipeline.timeoutSeconds,
     maxParallel: pipeline.maxParallel,
     maxAttempts: pipeline.maxAttempts,
-    inputs: await sealRun(context, id, {}, trust),
+    inputs: null,
     secretKeys: [],
     retryOf: null,
     createdBy: { kind: "connection", id: connection.id, name: connection.name },
@@ -72,10 +71,8 @@ const newBuild = async (
 };
 
 /** The builds that were planned, in their order. */
-export const newBuilds = async (context: Context, source: Source, planned: PlannedBuild[]): Promise<ArrivingBuild[]> =>
-  Promise.all(
-    planned.flatMap((one) => {
-      const pipeline = source.pipelines.find(({ id }) => id === one.pipelineId);
-      return pipeline ? [newBuild(context, source, pipeline, one)] : [];
-    }),
-  );
+export const newBuilds = (context: Context, source: Source, planned: PlannedBuild[]): ArrivingBuild[] =>
+  planned.flatMap((one) => {
+    const pipeline = source.pipelines.find(({ id }) => id === one.pipelineId);
+    return pipeline ? [newBuild(context, source, pipeline, one)] : [];
+  });

@@ -8,6 +8,7 @@ const facts = fc.record({
   branch: fc.constantFrom("main", "next", "topic", "refs/pull/7/head", "refs/tags/v1"),
   event: fc.constantFrom("api", "push", "tag", "pull", "merge-group", "schedule"),
   base: fc.option(fc.constantFrom("main", "next", "")),
+  trust: fc.constant("trusted" as const),
 });
 
 describe("the scopes of a build", () => {
@@ -30,7 +31,7 @@ describe("the scopes of a build", () => {
 
   it("are in the order in which a pull request trusts them", () => {
     const build = { repoId: "r", pipelineId: "p", branch: "refs/pull/7/head", event: "pull", base: "next" };
-    expect(cacheRefs(build, "main")).toEqual({
+    expect(cacheRefs({ ...build, trust: "trusted" }, "main")).toEqual({
       reads: ["refs/pull/7/head", "refs/heads/next", "refs/heads/main"],
       writes: "refs/pull/7/head",
     });
