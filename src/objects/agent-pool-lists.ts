@@ -66,9 +66,9 @@ export class Lists {
 
   /** One attempt with the oldest entries and builds. @returns what was delivered */
   async deliver(): Promise<Delivered> {
-    const { orgId, state, context } = this.#ways.machine;
+    const { orgId, state } = this.#ways.machine;
     const result = nothingDelivered();
-    const revoked = revocationsToTell(state, context);
+    const revoked = revocationsToTell(state);
     const isDue = isSequenceDue(state, revoked);
     const { told, builds } = state;
     const pool = { orgId, sequence: nextTold(state), told, active: builds.size, at: Date.now(), revoked, isDue };

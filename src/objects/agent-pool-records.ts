@@ -180,8 +180,7 @@ export class PoolRecords {
   }
 
   now(role: Role): PoolNow {
-    const { state, context } = this.#engine;
-    return countNow(state, role, context);
+    return countNow(this.#engine.state, role);
   }
 
   /** An agent that the pool has. */
@@ -230,9 +229,9 @@ export class PoolRecords {
    * whose answer was lost can be repeated: what the call then changes is judged where it is decided.
    */
   grantOf({ jobId, fence, agentId, tokenHash }: LeaseHolder): Result<Grant & { agentId: string }> {
-    const { state, context } = this.#engine;
+    const { state } = this.#engine;
     const agent = state.agents.get(agentId);
-    if (!agent || !context.rules.tokenFits(agent, tokenHash)) return refusal("unauthenticated");
+    if (agent?.tokenHash !== tokenHash) return refusal("unauthenticated");
     const build = state.builds.get(jobId);
     const job = heldJob(state, jobId)?.job ?? (build && replacedJob(build));
     if (!job && !isRemembered(state, jobId)) return unknownId();

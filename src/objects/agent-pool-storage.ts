@@ -15,8 +15,8 @@ import type {
   Report,
 } from "../domain/pool/facts.ts";
 import type { Head, HeadKey } from "../domain/pool/heads.ts";
+import { hostReportOf } from "../domain/pool/host-state.ts";
 import type { DiskNumbers } from "../domain/pool/numbers.ts";
-import { RULES } from "../domain/pool/rules.ts";
 import type { PoolState } from "../domain/pool/state.ts";
 import type { AgentRun } from "../protocol/agent-run.ts";
 import { isEnded } from "../protocol/build-states.ts";
@@ -200,7 +200,7 @@ export class PoolStorage implements Records {
     if (!found) return this.#earlierReports.get(buildId) ?? null;
     const { build, first } = found;
     const planned = !first && isEnded(build.status) ? this.jobsOf(buildId) : [];
-    return RULES.hostReport(build, first ? [first] : planned);
+    return hostReportOf(build, first ? [first] : planned);
   }
 
   outputs(jobId: string): Record<string, string> {

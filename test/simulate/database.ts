@@ -82,7 +82,7 @@ export class SimDatabase {
         ? [{ buildId, version, build, first: storage.rows.jobs.get(buildId) }]
         : [];
     });
-    const revoked = revocationsToTell(state, context);
+    const revoked = revocationsToTell(state);
     return {
       builds,
       audits: [...storage.rows.audits].slice(0, BATCH_SIZE),

@@ -2,6 +2,7 @@ import { type HostReport, toldState } from "../../src/domain/githost/host-report
 import type { Result } from "../../src/domain/pool/commands.ts";
 import { mayCarryOut } from "../../src/domain/pool/delete.ts";
 import type { Channel } from "../../src/domain/pool/facts.ts";
+import { hostReportOf } from "../../src/domain/pool/host-state.ts";
 import { type Heard, nothingDelivered } from "../../src/domain/pool/outbox.ts";
 import type { Command, Input, Output } from "../../src/domain/pool/step.ts";
 import type { Batch, SimDatabase } from "./database.ts";
@@ -78,9 +79,9 @@ export class SimDeliveries {
   }
 
   #reportOf(buildId: string): HostReport | null {
-    const { context, storage } = this.#simulator.pool;
+    const { storage } = this.#simulator.pool;
     const build = storage.rows.builds.get(buildId);
-    return (build && context.rules.hostReport(build, [])) ?? null;
+    return (build && hostReportOf(build, [])) ?? null;
   }
 
   /** Builds that a git host has nothing to hear of any more: D1 was believed, and does not know their commit. */

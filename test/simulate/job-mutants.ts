@@ -119,11 +119,19 @@ const GATES: readonly JobMutant[] = [
   [32, "a gate closes by itself", { gateIsOver: ({ decision }) => decision?.approved !== true }],
   [23, "a gate never times out", { gateIsOver: ({ decision }) => decision?.approved === false }],
   [23, "a rejected gate stays", { gateIsOver: ({ decision, until }, now) => decision === null && now >= until }],
-  [32, "anybody opens a gate", { mayApprove: () => true }],
-  [32, "only an admin opens a gate", { mayApprove: (role) => role === "admin" }],
-  [32, "a gate is decided again", { mayDecide: ({ until }, now) => now < until }],
-  [32, "the other word counts as the same", { isSameDecision: () => true }],
-  [32, "the same word again is refused", { isSameDecision: () => false }],
+  [32, "anybody opens a gate", planted("pool/gates.ts", "!includesRole(role, graphJob.gate.by)", "false")],
+  [
+    32,
+    "only an admin opens a gate",
+    planted("pool/gates.ts", "!includesRole(role, graphJob.gate.by)", 'role !== "admin"'),
+  ],
+  [32, "a gate is decided again", planted("pool/gates.ts", "job.end || gate.decision ||", "job.end ||")],
+  [
+    32,
+    "the other word counts as the same",
+    planted("pool/gates.ts", "gate.decision?.approved === approved", "gate.decision"),
+  ],
+  [32, "the same word again is refused", planted("pool/gates.ts", "gate.decision?.approved === approved", "false")],
   [23, "what follows from a decision is forgotten", { sabotage: forgetting("decideGate") }],
   [
     23,
@@ -245,9 +253,17 @@ const ENDS: readonly JobMutant[] = [
 
 /** Rooms, places and who gets a job. */
 const ROOMS: readonly JobMutant[] = [
-  [28, "a group has the limit of the job that comes", { roomLimit: ([own]) => own! }],
-  [28, "a group has the largest limit", { roomLimit: (limits) => Math.max(...limits) }],
-  [28, "a group has no limit", { roomLimit: () => Infinity }],
+  [
+    28,
+    "a group has the limit of the job that comes",
+    planted("pool/match.ts", "Math.min(limit, ...limits.filter((other) => other !== null))", "limit"),
+  ],
+  [28, "a group has the largest limit", planted("pool/match.ts", "return Math.min(limit,", "return Math.max(limit,")],
+  [
+    28,
+    "a group has no limit",
+    planted("pool/match.ts", "Math.min(limit, ...limits.filter((other) => other !== null))", "Infinity"),
+  ],
   [
     28,
     "hints do not count",
@@ -288,8 +304,8 @@ const ROOMS: readonly JobMutant[] = [
 
 /** Plans, retries, outputs and what others hear. */
 const RECORDS: readonly JobMutant[] = [
-  [33, "another plan is taken for the first", { planAccepted: (known) => (known === null ? "accept" : "same") }],
-  [33, "the same plan again is refused", { planAccepted: (known) => (known === null ? "accept" : "refuse") }],
+  [33, "another plan is taken for the first", planted("pool/plan.ts", "graph.hash === sent.hash", "true")],
+  [33, "the same plan again is refused", planted("pool/plan.ts", "graph.hash === sent.hash", "false")],
   [31, "a retry runs what succeeded", { runsAnew: () => true }],
   [31, "a retry keeps what stands behind a failure", { runsAnew: (end) => RULES.runsAnew(end, false) }],
   [
@@ -302,8 +318,12 @@ const RECORDS: readonly JobMutant[] = [
     "a retry keeps what was canceled",
     { runsAnew: (end, needsRunAnew) => end?.status !== "canceled" && RULES.runsAnew(end, needsRunAnew) },
   ],
-  [30, "outputs of a job that failed are kept", { winner: () => true }],
-  [30, "no outputs are kept", { winner: () => false }],
+  [
+    30,
+    "outputs of a job that failed are kept",
+    planted("pool/outputs.ts", 'status === "succeeded" && fence === last', "true"),
+  ],
+  [30, "no outputs are kept", planted("pool/outputs.ts", 'status === "succeeded" && fence === last', "false")],
   [39, "D1 is told of jobs as of builds", { besides: tellingOfJobs }],
   [39, "outputs come after D1 heard of the build", { besides: withLateOutputs }],
   [40, "plans leave no audit entry", withoutAudit("build.plan")],

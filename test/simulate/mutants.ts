@@ -40,85 +40,173 @@ export const MUTANTS: readonly Mutant[] = [
     "the log of a lost lease stays open",
     planted("pool/lease.ts", 'lease ? [{ kind: "close", jobId: id, fence: lease.fence, at: now }] : []', "[]"),
   ),
-  mutant(2, "fences count on from the stored one only", { nextFence: (last) => last + 1 }),
-  mutant(2, "fences are the time only", { nextFence: (_last, now) => now }),
+  mutant(
+    2,
+    "fences count on from the stored one only",
+    planted("pool/claim.ts", "Math.max(state.fence + 1, now)", "state.fence + 1"),
+  ),
+  mutant(2, "fences are the time only", planted("pool/claim.ts", "Math.max(state.fence + 1, now)", "now")),
   mutant(21, "versions count on from the stored one only", { nextVersion: (last) => last + 1 }),
   mutant(5, "a lease ends ten seconds early", { leaseIsOver: (lease, now) => now >= lease.expiresAt - 10_000 }),
   mutant(18, "a deletion deletes nothing", planted("pool/delete.ts", '{ kind: "deleted", deletion },', "")),
   mutant(17, "a lease never ends", { leaseIsOver: () => false }),
-  mutant(5, "an outage extends a lease again and again", { mayGrace: () => true }),
-  mutant(5, "a lost socket gives no more time", { hasLostSocket: () => false }),
-  mutant(5, "every wake extends leases that sockets keep", {
-    hasLostSocket: ({ keptBy }) => keptBy === "socket",
-  }),
-  mutant(5, "a deadline that only the socket remembers is forgotten", { remembered: (lease) => lease.expiresAt }),
-  mutant(5, "heartbeats over the socket store no deadline", { mustStore: () => false }),
-  mutant(6, "attempts have no limit", { hasAttemptLeft: () => true }),
-  mutant(6, "there is one attempt too many", { hasAttemptLeft: (job) => job.attempt <= job.maxAttempts }),
-  mutant(6, "unstarted leases have no limit", { hasUnstartedLeft: () => true }),
-  mutant(6, "unstarted leases are not counted", { unstartedAfter: (job) => job.unstarted }),
-  mutant(6, "a withdrawn hand-out is counted as unstarted", { unstartedAfter: (job) => job.unstarted + 1 }),
+  mutant(5, "an outage extends a lease again and again", planted("pool/sweep.ts", "graced: true", "graced: false")),
+  mutant(
+    5,
+    "a lost socket gives no more time",
+    planted("pool/wake.ts", 'lease.keptBy === "socket" && !found?.hasOwn', "false"),
+  ),
+  mutant(
+    5,
+    "every wake extends leases that sockets keep",
+    planted("pool/wake.ts", 'lease.keptBy === "socket" && !found?.hasOwn', 'lease.keptBy === "socket"'),
+  ),
+  mutant(
+    5,
+    "a deadline that only the socket remembers is forgotten",
+    planted("pool/wake.ts", "Math.max(lease.expiresAt, kept)", "lease.expiresAt"),
+  ),
+  mutant(
+    5,
+    "heartbeats over the socket store no deadline",
+    planted("pool/work.ts", "expiresAt <= (lease.writtenUntil ?? lease.expiresAt) + storedForMs", "true"),
+  ),
+  mutant(6, "attempts have no limit", planted("pool/lease.ts", "attempt - retries < maxAttempts", "true")),
+  mutant(
+    6,
+    "there is one attempt too many",
+    planted("pool/lease.ts", "attempt - retries < maxAttempts", "attempt <= maxAttempts"),
+  ),
+  mutant(6, "unstarted leases have no limit", planted("pool/lease.ts", "unstarted < POOL_LIMITS.unstarted", "true")),
+  mutant(
+    6,
+    "unstarted leases are not counted",
+    planted("pool/lease.ts", "job.unstarted + (isStarted ? 0 : 1)", "job.unstarted"),
+  ),
+  mutant(
+    6,
+    "a withdrawn hand-out is counted as unstarted",
+    planted(
+      "pool/claim.ts",
+      "requeue(over, kept, context)",
+      "requeue(over, { ...kept, unstarted: held.job.unstarted + 1 }, context)",
+    ),
+  ),
   mutant(6, "a release uses up an attempt", { attemptAfterRelease: (job) => job.attempt }),
   mutant(12, "requirements are ignored", { meets: () => true }),
   mutant(12, "labels are ignored", { meets: (agent, needs) => RULES.meets(agent, { ...needs, labels: [] }) }),
   mutant(12, "Xcodes are ignored", { meets: (agent, { xcode: _, ...needs }) => RULES.meets(agent, needs) }),
-  mutant(12, "the newest build comes first", {
-    comesFirst: (left, right) =>
-      right.priority < left.priority || (right.priority === left.priority && right.seq < left.seq),
-  }),
-  mutant(12, "priorities are ignored", { comesFirst: (left, right) => left.seq < right.seq }),
+  mutant(
+    12,
+    "the newest build comes first",
+    planted(
+      "pool/match.ts",
+      "byQueueOrder(job, first) < 0",
+      "first.priority < job.priority || (first.priority === job.priority && first.seq < job.seq)",
+    ),
+  ),
+  mutant(12, "priorities are ignored", planted("pool/match.ts", "byQueueOrder(job, first) < 0", "job.seq < first.seq")),
   mutant(12, "maxParallel allows one build too many", { hasRoom: (leased, most) => most === null || leased <= most }),
   mutant(12, "maxParallel allows one build too few", { hasRoom: (leased, most) => most === null || leased < most - 1 }),
-  mutant(12, "notBefore is ignored", { isDue: () => true }),
+  mutant(12, "notBefore is ignored", planted("pool/match.ts", "job.notBefore <= context.now", "true")),
   mutant(12, "a draining agent gets builds", {
     takesBuilds: (agent, now) => RULES.takesBuilds({ ...agent, isDraining: false }, now),
   }),
   mutant(12, "an unresponsive agent gets builds", {
     takesBuilds: (agent, now) => RULES.takesBuilds({ ...agent, ignored: 0 }, now),
   }),
-  mutant(17, "a hint that no agent follows is never withdrawn", { offerIsOver: () => false }),
+  mutant(
+    17,
+    "a hint that no agent follows is never withdrawn",
+    planted("pool/sweep.ts", "now < offer.at + OFFER_MS", "true"),
+  ),
   mutant(17, "no waiting agent gets hints", { isAlert: () => false }),
-  mutant(8, "an unanswered poll gets another build", { handsOutAgain: () => false }),
-  mutant(8, "a poll during a build hands it out again", {
-    handsOutAgain: (job) => job.status !== "canceling",
-  }),
+  mutant(8, "an unanswered poll gets another build", planted("pool/claim.ts", 'isAllowed("hand-out", job)', "false")),
+  mutant(
+    8,
+    "a poll during a build hands it out again",
+    planted("pool/claim.ts", 'isAllowed("hand-out", job)', 'job.status !== "canceling"'),
+  ),
   mutant(8, "a restarted agent keeps its build", { isRestart: () => false }),
   mutant(5, "a late message of an earlier boot counts as a restart", {
     isRestart: (agent, bootId) => bootId !== null && bootId !== agent.bootId,
     isStale: () => false,
   }),
-  mutant(15, "any token fits any agent", { tokenFits: () => true }),
-  mutant(10, "a canceled build is delivered", { mayDeliver: () => true }),
-  mutant(4, "a canceled build may start", {
-    mayStart: (job) => job.status === "assigned" || job.status === "canceling",
-  }),
-  mutant(4, "a build may end before it started", { mayFinish: () => true }),
+  mutant(
+    15,
+    "any token fits any agent",
+    planted("pool/decision.ts", "agent?.tokenHash === tokenHash ? agent : undefined", "agent"),
+  ),
+  mutant(10, "a canceled build is delivered", planted("pool/claim.ts", 'isAllowed("deliver", held.job)', "true")),
+  mutant(
+    4,
+    "a canceled build may start",
+    planted("pool/work.ts", '!isAllowed("start", job)', 'job.status !== "assigned" && job.status !== "canceling"'),
+  ),
+  mutant(
+    4,
+    "a build may end before it started",
+    planted(
+      "pool/work.ts",
+      `if (!isAllowed("finish", job)) return refused("conflict", "The build was not started.");
+  const refusedOutputs`,
+      "const refusedOutputs",
+    ),
+  ),
   mutant(4, "a finish after the cancel decides how the build ends", { ending: (_held, reported) => reported }),
   mutant(9, "a different second result is accepted", { isSameResult: () => true }),
   mutant(9, "the same result again is refused", { isSameResult: () => false }),
   mutant(10, "a cancel changes nothing", { mayCancel: () => false }),
   mutant(10, "a leased build cannot be canceled", { mayCancel: (build) => build.status === "queued" }),
-  mutant(10, "an agent is told to stop only once", { tellsAgain: () => false }),
+  mutant(
+    10,
+    "an agent is told to stop only once",
+    planted("pool/sweep.ts", "(stopDue(state, id) ?? Infinity) <= now", "false"),
+  ),
   mutant(17, "heartbeats extend the lease of a stopped build", {
     extended: ({ expiresAt }, now, leaseMs) => Math.max(expiresAt, now + leaseMs),
   }),
   mutant(5, "heartbeats do not extend the lease", { extended: (lease) => lease.expiresAt }),
   mutant(17, "builds have no timeout", { overtime: () => false }),
-  mutant(16, "the outbox misses builds that succeed", {
-    outbox: (before, build, at) => (build.status === "succeeded" ? [] : RULES.outbox(before, build, at)),
-  }),
-  mutant(16, "the outbox misses new builds", {
-    outbox: (before, build, at) => (before ? RULES.outbox(before, build, at) : []),
-  }),
+  mutant(
+    16,
+    "the outbox misses builds that succeed",
+    planted("pool/decision.ts", "isEnded(next.status)", 'isEnded(next.status) && next.status !== "succeeded"'),
+  ),
+  mutant(
+    16,
+    "the outbox misses new builds",
+    planted("pool/new-build.ts", '{ kind: "due", channel: "lists", buildId: build.id, at: now },', ""),
+  ),
   mutant(16, "D1 hears of an end before the archive has its record", { mayTell: () => true }),
   mutant(16, "the news of a build's creation counts as that of its end", { isHeard: () => true }),
   mutant(17, "an end is told again and again", { isHeard: (build) => !isEnded(build.status) }),
   mutant(13, "deliveries leave no audit entry", withoutAudit("build.deliver")),
-  mutant(15, "agents that wait or build can be forgotten", { signOfLife: (heardAt) => heardAt }),
-  mutant(15, "agents are forgotten without regard to the time", { isForgotten: () => true }),
-  mutant(15, "a revoked token registers agents", { mayRegister: () => true }),
+  mutant(
+    15,
+    "agents that wait or build can be forgotten",
+    planted(
+      "pool/deadlines.ts",
+      "isHere(state, agentId) ? now : lastHeardAt(state, agent))",
+      "lastHeardAt(state, agent))",
+    ),
+  ),
+  mutant(
+    15,
+    "agents are forgotten without regard to the time",
+    planted("pool/sweep.ts", "context.now - at < silenceMs", "false"),
+  ),
+  mutant(
+    15,
+    "a revoked token registers agents",
+    planted("pool/agents.ts", "registeredBy && state.revoked.has(registeredBy.tokenId)", "false"),
+  ),
   mutant(12, "a build returns to the agent that released it", { isNotFor: () => false }),
-  mutant(12, "a build can be released unfetched again and again", { mayGoElsewhere: () => true }),
+  mutant(
+    12,
+    "a build can be released unfetched again and again",
+    planted("pool/elsewhere.ts", "job.passedOver ||", ""),
+  ),
   mutant(
     12,
     "a build waits for another agent although there is none",
@@ -134,12 +222,30 @@ export const MUTANTS: readonly Mutant[] = [
     "a removed agent keeps its build",
     planted("pool/agents.ts", "const held = jobHeldBy(state, id)", "const held = undefined"),
   ),
-  mutant(7, "builds of a repository share a number", {
-    nextNumber: (records, repoId) => Math.max(1, records.lastNumber(repoId)),
-  }),
-  mutant(7, "a restored pool numbers builds before it was compared with D1", { mayNumber: () => true }),
-  mutant(7, "a restored pool uses numbers again", { lastNumber: (own) => own }),
-  mutant(4, "a restored pool leases builds before it was compared with D1", { mayGrant: () => true }),
+  mutant(
+    7,
+    "builds of a repository share a number",
+    planted(
+      "pool/new-build.ts",
+      "state.records.lastNumber(repoId) + nth.inRepository",
+      "Math.max(1, state.records.lastNumber(repoId)) + nth.inRepository - 1",
+    ),
+  ),
+  mutant(
+    7,
+    "a restored pool numbers builds before it was compared with D1",
+    planted("pool/enqueue.ts", "state.unchecked !== null", "false"),
+  ),
+  mutant(
+    7,
+    "a restored pool uses numbers again",
+    planted("pool/reconcile.ts", "number > state.records.lastNumber(repoId)", "false"),
+  ),
+  mutant(
+    4,
+    "a restored pool leases builds before it was compared with D1",
+    planted("pool/claim.ts", "if (state.unchecked !== null) return uncompared", "if (false) return uncompared"),
+  ),
   mutant(
     4,
     "a restored pool does not take over how builds ended",
@@ -159,46 +265,77 @@ export const MUTANTS: readonly Mutant[] = [
     ),
   ),
   mutant(15, "a restore revives removed agents", planted("pool/reconcile.ts", "of stored.removedAgents", "of []")),
-  mutant(15, "a restored D1 is not told of revoked tokens", { replayed: () => [] }),
-  mutant(16, "a restored D1 goes unnoticed", { databaseWasRestored: () => false }),
-  mutant(7, "a restored pool goes unnoticed", { poolWasRestored: () => false }),
-  mutant(7, "idempotency keys are ignored", { keyStands: () => false }),
-  mutant(19, "deliveries are known by their id only", { placed: () => ({ kind: "new", isCertain: true }) }),
-  mutant(19, "deliveries are known by their commit only", {
-    placed: (heads, pushed) => {
-      const head = heads.find(({ sha }) => sha === pushed.sha);
-      return head ? { kind: "same", head } : RULES.placed(heads, pushed);
-    },
-  }),
-  mutant(19, "a head that was replaced is built", {
-    placed: (heads, pushed) => {
-      const place = RULES.placed(heads, pushed);
-      return place.kind === "late" ? { kind: "new", isCertain: false } : place;
-    },
-  }),
-  mutant(19, "a delivery is known before all of it was made", { remembersDelivery: () => true }),
-  mutant(19, "no delivery is known", { deliveryStands: () => false }),
-  mutant(20, "the head that arrived last is the newest", {
-    superseded: (heads) => ({ newest: heads.at(-1)!, older: heads.slice(0, -1) }),
-  }),
-  mutant(20, "an older head ends the build of a newer one", {
-    superseded: (heads, { sha }) => {
-      const newest = heads.findLast((head) => head.sha === sha)!;
-      return { newest, older: heads.filter(({ before }) => before === sha) };
-    },
-  }),
+  mutant(
+    15,
+    "a restored D1 is not told of revoked tokens",
+    planted("pool/reconcile.ts", "at > since ? [tokenId] : []", "[]"),
+  ),
+  mutant(
+    16,
+    "a restored D1 goes unnoticed",
+    planted("pool/reconcile.ts", 'complete < told ? "database" : "none"', '"none"'),
+  ),
+  mutant(7, "a restored pool goes unnoticed", planted("pool/reconcile.ts", "own !== null && sequence > own", "false")),
+  mutant(
+    7,
+    "idempotency keys are ignored",
+    planted("pool/enqueue.ts", "earlier && now < earlier.at + REMEMBER_MS", "false"),
+  ),
+  mutant(
+    19,
+    "deliveries are known by their id only",
+    planted("pool/arrive.ts", "place(known.heads, pushed)", '{ kind: "new", isCertain: true }'),
+  ),
+  mutant(
+    19,
+    "deliveries are known by their commit only",
+    planted(
+      "pool/arrive.ts",
+      "const placed = place(known.heads, pushed)",
+      `const head = known.heads.find(({ sha }) => sha === pushed.sha);
+       const placed = head ? { kind: "same", head } : place(known.heads, pushed)`,
+    ),
+  ),
+  mutant(
+    19,
+    "a head that was replaced is built",
+    planted(
+      "pool/arrive.ts",
+      "const placed = place(known.heads, pushed)",
+      `const found = place(known.heads, pushed);
+       const placed = found.kind === "late" ? { kind: "new", isCertain: false } : found`,
+    ),
+  ),
+  mutant(
+    19,
+    "a delivery is known before all of it was made",
+    planted("pool/arrive.ts", "if (!isRefused)", "if (true)"),
+  ),
+  mutant(19, "no delivery is known", planted("pool/arrive.ts", "now < known.at + HEAD_MS", "false")),
+  mutant(
+    20,
+    "the head that arrived last is the newest",
+    planted("pool/arrive.ts", "olderThanNewest(heads, { sha })", "{ newest: heads.at(-1), older: heads.slice(0, -1) }"),
+  ),
+  mutant(
+    20,
+    "an older head ends the build of a newer one",
+    planted(
+      "pool/arrive.ts",
+      "olderThanNewest(heads, { sha })",
+      "{ newest: heads.findLast((head) => head.sha === sha), older: heads.filter(({ before }) => before === sha) }",
+    ),
+  ),
   mutant(21, "git hosts are told without a version", {
-    hostReport: (build, jobs) => {
-      const report = RULES.hostReport(build, jobs);
-      return report && { ...report, version: 0 };
-    },
+    ...planted("pool/host-state.ts", "number, version, sha: commitSha", "number, version: 0, sha: commitSha"),
     isHostTold: (build, told) => RULES.isHostTold(build, told),
   }),
   mutant(21, "git hosts are told the version of the start alone", {
-    hostReport: (build, jobs) => {
-      const report = RULES.hostReport(build, jobs);
-      return report && { ...report, version: build.queuedAt };
-    },
+    ...planted(
+      "pool/host-state.ts",
+      "number, version, sha: commitSha",
+      "number, version: build.queuedAt, sha: commitSha",
+    ),
     isHostTold: (build, told) => RULES.isHostTold(build, told),
   }),
   mutant(21, "git hosts are not told again after an attempt that failed", {
@@ -226,7 +363,11 @@ export const MUTANTS: readonly Mutant[] = [
     showsArtifact: ({ isKept, fence }, job) => isKept === true && job.fence === fence && job.result !== null,
   }),
   mutant(43, "no artifact is shown", { showsArtifact: () => false }),
-  mutant(43, "an artifact of an earlier lease is gone on with", { isOfLease: () => true }),
+  mutant(
+    43,
+    "an artifact of an earlier lease is gone on with",
+    planted("pool/artifacts.ts", "one.fence === fence", "true"),
+  ),
   ...[...JOB_MUTANTS, ...TRY_MUTANTS, ...STRANGER_MUTANTS, ...PAUSE_MUTANTS].map(([breaks, name, rules]) =>
     mutant(breaks, name, rules),
   ),

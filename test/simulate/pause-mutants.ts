@@ -1,12 +1,25 @@
 import type { JobMutant } from "./job-mutants.ts";
+import { planted } from "./planted.ts";
 
 /** Machines that are wrong about pauses of the pool. */
 export const PAUSE_MUTANTS: readonly JobMutant[] = [
-  [46, "a hand-out that fails for all pauses nothing", { failsForAll: () => false }],
-  [12, "a build that fails alone pauses the pool", { failsForAll: () => true }],
-  [46, "a pause never gets longer", { pauseMs: () => 1_000 }],
-  [12, "a pause lasts for hours", { pauseMs: () => 3_600_000 }],
-  [46, "a pause withholds nothing", { isPaused: () => false }],
-  [46, "all builds are handed out after a pause", { triesOne: () => false }],
-  [46, "an eviction ends a pause", { foundPause: () => null }],
+  [46, "a hand-out that fails for all pauses nothing", planted("pool/claim.ts", "if (request.isAway)", "if (false)")],
+  [12, "a build that fails alone pauses the pool", planted("pool/claim.ts", "if (request.isAway)", "if (true)")],
+  [
+    46,
+    "a pause never gets longer",
+    planted("pool/pause.ts", "Math.min(FIRST_MS * 2 ** (failures - 1), MOST_MS)", "FIRST_MS"),
+  ],
+  [
+    12,
+    "a pause lasts for hours",
+    planted("pool/pause.ts", "Math.min(FIRST_MS * 2 ** (failures - 1), MOST_MS)", "3_600_000"),
+  ],
+  [46, "a pause withholds nothing", planted("pool/pause.ts", "pause !== null && now < pause.until", "false")],
+  [
+    46,
+    "all builds are handed out after a pause",
+    planted("pool/offers.ts", "this.#jobs.size > 0 && this.#state.pause !== null", "false"),
+  ],
+  [46, "an eviction ends a pause", planted("pool/wake.ts", "foundPause(state) }", "null }")],
 ];

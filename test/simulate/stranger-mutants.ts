@@ -1,49 +1,74 @@
-import { RULES } from "../../src/domain/pool/rules.ts";
 import { unmetRequirements } from "../../src/domain/requires.ts";
 import type { Invariant } from "./invariants.ts";
+import { planted } from "./planted.ts";
 import type { WrongRules } from "./pool.ts";
 
 /** Wrong rules for code that is not the repository's own, each with the invariant that it breaks. */
 export const STRANGER_MUTANTS: readonly [breaks: Invariant, name: string, rules: Partial<WrongRules>][] = [
-  [44, "forks need no approval", { needsApproval: () => false }],
-  [44, "a retry needs no approval", { needsApproval: ({ needsApproval = false }) => needsApproval }],
+  [44, "forks need no approval", planted("pool/new-build.ts", "(request.needsApproval || retryOf !== null)", "false")],
+  [
+    44,
+    "a retry needs no approval",
+    planted("pool/new-build.ts", "(request.needsApproval || retryOf !== null)", "request.needsApproval"),
+  ],
   [
     44,
     "the approval of a pull request holds for its next commit",
-    {
-      needsApproval: (request, builds) => {
-        const { origin } = request;
-        const isSame = ({ origin: known, approval }: { origin?: typeof origin; approval?: { decision: unknown } }) =>
-          known?.pull?.number === origin?.pull?.number && approval?.decision != null;
-        return RULES.needsApproval(request, builds) && !(origin?.pull && [...builds].some(isSame));
-      },
-    },
+    planted(
+      "pool/new-build.ts",
+      "(request.needsApproval || retryOf !== null)",
+      `(request.needsApproval || retryOf !== null) && !(
+         origin?.pull &&
+         [...builds.values()].some((one) => one.origin?.pull?.number === origin.pull.number && one.approval?.decision)
+       )`,
+    ),
   ],
-  [44, "anybody approves", { mayApproveCommit: () => true }],
-  [44, "a commit is approved unseen", { isOfCommit: () => true }],
+  [44, "anybody approves", planted("pool/approval.ts", "!includesRole(role, APPROVER)", "false")],
+  [
+    44,
+    "a commit is approved unseen",
+    planted("pool/approval.ts", "commitSha !== null && commitSha !== build.commitSha", "false"),
+  ],
   [
     44,
     "a retry is trusted",
-    {
-      trustOfNew: (request) =>
-        RULES.trustOfNew(request.retryOf === null ? request : { ...request, trust: undefined }, undefined),
-    },
+    planted(
+      "pool/new-build.ts",
+      "trustOf(request.trust ? request : (retried ?? {}))",
+      "trustOf(retryOf === null ? request : {})",
+    ),
   ],
   [
     44,
     "what the service says of a retry is believed",
-    { trustOfNew: (request) => RULES.trustOfNew(request, undefined) },
+    planted("pool/new-build.ts", "trustOf(request.trust ? request : (retried ?? {}))", "trustOf(request)"),
   ],
-  [45, "untrusted builds need no label", { confined: (job) => job }],
+  [
+    45,
+    "untrusted builds need no label",
+    planted(
+      "pool/confine.ts",
+      `JobFacts =>
+  trustOf(build) === "trusted"`,
+      `JobFacts =>
+  true`,
+    ),
+  ],
   [
     45,
     "only the build itself needs the label, not its jobs",
-    { confined: (job, build) => (job.id === job.buildId ? RULES.confined(job, build) : job) },
+    planted(
+      "pool/confine.ts",
+      `JobFacts =>
+  trustOf(build) === "trusted"`,
+      `JobFacts =>
+  job.id !== job.buildId || trustOf(build) === "trusted"`,
+    ),
   ],
   [
     45,
     "untrusted builds go to any program",
-    { confined: (job, build) => ({ ...RULES.confined(job, build), features: job.features }) },
+    planted("pool/confine.ts", 'features: [...new Set([...(job.features ?? []), "untrusted" as const])],', ""),
   ],
   [
     12,

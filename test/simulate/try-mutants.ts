@@ -4,6 +4,7 @@ import type { Change, JobFacts, Outcome } from "../../src/domain/pool/facts.ts";
 import { RULES } from "../../src/domain/pool/rules.ts";
 import type { PoolState } from "../../src/domain/pool/state.ts";
 import type { JobMutant } from "./job-mutants.ts";
+import { planted } from "./planted.ts";
 import type { WrongRules } from "./pool.ts";
 
 const FAILED: Outcome = { status: "failed", exitCode: 1, reason: null };
@@ -46,12 +47,20 @@ export const TRY_MUTANTS: readonly JobMutant[] = [
     "a try that took too long ends its job",
     { triesAgain: (job, outcome) => outcome.reason === null && RULES.triesAgain(job, outcome) },
   ],
-  [41, "failed tries are not counted", { afterFailedTry: ({ attempt, retries = 0 }) => ({ attempt, retries }) }],
-  [6, "a failed try counts as a lost lease", { hasAttemptLeft: ({ attempt, maxAttempts }) => attempt < maxAttempts }],
+  [41, "failed tries are not counted", planted("pool/lease.ts", "{ retries: (job.retries ?? 0) + 1 }", "{}")],
+  [
+    6,
+    "a failed try counts as a lost lease",
+    planted("pool/lease.ts", "attempt - retries < maxAttempts", "attempt < maxAttempts"),
+  ],
   [
     6,
     "a try has the number of the one before",
-    { afterFailedTry: (job) => RULES.afterFailedTry({ ...job, attempt: job.attempt - 1 }) },
+    planted(
+      "pool/lease.ts",
+      "{ retries: (job.retries ?? 0) + 1 }",
+      "{ attempt: job.attempt - 1, retries: (job.retries ?? 0) + 1 }",
+    ),
   ],
   [
     22,

@@ -1,5 +1,5 @@
 import type { JobEnd } from "../../domain/jobs/job-end.ts";
-import { TRY_RULES } from "../../domain/pool/try-rules.ts";
+import { triesAgain } from "../../domain/pool/try-rules.ts";
 import { say } from "./local-words.ts";
 
 type Tried = Pick<JobEnd, "status" | "reason">;
@@ -20,7 +20,7 @@ export const runTries = async <T extends Tried>({ name, retry, signal, run }: Tr
   for (let retries = 0; ; retries++) {
     const tried = await run(retries + 1);
     const status = signal.aborted ? "canceling" : "running";
-    if (!TRY_RULES.triesAgain({ status, retry, retries }, tried)) return tried;
+    if (!triesAgain({ status, retry, retries }, tried)) return tried;
     say(`${name} failed: try ${retries + 2} of ${retry + 1}`);
   }
 };

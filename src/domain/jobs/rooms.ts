@@ -43,5 +43,3 @@ export const roomsOf = (
       ]
     : []),
 ];
-
-export const smallest = (limits: readonly number[]): number => Math.min(...limits);

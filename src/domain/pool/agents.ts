@@ -23,7 +23,7 @@ import { settleLease, withoutSocket } from "./wake.ts";
 export const register = (state: PoolState, registration: NewAgent, context: DecisionContext): Decision<string> => {
   const { id, orgId, actor, name, registeredBy = null } = registration;
   if (state.orgId !== null && state.orgId !== orgId) return unknownId();
-  if (registeredBy && !context.rules.mayRegister(state.revoked, registeredBy.tokenId)) return unknownToken();
+  if (registeredBy && state.revoked.has(registeredBy.tokenId)) return unknownToken();
   if (state.agents.has(id)) return refused("conflict", "There is already an agent with this id.");
   if (state.agents.size >= LIMITS.agents) {
     return refused(
@@ -122,7 +122,7 @@ export const removeRegistered = (
 ): Decision<{ removed: string[]; left: number }> => {
   const agents = agentsRegisteredBy(state, tokenId);
   const removed = agents.slice(0, REMOVE_LIMIT);
-  const isNews = (wasThere || agents.length > 0) && context.rules.mayRegister(state.revoked, tokenId);
+  const isNews = (wasThere || agents.length > 0) && !state.revoked.has(tokenId);
   const revoked: Change[] = isNews ? [{ kind: "revoked", tokenId, at: later(state, context.now) }] : [];
   return decided({ removed: removed.map(({ id }) => id), left: agents.length - removed.length }, [
     ...revoked,
@@ -145,7 +145,7 @@ export const wait = (
   call: ClaimRequest & { until: number | null },
   context: DecisionContext,
 ): Decision<null> => {
-  const agent = verifiedAgent(state, context, call);
+  const agent = verifiedAgent(state, call);
   if (!agent) return unknownToken();
   if (context.rules.isStale(agent, call.bootId)) return refused("conflict", "This agent was started again since.");
   const { agentId, until } = call;

@@ -1,3 +1,4 @@
+import { includesRole } from "../../protocol/token.ts";
 import type { GateDecision } from "../jobs/job-end.ts";
 import type { GateRequest } from "./commands.ts";
 import { audit, type Decision, type DecisionContext, decided, patchBuild, refused } from "./decision.ts";
@@ -25,11 +26,11 @@ export const decideApproval = (
   { approved, comment, role, name, actor, commitSha = null }: GateRequest,
   context: DecisionContext,
 ): Decision<string> => {
-  const { rules, now } = context;
+  const { now } = context;
   const { id, approval } = build;
   if (!approval) return refused("conflict", "It waits for no approval.");
-  if (!rules.mayApproveCommit(role)) return refused("forbidden", `This takes the role ${APPROVER}.`);
-  if (!rules.isOfCommit(build, commitSha))
+  if (!includesRole(role, APPROVER)) return refused("forbidden", `This takes the role ${APPROVER}.`);
+  if (commitSha !== null && commitSha !== build.commitSha)
     return refused("conflict", "The build is of another commit than the one that was looked at.");
   if (approval.decision?.approved === approved) return decided(id);
   if (approval.decision || now >= approval.until) return refused("conflict", "It was decided already, or has ended.");

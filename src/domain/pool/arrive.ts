@@ -16,29 +16,28 @@ import {
   unknownToken,
 } from "./decision.ts";
 import type { BuildFacts, Change } from "./facts.ts";
-import { HEAD_MS, type Head, type HeadKey, learn, madeAgain, remember } from "./heads.ts";
+import { HEAD_MS, type Head, type HeadKey, learn, madeAgain, olderThanNewest, place, remember } from "./heads.ts";
 import { type Added, addBuild, isKnown, queueProblem, sizeOfInputs } from "./new-build.ts";
 import { withPull } from "./pull-of-head.ts";
 import type { PoolState } from "./state.ts";
 
 /** Takes what came of a delivery of a git host: makes builds, each once, and cancels those that are of no use any more. */
 export const arrive = (state: PoolState, request: Arrive, context: DecisionContext): Decision<Arrived> => {
-  const { rules, now } = context;
+  const { now } = context;
   const { orgId, connectionId, deliveryId } = request;
   if (state.orgId !== null && state.orgId !== orgId) return unknownId();
-  if (request.hook !== null && !rules.mayRegister(state.revoked, request.hook)) return unknownToken();
+  if (request.hook !== null && state.revoked.has(request.hook)) return unknownToken();
   const known = state.records.delivery(connectionId, deliveryId);
-  if (known && rules.deliveryStands(known.at, now)) return decided({ ...known.arrived, isRepeat: true });
-  if (!rules.mayNumber(state.unchecked)) return notCompared();
+  if (known && now < known.at + HEAD_MS) return decided({ ...known.arrived, isRepeat: true });
+  if (state.unchecked !== null) return notCompared();
   const arrival = new Arrival(state, request.actor, context);
   for (const ended of request.ended) arrival.end(ended);
   const builds = request.builds.map((build) => arrival.take(build));
   const arrived: Arrived = { builds, canceled: [...arrival.canceled], isRepeat: false };
-  const refused = builds.filter(({ outcome }) => outcome === "refused").length;
+  const isRefused = builds.some(({ outcome }) => outcome === "refused");
   const changes: Change[] = [...arrival.changes, ...arrival.headChanges()];
   if (state.orgId === null) changes.push({ kind: "org", orgId });
-  if (rules.remembersDelivery(refused))
-    changes.push({ kind: "delivery", connectionId, deliveryId, known: { arrived, at: now } });
+  if (!isRefused) changes.push({ kind: "delivery", connectionId, deliveryId, known: { arrived, at: now } });
   return decided(arrived, changes);
 };
 
@@ -99,7 +98,7 @@ class Arrival {
 
   /** Decides on one build. */
   take(request: ArrivingBuild): ArrivedBuild {
-    const { rules, now } = this.#context;
+    const { now } = this.#context;
     const { id, pipelineId, branch, commitSha, origin, supersedes } = request;
     const answer = (outcome: ArrivedBuild["outcome"], buildId: string | null): ArrivedBuild => {
       return { buildId, pipelineId, outcome };
@@ -107,7 +106,7 @@ class Arrival {
     if (isKnown(this.#state, id)) return answer("same", id);
     const known = this.#headsOf({ pipelineId, ref: refOf(branch), purpose: origin.purpose });
     const pushed = { sha: commitSha, before: origin.before };
-    const placed = rules.placed(known.heads, pushed);
+    const placed = place(known.heads, pushed);
     if (placed.kind === "new") {
       const problem =
         dayProblem(this.#state, this.#added.builds, this.#context) ??
@@ -170,7 +169,7 @@ class Arrival {
   }
 
   #supersede(heads: readonly Head[], sha: string, branch: string): void {
-    const found = this.#context.rules.superseded(heads, { sha });
+    const found = olderThanNewest(heads, { sha });
     if (!found) return;
     const { newest, older } = found;
     const message = `A newer commit of ${branch} took its place: build ${newest.number}.`;

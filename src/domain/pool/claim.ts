@@ -17,7 +17,8 @@ import type { AgentFacts, Change, HeldJob, JobFacts, Lease } from "./facts.ts";
 import { foundChanges } from "./found.ts";
 import { endCanceled, endJob, requeue } from "./lease.ts";
 import { firstJobFor, NO_RESERVATIONS } from "./match.ts";
-import { paused, resumed, tried } from "./pause.ts";
+import { isPaused, paused, resumed, tried } from "./pause.ts";
+import { isAllowed } from "./rules.ts";
 import type { PoolState } from "./state.ts";
 
 /** Milliseconds that a job waits at least after its hand-out was taken back. */
@@ -37,20 +38,20 @@ export interface Granted {
  */
 export const claim = (state: PoolState, request: ClaimRequest, context: DecisionContext): Decision<Granted | null> => {
   const { now, rules } = context;
-  const agent = verifiedAgent(state, context, request);
+  const agent = verifiedAgent(state, request);
   if (!agent) return unknownToken();
   const followed = closeOffer(state, agent);
   if (rules.isStale(agent, request.bootId)) return decided(null);
   const held = jobHeldBy(state, agent.id);
-  if (held && !rules.mayGrant(state.unchecked)) return notCompared();
+  if (held && state.unchecked !== null) return notCompared();
   if (held) {
     const { job } = held;
-    return decided(rules.handsOutAgain(job) ? { ...granted(job.id, job.lease!), isAgain: true } : null, followed);
+    return decided(isAllowed("hand-out", job) ? { ...granted(job.id, job.lease!), isAgain: true } : null, followed);
   }
-  const mayTake = rules.takesBuilds(agent, now) && !rules.isPaused(state.pause, now);
+  const mayTake = rules.takesBuilds(agent, now) && !isPaused(state, now);
   const next = mayTake ? firstJobFor(state, agent, NO_RESERVATIONS, context) : undefined;
   if (!next) return decided(null, followed);
-  if (!rules.mayGrant(state.unchecked)) return uncompared(state, state.jobs.get(next.id)!, followed, context);
+  if (state.unchecked !== null) return uncompared(state, state.jobs.get(next.id)!, followed, context);
   const { changes, lease } = grant(state, heldJob(state, next.id)!, agent, context);
   return decided(granted(next.id, lease), [...followed, ...changes]);
 };
@@ -69,8 +70,9 @@ const closeOffer = (state: PoolState, { id }: AgentFacts): Change[] => {
 };
 
 const grant = (state: PoolState, { job }: HeldJob, agent: AgentFacts, context: DecisionContext) => {
-  const { now, startMs, rules } = context;
-  const fence = rules.nextFence(state.fence, now);
+  const { now, startMs } = context;
+  // It grows even after the disk or the clock was set back.
+  const fence = Math.max(state.fence + 1, now);
   const lease: Lease = {
     fence,
     agentId: agent.id,
@@ -99,7 +101,7 @@ export const deliver = (state: PoolState, delivery: Delivery, context: DecisionC
   const { jobId, fence, agentId, environment, steps, variableIds = [], requestId = null } = delivery;
   const held = heldJob(state, jobId);
   if (!held || !context.rules.holdsLease(held.job, agentId, fence) || !state.agents.has(agentId)) return leaseLost();
-  if (!context.rules.mayDeliver(held.job)) return leaseLost();
+  if (!isAllowed("deliver", held.job)) return leaseLost();
   const answer = granted(jobId, held.job.lease!);
   const found = [...foundChanges(held, delivery, context), ...resumed(state)];
   if (environment === null) return decided(answer, found);
@@ -129,15 +131,14 @@ export const unclaim = (state: PoolState, request: Unclaim, context: DecisionCon
   if (held.job.lease!.startedAt !== null) return refused("conflict", "The build was started.");
   const { changes, kept } = afterUnclaim(state, request, context);
   if (held.job.status === "canceling") return decided(null, [...changes, ...endCanceled(held, context)]);
-  const unstarted = context.rules.unstartedAfter(held.job, "unclaimed");
   // A close would make the tables of a log that has nothing.
   const over = request.isLogOpen === false ? { job: { ...held.job, lease: null } } : held;
-  return decided(null, [...changes, ...requeue(over, { ...kept, unstarted }, context)]);
+  return decided(null, [...changes, ...requeue(over, kept, context)]);
 };
 
 /** Whether the pool pauses, and how long the job waits besides. */
 const afterUnclaim = (state: PoolState, request: Unclaim, context: DecisionContext) => {
-  if (context.rules.failsForAll(request)) return paused(state, request.fence, context);
+  if (request.isAway) return paused(state, request.fence, context);
   const notBefore = Math.max(request.notBefore, context.now + UNCLAIM_MS);
   return request.isAway === false
     ? { changes: resumed(state), kept: { notBefore, pause: undefined } }

@@ -20,7 +20,7 @@ export const recordContact = (
   context: DecisionContext,
 ): Decision<null> => {
   const { now, rules } = context;
-  const agent = verifiedAgent(state, context, call);
+  const agent = verifiedAgent(state, call);
   if (!agent || rules.isStale(agent, call.bootId)) return decided(null);
   const isRestart = rules.isRestart(agent, call.bootId);
   const ignored = isRestart || call.by === "heartbeat" ? 0 : agent.ignored;

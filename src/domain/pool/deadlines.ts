@@ -141,9 +141,9 @@ export const offersResumeAt = (state: PoolState, agentId: string): number | null
 };
 
 /** When an agent last gave a sign of life: one that waits or holds a job gives one now. */
-export const lastContact = (state: PoolState, agentId: string, { now, rules }: DecisionContext): number | null => {
+export const lastContact = (state: PoolState, agentId: string, { now }: DecisionContext): number | null => {
   const agent = state.agents.get(agentId);
-  return agent ? rules.signOfLife(lastHeardAt(state, agent), isHere(state, agentId), now) : null;
+  return agent ? (isHere(state, agentId) ? now : lastHeardAt(state, agent)) : null;
 };
 
 const leaseDueOf = ({ jobs }: PoolState, id: string): number | null => {

@@ -76,11 +76,10 @@ export const later = (state: PoolState, now: number): number => Math.max(nextTol
 /** The agent, if it is registered and the token is its own. */
 export const verifiedAgent = (
   state: PoolState,
-  { rules }: DecisionContext,
   { agentId, tokenHash }: { agentId: string; tokenHash: string },
 ): AgentFacts | undefined => {
   const agent = state.agents.get(agentId);
-  return agent && rules.tokenFits(agent, tokenHash) ? agent : undefined;
+  return agent?.tokenHash === tokenHash ? agent : undefined;
 };
 
 /** The job with its build, while the queue or an agent has it. */
@@ -115,8 +114,10 @@ export const patchBuild = (
   { rules, now }: DecisionContext,
 ): Change[] => {
   const next: BuildFacts = { ...build, ...patch, version: rules.nextVersion(build.version, now) };
-  if (isEnded(next.status)) next.isTold = false;
-  return [{ kind: "build", build: next }, ...rules.outbox(build, next, now), ...rules.hostOutbox(next, now)];
+  const hasEnded = isEnded(next.status);
+  if (hasEnded) next.isTold = false;
+  const lists = hasEnded ? [{ kind: "due", channel: "lists", buildId: next.id, at: now } as const] : [];
+  return [{ kind: "build", build: next }, ...lists, ...rules.hostOutbox(next, now)];
 };
 
 export const audit = (

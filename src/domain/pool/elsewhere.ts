@@ -29,7 +29,7 @@ export const releaseElsewhere = (
   context: DecisionContext,
 ): Decision<string> => {
   const { job } = held;
-  if (!context.rules.mayGoElsewhere(job) || !anotherMayTake(state, job, agentId, context)) {
+  if (job.passedOver || !anotherMayTake(state, job, agentId, context)) {
     return refused("conflict", "No other agent can take the build now, or one has tried already: report the result.");
   }
   const attempt = job.lease!.startedAt === null ? job.attempt : context.rules.attemptAfterRelease(job);

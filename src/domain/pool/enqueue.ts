@@ -11,6 +11,7 @@ import {
 } from "./decision.ts";
 import type { Change } from "./facts.ts";
 import { addBuild, isKnown, queueProblem } from "./new-build.ts";
+import { REMEMBER_MS } from "./rules.ts";
 import type { PoolState } from "./state.ts";
 
 export interface Enqueued {
@@ -21,12 +22,12 @@ export interface Enqueued {
 
 /** Adds a build to the queue and numbers it. Repeats of the call find the same build. */
 export const enqueue = (state: PoolState, request: NewBuild, context: DecisionContext): Decision<Enqueued> => {
-  const { now, rules } = context;
+  const { now } = context;
   const { idempotency, id, orgId } = request;
   if (state.orgId !== null && state.orgId !== orgId) return unknownId();
-  if (request.createdBy && !rules.mayRegister(state.revoked, request.createdBy.id)) return unknownToken();
+  if (request.createdBy && state.revoked.has(request.createdBy.id)) return unknownToken();
   const earlier = idempotency && state.records.keyed(idempotency.caller, idempotency.key);
-  if (earlier && rules.keyStands(earlier.at, now)) {
+  if (earlier && now < earlier.at + REMEMBER_MS) {
     if (earlier.bodyHash === idempotency.bodyHash) return repeated(state, earlier.buildId);
     return refused("idempotency-mismatch", "This Idempotency-Key was used for another request: use a new one.");
   }
@@ -35,7 +36,7 @@ export const enqueue = (state: PoolState, request: NewBuild, context: DecisionCo
   if (ofDay !== null) return refused("limit-reached", ofDay, secondsUntilTomorrow(now));
   const problem = queueProblem(state, request, { builds: 0, runValueCharacters: 0 }, context);
   if (problem) return refused("limit-reached", problem);
-  if (!rules.mayNumber(state.unchecked)) return notCompared();
+  if (state.unchecked !== null) return notCompared();
   const changes: Change[] = addBuild(state, request, { inPool: 1, inRepository: 1 }, context).changes;
   if (state.orgId === null) changes.push({ kind: "org", orgId });
   if (idempotency) {

@@ -7,6 +7,7 @@ import type { DecisionContext } from "./decision.ts";
 import type { AgentFacts, BuildFacts, HeldJob, JobFacts } from "./facts.ts";
 import { APPROVER, isHeld } from "./held.ts";
 import { isGroup, limitOf } from "./match.ts";
+import { isPaused } from "./pause.ts";
 import { isOnline } from "./record.ts";
 import { roomsOfJob } from "./rooms-of.ts";
 import type { PoolState } from "./state.ts";
@@ -77,7 +78,7 @@ const isCapable = ({ codes }: AgentView): boolean => codes.every(isTemporary);
 const fullRoom = (state: PoolState, held: HeldJob, { rules }: DecisionContext) => {
   for (const { key, limit, holder } of roomsOfJob(state, held)) {
     const holders = state.index.rooms.held(key);
-    const most = limitOf(state, { key, limit }, rules);
+    const most = limitOf(state, { key, limit });
     if (most !== null && !holders.has(holder) && !rules.hasRoom(holders.size, most)) return { key, most };
   }
   return null;
@@ -109,7 +110,7 @@ const waitOf = (
     return say("no-capable-agent", `No registered agent has what this build requires.${none}`);
   }
   if (full) return say(isGroup(full.key) ? "group" : "max-parallel", fullMessage(full));
-  if (context.rules.isPaused(state.pause, context.now)) {
+  if (isPaused(state, context.now)) {
     const seconds = Math.ceil((state.pause!.until - context.now) / 1000);
     return say(
       "dependency-away",

@@ -1,3 +1,4 @@
+import { includesRole } from "../../protocol/token.ts";
 import type { Gate } from "../jobs/graph.ts";
 import { decideApproval } from "./approval.ts";
 import type { GateRequest } from "./commands.ts";
@@ -48,15 +49,15 @@ const decideOn = (
   { approved, comment, role, name, actor }: GateRequest,
   context: DecisionContext,
 ): Decision<string> => {
-  const { now, rules } = context;
+  const { now } = context;
   const { id, buildId, gate } = job;
   const graphJob = graphOf(state, buildId).jobs[job.index]!;
   if (!graphJob.gate || !gate)
     return refused("conflict", job.end ? ENDED : "Its gate does not ask yet, or it has none.");
-  if (!rules.mayApprove(role, graphJob.gate.by))
-    return refused("forbidden", `This takes the role ${graphJob.gate.by}.`);
-  if (gate.decision && rules.isSameDecision(gate.decision, approved)) return decided(buildId);
-  if (job.end || !rules.mayDecide(gate, now)) return refused("conflict", "It was decided already, or has ended.");
+  if (!includesRole(role, graphJob.gate.by)) return refused("forbidden", `This takes the role ${graphJob.gate.by}.`);
+  if (gate.decision?.approved === approved) return decided(buildId);
+  if (job.end || gate.decision || now >= gate.until)
+    return refused("conflict", "It was decided already, or has ended.");
   const decision = { approved, at: now, actor: actor.actor, name, role, comment };
   const { definition } = graphJob;
   const asked = askingAmong(jobsOf(state, buildId)).filter((one) => definitionOf(state, one) === definition);

@@ -57,7 +57,7 @@ export const anotherTry = (
   if (!rules.triesAgain(job, outcome)) return null;
   const code = outcome.exitCode === null ? "" : ` with exit code ${outcome.exitCode}`;
   const said = [`Attempt ${job.attempt} failed${code}, and the job is tried again.`, message];
-  return requeue(held, rules.afterFailedTry(job), context, said.filter((one) => one !== null).join(" "));
+  return requeue(held, { retries: (job.retries ?? 0) + 1 }, context, said.filter((one) => one !== null).join(" "));
 };
 
 /** The time of one try is over. */
@@ -118,13 +118,13 @@ const countIgnoredLease = (agent: AgentFacts, { now }: DecisionContext): Change[
 
 const retryOrFail = (held: HeldJob, message: string, context: DecisionContext): Change[] => {
   const { job } = held;
-  const { rules } = context;
+  const { attempt, retries = 0, maxAttempts } = job;
   const lease = job.lease!;
   if (job.status === "canceling") return endCanceled(held, context);
   if (lease.stop?.reason === "timeout") return endOvertime(held, context);
   const isStarted = lease.startedAt !== null;
-  const unstarted = isStarted ? job.unstarted : rules.unstartedAfter(job, "lost");
-  const mayRetry = isStarted ? rules.hasAttemptLeft(job) : rules.hasUnstartedLeft({ ...job, unstarted });
+  const unstarted = job.unstarted + (isStarted ? 0 : 1);
+  const mayRetry = isStarted ? attempt - retries < maxAttempts : unstarted < POOL_LIMITS.unstarted;
   const counted = { ...held, job: { ...job, unstarted } };
   if (!mayRetry) return endJob(counted, AGENT_LOST, message, context);
   // People read this message until the job ends: why there is a next attempt.

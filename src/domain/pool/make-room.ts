@@ -23,7 +23,7 @@ export const makeRoom = (
   if (job.concurrency?.whenBusy !== "cancel-running") return [];
   const room = roomsOf(job, { ...build, maxParallel: null, ownRef: ownRefOf(build) }).find(({ key }) => isGroup(key))!;
   const holders = [...state.index.rooms.held(room.key).keys()];
-  if (context.rules.hasRoom(holders.length, limitOf(state, room, context.rules))) return [];
+  if (context.rules.hasRoom(holders.length, limitOf(state, room))) return [];
   const message = `A newer job took its place in the group ${job.concurrency.group}.`;
   return holders.flatMap((jobId): Change[] => {
     const held = heldJob(state, jobId);

@@ -1,7 +1,6 @@
-import type { JobRules } from "../jobs/rules.ts";
 import type { DecisionContext } from "./decision.ts";
 import type { AgentFacts } from "./facts.ts";
-import type { Lane, LaneRoom, QueuedJob } from "./queue.ts";
+import { byQueueOrder, type Lane, type LaneRoom, type QueuedJob } from "./queue.ts";
 import type { Holders } from "./rooms.ts";
 import type { PoolState } from "./state.ts";
 
@@ -22,21 +21,18 @@ export const hasRoom = (state: PoolState, lane: Lane, reserved: Reservations, { 
   lane.rooms.every((room) => {
     if (room.limit === null) return true;
     const holders = reserved.holders(state, room.key);
-    return (
-      (room.holder !== null && holders.has(room.holder)) || rules.hasRoom(holders.size, limitOf(state, room, rules))
-    );
+    return (room.holder !== null && holders.has(room.holder)) || rules.hasRoom(holders.size, limitOf(state, room));
   });
 
 /** The limit of a concurrency group is the smallest of those who are in it, whoever came first. */
 export const limitOf = (
   { queue, index }: PoolState,
   { key, limit }: Pick<LaneRoom, "key" | "limit">,
-  { roomLimit }: Pick<JobRules, "roomLimit">,
 ): number | null => {
   if (!isGroup(key) || limit === null) return limit;
   const waiting = [...queue.lanesIn(key)].flatMap(({ rooms }) => rooms.filter((room) => room.key === key));
   const limits = [...index.rooms.taken(key).values(), ...waiting].map((room) => room.limit);
-  return roomLimit([limit, ...limits.filter((other) => other !== null)]);
+  return Math.min(limit, ...limits.filter((other) => other !== null));
 };
 
 export const isGroup = (room: string): boolean => room.startsWith("group ");
@@ -48,10 +44,10 @@ export const firstJobFor = (
   reserved: Reservations,
   context: DecisionContext,
 ): QueuedJob | undefined => {
-  const { meets, comesFirst, isDue, isNotFor, runsLane } = context.rules;
+  const { meets, isNotFor, runsLane } = context.rules;
   const isOpen = ({ id }: QueuedJob) => {
     const job = state.jobs.get(id)!;
-    return isDue(job, context.now) && !reserved.has(id) && !isNotFor(job, agent.id);
+    return job.notBefore <= context.now && !reserved.has(id) && !isNotFor(job, agent.id);
   };
   let first: QueuedJob | undefined;
   for (const { requires, lanes } of state.queue.classes.values()) {
@@ -59,7 +55,7 @@ export const firstJobFor = (
     for (const lane of lanes.values()) {
       if (!runsLane(agent, lane) || !hasRoom(state, lane, reserved, context)) continue;
       const job = lane.jobs.find(isOpen);
-      if (job && (!first || comesFirst(job, first))) first = job;
+      if (job && (!first || byQueueOrder(job, first) < 0)) first = job;
     }
   }
   return first;

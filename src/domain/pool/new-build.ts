@@ -2,6 +2,7 @@ import { buildPart } from "../../protocol/build.ts";
 import { LIMITS, withCommas } from "../../protocol/limits.ts";
 import { APPROVAL_MS, heldProblem } from "./approval.ts";
 import type { NewBuild } from "./commands.ts";
+import { confined, trustOf } from "./confine.ts";
 import { builtToday } from "./day.ts";
 import { audit, type DecisionContext } from "./decision.ts";
 import type { BuildFacts, Change } from "./facts.ts";
@@ -44,7 +45,7 @@ export const addBuild = (
 ): { build: BuildFacts; changes: Change[] } => {
   const { now, rules } = context;
   const { id, repoId, branch, actor, planned } = request;
-  const number = rules.nextNumber(state.records, repoId) + nth.inRepository - 1;
+  const number = state.records.lastNumber(repoId) + nth.inRepository;
   const build: BuildFacts = {
     ...newFacts(request, state, context),
     seq: state.seq + nth.inPool,
@@ -54,11 +55,11 @@ export const addBuild = (
   const changes: Change[] = [
     { kind: "build", build },
     ...(planned
-      ? addGraph(build, planned, rules.confined)
-      : [{ kind: "job", job: rules.confined(firstJob(request, build), build) } as const]),
+      ? addGraph(build, planned)
+      : [{ kind: "job", job: confined(firstJob(request, build), build) } as const]),
     ...runValuesOf(request, now),
     { kind: "number", repoId, number },
-    ...rules.outbox(null, build, now),
+    { kind: "due", channel: "lists", buildId: build.id, at: now },
     ...rules.hostOutbox(build, now),
     ...audit(actor, "build.create", id, { repoId, branch, number, ...jobsIn(planned) }, context),
   ];
@@ -81,8 +82,8 @@ const newFacts = (
 ): Omit<BuildFacts, "seq" | "number" | "ofDay"> => {
   const { pipelineVersion, retryOf, origin, host } = request;
   const retried = retryOf === null ? undefined : (builds.get(retryOf) ?? records.ended(retryOf));
-  const trust = rules.trustOfNew(request, retried);
-  const isHeld = trust === "untrusted" && rules.needsApproval(request, builds.values());
+  const trust = trustOf(request.trust ? request : (retried ?? {}));
+  const isHeld = trust === "untrusted" && (request.needsApproval || retryOf !== null);
   return {
     ...buildPart("request", request),
     pipelineVersion,

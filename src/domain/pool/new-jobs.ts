@@ -1,6 +1,7 @@
 import { LIMITS } from "../../protocol/limits.ts";
 import type { GraphJob, JobGraph } from "../jobs/graph.ts";
 import type { NewBuild, Planned } from "./commands.ts";
+import { confined } from "./confine.ts";
 import type { BuildFacts, Change, JobFacts } from "./facts.ts";
 import type { PoolState } from "./state.ts";
 
@@ -42,7 +43,6 @@ export const plannedJob = (build: BuildFacts, job: GraphJob, index: number, { fe
 export const addGraph = (
   build: BuildFacts,
   { graph, text, adopted = {} }: Pick<Planned, "graph" | "text"> & Partial<Planned>,
-  confined: (job: JobFacts, build: BuildFacts) => JobFacts,
 ): Change[] => [
   { kind: "graph", buildId: build.id, graph, text },
   ...graph.jobs.flatMap((job, index): Change[] => {

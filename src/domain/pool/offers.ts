@@ -2,6 +2,7 @@ import { type Decision, type DecisionContext, decided, heldJob, hintOf, type Pus
 import type { Change, JobFacts } from "./facts.ts";
 import { lanesWithin } from "./indices.ts";
 import { firstJobFor, hasRoom, type Reservations } from "./match.ts";
+import { isPaused } from "./pause.ts";
 import type { Lane } from "./queue.ts";
 import type { Holders } from "./rooms.ts";
 import { roomsOfJob } from "./rooms-of.ts";
@@ -32,8 +33,8 @@ export const offerBuilds = (state: PoolState, context: DecisionContext): Decisio
 };
 
 /** Nothing is offered in a pause of the pool, and after it one build. */
-const isWithheld = ({ pause, offers }: PoolState, { now, rules }: DecisionContext): boolean =>
-  rules.isPaused(pause, now) || (rules.triesOne(pause) && offers.size > 0);
+const isWithheld = (state: PoolState, { now }: DecisionContext): boolean =>
+  isPaused(state, now) || (state.pause !== null && state.offers.size > 0);
 
 /** An offer may give room to other lanes, which are looked at again. */
 const offerLanes = (state: PoolState, lanes: Set<Lane>, round: OfferRound, context: DecisionContext): void => {
@@ -48,7 +49,7 @@ const offerLane = (state: PoolState, lane: Lane, round: OfferRound, context: Dec
   for (const { id } of lane.jobs) {
     if (round.isOver || !hasRoom(state, lane, round, context)) return;
     const job = state.jobs.get(id)!;
-    if (round.has(id) || !context.rules.isDue(job, context.now)) continue;
+    if (round.has(id) || job.notBefore > context.now) continue;
     const agentId = longestWaiterFor(state, lane, job, round, context);
     if (agentId !== undefined) round.add(agentId, id);
     else if (job.releasedBy.length === 0 && !job.passedOver) return;
@@ -103,7 +104,7 @@ class OfferRound implements Reservations {
 
   /** Whether no other job is offered in this step. */
   get isOver(): boolean {
-    return this.#jobs.size > 0 && this.#context.rules.triesOne(this.#state.pause);
+    return this.#jobs.size > 0 && this.#state.pause !== null;
   }
 
   has(jobId: string): boolean {

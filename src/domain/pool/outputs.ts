@@ -1,6 +1,5 @@
 import { byteSize, LIMITS } from "../../protocol/limits.ts";
 import type { FinishReport } from "./commands.ts";
-import type { DecisionContext } from "./decision.ts";
 import type { Change, HeldJob, JobFacts, Outcome } from "./facts.ts";
 import { jobsOf } from "./graphs.ts";
 import type { PoolState } from "./state.ts";
@@ -39,8 +38,7 @@ export const keptOutputs = (
   { job: { id, buildId, fence: last } }: HeldJob,
   { status }: Outcome,
   { outputs, fence }: FinishReport,
-  { rules }: DecisionContext,
 ): Change[] =>
-  outputs && rules.winner({ status, fence: last }, fence) && Object.keys(outputs).length > 0
+  outputs && status === "succeeded" && fence === last && Object.keys(outputs).length > 0
     ? [{ kind: "outputs", buildId, jobId: id, outputs }]
     : [];

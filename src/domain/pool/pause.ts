@@ -1,23 +1,40 @@
 import type { DecisionContext } from "./decision.ts";
-import type { Change, JobFacts, Lease } from "./facts.ts";
+import type { Change, JobFacts, Lease, Pause } from "./facts.ts";
 import type { PoolState } from "./state.ts";
 
 /* While a part of the service is away that every hand-out needs, the pool pauses: it hands nothing out for a while, and
    then one build at a time, until one is delivered. */
 
+/** Milliseconds of the first pause, and of the longest. */
+const FIRST_MS = 1_000;
+const MOST_MS = 60_000;
 /** Milliseconds by which the build that was tried waits longer, so that the next try is of another one. */
 const BEHIND_MS = 1_000;
 
+/** Whether nothing is handed out. */
+export const isPaused = ({ pause }: Pick<PoolState, "pause">, now: number): boolean =>
+  pause !== null && now < pause.until;
+
+/** The pause of a pool that was evicted: that of the job which was tried last. */
+export const foundPause = ({ jobs }: PoolState): Pause | null => {
+  let found: Pause | null = null;
+  for (const { pause, lease } of jobs.values()) {
+    if (pause && (!found || found.until < pause.until)) found = { ...pause, fence: lease?.fence ?? null };
+  }
+  return found;
+};
+
 /** What is left of a hand-out that failed for all builds: the pause, and what the row of its job keeps of it. */
 export const paused = (
-  { pause }: PoolState,
+  state: PoolState,
   fence: number | null,
-  { now, rules }: DecisionContext,
+  { now }: DecisionContext,
 ): { changes: Change[]; kept: Pick<JobFacts, "notBefore" | "pause"> } => {
+  const { pause } = state;
   // It began before the pause, as others did.
-  if (pause && pause.fence !== fence && rules.isPaused(pause, now)) return { changes: [], kept: { notBefore: 0 } };
+  if (pause && pause.fence !== fence && isPaused(state, now)) return { changes: [], kept: { notBefore: 0 } };
   const failures = (pause?.failures ?? 0) + 1;
-  const until = now + rules.pauseMs(failures);
+  const until = now + Math.min(FIRST_MS * 2 ** (failures - 1), MOST_MS);
   return {
     changes: [{ kind: "pause", pause: { failures, until, fence: null } }],
     kept: { notBefore: until + BEHIND_MS, pause: { failures, until } },
@@ -35,8 +52,8 @@ export const tried = (
 };
 
 /** It is over, also for a clock that is set back. The next hand-out is the only one. */
-export const endPause = ({ pause }: PoolState, { now, rules }: DecisionContext): Change[] =>
-  pause && !rules.isPaused(pause, now) ? [{ kind: "pause", pause: { ...pause, until: 0 } }] : [];
+export const endPause = ({ pause }: PoolState, { now }: DecisionContext): Change[] =>
+  pause && now >= pause.until ? [{ kind: "pause", pause: { ...pause, until: 0 } }] : [];
 
 /** What every hand-out needs has answered one. No row keeps the pause. */
 export const resumed = ({ pause, jobs }: PoolState): Change[] => {

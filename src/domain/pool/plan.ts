@@ -29,13 +29,13 @@ export interface PlannedJobs {
 /** The agent that read the file of a build says which jobs it has. Its lease is over, and the jobs are there. */
 export const plan = (state: PoolState, request: PlanRequest, context: DecisionContext): Decision<PlannedJobs> => {
   const { jobId, graph } = request;
-  if (!verifiedAgent(state, context, request)) return unknownToken();
+  if (!verifiedAgent(state, request)) return unknownToken();
   const planned = state.builds.get(jobId);
   const known = state.graphs.get(jobId);
-  if (planned && known) return planAgain(planned, known, request, context);
+  if (planned && known) return planAgain(planned, known, request);
   const held = jobOfCaller(state, request, context);
   if (isRefused(held)) return held;
-  const problem = planProblem(held, request, context);
+  const problem = planProblem(held, request);
   if (problem) return refused("conflict", problem);
   if (countWaiting(state) + graph.jobs.length > context.maxQueued) return queueFull(held, context);
   return decided({ jobs: namesOf(graph.jobs) }, accept(held, request, context));
@@ -48,20 +48,18 @@ const planAgain = (
   { plannedBy }: BuildFacts,
   graph: JobGraph,
   { fence, agentId, graph: sent }: PlanRequest,
-  { rules }: DecisionContext,
 ): Decision<PlannedJobs> => {
   if (plannedBy?.fence !== fence || plannedBy.agentId !== agentId) return leaseLost();
-  return rules.planAccepted(graph.hash, sent.hash) === "same"
+  return graph.hash === sent.hash
     ? decided({ jobs: namesOf(graph.jobs) })
     : refused("conflict", "The jobs of this build are known already, from another text.");
 };
 
-const planProblem = ({ build, job }: HeldJob, { graph }: PlanRequest, { rules }: DecisionContext): string | null => {
+const planProblem = ({ build, job }: HeldJob, { graph }: PlanRequest): string | null => {
   if (build.until !== null) return "A job of a build has no jobs of its own.";
   if (job.status !== "running" || job.lease?.stop) return "The build does not run: it was not started, or has to stop.";
   const commitSha = graph.commitSha ?? undefined;
-  if (commitBuilt(build, commitSha) !== (commitSha ?? build.commitSha)) return "The file is of another commit.";
-  return rules.planAccepted(null, graph.hash) === "accept" ? null : "The jobs of this build are known already.";
+  return commitBuilt(build, commitSha) === (commitSha ?? build.commitSha) ? null : "The file is of another commit.";
 };
 
 const accept = ({ build, job }: HeldJob, request: PlanRequest, context: DecisionContext): Change[] => {
@@ -74,7 +72,7 @@ const accept = ({ build, job }: HeldJob, request: PlanRequest, context: Decision
     until: endOfPlanned(context.now),
   };
   return [
-    ...addGraph(build, { graph, text }, context.rules.confined),
+    ...addGraph(build, { graph, text }),
     ...patchBuild(build, patch, context),
     ...audit(agentActor(agentId), "build.plan", build.id, { agentId, jobs: graph.jobs.length }, context),
   ];
@@ -89,7 +87,7 @@ const queueFull = (held: HeldJob, context: DecisionContext): Decision<PlannedJob
 
 /** The file has mistakes, or this build may not run it: the build has failed with them. */
 export const refusePlan = (state: PoolState, request: PlanRefused, context: DecisionContext): Decision<string> => {
-  if (!verifiedAgent(state, context, request)) return unknownToken();
+  if (!verifiedAgent(state, request)) return unknownToken();
   const { jobId, fence, agentId, reason, message } = request;
   const ended = state.records.endedJob(jobId)?.job;
   if (ended?.fence === fence && ended.agentId === agentId && ended.end?.reason === reason) return decided(jobId);

@@ -52,7 +52,7 @@ export const compare = (
   { found }: { found: HeardSequence },
   context: DecisionContext,
 ): Decision<Restored> => {
-  const restored = restoredSide(state, found, state.unchecked, context);
+  const restored = restoredSide(state, found, state.unchecked);
   if (restored === "pool") return decided(restored);
   const compared: Change = { kind: "compared" };
   if (restored === "database") return decided(restored, [compared, ...tellAgain(state, found.complete, context)]);
@@ -63,14 +63,9 @@ export const compare = (
   );
 };
 
-const restoredSide = (
-  { told }: PoolState,
-  { sequence, complete }: HeardSequence,
-  own: number | null,
-  { rules }: DecisionContext,
-): Restored => {
-  if (own !== null && rules.poolWasRestored(own, sequence)) return "pool";
-  return rules.databaseWasRestored(told, complete) ? "database" : "none";
+const restoredSide = ({ told }: PoolState, { sequence, complete }: HeardSequence, own: number | null): Restored => {
+  if (own !== null && sequence > own) return "pool";
+  return complete < told ? "database" : "none";
 };
 
 /** D1 was restored: it is told of every active build and every deletion now, and of the ended builds part by part. */
@@ -119,7 +114,7 @@ export const recordSequence = (
 ): Change[] => {
   if (!sequence) return [];
   const { found, written } = sequence;
-  const restored = restoredSide(state, found, written, context);
+  const restored = restoredSide(state, found, written);
   if (restored === "pool") return [{ kind: "unchecked", sequence: written }];
   if (restored === "database") return tellAgain(state, found.complete, context);
   const next = state.tellAgainAfter !== null && !failed ? tellNext(state, context) : [];
@@ -140,8 +135,10 @@ export const isSequenceDue = (state: PoolState, revoked: string[]): boolean =>
   revoked.length > 0 || state.tellAgainAfter !== null || state.outbox.deletions.due.size > 0;
 
 /** The tokens, by id or by the hash of a replaced secret, that the next flush deletes from D1. */
-export const revocationsToTell = (state: PoolState, { rules }: DecisionContext): string[] =>
-  rules.replayed(state.revoked, state.tellAgainAfter === null ? state.told : 0);
+export const revocationsToTell = ({ revoked, tellAgainAfter, told }: PoolState): string[] => {
+  const since = tellAgainAfter === null ? told : 0;
+  return [...revoked].flatMap(([tokenId, at]) => (at > since ? [tokenId] : []));
+};
 
 /** The next ended builds that D1 is told again. The revocations of tokens went with the flush before. */
 const tellNext = (state: PoolState, { now }: DecisionContext): Change[] => {
@@ -155,14 +152,12 @@ const tellNext = (state: PoolState, { now }: DecisionContext): Change[] => {
 
 /** Takes over what D1 knows and the pool does not: after the pool was restored, or for builds that D1 has under way. */
 export const reconcile = (state: PoolState, stored: Stored, context: DecisionContext): Decision<Reconciled> => {
-  const { rules } = context;
   const done: Reconciled = { ended: 0, lost: 0, told: 0, agentsRemoved: 0 };
   const deleted = new Set(stored.deleted.filter((one) => one.deleted === "build").map(({ buildId }) => buildId));
   const builds = stored.builds.filter(({ id }) => !deleted.has(id));
   const changes = builds.flatMap((build) => reconcileBuild(state, build, done, context));
   for (const { repoId, number } of stored.numbers) {
-    const last = rules.lastNumber(state.records.lastNumber(repoId), number);
-    if (last > state.records.lastNumber(repoId)) changes.push({ kind: "number", repoId, number: last });
+    if (number > state.records.lastNumber(repoId)) changes.push({ kind: "number", repoId, number });
   }
   const changed = new Map(
     changes.flatMap((change) => (change.kind === "build" ? [[change.build.id, change.build]] : [])),

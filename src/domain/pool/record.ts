@@ -9,7 +9,6 @@ import type { Grant, RunValues } from "./commands.ts";
 import { trustOf } from "./confine.ts";
 import type { AgentFacts, BuildFacts, HeldJob, JobFacts, Report } from "./facts.ts";
 import { APPROVER, isHeld } from "./held.ts";
-import { RULES } from "./rules.ts";
 import type { PoolState } from "./state.ts";
 import { testSummaryOf } from "./tests.ts";
 
@@ -93,7 +92,7 @@ export const toGrant = (
   pipelineVersion: build.pipelineVersion,
   requires: job.requires,
   timeoutSeconds: job.timeoutSeconds,
-  mayGoElsewhere: RULES.mayGoElsewhere(job),
+  mayGoElsewhere: !job.passedOver,
   inputs: runValues?.inputs ?? null,
   secretKeys: runValues?.secretKeys ?? [],
   purpose: build.origin?.purpose ?? "build",

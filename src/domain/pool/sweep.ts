@@ -5,7 +5,7 @@ import { recheckElsewhere } from "./elsewhere.ts";
 import type { Change, JobFacts } from "./facts.ts";
 import { loseLease } from "./lease.ts";
 import { endPause } from "./pause.ts";
-import { EPHEMERAL_MS, OUTAGE_MS } from "./rules.ts";
+import { EPHEMERAL_MS, OFFER_MS, OUTAGE_MS } from "./rules.ts";
 import type { PoolState } from "./state.ts";
 
 /** Ends what is overdue: leases, jobs that run too long, delays, offers that nobody followed, agents that are gone. */
@@ -42,19 +42,19 @@ const unsettled = ({ jobs }: PoolState, { gate, build }: Due): Change[] =>
   );
 
 /** A deadline that passed long ago means that this service was down, and could not receive heartbeats. */
-const missedDeadlines = (state: PoolState, jobIds: readonly string[], { now, rules }: DecisionContext): boolean =>
+const missedDeadlines = (state: PoolState, jobIds: readonly string[], { now }: DecisionContext): boolean =>
   jobIds.some((id) => {
     const lease = state.jobs.get(id)?.lease;
-    return !!lease && now - lease.expiresAt > OUTAGE_MS && rules.mayGrace(lease);
+    return !!lease && now - lease.expiresAt > OUTAGE_MS && !lease.graced;
   });
 
 /** Renews every lease once after an outage. One that was renewed so already, and is over, ends now. */
 const extendAllLeases = (state: PoolState, context: DecisionContext): Change[] => {
-  const { now, startMs, leaseMs, rules } = context;
+  const { now, startMs, leaseMs } = context;
   return [...state.index.holding.values()].flatMap((id): Change[] => {
     const job = state.jobs.get(id)!;
     const lease = job.lease!;
-    if (!rules.mayGrace(lease)) return endExpired(state, [id], context);
+    if (lease.graced) return endExpired(state, [id], context);
     const expiresAt = Math.max(lease.expiresAt, now + (lease.startedAt === null ? startMs : leaseMs));
     const stop = overtimeStop(job, context);
     return [
@@ -97,9 +97,9 @@ const stopOvertime = (
 const tellAgain = (
   state: PoolState,
   jobIds: readonly string[],
-  { now, rules }: DecisionContext,
+  { now }: DecisionContext,
 ): { changes: Change[]; pushes: Push[] } => {
-  const unanswered = jobIds.filter((id) => rules.tellsAgain(stopDue(state, id), now));
+  const unanswered = jobIds.filter((id) => (stopDue(state, id) ?? Infinity) <= now);
   return {
     changes: unanswered.map((jobId) => ({ kind: "stop-told", jobId, at: now })),
     pushes: unanswered.map((jobId) => {
@@ -125,7 +125,7 @@ const forgetSilent = (state: PoolState, agentIds: readonly string[], context: De
 
 const forget = (state: PoolState, agentId: string, silenceMs: number, context: DecisionContext): Change[] => {
   const at = lastContact(state, agentId, context);
-  if (at === null || !context.rules.isForgotten(at, context.now, silenceMs)) return [];
+  if (at === null || context.now - at < silenceMs) return [];
   const { name } = state.agents.get(agentId)!;
   const detail = { name, lastHeartbeatAt: new Date(at).toISOString() };
   return [{ kind: "agent-removed", agentId }, ...audit(SYSTEM, "agent.forget", agentId, detail, context)];
@@ -139,10 +139,10 @@ const endDelays = (state: PoolState, jobIds: readonly string[], { now }: Decisio
   });
 
 /** Withdraws offers that were not followed in time, and counts them against their agents. */
-const withdrawOffers = (state: PoolState, jobIds: readonly string[], { now, rules }: DecisionContext): Change[] =>
+const withdrawOffers = (state: PoolState, jobIds: readonly string[], { now }: DecisionContext): Change[] =>
   jobIds.flatMap((jobId): Change[] => {
     const offer = state.offers.get(jobId);
-    if (!offer || !rules.offerIsOver(offer.at, now)) return [];
+    if (!offer || now < offer.at + OFFER_MS) return [];
     const { agentId } = offer;
     const waiter = state.waiters.get(agentId);
     const withdrawn: Change = { kind: "offer", jobId, offer: null };

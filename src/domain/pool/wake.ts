@@ -1,5 +1,6 @@
 import { type DecisionContext, jobHeldBy, patchBuild } from "./decision.ts";
 import type { AgentFacts, BuildFacts, Change, JobFacts, KeptLease } from "./facts.ts";
+import { foundPause } from "./pause.ts";
 import type { PoolState } from "./state.ts";
 
 /** What the pool finds of an agent's sockets when it wakes. */
@@ -20,7 +21,7 @@ export const wake = (
   found: ReadonlyMap<string, FoundSockets>,
   context: DecisionContext,
 ): Change[] => [
-  { kind: "pause", pause: context.rules.foundPause(state.jobs.values()) },
+  { kind: "pause", pause: foundPause(state) },
   ...[...found].flatMap(([agentId, { until }]): Change[] =>
     until === undefined || !state.agents.has(agentId)
       ? []
@@ -47,9 +48,11 @@ const endUnplanned = (state: PoolState, build: BuildFacts, context: DecisionCont
 const wakeLease = (job: JobFacts, found: FoundSockets | undefined, context: DecisionContext): Change[] => {
   const { now, leaseMs, rules } = context;
   const lease = job.lease!;
-  const expiresAt = rules.remembered(lease, found?.kept ?? null);
+  const kept = found?.kept?.fence === lease.fence ? found.kept.expiresAt : 0;
+  const expiresAt = Math.max(lease.expiresAt, kept);
   const renewed = { ...lease, expiresAt };
-  if (rules.hasLostSocket(lease, found?.hasOwn ?? false) && rules.mayGrace(lease)) {
+  const hasLostSocket = lease.keptBy === "socket" && !found?.hasOwn;
+  if (hasLostSocket && !lease.graced) {
     const graced = rules.extended(renewed, now, leaseMs);
     return [{ kind: "job", job: { ...job, lease: { ...lease, ...written(graced), graced: true } } }];
   }

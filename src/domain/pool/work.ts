@@ -27,7 +27,7 @@ import {
   retireEphemeral,
 } from "./lease.ts";
 import { keptOutputs, OUTPUT_REFUSED, outputsProblem } from "./outputs.ts";
-import { POOL_LIMITS } from "./rules.ts";
+import { isAllowed, POOL_LIMITS } from "./rules.ts";
 import type { PoolState } from "./state.ts";
 import { testsFound } from "./tests.ts";
 
@@ -37,7 +37,7 @@ export const jobOfCaller = (
   holder: LeaseHolder,
   context: DecisionContext,
 ): HeldJob | Decision<never> => {
-  if (!verifiedAgent(state, context, holder)) return unknownToken();
+  if (!verifiedAgent(state, holder)) return unknownToken();
   const { jobId, agentId, fence } = holder;
   const held = heldJob(state, jobId);
   if (held && context.rules.holdsLease(held.job, agentId, fence)) return held;
@@ -53,7 +53,7 @@ export const start = (state: PoolState, holder: LeaseHolder, context: DecisionCo
   const { job } = held;
   const lease = job.lease!;
   if (job.status === "running") return decided(job.id);
-  if (!context.rules.mayStart(job)) return refused("conflict", "The build was canceled: drop it and poll again.");
+  if (!isAllowed("start", job)) return refused("conflict", "The build was canceled: drop it and poll again.");
   const { now, leaseMs } = context;
   const expiresAt = Math.max(lease.expiresAt, now + leaseMs);
   const started: Lease = { ...lease, startedAt: now, expiresAt, writtenUntil: expiresAt, graced: false };
@@ -76,7 +76,7 @@ const renewal = (job: JobFacts, { bySocket }: HeartbeatRequest, context: Decisio
   const keptBy = bySocket ? "socket" : null;
   const isKept = !lease.graced && (lease.keptBy ?? null) === keptBy;
   if (isKept && expiresAt === lease.expiresAt) return [];
-  if (isKept && bySocket && !rules.mustStore(lease, expiresAt, storedForMs))
+  if (isKept && bySocket && expiresAt <= (lease.writtenUntil ?? lease.expiresAt) + storedForMs)
     return [{ kind: "renewal", jobId: job.id, expiresAt }];
   const renewed = { ...lease, expiresAt, writtenUntil: expiresAt, graced: false, keptBy } as const;
   return [{ kind: "job", job: { ...job, lease: renewed } }];
@@ -86,7 +86,7 @@ const renewal = (job: JobFacts, { bySocket }: HeartbeatRequest, context: Decisio
 export const heartbeat = (state: PoolState, beat: HeartbeatRequest, context: DecisionContext): Decision<Heartbeat> => {
   const { now, leaseMs, rules } = context;
   const { agentId, bootId, fence = null } = beat;
-  const agent = verifiedAgent(state, context, beat);
+  const agent = verifiedAgent(state, beat);
   if (!agent) return unknownToken();
   if (fence === null) return decided({ cancel: false });
   const jobId = beat.jobId ?? state.index.holding.get(agentId);
@@ -111,7 +111,7 @@ export const progress = (
   const held = jobOfCaller(state, progressReport, context);
   if (isRefused(held)) return held;
   const { job } = held;
-  if (!context.rules.mayFinish(job)) return refused("conflict", "The build was not started.");
+  if (!isAllowed("finish", job)) return refused("conflict", "The build was not started.");
   const report: Partial<Report> = {};
   if (progressReport.steps) report.steps = progressReport.steps;
   else if (progressReport.masksCame) report.masksCame = true;
@@ -148,17 +148,17 @@ const UNMET: Outcome = { status: "failed", exitCode: null, reason: "requirements
 /** Ends the build with the agent's result. The same result again gets the same answer; another one is refused. */
 export const finish = (state: PoolState, report: FinishReport, context: DecisionContext): Decision<string> => {
   const { agentId, jobId, fence } = report;
-  if (!verifiedAgent(state, context, report)) return unknownToken();
+  if (!verifiedAgent(state, report)) return unknownToken();
   const reported: Outcome = { status: report.status, exitCode: report.exitCode ?? null, reason: report.reason ?? null };
   const held = heldJob(state, jobId);
   if (!held) return finishAgain(state, report, reported, context);
   const { job } = held;
   if (!context.rules.holdsLease(job, agentId, fence))
     return job.lease ? leaseLost() : sayAgain(job, report, reported, context);
-  if (!context.rules.mayFinish(job)) return refused("conflict", "The build was not started.");
+  if (!isAllowed("finish", job)) return refused("conflict", "The build was not started.");
   const refusedOutputs = outputsProblem(state, job, report);
   const outcome = context.rules.ending(held, refusedOutputs ? OUTPUT_REFUSED : reported);
-  const outputs = keptOutputs(held, outcome, report, context);
+  const outputs = keptOutputs(held, outcome, report);
   const isOwnMessage = outcome.reason !== "timeout" || report.reason === "timeout";
   const message =
     refusedOutputs ??

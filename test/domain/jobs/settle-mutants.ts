@@ -1,5 +1,6 @@
 import type { GraphJob, JobGraph } from "../../../src/domain/jobs/graph.ts";
 import { isLeasedJob, type JobView } from "../../../src/domain/jobs/job-view.ts";
+import { roomsOf } from "../../../src/domain/jobs/rooms.ts";
 import { JOB_RULES } from "../../../src/domain/jobs/rules.ts";
 import type { Law } from "./laws.ts";
 import type { WrongRules } from "./test-build.ts";
@@ -182,21 +183,21 @@ export const JOB_MUTANTS: readonly JobMutant[] = [
         jobs.filter(({ status }) => status !== "canceling"),
       ),
   }),
-  mutant("the limit is that of the job, not of its group", ["J7", "J15"], { roomLimit: (limits) => limits[0]! }),
-  mutant("the limit is the largest of the group", "J7", { roomLimit: (limits) => Math.max(...limits) }),
+  mutant("the limit is that of the job, not of its group", ["J7", "J15"], { limitOf: (limits) => limits[0]! }),
+  mutant("the limit is the largest of the group", "J7", { limitOf: (limits) => Math.max(...limits) }),
   mutant("letter case makes another group", "J7", {
     roomsOf: (job, build) =>
-      JOB_RULES.roomsOf(job, build).map((room) =>
+      roomsOf(job, build).map((room) =>
         room.key.startsWith("group") ? { ...room, key: `group ${job.concurrency!.group}` } : room,
       ),
   }),
   mutant("jobs share their places in a matrix", "J7", {
-    roomsOf: (job, build) => JOB_RULES.roomsOf(job, build).map((room) => ({ ...room, holder: build.id })),
+    roomsOf: (job, build) => roomsOf(job, build).map((room) => ({ ...room, holder: build.id })),
   }),
   mutant("the place of the pipeline is not asked for", "J15", {
     roomsOf: (job, build) => [
       { key: "none", limit: Number.POSITIVE_INFINITY, holder: build.id },
-      ...JOB_RULES.roomsOf(job, { ...build, maxParallel: null }),
+      ...roomsOf(job, { ...build, maxParallel: null }),
     ],
   }),
   mutant("a retry runs what succeeded", "J10", { runsAnew: () => true }),

@@ -1,6 +1,7 @@
 import type { GraphJob, JobGraph } from "../../../src/domain/jobs/graph.ts";
 import type { JobCause, JobEnd, JobEndStatus } from "../../../src/domain/jobs/job-end.ts";
 import type { BuildView } from "../../../src/domain/jobs/job-view.ts";
+import type { roomsOf } from "../../../src/domain/jobs/rooms.ts";
 import { JOB_RULES, type JobRules } from "../../../src/domain/jobs/rules.ts";
 import { settle } from "../../../src/domain/jobs/settle.ts";
 import type { Order } from "../../../src/domain/jobs/settle-orders.ts";
@@ -16,10 +17,12 @@ const NEW_JOB: JobFacts = {
   ...{ lease: null, fence: 0, agentId: null, result: null },
 };
 
-/** Rules, what a wrong machine reads of a graph, and which orders it carries out. */
+/** Rules; what a wrong machine reads of a graph, and which orders it carries out; wrong rooms, and their limits. */
 export interface WrongRules extends JobRules {
   reads?: (graph: JobGraph) => JobGraph;
   obeys?: (orders: Order[]) => Order[];
+  roomsOf?: typeof roomsOf;
+  limitOf?: (limits: readonly number[]) => number;
 }
 
 export type Happening = "plan" | "lease" | "loss" | "end" | "cancel" | "cancel of a job" | "decision" | "deadline";

@@ -1,7 +1,8 @@
-import { JOB_RULES, type JobRules } from "../../../src/domain/jobs/rules.ts";
+import { roomsOf } from "../../../src/domain/jobs/rooms.ts";
+import { JOB_RULES } from "../../../src/domain/jobs/rules.ts";
 import type { Random } from "../../simulate/random.ts";
 import { randomGraph } from "./random-graph.ts";
-import { DAY, type Happening, TestBuild } from "./test-build.ts";
+import { DAY, type Happening, TestBuild, type WrongRules } from "./test-build.ts";
 
 const LEASED = ["assigned", "running", "canceling"];
 export const isLeased = (status: string | undefined): boolean => LEASED.includes(status ?? "");
@@ -11,9 +12,9 @@ export class World {
   readonly builds: TestBuild[];
   readonly maxParallel: number;
   readonly #random: Random;
-  readonly #rules: JobRules;
+  readonly #rules: WrongRules;
 
-  constructor(random: Random, rules: JobRules = JOB_RULES, forgets: Happening | null = null) {
+  constructor(random: Random, rules: WrongRules = JOB_RULES, forgets: Happening | null = null) {
     this.#random = random;
     this.#rules = rules;
     this.maxParallel = 1 + random.below(2);
@@ -24,9 +25,8 @@ export class World {
     const job = build.graph.jobs.find(({ id }) => id === jobId)!;
     const { maxParallel } = this;
     const id = String(this.builds.indexOf(build));
-    return this.#rules
-      .roomsOf(job, { id, repoId: "r", pipelineId: "p", maxParallel })
-      .map((room) => ({ ...room, holder: room.holder === id ? id : `${id}/${room.holder}` }));
+    const rooms = (this.#rules.roomsOf ?? roomsOf)(job, { id, repoId: "r", pipelineId: "p", maxParallel });
+    return rooms.map((room) => ({ ...room, holder: room.holder === id ? id : `${id}/${room.holder}` }));
   }
 
   /** Who is in each room, and the limits that they name. */
@@ -55,7 +55,9 @@ export class World {
     const occupied = this.#occupied();
     return this.#roomsOf(build, jobId).every(({ key, holder, limit }) => {
       const { holders, limits } = occupied.get(key) ?? { holders: new Set<string>(), limits: [] };
-      return holders.has(holder) || holders.size < this.#rules.roomLimit([limit, ...limits]);
+      return (
+        holders.has(holder) || holders.size < (this.#rules.limitOf?.([limit, ...limits]) ?? Math.min(limit, ...limits))
+      );
     });
   }
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { toldState } from "../../../src/domain/githost/host-report.ts";
+import { confined } from "../../../src/domain/pool/confine.ts";
 import type { BuildFacts, JobFacts } from "../../../src/domain/pool/facts.ts";
 import { hostReportOf, isHostDue } from "../../../src/domain/pool/host-state.ts";
-import { RULES } from "../../../src/domain/pool/rules.ts";
 import { BuildReason } from "../../../src/protocol/build.ts";
 import { ENDED, STATUSES } from "../../../src/protocol/build-states.ts";
 import { LIMITS } from "../../../src/protocol/limits.ts";
@@ -50,7 +50,7 @@ describe("what a git host is told of a build", () => {
 
   it("says what the jobs of a stranger wait for, as an agent for trusted builds takes none", () => {
     const planned = { status: "queued", requires: { ios: true }, trust: "untrusted" } as const;
-    const first = RULES.confined(jobs.get(id)!, planned);
+    const first = confined(jobs.get(id)!, planned);
     expect(told(planned, [first])).toBe("pending: Waits for an agent with label untrusted");
     expect(told(planned, [])).toBe("pending: Waits for an agent with ios, label untrusted");
   });

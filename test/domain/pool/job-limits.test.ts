@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { explainBuild, explainJob } from "../../../src/domain/pool/explain-jobs.ts";
+import { hostReportOf } from "../../../src/domain/pool/host-state.ts";
 import { LIMITS } from "../../../src/protocol/limits.ts";
 import { graphJob } from "../jobs/test-build.ts";
 import { gate, graph, planned, succeed, take } from "./planned.ts";
@@ -82,7 +83,7 @@ describe("a git host", () => {
     const host = { connectionId: "c", repoId: 1, fullName: "a/b", context: "ci", origin: null, ref: "main" } as const;
     const { buildId } = planned(pool, [graphJob("deploy", { gate, hasSteps: false })], { host });
     const told = () => {
-      return pool.model.context.rules.hostReport(pool.model.storage.rows.builds.get(buildId)!, []);
+      return hostReportOf(pool.model.storage.rows.builds.get(buildId)!, []);
     };
     expect(told()).toMatchObject({ state: "success", description: "deploy waits for approval" });
     pool.advance(3_600);

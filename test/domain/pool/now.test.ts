@@ -1,12 +1,11 @@
 import { expect, it } from "vitest";
 import { countNow } from "../../../src/domain/pool/now.ts";
-import { RULES } from "../../../src/domain/pool/rules.ts";
 import type { Role } from "../../../src/protocol/token.ts";
 import { graphJob } from "../jobs/test-build.ts";
 import { gate, planned, SHA, take } from "./planned.ts";
 import { ACTOR, TestPool } from "./test-pool.ts";
 
-const nowOf = (pool: TestPool, role: Role) => countNow(pool.model.state, role, { rules: RULES });
+const nowOf = (pool: TestPool, role: Role) => countNow(pool.model.state, role);
 
 it("counts each active build once: as running, as waiting, or for those who may decide its gate", () => {
   const pool = new TestPool();
