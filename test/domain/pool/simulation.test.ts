@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import type { NewAgent } from "../../../src/domain/pool/commands.ts";
 import { RULES } from "../../../src/domain/pool/rules.ts";
@@ -114,6 +115,12 @@ describe("the trace of a history", () => {
     );
     expect(report.length).toBeLessThanOrEqual(33);
     expect(report.at(-3)).toMatch(/=> \(violation\) +\| .*[bj]\d+ \w+ -> \w+.*; lease #\d+ of a\d+ ends$/);
+  });
+
+  it("is in docs/invariants.md as the command there prints it", () => {
+    const shown = readFileSync("docs/invariants.md", "utf8");
+    const [, seed, index, mutant] = /--seed (\d+) --history (\d+) --mutant "(.+)"/.exec(shown)!;
+    expect(shown).toContain(failureReport({ seed: Number(seed), index: Number(index), mutant }, 11).join("\n"));
   });
 
   it("names builds, agents and fences by short names, and every injected fault", () => {
