@@ -62,7 +62,7 @@ export const deleteConnection = verb({
 });
 
 /** The parts of the service that hold something of an organization. */
-export interface Holders {
+export interface OrganizationHolders {
   orgId: string;
   db: DatabaseSession;
   objects: ObjectStubs;
@@ -73,7 +73,9 @@ export interface Holders {
  * Removes connections of an organization that leaves, with their hooks at the host and their objects.
  * @returns how many; as many as a share means that some may be left
  */
-export const removeConnections = async (holders: Holders): Promise<{ isDone: boolean; removed: number }> => {
+export const removeConnections = async (
+  holders: OrganizationHolders,
+): Promise<{ isDone: boolean; removed: number }> => {
   const { orgId, db, objects, keys } = holders;
   const [rows] = await db.run(
     db.sql

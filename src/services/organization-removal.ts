@@ -5,7 +5,7 @@ import { deleteRows, OWNED } from "../db/organization-rows.ts";
 import { buildSummary, formerOrganization, job, organization, token } from "../db/schema.ts";
 import { DatabaseSession } from "../db/session.ts";
 import type { OrganizationRemoval } from "../protocol/organization.ts";
-import { type Holders, removeConnections } from "./connection-removal.ts";
+import { type OrganizationHolders, removeConnections } from "./connection-removal.ts";
 import type { Context } from "./core/context.ts";
 import { Keys } from "./core/keys.ts";
 import { ObjectStubs } from "./core/object-stubs.ts";
@@ -28,11 +28,11 @@ interface Leaving {
 
 type Left = OrganizationRemoval | null;
 
-const purgeLogs = ({ orgId, objects }: Holders, ids: string[]): Promise<unknown> =>
+const purgeLogs = ({ orgId, objects }: OrganizationHolders, ids: string[]): Promise<unknown> =>
   Promise.all(ids.map((id) => objects.log(orgId, id).purge()));
 
 /** Purges the logs of the builds that the pool knows, then deletes the pool. @returns how many logs were purged */
-const removePool = async (holders: Holders): Promise<number> => {
+const removePool = async (holders: OrganizationHolders): Promise<number> => {
   const pool = holders.objects.pool(holders.orgId);
   let purged = 0;
   let ids = await pool.forgetBuilds([], LOGS_AT_ONCE);
@@ -46,7 +46,7 @@ const removePool = async (holders: Holders): Promise<number> => {
 };
 
 /** Purges the logs of the builds and jobs that D1 knows, and then deletes their rows. @returns how many */
-const removeBuilds = async (holders: Holders, limit: number): Promise<number> => {
+const removeBuilds = async (holders: OrganizationHolders, limit: number): Promise<number> => {
   const { db, orgId } = holders;
   let purged = 0;
   while (purged < limit) {
@@ -73,7 +73,7 @@ const removeBuilds = async (holders: Holders, limit: number): Promise<number> =>
 };
 
 /** Deletes the organization's rows, table by table. @returns how many; as many as `ROWS` means that some are left */
-const removeRows = async ({ db, orgId }: Holders): Promise<number> => {
+const removeRows = async ({ db, orgId }: OrganizationHolders): Promise<number> => {
   let removed = 0;
   for (const owned of OWNED) {
     for (let last = ROWS_AT_ONCE; last === ROWS_AT_ONCE; ) {
@@ -93,7 +93,7 @@ const removeRows = async ({ db, orgId }: Holders): Promise<number> => {
 export const removeShare = async (env: Env, { id, deletingAt }: Leaving, now: Date): Promise<Left> => {
   const at = (step: OrganizationRemoval["step"], removed: number): Left => ({ id, deletingAt, step, removed });
   const db = new DatabaseSession(databaseOf(env, id), "first-primary");
-  const holders: Holders = { orgId: id, db, objects: new ObjectStubs(env), keys: new Keys(env, db) };
+  const holders: OrganizationHolders = { orgId: id, db, objects: new ObjectStubs(env), keys: new Keys(env, db) };
   await holders.objects.pool(id).close();
   if (now.getTime() - Date.parse(deletingAt) < SETTLE_MS) return at("closing", 0);
   const ofPool = await removePool(holders);

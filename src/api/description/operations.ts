@@ -1,46 +1,35 @@
 import type { Documentation, Operations } from "./documentation.ts";
-import { AGENT_PROTOCOL } from "./operations/agent-protocol.ts";
-import { BUILDS } from "./operations/builds.ts";
-import { AGENTS, AUDIT, GROUPS, OPERATOR, TOKENS, VARIABLES } from "./operations/organization.ts";
-import { CONNECTIONS, PIPELINES, REPOSITORIES, SCHEDULES } from "./operations/sources.ts";
+import { AGENT_PROTOCOL_OPERATIONS } from "./operations/agent-protocol.ts";
+import { BUILD_OPERATIONS } from "./operations/builds.ts";
+import { ORGANIZATION_OPERATIONS } from "./operations/organization.ts";
+import { SOURCE_OPERATIONS } from "./operations/sources.ts";
 
 /** Groups of operations, in the order in which the reference shows them. */
-const GROUPED: [tag: string, is: string, operations: Operations][] = [
-  [
-    "Variables",
+export const TAGS = Object.entries({
+  Variables:
     "Variables and secrets, which builds find in their environment. The API stores a secret's value and never returns it.",
-    VARIABLES,
-  ],
-  ["Groups", "Named collections of variables. A pipeline attaches them in order.", GROUPS],
-  [
-    "Connections",
+  Groups: "Named collections of variables. A pipeline attaches them in order.",
+  Connections:
     "Git hosts whose pushes make builds, and which are told of them: GitHub, GitLab, Gitea and Forgejo, in their clouds or on servers of your own.",
-    CONNECTIONS,
-  ],
-  ["Repositories", "Source repositories.", REPOSITORIES],
-  [
-    "Pipelines",
-    "How a repository is built: the pipeline file, the groups of variables, and what an agent must have.",
-    PIPELINES,
-  ],
-  ["Schedules", "Builds of a pipeline at set times, by the API or by the pipeline's file.", SCHEDULES],
-  ["Builds", "Runs of a pipeline: triggered here, run by agents, followed through their log.", BUILDS],
-  ["Agents", "The machines that run builds, as people see them.", AGENTS],
-  [
-    "Agent protocol",
+  Repositories: "Source repositories.",
+  Pipelines: "How a repository is built: the pipeline file, the groups of variables, and what an agent must have.",
+  Schedules: "Builds of a pipeline at set times, by the API or by the pipeline's file.",
+  Builds: "Runs of a pipeline: triggered here, run by agents, followed through their log.",
+  Agents: "The machines that run builds, as people see them.",
+  "Agent protocol":
     "The calls of an agent program, in order: register once; poll; start; send heartbeats, progress and log while the build runs; finish or release. Each call about a build carries its lease in `X-Lease`.",
-    AGENT_PROTOCOL,
-  ],
-  ["Tokens", "API tokens and registration tokens. A token is shown once, in the answer that creates it.", TOKENS],
-  ["Audit", "Who changed what, and which build received which secrets.", AUDIT],
-  [
-    "Operator",
+  Tokens: "API tokens and registration tokens. A token is shown once, in the answer that creates it.",
+  Audit: "Who changed what, and which build received which secrets.",
+  Operator:
     "For the operator of the service: organizations, sealing with a new key, and the numbers of the whole deployment.",
-    OPERATOR,
-  ],
-];
+}).map(([name, description]) => ({ name, description }));
 
-export const TAGS = GROUPED.map(([name, description]) => ({ name, description }));
+const BY_TAG: Record<string, Operations> = {
+  ...SOURCE_OPERATIONS,
+  ...ORGANIZATION_OPERATIONS,
+  Builds: BUILD_OPERATIONS,
+  "Agent protocol": AGENT_PROTOCOL_OPERATIONS,
+};
 
 /** What the description says of an operation, and the group that it is in. */
 export interface TaggedDocumentation extends Documentation {
@@ -48,7 +37,9 @@ export interface TaggedDocumentation extends Documentation {
 }
 
 const KNOWN = Object.fromEntries(
-  GROUPED.flatMap(([tag, , operations]) => Object.entries(operations).map(([id, words]) => [id, { tag, ...words }])),
+  Object.entries(BY_TAG).flatMap(([tag, operations]) =>
+    Object.entries(operations).map(([id, words]) => [id, { tag, ...words }]),
+  ),
 );
 
 /** The ids of all operations that something is said of. */

@@ -3,7 +3,7 @@ import type { Documentation, Operations } from "../documentation.ts";
 const BYTES: Documentation["text"] = { types: ["application/octet-stream"], alone: true };
 const OF_RANGE = { 206: "The bytes of the `Range`", 416: "There are not these bytes" };
 
-export const AGENT_PROTOCOL: Operations = {
+export const AGENT_PROTOCOL_OPERATIONS: Operations = {
   openArtifact: {
     summary: "Begin an artifact of a job",
     description:

@@ -5,7 +5,7 @@ const GATE =
 const BYTES: Documentation["text"] = { types: ["application/octet-stream"], alone: true };
 const OF_RANGE = { 206: "The bytes of the `Range`", 416: "There are not these bytes" };
 
-export const BUILDS: Operations = {
+export const BUILD_OPERATIONS: Operations = {
   listBuildArtifacts: { summary: "List the artifacts of a build", description: "Those of all its jobs." },
   listJobArtifacts: { like: "listBuildArtifacts", summary: "List the artifacts of a job" },
   getArtifact: {
