@@ -63,7 +63,7 @@ it("does a chore again a period after its trouble is over at the latest, however
   const during = { from: NOW, until: NOW + trouble * 60_000 };
   const platform = newPlatform();
   platform.trouble("ARCHIVE", fails(R2.internal), during);
-  const asksForPools = ({ statements }: Crossing) => statements.some((text) => /FROM pool WHERE active/.test(text));
+  const asksForPools = ({ statements }: Crossing) => statements.some((text) => /FROM pool\s+WHERE \(active/.test(text));
   platform.trouble("DB", fails(D1.overloaded), { ...during, only: asksForPools });
   const minutesOf: Record<string, number[]> = { archived: [], pools: [] };
   for (let minute = 0; minute < minutes; minute++) {
