@@ -198,7 +198,7 @@ const benchChain = async (): Promise<void> => {
   }
   const figures = (sample: number[]) => `p50 ${ms(median(sample))}  p99 ${ms(quantile(sample, 0.99))}`;
   console.log(`  to the first line at a follower, ${CHAINS} builds each, a waiting agent`);
-  console.log(`    from the trigger of a build of one job: ${figures(triggers)}`);
+  console.log(`    from the trigger of a build to its first job: ${figures(triggers)}`);
   console.log(`    from the end of the job that the next one needs: ${figures(needs)} (goal: not above)`);
   for (const agent of agents) await agent.stop();
   await service.stop();
