@@ -77,7 +77,7 @@ export const settingProblems = (settings: object): string[] =>
 const DAY_MS = 86_400_000;
 
 /** The periods of a pool in milliseconds. */
-export interface PoolTimes {
+interface PoolTimes {
   /** How long a lease lives before its build is started, and then from one heartbeat to the next. */
   startMs: number;
   leaseMs: number;

@@ -30,11 +30,11 @@ import { findXcodes } from "./tools/xcodes.ts";
 import type { JobAnswer } from "./wire/answers.ts";
 import { sleep } from "./wire/auto-reset-event.ts";
 import { backOffDelay, DEFAULT_BACK_OFF } from "./wire/back-off.ts";
-import { Client, describeAnswer } from "./wire/client.ts";
+import { ApiClient, describeAnswer } from "./wire/client.ts";
 import { HintSocket } from "./wire/hint-socket.ts";
 import { nextJob } from "./wire/poll.ts";
 
-export interface AgentOptions {
+interface AgentOptions {
   state: string;
   /** Folder that holds the folders of builds. */
   work: string;
@@ -62,7 +62,7 @@ export const runAgent = async (options: AgentOptions): Promise<void> => {
     await checkStepUser(options);
     for (const path of findLeftovers(options.work, options.user)) await removeBuild(path, options);
     const hooks = await readyHooks(options, registered.token);
-    const client = new Client({
+    const client = new ApiClient({
       url: registered.url,
       token: registered.token,
       bootId: randomUUID(),
@@ -124,7 +124,7 @@ const ServiceSettings = z.pick(Agent, {
 });
 
 /** Reports the agent's version. @returns the identity with the service's current settings. */
-const updateIdentity = async (client: Client, identity: Identity, signal: AbortSignal): Promise<Identity> => {
+const updateIdentity = async (client: ApiClient, identity: Identity, signal: AbortSignal): Promise<Identity> => {
   const body = { version: VERSION };
   const answer = await client.send({ method: "PUT", path: `/buildagent/${identity.id}`, body, signal });
   if (answer.status !== 200) {
@@ -142,7 +142,7 @@ const deregisterEphemeral = async (identity: Identity, state: string): Promise<v
 };
 
 const takeBuilds = async (
-  client: Client,
+  client: ApiClient,
   identity: Identity,
   hintSocket: HintSocket,
   hooks: JobHooks,

@@ -15,7 +15,7 @@ import { ProcessTree } from "./process/process-tree.ts";
 import type { StepUser } from "./process/step-user.ts";
 import { stablePathOf } from "./stable-folder.ts";
 import { StepOutput } from "./steps/step-output.ts";
-import { removeToolsLink, TOOL_FOLDERS, TOOLS } from "./tools/tool-folders.ts";
+import { removeToolsLink, TOOL_FOLDERS, TOOLS_FOLDER } from "./tools/tool-folders.ts";
 
 /** Default work folders of agents with --run-as: a folder for each user in this one. */
 export const RUN_AS_WORK = "/var/lib/millrace-work";
@@ -123,7 +123,7 @@ export const removeBuildFolder = async (path: string, user: StepUser | null): Pr
   removeToolsLink(path);
   cgroupOf(path)?.remove();
   const stable = stablePathOf(path);
-  const stepFolders = [...STEP_FOLDERS, ...TOOL_FOLDERS.map((name) => join(TOOLS, name))].map((name) =>
+  const stepFolders = [...STEP_FOLDERS, ...TOOL_FOLDERS.map((name) => join(TOOLS_FOLDER, name))].map((name) =>
     join(path, name),
   );
   if (user) await runShell(user, EMPTY_SCRIPT, stable ? [...stepFolders, stable] : stepFolders);

@@ -11,9 +11,9 @@ import {
   toBuildFailure,
 } from "./failure.ts";
 import { MachineNotReady } from "./hooks/job-hooks.ts";
-import type { BuildLog } from "./log/build-log.ts";
+import type { JobLog } from "./log/build-log.ts";
 import { heldId, type JobAnswer } from "./wire/answers.ts";
-import { type Client, describeAnswer } from "./wire/client.ts";
+import { type ApiClient, describeAnswer } from "./wire/client.ts";
 
 /** What the agent reports at the end of a build. `otherwise` is reported when the service refuses the release. */
 export type ReportedResult = { kind: "finish"; body: Finish } | { kind: "release"; body: Release; otherwise?: Finish };
@@ -21,7 +21,7 @@ export type ReportedResult = { kind: "finish"; body: Finish } | { kind: "release
 export type BuildResult = ReportedResult | { kind: "planned" };
 
 /** The result of a build whose steps did not run to their end. Writes the reason to the log. */
-export const resultOfError = (error: unknown, job: JobAnswer, log: BuildLog): ReportedResult => {
+export const resultOfError = (error: unknown, job: JobAnswer, log: JobLog): ReportedResult => {
   if (error instanceof RequirementsNotMet)
     return { kind: "release", body: { reason: error.message, requires: error.requires } };
   if (error instanceof MachineNotReady) return { kind: "release", body: { reason: error.message } };
@@ -55,8 +55,8 @@ export const resultOfBrokenMachine = (error: unknown): ReportedResult => ({
   body: { reason: toBuildFailure(error).message, interrupted: true },
 });
 
-export interface ReportResultOptions {
-  client: Client;
+interface ReportResultOptions {
+  client: ApiClient;
   job: JobAnswer;
   /** The build's name for the agent's own log. */
   name: string;

@@ -19,24 +19,24 @@ import { logger } from "./cli/logger.ts";
 import { toBuildFailure } from "./failure.ts";
 import { hookVariables } from "./hooks/hook-variables.ts";
 import type { JobHooks } from "./hooks/job-hooks.ts";
-import { BuildLog } from "./log/build-log.ts";
+import { JobLog } from "./log/build-log.ts";
 import { LogBuffer } from "./log/log-buffer.ts";
 import { sendLog } from "./log/log-sender.ts";
 import { performBuild } from "./perform-build.ts";
 import { ProcessTree } from "./process/process-tree.ts";
 import type { StepUser } from "./process/step-user.ts";
 import type { ToolSources } from "./tools/mise-program.ts";
-import { heldId, type JobAnswer, secretsOf } from "./wire/answers.ts";
+import { heldId, type JobAnswer, secretValuesOf } from "./wire/answers.ts";
 import type { Audience } from "./wire/audience.ts";
 import type { AutoResetEvent } from "./wire/auto-reset-event.ts";
 import { BuildCalls } from "./wire/build-calls.ts";
-import { type Client, describeAnswer } from "./wire/client.ts";
+import { type ApiClient, describeAnswer } from "./wire/client.ts";
 import { keepLease } from "./wire/heartbeat.ts";
 import type { HeartbeatSocket } from "./wire/heartbeat-socket.ts";
-import { ProgressReport } from "./wire/progress-report.ts";
+import { ProgressSender } from "./wire/progress-report.ts";
 
 export interface RunJobOptions {
-  client: Client;
+  client: ApiClient;
   identity: Identity;
   folder: BuildFolder;
   user: StepUser | null;
@@ -93,8 +93,8 @@ class BuildSession {
   readonly #control: BuildControl;
   readonly #buffer: LogBuffer;
   readonly #tree: ProcessTree;
-  readonly #log: BuildLog;
-  readonly #progress: ProgressReport;
+  readonly #log: JobLog;
+  readonly #progress: ProgressSender;
   readonly #calls: BuildCalls;
 
   constructor(job: JobAnswer, options: RunJobOptions, control: BuildControl, buffer: LogBuffer) {
@@ -104,7 +104,7 @@ class BuildSession {
     this.#control = control;
     this.#buffer = buffer;
     this.#tree = new ProcessTree(runIdOf(job), { user, cgroup: folder.cgroup, folder: folder.path });
-    this.#log = new BuildLog(needlesOf(job, identity.token), buffer, (error) =>
+    this.#log = new JobLog(needlesOf(job, identity.token), buffer, (error) =>
       control.cancel.abort(toBuildFailure(error)),
     );
     const held = { client, lease: job.lease, signal: control.leaseEnd };
@@ -114,7 +114,7 @@ class BuildSession {
       cancel: control.cancel.signal,
       onLeaseLost: () => control.stop("lease-lost"),
     });
-    this.#progress = new ProgressReport({ ...held, buildId: heldId(job), audience, onError: control.fail });
+    this.#progress = new ProgressSender({ ...held, jobId: heldId(job), audience, onError: control.fail });
   }
 
   async run(): Promise<SessionEnd> {
@@ -175,7 +175,7 @@ class BuildSession {
   #sendLog(started: Promise<void>): Promise<void> {
     return sendLog({
       client: this.#options.client,
-      buildId: heldId(this.#job),
+      jobId: heldId(this.#job),
       lease: this.#job.lease,
       buffer: this.#buffer,
       audience: this.#options.audience,
@@ -249,5 +249,5 @@ class BuildSession {
 
 /** All that must be masked: the job's secrets, the clone credential, and the agent's own token. */
 const needlesOf = (job: JobAnswer, agentToken: string): string[] => {
-  return [...secretsOf(job), job.repository.credential?.value ?? "", agentToken].filter((value) => value !== "");
+  return [...secretValuesOf(job), job.repository.credential?.value ?? "", agentToken].filter((value) => value !== "");
 };

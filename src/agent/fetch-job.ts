@@ -1,14 +1,14 @@
 import { type CheckoutContext, type CheckoutSource, type Fetched, fetchSource } from "./checkout/checkout.ts";
 import type { Identity } from "./cli/identity.ts";
 import { BuildFailure, TryElsewhere } from "./failure.ts";
-import type { BuildLog } from "./log/build-log.ts";
+import type { JobLog } from "./log/build-log.ts";
 import { headerOf } from "./one-of-several.ts";
 import { attemptOf, heldId, type JobAnswer } from "./wire/answers.ts";
 
 /* What is fetched for a job, from where, and what its log says of that. */
 
 /** @throws BuildFailure when this agent is too old for the kind of the repository's credential. */
-export const sourceOf = ({ build: { branch, commitSha }, repository, pipeline, job }: JobAnswer): CheckoutSource => {
+export const toSource = ({ build: { branch, commitSha }, repository, pipeline, job }: JobAnswer): CheckoutSource => {
   const { fullName, cloneUrl, credential } = repository;
   const configPath = job?.path ?? pipeline.configPath;
   if (!credential) return { branch, commitSha, configPath, repository: { fullName, cloneUrl } };
@@ -22,7 +22,7 @@ export const sourceOf = ({ build: { branch, commitSha }, repository, pipeline, j
 };
 
 /** The log's first lines: what is checked out, what happened to the attempt before, and where its log is. */
-export const logCheckout = (job: JobAnswer, { log, identity }: { log: BuildLog; identity: Identity }): void => {
+export const logCheckout = (job: JobAnswer, { log, identity }: { log: JobLog; identity: Identity }): void => {
   const { build, repository, job: one } = job;
   const { branch, message } = build;
   const before = attemptOf(job) - 1;

@@ -7,16 +7,16 @@ import type { Identity } from "./cli/identity.ts";
 import { attemptOf, type JobAnswer } from "./wire/answers.ts";
 
 /** What a build is compared with: the commit, and the files that changed since; null where that is not known. */
-export interface Comparison {
+export interface ComparedFiles {
   base: string | null;
   files: Changes["files"] | null;
 }
 
 /** What the expressions of a job's file can read. `fixed` are the variables that nothing overrides. */
-export const factsOf = (
+export const jobFactsOf = (
   { build, env, secretKeys, runKeys, repository: { fullName, cloneUrl }, job }: JobAnswer,
   { commitSha, message }: Fetched,
-  { base, files }: Comparison,
+  { base, files }: ComparedFiles,
   fixed: Record<string, string>,
   { id, name }: Identity,
 ): JobContext => ({

@@ -20,11 +20,11 @@ import { platformCode } from "./cli/capabilities.ts";
 import type { Identity } from "./cli/identity.ts";
 import { asksForChanges, changesOf, knownBase, newsOfFile, reasonToSkip } from "./errand.ts";
 import { Cancel, RequirementsNotMet } from "./failure.ts";
-import { fetchForJob, logCheckout, sourceOf } from "./fetch-job.ts";
+import { fetchForJob, logCheckout, toSource } from "./fetch-job.ts";
 import type { FilePlace } from "./files/file-helper.ts";
-import { type Comparison, factsOf } from "./job-facts.ts";
+import { type ComparedFiles, jobFactsOf } from "./job-facts.ts";
 import { outputsOf } from "./job-outputs.ts";
-import type { BuildLog } from "./log/build-log.ts";
+import type { JobLog } from "./log/build-log.ts";
 import { jobVariables } from "./one-of-several.ts";
 import { planJobs } from "./plan-jobs.ts";
 import { chownTree } from "./process/as-user.ts";
@@ -40,19 +40,19 @@ import type { ToolSources } from "./tools/mise-program.ts";
 import { type ToolInputs, toolInputs } from "./tools/tool-inputs.ts";
 import { toolsOfBuild } from "./tools/tools-of-job.ts";
 import { findXcodes } from "./tools/xcodes.ts";
-import { type JobAnswer, secretsOf } from "./wire/answers.ts";
+import { type JobAnswer, secretValuesOf } from "./wire/answers.ts";
 import type { BuildCalls } from "./wire/build-calls.ts";
-import type { ProgressReport } from "./wire/progress-report.ts";
+import type { ProgressSender } from "./wire/progress-report.ts";
 
-export interface PerformBuildOptions {
+interface PerformBuildOptions {
   identity: Identity;
   folder: BuildFolder;
   user: StepUser | null;
   toolSources: ToolSources;
   grace: number;
   tree: ProcessTree;
-  log: BuildLog;
-  progress: ProgressReport;
+  log: JobLog;
+  progress: ProgressSender;
   /** Aborted with a Cancel, or with the error that makes the build pointless. */
   cancel: AbortController;
   /** Resolves when the service has confirmed the start: before that, nothing of the build runs and nothing is reported. */
@@ -80,7 +80,7 @@ export const performBuild = async (job: JobAnswer, options: PerformBuildOptions)
   try {
     await options.prepare();
     logCheckout(job, options);
-    const source = sourceOf(job);
+    const source = toSource(job);
     const context: CheckoutContext = {
       workspace: folder.workspace,
       tempFolder: folder.path,
@@ -143,7 +143,7 @@ const compare = async (
   text: string,
   changes: () => Promise<Changes | null>,
   { log, progress }: PerformBuildOptions,
-): Promise<Comparison> => {
+): Promise<ComparedFiles> => {
   const found = asksForChanges(text) ? await changes() : null;
   const base = found?.base ?? knownBase(job);
   if (base !== null && job.needsEnvironment) progress.hold({ base });
@@ -171,7 +171,7 @@ const withEnvironment = async (
   job: JobAnswer,
   plan: Plan,
   { commitSha }: Fetched,
-  { base }: Comparison,
+  { base }: ComparedFiles,
   { calls, log, progress }: PerformBuildOptions,
 ): Promise<JobAnswer> => {
   if (!job.needsEnvironment) return job;
@@ -179,7 +179,7 @@ const withEnvironment = async (
   const handed = await calls.environment({ commitSha, ...(base === null ? {} : { base }), steps });
   progress.told(steps);
   const equipped = { ...job, ...handed };
-  log.addSecrets(secretsOf(equipped));
+  log.addSecrets(secretValuesOf(equipped));
   return equipped;
 };
 
@@ -200,7 +200,7 @@ const runAll = async (
   job: JobAnswer,
   { read, cacheIds }: { read: PlanRead; cacheIds: CacheIds },
   fetched: Fetched,
-  { comparison, inputs }: { comparison: Comparison; inputs: ToolInputs },
+  { comparison, inputs }: { comparison: ComparedFiles; inputs: ToolInputs },
   options: PerformBuildOptions,
 ): Promise<BuildResult> => {
   const { plan, file } = read;
@@ -249,7 +249,7 @@ const filesOf = ({ folder, user, cancel }: PerformBuildOptions): FilePlace => ({
 const stepsOf = (
   job: JobAnswer,
   fetched: Fetched,
-  comparison: Comparison,
+  comparison: ComparedFiles,
   artifacts: ArtifactKeeper,
   options: PerformBuildOptions,
 ): Omit<RunStepsOptions, "plan" | "file" | "tools"> => {
@@ -264,7 +264,7 @@ const stepsOf = (
     log,
     user,
     grace,
-    facts: factsOf(job, fetched, comparison, fixed, identity),
+    facts: jobFactsOf(job, fetched, comparison, fixed, identity),
     signal: cancel.signal,
     abandon,
     artifacts,
@@ -277,7 +277,7 @@ const stepsOf = (
 };
 
 /** Reports the summaries of all steps as one text. */
-const summaryTo = (log: BuildLog, progress: ProgressReport): ((text: string) => void) => {
+const summaryTo = (log: JobLog, progress: ProgressSender): ((text: string) => void) => {
   let whole = "";
   return (text) => {
     whole = `${whole}${log.mask(text)}`.slice(0, LIMITS.summaryCharacters);

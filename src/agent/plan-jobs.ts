@@ -1,17 +1,17 @@
 import { answerChanged, changedWork } from "../domain/expression/changed.ts";
 import { type Questions, questionsOf } from "../domain/jobs/questions.ts";
-import type { Comparison } from "./job-facts.ts";
-import type { BuildLog } from "./log/build-log.ts";
+import type { ComparedFiles } from "./job-facts.ts";
+import type { JobLog } from "./log/build-log.ts";
 import type { PlanRead } from "./read-plan.ts";
 import type { BuildCalls } from "./wire/build-calls.ts";
 
-export interface PlanJobsOptions {
+interface PlanJobsOptions {
   /** Where the file lies in the repository. */
   path: string;
   commitSha: string;
-  comparison: Comparison;
+  comparison: ComparedFiles;
   calls: BuildCalls;
-  log: BuildLog;
+  log: JobLog;
   /** Called when the lease is over. */
   letGo: () => void;
 }

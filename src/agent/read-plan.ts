@@ -38,7 +38,7 @@ export const readPlan = async (job: JobAnswer, fetched: Fetched): Promise<PlanRe
   if (one) {
     const name = one.path ?? "definition";
     const { text, parsed, includes } = await comparedFile(one, pipeline.definition, fetched);
-    return { ...readJob(planOrFail(parsed, name), name, text, one.definition), includes };
+    return { ...readPlannedJob(planOrFail(parsed, name), name, text, one.definition), includes };
   }
   if (pipeline.definition !== null) return wholePlan(parsePlan(pipeline.definition), "definition", pipeline.definition);
   const text = pipelineText(fetched, pipeline.configPath, LIMITS.definitionCharacters);
@@ -52,7 +52,7 @@ const wholePlan = (parsed: Parsed, file: string, text: string): PlanRead => {
 };
 
 /** One job of a file. @throws BuildFailure plan-mismatch when it has none of this key */
-export const readJob = (whole: Plan, file: string, text: string, key: string): PlanRead => {
+export const readPlannedJob = (whole: Plan, file: string, text: string, key: string): PlanRead => {
   if (whole.jobs === null) return { file, text, plan: whole, whole, definition: null };
   const definition = whole.jobs.find((job) => job.key === key);
   if (!definition) throw new BuildFailure("plan-mismatch", `${file} has no job ${key}: nothing of it ran`);

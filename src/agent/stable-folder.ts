@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Checkout } from "../domain/plan/plan.ts";
-import type { BuildLog } from "./log/build-log.ts";
+import type { JobLog } from "./log/build-log.ts";
 import type { ProcessTree } from "./process/process-tree.ts";
 import type { JobAnswer } from "./wire/answers.ts";
 
@@ -12,7 +12,7 @@ const NOTE = "stable";
 interface Placing {
   folder: { path: string; workspace: string };
   tree: ProcessTree;
-  log: BuildLog;
+  log: JobLog;
 }
 
 /**

@@ -6,7 +6,7 @@ import { identify } from "../services/core/identify.ts";
 import { checkRate, ratePolicy } from "../services/core/rate-limit.ts";
 import { Refusal } from "../services/core/refusal.ts";
 import type { AppEnv } from "../web/app-env.ts";
-import { isKnown } from "../web/entity-tags.ts";
+import { hasTag } from "../web/entity-tags.ts";
 import { linkToNext } from "../web/next-page.ts";
 import { openContext } from "../web/open-context.ts";
 import { describe, problemResponse, refusalOf } from "../web/problems.ts";
@@ -61,7 +61,7 @@ const answer = async (c: HonoContext<AppEnv>, route: Route): Promise<Response> =
   if (version !== null) c.header("ETag", entityTag(version));
   if (isSecret) c.header("Cache-Control", "no-store");
   if (nextCursor !== null) c.header("Link", linkToNext(c.req.url, nextCursor));
-  const isSame = version !== null && !isMoving && isKnown(c.req.header("If-None-Match"), entityTag(version));
+  const isSame = version !== null && !isMoving && hasTag(c.req.header("If-None-Match"), entityTag(version));
   if (route.method === "GET" && isSame) return c.body(null, 304);
   if (route.location) c.header("Location", route.location.replace(":id", (value as { id: string }).id));
   return c.json(value as object, status);

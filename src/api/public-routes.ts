@@ -13,7 +13,7 @@ import { readiness } from "../services/readiness.ts";
 import type { AppEnv } from "../web/app-env.ts";
 import { bytesAnswer, INERT_FILE, saveAs } from "../web/artifact-bytes.ts";
 import { readBytes } from "../web/body.ts";
-import { isKnown } from "../web/entity-tags.ts";
+import { hasTag } from "../web/entity-tags.ts";
 import { openContext } from "../web/open-context.ts";
 import { problemResponse } from "../web/problems.ts";
 import { zipAnswer } from "../web/zip-answer.ts";
@@ -41,7 +41,7 @@ const showBadge = async (c: Context<AppEnv>): Promise<Response> => {
   const [, token = ""] = BADGE_FILE.exec(c.req.param("file") ?? "") ?? [];
   const svg = await readBadge(c.env, token, c.req.query("branch"));
   const headers = { ...BADGE_HEADERS, ETag: await tagOf(svg) };
-  return isKnown(c.req.header("If-None-Match"), headers.ETag) ? c.body(null, 304, headers) : c.body(svg, 200, headers);
+  return hasTag(c.req.header("If-None-Match"), headers.ETag) ? c.body(null, 304, headers) : c.body(svg, 200, headers);
 };
 
 /** The whole that an address shares, or one file of it: for whoever has the address, without a token. */

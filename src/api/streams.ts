@@ -13,7 +13,7 @@ import { takeFile } from "../services/pipeline-files.ts";
 import { connectToPool, waitForJob } from "../services/poll.ts";
 import { jsonServiceMetrics, servicePrometheusText } from "../services/service-metrics.ts";
 import type { StreamRoute } from "../web/app-env.ts";
-import { readBytes, textOf } from "../web/body.ts";
+import { decodeBody, readBytes } from "../web/body.ts";
 import { linkToNext } from "../web/next-page.ts";
 
 /** A WebSocket for hints. @throws Refusal where the pool does not accept it */
@@ -67,7 +67,7 @@ export const sendFile: StreamRoute = {
   access: { agent: true },
   params: PathId,
   async stream(c, context, { params }) {
-    await takeFile(context, params.id, textOf(await readBytes(c.req.raw, LIMITS.definitionCharacters)));
+    await takeFile(context, params.id, decodeBody(await readBytes(c.req.raw, LIMITS.definitionCharacters)));
     return c.body(null, 204);
   },
 };

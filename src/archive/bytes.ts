@@ -9,7 +9,7 @@ interface Upload {
 }
 
 /** One part. The archive compares the SHA-256 of an only one. */
-export interface UploadPart {
+interface UploadPart {
   number: number;
   body: ReadableStream<Uint8Array> | Uint8Array;
   sha256: string;

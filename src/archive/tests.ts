@@ -8,7 +8,7 @@ export type KeptTests = Pick<TestReport, "counts" | "warnings"> & {
   passed: string[];
 };
 
-export interface TestsOwner extends TestPlace {
+interface TestsOwner extends TestPlace {
   orgId: string;
   /** Of the lease under which the report was sent. */
   fence: number;

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { basename, dirname, join } from "node:path";
-import { describe } from "../api/description/describe.ts";
+import { describeApi } from "../api/description/describe.ts";
 import { EXAMPLES } from "../api/description/examples.ts";
 import { ROUTES } from "../api/routes.ts";
 import { INCLUDE_SCHEMA, PIPELINE_SCHEMA } from "../domain/plan/schema.ts";
@@ -63,7 +63,7 @@ const guides = (): Record<string, string> =>
 export const writeDocuments = (agent: AgentProgram, importer: AgentProgram, notices: string): void => {
   mkdirSync(SERVED, { recursive: true });
   const files: Record<string, string> = {
-    "openapi.json": json(describe(ROUTES, EXAMPLES)),
+    "openapi.json": json(describeApi(ROUTES, EXAMPLES)),
     "schema/pipeline.json": json(PIPELINE_SCHEMA),
     "schema/include.json": json(INCLUDE_SCHEMA),
     "docs.html": referencePage(),

@@ -7,7 +7,7 @@ const SHAPE = /^([0-9a-f-]{36})\.([0-9a-z]{1,9})\.([A-Za-z0-9]{12})$/;
 const VALID_MS = 60 * 60_000;
 
 /** Who makes an App for a connection: the one who comes back with it must be the same. */
-export interface AppMaking {
+interface AppMaking {
   orgId: string;
   sessionId: string;
   connectionId: string;

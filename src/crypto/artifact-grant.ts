@@ -4,7 +4,7 @@ import { type NamedKey, parseKeys } from "./keys.ts";
 import { Signer } from "./signer.ts";
 
 /** What an address or a header grants: of an artifact to send, fetch, share or show it; of the cache to read or save. */
-type Granted = "upload" | "download" | "share" | "view" | "cache-read" | "cache-write";
+type GrantKind = "upload" | "download" | "share" | "view" | "cache-read" | "cache-write";
 
 const SHAPE = /^mrx_([A-Za-z0-9_-]{1,2000})\.([A-Za-z0-9_-]{43})$/;
 
@@ -20,20 +20,20 @@ const fromUrlText = (text: string): string | undefined => {
  * Makes and reads grants `mrx_FACTS.TAG`: the facts as JSON in base64url, and their HMAC-SHA-256 under a key of
  * `TOKEN_KEYS`, with what is granted. None is stored: whoever reads one asks nobody whether it is genuine.
  */
-export class Grants<F extends Record<Granted, object>> {
+export class Grants<F extends Record<GrantKind, object>> {
   readonly #signer: Signer;
 
   constructor(keys: readonly NamedKey[]) {
     this.#signer = new Signer(keys);
   }
 
-  async grant<K extends Granted>(granted: K, facts: F[K]): Promise<string> {
+  async grant<K extends GrantKind>(granted: K, facts: F[K]): Promise<string> {
     const text = toUrlText(new TextEncoder().encode(JSON.stringify(facts)));
     return `mrx_${text}.${toUrlText(await this.#signer.mac(this.#signer.first, "artifact", granted, text))}`;
   }
 
   /** The facts of a genuine grant; `undefined` for a forged one, and one of another kind. `until` is not looked at. */
-  async read<K extends Granted>(granted: K, grant: string): Promise<F[K] | undefined> {
+  async read<K extends GrantKind>(granted: K, grant: string): Promise<F[K] | undefined> {
     const [, text, tag] = SHAPE.exec(grant) ?? [];
     if (!text || !tag) return undefined;
     if (!(await this.#signer.signed(toUrlText, tag, "artifact", granted, text))) return undefined;
@@ -48,5 +48,5 @@ const once = oncePer<Grants<never>>();
  * The grants of the Worker secret `TOKEN_KEYS`, parsed once per isolate.
  * @throws KeysUnusable
  */
-export const loadGrants = <F extends Record<Granted, object>>(text: string | undefined): Grants<F> =>
+export const loadGrants = <F extends Record<GrantKind, object>>(text: string | undefined): Grants<F> =>
   once(text ?? "", () => new Grants<never>(parseKeys(text))) as unknown as Grants<F>;

@@ -17,7 +17,7 @@ export interface Hook {
 }
 
 /** What a person or the host is given: the last part of the hook's address, and its secret. */
-export interface HookGrant {
+interface HookGrant {
   token: string;
   secret: string;
 }

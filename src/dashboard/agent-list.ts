@@ -11,7 +11,7 @@ export type AgentState = keyof typeof AGENT_STATUS;
 export const AGENT_STATES = ["busy", "idle", "draining", "offline"] as const satisfies AgentState[];
 const STATE_BY_STATUS = Object.keys(AGENT_STATUS) as AgentState[];
 
-export const stateOf = ({ status }: Agent): AgentState => STATE_BY_STATUS[status] ?? "offline";
+export const agentStateOf = ({ status }: Agent): AgentState => STATE_BY_STATUS[status] ?? "offline";
 
 export const platformOf = ({ platform }: Pick<Agent, "platform">): string => {
   const name = PLATFORM_NAMES[platform] ?? "other";
@@ -61,11 +61,11 @@ const compareAgents = (left: Agent, right: Agent): number =>
 export const selectAgents = (agents: Agent[], query: URLSearchParams, now: Date): AgentSelection => {
   const named = filterByText(agents, query, (agent) => [agent.name, platformOf(agent), ...capabilitiesOf(agent)]);
   const counts = new Map(AGENT_STATES.map((state) => [state, 0] as [AgentState, number]));
-  for (const agent of named) counts.set(stateOf(agent), (counts.get(stateOf(agent)) ?? 0) + 1);
+  for (const agent of named) counts.set(agentStateOf(agent), (counts.get(agentStateOf(agent)) ?? 0) + 1);
   const older = named.filter(({ version }) => isOlder(version));
   const state = AGENT_STATES.find((each) => each === query.get("state"));
   const asked = query.get("version") === "older" ? older : named;
-  const matching = state ? asked.filter((agent) => stateOf(agent) === state) : asked;
+  const matching = state ? asked.filter((agent) => agentStateOf(agent) === state) : asked;
   const isGone = ({ isOnline, lastHeartbeatAt }: Agent) =>
     !isOnline && state !== "offline" && now.getTime() - Date.parse(lastHeartbeatAt) > GONE_MS;
   const listed = matching.filter((agent) => !isGone(agent));

@@ -33,7 +33,7 @@ export const unaskedEnd = ({ status, reason }: Ended): string | null =>
   status === "canceled" && (reason === "superseded" || reason === "skipped") ? reason : null;
 
 /** Why a build failed or ended unasked, in a few words. Null for other builds, and when nothing more is known. */
-export const outcomeOf = (ended: Ended): string | null => {
+export const whyEnded = (ended: Ended): string | null => {
   const { status, reason, exitCode, steps = [] } = ended;
   if (reason && unaskedEnd(ended)) return REASONS[reason];
   if (status !== "failed") return null;

@@ -5,7 +5,7 @@ import { assetUrl } from "./asset-url.ts";
 import { Icon } from "./components/icon.tsx";
 import { Document } from "./document.tsx";
 import { KEYS } from "./keys.ts";
-import { type NavigationGroup, navigationFor, placeOf } from "./navigation.ts";
+import { type NavigationGroup, navigationFor, navigationPlace } from "./navigation.ts";
 import type { Section, View } from "./page-definition.ts";
 import { THEMES, type Theme } from "./theme.ts";
 
@@ -16,7 +16,7 @@ interface TopProps {
 
 /** Where one is: the pages above this one, then this one. */
 const Trail = ({ groups, view }: TopProps) => {
-  const entry = placeOf(groups, view.section)?.entry;
+  const entry = navigationPlace(groups, view.section)?.entry;
   const own = entry && entry.name !== view.title ? [{ name: entry.name, href: entry.href }] : [];
   return (
     <nav aria-label="Where you are" class="trail">
@@ -60,7 +60,7 @@ const TopLine = ({ now, ...props }: TopProps & { now: PoolNow | null }) => (
 
 /** The pages of one entry of the rail beside each other, on those pages themselves. */
 const Tabs = ({ groups, view }: TopProps) => {
-  const place = placeOf(groups, view.section);
+  const place = navigationPlace(groups, view.section);
   if (!place || place.group.entries.length < 2 || place.entry.name !== view.title) return null;
   return (
     <nav aria-label={place.group.name} class="tabs">

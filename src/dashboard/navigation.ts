@@ -62,7 +62,7 @@ export const navigationFor = (context: Context): { places: NavigationGroup[]; se
 };
 
 /** The group of this section among what the person may open, and its entry. */
-export const placeOf = (groups: NavigationGroup[], section: Section | null) => {
+export const navigationPlace = (groups: NavigationGroup[], section: Section | null) => {
   const group = groups.find(({ entries }) => entries.some((entry) => entry.section === section));
   return group && { group, entry: group.entries.find((entry) => entry.section === section)! };
 };

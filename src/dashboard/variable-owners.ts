@@ -17,7 +17,7 @@ interface Owners {
   pipelines: Pipeline[];
 }
 
-export const readOwners = async (context: Context): Promise<Owners> => {
+export const readVariableOwners = async (context: Context): Promise<Owners> => {
   const [groups, repositories, pipelines] = await Promise.all([
     listGroups.run(context, { ...noInput, query: { includeVariables: false } }),
     listRepositories.run(context, noInput),

@@ -1,13 +1,13 @@
 import type { connection } from "./schema.ts";
 
 /** What speaking with the git host of a connection needs. */
-export type ConnectionRow = Pick<
+export type ConnectionToAsk = Pick<
   typeof connection.$inferSelect,
   "id" | "kind" | "apiUrl" | "auth" | "appId" | "clientId" | "installationId" | "sealed" | "sealedVersion"
 > & { isActive: number };
 
 /** Reads a connection of an organization at the primary: it may have been changed a moment ago. */
-export const readConnection = (db: D1Database, orgId: string, id: string): Promise<ConnectionRow | null> =>
+export const readConnection = (db: D1Database, orgId: string, id: string): Promise<ConnectionToAsk | null> =>
   db
     .withSession("first-primary")
     .prepare(
@@ -16,4 +16,4 @@ export const readConnection = (db: D1Database, orgId: string, id: string): Promi
        FROM connection WHERE id = ? AND org_id = ?`,
     )
     .bind(id, orgId)
-    .first<ConnectionRow>();
+    .first<ConnectionToAsk>();

@@ -4,7 +4,7 @@ import type { Database } from "./query.ts";
 import { guard } from "./schema.ts";
 
 /** What a batch may require of the database when it commits. */
-export type Precondition = "token_live" | "unchanged" | "owner_exists" | "unused" | "within_limit";
+type Precondition = "token_live" | "unchanged" | "owner_exists" | "unused" | "within_limit";
 
 /** D1 rolled the batch back because the precondition did not hold. */
 export class PreconditionFailed extends Error {

@@ -8,7 +8,7 @@ import type { Batch, Database, Query, Results } from "./query.ts";
 import { type ValidToken, validToken } from "./valid-token.ts";
 
 /** What D1 did for one request: round trips, and rows as D1 bills them. */
-export interface Tally {
+interface Tally {
   rounds: number;
   rowsRead: number;
   rowsWritten: number;

@@ -2,7 +2,7 @@ import { isActive, isEnded } from "../protocol/build-states.ts";
 import { type BuildQuery, type Listed, matches } from "./build-filter.ts";
 
 /** One page of a list of builds, before D1's rows and the pool's builds are one list. All are newest first. */
-export interface PageParts<B extends Listed> {
+interface PageParts<B extends Listed> {
   query: BuildQuery;
   limit: number;
   /** D1's rows: `limit + 1` of them where it has as many. */
@@ -14,7 +14,7 @@ export interface PageParts<B extends Listed> {
   live: readonly B[];
 }
 
-export interface PageOfBuilds<B> {
+interface PageOfBuilds<B> {
   builds: B[];
   /** Where the next page begins: after this id. Null where this page is the last one. */
   next: string | null;

@@ -66,7 +66,7 @@ const lineOf = (texts: string[], values: Set<number>[]): string =>
     .map((text, index) => (text === "*" || (index === 1 && text.startsWith("*")) ? text : numbers(values[index]!)))
     .join(" ");
 
-export interface CronLine {
+interface CronLine {
   /** Of digits and `*`, and means the same as what was written. */
   line: string;
   /** Whether a day must match both fields of days. As in Vixie's cron, one is enough unless a field begins with `*`. */

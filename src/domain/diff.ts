@@ -1,5 +1,5 @@
 /** The fields that a change really changes, with their old and new values, for the audit. */
-export type Diff = Record<string, { from: unknown; to: unknown }>;
+type Diff = Record<string, { from: unknown; to: unknown }>;
 
 export const diff = <T extends object>(before: T, change: Partial<T>): Diff =>
   Object.fromEntries(

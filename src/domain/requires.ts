@@ -6,7 +6,7 @@ import { isXcode } from "../protocol/xcodes.ts";
 export const NO_WINDOWS = "There is no agent for Windows: write macos or linux";
 
 /** What an agent can do, as it registered or as a person changed it. */
-export interface Skills {
+interface Skills {
   platform: number;
   canBuildIOS: boolean;
   canBuildAndroid: boolean;

@@ -2,7 +2,7 @@ import { Cron } from "croner";
 import { readCron } from "./cron.ts";
 
 /** When something runs: a cron line of five fields, and the zone in which its hours are meant. */
-export interface Schedule {
+export interface CronSchedule {
   cron: string;
   timeZone: string;
 }
@@ -24,7 +24,7 @@ export const timeZoneProblem = (timeZone: string): string | null => {
 };
 
 /** @throws {Error} for a schedule of which `readCron` or `timeZoneProblem` tells a problem */
-const timesOf = ({ cron, timeZone }: Schedule): ((after: number) => number) => {
+const timesOf = ({ cron, timeZone }: CronSchedule): ((after: number) => number) => {
   const read = readCron(cron);
   if ("problem" in read) throw new Error("The schedule never runs");
   const { line, needsBothDays: domAndDow } = read;
@@ -41,10 +41,10 @@ const timesOf = ({ cron, timeZone }: Schedule): ((after: number) => number) => {
  * them: at the first minute after a gap of the clock, the first time of two. With `*` hours real time counts.
  * @throws {Error} for a schedule of which `readCron` or `timeZoneProblem` tells a problem
  */
-export const nextRun = (schedule: Schedule, after: number): number => timesOf(schedule)(after);
+export const nextRun = (schedule: CronSchedule, after: number): number => timesOf(schedule)(after);
 
 /** The next `count` times after `after`, as `nextRun` gives them. */
-export const nextRuns = (schedule: Schedule, after: number, count: number): number[] => {
+export const nextRuns = (schedule: CronSchedule, after: number, count: number): number[] => {
   const timeAfter = timesOf(schedule);
   const times: number[] = [];
   while (times.length < count) times.push(timeAfter(times.at(-1) ?? after));
@@ -57,7 +57,7 @@ const HOUR_MS = 3_600_000;
  * The last time until `until`, where `first` is one of its times and not after `until`: of all times that were missed,
  * the one that is made up for. Looks back an hour first, then ten times as far each time.
  */
-export const lastRun = (schedule: Schedule, first: number, until: number): number => {
+export const lastRun = (schedule: CronSchedule, first: number, until: number): number => {
   const timeAfter = timesOf(schedule);
   const fromThere = (found: number): number => {
     let time = found;

@@ -17,7 +17,7 @@ const COMMON = new Set([
   "localhost",
 ]);
 
-export type SecretWarning = "short" | "mask-text" | "common-word" | "json";
+type SecretWarning = "short" | "mask-text" | "common-word" | "json";
 
 /** A program takes single values out of such a secret, and a mask knows only the whole and its lines. */
 const isJson = (value: string): boolean => {

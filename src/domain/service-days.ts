@@ -1,6 +1,6 @@
 import { ORGANIZATION_LIMITS } from "../protocol/organization-limits.ts";
 import type { OrganizationDay } from "../protocol/service-metrics.ts";
-import { dayOf } from "./pool/day.ts";
+import { dayNumberOf } from "./pool/day.ts";
 import type { PoolNumbers } from "./pool/numbers.ts";
 
 /** Organizations that are named: each is in every row of numbers, and a label. */
@@ -22,7 +22,7 @@ export const addDay = (
   pools: { orgId: string; numbers: Pick<PoolNumbers, "buildsToday" | "buildsPerDay"> }[],
   now: number,
 ): ServiceDay => {
-  const day = dayOf(now);
+  const day = dayNumberOf(now);
   const known = new Map((before?.day === day ? before.organizations : []).map((one) => [one.orgId, one]));
   for (const { orgId, numbers } of pools) {
     const { buildsToday, buildsPerDay = known.get(orgId)?.buildsPerDay ?? ORGANIZATION_LIMITS.buildsPerDay } = numbers;

@@ -26,7 +26,7 @@ interface EndedCount {
 }
 
 /** What happened since the deployment counts. Each run adds what the pools told it. */
-export interface Totals {
+interface Totals {
   ended: EndedCount[];
   leasesLost: Record<LossCause, number>;
   requeues: number;
@@ -35,7 +35,7 @@ export interface Totals {
 }
 
 /** What one run of upkeep found in the pools that it swept. */
-export interface PoolGauges {
+interface PoolGauges {
   swept: number;
   /** Pools whose sweep failed. */
   failed: number;

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { LIMITS } from "../protocol/limits.ts";
 import { type HostRequest, hostFetch } from "./host-fetch.ts";
 import { HostProblem } from "./host-problem.ts";
-import { type Answer, isLimited } from "./rate-limit.ts";
+import { type HostResponse, isLimited } from "./rate-limit.ts";
 
 /** What the requests of one kind of host have in common. */
 export interface HostManner {
@@ -23,7 +23,7 @@ interface Asked extends Omit<HostRequest, "headers"> {
 }
 
 /** A host answers 404 for what the token may not see as well. */
-const refusalOf = ({ name: host, proof = "token" }: HostManner, answer: Answer, right: string): HostProblem => {
+const refusalOf = ({ name: host, proof = "token" }: HostManner, answer: HostResponse, right: string): HostProblem => {
   const { status } = answer;
   if (isLimited(answer)) return new HostProblem("away", `${host} takes no more requests for a while: repeat it later.`);
   if (status === 401) return new HostProblem("token", `${host} does not accept the ${proof}.`);

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { ask, type HostManner, HostNumber, order, pathOf } from "./ask.ts";
-import type { HookSettings, HostAddress, HostClient, HostRepository, RepositoryName } from "./host-client.ts";
+import type { HookSettings, HostAddress, HostClient, RepositoryAtHost, RepositoryName } from "./host-client.ts";
 
 const TO_READ = "the permission read:repository";
 const ACCOUNT = "the permission read:user";
@@ -22,7 +22,7 @@ const Hook = z.object({
   config: z.nullish(z.object({ url: z.nullish(z.string()) })),
 });
 
-const repositoryOf = (found: z.infer<typeof Repository>): HostRepository => ({
+const repositoryOf = (found: z.infer<typeof Repository>): RepositoryAtHost => ({
   id: found.id,
   fullName: found.full_name,
   defaultBranch: found.default_branch ?? null,

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { APP_PERMISSIONS } from "../domain/githost/app-rights.ts";
 import { ask, type HostManner, HostNumber, order, pathOf } from "./ask.ts";
-import { API_VERSION, Repository, repositoryOf } from "./github.ts";
+import { API_VERSION, RepoAnswer, toHostRepository } from "./github.ts";
 import type { HookSettings, HostReader } from "./host-client.ts";
 import { HostProblem } from "./host-problem.ts";
 
@@ -46,7 +46,7 @@ const Installation = z.object({
 });
 
 /** An App as its host knows it; `pageUrl` is where people install it. */
-export interface KnownApp {
+interface KnownApp {
   id: string;
   clientId: string | null;
   pageUrl: string | null;
@@ -161,7 +161,7 @@ export const githubAppReader = (app: AppAt, installationId: string, apiUrl: stri
   const manner = appManner(apiUrl, token);
   /** The token reads whatever is public, so it is asked whether the App is installed for it. */
   const read = async (path: string) => {
-    const found = repositoryOf((await ask(manner, { method: "GET", path, right: RIGHT }, Repository)).value);
+    const found = toHostRepository((await ask(manner, { method: "GET", path, right: RIGHT }, RepoAnswer)).value);
     await app.installationOf(found.fullName);
     return found;
   };
@@ -172,9 +172,9 @@ export const githubAppReader = (app: AppAt, installationId: string, apiUrl: stri
     },
     async repositories(page, limit) {
       const path = `/installation/repositories?per_page=${limit}&page=${page}`;
-      const form = z.object({ repositories: z.array(Repository) });
+      const form = z.object({ repositories: z.array(RepoAnswer) });
       const { value } = await ask(manner, { method: "GET", path, right: RIGHT, isList: true }, form);
-      return value.repositories.map(repositoryOf);
+      return value.repositories.map(toHostRepository);
     },
     repositoryById: (id) => read(`/repositories/${id}`),
     repositoryByName: (fullName) => read(`/repos/${pathOf(fullName)}`),

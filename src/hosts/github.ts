@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { ask, type HostManner, HostNumber, order, pathOf } from "./ask.ts";
-import type { HookSettings, HostAddress, HostClient, HostRepository, RepositoryName } from "./host-client.ts";
+import type { HookSettings, HostAddress, HostClient, RepositoryAtHost, RepositoryName } from "./host-client.ts";
 
 /** The version of the REST API: https://docs.github.com/en/rest/about-the-rest-api/api-versions */
 export const API_VERSION = "2022-11-28";
@@ -20,7 +20,7 @@ const NEEDED: { scopes: string[]; sentence: string }[] = [
 ];
 
 const Account = z.object({ login: z.string() });
-export const Repository = z.object({
+export const RepoAnswer = z.object({
   id: HostNumber,
   full_name: z.string(),
   default_branch: z.nullish(z.string()),
@@ -28,7 +28,7 @@ export const Repository = z.object({
 });
 const Hook = z.object({ id: HostNumber, active: z.boolean(), config: z.object({ url: z.nullish(z.string()) }) });
 
-export const repositoryOf = (found: z.infer<typeof Repository>): HostRepository => ({
+export const toHostRepository = (found: z.infer<typeof RepoAnswer>): RepositoryAtHost => ({
   id: found.id,
   fullName: found.full_name,
   defaultBranch: found.default_branch ?? null,
@@ -60,7 +60,7 @@ export const githubClient = ({ apiUrl, token }: HostAddress): HostClient => {
     },
   };
   const read = async (path: string) =>
-    repositoryOf((await ask(manner, { method: "GET", path, right: TO_READ }, Repository)).value);
+    toHostRepository((await ask(manner, { method: "GET", path, right: TO_READ }, RepoAnswer)).value);
   const hooksOf = ({ fullName }: RepositoryName) => `/repos/${pathOf(fullName)}/hooks`;
   return {
     async account() {
@@ -69,8 +69,8 @@ export const githubClient = ({ apiUrl, token }: HostAddress): HostClient => {
     },
     async repositories(page, limit) {
       const path = `/user/repos?sort=full_name&per_page=${limit}&page=${page}`;
-      const { value } = await ask(manner, { method: "GET", path, right: TO_READ, isList: true }, z.array(Repository));
-      return value.map(repositoryOf);
+      const { value } = await ask(manner, { method: "GET", path, right: TO_READ, isList: true }, z.array(RepoAnswer));
+      return value.map(toHostRepository);
     },
     // Where GitHub's own redirects of renamed repositories lead.
     repositoryById: (id) => read(`/repositories/${id}`),

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { ask, type HostManner, HostNumber, order } from "./ask.ts";
-import type { HookSettings, HostAddress, HostClient, HostRepository, RepositoryName } from "./host-client.ts";
+import type { HookSettings, HostAddress, HostClient, RepositoryAtHost, RepositoryName } from "./host-client.ts";
 import { HostProblem } from "./host-problem.ts";
 
 const API = "the scope api";
@@ -21,7 +21,7 @@ const Hook = z.object({
   alert_status: z.nullish(z.string()),
 });
 
-const repositoryOf = (project: z.infer<typeof Project>): HostRepository => ({
+const repositoryOf = (project: z.infer<typeof Project>): RepositoryAtHost => ({
   id: project.id,
   fullName: project.path_with_namespace,
   defaultBranch: project.default_branch ?? null,

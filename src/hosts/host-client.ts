@@ -5,14 +5,14 @@ interface HostAccount {
 }
 
 /** A repository as the host tells of it. `id` stays the same when it is renamed. */
-export interface HostRepository {
+export interface RepositoryAtHost {
   id: number;
   fullName: string;
   defaultBranch: string | null;
   isPrivate: boolean;
 }
 
-export type RepositoryName = Pick<HostRepository, "id" | "fullName">;
+export type RepositoryName = Pick<RepositoryAtHost, "id" | "fullName">;
 
 /** A hook as the host has it. `trouble` says why the host does not send to it, in our words. */
 export interface HostHook {
@@ -31,9 +31,9 @@ export interface HookSettings {
 export interface HostReader {
   account(): Promise<HostAccount>;
   /** The page with this number, from 1: fewer than `limit` on the last one. */
-  repositories(page: number, limit: number): Promise<HostRepository[]>;
-  repositoryById(id: number): Promise<HostRepository>;
-  repositoryByName(fullName: string): Promise<HostRepository>;
+  repositories(page: number, limit: number): Promise<RepositoryAtHost[]>;
+  repositoryById(id: number): Promise<RepositoryAtHost>;
+  repositoryByName(fullName: string): Promise<RepositoryAtHost>;
   /** What the service does that these scopes do not allow, as a sentence each. */
   missing(scopes: string[] | null): string[];
 }

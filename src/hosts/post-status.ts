@@ -1,5 +1,5 @@
 import type { Status } from "../domain/githost/status.ts";
-import type { Outcome } from "../domain/githost/status-answers.ts";
+import type { StatusOutcome } from "../domain/githost/status-answers.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { type HostAnswer, hostFetch } from "./host-fetch.ts";
 import { GITHUB_CHECK_RUNS } from "./statuses/check-runs.ts";
@@ -29,7 +29,7 @@ const hostOf = ({ kind, isApp }: StatusAddress, { wasStatus }: Status): StatusHo
 
 /** What came of a status, and the repository's name of today where the host told another one. */
 export interface Posted {
-  outcome: Outcome;
+  outcome: StatusOutcome;
   fullName: string | null;
 }
 

@@ -29,12 +29,12 @@ export const isOtherCheckout = (inputs: Pair[], source: Source): boolean =>
     return key === "path" && text !== "" && text !== ".";
   });
 
-export interface TranslatedCheckout {
+interface TranslatedCheckout {
   checkout: OutMap;
   comments: Comment[];
 }
 
-export const checkoutOf = (inputs: Pair[], source: Source, marks: Marks): TranslatedCheckout => {
+export const translateCheckout = (inputs: Pair[], source: Source, marks: Marks): TranslatedCheckout => {
   const checkout = new OutMap();
   const comments: Comment[] = [];
   let tags: boolean | undefined;

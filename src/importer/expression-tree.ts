@@ -33,10 +33,10 @@ export const parse = (text: string): Expr => {
 };
 
 /** The context and the literal keys of `context.key`; a star is `*`. Null for all else. */
-export const pathOf = (node: Expr): string[] | null => {
+export const contextPathOf = (node: Expr): string[] | null => {
   if (node instanceof ContextAccess) return [node.name.lexeme];
   if (!(node instanceof IndexAccess)) return null;
-  const holder = pathOf(node.expr);
+  const holder = contextPathOf(node.expr);
   if (!holder) return null;
   if (node.index instanceof Star) return [...holder, "*"];
   return node.index instanceof Literal ? [...holder, node.index.literal.coerceString()] : null;

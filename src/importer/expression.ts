@@ -1,7 +1,7 @@
 import { Binary, type Expr, FunctionCall, Grouping, Literal, Logical, Unary } from "@actions/expressions/ast";
 import { TokenType } from "@actions/expressions/lexer";
 import { spansOf } from "../domain/expression/interpolation.ts";
-import { parse, pathOf, stringIn } from "./expression-tree.ts";
+import { contextPathOf, parse, stringIn } from "./expression-tree.ts";
 import { beginningOf, contextName, equalityOf } from "./github-names.ts";
 import { NoEqual } from "./marks.ts";
 import { findName, type Names, textOfValue } from "./names.ts";
@@ -27,7 +27,7 @@ class Translator {
     if (node instanceof Logical) return node.args.map((arg) => this.truth(arg)).join(` ${node.operator.lexeme} `);
     if (node instanceof Binary) return this.#binary(node);
     if (node instanceof FunctionCall) return this.#call(node);
-    const path = pathOf(node);
+    const path = contextPathOf(node);
     if (!path) throw new NoEqual("a name that is only known when it runs");
     return this.#name(path);
   }
@@ -35,7 +35,7 @@ class Translator {
   /** A value of which only counts whether it is something. */
   truth(node: Expr): string {
     if (node instanceof Grouping) return `(${this.truth(node.group)})`;
-    const path = pathOf(node);
+    const path = contextPathOf(node);
     const key = path && this.#matrixKey(path);
     if (key?.values.some((value) => value === 0 || Number.isNaN(value))) return this.#asNumber(key);
     return this.print(node);
@@ -45,7 +45,7 @@ class Translator {
   #exact(node: Expr): string {
     if (node instanceof Grouping) return `(${this.#exact(node.group)})`;
     if (node instanceof Logical) return node.args.map((arg) => this.#exact(arg)).join(` ${node.operator.lexeme} `);
-    const path = pathOf(node);
+    const path = contextPathOf(node);
     const key = path && this.#matrixKey(path);
     return key?.values.some((value) => typeof value === "number" || value === null)
       ? this.#asNumber(key)
@@ -71,7 +71,7 @@ class Translator {
       [left, right],
       [right, left],
     ] as const) {
-      const path = pathOf(side);
+      const path = contextPathOf(side);
       const text = stringIn(other);
       if (!path || text === undefined || ORDER.has(sign)) continue;
       const equality = equalityOf(path.join("."), text, this.#names) ?? this.#resultIs(path, text);
@@ -103,7 +103,7 @@ class Translator {
 
   /** One side of a comparison. Numbers of a matrix are texts here, which compare in another way in some places. */
   #compared(node: Expr, other: Expr, sign: string): string {
-    const path = pathOf(node);
+    const path = contextPathOf(node);
     const key = path && this.#matrixKey(path);
     if (!key) return this.#exact(node);
     if (!key.values.some((value) => typeof value === "number")) return this.print(node);
@@ -120,7 +120,7 @@ class Translator {
     const lower = name.toLowerCase();
     if (lower === "hashfiles") throw new NoEqual("`hashFiles()`: compute the hash in a step");
     const [first, second] = args;
-    const path = first && pathOf(first);
+    const path = first && contextPathOf(first);
     const text = second && stringIn(second);
     if (path && text !== undefined && lower === "startswith") {
       const beginning = beginningOf(path.join("."), text, this.#names);

@@ -73,7 +73,7 @@ export const mayFailOf = (token: Token, place: JobPlace, out: OutMap): void =>
     out.set("continue-on-error", translatedText(text, place.names));
   });
 
-export const outputsOf = (
+export const translateOutputs = (
   token: Token,
   place: JobPlace,
   out: OutMap,

@@ -1,4 +1,4 @@
-import { checkoutOf } from "./checkout.ts";
+import { translateCheckout } from "./checkout.ts";
 import {
   concurrencyOf,
   environmentOf,
@@ -6,8 +6,8 @@ import {
   markedKey,
   markedKeys,
   mayFailOf,
-  outputsOf,
   strategyOf,
+  translateOutputs,
 } from "./job-keys.ts";
 import { KeptFiles } from "./kept-files.ts";
 import { KNOWS } from "./later-words.ts";
@@ -17,7 +17,7 @@ import type { Names, NeededJob } from "./names.ts";
 import { Comment, OutList, OutMap } from "./out.ts";
 import { type Runner, runnerOf } from "./runs-on.ts";
 import type { Source } from "./source.ts";
-import { envOf, ifOf, nameOf, type ReadStep, readStep, stepOf, timeoutOf } from "./step.ts";
+import { ifOf, type ReadStep, readStep, stepOf, timeoutOf, translateEnv, translateName } from "./step.ts";
 import { find, isExpression, itemsOf, lineOf, type Pair, pairsOf, textOf } from "./tokens.ts";
 import { toolOf } from "./tool-versions.ts";
 
@@ -106,7 +106,7 @@ class JobWriter {
     const runner = runsOn ? runnerOf(runsOn, this.#planned.names, source, marks) : undefined;
     const { out } = this;
     const name = this.#find("name");
-    if (name) nameOf(name, this.#planned.names, this.#place, out);
+    if (name) translateName(name, this.#planned.names, this.#place, out);
     for (const pair of pairsOf(job)) {
       markedKey(pair, this.#place, out);
       if (!KNOWN.has(pair.key))
@@ -127,7 +127,7 @@ class JobWriter {
     const [environment, concurrency] = [this.#find("environment"), this.#find("concurrency")];
     if (environment) environmentOf(environment, this.#planned, out);
     if (concurrency) concurrencyOf(concurrency, this.#planned, out);
-    const env = envOf(this.#find("env"), this.#names, this.#place, `${this.#unit}.env`, withdrawn);
+    const env = translateEnv(this.#find("env"), this.#names, this.#place, `${this.#unit}.env`, withdrawn);
     if (env) out.set("env", env);
     this.#names = { ...this.#names, env: [...this.#names.env, ...pairsOf(this.#find("env")).map(({ key }) => key)] };
     const shell = this.#defaults();
@@ -207,7 +207,7 @@ class JobWriter {
     if (!tools.isEmpty) this.#tools(tools, line);
     kept.writeTo(this.out);
     const outputs = this.#find("outputs");
-    if (outputs) outputsOf(outputs, this.#place, this.out, `${this.#unit}.outputs`, withdrawn);
+    if (outputs) translateOutputs(outputs, this.#place, this.out, `${this.#unit}.outputs`, withdrawn);
     if (list.isEmpty) {
       // A job that only fetched its files has done all that it had to do; of any other nothing is left to run.
       if (steps.every(({ kind }) => kind === "checkout" || kind === "set-up" || kind === "keeping"))
@@ -244,7 +244,7 @@ class JobWriter {
         ),
       );
     if (!isFirst) return undefined;
-    const { checkout, comments } = checkoutOf(step.inputs, source, marks);
+    const { checkout, comments } = translateCheckout(step.inputs, source, marks);
     this.out.say(...comments);
     if (!checkout.isEmpty) this.out.set("checkout", checkout);
     return undefined;

@@ -10,7 +10,7 @@ import { find, type Pair, textOf } from "./tokens.ts";
 
 /* Actions that keep files, and fetch them again: each becomes an entry of a key of the job. */
 
-export interface KeepingPlace {
+interface KeepingPlace {
   names: Names;
   source: Source;
   /** The jobs that leave an artifact of this name. */

@@ -3,7 +3,7 @@ import { VERSION } from "../protocol/version.ts";
 import type { Mark } from "./marks.ts";
 import { treeLines } from "./out.ts";
 import { readWorkflow } from "./read-workflow.ts";
-import { Refusal } from "./refusal.ts";
+import { Untranslatable } from "./refusal.ts";
 import { fileOf } from "./workflow.ts";
 
 /** The release that this program belongs to. */
@@ -17,7 +17,7 @@ export type Imported =
 /** Most times that parts which `check` refuses are taken out: each time at least one is. */
 const MOST_ROUNDS = 20;
 
-/** Translates until the project's own parser finds no mistake: each part with one becomes a mark. @throws {Refusal} */
+/** Translates until the project's own parser finds no mistake: each part with one becomes a mark. @throws {Untranslatable} */
 const checked = async (text: string, name: string): Promise<Imported> => {
   const workflow = () => readWorkflow(text, name);
   const withdrawn = new Map<string, string>();
@@ -30,12 +30,12 @@ const checked = async (text: string, name: string): Promise<Imported> => {
     const before = withdrawn.size;
     for (const { line, message } of mistakes) {
       const unit = lines[line - 1]?.unit ?? "";
-      if (unit === "") throw new Refusal(`its translation would have a mistake: ${message}`);
+      if (unit === "") throw new Untranslatable(`its translation would have a mistake: ${message}`);
       if (!withdrawn.has(unit)) withdrawn.set(unit, message);
     }
     if (withdrawn.size === before) break;
   }
-  throw new Refusal("no part of it can be said in a pipeline file");
+  throw new Untranslatable("no part of it can be said in a pipeline file");
 };
 
 /**
@@ -47,7 +47,7 @@ export const importWorkflow = async (text: string, name: string): Promise<Import
   try {
     return await checked(text, name);
   } catch (error) {
-    if (error instanceof Refusal) return { refusal: error.message };
+    if (error instanceof Untranslatable) return { refusal: error.message };
     throw error;
   }
 };

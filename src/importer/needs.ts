@@ -4,7 +4,7 @@ import { find, isLiteral, itemsOf, pairsOf, type Token, textOf } from "./tokens.
 
 /* Which jobs a job has to name in `needs`, so that `success()` and `failure()` look at the same jobs as there. */
 
-export interface NeedsOfJobs {
+interface NeedsOfJobs {
   needs: Map<string, string[]>;
   /** The jobs to which ancestors were added. */
   extended: Set<string>;

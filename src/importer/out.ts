@@ -57,10 +57,10 @@ export class OutList {
   }
 }
 
-export type Out = string | number | boolean | OutMap | OutList | readonly (string | number | boolean)[];
+type Out = string | number | boolean | OutMap | OutList | readonly (string | number | boolean)[];
 
 /** A printed line, and the unit that it belongs to. */
-export interface PrintedLine {
+interface PrintedLine {
   text: string;
   unit: string;
 }

@@ -15,7 +15,7 @@ import {
 import { FILE_LIMITS, FileLimitExceeded } from "../domain/plan/limits.ts";
 import { parseYaml } from "../domain/plan/yaml-document.ts";
 import { withCommas } from "../protocol/limits.ts";
-import { Refusal } from "./refusal.ts";
+import { Untranslatable } from "./refusal.ts";
 import { Source } from "./source.ts";
 import { asMapping } from "./tokens.ts";
 
@@ -27,21 +27,23 @@ const place = (counter: LineCounter, offset: number): string => {
   return `line ${line}, column ${col}`;
 };
 
-/** The document within the limits of a pipeline file. @throws {Refusal} */
+/** The document within the limits of a pipeline file. @throws {Untranslatable} */
 const documentIn = (text: string, counter: LineCounter): Document.Parsed => {
   if (text.length > FILE_LIMITS.characters)
-    throw new Refusal(`it has more than ${withCommas(FILE_LIMITS.characters)} characters`);
+    throw new Untranslatable(`it has more than ${withCommas(FILE_LIMITS.characters)} characters`);
   try {
     const { document, errors } = parseYaml(text, counter, { tokens: 0, marks: 0 });
     // What its parser makes of an unknown tag, GitHub makes of it too.
     const [first] = errors.filter(({ code }) => code !== "TAG_RESOLVE_FAILED");
-    if (first?.code === "MULTIPLE_DOCS") throw new Refusal("it has several documents: give one workflow at a time");
-    if (first) throw new Refusal(`it is not valid YAML, at ${place(counter, first.offset)}: ${first.message}`);
+    if (first?.code === "MULTIPLE_DOCS")
+      throw new Untranslatable("it has several documents: give one workflow at a time");
+    if (first) throw new Untranslatable(`it is not valid YAML, at ${place(counter, first.offset)}: ${first.message}`);
     if (!document || !isMap(document.contents))
-      throw new Refusal("it is no workflow: there is no `on` and no `jobs` in it");
+      throw new Untranslatable("it is no workflow: there is no `on` and no `jobs` in it");
     return document;
   } catch (error) {
-    if (error instanceof FileLimitExceeded) throw new Refusal(`${error.message} (${place(counter, error.offset)})`);
+    if (error instanceof FileLimitExceeded)
+      throw new Untranslatable(`${error.message} (${place(counter, error.offset)})`);
     throw error;
   }
 };
@@ -67,7 +69,7 @@ const boundAliases = (document: Document.Parsed): void => {
     },
   });
   if (sizeOf(document.contents) > FILE_LIMITS.values)
-    throw new Refusal("its aliases stand for more than a pipeline file may have: write less of them");
+    throw new Untranslatable("its aliases stand for more than a pipeline file may have: write less of them");
 };
 
 const eventsOf = (document: Document.Parsed): string[] => {
@@ -81,12 +83,12 @@ const eventsOf = (document: Document.Parsed): string[] => {
 const refuseOthers = (document: Document.Parsed): void => {
   const has = (key: string) => document.has(key);
   if (has("runs") && !has("jobs"))
-    throw new Refusal(
+    throw new Untranslatable(
       "it is an action, no workflow: rewrite its steps as a file of `steps`, for `include` in the pipeline file",
     );
   const events = eventsOf(document);
   if (events.length > 0 && events.every((event) => event === "workflow_call"))
-    throw new Refusal(
+    throw new Untranslatable(
       "it is a workflow that others call (`workflow_call`): import the one that calls it, and write these jobs there",
     );
 };
@@ -98,7 +100,7 @@ export interface Workflow {
 
 /**
  * Parses a workflow as GitHub does, within the limits of a pipeline file.
- * @throws {Refusal} for what is no workflow, and for one that GitHub would refuse
+ * @throws {Untranslatable} for what is no workflow, and for one that GitHub would refuse
  */
 export const readWorkflow = async (text: string, name: string): Promise<Workflow> => {
   const counter = new LineCounter();
@@ -113,7 +115,7 @@ export const readWorkflow = async (text: string, name: string): Promise<Workflow
   });
   if (mistakes.length > 0 || !value) {
     const listed = [...new Set(mistakes)].slice(0, MOST_MISTAKES).map((one) => `  ${one}`);
-    throw new Refusal(["GitHub would refuse it; correct it there first:", ...listed].join("\n"));
+    throw new Untranslatable(["GitHub would refuse it; correct it there first:", ...listed].join("\n"));
   }
   return { root: asMapping(value), source: new Source(text, document, counter) };
 };

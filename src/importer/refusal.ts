@@ -1,2 +1,2 @@
 /** The file cannot be translated at all. The message says why, and what to do. */
-export class Refusal extends Error {}
+export class Untranslatable extends Error {}

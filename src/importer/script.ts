@@ -7,7 +7,7 @@ import { findName, type Names } from "./names.ts";
 
 /* Scripts: their expressions, and the ways in which they speak to the runner. */
 
-export interface TranslatedScript {
+interface TranslatedScript {
   text: string;
   /** Variables that the script reads and that GitHub sets, by name. */
   env: [string, string][];

@@ -2,7 +2,7 @@ import { NoEqual } from "./marks.ts";
 
 /* The shells of GitHub. Where it runs a script otherwise than the shell here does, the script begins with what differs. */
 
-export interface TranslatedShell {
+interface TranslatedShell {
   /** Undefined for bash, which is what runs where nothing is said. */
   shell: "sh" | "pwsh" | "python" | undefined;
   /** A line that the script begins with; empty where none is needed. */

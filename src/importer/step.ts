@@ -45,7 +45,7 @@ export const readStep = (token: Token, source: Source): ReadStep => {
 };
 
 /** What the job says of its steps. */
-export interface StepPlace {
+interface StepPlace {
   names: Names;
   shell: string | undefined;
   source: Source;
@@ -69,7 +69,7 @@ export const timeoutOf = (token: Token | undefined, source: Source, marks: Marks
 const KEY = /^(?!MILLRACE_|__proto__$)[A-Za-z_][A-Za-z0-9_]*$/;
 
 /** Variables, each of which may be one that cannot be said. */
-export const envOf = (
+export const translateEnv = (
   token: Token | undefined,
   names: Names,
   { source, marks }: Pick<StepPlace, "source" | "marks">,
@@ -133,7 +133,7 @@ const runStep = (
   const out = new OutMap();
   out.set("id", id ?? undefined);
   const name = find(token, "name");
-  if (name) nameOf(name, names, place, out);
+  if (name) translateName(name, names, place, out);
   ifOf(
     token,
     { ...place.names, wrongEnv: [...place.names.wrongEnv, ...env] },
@@ -149,14 +149,14 @@ const runStep = (
   const mayFail = find(token, "continue-on-error");
   if (mayFail && isExpression(mayFail)) throw new NoEqual("`continue-on-error` that is computed");
   if (mayFail && textOf(mayFail, source) === "true") out.set("continue-on-error", true);
-  const variables = envOf(own, place.names, place, `${unit}.env`, withdrawn) ?? new OutMap();
+  const variables = translateEnv(own, place.names, place, `${unit}.env`, withdrawn) ?? new OutMap();
   for (const [key, value] of script.env) if (!variables.has(key)) variables.set(key, value);
   if (variables.items.length > 0) out.set("env", variables);
   for (const one of new Set(script.words)) out.say(marks.add("words", `\${{ ${one} }}`, lineOf(find(token, "run")!)));
   return out.set("run", prelude === "" ? script.text : `${prelude}\n${script.text}`);
 };
 
-export const nameOf = (
+export const translateName = (
   token: Token,
   names: Names,
   { source, marks }: Pick<StepPlace, "source" | "marks">,

@@ -18,7 +18,7 @@ const BY_PULL = groupOf(
 );
 const BY_NUMBER = groupOf(String.raw`github\.event\.pull_request\.number\s*\|\|\s*github\.ref(?:_name)?`);
 
-export interface Superseding {
+interface Superseding {
   supersede: "all" | "none";
   mark?: Comment;
 }

@@ -16,7 +16,7 @@ export interface Events {
   has(name: string): boolean;
 }
 
-export interface WrittenTriggers {
+interface WrittenTriggers {
   events: Events;
   on: OutMap;
   schedule: OutList;
@@ -131,7 +131,7 @@ class TriggerWriter {
   }
 }
 
-export const triggersOf = (
+export const translateTriggers = (
   on: Token,
   source: Source,
   marks: Marks,

@@ -5,10 +5,10 @@ import type { Names } from "./names.ts";
 import { needsOfJobs } from "./needs.ts";
 import { OutMap } from "./out.ts";
 import type { Workflow } from "./read-workflow.ts";
-import { envOf, readStep } from "./step.ts";
+import { readStep, translateEnv } from "./step.ts";
 import { supersedingOf } from "./superseding.ts";
 import { find, isExpression, itemsOf, lineOf, type Pair, pairsOf, textOf } from "./tokens.ts";
-import { triggersOf } from "./triggers.ts";
+import { translateTriggers } from "./triggers.ts";
 
 /** Keys at the top of a workflow that only leave a comment. */
 const MARKED = { "run-name": "unknown", permissions: "permissions" } as const;
@@ -38,7 +38,7 @@ export const fileOf = ({ root, source }: Workflow, name: string, withdrawn: Read
       file.say(marks.add(MARKED[key as keyof typeof MARKED], `\`${key}\``, line, source.lines(value, line)));
     else if (!KNOWN.has(key)) file.say(marks.add("unknown", `\`${key}\``, line, source.lines(value, line)));
   }
-  const { events, on, schedule } = triggersOf(find(root, "on")!, source, marks, withdrawn);
+  const { events, on, schedule } = translateTriggers(find(root, "on")!, source, marks, withdrawn);
   file.set("on", on);
   const { supersede, mark } = supersedingOf(find(root, "concurrency"), events, source, marks);
   file.say(mark).set("supersede", supersede);
@@ -48,7 +48,7 @@ export const fileOf = ({ root, source }: Workflow, name: string, withdrawn: Read
     ...{ workflow, job: null, hasPulls, matrix: [], needs: [], hasMoreNeeds: false, steps: [], env: [], wrongEnv: [] },
     isStrict: true,
   };
-  const env = envOf(find(root, "env"), top, { source, marks }, "env", withdrawn);
+  const env = translateEnv(find(root, "env"), top, { source, marks }, "env", withdrawn);
   if (env) file.set("env", env);
   const run = find(find(root, "defaults"), "run");
   const folder = find(run, "working-directory");

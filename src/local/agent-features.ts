@@ -14,7 +14,7 @@ const pageOf = async (address: URL, token: string) => {
 };
 
 /** Every agent of the organization that the token is of. @throws where the service does not answer with a list */
-export const listAgents = async (service: string, token: string): Promise<AgentRecord[]> => {
+export const fetchAgents = async (service: string, token: string): Promise<AgentRecord[]> => {
   const agents: AgentRecord[] = [];
   for (let page: URL | null = new URL("/buildagent", service); page; ) {
     const found = await pageOf(page, token);

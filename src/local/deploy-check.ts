@@ -2,19 +2,19 @@ import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { settingProblems } from "../config.ts";
-import { listAgents, missingFeatures } from "./agent-features.ts";
+import { fetchAgents, missingFeatures } from "./agent-features.ts";
 import { checkHooks, hookProblems } from "./hook-generations.ts";
 import { ROOT } from "./service.ts";
 
 /** The output of a command, and whether it succeeded. */
-export interface CommandResult {
+export interface WranglerResult {
   isOk: boolean;
   output: string;
 }
-export type Wrangler = (...args: string[]) => Promise<CommandResult>;
+type Wrangler = (...args: string[]) => Promise<WranglerResult>;
 
 /** One thing that a deployment needs. `fix` says what to do when it is missing. */
-export interface Finding {
+interface Finding {
   what: string;
   isOk: boolean;
   fix?: string;
@@ -43,7 +43,7 @@ const hasDatabase = (settings: string): boolean => {
 
 const bucketOf = (settings: string): string => /^bucket_name = "([^"]+)"/m.exec(settings)?.[1] ?? "";
 
-const secretNames = ({ isOk, output }: CommandResult): string[] => {
+const secretNames = ({ isOk, output }: WranglerResult): string[] => {
   const [list] = /\[[\s\S]*\]/.exec(output) ?? [];
   return isOk && list ? (JSON.parse(list) as { name: string }[]).map(({ name }) => name) : [];
 };
@@ -118,7 +118,7 @@ const checkAgents = async ({ MILLRACE_URL: url, MILLRACE_TOKEN: token }: NodeJS.
   if (!url || !token) return [];
   const what = "every agent asks for its environment, and runs planned jobs";
   try {
-    const missing = missingFeatures(await listAgents(url, token));
+    const missing = missingFeatures(await fetchAgents(url, token));
     return [{ what, isOk: missing.length === 0, fix: `update these agents. Without ${missing.join("; without ")}` }];
   } catch (error) {
     return [{ what, isOk: false, fix: `look whether ${url} answers: ${(error as Error).message}` }];

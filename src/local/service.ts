@@ -51,13 +51,13 @@ export const migrate = (state: string, config = CONFIG): Promise<void> => {
   return waitForSuccess(wrangler(command, "pipe"), "The migration of the local database");
 };
 
-export interface Service {
+interface Service {
   url: string;
   process: ChildProcess;
   stop(): Promise<void>;
 }
 
-export interface StartServiceOptions {
+interface StartServiceOptions {
   port: number;
   state: string;
   envFile: string;

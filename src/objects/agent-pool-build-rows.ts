@@ -3,12 +3,12 @@ import type { BuildFacts, JobFacts, Report } from "../domain/pool/facts.ts";
 import { isEnded } from "../protocol/build-states.ts";
 import type { ReadableRows } from "./agent-pool-readable-rows.ts";
 import type { Reports } from "./agent-pool-reports.ts";
-import { readBuild, writeBuild } from "./agent-pool-rows.ts";
+import { parseBuildRow, writeBuild } from "./agent-pool-rows.ts";
 
 /** As `isEarlierBuild` tells it. */
 const OF_THIS_RELEASE = "json_type(facts, '$.until') IS NOT NULL";
 
-export interface BuildRecord {
+export interface LoadedBuild {
   build: BuildFacts;
   /** Its first job, where no planned jobs took its place. */
   first: JobFacts | undefined;
@@ -66,15 +66,15 @@ export class BuildRows {
   }
 
   /** A build that is active, or that ended within 24 hours. */
-  find(buildId: string): BuildRecord | undefined {
+  find(buildId: string): LoadedBuild | undefined {
     return this.#records("b.id = ?", buildId)[0];
   }
 
-  of(buildIds: string[]): BuildRecord[] {
+  of(buildIds: string[]): LoadedBuild[] {
     return this.#records("b.id IN (SELECT value FROM json_each(?))", JSON.stringify(buildIds));
   }
 
-  active(): BuildRecord[] {
+  active(): LoadedBuild[] {
     return this.#records("b.ended_at IS NULL ORDER BY b.seq").filter(({ build }) => !isEnded(build.status));
   }
 
@@ -93,20 +93,20 @@ export class BuildRows {
     let count = NO_BUILDS;
     const newest = "SELECT seq, id, ended_at, facts FROM build ORDER BY seq DESC LIMIT 1";
     this.#rows.each("build", newest, ({ facts }) => {
-      count = countOf(readBuild(facts!).build);
+      count = countOf(parseBuildRow(facts!).build);
     });
     return count;
   }
 
-  #records(where: string, ...bindings: unknown[]): BuildRecord[] {
-    const found: BuildRecord[] = [];
+  #records(where: string, ...bindings: unknown[]): LoadedBuild[] {
+    const found: LoadedBuild[] = [];
     const query = `SELECT b.seq, b.id, b.ended_at, b.facts, r.facts AS report FROM build b
       LEFT JOIN report r ON r.build_id = b.id WHERE ${where}`;
     this.#rows.each(
       "build",
       query,
       ({ id, facts, report }) => {
-        found.push({ ...readBuild(facts!), report: this.#reports.read(id!, report!) });
+        found.push({ ...parseBuildRow(facts!), report: this.#reports.read(id!, report!) });
       },
       ...bindings,
     );

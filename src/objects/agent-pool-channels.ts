@@ -12,7 +12,7 @@ import { mayCarryOut } from "../domain/pool/delete.ts";
 import type { Deletion } from "../domain/pool/facts.ts";
 import { type Delivered, nothingDelivered } from "../domain/pool/outbox.ts";
 import { isSealed } from "../domain/pool/stored-bytes.ts";
-import type { Failures } from "./agent-pool-failures.ts";
+import type { FailureCounts } from "./agent-pool-failures.ts";
 import type { Machine } from "./agent-pool-reconciler.ts";
 import type { PoolStorage } from "./agent-pool-storage.ts";
 import type { LogOutboxEntry } from "./agent-pool-tables.ts";
@@ -41,7 +41,7 @@ export interface Ways {
   env: Env;
   db: D1Database;
   machine: CourierMachine;
-  failures: Failures;
+  failures: FailureCounts;
 }
 
 const logOf = ({ env, machine }: Ways, jobId: string): DurableObjectStub<BuildLog> =>

@@ -1,7 +1,7 @@
 import { CHANNELS, type Channel } from "../domain/pool/facts.ts";
 import { type Delivered, nothingDelivered } from "../domain/pool/outbox.ts";
 import { type CourierMachine, carryOutDeletions, closeLogs, tellHosts } from "./agent-pool-channels.ts";
-import { Failures } from "./agent-pool-failures.ts";
+import { FailureCounts } from "./agent-pool-failures.ts";
 import { Lists } from "./agent-pool-lists.ts";
 import type { Reconciler } from "./agent-pool-reconciler.ts";
 import { SingleFlight } from "./single-flight.ts";
@@ -17,7 +17,7 @@ export class Courier {
 
   constructor(env: Env, db: D1Database, machine: CourierMachine, reconciler: Reconciler) {
     this.#machine = machine;
-    const ways = () => ({ env, db, machine, failures: new Failures() });
+    const ways = () => ({ env, db, machine, failures: new FailureCounts() });
     const lists = new Lists(ways());
     const [toLogs, toHosts, toAll] = [ways(), ways(), ways()];
     const compared = () => reconciler.compared();

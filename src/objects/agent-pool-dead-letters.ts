@@ -1,13 +1,13 @@
-import { readJob, readPlan } from "./agent-pool-job-rows.ts";
-import { readAgent, readBuild } from "./agent-pool-rows.ts";
+import { parseJobRow, parsePlanRow } from "./agent-pool-job-rows.ts";
+import { parseBuildRow, readAgent } from "./agent-pool-rows.ts";
 import type { AuditOutboxEntry, LogOutboxEntry } from "./agent-pool-tables.ts";
 
 /** A table whose damaged rows are set aside, with the column that names a row. */
 const ROWS = {
   agent: { key: "id", read: readAgent },
-  build: { key: "seq", read: readBuild },
-  plan: { key: "build_id", read: readPlan },
-  build_job: { key: "id", read: readJob },
+  build: { key: "seq", read: parseBuildRow },
+  plan: { key: "build_id", read: parsePlanRow },
+  build_job: { key: "id", read: parseJobRow },
   audit_outbox: { key: "seq", read: JSON.parse },
   log_outbox: { key: "seq", read: JSON.parse },
 } as const;
@@ -20,7 +20,7 @@ export type DeadLetterBody =
   | { kind: "row"; table: keyof typeof ROWS; row: Record<string, string | number | null> };
 
 /** One dead letter, for the operator. Says what it is about and has nothing of its content. */
-export interface DeadLetter {
+export interface ListedDeadLetter {
   seq: number;
   what: string;
   reason: string;
@@ -55,7 +55,7 @@ export class DeadLetters {
     return this.#sql.exec<{ count: number }>("SELECT count(*) AS count FROM parked").one().count;
   }
 
-  list(after: number, limit: number): DeadLetter[] {
+  list(after: number, limit: number): ListedDeadLetter[] {
     const rows = this.#sql.exec<{ seq: number; what: string; reason: string; at: number | null }>(
       "SELECT seq, what, reason, at FROM parked WHERE seq > ? ORDER BY seq LIMIT ?",
       ...[after, limit],

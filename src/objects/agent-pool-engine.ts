@@ -7,7 +7,7 @@ import type { Change, Channel } from "../domain/pool/facts.ts";
 import { numbersOf, type PoolNumbers } from "../domain/pool/numbers.ts";
 import { RULES, STORED_FOR_MS } from "../domain/pool/rules.ts";
 import type { PoolState } from "../domain/pool/state.ts";
-import { type Command, decide, type Input, nextDue, nextOfferDue, type Output, step } from "../domain/pool/step.ts";
+import { type Command, decide, type InputOf, nextDue, nextOfferDue, type OutputOf, step } from "../domain/pool/step.ts";
 import { wake } from "../domain/pool/wake.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { limitsOf } from "../protocol/organization-limits.ts";
@@ -98,7 +98,7 @@ export class PoolEngine {
   }
 
   /** Runs one step and stores it in one transaction. When that fails, aborts the object: memory and disk may differ. */
-  step<C extends Command>(command: C, input: Input<C>): Result<Output<C>> {
+  step<C extends Command>(command: C, input: InputOf<C>): Result<OutputOf<C>> {
     const refusal = this.removal.refusalOf(command);
     if (refusal) return refusal;
     const { context } = this;
@@ -126,7 +126,7 @@ export class PoolEngine {
   }
 
   /** The answer that a command would get now. Changes nothing. */
-  preview<C extends Command>(command: C, input: Input<C>): Result<Output<C>> {
+  preview<C extends Command>(command: C, input: InputOf<C>): Result<OutputOf<C>> {
     return this.removal.refusalOf(command) ?? decide(this.#state, command, input, this.context).answer;
   }
 

@@ -1,5 +1,5 @@
 /** How often each of many things failed in a row, by name. */
-export class Failures {
+export class FailureCounts {
   readonly #counts = new Map<string, number>();
 
   /** @returns how often it has failed */

@@ -1,6 +1,6 @@
 import type { JobGraph } from "../domain/jobs/graph.ts";
 import { needsOf } from "../domain/jobs/needs.ts";
-import type { GrantedJob, PlanOfBuild, Result } from "../domain/pool/commands.ts";
+import type { PlannedJob, PlanOfBuild, Result } from "../domain/pool/commands.ts";
 import type { JobFacts } from "../domain/pool/facts.ts";
 import { toJobs, toWaitsFor } from "../domain/pool/job-records.ts";
 import type { Build } from "../protocol/build.ts";
@@ -64,7 +64,7 @@ export class JobRecords {
   }
 
   /** What the hand-out of a planned job needs; undefined for a first job. */
-  granted(jobId: string): GrantedJob | undefined {
+  plannedJobOf(jobId: string): PlannedJob | undefined {
     const { state, storage } = this.#engine;
     const facts = state.jobs.get(jobId);
     const graph = facts && state.graphs.get(facts.buildId);

@@ -18,7 +18,7 @@ export const ACTIVE_JOBS = `SELECT j.id, j.build_id, j.facts FROM build_job j
   JOIN build b ON b.id = j.build_id WHERE b.ended_at IS NULL`;
 
 /** A planned job. @throws where the row is damaged */
-export const readJob = (facts: string): JobFacts => {
+export const parseJobRow = (facts: string): JobFacts => {
   const row = objectIn(facts);
   if ("node" in row) {
     const earlier = row as unknown as EarlierJobRow;
@@ -37,7 +37,7 @@ interface PlanRow {
 }
 
 /** @throws where the row is damaged */
-export const readPlan = (facts: string): PlanRow => {
+export const parsePlanRow = (facts: string): PlanRow => {
   const plan = objectIn(facts) as unknown as PlanRow;
   must(Array.isArray(plan.graph?.jobs) && typeof plan.graph.facts === "object", "jobs");
   must(typeof plan.text === "string", "text");
@@ -71,7 +71,7 @@ export class JobRows {
 
   find(jobId: string): JobFacts | undefined {
     const [row] = this.#sql.exec<{ facts: string }>("SELECT facts FROM build_job WHERE id = ?", jobId);
-    return row && readJob(row.facts);
+    return row && parseJobRow(row.facts);
   }
 
   /** All jobs of a build that can be read, by their ids. */
@@ -80,7 +80,7 @@ export class JobRows {
     const found = new Map<string, JobFacts>();
     for (const { id, facts } of this.#sql.exec<{ id: string; facts: string }>(query, buildId)) {
       try {
-        found.set(id, readJob(facts));
+        found.set(id, parseJobRow(facts));
       } catch (error) {
         console.error("pool: the row of a job is damaged", id, error);
       }
@@ -92,7 +92,7 @@ export class JobRows {
   plan(buildId: string): PlanRow | undefined {
     const [row] = this.#sql.exec<{ facts: string }>("SELECT facts FROM plan WHERE build_id = ?", buildId);
     try {
-      return row && readPlan(row.facts);
+      return row && parsePlanRow(row.facts);
     } catch (error) {
       console.error("pool: the row of a plan is damaged", buildId, error);
       return undefined;

@@ -17,10 +17,10 @@ import { type HeardSequence, NOTHING_HEARD } from "../domain/pool/stored.ts";
 import type { Build } from "../protocol/build.ts";
 import { isEnded } from "../protocol/build-states.ts";
 import { artifactPlacesOf, artifactsOfBuild, testPlacesOf, testsOfBuild } from "./agent-pool-artifacts.ts";
-import type { BuildRecord } from "./agent-pool-build-rows.ts";
+import type { LoadedBuild } from "./agent-pool-build-rows.ts";
 import type { Ways } from "./agent-pool-channels.ts";
 import type { DeadLetterBody } from "./agent-pool-dead-letters.ts";
-import { Failures } from "./agent-pool-failures.ts";
+import { FailureCounts } from "./agent-pool-failures.ts";
 import type { AuditOutboxEntry } from "./agent-pool-tables.ts";
 import { withWholeJobs } from "./agent-pool-whole-jobs.ts";
 
@@ -58,7 +58,7 @@ interface Rejection {
 /** Tells D1 of builds and of the audit, after the archive has the records of builds that ended. May be repeated. */
 export class Lists {
   readonly #ways: Ways;
-  readonly #rejections = new Failures();
+  readonly #rejections = new FailureCounts();
 
   constructor(ways: Ways) {
     this.#ways = ways;
@@ -93,7 +93,7 @@ export class Lists {
   /** Ended builds with planned jobs come one after the other, so that one of them alone is in memory. */
   async #buildWrites(orgId: string, state: Readonly<PoolState>, result: Delivered): Promise<PendingWrite[]> {
     const found = this.#ways.machine.storage.builds.of(this.#nextBuilds(state));
-    const isLarge = ({ build }: BuildRecord) => build.until !== null && isEnded(build.status);
+    const isLarge = ({ build }: LoadedBuild) => build.until !== null && isEnded(build.status);
     const small = found.filter((one) => !isLarge(one)).map((one) => this.#told(orgId, one, result));
     const writes = await Promise.all(small);
     const large = this.#ways.failures.fewestFirst(found.filter(isLarge), ({ build }) => build.id);
@@ -102,7 +102,7 @@ export class Lists {
   }
 
   /** What D1 is told of a build; null where the archive has to have its record before, and has not. */
-  async #told(orgId: string, found: BuildRecord, result: Delivered): Promise<PendingWrite | null> {
+  async #told(orgId: string, found: LoadedBuild, result: Delivered): Promise<PendingWrite | null> {
     const { build, first, report } = found;
     const hasEnded = isEnded(build.status);
     const shown = toBuild(orgId, build, first, report);
@@ -112,7 +112,7 @@ export class Lists {
   }
 
   /** @returns whether the archive has the record of an ended build */
-  async #record(whole: Build, found: BuildRecord, result: Delivered): Promise<boolean> {
+  async #record(whole: Build, found: LoadedBuild, result: Delivered): Promise<boolean> {
     const { build } = found;
     const record: ArchivedBuild = {
       ...whole,
@@ -139,7 +139,7 @@ export class Lists {
   }
 
   /** What the build left, for its record. A pool that was set back does not know it: then the record before counts. */
-  async #left(record: ArchivedBuild, { first }: BuildRecord): Promise<Partial<ArchivedBuild>> {
+  async #left(record: ArchivedBuild, { first }: LoadedBuild): Promise<Partial<ArchivedBuild>> {
     const { id, finishedAt } = record;
     const artifactPlaces = artifactPlacesOf(this.#ways.machine.storage, id);
     const testPlaces = testPlacesOf(this.#ways.machine.storage, id);
@@ -158,7 +158,7 @@ export class Lists {
     };
   }
 
-  #buildWrite(whole: Build, { build }: BuildRecord): PendingWrite {
+  #buildWrite(whole: Build, { build }: LoadedBuild): PendingWrite {
     const { id: buildId, version } = build;
     return {
       name: buildId,

@@ -13,9 +13,9 @@ import { isHostDue } from "../domain/pool/host-state.ts";
 import { plannedJob } from "../domain/pool/new-jobs.ts";
 import { emptyState, type PoolState } from "../domain/pool/state.ts";
 import { isEnded } from "../protocol/build-states.ts";
-import { ACTIVE_JOBS, ACTIVE_PLANS, readJob, readPlan } from "./agent-pool-job-rows.ts";
+import { ACTIVE_JOBS, ACTIVE_PLANS, parseJobRow, parsePlanRow } from "./agent-pool-job-rows.ts";
 import type { ReadableRows } from "./agent-pool-readable-rows.ts";
-import { readAgent, readBuild } from "./agent-pool-rows.ts";
+import { parseBuildRow, readAgent } from "./agent-pool-rows.ts";
 import { REVOKED } from "./agent-pool-tables.ts";
 
 /** The state after the last committed transaction. Read row by row: all rows at once do not fit into memory. */
@@ -56,7 +56,7 @@ const changesOfMeta = (name: string, value: string): Change[] => {
 
 const loadBuilds = (state: PoolState, rows: ReadableRows, now: number): void => {
   const unheard = "SELECT seq, id, ended_at, facts FROM build WHERE ended_at IS NULL ORDER BY seq";
-  rows.each("build", unheard, ({ facts }) => apply(state, changesOf(readBuild(facts!), now)));
+  rows.each("build", unheard, ({ facts }) => apply(state, changesOf(parseBuildRow(facts!), now)));
 };
 
 export const due = (channel: BuildChannel, buildId: string, at: number): Change => ({
@@ -79,11 +79,11 @@ const changesOf = ({ build, first }: { build: BuildFacts; first: JobFacts | unde
 const loadJobs = (state: PoolState, rows: ReadableRows): void => {
   rows.each("plan", ACTIVE_PLANS, ({ build_id: buildId, facts }) => {
     if (state.builds.get(buildId!)?.until == null) return;
-    apply(state, [{ kind: "graph", buildId: buildId!, graph: readPlan(facts!).graph, text: "" }]);
+    apply(state, [{ kind: "graph", buildId: buildId!, graph: parsePlanRow(facts!).graph, text: "" }]);
   });
   rows.each("build_job", ACTIVE_JOBS, ({ build_id: buildId, facts }) => {
     const graph = state.graphs.get(buildId!);
-    if (graph) apply(state, [{ kind: "job", job: asPlanned(readJob(facts!), state.builds.get(buildId!)!, graph) }]);
+    if (graph) apply(state, [{ kind: "job", job: asPlanned(parseJobRow(facts!), state.builds.get(buildId!)!, graph) }]);
   });
 };
 

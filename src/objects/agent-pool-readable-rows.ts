@@ -1,8 +1,8 @@
 import type { DeadLetters } from "./agent-pool-dead-letters.ts";
 
-export type Row = Record<string, string | null>;
+type Row = Record<string, string | null>;
 /** A table of what is still to be delivered. */
-export type Queue = "audit_outbox" | "log_outbox";
+type OutboxTable = "audit_outbox" | "log_outbox";
 
 /** Reads the pool's rows. */
 export class ReadableRows {
@@ -20,7 +20,7 @@ export class ReadableRows {
 
   /** Reads each row by itself, and sets aside those that cannot be read: the rest of the pool goes on. */
   each(
-    table: "agent" | "build" | "plan" | "build_job" | Queue,
+    table: "agent" | "build" | "plan" | "build_job" | OutboxTable,
     query: string,
     read: (row: Row) => void,
     ...bindings: unknown[]
@@ -37,7 +37,7 @@ export class ReadableRows {
   }
 
   /** The oldest entries of a queue. */
-  queued<T>(queue: Queue, limit: number): { seq: number; entry: T }[] {
+  queued<T>(queue: OutboxTable, limit: number): { seq: number; entry: T }[] {
     const found: { seq: number; entry: T }[] = [];
     const query = `SELECT seq, body FROM ${queue} ORDER BY seq LIMIT ?`;
     this.each(queue, query, ({ seq, body }) => found.push({ seq: Number(seq), entry: JSON.parse(body!) }), limit);

@@ -2,7 +2,7 @@ import { readPoolAndLimits } from "../db/projection.ts";
 import type { Result } from "../domain/pool/commands.ts";
 import type { Reconciled } from "../domain/pool/reconcile.ts";
 import type { PoolState } from "../domain/pool/state.ts";
-import type { Command, Input, Output } from "../domain/pool/step.ts";
+import type { Command, InputOf, OutputOf } from "../domain/pool/step.ts";
 import { type HeardSequence, NOTHING_HEARD } from "../domain/pool/stored.ts";
 import { limitsOf, type OrganizationLimits, type OwnLimits } from "../protocol/organization-limits.ts";
 import { readBuilds, readSince } from "./agent-pool-stored-builds.ts";
@@ -14,7 +14,7 @@ export interface Machine {
   readonly orgId: string;
   readonly state: Readonly<PoolState>;
   limits: OrganizationLimits;
-  step<C extends Command>(command: C, input: Input<C>): Result<Output<C>>;
+  step<C extends Command>(command: C, input: InputOf<C>): Result<OutputOf<C>>;
 }
 
 /** Reads from D1 what a restore of D1 or of this pool made one of them forget. */

@@ -1,7 +1,7 @@
 import type { CacheFacts } from "../domain/cache/scopes.ts";
 import { joinedSummaries } from "../domain/jobs/joined-summaries.ts";
-import type { Granted } from "../domain/pool/claim.ts";
-import type { Grant, LeaseHolder, PlanOfBuild, Result, RunValues } from "../domain/pool/commands.ts";
+import type { Claim } from "../domain/pool/claim.ts";
+import type { ClaimedJob, LeaseHolder, PlanOfBuild, Result, RunValues } from "../domain/pool/commands.ts";
 import { heldJob, isRemembered } from "../domain/pool/decision.ts";
 import { explainEach } from "../domain/pool/explain-each.ts";
 import { explainBuild, explainEnded, explainJob } from "../domain/pool/explain-jobs.ts";
@@ -10,7 +10,7 @@ import { type LiveQuery, liveIds } from "../domain/pool/live.ts";
 import { measure } from "../domain/pool/metrics.ts";
 import { replacedJob } from "../domain/pool/new-jobs.ts";
 import { countNow } from "../domain/pool/now.ts";
-import { toAgent, toBuild, toGrant } from "../domain/pool/record.ts";
+import { toAgent, toBuild, toClaimedJob } from "../domain/pool/record.ts";
 import { endedUnheard, runsOfActiveBuilds, runsUnderWay } from "../domain/pool/runs.ts";
 import type { Agent } from "../protocol/agent.ts";
 import { type AgentRun, MOST_RUNS, RUNS_MS } from "../protocol/agent-run.ts";
@@ -23,7 +23,7 @@ import { DETAILS } from "../protocol/problem.ts";
 import type { TestsOfJob } from "../protocol/stored-tests.ts";
 import type { Role } from "../protocol/token.ts";
 import { type ArtifactsOfBuild, artifactsOfBuild, type TestsOfBuild, testsOfBuild } from "./agent-pool-artifacts.ts";
-import type { BuildRecord } from "./agent-pool-build-rows.ts";
+import type { LoadedBuild } from "./agent-pool-build-rows.ts";
 import type { PoolEngine } from "./agent-pool-engine.ts";
 import { JobRecords } from "./agent-pool-job-records.ts";
 
@@ -216,19 +216,19 @@ export class PoolRecords {
     return [...known, ...ended].sort((left, right) => right.startedAt - left.startedAt);
   }
 
-  grant(granted: Granted, job = this.#engine.state.jobs.get(granted.jobId)!): Grant {
+  claimedJob(lease: Claim, job = this.#engine.state.jobs.get(lease.jobId)!): ClaimedJob {
     const { storage, orgId } = this.#engine;
     const { build, report } = storage.builds.find(job.buildId)!;
-    const planned = this.#jobs.granted(job.id);
+    const planned = this.#jobs.plannedJobOf(job.id);
     const runValues = storage.runValues(build.id);
-    return { ...toGrant(orgId, granted, { build, job, report }, runValues), ...(planned && { job: planned }) };
+    return { ...toClaimedJob(orgId, lease, { build, job, report }, runValues), ...(planned && { job: planned }) };
   }
 
   /**
    * What the agent was granted under this lease, the latest of the build. Also once the lease is over, so that a call
    * whose answer was lost can be repeated: what the call then changes is judged where it is decided.
    */
-  grantOf({ jobId, fence, agentId, tokenHash }: LeaseHolder): Result<Grant & { agentId: string }> {
+  claimedJobOf({ jobId, fence, agentId, tokenHash }: LeaseHolder): Result<ClaimedJob & { agentId: string }> {
     const { state } = this.#engine;
     const agent = state.agents.get(agentId);
     if (agent?.tokenHash !== tokenHash) return refusal("unauthenticated");
@@ -238,22 +238,22 @@ export class PoolRecords {
     if (!job || job.fence !== fence || job.agentId !== agentId) return refusal("lease-lost");
     if (job.lease?.startedAt === null) return refusal("conflict");
     const granted = { jobId, fence, expiresAt: job.lease?.expiresAt ?? 0 };
-    return { ok: true, value: { ...this.grant(granted, job), agentId } };
+    return { ok: true, value: { ...this.claimedJob(granted, job), agentId } };
   }
 
   /**
    * The same, but for what is being canceled. Its agent gets nothing more, and keeps the lease: one that is told that the
    * lease is lost reports no end, and the build is canceled only when the lease has run out.
    */
-  openGrantOf(holder: LeaseHolder): Result<Grant & { agentId: string }> {
-    const granted = this.grantOf(holder);
+  openClaimedJobOf(holder: LeaseHolder): Result<ClaimedJob & { agentId: string }> {
+    const granted = this.claimedJobOf(holder);
     const isCanceling = this.#engine.state.jobs.get(holder.jobId)?.status === "canceling";
     return granted.ok && isCanceling ? refusal("conflict") : granted;
   }
 
   /** Whether the agent holds this lease now, for what leaves only under a lease that stands. */
   heldOf(holder: LeaseHolder): Result<null> {
-    const granted = this.grantOf(holder);
+    const granted = this.claimedJobOf(holder);
     if (!granted.ok) return granted;
     return this.#engine.state.jobs.get(holder.jobId)?.lease ? { ok: true, value: null } : refusal("lease-lost");
   }
@@ -284,7 +284,7 @@ export class PoolRecords {
 
   readonly #pingedAt = (agentId: string): number => this.#engine.sockets.pingedAt(agentId);
 
-  #toBuild({ build, first, report }: BuildRecord): Build {
+  #toBuild({ build, first, report }: LoadedBuild): Build {
     return toBuild(this.#engine.orgId, build, first, report);
   }
 }

@@ -22,41 +22,41 @@ export class Reports {
     this.#sql = sql;
   }
 
-  store(buildId: string, report: Partial<Report>, at: number): void {
+  store(jobId: string, report: Partial<Report>, at: number): void {
     if (report.summary === null && report.steps?.length === 0) {
-      this.#waiting.delete(buildId);
-      this.#sql.exec(RESET, buildId);
+      this.#waiting.delete(jobId);
+      this.#sql.exec(RESET, jobId);
       return;
     }
-    const waiting = this.#waiting.get(buildId);
+    const waiting = this.#waiting.get(jobId);
     const hasOnlySteps = Object.keys(report).join() === "steps";
     if (hasOnlySteps && waiting && at - waiting.writtenAt < STEPS_MS) {
       waiting.steps = report.steps!;
       return;
     }
     const steps = report.steps ?? waiting?.steps;
-    this.#sql.exec(PATCH, buildId, JSON.stringify(steps ? { masksCame: null, ...report, steps } : report));
-    this.#waiting.set(buildId, { steps: null, writtenAt: at });
+    this.#sql.exec(PATCH, jobId, JSON.stringify(steps ? { masksCame: null, ...report, steps } : report));
+    this.#waiting.set(jobId, { steps: null, writtenAt: at });
   }
 
   /** Writes the steps of a build that has ended. */
-  complete(buildId: string): void {
-    const steps = this.#waiting.get(buildId)?.steps;
-    if (steps) this.#sql.exec(PATCH, buildId, JSON.stringify({ steps }));
-    this.#waiting.delete(buildId);
+  complete(jobId: string): void {
+    const steps = this.#waiting.get(jobId)?.steps;
+    if (steps) this.#sql.exec(PATCH, jobId, JSON.stringify({ steps }));
+    this.#waiting.delete(jobId);
   }
 
   /** Names and ids of the present attempt's steps, as its log masked them; none where values to mask came since. */
-  texts(buildId: string): Set<string> {
-    const [row] = this.#sql.exec<{ facts: string }>("SELECT facts FROM report WHERE build_id = ?", buildId).toArray();
+  texts(jobId: string): Set<string> {
+    const [row] = this.#sql.exec<{ facts: string }>("SELECT facts FROM report WHERE build_id = ?", jobId).toArray();
     const { steps = [], masksCame } = JSON.parse(row?.facts ?? "{}") as Partial<Report>;
-    const known = this.#waiting.get(buildId)?.steps ?? (masksCame ? [] : steps);
+    const known = this.#waiting.get(jobId)?.steps ?? (masksCame ? [] : steps);
     return new Set(known.flatMap(({ id, name }) => [name, id ?? ""]));
   }
 
   /** The whole report, of which `stored` is the text on disk. */
-  read(buildId: string, stored: string | null): Report {
-    const steps = this.#waiting.get(buildId)?.steps;
+  read(jobId: string, stored: string | null): Report {
+    const steps = this.#waiting.get(jobId)?.steps;
     const report: Report = { ...NO_REPORT, ...(JSON.parse(stored ?? "{}") as Partial<Report>) };
     return steps ? { ...report, steps } : report;
   }

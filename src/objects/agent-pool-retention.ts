@@ -4,7 +4,7 @@ import { REVOKED } from "./agent-pool-tables.ts";
 /** Rows of a table that one slice deletes at most, so that it never blocks the queue. */
 const SLICE = 500;
 /** Builds that may still be handed out: without its row of `inputs`, a run would lose its values. */
-export const ACTIVE = "SELECT id FROM build WHERE ended_at IS NULL";
+export const ACTIVE_BUILD_IDS = "SELECT id FROM build WHERE ended_at IS NULL";
 
 /**
  * Deletes one slice of what no request may read any more, the oldest first. A build of which D1 was not told is kept.
@@ -28,7 +28,7 @@ export const forgetSlice = (
     )
     .toArray().length;
   sql.exec("DELETE FROM meta WHERE name LIKE ? AND CAST(value AS INTEGER) < ?", `${REVOKED}%`, revokedBefore);
-  const oldest = `SELECT rowid FROM inputs WHERE build_id NOT IN (${ACTIVE}) ORDER BY rowid LIMIT ?`;
+  const oldest = `SELECT rowid FROM inputs WHERE build_id NOT IN (${ACTIVE_BUILD_IDS}) ORDER BY rowid LIMIT ?`;
   const inputs = sql
     .exec(`DELETE FROM inputs WHERE rowid IN (${oldest}) AND at < ? RETURNING 1`, ...[SLICE, before - runValuesMs])
     .toArray().length;

@@ -15,7 +15,7 @@ export const must = (isThere: boolean, what: string): void => {
 };
 
 /** A build with its first job, if none took its place. @throws where the row is damaged */
-export const readBuild = (facts: string): { build: BuildFacts; first: JobFacts | undefined } => {
+export const parseBuildRow = (facts: string): { build: BuildFacts; first: JobFacts | undefined } => {
   const { job, ...build } = objectIn(facts);
   must(typeof build.id === "string" && typeof build.seq === "number" && typeof build.status === "string", "build");
   const hasJob = typeof job === "object" && job !== null && "requires" in job && "lease" in job;

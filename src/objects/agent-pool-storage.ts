@@ -29,10 +29,16 @@ import { deleteJobs, JobRows } from "./agent-pool-job-rows.ts";
 import { due, loadState } from "./agent-pool-load.ts";
 import { ReadableRows } from "./agent-pool-readable-rows.ts";
 import { Reports } from "./agent-pool-reports.ts";
-import { ACTIVE, forgetSlice } from "./agent-pool-retention.ts";
+import { ACTIVE_BUILD_IDS, forgetSlice } from "./agent-pool-retention.ts";
 import { lastFenceOf } from "./agent-pool-rows.ts";
 import { StoredBytes } from "./agent-pool-stored-bytes.ts";
-import { type AuditOutboxEntry, isBuildChange, type LogOutboxEntry, TABLES, writesOf } from "./agent-pool-tables.ts";
+import {
+  type AuditOutboxEntry,
+  isBuildChange,
+  type LogOutboxEntry,
+  POOL_TABLES,
+  writesOf,
+} from "./agent-pool-tables.ts";
 
 /** The pool's tables in its SQLite database: facts as JSON, one row each. */
 export class PoolStorage implements Records {
@@ -56,7 +62,7 @@ export class PoolStorage implements Records {
     this.#sql = sql;
     this.#newId = newId;
     this.#runValuesMs = runValuesMs;
-    sql.exec(TABLES);
+    sql.exec(POOL_TABLES);
     this.deadLetters = new DeadLetters(sql);
     this.stored = new StoredBytes(sql);
     this.jobRows = new JobRows(sql);
@@ -124,7 +130,7 @@ export class PoolStorage implements Records {
   /** Deletes the large run values of the oldest ended builds, so that they never fill the disk. */
   #deleteLargeRunValues(): void {
     const older = `SELECT build_id FROM inputs WHERE length(facts) > ${LIMITS.largeInputsCharacters} ORDER BY at DESC LIMIT -1 OFFSET ${LIMITS.largeInputsKept}`;
-    this.#sql.exec(`DELETE FROM inputs WHERE build_id IN (${older}) AND build_id NOT IN (${ACTIVE})`);
+    this.#sql.exec(`DELETE FROM inputs WHERE build_id IN (${older}) AND build_id NOT IN (${ACTIVE_BUILD_IDS})`);
   }
 
   /** The jobs of a build. */
@@ -244,8 +250,8 @@ export class PoolStorage implements Records {
   }
 
   /** Texts of the build's steps that are masked. */
-  maskedTexts(buildId: string): Set<string> {
-    return this.#reports.texts(buildId);
+  maskedTexts(jobId: string): Set<string> {
+    return this.#reports.texts(jobId);
   }
 
   /** What a retry takes over: from the row of its own where the run had values or keys of its own. */

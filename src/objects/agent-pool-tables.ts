@@ -5,7 +5,7 @@ import { LIMITS } from "../protocol/limits.ts";
  * The row of a build is its facts and those of its first job. `ended_at` is set once all have heard how the build ended.
  * The row of a deletion is a tombstone: `is_done` says that nothing is left elsewhere.
  */
-export const TABLES = `
+export const POOL_TABLES = `
 CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS agent (id TEXT PRIMARY KEY, facts TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS build (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, ended_at INTEGER, facts TEXT NOT NULL);
@@ -43,7 +43,7 @@ export interface LogOutboxEntry {
   endedAt?: number | undefined;
 }
 
-export type Write = [query: string, ...bindings: (string | number | null)[]];
+type Write = [query: string, ...bindings: (string | number | null)[]];
 
 const replace = (table: string, ...values: (string | number | null)[]): Write => [
   `INSERT OR REPLACE INTO ${table} VALUES (${values.map(() => "?").join(", ")})`,

@@ -2,7 +2,7 @@ import { loadKeyring } from "../crypto/keyring.ts";
 import type { CacheFacts } from "../domain/cache/scopes.ts";
 import { failingPart, type PartOfLog } from "../domain/failure/failing-part.ts";
 import { poolName } from "../domain/object-names.ts";
-import type { Arrive, Arrived } from "../domain/pool/arrivals.ts";
+import type { DeliveryRequest, DeliveryResult } from "../domain/pool/arrivals.ts";
 import type { ArtifactFacts } from "../domain/pool/artifact-facts.ts";
 import type { KeepArtifact, OpenArtifact } from "../domain/pool/artifacts.ts";
 import type * as commands from "../domain/pool/commands.ts";
@@ -31,7 +31,7 @@ import {
   type TestsOfBuild,
   testPlacesOf,
 } from "./agent-pool-artifacts.ts";
-import type { DeadLetter } from "./agent-pool-dead-letters.ts";
+import type { ListedDeadLetter } from "./agent-pool-dead-letters.ts";
 import { PoolEngine } from "./agent-pool-engine.ts";
 import { PoolRecords } from "./agent-pool-records.ts";
 import { type BegunSaving, type DeletedArtifact, PoolRoom } from "./agent-pool-room.ts";
@@ -70,7 +70,7 @@ export class AgentPool extends VersionedObject {
   }
 
   /** Takes what came of a delivery of a git host, and answers before lists in D1 show it. */
-  async arrive(arrival: Arrive): Promise<Result<Arrived>> {
+  async arrive(arrival: DeliveryRequest): Promise<Result<DeliveryResult>> {
     this.#checkOrg(arrival.orgId);
     await this.#engine.reconciler.comparedSoon();
     return this.#engine.step("arrive", arrival);
@@ -230,16 +230,16 @@ export class AgentPool extends VersionedObject {
   }
 
   /** Leases the next build to the agent: the same one again until it has started it; null where there is none. */
-  async claim(request: commands.ClaimRequest): Promise<Result<commands.Grant | null>> {
+  async claim(request: commands.ClaimRequest): Promise<Result<commands.ClaimedJob | null>> {
     if (this.#engine.state.builds.size > 0) await this.#engine.reconciler.comparedSoon();
     const answer = this.#engine.step("claim", request);
     return answer.ok && answer.value
-      ? { ok: true, value: this.#records.grant(answer.value) }
+      ? { ok: true, value: this.#records.claimedJob(answer.value) }
       : (answer as Result<null>);
   }
 
   /** The last check before the Worker sends secrets. @returns the build as the agent receives it */
-  async deliver(delivery: commands.Delivery): Promise<Result<{ build: Build; leaseExpiresAt: string }>> {
+  async deliver(delivery: commands.JobDelivery): Promise<Result<{ build: Build; leaseExpiresAt: string }>> {
     const answer = this.#engine.step("deliver", delivery);
     if (!answer.ok) return answer;
     const { jobId, expiresAt } = answer.value;
@@ -250,8 +250,8 @@ export class AgentPool extends VersionedObject {
   }
 
   /** What the agent holds, for what it asks the service after it has started: its environment, its plan. */
-  async granted(holder: ByToken<commands.LeaseHolder>): Promise<Result<commands.Grant & { agentId: string }>> {
-    return this.#records.openGrantOf(this.#withAgentId(holder));
+  async granted(holder: ByToken<commands.LeaseHolder>): Promise<Result<commands.ClaimedJob & { agentId: string }>> {
+    return this.#records.openClaimedJobOf(this.#withAgentId(holder));
   }
 
   async unclaim(request: commands.Unclaim): Promise<Result<null>> {
@@ -424,7 +424,7 @@ export class AgentPool extends VersionedObject {
   }
 
   /** What could not be delivered or read, after `after` in the order in which it was set aside. */
-  async deadLetters(after: number, limit: number): Promise<DeadLetter[]> {
+  async deadLetters(after: number, limit: number): Promise<ListedDeadLetter[]> {
     return this.#engine.storage.deadLetters.list(after, limit);
   }
 

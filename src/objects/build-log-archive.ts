@@ -1,7 +1,7 @@
 import { logKey } from "../archive/keys.ts";
 import { putLog, readLogText } from "../archive/logs.ts";
 import { shownSegment } from "./build-log-followers.ts";
-import type { BuildLogStore, Ended, Segment } from "./build-log-store.ts";
+import type { BuildLogStore, Ended, LogSegment } from "./build-log-store.ts";
 
 /** Bytes of one chunk of a read. */
 const READ_CHUNK = 256 * 1024;
@@ -11,7 +11,7 @@ export class LogText {
   readonly #store: BuildLogStore;
   readonly #archive: () => R2Bucket;
   /** Where the log is now, for those who began to read it before it moved. */
-  #moved: { ended: Ended; shown: Segment[] } | null = null;
+  #moved: { ended: Ended; shown: LogSegment[] } | null = null;
 
   constructor(store: BuildLogStore, archive: () => R2Bucket) {
     this.#store = store;

@@ -1,7 +1,7 @@
 import { wholeCharacters } from "../domain/whole-characters.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { type FollowMessage, MORE } from "../protocol/log.ts";
-import type { BuildLogStore, Segment } from "./build-log-store.ts";
+import type { BuildLogStore, LogSegment } from "./build-log-store.ts";
 
 /** Bytes of one message at most. */
 const MESSAGE_SIZE = 128 * 1024;
@@ -25,21 +25,21 @@ interface Follower {
 }
 
 /** The state of the log that decides what followers get. */
-export interface LogState {
+interface LogState {
   /** The segments of all leases, the latest last. */
-  segments: Segment[];
+  segments: LogSegment[];
   /** The highest fence for which the log was closed; -1 where it never was. */
   closedFence: number;
 }
 
 /** The segment to show: the latest with any bytes, else the latest. `attempt` limits the choice to one attempt. */
-export const shownSegment = (segments: Segment[], attempt: number | null): Segment | undefined => {
+export const shownSegment = (segments: LogSegment[], attempt: number | null): LogSegment | undefined => {
   const candidates = segments.filter((segment) => attempt === null || segment.attempt === attempt);
   return candidates.findLast((segment) => segment.size > 0) ?? candidates.at(-1);
 };
 
 /** Whether the segment will never grow again. */
-export const isComplete = (segment: Segment | undefined, { segments, closedFence }: LogState): boolean =>
+export const isComplete = (segment: LogSegment | undefined, { segments, closedFence }: LogState): boolean =>
   segment ? segment.fence <= closedFence || segment.fence < (segments.at(-1)?.fence ?? 0) : closedFence >= 0;
 
 /** Sends new bytes to followers. Their sockets hibernate: they cost nothing while nothing is written. */
@@ -151,7 +151,7 @@ class LogCache {
   }
 
   /** The text of the message at offset `at`, and the offset of the next message. */
-  messageAt({ fence, size }: Segment, at: number, complete: boolean): { offset: number; text: string } {
+  messageAt({ fence, size }: LogSegment, at: number, complete: boolean): { offset: number; text: string } {
     const key = `${fence}:${at}`;
     const cached = this.#messages.get(key);
     if (cached) return cached;

@@ -1,7 +1,7 @@
 import { type Keyring, loadKeyring } from "../crypto/keyring.ts";
 import { compile, Masker } from "../domain/mask/mask.ts";
 import type { Needles } from "../domain/mask/scanner.ts";
-import type { Segment } from "./build-log-store.ts";
+import type { LogSegment } from "./build-log-store.ts";
 
 /** An active masker, and how many bytes of the lease it has received: it may hold some of them back. */
 export interface Masking {
@@ -27,7 +27,7 @@ export class LogMasking {
   }
 
   /** The masker of the segment, from where its last one stopped. */
-  async of(segment: Segment): Promise<Masking> {
+  async of(segment: LogSegment): Promise<Masking> {
     const { fence, position } = segment;
     if (this.#active?.fence === fence) return this.#active;
     const needles = compile(await this.secretsOf(segment));
@@ -40,7 +40,7 @@ export class LogMasking {
     this.#active = null;
   }
 
-  async secretsOf({ sealed, fence }: Segment): Promise<string[]> {
+  async secretsOf({ sealed, fence }: LogSegment): Promise<string[]> {
     return sealed === null ? [] : JSON.parse(await this.keyring.openText(sealed, this.#context(fence)));
   }
 

@@ -1,6 +1,6 @@
 import type { MaskerPosition } from "../domain/mask/mask.ts";
 import { LIMITS } from "../protocol/limits.ts";
-import { TABLES } from "./build-log-tables.ts";
+import { LOG_TABLES } from "./build-log-tables.ts";
 
 /** Bytes of one row. SQLite in Durable Objects allows 2 MB; readers need less at once. */
 const ROW_SIZE = 256 * 1024;
@@ -10,7 +10,7 @@ const LIMIT_NOTICE = new TextEncoder().encode(
 );
 
 /** The part of the log that one lease wrote. */
-export interface Segment {
+export interface LogSegment {
   fence: number;
   tokenHash: string;
   attempt: number;
@@ -38,7 +38,7 @@ interface Row extends Record<string, SqlStorageValue> {
   leaked_to: number;
 }
 
-const segmentOf = ({ token_hash, offset, covered, run, is_full, leaked_to, ...row }: Row): Segment => ({
+const segmentOf = ({ token_hash, offset, covered, run, is_full, leaked_to, ...row }: Row): LogSegment => ({
   ...row,
   tokenHash: token_hash,
   position: { offset, covered, run },
@@ -76,7 +76,7 @@ export class BuildLogStore {
   }
 
   #lay(): void {
-    if (!this.#isLaid) this.#storage.transactionSync(() => this.#storage.sql.exec(TABLES));
+    if (!this.#isLaid) this.#storage.transactionSync(() => this.#storage.sql.exec(LOG_TABLES));
     this.#isLaid = true;
   }
 
@@ -90,11 +90,11 @@ export class BuildLogStore {
   }
 
   /** The segments of all leases, the latest last. */
-  segments(): Segment[] {
+  segments(): LogSegment[] {
     return this.#rows<Row>("SELECT * FROM segment ORDER BY fence").map(segmentOf);
   }
 
-  current(): Segment | undefined {
+  current(): LogSegment | undefined {
     return this.#rows<Row>("SELECT * FROM segment ORDER BY fence DESC LIMIT 1").map(segmentOf)[0];
   }
 
@@ -104,7 +104,7 @@ export class BuildLogStore {
   }
 
   /** What followers and readers need besides the bytes. */
-  state(): { segments: Segment[]; closedFence: number } {
+  state(): { segments: LogSegment[]; closedFence: number } {
     return { segments: this.segments(), closedFence: this.closedFence };
   }
 
@@ -124,7 +124,7 @@ export class BuildLogStore {
     return true;
   }
 
-  save(segment: Segment): void {
+  save(segment: LogSegment): void {
     this.#lay();
     const { fence, tokenHash, attempt, sealed, position, size, isFull, leakedTo } = segment;
     this.#storage.sql.exec(
@@ -138,7 +138,7 @@ export class BuildLogStore {
    * Appends masked bytes to the segment, up to the limit of the whole log, and updates the segment. A position that
    * comes with bytes is kept in their row.
    */
-  write(segment: Segment, bytes: Uint8Array, position: MaskerPosition, at: number): void {
+  write(segment: LogSegment, bytes: Uint8Array, position: MaskerPosition, at: number): void {
     const total = this.#storage.sql.exec<{ size: number }>("SELECT sum(size) AS size FROM segment").one().size;
     const room = Math.max(0, LIMITS.logBytes - total);
     segment.position = position;
@@ -148,7 +148,7 @@ export class BuildLogStore {
     if (segment.isFull || bytes.length === 0) this.save(segment);
   }
 
-  #insert(segment: Segment, bytes: Uint8Array, at: number): void {
+  #insert(segment: LogSegment, bytes: Uint8Array, at: number): void {
     const { offset, covered, run } = segment.position;
     for (let from = 0; from < bytes.length; from += ROW_SIZE) {
       const row = bytes.slice(from, from + ROW_SIZE);

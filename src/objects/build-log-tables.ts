@@ -2,7 +2,7 @@
  * A lease writes one row of `lease` when it begins and ends, and one of `piece` for each chunk: the piece says where
  * the masker continues. Of the row and its last piece, the one with the higher offset is the later.
  */
-export const TABLES = `
+export const LOG_TABLES = `
 CREATE TABLE IF NOT EXISTS lease (
   fence INTEGER PRIMARY KEY, token_hash TEXT NOT NULL, attempt INTEGER NOT NULL, sealed TEXT,
   offset INTEGER NOT NULL, covered INTEGER NOT NULL, run INTEGER NOT NULL,

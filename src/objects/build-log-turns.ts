@@ -11,7 +11,7 @@ interface LogRefusal {
 export type LogResult<T> = { ok: true; value: T } | { ok: false; refusal: LogRefusal };
 
 export const success = <T>(value: T): LogResult<T> => ({ ok: true, value });
-export const refused = (kind: LogRefusal["kind"], detail: string, expectedOffset?: number): LogResult<never> => ({
+export const refuse = (kind: LogRefusal["kind"], detail: string, expectedOffset?: number): LogResult<never> => ({
   ok: false,
   refusal: { kind, detail, expectedOffset },
 });
@@ -33,7 +33,7 @@ export class LogTurns {
       } catch (error) {
         this.#masking.forget();
         if (error instanceof KeyUnknown || error instanceof SealBroken || error instanceof KeysUnusable) {
-          return refused("keyring-unavailable", "The secrets of this log cannot be opened: a key is missing or wrong.");
+          return refuse("keyring-unavailable", "The secrets of this log cannot be opened: a key is missing or wrong.");
         }
         throw error;
       }

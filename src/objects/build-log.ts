@@ -9,8 +9,8 @@ import { BuildLogFollowers, isComplete, shownSegment } from "./build-log-followe
 import { LogMasking, type Masking } from "./build-log-masking.ts";
 import { LogMove } from "./build-log-move.ts";
 import { tellOfFollower } from "./build-log-pool.ts";
-import { BuildLogStore, type Ended, type PieceTime, type Segment } from "./build-log-store.ts";
-import { type LogResult, LogTurns, refused, success } from "./build-log-turns.ts";
+import { BuildLogStore, type Ended, type LogSegment, type PieceTime } from "./build-log-store.ts";
+import { type LogResult, LogTurns, refuse, success } from "./build-log-turns.ts";
 import { VersionedObject } from "./versioned-object.ts";
 
 /** Characters of all values to mask of one lease, as JSON: sealed they must fit into one row. */
@@ -33,7 +33,7 @@ const joined = ([first = new Uint8Array(), second = new Uint8Array()]: Uint8Arra
   whole.set(second, first.length);
   return whole;
 };
-const LEASE_LOST = refused("lease-lost", "The lease is no longer current for this build's log.");
+const LEASE_LOST = refuse("lease-lost", "The lease is no longer current for this build's log.");
 
 /**
  * The log of one build. Only the latest lease may write. Bytes are masked before they are stored or sent on, and
@@ -92,7 +92,7 @@ export class BuildLog extends VersionedObject {
       const masking = segment.isFull ? null : await this.#masking.of(segment);
       const end = offset + bytes.length;
       const received = masking?.received ?? segment.position.offset;
-      if (offset > received) return refused("log-gap", "Bytes before this chunk are missing.", segment.position.offset);
+      if (offset > received) return refuse("log-gap", "Bytes before this chunk are missing.", segment.position.offset);
       if (masking) {
         const unseen = bytes.subarray(Math.min(bytes.length, received - offset));
         this.#write(segment, masking, unseen, final && end >= received);
@@ -116,7 +116,7 @@ export class BuildLog extends VersionedObject {
       const all = new Set([...earlier, ...masks.values]);
       if (all.size > new Set(earlier).size) {
         const secrets = JSON.stringify([...all]);
-        if (secrets.length > MASKS_LIMIT) return refused("too-large", "There are too many values to mask.");
+        if (secrets.length > MASKS_LIMIT) return refuse("too-large", "There are too many values to mask.");
         segment.sealed = await this.#masking.seal(segment.fence, secrets);
         this.#masking.forget();
         this.#store.save(segment);
@@ -143,7 +143,7 @@ export class BuildLog extends VersionedObject {
     return failedLineOf(new TextDecoder().decode(read));
   }
 
-  async #maskedTexts(segment: Segment, texts: string[]): Promise<string[]> {
+  async #maskedTexts(segment: LogSegment, texts: string[]): Promise<string[]> {
     if (texts.length === 0) return [];
     const { needles } = await this.#masking.of(segment);
     return texts.map((text) => maskText(needles, text));
@@ -202,7 +202,7 @@ export class BuildLog extends VersionedObject {
   async read(range: { attempt?: number; start?: number; end?: number } = {}) {
     const state = this.#store.state();
     const segment = shownSegment(state.segments, range.attempt ?? null);
-    if (!segment && range.attempt !== undefined) return refused("not-found", "There is no such attempt.");
+    if (!segment && range.attempt !== undefined) return refuse("not-found", "There is no such attempt.");
     const size = segment?.size ?? 0;
     const end = Math.min(range.end ?? size, size);
     const start = Math.min(range.start ?? 0, end);
@@ -287,7 +287,7 @@ export class BuildLog extends VersionedObject {
   }
 
   /** Masks and stores. Synchronous, so that it is one transaction. */
-  #write(segment: Segment, masking: Masking, bytes: Uint8Array, final: boolean): void {
+  #write(segment: LogSegment, masking: Masking, bytes: Uint8Array, final: boolean): void {
     const { masker } = masking;
     const hits = masker.hits;
     const parts = [masker.push(bytes), final ? masker.end() : new Uint8Array()];
@@ -302,14 +302,14 @@ export class BuildLog extends VersionedObject {
   }
 
   /** Acknowledges bytes that a full log does not keep. */
-  #skip(segment: Segment, offset: number): void {
+  #skip(segment: LogSegment, offset: number): void {
     if (offset === segment.position.offset) return;
     segment.position = { ...segment.position, offset };
     this.#store.save(segment);
   }
 
   /** The segment of the writer's lease, if this lease may write. */
-  #writable({ fence, tokenHash }: Writer): Segment | null {
+  #writable({ fence, tokenHash }: Writer): LogSegment | null {
     const current = this.#store.current();
     if (current?.fence !== fence || current.tokenHash !== tokenHash || fence <= this.#store.closedFence) return null;
     return current;

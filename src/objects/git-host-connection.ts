@@ -1,5 +1,5 @@
 import { loadKeyring } from "../crypto/keyring.ts";
-import { type ConnectionRow, readConnection } from "../db/connection-row.ts";
+import { type ConnectionToAsk, readConnection } from "../db/connection-row.ts";
 import { databaseOf } from "../db/database-of.ts";
 import { readAppSecret } from "../domain/githost/connection-secret.ts";
 import { connectionContext } from "../domain/seal-context.ts";
@@ -11,7 +11,7 @@ const FRESH_MS = 5 * 60_000;
 /** How the host is asked: as an App, or with the token that a person gave. */
 interface OpenConnection {
   state: "open";
-  kind: ConnectionRow["kind"];
+  kind: ConnectionToAsk["kind"];
   apiUrl: string;
   app: HostApp | null;
   /** @throws HostProblem where the App gets none */
@@ -61,7 +61,7 @@ export class HostConnection {
     return row.isActive || open.state !== "open" ? open : { state: "silent", app: open.app };
   }
 
-  #withApp(row: ConnectionRow, secret: string): Known {
+  #withApp(row: ConnectionToAsk, secret: string): Known {
     const { key, formerToken } = readAppSecret(secret);
     const issuer = row.clientId ?? row.appId ?? "";
     // Until it is installed somewhere, states are told as before.
@@ -78,7 +78,7 @@ export class HostConnection {
   }
 }
 
-const openWith = ({ kind, apiUrl }: ConnectionRow, token: string): OpenConnection => ({
+const openWith = ({ kind, apiUrl }: ConnectionToAsk, token: string): OpenConnection => ({
   ...{ state: "open", kind, apiUrl, app: null },
   token: async () => token,
 });

@@ -1,5 +1,5 @@
 import { type HostReport, isOver, type LeftOut, withoutPhases, withoutRef } from "../domain/githost/host-report.ts";
-import { cutOff, type Due, nextStatus, sentOf } from "../domain/githost/next-status.ts";
+import { cutOff, type DueStatus, nextStatus, sentOf } from "../domain/githost/next-status.ts";
 import { closed, reported, setAside, withLeftOut, withoutOld } from "../domain/githost/report-status.ts";
 import { statusOf } from "../domain/githost/status.ts";
 import { answered } from "../domain/githost/status-answers.ts";
@@ -10,7 +10,7 @@ import {
   type CommitName,
   commitKey,
   REPOSITORY_CONTEXT,
-  type Sent,
+  type SentStatus,
   type Statuses,
 } from "../domain/githost/statuses.ts";
 import { type Posted, postStatus, type StatusAddress } from "../hosts/post-status.ts";
@@ -181,7 +181,7 @@ export class HostStatuses {
   }
 
   /** @returns whether the host refused the token */
-  async #tellOne(address: StatusAddress, due: Due): Promise<boolean> {
+  async #tellOne(address: StatusAddress, due: DueStatus): Promise<boolean> {
     const sent = sentOf(due);
     const { repoId, fullName } = due.commit;
     const status = statusOf(due, this.#store.meta("origin"), STATUS_RULES);
@@ -197,7 +197,7 @@ export class HostStatuses {
   }
 
   /** A state is worth more than the words to it: without a pool it goes out alone. */
-  async #summaryFor({ line: { context, wanted } }: Due): Promise<string | null> {
+  async #summaryFor({ line: { context, wanted } }: DueStatus): Promise<string | null> {
     if (context === REPOSITORY_CONTEXT || !isOver(wanted)) return null;
     try {
       return await this.#summaryOf(wanted.buildId);
@@ -207,7 +207,7 @@ export class HostStatuses {
     }
   }
 
-  #take(sent: Sent, { outcome }: Posted): void {
+  #take(sent: SentStatus, { outcome }: Posted): void {
     if (this.#isDropped) return;
     const now = Date.now();
     const before = this.#state.pace;

@@ -1,12 +1,12 @@
 import * as z from "zod/mini";
-import { atMost, wholeNumber, withoutControls } from "./checks.ts";
+import { atMost, intBetween, withoutControls } from "./checks.ts";
 import { Id, Labels, Name, NameFilter, OrgId, Timestamp } from "./common.ts";
 import { LIMITS } from "./limits.ts";
 import { WHOLE } from "./page.ts";
 import { TokenKind } from "./token.ts";
 
 /** 0 other, 1 macOS, 2 Linux, 3 Windows. */
-export const Platform = wholeNumber(0, 3);
+export const Platform = intBetween(0, 3);
 export const PLATFORM = { other: 0, macos: 1, linux: 2, windows: 3 } as const;
 
 /** 0 offline, 1 idle, 2 busy (holds a lease), 3 draining. Where several apply: offline, then draining, then busy. */

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { atMost, atMostItems, notEmpty, visible, wholeNumber, withoutControls } from "./checks.ts";
+import { atMost, atMostItems, intBetween, notEmpty, visible, withoutControls } from "./checks.ts";
 import { Id, Timestamp } from "./common.ts";
 import { LIMITS } from "./limits.ts";
 
@@ -38,10 +38,10 @@ export const ArtifactName = z.string().check(
 export const ArtifactOpening = z.object({
   name: ArtifactName,
   as: ArtifactForm,
-  keepDays: z.optional(wholeNumber(1, LIMITS.artifactDays)),
+  keepDays: z.optional(intBetween(1, LIMITS.artifactDays)),
   /** Of all files. */
-  bytes: wholeNumber(0, LIMITS.artifactBytes),
-  files: wholeNumber(1, LIMITS.artifactFiles),
+  bytes: intBetween(0, LIMITS.artifactBytes),
+  files: intBetween(1, LIMITS.artifactFiles),
 });
 export type ArtifactOpening = z.infer<typeof ArtifactOpening>;
 
@@ -67,7 +67,7 @@ export const hex = (digits: number) =>
 /** One file of an artifact: `path` is relative, with `/` alone. */
 export const ArtifactFile = z.object({
   path: z.string().check(notEmpty(), atMost(LIMITS.artifactPathBytes)),
-  size: wholeNumber(0, LIMITS.artifactBytes),
+  size: intBetween(0, LIMITS.artifactBytes),
   mode: z.enum(["644", "755"]),
   sha256: hex(64),
   crc32: hex(8),
@@ -138,7 +138,7 @@ export type Downloads = z.infer<typeof Downloads>;
 
 /** Asks for an address that shows an artifact, or a file or folder of it, to whoever has it. */
 export const ArtifactShare = z.strictObject({
-  hours: wholeNumber(1, LIMITS.shareHours),
+  hours: intBetween(1, LIMITS.shareHours),
   path: z.nullish(z.string().check(notEmpty(), atMost(LIMITS.artifactPathBytes))),
 });
 

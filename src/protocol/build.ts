@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { JobGate, JobOfBuild, WaitsFor } from "./build-job.ts";
 import { BuildReason } from "./build-reason.ts";
 import { BuildStatus } from "./build-states.ts";
-import { atMost, atMostItems, queryNumber, wholeNumber, withoutNul } from "./checks.ts";
+import { atMost, atMostItems, intBetween, queryNumber, withoutNul } from "./checks.ts";
 import { Id, Labels, OrgId, Timestamp } from "./common.ts";
 import { LIMITS } from "./limits.ts";
 import { BUILDS_PAGE } from "./page.ts";
@@ -225,7 +225,7 @@ export const BuildTrigger = z.strictObject({
   commitSha: z.nullish(CommitSha),
   envVariables: z.nullish(EnvVariables),
   secretKeys: z.nullish(z.array(Key).check(atMostItems(LIMITS.secretKeys, "keys"))),
-  priority: z.nullish(wholeNumber(-LIMITS.priority, LIMITS.priority)),
+  priority: z.nullish(intBetween(-LIMITS.priority, LIMITS.priority)),
   labels: z.nullish(Labels),
 });
 export type BuildTrigger = z.infer<typeof BuildTrigger>;

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { hex, openedUpload, sentParts } from "./artifact.ts";
-import { atMost, atMostItems, notEmpty, wholeNumber } from "./checks.ts";
+import { atMost, atMostItems, intBetween, notEmpty } from "./checks.ts";
 import { Id, Timestamp } from "./common.ts";
 import { LIMITS } from "./limits.ts";
 
@@ -66,7 +66,7 @@ export type FoundCache = z.infer<typeof FoundCache>;
 /** An entry that an agent is about to send: all is final. */
 export const CacheOpening = z.object({
   key: CacheKey,
-  bytes: wholeNumber(1, LIMITS.cacheEntryBytes),
+  bytes: intBetween(1, LIMITS.cacheEntryBytes),
   sha256: hex(64),
   codec: CacheCodec,
 });

@@ -7,7 +7,7 @@ import { withCommas } from "./limits.ts";
  */
 
 /** A whole number from `least` to `most`. */
-export const wholeNumber = (least: number, most: number) => {
+export const intBetween = (least: number, most: number) => {
   const problem = range(least, most);
   return z.int().check(z.minimum(least, problem), z.maximum(most, problem));
 };

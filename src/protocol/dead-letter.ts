@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { wholeNumber } from "./checks.ts";
+import { intBetween } from "./checks.ts";
 import { OrgId, Timestamp } from "./common.ts";
 import { LIMITS } from "./limits.ts";
 
@@ -15,7 +15,7 @@ export type DeadLetter = z.infer<typeof DeadLetter>;
 /** Which dead letters to try again: those of these numbers, or the first page. */
 export const DeadLetterRetry = z.strictObject({
   orgId: OrgId,
-  seqs: z.optional(z.array(wholeNumber(1, Number.MAX_SAFE_INTEGER)).check(z.maxLength(LIMITS.pageLength))),
+  seqs: z.optional(z.array(intBetween(1, Number.MAX_SAFE_INTEGER)).check(z.maxLength(LIMITS.pageLength))),
 });
 
 /** How many are on their way again. */

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { Build, BuildReason, Step } from "./build.ts";
 import { ENDED } from "./build-states.ts";
-import { atMost, atMostItems, queryNumber, wholeNumber } from "./checks.ts";
+import { atMost, atMostItems, intBetween, queryNumber } from "./checks.ts";
 import { Id, Timestamp } from "./common.ts";
 import { HandedFile } from "./file-variable.ts";
 import { LIMITS } from "./limits.ts";
@@ -205,7 +205,7 @@ export type Release = z.infer<typeof Release>;
 
 export const Finish = z.object({
   status: z.enum(ENDED),
-  exitCode: z.nullish(wholeNumber(0, LIMITS.exitCode)),
+  exitCode: z.nullish(intBetween(0, LIMITS.exitCode)),
   reason: z.nullish(BuildReason),
   message: z.nullish(z.string().check(atMost(LIMITS.messageCharacters))),
   /** Of a planned job that succeeded. */

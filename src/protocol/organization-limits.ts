@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { wholeNumber } from "./checks.ts";
+import { intBetween } from "./checks.ts";
 
 const TIB = 2 ** 40;
 
@@ -21,13 +21,13 @@ export const ORGANIZATION_LIMITS = {
   groups: 2000,
 } as const;
 
-const count = () => wholeNumber(0, 10_000_000);
+const count = () => intBetween(0, 10_000_000);
 
 const SHAPE = {
   buildsPerDay: count(),
   // The platform counts so many under one key: a raised limit is more keys, and a lower one none less.
-  requestsPerMinute: wholeNumber(ORGANIZATION_LIMITS.requestsPerMinute, 10_000_000),
-  storedBytes: wholeNumber(0, 1024 * TIB),
+  requestsPerMinute: intBetween(ORGANIZATION_LIMITS.requestsPerMinute, 10_000_000),
+  storedBytes: intBetween(0, 1024 * TIB),
   tokens: count(),
   connections: count(),
   repositories: count(),

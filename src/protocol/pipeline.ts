@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { atMost, atMostItems, notEmpty, visible, wholeNumber, withoutNul } from "./checks.ts";
+import { atMost, atMostItems, intBetween, notEmpty, visible, withoutNul } from "./checks.ts";
 import { Id, Labels, Name, NameFilter, OrgId, Timestamp } from "./common.ts";
 import { FileEncoding } from "./file-variable.ts";
 import { LIMITS } from "./limits.ts";
@@ -118,9 +118,9 @@ const GroupIds = z.array(Id).check(
   atMostItems(LIMITS.groups, "groups"),
   z.refine((ids) => new Set(ids).size === ids.length, "must not name a group twice"),
 );
-const TimeoutSeconds = wholeNumber(1, LIMITS.timeoutSeconds);
-const MaxParallel = wholeNumber(1, LIMITS.parallelBuilds);
-const MaxAttempts = wholeNumber(1, LIMITS.attempts);
+const TimeoutSeconds = intBetween(1, LIMITS.timeoutSeconds);
+const MaxParallel = intBetween(1, LIMITS.parallelBuilds);
+const MaxAttempts = intBetween(1, LIMITS.attempts);
 
 export const NewPipeline = z.strictObject({
   orgId: z.nullish(OrgId),

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { wholeNumber } from "./checks.ts";
+import { intBetween } from "./checks.ts";
 import { OrgId } from "./common.ts";
 import { DEFAULTS, LIMITS } from "./limits.ts";
 
@@ -8,7 +8,7 @@ export const Restore = z.strictObject({
   what: z.enum(["database", "pools"]),
   orgId: z.nullish(OrgId),
   after: z.nullish(OrgId),
-  limit: z._default(wholeNumber(1, LIMITS.restoreBatch), DEFAULTS.restoreBatch),
+  limit: z._default(intBetween(1, LIMITS.restoreBatch), DEFAULTS.restoreBatch),
 });
 
 /** What one batch of organizations did: repeat with `after` until it is null. */

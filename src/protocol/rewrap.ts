@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { wholeNumber } from "./checks.ts";
+import { intBetween } from "./checks.ts";
 import { OrgId } from "./common.ts";
 import { DEFAULTS, LIMITS } from "./limits.ts";
 
@@ -20,7 +20,7 @@ export type SealedCounts = z.infer<typeof SealedCounts>;
 export const SealedFilter = z.strictObject({ after: z.optional(OrgId) });
 
 export const Rewrap = z.strictObject({
-  limit: z._default(wholeNumber(1, LIMITS.rewrapBatch), DEFAULTS.rewrapBatch),
+  limit: z._default(intBetween(1, LIMITS.rewrapBatch), DEFAULTS.rewrapBatch),
 });
 
 /** The result of one batch: repeat until `isComplete`. `unopenable` has the ids of values that no known key opens. */

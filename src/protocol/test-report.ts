@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { atMost, atMostItems, wholeNumber } from "./checks.ts";
+import { atMost, atMostItems, intBetween } from "./checks.ts";
 import { Id, Timestamp } from "./common.ts";
 import { LIMITS } from "./limits.ts";
 import { WHOLE } from "./page.ts";
@@ -11,7 +11,7 @@ import { WHOLE } from "./page.ts";
  *                                           agent sends the same once more with their ids in `passed`.
  */
 
-const count = () => wholeNumber(0, LIMITS.countedTests);
+const count = () => intBetween(0, LIMITS.countedTests);
 
 export const TestCounts = z.object({
   total: count(),
@@ -38,10 +38,10 @@ export const ReportedTest = z.object({
   className: name(),
   name: name(),
   file: z.nullable(name()),
-  line: z.nullable(wholeNumber(0, 999_999_999)),
+  line: z.nullable(intBetween(0, 999_999_999)),
   seconds: z.nullable(z.number().check(z.nonnegative())),
   outcome: z.enum(["passed", "failed", "skipped"]),
-  tries: wholeNumber(1, LIMITS.countedTests),
+  tries: intBetween(1, LIMITS.countedTests),
   /** It failed and passed. */
   isFlaky: z.boolean(),
   message: z.string().check(atMost(LIMITS.testMessageCharacters)),

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { wholeNumber } from "./checks.ts";
+import { intBetween } from "./checks.ts";
 import { Id, Labels, Name, NameFilter, OrgId, QueryFlag, Timestamp } from "./common.ts";
 import { DEFAULTS, LIMITS } from "./limits.ts";
 import { PAGE } from "./page.ts";
@@ -55,7 +55,7 @@ export const CreatedToken = z.extend(Token, { token: z.string() });
 
 /** How long the previous secret stays valid. */
 export const TokenRotation = z.strictObject({
-  graceSeconds: z._default(wholeNumber(0, LIMITS.graceSeconds), DEFAULTS.graceSeconds),
+  graceSeconds: z._default(intBetween(0, LIMITS.graceSeconds), DEFAULTS.graceSeconds),
 });
 
 export const TokenFilter = z.strictObject({ name: z.optional(NameFilter), ...PAGE });

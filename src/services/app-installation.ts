@@ -8,7 +8,7 @@ import { LIMITS } from "../protocol/limits.ts";
 import { appOf } from "./app-proof.ts";
 import { onlyPlace } from "./app-sealing.ts";
 import { hookedRepositories, ofEach, removeHook } from "./connection-hooks.ts";
-import { auditDetail, connectionRecord, findConnection } from "./connections.ts";
+import { connectionDetail, connectionRecord, findConnection } from "./connections.ts";
 import { versioned } from "./core/answer.ts";
 import { commit } from "./core/commit.ts";
 import type { Context } from "./core/context.ts";
@@ -16,7 +16,7 @@ import { nextVersion, updateRow } from "./core/record.ts";
 import { Refusal } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
 import { asking, type ConnectionRow, clientOf, hookClientOf } from "./host-access.ts";
-import type { RepositoryRow } from "./repositories.ts";
+import type { RepositoryColumns } from "./repositories.ts";
 
 /** Pages of repositories that one request reads. */
 const MOST_PAGES = 20;
@@ -35,7 +35,7 @@ const seenBy = async (context: Context, row: ConnectionRow): Promise<Set<number>
 };
 
 /** The record no longer names the hook. */
-const forgetHook = async (context: Context, { id, connectionId }: RepositoryRow): Promise<void> => {
+const forgetHook = async (context: Context, { id, connectionId }: RepositoryColumns): Promise<void> => {
   const isSame = and(eq(repository.id, id), eq(repository.connectionId, connectionId ?? ""));
   await context.db.run(context.db.sql.update(repository).set({ hostHookId: null }).where(isSame));
 };
@@ -91,7 +91,7 @@ const keep = async (context: Context, row: ConnectionRow, found: ConnectionRow):
   const next = { ...found, ...nextVersion(context, row) };
   await commit(
     context,
-    { action: "connection.update", subject: row.id, detail: auditDetail(next) },
+    { action: "connection.update", subject: row.id, detail: connectionDetail(next) },
     updateRow(context, connection, row, next),
   );
   await context.objects.gitHost(context.orgId, row.id).connectionChanged();

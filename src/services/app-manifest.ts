@@ -6,7 +6,7 @@ import { HostProblem } from "../hosts/host-problem.ts";
 import { PathId } from "../protocol/common.ts";
 import { tellAppHook } from "./app-hooks.ts";
 import { sealedKey } from "./app-sealing.ts";
-import { auditDetail, findConnection } from "./connections.ts";
+import { connectionDetail, findConnection } from "./connections.ts";
 import { commit } from "./core/commit.ts";
 import type { Context } from "./core/context.ts";
 import { nextVersion, updateRow } from "./core/record.ts";
@@ -82,7 +82,7 @@ export const takeApp = verb({
     };
     await commit(
       context,
-      { action: "connection.update", subject: id, detail: { ...auditDetail(taken), hasNewKey: true } },
+      { action: "connection.update", subject: id, detail: { ...connectionDetail(taken), hasNewKey: true } },
       updateRow(context, connection, row, taken),
     );
     await context.objects.gitHost(context.orgId, id).connectionChanged();

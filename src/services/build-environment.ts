@@ -1,6 +1,6 @@
 import { type ComposedEntry, compose, EnvironmentTooLarge } from "../domain/compose.ts";
 import { type AttachedGroup, openGroups } from "../domain/group-protection.ts";
-import type { Grant } from "../domain/pool/commands.ts";
+import type { ClaimedJob } from "../domain/pool/commands.ts";
 import type { EnvironmentKey } from "../protocol/build.ts";
 import type { HandedEnvironment } from "../protocol/jobs.ts";
 import { LIMITS } from "../protocol/limits.ts";
@@ -37,19 +37,19 @@ const checkFiles = ({ headers }: Context, entries: ComposedEntry[]): void => {
 };
 
 /**
- * Composes what the holder of the grant gets, and opens no other value: of an untrusted build no secret. Without a job that names it, a protected group
+ * Composes what the holder of the lease gets, and opens no other value: of an untrusted build no secret. Without a job that names it, a protected group
  * stays closed.
  * @throws Uncomposable; EnvironmentTooLarge; Damaged; Refusal keyring-unavailable
  */
 export const composeFor = async (
   context: Context,
-  grant: Grant,
+  claimed: ClaimedJob,
   found: { rows: VariableRow[]; groups: GroupRow[] },
 ): Promise<ComposedEntry[]> => {
   if (found.rows.length > LIMITS.activeVariables) throw new EnvironmentTooLarge("variables");
-  const { job, decision = null } = grant.job ?? {};
-  const trust = grant.build.trust ?? "trusted";
-  const asking = { groups: job?.groups ?? [], branch: grant.build.branch, decision, trust };
+  const { job, decision = null } = claimed.job ?? {};
+  const trust = claimed.build.trust ?? "trusted";
+  const asking = { groups: job?.groups ?? [], branch: claimed.build.branch, decision, trust };
   const attached = attachedGroups(found.groups);
   const { groupIds, refused } = openGroups(attached, asking);
   if (refused !== null) throw new Uncomposable(refused);
@@ -61,8 +61,8 @@ export const composeFor = async (
   const variables = await Promise.all(
     open.map(async (row) => scoped(row, isHidden(row) ? "" : await storedValue(context, row))),
   );
-  const run = await runValuesOf(context, grant);
-  const entries = compose({ variables, groupIds, run, secretKeys: grant.secretKeys }, trust);
+  const run = await runValuesOf(context, claimed);
+  const entries = compose({ variables, groupIds, run, secretKeys: claimed.secretKeys }, trust);
   checkFiles(context, entries);
   return entries;
 };
@@ -87,7 +87,7 @@ export const secretsOf = (entries: ComposedEntry[]): string[] =>
   entries.filter((entry) => entry.isSecret).map((entry) => entry.value);
 
 /** What the pool remembers of a hand-out: names, and the variables that were used. */
-export const namesOf = (entries: ComposedEntry[]): { environment: EnvironmentKey[]; variableIds: string[] } => ({
+export const deliveredKeys = (entries: ComposedEntry[]): { environment: EnvironmentKey[]; variableIds: string[] } => ({
   environment: entries.map(({ key, scope, isSecret, version, file }) => ({
     ...{ key, scope, isSecret, version },
     ...(file && { isFile: true }),

@@ -42,7 +42,7 @@ export const ownJob = ({ id, jobs }: Jobs): BuildJob | undefined => jobs.find((j
 export const plannedJobs = ({ id, jobs }: Jobs): ReadJob[] => jobs.filter((job) => job.id !== id);
 
 /** The key of a planned job in its file; null for a first job. */
-export const keyOf = (build: { id: string }, job: { id: string; key: string }): string | null =>
+export const jobKeyOf = (build: { id: string }, job: { id: string; key: string }): string | null =>
   job.id === build.id ? null : job.key;
 
 const viewOfBuild = viewOf(Build);

@@ -12,7 +12,7 @@ import { giveBack, type Reservation, reserve } from "../archive/cache-reservatio
 import { dayOf } from "../archive/keys.ts";
 import { sha256Hex } from "../crypto/digest.ts";
 import { partsOf } from "../domain/artifact/parts.ts";
-import { makeRoom } from "../domain/cache/room.ts";
+import { entriesToDrop } from "../domain/cache/entries-to-drop.ts";
 import { CacheEnd, CacheOpening, OpenedCache } from "../protocol/cache.ts";
 import { Id, PathId } from "../protocol/common.ts";
 import { type CacheScope, scopesOf } from "./cache-scopes.ts";
@@ -98,7 +98,7 @@ const clear = async (
 ): Promise<boolean> => {
   const entries = await reaching(listEntries(archive, repositoryPath(orgId, repoId)));
   const stored = entries.map((one) => ({ ...one, scope: one.path.slice(0, one.path.lastIndexOf("/") + 1) }));
-  const gone = makeRoom(stored, { scope: scope.path, bytes, isOfDefaultBranch: scope.isOfDefaultBranch });
+  const gone = entriesToDrop(stored, { scope: scope.path, bytes, isOfDefaultBranch: scope.isOfDefaultBranch });
   if (!gone) return false;
   await reaching(deleteEntries(archive, gone));
   return true;

@@ -20,7 +20,7 @@ export interface CacheScope {
   isOfDefaultBranch: boolean;
 }
 
-export interface CacheScopes {
+interface CacheScopes {
   repoId: string;
   reads: CacheScope[];
   writes: CacheScope | null;

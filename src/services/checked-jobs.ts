@@ -11,7 +11,7 @@ import { mergeRequires, unmetRequirements } from "../domain/requires.ts";
 import type { Agent } from "../protocol/agent.ts";
 import { type CheckedJob, PIPELINE_DEFAULTS } from "../protocol/pipeline.ts";
 import type { Context } from "./core/context.ts";
-import { graphOf, type PlannedGraph, type PlanSources, type PlanText } from "./plan-graph.ts";
+import { type PlannedGraph, type PlanSources, type PlanText, planGraph } from "./plan-graph.ts";
 
 /** What a check of a file knows: all of it for a pipeline, nothing for a file alone. */
 export type CheckSources = Omit<PlanSources, "repository" | "run" | "secretKeys"> & {
@@ -85,7 +85,7 @@ export const checkJobs = async (
   if (!planToExpand(plan)) return { jobs: null, mistakes: [], hints: [] };
   const found = orAssumed(plan, known);
   const branch = known?.repository?.defaultBranch ?? SAMPLE_REPOSITORY.defaultBranch;
-  const planned = await graphOf(context, sampleText(text, branch, found), found).catch(
+  const planned = await planGraph(context, sampleText(text, branch, found), found).catch(
     (error: unknown): PlannedGraph => {
       if (error instanceof EnvironmentTooLarge) return { mistakes: [] };
       throw error;

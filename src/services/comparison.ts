@@ -10,7 +10,7 @@ import type { Build, Step } from "../protocol/build.ts";
 import type { BuildJob } from "../protocol/job-record.ts";
 import { settledLine } from "../protocol/settled-line.ts";
 import { findJob, findLog, type Logged } from "./build-jobs.ts";
-import { keyOf, ownJob, plannedJobs } from "./build-view.ts";
+import { jobKeyOf, ownJob, plannedJobs } from "./build-view.ts";
 import { type FoundBuild, findRecord } from "./builds.ts";
 import type { Context } from "./core/context.ts";
 import { isOwn } from "./core/record.ts";
@@ -129,7 +129,7 @@ export const readComparison = async (context: Context, id: string): Promise<Comp
   const [from, to] = [green.commitSha, build.commitSha];
   const hasPage = host?.kind && host.webUrl && from && to && from !== to;
   return {
-    ...{ build, green, job: compared ? keyOf(build, compared) : null },
+    ...{ build, green, job: compared ? jobKeyOf(build, compared) : null },
     commitsUrl: hasPage ? compareAddress(host.kind!, host.webUrl!, host.fullName, from, to) : null,
     environment: now?.environment && before?.environment ? environmentChanges(before.environment, now.environment) : [],
     times: timesOf(build, green),

@@ -17,10 +17,10 @@ import type { Context } from "./core/context.ts";
 import { verb } from "./core/verb.ts";
 import { settingsOf } from "./hook-settings.ts";
 import { type ConnectionRow, clientOf, hookClientOf } from "./host-access.ts";
-import type { RepositoryRow } from "./repositories.ts";
+import type { RepositoryColumns } from "./repositories.ts";
 
 /** A clone address at the host that names another repository: one of before a rename, in most cases. */
-const otherAddress = ({ cloneUrl, fullName }: RepositoryRow, webUrl: string): string | null => {
+const otherAddress = ({ cloneUrl, fullName }: RepositoryColumns, webUrl: string): string | null => {
   const address = cloneUrlAt(webUrl, fullName);
   const path = cloneUrl.toLowerCase().replace(/\.git$/, "");
   const isSame = ["/", ":"].some((before) => path.endsWith(before + fullName.toLowerCase()));
@@ -28,13 +28,13 @@ const otherAddress = ({ cloneUrl, fullName }: RepositoryRow, webUrl: string): st
   return `It is cloned from ${cloneUrl}, and its name at the host is ${fullName}: change the clone address if that was renamed.`;
 };
 
-const otherBranch = ({ defaultBranch }: RepositoryRow, there: string | null): string | null =>
+const otherBranch = ({ defaultBranch }: RepositoryColumns, there: string | null): string | null =>
   there === null || there === defaultBranch
     ? null
     : `Its default branch is ${there} at the host, and ${defaultBranch} here: change it here if that was renamed.`;
 
 /** The repositories of a connection, as many as the last deliveries may tell of. */
-const connectedRepositories = async ({ db, orgId }: Context, connectionId: string): Promise<RepositoryRow[]> => {
+const connectedRepositories = async ({ db, orgId }: Context, connectionId: string): Promise<RepositoryColumns[]> => {
   const isOfIt = and(eq(repository.orgId, orgId), eq(repository.connectionId, connectionId));
   const [rows] = await db.run(
     db.sql.select().from(repository).where(isOfIt).orderBy(repository.id).limit(LIMITS.deliveries),
@@ -46,7 +46,7 @@ const connectedRepositories = async ({ db, orgId }: Context, connectionId: strin
 const differencesOf = async (
   context: Context,
   row: ConnectionRow,
-  connected: RepositoryRow[],
+  connected: RepositoryColumns[],
 ): Promise<RepositoryDifference[]> => {
   const told = await fromDeliveries(context, row);
   const branches = new Map(told.map(({ id, defaultBranch }) => [id, defaultBranch]));
@@ -65,7 +65,7 @@ const hookProblem = async (
   client: HostClient,
   row: ConnectionRow,
   { url }: HookSettings,
-  { gitHostRepoId, fullName }: RepositoryRow,
+  { gitHostRepoId, fullName }: RepositoryColumns,
 ): Promise<string | null> => {
   const hook = ownHook(await client.hooks({ id: gitHostRepoId, fullName }), row);
   if (!hook) return GONE;

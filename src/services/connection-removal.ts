@@ -5,7 +5,7 @@ import { hookName } from "../domain/githost/hook-name.ts";
 import { PathId } from "../protocol/common.ts";
 import { uninstall } from "./app-hooks.ts";
 import { hookedRepositories, removeHooks } from "./connection-hooks.ts";
-import { auditDetail, findConnection } from "./connections.ts";
+import { connectionDetail, findConnection } from "./connections.ts";
 import { commit } from "./core/commit.ts";
 import type { Context } from "./core/context.ts";
 import type { Keys } from "./core/keys.ts";
@@ -41,7 +41,7 @@ export const deleteConnection = verb({
     const { sql: db } = context.db;
     await commit(
       context,
-      { action: "connection.update", subject: row.id, detail: auditDetail(closed) },
+      { action: "connection.update", subject: row.id, detail: connectionDetail(closed) },
       updateRow(context, connection, row, closed),
     );
     const [hooked] = await context.db.run(hookedRepositories(db, row));
@@ -54,7 +54,7 @@ export const deleteConnection = verb({
       {
         action: "connection.delete",
         subject: row.id,
-        detail: { ...auditDetail(closed), hooks, ...(isUninstalled === null ? {} : { isUninstalled }) },
+        detail: { ...connectionDetail(closed), hooks, ...(isUninstalled === null ? {} : { isUninstalled }) },
       },
       deleteRow(context, connection, closed, unlink(context, row)),
     );

@@ -15,7 +15,7 @@ import { verb } from "./core/verb.ts";
 import { asking, type ConnectionRow, clientOf } from "./host-access.ts";
 
 /** A repository as the host told of it, or a delivery. */
-export type Found = Omit<hosts.HostRepository, "isPrivate"> & { isPrivate: boolean | null };
+export type Found = Omit<hosts.RepositoryAtHost, "isPrivate"> & { isPrivate: boolean | null };
 
 /** What the host calls so is a name for us too, and git takes it. */
 export const isUsable = ({ fullName }: Found): boolean => FullName.safeParse(fullName).success;

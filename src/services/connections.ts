@@ -2,7 +2,7 @@ import { eq, getTableColumns } from "drizzle-orm";
 import * as z from "zod/mini";
 import { connection } from "../db/schema.ts";
 import { cloneOrigin } from "../domain/clone-url.ts";
-import { lineOf } from "../domain/githost/fields.ts";
+import { oneLine } from "../domain/githost/fields.ts";
 import { apiUrlOf, canonicalHostAddress, cloneUrlAt, hostAddressProblem } from "../domain/githost/host-address.ts";
 import { connectionContext } from "../domain/seal-context.ts";
 import { hostClient } from "../hosts/clients.ts";
@@ -32,7 +32,7 @@ export const findConnection = (context: Context, id: string): Promise<Connection
   findOne(context, connection, COLUMNS, id);
 
 /** Names and addresses, never the token. */
-export const auditDetail = ({ name, kind, webUrl, apiUrl, auth, isActive }: ConnectionRow) => ({
+export const connectionDetail = ({ name, kind, webUrl, apiUrl, auth, isActive }: ConnectionRow) => ({
   ...{ name, kind, webUrl, apiUrl },
   ...{ auth, isActive },
 });
@@ -67,7 +67,7 @@ const sealedToken = async (context: Context, row: Unproven, token: string) => {
   try {
     const { name } = await hostClient(row.kind, { apiUrl: row.apiUrl, token }).account();
     const sealed = await context.keys.seal(token, connectionContext({ ...row, auth: "token" }));
-    return { auth: "token", sealed, account: lineOf(name), ...WITHOUT_APP } as const;
+    return { auth: "token", sealed, account: oneLine(name), ...WITHOUT_APP } as const;
   } catch (error) {
     if (!(error instanceof HostProblem)) throw error;
     const { kind, message } = error;
@@ -94,7 +94,7 @@ export const createConnection = verb({
     };
     const proof = app ? sealedApp(context, blank, app) : token ? sealedToken(context, blank, token) : WITHOUT_TOKEN;
     const row: ConnectionRow = { ...blank, ...(await proof) };
-    await commit(context, { action: "connection.create", subject: row.id, detail: auditDetail(row) }, [
+    await commit(context, { action: "connection.create", subject: row.id, detail: connectionDetail(row) }, [
       ensureRoom(context, "connections"),
       context.db.sql.insert(connection).values(row),
     ]);
@@ -150,7 +150,7 @@ export const updateConnection = verb({
       {
         action: "connection.update",
         subject: row.id,
-        detail: { ...auditDetail(next), hasNewToken: Boolean(token), ...(app ? { hasNewKey: true } : {}) },
+        detail: { ...connectionDetail(next), hasNewToken: Boolean(token), ...(app ? { hasNewKey: true } : {}) },
       },
       updateRow(context, connection, row, next),
     );

@@ -11,7 +11,7 @@ import { isOwn } from "./core/record.ts";
 import { invalid, notFound } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
 
-export type CredentialRow = typeof credential.$inferSelect;
+type CredentialRow = typeof credential.$inferSelect;
 
 const find = async (context: Context, repoId: string) => {
   const { sql: db } = context.db;

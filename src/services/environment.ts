@@ -1,7 +1,7 @@
 import { PathId } from "../protocol/common.ts";
 import { EnvironmentRequest, HandedEnvironment } from "../protocol/jobs.ts";
 import { LIMITS } from "../protocol/limits.ts";
-import { composeFor, handedEnvironment, namesOf, secretsOf, unopenable } from "./build-environment.ts";
+import { composeFor, deliveredKeys, handedEnvironment, secretsOf, unopenable } from "./build-environment.ts";
 import { Answer } from "./core/answer.ts";
 import type { Context } from "./core/context.ts";
 import { Refusal, settled } from "./core/refusal.ts";
@@ -19,20 +19,20 @@ const compose = async (context: Context, holder: Holder, body: typeof Environmen
   const reported = steps.slice(0, LIMITS.steps);
   const { jobId, fence, tokenHash } = holder;
   const pool = context.objects.pool(context.orgId);
-  const { agentId, ...grant } = settled(await pool.granted(holder));
+  const { agentId, ...claimed } = settled(await pool.granted(holder));
   const { sql } = context.db;
   const [rows, groups] = await context.db.run(
-    variablesOfBuild(sql, context.orgId, grant.repoId, grant.pipelineId),
-    groupsOfPipeline(sql, context.orgId, grant.pipelineId),
+    variablesOfBuild(sql, context.orgId, claimed.repoId, claimed.pipelineId),
+    groupsOfPipeline(sql, context.orgId, claimed.pipelineId),
   );
-  const entries = await composeFor(context, grant, { rows, groups });
+  const entries = await composeFor(context, claimed, { rows, groups });
   const masks = { fence, tokenHash, values: secretsOf(entries), texts: textsOfSteps(reported) };
   const added = await context.objects.log(context.orgId, jobId).addMasks(masks);
   if (!added.ok && added.refusal.kind === "too-large") throw new Uncomposable("There are too many values to mask.");
   const texts = settled(added);
   const masked = reported.length > 0 ? stepsOfTexts(reported, texts) : undefined;
   const { requestId } = context;
-  const delivery = { jobId, fence, agentId, ...namesOf(entries), ...found, steps: masked, requestId };
+  const delivery = { jobId, fence, agentId, ...deliveredKeys(entries), ...found, steps: masked, requestId };
   const delivered = await pool.deliver(delivery);
   // It may have been canceled meanwhile, which is another refusal.
   if (!delivered.ok) settled(await pool.granted(holder));

@@ -2,12 +2,12 @@ import { and, desc, eq, exists, isNotNull, lt, ne, sql } from "drizzle-orm";
 import { buildSummary, credential, pipeline, repository } from "../db/schema.ts";
 import type { ComposedEntry } from "../domain/compose.ts";
 import { readSnapshot } from "../domain/githost/file-snapshot.ts";
-import type { Grant, GrantedJob } from "../domain/pool/commands.ts";
+import type { ClaimedJob, PlannedJob } from "../domain/pool/commands.ts";
 import { credentialContext } from "../domain/seal-context.ts";
 import type { Job } from "../protocol/jobs.ts";
 import { PIPELINE_DEFAULTS } from "../protocol/pipeline.ts";
 import { checkOwnPath } from "./agents.ts";
-import { composeFor, handedEnvironment, namesOf, secretsOf, unopenable } from "./build-environment.ts";
+import { composeFor, deliveredKeys, handedEnvironment, secretsOf, unopenable } from "./build-environment.ts";
 import { buildRecord } from "./build-rows.ts";
 import { cloneToken, WITH_APP } from "./clone-token.ts";
 import type { Context } from "./core/context.ts";
@@ -24,7 +24,7 @@ const MOST_LOOKED_AT = 50;
  * Finds the last commit of a pushed branch that was built well; none for other builds. Stops at the first: in a
  * healthy branch it reads one build.
  */
-const greenCommit = (context: Context, { build, pipelineId }: Grant) => {
+const greenCommit = (context: Context, { build, pipelineId }: ClaimedJob) => {
   const { sql: db } = context.db;
   const { orgId, pipelineId: ofPipeline, id, ref, status, commitSha, createdBy } = buildSummary;
   if (build.event !== "push" || pipelineId === null) return null;
@@ -51,7 +51,7 @@ const greenCommit = (context: Context, { build, pipelineId }: Grant) => {
 };
 
 /** What the changes of a build are counted from, as far as the service knows. */
-const baseOf = ({ build }: Grant, green: { commitSha: string | null } | undefined): Job["base"] => {
+const baseOf = ({ build }: ClaimedJob, green: { commitSha: string | null } | undefined): Job["base"] => {
   if (build.pull?.base) return { branch: build.pull.base };
   return green?.commitSha ? { sha: green.commitSha } : undefined;
 };
@@ -67,39 +67,39 @@ const FAILED_AT_ONCE = 10;
 const FAILED_RETRY_SECONDS = 30;
 
 /** Whether a file in the commit says what the build does, and the agent can ask for the environment once it was read. */
-const mayAskLater = ({ headers }: Context, { job }: Grant): boolean =>
+const mayAskLater = ({ headers }: Context, { job }: ClaimedJob): boolean =>
   job === undefined && headers.features.includes("environment");
 
 /** Step 2: reads what the build needs, at D1's primary. */
-const readSources = async (context: Context, grant: Grant) => {
+const readSources = async (context: Context, claimed: ClaimedJob) => {
   const { sql } = context.db;
-  const ofRepository = isOwn(context, repository, grant.repoId);
-  const ofPipeline = and(eq(pipeline.repoId, grant.repoId), eq(pipeline.id, grant.pipelineId ?? ""));
+  const ofRepository = isOwn(context, repository, claimed.repoId);
+  const ofPipeline = and(eq(pipeline.repoId, claimed.repoId), eq(pipeline.id, claimed.pipelineId ?? ""));
   const hasDefinition = sql
     .select({ id: pipeline.id })
     .from(pipeline)
     .where(and(ofPipeline, isNotNull(pipeline.definition)));
-  const onlyIf = mayAskLater(context, grant) ? exists(hasDefinition) : undefined;
-  const green = greenCommit(context, grant);
+  const onlyIf = mayAskLater(context, claimed) ? exists(hasDefinition) : undefined;
+  const green = greenCommit(context, claimed);
   const [[foundRepository], [foundPipeline], rows, [sealedCredential], groups, [good] = []] = await context.db.run(
     sql.select(WITH_APP).from(repository).where(ofRepository),
     sql.select().from(pipeline).where(ofPipeline),
-    variablesOfBuild(sql, context.orgId, grant.repoId, grant.pipelineId, onlyIf),
-    sql.select().from(credential).where(eq(credential.repoId, grant.repoId)),
-    groupsOfPipeline(sql, context.orgId, grant.pipelineId),
+    variablesOfBuild(sql, context.orgId, claimed.repoId, claimed.pipelineId, onlyIf),
+    sql.select().from(credential).where(eq(credential.repoId, claimed.repoId)),
+    groupsOfPipeline(sql, context.orgId, claimed.pipelineId),
     ...(green ? [green] : []),
   );
   if (!foundRepository) throw new Uncomposable("The repository is gone.");
-  if (grant.pipelineId && !foundPipeline) throw new Uncomposable("The pipeline is gone.");
-  const base = baseOf(grant, good);
+  if (claimed.pipelineId && !foundPipeline) throw new Uncomposable("The pipeline is gone.");
+  const base = baseOf(claimed, good);
   return { repository: foundRepository, pipeline: foundPipeline, rows, groups, sealedCredential, base };
 };
 
 type Sources = Awaited<ReturnType<typeof readSources>>;
 
 /** Step 3: opens every value; nothing is handed out where one cannot be opened. Null: the agent asks for them later. */
-const composed = async (context: Context, grant: Grant, found: Sources): Promise<ComposedEntry[] | null> =>
-  mayAskLater(context, grant) && found.pipeline?.definition == null ? null : composeFor(context, grant, found);
+const composed = async (context: Context, claimed: ClaimedJob, found: Sources): Promise<ComposedEntry[] | null> =>
+  mayAskLater(context, claimed) && found.pipeline?.definition == null ? null : composeFor(context, claimed, found);
 
 /**
  * The stored clone credential, opened for this answer; without one, a token of the connection's App. Code of strangers
@@ -107,7 +107,7 @@ const composed = async (context: Context, grant: Grant, found: Sources): Promise
  */
 const credentialOf = async (
   context: Context,
-  { build }: Grant,
+  { build }: ClaimedJob,
   { sealedCredential: row, repository: its }: Sources,
 ): Promise<Job["repository"]["credential"]> => {
   if (!row || build.trust === "untrusted") return cloneToken(context, its);
@@ -116,7 +116,7 @@ const credentialOf = async (
 };
 
 /** A planned job: the file of its build was read, and what it was compared with is known. */
-const jobErrandOf = ({ build }: Grant, { job, hash, path, needs, attempt }: GrantedJob): Partial<Job> => {
+const jobErrandOf = ({ build }: ClaimedJob, { job, hash, path, needs, attempt }: PlannedJob): Partial<Job> => {
   const { id, key, definition, name, matrix } = job;
   return {
     job: { id, key, definition, name, matrix, attempt, needs, hash, path },
@@ -126,7 +126,7 @@ const jobErrandOf = ({ build }: Grant, { job, hash, path, needs, attempt }: Gran
 
 /** What the agent is asked besides running the file's steps. Nothing of it is there for a build that a request made. */
 const errandOf = (
-  { build, purpose, paths }: Grant,
+  { build, purpose, paths }: ClaimedJob,
   { pipeline: of, repository: its, base }: Sources,
 ): Partial<Job> => ({
   ...(purpose === "read-file" ? { purpose } : {}),
@@ -137,48 +137,48 @@ const errandOf = (
     : {}),
 });
 
-const handedJob = (grant: Grant, found: Sources, entries: ComposedEntry[] | null) => ({
-  lease: grant.fence,
+const handedJob = (claimed: ClaimedJob, found: Sources, entries: ComposedEntry[] | null) => ({
+  lease: claimed.fence,
   repository: { fullName: found.repository.fullName, cloneUrl: found.repository.cloneUrl },
   pipeline: {
     name: found.pipeline?.name ?? found.repository.fullName,
     configPath: (found.pipeline ?? PIPELINE_DEFAULTS).configPath,
-    definition: grant.job?.text ?? (found.pipeline ?? PIPELINE_DEFAULTS).definition,
+    definition: claimed.job?.text ?? (found.pipeline ?? PIPELINE_DEFAULTS).definition,
   },
   ...handedEnvironment(entries ?? []),
   ...(entries ? {} : { needsEnvironment: true }),
-  requires: grant.requires,
-  timeoutSeconds: grant.timeoutSeconds,
-  mayGoElsewhere: grant.mayGoElsewhere,
+  requires: claimed.requires,
+  timeoutSeconds: claimed.timeoutSeconds,
+  mayGoElsewhere: claimed.mayGoElsewhere,
   heartbeat: "socket" as const,
-  ...(grant.job ? jobErrandOf(grant, grant.job) : errandOf(grant, found)),
+  ...(claimed.job ? jobErrandOf(claimed, claimed.job) : errandOf(claimed, found)),
 });
 
 /** Steps 2 and 3 of a hand-out, after step 1 granted the lease: nothing of them leaves a trace. */
-const prepare = async (context: Context, grant: Grant) => {
-  const found = await readSources(context, grant);
-  const entries = await composed(context, grant, found);
-  return { found, entries, credential: await credentialOf(context, grant, found) };
+const prepare = async (context: Context, claimed: ClaimedJob) => {
+  const found = await readSources(context, claimed);
+  const entries = await composed(context, claimed, found);
+  return { found, entries, credential: await credentialOf(context, claimed, found) };
 };
 
 /** Steps 4 to 6. */
 const deliver = async (
   context: Context,
   agentId: string,
-  grant: Grant,
+  claimed: ClaimedJob,
   { found, entries, credential }: Awaited<ReturnType<typeof prepare>>,
 ): Promise<Job> => {
-  const { jobId, fence } = grant;
+  const { jobId, fence } = claimed;
   const pool = context.objects.pool(context.orgId);
   const secrets = secretsOf(entries ?? []);
   if (credential) secrets.push(credential.value);
-  const attempt = grant.job?.attempt ?? grant.build.attempt + 1;
+  const attempt = claimed.job?.attempt ?? claimed.build.attempt + 1;
   const opening = { fence, tokenHash: context.caller.tokenHash, attempt, secrets };
   settled(await context.objects.log(context.orgId, jobId).open(opening));
   const { requestId } = context;
-  const names = entries ? namesOf(entries) : { environment: null };
+  const names = entries ? deliveredKeys(entries) : { environment: null };
   const { build, leaseExpiresAt } = settled(await pool.deliver({ jobId, fence, agentId, ...names, requestId }));
-  const job = handedJob(grant, found, entries);
+  const job = handedJob(claimed, found, entries);
   return { build: buildRecord(context, build), leaseExpiresAt, ...job, repository: { ...job.repository, credential } };
 };
 
@@ -198,7 +198,7 @@ const isAwayForAll = async ({ db, keys }: Context): Promise<boolean> => {
 /** Returns the granted build to the queue without using up an attempt. @throws Refusal, always */
 const giveBack = async (
   context: Context,
-  { jobId, fence }: Grant,
+  { jobId, fence }: ClaimedJob,
   isLogOpen: boolean,
   error: unknown,
 ): Promise<never> => {
@@ -221,20 +221,20 @@ export const handOut = async (context: Context, agentId: string): Promise<Job | 
   const { tokenHash } = context.caller;
   const { bootId, features, xcodes } = context.headers;
   for (let failed = 0; failed < FAILED_AT_ONCE; failed++) {
-    const claimed = await pool.claim({ agentId, tokenHash, bootId, features, xcodes });
-    if (!claimed.ok && claimed.refusal.kind === "unauthenticated") await checkOwnPath(context, agentId);
-    const grant = settled(claimed);
-    if (!grant) return null;
-    let isLogOpen = grant.isAgain;
+    const claim = await pool.claim({ agentId, tokenHash, bootId, features, xcodes });
+    if (!claim.ok && claim.refusal.kind === "unauthenticated") await checkOwnPath(context, agentId);
+    const claimed = settled(claim);
+    if (!claimed) return null;
+    let isLogOpen = claimed.isAgain;
     try {
-      const prepared = await prepare(context, grant);
+      const prepared = await prepare(context, claimed);
       isLogOpen = true;
-      return await deliver(context, agentId, grant, prepared);
+      return await deliver(context, agentId, claimed, prepared);
     } catch (error) {
       if (error instanceof Refusal && error.kind === "lease-lost") return null;
       const message = unopenable(error);
-      if (message === null) return giveBack(context, grant, isLogOpen, error);
-      const { jobId, fence } = grant;
+      if (message === null) return giveBack(context, claimed, isLogOpen, error);
+      const { jobId, fence } = claimed;
       await pool.failClaim({ jobId, fence, reason: "environment", message });
     }
   }

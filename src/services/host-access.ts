@@ -13,7 +13,7 @@ import { Refusal } from "./core/refusal.ts";
 export type ConnectionRow = typeof connection.$inferSelect;
 
 /** What opens connections, and asks their objects. */
-export interface HostHolder {
+interface HostHolder {
   keys: Keys;
   objects: ObjectStubs;
 }

@@ -2,7 +2,7 @@ import { type ArchivedLog, listLogs, readLogText, shownLog } from "../archive/lo
 import { wholeCharacters } from "../domain/whole-characters.ts";
 import { HOP_HEADERS } from "../protocol/headers.ts";
 import { EventId, FollowMessage, MORE } from "../protocol/log.ts";
-import { findLog, isLongEnded, ownerOf } from "./build-jobs.ts";
+import { findLog, isLongEnded, logOwnerOf } from "./build-jobs.ts";
 import type { Context } from "./core/context.ts";
 import { reaching } from "./core/outage.ts";
 import { logDeleted, Refusal } from "./core/refusal.ts";
@@ -31,7 +31,7 @@ export const followLog = async (
   const found = await findLog(context, id);
   if (found.isLogDeleted) throw logDeleted();
   const position = EventId.parse(from);
-  const owner = ownerOf(found);
+  const owner = logOwnerOf(found);
   const inArchive = (logs: ArchivedLog[]) => stored(archivedMessages(context.archive, logs, position, attempt));
   if (owner && isLongEnded(context, found)) {
     const logs = await listLogs(context.archive, owner).catch(() => []);
@@ -107,7 +107,7 @@ const acrossTheMove = (live: Following, from: Position, rest: (at: Position) => 
 };
 
 const rest = async (context: Context, id: string, at: Position, attempt: number | undefined) => {
-  const owner = ownerOf(await findLog(context, id));
+  const owner = logOwnerOf(await findLog(context, id));
   const logs = owner ? await reaching(listLogs(context.archive, owner)) : [];
   return archivedMessages(context.archive, logs, at, attempt);
 };

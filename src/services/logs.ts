@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { type LogOwner, listLogs, readLogText, readLogTimes, shownLog } from "../archive/logs.ts";
 import { PathId } from "../protocol/common.ts";
 import { LogFilter, LogTime } from "../protocol/log.ts";
-import { findLog, isLongEnded, type Logged, ownerOf } from "./build-jobs.ts";
+import { findLog, isLongEnded, type Logged, logOwnerOf } from "./build-jobs.ts";
 import type { Context } from "./core/context.ts";
 import { reaching } from "./core/outage.ts";
 import { logDeleted, notFound, settled } from "./core/refusal.ts";
@@ -22,14 +22,14 @@ interface Chunk {
  */
 export const appendLog = async (
   context: Context,
-  buildId: string,
+  jobId: string,
   chunk: Chunk,
 ): Promise<{ next: number; followed: boolean }> => {
-  const { fence, tokenHash } = await holderOf(context, buildId);
+  const { fence, tokenHash } = await holderOf(context, jobId);
   const { next, leaked, followed } = settled(
-    await context.objects.log(context.orgId, buildId).append({ fence, tokenHash, ...chunk }),
+    await context.objects.log(context.orgId, jobId).append({ fence, tokenHash, ...chunk }),
   );
-  if (leaked) settled(await context.objects.pool(context.orgId).flagLeak({ jobId: buildId, fence }));
+  if (leaked) settled(await context.objects.pool(context.orgId).flagLeak({ jobId: jobId, fence }));
   return { next, followed };
 };
 
@@ -73,13 +73,13 @@ const inEitherPlace = async <T>(
   inObject: () => Promise<T | null>,
   inArchive: (owner: LogOwner) => Promise<T | null>,
 ): Promise<T | null> => {
-  const owner = ownerOf(build);
+  const owner = logOwnerOf(build);
   const early = owner && isLongEnded(context, build) ? await inArchive(owner).catch(() => null) : null;
   return early ?? (await inObject()) ?? (owner && reaching(inArchive(owner)));
 };
 
-const readFromObject = async (context: Context, buildId: string, part: Part): Promise<OpenedLog | null> => {
-  const log = context.objects.log(context.orgId, buildId);
+const readFromObject = async (context: Context, jobId: string, part: Part): Promise<OpenedLog | null> => {
+  const log = context.objects.log(context.orgId, jobId);
   const { attempt, suffix } = part;
   let { start, end } = part;
   if (suffix !== undefined) {

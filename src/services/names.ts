@@ -10,7 +10,7 @@ export interface Named {
 
 type Kind = Named["kind"];
 /** Ids by what they are of; those of jobs may stand among those of builds. */
-export type Wanted = Partial<Record<Kind, string[]>>;
+export type IdsByKind = Partial<Record<Kind, string[]>>;
 
 /** Things of a kind that are named at once. */
 const MOST = 100;
@@ -50,7 +50,7 @@ const buildsOfJobs = async (context: Context, ids: string[]): Promise<Map<string
 };
 
 /** What has one of these ids, by its id. A thing that is gone is left out. One round to D1, and a call of the pool for jobs. */
-export const readNames = async (context: Context, wanted: Wanted): Promise<Map<string, Named>> => {
+export const readNames = async (context: Context, wanted: IdsByKind): Promise<Map<string, Named>> => {
   const someOf = (ids: string[] = []): string[] => [...new Set(ids)].slice(0, MOST);
   const jobs = someOf([...(wanted.job ?? []), ...(wanted.build ?? [])]);
   const underWay = await buildsOfJobs(context, jobs);

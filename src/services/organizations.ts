@@ -9,7 +9,7 @@ import { CreatedOrganization, NewOrganization, Organization, OrganizationChange 
 import { changedLimits, limitsOf } from "../protocol/organization-limits.ts";
 import { OrganizationFilter } from "../protocol/page.ts";
 import { CreatedToken } from "../protocol/token.ts";
-import { type Change, commit } from "./core/commit.ts";
+import { type AuditNote, commit } from "./core/commit.ts";
 import type { Context } from "./core/context.ts";
 import { NO_LIMIT, pageOf } from "./core/listing.ts";
 import { notFound, Refusal } from "./core/refusal.ts";
@@ -128,7 +128,7 @@ export const createAdminToken = verb({
     if (found.deletingAt) throw new Refusal("conflict", "This organization is being deleted.");
     const isKept = sql`EXISTS (SELECT 1 FROM organization WHERE id = ${params.id} AND deleting_at IS NULL)`;
     const { secret, row } = await newAdmin(context, params.id, "admin by the operator");
-    const change: Change = { action: "token.create", subject: row.id, orgId: params.id, detail: { role: "admin" } };
+    const change: AuditNote = { action: "token.create", subject: row.id, orgId: params.id, detail: { role: "admin" } };
     await commit(context, change, [ensure(db, "unchanged", isKept), db.insert(token).values(row)]);
     return { ...tokenRecord(row), token: secret };
   },

@@ -81,7 +81,7 @@ const isTooLarge = (text: string): boolean =>
   new TextEncoder().encode(JSON.stringify(text)).byteLength > MOST_STORED_BYTES;
 
 /** Makes the jobs of a file, or finds all that is wrong with it. @throws EnvironmentTooLarge */
-export const graphOf = async (context: Context, of: PlanText, found: PlanSources): Promise<PlannedGraph> => {
+export const planGraph = async (context: Context, of: PlanText, found: PlanSources): Promise<PlannedGraph> => {
   const { plan, mistakes } = parsePlan(of.text, of.files?.find);
   const includes = of.files?.used ?? [];
   if (mistakes) return { mistakes };

@@ -3,7 +3,7 @@ import { pipeline, repository } from "../db/schema.ts";
 import { fileWantsPush } from "../domain/githost/file-wants.ts";
 import type { Includes } from "../domain/plan/included-files.ts";
 import { formatMistake, type Mistake, mistakeSentence } from "../domain/plan/mistake.ts";
-import type { Grant } from "../domain/pool/commands.ts";
+import type { ClaimedJob } from "../domain/pool/commands.ts";
 import { PathId } from "../protocol/common.ts";
 import { PlanAccepted, PlanToAccept } from "../protocol/jobs.ts";
 import { LIMITS } from "../protocol/limits.ts";
@@ -15,46 +15,46 @@ import { Refusal, settled } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
 import { checkSize, filesOf, pointerTo, refuseUnused } from "./included-files.ts";
 import { holderOf } from "./jobs.ts";
-import { graphOf, type PlanSources } from "./plan-graph.ts";
+import { type PlanSources, planGraph } from "./plan-graph.ts";
 import { runValuesOf, Uncomposable } from "./run-values.ts";
 import { groupsOfPipeline, variablesOfBuild } from "./variable-scopes.ts";
 
 type Body = typeof PlanToAccept._zod.output;
 
-const readSources = async (context: Context, grant: Grant): Promise<PlanSources> => {
+const readSources = async (context: Context, claimed: ClaimedJob): Promise<PlanSources> => {
   const { sql } = context.db;
-  const ofPipeline = and(eq(pipeline.repoId, grant.repoId), eq(pipeline.id, grant.pipelineId ?? ""));
+  const ofPipeline = and(eq(pipeline.repoId, claimed.repoId), eq(pipeline.id, claimed.pipelineId ?? ""));
   const [[itsRepository], [itsPipeline], rows, groups] = await context.db.run(
     sql
       .select()
       .from(repository)
-      .where(isOwn(context, repository, grant.repoId)),
+      .where(isOwn(context, repository, claimed.repoId)),
     sql.select().from(pipeline).where(ofPipeline),
-    variablesOfBuild(sql, context.orgId, grant.repoId, grant.pipelineId),
-    groupsOfPipeline(sql, context.orgId, grant.pipelineId),
+    variablesOfBuild(sql, context.orgId, claimed.repoId, claimed.pipelineId),
+    groupsOfPipeline(sql, context.orgId, claimed.pipelineId),
   );
   if (!itsRepository) throw new Uncomposable("The repository is gone.");
-  if (grant.pipelineId && !itsPipeline) throw new Uncomposable("The pipeline is gone.");
-  const { secretKeys } = grant;
-  const run = await runValuesOf(context, grant);
+  if (claimed.pipelineId && !itsPipeline) throw new Uncomposable("The pipeline is gone.");
+  const { secretKeys } = claimed;
+  const run = await runValuesOf(context, claimed);
   return { repository: itsRepository, pipeline: itsPipeline, rows, groups: attachedGroups(groups), run, secretKeys };
 };
 
 /** A build that reads the file does what it says where the pipeline leaves it to the file, and that wants the push. */
-const mayGoOn = ({ purpose, build }: Grant, { pipeline: of }: PlanSources, text: string): boolean =>
+const mayGoOn = ({ purpose, build }: ClaimedJob, { pipeline: of }: PlanSources, text: string): boolean =>
   purpose !== "read-file" || (of?.on === null && fileWantsPush(text, build.branch, null));
 
 const NOT_SENT: Includes = () => ({ problem: "The agent did not send this file with the plan" });
 
 /** A definition in the pipeline's record counts, whatever the agent sends; else the file at the pipeline's path alone. */
-const planned = async (context: Context, grant: Grant, body: Body, found: PlanSources) => {
-  const { id, number, branch, trigger, event, ref, tag, pull, subject, schedule } = grant.build;
-  const trusted = grant.build.trust !== "untrusted";
+const planned = async (context: Context, claimed: ClaimedJob, body: Body, found: PlanSources) => {
+  const { id, number, branch, trigger, event, ref, tag, pull, subject, schedule } = claimed.build;
+  const trusted = claimed.build.trust !== "untrusted";
   const { definition, configPath } = found.pipeline ?? PIPELINE_DEFAULTS;
   if (definition === null && body.path !== configPath)
     throw new Uncomposable("The pipeline has another file than the one that was planned: trigger a new build.");
   const text = definition ?? body.text;
-  if (!mayGoOn(grant, found, text)) throw new Refusal("conflict", "This build only reads the pipeline file.");
+  if (!mayGoOn(claimed, found, text)) throw new Refusal("conflict", "This build only reads the pipeline file.");
   const base = body.base ?? null;
   const files = definition === null ? filesOf(body.includes ?? [], NOT_SENT) : undefined;
   const of = {
@@ -64,12 +64,12 @@ const planned = async (context: Context, grant: Grant, body: Body, found: PlanSo
       ...{ id, number, branch, commit: body.commitSha, message: subject },
       ...{ trigger, event, ref, tag, pull, base, schedule, trusted },
     },
-    requires: grant.requires,
-    timeoutSeconds: grant.timeoutSeconds,
+    requires: claimed.requires,
+    timeoutSeconds: claimed.timeoutSeconds,
     changed: body.changed ?? {},
     ...(files ? { files } : {}),
   };
-  const made = await graphOf(context, of, found);
+  const made = await planGraph(context, of, found);
   if (files && made.graph) refuseUnused(body.includes ?? [], files);
   return { text, base, configPath, ...made };
 };
@@ -91,9 +91,9 @@ const refusalOf = (mistakes: Mistake[], { includes = [] }: Body): Refusal =>
 type Planned = Awaited<ReturnType<typeof planned>>;
 
 /** The same, or the sentence of why this build cannot be planned now or later. */
-const plannedOr = async (context: Context, grant: Grant, body: Body): Promise<Planned | string> => {
+const plannedOr = async (context: Context, claimed: ClaimedJob, body: Body): Promise<Planned | string> => {
   try {
-    return await planned(context, grant, body, await readSources(context, grant));
+    return await planned(context, claimed, body, await readSources(context, claimed));
   } catch (error) {
     const message = unopenable(error);
     if (message === null) throw error;
@@ -114,9 +114,9 @@ export const planBuild = verb({
     const holder = await holderOf(context, params.id);
     checkSize(body.text, body.includes);
     const pool = context.objects.pool(context.orgId);
-    const grant = settled(await pool.granted(holder));
-    if (grant.job) throw new Refusal("conflict", "This is one job of a build: its jobs are planned already.");
-    const found = await plannedOr(context, grant, body);
+    const claimed = settled(await pool.granted(holder));
+    if (claimed.job) throw new Refusal("conflict", "This is one job of a build: its jobs are planned already.");
+    const found = await plannedOr(context, claimed, body);
     if (typeof found !== "string" && found.graph) {
       const { graph, text, base } = found;
       return settled(await pool.plan({ ...holder, graph, text, base }));

@@ -30,14 +30,14 @@ import { ensureRoom } from "./core/room.ts";
 import { checkOwnOrg, updateOf, verb, viewOf, writablePart } from "./core/verb.ts";
 import { forgetUnlisted } from "./githost/listed-pushes.ts";
 
-export type RepositoryRow = typeof repository.$inferSelect;
+export type RepositoryColumns = typeof repository.$inferSelect;
 
 /** 1 where a credential for the clone is stored, else 0. */
 const hasCredential = sql<number>`EXISTS (SELECT 1 FROM credential AS c WHERE c.repo_id = repository.id)`.as(
   "has_credential",
 );
 export const COLUMNS = { ...getTableColumns(repository), hasCredential };
-export type FoundRepository = RepositoryRow & { hasCredential: number };
+export type FoundRepository = RepositoryColumns & { hasCredential: number };
 
 const view = viewOf(Repository);
 export const repositoryRecord = (row: FoundRepository): Repository =>
@@ -68,7 +68,7 @@ const checkAddresses = (context: Context, { cloneUrl, defaultBranch }: Addresses
 export const numberOf = async (cloneUrl: string): Promise<number> =>
   2 ** 52 + Number.parseInt((await hashToken(cloneUrl)).slice(0, 13), 16);
 
-export const sameHostId = (context: Context, row: RepositoryRow) =>
+export const sameHostId = (context: Context, row: RepositoryColumns) =>
   context.db.sql
     .select({ id: repository.id })
     .from(repository)
@@ -80,25 +80,25 @@ export const sameHostId = (context: Context, row: RepositoryRow) =>
       ),
     );
 
-export const auditDetail = ({
+export const repositoryDetail = ({
   fullName,
   cloneUrl,
   connectionId,
   isActive,
   forks,
   untrustedAuthors,
-}: RepositoryRow) => ({
+}: RepositoryColumns) => ({
   ...{ fullName, cloneUrl, isActive },
   ...(forks === "off" ? {} : { forks }),
   ...(untrustedAuthors?.length ? { untrustedAuthors } : {}),
   ...(connectionId === null ? {} : { connectionId }),
 });
 
-type Given = Pick<RepositoryRow, "gitHostRepoId" | "fullName" | "cloneUrl" | "defaultBranch" | "connectionId"> &
-  Partial<Pick<RepositoryRow, "forks" | "untrustedAuthors">>;
+type Given = Pick<RepositoryColumns, "gitHostRepoId" | "fullName" | "cloneUrl" | "defaultBranch" | "connectionId"> &
+  Partial<Pick<RepositoryColumns, "forks" | "untrustedAuthors">>;
 
 /** The row of a repository that is connected now. */
-export const newRepositoryRow = (context: Context, given: Given): RepositoryRow => ({
+export const newRepositoryRow = (context: Context, given: Given): RepositoryColumns => ({
   forks: "off",
   untrustedAuthors: null,
   ...given,
@@ -126,7 +126,7 @@ export const ensureConnection = ({ db: { sql: db }, orgId }: Context, connection
         ),
       ];
 
-export const insertRepository = (context: Context, row: RepositoryRow) => [
+export const insertRepository = (context: Context, row: RepositoryColumns) => [
   ensureRoom(context, "repositories"),
   context.db.sql.insert(repository).values(row),
 ];
@@ -154,7 +154,7 @@ export const connectRepository = verb({
     const row = newRepositoryRow(context, given);
     await commit(
       context,
-      { action: "repository.connect", subject: row.id, detail: auditDetail(row) },
+      { action: "repository.connect", subject: row.id, detail: repositoryDetail(row) },
       [...ensureConnection(context, connectionId), ...insertRepository(context, row)],
       sameHostId(context, row),
     );
@@ -214,7 +214,7 @@ export const updateRepository = verb({
     const db = context.db.sql;
     await commit(
       context,
-      { action: "repository.update", subject: row.id, detail: auditDetail(next) },
+      { action: "repository.update", subject: row.id, detail: repositoryDetail(next) },
       [
         ensure(db, "owner_exists", ownsPipeline(row.id, next.defaultPipelineId)),
         ensure(db, "unused", isMoved ? notExists(stored) : sql`1`),
@@ -244,7 +244,7 @@ export const deleteRepository = verb({
     );
     await commit(
       context,
-      { action: "repository.delete", subject: row.id, detail: auditDetail(row) },
+      { action: "repository.delete", subject: row.id, detail: repositoryDetail(row) },
       deleteRow(context, repository, row, [
         db.delete(variable).where(and(eq(variable.orgId, context.orgId), owned)),
         db.delete(credential).where(eq(credential.repoId, row.id)),

@@ -20,13 +20,13 @@ import { verb } from "./core/verb.ts";
 import { settingsOf } from "./hook-settings.ts";
 import { asking, type ConnectionRow, clientOf, hookClientOf } from "./host-access.ts";
 import {
-  auditDetail,
   COLUMNS,
   ensureConnection,
   type FoundRepository,
   insertRepository,
   newRepositoryRow,
-  type RepositoryRow,
+  type RepositoryColumns,
+  repositoryDetail,
   repositoryRecord,
   sameHostId,
 } from "./repositories.ts";
@@ -54,7 +54,7 @@ const asTold = async (context: Context, row: ConnectionRow, { hostRepoId, fullNa
 };
 
 /** The record that is of this repository already: by this connection, or by its address. */
-const recordOf = async (context: Context, row: RepositoryRow): Promise<FoundRepository | undefined> => {
+const recordOf = async (context: Context, row: RepositoryColumns): Promise<FoundRepository | undefined> => {
   const isSame = or(
     and(eq(repository.connectionId, row.connectionId ?? ""), eq(repository.gitHostRepoId, row.gitHostRepoId)),
     and(eq(repository.cloneHost, row.cloneHost), eq(repository.gitHostRepoId, row.gitHostRepoId)),
@@ -73,24 +73,24 @@ const checkFound = (found: Found, defaultBranch: string): void => {
 };
 
 /** What a link changes of a record that is there. */
-const linkOf = ({ gitHostRepoId, fullName, connectionId, hostHookId, version, updatedAt }: RepositoryRow) => ({
+const linkOf = ({ gitHostRepoId, fullName, connectionId, hostHookId, version, updatedAt }: RepositoryColumns) => ({
   ...{ gitHostRepoId, fullName, connectionId, hostHookId },
   ...{ version, updatedAt },
 });
 
 /** Stores the record. @throws Refusal where it, or one like it, was stored at the same moment */
-const store = async (context: Context, row: RepositoryRow, before: FoundRepository | undefined): Promise<void> => {
+const store = async (context: Context, row: RepositoryColumns, before: FoundRepository | undefined): Promise<void> => {
   const write = before ? updateRow(context, repository, before, linkOf(row)) : insertRepository(context, row);
   await commit(
     context,
-    { action: before ? "repository.update" : "repository.connect", subject: row.id, detail: auditDetail(row) },
+    { action: before ? "repository.update" : "repository.connect", subject: row.id, detail: repositoryDetail(row) },
     [...ensureConnection(context, row.connectionId), ...write],
     sameHostId(context, row),
   );
 };
 
 /** The connection may have been deleted meanwhile: nobody would remove a hook that no record of it names. */
-const letGoOfHook = async (context: Context, owner: ConnectionRow, row: RepositoryRow): Promise<void> => {
+const letGoOfHook = async (context: Context, owner: ConnectionRow, row: RepositoryColumns): Promise<void> => {
   const kept = await recordOf(context, row);
   if (kept?.connectionId !== owner.id) await removeHooks(context, owner, [row]);
 };
@@ -126,7 +126,7 @@ export const linkRepository = verb({
     const hostHookId = hooks
       ? await asking(registerHook(hooks, owner, found, await settingsOf(context, owner)))
       : (before?.hostHookId ?? null);
-    const row: RepositoryRow = before
+    const row: RepositoryColumns = before
       ? { ...before, gitHostRepoId, fullName, connectionId: owner.id, hostHookId, ...nextVersion(context, before) }
       : { ...fresh, hostHookId };
     try {

@@ -5,7 +5,7 @@ import { buildSummary } from "../db/schema.ts";
 import { originOfRetry } from "../domain/githost/build-origin.ts";
 import { withGate } from "../domain/jobs/guarded.ts";
 import { keysAnew, rerunOf } from "../domain/jobs/rerun.ts";
-import type { Planned, PlanOfBuild, RunValues } from "../domain/pool/commands.ts";
+import type { NewPlan, PlanOfBuild, RunValues } from "../domain/pool/commands.ts";
 import { Build, BuildRetry } from "../protocol/build.ts";
 import type { JobOfBuild } from "../protocol/build-job.ts";
 import { isEnded } from "../protocol/build-states.ts";
@@ -14,7 +14,7 @@ import { LIMITS } from "../protocol/limits.ts";
 import { findRecord } from "./builds.ts";
 import type { Context } from "./core/context.ts";
 import { isOwn } from "./core/record.ts";
-import { type Outcome, Refusal } from "./core/refusal.ts";
+import { type ObjectResult, Refusal } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
 import { openRun } from "./run-values.ts";
 import { type AskedElsewhere, type Trigger, trigger } from "./triggers.ts";
@@ -57,7 +57,7 @@ const repeatsBefore = ({ orgId }: Context, id: string) => sql<number>`(
   ) SELECT max(length) FROM chain)`;
 
 /** @throws Refusal conflict where nothing is to be repeated, or too often was, or the plan is not kept */
-const failedJobsOf = async (context: Context, build: BuildRecord): Promise<Planned> => {
+const failedJobsOf = async (context: Context, build: BuildRecord): Promise<NewPlan> => {
   if (build.trust === "untrusted")
     throw new Refusal("conflict", "An untrusted build is approved as a whole: repeat all of it.");
   const { sql: db } = context.db;
@@ -70,7 +70,7 @@ const failedJobsOf = async (context: Context, build: BuildRecord): Promise<Plann
   );
   if ((found?.repeats ?? 0) >= LIMITS.retriesInARow)
     throw new Refusal("conflict", `Its failed jobs were repeated ${LIMITS.retriesInARow} times: trigger a new build.`);
-  const kept = (await (await context.pool()).planOf(build.id)) as Outcome<PlanOfBuild>;
+  const kept = (await (await context.pool()).planOf(build.id)) as ObjectResult<PlanOfBuild>;
   const plan = kept.ok ? kept.value : (build.plan as PlanOfBuild | undefined);
   if (!plan) throw new Refusal("conflict", "This build has no jobs that could be repeated alone: repeat all of it.");
   const attached = groups.flatMap(({ id, name, protection }) =>

@@ -77,7 +77,7 @@ class Walker {
     }
     const counts: ObjectCounts = {};
     for (const [keyId, more] of Object.entries(inputs)) addCounts(counts, { [keyId]: { inputs: more, logs: 0 } });
-    const sealed = await each(logs, (buildId) => this.#log(orgId, buildId));
+    const sealed = await each(logs, (jobId) => this.#log(orgId, jobId));
     for (const keyId of sealed) if (keyId !== null) addCounts(counts, { [keyId]: { inputs: 0, logs: 1 } });
     const oldLogs = sealed.filter((keyId) => keyId !== null && keyId !== this.#keyId).length;
     return { counts, left: Math.max(0, this.#oldOf(inputs) - unopenable) + (this.#rest > 0 ? 0 : oldLogs) };
@@ -94,14 +94,14 @@ class Walker {
   }
 
   /** @returns the key of the log's masks after that */
-  async #log(orgId: string, buildId: string): Promise<string | null> {
-    const log = this.#context.objects.log(orgId, buildId);
+  async #log(orgId: string, jobId: string): Promise<string | null> {
+    const log = this.#context.objects.log(orgId, jobId);
     this.#calls += 1;
     const keyId = await log.sealedWith();
     if (keyId === null || keyId === this.#keyId || this.#rest <= 0) return keyId;
     this.#calls += 1;
     const done = await log.rewrap();
-    this.#note(done.ok && done.value.isChanged ? 1 : 0, done.ok ? [] : [buildId]);
+    this.#note(done.ok && done.value.isChanged ? 1 : 0, done.ok ? [] : [jobId]);
     return done.ok ? done.value.keyId : keyId;
   }
 }

@@ -6,7 +6,7 @@ import { addCounts, type ObjectCounts, type Walk } from "./rewrap-objects.ts";
  * One call of a rotation comes to so many organizations and no more. Where there are more of them, the calls make a
  * round together, and the database remembers how far it is: whoever calls next goes on, and needs to know nothing.
  */
-export interface Round {
+interface Round {
   keyId: string;
   /** The organization up to which the round is through. */
   after: string;

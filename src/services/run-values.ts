@@ -1,7 +1,7 @@
 import type { ScheduledValues } from "../db/schema.ts";
 import { overridesRefused } from "../domain/compose.ts";
 import { refusedInRun } from "../domain/env-names.ts";
-import type { Grant } from "../domain/pool/commands.ts";
+import type { ClaimedJob } from "../domain/pool/commands.ts";
 import { inputsContext, scheduleContext } from "../domain/seal-context.ts";
 import type { Build, Trust } from "../protocol/build.ts";
 import { byteSize } from "../protocol/limits.ts";
@@ -36,7 +36,7 @@ export const openRun = async (
 };
 
 /** The run's own values, of the build that is granted, or whose job is. */
-export const runValuesOf = (context: Context, { inputs, build }: Grant): Promise<Record<string, string>> =>
+export const runValuesOf = (context: Context, { inputs, build }: ClaimedJob): Promise<Record<string, string>> =>
   openRun(context, build, inputs);
 
 type Variables = Parameters<typeof overridesRefused>[0];

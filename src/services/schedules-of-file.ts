@@ -10,7 +10,7 @@ import { openScheduled, sealScheduled } from "./run-values.ts";
 type Row = typeof schedule.$inferSelect;
 
 /** What makes the stored schedules those of the file, for the batch that stores what the file says. */
-export interface FileSchedules {
+interface FileSchedules {
   statements: Query[];
   /** Names that a schedule of the API has already: that one stays, and the file's has no effect. */
   shadowed: string[];

@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { dayOf } from "../domain/pool/day.ts";
+import { dayNumberOf } from "../domain/pool/day.ts";
 import { mergeGauges, NO_TOTALS, type ServiceNumbers } from "../domain/service-numbers.ts";
 import { toServicePrometheus } from "../domain/service-prometheus.ts";
 import { DATABASE_LIMIT_BYTES, ServiceMetrics } from "../protocol/service-metrics.ts";
@@ -52,7 +52,7 @@ const measure = async ({ db, now }: Context): Promise<ServiceMetrics> => {
       ...totals,
     },
     stores: (newest?.stored ?? []).map(({ at: _, ...store }) => store),
-    organizations: newest?.today?.day === dayOf(now.getTime()) ? newest.today.organizations : [],
+    organizations: newest?.today?.day === dayNumberOf(now.getTime()) ? newest.today.organizations : [],
     leasesLost,
     outbox: {
       ageSeconds: gauges.outboxSeconds,

@@ -8,7 +8,7 @@ import { PathId } from "../protocol/common.ts";
 import { encodeCursor } from "../protocol/page.ts";
 import type { StoredTests } from "../protocol/stored-tests.ts";
 import { ReportedTests, TestReport, TestReportTaken, TestsFilter } from "../protocol/test-report.ts";
-import { keyOf } from "./build-view.ts";
+import { jobKeyOf } from "./build-view.ts";
 import { type FoundBuild, findRecord, findRecordOf } from "./builds.ts";
 import { Answer } from "./core/answer.ts";
 import type { Context } from "./core/context.ts";
@@ -63,7 +63,7 @@ export const testedJobs = async (context: Context, build: FoundBuild, after?: st
   const { jobs } = build;
   return jobs.slice(jobs.findIndex(({ id }) => id === after) + 1).flatMap((job) => {
     const stored = reports[job.id];
-    return stored ? [{ id: job.id, key: keyOf(build, job), stored }] : [];
+    return stored ? [{ id: job.id, key: jobKeyOf(build, job), stored }] : [];
   });
 };
 

@@ -15,7 +15,7 @@ import {
   TokenRotation,
 } from "../protocol/token.ts";
 import { versioned } from "./core/answer.ts";
-import { type Change, commit } from "./core/commit.ts";
+import { type AuditNote, commit } from "./core/commit.ts";
 import { actorOf, type Context } from "./core/context.ts";
 import { listing, pageOf } from "./core/listing.ts";
 import { checkVersion, deleteRow, findOne, getterOf, lookUp, updateRow } from "./core/record.ts";
@@ -72,7 +72,11 @@ export const createToken = verb({
       version: 1,
       createdAt: context.at,
     };
-    const change: Change = { action: "token.create", subject: row.id, detail: { name, kind, role, labels, expiresAt } };
+    const change: AuditNote = {
+      action: "token.create",
+      subject: row.id,
+      detail: { name, kind, role, labels, expiresAt },
+    };
     await commit(context, change, [ensureRoom(context, "tokens"), context.db.sql.insert(token).values(row)]);
     return { ...tokenRecord(row), token: secret };
   },

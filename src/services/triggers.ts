@@ -7,7 +7,7 @@ import { hostTargetOf } from "../domain/githost/host-target.ts";
 import { readsBuildNumber } from "../domain/jobs/questions.ts";
 import { parsePlan } from "../domain/plan/parse.ts";
 import { planToExpand } from "../domain/plan/plan-of-job.ts";
-import type { Planned } from "../domain/pool/commands.ts";
+import type { NewPlan } from "../domain/pool/commands.ts";
 import { mergeRequires, NO_WINDOWS } from "../domain/requires.ts";
 import { Build, BuildTrigger, RepositoryTrigger, type Trust } from "../protocol/build.ts";
 import { PathId } from "../protocol/common.ts";
@@ -18,7 +18,7 @@ import { buildRecord } from "./build-rows.ts";
 import { actorOf, type Context } from "./core/context.ts";
 import { invalid, notFound, Refusal, settled } from "./core/refusal.ts";
 import { verb } from "./core/verb.ts";
-import { graphOf } from "./plan-graph.ts";
+import { planGraph } from "./plan-graph.ts";
 import { checkRunVariables, sealRun } from "./run-values.ts";
 import { groupsOfPipeline, variablesOfBuild } from "./variable-scopes.ts";
 
@@ -41,7 +41,7 @@ type Asked = BuildTrigger & {
  * The jobs of a definition that stands in the pipeline's record, for a commit that is named: no agent has to read it.
  * Null where an agent has to, as for every untrusted build: it also tells what is wrong with a definition.
  */
-const plannedAtTrigger = async (context: Context, target: Target, asked: Asked): Promise<Planned | null> => {
+const plannedAtTrigger = async (context: Context, target: Target, asked: Asked): Promise<NewPlan | null> => {
   const definition = target.pipeline?.definition ?? null;
   const { id, branch, commitSha, requires, timeoutSeconds, madeBy, isRetry, trust } = asked;
   if (trust === "untrusted" || definition === null || !commitSha) return null;
@@ -65,7 +65,7 @@ const plannedAtTrigger = async (context: Context, target: Target, asked: Asked):
   };
   try {
     const found = { ...target, rows, groups: attachedGroups(groups), ...run };
-    const { graph } = await graphOf(context, of, found);
+    const { graph } = await planGraph(context, of, found);
     return graph ? { graph, text: definition, adopted: {} } : null;
   } catch (error) {
     if (unopenable(error) !== null) return null;
@@ -91,7 +91,7 @@ interface Origin {
   /** Of the build that is retried. */
   trust?: Trust;
   /** The jobs that are built again, with the results of the others. */
-  planned?: Planned;
+  planned?: NewPlan;
   /** Absent where a caller of the API asks. */
   asked?: AskedElsewhere;
   /** The path names the repository: an unknown one is 404, not an invalid field. */

@@ -2,7 +2,7 @@ import type { Context as HonoContext } from "hono";
 import type * as z from "zod/mini";
 import type { Access } from "../services/core/access.ts";
 import type { Context } from "../services/core/context.ts";
-import type { Input } from "../services/core/verb.ts";
+import type { VerbInput } from "../services/core/verb.ts";
 
 /** The environment of Hono: bindings of the Worker, and variables of one request. */
 export type AppEnv = { Bindings: Env; Variables: { context: Context; requestId: string } };
@@ -17,5 +17,5 @@ export interface StreamRoute {
   bodyBytes?: undefined;
   output?: z.ZodMiniType;
   // biome-ignore lint/suspicious/noExplicitAny: checked by the schemas beside it
-  stream(c: HonoContext<AppEnv>, context: Context, input: Input<any, any, undefined>): Promise<Response>;
+  stream(c: HonoContext<AppEnv>, context: Context, input: VerbInput<any, any, undefined>): Promise<Response>;
 }

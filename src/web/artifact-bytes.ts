@@ -1,7 +1,7 @@
 import type { Context as HonoContext } from "hono";
 import type { Readable } from "../services/readable.ts";
-import { isKnown } from "./entity-tags.ts";
-import { rangeOf, within } from "./range.ts";
+import { hasTag } from "./entity-tags.ts";
+import { rangeOf, rangeWithin } from "./range.ts";
 
 /** What a build made may be hostile: a browser must save it, and neither guess a type, run nor frame it. */
 export const INERT_FILE = {
@@ -31,9 +31,9 @@ export const bytesAnswer = async (
 ): Promise<Response> => {
   const { size } = source;
   const { ETag: tag = null } = headers;
-  if (tag !== null && isKnown(c.req.header("If-None-Match"), tag)) return c.body(null, 304, headers);
+  if (tag !== null && hasTag(c.req.header("If-None-Match"), tag)) return c.body(null, 304, headers);
   const range = rangeOf(c, tag);
-  const { start, end } = range ? within(range, size) : { start: 0, end: size };
+  const { start, end } = range ? rangeWithin(range, size) : { start: 0, end: size };
   const all = { ...headers, "Accept-Ranges": "bytes" };
   if (range && start >= end) return c.body(null, 416, { ...all, "Content-Range": `bytes */${size}` });
   const part: Record<string, string> = range ? { "Content-Range": `bytes ${start}-${end - 1}/${size}` } : {};

@@ -1,7 +1,7 @@
 import { Refusal } from "../services/core/refusal.ts";
 
 /** The text of a body, with its byte order mark where it has one. @throws Refusal malformed-body where it is not UTF-8 */
-export const textOf = (bytes: Uint8Array): string => {
+export const decodeBody = (bytes: Uint8Array): string => {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {

@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 
 /** A part of some bytes, as a header asks for it. */
-export interface Range {
+interface Range {
   start?: number;
   /** Exclusive. */
   end?: number;
@@ -22,7 +22,7 @@ export const rangeOf = ({ req }: Context, tag: string | null): Range | null => {
 };
 
 /** Where the range begins and ends in so many bytes. It is empty where they have none of it. */
-export const within = ({ start = 0, end, suffix }: Range, size: number): { start: number; end: number } => {
+export const rangeWithin = ({ start = 0, end, suffix }: Range, size: number): { start: number; end: number } => {
   if (suffix !== undefined) return { start: Math.max(0, size - suffix), end: size };
   return { start, end: Math.min(end ?? size, size) };
 };

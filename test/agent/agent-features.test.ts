@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { listAgents, missingFeatures } from "../../src/local/agent-features.ts";
+import { fetchAgents, missingFeatures } from "../../src/local/agent-features.ts";
 import { FEATURES } from "../../src/protocol/jobs.ts";
 
 describe("what the agents of a deployment can do", () => {
@@ -26,7 +26,7 @@ describe("what the agents of a deployment can do", () => {
   afterAll(() => server.close());
 
   it("is read page by page, and what some lack is told with their names", async () => {
-    const agents = await listAgents(service, "right");
+    const agents = await fetchAgents(service, "right");
     expect(agents.map(({ name }) => name)).toEqual(["new", "old", "middle", "old"]);
     expect(missingFeatures(agents)).toEqual([
       "environment: old, old",
@@ -36,6 +36,6 @@ describe("what the agents of a deployment can do", () => {
   });
 
   it("cannot be said where the service refuses the token", async () => {
-    await expect(listAgents(service, "wrong")).rejects.toThrow("401");
+    await expect(fetchAgents(service, "wrong")).rejects.toThrow("401");
   });
 });

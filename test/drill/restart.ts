@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { JobAnswer } from "../../src/agent/wire/answers.ts";
 import { AutoResetEvent } from "../../src/agent/wire/auto-reset-event.ts";
-import { Client as AgentClient } from "../../src/agent/wire/client.ts";
+import { ApiClient as AgentClient } from "../../src/agent/wire/client.ts";
 import { keepLease } from "../../src/agent/wire/heartbeat.ts";
 import { HintSocket } from "../../src/agent/wire/hint-socket.ts";
 import { nextJob } from "../../src/agent/wire/poll.ts";

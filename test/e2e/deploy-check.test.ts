@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type CommandResult, checkDeployment } from "../../src/local/deploy-check.ts";
+import { checkDeployment, type WranglerResult } from "../../src/local/deploy-check.ts";
 import { ROOT } from "../../src/local/service.ts";
 
 const SETTINGS = readFileSync(join(ROOT, "wrangler.toml"), "utf8");
@@ -11,7 +11,7 @@ const BUCKETS = "Listing buckets...\nname:           millrace-archive\ncreation_
 const secrets = (names: string[]) => JSON.stringify(names.map((name) => ({ name, type: "secret_text" })));
 
 /** What wrangler prints to each question, as far as it differs from a deployment where nothing is missing. */
-const missing = async (settings: string, answers: Record<string, Partial<CommandResult>> = {}): Promise<string[]> => {
+const missing = async (settings: string, answers: Record<string, Partial<WranglerResult>> = {}): Promise<string[]> => {
   const usual: Record<string, string> = {
     r2: BUCKETS,
     d1: "✅ No migrations to apply!",

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
-import { describe as describeApi } from "../../src/api/description/describe.ts";
+import { describeApi } from "../../src/api/description/describe.ts";
 import { EXAMPLES } from "../../src/api/description/examples.ts";
 import { methodsOf } from "../../src/api/route.ts";
 import { ROUTES } from "../../src/api/routes.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { describe as describeApi } from "../../src/api/description/describe.ts";
+import { describeApi } from "../../src/api/description/describe.ts";
 import { ROUTES } from "../../src/api/routes.ts";
 import { Client } from "../../src/local/client.ts";
 import { fuzz } from "../fuzz/fuzz.ts";

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
-import { describe } from "../../src/api/description/describe.ts";
+import { describeApi } from "../../src/api/description/describe.ts";
 import { EXAMPLES } from "../../src/api/description/examples.ts";
-import type { Description } from "../../src/api/description/openapi.ts";
+import type { ApiDescription } from "../../src/api/description/openapi.ts";
 import { ROUTES } from "../../src/api/routes.ts";
 import { answerChecker } from "../support/answer-checker.ts";
 import type { ServedWorker } from "../support/served-worker.ts";
@@ -21,13 +21,13 @@ export interface FuzzResult {
   neverAccepted: string[];
 }
 
-const DESCRIPTION: Description = JSON.parse(JSON.stringify(describe(ROUTES, EXAMPLES)));
+const DESCRIPTION: ApiDescription = JSON.parse(JSON.stringify(describeApi(ROUTES, EXAMPLES)));
 
 interface FuzzOptions {
   seed: number;
   requests: number;
   /** What requests are made from and answers are compared with. */
-  description?: Description;
+  description?: ApiDescription;
   onProgress?: (done: number) => void;
 }
 

@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import type { Description, Media, Operation, Parameter } from "../../src/api/description/openapi.ts";
+import type { ApiDescription, Media, Operation, Parameter } from "../../src/api/description/openapi.ts";
 import { anyValue, LEASE, OWN_ORG, SOME_ID, type Values } from "./values.ts";
 
 export type Sender = "apiToken" | "registrationToken" | "agentToken" | "operatorToken" | "anonymous";
@@ -24,7 +24,7 @@ const SENDERS: Sender[] = ["apiToken", "registrationToken", "agentToken", "opera
 const mostly = <T>(times: number, usual: fc.Arbitrary<T>, unusual: fc.Arbitrary<T>): fc.Arbitrary<T> =>
   fc.oneof({ weight: times, arbitrary: usual }, { weight: 1, arbitrary: unusual });
 
-const parametersOf = ({ parameters = [] }: Operation, { components }: Description): Parameter[] =>
+const parametersOf = ({ parameters = [] }: Operation, { components }: ApiDescription): Parameter[] =>
   parameters.map((one) => ("$ref" in one ? components.parameters[one.$ref.split("/").at(-1) ?? ""]! : one));
 
 const HEADERS: Record<string, string[]> = {
@@ -67,7 +67,7 @@ const bodyOf = (operation: Operation, values: Values): fc.Arbitrary<RequestTempl
 };
 
 const templateOf = (
-  description: Description,
+  description: ApiDescription,
   values: Values,
   path: string,
   method: string,
@@ -106,7 +106,7 @@ const templateOf = (
 const WEIGHTS: Record<string, number> = { post: 30, put: 14, patch: 6, get: 15, delete: 3 };
 
 /** Requests to every operation. Those of the operator are rare, since each affects all organizations. */
-export const requestTemplates = (description: Description, values: Values): fc.Arbitrary<RequestTemplate> =>
+export const requestTemplates = (description: ApiDescription, values: Values): fc.Arbitrary<RequestTemplate> =>
   fc.oneof(
     ...Object.entries(description.paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, operation]) => ({

@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import type { Description } from "../../src/api/description/openapi.ts";
+import type { ApiDescription } from "../../src/api/description/openapi.ts";
 import type { JsonSchema } from "../../src/api/description/schemas.ts";
 
 /** Placeholders, replaced when a request is sent: an id from an earlier answer, the organization, the lease. */
@@ -56,10 +56,10 @@ const matching = (pattern: string): fc.Arbitrary<unknown> => {
 
 /** Generates values for JSON schemas, most of them valid. */
 export class Values {
-  readonly #schemas: Description["components"]["schemas"];
+  readonly #schemas: ApiDescription["components"]["schemas"];
   readonly #known = new Map<string, fc.Arbitrary<unknown>>();
 
-  constructor({ components }: Description) {
+  constructor({ components }: ApiDescription) {
     this.#schemas = components.schemas;
   }
 

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { describe as describeApi } from "../../src/api/description/describe.ts";
+import { describeApi } from "../../src/api/description/describe.ts";
 import { EXAMPLES } from "../../src/api/description/examples.ts";
-import type { Description } from "../../src/api/description/openapi.ts";
+import type { ApiDescription } from "../../src/api/description/openapi.ts";
 import { ROUTES } from "../../src/api/routes.ts";
 import { byteSize, DEFAULTS, LIMITS, PERIODS, withCommas } from "../../src/protocol/limits.ts";
 import { ORGANIZATION_LIMITS } from "../../src/protocol/organization-limits.ts";
@@ -105,7 +105,7 @@ describe("the limits that people read about", () => {
   });
 });
 
-const API = JSON.parse(JSON.stringify(describeApi(ROUTES, EXAMPLES))) as Description;
+const API = JSON.parse(JSON.stringify(describeApi(ROUTES, EXAMPLES))) as ApiDescription;
 
 /** Schemas and fields of the API's description that may quote a number, and what they quote then. */
 const FIELDS: Record<string, string | number> = {

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { describe as describeApi } from "../../src/api/description/describe.ts";
+import { describeApi } from "../../src/api/description/describe.ts";
 import { EXAMPLES } from "../../src/api/description/examples.ts";
-import type { Description, Operation } from "../../src/api/description/openapi.ts";
+import type { ApiDescription, Operation } from "../../src/api/description/openapi.ts";
 import type { JsonSchema } from "../../src/api/description/schemas.ts";
 import { ROUTES } from "../../src/api/routes.ts";
 import { ALLOWED, RESPELLED } from "../releases/allowed.ts";
@@ -15,23 +15,23 @@ const text = JSON.stringify(served, (name, value) => {
   if (name === "examples") return undefined;
   return name === "pattern" ? (RESPELLED[value] ?? value) : value;
 });
-const released = (): Description => JSON.parse(text);
+const released = (): ApiDescription => JSON.parse(text);
 
 /** The released description with one change. */
-const changed = (change: (description: Description) => void): Description => {
+const changed = (change: (description: ApiDescription) => void): ApiDescription => {
   const description = released();
   change(description);
   return description;
 };
 
-const schema = ({ components }: Description, name: string): JsonSchema & { enum?: unknown[] } =>
+const schema = ({ components }: ApiDescription, name: string): JsonSchema & { enum?: unknown[] } =>
   components.schemas[name]!;
-const field = (description: Description, name: string, property: string): JsonSchema =>
+const field = (description: ApiDescription, name: string, property: string): JsonSchema =>
   schema(description, name).properties![property]!;
-const operation = ({ paths }: Description, path: string, method: string): Operation => paths[path]![method]!;
+const operation = ({ paths }: ApiDescription, path: string, method: string): Operation => paths[path]![method]!;
 
 describe("the description", () => {
-  const today = JSON.parse(JSON.stringify(describeApi(ROUTES, EXAMPLES))) as Description;
+  const today = JSON.parse(JSON.stringify(describeApi(ROUTES, EXAMPLES))) as ApiDescription;
 
   it("breaks nothing of the last release's, but for what is allowed by name", () => {
     const found = breakingChanges(released(), today);
@@ -61,7 +61,7 @@ describe("the description", () => {
 const isOfJavaScript = (pattern: string): boolean => /\\[pPukBb]|\(\?[<=!]/.test(pattern);
 
 /** Each is seen as it is said here, and as nothing else. */
-const BREAKING: [string, (description: Description) => unknown, RegExp][] = [
+const BREAKING: [string, (description: ApiDescription) => unknown, RegExp][] = [
   ["a path goes", ({ paths }) => delete paths["/secrets/unused"], /^GET \/secrets\/unused: is gone$/],
   ["a method goes", ({ paths }) => delete paths["/pipeline/{id}"]?.put, /^PUT .*: is gone$/],
   [
@@ -146,7 +146,7 @@ const BREAKING: [string, (description: Description) => unknown, RegExp][] = [
 ];
 
 /** What clients are told to expect. */
-const ADDED: [string, (description: Description) => unknown][] = [
+const ADDED: [string, (description: ApiDescription) => unknown][] = [
   [
     "a path",
     ({ paths }) => Object.assign(paths, { "/new": { get: { operationId: "x", responses: {}, security: [] } } }),
@@ -189,7 +189,7 @@ describe("the comparison of two descriptions", () => {
     const { schemas } = before.components;
     // One path after the other, and first the one that showed the field before: it shows most fields of that schema.
     let paths = Object.entries(before.paths);
-    const isSeen = (without: Description): boolean => {
+    const isSeen = (without: ApiDescription): boolean => {
       const shown = paths.find(
         (path) => breakingChanges({ ...before, paths: Object.fromEntries([path]) }, without).length > 0,
       );

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { VALUES } from "../../src/api/description/words/values.ts";
+import { VALUE_WORDS } from "../../src/api/description/words/values.ts";
 import { JobStatus } from "../../src/protocol/build-job.ts";
 import {
   BUILD_STATES,
@@ -70,7 +70,7 @@ describe("the states of a job", () => {
   });
 
   it("are told in the API's description, those of a build each with its meaning", () => {
-    const words = VALUES.BuildStatus?.is;
+    const words = VALUE_WORDS.BuildStatus?.is;
     for (const status of STATUSES) expect(words).toContain(`${status}: ${BUILD_STATES[status].meaning}.`);
   });
 

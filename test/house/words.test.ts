@@ -1,22 +1,22 @@
 import { describe, expect, it } from "vitest";
-import { describe as describeApi } from "../../src/api/description/describe.ts";
+import { describeApi } from "../../src/api/description/describe.ts";
 import { EXAMPLES } from "../../src/api/description/examples.ts";
-import type { Description, Operation, Parameter } from "../../src/api/description/openapi.ts";
+import type { ApiDescription, Operation, Parameter } from "../../src/api/description/openapi.ts";
 import { DESCRIBED } from "../../src/api/description/operations.ts";
-import { eachField, sourceOf, WORDS } from "../../src/api/description/words/apply.ts";
+import { describingSchemaOf, eachField, WORDS } from "../../src/api/description/words/apply.ts";
 import { GROWING } from "../../src/api/description/words/growing.ts";
 import { PARAMETERS, SUBJECTS } from "../../src/api/description/words/parameters.ts";
 import { ROUTES } from "../../src/api/routes.ts";
 
-const description = JSON.parse(JSON.stringify(describeApi(ROUTES, EXAMPLES))) as Description;
+const description = JSON.parse(JSON.stringify(describeApi(ROUTES, EXAMPLES))) as ApiDescription;
 
-const operationsOf = ({ paths }: Description): [string, Operation][] =>
+const operationsOf = ({ paths }: ApiDescription): [string, Operation][] =>
   Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, one]): [string, Operation] => [`${method} ${path}`, one]),
   );
 
 /** Places of a description that have no words, or words of a word. */
-const unsaid = (of: Description): string[] => {
+const unsaid = (of: ApiDescription): string[] => {
   const found: string[] = [];
   const see = (place: string, words: unknown) => {
     if (typeof words !== "string" || words.length < 5) found.push(place);
@@ -55,7 +55,7 @@ describe("the words of the description", () => {
     const used = new Set<string>();
     for (const [name, schema] of Object.entries(description.components.schemas)) {
       used.add(name.replace(/Sent$/, ""));
-      eachField(schema, (path) => used.add(`${sourceOf(name, path)}.${path}`));
+      eachField(schema, (path) => used.add(`${describingSchemaOf(name, path)}.${path}`));
     }
     const told = Object.entries(WORDS).flatMap(([name, { is: _, like: __, ...fields }]) => [
       name,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import * as z from "zod/mini";
-import { atMost, queryNumber, wholeNumber } from "../../src/protocol/checks.ts";
+import { atMost, intBetween, queryNumber } from "../../src/protocol/checks.ts";
 import { byteSize, withCommas } from "../../src/protocol/limits.ts";
 
 const problemOf = (schema: z.ZodMiniType, value: unknown): string | undefined =>
@@ -25,9 +25,9 @@ describe("a limit as people read it", () => {
   ])("%d bytes are %s", (bytes, text) => expect(byteSize(bytes)).toBe(text));
 
   it("is in the sentence of its check", () => {
-    expect(problemOf(wholeNumber(1, 86_400), 0)).toBe("must be 1 to 86,400");
-    expect(problemOf(wholeNumber(1, 86_400), 86_401)).toBe("must be 1 to 86,400");
-    expect(problemOf(wholeNumber(1, 86_400), 86_400)).toBeUndefined();
+    expect(problemOf(intBetween(1, 86_400), 0)).toBe("must be 1 to 86,400");
+    expect(problemOf(intBetween(1, 86_400), 86_401)).toBe("must be 1 to 86,400");
+    expect(problemOf(intBetween(1, 86_400), 86_400)).toBeUndefined();
     expect(problemOf(queryNumber(0, 60), "61")).toBe("must be 0 to 60");
     expect(problemOf(queryNumber(0, Number.MAX_SAFE_INTEGER), "-1")).toBe("must be a whole number");
     expect(problemOf(z.string().check(atMost(2000)), "x".repeat(2001))).toBe("must have at most 2,000 characters");

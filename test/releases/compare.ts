@@ -1,8 +1,8 @@
-import type { Description, Operation, Parameter, Reference, Response } from "../../src/api/description/openapi.ts";
+import type { ApiDescription, Operation, Parameter, Reference, Response } from "../../src/api/description/openapi.ts";
 import type { JsonSchema } from "../../src/api/description/schemas.ts";
 import { type Side, within } from "./within.ts";
 
-type Released = Pick<Description, "paths" | "components">;
+type Released = Pick<ApiDescription, "paths" | "components">;
 
 /** What a reference in a description leads to. */
 const resolver =

@@ -1,5 +1,5 @@
 import { branchOf } from "../../src/domain/git-ref.ts";
-import type { Arrive, Arrived } from "../../src/domain/pool/arrivals.ts";
+import type { DeliveryRequest, DeliveryResult } from "../../src/domain/pool/arrivals.ts";
 import type { Result } from "../../src/domain/pool/commands.ts";
 import { HOST_OF, type Pipeline } from "./pipeline.ts";
 import type { OnWay, SimArriving } from "./repository.ts";
@@ -22,7 +22,7 @@ export const arriveNext = (simulator: Simulator): void => {
   else repository.tear(delivery);
 };
 
-const requestOf = (simulator: Simulator, delivery: OnWay): Arrive => {
+const requestOf = (simulator: Simulator, delivery: OnWay): DeliveryRequest => {
   const { push, ref, pipelines } = delivery;
   const ended = push ? [] : pipelines.map(({ id }) => ({ pipelineId: id, ref, pull: null }));
   const builds = push ? pipelines.map((pipeline) => buildOf(simulator, pipeline, delivery)) : [];
@@ -61,7 +61,7 @@ const buildOf = (simulator: Simulator, { platform, ...pipeline }: Pipeline, deli
 };
 
 /** Remembers what was made, and whether a ref was heard to be gone after it was made again. */
-const noteBuilds = (simulator: Simulator, delivery: OnWay, answer: Result<Arrived> | undefined): void => {
+const noteBuilds = (simulator: Simulator, delivery: OnWay, answer: Result<DeliveryResult> | undefined): void => {
   const { builds, repository } = simulator;
   const { life, history } = repository.refs.get(delivery.ref)!;
   if (!delivery.push && history.some((push) => push.life > delivery.life)) repository.tear({ ref: delivery.ref, life });

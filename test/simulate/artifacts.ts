@@ -1,10 +1,10 @@
 import type { LeaseHolder, Result } from "../../src/domain/pool/commands.ts";
-import type { Command, Input, Output } from "../../src/domain/pool/step.ts";
+import type { Command, InputOf, OutputOf } from "../../src/domain/pool/step.ts";
 import { Random } from "./random.ts";
 
 /** Calls the pool without the network's faults. */
 interface Caller {
-  call<C extends Command>(command: C, input: Input<C>): Result<Output<C>>;
+  call<C extends Command>(command: C, input: InputOf<C>): Result<OutputOf<C>>;
 }
 
 /** Histories in which jobs leave artifacts: the others stay as they were. */

@@ -1,4 +1,4 @@
-import type { AgentFacts, BuildFacts, Change, JobFacts, Lease, Outcome } from "../../src/domain/pool/facts.ts";
+import type { AgentFacts, BuildFacts, Change, JobFacts, JobLease, Outcome } from "../../src/domain/pool/facts.ts";
 import type { PoolState } from "../../src/domain/pool/state.ts";
 import type { Stored } from "../../src/domain/pool/stored.ts";
 import { checkDecisions } from "./check-gates.ts";
@@ -227,7 +227,7 @@ const checkPassedOver = (context: CheckContext, state: PoolState, job: JobFacts)
 const lastContact = (state: PoolState, id: string): number =>
   Math.max(state.agents.get(id)!.heardAt, state.lastContacts.get(id) ?? 0);
 
-const checkGrant = (context: CheckContext, state: PoolState, id: string, job: JobFacts, lease: Lease): void => {
+const checkGrant = (context: CheckContext, state: PoolState, id: string, job: JobFacts, lease: JobLease): void => {
   const { command, input, now } = context.call;
   must(4, !context.observed.ended.has(job.buildId), "a build that ended before the restore was leased");
   must(2, lease.fence > context.maxFence, `fence ${lease.fence} follows ${context.maxFence}`);
@@ -264,7 +264,7 @@ const checkFirstStart = (context: CheckContext, id: string, job: JobFacts): void
   context.observed.jobs.get(id)!.starts++;
 };
 
-const checkLeaseEnd = (context: CheckContext, state: PoolState, id: string, next: JobFacts, lease: Lease): void => {
+const checkLeaseEnd = (context: CheckContext, state: PoolState, id: string, next: JobFacts, lease: JobLease): void => {
   const { command, input, now } = context.call;
   const seen = context.observed.jobs.get(id)!;
   const namesLease = input?.jobId === id && input.fence === lease.fence;

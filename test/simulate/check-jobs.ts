@@ -2,7 +2,7 @@ import type { JobGraph } from "../../src/domain/jobs/graph.ts";
 import type { BuildFacts } from "../../src/domain/pool/facts.ts";
 import type { PoolState } from "../../src/domain/pool/state.ts";
 import { checkEndOfJob } from "./check-job-ends.ts";
-import { checkPlace } from "./check-rooms.ts";
+import { checkPlace } from "./check-semaphores.ts";
 import { CLEANING_MS, cleansUp, failuresThatReach, needsHaveEnded, verdictOf } from "./job-specification.ts";
 import type { CheckContext, ObservedBuild } from "./observations.ts";
 import { mayStop, type SeenBuild, type SeenJob, timeOf } from "./seen-build.ts";

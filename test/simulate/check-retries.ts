@@ -1,9 +1,9 @@
-import type { Planned } from "../../src/domain/pool/commands.ts";
+import type { NewPlan } from "../../src/domain/pool/commands.ts";
 import type { Change } from "../../src/domain/pool/facts.ts";
 import { must } from "./violation.ts";
 
 /** What was adopted is stored byte for byte, as the end of its job. */
-export const checkAdopted = ({ graph, adopted }: Planned, changes: readonly Change[]): void => {
+export const checkAdopted = ({ graph, adopted }: NewPlan, changes: readonly Change[]): void => {
   for (const { id } of graph.jobs) {
     const last = changes.findLast((change) => change.kind === "job" && change.job.id === id);
     must(31, last?.kind === "job", "a planned job was not stored");

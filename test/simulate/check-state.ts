@@ -3,7 +3,7 @@ import { type AgentFacts, BUILD_CHANNELS, type JobFacts } from "../../src/domain
 import type { PoolState } from "../../src/domain/pool/state.ts";
 import { nextDue } from "../../src/domain/pool/step.ts";
 import { isPaused } from "./check-pause.ts";
-import { hasRoom } from "./check-rooms.ts";
+import { findsFreeSemaphores } from "./check-semaphores.ts";
 import type { CheckContext } from "./observations.ts";
 import { AGENT_MS, isEnded, isLeased, LEASE_GRID, OFFER_MS } from "./specification.ts";
 import type { SimStorage } from "./storage.ts";
@@ -43,7 +43,7 @@ const isEligible = (
   !job.releasedBy.includes(agent.id) &&
   !(job.passedOver?.agentId === agent.id && job.passedOver.until !== null) &&
   canRun(agent, job) &&
-  hasRoom(state, storage, job, countOffers);
+  findsFreeSemaphores(state, storage, job, countOffers);
 
 /** The next job for this agent, by looking at every job. */
 export const firstEligible = (

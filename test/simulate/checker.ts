@@ -10,7 +10,7 @@ import { checkShown } from "./check-artifacts.ts";
 import { checkCommit } from "./check-commits.ts";
 import { checkJobs } from "./check-jobs.ts";
 import { checkPause, pauseAfterWake } from "./check-pause.ts";
-import { checkRooms } from "./check-rooms.ts";
+import { checkSemaphores } from "./check-semaphores.ts";
 import { checkState } from "./check-state.ts";
 import { checkStops } from "./check-stops.ts";
 import { checkEndedByStranger, checkStrangers } from "./check-strangers.ts";
@@ -113,7 +113,7 @@ export class Checker implements CheckContext {
     checkOffers(state, call);
     checkStops(this, state, answer, pushes);
     checkJobs(this, state);
-    checkRooms(state, this.storage, call);
+    checkSemaphores(state, this.storage, call);
     checkShown(this, this.#rules);
     checkStrangers(this, state);
     if (call.command === "arrive") checkEndedByStranger(this);

@@ -4,7 +4,7 @@ import { mayCarryOut } from "../../src/domain/pool/delete.ts";
 import type { Channel } from "../../src/domain/pool/facts.ts";
 import { hostReportOf } from "../../src/domain/pool/host-state.ts";
 import { type Heard, nothingDelivered } from "../../src/domain/pool/outbox.ts";
-import type { Command, Input, Output } from "../../src/domain/pool/step.ts";
+import type { Command, InputOf, OutputOf } from "../../src/domain/pool/step.ts";
 import type { Batch, SimDatabase } from "./database.ts";
 import type { Fault } from "./faults.ts";
 import type { SimGitHosts } from "./git-hosts.ts";
@@ -27,7 +27,7 @@ interface Surroundings {
   readonly delayedMessages: (() => void)[];
   awayAfterRestore: number;
   injectFault(fault: Fault, probability: number, about?: string): boolean;
-  call<C extends Command>(command: C, input: Input<C>): Result<Output<C>>;
+  call<C extends Command>(command: C, input: InputOf<C>): Result<OutputOf<C>>;
   evict(): void;
 }
 

@@ -30,7 +30,7 @@ export const INVARIANTS = {
   25: "How a build ends follows from its jobs",
   26: "A cancel reaches every job",
   27: "A failure ends its circle and nothing else",
-  28: "No room holds more than it may",
+  28: "No semaphore has more holders than it may",
   29: "The first job that is ready is handed out",
   30: "Outputs are those of the lease that finished the job",
   31: "A retry of what failed runs nothing else",

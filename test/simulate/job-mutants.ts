@@ -251,8 +251,8 @@ const ENDS: readonly JobMutant[] = [
   ],
 ];
 
-/** Rooms, places and who gets a job. */
-const ROOMS: readonly JobMutant[] = [
+/** Semaphores, places and who gets a job. */
+const SEMAPHORES: readonly JobMutant[] = [
   [
     28,
     "a group has the limit of the job that comes",
@@ -269,17 +269,17 @@ const ROOMS: readonly JobMutant[] = [
     "hints do not count",
     {
       sabotage: ({ index }) => {
-        index.rooms.take = () => {};
+        index.semaphores.take = () => {};
       },
     },
   ],
-  [29, "a room is never free again", { sabotage: keepingRooms(() => true) }],
-  [29, "a room is not free after a release", { sabotage: keepingRooms((command) => command === "release") }],
-  [29, "a room is not free after a lost lease", { sabotage: keepingRooms((command) => command === "sweep") }],
+  [29, "a semaphore is never free again", { sabotage: keepingSemaphores(() => true) }],
+  [29, "a semaphore is not free after a release", { sabotage: keepingSemaphores((command) => command === "release") }],
+  [29, "a semaphore is not free after a lost lease", { sabotage: keepingSemaphores((command) => command === "sweep") }],
   [
     29,
-    "a room is not free after its agent was removed",
-    { sabotage: keepingRooms((command) => command === "removeAgent") },
+    "a semaphore is not free after its agent was removed",
+    { sabotage: keepingSemaphores((command) => command === "removeAgent") },
   ],
   [29, "an agent of the release before gets jobs", { runsLane: () => true }],
   [
@@ -353,13 +353,13 @@ function withLateOutputs(_state: PoolState, changes: readonly Change[]): Change[
   });
 }
 
-/** Rooms that stay taken by whom they were taken. */
-function keepingRooms(isKept: (command: string) => boolean): WrongRules["sabotage"] {
-  return ({ index: { rooms } }, command) => {
-    const { hold } = Object.getPrototypeOf(rooms);
-    rooms.hold = (room, by) => (by < 0 && isKept(command) ? undefined : hold.call(rooms, room, by));
+/** Semaphores that stay taken by whom they were taken. */
+function keepingSemaphores(isKept: (command: string) => boolean): WrongRules["sabotage"] {
+  return ({ index: { semaphores } }, command) => {
+    const { hold } = Object.getPrototypeOf(semaphores);
+    semaphores.hold = (semaphore, by) => (by < 0 && isKept(command) ? undefined : hold.call(semaphores, semaphore, by));
   };
 }
 
 /** Each must violate its invariant within 2,000 histories. */
-export const JOB_MUTANTS: readonly JobMutant[] = [...NEEDS, ...GATES, ...STOPS, ...ENDS, ...ROOMS, ...RECORDS];
+export const JOB_MUTANTS: readonly JobMutant[] = [...NEEDS, ...GATES, ...STOPS, ...ENDS, ...SEMAPHORES, ...RECORDS];

@@ -4,7 +4,7 @@ import type { DecisionContext, Push } from "../../src/domain/pool/decision.ts";
 import type { Change } from "../../src/domain/pool/facts.ts";
 import type { Rules } from "../../src/domain/pool/rules.ts";
 import type { PoolState } from "../../src/domain/pool/state.ts";
-import { type Command, type Input, nextDue, type Output, step } from "../../src/domain/pool/step.ts";
+import { type Command, type InputOf, nextDue, type OutputOf, step } from "../../src/domain/pool/step.ts";
 import { type FoundSockets, wake } from "../../src/domain/pool/wake.ts";
 import { LIMITS } from "../../src/protocol/limits.ts";
 import { ORGANIZATION_LIMITS } from "../../src/protocol/organization-limits.ts";
@@ -55,7 +55,7 @@ export class SimPool {
   }
 
   /** @throws Violation if the step breaks an invariant */
-  call<C extends Command>(now: number, command: C, input: Input<C>): Result<Output<C>> {
+  call<C extends Command>(now: number, command: C, input: InputOf<C>): Result<OutputOf<C>> {
     const { state, storage, checker, context } = this;
     this.commands++;
     context.now = now;

@@ -1,4 +1,4 @@
-import type { ArrivingBuild } from "../../src/domain/pool/arrivals.ts";
+import type { RequestedBuild } from "../../src/domain/pool/arrivals.ts";
 import type { Fault } from "./faults.ts";
 import type { Pipeline } from "./pipeline.ts";
 import type { Random } from "./random.ts";
@@ -15,7 +15,7 @@ export interface Push {
 }
 
 /** What the machine is asked for, and beside it, for the checks, what really happened. */
-export interface SimArriving extends ArrivingBuild {
+export interface SimArriving extends RequestedBuild {
   push: Push;
   /** All pushes of the ref, also those that were not heard of. */
   history: readonly Push[];

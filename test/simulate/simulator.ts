@@ -1,7 +1,7 @@
 import type { Result } from "../../src/domain/pool/commands.ts";
 import type { Push } from "../../src/domain/pool/decision.ts";
 import type { Rules } from "../../src/domain/pool/rules.ts";
-import type { Command, Input, Output } from "../../src/domain/pool/step.ts";
+import type { Command, InputOf, OutputOf } from "../../src/domain/pool/step.ts";
 import { SimArtifacts } from "./artifacts.ts";
 import { SimDatabase } from "./database.ts";
 import { SimDeliveries } from "./deliveries.ts";
@@ -103,13 +103,13 @@ export class Simulator {
   }
 
   /** Calls the pool directly, without the network's faults. The first grant or number since a load awaits D1. */
-  call<C extends Command>(command: C, input: Input<C>): Result<Output<C>> {
+  call<C extends Command>(command: C, input: InputOf<C>): Result<OutputOf<C>> {
     if (command === "claim" || command === "enqueue" || command === "arrive") this.deliveries.compare();
     return this.pool.call(this.now, command, input);
   }
 
   /** Calls the pool over the network. Returns undefined if no answer arrives. */
-  request<C extends Command>(command: C, input: Input<C>): Result<Output<C>> | undefined {
+  request<C extends Command>(command: C, input: InputOf<C>): Result<OutputOf<C>> | undefined {
     if (this.injectFault("request lost", 0.03, command)) return undefined;
     if (this.injectFault("message late", 0.03, command)) this.#delay(command, input);
     const answer = this.call(command, input);
@@ -118,7 +118,7 @@ export class Simulator {
   }
 
   /** A Worker makes the id of a build and calls at once: where the object is set back meanwhile, that call has failed. */
-  #delay<C extends Command>(command: C, input: Input<C>): void {
+  #delay<C extends Command>(command: C, input: InputOf<C>): void {
     const { poolRestores } = this;
     this.delayedMessages.push(() => {
       if ((command !== "enqueue" && command !== "arrive") || poolRestores === this.poolRestores)
@@ -127,7 +127,7 @@ export class Simulator {
   }
 
   /** Sends a heartbeat over the agent's own socket. Returns undefined if no answer arrives. */
-  beat(beat: Input<"heartbeat">): Result<Output<"heartbeat">> | undefined {
+  beat(beat: InputOf<"heartbeat">): Result<OutputOf<"heartbeat">> | undefined {
     if (this.injectFault("request lost", 0.05, "heartbeat by socket")) return undefined;
     if (this.injectFault("message late", 0.05, "heartbeat by socket"))
       this.delayedMessages.push(() => this.#beatNow(beat));
@@ -136,7 +136,7 @@ export class Simulator {
     return this.injectFault("answer lost", 0.06, "heartbeat by socket") ? undefined : answer;
   }
 
-  #beatNow(beat: Input<"heartbeat">): Result<Output<"heartbeat">> | undefined {
+  #beatNow(beat: InputOf<"heartbeat">): Result<OutputOf<"heartbeat">> | undefined {
     const { agentId, fence } = beat;
     if (!this.sockets.hasOwn(agentId)) return undefined;
     const answer = this.call("heartbeat", { ...beat, bySocket: true });

@@ -1,6 +1,6 @@
 import type { JobGraph } from "../../src/domain/jobs/graph.ts";
 import { apply } from "../../src/domain/pool/apply.ts";
-import { countOf, type DayCount, later, NO_BUILDS } from "../../src/domain/pool/day.ts";
+import { countOf, type DayCount, laterCount, NO_BUILDS } from "../../src/domain/pool/day.ts";
 import {
   type AgentFacts,
   type AuditFact,
@@ -312,7 +312,7 @@ export class SimStorage implements Records {
     for (const build of this.rows.builds.values()) {
       if (build.seq > (newest?.seq ?? 0)) newest = build;
     }
-    return newest ? later(countOf(newest), this.rows.dayCount) : this.rows.dayCount;
+    return newest ? laterCount(countOf(newest), this.rows.dayCount) : this.rows.dayCount;
   }
 
   lastSeq() {

@@ -1,5 +1,5 @@
 import type { BuildOrigin } from "../../src/domain/githost/build-origin.ts";
-import type { ArrivingBuild } from "../../src/domain/pool/arrivals.ts";
+import type { RequestedBuild } from "../../src/domain/pool/arrivals.ts";
 
 /** A push, as far as it tells whose code it is. */
 interface Push {
@@ -16,7 +16,7 @@ export const REFS = ["refs/heads/main", "refs/heads/topic"];
 export const REFS_WITH_STRANGERS = [...REFS, FORK, BOT];
 
 /** Whose code a head is: one of three of a fork is a member's, whom nobody has to approve. */
-export const sourceOf = ({ ref, index }: Push): Pick<ArrivingBuild, "trust" | "needsApproval"> => {
+export const sourceOf = ({ ref, index }: Push): Pick<RequestedBuild, "trust" | "needsApproval"> => {
   if (ref === FORK) return { trust: "untrusted", needsApproval: index % 3 !== 2 };
   return ref === BOT ? { trust: "untrusted", needsApproval: false } : {};
 };

@@ -1,5 +1,5 @@
 import { rerunOf } from "../../src/domain/jobs/rerun.ts";
-import type { NewBuild, Planned } from "../../src/domain/pool/commands.ts";
+import type { NewBuild, NewPlan } from "../../src/domain/pool/commands.ts";
 import type { Requires } from "../../src/protocol/pipeline.ts";
 import { checkRerun } from "./check-retries.ts";
 import { HOST_OF, type Pipeline } from "./pipeline.ts";
@@ -60,7 +60,7 @@ export const trigger = (simulator: Simulator): void => {
   });
 };
 
-const planned = ({ files }: Simulator, id: string): { commitSha: string; planned: Planned } => ({
+const planned = ({ files }: Simulator, id: string): { commitSha: string; planned: NewPlan } => ({
   commitSha: COMMIT,
   planned: { graph: files.read(id, COMMIT), text: files.textOf(id), adopted: {} },
 });

@@ -88,7 +88,7 @@ export const TRY_MUTANTS: readonly JobMutant[] = [
         ),
     },
   ],
-  [29, "a room is not free while its job waits for its next try", { sabotage: keepingRoomsOfTries() }],
+  [29, "a semaphore is not free while its job waits for its next try", { sabotage: keepingSemaphoresOfTries() }],
   [30, "outputs of a failed try are kept", { besides: afterTry(outputsOf) }],
   [42, "a gate asks again before the next try", { besides: afterTry(askAgain) }],
   [42, "a failed try goes to the end of the queue", { besides: afterTry(becomeYounger) }],
@@ -125,15 +125,15 @@ function becomeYounger({ state, job }: FailedTry): Change[] {
   return [{ kind: "job", job: { ...job, seq: state.seq + 1 } }];
 }
 
-/** Rooms that stay taken after a failed try. */
-function keepingRoomsOfTries(): WrongRules["sabotage"] {
-  return ({ index: { rooms }, jobs }) => {
-    const { hold } = Object.getPrototypeOf(rooms);
+/** Semaphores that stay taken after a failed try. */
+function keepingSemaphoresOfTries(): WrongRules["sabotage"] {
+  return ({ index: { semaphores }, jobs }) => {
+    const { hold } = Object.getPrototypeOf(semaphores);
     const waits = ({ lease, retries = 0 }: JobFacts): boolean => lease === null && retries > 0;
     const before = new Set([...jobs.values()].filter(waits).map(({ id }) => id));
-    rooms.hold = (room, by) => {
+    semaphores.hold = (semaphore, by) => {
       const isAfterTry = by < 0 && [...jobs.values()].some((job) => waits(job) && !before.has(job.id));
-      if (!isAfterTry) hold.call(rooms, room, by);
+      if (!isAfterTry) hold.call(semaphores, semaphore, by);
     };
   };
 }

@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
-import type { Description, Operation, Response } from "../../src/api/description/openapi.ts";
+import type { ApiDescription, Operation, Response } from "../../src/api/description/openapi.ts";
 
 /** Closes every object schema: a field without a description was forgotten there. */
 const closed = (schema: unknown): unknown => {
@@ -14,7 +14,7 @@ const closed = (schema: unknown): unknown => {
 export type AnswerChecker = (operation: string, status: number, headers: Headers, answer: unknown) => string[];
 
 /** Makes a function that lists what in an answer differs from the description: status, headers, media type, JSON. */
-export const answerChecker = (description: Description): AnswerChecker => {
+export const answerChecker = (description: ApiDescription): AnswerChecker => {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   addFormats.default(ajv);
   ajv.addSchema(closed(description) as object, "api");

@@ -1,5 +1,5 @@
 import type { BuildOrigin, HostTarget } from "../../src/domain/githost/build-origin.ts";
-import type { Arrive, ArrivingBuild } from "../../src/domain/pool/arrivals.ts";
+import type { DeliveryRequest, RequestedBuild } from "../../src/domain/pool/arrivals.ts";
 import type { NewBuild } from "../../src/domain/pool/commands.ts";
 
 export const CONNECTION = { actor: "connection:c1", requestId: "r" };
@@ -28,8 +28,8 @@ export const sha = (name: string): string => name.padEnd(40, "0");
 /** A build that a push asks for; `before` is the head before it. */
 export const arriving = (
   build: NewBuild,
-  { head, before = null, ...over }: { head: string; before?: string | null } & Partial<ArrivingBuild>,
-): ArrivingBuild => ({
+  { head, before = null, ...over }: { head: string; before?: string | null } & Partial<RequestedBuild>,
+): RequestedBuild => ({
   ...build,
   pipelineId: build.pipelineId ?? "pipeline",
   commitSha: sha(head),
@@ -40,7 +40,7 @@ export const arriving = (
   ...over,
 });
 
-export const arrival = (orgId: string, deliveryId: string, over: Partial<Arrive> = {}): Arrive => ({
+export const arrival = (orgId: string, deliveryId: string, over: Partial<DeliveryRequest> = {}): DeliveryRequest => ({
   orgId,
   connectionId: "c1",
   deliveryId,

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
-import type { Description } from "../../src/api/description/openapi.ts";
+import type { ApiDescription } from "../../src/api/description/openapi.ts";
 import { ROOT } from "../../src/local/service.ts";
 import type { Exchange } from "../examples/replay.ts";
 
@@ -22,17 +22,17 @@ const runNode = (args: string[], env: Record<string, string> = {}): Promise<Ende
     );
   });
 
-const generate = async (description: Description, tool: string, ...args: string[]): Promise<void> => {
+const generate = async (description: ApiDescription, tool: string, ...args: string[]): Promise<void> => {
   mkdirSync(FOLDER, { recursive: true });
   writeFileSync(join(FOLDER, "openapi.json"), JSON.stringify(description));
   const { code, printed } = await runNode([join(TOOLS, tool), ...args]);
   if (code !== 0) throw new Error(printed);
 };
 
-const generateTypes = (description: Description): Promise<void> =>
+const generateTypes = (description: ApiDescription): Promise<void> =>
   generate(description, "openapi-typescript/bin/cli.js", "openapi.json", "--output", "api.d.ts");
 
-const generateFunctions = (description: Description): Promise<void> =>
+const generateFunctions = (description: ApiDescription): Promise<void> =>
   generate(description, "@hey-api/openapi-ts/bin/run.js", "--input", "openapi.json", "--output", "millrace");
 
 const STRICT = [
@@ -55,7 +55,7 @@ const compile = async (file: string): Promise<string[]> => {
 };
 
 /** The compiler's errors when real answers get the types that are generated for their operation and status. */
-export const typeErrors = async (description: Description, exchanges: Exchange[]): Promise<string[]> => {
+export const typeErrors = async (description: ApiDescription, exchanges: Exchange[]): Promise<string[]> => {
   await generateTypes(description);
   const lines = exchanges.map(({ operation, status, answer, responseHeaders }, index) => {
     const type = responseHeaders.get("Content-Type")?.split(";")[0] ?? "";
@@ -77,7 +77,7 @@ type Ran = Ended & { errors: string[] };
 
 /** Generates types, then compiles the documented program that uses them, and runs it twice. */
 export const runTwiceWithTypes = async (
-  description: Description,
+  description: ApiDescription,
   args: string[],
   env: Record<string, string>,
 ): Promise<Ran[]> => {
@@ -90,7 +90,7 @@ export const runTwiceWithTypes = async (
 
 /** Generates a function for each operation, then compiles and bundles the documented program, and runs it in each. */
 export const runWithFunctions = async (
-  description: Description,
+  description: ApiDescription,
   environments: Record<string, string>[],
 ): Promise<Ran[]> => {
   await generateFunctions(description);

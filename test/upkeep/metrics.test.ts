@@ -6,7 +6,7 @@ import { NO_TOTALS } from "../../src/domain/service-numbers.ts";
 import { ORGANIZATION_LIMITS } from "../../src/protocol/organization-limits.ts";
 import type { ServiceMetrics } from "../../src/protocol/service-metrics.ts";
 import { countRows } from "../../src/services/upkeep/row-counts.ts";
-import type { Run } from "../../src/services/upkeep/run.ts";
+import type { Upkeep } from "../../src/services/upkeep/run.ts";
 import { endTurn } from "../../src/services/upkeep/turns.ts";
 import { call } from "../support/api.ts";
 import { newBuildSetup, poll, takeNewJob, trigger } from "../support/build-setup.ts";
@@ -137,7 +137,7 @@ describe("the count of rows", () => {
     const goOn = async (now: number): Promise<number> => {
       const db = new DatabaseSession(recordStatements(env.DB, statements), "first-primary");
       turn.goesOn = false;
-      await countRows({ db, now, turn } as Run);
+      await countRows({ db, now, turn } as Upkeep);
       await endTurn(new DatabaseSession(env.DB, "first-primary"), now, { name: "countRows", everyMinutes: 1440 }, turn);
       return db.tally.rowsRead;
     };

@@ -3,7 +3,7 @@ import type { PlanDownload } from "../../domain/plan/plan.ts";
 import type { ArtifactFile } from "../../protocol/artifact.ts";
 import { type FilePlace, FileProblem, type FileWriter, receiveFiles } from "../files/file-helper.ts";
 import { isTarOfBundle, shownPath } from "../files/kept-names.ts";
-import type { BuildLog } from "../log/build-log.ts";
+import type { JobLog } from "../log/build-log.ts";
 import type { ArtifactStore, LeftArtifact } from "./artifact-store.ts";
 import { toArtifactFailure } from "./keep-artifacts.ts";
 import { filesInWords, sizeInWords } from "./sizes.ts";
@@ -14,10 +14,10 @@ export const safeFolder = (text: string): string => {
   return /^\.*$/.test(name) ? `%2E${name}` : name;
 };
 
-export interface FetchOptions {
+interface FetchOptions {
   place: FilePlace;
   store: ArtifactStore;
-  log: BuildLog;
+  log: JobLog;
   /** A file that is already there gives way. */
   replaces: boolean;
   /** Whether a job did not run, and so left nothing. */

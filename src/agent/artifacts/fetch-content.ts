@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { logger } from "../cli/logger.ts";
 import { type BackOff, DEFAULT_BACK_OFF, retryAfterOf, retryDelay } from "../wire/back-off.ts";
-import type { Client } from "../wire/client.ts";
+import type { ApiClient } from "../wire/client.ts";
 import { ArtifactRefused } from "./lease-calls.ts";
 
 /** Tries in a row that bring nothing. */
@@ -9,8 +9,8 @@ const TRIES = 14;
 /** Milliseconds without a byte after which a connection counts as cut. */
 const SILENCE = 60_000;
 
-export interface ContentToFetch {
-  client: Client;
+interface ContentToFetch {
+  client: ApiClient;
   grant: string;
   /** What the grant is for. */
   of?: "artifact" | "cache";

@@ -1,6 +1,6 @@
 import type { PlanArtifact } from "../../domain/plan/plan.ts";
 import { BuildFailure, Cancel } from "../failure.ts";
-import type { BuildLog } from "../log/build-log.ts";
+import type { JobLog } from "../log/build-log.ts";
 import type { StepsResult } from "../steps/run-steps.ts";
 import type { ArtifactKeeper } from "./keep-artifacts.ts";
 
@@ -11,7 +11,7 @@ import type { ArtifactKeeper } from "./keep-artifacts.ts";
 export const keepAround = async (
   artifacts: readonly PlanArtifact[],
   keeper: ArtifactKeeper,
-  log: BuildLog,
+  log: JobLog,
   run: () => Promise<StepsResult>,
 ): Promise<StepsResult> => {
   const keepAfterFailure = () =>

@@ -5,7 +5,7 @@ import { LIMITS } from "../../protocol/limits.ts";
 import { BuildFailure, Cancel } from "../failure.ts";
 import { type CollectedFiles, collectFiles, type FilePlace, FileProblem } from "../files/file-helper.ts";
 import { shownPath } from "../files/kept-names.ts";
-import type { BuildLog } from "../log/build-log.ts";
+import type { JobLog } from "../log/build-log.ts";
 import type { ArtifactStore } from "./artifact-store.ts";
 import { ArtifactRefused } from "./lease-calls.ts";
 import { filesInWords, sizeInWords } from "./sizes.ts";
@@ -22,10 +22,10 @@ export const toArtifactFailure = (error: unknown, what: string): unknown =>
 export class ArtifactKeeper {
   readonly #place: FilePlace;
   readonly #store: ArtifactStore;
-  readonly #log: BuildLog;
+  readonly #log: JobLog;
   readonly #names = new Set<string>();
 
-  constructor(place: FilePlace, store: ArtifactStore, log: BuildLog) {
+  constructor(place: FilePlace, store: ArtifactStore, log: JobLog) {
     this.#place = place;
     this.#store = store;
     this.#log = log;

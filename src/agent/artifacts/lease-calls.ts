@@ -2,7 +2,7 @@ import type * as z from "zod/mini";
 import { CONTENT_SHA256_HEADER, GRANT_HEADER, type OpenedUpload, SentPart } from "../../protocol/artifact.ts";
 import { Cancel } from "../failure.ts";
 import { isLeaseLost } from "../wire/build-calls.ts";
-import { type Answer, type Client, type ClientRequest, problemsIn, Unreachable } from "../wire/client.ts";
+import { type ApiAnswer, type ApiClient, type ApiRequest, problemsIn, Unreachable } from "../wire/client.ts";
 
 /** The service does not keep, or does not give, what it was asked; the message says why. */
 export class ArtifactRefused extends Error {
@@ -16,8 +16,8 @@ export class ArtifactRefused extends Error {
 /** About as long as a restart of the service takes, many times over: some ten minutes. */
 const TRIES = 14;
 
-export interface LeaseCallsOptions {
-  client: Client;
+interface LeaseCallsOptions {
+  client: ApiClient;
   /** Id of what the agent holds. */
   id: string;
   lease: number;
@@ -55,14 +55,14 @@ export abstract class LeaseCalls<Opening extends { bytes: number }, End> {
     return `/job/${this.#options.id}/${verb}`;
   }
 
-  protected async call<T>(schema: z.ZodMiniType<T>, status: number, call: Omit<ClientRequest, "lease">): Promise<T> {
+  protected async call<T>(schema: z.ZodMiniType<T>, status: number, call: Omit<ApiRequest, "lease">): Promise<T> {
     const { body } = await this.send(status, call);
     const read = schema.safeParse(body);
     if (read.success) return read.data;
     throw new ArtifactRefused(null, "the service answered with something else than this agent understands");
   }
 
-  protected async send(status: number, call: Omit<ClientRequest, "lease">): Promise<Answer> {
+  protected async send(status: number, call: Omit<ApiRequest, "lease">): Promise<ApiAnswer> {
     const { client, lease, signal, onLeaseLost } = this.#options;
     const answer = await client
       .send({ signal, maxTries: this.tries, endsAtLimit: true, ...call, lease })

@@ -1,5 +1,5 @@
-import type { BuildLog } from "../log/build-log.ts";
-import type { Client } from "../wire/client.ts";
+import type { JobLog } from "../log/build-log.ts";
+import type { ApiClient } from "../wire/client.ts";
 import type { ArtifactCalls } from "./artifact-calls.ts";
 import type { ArtifactStore } from "./artifact-store.ts";
 import { contentOf } from "./fetch-content.ts";
@@ -11,7 +11,7 @@ import { SumsOfFiles } from "./sums.ts";
 const SAY_EVERY = 20_000;
 
 /** Tells of a long upload how far it is. */
-const progressOf = (log: BuildLog, name: string, total: number): ((bytes: number) => void) => {
+const progressOf = (log: JobLog, name: string, total: number): ((bytes: number) => void) => {
   let sent = 0;
   let said = performance.now();
   return (bytes) => {
@@ -23,7 +23,7 @@ const progressOf = (log: BuildLog, name: string, total: number): ((bytes: number
 };
 
 /** The service's artifacts, for one job. Its calls throw ArtifactRefused, FileProblem, or the signal's reason. */
-export const serviceStore = (calls: ArtifactCalls, client: Client, log: BuildLog): ArtifactStore => ({
+export const serviceStore = (calls: ArtifactCalls, client: ApiClient, log: JobLog): ArtifactStore => ({
   async keep({ name, as, keepDays }, { files, bytes }) {
     const total = files.reduce((sum, { size }) => sum + size, 0);
     const opening = { name, as, bytes: total, files: files.length, ...(keepDays === null ? {} : { keepDays }) };

@@ -24,7 +24,7 @@ const TAR = "cache.tar";
 /** The folders that paths are relative to. */
 export type CacheRoots = Record<"checkout" | "home", FilePlace>;
 
-export interface PackedCache {
+interface PackedCache {
   /** Null where there is nothing. */
   archive: { bytes: number; sha256: string } | null;
   leftOut: string[];

@@ -11,8 +11,8 @@ import { Upload } from "../artifacts/part-sender.ts";
 import { sizeInWords } from "../artifacts/sizes.ts";
 import { Cancel } from "../failure.ts";
 import { FileProblem } from "../files/file-helper.ts";
-import type { BuildLog } from "../log/build-log.ts";
-import type { Client } from "../wire/client.ts";
+import type { JobLog } from "../log/build-log.ts";
+import type { ApiClient } from "../wire/client.ts";
 import { type CacheRoots, packCache, unpackCache } from "./cache-archive.ts";
 import type { CacheCalls } from "./cache-calls.ts";
 import { CODECS } from "./codec.ts";
@@ -27,11 +27,11 @@ export interface KeyedCache {
 
 type Scopes = Pick<FoundCache, "scopes" | "saves">;
 
-export interface JobCacheOptions {
+interface JobCacheOptions {
   calls: CacheCalls;
-  client: Client;
+  client: ApiClient;
   tier: LocalTier;
-  log: BuildLog;
+  log: JobLog;
 }
 
 /**

@@ -9,7 +9,7 @@ import { LIMITS } from "../../protocol/limits.ts";
 import type { BuildFolder } from "../build-folder.ts";
 import type { Fetched } from "../checkout/checkout.ts";
 import { type GitContext, git } from "../checkout/git.ts";
-import type { BuildLog } from "../log/build-log.ts";
+import type { JobLog } from "../log/build-log.ts";
 import type { StepUser } from "../process/step-user.ts";
 import type { CacheRoots } from "./cache-archive.ts";
 import type { KeyedCache } from "./job-cache.ts";
@@ -110,7 +110,7 @@ export const cacheIdsOf = async ({ job: { caches = [] } }: Plan, fetched: Fetche
 };
 
 /** The caches of a plan with their keys. One whose key cannot be made is left out, with a warning in the log. */
-export const keyedCaches = (plan: Plan, facts: JobContext, ids: CacheIds, log: BuildLog): KeyedCache[] =>
+export const keyedCaches = (plan: Plan, facts: JobContext, ids: CacheIds, log: JobLog): KeyedCache[] =>
   (plan.job.caches ?? []).flatMap((cache): KeyedCache[] => {
     const own = ids.get(cache.name) ?? { ids: null };
     const texts = "problem" in own ? own : cacheTextsOf(plan, facts, cache);

@@ -34,7 +34,7 @@ const problemOf = (entry: Entry | undefined, path: string, commitSha: string): s
 };
 
 /** Text of bytes, or why they are none. */
-export const textOf = (bytes: Uint8Array, path: string): ToInclude => {
+export const toInclude = (bytes: Uint8Array, path: string): ToInclude => {
   const text = utf8Text(bytes);
   return text === null ? { problem: `${path} is not UTF-8` } : { text };
 };
@@ -67,6 +67,6 @@ export const readIncluded = async (
   if (output.code !== 0) throw gitFailure("git cat-file", output.stderr);
   const objects = objectsIn(output.stdout);
   for (const [index, { path }] of wanted.entries())
-    found.set(path, objects[index] ? textOf(objects[index].bytes, path) : { problem: `${path} cannot be read` });
+    found.set(path, objects[index] ? toInclude(objects[index].bytes, path) : { problem: `${path} cannot be read` });
   return found;
 };

@@ -92,7 +92,7 @@ export interface Remote {
   tempFolder: string;
 }
 
-export type ObjectFormat = "sha1" | "sha256";
+type ObjectFormat = "sha1" | "sha256";
 
 /** What a command of git's said, and whether it was for another address than it was given. */
 interface RemoteOutput extends GitOutput {

@@ -47,7 +47,7 @@ export type JobResult = Pick<JobEnd, "status" | "exitCode" | "reason" | "message
   outputs: Record<string, string>;
 };
 
-export interface LocalBuildOptions {
+interface LocalBuildOptions {
   graph: JobGraph;
   /** Open every gate without asking. */
   approve: boolean;

@@ -3,7 +3,7 @@ import { refOf } from "../../domain/git-ref.ts";
 import type { JobContext } from "../../domain/plan/job-context.ts";
 import { type GitContext, git } from "../checkout/git.ts";
 import { asksForChanges } from "../errand.ts";
-import type { Comparison } from "../job-facts.ts";
+import type { ComparedFiles } from "../job-facts.ts";
 import type { ProcessTree } from "../process/process-tree.ts";
 import { buildVariables } from "../steps/step-environment.ts";
 import { platformName } from "./capabilities.ts";
@@ -15,7 +15,7 @@ const DEFAULT_BRANCHES = [
   ...["refs/heads/main", "refs/heads/master"],
 ];
 
-const UNKNOWN: Comparison = { base: null, files: null };
+const UNKNOWN: ComparedFiles = { base: null, files: null };
 
 const NAMES = ["--name-only", "--no-renames", "--no-relative", "--no-ext-diff", "-z"];
 
@@ -25,7 +25,7 @@ const linesOf = (output: Buffer): string[] => output.toString("utf8").split("\0"
  * What the files in the folder differ in from where the checkout's history left the default branch; new files that git
  * does not ignore are among them. Unknown without such a branch.
  */
-export const localChanges = async (gitContext: GitContext): Promise<Comparison> => {
+export const localChanges = async (gitContext: GitContext): Promise<ComparedFiles> => {
   for (const branch of DEFAULT_BRANCHES) {
     const found = await git(gitContext, ["merge-base", branch, "HEAD"]);
     if (found.code !== 0) continue;

@@ -15,13 +15,13 @@ import { outputsOf } from "../job-outputs.ts";
 import { headerOf, jobVariables } from "../one-of-several.ts";
 import { changedAnswers } from "../plan-jobs.ts";
 import { ProcessTree } from "../process/process-tree.ts";
-import { readJob, wholeText } from "../read-plan.ts";
+import { readPlannedJob, wholeText } from "../read-plan.ts";
 import type { ToolSources } from "../tools/mise-program.ts";
 import { EXIT, ExitError } from "./exit-codes.ts";
 import { type JobResult, LocalBuild } from "./local-build.ts";
 import { type LocalFacts, localFacts } from "./local-facts.ts";
 import { runPlan } from "./local-plan.ts";
-import { runTries } from "./local-tries.ts";
+import { runLocalTries } from "./local-tries.ts";
 import { endInWords, say } from "./local-words.ts";
 
 export interface LocalRunOptions {
@@ -56,7 +56,7 @@ export const runJobs = async (options: LocalJobs): Promise<number> => {
   const graph = graphOf(options, known);
   const run = (one: GraphJob, needs: Needs): Promise<JobResult> => {
     const { key: name, retry = 0 } = one;
-    return runTries({ name, retry, signal, run: (attempt) => runOne(one, attempt, needs, known, options) });
+    return runLocalTries({ name, retry, signal, run: (attempt) => runOne(one, attempt, needs, known, options) });
   };
   return job === null ? new LocalBuild({ graph, approve, run, signal, abandon }).run() : runOnly(job, graph, run);
 };
@@ -124,7 +124,7 @@ const runOne = async (
   const fixed = { ...known.fixed, ...jobVariables(one) };
   const build = { ...known.facts.build, attempt };
   const facts = { ...known.facts, build, env: { ...known.facts.env, ...fixed }, matrix: job.matrix, needs };
-  const read = readJob(plan, file, text, job.definition);
+  const read = readPlannedJob(plan, file, text, job.definition);
   const end = await runPlan({
     read,
     files,

@@ -10,7 +10,7 @@ import type { LocalArtifacts, LocalJob } from "../artifacts/local-store.ts";
 import { type BuildFile, writeFiles } from "../build-files.ts";
 import { endAndRemoveBuild, makeBuildFolder } from "../build-folder.ts";
 import { BuildFailure, Cancel } from "../failure.ts";
-import { BuildLog } from "../log/build-log.ts";
+import { JobLog } from "../log/build-log.ts";
 import { cancelAfter } from "../perform-build.ts";
 import { ProcessTree } from "../process/process-tree.ts";
 import type { PlanRead } from "../read-plan.ts";
@@ -28,7 +28,7 @@ interface LocalTools {
   tree: ProcessTree;
   grace: number;
   signal: AbortSignal;
-  log: BuildLog;
+  log: JobLog;
   sources: ToolSources;
 }
 
@@ -52,7 +52,7 @@ const localTools = ({ read, ...options }: LocalTools): Promise<ToolEnvironment> 
   return toolsIn({ ...options, ...read, user: null, store: null, texts, folder, root: folder });
 };
 
-export interface LocalPlanOptions {
+interface LocalPlanOptions {
   read: PlanRead;
   factsOf: (tree: ProcessTree) => Promise<LocalFacts>;
   /** Variables of type file. */
@@ -89,7 +89,7 @@ export const runPlan = async ({
   const onSignal = (): void => cancel.abort(new Cancel("canceled"));
   signal.addEventListener("abort", onSignal, { once: true });
   if (signal.aborted) onSignal();
-  const log = new BuildLog([], standardOutput(), (error) => cancel.abort(error));
+  const log = new JobLog([], standardOutput(), (error) => cancel.abort(error));
   const folder = await makeBuildFolder(tmpdir(), null);
   const tree = new ProcessTree(randomUUID(), { cgroup: folder.cgroup, folder: folder.path });
   const minutes = plan.job.timeoutMinutes;

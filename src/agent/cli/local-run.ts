@@ -22,7 +22,7 @@ import { byteSize, LIMITS } from "../../protocol/limits.ts";
 import { localArtifacts } from "../artifacts/local-store.ts";
 import type { BuildFile } from "../build-files.ts";
 import { NOT_UTF8, utf8Text } from "../checkout/commit-file.ts";
-import { textOf } from "../checkout/included-files.ts";
+import { toInclude } from "../checkout/included-files.ts";
 import { BuildFailure, Cancel } from "../failure.ts";
 import type { ProcessTree } from "../process/process-tree.ts";
 import { parsePlanOrFail, wholeText } from "../read-plan.ts";
@@ -30,7 +30,7 @@ import { EXIT, ExitError } from "./exit-codes.ts";
 import { localFacts } from "./local-facts.ts";
 import { type LocalRunOptions, runJobs } from "./local-jobs.ts";
 import { type LocalEnd, runPlan } from "./local-plan.ts";
-import { runTries } from "./local-tries.ts";
+import { runLocalTries } from "./local-tries.ts";
 import { logger } from "./logger.ts";
 
 /** Bytes of the largest file that a variable can hold: text as it is, other bytes as base64. */
@@ -72,7 +72,7 @@ const readIn = (root: string, path: string): ToInclude => {
     if (!found.isFile()) return { problem: `${path} is not a regular file` };
     if (found.size > LIMITS.definitionCharacters)
       return { problem: `${path} is larger than ${LIMITS.definitionCharacters} bytes` };
-    return textOf(readFileSync(opened), path);
+    return toInclude(readFileSync(opened), path);
   } finally {
     closeSync(opened);
   }
@@ -149,7 +149,7 @@ export const runFile = async (
           factsOf: (tree) => factsOf(tree, attempt),
         }),
       );
-    const { end } = await runTries({ name: file, retry: plan.retry, signal: options.signal, run });
+    const { end } = await runLocalTries({ name: file, retry: plan.retry, signal: options.signal, run });
     if (end.result) return end.result.succeeded ? EXIT.done : (end.result.exitCode ?? EXIT.failed);
     throw end.error;
   } catch (error) {

@@ -16,7 +16,7 @@ interface Tries<T extends Tried> {
 }
 
 /** Tries a job as often as the service would. @returns how its last try ended */
-export const runTries = async <T extends Tried>({ name, retry, signal, run }: Tries<T>): Promise<T> => {
+export const runLocalTries = async <T extends Tried>({ name, retry, signal, run }: Tries<T>): Promise<T> => {
   for (let retries = 0; ; retries++) {
     const tried = await run(retries + 1);
     const status = signal.aborted ? "canceling" : "running";

@@ -18,10 +18,10 @@ import {
   labelList,
   seconds,
   toolSourcesIn,
-  variable,
+  variableOption,
   webAddress,
 } from "./option-values.ts";
-import { deregister, register } from "./register.ts";
+import { deregister, registerMachine } from "./register.ts";
 import { status } from "./status.ts";
 
 declare const ACKNOWLEDGEMENTS: string | undefined;
@@ -100,7 +100,7 @@ command("register", "make this machine an agent of a service")
   .option("--web", "can build for the web (detected when left out)")
   .option("--no-web", "cannot build for the web")
   .action(async (options) => {
-    const identity = await register({
+    const identity = await registerMachine({
       state: resolve(options.state),
       url: options.url,
       tokenFile: options.tokenFile,
@@ -205,8 +205,8 @@ command("import", "translate a workflow of GitHub Actions to a pipeline file")
 
 command("run", "run a pipeline file in this folder, without the service")
   .argument("<file>")
-  .option("--env <NAME=value>", "a variable of the run; can be repeated", variable, {})
-  .option("--file <NAME=path>", "a variable that is a copy of this file; can be repeated", variable, {})
+  .option("--env <NAME=value>", "a variable of the run; can be repeated", variableOption, {})
+  .option("--file <NAME=path>", "a variable that is a copy of this file; can be repeated", variableOption, {})
   .option("--job <key>", "only this job of a file with jobs, or all combinations of its matrix")
   .option("--artifacts <dir>", "folder that keeps what the jobs leave (default: gone after the run)")
   .option("--approve", "open every gate without asking", false)

@@ -4,7 +4,7 @@ import { AgentRegistration } from "../../protocol/agent.ts";
 import { PROTOCOL, VERSION } from "../../protocol/version.ts";
 import { runningAgentPid } from "../process/lock.ts";
 import { RegisteredAnswer } from "../wire/answers.ts";
-import { Client, describeAnswer, TokenRefused, Unreachable } from "../wire/client.ts";
+import { ApiClient, describeAnswer, TokenRefused, Unreachable } from "../wire/client.ts";
 import { type Capabilities, detectCapabilities, platformCode } from "./capabilities.ts";
 import { EXIT, ExitError } from "./exit-codes.ts";
 import {
@@ -50,7 +50,7 @@ export const serviceUrl = (text: string): string => {
   return withoutEnd(`${url.origin}${url.pathname}`, "/");
 };
 
-export interface RegisterOptions extends Partial<Capabilities> {
+interface RegisterOptions extends Partial<Capabilities> {
   state: string;
   url: string;
   tokenFile: string;
@@ -60,7 +60,7 @@ export interface RegisterOptions extends Partial<Capabilities> {
 }
 
 /** Registers this machine as an agent of the service and saves its identity in the state folder. */
-export const register = async (options: RegisterOptions): Promise<Identity> => {
+export const registerMachine = async (options: RegisterOptions): Promise<Identity> => {
   const url = serviceUrl(options.url);
   const known = findIdentity(options.state);
   if (known)
@@ -82,7 +82,7 @@ export const register = async (options: RegisterOptions): Promise<Identity> => {
     const issue = registration.error.issues[0];
     throw new ExitError(`--${String(issue?.path[0] ?? "name")} ${issue?.message ?? "is invalid"}`, EXIT.usage);
   }
-  const client = new Client({ url, token: readToken(options.tokenFile) });
+  const client = new ApiClient({ url, token: readToken(options.tokenFile) });
   const answer = await explainFailure(
     client.send({ method: "POST", path: "/buildagent/register", body: registration.data, maxTries: 4 }),
   );
@@ -121,7 +121,7 @@ export const deregister = async (state: string, localOnly: boolean): Promise<voi
 
 /** Succeeds when the service does not know the agent any more. @throws ExitError */
 export const removeFromService = async (identity: Identity): Promise<void> => {
-  const client = new Client({ url: identity.url, token: identity.token });
+  const client = new ApiClient({ url: identity.url, token: identity.token });
   try {
     const answer = await client.send({ method: "DELETE", path: `/buildagent/${identity.id}`, maxTries: 4 });
     if (answer.status >= 400 && answer.status !== 404)

@@ -1,7 +1,7 @@
 import { AGENT_STATUS } from "../../protocol/agent.ts";
 import { runningAgentPid } from "../process/lock.ts";
 import { AgentAnswer } from "../wire/answers.ts";
-import { Client, describeAnswer, Unreachable } from "../wire/client.ts";
+import { ApiClient, describeAnswer, Unreachable } from "../wire/client.ts";
 import { EXIT, ExitError } from "./exit-codes.ts";
 import { loadIdentity } from "./identity.ts";
 
@@ -16,7 +16,7 @@ export const status = async (state: string): Promise<string[]> => {
     `state     ${state}`,
     `process   ${holder === null ? "not running" : `running (${holder})`}`,
   ];
-  const client = new Client({ url: identity.url, token: identity.token });
+  const client = new ApiClient({ url: identity.url, token: identity.token });
   const answer = await client
     .send({ method: "GET", path: `/buildagent/${identity.id}`, maxTries: 2 })
     .catch((error) => {

@@ -8,7 +8,7 @@ import { isCachedLink, staysWithin } from "./link-rule.ts";
 import type { TarMember } from "./tar-format.ts";
 
 /** A file that was found, as it was then: `parts` lead to it without links. */
-export interface Source {
+export interface FileSource {
   parts: string[];
   size: number;
   inode: bigint;
@@ -16,12 +16,12 @@ export interface Source {
 }
 
 /** What is kept: a file by its name, or as one tar of members. */
-export type FoundEntry =
-  | { kind: "file"; path: string; mode: "644" | "755"; source: Source }
-  | { kind: "tar"; path: string; members: { member: TarMember; source: Source | null }[] };
+export type KeptEntry =
+  | { kind: "file"; path: string; mode: "644" | "755"; source: FileSource }
+  | { kind: "tar"; path: string; members: { member: TarMember; source: FileSource | null }[] };
 
-export interface FoundFiles {
-  entries: FoundEntry[];
+interface FoundFiles {
+  entries: KeptEntry[];
   /** What was left out, a line each. */
   leftOut: string[];
 }
@@ -65,8 +65,8 @@ class Search {
   readonly #root: AnchoredFolder;
   readonly #chosen: ChosenPaths;
   readonly #options: FindOptions;
-  readonly #entries: FoundEntry[] = [];
-  readonly #members: { member: TarMember; source: Source | null }[] = [];
+  readonly #entries: KeptEntry[] = [];
+  readonly #members: { member: TarMember; source: FileSource | null }[] = [];
   readonly #leftOut: string[] = [];
   #leftOutCount = 0;
   #visited = 0;
@@ -227,11 +227,11 @@ class Search {
     else this.#push({ kind: "file", path: name, mode: stat.mode & 0o111n ? "755" : "644", source });
   }
 
-  #add(member: TarMember, source: Source | null): void {
+  #add(member: TarMember, source: FileSource | null): void {
     if (this.#hasGoodName(member)) this.#members.push({ member, source });
   }
 
-  #push(entry: FoundEntry): void {
+  #push(entry: KeptEntry): void {
     if (!this.#hasGoodName(entry)) return;
     this.#entries.push(entry);
     const { atMost } = this.#options;

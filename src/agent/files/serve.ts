@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, readSync, writeSync } from "node:fs";
 import { AnchoredFolder } from "./anchored-folder.ts";
-import { CannotKeep, type FoundEntry, findFiles, type Source } from "./find-files.ts";
+import { CannotKeep, type FileSource, findFiles, type KeptEntry } from "./find-files.ts";
 import { DATA, type Frame, FrameParser, headOf, NOTE, noteFrame, PIECE_BYTES } from "./frames.ts";
 import { shownPath } from "./kept-names.ts";
 import { CannotWrite, Receiver } from "./receive-files.ts";
@@ -13,12 +13,12 @@ import { paddingOf, TAR_END, tarBytes, tarHeader } from "./tar-format.ts";
  */
 const sendFiles = (
   root: AnchoredFolder,
-  entries: readonly FoundEntry[],
+  entries: readonly KeptEntry[],
   send: (bytes: Buffer) => void,
   isLenient = false,
 ): void => {
   const piece = Buffer.alloc(PIECE_BYTES);
-  const sendSource = (source: Source): void => {
+  const sendSource = (source: FileSource): void => {
     let done = 0;
     try {
       for (const bytes of bytesOf(root, source, piece)) {
@@ -46,7 +46,7 @@ const sendFiles = (
   }
 };
 
-function* bytesOf(root: AnchoredFolder, source: Source, piece: Buffer): Generator<Buffer> {
+function* bytesOf(root: AnchoredFolder, source: FileSource, piece: Buffer): Generator<Buffer> {
   const handle = openAsFound(root, source);
   try {
     for (let done = 0; done < source.size; ) {
@@ -61,7 +61,7 @@ function* bytesOf(root: AnchoredFolder, source: Source, piece: Buffer): Generato
   }
 }
 
-const openAsFound = (root: AnchoredFolder, source: Source): number => {
+const openAsFound = (root: AnchoredFolder, source: FileSource): number => {
   let handle: number;
   try {
     handle = root.open(source.parts);
@@ -74,12 +74,12 @@ const openAsFound = (root: AnchoredFolder, source: Source): number => {
   throw changed(source);
 };
 
-const isAsFound = (handle: number, { inode, size, changed }: Source): boolean => {
+const isAsFound = (handle: number, { inode, size, changed }: FileSource): boolean => {
   const stat = fstatSync(handle, { bigint: true });
   return stat.isFile() && stat.ino === inode && Number(stat.size) === size && stat.mtimeNs === changed;
 };
 
-const changed = ({ parts }: Source): CannotKeep =>
+const changed = ({ parts }: FileSource): CannotKeep =>
   new CannotKeep(`${shownPath(parts.join("/"))} was changed while it was read`);
 
 /*

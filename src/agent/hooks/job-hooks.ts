@@ -3,7 +3,7 @@ import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { logger } from "../cli/logger.ts";
 import { toBuildFailure } from "../failure.ts";
-import { BuildLog } from "../log/build-log.ts";
+import { JobLog } from "../log/build-log.ts";
 import { ProcessTree, RUN_ID_VARIABLE } from "../process/process-tree.ts";
 import { describeExit } from "../steps/failed-step.ts";
 import { StepOutput } from "../steps/step-output.ts";
@@ -20,7 +20,7 @@ interface RunHookOptions {
   /** The agent's state folder, in which only the agent writes. */
   state: string;
   variables: Record<string, string>;
-  log: BuildLog;
+  log: JobLog;
   /** Of the hook alone: its processes and those of the build are ended apart. */
   tree: ProcessTree;
   /** Milliseconds between SIGTERM and SIGKILL. */
@@ -95,7 +95,7 @@ const MOST_FAILURES = 3;
 /** The machine is not ready for the job, and another may be. */
 export class MachineNotReady extends Error {}
 
-export interface JobHooksOptions {
+interface JobHooksOptions {
   /** The agent's state folder. */
   state: string;
   /** Milliseconds between SIGTERM and SIGKILL. */
@@ -105,10 +105,10 @@ export interface JobHooksOptions {
 }
 
 /** What one job gives to its hooks. */
-export interface HookedJob {
+interface HookedJob {
   /** MILLRACE_* names of the job. */
   variables: Record<string, string>;
-  log: BuildLog;
+  log: JobLog;
   /** Aborted when the hook must stop. */
   signal: AbortSignal;
 }
@@ -165,7 +165,7 @@ export class JobHooks {
     if (this.#trouble !== null || !existsSync(join(this.#options.state, NOTE))) return;
     logger.warn("an earlier agent was killed during a job: after-job runs now");
     await this.#endKilled();
-    const log = new BuildLog(secrets, ownLog(), () => {});
+    const log = new JobLog(secrets, ownLog(), () => {});
     await this.after({ log, signal });
     log.flush();
   }

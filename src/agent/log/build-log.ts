@@ -3,13 +3,13 @@ import type { Needles } from "../../domain/mask/scanner.ts";
 import { withoutEnd } from "../../domain/text-end.ts";
 
 /** Receives the masked bytes. */
-export interface LogSink {
+interface LogSink {
   readonly size: number;
   write(bytes: Uint8Array): void;
 }
 
 /** The only way to write to a build's log. Masks everything before it is stored anywhere. */
-export class BuildLog {
+export class JobLog {
   readonly #sink: LogSink;
   readonly #onError: (error: unknown) => void;
   readonly #secrets: Set<string>;

@@ -5,7 +5,7 @@ import { LogGapAnswer } from "../wire/answers.ts";
 import type { Audience } from "../wire/audience.ts";
 import { sleep } from "../wire/auto-reset-event.ts";
 import { type BackOff, backOffDelay } from "../wire/back-off.ts";
-import { type Client, describeAnswer } from "../wire/client.ts";
+import { type ApiClient, describeAnswer } from "../wire/client.ts";
 import type { LogBuffer } from "./log-buffer.ts";
 
 /** Milliseconds between two chunks of a slow log: otherwise each line would cost a request. */
@@ -18,9 +18,9 @@ const BURST = 5;
 const URGENT_BYTES = 256 * 1024;
 const STALLED: BackOff = { initial: 200, max: 5000 };
 
-export interface SendLogOptions {
-  client: Client;
-  buildId: string;
+interface SendLogOptions {
+  client: ApiClient;
+  jobId: string;
   lease: number;
   buffer: LogBuffer;
   /** Resolves when the service has all that must arrive before the next bytes, masks for example. */
@@ -100,14 +100,14 @@ const paceLimiter = (pace: number): (() => number) => {
 
 /** @returns the offset up to which the service has stored the log; null when it accepts no more. */
 const sendChunk = async (
-  { client, buildId, lease, audience, signal }: SendLogOptions,
+  { client, jobId, lease, audience, signal }: SendLogOptions,
   bytes: Uint8Array,
   offset: number,
   isFinal: boolean,
 ): Promise<number | null> => {
   const answer = await client.send({
     method: "PUT",
-    path: `/build/${buildId}/log?offset=${offset}${isFinal ? "&final=true" : ""}`,
+    path: `/build/${jobId}/log?offset=${offset}${isFinal ? "&final=true" : ""}`,
     bytes,
     lease,
     signal,

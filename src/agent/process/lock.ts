@@ -31,7 +31,7 @@ export const runningAgentPid = (folder: string): number | null => {
 };
 
 /** What only one agent on a machine may use. */
-export interface LockAgentOptions {
+interface LockAgentOptions {
   state: string;
   work: string;
   user: StepUser | null;

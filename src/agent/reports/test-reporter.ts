@@ -5,7 +5,7 @@ import type { ReportedTests } from "../../protocol/test-report.ts";
 import { testsInWords } from "../../protocol/test-words.ts";
 import { BuildFailure, ReportNotTaken } from "../failure.ts";
 import type { FilePlace } from "../files/file-helper.ts";
-import type { BuildLog } from "../log/build-log.ts";
+import type { JobLog } from "../log/build-log.ts";
 import type { StepsResult } from "../steps/run-steps.ts";
 import { type ReadReports, readReports } from "./read-reports.ts";
 
@@ -28,7 +28,7 @@ type SendTests = (report: ReportedTests) => Promise<string[]>;
 
 export interface TestReporterOptions {
   place: FilePlace;
-  log: BuildLog;
+  log: JobLog;
   /** Key of the job among those of its file. */
   jobKey: string;
   /** Patterns of the report files. */
@@ -74,7 +74,7 @@ const sendAll = async (
   results: IdentifiedTest[],
   { warnings }: ReadReports,
   send: SendTests,
-  log: BuildLog,
+  log: JobLog,
 ): Promise<void> => {
   const report = reportToSend(results, warnings, (text) => log.mask(text));
   const failedBefore = new Set(await send(report));
@@ -84,7 +84,7 @@ const sendAll = async (
   if (passed.length > 0) await send({ ...report, passed });
 };
 
-const tellFailures = (results: readonly IdentifiedTest[], log: BuildLog): void => {
+const tellFailures = (results: readonly IdentifiedTest[], log: JobLog): void => {
   for (const { outcome, suite, className, name, message, text } of results) {
     if (outcome !== "failed") continue;
     log.say(`failed: ${[suite, className, name].filter(Boolean).join(" > ")}`);

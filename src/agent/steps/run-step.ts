@@ -5,7 +5,7 @@ import { pathWith } from "../../domain/plan/path-file.ts";
 import type { Shell } from "../../domain/plan/plan.ts";
 import type { StepToRun } from "../../domain/plan/prepare-step.ts";
 import type { BuildFolder } from "../build-folder.ts";
-import type { BuildLog } from "../log/build-log.ts";
+import type { JobLog } from "../log/build-log.ts";
 import { createFileFor } from "../process/as-user.ts";
 import type { ProcessTree } from "../process/process-tree.ts";
 import type { StepUser } from "../process/step-user.ts";
@@ -43,7 +43,7 @@ export interface StepContext {
   fixed: Record<string, string>;
   folder: Omit<BuildFolder, "path" | "log">;
   tree: ProcessTree;
-  log: BuildLog;
+  log: JobLog;
   user: StepUser | null;
   /** What was set up for them, where the file names tools. */
   tools?: ToolEnvironment;
@@ -51,7 +51,7 @@ export interface StepContext {
   grace: number;
 }
 
-export interface RunStepOptions extends StepContext {
+interface RunStepOptions extends StepContext {
   step: StepToRun;
   /** Name of this try's script file. */
   name: string;

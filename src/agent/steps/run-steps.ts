@@ -5,7 +5,7 @@ import {
   asFailed,
   INITIAL_JOB_STATE,
   type JobState,
-  type Outcome,
+  type StepOutcome,
 } from "../../domain/plan/job-state.ts";
 import { formatMistake, type Mistake } from "../../domain/plan/mistake.ts";
 import type { Plan } from "../../domain/plan/plan.ts";
@@ -54,7 +54,7 @@ export interface StepsResult {
   state: JobState;
 }
 
-const STATUS: Record<Outcome, Step["status"]> = {
+const STATUS: Record<StepOutcome, Step["status"]> = {
   success: "succeeded",
   failure: "failed",
   cancelled: "canceled",

@@ -3,7 +3,7 @@ import { sleep } from "../wire/auto-reset-event.ts";
 import { describeStop } from "./failed-step.ts";
 import type { StepVerdict } from "./run-step.ts";
 
-export interface TriesOptions {
+interface TriesOptions {
   /** Runs the step once; its tries count from 1. */
   run(number: number): Promise<StepVerdict>;
   /** Writes a line to the log. */

@@ -19,7 +19,7 @@ export const inheritedEnvironment = (
   return user ? { ...own, HOME: home, TMPDIR: tmp, USER: user.name, LOGNAME: user.name } : own;
 };
 
-export interface BuildNames {
+interface BuildNames {
   build: Pick<JobContext["build"], "id" | "number" | "branch" | "event" | "ref" | "tag" | "pull" | "schedule">;
   repository: { fullName: string };
   pipeline: { name: string };

@@ -1,5 +1,5 @@
 import { spend, type Work } from "../../domain/work.ts";
-import type { BuildLog } from "../log/build-log.ts";
+import type { JobLog } from "../log/build-log.ts";
 import type { CommandFiles } from "./command-files.ts";
 import { MaskCommandParser, type ParsedOutput } from "./mask-commands.ts";
 
@@ -13,7 +13,7 @@ export class StepLogWriter {
   /** The files of the step that runs now: its mask file is read before each piece of output. */
   commandFiles: CommandFiles | null = null;
   readonly #parser = new MaskCommandParser();
-  readonly #log: BuildLog;
+  readonly #log: JobLog;
   readonly #onMasks: (masks: string[]) => void;
   readonly #work: Work;
   #masks = 0;
@@ -21,7 +21,7 @@ export class StepLogWriter {
   #isClosed = false;
 
   /** `onMasks` gets only values that were not masked before. */
-  constructor(log: BuildLog, onMasks: (masks: string[]) => void, work: Work = { left: MASK_WORK }) {
+  constructor(log: JobLog, onMasks: (masks: string[]) => void, work: Work = { left: MASK_WORK }) {
     this.#work = work;
     this.#log = log;
     this.#onMasks = onMasks;

@@ -5,7 +5,7 @@ import { runAs } from "../process/as-user.ts";
 import type { ProcessTree } from "../process/process-tree.ts";
 import type { StepUser } from "../process/step-user.ts";
 
-export interface RunProcessOptions {
+interface RunProcessOptions {
   argv: [program: string, ...args: string[]];
   folder: string;
   /** Log line for a folder that does not exist, or that the step's user may not enter. */

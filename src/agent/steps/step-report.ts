@@ -2,13 +2,13 @@ import type { Plan } from "../../domain/plan/plan.ts";
 import { stepNames } from "../../domain/plan/prepare-step.ts";
 import type { Step } from "../../protocol/build.ts";
 import { LIMITS } from "../../protocol/limits.ts";
-import type { BuildLog } from "../log/build-log.ts";
+import type { JobLog } from "../log/build-log.ts";
 
 /** A step's name as people see it: masked, on one line, not too long. */
-const shownName = (log: BuildLog, name: string): string =>
+const shownName = (log: JobLog, name: string): string =>
   log.mask(name).trim().replace(/\s+/g, " ").slice(0, LIMITS.stepNameCharacters);
 
-const pendingSteps = (plan: Plan, log: BuildLog): Step[] => {
+const pendingSteps = (plan: Plan, log: JobLog): Step[] => {
   const names = stepNames(plan);
   return plan.job.steps.map(({ id }, index) => ({
     id,
@@ -22,7 +22,7 @@ const pendingSteps = (plan: Plan, log: BuildLog): Step[] => {
 };
 
 /** The steps as they are at once: the first one runs, unless a condition may skip it. */
-export const firstSteps = (plan: Plan, log: BuildLog): Step[] => {
+export const firstSteps = (plan: Plan, log: JobLog): Step[] => {
   const [first, ...others] = pendingSteps(plan, log);
   if (!first || plan.job.steps[0]?.if) return first ? [first, ...others] : [];
   return [{ ...first, status: "running", startedAt: new Date().toISOString() }, ...others];
@@ -30,11 +30,11 @@ export const firstSteps = (plan: Plan, log: BuildLog): Step[] => {
 
 /** The rows of a build's steps. Each change reports all of them. */
 export class StepReport {
-  readonly #log: BuildLog;
+  readonly #log: JobLog;
   readonly #onChange: (steps: Step[]) => void;
   readonly #rows: Step[];
 
-  constructor(plan: Plan, log: BuildLog, onChange: (steps: Step[]) => void) {
+  constructor(plan: Plan, log: JobLog, onChange: (steps: Step[]) => void) {
     this.#log = log;
     this.#onChange = onChange;
     this.#rows = pendingSteps(plan, log);

@@ -116,7 +116,7 @@ export interface ToolSources {
   quotaBytes: number;
 }
 
-export interface MiseProgram {
+interface MiseProgram {
   path: string;
   /** Said in the log. */
   note: string | null;

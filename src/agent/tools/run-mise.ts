@@ -78,7 +78,7 @@ export interface MiseRun {
   signal: AbortSignal;
 }
 
-export interface MiseEnd {
+interface MiseEnd {
   code: number;
   stdout: string;
 }

@@ -1,7 +1,7 @@
 import { chmodSync, closeSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { BuildFailure } from "../failure.ts";
-import type { BuildLog } from "../log/build-log.ts";
+import type { JobLog } from "../log/build-log.ts";
 import { chownTree, createFileFor } from "../process/as-user.ts";
 import type { ProcessTree } from "../process/process-tree.ts";
 import type { StepUser } from "../process/step-user.ts";
@@ -30,7 +30,7 @@ export interface SetUpOptions {
   tree: ProcessTree;
   grace: number;
   signal: AbortSignal;
-  log: BuildLog;
+  log: JobLog;
 }
 
 /** Makes the folders for mise, with the only configuration that it reads. */

@@ -1,6 +1,6 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import type { BuildLog } from "../log/build-log.ts";
+import type { JobLog } from "../log/build-log.ts";
 import type { ProcessTree } from "../process/process-tree.ts";
 import type { StepUser } from "../process/step-user.ts";
 import { RefusedTree } from "./copy-tree.ts";
@@ -22,7 +22,7 @@ interface Place {
   user: StepUser | null;
   tree: ProcessTree;
   grace: number;
-  log: BuildLog;
+  log: JobLog;
 }
 
 /** Fills the new folder `data` from the store, where that has these tools. @returns whether it did */

@@ -7,7 +7,7 @@ import type { Plan } from "../../domain/plan/plan.ts";
 import { prepareTools } from "../../domain/plan/prepare-tools.ts";
 import { XCODE } from "../../domain/plan/tool-words.ts";
 import { BuildFailure } from "../failure.ts";
-import type { BuildLog } from "../log/build-log.ts";
+import type { JobLog } from "../log/build-log.ts";
 import type { JobAnswer } from "../wire/answers.ts";
 import { LOCK_FILE, lockedTools } from "./lock-file.ts";
 import { type SetUpOptions, setUpTools, type WantedTool } from "./set-up-tools.ts";
@@ -19,7 +19,7 @@ import { ToolStore } from "./tool-store.ts";
 import { toolsInFiles, VERSION_FILES } from "./version-files.ts";
 import { chosenXcode, findXcodes } from "./xcodes.ts";
 
-export interface ToolsOptions extends SetUpOptions {
+interface ToolsOptions extends SetUpOptions {
   plan: Plan;
   file: string;
   facts: JobContext;
@@ -38,7 +38,7 @@ const named = ({ plan, file, facts }: ToolsOptions): WantedTool[] => {
 };
 
 /** Chooses the Xcode that is named: it is there, or the job is for another agent. @throws BuildFailure */
-const withXcode = (wanted: WantedTool[], log: BuildLog): ToolEnvironment => {
+const withXcode = (wanted: WantedTool[], log: JobLog): ToolEnvironment => {
   const version = wanted.find(({ name }) => name === XCODE)?.version;
   if (version === undefined) return NO_TOOLS;
   const xcode = chosenXcode(version, findXcodes());
@@ -79,7 +79,7 @@ const storeOf = (
   };
 };
 
-export interface BuildToolsOptions extends Omit<ToolsOptions, "folder" | "root" | "texts" | "store"> {
+interface BuildToolsOptions extends Omit<ToolsOptions, "folder" | "root" | "texts" | "store"> {
   /** The build's folder. */
   buildFolder: string;
   job: JobAnswer;

@@ -6,7 +6,7 @@ import type { Tool } from "./mise-config.ts";
 /* The files by which people tell their own machine what it should have. They are read as text: nothing in them is run. */
 
 /** A tool with the file that names it. */
-export interface FoundTool extends Tool {
+interface FoundTool extends Tool {
   from: string;
 }
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { isXcode, xcodesIn } from "../../protocol/xcodes.ts";
 
 /** An Xcode of this machine. */
-export interface Xcode {
+interface Xcode {
   version: string;
   /** What DEVELOPER_DIR names, as xcode-select(1) has it. */
   developerFolder: string;

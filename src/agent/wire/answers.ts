@@ -92,7 +92,7 @@ export const attemptOf = ({ build, job }: Pick<JobAnswer, "build" | "job">): num
   job?.attempt ?? build.attempt + 1;
 
 /** The values that must be masked. */
-export const secretsOf = ({ env, secretKeys, files = {} }: EnvironmentAnswer): string[] =>
+export const secretValuesOf = ({ env, secretKeys, files = {} }: EnvironmentAnswer): string[] =>
   secretKeys.map((key) => (Object.hasOwn(env, key) ? env[key] : Object.hasOwn(files, key) && files[key]?.text) || "");
 
 export const EnvironmentAnswer = z.extend(z.pick(HandedEnvironment, { env: true, secretKeys: true, runKeys: true }), {
@@ -107,8 +107,8 @@ export const HeartbeatAnswer = z.extend(z.pick(Heartbeat, { cancel: true }), {
 });
 export type HeartbeatAnswer = z.infer<typeof HeartbeatAnswer>;
 
-export const HeartbeatReply = z.extend(z.pick(Reply, { type: true, lease: true }), HeartbeatAnswer.shape);
-export type HeartbeatReply = z.infer<typeof HeartbeatReply>;
+export const SocketReply = z.extend(z.pick(Reply, { type: true, lease: true }), HeartbeatAnswer.shape);
+export type SocketReply = z.infer<typeof SocketReply>;
 
 export const HintMessage = z.object({ type: openEnum(Hint.shape.type) });
 

@@ -22,7 +22,7 @@ export const DEFAULT_BACK_OFF: BackOff = { initial: 1000, max: 60_000 };
 export const backOffDelay = (retry: number, { initial, max }: BackOff, random: number): number =>
   Math.min(max, initial * 2 ** Math.min(retry, 30)) * (0.5 + random / 2);
 
-export interface FailedTry {
+interface FailedTry {
   /** Tries before this one. */
   retry: number;
   /** Milliseconds that the service asked for, or null. */

@@ -4,12 +4,12 @@ import { type ReportedTests, TestReportTaken } from "../../protocol/test-report.
 import { logger } from "../cli/logger.ts";
 import { BuildFailure, Cancel, ReportNotTaken } from "../failure.ts";
 import { EnvironmentAnswer, PlanAnswer } from "./answers.ts";
-import { type Answer, type Client, type ClientRequest, describeAnswer, problemsIn, Unreachable } from "./client.ts";
+import { type ApiAnswer, type ApiClient, type ApiRequest, describeAnswer, problemsIn, Unreachable } from "./client.ts";
 
 const FILE_TRIES = 5;
 
-export interface BuildCallsOptions {
-  client: Client;
+interface BuildCallsOptions {
+  client: ApiClient;
   /** Id of what the agent holds. */
   id: string;
   lease: number;
@@ -29,7 +29,7 @@ export class BuildCalls {
     this.#options = options;
   }
 
-  start(): Promise<Answer> {
+  start(): Promise<ApiAnswer> {
     return this.#send("start", { method: "POST" });
   }
 
@@ -87,18 +87,18 @@ export class BuildCalls {
     throw new ReportNotTaken(problemsIn(answer));
   }
 
-  #leaseLost(answer: Answer): Cancel {
+  #leaseLost(answer: ApiAnswer): Cancel {
     logger.warn(describeAnswer(answer));
     this.#options.onLeaseLost();
     return new Cancel("lease-lost");
   }
 
-  #send(verb: string, call: Omit<ClientRequest, "path" | "lease">): Promise<Answer> {
+  #send(verb: string, call: Omit<ApiRequest, "path" | "lease">): Promise<ApiAnswer> {
     const { client, id, lease, signal } = this.#options;
     return client.send({ signal, ...call, path: `/build/${id}/${verb}`, lease });
   }
 }
 
 /** The service also says so of a build that it has just ended. */
-export const isLeaseLost = ({ status, body }: Answer): boolean =>
+export const isLeaseLost = ({ status, body }: ApiAnswer): boolean =>
   status === 409 && !(Problem.safeParse(body).data?.type ?? "").endsWith("/conflict");

@@ -7,7 +7,7 @@ import { logger } from "../cli/logger.ts";
 import { parseJson } from "../parse-json.ts";
 import { type BackOff, DEFAULT_BACK_OFF, retryAfterOf, retryDelay } from "./back-off.ts";
 
-export interface ClientRequest {
+export interface ApiRequest {
   method: "GET" | "POST" | "PUT" | "DELETE";
   path: string;
   body?: unknown;
@@ -28,7 +28,7 @@ export interface ClientRequest {
   endsAtLimit?: boolean;
 }
 
-export interface Answer {
+export interface ApiAnswer {
   status: number;
   body: unknown;
   /** Tries that failed before this answer. */
@@ -49,7 +49,7 @@ export class TokenRefused extends ExitError {
   }
 }
 
-export interface ClientOptions {
+interface ClientOptions {
   url: string;
   token: string;
   /** Random id of this run of the program. Only the client that polls sends it, and what the program can do. */
@@ -60,7 +60,7 @@ export interface ClientOptions {
 }
 
 /** An answer in one line for people: the service's problem title and detail, or only the status. */
-export const describeAnswer = ({ status, body }: Omit<Answer, "failures">): string => {
+export const describeAnswer = ({ status, body }: Omit<ApiAnswer, "failures">): string => {
   const problem = Problem.safeParse(body);
   if (!problem.success) return `status ${status}`;
   const errors = problem.data.errors?.map((error) => `${error.pointer}: ${error.detail}`) ?? [];
@@ -68,7 +68,7 @@ export const describeAnswer = ({ status, body }: Omit<Answer, "failures">): stri
 };
 
 /** What the service says is wrong, with a line for each mistake; `place` stands before the place in a text that was sent. */
-export const problemsIn = (answer: Omit<Answer, "failures">, place = ""): string => {
+export const problemsIn = (answer: Omit<ApiAnswer, "failures">, place = ""): string => {
   const problem = Problem.safeParse(answer.body);
   if (!problem.success) return describeAnswer(answer);
   const { detail, errors = [] } = problem.data;
@@ -83,14 +83,14 @@ const isLong = (started: number): boolean => performance.now() - started >= WAIT
 
 const isTransient = (status: number): boolean => status === 429 || status === 408 || status >= 500;
 
-const isAtLimit = ({ status, body }: Omit<Answer, "failures">): boolean =>
+const isAtLimit = ({ status, body }: Omit<ApiAnswer, "failures">): boolean =>
   status === 429 && (Problem.safeParse(body).data?.type ?? "").endsWith("/limit-reached");
 
 /**
  * HTTP client of the service. Retries what may pass by itself (no connection, no answer in time, 408, 429, 5xx) with
  * exponential backoff and jitter, or after the time in Retry-After. Returns every other answer.
  */
-export class Client {
+export class ApiClient {
   readonly url: string;
   readonly #token: string;
   readonly #bootId: string | undefined;
@@ -117,7 +117,7 @@ export class Client {
   }
 
   /** @throws TokenRefused on 401, Unreachable after the last try, the signal's reason when it is aborted. */
-  async send(call: ClientRequest): Promise<Answer> {
+  async send(call: ApiRequest): Promise<ApiAnswer> {
     for (let retry = 0; ; retry++) {
       const outcome = await this.#tryOnce(call);
       call.signal?.throwIfAborted();
@@ -135,9 +135,9 @@ export class Client {
   }
 
   async #tryOnce(
-    call: ClientRequest,
+    call: ApiRequest,
   ): Promise<
-    { error: null; answer: Omit<Answer, "failures"> } | { error: string; retryAfter: number | null; isCut: boolean }
+    { error: null; answer: Omit<ApiAnswer, "failures"> } | { error: string; retryAfter: number | null; isCut: boolean }
   > {
     const limit = AbortSignal.timeout(call.timeout ?? 30_000);
     const started = performance.now();

@@ -1,5 +1,5 @@
 import type { HeartbeatMessage } from "../../protocol/jobs.ts";
-import type { HeartbeatAnswer, HeartbeatReply } from "./answers.ts";
+import type { HeartbeatAnswer, SocketReply } from "./answers.ts";
 
 /** Milliseconds that an answer may take, of however long an interval. */
 const MAX_WAIT = 5_000;
@@ -18,7 +18,7 @@ export class HeartbeatSocket {
   #line: Line | null = null;
   #isSilent = false;
   #isRefused = false;
-  #waiting: { lease: number; end: (reply: HeartbeatReply | null) => void } | null = null;
+  #waiting: { lease: number; end: (reply: SocketReply | null) => void } | null = null;
 
   constructor(boot: string | undefined) {
     this.#boot = boot;
@@ -36,7 +36,7 @@ export class HeartbeatSocket {
     this.#waiting?.end(null);
   }
 
-  received(reply: HeartbeatReply): void {
+  received(reply: SocketReply): void {
     this.#isSilent = false;
     if (this.#waiting?.lease === reply.lease) this.#waiting.end(reply);
   }
@@ -56,9 +56,9 @@ export class HeartbeatSocket {
     return (await answered) ?? null;
   }
 
-  #answer(lease: number, milliseconds: number): Promise<HeartbeatReply | null> {
+  #answer(lease: number, milliseconds: number): Promise<SocketReply | null> {
     return new Promise((resolve) => {
-      const end = (reply: HeartbeatReply | null): void => {
+      const end = (reply: SocketReply | null): void => {
         clearTimeout(timer);
         this.#waiting = null;
         resolve(reply);

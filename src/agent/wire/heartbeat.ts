@@ -2,7 +2,7 @@ import type { CancelReason } from "../failure.ts";
 import { HeartbeatAnswer } from "./answers.ts";
 import type { AutoResetEvent } from "./auto-reset-event.ts";
 import type { BackOff } from "./back-off.ts";
-import type { Client } from "./client.ts";
+import type { ApiClient } from "./client.ts";
 import type { HeartbeatSocket } from "./heartbeat-socket.ts";
 
 /** A lease lasts a few heartbeats: after a lost connection several retries must fit before it expires. */
@@ -11,8 +11,8 @@ const retriesOf = (heartbeatSeconds: number): BackOff => ({
   max: (heartbeatSeconds * 1000) / 3,
 });
 
-export interface KeepLeaseOptions {
-  client: Client;
+interface KeepLeaseOptions {
+  client: ApiClient;
   agentId: string;
   lease: number;
   heartbeatSeconds: number;

@@ -3,18 +3,18 @@ import { isAway } from "../../protocol/coming-back.ts";
 import { HINT_PING } from "../../protocol/jobs.ts";
 import { logger } from "../cli/logger.ts";
 import { parseJson } from "../parse-json.ts";
-import { HeartbeatReply, HintMessage } from "./answers.ts";
+import { HintMessage, SocketReply } from "./answers.ts";
 import { Audience } from "./audience.ts";
 import { AutoResetEvent, sleep } from "./auto-reset-event.ts";
 import { type BackOff, DEFAULT_BACK_OFF, reopenDelay, retryAfterOf, type SocketEnd } from "./back-off.ts";
-import type { Client } from "./client.ts";
+import type { ApiClient } from "./client.ts";
 import { HeartbeatSocket } from "./heartbeat-socket.ts";
 
 /** The close code for what the service does not accept on the socket. */
 const POLICY_VIOLATION = 1008;
 
-export interface HintSocketOptions {
-  client: Client;
+interface HintSocketOptions {
+  client: ApiClient;
   agentId: string;
   heartbeatSeconds: number;
   signal: AbortSignal;
@@ -117,7 +117,7 @@ export class HintSocket {
 
   #receive(text: string): void {
     const message = parseJson(text);
-    const reply = HeartbeatReply.safeParse(message).data;
+    const reply = SocketReply.safeParse(message).data;
     if (reply) this.heartbeats.received(reply);
     const hint = HintMessage.safeParse(message).data;
     if (hint?.type === "look") this.lookHint.set();

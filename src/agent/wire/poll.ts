@@ -1,7 +1,7 @@
 import { logger } from "../cli/logger.ts";
 import { JobAnswer } from "./answers.ts";
 import { sleep } from "./auto-reset-event.ts";
-import { type Client, describeAnswer, TokenRefused } from "./client.ts";
+import { type ApiClient, describeAnswer, TokenRefused } from "./client.ts";
 import type { HintSocket } from "./hint-socket.ts";
 
 /** Milliseconds before the next poll after an answer that the agent cannot read. */
@@ -9,8 +9,8 @@ const UNREADABLE_WAIT = 10_000;
 /** Milliseconds before the next poll when no hint arrives. Hints are rarely lost. */
 const NO_HINT_WAIT = 10 * 60_000;
 
-export interface NextJobOptions {
-  client: Client;
+interface NextJobOptions {
+  client: ApiClient;
   agentId: string;
   hintSocket: HintSocket;
   pollSeconds: number;

@@ -5,14 +5,14 @@ import { logger } from "../cli/logger.ts";
 import { QUIET_PACE } from "../log/log-sender.ts";
 import type { Audience } from "./audience.ts";
 import { isLeaseLost } from "./build-calls.ts";
-import { type Client, describeAnswer } from "./client.ts";
+import { type ApiClient, describeAnswer } from "./client.ts";
 
 /** Milliseconds that such a report waits at least: the end of a step and the start of the next are one. */
 export const SETTLE = 1000;
 
-export interface ProgressReportOptions {
-  client: Client;
-  buildId: string;
+interface ProgressReportOptions {
+  client: ApiClient;
+  jobId: string;
   lease: number;
   audience: Audience;
   quietPace?: number;
@@ -25,7 +25,7 @@ export interface ProgressReportOptions {
  * Reports the build's progress in order, with one call at a time. Merges what is reported during a call, or, while
  * nobody follows the build, within QUIET_PACE; values to mask and a failed step never wait.
  */
-export class ProgressReport {
+export class ProgressSender {
   readonly #options: ProgressReportOptions;
   readonly #forgetAudience: () => void;
   #pending: Progress | null = null;
@@ -113,14 +113,14 @@ export class ProgressReport {
   }
 
   async #send(): Promise<void> {
-    const { client, buildId, lease, signal } = this.#options;
+    const { client, jobId, lease, signal } = this.#options;
     while (this.#hasNews && (this.#isDue || this.#masks.length > 0)) {
       this.#isDue = false;
       this.#sentAt = performance.now();
       const masks = this.#masks.splice(0, LIMITS.reportedMasks);
       const body: Progress = { ...this.#pending, ...(masks.length > 0 ? { masks } : {}) };
       this.#pending = null;
-      const answer = await client.send({ method: "POST", path: `/build/${buildId}/progress`, body, lease, signal });
+      const answer = await client.send({ method: "POST", path: `/build/${jobId}/progress`, body, lease, signal });
       // A plan ends the lease while a report is under way. Whoever loses it otherwise hears so from the next heartbeat.
       if (answer.status >= 400 && !isLeaseLost(answer))
         logger.warn(`the service refused a progress report: ${describeAnswer(answer)}`);

@@ -4,9 +4,9 @@ import type { Access } from "../../services/core/access.ts";
 import { methodsOf, type Route } from "../route.ts";
 import { type DocumentedRoute, documented } from "./documented-route.ts";
 import { attachExamples, type Example } from "./examples.ts";
-import { REQUEST_HEADERS, RESPONSE_HEADERS, requestHeaders } from "./headers.ts";
+import { headerReferences, REQUEST_HEADERS, RESPONSE_HEADERS } from "./headers.ts";
 import { INFO, SECURITY_SCHEMES } from "./introduction.ts";
-import type { Description, Operation, Parameter, Response } from "./openapi.ts";
+import type { ApiDescription, Operation, Parameter, Response } from "./openapi.ts";
 import { TAGS } from "./operations.ts";
 import { problemResponses, problemsOf, successResponses } from "./responses.ts";
 import { type JsonSchema, nameOf, reach, referenceTo, type Schemas, type WireSchemas, wireSchemas } from "./schemas.ts";
@@ -61,7 +61,7 @@ const operationOf = (route: DocumentedRoute, wire: WireSchemas, shared: Record<s
     summary,
     description: [description, role].filter(Boolean).join("\n\n") || undefined,
     security: securityOf(verb.access),
-    parameters: [...pathParameters(route), ...queryParameters(query, id), ...requestHeaders(route)],
+    parameters: [...pathParameters(route), ...queryParameters(query, id), ...headerReferences(route)],
     requestBody: requestBody(route, wire),
     responses: {
       ...successResponses(route, answer, query.properties?.cursor !== undefined),
@@ -115,8 +115,8 @@ const pathsOf = (
   routes: DocumentedRoute[],
   wire: WireSchemas,
   responses: Record<string, Response>,
-): Description["paths"] => {
-  const paths: Description["paths"] = {};
+): ApiDescription["paths"] => {
+  const paths: ApiDescription["paths"] = {};
   for (const route of routes) {
     const path = route.path.replace(/:(\w+)/g, "{$1}");
     const operation = operationOf(route, wire, responses);
@@ -126,10 +126,10 @@ const pathsOf = (
   return paths;
 };
 
-type Components = Pick<Description["components"], "parameters" | "headers" | "responses" | "schemas">;
+type Components = Pick<ApiDescription["components"], "parameters" | "headers" | "responses" | "schemas">;
 
 /** The components that the paths refer to, directly or through others. */
-const usedComponents = (paths: Description["paths"], components: Components): Components => {
+const usedComponents = (paths: ApiDescription["paths"], components: Components): Components => {
   const used = reach(paths, (reference) => {
     const [, , kind = "", name = ""] = reference.split("/");
     return components[kind as keyof Components]?.[name];
@@ -145,7 +145,7 @@ const usedComponents = (paths: Description["paths"], components: Components): Co
 };
 
 /** The OpenAPI document of these routes, made from the schemas that check requests, with recorded examples. */
-export const describe = (routes: Route[], examples: Example[]): Description => {
+export const describeApi = (routes: Route[], examples: Example[]): ApiDescription => {
   const described = routes.map(documented);
   const wire = schemasOf(described);
   const responses: Record<string, Response> = {};

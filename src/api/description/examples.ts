@@ -1,5 +1,5 @@
 import recorded from "./examples.json" with { type: "json" };
-import type { Description, Media, Operation, Response } from "./openapi.ts";
+import type { ApiDescription, Media, Operation, Response } from "./openapi.ts";
 
 /** Who sends an example's request. */
 export type Sender = "operator" | "admin" | "registration" | "agent";
@@ -40,7 +40,7 @@ const responseOf = (operation: Operation, status: number, shared: Responses): Re
 };
 
 /** Adds each example to its operation: the body of the request, and the answer. */
-export const attachExamples = (paths: Description["paths"], shared: Responses, examples: Example[]): void => {
+export const attachExamples = (paths: ApiDescription["paths"], shared: Responses, examples: Example[]): void => {
   const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
   for (const example of examples) {
     const operation = operations.find(({ operationId }) => operationId === example.operation);

@@ -113,7 +113,7 @@ export const takesBookmark = ({ method, verb }: DocumentedRoute): boolean =>
   method === "GET" && verb.access.role !== undefined;
 
 /** The headers that the route reads. */
-export const requestHeaders = (route: DocumentedRoute): Reference[] => {
+export const headerReferences = (route: DocumentedRoute): Reference[] => {
   const { method, documentation } = route;
   const isRead = method === "GET";
   const ids: (RequestHeader | ImpliedHeader)[] = [

@@ -34,7 +34,7 @@ export interface Operation {
   responses: Record<string, Response | Reference>;
 }
 
-export interface Description {
+export interface ApiDescription {
   openapi: "3.1.0";
   info: object;
   servers: { url: string; description: string }[];

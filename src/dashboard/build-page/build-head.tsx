@@ -3,9 +3,9 @@ import { isEnded } from "../../protocol/build-states.ts";
 import type { FoundBuild } from "../../services/builds.ts";
 import type { Context } from "../../services/core/context.ts";
 import { countToRetry } from "../../services/retry.ts";
-import { outcomeOf, unaskedEnd } from "../build-outcome.ts";
-import { BuildName, nameOf } from "../components/build-name.tsx";
-import { Origin } from "../components/build-origin.tsx";
+import { unaskedEnd, whyEnded } from "../build-outcome.ts";
+import { BuildName, repoNameOf } from "../components/build-name.tsx";
+import { OriginOfBuild } from "../components/build-origin.tsx";
 import { CancelButton } from "../components/cancel-button.tsx";
 import { CopiedCode } from "../components/copied-code.tsx";
 import { StateWord } from "../components/state.tsx";
@@ -105,7 +105,7 @@ const Outcome = ({ build, successor }: BuildDetails) => {
   const word = unaskedEnd(build);
   return word ? (
     <span>
-      {word}: {outcomeOf(build)}
+      {word}: {whyEnded(build)}
     </span>
   ) : null;
 };
@@ -127,7 +127,7 @@ const Facts = ({ details, testsPage }: { details: BuildDetails; testsPage: strin
       <span>
         <BuildName number={build.number} {...details} />
       </span>
-      <Origin build={build} />
+      <OriginOfBuild build={build} />
       <bdi class="branch">{refName(build)}</bdi>
       {build.commitSha && <CopiedCode text={build.commitSha} shown={build.commitSha.slice(0, 7)} />}
       {agent && (
@@ -161,11 +161,11 @@ export const BuildHead = ({ details, context, testsPage }: BuildHeadProps) => {
   return (
     <>
       <div class="head">
-        <h1>{build.subject ? <bdi>{build.subject}</bdi> : `#${build.number} ${nameOf(details)}`}</h1>
+        <h1>{build.subject ? <bdi>{build.subject}</bdi> : `#${build.number} ${repoNameOf(details)}`}</h1>
         {hasRole(context, "member") && (
           <BuildActions
             build={build}
-            name={nameOf(details)}
+            name={repoNameOf(details)}
             canDelete={hasRole(context, "maintainer")}
             hasLog={hasLog}
           />

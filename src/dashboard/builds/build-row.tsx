@@ -1,6 +1,6 @@
 import type { Build, JobCounts } from "../../protocol/build.ts";
 import { isEnded } from "../../protocol/build-states.ts";
-import { outcomeOf, unaskedEnd } from "../build-outcome.ts";
+import { unaskedEnd, whyEnded } from "../build-outcome.ts";
 import { RowOrigin } from "../components/build-origin.tsx";
 import { ShortName } from "../components/short-name.tsx";
 import { isWaiting, StateIcon, wordOf } from "../components/state.tsx";
@@ -44,7 +44,7 @@ const JobSegments = ({ counts }: { counts: JobCounts }) => {
 };
 
 /** Names by id, and why builds wait, in a sentence, by the id of the build. */
-export interface BuildDetails {
+export interface BuildRowDetails {
   now: Date;
   repositories: Map<string, string>;
   pipelines: Map<string, string>;
@@ -57,7 +57,7 @@ const DOTS = 5;
 
 interface RowProps {
   build: Build;
-  details: BuildDetails;
+  details: BuildRowDetails;
 }
 
 const stateOf = ({ status, waitsFor }: Build) => (waitsFor.length > 0 ? "asking" : status);
@@ -79,7 +79,7 @@ const saysNothing = ({ status }: Build): boolean => status === "succeeded";
 /** How it failed, and the line of its log that says why. */
 const Outcome = ({ build }: { build: Build }) => {
   const { failedLine } = build;
-  const said = [failedTests(build), failedLine === null ? outcomeOf(build) : null].filter(Boolean).join(", ");
+  const said = [failedTests(build), failedLine === null ? whyEnded(build) : null].filter(Boolean).join(", ");
   return (
     <span class="outcome">
       {said || (failedLine === null ? "failed" : "")}
@@ -151,7 +151,7 @@ const Ref = ({ build }: { build: Build }) => (
 );
 
 /** A build: the commit's subject is the loud word. */
-export const BuildRow = ({ build, details, children }: RowProps & { children?: unknown }) => (
+export const BuildListRow = ({ build, details, children }: RowProps & { children?: unknown }) => (
   <div id={`b-${build.id}`} class="build-row">
     <StateIcon state={stateOf(build)} />
     <a href={`/app/builds/${build.id}`} class="what">

@@ -31,7 +31,7 @@ interface BuildLogProps {
 }
 
 /** The log. The page's script replaces `tail` with a view of the whole log. */
-export const BuildLog = ({ of, attempt, isLive, tail }: BuildLogProps) => {
+export const LogPanel = ({ of, attempt, isLive, tail }: BuildLogProps) => {
   if (tail === null) return <p class="empty">The log of this build was deleted.</p>;
   const source = `${of}/log`;
   return (

@@ -25,7 +25,7 @@ export const readOwners = async (context: Context, reading: Promise<Build>): Pro
   };
 };
 
-export const nameOf = ({ repository }: Owners): string => repository?.fullName ?? "removed repository";
+export const repoNameOf = ({ repository }: Owners): string => repository?.fullName ?? "removed repository";
 
 /** The number of a build, its repository and its pipeline, in a heading. */
 export const BuildName = ({ number, href, ...owners }: Owners & { number: number; href?: string }) => {
@@ -34,7 +34,7 @@ export const BuildName = ({ number, href, ...owners }: Owners & { number: number
   return (
     <>
       {href ? <a href={href}>{shown}</a> : shown}{" "}
-      {repository ? <a href={`/app/repositories/${repository.id}`}>{repository.fullName}</a> : nameOf(owners)}
+      {repository ? <a href={`/app/repositories/${repository.id}`}>{repository.fullName}</a> : repoNameOf(owners)}
       {pipeline && (
         <>
           {" / "}

@@ -56,7 +56,7 @@ const Others = ({ build, field, value }: { build: Build; field: string; value: s
 );
 
 /** On a build's page: what made it, who wrote the commit, and what it is compared with. */
-export const Origin = ({ build }: { build: Build }) => {
+export const OriginOfBuild = ({ build }: { build: Build }) => {
   const { event, pull, schedule, base, subject, author } = build;
   const title = pull && unlessSaid(pull.title, subject);
   return (

@@ -49,7 +49,7 @@ interface PipelineTriggersProps {
 }
 
 /** What builds the pipeline, who said so, and what keeps the host from telling of it. */
-export const PipelineTriggers = ({ pipeline, repository, canChange, now }: PipelineTriggersProps) => {
+export const TriggersPanel = ({ pipeline, repository, canChange, now }: PipelineTriggersProps) => {
   const { triggers } = pipeline;
   return (
     <section class="part">

@@ -1,8 +1,8 @@
 import type { Step } from "../../protocol/build.ts";
 import { type BuildStatus, type Phase, phaseOf } from "../../protocol/build-states.ts";
-import type { JobState } from "../jobs/arrange.ts";
+import type { ShownJobState } from "../jobs/arrange.ts";
 
-type State = BuildStatus | Step["status"] | JobState;
+type State = BuildStatus | Step["status"] | ShownJobState;
 
 /** A state is always a shape, a word and a colour together. */
 interface Look {

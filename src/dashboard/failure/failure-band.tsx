@@ -1,12 +1,12 @@
 import type { Build } from "../../protocol/build.ts";
-import { keyOf } from "../../services/build-view.ts";
+import { jobKeyOf } from "../../services/build-view.ts";
 import type { Excerpt, Failure } from "../../services/failure.ts";
-import { outcomeOf } from "../build-outcome.ts";
-import { nameOf } from "../components/build-name.tsx";
+import { whyEnded } from "../build-outcome.ts";
+import { repoNameOf } from "../components/build-name.tsx";
 import { RelativeTime } from "../components/time.tsx";
 import { count } from "../count.ts";
 import { whyOf } from "../jobs/cause.tsx";
-import type { Details, Opened } from "../jobs/details.ts";
+import type { Details, OpenedPage } from "../jobs/details.ts";
 import { refName } from "../ref-name.ts";
 import { FailingTests } from "./failing-tests.tsx";
 
@@ -58,7 +58,7 @@ const cause = ({ job, step }: Failure): { name: string; code: string } | null =>
 /** `test failed, exit 1`, or why it failed where no step did. */
 const failedText = (failure: Failure): string => {
   const step = cause(failure);
-  return step ? `${step.name} failed${step.code}` : `Failed: ${outcomeOf(failure.job) ?? "nothing more is known"}`;
+  return step ? `${step.name} failed${step.code}` : `Failed: ${whyEnded(failure.job) ?? "nothing more is known"}`;
 };
 
 /** @param page that of the job, where this is another one: it names the job, and how many more failed */
@@ -86,7 +86,7 @@ const Title = ({ failure, page }: { failure: Failure; page: string | null }) => 
 };
 
 /** The failure first: what failed, the line that says why with three around it, and the way to more. */
-export const FailureBand = ({ details, opened }: { details: Details; opened: Opened }) => {
+export const FailureBand = ({ details, opened }: { details: Details; opened: OpenedPage }) => {
   const { of, build, failure, green, now } = details;
   if (!failure) return null;
   const { job, step, excerpt } = failure;
@@ -94,7 +94,7 @@ export const FailureBand = ({ details, opened }: { details: Details; opened: Ope
   const logPage = jobPage ?? opened.logPage;
   const error = excerpt && excerpt.errors.length > 0 ? excerpt.lines[excerpt.at] : undefined;
   const message = step ? null : job.message;
-  const key = keyOf(build, job);
+  const key = jobKeyOf(build, job);
   const said = `${key === null ? "" : `${key}: `}${failedText(failure)}`;
   return (
     <section class="failure" id="failure" aria-labelledby="failure-title">
@@ -117,7 +117,7 @@ export const FailureBand = ({ details, opened }: { details: Details; opened: Ope
               next error <kbd>n</kbd>
             </button>
           )}
-          <button type="button" class="quiet scripted" data-copy={issueText(build, said, nameOf(details), excerpt)}>
+          <button type="button" class="quiet scripted" data-copy={issueText(build, said, repoNameOf(details), excerpt)}>
             Copy for an issue
           </button>
         </p>

@@ -1,6 +1,6 @@
 import type { Agent } from "../../protocol/agent.ts";
 import { VERSION } from "../../protocol/version.ts";
-import { capabilitiesOf, isOlder, platformOf, stateOf } from "../agent-list.ts";
+import { agentStateOf, capabilitiesOf, isOlder, platformOf } from "../agent-list.ts";
 import { StateIcon } from "../components/state.tsx";
 import { RelativeTime } from "../components/time.tsx";
 import { HourBar, type HourProps, runsInWords } from "./hour-bar.tsx";
@@ -59,7 +59,7 @@ export const AgentVersion = ({ version, isShort = false }: AgentVersionProps) =>
 
 /** A state has a sign, a word and a colour. One that works has the sign of what runs; the style draws the others. */
 export const AgentState = ({ agent }: { agent: Agent }) => {
-  const state = stateOf(agent);
+  const state = agentStateOf(agent);
   return (
     <span class={`agent-state agent-${state}`}>
       {state === "busy" ? <StateIcon state="running" /> : <span class="sign" aria-hidden="true"></span>}

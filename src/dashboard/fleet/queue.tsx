@@ -14,7 +14,7 @@ const takersOf = ({ agents, idle }: Need): string => {
 };
 
 /** What waits, grouped by what it needs: the need that waits for longest first. */
-export const Queue = ({ metrics: { builds, oldestWaitSeconds, byRequirement } }: { metrics: Metrics }) => {
+export const QueuePanel = ({ metrics: { builds, oldestWaitSeconds, byRequirement } }: { metrics: Metrics }) => {
   const needs = byRequirement
     .filter(({ waiting }) => waiting > 0)
     .sort((left, right) => right.oldestWaitSeconds - left.oldestWaitSeconds);

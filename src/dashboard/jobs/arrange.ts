@@ -2,19 +2,19 @@ import type { JobOfBuild, JobStatus } from "../../protocol/build-job.ts";
 import type { ReadJob } from "../../services/build-view.ts";
 
 /** What pages show of a job: its status, or that somebody has to approve it. */
-export type JobState = JobStatus | "asking";
+export type ShownJobState = JobStatus | "asking";
 
-export const stateOf = ({ status, gate }: JobOfBuild): JobState =>
+export const jobStateOf = ({ status, gate }: JobOfBuild): ShownJobState =>
   status === "waiting" && gate && gate.since !== null && gate.decision === null ? "asking" : status;
 
 /** What the file writes as one job: itself, or all combinations of its matrix in their order. */
-export interface Definition {
+export interface JobsOfDefinition {
   key: string;
   jobs: ReadJob[];
 }
 
 /** The jobs by depth: each column stands after all that its jobs need. */
-export const columnsOf = (jobs: ReadJob[]): Definition[][] =>
+export const columnsOf = (jobs: ReadJob[]): JobsOfDefinition[][] =>
   [...Map.groupBy(jobs, ({ depth }) => depth)]
     .sort(([left], [right]) => left - right)
     .map(([, sameDepth]) =>
@@ -22,7 +22,7 @@ export const columnsOf = (jobs: ReadJob[]): Definition[][] =>
     );
 
 /** From the state that a person looks for first to the one that needs nobody. */
-const ORDER: JobState[] = [
+const ORDER: ShownJobState[] = [
   "failed",
   "asking",
   "canceling",
@@ -37,9 +37,9 @@ const ORDER: JobState[] = [
 ];
 
 /** The states of these jobs, those that matter most first. */
-export const statesOf = (jobs: JobOfBuild[]): JobState[] => {
-  const place = (state: JobState): number => ORDER.indexOf(state);
-  return jobs.map(stateOf).sort((left, right) => place(left) - place(right));
+export const statesOf = (jobs: JobOfBuild[]): ShownJobState[] => {
+  const place = (state: ShownJobState): number => ORDER.indexOf(state);
+  return jobs.map(jobStateOf).sort((left, right) => place(left) - place(right));
 };
 
 const HAS_ENDED: Record<JobStatus, boolean> = {
@@ -62,18 +62,18 @@ export const isYetToRun = ({ status }: JobOfBuild): boolean => status === "waiti
 const FELL: JobStatus[] = ["failed", "canceled", "dropped"];
 const isGood = ({ status }: JobOfBuild): boolean => !FELL.includes(status);
 
-const NEVER_RAN: JobState[] = ["waiting", "skipped", "dropped", "canceled"];
+const NEVER_RAN: ShownJobState[] = ["waiting", "skipped", "dropped", "canceled"];
 
 /** Whether all of them are in the same state for the same cause, so that one line says it for all. */
 export const shareCause = (jobs: JobOfBuild[]): boolean =>
-  jobs.every((job) => job.agentId === null && job.adoptedFrom === null && NEVER_RAN.includes(stateOf(job))) &&
-  new Set(jobs.map((job) => JSON.stringify([stateOf(job), job.cause, job.gate?.decision ?? null]))).size === 1;
+  jobs.every((job) => job.agentId === null && job.adoptedFrom === null && NEVER_RAN.includes(jobStateOf(job))) &&
+  new Set(jobs.map((job) => JSON.stringify([jobStateOf(job), job.cause, job.gate?.decision ?? null]))).size === 1;
 
 /** Whether a matrix is shown with its combinations: one of them did not succeed, and not all for the same cause. */
 export const opensAtFirst = (jobs: JobOfBuild[]): boolean => !jobs.every(isGood) && !shareCause(jobs);
 
 /** A job by its name; where another of its matrix has the same name, by its key. */
-export const labelOf = (job: JobOfBuild, { jobs }: Definition): string =>
+export const labelOf = (job: JobOfBuild, { jobs }: JobsOfDefinition): string =>
   jobs.some(({ id, name }) => id !== job.id && name === job.name) ? job.key : job.name;
 
 /** The definitions among the job's needs that have not ended. */

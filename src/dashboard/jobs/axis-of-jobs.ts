@@ -2,7 +2,7 @@ import type { JobOfBuild } from "../../protocol/build-job.ts";
 import { isEnded } from "../../protocol/build-states.ts";
 import type { ReadBuild } from "../../services/build-view.ts";
 import { type TimeAxis, timeAxis } from "../waterfall/time-axis.ts";
-import { stateOf } from "./arrange.ts";
+import { jobStateOf } from "./arrange.ts";
 
 /** While nothing but gates is waited for, the wait takes so much of the picture as a part of what came before. */
 const WAIT = 1 / 3;
@@ -11,8 +11,8 @@ const time = (at: string | null): number | null => (at === null ? null : Date.pa
 
 /** Whether people alone keep the build from going on. */
 const waitsForPeople = (jobs: readonly JobOfBuild[]): boolean =>
-  jobs.some((job) => stateOf(job) === "asking") &&
-  jobs.every((job) => job.finishedAt !== null || stateOf(job) === "asking" || stateOf(job) === "waiting");
+  jobs.some((job) => jobStateOf(job) === "asking") &&
+  jobs.every((job) => job.finishedAt !== null || jobStateOf(job) === "asking" || jobStateOf(job) === "waiting");
 
 /**
  * The time of the build that its picture shows: from the first job that began to the last that ended. A wait for people

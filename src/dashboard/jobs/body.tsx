@@ -4,7 +4,7 @@ import { plannedJobs } from "../../services/build-view.ts";
 import type { Context } from "../../services/core/context.ts";
 import { Artifacts } from "../artifacts/artifact-list.tsx";
 import { assetUrl } from "../asset-url.ts";
-import { BuildLog } from "../components/build-log.tsx";
+import { LogPanel } from "../components/build-log.tsx";
 import { PartTabs, type Tab, tabAddress, tabOf } from "../components/part-tabs.tsx";
 import { Table } from "../components/table.tsx";
 import { count } from "../count.ts";
@@ -14,7 +14,7 @@ import { TestsSection } from "../tests/tests-section.tsx";
 import { StepWaterfall } from "../waterfall/step-waterfall.tsx";
 import { ToldTimes } from "../waterfall/told-times.tsx";
 import { hasEnded } from "./arrange.ts";
-import type { Details, Opened } from "./details.ts";
+import type { Details, OpenedPage } from "./details.ts";
 import { JobOutputs } from "./job-facts.tsx";
 import type { JobDetails } from "./read-job.ts";
 
@@ -71,7 +71,7 @@ export const openBody = async (
   details: Details,
   page: string,
   query: URLSearchParams,
-): Promise<Opened> => {
+): Promise<OpenedPage> => {
   const tabs = tabsOf(details);
   const tab = tabOf(query, tabs);
   const tests = await readTests(context, details, { asPart: tab === "tests", asFailures: details.failure !== null });
@@ -81,14 +81,14 @@ export const openBody = async (
 
 interface BodyProps {
   details: Details;
-  opened: Opened;
+  opened: OpenedPage;
 }
 
 /** What the chosen tab has. */
 const Part = ({ details, opened: { tab, page, tests } }: BodyProps) => {
   const { of, build, now, logTail, repository, artifacts, jobs } = details;
   if (tab === "log" && logTail !== undefined)
-    return <BuildLog of={page} attempt={of.attempt} isLive={!hasEnded(of)} tail={logTail} />;
+    return <LogPanel of={page} attempt={of.attempt} isLive={!hasEnded(of)} tail={logTail} />;
   if (tab === "tests") return <TestsSection shown={tests} repoId={build.repoId} branch={repository?.defaultBranch} />;
   if (tab === "artifacts") {
     const others = plannedJobs({ id: of.id, jobs });
@@ -110,7 +110,7 @@ export const Body = ({ details, opened, children }: BodyProps & { children: Chil
 );
 
 /** A job on its own page, or on that of its build: why it failed, its steps, and the tabs. */
-export const JobBody = ({ details, opened }: { details: JobDetails; opened: Opened }) => {
+export const JobBody = ({ details, opened }: { details: JobDetails; opened: OpenedPage }) => {
   const { of: job, now, usual, agent } = details;
   return (
     <Body details={details} opened={opened}>

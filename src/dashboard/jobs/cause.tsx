@@ -1,6 +1,6 @@
 import type { Child } from "hono/jsx";
 import type { JobOfBuild } from "../../protocol/build-job.ts";
-import { outcomeOf } from "../build-outcome.ts";
+import { whyEnded } from "../build-outcome.ts";
 
 type JobCause = NonNullable<JobOfBuild["cause"]>;
 
@@ -67,6 +67,6 @@ const ClosedGate = ({ gate }: JobOfBuild) => {
 export const whyOf = (job: JobOfBuild): Child => {
   const { status, reason, cause } = job;
   if (reason === "gate-closed") return <ClosedGate {...job} />;
-  if (status === "failed" || !cause) return outcomeOf(job);
+  if (status === "failed" || !cause) return whyEnded(job);
   return SENTENCES[cause.kind](cause);
 };

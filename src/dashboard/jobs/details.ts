@@ -30,7 +30,7 @@ export interface Details extends Owners {
 }
 
 /** The same with the chosen tab. */
-export interface Opened {
+export interface OpenedPage {
   page: string;
   tabs: Tab[];
   tab: string | undefined;

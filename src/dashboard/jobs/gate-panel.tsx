@@ -127,7 +127,7 @@ export const Gates = ({ build, context }: { build: Build; context: Context }) =>
   ));
 
 /** What a person decided, and said. Nothing before. */
-export const GateDecision = ({ gate, now }: { gate: JobGate | null; now: Date }) => {
+export const GateDecisionLine = ({ gate, now }: { gate: JobGate | null; now: Date }) => {
   if (!gate?.decision) return null;
   const { approved, by, at, comment } = gate.decision;
   return (

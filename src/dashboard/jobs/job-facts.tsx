@@ -6,7 +6,7 @@ import { StateWord } from "../components/state.tsx";
 import { Table } from "../components/table.tsx";
 import { Elapsed } from "../components/time.tsx";
 import { TestsLine } from "../tests/tests-section.tsx";
-import { hasLostAttempts, stateOf, triesOf } from "./arrange.ts";
+import { hasLostAttempts, jobStateOf, triesOf } from "./arrange.ts";
 import { whyOf } from "./cause.tsx";
 import type { JobDetails } from "./read-job.ts";
 
@@ -36,13 +36,13 @@ const Combination = ({ matrix }: BuildJob) =>
   ));
 
 /** The state of a job, the build that it is of, why it ended so, who ran it and what it stands behind. */
-export const JobFacts = ({ details, testsPage }: { details: JobDetails; testsPage: string }) => {
+export const JobFactList = ({ details, testsPage }: { details: JobDetails; testsPage: string }) => {
   const { of: job, build, agent, now } = details;
   const why = whyOf(job);
   const tries = triesOf(job);
   return (
     <div class="facts">
-      <StateWord state={stateOf(job)} />
+      <StateWord state={jobStateOf(job)} />
       {job.startedAt && <Elapsed from={job.startedAt} to={job.finishedAt} now={now} />}
       {why && job.status !== "failed" && <span>{why}</span>}
       <TestsLine tests={job.tests} href={testsPage} />

@@ -5,17 +5,17 @@ import { CommaList } from "../components/comma-list.tsx";
 import { StateIcon, wordOf } from "../components/state.tsx";
 import { Elapsed } from "../components/time.tsx";
 import { count } from "../count.ts";
-import { Bar, type Segment } from "../waterfall/bar.tsx";
+import { type Segment, WaterfallBar } from "../waterfall/bar.tsx";
 import type { TimeAxis } from "../waterfall/time-axis.ts";
 import {
   columnsOf,
-  type Definition,
   hasLostAttempts,
+  type JobsOfDefinition,
+  jobStateOf,
   labelOf,
   openNeeds,
   opensAtFirst,
   shareCause,
-  stateOf,
   statesOf,
   triesOf,
 } from "./arrange.ts";
@@ -56,7 +56,7 @@ const askedOf = ({ gate, finishedAt }: JobOfBuild): { from: number; to: number |
   gate?.since ? { from: Date.parse(gate.since), to: time(gate.decision?.at ?? finishedAt) } : null;
 
 /** What rows show beside the jobs themselves. */
-export interface JobNames {
+export interface JobListDetails {
   now: Date;
   /** Names of agents by their ids. */
   agents: Map<string, string>;
@@ -64,7 +64,7 @@ export interface JobNames {
   adopted: Map<string, number>;
 }
 
-const Adopted = ({ from, names }: { from: string; names: JobNames }) => {
+const Adopted = ({ from, names }: { from: string; names: JobListDetails }) => {
   const number = names.adopted.get(from);
   return (
     <a href={`/app/builds/${from}`}>{number === undefined ? "taken from an earlier build" : `of build ${number}`}</a>
@@ -72,8 +72,8 @@ const Adopted = ({ from, names }: { from: string; names: JobNames }) => {
 };
 
 /** What the job waits for, who runs it, or why it ended so. */
-const JobNote = ({ job, all, names }: { job: JobOfBuild; all: JobOfBuild[]; names: JobNames }) => {
-  const state = stateOf(job);
+const JobNote = ({ job, all, names }: { job: JobOfBuild; all: JobOfBuild[]; names: JobListDetails }) => {
+  const state = jobStateOf(job);
   if (job.adoptedFrom) return <Adopted from={job.adoptedFrom} names={names} />;
   if (state === "asking") return <a href={`#gate-${job.id}`}>waits for approval</a>;
   if (state === "queued") return triesOf(job) ?? "waits for its turn";
@@ -98,7 +98,7 @@ const JobNote = ({ job, all, names }: { job: JobOfBuild; all: JobOfBuild[]; name
 };
 
 /** What the bars of the rows are drawn with. */
-export interface JobTimes {
+interface JobTimes {
   axis: TimeAxis;
   /** Milliseconds that jobs took in the last green run, by their keys. */
   usual: Map<string, number>;
@@ -106,14 +106,14 @@ export interface JobTimes {
 
 interface RowProps {
   job: ReadJob;
-  of: Definition;
+  of: JobsOfDefinition;
   all: ReadJob[];
-  names: JobNames;
+  names: JobListDetails;
   times: JobTimes;
 }
 
 const JobRow = ({ job, of, all, names, times }: RowProps) => {
-  const state = stateOf(job);
+  const state = jobStateOf(job);
   const tries = job.status === "queued" ? null : triesOf(job);
   const segments = segmentsOf(job, job.steps);
   const asked = askedOf(job);
@@ -124,7 +124,7 @@ const JobRow = ({ job, of, all, names, times }: RowProps) => {
         <span class="sr">{wordOf(state)} </span>
         <bdi>{labelOf(job, of)}</bdi>
       </a>{" "}
-      <Bar
+      <WaterfallBar
         axis={times.axis}
         now={names.now.getTime()}
         waitedFrom={job.queuedAt === null || job.adoptedFrom ? null : Date.parse(job.queuedAt)}
@@ -164,7 +164,7 @@ const Combinations = ({ of, all, names, times }: Omit<RowProps, "job">) => {
           <span class="job-name">
             <bdi class="what">{of.key}</bdi> <span class="hint fold">{count(jobs.length, "job")}</span>
           </span>{" "}
-          <Bar axis={times.axis} now={names.now.getTime()} segments={spanOf(jobs)} />
+          <WaterfallBar axis={times.axis} now={names.now.getTime()} segments={spanOf(jobs)} />
           <span class="job-note">
             {counted(jobs)}
             {first && shareCause(jobs) && (
@@ -186,7 +186,7 @@ const Combinations = ({ of, all, names, times }: Omit<RowProps, "job">) => {
 };
 
 /** The jobs of a build in topological order, combinations folded. */
-export const JobList = ({ jobs, names, times }: { jobs: ReadJob[]; names: JobNames; times: JobTimes }) => (
+export const JobList = ({ jobs, names, times }: { jobs: ReadJob[]; names: JobListDetails; times: JobTimes }) => (
   <ol class="fall-list" id="jobs" aria-label="Jobs">
     {columnsOf(jobs)
       .flat()

@@ -4,10 +4,10 @@ import { requirementsOf } from "../components/why-waiting.tsx";
 import { count } from "../count.ts";
 import { ToldTimes } from "../waterfall/told-times.tsx";
 import { type TimeOfRow, Waterfall } from "../waterfall/waterfall.tsx";
-import { stateOf } from "./arrange.ts";
+import { jobStateOf } from "./arrange.ts";
 import { axisOf } from "./axis-of-jobs.ts";
 import { Body } from "./body.tsx";
-import type { Opened } from "./details.ts";
+import type { OpenedPage } from "./details.ts";
 import { counted, JobList } from "./job-list.tsx";
 import type { JobsDetails } from "./read-jobs.ts";
 
@@ -44,7 +44,7 @@ const timesOf = ({ jobs, usual, now }: JobsDetails): TimeOfRow[] =>
     const [queued, started] = [time(job.queuedAt), time(job.startedAt)];
     return {
       name: job.key,
-      word: wordOf(stateOf(job)),
+      word: wordOf(jobStateOf(job)),
       waited: queued === null || started === null ? null : started - queued,
       took: started === null ? null : (time(job.finishedAt) ?? now.getTime()) - started,
       usual: usual.parts.get(job.key),
@@ -52,7 +52,7 @@ const timesOf = ({ jobs, usual, now }: JobsDetails): TimeOfRow[] =>
   });
 
 /** The jobs of a build: why the first of them failed, all of them on one axis of time, and the tabs. */
-export const JobsBody = ({ details, opened }: { details: JobsDetails; opened: Opened }) => {
+export const JobsBody = ({ details, opened }: { details: JobsDetails; opened: OpenedPage }) => {
   const { build, jobs, usual, now } = details;
   const axis = axisOf(build, usual.whole, now);
   return (

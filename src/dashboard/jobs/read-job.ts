@@ -13,7 +13,7 @@ import { OUTPUT_BYTES } from "../../services/step-output.ts";
 import type { Owners } from "../components/build-name.tsx";
 import { byId } from "../verb-input.ts";
 import { type UsualTimes, usualTimes } from "../waterfall/usual-times.ts";
-import { hasEnded, isYetToRun, stateOf } from "./arrange.ts";
+import { hasEnded, isYetToRun, jobStateOf } from "./arrange.ts";
 import type { Details } from "./details.ts";
 
 export interface JobDetails extends Details {
@@ -57,7 +57,7 @@ export const readJob = async (
     reading,
     readingOwners,
     job.agentId === null ? null : nullIfNotFound(getAgent.run(context, byId(job.agentId))),
-    waits && stateOf(job) !== "asking" ? explainWait.run(context, byId(job.id)) : null,
+    waits && jobStateOf(job) !== "asking" ? explainWait.run(context, byId(job.id)) : null,
     reading.then((build) => readLog(context, build, job)),
     waits ? null : reading.then((build) => findLastGreen(context, build)),
     hasEnded(job) ? reading.then((build) => artifactsOf(context, build, [job])) : [],

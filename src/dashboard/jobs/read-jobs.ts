@@ -12,12 +12,12 @@ import type { Owners } from "../components/build-name.tsx";
 import { byId, namesById, noInput } from "../verb-input.ts";
 import { type UsualTimes, usualTimes } from "../waterfall/usual-times.ts";
 import type { Details } from "./details.ts";
-import type { JobNames } from "./job-list.tsx";
+import type { JobListDetails } from "./job-list.tsx";
 
 /** Queued definitions that a page asks the pool about, and earlier builds whose numbers it reads. */
 const MOST = { explained: 5, adopted: 5 };
 
-export interface JobsDetails extends Details, JobNames {
+export interface JobsDetails extends Details, JobListDetails {
   /** How long the last green run and each of its jobs took. */
   usual: UsualTimes;
   /** Why jobs wait that no registered agent can take, by their keys. */

@@ -4,7 +4,7 @@ import type { WaitsFor } from "../../protocol/build-job.ts";
 import type { PipelineHistory } from "../../protocol/pipeline-history.ts";
 import type { Context } from "../../services/core/context.ts";
 import type { ForYou } from "../../services/for-you.ts";
-import { outcomeOf } from "../build-outcome.ts";
+import { whyEnded } from "../build-outcome.ts";
 import { StateIcon, wordOf } from "../components/state.tsx";
 import { Elapsed, RelativeTime } from "../components/time.tsx";
 import { count } from "../count.ts";
@@ -14,7 +14,7 @@ import { refName } from "../ref-name.ts";
 const SHOWN = 5;
 
 /** Names of repositories and pipelines by their ids. */
-export type Names = Map<string, string>;
+export type NamesById = Map<string, string>;
 
 /** `shop / ci`: the repository without its owner, then the pipeline. */
 const PipelineName = ({
@@ -22,7 +22,7 @@ const PipelineName = ({
   names,
 }: {
   build: Pick<Build, "repoId" | "pipelineId">;
-  names: Names;
+  names: NamesById;
 }) => {
   const repository = names.get(repoId);
   const pipeline = pipelineId === null ? undefined : names.get(pipelineId);
@@ -81,10 +81,10 @@ interface ForYouProps {
   context: Context;
   forYou: ForYou;
   red: PipelineHistory[];
-  names: Names;
+  names: NamesById;
 }
 
-const Gate = ({ build, asks, names, now }: { build: Build; asks: WaitsFor; names: Names; now: Date }) => (
+const Gate = ({ build, asks, names, now }: { build: Build; asks: WaitsFor; names: NamesById; now: Date }) => (
   <Item
     id={`gate-${asks.jobId}`}
     buildId={build.id}
@@ -126,7 +126,7 @@ const Since = ({ first, isCertain, hasPassed }: NonNullable<ReturnType<typeof re
   </>
 );
 
-const Red = ({ history, names, now }: { history: PipelineHistory; names: Names; now: Date }) => {
+const Red = ({ history, names, now }: { history: PipelineHistory; names: NamesById; now: Date }) => {
   const red = redOf(history);
   if (!red) return null;
   const { first, newest, commits, builds } = red;
@@ -152,7 +152,7 @@ const Red = ({ history, names, now }: { history: PipelineHistory; names: Names; 
   );
 };
 
-const Own = ({ build, names, now }: { build: Build; names: Names; now: Date }) => {
+const Own = ({ build, names, now }: { build: Build; names: NamesById; now: Date }) => {
   const { id, number, status, subject, startedAt, queuedAt, finishedAt } = build;
   return (
     <Item id={`own-${id}`} buildId={id} number={number} state={status} loud={subject ?? refName(build)}>
@@ -167,7 +167,7 @@ const Own = ({ build, names, now }: { build: Build; names: Names; now: Date }) =
         <Elapsed from={startedAt ?? queuedAt} to={null} now={now} />
       ) : (
         <>
-          <RelativeTime at={finishedAt} now={now} /> <bdi class="outcome">{build.failedLine ?? outcomeOf(build)}</bdi>
+          <RelativeTime at={finishedAt} now={now} /> <bdi class="outcome">{build.failedLine ?? whyEnded(build)}</bdi>
         </>
       )}
     </Item>

@@ -9,7 +9,7 @@ import { confirmRemoval } from "../confirm-removal.tsx";
 import { count } from "../count.ts";
 import { AgentRow, HOW_TO_UPDATE } from "../fleet/agent-row.tsx";
 import { AgentStrip } from "../fleet/agent-strip.tsx";
-import { Queue } from "../fleet/queue.tsx";
+import { QueuePanel } from "../fleet/queue.tsx";
 import { formAt, type Page, type Pages } from "../page-definition.ts";
 import { hasRole } from "../permissions.ts";
 import { byId, noInput } from "../verb-input.ts";
@@ -173,7 +173,7 @@ const agentsPage: Page = {
                 </p>
               )}
             </section>
-            <Queue metrics={metrics} />
+            <QueuePanel metrics={metrics} />
           </div>
         </>
       ),

@@ -1,7 +1,7 @@
 import { type AuditEntry, AuditFilter } from "../../protocol/audit.ts";
 import { listAgents } from "../../services/agents.ts";
 import { listAudit } from "../../services/audit.ts";
-import { type Named, readNames, type Wanted } from "../../services/names.ts";
+import { type IdsByKind, type Named, readNames } from "../../services/names.ts";
 import { FilterNotice } from "../components/filter-notice.tsx";
 import { Table } from "../components/table.tsx";
 import { ClockTime } from "../components/time.tsx";
@@ -69,7 +69,7 @@ const KINDS: Record<string, Named["kind"]> = {
 };
 
 /** The ids that entries tell of, by what they are. */
-const namedIn = (entries: AuditEntry[]): Wanted => {
+const namedIn = (entries: AuditEntry[]): IdsByKind => {
   const ids = entries.flatMap(({ actor, action, subject }) => {
     const [kind = "", id = ""] = actor.split(":");
     const [noun = ""] = action.split(".");

@@ -4,11 +4,11 @@ import { retryBuild } from "../../services/retry.ts";
 import { BuildHead } from "../build-page/build-head.tsx";
 import { type BuildDetails, readBuild } from "../build-page/read-build.ts";
 import { LostAttempts } from "../components/build-log.tsx";
-import { nameOf } from "../components/build-name.tsx";
+import { repoNameOf } from "../components/build-name.tsx";
 import { ProblemNotice } from "../components/problem-notice.tsx";
 import { WhyWaiting } from "../components/why-waiting.tsx";
 import { JobBody, openBody } from "../jobs/body.tsx";
-import { GateDecision, Gates } from "../jobs/gate-panel.tsx";
+import { GateDecisionLine, Gates } from "../jobs/gate-panel.tsx";
 import { JobsBody } from "../jobs/jobs-of-build.tsx";
 import { formAt, type Page, type Pages } from "../page-definition.ts";
 import { hasRole } from "../permissions.ts";
@@ -44,7 +44,7 @@ const Messages = ({ build, body, successor, canceler, refused }: BuildDetails) =
 );
 
 const titleOf = ({ build, ...owners }: BuildDetails): string =>
-  `#${build.number} ${nameOf(owners)}${build.waitsFor.length > 0 ? " waits for approval" : ""}`;
+  `#${build.number} ${repoNameOf(owners)}${build.waitsFor.length > 0 ? " waits for approval" : ""}`;
 
 export const buildPage: Page = {
   path: "/builds/:id",
@@ -66,7 +66,7 @@ export const buildPage: Page = {
           <BuildHead details={details} context={context} testsPage={opened.testsPage} />
           <Messages {...details} />
           <Gates build={build} context={context} />
-          <GateDecision gate={build.approval} now={context.now} />
+          <GateDecisionLine gate={build.approval} now={context.now} />
           {"explanation" in body && body.explanation && (
             <WhyWaiting why={body.explanation} canAdd={hasRole(context, "maintainer")} />
           )}

@@ -6,7 +6,7 @@ import { whyEach } from "../../services/explain.ts";
 import { listPipelines } from "../../services/pipelines.ts";
 import { listRepositories } from "../../services/repositories.ts";
 import { BuildFilterForm, readBuildFilter } from "../build-filter.tsx";
-import { type BuildDetails, BuildRow, Dots } from "../builds/build-row.tsx";
+import { BuildListRow, type BuildRowDetails, Dots } from "../builds/build-row.tsx";
 import { FilterNotice } from "../components/filter-notice.tsx";
 import { isWaiting } from "../components/state.tsx";
 import { NoMatch } from "../components/text-filter.tsx";
@@ -69,16 +69,16 @@ const Views = ({ query, isFlat }: { query: URLSearchParams; isFlat: boolean }) =
 
 interface RowsProps {
   builds: Build[];
-  details: BuildDetails;
+  details: BuildRowDetails;
 }
 
 const Branches = ({ builds, details }: RowsProps) => (
   <ol class="rows by-branch" id="builds" data-announce="build">
     {byBranch(builds).map(({ key, newest, builds: ofBranch }) => (
       <li id={`g-${key}`} class="row" data-row>
-        <BuildRow build={newest} details={details}>
+        <BuildListRow build={newest} details={details}>
           <Dots builds={ofBranch} />
-        </BuildRow>
+        </BuildListRow>
       </li>
     ))}
   </ol>
@@ -99,7 +99,7 @@ const Days = ({ builds, details }: RowsProps) => (
         </li>
         {ofDay.map((build) => (
           <li id={`r-${build.id}`} class="row" data-row>
-            <BuildRow build={build} details={details} />
+            <BuildListRow build={build} details={details} />
           </li>
         ))}
       </>
@@ -137,7 +137,7 @@ export const buildsPage: Page = {
       listPipelines.run(context, noInput),
       listAgents.run(context, noInput),
     ]);
-    const details: BuildDetails = {
+    const details: BuildRowDetails = {
       now: context.now,
       repositories: namesById(repositories, ({ fullName }) => fullName),
       pipelines: namesById(pipelines, ({ name }) => name),

@@ -3,7 +3,7 @@ import { getAgent } from "../../services/agents.ts";
 import { type Comparison, readComparison, type TimeOfBoth } from "../../services/comparison.ts";
 import type { Context } from "../../services/core/context.ts";
 import { nullIfNotFound } from "../../services/core/refusal.ts";
-import { nameOf, type Owners, readOwners } from "../components/build-name.tsx";
+import { type Owners, readOwners, repoNameOf } from "../components/build-name.tsx";
 import { StateWord } from "../components/state.tsx";
 import { Table } from "../components/table.tsx";
 import { Elapsed, RelativeTime } from "../components/time.tsx";
@@ -189,7 +189,7 @@ const Log = ({ log, job, build }: Comparison) => {
   );
 };
 
-const titleOf = ({ number }: Build, owners: Owners): string => `#${number} ${nameOf(owners)}, compared`;
+const titleOf = ({ number }: Build, owners: Owners): string => `#${number} ${repoNameOf(owners)}, compared`;
 
 export const comparePage: Page = {
   path: "/builds/:id/compare",
@@ -208,7 +208,7 @@ export const comparePage: Page = {
       section: "builds",
       trail: [
         { name: "Builds", href: "/app/builds" },
-        { name: `#${build.number} ${nameOf(owners)}`, href: `/app/builds/${build.id}` },
+        { name: `#${build.number} ${repoNameOf(owners)}`, href: `/app/builds/${build.id}` },
       ],
       body: (
         <>

@@ -4,15 +4,15 @@ import { findRecord } from "../../services/builds.ts";
 import { nullIfNotFound } from "../../services/core/refusal.ts";
 import { approve, reject } from "../../services/gates.ts";
 import { LostAttempts } from "../components/build-log.tsx";
-import { nameOf, readOwners } from "../components/build-name.tsx";
+import { readOwners, repoNameOf } from "../components/build-name.tsx";
 import { CancelButton } from "../components/cancel-button.tsx";
 import { ProblemNotice } from "../components/problem-notice.tsx";
 import { WhyWaiting } from "../components/why-waiting.tsx";
 import { readText } from "../form-fields.ts";
-import { hasEnded, stateOf } from "../jobs/arrange.ts";
+import { hasEnded, jobStateOf } from "../jobs/arrange.ts";
 import { JobBody, openBody } from "../jobs/body.tsx";
-import { GateDecision, GatePanel } from "../jobs/gate-panel.tsx";
-import { JobFacts } from "../jobs/job-facts.tsx";
+import { GateDecisionLine, GatePanel } from "../jobs/gate-panel.tsx";
+import { JobFactList } from "../jobs/job-facts.tsx";
 import { type JobDetails, readJob } from "../jobs/read-job.ts";
 import { formAt, type Page, type Pages } from "../page-definition.ts";
 import { hasRole } from "../permissions.ts";
@@ -41,7 +41,7 @@ const Head = ({ job, mayCancel }: { job: BuildJob; mayCancel: boolean }) => (
 const Messages = ({ of: job, now, logTail, failure, lost }: JobDetails) => (
   <>
     {job.message && !failure && <p class="message">{job.message}</p>}
-    <GateDecision gate={job.gate} now={now} />
+    <GateDecisionLine gate={job.gate} now={now} />
     {logTail !== null && <LostAttempts of={pathOf(job)} lost={lost} hasFailed={(job.retries ?? 0) > 0} />}
     {job.leak && (
       <p class="message">The agent's masker missed a secret. The service masked it before the log was stored.</p>
@@ -58,24 +58,24 @@ const jobPage: Page = {
     const details = await readJob(context, reading, readOwners(context, reading), job);
     const { build, now, explanation } = details;
     const { gate } = job;
-    const asks = stateOf(job) === "asking";
+    const asks = jobStateOf(job) === "asking";
     const opened = await openBody(context, details, pathOf(job), query);
     return {
-      title: `${job.name} of #${build.number} ${nameOf(details)}${asks ? " waits for approval" : ""}`,
+      title: `${job.name} of #${build.number} ${repoNameOf(details)}${asks ? " waits for approval" : ""}`,
       section: "builds",
       crumb: job.name,
       trail: [
         { name: "Builds", href: "/app/builds" },
-        { name: `#${build.number} ${nameOf(details)}`, href: `/app/builds/${build.id}` },
+        { name: `#${build.number} ${repoNameOf(details)}`, href: `/app/builds/${build.id}` },
       ],
       script: "build.js",
       refreshSeconds: hasEnded(job) ? undefined : REFRESH_SECONDS,
-      state: stateOf(job),
+      state: jobStateOf(job),
       body: (
         <>
           <ProblemNotice request={{ problem, form: null }} />
           <Head job={job} mayCancel={hasRole(context, "member")} />
-          <JobFacts details={details} testsPage={opened.testsPage} />
+          <JobFactList details={details} testsPage={opened.testsPage} />
           <Messages {...details} />
           {asks && gate && (
             <GatePanel

@@ -9,7 +9,7 @@ import { listRepositories } from "../../services/repositories.ts";
 import { FilterNotice } from "../components/filter-notice.tsx";
 import { count } from "../count.ts";
 import { filledFields, readFilter } from "../list-filter.ts";
-import { ForYouList, type Names } from "../overview/for-you.tsx";
+import { ForYouList, type NamesById } from "../overview/for-you.tsx";
 import { greenPercent, PipelineTable } from "../overview/pipeline-table.tsx";
 import type { Page } from "../page-definition.ts";
 import { namesById, noInput } from "../verb-input.ts";
@@ -20,7 +20,7 @@ const PIPELINES = 40;
 const RED = 5;
 const REFRESH_SECONDS = 15;
 
-const namesOf = (histories: PipelineHistory[]): Names =>
+const namesOf = (histories: PipelineHistory[]): NamesById =>
   new Map(
     histories.flatMap(({ repoId, repository, pipelineId, name }) => [
       [repoId, repository],
@@ -29,7 +29,7 @@ const namesOf = (histories: PipelineHistory[]): Names =>
   );
 
 /** Names of what only builds under way are of: asks a second time, and only where one is. */
-const withNamesOf = async (context: Context, names: Names, builds: Build[]): Promise<Names> => {
+const withNamesOf = async (context: Context, names: NamesById, builds: Build[]): Promise<NamesById> => {
   const isKnown = builds.every(({ repoId, pipelineId }) => names.has(repoId) && (!pipelineId || names.has(pipelineId)));
   if (isKnown) return names;
   const [repositories, pipelines] = await Promise.all([

@@ -14,7 +14,7 @@ import { VersionField } from "../components/fields.tsx";
 import { StackedForm } from "../components/form-page.tsx";
 import { reorderedForm } from "../components/ordered-groups.tsx";
 import { PipelineFields, readPipeline } from "../components/pipeline-fields.tsx";
-import { PipelineTriggers } from "../components/pipeline-triggers.tsx";
+import { TriggersPanel } from "../components/pipeline-triggers.tsx";
 import { ProblemNotice } from "../components/problem-notice.tsx";
 import { ScheduleRows } from "../components/schedule-rows.tsx";
 import { TargetLinks } from "../components/target-links.tsx";
@@ -163,7 +163,7 @@ export const pipelinePage: Page = {
           </div>
           <Facts pipeline={pipeline} />
           <LastBuilds history={history} />
-          <PipelineTriggers pipeline={pipeline} repository={repository} canChange={canChange} now={context.now} />
+          <TriggersPanel pipeline={pipeline} repository={repository} canChange={canChange} now={context.now} />
           <Schedules pipeline={pipeline} schedules={schedules} canChange={canChange} now={context.now} />
           {canChange && <BadgeForms pipeline={pipeline} />}
           <EnvironmentPreview entries={environment} groups={namesById(groups, ({ name }) => name)} />

@@ -12,7 +12,7 @@ import { confirmRemoval } from "../confirm-removal.tsx";
 import { readFlag, readRequiredText, readText } from "../form-fields.ts";
 import { formOf, type Page, type PageRequest, type Pages } from "../page-definition.ts";
 import { hasRole } from "../permissions.ts";
-import { ownerChoices, ownerKey, ownerPage, readOwners } from "../variable-owners.ts";
+import { ownerChoices, ownerKey, ownerPage, readVariableOwners } from "../variable-owners.ts";
 import { byId, parseBody } from "../verb-input.ts";
 
 const SHOWN = 20;
@@ -158,7 +158,7 @@ const page: Page = {
     const { value: variable, version } = await getVariable.answer(context, byId(request.params.id));
     const canChange = hasRole(context, "maintainer");
     const [owners, uses] = await Promise.all([
-      readOwners(context),
+      readVariableOwners(context),
       canChange ? readUses(context, variable.id, request.query) : null,
     ]);
     const key = ownerKey(variable);

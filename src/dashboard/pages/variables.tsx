@@ -10,7 +10,7 @@ import { readFlag, readRequiredText, readText } from "../form-fields.ts";
 import { readFilter } from "../list-filter.ts";
 import { formOf, type Page, type Pages } from "../page-definition.ts";
 import { hasRole } from "../permissions.ts";
-import { ownerChoices, ownerFields, ownerPage, readOwners } from "../variable-owners.ts";
+import { ownerChoices, ownerFields, ownerPage, readVariableOwners } from "../variable-owners.ts";
 import { noInput, parseBody, withBody } from "../verb-input.ts";
 
 interface FilterProps {
@@ -59,7 +59,7 @@ const page: Page = {
     const { filter, errors } = filterOf(query, context.orgId);
     const [all, allOwners] = await Promise.all([
       listVariables.run(context, { ...noInput, query: { ...filter, includeInactive } }),
-      readOwners(context),
+      readVariableOwners(context),
     ]);
     const variables = filterByText(all, query, ({ key, description }) => [key, description ?? ""]);
     const owners = ownerChoices(allOwners);
@@ -99,7 +99,7 @@ const newPage: Page = {
   role: "maintainer",
   async show(context, request) {
     const owner = request.query.get("owner") ?? `organization:${context.orgId}`;
-    const owners = ownerChoices(await readOwners(context));
+    const owners = ownerChoices(await readVariableOwners(context));
     return {
       title: "Add a variable",
       section: "variables",

@@ -8,7 +8,7 @@ export interface Segment {
   name?: string;
 }
 
-export interface BarProps {
+interface BarProps {
   axis: TimeAxis;
   now: number;
   /** When it began to wait for its turn or an agent. */
@@ -47,7 +47,7 @@ const Stretch = ({ axis, now, segment }: { axis: TimeAxis; now: number; segment:
 };
 
 /** One row of the waterfall: waiting, work, the notch of a gate, and where the last green run ended. */
-export const Bar = ({ axis, now, waitedFrom = null, segments, usual, asked = null }: BarProps) => {
+export const WaterfallBar = ({ axis, now, waitedFrom = null, segments, usual, asked = null }: BarProps) => {
   const [first] = segments;
   const waitedTo = first?.from ?? now;
   return (

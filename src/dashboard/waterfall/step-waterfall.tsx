@@ -2,7 +2,7 @@ import type { Child } from "hono/jsx";
 import type { Step } from "../../protocol/build.ts";
 import { StateIcon, wordOf } from "../components/state.tsx";
 import { Elapsed } from "../components/time.tsx";
-import { Bar, type Segment } from "./bar.tsx";
+import { type Segment, WaterfallBar } from "./bar.tsx";
 import { timeAxis } from "./time-axis.ts";
 import type { UsualTimes } from "./usual-times.ts";
 import { Waterfall } from "./waterfall.tsx";
@@ -127,7 +127,7 @@ export const StepWaterfall = ({ of, now, usual, told, logPage }: StepWaterfallPr
       <ol class="fall-list" id="steps" aria-label="Steps">
         {rows.map(({ id, step }) => (
           <StepRow id={id} step={step} logPage={logPage} now={now}>
-            <Bar
+            <WaterfallBar
               axis={axis}
               now={now.getTime()}
               waitedFrom={waitedFrom(id)}

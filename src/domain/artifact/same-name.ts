@@ -18,7 +18,7 @@ const partsOf = (path: string): string[] =>
 export const sameName = (path: string): string => partsOf(path).join("/");
 
 /** Two paths that cannot stand beside each other, by their places in the list. */
-export interface Clash {
+interface Clash {
   /** The same name on some system, or the first is a file where the other needs a folder. */
   kind: "same" | "folder";
   index: number;

@@ -17,7 +17,7 @@ export interface ZipEntry {
   header: Uint8Array;
 }
 
-export interface ZipLayout {
+interface ZipLayout {
   entries: ZipEntry[];
   /** What stands behind all files. */
   directory: Uint8Array;

@@ -14,7 +14,7 @@ export interface CacheFacts {
 }
 
 /** The refs whose entries a build finds, best first, and the one that its own go to. */
-export interface CacheRefs {
+interface CacheRefs {
   reads: string[];
   writes: string | null;
 }

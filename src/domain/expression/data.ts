@@ -53,12 +53,12 @@ export class Dictionary extends data.Dictionary {
   }
 }
 
-export const text = (value: string, isSecret = false): Data =>
+export const textData = (value: string, isSecret = false): Data =>
   isSecret ? new SecretText(value) : new data.StringData(value);
 
 /** Converts a JSON value. The caller limits its depth. */
 export const toData = (value: unknown, isSecret = false): Data => {
-  if (typeof value === "string") return text(value, isSecret);
+  if (typeof value === "string") return textData(value, isSecret);
   if (typeof value === "number") return isSecret ? new SecretNumber(value) : new data.NumberData(value);
   if (typeof value === "boolean") return new data.BooleanData(value);
   if (value === null || value === undefined) return new data.Null();

@@ -12,14 +12,14 @@ import type { FunctionDefinition } from "@actions/expressions/funcs/info";
 import { type Token, TokenType } from "@actions/expressions/lexer";
 import { falsy } from "@actions/expressions/result";
 import { type Data, Dictionary, isSecretData } from "./data.ts";
-import { type JobStatus, RESULT_LIMIT, WORK_LIMIT } from "./functions.ts";
+import { type JobContextStatus, RESULT_LIMIT, WORK_LIMIT } from "./functions.ts";
 import { ExpressionMistake } from "./mistake.ts";
 import type { Expression } from "./parse.ts";
 
 /** The names of an expression, contexts and bare variables, the job's status, and the functions with their answers. */
-export interface Scope {
+export interface EvaluationScope {
   names: Dictionary;
-  status: JobStatus;
+  status: JobContextStatus;
   functions: Map<string, FunctionDefinition>;
 }
 
@@ -44,7 +44,7 @@ class NamedEvaluator extends Evaluator {
   #lenient: boolean;
   #made = 0;
 
-  constructor(expression: Expression, root: Expr, scope: Scope, unknown: UnknownNames) {
+  constructor(expression: Expression, root: Expr, scope: EvaluationScope, unknown: UnknownNames) {
     super(root, scope.names, scope.functions);
     this.#expression = expression;
     this.#names = scope.names;
@@ -102,7 +102,7 @@ class NamedEvaluator extends Evaluator {
 }
 
 /** The value of an expression; an empty one is null. @throws {ExpressionMistake} */
-export const evaluate = (expression: Expression, scope: Scope, unknown: UnknownNames): Data => {
+export const evaluate = (expression: Expression, scope: EvaluationScope, unknown: UnknownNames): Data => {
   if (!expression.root) return new data.Null();
   const value = new NamedEvaluator(expression, expression.root, scope, unknown).evaluate();
   if (value.primitive && value.coerceString().length > RESULT_LIMIT)
@@ -111,14 +111,14 @@ export const evaluate = (expression: Expression, scope: Scope, unknown: UnknownN
 };
 
 /** A value as text, and whether the text reveals a secret. @throws {ExpressionMistake} for an array or object */
-export const evaluateText = (expression: Expression, scope: Scope): { text: string; isSecret: boolean } => {
+export const evaluateText = (expression: Expression, scope: EvaluationScope): { text: string; isSecret: boolean } => {
   const value = evaluate(expression, scope, "mistake");
   if (!value.primitive) throw new ExpressionMistake("This is an object or array: write toJSON(...) to make it text");
   return { text: value.coerceString(), isSecret: isSecretData(value) };
 };
 
 /** Evaluates the condition of `if`. Without a status function it means `success() && (...)`. */
-export const evaluateCondition = (expression: Expression, scope: Scope): boolean => {
+export const evaluateCondition = (expression: Expression, scope: EvaluationScope): boolean => {
   if (!expression.usesStatus && scope.status !== "success") return false;
   return expression.root === null || !falsy(evaluate(expression, scope, "null"));
 };

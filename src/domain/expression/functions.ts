@@ -1,7 +1,7 @@
 import { data, wellKnownFunctions } from "@actions/expressions";
 import type { FunctionDefinition } from "@actions/expressions/funcs/info";
 import { changedFunction } from "./changed.ts";
-import { type Data, isSecretData, text, toData } from "./data.ts";
+import { type Data, isSecretData, textData, toData } from "./data.ts";
 import { ExpressionMistake } from "./mistake.ts";
 
 /** Most characters in the result of one function. */
@@ -29,7 +29,7 @@ class BoundedText {
     this.add(value.coerceString());
   }
   toData(): Data {
-    return text(this.#parts.join(""), this.isSecret);
+    return textData(this.#parts.join(""), this.isSecret);
   }
 }
 
@@ -50,8 +50,8 @@ const format = (pattern: Data, ...values: Data[]): Data => {
 };
 
 const join = (list: Data, separator?: Data): Data => {
-  if (list.primitive) return list.kind === data.Kind.String ? list : text(list.coerceString(), isSecretData(list));
-  if (list.kind !== data.Kind.Array) return text("");
+  if (list.primitive) return list.kind === data.Kind.String ? list : textData(list.coerceString(), isSecretData(list));
+  if (list.kind !== data.Kind.Array) return textData("");
   const result = new BoundedText();
   for (const [index, one] of (list as data.Array).values().entries()) {
     if (index > 0) {
@@ -120,7 +120,7 @@ const caseOf = (...args: Data[]): Data => {
 };
 
 /** The status of a job: success until a step fails, cancelled after a cancel. */
-export type JobStatus = "success" | "failure" | "cancelled";
+export type JobContextStatus = "success" | "failure" | "cancelled";
 
 const CALLS = {
   format,
@@ -133,7 +133,7 @@ const CALLS = {
   endswith: wellKnownFunctions.endswith!.call,
 };
 
-const definitions = (status: JobStatus): Map<string, FunctionDefinition> => {
+const definitions = (status: JobContextStatus): Map<string, FunctionDefinition> => {
   const calls = {
     ...CALLS,
     success: () => new data.BooleanData(status === "success"),
@@ -147,7 +147,7 @@ const definitions = (status: JobStatus): Map<string, FunctionDefinition> => {
   );
 };
 
-const BY_STATUS: Record<JobStatus, Map<string, FunctionDefinition>> = {
+const BY_STATUS: Record<JobContextStatus, Map<string, FunctionDefinition>> = {
   success: definitions("success"),
   failure: definitions("failure"),
   cancelled: definitions("cancelled"),
@@ -155,6 +155,6 @@ const BY_STATUS: Record<JobStatus, Map<string, FunctionDefinition>> = {
 
 /** The functions by their names in lower case. `changedFiles` is null where nothing tells what changed. */
 export const functionsOf = (
-  status: JobStatus,
+  status: JobContextStatus,
   changedFiles: readonly string[] | null,
 ): Map<string, FunctionDefinition> => new Map([...BY_STATUS[status], ["changed", changedFunction(changedFiles)]]);

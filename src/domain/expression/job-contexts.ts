@@ -1,6 +1,6 @@
 import type { Needs } from "../../protocol/jobs.ts";
 import type { Matrix } from "../jobs/graph.ts";
-import { type Data, Dictionary, text, toData } from "./data.ts";
+import { type Data, Dictionary, textData, toData } from "./data.ts";
 import { fixedContext, outputsContext } from "./scope.ts";
 
 /* The contexts that only the expressions of a job in `jobs` have. */
@@ -13,7 +13,7 @@ export const matrixContext = (matrix: Matrix | null): Dictionary =>
   );
 
 const outputsOf = (outputs: Record<string, string>): Dictionary =>
-  outputsContext(Object.entries(outputs).map(([key, value]) => [key, text(value)]));
+  outputsContext(Object.entries(outputs).map(([key, value]) => [key, textData(value)]));
 
 /** The outputs of a job with a matrix are nowhere merged. */
 const NOT_MERGED = new Dictionary([], () => ({
@@ -27,14 +27,14 @@ const needContext = ({ result, outcome, outputs, jobs }: Needs[string]): Diction
     list.add(
       new Dictionary([
         ["matrix", toData(job.matrix)],
-        ["result", text(job.result)],
-        ["outcome", text(job.outcome)],
+        ["result", textData(job.result)],
+        ["outcome", textData(job.outcome)],
         ["outputs", outputsOf(job.outputs)],
       ]),
     );
   return fixedContext([
-    ["result", text(result)],
-    ["outcome", text(outcome)],
+    ["result", textData(result)],
+    ["outcome", textData(outcome)],
     ["outputs", outputs ? outputsOf(outputs) : NOT_MERGED],
     ["jobs", list],
   ]);

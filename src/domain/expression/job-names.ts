@@ -33,7 +33,7 @@ export const refusedContext = (level: JobLevel, context: string): string | undef
   level === "plan" && context === "needs" ? NEEDS_TOO_EARLY : REFUSED.get(context);
 
 /** A name that is not there, with the one that was probably meant. */
-export interface WrongName {
+interface WrongName {
   message: string;
   suggestion?: string | undefined;
 }

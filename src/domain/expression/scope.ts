@@ -1,7 +1,7 @@
 import { closestName } from "../closest-name.ts";
 import { type Data, Dictionary, type Missing } from "./data.ts";
-import type { Scope } from "./evaluate.ts";
-import { functionsOf, type JobStatus } from "./functions.ts";
+import type { EvaluationScope } from "./evaluate.ts";
+import { functionsOf, type JobContextStatus } from "./functions.ts";
 import { CONTEXT_NAMES, type ContextName, isVariableName, type JobContextName } from "./names.ts";
 
 /** `needs` and `matrix` only for a job in `jobs`, `inputs` only in an included file. */
@@ -26,16 +26,16 @@ class ScopeNames extends Dictionary {
 /** `changedFiles` are those that the build's commits changed; null where nothing tells. */
 export const scopeOf = (
   contexts: Contexts,
-  status: JobStatus,
+  status: JobContextStatus,
   changedFiles: readonly string[] | null = null,
-): Scope => ({
+): EvaluationScope => ({
   names: new ScopeNames(contexts),
   status,
   functions: functionsOf(status, changedFiles),
 });
 
 /** A context whose keys are variables. `elsewhere` has the keys of the other kind, and the message for them. */
-export const variableContext = (
+export const contextOfVariables = (
   pairs: Iterable<readonly [string, Data]>,
   elsewhere?: { keys: Set<string>; message: string; context: "vars" | "secrets" },
 ): Dictionary => {

@@ -1,18 +1,18 @@
 /** A repository as its host tells of it. `id` stays the same when it is renamed or moved. */
-export interface HostRepository {
+export interface DeliveryRepository {
   id: number;
   fullName: string;
   defaultBranch: string | null;
 }
 
 /** What lists show of a commit: its first line, and who wrote it. */
-export interface Commit {
+export interface CommitSummary {
   subject: string;
   author: string | null;
 }
 
 interface Told {
-  repository: HostRepository;
+  repository: DeliveryRepository;
   /** The login of who did it. */
   sender: string | null;
 }
@@ -24,7 +24,7 @@ interface NewHead extends Told {
   /** Where the ref was before; null where it is new, or where the host does not tell. */
   before: string | null;
   /** Null where the host does not tell. */
-  commit: Commit | null;
+  commit: CommitSummary | null;
   /** Its author asked for no build. */
   isSkipped: boolean;
 }

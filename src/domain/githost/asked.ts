@@ -4,7 +4,7 @@ import type { StatusView } from "./host-health.ts";
 import { REPOSITORY_CONTEXT } from "./statuses.ts";
 
 /** What a person asked for at the host, as it can be done; or why nothing is, in words for people. */
-export type Wish = { rerun: string[] } | { approve: { buildId: string; index: number } } | { nothing: string };
+type Wish = { rerun: string[] } | { approve: { buildId: string; index: number } } | { nothing: string };
 
 /** Of a commit, what was told of its newest builds: what the host shows is about them or about none. */
 export const wishOf = (asked: AskedAtHost, views: StatusView[]): Wish => {

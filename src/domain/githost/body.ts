@@ -1,5 +1,5 @@
 import { type Ignored, ignored } from "./arrival.ts";
-import { type Span, scanObject } from "./scan.ts";
+import { type ByteSpan, scanObject } from "./scan.ts";
 
 /** Up to here a body is read whole; above it, without its commits: as values they would fill the isolate's memory. */
 const WHOLE_BYTES = 1024 * 1024;
@@ -12,10 +12,10 @@ const NULL = new TextEncoder().encode("null");
 export type Fields = Record<string, unknown>;
 
 /** A problem is of bytes that no host sends; a reason, of a delivery that is right and yet not read. */
-export type Body = { fields: Fields } | { problem: string } | Ignored;
+export type ParsedBody = { fields: Fields } | { problem: string } | Ignored;
 
 /** The bytes with null in the place of each span. */
-const without = (bytes: Uint8Array, spans: Span[]): Uint8Array => {
+const without = (bytes: Uint8Array, spans: ByteSpan[]): Uint8Array => {
   const parts: Uint8Array[] = [];
   let at = 0;
   for (const [from, to] of spans) {
@@ -40,7 +40,7 @@ const decode = (bytes: Uint8Array): string | null => {
   }
 };
 
-const parse = (text: string): Body => {
+const parse = (text: string): ParsedBody => {
   try {
     const value: unknown = JSON.parse(text);
     const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
@@ -51,7 +51,7 @@ const parse = (text: string): Body => {
 };
 
 /** The fields of a body of any size: above `wholeBytes`, the object's own `commits` is null. */
-export const readBody = (bytes: Uint8Array, wholeBytes: number = WHOLE_BYTES): Body => {
+export const readBody = (bytes: Uint8Array, wholeBytes: number = WHOLE_BYTES): ParsedBody => {
   const scanned = scanObject(bytes);
   if ("problem" in scanned) return scanned;
   const kept = bytes.length > wholeBytes ? without(bytes, scanned.commits) : bytes;

@@ -1,5 +1,5 @@
 import type { Build, BuildEvent } from "../../protocol/build.ts";
-import type { Commit } from "./arrival.ts";
+import type { CommitSummary } from "./arrival.ts";
 
 /** The pull request of a build, as it was when the build was made. */
 interface BuildPull {
@@ -18,7 +18,7 @@ export interface BuildOrigin {
   before: string | null;
   pull: BuildPull | null;
   /** Of the head; null where the host did not tell it. */
-  commit: Commit | null;
+  commit: CommitSummary | null;
   /** The name of the schedule. */
   schedule: string | null;
   /** Patterns of which a changed file must match one, or the agent ends the build as skipped; null: none. */

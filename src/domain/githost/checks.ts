@@ -1,18 +1,18 @@
 import * as z from "zod/mini";
 import { type Arrival, ignored } from "./arrival.ts";
 import type { Fields } from "./body.ts";
-import { factsOf, HostId, Line, Login, Repository, Sha } from "./fields.ts";
+import { factsIn, HostId, LineField, Login, RepositoryField, Sha } from "./fields.ts";
 import { COMMIT_AS_WHOLE } from "./status.ts";
 
 /* What people ask for at GitHub's check runs: https://docs.github.com/en/webhooks/webhook-events-and-payloads#check_run */
 
 const OfApp = z.object({ head_sha: Sha, app: z.object({ id: HostId }) });
-const Asked = { action: z.string(), repository: Repository, sender: Login };
+const Asked = { action: z.string(), repository: RepositoryField, sender: Login };
 
 const CheckRun = z.object({
   ...Asked,
-  check_run: z.extend(OfApp, { external_id: z.nullish(Line) }),
-  requested_action: z.nullish(z.object({ identifier: Line })),
+  check_run: z.extend(OfApp, { external_id: z.nullish(LineField) }),
+  requested_action: z.nullish(z.object({ identifier: LineField })),
 });
 const CheckSuite = z.object({ ...Asked, check_suite: OfApp });
 
@@ -20,7 +20,7 @@ const NOBODY = ignored("Nobody asks for anything by this event.");
 const NO_COMMIT = ignored("The check names no commit.");
 
 export const checkRunArrival = (fields: Fields): Arrival => {
-  const facts = factsOf(CheckRun, fields);
+  const facts = factsIn(CheckRun, fields);
   if ("kind" in facts) return facts;
   const { action, repository, sender, check_run: run, requested_action: asked } = facts;
   const { head_sha: sha, app, external_id: externalId } = run;
@@ -34,7 +34,7 @@ export const checkRunArrival = (fields: Fields): Arrival => {
 };
 
 export const checkSuiteArrival = (fields: Fields): Arrival => {
-  const facts = factsOf(CheckSuite, fields);
+  const facts = factsIn(CheckSuite, fields);
   if ("kind" in facts) return facts;
   const { action, repository, sender, check_suite: suite } = facts;
   if (action !== "rerequested") return NOBODY;

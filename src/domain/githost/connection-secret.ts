@@ -7,7 +7,7 @@ const AppSecret = z.object({
   /** The token of before, for the hooks that it made, until they are removed. */
   formerToken: z.optional(z.string()),
 });
-export type AppSecret = z.infer<typeof AppSecret>;
+type AppSecret = z.infer<typeof AppSecret>;
 
 export const writtenAppSecret = (secret: AppSecret): string => JSON.stringify(secret);
 

@@ -13,13 +13,13 @@ export const optional = <Schema extends z.ZodMiniType>(schema: Schema) =>
   z.catch(z._default(z.nullable(schema), null), null);
 
 /** One line for people, never half a character. */
-export const lineOf = (text: string): string =>
+export const oneLine = (text: string): string =>
   text
     .slice(0, TEXT_CHARACTERS)
     .replaceAll(/[\x00-\x1f\x7f-\x9f]/g, " ")
     .toWellFormed();
 
-export const Line = z.pipe(z.string(), z.transform(lineOf));
+export const LineField = z.pipe(z.string(), z.transform(oneLine));
 
 /** A whole number that has not become another one by being read: below 2^53. */
 export const HostId = z.int().check(z.positive());
@@ -63,14 +63,14 @@ export const BranchName = z.string().check(
 export const HeadName = RefName;
 
 /** A repository, as GitHub and Gitea tell it. */
-export const Repository = z.pipe(
+export const RepositoryField = z.pipe(
   z.object({ id: HostId, full_name: FullName, default_branch: optional(BranchName) }),
   z.transform(({ id, full_name, default_branch }) => ({ id, fullName: full_name, defaultBranch: default_branch })),
 );
 
 /** A person, as GitHub and Gitea tell them. */
 export const Login = z.pipe(
-  z.object({ login: Line }),
+  z.object({ login: LineField }),
   z.transform(({ login }) => login),
 );
 
@@ -94,7 +94,7 @@ export const refProblem = (ref: string): string | null => {
 };
 
 /** The facts of a delivery, or the name of the field that is missing or wrong: never its value. */
-export const factsOf = <Schema extends z.ZodMiniType>(schema: Schema, fields: Fields): z.output<Schema> | Ignored => {
+export const factsIn = <Schema extends z.ZodMiniType>(schema: Schema, fields: Fields): z.output<Schema> | Ignored => {
   const parsed = schema.safeParse(fields);
   if (parsed.success) return parsed.data;
   return ignored(`The field ${parsed.error.issues[0]?.path.join(".")} is missing or not of the expected form.`);

@@ -38,7 +38,7 @@ export type FileSnapshot = z.infer<typeof FileSnapshot>;
 export const readSnapshot = (stored: unknown): FileSnapshot | null => FileSnapshot.safeParse(stored).data ?? null;
 
 /** What was read: the text of a file, which is empty where the commit has none, and where it comes from. */
-export type TextRead = Pick<FileSnapshot, "hash" | "number" | "commitSha"> & { text: string; at: string };
+type TextRead = Pick<FileSnapshot, "hash" | "number" | "commitSha"> & { text: string; at: string };
 
 const NOTHING_READ = { commitSha: null, at: null, isRead: false, ...DEFAULT_TRIGGERS };
 

@@ -1,14 +1,14 @@
 import * as z from "zod/mini";
 import { type Arrival, ignored, type PullAction } from "./arrival.ts";
 import type { Fields } from "./body.ts";
-import { factsOf, Login, optional, Repository, refProblem, Sha } from "./fields.ts";
+import { factsIn, Login, optional, RepositoryField, refProblem, Sha } from "./fields.ts";
 import { pullRequestArrival } from "./pull-request.ts";
 import { CommitPaths, pushArrival, Written } from "./pushed.ts";
 
 const Head = z.extend(Written, { id: Sha });
 
 const Push = z.object({
-  repository: Repository,
+  repository: RepositoryField,
   sender: optional(Login),
   ref: z.string(),
   before: Sha,
@@ -19,7 +19,7 @@ const Push = z.object({
 });
 
 const push = (fields: Fields): Arrival => {
-  const facts = factsOf(Push, fields);
+  const facts = factsIn(Push, fields);
   if ("kind" in facts) return facts;
   const { after, commits, total_commits, head_commit } = facts;
   const head = head_commit ?? commits?.find(({ id }) => id === after) ?? null;
@@ -34,14 +34,14 @@ const push = (fields: Fields): Arrival => {
 };
 
 const Deletion = z.object({
-  repository: Repository,
+  repository: RepositoryField,
   sender: optional(Login),
   ref: z.string(),
   ref_type: z.enum(["branch", "tag"]),
 });
 
 const deleted = (fields: Fields): Arrival => {
-  const facts = factsOf(Deletion, fields);
+  const facts = factsIn(Deletion, fields);
   if ("kind" in facts) return facts;
   const { repository, sender, ref_type } = facts;
   const place = ref_type === "tag" ? "refs/tags/" : "refs/heads/";

@@ -3,7 +3,7 @@ import { refOf } from "../git-ref.ts";
 import { type Arrival, ignored, type PullAction } from "./arrival.ts";
 import type { Fields } from "./body.ts";
 import { checkRunArrival, checkSuiteArrival } from "./checks.ts";
-import { BranchName, factsOf, Line, Login, optional, Repository, refProblem, Sha } from "./fields.ts";
+import { BranchName, factsIn, LineField, Login, optional, RepositoryField, refProblem, Sha } from "./fields.ts";
 import { pullRequestArrival } from "./pull-request.ts";
 import { CommitPaths, pushArrival, Written } from "./pushed.ts";
 import { MERGE_QUEUE } from "./superseding.ts";
@@ -13,7 +13,7 @@ const LISTED_COMMITS = 2048;
 const LISTED_PATHS = 5000;
 
 const Push = z.object({
-  repository: Repository,
+  repository: RepositoryField,
   sender: optional(Login),
   ref: z.string(),
   before: Sha,
@@ -30,7 +30,7 @@ const isWhole = (commits: CommitPaths[]): boolean =>
   );
 
 const push = (fields: Fields): Arrival => {
-  const facts = factsOf(Push, fields);
+  const facts = factsIn(Push, fields);
   if ("kind" in facts) return facts;
   const { head_commit: head = null, forced, commits } = facts;
   return pushArrival({
@@ -56,13 +56,13 @@ const PULL_ACTIONS = new Map<string, PullAction>([
 /** What was before, of that which has changed. */
 const Changes = z.object({
   default_branch: optional(z.object({ from: BranchName })),
-  repository: optional(z.object({ name: z.object({ from: Line }) })),
+  repository: optional(z.object({ name: z.object({ from: LineField }) })),
   owner: optional(z.object({ from: z.object({ user: optional(Login), organization: optional(Login) }) })),
 });
 
 const RepositoryChange = z.object({
   action: z.string(),
-  repository: Repository,
+  repository: RepositoryField,
   sender: optional(Login),
   changes: optional(Changes),
 });
@@ -76,7 +76,7 @@ const formerName = ({ action, repository, changes }: RepositoryChange): string |
 };
 
 const renamed = (fields: Fields): Arrival => {
-  const facts = factsOf(RepositoryChange, fields);
+  const facts = factsIn(RepositoryChange, fields);
   if ("kind" in facts) return facts;
   const { action, repository, sender, changes } = facts;
   const defaultBranch = (action === "edited" && changes?.default_branch?.from) || null;
@@ -92,7 +92,7 @@ const renamed = (fields: Fields): Arrival => {
 
 const MergeGroup = z.object({
   action: z.string(),
-  repository: Repository,
+  repository: RepositoryField,
   sender: optional(Login),
   merge_group: z.object({ head_ref: z.string(), head_sha: Sha, base_sha: optional(Sha) }),
 });
@@ -103,7 +103,7 @@ const GROUP_ACTIONS = new Map([
 ] as const) as ReadonlyMap<string, "asked" | "gone">;
 
 const mergeGroup = (fields: Fields): Arrival => {
-  const facts = factsOf(MergeGroup, fields);
+  const facts = factsIn(MergeGroup, fields);
   if ("kind" in facts) return facts;
   const { repository, sender } = facts;
   const { head_ref: ref, head_sha: sha, base_sha: base } = facts.merge_group;

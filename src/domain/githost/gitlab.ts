@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { FullName } from "../../protocol/repository.ts";
 import { type Arrival, ignored, type PullAction } from "./arrival.ts";
 import type { Fields } from "./body.ts";
-import { BranchName, factsOf, HostId, HostTime, Line, labelsOf, optional, Sha } from "./fields.ts";
+import { BranchName, factsIn, HostId, HostTime, LineField, labelsOf, optional, Sha } from "./fields.ts";
 import { isClosed } from "./pull-request.ts";
 import { CommitPaths, commitFacts, pushArrival, Written } from "./pushed.ts";
 
@@ -19,7 +19,7 @@ const Listed = z.extend(Written, { id: Sha, ...CommitPaths.shape });
 
 const Push = z.object({
   project: Project,
-  user_username: optional(Line),
+  user_username: optional(LineField),
   ref: z.string(),
   before: Sha,
   after: Sha,
@@ -30,7 +30,7 @@ const Push = z.object({
 
 /** Of more than 20 commits, GitLab lists the newest; their order is no promise. */
 const push = (fields: Fields): Arrival => {
-  const facts = factsOf(Push, fields);
+  const facts = factsIn(Push, fields);
   if ("kind" in facts) return facts;
   const { project, user_username, ref, before, after, checkout_sha, commits, total_commits_count } = facts;
   const sha = checkout_sha ?? after;
@@ -56,19 +56,19 @@ const Changes = z.object({
 });
 
 const Label = z.pipe(
-  z.object({ title: Line }),
+  z.object({ title: LineField }),
   z.transform(({ title }) => title),
 );
 
 const MergeRequest = z.object({
   project: Project,
-  user: optional(z.object({ id: z.number(), username: Line })),
+  user: optional(z.object({ id: z.number(), username: LineField })),
   labels: labelsOf(Label),
   changes: optional(Changes),
   object_attributes: z.object({
     action: z.string(),
     iid: HostId,
-    title: Line,
+    title: LineField,
     state: optional(z.string()),
     updated_at: optional(HostTime),
     author_id: optional(z.number()),
@@ -100,7 +100,7 @@ const actionOf = ({ object_attributes, changes }: MergeRequest): PullAction | un
 };
 
 const mergeRequest = (fields: Fields): Arrival => {
-  const facts = factsOf(MergeRequest, fields);
+  const facts = factsIn(MergeRequest, fields);
   if ("kind" in facts) return facts;
   const { project, user, labels, object_attributes: told } = facts;
   const action = actionOf(facts);

@@ -120,7 +120,7 @@ export const missedOf = (
 const subjectOf = ({ repositoryId, ref }: Pick<Missed, "repositoryId" | "ref">): string => `${repositoryId} ${ref}`;
 
 /** What is ordered again now, the newest first; of what nothing is heard any more; and how many have to wait. */
-export interface Orders {
+interface Orders {
   again: Missed[];
   over: Missed[];
   left: number;

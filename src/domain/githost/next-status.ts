@@ -7,18 +7,18 @@ import {
   type Line,
   linesOf,
   REPOSITORY_CONTEXT,
-  type Sent,
+  type SentStatus,
   type Statuses,
 } from "./statuses.ts";
 
 /** A status that may be sent. */
-export interface Due {
+export interface DueStatus {
   commit: Commit;
   line: Line;
 }
 
 /** What comes next: a status now, or the time of the next one; null where nothing is left to tell. */
-export type Next = { due: Due } | { at: number } | null;
+type Next = { due: DueStatus } | { at: number } | null;
 
 /** A line that is to be told, when, and whether it goes before the others of its commit. */
 interface Item {
@@ -41,7 +41,7 @@ export const nextStatus = (statuses: Statuses, kind: string, now: number, rules:
   if (!rules.maySend(statuses)) return null;
   const { commits, pace } = statuses;
   const from = Math.max(pace.quietUntil, pace.sentAt + rules.gapMs(kind));
-  let [best, bestRank, earliest] = [null as Due | null, [0, 0, 0], Number.POSITIVE_INFINITY];
+  let [best, bestRank, earliest] = [null as DueStatus | null, [0, 0, 0], Number.POSITIVE_INFINITY];
   for (const commit of commits.values()) {
     const whole = agendaOf(commit, rules);
     earliest = Math.min(earliest, whole.earliest);
@@ -111,7 +111,7 @@ export const cutOff = (statuses: Statuses, now: number, rules: StatusRules): Com
 };
 
 /** The statuses that wait, those that something stands in the way of included. */
-export const waiting = ({ commits }: Pick<Statuses, "commits">, rules: StatusRules): Due[] =>
+export const waiting = ({ commits }: Pick<Statuses, "commits">, rules: StatusRules): DueStatus[] =>
   [...commits.values()].flatMap((commit) =>
     linesOf(commit)
       .filter((line) => !isSettled(line, rules))
@@ -120,7 +120,7 @@ export const waiting = ({ commits }: Pick<Statuses, "commits">, rules: StatusRul
   );
 
 /** The status as it is on its way. */
-export const sentOf = ({ commit, line }: Due): Sent => ({
+export const sentOf = ({ commit, line }: DueStatus): SentStatus => ({
   ...{ commit: commitKey(commit), context: line.context, since: line.since },
   ...{ buildId: line.wanted.buildId, state: line.wanted.state },
 });

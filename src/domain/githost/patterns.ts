@@ -4,13 +4,13 @@ import { spend, type Work } from "../work.ts";
 export const PATTERN_LIMITS = { patterns: 100, characters: 250 } as const;
 
 /** What the patterns of a list are compared with: names of branches and tags, or paths of files. */
-export type Named = "ref" | "path";
+export type NameKind = "ref" | "path";
 
 /** What no branch or tag can have in its name: a pattern with it would never match. */
 const NOT_IN_A_REF = /[[\]\\^~: \x00-\x1f\x7f]/;
 
 /** Why a text is no pattern, as a sentence that says what to write; null when it is one. */
-export const patternProblem = (pattern: string, named: Named): string | null => {
+export const patternProblem = (pattern: string, named: NameKind): string | null => {
   const name = pattern.startsWith("!") ? pattern.slice(1) : pattern;
   if (name === "") return "A pattern must not be empty";
   if (pattern.length > PATTERN_LIMITS.characters)

@@ -3,20 +3,20 @@ import { type Arrival, ignored, type PullAction } from "./arrival.ts";
 import type { Fields } from "./body.ts";
 import {
   BranchName,
-  factsOf,
+  factsIn,
   HeadName,
   HostId,
   HostTime,
-  Line,
+  LineField,
   Login,
   labelsOf,
   optional,
-  Repository,
+  RepositoryField,
   Sha,
 } from "./fields.ts";
 
 const Label = z.pipe(
-  z.object({ name: Line }),
+  z.object({ name: LineField }),
   z.transform(({ name }) => name),
 );
 
@@ -24,10 +24,10 @@ const PullRequest = z.object({
   action: z.string(),
   number: HostId,
   before: optional(Sha),
-  repository: Repository,
+  repository: RepositoryField,
   sender: optional(Login),
   pull_request: z.object({
-    title: Line,
+    title: LineField,
     state: optional(z.string()),
     draft: optional(z.boolean()),
     merged: optional(z.boolean()),
@@ -62,7 +62,7 @@ const MEMBERS: ReadonlySet<string | null> = new Set(["OWNER", "MEMBER", "COLLABO
 
 /** A pull request in the form of GitHub, which Gitea's is like. @param actions What the host's actions mean. */
 export const pullRequestArrival = (fields: Fields, actions: ReadonlyMap<string, PullAction>): Arrival => {
-  const facts = factsOf(PullRequest, fields);
+  const facts = factsIn(PullRequest, fields);
   if ("kind" in facts) return facts;
   const { number, before, repository, sender, pull_request: told } = facts;
   const { base, head, labels } = told;

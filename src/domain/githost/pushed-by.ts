@@ -1,6 +1,6 @@
 import { refOf } from "../git-ref.ts";
 import type { Arrival } from "./arrival.ts";
-import { refOfPull } from "./arrived.ts";
+import { refOfPull } from "./ref-event.ts";
 import { listedOf, type SourceRules } from "./source.ts";
 
 /* Who made a delivery need not be who wrote what it brings: what listed authors pushed is remembered. */
@@ -63,7 +63,7 @@ export const isOfAnother = (arrival: Arrival, known: readonly PushedBy[]): boole
   known.some(({ name, login }) => name === arrival.sha && login !== arrival.pull.author?.toLowerCase());
 
 /** What a delivery adds to what is remembered, and what is to be forgotten of it. */
-export interface Learned {
+interface Learned {
   added: PushedBy[];
   forgotten: string[];
 }

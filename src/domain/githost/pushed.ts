@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { refOf } from "../git-ref.ts";
-import { type Arrival, type Commit, type HostRepository, ignored } from "./arrival.ts";
-import { Line, lineOf, optional, refProblem } from "./fields.ts";
+import { type Arrival, type CommitSummary, type DeliveryRepository, ignored } from "./arrival.ts";
+import { LineField, oneLine, optional, refProblem } from "./fields.ts";
 import { hasSkipMarker, subjectOf } from "./skip-marker.ts";
 import { MERGE_QUEUE } from "./superseding.ts";
 
@@ -12,12 +12,12 @@ export const CommitPaths = z.object({ added: Paths, removed: Paths, modified: Pa
 export type CommitPaths = z.infer<typeof CommitPaths>;
 
 /** A commit as hosts tell it. */
-export const Written = z.object({ message: z.string(), author: optional(z.object({ name: Line })) });
+export const Written = z.object({ message: z.string(), author: optional(z.object({ name: LineField })) });
 type Written = z.infer<typeof Written>;
 
 /** What the hosts' pushes have in common. */
 interface Pushed {
-  repository: HostRepository;
+  repository: DeliveryRepository;
   sender: string | null;
   ref: string;
   /** Null for zeros. */
@@ -32,8 +32,8 @@ interface Pushed {
 }
 
 /** What is shown of a commit, and whether it asks for no build. */
-export const commitFacts = (head: Written | null): { commit: Commit | null; isSkipped: boolean } => ({
-  commit: head && { subject: lineOf(subjectOf(head.message)), author: head.author?.name ?? null },
+export const commitFacts = (head: Written | null): { commit: CommitSummary | null; isSkipped: boolean } => ({
+  commit: head && { subject: oneLine(subjectOf(head.message)), author: head.author?.name ?? null },
   isSkipped: head !== null && hasSkipMarker(head.message),
 });
 

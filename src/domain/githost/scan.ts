@@ -7,7 +7,7 @@ const COLON = 0x3a;
 const isSpace = (byte: number | undefined) => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 
 /** From the first byte of a value to the one after its last. */
-export type Span = readonly [from: number, to: number];
+export type ByteSpan = readonly [from: number, to: number];
 
 /** The place of the closing quote, or -1. */
 const endOfString = (bytes: Uint8Array, start: number): number => {
@@ -39,8 +39,8 @@ const isKey = (bytes: Uint8Array, start: number, end: number, name: string): boo
  * Looks at the bytes of a JSON object without making values of them: where the lists `commits` of the object itself
  * are, or why it is refused. It finds no mistakes of the syntax.
  */
-export const scanObject = (bytes: Uint8Array): { commits: Span[] } | { problem: string } => {
-  const commits: Span[] = [];
+export const scanObject = (bytes: Uint8Array): { commits: ByteSpan[] } | { problem: string } => {
+  const commits: ByteSpan[] = [];
   let depth = 0;
   let isCommits = false;
   let from = -1;

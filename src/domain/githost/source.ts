@@ -1,5 +1,5 @@
 import type { Forks } from "../../protocol/repository.ts";
-import type { Arrived, OpenPull, PlannedBuild } from "./plan-facts.ts";
+import type { OpenPull, RefEvent, WantedBuild } from "./effect-facts.ts";
 
 /** What a repository says of whose code may be built, and how. */
 export interface SourceRules {
@@ -8,11 +8,11 @@ export interface SourceRules {
   untrustedAuthors: readonly string[];
 }
 
-export type Source = Pick<PlannedBuild, "trust" | "needsApproval">;
+export type SourceTrust = Pick<WantedBuild, "trust" | "needsApproval">;
 
-const TRUSTED: Source = { trust: "trusted", needsApproval: false };
+const TRUSTED: SourceTrust = { trust: "trusted", needsApproval: false };
 /** Nobody has to approve what somebody wrote who may write to the repository. */
-const OF_LISTED_AUTHOR: Source = { trust: "untrusted", needsApproval: false };
+const OF_LISTED_AUTHOR: SourceTrust = { trust: "untrusted", needsApproval: false };
 
 /** Those of the logins that are listed, each once and in small letters. */
 export const listedOf = (
@@ -27,15 +27,15 @@ export const listedOf = (
  * Whose code a delivery brings. Code of a fork is never trusted, whoever wrote it. A branch is not trusted where a listed
  * author pushed to it, whoever pushed since, or made one of its pull requests. `pulls` are the open ones of the ref.
  */
-export const sourceOf = (arrived: Arrived, rules: SourceRules, pulls: readonly OpenPull[]): Source => {
-  switch (arrived.kind) {
+export const sourceTrustOf = (event: RefEvent, rules: SourceRules, pulls: readonly OpenPull[]): SourceTrust => {
+  switch (event.kind) {
     case "push":
     case "tag":
     case "pull":
     case "merge-group": {
-      if (arrived.kind === "pull" && arrived.isFork)
-        return { trust: "untrusted", needsApproval: rules.forks !== "members" || !arrived.isByMember };
-      const authors = [arrived.sender, ...arrived.pushers, ...pulls.map(({ author }) => author)];
+      if (event.kind === "pull" && event.isFork)
+        return { trust: "untrusted", needsApproval: rules.forks !== "members" || !event.isByMember };
+      const authors = [event.sender, ...event.pushers, ...pulls.map(({ author }) => author)];
       return listedOf(rules, authors).length > 0 ? OF_LISTED_AUTHOR : TRUSTED;
     }
     case "gone":

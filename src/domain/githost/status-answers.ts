@@ -1,9 +1,9 @@
 import { closed } from "./report-status.ts";
 import type { StatusRules } from "./status-rules.ts";
-import { type Commit, type Line, linesOf, type Pace, type Sent, type Statuses } from "./statuses.ts";
+import { type Commit, type Line, linesOf, type Pace, type SentStatus, type Statuses } from "./statuses.ts";
 
 /** What came of a status that was sent. `reason` is in words for people. */
-export type Outcome =
+export type StatusOutcome =
   /** GitLab names the pipeline that the state is in, GitHub the check run that shows it. */
   | { kind: "told"; pipelineId: number | null; checkRunId?: number }
   /** The host does not accept the token. */
@@ -22,7 +22,7 @@ export type Outcome =
   | { kind: "refused"; reason: string };
 
 /** The commit, or nothing where it is no longer there, and the pace after an answer. */
-export interface Answered {
+interface Answered {
   commit: Commit | null;
   pace: Pace;
 }
@@ -30,8 +30,8 @@ export interface Answered {
 /** Takes in the answer to what was sent. */
 export const answered = (
   statuses: Statuses,
-  sent: Sent,
-  outcome: Outcome,
+  sent: SentStatus,
+  outcome: StatusOutcome,
   now: number,
   rules: StatusRules,
 ): Answered => {
@@ -56,8 +56,8 @@ const withLine = (commit: Commit, line: Line): Commit => {
 
 const told = (
   line: Line,
-  sent: Sent,
-  { pipelineId, checkRunId }: Extract<Outcome, { kind: "told" }>,
+  sent: SentStatus,
+  { pipelineId, checkRunId }: Extract<StatusOutcome, { kind: "told" }>,
   now: number,
   rules: StatusRules,
 ): Line => {
@@ -74,7 +74,7 @@ const told = (
 };
 
 /** The line after a try in vain. What was reported meanwhile has not been tried. */
-const missed = (line: Line, sent: Sent, outcome: Outcome, now: number, rules: StatusRules): Line => {
+const missed = (line: Line, sent: SentStatus, outcome: StatusOutcome, now: number, rules: StatusRules): Line => {
   const unsure = outcome.kind === "away" && outcome.isUnsure ? { unsureUntil: rules.unsureUntil(now) } : {};
   if (!rules.isAnswered(line, sent)) return { ...line, ...unsure };
   const tried = { ...line, ...unsure, tries: line.tries + 1, triedFrom: line.triedFrom ?? now };
@@ -85,13 +85,13 @@ const missed = (line: Line, sent: Sent, outcome: Outcome, now: number, rules: St
   return { ...tried, nextAt: now + waitOf(outcome, tried.tries, rules) };
 };
 
-const waitOf = ({ kind }: Outcome, tries: number, rules: StatusRules): number => {
+const waitOf = ({ kind }: StatusOutcome, tries: number, rules: StatusRules): number => {
   if (kind === "unauthorized" || kind === "limited") return 0;
   return kind === "forbidden" ? rules.forbiddenWait(tries) : rules.lineWait(tries);
 };
 
 /** The pace after an answer. One that is about the status alone shows that the host is well. */
-const paced = (pace: Pace, outcome: Outcome, now: number, rules: StatusRules): Pace => {
+const paced = (pace: Pace, outcome: StatusOutcome, now: number, rules: StatusRules): Pace => {
   const failures = pace.failures + 1;
   const until = (quietUntil: number, trouble: string): Pace => ({ ...pace, failures, quietUntil, trouble });
   switch (outcome.kind) {

@@ -1,5 +1,5 @@
 import { isOver } from "./host-report.ts";
-import { type Line, REPOSITORY_CONTEXT, type Sent, type Statuses, type Wanted } from "./statuses.ts";
+import { type Line, REPOSITORY_CONTEXT, type SentStatus, type Statuses, type Wanted } from "./statuses.ts";
 
 /** Milliseconds for which a build that goes on is not told: one that ends at once is told once. */
 export const REST_MS = 1_500;
@@ -41,9 +41,9 @@ export const STATUS_RULES = {
   isTold: ({ since, told, againAt }: Line): boolean => told?.since === since && againAt === null,
   isGivenUp: ({ givenUp }: Line): boolean => givenUp !== null,
   /** Whether the answer is about what is wanted now: something newer may have been reported meanwhile. */
-  isAnswered: (line: Line, sent: Sent): boolean => line.since === sent.since,
+  isAnswered: (line: Line, sent: SentStatus): boolean => line.since === sent.since,
   /** What the host has taken with an answer. */
-  taken: (_line: Line, { buildId, state, since }: Sent): Line["told"] => ({ buildId, state, since }),
+  taken: (_line: Line, { buildId, state, since }: SentStatus): Line["told"] => ({ buildId, state, since }),
   /** The check run that shows the build, and is changed; null where one is to be made. */
   knownRun: ({ context, wanted, checkRun = null }: Line): number | null =>
     context === REPOSITORY_CONTEXT || checkRun?.buildId === wanted.buildId ? (checkRun?.id ?? null) : null,

@@ -1,5 +1,5 @@
 import type { HostReport } from "./host-report.ts";
-import type { Due } from "./next-status.ts";
+import type { DueStatus } from "./next-status.ts";
 import type { StatusRules } from "./status-rules.ts";
 import { REPOSITORY_CONTEXT } from "./statuses.ts";
 
@@ -33,7 +33,7 @@ export interface Status
 }
 
 /** The status of a line. `origin` is where the service was reached last: for builds that nobody asked for. */
-export const statusOf = ({ commit, line }: Due, origin: string | null, rules: StatusRules): Status => {
+export const statusOf = ({ commit, line }: DueStatus, origin: string | null, rules: StatusRules): Status => {
   const { state, phase, ended, asks, description, buildId } = line.wanted;
   const isOverall = line.context === REPOSITORY_CONTEXT;
   const at = line.wanted.origin ?? origin;

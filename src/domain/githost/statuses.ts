@@ -71,7 +71,7 @@ export interface Pace {
 }
 
 /** A status on its way: what was wanted as it was sent. */
-export interface Sent extends Pick<Wanted, "buildId" | "state">, Pick<Line, "context" | "since"> {
+export interface SentStatus extends Pick<Wanted, "buildId" | "state">, Pick<Line, "context" | "since"> {
   commit: string;
 }
 
@@ -80,7 +80,7 @@ export interface Statuses {
   commits: Map<string, Commit>;
   pace: Pace;
   /** The status that the host has not answered yet. */
-  inFlight: Sent | null;
+  inFlight: SentStatus | null;
 }
 
 export const AT_EASE: Pace = { quietUntil: 0, trouble: null, failures: 0, sentAt: 0 };

@@ -1,5 +1,5 @@
 import { PipelineOn } from "../../protocol/pipeline.ts";
-import { firstPatternProblem, type Named, PATTERN_LIMITS, patternProblem } from "./patterns.ts";
+import { firstPatternProblem, type NameKind, PATTERN_LIMITS, patternProblem } from "./patterns.ts";
 import type { On } from "./triggers.ts";
 
 /** The conditions of an event: none for `true`, null when the event is left out. */
@@ -36,7 +36,7 @@ interface ListProblem {
 }
 
 /** What is wrong with a list of patterns, or of other texts where `named` is null. */
-export const problemsOfList = (path: string[], list: string[] | undefined, named: Named | null): ListProblem[] => {
+export const problemsOfList = (path: string[], list: string[] | undefined, named: NameKind | null): ListProblem[] => {
   if (!list) return [];
   if (list.length === 0) return [{ path, detail: "must not be empty" }];
   const most = PATTERN_LIMITS.patterns;

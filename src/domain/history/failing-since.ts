@@ -12,7 +12,7 @@ export interface Run {
   isUntrusted?: boolean;
 }
 
-export interface FailingSince<R> {
+export interface FailingRuns<R> {
   /** The first that failed after the last one that succeeded. */
   first: R;
   /** How many failed since. A build and its repeats are one. */
@@ -74,7 +74,7 @@ const isCertain = (placed: readonly Placed<Run>[], green: Placed<Run> | undefine
  * Since when the runs of one pipeline and ref fail; null where the newest commit with a verdict succeeded. A canceled
  * run says nothing, nor does an untrusted one, which lacks secrets.
  */
-export const failingSince = <R extends Run>(runs: readonly R[]): FailingSince<R> | null => {
+export const failingSince = <R extends Run>(runs: readonly R[]): FailingRuns<R> | null => {
   const placed = inOrder(runs);
   const judged = placed.filter(({ run }) => hasVerdict(run));
   const lastGreen = judged.findLastIndex(({ run }) => run.status === "succeeded");

@@ -1,6 +1,6 @@
 import type { EndedStatus } from "../../protocol/build-states.ts";
 import { timeOfId } from "../id-range.ts";
-import { type FailingSince, failingSince, type Run } from "./failing-since.ts";
+import { type FailingRuns, failingSince, type Run } from "./failing-since.ts";
 import { type Histogram, histogramOf } from "./histogram.ts";
 
 const DAY_MS = 86_400_000;
@@ -86,5 +86,5 @@ export const rollUp = (before: History, from: number, builds: readonly EndedBuil
 };
 
 /** Since when the builds of this ref fail; null where they do not. A tag is red or green for itself. */
-export const redSince = ({ builds }: History, ref: string): FailingSince<EndedBuild> | null =>
+export const redSince = ({ builds }: History, ref: string): FailingRuns<EndedBuild> | null =>
   failingSince(builds.filter((build) => build.ref === ref));

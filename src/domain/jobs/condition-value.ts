@@ -6,7 +6,7 @@ import { type Data, Dictionary, toData } from "../expression/data.ts";
 import { evaluate } from "../expression/evaluate.ts";
 import { functionsOf } from "../expression/functions.ts";
 import { matrixContext } from "../expression/job-contexts.ts";
-import { fixedContext, variableContext } from "../expression/scope.ts";
+import { contextOfVariables, fixedContext } from "../expression/scope.ts";
 import type { Condition } from "./condition.ts";
 import type { ConditionWork } from "./condition-work.ts";
 import type { GraphFacts, GraphJob } from "./graph.ts";
@@ -18,7 +18,7 @@ export interface NeedsToRead {
 }
 
 /** What the status functions answer, and what `needs` is. */
-export interface Situation {
+interface Situation {
   success: boolean;
   failure: boolean;
   cancelled: boolean;
@@ -58,7 +58,7 @@ export const holds = (condition: Condition, job: GraphJob, facts: GraphFacts, si
   const names = new Dictionary([
     ["build", context(facts.build)],
     ["repository", context(facts.repository)],
-    ["vars", variableContext(Object.entries(facts.vars).map(([key, value]) => [key, toData(value)]))],
+    ["vars", contextOfVariables(Object.entries(facts.vars).map(([key, value]) => [key, toData(value)]))],
     ["needs", needs.context],
     ["matrix", matrixContext(job.matrix)],
   ]);

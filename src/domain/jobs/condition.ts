@@ -13,7 +13,7 @@ export interface Condition {
 }
 
 /** What has to be known of a condition long before it is evaluated. */
-export interface Traits {
+interface Traits {
   /** It names always() or cancelled(): the job may still run for some minutes after a cancel. */
   cleansUp: boolean;
   /** Combinations of a matrix may differ in what becomes of them. */

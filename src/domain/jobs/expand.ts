@@ -30,7 +30,7 @@ export interface ExpandOptions {
   newId(): string;
 }
 
-export type Expanded = { graph: JobGraph; mistakes?: undefined } | { graph?: undefined; mistakes: Mistake[] };
+type Expanded = { graph: JobGraph; mistakes?: undefined } | { graph?: undefined; mistakes: Mistake[] };
 
 /** Bytes of a graph as it is stored beside its file's text. */
 const MOST_BYTES = 1024 * 1024;

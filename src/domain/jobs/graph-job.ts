@@ -2,7 +2,7 @@ import { data } from "@actions/expressions";
 import { LABEL, LABEL_RULE } from "../../protocol/common.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
-import type { Scope } from "../expression/evaluate.ts";
+import type { EvaluationScope } from "../expression/evaluate.ts";
 import { PLATFORMS } from "../plan/agent-fields.ts";
 import { LocatedMistake } from "../plan/located-mistake.ts";
 import type { Position } from "../plan/mistake.ts";
@@ -23,7 +23,7 @@ interface Surroundings {
 class JobMaker {
   readonly #definition: JobDefinition;
   readonly #plan: PlanScope;
-  readonly #scope: Scope;
+  readonly #scope: EvaluationScope;
 
   constructor(definition: JobDefinition, matrix: Matrix | null, plan: PlanScope) {
     this.#definition = definition;

@@ -7,7 +7,7 @@ import type { GraphJob, JobGraph } from "./graph.ts";
 import { type BuildView, byDefinition, type EndOfJob, type JobView, type Need, viewsOf } from "./job-view.ts";
 import { needsFrom } from "./needs.ts";
 import { firstEnded } from "./outcome.ts";
-import type { Cancel, JobRules } from "./rules.ts";
+import type { BuildCancel, JobRules } from "./rules.ts";
 import type { JobOrder } from "./settle-orders.ts";
 import { type Verdict, verdictOf } from "./verdict.ts";
 
@@ -25,7 +25,7 @@ export interface SettleInput {
 /** The jobs of a build while it is settled: as they were found, and what was ordered since. */
 export class BuildInProgress {
   readonly input: SettleInput;
-  readonly cancel: Cancel | null;
+  readonly cancel: BuildCancel | null;
   readonly views: readonly JobView[];
   readonly #byDefinition: Map<string, JobView[]>;
   readonly #byId: Map<string, JobView>;
@@ -38,7 +38,7 @@ export class BuildInProgress {
   /** Jobs whose failure may end others; null: to be looked for again. */
   #failed: JobView[] | null = null;
 
-  constructor(input: SettleInput, cancel: Cancel | null) {
+  constructor(input: SettleInput, cancel: BuildCancel | null) {
     this.input = input;
     this.cancel = cancel;
     this.#conditions = new Conditions(input.graph);

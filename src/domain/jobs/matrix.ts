@@ -15,7 +15,7 @@ interface MatrixProblem {
   message: string;
 }
 
-export type ExpandedMatrix =
+type ExpandedMatrix =
   | { combinations: Matrix[]; problems?: undefined }
   | { combinations?: undefined; problems: MatrixProblem[] };
 

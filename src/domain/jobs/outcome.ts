@@ -2,7 +2,7 @@ import type { EndedStatus } from "../../protocol/build-states.ts";
 import { TOO_LONG } from "./cancel.ts";
 import type { JobEnd } from "./job-end.ts";
 import type { BuildView, JobView } from "./job-view.ts";
-import type { Cancel, JobRules } from "./rules.ts";
+import type { BuildCancel, JobRules } from "./rules.ts";
 
 interface Outcome extends Pick<JobEnd, "exitCode" | "reason" | "message"> {
   status: EndedStatus;
@@ -36,7 +36,7 @@ const blemishes = (views: readonly JobView[]): string | null => {
 export const outcomeOf = (
   views: readonly JobView[],
   build: BuildView,
-  cancel: Cancel | null,
+  cancel: BuildCancel | null,
   rules: JobRules,
 ): Outcome => {
   const status = rules.buildOutcome(views, cancel);

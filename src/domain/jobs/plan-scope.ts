@@ -1,11 +1,11 @@
 import type { FunctionDefinition } from "@actions/expressions/funcs/info";
-import { type Data, Dictionary, text, toData } from "../expression/data.ts";
-import { evaluate, type Scope } from "../expression/evaluate.ts";
+import { type Data, Dictionary, textData, toData } from "../expression/data.ts";
+import { type EvaluationScope, evaluate } from "../expression/evaluate.ts";
 import { functionsOf } from "../expression/functions.ts";
 import { matrixContext } from "../expression/job-contexts.ts";
 import { ExpressionMistake } from "../expression/mistake.ts";
 import { CONTEXT_PROPERTIES } from "../expression/names.ts";
-import { type Contexts, fixedContext, scopeOf, variableContext } from "../expression/scope.ts";
+import { type Contexts, contextOfVariables, fixedContext, scopeOf } from "../expression/scope.ts";
 import type { LocatedExpression, Template } from "../plan/plan.ts";
 import { locateMistakes } from "../plan/step-environment.ts";
 import type { GraphFacts, Matrix } from "./graph.ts";
@@ -19,10 +19,10 @@ const known = (values: Record<string, unknown>, names: readonly string[]): Dicti
 const contextsOf = ({ build, repository, vars }: GraphFacts): Omit<Contexts, "matrix"> => {
   const none = new Dictionary([]);
   return {
-    ...{ secrets: none, env: variableContext([]), agent: none, steps: none, job: none },
+    ...{ secrets: none, env: contextOfVariables([]), agent: none, steps: none, job: none },
     build: known(build, CONTEXT_PROPERTIES.build),
     repository: known(repository, CONTEXT_PROPERTIES.repository),
-    vars: variableContext(Object.entries(vars).map(([key, value]) => [key, text(value)])),
+    vars: contextOfVariables(Object.entries(vars).map(([key, value]) => [key, textData(value)])),
   };
 };
 
@@ -58,13 +58,13 @@ export class PlanScope {
   }
 
   /** The names that the jobs with this combination can read. */
-  of(matrix: Matrix | null): Scope {
+  of(matrix: Matrix | null): EvaluationScope {
     const contexts = { ...this.#contexts, matrix: matrixContext(matrix) };
     return { ...scopeOf(contexts, "success"), functions: this.#functions };
   }
 
   /** @throws {LocatedMistake} */
-  value(one: LocatedExpression, scope: Scope): Data {
+  value(one: LocatedExpression, scope: EvaluationScope): Data {
     return locateMistakes(one, () => {
       this.#count(one.expression.offsets.size);
       return evaluate(one.expression, scope, "mistake");
@@ -72,11 +72,11 @@ export class PlanScope {
   }
 
   /** @throws {LocatedMistake} */
-  text(template: Template, scope: Scope): string {
+  text(template: Template, scope: EvaluationScope): string {
     return template.map((part) => (typeof part === "string" ? part : this.#textOf(part, scope))).join("");
   }
 
-  #textOf(one: LocatedExpression, scope: Scope): string {
+  #textOf(one: LocatedExpression, scope: EvaluationScope): string {
     const value = this.value(one, scope);
     return locateMistakes(one, () => {
       if (!value.primitive)

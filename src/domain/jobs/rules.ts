@@ -6,7 +6,7 @@ import type { JobEndStatus } from "./job-end.ts";
 import { isLeasedJob, type JobView, type Need } from "./job-view.ts";
 
 /** A cancel of a whole build, by a person or by its deadline (milliseconds since 1970). */
-export interface Cancel {
+export interface BuildCancel {
   at: number;
   /** Jobs that clean up may run until then. */
   until: number;
@@ -31,14 +31,14 @@ export const JOB_RULES = {
   gateIsOver: ({ decision, until }: Gated, now: number): boolean =>
     decision?.approved === false || (decision === null && now >= until),
   /** Whether a cancel of the build reaches the job, now. */
-  stops: (isSpared: boolean, { until }: Cancel, now: number): boolean => !isSpared || now >= until,
+  stops: (isSpared: boolean, { until }: BuildCancel, now: number): boolean => !isSpared || now >= until,
   /** Whether the end of this job may end others. */
   tripsFailFast: ({ status, job }: JobView): boolean => status === "failed" && !job.mayFail,
   /** Whether the job ends because that one failed. */
   isInCircle: ({ job }: JobView, failed: JobView, ofFile: boolean, isSpared: boolean): boolean =>
     (ofFile && !isSpared) || (failed.job.failFast && failed.job.definition === job.definition),
   buildIsOver: (jobs: readonly JobView[]): boolean => jobs.every(({ end }) => end !== null),
-  buildOutcome: (jobs: readonly JobView[], cancel: Cancel | null): EndedStatus => {
+  buildOutcome: (jobs: readonly JobView[], cancel: BuildCancel | null): EndedStatus => {
     if (cancel) return cancel.isTimeout ? "failed" : "canceled";
     if (jobs.some(({ status, job }) => status === "failed" && !job.mayFail)) return "failed";
     return jobs.some(({ status }) => status === "canceled") ? "canceled" : "succeeded";

@@ -1,6 +1,6 @@
 import { TO_BASE64 } from "./base64url.ts";
 import { CHECKPOINT_STEP } from "./checkpoints.ts";
-import type { Dictionary } from "./dictionary.ts";
+import type { MaskDictionary } from "./dictionary.ts";
 import type { LineWraps } from "./line-wraps.ts";
 import { PrefixFingerprints } from "./prefix-fingerprints.ts";
 import type { SlidingWindow } from "./sliding-window.ts";
@@ -10,7 +10,7 @@ const LEAP_FROM = 8;
 
 /** Compares text from one position on, as long as it may become a needle of the dictionary. */
 export class Cursor {
-  readonly #dictionary: Dictionary;
+  readonly #dictionary: MaskDictionary;
   readonly #window: SlidingWindow;
   /** Null for needles that line breaks cannot cut. */
   readonly #wraps: LineWraps | null;
@@ -25,7 +25,7 @@ export class Cursor {
   /** Bytes of text, wraps included, of the longest needle found so far. */
   matched = 0;
 
-  constructor(dictionary: Dictionary, window: SlidingWindow, wraps: LineWraps | null) {
+  constructor(dictionary: MaskDictionary, window: SlidingWindow, wraps: LineWraps | null) {
     this.#dictionary = dictionary;
     this.#window = window;
     this.#wraps = wraps;

@@ -1,7 +1,7 @@
 import { Checkpoints } from "./checkpoints.ts";
 
 /** Sorted needles in one block of memory: needles with a common prefix are adjacent. */
-export class Dictionary {
+export class MaskDictionary {
   readonly size: number;
   /** All needles, one after the other; needle n is `bytes[starts[n]..starts[n + 1])`. */
   readonly bytes: Uint8Array;

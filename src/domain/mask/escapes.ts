@@ -1,5 +1,5 @@
 /** The forms of a value after a program escapes it. Values are binary strings: one character for each byte. */
-export type Escape = (value: string) => string[];
+type Escape = (value: string) => string[];
 
 const byteHex = (char: string): string => char.charCodeAt(0).toString(16).padStart(2, "0");
 

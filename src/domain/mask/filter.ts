@@ -1,5 +1,5 @@
 import { TO_BASE64, toBase64Url } from "./base64url.ts";
-import type { Dictionary } from "./dictionary.ts";
+import type { MaskDictionary } from "./dictionary.ts";
 
 export const HASH_MULTIPLIER = 0x9e3779b1;
 
@@ -19,7 +19,7 @@ export class Filter {
   /** By first byte of a needle: 1. */
   readonly first: Uint8Array;
 
-  constructor(plain: Dictionary, wrapped: Dictionary) {
+  constructor(plain: MaskDictionary, wrapped: MaskDictionary) {
     const entries = 4 * (plain.size + wrapped.size) + 1;
     this.shift = 32 - Math.min(20, Math.max(12, Math.ceil(Math.log2(32 * entries))));
     this.words = new Uint8Array(2 ** (32 - this.shift));

@@ -8,7 +8,7 @@ const ENCODED_MIN = 8;
 const LINE_MIN = 4;
 
 /** `plain` forms match byte for byte; `wrapped` ones also when line breaks cut them, as in printed base64. */
-export interface Forms {
+interface Forms {
   plain: Uint8Array[];
   wrapped: Uint8Array[];
 }

@@ -1,4 +1,4 @@
-import { Dictionary } from "./dictionary.ts";
+import { MaskDictionary } from "./dictionary.ts";
 import { Filter } from "./filter.ts";
 import { groupedForms } from "./forms.ts";
 import { LineWraps, WRAP_MIN } from "./line-wraps.ts";
@@ -8,7 +8,7 @@ import { SlidingWindow } from "./sliding-window.ts";
 /** The text that replaces a secret. */
 const MASK = "***";
 
-export type Secrets = Iterable<string | Uint8Array>;
+type Secrets = Iterable<string | Uint8Array>;
 
 /** The position of a masker in the stream: another masker can resume from it. */
 export interface MaskerPosition {
@@ -29,8 +29,8 @@ const isNeedles = (secrets: Secrets | Needles): secrets is Needles => "plain" in
 /** Prepares the search for secrets, which is costly; many maskers can share the result. */
 export const compile = (secrets: Secrets, known?: Needles): Needles => {
   const forms = groupedForms(secrets);
-  const plain = new Dictionary([...forms.plain, ...(known?.plain.needles() ?? [])]);
-  const wrapped = new Dictionary([...forms.wrapped, ...(known?.wrapped.needles() ?? [])]);
+  const plain = new MaskDictionary([...forms.plain, ...(known?.plain.needles() ?? [])]);
+  const wrapped = new MaskDictionary([...forms.wrapped, ...(known?.wrapped.needles() ?? [])]);
   return { plain, wrapped, filter: new Filter(plain, wrapped) };
 };
 

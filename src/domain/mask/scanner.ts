@@ -1,13 +1,13 @@
 import { Cursor } from "./cursor.ts";
-import type { Dictionary } from "./dictionary.ts";
+import type { MaskDictionary } from "./dictionary.ts";
 import { type Filter, HASH_MULTIPLIER } from "./filter.ts";
 import type { LineWraps } from "./line-wraps.ts";
 import type { SlidingWindow } from "./sliding-window.ts";
 
 /** The needles that match byte for byte, those that line breaks may cut, and the filter of both. */
 export interface Needles {
-  readonly plain: Dictionary;
-  readonly wrapped: Dictionary;
+  readonly plain: MaskDictionary;
+  readonly wrapped: MaskDictionary;
   readonly filter: Filter;
 }
 

@@ -46,7 +46,7 @@ const IDIOMS = new RegExp(
 const FILE = new RegExp(NAME);
 
 /** A command for another system. It is no mistake when the file itself sets `variable`. */
-export interface Idiom {
+interface Idiom {
   offset: number;
   advice: string;
   variable: string | null;

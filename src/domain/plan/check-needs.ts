@@ -11,7 +11,7 @@ interface WrittenNeed {
 }
 
 /** The jobs that one needs, as they are written. */
-export const needsOf = (job: JobOfFile): WrittenNeed[] =>
+export const writtenNeedsOf = (job: JobOfFile): WrittenNeed[] =>
   (job.needs ?? []).flatMap((need): WrittenNeed[] => {
     if ("text" in need) return [{ ...need, isOptional: false }];
     return need.job ? [{ ...need.job, isOptional: need.optional ?? false }] : [];
@@ -25,7 +25,7 @@ const checkEach = (jobs: Jobs, context: ParseContext): void => {
   const known = new Set(keys);
   for (const { key, value } of jobs) {
     const seen = new Set<string>();
-    for (const { text, node } of needsOf(value)) {
+    for (const { text, node } of writtenNeedsOf(value)) {
       if (text === key) context.mistake(node, "A job cannot need itself");
       else if (seen.has(text)) context.mistake(node, "This job is needed twice");
       else if (!known.has(text)) context.mistake(node, noJobNamed(text), closestName(text, keys));
@@ -47,7 +47,7 @@ const checkCase = (jobs: Jobs, context: ParseContext): void => {
 
 /** Reports each need that closes a circle, with the way around it. */
 const checkCircles = (jobs: Jobs, context: ParseContext): void => {
-  const needs = new Map(jobs.map(({ key, value }) => [key, needsOf(value).filter(({ text }) => text !== key)]));
+  const needs = new Map(jobs.map(({ key, value }) => [key, writtenNeedsOf(value).filter(({ text }) => text !== key)]));
   const finished = new Set<string>();
   const path: string[] = [];
   const visit = (key: string): void => {

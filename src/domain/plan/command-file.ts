@@ -5,7 +5,7 @@ import { firstPatternProblem } from "../githost/patterns.ts";
 import { ENV_VALUE_LIMIT } from "./step-environment.ts";
 
 /** The parsed content of a step's command file. Lines are from 1. Problems never quote a value. */
-export interface CommandFile {
+interface CommandFile {
   entries: { name: string; value: string; line: number }[];
   problems: { line: number; message: string }[];
 }

@@ -54,7 +54,7 @@ export const hashedText = (text: string, includes: readonly IncludedText[]): str
 };
 
 /** What is known of the files that one file includes while it is parsed. */
-export class IncludedFiles {
+export class IncludeState {
   readonly find: Includes;
   readonly yaml: YamlSums = { tokens: 0, marks: 0 };
   /** Paths of the files that are being read, the outermost first. */

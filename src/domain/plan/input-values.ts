@@ -1,4 +1,4 @@
-import { type Data, Dictionary, text, toData } from "../expression/data.ts";
+import { type Data, Dictionary, textData, toData } from "../expression/data.ts";
 import { inputOf, inputProblem } from "./input-fields.ts";
 import { LocatedMistake } from "./located-mistake.ts";
 import type { InputScope, Template } from "./plan.ts";
@@ -32,11 +32,11 @@ const evaluated = (given: Given, render: Render): Data => {
   const { text: written, isSecret } = render(given.template);
   const value = inputOf(written, given);
   if (value === undefined) throw new LocatedMistake({ ...given.position, message: inputProblem(given) });
-  return typeof value === "string" ? text(value, isSecret) : toData(value, isSecret);
+  return typeof value === "string" ? textData(value, isSecret) : toData(value, isSecret);
 };
 
 /** The context `inputs` of a file. `render` evaluates what the file that includes it writes in `with`. */
-export const inputsContext = ({ values }: InputScope, render: Render): Dictionary => {
+export const inputsDictionary = ({ values }: InputScope, render: Render): Dictionary => {
   const mistakes = new Map<string, LocatedMistake>();
   const pairs = new Map<string, Data>();
   for (const [name, value] of values) {

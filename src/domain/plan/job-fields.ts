@@ -12,7 +12,7 @@ import { MATRIX } from "./matrix-fields.ts";
 import { either, type NodeParser, type ParsedBy, type ScalarText } from "./node-parser.ts";
 import { REPORTS } from "./report-fields.ts";
 import { choice, flag, text, wholeNumber } from "./scalar-parsers.ts";
-import { condition, DEFAULTS, env, NAME_IN_FILE, TIMEOUT_MINUTES } from "./step-fields.ts";
+import { condition, env, NAME_IN_FILE, STEP_DEFAULTS, TIMEOUT_MINUTES } from "./step-fields.ts";
 import { STEPS } from "./step-list.ts";
 import { TOOLS } from "./tool-fields.ts";
 
@@ -79,10 +79,10 @@ const GROUP_NAME: NodeParser<ScalarText> = {
 };
 
 /** Names of protected variable groups. */
-export const GROUPS = list(GROUP_NAME, { atMost: LIMITS.groups });
+export const GROUP_NAMES = list(GROUP_NAME, { atMost: LIMITS.groups });
 
 /** How often a job whose steps failed is tried again. */
-export const RETRY = wholeNumber(0, FILE_LIMITS.retries);
+export const JOB_RETRY = wholeNumber(0, FILE_LIMITS.retries);
 
 /** Keys of a job in `jobs`. */
 const JOB_FIELDS = {
@@ -99,13 +99,13 @@ const JOB_FIELDS = {
     either(flag, (node) => isScalar(node) && typeof node.value === "boolean", text()),
     "Whether the build can succeed when this job fails. May be ${{ }}.",
   ),
-  retry: field(RETRY, "How often it is tried again after its steps failed or its time was over; 0 by default."),
+  retry: field(JOB_RETRY, "How often it is tried again after its steps failed or its time was over; 0 by default."),
   gate: field(GATE, "A person has to let the job run."),
   concurrency: field(CONCURRENCY, "Jobs of the same group, of all pipelines of the repository, do not run together."),
-  groups: field(GROUPS, "Protected variable groups whose variables it gets."),
+  groups: field(GROUP_NAMES, "Protected variable groups whose variables it gets."),
   outputs: field(record(NAME_IN_FILE, text(true)), "Texts that jobs which need it can read, by name. Made of ${{ }}."),
   env,
-  defaults: field(DEFAULTS, "Defaults for its steps."),
+  defaults: field(STEP_DEFAULTS, "Defaults for its steps."),
   requires: field(REQUIRES_OF_JOB, "Requirements for its agent, in addition to the pipeline's."),
   "timeout-minutes": field(
     wholeNumber(1, TIMEOUT_MINUTES),

@@ -1,19 +1,19 @@
-import type { JobStatus } from "../expression/functions.ts";
+import type { JobContextStatus } from "../expression/functions.ts";
 import { prepended } from "./path-file.ts";
 
-export type Outcome = "success" | "failure" | "cancelled" | "skipped";
+export type StepOutcome = "success" | "failure" | "cancelled" | "skipped";
 
 /** The result of a step: its `outcome`, and the `conclusion` after `continue-on-error` is applied. */
 interface StepResult {
-  outcome: Outcome;
-  conclusion: Outcome;
+  outcome: StepOutcome;
+  conclusion: StepOutcome;
   exitCode: number | null;
   outputs: Record<string, string>;
 }
 
 /** The state of a job between two steps; `env` has what steps wrote to MILLRACE_ENV, `path` to MILLRACE_PATH. */
 export interface JobState {
-  status: JobStatus;
+  status: JobContextStatus;
   steps: StepResult[];
   env: Record<string, string>;
   /** Folders before the PATH that steps would have otherwise: what is searched first, first. */
@@ -24,7 +24,7 @@ export const INITIAL_JOB_STATE: JobState = { status: "success", steps: [], env: 
 
 /** How a step ended, with what it wrote to MILLRACE_OUTPUT, MILLRACE_ENV and MILLRACE_PATH. */
 export interface StepEnd {
-  outcome: Outcome;
+  outcome: StepOutcome;
   exitCode: number | null;
   outputs: Record<string, string>;
   env: Record<string, string>;

@@ -63,7 +63,7 @@ export const record = <Value>(
 });
 
 /** One key of a mapping. */
-export interface Field<Value> {
+interface Field<Value> {
   parser: NodeParser<Value>;
   description: string;
   required?: boolean;

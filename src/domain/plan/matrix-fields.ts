@@ -53,7 +53,7 @@ const AXIS = {
 };
 
 /** The combinations of a matrix; null where it has mistakes, which are in the context then. */
-export interface MatrixOfFile {
+interface MatrixOfFile {
   axes: string[];
   /** All keys: those of the axes, and what `include` adds. */
   keys: string[];

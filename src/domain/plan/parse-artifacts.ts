@@ -1,12 +1,12 @@
 import { closestName } from "../closest-name.ts";
 import type { WrittenArtifact, WrittenDownload } from "./artifact-fields.ts";
-import { needsOf } from "./check-needs.ts";
+import { writtenNeedsOf } from "./check-needs.ts";
 import type { JobOfFile } from "./job-fields.ts";
 import { noJobNamed } from "./mistake.ts";
 import type { ParseContext } from "./parse-context.ts";
 import type { PlanArtifact, PlanDownload } from "./plan.ts";
 
-export const artifactsOf = (written: WrittenArtifact[] | undefined, context: ParseContext): PlanArtifact[] => {
+export const parseArtifacts = (written: WrittenArtifact[] | undefined, context: ParseContext): PlanArtifact[] => {
   const seen = new Set<string>();
   return (written ?? []).flatMap((one): PlanArtifact[] => {
     const { name, path } = one;
@@ -32,7 +32,7 @@ const allNeeds = (job: JobOfFile, all: Map<string, JobOfFile>): Set<string> => {
   const found = new Set<string>();
   const queue = [job];
   for (const one of queue)
-    for (const { text } of needsOf(one)) {
+    for (const { text } of writtenNeedsOf(one)) {
       const needed = all.get(text);
       if (!needed || found.has(text)) continue;
       found.add(text);

@@ -1,6 +1,6 @@
 import { type Document, isAlias, isScalar, type LineCounter, type Node, visit } from "yaml";
 import { withCommas } from "../../protocol/limits.ts";
-import type { IncludedFiles } from "./included-files.ts";
+import type { IncludeState } from "./included-files.ts";
 import { FILE_LIMITS, FileLimitExceeded } from "./limits.ts";
 import type { Mistake, Position } from "./mistake.ts";
 
@@ -21,8 +21,8 @@ const aliasesOf = (document: Document.Parsed): Map<Node, Node | undefined> => {
 };
 
 /** The file that a document is of, and the files that it includes. */
-export interface ContextOptions {
-  included: IncludedFiles;
+interface ContextOptions {
+  included: IncludeState;
   /** Of a file that another includes: its path, and the context of that one. Both count as one file to the limits. */
   within?: { file: string; context: ParseContext };
 }
@@ -30,7 +30,7 @@ export interface ContextOptions {
 /** The state of parsing one document: positions, resolved aliases, limits, and the mistakes found so far. */
 export class ParseContext {
   readonly source: string;
-  readonly included: IncludedFiles;
+  readonly included: IncludeState;
   readonly mistakes: Mistake[];
   /** Valid, but possibly not what the author meant. */
   readonly hints: Mistake[];

@@ -1,10 +1,10 @@
 import type { Node } from "yaml";
 import { LIMITS } from "../../protocol/limits.ts";
 import type { JobLevel, JobNames } from "../expression/job-names.ts";
-import { checkNeeds, needsOf } from "./check-needs.ts";
+import { checkNeeds, writtenNeedsOf } from "./check-needs.ts";
 import type { JobOfFile } from "./job-fields.ts";
 import { FILE_LIMITS } from "./limits.ts";
-import { artifactsOf, downloadsOf } from "./parse-artifacts.ts";
+import { downloadsOf, parseArtifacts } from "./parse-artifacts.ts";
 import { cachesOf } from "./parse-cache.ts";
 import { checkoutOf } from "./parse-checkout.ts";
 import type { ParseContext } from "./parse-context.ts";
@@ -26,7 +26,7 @@ const DEFAULT_GATE_HOURS = 72;
 const namesOf = (job: JobOfFile, all: Map<string, JobOfFile>): JobNames => ({
   matrix: job.matrix?.keys ?? null,
   needs: new Map(
-    needsOf(job).flatMap(({ text }) => {
+    writtenNeedsOf(job).flatMap(({ text }) => {
       const needed = all.get(text);
       const outputs = (needed?.outputs ?? []).map(({ key }) => key);
       return needed ? [[text, { hasMatrix: needed.matrix !== undefined, outputs }] as const] : [];
@@ -94,7 +94,7 @@ const workOf = (
     checkout: checkoutOf(job.checkout, file.checkout),
     tools,
     steps: stepsOf(job.steps ?? [], defaults, context, names),
-    artifacts: artifactsOf(job.artifacts, context),
+    artifacts: parseArtifacts(job.artifacts, context),
     downloads: downloadsOf(job.downloads, job, all, context),
     reports: reportsOf(job.reports),
     ...cachesOf(job.cache, new TemplateParser(context, { steps: null, job: names })),
@@ -119,7 +119,7 @@ const definitionOf = (
     key,
     position: context.positionAt(node.range?.[0] ?? 0),
     name: job.name ? at("plan").template(job.name) : null,
-    needs: needsOf(job).map(({ text, isOptional }) => ({ job: text, isOptional })),
+    needs: writtenNeedsOf(job).map(({ text, isOptional }) => ({ job: text, isOptional })),
     if: conditionOf(job.if, job.node, at("condition")),
     matrix: matrix ? { axes: matrix.axes, combinations: matrix.combinations } : null,
     maxParallel: job["max-parallel"] ?? null,
@@ -158,7 +158,7 @@ const checkSums = (jobs: WrittenJob[], context: ParseContext): void => {
 };
 
 /** The jobs of a file in its order. Mistakes are in the context. */
-export const jobsOf = (file: JobsFile, context: ParseContext): JobDefinition[] => {
+export const parseJobs = (file: JobsFile, context: ParseContext): JobDefinition[] => {
   const jobs = file.jobs ?? [];
   const all = new Map(jobs.map(({ key, value }) => [key, value]));
   checkNeeds(jobs, context);

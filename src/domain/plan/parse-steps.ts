@@ -69,7 +69,7 @@ const stepOf = (
 };
 
 /** What the file, or a job of it, says of all its steps. */
-export interface StepDefaults {
+interface StepDefaults {
   shell: Shell | undefined;
   folder: ScalarText | undefined;
   /** Names of the variables that are set around the steps. */

@@ -6,11 +6,11 @@ import type { Includes } from "./included-files.ts";
 import type { Mistake } from "./mistake.ts";
 import type { NodeParser } from "./node-parser.ts";
 import { jobsIn } from "./other-ci-jobs.ts";
-import { artifactsOf } from "./parse-artifacts.ts";
+import { parseArtifacts } from "./parse-artifacts.ts";
 import { cachesOf } from "./parse-cache.ts";
 import { checkoutOf } from "./parse-checkout.ts";
 import type { ParseContext } from "./parse-context.ts";
-import { jobsOf } from "./parse-jobs.ts";
+import { parseJobs } from "./parse-jobs.ts";
 import { envOf, stepsOf } from "./parse-steps.ts";
 import { plainXcode, toolsOf } from "./parse-tools.ts";
 import {
@@ -27,7 +27,7 @@ import { type FileRead, readFile } from "./read-file.ts";
 import { reportsOf } from "./report-fields.ts";
 import { TemplateParser } from "./template-parser.ts";
 import type { TriggersOfFile } from "./trigger-fields.ts";
-import { triggersOf } from "./triggers.ts";
+import { triggersOfFile } from "./triggers.ts";
 
 /** A plan with hints, or all mistakes of the file, in the order of the file. */
 export type Parsed =
@@ -55,7 +55,7 @@ const planOfSteps = (file: StepsFile, context: ParseContext): Plan => {
       checkout: checkoutOf(file.checkout),
       tools,
       steps: stepsOf(file.steps ?? [], defaults, context),
-      artifacts: artifactsOf(file.artifacts, context),
+      artifacts: parseArtifacts(file.artifacts, context),
       downloads: [],
       reports: reportsOf(file.reports),
       ...cachesOf(file.cache, everywhere),
@@ -78,7 +78,7 @@ const planOfJobs = (file: JobsFile, context: ParseContext): Plan => {
       ...{ requires: {}, timeoutMinutes: null, checkout: checkoutOf(file.checkout), tools: null, steps: [] },
       ...NO_FILES,
     },
-    jobs: jobsOf(file, context),
+    jobs: parseJobs(file, context),
     failFast: file["fail-fast"] ?? false,
     groups: [],
     retry: 0,
@@ -140,7 +140,7 @@ interface WholeFile {
 const fileIn = (root: Node, context: ParseContext): WholeFile | undefined => {
   const read = readAs<TriggersOfFile>(PIPELINE_FILE, root, context);
   if (!read) return undefined;
-  const triggers = triggersOf(read.written, context);
+  const triggers = triggersOfFile(read.written, context);
   if (read.written.on && !wantsAny(triggers.on))
     context.hint(read.written.on.node, "No push, tag or pull request builds this: `on` has none of them");
   return { plan: marked(read.plan, context), triggers };

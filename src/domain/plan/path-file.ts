@@ -1,5 +1,5 @@
 /** The folders that a step puts before the PATH of later ones. Problems have lines from 1 and never quote the file. */
-export interface PathFile {
+interface PathFile {
   /** In the order written: the last one is searched first. */
   folders: string[];
   problems: { line: number; message: string }[];

@@ -10,13 +10,13 @@ import {
 import { CHECKOUT, REQUIRES, REQUIRES_OF_JOB } from "./agent-fields.ts";
 import { ARTIFACTS } from "./artifact-fields.ts";
 import { CACHES } from "./cache-fields.ts";
-import { GROUPS, JOBS, RETRY } from "./job-fields.ts";
+import { GROUP_NAMES, JOB_RETRY, JOBS } from "./job-fields.ts";
 import { field, type MappingAdvice, type MappingOf, mapping } from "./mapping-parser.ts";
 import type { NodeParser } from "./node-parser.ts";
 import { isJob } from "./other-ci-jobs.ts";
 import { REPORTS } from "./report-fields.ts";
 import { flag, text, wholeNumber } from "./scalar-parsers.ts";
-import { DEFAULTS, env, TIMEOUT_MINUTES } from "./step-fields.ts";
+import { env, STEP_DEFAULTS, TIMEOUT_MINUTES } from "./step-fields.ts";
 import { STEPS } from "./step-list.ts";
 import { TOOLS } from "./tool-fields.ts";
 import { TRIGGER_FIELDS } from "./trigger-fields.ts";
@@ -28,16 +28,16 @@ const timeout = wholeNumber(1, TIMEOUT_MINUTES);
 const BUILD_FIELDS = {
   name,
   env,
-  defaults: field(DEFAULTS, "Defaults for the steps."),
+  defaults: field(STEP_DEFAULTS, "Defaults for the steps."),
   requires: field(REQUIRES, "Requirements for the agent, in addition to the pipeline's."),
   "timeout-minutes": field(timeout, "Minutes after which the build is stopped; the pipeline's own limit holds too."),
   checkout: field(CHECKOUT, "How the commit is fetched; false for a build without its files."),
   tools: field(TOOLS, "Tools with their versions that are set up before the first step, or `auto`. May use ${{ }}."),
-  groups: field(GROUPS, "Protected variable groups whose variables the build gets."),
+  groups: field(GROUP_NAMES, "Protected variable groups whose variables the build gets."),
   artifacts: field(ARTIFACTS, "Files that are kept when the steps have ended."),
   cache: field(CACHES, "Files that the next build finds again."),
   reports: field(REPORTS, "What its tools say about its tests."),
-  retry: field(RETRY, "How often it is tried again after its steps failed or its time was over; 0 by default."),
+  retry: field(JOB_RETRY, "How often it is tried again after its steps failed or its time was over; 0 by default."),
   steps: { ...field(STEPS, "The steps, in order."), required: true },
 };
 
@@ -45,7 +45,7 @@ const BUILD_FIELDS = {
 const JOBS_FIELDS = {
   name,
   env,
-  defaults: field(DEFAULTS, "Defaults for the steps of all jobs."),
+  defaults: field(STEP_DEFAULTS, "Defaults for the steps of all jobs."),
   requires: field(REQUIRES_OF_JOB, "Requirements for the agents of all jobs, in addition to the pipeline's."),
   "timeout-minutes": field(timeout, "Minutes after which a job is stopped; the pipeline's own limit holds too."),
   checkout: field(CHECKOUT, "How the jobs fetch the commit; false for jobs without its files."),

@@ -5,7 +5,7 @@ import type { Plan, PlanCache, Template } from "./plan.ts";
 import { StepEnvironment } from "./step-environment.ts";
 
 /** The texts of one cache's key. They stand where an agent of any name can store them: without secrets. */
-export type CacheTexts = { key: string; fallback: string[]; problem?: undefined } | { problem: string };
+type CacheTexts = { key: string; fallback: string[]; problem?: undefined } | { problem: string };
 
 /** Evaluates what the key of a cache is made of, before the first step. */
 export const cacheTextsOf = (plan: Plan, context: JobContext, { key, fallback }: PlanCache): CacheTexts => {

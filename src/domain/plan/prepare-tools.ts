@@ -7,7 +7,7 @@ import { StepEnvironment } from "./step-environment.ts";
 import { toolName, versionProblem } from "./tool-words.ts";
 
 /** A tool to set up. `position` is that of its version in the file. */
-export interface ToolToSetUp {
+interface ToolToSetUp {
   name: string;
   version: string;
   position: Position;

@@ -1,6 +1,6 @@
 import { type Document, LineCounter, type Node, visit } from "yaml";
 import { withCommas } from "../../protocol/limits.ts";
-import { IncludedFiles, type Includes, NOTHING_TO_INCLUDE } from "./included-files.ts";
+import { IncludeState, type Includes, NOTHING_TO_INCLUDE } from "./included-files.ts";
 import { FILE_LIMITS, FileLimitExceeded } from "./limits.ts";
 import { byPlace, type Mistake } from "./mistake.ts";
 import { ParseContext } from "./parse-context.ts";
@@ -44,7 +44,7 @@ const read = <Value>(
   text: string,
   lines: LineCounter,
   reader: Reader<Value>,
-  included: IncludedFiles,
+  included: IncludeState,
 ): FileRead<Value> => {
   const file = parseYaml(text, lines, included.yaml);
   const mistakes = yamlMistakes(text, file, lines);
@@ -68,7 +68,7 @@ export const readFile = <Value>(
     return { mistakes: [{ line: 1, column: 1, message: `The file has more than ${withCommas(most)} characters` }] };
   const lines = new LineCounter();
   try {
-    return read(text, lines, reader, new IncludedFiles(text, includes));
+    return read(text, lines, reader, new IncludeState(text, includes));
   } catch (error) {
     if (error instanceof FileLimitExceeded) {
       const { line, col } = lines.linePos(error.offset);

@@ -8,7 +8,7 @@ import { shellQuoting } from "./shell-quoting.ts";
  * A script in which variables have replaced its expressions. Offsets count from the beginning of `run`; `isWord` means
  * that the expression begins a word, without quotes.
  */
-export interface References {
+interface References {
   script: string;
   expressions: { name: string; expression: string; offset: number; isWord: boolean }[];
   problems: { offset: number; message: string }[];

@@ -1,9 +1,9 @@
-import { type Data, type Dictionary, text, toData } from "../expression/data.ts";
-import { evaluateText, type Scope } from "../expression/evaluate.ts";
+import { type Data, type Dictionary, textData, toData } from "../expression/data.ts";
+import { type EvaluationScope, evaluateText } from "../expression/evaluate.ts";
 import { matrixContext, needsContext } from "../expression/job-contexts.ts";
 import { ExpressionMistake } from "../expression/mistake.ts";
-import { type Contexts, fixedContext, outputsContext, scopeOf, variableContext } from "../expression/scope.ts";
-import { inputsContext } from "./input-values.ts";
+import { type Contexts, contextOfVariables, fixedContext, outputsContext, scopeOf } from "../expression/scope.ts";
+import { inputsDictionary } from "./input-values.ts";
 import type { JobContext } from "./job-context.ts";
 import type { JobState } from "./job-state.ts";
 import { LocatedMistake } from "./located-mistake.ts";
@@ -27,7 +27,7 @@ export const locateMistakes = <Value>(value: LocatedExpression, evaluate: () => 
   }
 };
 
-const evaluateForEnvironment = (value: LocatedExpression, scope: Scope) =>
+const evaluateForEnvironment = (value: LocatedExpression, scope: EvaluationScope) =>
   locateMistakes(value, () => {
     const result = evaluateText(value.expression, scope);
     if (result.text.includes("\0")) throw new ExpressionMistake("The result has a NUL character");
@@ -50,7 +50,7 @@ const stepsContext = (plan: Plan, state: JobState): Dictionary =>
         key,
         toData(value),
       ]);
-      const outputs = outputsContext(Object.entries(result.outputs).map(([key, value]) => [key, text(value)]));
+      const outputs = outputsContext(Object.entries(result.outputs).map(([key, value]) => [key, textData(value)]));
       return [[id, fixedContext([...values, ["outputs", outputs]])] as const];
     }),
   );
@@ -58,16 +58,16 @@ const stepsContext = (plan: Plan, state: JobState): Dictionary =>
 /** The contexts `vars`, `secrets` and `env`, the last with all variables. In an untrusted build each secret is null. */
 const variableContexts = ({ env, secretKeys, build }: JobContext): Record<"vars" | "secrets" | "env", Dictionary> => {
   const secretSet = new Set(secretKeys);
-  const entries = Object.entries(env).map(([key, value]): [string, Data] => [key, text(value, secretSet.has(key))]);
+  const entries = Object.entries(env).map(([key, value]): [string, Data] => [key, textData(value, secretSet.has(key))]);
   const secrets = entries.filter(([key]) => secretSet.has(key));
   const vars = entries.filter(([key]) => !secretSet.has(key));
   const plainSet = new Set(vars.map(([key]) => key));
   return {
-    vars: variableContext(vars, { keys: secretSet, message: "This is a secret", context: "secrets" }),
+    vars: contextOfVariables(vars, { keys: secretSet, message: "This is a secret", context: "secrets" }),
     secrets: build.trusted
-      ? variableContext(secrets, { keys: plainSet, message: "This is not a secret", context: "vars" })
+      ? contextOfVariables(secrets, { keys: plainSet, message: "This is not a secret", context: "vars" })
       : outputsContext(secrets),
-    env: variableContext([...vars, ...secrets]),
+    env: contextOfVariables([...vars, ...secrets]),
   };
 };
 
@@ -85,11 +85,11 @@ const contextsOf = (plan: Plan, context: JobContext, state: JobState): Contexts 
 /** The environment of one step while its layers are applied, and the secret values that appear on the way. */
 export class StepEnvironment {
   readonly env: Dictionary;
-  scope: Scope;
+  scope: EvaluationScope;
   readonly masks = new Set<string>();
   readonly #secretKeys: Set<string>;
   readonly #runKeys: Set<string>;
-  readonly #scopeOf: (contexts: Partial<Contexts>) => Scope;
+  readonly #scopeOf: (contexts: Partial<Contexts>) => EvaluationScope;
 
   constructor(plan: Plan, context: JobContext, state: JobState) {
     this.#secretKeys = new Set(context.secretKeys);
@@ -102,10 +102,10 @@ export class StepEnvironment {
 
   /** From now on expressions read the inputs of an included file, whose values are made with the variables set so far. */
   enter(inputs: InputScope): void {
-    const env = variableContext(this.env.pairs().map(({ key, value }) => [key, value] as const));
+    const env = contextOfVariables(this.env.pairs().map(({ key, value }) => [key, value] as const));
     const contextOf = (scope: InputScope): Dictionary => {
       const around = this.#scopeOf(scope.outer ? { env, inputs: contextOf(scope.outer) } : { env });
-      return inputsContext(scope, (template) => this.render(template, around));
+      return inputsDictionary(scope, (template) => this.render(template, around));
     };
     this.scope = this.#scopeOf({ inputs: contextOf(inputs) });
   }
@@ -115,7 +115,7 @@ export class StepEnvironment {
     if (this.#runKeys.has(key)) return;
     const secret = isSecret || this.#secretKeys.has(key);
     if (secret) this.#mask(value);
-    this.env.set(key, text(value, secret));
+    this.env.set(key, textData(value, secret));
   }
 
   setAll(entries: EnvEntry[]): void {

@@ -54,7 +54,7 @@ export const STEP = mapping(
   },
 );
 
-export const DEFAULTS = mapping(
+export const STEP_DEFAULTS = mapping(
   {
     run: field(
       mapping({ shell, "working-directory": workingDirectory }, { name: "`defaults.run`" }),

@@ -1,6 +1,6 @@
 import { isScalar, type Node } from "yaml";
 import { readCron } from "../cron.ts";
-import { firstPatternProblem, type Named, PATTERN_LIMITS, patternProblem } from "../githost/patterns.ts";
+import { firstPatternProblem, type NameKind, PATTERN_LIMITS, patternProblem } from "../githost/patterns.ts";
 import { SUPERSEDE } from "../githost/triggers.ts";
 import { EVENT_KEY_ADVICE, ON_KEY_ADVICE } from "../other-ci/triggers.ts";
 import { timeZoneProblem } from "../schedule.ts";
@@ -27,7 +27,7 @@ const checked = (
   },
 });
 
-const patterns = (named: Named): NodeParser<ScalarText[]> => {
+const patterns = (named: NameKind): NodeParser<ScalarText[]> => {
   const each = checked(text(), (pattern) => patternProblem(pattern, named));
   const all = list(each, { atLeast: 1, atMost: PATTERN_LIMITS.patterns });
   return {

@@ -40,7 +40,7 @@ const scheduleOf = ({ schedule = [] }: TriggersOfFile, context: ParseContext): N
 };
 
 /** What a file says of when it is built. Two schedules with one name are a mistake in the context. */
-export const triggersOf = (file: TriggersOfFile, context: ParseContext): Triggers => ({
+export const triggersOfFile = (file: TriggersOfFile, context: ParseContext): Triggers => ({
   on: file.on ? onOf(writtenOf(file.on)) : DEFAULT_TRIGGERS.on,
   supersede: file.supersede ?? DEFAULT_TRIGGERS.supersede,
   schedule: scheduleOf(file, context),
@@ -48,7 +48,7 @@ export const triggersOf = (file: TriggersOfFile, context: ParseContext): Trigger
 
 const triggersIn = (root: Node, context: ParseContext): Triggers | undefined => {
   const file = (hasJobs(root) ? PIPELINE_FILE.jobs : PIPELINE_FILE.steps).parse(root, context);
-  return file && triggersOf(file, context);
+  return file && triggersOfFile(file, context);
 };
 
 /**

@@ -1,5 +1,5 @@
 import { isEnded } from "../../protocol/build-states.ts";
-import { countOf, later } from "./day.ts";
+import { countOf, laterCount } from "./day.ts";
 import { countEnd, noEvents } from "./events.ts";
 import {
   BUILD_CHANNELS,
@@ -126,7 +126,7 @@ const applyChange = (state: PoolState, change: Change, touched: Touched): void =
     case "key":
       return;
     case "day-count":
-      state.dayCount = later(state.dayCount, change.count);
+      state.dayCount = laterCount(state.dayCount, change.count);
       return;
     default:
       applyMemoryChange(state, change, touched.agents);
@@ -139,7 +139,7 @@ const applyBuild = (state: PoolState, build: BuildFacts, touched: Touched): void
   if (before && isEnded(build.status)) countEnd(state.events, build.status, build.reason);
   state.builds.set(build.id, build);
   state.seq = Math.max(state.seq, build.seq);
-  state.dayCount = later(state.dayCount, countOf(build));
+  state.dayCount = laterCount(state.dayCount, countOf(build));
   reach(state, build.version);
   touched.builds.add(build.id);
   if (before && isHeld(before) !== isHeld(build)) for (const { id } of jobsOf(state, build.id)) touched.jobs.add(id);

@@ -1,9 +1,9 @@
 import type { BuildOrigin } from "../githost/build-origin.ts";
-import type { EndedRef } from "../githost/plan-facts.ts";
+import type { EndedRef } from "../githost/effect-facts.ts";
 import type { Actor, NewBuild } from "./commands.ts";
 
 /** A build that a delivery of a git host asks for. */
-export interface ArrivingBuild extends NewBuild {
+export interface RequestedBuild extends NewBuild {
   pipelineId: string;
   commitSha: string;
   origin: BuildOrigin;
@@ -12,14 +12,14 @@ export interface ArrivingBuild extends NewBuild {
 }
 
 /** What came of a delivery: the builds that it asks for, and the refs that it ends. */
-export interface Arrive {
+export interface DeliveryRequest {
   orgId: string;
   connectionId: string;
   /** The host's own id of the delivery. Repeats of it get the same answer. */
   deliveryId: string;
   /** The name of the hook that it came to; null where a person takes it once more. */
   hook: string | null;
-  builds: ArrivingBuild[];
+  builds: RequestedBuild[];
   ended: EndedRef[];
   actor: Actor;
 }
@@ -28,7 +28,7 @@ export interface Arrive {
  * What became of one build: it was made; another delivery had made the same one; its head was replaced before it
  * arrived; or the queue refused it, for this reason.
  */
-export interface ArrivedBuild {
+export interface DeliveredBuild {
   /** Of the build that was made or is the same, or that took the place of a late one; null where there is none. */
   buildId: string | null;
   pipelineId: string;
@@ -36,9 +36,9 @@ export interface ArrivedBuild {
   reason?: string;
 }
 
-export interface Arrived {
+export interface DeliveryResult {
   /** In the order in which the delivery asked for them. */
-  builds: ArrivedBuild[];
+  builds: DeliveredBuild[];
   /** Ids of the builds that were canceled, or are being canceled. */
   canceled: string[];
   /** Whether the pool knew the delivery, and did nothing. */

@@ -1,8 +1,8 @@
 import { refOf } from "../git-ref.ts";
 import type { BuildOrigin } from "../githost/build-origin.ts";
-import type { EndedRef } from "../githost/plan-facts.ts";
+import type { EndedRef } from "../githost/effect-facts.ts";
 import { MERGE_QUEUE } from "../githost/superseding.ts";
-import type { Arrive, Arrived, ArrivedBuild, ArrivingBuild } from "./arrivals.ts";
+import type { DeliveredBuild, DeliveryRequest, DeliveryResult, RequestedBuild } from "./arrivals.ts";
 import { type Cancellation, cancelBuild } from "./cancel.ts";
 import type { Actor } from "./commands.ts";
 import { dayProblem } from "./day.ts";
@@ -22,7 +22,11 @@ import { withPull } from "./pull-of-head.ts";
 import type { PoolState } from "./state.ts";
 
 /** Takes what came of a delivery of a git host: makes builds, each once, and cancels those that are of no use any more. */
-export const arrive = (state: PoolState, request: Arrive, context: DecisionContext): Decision<Arrived> => {
+export const arrive = (
+  state: PoolState,
+  request: DeliveryRequest,
+  context: DecisionContext,
+): Decision<DeliveryResult> => {
   const { now } = context;
   const { orgId, connectionId, deliveryId } = request;
   if (state.orgId !== null && state.orgId !== orgId) return unknownId();
@@ -30,15 +34,15 @@ export const arrive = (state: PoolState, request: Arrive, context: DecisionConte
   const known = state.records.delivery(connectionId, deliveryId);
   if (known && now < known.at + HEAD_MS) return decided({ ...known.arrived, isRepeat: true });
   if (state.unchecked !== null) return notCompared();
-  const arrival = new Arrival(state, request.actor, context);
-  for (const ended of request.ended) arrival.end(ended);
-  const builds = request.builds.map((build) => arrival.take(build));
-  const arrived: Arrived = { builds, canceled: [...arrival.canceled], isRepeat: false };
+  const delivery = new DeliveryInProgress(state, request.actor, context);
+  for (const ended of request.ended) delivery.end(ended);
+  const builds = request.builds.map((build) => delivery.take(build));
+  const result: DeliveryResult = { builds, canceled: [...delivery.canceled], isRepeat: false };
   const isRefused = builds.some(({ outcome }) => outcome === "refused");
-  const changes: Change[] = [...arrival.changes, ...arrival.headChanges()];
+  const changes: Change[] = [...delivery.changes, ...delivery.headChanges()];
   if (state.orgId === null) changes.push({ kind: "org", orgId });
-  if (!isRefused) changes.push({ kind: "delivery", connectionId, deliveryId, known: { arrived, at: now } });
-  return decided(arrived, changes);
+  if (!isRefused) changes.push({ kind: "delivery", connectionId, deliveryId, known: { arrived: result, at: now } });
+  return decided(result, changes);
 };
 
 const PURPOSES = ["build", "read-file"] as const;
@@ -51,7 +55,7 @@ const goneMessage = (ref: string): string => {
 };
 
 /** One delivery while it is decided: what it has changed so far counts for what comes next. */
-class Arrival {
+class DeliveryInProgress {
   readonly changes: Change[] = [];
   readonly canceled = new Set<string>();
   readonly #state: PoolState;
@@ -97,10 +101,10 @@ class Arrival {
   }
 
   /** Decides on one build. */
-  take(request: ArrivingBuild): ArrivedBuild {
+  take(request: RequestedBuild): DeliveredBuild {
     const { now } = this.#context;
     const { id, pipelineId, branch, commitSha, origin, supersedes } = request;
-    const answer = (outcome: ArrivedBuild["outcome"], buildId: string | null): ArrivedBuild => {
+    const answer = (outcome: DeliveredBuild["outcome"], buildId: string | null): DeliveredBuild => {
       return { buildId, pipelineId, outcome };
     };
     if (isKnown(this.#state, id)) return answer("same", id);
@@ -146,7 +150,7 @@ class Arrival {
     return read;
   }
 
-  #make(request: ArrivingBuild): BuildFacts {
+  #make(request: RequestedBuild): BuildFacts {
     const { repoId } = request;
     const inRepository = (this.#addedByRepository.get(repoId) ?? 0) + 1;
     const { build, changes } = addBuild(

@@ -1,4 +1,4 @@
-import type { ClaimRequest, Delivery, FailClaim, Unclaim } from "./commands.ts";
+import type { ClaimRequest, FailClaim, JobDelivery, Unclaim } from "./commands.ts";
 import {
   agentActor,
   audit,
@@ -13,7 +13,7 @@ import {
   unknownToken,
   verifiedAgent,
 } from "./decision.ts";
-import type { AgentFacts, Change, HeldJob, JobFacts, Lease } from "./facts.ts";
+import type { AgentFacts, Change, HeldJob, JobFacts, JobLease } from "./facts.ts";
 import { foundChanges } from "./found.ts";
 import { endCanceled, endJob, requeue } from "./lease.ts";
 import { firstJobFor, NO_RESERVATIONS } from "./match.ts";
@@ -24,7 +24,7 @@ import type { PoolState } from "./state.ts";
 /** Milliseconds that a job waits at least after its hand-out was taken back. */
 const UNCLAIM_MS = 1_000;
 
-export interface Granted {
+export interface Claim {
   jobId: string;
   fence: number;
   expiresAt: number;
@@ -36,7 +36,7 @@ export interface Granted {
  * Leases the next job to the agent. One that it claimed but did not start is handed out again under the same lease,
  * so that a lost answer loses no job.
  */
-export const claim = (state: PoolState, request: ClaimRequest, context: DecisionContext): Decision<Granted | null> => {
+export const claim = (state: PoolState, request: ClaimRequest, context: DecisionContext): Decision<Claim | null> => {
   const { now, rules } = context;
   const agent = verifiedAgent(state, request);
   if (!agent) return unknownToken();
@@ -46,14 +46,14 @@ export const claim = (state: PoolState, request: ClaimRequest, context: Decision
   if (held && state.unchecked !== null) return notCompared();
   if (held) {
     const { job } = held;
-    return decided(isAllowed("hand-out", job) ? { ...granted(job.id, job.lease!), isAgain: true } : null, followed);
+    return decided(isAllowed("hand-out", job) ? { ...claimOf(job.id, job.lease!), isAgain: true } : null, followed);
   }
   const mayTake = rules.takesBuilds(agent, now) && !isPaused(state, now);
   const next = mayTake ? firstJobFor(state, agent, NO_RESERVATIONS, context) : undefined;
   if (!next) return decided(null, followed);
   if (state.unchecked !== null) return uncompared(state, state.jobs.get(next.id)!, followed, context);
-  const { changes, lease } = grant(state, heldJob(state, next.id)!, agent, context);
-  return decided(granted(next.id, lease), [...followed, ...changes]);
+  const { changes, lease } = leaseJob(state, heldJob(state, next.id)!, agent, context);
+  return decided(claimOf(next.id, lease), [...followed, ...changes]);
 };
 
 /** D1 is away for every hand-out: agents that ask again and again would learn the same. */
@@ -62,18 +62,18 @@ const uncompared = (state: PoolState, job: JobFacts, followed: Change[], context
   return { ...notCompared(), changes: [...followed, ...changes, { kind: "job", job: { ...job, ...kept } }] };
 };
 
-const granted = (jobId: string, { fence, expiresAt }: Lease): Granted => ({ jobId, fence, expiresAt });
+const claimOf = (jobId: string, { fence, expiresAt }: JobLease): Claim => ({ jobId, fence, expiresAt });
 
 const closeOffer = (state: PoolState, { id }: AgentFacts): Change[] => {
   const jobId = state.index.offered.get(id);
   return jobId ? [{ kind: "offer", jobId, offer: null }] : [];
 };
 
-const grant = (state: PoolState, { job }: HeldJob, agent: AgentFacts, context: DecisionContext) => {
+const leaseJob = (state: PoolState, { job }: HeldJob, agent: AgentFacts, context: DecisionContext) => {
   const { now, startMs } = context;
   // It grows even after the disk or the clock was set back.
   const fence = Math.max(state.fence + 1, now);
-  const lease: Lease = {
+  const lease: JobLease = {
     fence,
     agentId: agent.id,
     expiresAt: now + startMs,
@@ -97,12 +97,12 @@ const grant = (state: PoolState, { job }: HeldJob, agent: AgentFacts, context: D
  * The last check before the service sends secrets: the lease is current, the job is not canceled, and the agent still
  * exists. The audit entry names the keys, and is stored before anything is answered.
  */
-export const deliver = (state: PoolState, delivery: Delivery, context: DecisionContext): Decision<Granted> => {
+export const deliver = (state: PoolState, delivery: JobDelivery, context: DecisionContext): Decision<Claim> => {
   const { jobId, fence, agentId, environment, steps, variableIds = [], requestId = null } = delivery;
   const held = heldJob(state, jobId);
   if (!held || !context.rules.holdsLease(held.job, agentId, fence) || !state.agents.has(agentId)) return leaseLost();
   if (!isAllowed("deliver", held.job)) return leaseLost();
-  const answer = granted(jobId, held.job.lease!);
+  const answer = claimOf(jobId, held.job.lease!);
   const found = [...foundChanges(held, delivery, context), ...resumed(state)];
   if (environment === null) return decided(answer, found);
   const keys = environment.map(({ key }) => key);

@@ -10,7 +10,7 @@ import type { GraphJob, JobGraph } from "../jobs/graph.ts";
 import type { GateDecision, JobEnd } from "../jobs/job-end.ts";
 
 /** Why the pool refuses a command. */
-export interface Refusal {
+export interface PoolRefusal {
   kind: Extract<
     ProblemKind,
     | "unauthenticated"
@@ -25,7 +25,7 @@ export interface Refusal {
   detail: string;
   retryAfterSeconds?: number;
 }
-export type Result<T> = { ok: true; value: T } | { ok: false; refusal: Refusal };
+export type Result<T> = { ok: true; value: T } | { ok: false; refusal: PoolRefusal };
 
 /** The caller, for the audit: `token:ID`, `agent:ID`, `connection:ID`, `operator` or `system`. */
 export interface Actor {
@@ -54,12 +54,12 @@ export interface NewBuild extends BuildPart<"request"> {
   /** Whether nobody runs it before a member has approved its commit. */
   needsApproval?: boolean | undefined;
   /** Of a build whose file is known: its jobs are planned, and no agent has to read it. */
-  planned?: Planned | null;
+  planned?: NewPlan | null;
   actor: Actor;
 }
 
 /** A graph, the text that it was read from, and results that an earlier build's jobs had, by the ids of this graph. */
-export interface Planned {
+export interface NewPlan {
   graph: JobGraph;
   text: string;
   adopted: Record<string, { end: JobEnd; outputs: Record<string, string> }>;
@@ -125,7 +125,7 @@ export interface ClaimRequest extends AgentCaller {
 }
 
 /** A job handed to an agent, without secrets: `inputs` are still sealed. */
-export interface Grant {
+export interface ClaimedJob {
   /** The job that was claimed. */
   jobId: string;
   fence: number;
@@ -145,11 +145,11 @@ export interface Grant {
   purpose: BuildOrigin["purpose"];
   paths: BuildOrigin["paths"];
   /** What was planned of the job. Absent for a first job. */
-  job?: GrantedJob;
+  job?: PlannedJob;
 }
 
 /** What the service needs to hand out a planned job. */
-export interface GrantedJob {
+export interface PlannedJob {
   job: GraphJob;
   attempt: number;
   hash: string;
@@ -161,7 +161,7 @@ export interface GrantedJob {
 }
 
 /** What the service is about to send to the agent, by names. */
-export interface Delivery {
+export interface JobDelivery {
   jobId: string;
   fence: number;
   agentId: string;

@@ -10,20 +10,20 @@ export interface DayCount {
 
 export const NO_BUILDS: DayCount = { day: 0, builds: 0 };
 
-export const dayOf = (at: number): number => Math.floor(at / DAY_MS);
+export const dayNumberOf = (at: number): number => Math.floor(at / DAY_MS);
 
 /** What the row of a build says: how many there were when it was made. Rows of older releases say nothing. */
 export const countOf = ({ ofDay = 0, queuedAt }: { ofDay?: number; queuedAt: number }): DayCount => ({
-  day: dayOf(queuedAt),
+  day: dayNumberOf(queuedAt),
   builds: ofDay,
 });
 
-export const later = (one: DayCount, other: DayCount): DayCount =>
+export const laterCount = (one: DayCount, other: DayCount): DayCount =>
   other.day > one.day || (other.day === one.day && other.builds > one.builds) ? other : one;
 
 /** Builds of today. A clock that was set back gives no second day. */
 export const builtToday = ({ dayCount }: { dayCount: DayCount }, now: number): number =>
-  dayCount.day < dayOf(now) ? 0 : dayCount.builds;
+  dayCount.day < dayNumberOf(now) ? 0 : dayCount.builds;
 
 /** Why the day has no room for one more build than `added`; null where it has. */
 export const dayProblem = (
@@ -36,4 +36,4 @@ export const dayProblem = (
   return `Builds of this organization today: ${withCommas(made)} of ${withCommas(buildsPerDay)}. Wait until 00:00 UTC, or ask the operator of this service to raise buildsPerDay.`;
 };
 
-export const secondsUntilTomorrow = (now: number): number => Math.ceil(((dayOf(now) + 1) * DAY_MS - now) / 1000);
+export const secondsUntilTomorrow = (now: number): number => Math.ceil(((dayNumberOf(now) + 1) * DAY_MS - now) / 1000);

@@ -7,7 +7,7 @@ import { EPHEMERAL_MS, IGNORED_LIMIT, STOP_AGAIN_MS, UNRESPONSIVE_MS } from "./r
 import { DEADLINE_KINDS, type DeadlineKind, type PoolState } from "./state.ts";
 
 /** Ids of jobs, builds or agents whose deadlines may have passed, by kind. */
-export interface Due extends Record<DeadlineKind, readonly string[]> {
+export interface DueIds extends Record<DeadlineKind, readonly string[]> {
   /** Jobs whose offer the agent did not follow. */
   offer: readonly string[];
   /** Agents that may have been silent for too long. */
@@ -31,7 +31,7 @@ const isAnyDue = ({ deadlines, index }: PoolState, { now, agentMs }: DecisionCon
   index.contacts.isDue(now - agentMs);
 
 /** Takes every deadline that may have passed; null where none has. */
-export const takeDue = (state: PoolState, context: DecisionContext): Due | null => {
+export const takeDue = (state: PoolState, context: DecisionContext): DueIds | null => {
   if (!isAnyDue(state, context)) return null;
   const { deadlines, index } = state;
   const { now, agentMs } = context;
@@ -51,7 +51,7 @@ export const takeDue = (state: PoolState, context: DecisionContext): Due | null 
 };
 
 /** Schedules again what was taken too early, and the agents that are still there. */
-export const rescheduleEarly = (state: PoolState, due: Due, context: DecisionContext): void => {
+export const rescheduleEarly = (state: PoolState, due: DueIds, context: DecisionContext): void => {
   for (const agentId of due.silence) {
     const at = lastContact(state, agentId, context);
     if (at !== null) state.index.contacts.schedule(agentId, at);

@@ -2,7 +2,7 @@ import type { AuditAction } from "../../protocol/audit.ts";
 import { isEnded } from "../../protocol/build-states.ts";
 import type { Hint } from "../../protocol/jobs.ts";
 import { DETAILS } from "../../protocol/problem.ts";
-import type { Actor, Refusal, Result } from "./commands.ts";
+import type { Actor, PoolRefusal, Result } from "./commands.ts";
 import type { AgentFacts, BuildFacts, Change, HeldJob, JobFacts } from "./facts.ts";
 import type { Rules } from "./rules.ts";
 import type { PoolState } from "./state.ts";
@@ -47,7 +47,7 @@ export const decided = <T>(value: T, changes: Change[] = [], pushes: Push[] = []
   pushes,
 });
 
-export const refused = (kind: Refusal["kind"], detail: string, retryAfterSeconds?: number): Decision<never> => ({
+export const refused = (kind: PoolRefusal["kind"], detail: string, retryAfterSeconds?: number): Decision<never> => ({
   answer: { ok: false, refusal: { kind, detail, ...(retryAfterSeconds && { retryAfterSeconds }) } },
   changes: [],
   pushes: [],

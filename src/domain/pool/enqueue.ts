@@ -14,7 +14,7 @@ import { addBuild, isKnown, queueProblem } from "./new-build.ts";
 import { REMEMBER_MS } from "./rules.ts";
 import type { PoolState } from "./state.ts";
 
-export interface Enqueued {
+interface Enqueued {
   buildId: string;
   /** False where an earlier call with the same id or idempotency key made the build. */
   isNew: boolean;

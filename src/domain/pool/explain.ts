@@ -9,7 +9,7 @@ import { APPROVER, isHeld } from "./held.ts";
 import { isGroup, limitOf } from "./match.ts";
 import { isPaused } from "./pause.ts";
 import { isOnline } from "./record.ts";
-import { roomsOfJob } from "./rooms-of.ts";
+import { semaphoresOfJob } from "./semaphores-of.ts";
 import type { PoolState } from "./state.ts";
 import { groupWaits, isTemporary } from "./wait-groups.ts";
 
@@ -74,10 +74,10 @@ const viewOf = (agent: AgentFacts, reasons: Reason[]): AgentView => ({
 
 const isCapable = ({ codes }: AgentView): boolean => codes.every(isTemporary);
 
-/** The first room without room for it, with the limit that holds there. */
-const fullRoom = (state: PoolState, held: HeldJob, { rules }: DecisionContext) => {
-  for (const { key, limit, holder } of roomsOfJob(state, held)) {
-    const holders = state.index.rooms.held(key);
+/** The first full semaphore, with the limit that holds there. */
+const fullSemaphore = (state: PoolState, held: HeldJob, { rules }: DecisionContext) => {
+  for (const { key, limit, holder } of semaphoresOfJob(state, held)) {
+    const holders = state.index.semaphores.held(key);
     const most = limitOf(state, { key, limit });
     if (most !== null && !holders.has(holder) && !rules.hasRoom(holders.size, most)) return { key, most };
   }
@@ -102,7 +102,7 @@ const waitOf = (
   ahead: number,
   context: DecisionContext,
 ) => {
-  const full = fullRoom(state, { build, job }, context);
+  const full = fullSemaphore(state, { build, job }, context);
   const say = (code: WaitCode, message: string) => ({ code, ...sentence(message) });
   if (agents.length === 0) return say("no-agents", "No agent is registered.");
   if (!agents.some(isCapable)) {

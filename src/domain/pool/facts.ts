@@ -11,7 +11,7 @@ import type { BuildOrigin, HostTarget } from "../githost/build-origin.ts";
 import type { Ask, HostState, ToldState } from "../githost/host-report.ts";
 import type { JobGraph } from "../jobs/graph.ts";
 import type { GateDecision, JobCause, JobEnd, StopReason } from "../jobs/job-end.ts";
-import type { Arrived } from "./arrivals.ts";
+import type { DeliveryResult } from "./arrivals.ts";
 import type { ArtifactFacts } from "./artifact-facts.ts";
 import type { RunValues } from "./commands.ts";
 import type { DayCount } from "./day.ts";
@@ -125,7 +125,7 @@ export interface JobFacts {
   notBefore: number;
   /** The pause of the pool, where this job was tried last in it and has not started since. */
   pause?: Omit<Pause, "fence"> | undefined;
-  lease: Lease | null;
+  lease: JobLease | null;
   /** Fence and agent of the latest lease, also after it ended. */
   fence: number;
   agentId: string | null;
@@ -151,7 +151,7 @@ export interface Pause {
 }
 
 /** The right of one agent to work on one job, for a time. The fence is unique in the pool, and grows. */
-export interface Lease {
+export interface JobLease {
   fence: number;
   agentId: string;
   expiresAt: number;
@@ -245,7 +245,7 @@ export interface KeyedBuild {
 
 /** What was answered to a delivery of a git host, and when (milliseconds since 1970). */
 export interface KnownDelivery {
-  arrived: Arrived;
+  arrived: DeliveryResult;
   at: number;
 }
 

@@ -28,7 +28,7 @@ export const HEAD_MS = 4 * 24 * 60 * 60 * 1000;
  * What an arriving head is. `same`: this head was heard of, and nothing came after it. `late`: another head replaced it
  * already. `new`: neither; not certain where it may also be an old one, since the ref went back to an earlier commit.
  */
-export type Place = { kind: "same"; head: Head } | { kind: "late" } | { kind: "new"; isCertain: boolean };
+type Place = { kind: "same"; head: Head } | { kind: "late" } | { kind: "new"; isCertain: boolean };
 
 /** What hosts tell of a ref that moved to where it was names no head before it. */
 const normal = ({ sha, before }: Pushed): Pushed => ({ sha, before: before === sha ? null : before });

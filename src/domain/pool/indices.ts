@@ -1,5 +1,5 @@
 import { isEnded } from "../../protocol/build-states.ts";
-import type { Room } from "../jobs/rooms.ts";
+import type { Semaphore } from "../jobs/semaphores.ts";
 import { buildDue, leaseDue, offersResumeAt, retirementAt, stopDue } from "./deadlines.ts";
 import { heldJob } from "./decision.ts";
 import type { AgentFacts, BuildFacts, JobFacts, Offer } from "./facts.ts";
@@ -7,9 +7,9 @@ import { graphOf } from "./graphs.ts";
 import { isHeld } from "./held.ts";
 import { isGroup } from "./match.ts";
 import type { Lane } from "./queue.ts";
-import { roomsOfBuild, roomsOfJob } from "./rooms-of.ts";
 import { OFFER_MS } from "./rules.ts";
-import type { PoolState, Position } from "./state.ts";
+import { semaphoresOfBuild, semaphoresOfJob } from "./semaphores-of.ts";
+import type { IndexedJob, PoolState } from "./state.ts";
 
 /* Keeps the indices equal to builds, jobs, agents, waiters and offers. `agents` collects the agents to index again. */
 
@@ -19,41 +19,44 @@ const markUnmatched = (state: PoolState, jobId: string): void => {
   if (lane) state.index.unmatched.lanes.add(lane);
 };
 
-/** The rooms may have room for one more again. */
-const markRoomsUnmatched = (state: PoolState, rooms: readonly Pick<Room, "key">[]): void => {
-  for (const { key } of rooms) {
+/** The semaphores may have one more holder again. */
+const markSemaphoresUnmatched = (state: PoolState, semaphores: readonly Pick<Semaphore, "key">[]): void => {
+  for (const { key } of semaphores) {
     for (const lane of state.queue.lanesIn(key)) {
-      if (lane.rooms.some((room) => room.key === key && room.limit !== null)) state.index.unmatched.lanes.add(lane);
+      if (lane.semaphores.some((semaphore) => semaphore.key === key && semaphore.limit !== null))
+        state.index.unmatched.lanes.add(lane);
     }
   }
 };
 
-/** Lanes of other jobs of the build that holds the room now: they need no room of their own. */
-export const lanesWithin = ({ queue }: PoolState, { key, holder }: Pick<Room, "key" | "holder">): Lane[] =>
-  [...queue.lanesIn(key)].filter(({ rooms }) => rooms.some((room) => room.key === key && room.holder === holder));
+/** Lanes of other jobs of the build that holds the semaphore now: they need no semaphore of their own. */
+export const lanesWithin = ({ queue }: PoolState, { key, holder }: Pick<Semaphore, "key" | "holder">): Lane[] =>
+  [...queue.lanesIn(key)].filter(({ semaphores }) =>
+    semaphores.some((semaphore) => semaphore.key === key && semaphore.holder === holder),
+  );
 
 export const setOffer = (state: PoolState, jobId: string, offer: Offer | null, agents: Set<string>): void => {
-  const { offered, offerDeadlines, rooms } = state.index;
+  const { offered, offerDeadlines, semaphores } = state.index;
   const before = state.offers.get(jobId);
   if (!before && !offer) return;
   const job = state.jobs.get(jobId);
   const build = job && state.builds.get(job.buildId);
-  const needed = build ? roomsOfJob(state, { build, job }) : [];
+  const needed = build ? semaphoresOfJob(state, { build, job }) : [];
   if (before) {
     state.offers.delete(jobId);
     offered.delete(before.agentId);
     offerDeadlines.remove(jobId);
     agents.add(before.agentId);
-    for (const room of needed) rooms.take(room, -1);
+    for (const semaphore of needed) semaphores.take(semaphore, -1);
     markUnmatched(state, jobId);
-    markRoomsUnmatched(state, needed);
+    markSemaphoresUnmatched(state, needed);
   }
   if (!offer) return;
   state.offers.set(jobId, offer);
   offered.set(offer.agentId, jobId);
   offerDeadlines.schedule(jobId, offer.at + OFFER_MS);
   agents.add(offer.agentId);
-  for (const room of needed) rooms.take(room, 1);
+  for (const semaphore of needed) semaphores.take(semaphore, 1);
 };
 
 export const indexJob = (state: PoolState, id: string, agents: Set<string>): void => {
@@ -66,7 +69,7 @@ export const indexJob = (state: PoolState, id: string, agents: Set<string>): voi
   if (after) index.positions.set(id, after);
   else index.positions.delete(id);
   moveHolder(state, id, before?.holder ?? null, after?.holder ?? null, agents);
-  moveRooms(state, before?.held ?? [], after?.held ?? []);
+  moveSemaphores(state, before?.held ?? [], after?.held ?? []);
   index.waitingJobs += Number(after?.isWaiting ?? false) - Number(before?.isWaiting ?? false);
   if (!job?.lease) state.stopsTold.delete(id);
   if (!job || !after) return;
@@ -82,26 +85,26 @@ export const indexJob = (state: PoolState, id: string, agents: Set<string>): voi
 };
 
 /** Null of a job that has ended. */
-const positionOf = (state: PoolState, job: JobFacts, heldBefore: readonly Room[]): Position | null => {
+const positionOf = (state: PoolState, job: JobFacts, heldBefore: readonly Semaphore[]): IndexedJob | null => {
   const nowhere = { inQueue: null, holder: null, held: [], isWaiting: false };
   if (job.status === "waiting") return { ...nowhere, isWaiting: true };
   const held = heldJob(state, job.id);
   if (!held) return null;
   if (job.status !== "queued") {
-    const rooms = heldBefore.length > 0 ? heldBefore : roomsOfJob(state, held);
-    return { ...nowhere, holder: job.lease?.agentId ?? null, held: rooms };
+    const semaphores = heldBefore.length > 0 ? heldBefore : semaphoresOfJob(state, held);
+    return { ...nowhere, holder: job.lease?.agentId ?? null, held: semaphores };
   }
-  return isHeld(held.build) ? nowhere : { ...nowhere, inQueue: state.queue.add(held, roomsOfJob(state, held)) };
+  return isHeld(held.build) ? nowhere : { ...nowhere, inQueue: state.queue.add(held, semaphoresOfJob(state, held)) };
 };
 
 /** A concurrency group that a job leaves may have a larger limit from now on. */
-const leaveQueue = (state: PoolState, place: NonNullable<Position["inQueue"]>): void => {
+const leaveQueue = (state: PoolState, place: NonNullable<IndexedJob["inQueue"]>): void => {
   const { lane } = place;
   state.queue.remove(place);
   if (lane.jobs.length === 0) state.index.unmatched.lanes.delete(lane);
-  markRoomsUnmatched(
+  markSemaphoresUnmatched(
     state,
-    lane.rooms.filter(({ key }) => isGroup(key)),
+    lane.semaphores.filter(({ key }) => isGroup(key)),
   );
 };
 
@@ -110,8 +113,8 @@ export const indexBuild = (state: PoolState, id: string, agents: Set<string>): v
   const build = state.builds.get(id)!;
   const hasEnded = isEnded(build.status);
   const before = state.index.places.get(id);
-  const held = build.holdsPlace && !hasEnded ? (before?.held.length ? before.held : roomsOfBuild(build)) : [];
-  moveRooms(state, before?.held ?? [], held);
+  const held = build.holdsPlace && !hasEnded ? (before?.held.length ? before.held : semaphoresOfBuild(build)) : [];
+  moveSemaphores(state, before?.held ?? [], held);
   state.runValueCharacters += (hasEnded ? 0 : build.inputBytes) - (before?.inputBytes ?? 0);
   if (hasEnded) {
     forgetBuild(state, build, agents);
@@ -149,12 +152,12 @@ const moveHolder = (
   for (const agentId of [from, to]) if (agentId !== null) agents.add(agentId);
 };
 
-const moveRooms = (state: PoolState, from: readonly Room[], to: readonly Room[]): void => {
+const moveSemaphores = (state: PoolState, from: readonly Semaphore[], to: readonly Semaphore[]): void => {
   if (from === to) return;
-  for (const room of from) state.index.rooms.hold(room, -1);
-  for (const room of to) state.index.rooms.hold(room, 1);
-  markRoomsUnmatched(state, from);
-  for (const room of to) for (const lane of lanesWithin(state, room)) state.index.unmatched.lanes.add(lane);
+  for (const semaphore of from) state.index.semaphores.hold(semaphore, -1);
+  for (const semaphore of to) state.index.semaphores.hold(semaphore, 1);
+  markSemaphoresUnmatched(state, from);
+  for (const semaphore of to) for (const lane of lanesWithin(state, semaphore)) state.index.unmatched.lanes.add(lane);
 };
 
 const skillsOf = (agent: AgentFacts): string =>

@@ -1,41 +1,46 @@
 import type { DecisionContext } from "./decision.ts";
 import type { AgentFacts } from "./facts.ts";
-import { byQueueOrder, type Lane, type LaneRoom, type QueuedJob } from "./queue.ts";
-import type { Holders } from "./rooms.ts";
+import { byQueueOrder, type Lane, type LaneSemaphore, type QueuedJob } from "./queue.ts";
+import type { Holders } from "./semaphores.ts";
 import type { PoolState } from "./state.ts";
 
-/** Queued jobs that are offered to an agent, and who holds a room where offers count. */
+/** Queued jobs that are offered to an agent, and who holds a semaphore where offers count. */
 export interface Reservations {
   has(jobId: string): boolean;
-  holders(state: PoolState, room: string): Holders;
+  holders(state: PoolState, semaphore: string): Holders;
 }
 
 /** Offers to others do not count for an agent that claims. */
 export const NO_RESERVATIONS: Reservations = {
   has: () => false,
-  holders: ({ index }, room) => index.rooms.held(room),
+  holders: ({ index }, semaphore) => index.semaphores.held(semaphore),
 };
 
-/** Whether each room that jobs of the lane need has room for one more. */
-export const hasRoom = (state: PoolState, lane: Lane, reserved: Reservations, { rules }: DecisionContext): boolean =>
-  lane.rooms.every((room) => {
-    if (room.limit === null) return true;
-    const holders = reserved.holders(state, room.key);
-    return (room.holder !== null && holders.has(room.holder)) || rules.hasRoom(holders.size, limitOf(state, room));
+/** Whether each semaphore that jobs of the lane need may have one more holder. */
+export const isLaneFree = (state: PoolState, lane: Lane, reserved: Reservations, { rules }: DecisionContext): boolean =>
+  lane.semaphores.every((semaphore) => {
+    if (semaphore.limit === null) return true;
+    const holders = reserved.holders(state, semaphore.key);
+    return (
+      (semaphore.holder !== null && holders.has(semaphore.holder)) ||
+      rules.hasRoom(holders.size, limitOf(state, semaphore))
+    );
   });
 
 /** The limit of a concurrency group is the smallest of those who are in it, whoever came first. */
 export const limitOf = (
   { queue, index }: PoolState,
-  { key, limit }: Pick<LaneRoom, "key" | "limit">,
+  { key, limit }: Pick<LaneSemaphore, "key" | "limit">,
 ): number | null => {
   if (!isGroup(key) || limit === null) return limit;
-  const waiting = [...queue.lanesIn(key)].flatMap(({ rooms }) => rooms.filter((room) => room.key === key));
-  const limits = [...index.rooms.taken(key).values(), ...waiting].map((room) => room.limit);
+  const waiting = [...queue.lanesIn(key)].flatMap(({ semaphores }) =>
+    semaphores.filter((semaphore) => semaphore.key === key),
+  );
+  const limits = [...index.semaphores.taken(key).values(), ...waiting].map((semaphore) => semaphore.limit);
   return Math.min(limit, ...limits.filter((other) => other !== null));
 };
 
-export const isGroup = (room: string): boolean => room.startsWith("group ");
+export const isGroup = (semaphore: string): boolean => semaphore.startsWith("group ");
 
 /** The first job in queue order that the agent may have and that is not reserved. Others never block it. */
 export const firstJobFor = (
@@ -53,7 +58,7 @@ export const firstJobFor = (
   for (const { requires, lanes } of state.queue.classes.values()) {
     if (!meets(agent, requires)) continue;
     for (const lane of lanes.values()) {
-      if (!runsLane(agent, lane) || !hasRoom(state, lane, reserved, context)) continue;
+      if (!runsLane(agent, lane) || !isLaneFree(state, lane, reserved, context)) continue;
       const job = lane.jobs.find(isOpen);
       if (job && (!first || byQueueOrder(job, first) < 0)) first = job;
     }

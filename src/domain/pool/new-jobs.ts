@@ -1,6 +1,6 @@
 import { LIMITS } from "../../protocol/limits.ts";
 import type { GraphJob, JobGraph } from "../jobs/graph.ts";
-import type { NewBuild, Planned } from "./commands.ts";
+import type { NewBuild, NewPlan } from "./commands.ts";
 import { confined } from "./confine.ts";
 import type { BuildFacts, Change, JobFacts } from "./facts.ts";
 import type { PoolState } from "./state.ts";
@@ -42,7 +42,7 @@ export const plannedJob = (build: BuildFacts, job: GraphJob, index: number, { fe
 /** The changes that store a graph with its jobs; those that an earlier build has done have ended already. */
 export const addGraph = (
   build: BuildFacts,
-  { graph, text, adopted = {} }: Pick<Planned, "graph" | "text"> & Partial<Planned>,
+  { graph, text, adopted = {} }: Pick<NewPlan, "graph" | "text"> & Partial<NewPlan>,
 ): Change[] => [
   { kind: "graph", buildId: build.id, graph, text },
   ...graph.jobs.flatMap((job, index): Change[] => {

@@ -1,11 +1,11 @@
 import { type Decision, type DecisionContext, decided, heldJob, hintOf, type Push } from "./decision.ts";
 import type { Change, JobFacts } from "./facts.ts";
 import { lanesWithin } from "./indices.ts";
-import { firstJobFor, hasRoom, type Reservations } from "./match.ts";
+import { firstJobFor, isLaneFree, type Reservations } from "./match.ts";
 import { isPaused } from "./pause.ts";
 import type { Lane } from "./queue.ts";
-import type { Holders } from "./rooms.ts";
-import { roomsOfJob } from "./rooms-of.ts";
+import type { Holders } from "./semaphores.ts";
+import { semaphoresOfJob } from "./semaphores-of.ts";
 import type { PoolState } from "./state.ts";
 
 /**
@@ -36,7 +36,7 @@ export const offerBuilds = (state: PoolState, context: DecisionContext): Decisio
 const isWithheld = (state: PoolState, { now }: DecisionContext): boolean =>
   isPaused(state, now) || (state.pause !== null && state.offers.size > 0);
 
-/** An offer may give room to other lanes, which are looked at again. */
+/** An offer may free semaphores of other lanes, which are looked at again. */
 const offerLanes = (state: PoolState, lanes: Set<Lane>, round: OfferRound, context: DecisionContext): void => {
   for (const lane of lanes) {
     if (round.isOver) return;
@@ -47,7 +47,7 @@ const offerLanes = (state: PoolState, lanes: Set<Lane>, round: OfferRound, conte
 
 const offerLane = (state: PoolState, lane: Lane, round: OfferRound, context: DecisionContext): void => {
   for (const { id } of lane.jobs) {
-    if (round.isOver || !hasRoom(state, lane, round, context)) return;
+    if (round.isOver || !isLaneFree(state, lane, round, context)) return;
     const job = state.jobs.get(id)!;
     if (round.has(id) || job.notBefore > context.now) continue;
     const agentId = longestWaiterFor(state, lane, job, round, context);
@@ -83,7 +83,7 @@ class OfferRound implements Reservations {
   readonly #context: DecisionContext;
   readonly #agents = new Set<string>();
   readonly #jobs = new Set<string>();
-  /** By room: who would hold it by an offer of this step, and did not before. */
+  /** By semaphore: who would hold it by an offer of this step, and did not before. */
   readonly #holders = new Map<string, Set<string>>();
 
   /** @param lanes gets those that an offer makes worth another look */
@@ -97,7 +97,7 @@ class OfferRound implements Reservations {
     this.#agents.add(agentId);
     const held = heldJob(this.#state, jobId)!;
     this.#jobs.add(jobId);
-    for (const { key, holder } of roomsOfJob(this.#state, held)) this.#take(key, holder);
+    for (const { key, holder } of semaphoresOfJob(this.#state, held)) this.#take(key, holder);
     this.changes.push({ kind: "offer", jobId, offer: { agentId, at: this.#context.now } });
     this.pushes.push({ agentId, hint: hintOf("look", held.job) });
   }
@@ -111,17 +111,17 @@ class OfferRound implements Reservations {
     return this.#state.offers.has(jobId) || this.#jobs.has(jobId);
   }
 
-  holders({ index }: PoolState, room: string): Holders {
-    const taken = index.rooms.taken(room);
-    const added = this.#holders.get(room);
+  holders({ index }: PoolState, semaphore: string): Holders {
+    const taken = index.semaphores.taken(semaphore);
+    const added = this.#holders.get(semaphore);
     if (!added) return taken;
     return { size: taken.size + added.size, has: (holder) => taken.has(holder) || added.has(holder) };
   }
 
-  #take(room: string, holder: string): void {
-    if (this.#state.index.rooms.taken(room).has(holder)) return;
-    this.#holders.set(room, (this.#holders.get(room) ?? new Set()).add(holder));
-    for (const lane of lanesWithin(this.#state, { key: room, holder })) this.#lanes.add(lane);
+  #take(semaphore: string, holder: string): void {
+    if (this.#state.index.semaphores.taken(semaphore).has(holder)) return;
+    this.#holders.set(semaphore, (this.#holders.get(semaphore) ?? new Set()).add(holder));
+    for (const lane of lanesWithin(this.#state, { key: semaphore, holder })) this.#lanes.add(lane);
   }
 
   /** Whether the agent could take a job if it got an offer now. */

@@ -1,5 +1,5 @@
 import type { DecisionContext } from "./decision.ts";
-import type { Change, JobFacts, Lease, Pause } from "./facts.ts";
+import type { Change, JobFacts, JobLease, Pause } from "./facts.ts";
 import type { PoolState } from "./state.ts";
 
 /* While a part of the service is away that every hand-out needs, the pool pauses: it hands nothing out for a while, and
@@ -44,7 +44,7 @@ export const paused = (
 /** A hand-out is tried: nothing else is handed out before its end, or before its lease is over. */
 export const tried = (
   { pause }: PoolState,
-  { fence, expiresAt: until }: Lease,
+  { fence, expiresAt: until }: JobLease,
 ): { changes: Change[]; kept: Pick<JobFacts, "pause"> } => {
   if (!pause) return { changes: [], kept: { pause: undefined } };
   const { failures } = pause;

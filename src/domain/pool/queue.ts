@@ -1,6 +1,6 @@
 import type { Feature } from "../../protocol/jobs.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
-import type { Room } from "../jobs/rooms.ts";
+import type { Semaphore } from "../jobs/semaphores.ts";
 import type { HeldJob } from "./facts.ts";
 
 /** A job in the queue, with what decides its place: the higher priority first, then the older job. */
@@ -10,26 +10,26 @@ export interface QueuedJob {
   seq: number;
 }
 
-/** A room that each job of a lane needs. */
-export interface LaneRoom {
+/** A semaphore that each job of a lane needs. */
+export interface LaneSemaphore {
   key: string;
   limit: number | null;
   /** Who holds it for all of the lane: the build that they are jobs of. Null: each for itself. */
   holder: string | null;
 }
 
-/** Queued jobs with equal requirements that need the same rooms, in queue order: an agent that may take one may take any. */
+/** Queued jobs with equal requirements and semaphores, in queue order: an agent that may take one may take any. */
 export interface Lane {
   key: string;
   requirementClass: RequirementClass;
-  rooms: readonly LaneRoom[];
+  semaphores: readonly LaneSemaphore[];
   /** What an agent's program must be able to do for them. */
   features: readonly Feature[];
   jobs: QueuedJob[];
 }
 
 /** Lanes with equal requirements. */
-export interface RequirementClass {
+interface RequirementClass {
   key: string;
   requires: Requires;
   lanes: Map<string, Lane>;
@@ -49,11 +49,11 @@ export const requirementKey = ({ platform, ios, android, web, labels, xcode }: R
 /** The queued jobs by requirements, so that a search visits classes of jobs rather than each job. */
 export class Queue {
   readonly classes = new Map<string, RequirementClass>();
-  readonly #byRoom = new Map<string, Set<Lane>>();
+  readonly #bySemaphore = new Map<string, Set<Lane>>();
   size = 0;
 
-  add(held: HeldJob, rooms: readonly Room[]): { lane: Lane; queued: QueuedJob } {
-    const lane = this.#laneFor(held, rooms);
+  add(held: HeldJob, semaphores: readonly Semaphore[]): { lane: Lane; queued: QueuedJob } {
+    const lane = this.#laneFor(held, semaphores);
     const queued = placeOf(held);
     lane.jobs.splice(rankIn(lane, queued), 0, queued);
     this.size++;
@@ -66,15 +66,15 @@ export class Queue {
     if (lane.jobs.length > 0) return;
     lane.requirementClass.lanes.delete(lane.key);
     if (lane.requirementClass.lanes.size === 0) this.classes.delete(lane.requirementClass.key);
-    for (const { key } of lane.rooms) {
-      const lanes = this.#byRoom.get(key);
-      if (lanes?.delete(lane) && lanes.size === 0) this.#byRoom.delete(key);
+    for (const { key } of lane.semaphores) {
+      const lanes = this.#bySemaphore.get(key);
+      if (lanes?.delete(lane) && lanes.size === 0) this.#bySemaphore.delete(key);
     }
   }
 
-  /** The lanes whose jobs need this room. */
-  lanesIn(room: string): Iterable<Lane> {
-    return this.#byRoom.get(room) ?? [];
+  /** The lanes whose jobs need this semaphore. */
+  lanesIn(semaphore: string): Iterable<Lane> {
+    return this.#bySemaphore.get(semaphore) ?? [];
   }
 
   /** How many queued jobs are before this one. */
@@ -85,23 +85,27 @@ export class Queue {
     return count;
   }
 
-  #laneFor({ job }: HeldJob, needed: readonly Room[]): Lane {
+  #laneFor({ job }: HeldJob, needed: readonly Semaphore[]): Lane {
     const { requires, features = [] } = job;
     const classKey = requirementKey(requires);
     const requirementClass = this.classes.get(classKey) ?? { key: classKey, requires, lanes: new Map<string, Lane>() };
     this.classes.set(classKey, requirementClass);
-    const rooms = needed.map((room) => laneRoomOf(job.id, room));
-    const key = JSON.stringify([features, ...rooms.map((room) => [room.key, room.limit, room.holder])]);
+    const semaphores = needed.map((semaphore) => laneSemaphoreOf(job.id, semaphore));
+    const key = JSON.stringify([
+      features,
+      ...semaphores.map((semaphore) => [semaphore.key, semaphore.limit, semaphore.holder]),
+    ]);
     const existing = requirementClass.lanes.get(key);
     if (existing) return existing;
-    const lane: Lane = { key, requirementClass, rooms, features, jobs: [] };
+    const lane: Lane = { key, requirementClass, semaphores, features, jobs: [] };
     requirementClass.lanes.set(key, lane);
-    for (const room of rooms) this.#byRoom.set(room.key, (this.#byRoom.get(room.key) ?? new Set()).add(lane));
+    for (const semaphore of semaphores)
+      this.#bySemaphore.set(semaphore.key, (this.#bySemaphore.get(semaphore.key) ?? new Set()).add(lane));
     return lane;
   }
 }
 
-const laneRoomOf = (id: string, { key, limit, holder }: Room): LaneRoom => ({
+const laneSemaphoreOf = (id: string, { key, limit, holder }: Semaphore): LaneSemaphore => ({
   key,
   limit,
   holder: holder === id || limit === null ? null : holder,

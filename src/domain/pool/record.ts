@@ -4,8 +4,8 @@ import type { JobGate } from "../../protocol/build-job.ts";
 import { phaseOf } from "../../protocol/build-states.ts";
 import { PERIODS } from "../../protocol/limits.ts";
 import { refOf, tagOf } from "../git-ref.ts";
-import type { Granted } from "./claim.ts";
-import type { Grant, RunValues } from "./commands.ts";
+import type { Claim } from "./claim.ts";
+import type { ClaimedJob, RunValues } from "./commands.ts";
 import { trustOf } from "./confine.ts";
 import type { AgentFacts, BuildFacts, HeldJob, JobFacts, Report } from "./facts.ts";
 import { APPROVER, isHeld } from "./held.ts";
@@ -76,12 +76,12 @@ export const toBuild = (orgId: string, build: BuildFacts, first: JobFacts | unde
 };
 
 /** What the service gets of a job that an agent claimed. */
-export const toGrant = (
+export const toClaimedJob = (
   orgId: string,
-  { jobId, fence, expiresAt, isAgain = false }: Granted,
+  { jobId, fence, expiresAt, isAgain = false }: Claim,
   { build, job, report }: HeldJob & { report: Report },
   runValues: RunValues | undefined,
-): Grant => ({
+): ClaimedJob => ({
   jobId,
   fence,
   isAgain,

@@ -8,7 +8,7 @@ import { JOB_RULES } from "../jobs/rules.ts";
 import { unmetRequirements } from "../requires.ts";
 import type { ArtifactFacts } from "./artifact-facts.ts";
 import { isReserved } from "./confine.ts";
-import type { AgentFacts, BuildFacts, Change, Channel, HeldJob, JobFacts, Lease, Outcome, Waiter } from "./facts.ts";
+import type { AgentFacts, BuildFacts, Change, Channel, HeldJob, JobFacts, JobLease, Outcome, Waiter } from "./facts.ts";
 import { isHeard, isHostDue } from "./host-state.ts";
 import type { Lane } from "./queue.ts";
 import { triesAgain } from "./try-rules.ts";
@@ -73,11 +73,11 @@ export const RULES = {
   /** Whether this agent and fence are those of the current lease. */
   holdsLease: ({ lease }: JobFacts, agentId: string, fence: number): boolean =>
     lease?.fence === fence && lease.agentId === agentId,
-  leaseIsOver: (lease: Lease, now: number): boolean => now >= lease.expiresAt,
+  leaseIsOver: (lease: JobLease, now: number): boolean => now >= lease.expiresAt,
   attemptAfterRelease: (job: JobFacts): number => job.attempt - 1,
   meets: (agent: AgentFacts, requires: Requires): boolean =>
     unmetRequirements(agent, requires).length === 0 && !isReserved(agent.labels, requires.labels),
-  /** Whether there is room for one more in a room with so many. */
+  /** Whether so many holders leave a place for one more. */
   hasRoom: (leased: number, maxParallel: number | null): boolean => maxParallel === null || leased < maxParallel,
   /** Whether the agent's program can run what is in the lane. */
   runsLane: ({ features = [] }: AgentFacts, lane: Pick<Lane, "features">): boolean =>
@@ -111,7 +111,7 @@ export const RULES = {
   /** Whether a cancel of the build has anything to stop, among these jobs of it. */
   mayCancel: ({ cancel }: BuildFacts, jobs: readonly JobFacts[], now: number): boolean =>
     cancel === null || (now < cancel.until && jobs.some(({ status, end = null }) => !end && status !== "canceling")),
-  extended: ({ expiresAt, stop }: Lease, now: number, leaseMs: number): number =>
+  extended: ({ expiresAt, stop }: JobLease, now: number, leaseMs: number): number =>
     Math.max(expiresAt, stop ? Math.min(now + leaseMs, stop.at + STOP_GRACE_MS) : now + leaseMs),
   overtime: ({ lease, timeoutSeconds }: JobFacts, now: number): boolean =>
     !!lease && lease.startedAt !== null && !lease.stop && now >= lease.startedAt + timeoutSeconds * 1000,

@@ -3,10 +3,10 @@ import type { JobEnd } from "../jobs/job-end.ts";
 import { settle } from "../jobs/settle.ts";
 import type { Order } from "../jobs/settle-orders.ts";
 import { type Decision, type DecisionContext, decided, hintOf, isInQueue, type Push, patchBuild } from "./decision.ts";
+import { endHolders } from "./end-holders.ts";
 import type { BuildFacts, Change, JobFacts } from "./facts.ts";
 import { graphOf } from "./graphs.ts";
 import { endJob } from "./lease.ts";
-import { makeRoom } from "./make-room.ts";
 import type { PoolState } from "./state.ts";
 
 /** Carries out all that follows from what became of the jobs of a build. */
@@ -91,7 +91,7 @@ class Settling {
     let { seq } = this.#state;
     for (const jobId of this.#ready) {
       const job = this.#job({ jobId });
-      const made = makeRoom(this.#state, this.#build, this.#graph.jobs[job.index]!, canceled, this.#context);
+      const made = endHolders(this.#state, this.#build, this.#graph.jobs[job.index]!, canceled, this.#context);
       this.#setJob({ ...job, status: "queued", seq: ++seq, queuedAt: now });
       this.changes.push(...made);
     }

@@ -1,11 +1,11 @@
 import type { JobGraph } from "../jobs/graph.ts";
-import type { Room } from "../jobs/rooms.ts";
+import type { Semaphore } from "../jobs/semaphores.ts";
 import type { DayCount } from "./day.ts";
 import { DeadlineQueue } from "./deadline-queue.ts";
 import { noEvents, type PoolEvents } from "./events.ts";
 import type { AgentFacts, BuildFacts, Channel, JobFacts, Offer, Pause, Records, Waiter } from "./facts.ts";
 import { type Lane, Queue, type QueuedJob } from "./queue.ts";
-import { Rooms } from "./rooms.ts";
+import { Semaphores } from "./semaphores.ts";
 
 /**
  * What the pool waits for. By id of a job: its lease needs attention (`lease`), its agent is told again to stop it
@@ -92,13 +92,13 @@ interface Indices {
   /** By agent: the job of its open offer. */
   readonly offered: Map<string, string>;
   /** Who holds what only so many may hold at a time. */
-  readonly rooms: Rooms;
+  readonly semaphores: Semaphores;
   /** Jobs that wait for others, or for a person. */
   waitingJobs: number;
   /** By skills: the waiters that could take a build, the one that has waited longest first. */
   readonly idleWaiters: Map<string, Set<string>>;
   /** By job. */
-  readonly positions: Map<string, Position>;
+  readonly positions: Map<string, IndexedJob>;
   /** By build. */
   readonly places: Map<string, Place>;
   /** Jobs with open offers, by the time at which the offer is withdrawn. */
@@ -121,19 +121,19 @@ interface Outgoing {
 const nothingDue = (): Outgoing => ({ due: new Map(), at: null, failures: 0 });
 
 /** What the indices hold of a job. */
-export interface Position {
+export interface IndexedJob {
   /** Where it waits for an agent. */
   inQueue: { lane: Lane; queued: QueuedJob } | null;
   holder: string | null;
-  /** The rooms that it holds. */
-  held: readonly Room[];
+  /** The semaphores that it holds. */
+  held: readonly Semaphore[];
   isWaiting: boolean;
 }
 
 /** What the indices hold of a build. */
 interface Place {
-  /** The room of its pipeline, where it counts for that. */
-  held: readonly Room[];
+  /** The semaphore of its pipeline, where it counts for that. */
+  held: readonly Semaphore[];
   inputBytes: number;
 }
 
@@ -180,7 +180,7 @@ export const emptyState = (records: Records): PoolState => ({
     skills: new Map(),
     holding: new Map(),
     offered: new Map(),
-    rooms: new Rooms(),
+    semaphores: new Semaphores(),
     waitingJobs: 0,
     idleWaiters: new Map(),
     positions: new Map(),

@@ -77,18 +77,18 @@ const COMMANDS = {
 
 export type Command = keyof typeof COMMANDS;
 type Decide<C extends Command> = (typeof COMMANDS)[C]["decide"];
-export type Input<C extends Command> = Parameters<Decide<C>>[1];
-export type Output<C extends Command> = ReturnType<Decide<C>> extends Decision<infer T> ? T : never;
+export type InputOf<C extends Command> = Parameters<Decide<C>>[1];
+export type OutputOf<C extends Command> = ReturnType<Decide<C>> extends Decision<infer T> ? T : never;
 
 /** What the command would answer and change now. Reads the state and changes nothing. */
 export const decide = <C extends Command>(
   state: PoolState,
   command: C,
-  input: Input<C>,
+  input: InputOf<C>,
   context: DecisionContext,
-): Decision<Output<C>> => {
+): Decision<OutputOf<C>> => {
   const row: CommandRow = COMMANDS[command];
-  return row.decide(state, input as never, context) as Decision<Output<C>>;
+  return row.decide(state, input as never, context) as Decision<OutputOf<C>>;
 };
 
 /** Builds that are settled after one decision at most: one may end others. */
@@ -102,10 +102,10 @@ const SETTLED_AT_ONCE = 10_000;
 export const step = <C extends Command>(
   state: PoolState,
   command: C,
-  input: Input<C>,
+  input: InputOf<C>,
   context: DecisionContext,
   commit: (changes: readonly Change[]) => void,
-): { answer: Result<Output<C>>; pushes: Push[] } => {
+): { answer: Result<OutputOf<C>>; pushes: Push[] } => {
   const pushes: Push[] = [];
   const commitAndApply = <T>(decision: Decision<T>): Result<T> => {
     const unchecked = keepUnchecked(state, decision.changes);

@@ -1,5 +1,5 @@
 import { expireHeld } from "./approval.ts";
-import { type Due, lastContact, stopDue } from "./deadlines.ts";
+import { type DueIds, lastContact, stopDue } from "./deadlines.ts";
 import { audit, type Decision, type DecisionContext, decided, heldJob, hintOf, type Push, SYSTEM } from "./decision.ts";
 import { recheckElsewhere } from "./elsewhere.ts";
 import type { Change, JobFacts } from "./facts.ts";
@@ -9,7 +9,7 @@ import { EPHEMERAL_MS, OFFER_MS, OUTAGE_MS } from "./rules.ts";
 import type { PoolState } from "./state.ts";
 
 /** Ends what is overdue: leases, jobs that run too long, delays, offers that nobody followed, agents that are gone. */
-export const sweep = (state: PoolState, due: Due, context: DecisionContext): Decision<null> => {
+export const sweep = (state: PoolState, due: DueIds, context: DecisionContext): Decision<null> => {
   const stopped = stopOvertime(state, due.lease, context);
   const told = tellAgain(state, due.stop, context);
   const ended = missedDeadlines(state, due.lease, context)
@@ -36,7 +36,7 @@ export const sweep = (state: PoolState, due: Due, context: DecisionContext): Dec
 };
 
 /** Builds that took too long, and those with gates that nobody answered. */
-const unsettled = ({ jobs }: PoolState, { gate, build }: Due): Change[] =>
+const unsettled = ({ jobs }: PoolState, { gate, build }: DueIds): Change[] =>
   [...build, ...gate.map((jobId) => jobs.get(jobId)?.buildId)].flatMap((buildId) =>
     buildId === undefined ? [] : [{ kind: "unsettled", buildId } as const],
   );

@@ -14,7 +14,7 @@ import {
   verifiedAgent,
 } from "./decision.ts";
 import { releaseElsewhere } from "./elsewhere.ts";
-import type { Change, HeldJob, JobFacts, Lease, Outcome, Report } from "./facts.ts";
+import type { Change, HeldJob, JobFacts, JobLease, Outcome, Report } from "./facts.ts";
 import { foundChanges } from "./found.ts";
 import {
   anotherTry,
@@ -56,7 +56,7 @@ export const start = (state: PoolState, holder: LeaseHolder, context: DecisionCo
   if (!isAllowed("start", job)) return refused("conflict", "The build was canceled: drop it and poll again.");
   const { now, leaseMs } = context;
   const expiresAt = Math.max(lease.expiresAt, now + leaseMs);
-  const started: Lease = { ...lease, startedAt: now, expiresAt, writtenUntil: expiresAt, graced: false };
+  const started: JobLease = { ...lease, startedAt: now, expiresAt, writtenUntil: expiresAt, graced: false };
   const attempt = job.attempt + 1;
   const changes: Change[] = [
     { kind: "job", job: { ...job, status: "running", startedAt: now, attempt, lease: started, pause: undefined } },

@@ -2,9 +2,9 @@ import { approvalName } from "../../domain/githost/approval-name.ts";
 import type { Status } from "../../domain/githost/status.ts";
 import { pathOf } from "../ask.ts";
 import type { HostRequest } from "../host-fetch.ts";
-import type { Answer } from "../rate-limit.ts";
+import type { HostResponse } from "../rate-limit.ts";
 import { GITHUB_STATUSES, githubHeaders } from "./github.ts";
-import { fieldsOf, outcomeOf } from "./outcome.ts";
+import { fieldsOf, statusOutcomeOf } from "./outcome.ts";
 import type { StatusHost } from "./status-host.ts";
 
 /* GitHub's own limits, in characters. */
@@ -69,7 +69,7 @@ const find: StatusHost["find"] = {
     path: `/repos/${pathOf(fullName)}/commits/${sha}/check-runs?check_name=${encodeURIComponent(context)}&filter=all&per_page=100`,
     headers: githubHeaders(token),
   }),
-  newest(answer: Answer, { externalId }) {
+  newest(answer: HostResponse, { externalId }) {
     const { check_runs: runs } = fieldsOf(answer) ?? {};
     const own = (Array.isArray(runs) ? runs : []).filter((run) => run?.external_id === externalId);
     return own.map(idOf).reduce((best, id) => (id !== null && (best === null || id > best) ? id : best), null);
@@ -81,7 +81,7 @@ export const GITHUB_CHECK_RUNS: StatusHost = {
   request,
   find,
   outcome(answer, now) {
-    const outcome = outcomeOf(answer, now);
+    const outcome = statusOutcomeOf(answer, now);
     if (outcome.kind !== "told" || "unreachable" in answer) return outcome;
     const id = idOf(fieldsOf(answer));
     return id === null

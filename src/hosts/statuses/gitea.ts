@@ -1,6 +1,6 @@
 import type { Status } from "../../domain/githost/status.ts";
 import type { HostRequest } from "../host-fetch.ts";
-import { outcomeOf } from "./outcome.ts";
+import { statusOutcomeOf } from "./outcome.ts";
 import type { StatusHost } from "./status-host.ts";
 
 const headersOf = (token: string): Record<string, string> => ({ Authorization: `token ${token}` });
@@ -18,6 +18,6 @@ const request = (status: Status, token: string): HostRequest => {
 
 export const GITEA_STATUSES: StatusHost = {
   request,
-  outcome: outcomeOf,
+  outcome: statusOutcomeOf,
   repository: (repoId, token) => ({ method: "GET", path: `/repositories/${repoId}`, headers: headersOf(token) }),
 };

@@ -1,6 +1,6 @@
 import type { Status } from "../../domain/githost/status.ts";
 import type { HostRequest } from "../host-fetch.ts";
-import { outcomeOf } from "./outcome.ts";
+import { statusOutcomeOf } from "./outcome.ts";
 import type { StatusHost } from "./status-host.ts";
 
 export const githubHeaders = (token: string): Record<string, string> => ({
@@ -22,6 +22,6 @@ const request = (status: Status, token: string): HostRequest => {
 
 export const GITHUB_STATUSES: StatusHost = {
   request,
-  outcome: outcomeOf,
+  outcome: statusOutcomeOf,
   repository: (repoId, token) => ({ method: "GET", path: `/repositories/${repoId}`, headers: githubHeaders(token) }),
 };

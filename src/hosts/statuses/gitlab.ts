@@ -1,7 +1,7 @@
 import type { Status } from "../../domain/githost/status.ts";
-import type { Outcome } from "../../domain/githost/status-answers.ts";
+import type { StatusOutcome } from "../../domain/githost/status-answers.ts";
 import type { HostAnswer, HostRequest } from "../host-fetch.ts";
-import { outcomeOf } from "./outcome.ts";
+import { statusOutcomeOf } from "./outcome.ts";
 import type { StatusHost } from "./status-host.ts";
 
 const stateOf = ({ state, ended }: Status): string => {
@@ -36,7 +36,7 @@ const isSame = (status: Status, atHost: string): boolean =>
  * GitLab's statuses are a state machine: a repeat is refused with 400, and has been done before. So is what follows an
  * end that somebody else set, on a job canceled by hand: the next try makes another job.
  */
-const outcome = (answer: HostAnswer, now: number, status: Status): Outcome => {
+const outcome = (answer: HostAnswer, now: number, status: Status): StatusOutcome => {
   if (!("unreachable" in answer) && answer.status === 400) {
     const [, atHost] = /Cannot transition status via :\w+ from :(\w+)/i.exec(answer.body) ?? [];
     if (atHost !== undefined) {
@@ -45,7 +45,7 @@ const outcome = (answer: HostAnswer, now: number, status: Status): Outcome => {
     }
     if (/target[_ ]url/i.test(answer.body)) return { kind: "unlinked", reason: "GitLab does not take the link." };
   }
-  return outcomeOf(answer, now);
+  return statusOutcomeOf(answer, now);
 };
 
 export const GITLAB_STATUSES: StatusHost = { request, outcome, repository: null };

@@ -1,11 +1,11 @@
-import type { Outcome } from "../../domain/githost/status-answers.ts";
+import type { StatusOutcome } from "../../domain/githost/status-answers.ts";
 import type { HostAnswer } from "../host-fetch.ts";
-import { type Answer, isLimited } from "../rate-limit.ts";
+import { type HostResponse, isLimited } from "../rate-limit.ts";
 
 const SECOND = 1_000;
 
 /** What the hosts have in common. `now` is in milliseconds since 1970. */
-export const outcomeOf = (answer: HostAnswer, now: number): Outcome => {
+export const statusOutcomeOf = (answer: HostAnswer, now: number): StatusOutcome => {
   if ("unreachable" in answer) {
     return { kind: "away", isUnsure: true, reason: `The git host cannot be reached: ${answer.unreachable}.` };
   }
@@ -36,7 +36,7 @@ const refusals: Record<number, string> = {
 };
 
 /** A page for people may come with status 200, from whatever stands before the host: that told nobody anything. */
-const accepted = (answer: Answer): Outcome => {
+const accepted = (answer: HostResponse): StatusOutcome => {
   const body = fieldsOf(answer);
   if (body === null) {
     return { kind: "away", isUnsure: false, reason: "What answers in place of the git host is not its API." };
@@ -46,7 +46,7 @@ const accepted = (answer: Answer): Outcome => {
 };
 
 /** The fields of an answer that is a JSON object; null for any other. */
-export const fieldsOf = ({ body }: Answer): Record<string, unknown> | null => {
+export const fieldsOf = ({ body }: HostResponse): Record<string, unknown> | null => {
   try {
     const value: unknown = JSON.parse(body);
     return typeof value === "object" && value !== null && !Array.isArray(value)
@@ -58,7 +58,7 @@ export const fieldsOf = ({ body }: Answer): Record<string, unknown> | null => {
 };
 
 /** `Retry-After` has seconds or a date (RFC 9110, 10.2.3); GitHub's reset is a time in seconds. */
-const pauseOf = ({ headers }: Answer, now: number): number | null => {
+const pauseOf = ({ headers }: HostResponse, now: number): number | null => {
   const after = headers.get("Retry-After");
   if (after !== null) {
     const at = /^\d{1,9}$/.test(after) ? now + Number(after) * SECOND : Date.parse(after);

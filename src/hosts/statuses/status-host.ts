@@ -1,16 +1,16 @@
 import type { Status } from "../../domain/githost/status.ts";
-import type { Outcome } from "../../domain/githost/status-answers.ts";
+import type { StatusOutcome } from "../../domain/githost/status-answers.ts";
 import type { HostAnswer, HostRequest } from "../host-fetch.ts";
-import type { Answer } from "../rate-limit.ts";
+import type { HostResponse } from "../rate-limit.ts";
 
 /** How a kind of git host is told a status. */
 export interface StatusHost {
   request(status: Status, token: string): HostRequest;
-  outcome(answer: HostAnswer, now: number, status: Status): Outcome;
+  outcome(answer: HostAnswer, now: number, status: Status): StatusOutcome;
   /** Looks for what the host made without saying so, where a status has an id; absent where it has none. */
   find?: {
     request(status: Status, token: string): HostRequest;
-    newest(answer: Answer, status: Status): number | null;
+    newest(answer: HostResponse, status: Status): number | null;
   };
   /** Asks for a repository by its id; null where a status names the id anyway. */
   repository: ((repoId: number, token: string) => HostRequest) | null;

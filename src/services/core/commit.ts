@@ -7,7 +7,7 @@ import type { AuditAction } from "../../protocol/audit.ts";
 import type { Context } from "./context.ts";
 import { invalid, Refusal, tokenInvalid } from "./refusal.ts";
 
-export interface Change {
+export interface AuditNote {
   action: AuditAction;
   subject: string;
   /** The organization of the change, where that is not the caller's (the operator has none). */
@@ -19,7 +19,7 @@ export interface Change {
 }
 
 /** The audit row of a change, for the batch of that change: D1 commits both or neither. */
-export const auditRow = (context: Context, change: Change) => {
+export const auditRow = (context: Context, change: AuditNote) => {
   const { action, subject, orgId = context.orgId, detail = {}, actor = context.admitted.actor } = change;
   return context.db.sql.insert(auditLog).values({
     id: context.newId(),
@@ -46,7 +46,7 @@ const ensureTokenValid = (context: Context): Query[] => {
  */
 export const commit = async (
   context: Context,
-  change: Change,
+  change: AuditNote,
   statements: Query[],
   existing?: Query,
 ): Promise<void> => {

@@ -17,8 +17,8 @@ export class ObjectStubs {
     return calling(this.#env.AGENT_POOL.getByName(poolName(orgId), locationHint ? { locationHint } : undefined));
   }
 
-  log(orgId: string, buildId: string): DurableObjectStub<BuildLog> {
-    return calling(this.#env.BUILD_LOG.getByName(buildLogName(orgId, buildId)));
+  log(orgId: string, jobId: string): DurableObjectStub<BuildLog> {
+    return calling(this.#env.BUILD_LOG.getByName(buildLogName(orgId, jobId)));
   }
 
   gitHost(orgId: string, connectionId: string): DurableObjectStub<GitHost> {

@@ -32,7 +32,7 @@ export const invalidFields = (errors: FieldError[]) => new Refusal("invalid", DE
 export const invalid = (pointer: string, detail: string) => invalidFields([{ pointer, detail }]);
 
 /** The result of a call to a Durable Object. */
-export type Outcome<T> =
+export type ObjectResult<T> =
   | { ok: true; value: T }
   | {
       ok: false;
@@ -52,7 +52,7 @@ const detailOf = (kind: ProblemKind): string => {
 };
 
 /** The value of an object's result. @throws Refusal */
-export const settled = <T>(outcome: Outcome<T>): T => {
+export const settled = <T>(outcome: ObjectResult<T>): T => {
   if (outcome.ok) return outcome.value;
   const { kind, detail, ...extras } = outcome.refusal;
   throw new Refusal(kind, detail ?? detailOf(kind), extras);

@@ -4,7 +4,7 @@ import { Answer } from "./answer.ts";
 import type { Context } from "./context.ts";
 import { type FieldError, invalid, invalidFields } from "./refusal.ts";
 
-export interface Input<P, Q, B> {
+export interface VerbInput<P, Q, B> {
   params: P;
   query: Q;
   body: B;
@@ -22,23 +22,23 @@ interface Definition<P, Q, B, O extends z.ZodMiniType> {
   bodyBytes?: number;
   /** Absent where the answer has no body. */
   output?: O;
-  run(context: Context, input: Input<P, Q, B>): Promise<z.output<O> | Answer<z.output<O>>>;
+  run(context: Context, input: VerbInput<P, Q, B>): Promise<z.output<O> | Answer<z.output<O>>>;
 }
 
 /** One use case: who may call it, the schemas of its input and output, and what it does. */
 export interface Verb<P = unknown, Q = unknown, B = unknown, O extends z.ZodMiniType = z.ZodMiniType>
   extends Omit<Definition<P, Q, B, O>, "run"> {
   /** The value, with its version or the cursor of the next page. */
-  answer(context: Context, input: Input<P, Q, B>): Promise<Answer<z.output<O>>>;
+  answer(context: Context, input: VerbInput<P, Q, B>): Promise<Answer<z.output<O>>>;
   /** The value alone. */
-  run(context: Context, input: Input<P, Q, B>): Promise<z.output<O>>;
+  run(context: Context, input: VerbInput<P, Q, B>): Promise<z.output<O>>;
 }
 
 export const verb = <P = undefined, Q = undefined, B = undefined, O extends z.ZodMiniType = z.ZodMiniVoid>({
   run,
   ...definition
 }: Definition<P, Q, B, O>): Verb<P, Q, B, O> => {
-  const answer = async (context: Context, input: Input<P, Q, B>): Promise<Answer<z.output<O>>> => {
+  const answer = async (context: Context, input: VerbInput<P, Q, B>): Promise<Answer<z.output<O>>> => {
     const result = await run(context, input);
     return result instanceof Answer ? result : new Answer(result);
   };

@@ -3,8 +3,8 @@ import type { Query } from "../../db/query.ts";
 import { auditLog, pipeline, repository } from "../../db/schema.ts";
 import { cloneOrigin } from "../../domain/clone-url.ts";
 import type { Arrival } from "../../domain/githost/arrival.ts";
+import type { Effects } from "../../domain/githost/effect-facts.ts";
 import { hostContextOf } from "../../domain/githost/host-target.ts";
-import type { Planned } from "../../domain/githost/plan-facts.ts";
 import { firstIdAt } from "../../domain/id-range.ts";
 import type { Context } from "../core/context.ts";
 import type { ConnectionRow } from "../host-access.ts";
@@ -97,9 +97,9 @@ const rememberSkip = ({ db }: Context, { id }: RepositoryRow, sha: string): Quer
 };
 
 /** Keeps the names of the states of pipelines that were made before they had one. */
-const nameContexts = ({ db }: Context, pipelines: PipelineRow[], planned: Planned): Query[] =>
+const nameContexts = ({ db }: Context, pipelines: PipelineRow[], effects: Effects): Query[] =>
   pipelines
-    .filter(({ id, hostContext }) => hostContext === null && planned.builds.some((one) => one.pipelineId === id))
+    .filter(({ id, hostContext }) => hostContext === null && effects.builds.some((one) => one.pipelineId === id))
     .map(({ id, name }) =>
       db.sql
         .update(pipeline)
@@ -121,15 +121,15 @@ export const afterArrival = (
   context: Context,
   { connection, repository, pipelines, pulls }: After,
   arrival: Arrival,
-  planned: Planned,
+  effects: Effects,
   isAgain: boolean,
 ): Query[] => {
-  const statements = [...nameContexts(context, pipelines, planned), ...storePushers(context, repository, arrival)];
+  const statements = [...nameContexts(context, pipelines, effects), ...storePushers(context, repository, arrival)];
   if ("repository" in arrival && !isAgain) {
     statements.push(...renameStatements(context, repository, connection, arrival));
   }
   if (arrival.kind === "push" && arrival.isSkipped) statements.push(rememberSkip(context, repository, arrival.sha));
-  if (arrival.kind === "pull" && planned.openPull) {
+  if (arrival.kind === "pull" && effects.openPull) {
     statements.push(...storePull(context.db.sql, repository.id, pulls, arrival, context.now));
   }
   return statements;

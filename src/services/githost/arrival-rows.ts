@@ -2,9 +2,9 @@ import { and, desc, eq, getTableColumns, inArray, or, sql } from "drizzle-orm";
 import { compiled } from "../../db/compiled.ts";
 import type { Database } from "../../db/query.ts";
 import { connection, listedPush, openPull, pipeline, repository } from "../../db/schema.ts";
-import type { Arrival, HostRepository } from "../../domain/githost/arrival.ts";
-import { refOfPull } from "../../domain/githost/arrived.ts";
+import type { Arrival, DeliveryRepository } from "../../domain/githost/arrival.ts";
 import { placesOf } from "../../domain/githost/pushed-by.ts";
+import { refOfPull } from "../../domain/githost/ref-event.ts";
 import type { Context } from "../core/context.ts";
 import type { ConnectionRow } from "../host-access.ts";
 
@@ -24,7 +24,7 @@ export interface ArrivalRows {
 }
 
 /** The repository that a delivery tells of; null where it tells of none. */
-export const repositoryOf = (arrival: Arrival): HostRepository | null =>
+export const repositoryOf = (arrival: Arrival): DeliveryRepository | null =>
   "repository" in arrival ? arrival.repository : null;
 
 const given = (name: string) => sql.placeholder(name);

@@ -1,13 +1,13 @@
 import { branchOf, tagOf } from "../../domain/git-ref.ts";
 import type { Arrival } from "../../domain/githost/arrival.ts";
-import { arrivedOf } from "../../domain/githost/arrived.ts";
+import type { Effects, WantedBuild } from "../../domain/githost/effect-facts.ts";
+import { effectsOf, MOST_BUILDS } from "../../domain/githost/effects.ts";
 import { hookName } from "../../domain/githost/hook-name.ts";
 import { hostTargetOf } from "../../domain/githost/host-target.ts";
-import { MOST_BUILDS, plan } from "../../domain/githost/plan.ts";
-import type { Planned, PlannedBuild } from "../../domain/githost/plan-facts.ts";
 import { isOfAnother, pushersBefore } from "../../domain/githost/pushed-by.ts";
 import { reasonOf } from "../../domain/githost/reasons.ts";
-import type { ArrivedBuild } from "../../domain/pool/arrivals.ts";
+import { refEventOf } from "../../domain/githost/ref-event.ts";
+import type { DeliveredBuild } from "../../domain/pool/arrivals.ts";
 import { NO_WINDOWS } from "../../domain/requires.ts";
 import type { DeliveryTaken } from "../../protocol/delivery.ts";
 import { actorOf, type Context } from "../core/context.ts";
@@ -32,7 +32,7 @@ interface Rows {
 const tellLeftOut = async (
   context: Context,
   { connection, repository, pipelines }: Rows,
-  leftOut: PlannedBuild[],
+  leftOut: WantedBuild[],
 ): Promise<void> => {
   const [first] = leftOut;
   if (!first) return;
@@ -69,23 +69,23 @@ const gone = () => new Refusal("gone", "This hook is not one of an active connec
 
 const nothing = (ignored: string): Outcome => ({ builds: [], ignored });
 
-const planned = (
+const effectsFor = (
   { origin }: Context,
   { repository, pipelines, pulls }: ArrivalRows,
   arrival: Arrival,
-): Planned | string => {
+): Effects | string => {
   if (arrival.kind === "ignored") return arrival.reason;
   if (arrival.kind === "ping") return "the host tries the hook";
   if (!repository) return "no active repository of this connection has this id";
   if (arrival.kind === "pull" && isLate(pulls, arrival)) return "a later change of the pull request came first";
   const { skippedHeads } = repository;
   const [known, rules] = [pushedByOf(repository), rulesOf(repository)];
-  const arrived = arrivedOf(arrival, {
+  const event = refEventOf(arrival, {
     isSkippedSha: (sha) => skippedHeads?.includes(sha) ?? false,
     pushers: pushersBefore(arrival, known, rules),
     isOfAnother: isOfAnother(arrival, known),
   });
-  if (arrived === null) {
+  if (event === null) {
     const isOfBranch = arrival.kind === "renamed" && arrival.from?.defaultBranch;
     const ignored = isOfBranch ? "the repository has another default branch" : "the repository was renamed";
     return { builds: [], ended: [], openPull: null, ignored, leftOut: [] };
@@ -96,20 +96,20 @@ const planned = (
     return { id: row.id, file: row.definition === null ? row.configPath : null, on, supersede };
   });
   const { defaultBranch } = rules;
-  const found = plan(arrived, rules, wanting, openPullsOf(pulls));
+  const found = effectsOf(event, rules, wanting, openPullsOf(pulls));
   const address = `${origin}/app/repositories/${repository.id}`;
   if (found.ignored && buildable.length === 0 && pipelines.length > 0) return { ...found, ignored: NO_WINDOWS };
   return { ...found, ignored: found.ignored && reasonOf(found.ignored, arrival, { defaultBranch, address }) };
 };
 
 /** Why there are fewer builds than were planned; null where none was refused. */
-const whyFewer = (builds: ArrivedBuild[], made: number): string | null => {
+const whyFewer = (builds: DeliveredBuild[], made: number): string | null => {
   const refused = builds.filter(({ outcome }) => outcome === "refused");
   const reason = refused[0]?.reason ?? null;
   return reason !== null && made > 0 ? `${refused.length} more builds: ${reason}` : reason;
 };
 
-const outcomeOf = (builds: ArrivedBuild[], { ignored, leftOut }: Planned): Outcome => {
+const outcomeOf = (builds: DeliveredBuild[], { ignored, leftOut }: Effects): Outcome => {
   const made = builds.flatMap(({ outcome, buildId }) =>
     buildId !== null && (outcome === "made" || outcome === "same") ? [buildId] : [],
   );
@@ -121,30 +121,30 @@ const outcomeOf = (builds: ArrivedBuild[], { ignored, leftOut }: Planned): Outco
 };
 
 /** Gives the plan to the pool, in one call, and then to D1, in one batch: where there is something to do. */
-const carryOut = async (context: Context, sent: Sent, rows: ArrivalRows, plan: Planned): Promise<Outcome> => {
+const carryOut = async (context: Context, sent: Sent, rows: ArrivalRows, effects: Effects): Promise<Outcome> => {
   const { connection, repository } = rows;
   if (!connection || !repository) return nothing("");
   const { arrival, connectionId, id, generation } = sent;
-  let arrived: ArrivedBuild[] = [];
+  let delivered: DeliveredBuild[] = [];
   // Before there is a build that could end well.
-  await tellLeftOut(context, { ...rows, connection, repository }, plan.leftOut);
-  if (plan.builds.length > 0 || plan.ended.length > 0) {
+  await tellLeftOut(context, { ...rows, connection, repository }, effects.leftOut);
+  if (effects.builds.length > 0 || effects.ended.length > 0) {
     const pool = await context.pool();
-    const builds = newBuilds(context, { ...rows, connection, repository, arrival }, plan.builds);
+    const builds = newBuilds(context, { ...rows, connection, repository, arrival }, effects.builds);
     const { orgId } = context;
     const hook = generation === null ? null : hookName(connectionId, generation);
-    const told = { orgId, connectionId, deliveryId: id, hook, builds, ended: plan.ended, actor: actorOf(context) };
+    const told = { orgId, connectionId, deliveryId: id, hook, builds, ended: effects.ended, actor: actorOf(context) };
     const answer = await pool.arrive(told);
     // D1 was restored to a time at which the hook was valid.
     if (!answer.ok && answer.refusal.kind === "unauthenticated") throw gone();
-    arrived = settled(answer).builds;
-    const isRefused = ({ pipelineId }: PlannedBuild) =>
-      arrived.some((one) => one.outcome === "refused" && one.pipelineId === pipelineId);
-    await tellLeftOut(context, { ...rows, connection, repository }, plan.builds.filter(isRefused));
+    delivered = settled(answer).builds;
+    const isRefused = ({ pipelineId }: WantedBuild) =>
+      delivered.some((one) => one.outcome === "refused" && one.pipelineId === pipelineId);
+    await tellLeftOut(context, { ...rows, connection, repository }, effects.builds.filter(isRefused));
   }
-  const statements = afterArrival(context, { ...rows, connection, repository }, arrival, plan, generation === null);
+  const statements = afterArrival(context, { ...rows, connection, repository }, arrival, effects, generation === null);
   if (statements.length > 0) await context.db.run(...statements);
-  return outcomeOf(arrived, plan);
+  return outcomeOf(delivered, effects);
 };
 
 /** @throws Refusal gone where D1 was restored to a time at which the hook was valid */
@@ -165,8 +165,8 @@ const takeWith = async (context: Context, sent: Sent, rows: ArrivalRows): Promis
     await checkHook(context, { ...sent, generation: sent.generation });
     return takeAsked(context, rows, sent.id, arrival);
   }
-  const plan = planned(context, rows, sent.arrival);
-  return typeof plan === "string" ? nothing(plan) : carryOut(context, sent, rows, plan);
+  const effects = effectsFor(context, rows, sent.arrival);
+  return typeof effects === "string" ? nothing(effects) : carryOut(context, sent, rows, effects);
 };
 
 /** Adds it to the list of deliveries, which may miss one. */

@@ -1,8 +1,8 @@
 import { branchOf } from "../../domain/git-ref.ts";
 import type { Arrival } from "../../domain/githost/arrival.ts";
+import type { OpenPull, WantedBuild } from "../../domain/githost/effect-facts.ts";
 import { hostTargetOf } from "../../domain/githost/host-target.ts";
-import type { OpenPull, PlannedBuild } from "../../domain/githost/plan-facts.ts";
-import type { ArrivingBuild } from "../../domain/pool/arrivals.ts";
+import type { RequestedBuild } from "../../domain/pool/arrivals.ts";
 import { mergeRequires } from "../../domain/requires.ts";
 import { actorOf, type Context } from "../core/context.ts";
 import type { ConnectionRow } from "../host-access.ts";
@@ -26,9 +26,9 @@ const newBuild = (
   context: Context,
   { connection, repository, arrival }: Source,
   pipeline: PipelineRow,
-  planned: PlannedBuild,
-): ArrivingBuild => {
-  const { event, ref, sha, before, pull, purpose, undecidedPaths, supersedes, trust, needsApproval } = planned;
+  wanted: WantedBuild,
+): RequestedBuild => {
+  const { event, ref, sha, before, pull, purpose, undecidedPaths, supersedes, trust, needsApproval } = wanted;
   const id = context.newId();
   return {
     id,
@@ -71,8 +71,8 @@ const newBuild = (
 };
 
 /** The builds that were planned, in their order. */
-export const newBuilds = (context: Context, source: Source, planned: PlannedBuild[]): ArrivingBuild[] =>
-  planned.flatMap((one) => {
+export const newBuilds = (context: Context, source: Source, wanted: WantedBuild[]): RequestedBuild[] =>
+  wanted.flatMap((one) => {
     const pipeline = source.pipelines.find(({ id }) => id === one.pipelineId);
     return pipeline ? [newBuild(context, source, pipeline, one)] : [];
   });

@@ -2,11 +2,11 @@ import { and, eq, lt, sql } from "drizzle-orm";
 import type { Database, Query } from "../../db/query.ts";
 import { openPull } from "../../db/schema.ts";
 import type { Arrival } from "../../domain/githost/arrival.ts";
-import { refOfPull } from "../../domain/githost/arrived.ts";
-import type { OpenPull } from "../../domain/githost/plan-facts.ts";
+import type { OpenPull } from "../../domain/githost/effect-facts.ts";
+import { refOfPull } from "../../domain/githost/ref-event.ts";
 import type { OpenPullRow } from "./arrival-rows.ts";
 
-export type PullChange = Extract<Arrival, { kind: "pull" }>;
+type PullChange = Extract<Arrival, { kind: "pull" }>;
 
 /** The ref in the row of a pull request that was closed: no branch has it. The row keeps late events from reopening it. */
 const CLOSED = "";
@@ -17,7 +17,7 @@ const NEVER = new Date(0).toISOString();
 
 const isClosed = ({ ref }: OpenPullRow): boolean => ref === CLOSED;
 
-/** The open ones, as `plan` takes them. */
+/** The open ones, as `effectsOf` takes them. */
 export const openPullsOf = (rows: OpenPullRow[]): OpenPull[] =>
   rows
     .filter((row) => !isClosed(row))

@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import { CACHE_BYTES } from "../../archive/cache.ts";
 import { ObjectStubs } from "../core/object-stubs.ts";
-import { type Chore, isKept, type Run } from "./run.ts";
+import { type Chore, isKept, type Upkeep } from "./run.ts";
 
 /** Objects of a page, as R2 lists them, and pages of one run. */
 const PAGE = 1000;
@@ -38,7 +38,7 @@ const countFrom = async (archive: R2Bucket, begin: Place) => {
 };
 
 /** Those of the organizations that are there, and stay. */
-const keptOf = async ({ db }: Run, ids: string[]): Promise<Set<string>> => {
+const keptOf = async ({ db }: Upkeep, ids: string[]): Promise<Set<string>> => {
   const [{ results }] = await db.run(
     db.statement<{ id: string }>(sql`SELECT id FROM organization
       WHERE id IN (SELECT value FROM json_each(${JSON.stringify(ids)})) AND ${isKept(sql`organization.id`)}`),

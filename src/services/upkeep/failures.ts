@@ -9,7 +9,7 @@ const LONGEST_BACKOFF_MINUTES = 60;
 const REASON_CHARACTERS = 200;
 
 /** What upkeep tries, each subject by itself: a chore, a pool (its organization), a build, a schedule, the removal of an organization, the count of its cache. */
-export type FailureKind = "chore" | "sweep" | "removal" | "reconcile" | "schedule" | "count";
+type FailureKind = "chore" | "sweep" | "removal" | "reconcile" | "schedule" | "count";
 
 export interface Subject {
   kind: FailureKind;

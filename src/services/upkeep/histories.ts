@@ -13,7 +13,7 @@ import {
 } from "../../domain/history/roll-up.ts";
 import { firstIdAt, timeOfId } from "../../domain/id-range.ts";
 import { DAY_MS, MINUTE_MS } from "../../protocol/units.ts";
-import type { Chore, Done, Run } from "./run.ts";
+import type { Chore, Done, Upkeep } from "./run.ts";
 
 /** A build counts in the runs of so long after its end: D1 may hear of it a little late. */
 const NEWS_MS = 5 * MINUTE_MS;
@@ -52,14 +52,14 @@ const WITH_HISTORY = sql.raw(`JOIN repository r ON r.id = p.repo_id
   LEFT JOIN pipeline_history h ON h.org_id = p.org_id AND h.pipeline_id = p.id`);
 
 /** Pipelines of which a build has ended lately: first those after the last one of the run before. */
-const withNews = ({ now, turn }: Run): SQL => sql`SELECT ${COLUMNS}, news.oldest FROM (
+const withNews = ({ now, turn }: Upkeep): SQL => sql`SELECT ${COLUMNS}, news.oldest FROM (
     SELECT org_id, pipeline_id, min(id) AS oldest FROM build_summary
     WHERE finished_at >= ${now - NEWS_MS} AND pipeline_id IS NOT NULL GROUP BY org_id, pipeline_id) AS news
   JOIN pipeline p ON p.id = news.pipeline_id AND p.org_id = news.org_id ${WITH_HISTORY}
   ORDER BY p.id <= ${turn.place}, p.id LIMIT ${WITH_NEWS}`;
 
 /** Pipelines that were never counted, or not for a day. One without builds of late has nothing to count. */
-const withoutCount = ({ now, buildsBefore }: Run): SQL => sql`SELECT ${COLUMNS}, NULL AS oldest
+const withoutCount = ({ now, buildsBefore }: Upkeep): SQL => sql`SELECT ${COLUMNS}, NULL AS oldest
   FROM pipeline p ${WITH_HISTORY}
   WHERE CASE WHEN h.org_id IS NULL
     THEN EXISTS (SELECT 1 FROM build_summary b WHERE b.org_id = p.org_id AND b.pipeline_id = p.id)
@@ -75,7 +75,7 @@ const parsed = ({ builds, days }: DueRow): History | null => {
   }
 };
 
-const dueOf = (row: DueRow, { now, buildsBefore }: Run): Due => {
+const dueOf = (row: DueRow, { now, buildsBefore }: Upkeep): Due => {
   const { builds, days } = parsed(row) ?? NO_HISTORY;
   const before = { builds: builds.filter(({ finishedAt }) => finishedAt >= buildsBefore), days };
   const isWhole = row.oldest === null || row.recountedAt === null || builds === NO_HISTORY.builds;
@@ -97,7 +97,7 @@ const since = (due: Due): SQL => sql`SELECT ${BUILD_COLUMNS} FROM build_summary
   WHERE ${ofPipeline(due)} AND id >= ${firstIdAt(due.from)} AND ${isTrunk(due)}
   ORDER BY id DESC LIMIT ${COUNTED}`;
 
-const before = (due: Due, { buildsBefore }: Run): SQL => sql`SELECT ${BUILD_COLUMNS} FROM (
+const before = (due: Due, { buildsBefore }: Upkeep): SQL => sql`SELECT ${BUILD_COLUMNS} FROM (
     SELECT * FROM build_summary WHERE ${ofPipeline(due)} AND id < ${firstIdAt(due.from)}
     ORDER BY id DESC LIMIT ${LOOKED_BACK})
   WHERE ${isTrunk(due)} AND finished_at >= ${buildsBefore} LIMIT ${KEPT.builds}`;
@@ -120,7 +120,7 @@ const seenSince = (due: Due, builds: readonly BuildRow[], now: number): number =
   return Math.min(dayStart(timeOfId(last.id)) + DAY_MS, dayStart(now));
 };
 
-const save = (run: Run, due: Due, { builds, days }: History): Query => {
+const save = (run: Upkeep, due: Due, { builds, days }: History): Query => {
   const { now, db } = run;
   const isRed = redSince({ builds, days }, refOf(due.defaultBranch)) !== null;
   const values = sql.join(
@@ -139,7 +139,7 @@ const save = (run: Run, due: Due, { builds, days }: History): Query => {
     WHERE builds <> excluded.builds OR days <> excluded.days OR recounted_at < excluded.recounted_at`);
 };
 
-const count = async (run: Run, dues: Due[]): Promise<void> => {
+const count = async (run: Upkeep, dues: Due[]): Promise<void> => {
   const { db, now } = run;
   const whole = dues.filter(({ isWhole }) => isWhole);
   const [lately, earlier] = await Promise.all([
@@ -155,7 +155,7 @@ const count = async (run: Run, dues: Due[]): Promise<void> => {
   await db.run(...saved);
 };
 
-const countAll = async (run: Run, due: SQL): Promise<DueRow[]> => {
+const countAll = async (run: Upkeep, due: SQL): Promise<DueRow[]> => {
   const [{ results }] = await run.db.run(run.db.statement<DueRow>(due));
   for (let at = 0; at < results.length; at += AT_ONCE) {
     await count(

@@ -4,7 +4,7 @@ import type { PoolNumbers } from "../../domain/pool/numbers.ts";
 import { isQuietTurn, SWEEP_BEGIN, type SweepPlace, sweepSlice } from "../../domain/sweep-order.ts";
 import { DAY_MS, HOUR_MS } from "../../protocol/units.ts";
 import { ObjectStubs } from "../core/object-stubs.ts";
-import { type Chore, isKept, minuteOf, type Run } from "./run.ts";
+import { type Chore, isKept, minuteOf, type Upkeep } from "./run.ts";
 
 const SWEEP_MS = 10_000;
 /** A pool that told D1 something so recently is busy although nothing is active: it has events to tell. */
@@ -18,7 +18,7 @@ export interface Swept {
 }
 
 /** The organizations whose pools are due, sorted: also quiet ones of the last day, whose alarm may have been given up. */
-const duePools = async ({ db, now, failures }: Run, withQuiet: boolean) => {
+const duePools = async ({ db, now, failures }: Upkeep, withQuiet: boolean) => {
   const since = now - (withQuiet ? DAY_MS : RECENT_MS);
   const [{ results: found }] = await db.run(
     db.statement<{
@@ -33,7 +33,7 @@ const duePools = async ({ db, now, failures }: Run, withQuiet: boolean) => {
 };
 
 /** Ends what is overdue in the pools, and brings their numbers. */
-export const sweepPools = async (run: Run): Promise<Swept> => {
+export const sweepPools = async (run: Upkeep): Promise<Swept> => {
   const { env, now, failures, turn } = run;
   const objects = new ObjectStubs(env);
   const before: SweepPlace = turn.place ? JSON.parse(turn.place) : SWEEP_BEGIN;

@@ -3,7 +3,7 @@ import { ARCHIVED, type Archived, dayOf, dayOfKey, UNTIL_DAY } from "../../archi
 import { firstIdAt } from "../../domain/id-range.ts";
 import { PERIODS } from "../../protocol/limits.ts";
 import { DAY_MS } from "../../protocol/units.ts";
-import { type Chore, minuteOf, type Run } from "./run.ts";
+import { type Chore, minuteOf, type Upkeep } from "./run.ts";
 
 /** Objects of one page, as R2 lists and deletes them, and pages of one kind and run. */
 const PAGE = 1000;
@@ -36,7 +36,7 @@ const SERVICE_METRIC_MINUTES = 35 * 24 * 60;
 const FAILURE_DAYS = 7;
 
 /** Deletes what a query of at most SLICE keys finds, slice by slice. @returns the deleted rows */
-const deleteSlices = async ({ db }: Run, table: string, key: string, old: SQL): Promise<number> => {
+const deleteSlices = async ({ db }: Upkeep, table: string, key: string, old: SQL): Promise<number> => {
   const statement = sql`DELETE FROM ${sql.raw(table)} WHERE ${sql.raw(key)} IN (${old} LIMIT ${SLICE})`;
   let deleted = 0;
   for (let slice = 0; slice < SLICES; slice++) {

@@ -14,7 +14,7 @@ export interface Turn {
 }
 
 /** What the chores of one run work with. */
-export interface Run {
+export interface Upkeep {
   env: Env;
   db: DatabaseSession;
   /** Milliseconds since 1970. */
@@ -39,4 +39,4 @@ export const NOTHING: Done = {};
  * A part of upkeep. It may be interrupted, repeated, and run twice at once. All chores of a run together stay below
  * the 10,000 subrequests of a Worker and the 1,000 statements of D1: each names its share as a constant.
  */
-export type Chore = (run: Run) => Promise<Done>;
+export type Chore = (run: Upkeep) => Promise<Done>;

@@ -11,7 +11,7 @@ import { ObjectStubs } from "../core/object-stubs.ts";
 import { settled } from "../core/refusal.ts";
 import { openScheduled } from "../run-values.ts";
 import type { Subject } from "./failures.ts";
-import { type Chore, NOTHING, type Run } from "./run.ts";
+import { type Chore, NOTHING, type Upkeep } from "./run.ts";
 
 type Pipeline = typeof pipeline.$inferSelect;
 type Repository = typeof repository.$inferSelect;
@@ -89,7 +89,7 @@ interface Move {
 const timestamp = (at: number): string => new Date(at).toISOString();
 
 /** The index finds them: where no schedule's time has come, at most one row is read. */
-const dueSchedules = async ({ db, now, failures }: Run): Promise<Due[]> => {
+const dueSchedules = async ({ db, now, failures }: Upkeep): Promise<Due[]> => {
   const isDue = and(
     eq(schedule.isActive, true),
     lte(schedule.nextAt, timestamp(now)),
@@ -146,7 +146,7 @@ const isBuilt = (answer: Result<unknown>): boolean => answer.ok || answer.refusa
  * Makes the builds of one organization, and adds to `moves` the schedules that may go on.
  * @throws Refusal where the pool takes a build not now: its schedule stays due, and the others of the pool wait too
  */
-const buildAll = async (run: Run, keys: Keys, orgId: string, rows: Due[], moves: Move[]): Promise<void> => {
+const buildAll = async (run: Upkeep, keys: Keys, orgId: string, rows: Due[], moves: Move[]): Promise<void> => {
   const { env, failures, now } = run;
   const tried = await Promise.all(
     rows.map((due) => {
@@ -167,7 +167,7 @@ const buildAll = async (run: Run, keys: Keys, orgId: string, rows: Due[], moves:
 };
 
 /** A schedule that was changed meanwhile keeps the time that it was given. */
-const moveOn = async ({ db }: Run, moves: Move[]): Promise<void> => {
+const moveOn = async ({ db }: Upkeep, moves: Move[]): Promise<void> => {
   await db.run(
     db.statement(sql`UPDATE schedule SET next_at = m.value ->> 'to', last_at = coalesce(m.value ->> 'at', last_at),
         last_build_id = coalesce(m.value ->> 'buildId', last_build_id)

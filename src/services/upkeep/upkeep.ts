@@ -15,7 +15,7 @@ import { countHistories, recountHistories } from "./histories.ts";
 import { reconcileBuilds, type Swept, sweepPools } from "./pools.ts";
 import { removeArchived, removeAudit, removeBuilds, removeTraces, removeUses } from "./retention.ts";
 import { countRows } from "./row-counts.ts";
-import { type Chore, type Done, minuteOf, NOTHING, type Run, type Turn } from "./run.ts";
+import { type Chore, type Done, minuteOf, NOTHING, type Turn, type Upkeep } from "./run.ts";
 import { runSchedules } from "./schedules.ts";
 import { endTurn, takeTurns } from "./turns.ts";
 
@@ -49,7 +49,7 @@ const TRIES = 5;
 const NEWEST = sql`SELECT minute, facts FROM service_metric ORDER BY minute DESC LIMIT 1`;
 
 /** Adds a row with the numbers of the pools and the size of the database. @throws Error where other runs were always first */
-const writeNumbers = async (run: Run, { rounds, failed, pools }: Swept): Promise<void> => {
+const writeNumbers = async (run: Upkeep, { rounds, failed, pools }: Swept): Promise<void> => {
   const { db, now } = run;
   for (let tries = 0; tries < TRIES; tries++) {
     const [{ results, meta }] = await db.run(db.statement<{ minute: number; facts: string }>(NEWEST));

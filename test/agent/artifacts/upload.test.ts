@@ -4,8 +4,8 @@ import { ArtifactCalls } from "../../../src/agent/artifacts/artifact-calls.ts";
 import { contentOf } from "../../../src/agent/artifacts/fetch-content.ts";
 import { serviceStore } from "../../../src/agent/artifacts/service-store.ts";
 import { Cancel } from "../../../src/agent/failure.ts";
-import { BuildLog } from "../../../src/agent/log/build-log.ts";
-import { Client } from "../../../src/agent/wire/client.ts";
+import { JobLog } from "../../../src/agent/log/build-log.ts";
+import { ApiClient } from "../../../src/agent/wire/client.ts";
 import { LIMITS } from "../../../src/protocol/limits.ts";
 import { type ReceivedRequest, type StubResponse, startStubServer } from "../support/stub-server.ts";
 
@@ -51,12 +51,12 @@ const upload = async (trouble: (request: ReceivedRequest, count: number) => Stub
     return { body: { etag: `etag-${verb.at(-1)}` } };
   });
   onTestFinished(() => service.close());
-  const client = new Client({ url: service.url, token: "t", backOff: QUICK });
+  const client = new ApiClient({ url: service.url, token: "t", backOff: QUICK });
   const stop = new AbortController();
   const onLeaseLost = () => stop.abort(new Cancel("lease-lost"));
   const calls = new ArtifactCalls({ client, id: "J", lease: 7, signal: stop.signal, onLeaseLost });
   const lines: string[] = [];
-  const log = new BuildLog([], { size: 0, write: (bytes) => void lines.push(Buffer.from(bytes).toString()) }, () => {});
+  const log = new JobLog([], { size: 0, write: (bytes) => void lines.push(Buffer.from(bytes).toString()) }, () => {});
   const kept = serviceStore(calls, client, log)
     .keep({ name: "app", as: "files", keepDays: 3 }, { files: FILES, leftOut: [], bytes: pieces })
     .then(
@@ -166,7 +166,7 @@ describe("bytes that are fetched", () => {
     const service = await startStubServer(({ headers }) => script(headers.range, ++count));
     // The stub answers JSON: the text of a number is its own bytes.
     onTestFinished(() => service.close());
-    const client = new Client({ url: service.url, token: "t", backOff: QUICK });
+    const client = new ApiClient({ url: service.url, token: "t", backOff: QUICK });
     const got: Buffer[] = [];
     const signal = new AbortController().signal;
     const error = await (async () => {
@@ -199,7 +199,7 @@ describe("bytes that are fetched", () => {
     const closed = new Promise((resolve) => service.server.once("connection", (socket) => socket.on("close", resolve)));
     const told = vi.spyOn(process.stderr, "write");
     onTestFinished(() => told.mockRestore());
-    const client = new Client({ url: service.url, token: "t", backOff: QUICK });
+    const client = new ApiClient({ url: service.url, token: "t", backOff: QUICK });
     const { signal } = new AbortController();
     const renew = async () => "two";
     for await (const piece of contentOf({ client, grant: "one", renew, bytes: 6, signal, backOff: QUICK })) {

@@ -8,7 +8,7 @@ import { toData } from "../../../src/domain/expression/data.ts";
 import { evaluateCondition, evaluateText } from "../../../src/domain/expression/evaluate.ts";
 import { matrixContext, needsContext } from "../../../src/domain/expression/job-contexts.ts";
 import { parseExpression } from "../../../src/domain/expression/parse.ts";
-import { fixedContext, outputsContext, scopeOf, variableContext } from "../../../src/domain/expression/scope.ts";
+import { contextOfVariables, fixedContext, outputsContext, scopeOf } from "../../../src/domain/expression/scope.ts";
 import { translated, translatedCondition } from "../../../src/importer/expression.ts";
 import { NoEqual } from "../../../src/importer/marks.ts";
 import type { Names } from "../../../src/importer/names.ts";
@@ -170,9 +170,9 @@ const scopeHere = ({ build }: Situation, rest: Rest) => {
   const need = (result: Result, outputs: Record<string, string>) => ({ result, outcome: result, outputs, jobs: [] });
   return scopeOf(
     {
-      vars: variableContext([]),
-      secrets: variableContext([]),
-      env: variableContext([["MODE", text(rest.env)]]),
+      vars: contextOfVariables([]),
+      secrets: contextOfVariables([]),
+      env: contextOfVariables([["MODE", text(rest.env)]]),
       build: fixedContext(Object.entries(build).map(([key, value]) => [key, text(value)])),
       repository: fixedContext([["fullName", text("acme/shop")]]),
       agent: fixedContext([["platform", text(rest.os)]]),

@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { BuildLog } from "../../../src/agent/log/build-log.ts";
+import { JobLog } from "../../../src/agent/log/build-log.ts";
 import { LogBuffer } from "../../../src/agent/log/log-buffer.ts";
 import { sendLog } from "../../../src/agent/log/log-sender.ts";
 import { Audience } from "../../../src/agent/wire/audience.ts";
-import { Client } from "../../../src/agent/wire/client.ts";
+import { ApiClient } from "../../../src/agent/wire/client.ts";
 import { testFolder } from "../support/folder.ts";
 import { type ReceivedRequest, type StubResponse, startStubServer } from "../support/stub-server.ts";
 import { waitUntil } from "../support/wait-until.ts";
@@ -40,8 +40,8 @@ const logService = async (plan: Fate[]) => {
 };
 
 const route = (url: string, buffer: LogBuffer) => ({
-  client: new Client({ url, token: "t", backOff: QUICK }),
-  buildId: BUILD,
+  client: new ApiClient({ url, token: "t", backOff: QUICK }),
+  jobId: BUILD,
   lease: 7,
   buffer,
   audience: new Audience(),
@@ -211,7 +211,7 @@ describe("the build log", () => {
 
   it("masks a secret that arrives byte by byte, and one that is added later", () => {
     const sink = collected();
-    const log = new BuildLog(["correct-horse"], sink, () => {});
+    const log = new JobLog(["correct-horse"], sink, () => {});
     for (const byte of Buffer.from("say correct-horse twice\n")) log.write(Uint8Array.of(byte));
     log.addSecrets(["battery-staple"]);
     log.write(Buffer.from("and battery-staple and correct-horse\n"));
@@ -222,7 +222,7 @@ describe("the build log", () => {
 
   it("writes the agent's messages on their own lines", () => {
     const sink = collected();
-    const log = new BuildLog([], sink, () => {});
+    const log = new JobLog([], sink, () => {});
     log.write(Buffer.from("no end of line"));
     log.say("--- next");
     expect(log.flush()).toBe(sink.size);
@@ -238,7 +238,7 @@ describe("the build log", () => {
         throw full;
       },
     };
-    const log = new BuildLog([], sink, (error) => told.push(error));
+    const log = new JobLog([], sink, (error) => told.push(error));
     log.write(Buffer.from("abc\n"));
     log.flush();
     expect(told).toEqual([full]);

@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { BuildLog } from "../../../src/agent/log/build-log.ts";
+import { JobLog } from "../../../src/agent/log/build-log.ts";
 import { MaskCommandParser } from "../../../src/agent/steps/mask-commands.ts";
 
 /** What a log keeps of output that comes in these pieces, and what it was told to mask. */
 const logged = (pieces: Uint8Array[], commands: Pick<MaskCommandParser, "push" | "end"> = new MaskCommandParser()) => {
   const kept: Uint8Array[] = [];
   const sink = { size: 0, write: (bytes: Uint8Array) => void kept.push(bytes.slice()) };
-  const log = new BuildLog([], sink, () => {});
+  const log = new JobLog([], sink, () => {});
   const masks: string[] = [];
   for (const heard of [...pieces.map((piece) => () => commands.push(piece)), () => commands.end()]) {
     const { masks: more, bytes } = heard();

@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import type { ArtifactToKeep } from "../../../src/agent/artifacts/keep-artifacts.ts";
 import { endAndRemoveBuild, makeBuildFolder, removeBuildFolder } from "../../../src/agent/build-folder.ts";
 import { BuildFailure, Cancel } from "../../../src/agent/failure.ts";
-import { BuildLog } from "../../../src/agent/log/build-log.ts";
+import { JobLog } from "../../../src/agent/log/build-log.ts";
 import { chownTree } from "../../../src/agent/process/as-user.ts";
 import { ProcessTree } from "../../../src/agent/process/process-tree.ts";
 import { findStepUser, type StepUser } from "../../../src/agent/process/step-user.ts";
@@ -42,7 +42,7 @@ const runPlan = async (
     },
     write: (bytes: Uint8Array) => void parts.push(bytes),
   };
-  const log = new BuildLog([], sink, () => {});
+  const log = new JobLog([], sink, () => {});
   const folder = await makeBuildFolder(workFolder(), user);
   const tree = new ProcessTree(BUILD, { user, cgroup: folder.cgroup, folder: folder.path });
   if (user) chownTree(user, folder.workspace);

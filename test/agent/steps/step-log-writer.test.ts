@@ -1,12 +1,12 @@
 import { expect, it } from "vitest";
-import { BuildLog } from "../../../src/agent/log/build-log.ts";
+import { JobLog } from "../../../src/agent/log/build-log.ts";
 import { StepLogWriter } from "../../../src/agent/steps/step-log-writer.ts";
 
 /** What the log has of a step that masks a value before each line, and the values that were masked. */
 const logOf = (lines: number, left: number) => {
   const written: Uint8Array[] = [];
   const masks: string[] = [];
-  const log = new BuildLog([], { size: 0, write: (bytes) => written.push(bytes) }, () => {});
+  const log = new JobLog([], { size: 0, write: (bytes) => written.push(bytes) }, () => {});
   const writer = new StepLogWriter(log, (added) => masks.push(...added), { left });
   for (let line = 1; line <= lines; line++)
     writer.write(Buffer.from(`::add-mask::value-${line}.\nsays value-${line}.\n`));

@@ -1,7 +1,7 @@
 import { chmodSync } from "node:fs";
 import { onTestFinished } from "vitest";
 import { endAndRemoveBuild, makeBuildFolder } from "../../../src/agent/build-folder.ts";
-import { BuildLog } from "../../../src/agent/log/build-log.ts";
+import { JobLog } from "../../../src/agent/log/build-log.ts";
 import { chownTree } from "../../../src/agent/process/as-user.ts";
 import { ProcessTree } from "../../../src/agent/process/process-tree.ts";
 import type { StepUser } from "../../../src/agent/process/step-user.ts";
@@ -34,7 +34,7 @@ export const runPlan = async (text: string, options: PlanToTry = {}) => {
       onLog(whole());
     },
   };
-  const log = new BuildLog([], sink, () => {});
+  const log = new JobLog([], sink, () => {});
   const work = testFolder();
   chmodSync(work, 0o711);
   const folder = await makeBuildFolder(work, user);

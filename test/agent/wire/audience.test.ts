@@ -3,8 +3,8 @@ import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { LogBuffer } from "../../../src/agent/log/log-buffer.ts";
 import { quietPauseAfter, sendLog } from "../../../src/agent/log/log-sender.ts";
 import { Audience } from "../../../src/agent/wire/audience.ts";
-import { Client } from "../../../src/agent/wire/client.ts";
-import { ProgressReport } from "../../../src/agent/wire/progress-report.ts";
+import { ApiClient } from "../../../src/agent/wire/client.ts";
+import { ProgressSender } from "../../../src/agent/wire/progress-report.ts";
 import type { Step } from "../../../src/protocol/build.ts";
 import { testFolder } from "../support/folder.ts";
 import { type ReceivedRequest, type StubServer, startStubServer } from "../support/stub-server.ts";
@@ -12,12 +12,12 @@ import { waitUntil } from "../support/wait-until.ts";
 
 /** Longer than any test: what waits for it does not happen. */
 const NEVER = 3_600_000;
-const ROUTE = { buildId: "01900000-0000-7000-8000-000000000001", lease: 7 };
+const ROUTE = { jobId: "01900000-0000-7000-8000-000000000001", lease: 7 };
 
 let service: StubServer;
 afterEach(() => service.close());
 
-const clientOf = () => new Client({ url: service.url, token: "t", backOff: { initial: 1, max: 5 } });
+const clientOf = () => new ApiClient({ url: service.url, token: "t", backOff: { initial: 1, max: 5 } });
 
 /** A log that is being sent, and what arrived of it. */
 const sending = async (answer: { followed?: boolean }, audience = new Audience(() => true)) => {
@@ -108,7 +108,7 @@ const step = (status: Step["status"]): Step => ({
 
 const progressOf = async (audience: Audience) => {
   service = await startStubServer(() => ({ status: 204 }));
-  return new ProgressReport({
+  return new ProgressSender({
     ...ROUTE,
     client: clientOf(),
     audience,

@@ -2,11 +2,11 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { serviceUrl } from "../../../src/agent/cli/register.ts";
 import { backOffDelay, DEFAULT_BACK_OFF, retryAfterOf } from "../../../src/agent/wire/back-off.ts";
-import { Client, describeAnswer, TokenRefused, Unreachable } from "../../../src/agent/wire/client.ts";
+import { ApiClient, describeAnswer, TokenRefused, Unreachable } from "../../../src/agent/wire/client.ts";
 import { type StubResponse, startStubServer } from "../support/stub-server.ts";
 
 const QUICK = { initial: 1, max: 5 };
-const clientOf = (url: string) => new Client({ url, token: "mra_secret", bootId: "boot", backOff: QUICK });
+const clientOf = (url: string) => new ApiClient({ url, token: "mra_secret", bootId: "boot", backOff: QUICK });
 
 const serviceWith = (replies: StubResponse[]) =>
   startStubServer(() => replies.shift() ?? { status: 200, body: { ok: true } });

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { AutoResetEvent } from "../../../src/agent/wire/auto-reset-event.ts";
-import { Client } from "../../../src/agent/wire/client.ts";
+import { ApiClient } from "../../../src/agent/wire/client.ts";
 import { keepLease } from "../../../src/agent/wire/heartbeat.ts";
 import { HintSocket } from "../../../src/agent/wire/hint-socket.ts";
 import { IDENTITY, startFakeService } from "../support/fake-service.ts";
@@ -12,7 +12,7 @@ const LEASE = 7;
 const beating = async ({ isAllowed = true } = {}) => {
   const service = await startFakeService();
   const end = new AbortController();
-  const client = new Client({ url: service.url, token: "mra_secret", bootId: "boot" });
+  const client = new ApiClient({ url: service.url, token: "mra_secret", bootId: "boot" });
   const cancelHint = new AutoResetEvent();
   const hints = new HintSocket({ client, agentId: IDENTITY.id, heartbeatSeconds: 1, signal: end.signal });
   const socketEnd = hints.run();

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { WebSocket } from "ws";
-import { HeartbeatReply } from "../../../src/agent/wire/answers.ts";
+import { SocketReply } from "../../../src/agent/wire/answers.ts";
 import { HeartbeatSocket } from "../../../src/agent/wire/heartbeat-socket.ts";
 import { type RegisteredAgent, SAID } from "./build-requests.ts";
 
@@ -13,7 +13,7 @@ export class AgentSocket {
     this.#socket = socket;
     this.heartbeats.opened(socket);
     socket.on("message", (data) => {
-      const reply = HeartbeatReply.safeParse(JSON.parse(String(data)));
+      const reply = SocketReply.safeParse(JSON.parse(String(data)));
       if (reply.success) this.heartbeats.received(reply.data);
     });
   }

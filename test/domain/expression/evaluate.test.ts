@@ -1,39 +1,43 @@
 import { data } from "@actions/expressions";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Dictionary, isSecretData, text, toData } from "../../../src/domain/expression/data.ts";
+import { Dictionary, isSecretData, textData, toData } from "../../../src/domain/expression/data.ts";
 import {
   evaluate,
   evaluateCondition,
   evaluateText,
   type UnknownNames,
 } from "../../../src/domain/expression/evaluate.ts";
-import type { JobStatus } from "../../../src/domain/expression/functions.ts";
+import type { JobContextStatus } from "../../../src/domain/expression/functions.ts";
 import { ExpressionMistake } from "../../../src/domain/expression/mistake.ts";
 import { parseExpression } from "../../../src/domain/expression/parse.ts";
-import { fixedContext, scopeOf, variableContext } from "../../../src/domain/expression/scope.ts";
+import { contextOfVariables, fixedContext, scopeOf } from "../../../src/domain/expression/scope.ts";
 
 const VARS = [
-  ["PLAIN", text("plain")],
-  ["constructor", text("c")],
-  ["__proto__", text("p")],
-  ["BUILD", text("b")],
+  ["PLAIN", textData("plain")],
+  ["constructor", textData("c")],
+  ["__proto__", textData("p")],
+  ["BUILD", textData("b")],
 ] as const;
 const SECRETS = [
-  ["TOKEN", text("s3cret", true)],
-  ["CONFIG", text('{"a":{"b":"deep"},"n":12345,"t":true}', true)],
+  ["TOKEN", textData("s3cret", true)],
+  ["CONFIG", textData('{"a":{"b":"deep"},"n":12345,"t":true}', true)],
 ] as const;
 const EMPTY = new Dictionary([]);
 const CONTEXTS = {
-  vars: variableContext(VARS, { keys: new Set(["TOKEN", "CONFIG"]), message: "This is a secret", context: "secrets" }),
-  secrets: variableContext(SECRETS, {
+  vars: contextOfVariables(VARS, {
+    keys: new Set(["TOKEN", "CONFIG"]),
+    message: "This is a secret",
+    context: "secrets",
+  }),
+  secrets: contextOfVariables(SECRETS, {
     keys: new Set(VARS.map(([key]) => key)),
     message: "This is not a secret",
     context: "vars",
   }),
-  env: variableContext([...VARS, ...SECRETS, ["build", text("x")], ["format", text("x")]]),
+  env: contextOfVariables([...VARS, ...SECRETS, ["build", textData("x")], ["format", textData("x")]]),
   build: fixedContext([
-    ["branch", text("main")],
+    ["branch", textData("main")],
     ["number", toData(7)],
   ]),
   repository: EMPTY,
@@ -41,7 +45,7 @@ const CONTEXTS = {
   steps: EMPTY,
   job: EMPTY,
 };
-const scope = (status: JobStatus = "success") => scopeOf(CONTEXTS, status);
+const scope = (status: JobContextStatus = "success") => scopeOf(CONTEXTS, status);
 const run = (source: string, unknown: UnknownNames = "mistake") => evaluate(parseExpression(source), scope(), unknown);
 const plain = (value: ReturnType<typeof run>): unknown => {
   if (value.kind === data.Kind.Array) return (value as data.Array).values().map(plain);
@@ -224,8 +228,8 @@ describe("limits and mistakes", () => {
   });
 
   it("never quote what was read", () => {
-    const secret = text("{ s3cret", true);
-    const contexts = { ...CONTEXTS, secrets: variableContext([["BAD", secret]]) };
+    const secret = textData("{ s3cret", true);
+    const contexts = { ...CONTEXTS, secrets: contextOfVariables([["BAD", secret]]) };
     for (const source of ["fromJSON(secrets.BAD)", "format(secrets.BAD)"]) {
       const said = mistakeOf(() => evaluate(parseExpression(source), scopeOf(contexts, "success"), "mistake"));
       expect(said).toMatchObject({ message: expect.not.stringContaining("s3cret"), offset: 0 });

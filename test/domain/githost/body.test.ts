@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Body, readBody } from "../../../src/domain/githost/body.ts";
+import { type ParsedBody, readBody } from "../../../src/domain/githost/body.ts";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 
@@ -8,7 +8,7 @@ const bytesOf = (text: string) => new TextEncoder().encode(text);
 const readLarge = (bytes: Uint8Array) => readBody(bytes, 0);
 
 /** What a large body must give: the parser's value without the list. */
-const oracle = (text: string): Body => {
+const oracle = (text: string): ParsedBody => {
   const fields = JSON.parse(text) as Record<string, unknown>;
   const { commits } = fields;
   return { fields: typeof commits === "object" && commits !== null ? { ...fields, commits: null } : fields };
@@ -55,7 +55,7 @@ const { object } = fc.letrec<{ value: string; object: string; list: string }>((t
     .map((entries) => `{${entries.map(([a, key, b, c, value]) => `${a}${key}${b}:${c}${value}`).join(",")}}`),
 }));
 
-const agrees = (read: (bytes: Uint8Array) => Body) =>
+const agrees = (read: (bytes: Uint8Array) => ParsedBody) =>
   fc.check(
     fc.property(space, object, space, (before, text, after) => {
       expect(read(bytesOf(before + text + after))).toEqual(oracle(text));

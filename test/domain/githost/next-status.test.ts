@@ -4,7 +4,7 @@ import { nextStatus, sentOf } from "../../../src/domain/githost/next-status.ts";
 import { reported } from "../../../src/domain/githost/report-status.ts";
 import { answered } from "../../../src/domain/githost/status-answers.ts";
 import { STATUS_RULES } from "../../../src/domain/githost/status-rules.ts";
-import { AT_EASE, commitKey, type Sent, type Statuses } from "../../../src/domain/githost/statuses.ts";
+import { AT_EASE, commitKey, type SentStatus, type Statuses } from "../../../src/domain/githost/statuses.ts";
 
 const NOW = Date.UTC(2026, 5, 1);
 const MINUTE = 60_000;
@@ -32,7 +32,7 @@ const newConnection = () => {
     statuses.commits.set(commitKey(told), commit);
   };
   /** Sends so many as an object does that looks before and after each pause. @returns what was sent */
-  const send = (count: number): Sent[] =>
+  const send = (count: number): SentStatus[] =>
     Array.from({ length: count }, () => {
       const later = nextStatus(statuses, "github", now, rules);
       if (later && "at" in later) now = later.at;
@@ -49,7 +49,8 @@ const newConnection = () => {
   return { learn, send, looked: () => looks };
 };
 
-const words = (sent: Sent[]): string[] => sent.map(({ buildId, context, state }) => `${buildId} ${context} ${state}`);
+const words = (sent: SentStatus[]): string[] =>
+  sent.map(({ buildId, context, state }) => `${buildId} ${context} ${state}`);
 
 describe("with 3,000 commits that wait", () => {
   const behind = () => {

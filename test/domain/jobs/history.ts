@@ -2,7 +2,7 @@ import { rerunOf } from "../../../src/domain/jobs/rerun.ts";
 import { JOB_RULES, type JobRules } from "../../../src/domain/jobs/rules.ts";
 import { isEnded } from "../../../src/protocol/build-states.ts";
 import { Random } from "../../simulate/random.ts";
-import { Broken, checkRooms, must, runsAnew, Watcher } from "./laws.ts";
+import { Broken, checkSemaphores, must, runsAnew, Watcher } from "./laws.ts";
 import type { Happening, TestBuild } from "./test-build.ts";
 import { World } from "./world.ts";
 
@@ -26,7 +26,7 @@ const play = (seed: number, rules: JobRules = JOB_RULES, forgets: Happening | nu
   const watchers = world.builds.map((build) => new Watcher(build));
   const look = (): void => {
     for (const watcher of watchers) watcher.look();
-    checkRooms(world);
+    checkSemaphores(world);
   };
   look();
   for (let at = 0; at < EVENTS; at++) {

@@ -240,8 +240,8 @@ export class Watcher {
   }
 }
 
-/** Nobody is in a room beyond the least limit of those in it. @throws {Broken} */
-export const checkRooms = ({ builds, maxParallel }: World): void => {
+/** Nobody holds a semaphore beyond the least limit of its holders. @throws {Broken} */
+export const checkSemaphores = ({ builds, maxParallel }: World): void => {
   const holding = builds.filter(({ build }) => build.holdsPlace).length;
   must("J15", holding <= maxParallel, `${holding} builds hold a place, and ${maxParallel} may`);
   const groups = new Map<string, number[]>();

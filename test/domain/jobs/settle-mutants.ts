@@ -1,7 +1,7 @@
 import type { GraphJob, JobGraph } from "../../../src/domain/jobs/graph.ts";
 import { isLeasedJob, type JobView } from "../../../src/domain/jobs/job-view.ts";
-import { roomsOf } from "../../../src/domain/jobs/rooms.ts";
 import { JOB_RULES } from "../../../src/domain/jobs/rules.ts";
+import { semaphoresOf } from "../../../src/domain/jobs/semaphores.ts";
 import type { Law } from "./laws.ts";
 import type { WrongRules } from "./test-build.ts";
 
@@ -176,7 +176,7 @@ export const JOB_MUTANTS: readonly JobMutant[] = [
     holdsPlace: (_, jobs) => jobs.some(({ status }) => status === "running"),
   }),
   mutant("a place is never taken", "J15", { holdsPlace: () => false }),
-  mutant("a job that has to stop is in no room", "J15", {
+  mutant("a job that has to stop holds no semaphore", "J15", {
     holdsPlace: (holds, jobs) =>
       holdsPlace(
         holds,
@@ -186,18 +186,18 @@ export const JOB_MUTANTS: readonly JobMutant[] = [
   mutant("the limit is that of the job, not of its group", ["J7", "J15"], { limitOf: (limits) => limits[0]! }),
   mutant("the limit is the largest of the group", "J7", { limitOf: (limits) => Math.max(...limits) }),
   mutant("letter case makes another group", "J7", {
-    roomsOf: (job, build) =>
-      roomsOf(job, build).map((room) =>
-        room.key.startsWith("group") ? { ...room, key: `group ${job.concurrency!.group}` } : room,
+    semaphoresOf: (job, build) =>
+      semaphoresOf(job, build).map((semaphore) =>
+        semaphore.key.startsWith("group") ? { ...semaphore, key: `group ${job.concurrency!.group}` } : semaphore,
       ),
   }),
   mutant("jobs share their places in a matrix", "J7", {
-    roomsOf: (job, build) => roomsOf(job, build).map((room) => ({ ...room, holder: build.id })),
+    semaphoresOf: (job, build) => semaphoresOf(job, build).map((semaphore) => ({ ...semaphore, holder: build.id })),
   }),
   mutant("the place of the pipeline is not asked for", "J15", {
-    roomsOf: (job, build) => [
+    semaphoresOf: (job, build) => [
       { key: "none", limit: Number.POSITIVE_INFINITY, holder: build.id },
-      ...roomsOf(job, { ...build, maxParallel: null }),
+      ...semaphoresOf(job, { ...build, maxParallel: null }),
     ],
   }),
   mutant("a retry runs what succeeded", "J10", { runsAnew: () => true }),

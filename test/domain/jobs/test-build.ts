@@ -1,8 +1,8 @@
 import type { GraphJob, JobGraph } from "../../../src/domain/jobs/graph.ts";
 import type { JobCause, JobEnd, JobEndStatus } from "../../../src/domain/jobs/job-end.ts";
 import type { BuildView } from "../../../src/domain/jobs/job-view.ts";
-import type { roomsOf } from "../../../src/domain/jobs/rooms.ts";
 import { JOB_RULES, type JobRules } from "../../../src/domain/jobs/rules.ts";
+import type { semaphoresOf } from "../../../src/domain/jobs/semaphores.ts";
 import { settle } from "../../../src/domain/jobs/settle.ts";
 import type { Order } from "../../../src/domain/jobs/settle-orders.ts";
 import type { JobFacts } from "../../../src/domain/pool/facts.ts";
@@ -17,11 +17,11 @@ const NEW_JOB: JobFacts = {
   ...{ lease: null, fence: 0, agentId: null, result: null },
 };
 
-/** Rules; what a wrong machine reads of a graph, and which orders it carries out; wrong rooms, and their limits. */
+/** Rules; what a wrong machine reads of a graph, and which orders it carries out; wrong semaphores, and their limits. */
 export interface WrongRules extends JobRules {
   reads?: (graph: JobGraph) => JobGraph;
   obeys?: (orders: Order[]) => Order[];
-  roomsOf?: typeof roomsOf;
+  semaphoresOf?: typeof semaphoresOf;
   limitOf?: (limits: readonly number[]) => number;
 }
 

@@ -1,5 +1,5 @@
-import { roomsOf } from "../../../src/domain/jobs/rooms.ts";
 import { JOB_RULES } from "../../../src/domain/jobs/rules.ts";
+import { semaphoresOf } from "../../../src/domain/jobs/semaphores.ts";
 import type { Random } from "../../simulate/random.ts";
 import { randomGraph } from "./random-graph.ts";
 import { DAY, type Happening, TestBuild, type WrongRules } from "./test-build.ts";
@@ -7,7 +7,7 @@ import { DAY, type Happening, TestBuild, type WrongRules } from "./test-build.ts
 const LEASED = ["assigned", "running", "canceling"];
 export const isLeased = (status: string | undefined): boolean => LEASED.includes(status ?? "");
 
-/** Some builds of one pipeline, their rooms, and whatever can happen to them. */
+/** Some builds of one pipeline, their semaphores, and whatever can happen to them. */
 export class World {
   readonly builds: TestBuild[];
   readonly maxParallel: number;
@@ -21,39 +21,48 @@ export class World {
     this.builds = Array.from({ length: 1 + random.below(3) }, () => new TestBuild(randomGraph(random), rules, forgets));
   }
 
-  #roomsOf(build: TestBuild, jobId: string) {
+  #semaphoresOf(build: TestBuild, jobId: string) {
     const job = build.graph.jobs.find(({ id }) => id === jobId)!;
     const { maxParallel } = this;
     const id = String(this.builds.indexOf(build));
-    const rooms = (this.#rules.roomsOf ?? roomsOf)(job, { id, repoId: "r", pipelineId: "p", maxParallel });
-    return rooms.map((room) => ({ ...room, holder: room.holder === id ? id : `${id}/${room.holder}` }));
+    const semaphores = (this.#rules.semaphoresOf ?? semaphoresOf)(job, {
+      id,
+      repoId: "r",
+      pipelineId: "p",
+      maxParallel,
+    });
+    return semaphores.map((semaphore) => ({
+      ...semaphore,
+      holder: semaphore.holder === id ? id : `${id}/${semaphore.holder}`,
+    }));
   }
 
-  /** Who is in each room, and the limits that they name. */
+  /** Who holds each semaphore, and the limits that they name. */
   #occupied(): Map<string, { holders: Set<string>; limits: number[] }> {
-    const rooms = new Map<string, { holders: Set<string>; limits: number[] }>();
+    const semaphores = new Map<string, { holders: Set<string>; limits: number[] }>();
     for (const [at, build] of this.builds.entries()) {
       if (build.build.holdsPlace)
-        this.#enter(rooms, { key: "pipeline p", holder: String(at), limit: this.maxParallel });
+        this.#enter(semaphores, { key: "pipeline p", holder: String(at), limit: this.maxParallel });
       for (const [jobId, { status }] of build.queue)
-        if (isLeased(status)) for (const room of this.#roomsOf(build, jobId).slice(1)) this.#enter(rooms, room);
+        if (isLeased(status))
+          for (const semaphore of this.#semaphoresOf(build, jobId).slice(1)) this.#enter(semaphores, semaphore);
     }
-    return rooms;
+    return semaphores;
   }
 
   #enter(
-    rooms: Map<string, { holders: Set<string>; limits: number[] }>,
+    semaphores: Map<string, { holders: Set<string>; limits: number[] }>,
     { key, holder, limit }: { key: string; holder: string; limit: number },
   ): void {
-    const room = rooms.get(key) ?? { holders: new Set(), limits: [] };
-    room.holders.add(holder);
-    room.limits.push(limit);
-    rooms.set(key, room);
+    const semaphore = semaphores.get(key) ?? { holders: new Set(), limits: [] };
+    semaphore.holders.add(holder);
+    semaphore.limits.push(limit);
+    semaphores.set(key, semaphore);
   }
 
   mayLease(build: TestBuild, jobId: string): boolean {
     const occupied = this.#occupied();
-    return this.#roomsOf(build, jobId).every(({ key, holder, limit }) => {
+    return this.#semaphoresOf(build, jobId).every(({ key, holder, limit }) => {
       const { holders, limits } = occupied.get(key) ?? { holders: new Set<string>(), limits: [] };
       return (
         holders.has(holder) || holders.size < (this.#rules.limitOf?.([limit, ...limits]) ?? Math.min(limit, ...limits))

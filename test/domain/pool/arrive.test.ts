@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { BuildOrigin } from "../../../src/domain/githost/build-origin.ts";
-import type { Arrive, ArrivingBuild } from "../../../src/domain/pool/arrivals.ts";
+import type { DeliveryRequest, RequestedBuild } from "../../../src/domain/pool/arrivals.ts";
 import { HEAD_MS } from "../../../src/domain/pool/heads.ts";
 import { nothingDelivered } from "../../../src/domain/pool/outbox.ts";
 import { arrival, arriving, CONNECTION, HOST, ORIGIN, sha } from "../../support/arrivals.ts";
@@ -10,18 +10,18 @@ class Hooked extends TestPool {
   #deliveries = 0;
 
   /** A delivery of these builds. */
-  deliver(builds: ArrivingBuild[], over: Partial<Arrive> = {}) {
+  deliver(builds: RequestedBuild[], over: Partial<DeliveryRequest> = {}) {
     return this.ok("arrive", arrival(ORG, `d${++this.#deliveries}`, { builds, ...over }));
   }
 
   /** A push of this head after that one. @returns what came of its one build */
-  push(head: string, before: string | null = null, over: Partial<ArrivingBuild> = {}) {
+  push(head: string, before: string | null = null, over: Partial<RequestedBuild> = {}) {
     const { builds, canceled } = this.deliver([arriving(this.newBuild(), { head, before, ...over })]);
     return { ...builds[0]!, canceled };
   }
 
   /** A push that makes a build. @returns its id */
-  made(head: string, before: string | null = null, over: Partial<ArrivingBuild> = {}): string {
+  made(head: string, before: string | null = null, over: Partial<RequestedBuild> = {}): string {
     const { outcome, buildId } = this.push(head, before, over);
     expect(outcome).toBe("made");
     return buildId!;

@@ -62,9 +62,9 @@ it.each([
   "a build succeeds though its only job failed",
   "a build keeps its place while its only job is in the queue again",
   "what is ready has a place",
-  "a room is never free again",
-  "a room is not free after a release",
-  "a room is not free after a lost lease",
+  "a semaphore is never free again",
+  "a semaphore is not free after a release",
+  "a semaphore is not free after a lost lease",
   "there is one try too many",
 ])("sees on builds whose jobs nobody planned: %s", (name) => {
   const { rules } = MUTANTS.find((mutant) => mutant.name === name)!;

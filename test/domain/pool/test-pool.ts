@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import type { NewAgent, NewBuild, Result } from "../../../src/domain/pool/commands.ts";
 import type { JobFacts } from "../../../src/domain/pool/facts.ts";
 import { RULES } from "../../../src/domain/pool/rules.ts";
-import type { Command, Input, Output } from "../../../src/domain/pool/step.ts";
+import type { Command, InputOf, OutputOf } from "../../../src/domain/pool/step.ts";
 import { SimPool } from "../../simulate/pool.ts";
 import { DEFAULT_BUILD } from "../../support/default-build.ts";
 
@@ -18,19 +18,19 @@ export class TestPool {
   );
   #ids = 0;
 
-  call<V extends Command>(verb: V, input: Input<V>): Result<Output<V>> {
+  call<V extends Command>(verb: V, input: InputOf<V>): Result<OutputOf<V>> {
     return this.model.call(this.now, verb, input);
   }
 
   /** The value of an accepted call. */
-  ok<V extends Command>(verb: V, input: Input<V>): Output<V> {
+  ok<V extends Command>(verb: V, input: InputOf<V>): OutputOf<V> {
     const answer = this.call(verb, input);
     if (!answer.ok) throw new Error(`${verb} was refused: ${JSON.stringify(answer.refusal)}`);
     return answer.value;
   }
 
   /** The kind of refusal. */
-  refusal<V extends Command>(verb: V, input: Input<V>): string {
+  refusal<V extends Command>(verb: V, input: InputOf<V>): string {
     const answer = this.call(verb, input);
     expect(answer.ok, `${verb} was accepted`).toBe(false);
     return answer.ok ? "" : answer.refusal.kind;

@@ -149,7 +149,7 @@ describe("until the last try of a job has failed", () => {
     expect(endOf(pool, `${buildId}/after`)).toBeNull();
   });
 
-  it("its rooms are free while it waits", () => {
+  it("its semaphores are free while it waits", () => {
     const pool = new TestPool();
     const concurrency = { group: "deploy", limit: 1, whenBusy: "wait" as const };
     const { agent } = planned(pool, [

@@ -1,4 +1,4 @@
-import type { Schedule } from "../../../src/domain/schedule.ts";
+import type { CronSchedule } from "../../../src/domain/schedule.ts";
 
 const MINUTE = 60_000;
 
@@ -77,7 +77,7 @@ const isDue = (cron: string, local: Local): boolean => {
  * is noticed.
  */
 export const everyMinute = (
-  { cron, timeZone }: Schedule,
+  { cron, timeZone }: CronSchedule,
   after: number,
   until: number,
   rules = { afterGaps: true, once: true },

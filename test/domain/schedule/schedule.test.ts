@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { readCron, SMALLEST_STEP_MINUTES } from "../../../src/domain/cron.ts";
-import { lastRun, nextRun, nextRuns, type Schedule, timeZoneProblem } from "../../../src/domain/schedule.ts";
+import { type CronSchedule, lastRun, nextRun, nextRuns, timeZoneProblem } from "../../../src/domain/schedule.ts";
 import { everyMinute } from "./every-minute.ts";
 
 /** Times in UTC; what follows from the calendar and from when clocks change there. */
@@ -131,7 +131,7 @@ const random = fc.tuple(cron, place, number(0, 24 * 60)).map(([line, [timeZone, 
 
 /** Whether the times of the next 40 hours are those that asking every minute finds. */
 const agrees = (
-  { schedule, after }: { schedule: Schedule; after: number },
+  { schedule, after }: { schedule: CronSchedule; after: number },
   rules?: Parameters<typeof everyMinute>[3],
 ) => {
   const expected = everyMinute(schedule, after, after + 40 * HOUR, rules);

@@ -6,7 +6,7 @@ const LEASED_COUNTS = Object.fromEntries(
   LEASED.map((status) => [`builds.${status}`, `Number of builds in this state: ${BUILD_STATES[status].meaning}.`]),
 );
 
-export const AGENTS: Words = {
+export const AGENT_WORDS: Words = {
   Agent: {
     is: "An agent: a program on a machine that runs builds.",
     id: "Id of the agent.",

@@ -1,30 +1,30 @@
 import type { JsonSchema, Schemas } from "../schemas.ts";
-import { AGENTS } from "./agents.ts";
-import { ARTIFACTS } from "./artifacts.ts";
-import { BUILDS } from "./builds.ts";
-import { CACHE } from "./cache.ts";
-import { CONNECTIONS } from "./connections.ts";
+import { AGENT_WORDS } from "./agents.ts";
+import { ARTIFACT_WORDS } from "./artifacts.ts";
+import { BUILD_WORDS } from "./builds.ts";
+import { CACHE_WORDS } from "./cache.ts";
+import { CONNECTION_WORDS } from "./connections.ts";
 import { GROWING } from "./growing.ts";
-import { JOBS } from "./jobs.ts";
-import { OPERATION } from "./operation.ts";
+import { JOB_WORDS } from "./jobs.ts";
+import { OPERATION_WORDS } from "./operation.ts";
 import type { Words } from "./schema-words.ts";
-import { SERVICE } from "./service.ts";
-import { SOURCES } from "./sources.ts";
-import { TESTS } from "./tests.ts";
-import { VALUES } from "./values.ts";
+import { SERVICE_WORDS } from "./service.ts";
+import { SOURCE_WORDS } from "./sources.ts";
+import { TEST_WORDS } from "./tests.ts";
+import { VALUE_WORDS } from "./values.ts";
 
 export const WORDS: Words = {
-  ...VALUES,
-  ...AGENTS,
-  ...BUILDS,
-  ...JOBS,
-  ...ARTIFACTS,
-  ...TESTS,
-  ...CACHE,
-  ...CONNECTIONS,
-  ...SOURCES,
-  ...SERVICE,
-  ...OPERATION,
+  ...VALUE_WORDS,
+  ...AGENT_WORDS,
+  ...BUILD_WORDS,
+  ...JOB_WORDS,
+  ...ARTIFACT_WORDS,
+  ...TEST_WORDS,
+  ...CACHE_WORDS,
+  ...CONNECTION_WORDS,
+  ...SOURCE_WORDS,
+  ...SERVICE_WORDS,
+  ...OPERATION_WORDS,
 };
 
 /** A schema whose sent and answered forms differ is in the document twice, with the same words. */
@@ -47,11 +47,11 @@ export const eachField = (
 };
 
 /** The name of the schema whose words describe a field: its own, or one that it is `like`. */
-export const sourceOf = (schema: string, path: string): string | undefined => {
+export const describingSchemaOf = (schema: string, path: string): string | undefined => {
   const name = baseOf(schema);
   if (WORDS[name]?.[path] !== undefined) return name;
   const { like } = WORDS[name] ?? {};
-  return like === undefined ? undefined : sourceOf(like, path);
+  return like === undefined ? undefined : describingSchemaOf(like, path);
 };
 
 const grow = (schema: JsonSchema): void => {
@@ -66,7 +66,7 @@ export const putWords = (schemas: Schemas): void => {
     if (words) schema.description = words.is;
     if (GROWING.includes(name)) grow(schema);
     eachField(schema, (path, field) => {
-      const source = sourceOf(name, path);
+      const source = describingSchemaOf(name, path);
       if (source !== undefined) field.description = WORDS[source]?.[path];
       if (GROWING.includes(`${name}.${path}`)) grow(field);
     });

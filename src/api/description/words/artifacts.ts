@@ -5,7 +5,7 @@ const NAME = `Name, unique in its job: at most ${LIMITS.artifactNameCharacters} 
 const BYTES = "Bytes of all its files.";
 
 /** The schemas of what jobs leave. */
-export const ARTIFACTS: Words = {
+export const ARTIFACT_WORDS: Words = {
   ArtifactForm: { is: "files: single files with their names. tar: one archive that keeps links and modes." },
   ArtifactName: { is: NAME },
   PartNumber: { is: "Number of a part, from 1." },

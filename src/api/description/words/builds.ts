@@ -5,7 +5,7 @@ import type { Words } from "./schema-words.ts";
 const PRIORITY = `-${LIMITS.priority} to ${LIMITS.priority}`;
 const OLD_MESSAGE = "The old name of message. It is removed with the next breaking change.";
 
-export const BUILDS: Words = {
+export const BUILD_WORDS: Words = {
   Build: {
     is: "One run of a pipeline.",
     id: "Id of the build.",

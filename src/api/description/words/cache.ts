@@ -6,7 +6,7 @@ const BYTES = "Bytes of the compressed tar.";
 const SUM = "SHA-256 of these bytes, in lower-case hexadecimal digits.";
 
 /** The schemas of what builds find again. */
-export const CACHE: Words = {
+export const CACHE_WORDS: Words = {
   CacheCodec: { is: "How the tar of an entry is compressed." },
   CacheKey: { is: KEY },
   CacheQuery: {

@@ -1,6 +1,6 @@
 import type { Words } from "./schema-words.ts";
 
-export const CONNECTIONS: Words = {
+export const CONNECTION_WORDS: Words = {
   Connection: {
     is: "A git host that an organization is connected to.",
     id: "Id of the connection.",

@@ -6,7 +6,7 @@ const RESULT = "How it ended, as far as others are concerned: a job that may fai
 const OUTCOME = "How it ended, whether or not it may fail.";
 
 /** The schemas of jobs. */
-export const JOBS: Words = {
+export const JOB_WORDS: Words = {
   JobStatus: {
     is: "State of a job. waiting: for what it needs, or for a gate. skipped: its own condition was false, or what it needs was skipped. dropped: what it needs failed, was canceled or dropped. The others are those of a build.",
   },

@@ -1,7 +1,7 @@
 import type { Words } from "./schema-words.ts";
 
 /** What the operator reads and does while the service runs. */
-export const OPERATION: Words = {
+export const OPERATION_WORDS: Words = {
   ServiceMetrics: {
     is: "The whole deployment at the last run of upkeep, for the people on call. Counts of events begin with the first run.",
     isUp: "true: upkeep completed a run within the last five minutes.",

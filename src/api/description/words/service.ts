@@ -1,7 +1,7 @@
 import { LIMITS, withCommas } from "../../../protocol/limits.ts";
 import type { Words } from "./schema-words.ts";
 
-export const SERVICE: Words = {
+export const SERVICE_WORDS: Words = {
   Token: {
     is: "The record of a token, without the token itself.",
     id: "Id of the token.",

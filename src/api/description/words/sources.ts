@@ -2,7 +2,7 @@ import { byteSize, DEFAULTS, LIMITS, withCommas } from "../../../protocol/limits
 import { PIPELINE_DEFAULTS } from "../../../protocol/pipeline.ts";
 import type { Words } from "./schema-words.ts";
 
-export const SOURCES: Words = {
+export const SOURCE_WORDS: Words = {
   Repository: {
     is: "A source repository.",
     id: "Id of the repository.",

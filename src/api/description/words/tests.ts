@@ -33,7 +33,7 @@ const WARNING = {
 };
 
 /** The schemas of what the tests of jobs said. */
-export const TESTS: Words = {
+export const TEST_WORDS: Words = {
   TestCounts: { is: "How many tests there were.", ...COUNTS },
   TestSummary: {
     is: "How many tests there were, by the reports of the jobs.",

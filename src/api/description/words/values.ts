@@ -4,7 +4,7 @@ import { PIPELINE_DEFAULTS } from "../../../protocol/pipeline.ts";
 import type { Words } from "./schema-words.ts";
 
 /** Schemas of single values, and of variables. */
-export const VALUES: Words = {
+export const VALUE_WORDS: Words = {
   AgentCode: {
     is: "Why an agent does not have the build. offline. busy: it holds another build. draining. unresponsive: it was offered builds and did not poll. platform, canBuildIOS, canBuildAndroid, canBuildWeb, labels, xcode: the agent does not meet this requirement. gave-it-back: the agent released this build. too-old: its program cannot run planned jobs, or does not know a word of its file.",
   },

@@ -1,4 +1,4 @@
-import type { Group } from "./groups.ts";
+import type { LogGroup } from "./groups.ts";
 import { Heights } from "./heights.ts";
 
 /** Lines without height: from `from` up to, but not including, `to`. `rows` are those of this part and all above it. */
@@ -13,7 +13,7 @@ export class FoldedHeights extends Heights {
   #hidden: Hidden[] = [];
 
   /** Hides what is in closed groups, and the ends of open ones. Call it again after each `update`. */
-  hide(groups: readonly Group[]): void {
+  hide(groups: readonly LogGroup[]): void {
     let rows = 0;
     this.#hidden = groups.flatMap(({ head, end, hasEnd, isOpen }) => {
       if (isOpen && !hasEnd) return [];

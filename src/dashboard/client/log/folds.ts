@@ -1,5 +1,5 @@
 import type { LogStore } from "./log-store.ts";
-import type { Section } from "./sections.ts";
+import type { StepSection } from "./sections.ts";
 
 /** In a log of up to this many lines, every step is open at first. */
 const SHORT = 200;
@@ -19,7 +19,7 @@ export class Folds {
   }
 
   /** From now on the log is live. Steps that are open or begin stay open when they end and the log grows. */
-  watch(sections: Section[]): void {
+  watch(sections: StepSection[]): void {
     for (const { key, name, isOpen } of sections) if (name !== null && !this.#open.has(key)) this.set(key, isOpen);
     this.#isWatched = true;
   }

@@ -18,7 +18,7 @@ interface Mark {
 }
 
 /** Lines that fold away under their head. `end` is the line after the last, which is `::endgroup::` if `hasEnd`. */
-export interface Group {
+export interface LogGroup {
   head: number;
   end: number;
   hasEnd: boolean;
@@ -36,7 +36,7 @@ export class Groups {
   #generation = 0;
   #scanned = 0;
   #marks: Mark[] = [];
-  #groups: Group[] = [];
+  #groups: LogGroup[] = [];
   #made = "";
   /** Increases with each change. */
   version = 0;
@@ -45,7 +45,7 @@ export class Groups {
     this.#store = store;
   }
 
-  get all(): readonly Group[] {
+  get all(): readonly LogGroup[] {
     return this.#groups;
   }
 
@@ -85,8 +85,8 @@ export class Groups {
     return true;
   }
 
-  #make(begins: number[]): Group[] {
-    const groups: Group[] = [];
+  #make(begins: number[]): LogGroup[] {
+    const groups: LogGroup[] = [];
     const steps = new Set(begins);
     let step = 0;
     for (const [index, { line, kind }] of this.#marks.entries()) {
@@ -110,13 +110,13 @@ export class Groups {
   }
 
   /** The group with this line as its head. */
-  at(line: number): Group | undefined {
+  at(line: number): LogGroup | undefined {
     const group = this.#groups[this.#before(line)];
     return group?.head === line ? group : undefined;
   }
 
   /** The group that the line is in, behind its head. */
-  around(line: number): Group | undefined {
+  around(line: number): LogGroup | undefined {
     const group = this.#groups[this.#before(line)];
     return group && line > group.head && line < group.end ? group : undefined;
   }

@@ -1,11 +1,11 @@
 import { count } from "../../count.ts";
 import { createElement } from "../elements.ts";
 import type { Colours } from "./colours.ts";
-import type { Group, Groups } from "./groups.ts";
+import type { Groups, LogGroup } from "./groups.ts";
 import type { LineTimes } from "./line-times.ts";
 import type { LogStore } from "./log-store.ts";
 import { paintLine } from "./paint.ts";
-import { HEADER_HEIGHT, type Section } from "./sections.ts";
+import { HEADER_HEIGHT, type StepSection } from "./sections.ts";
 
 /** Lines by index, from the first to the last, both included. */
 export interface LineRange {
@@ -14,16 +14,16 @@ export interface LineRange {
 }
 
 /** What decides, beside the text, how lines look. */
-export interface RowLook {
+interface RowLook {
   needle: string;
   /** The lines that the address links to. */
   linked: LineRange | null;
   /** The line whose match one stands on. */
   matchLine: number | null;
-  sections: Section[];
+  sections: StepSection[];
 }
 
-export const headerRow = (section: Section, name: string): HTMLElement => {
+export const headerRow = (section: StepSection, name: string): HTMLElement => {
   const header = createElement("button", "log-head", name) as HTMLButtonElement;
   header.type = "button";
   header.style.height = `${HEADER_HEIGHT}px`;
@@ -41,7 +41,7 @@ export const headerRow = (section: Section, name: string): HTMLElement => {
 };
 
 /** The head of a group: its title, which folds and unfolds it. */
-const groupHead = ({ head, end, hasEnd, isOpen }: Group, nodes: Node[]): HTMLElement => {
+const groupHead = ({ head, end, hasEnd, isOpen }: LogGroup, nodes: Node[]): HTMLElement => {
   const button = createElement("button", "log-fold") as HTMLButtonElement;
   button.type = "button";
   button.dataset.group = String(head);
@@ -63,7 +63,7 @@ export class LineRows {
   #needle = "";
   #linked: LineRange | null = null;
   #matchLine: number | null = null;
-  #sections: Section[] = [];
+  #sections: StepSection[] = [];
   readonly #times: LineTimes;
 
   constructor(store: LogStore, colours: Colours, groups: Groups, times: LineTimes, source: string) {

@@ -1,5 +1,5 @@
 /** A text, or a part of one, that leads somewhere. */
-export interface LinkedText {
+interface LinkedText {
   text: string;
   href: string | null;
 }

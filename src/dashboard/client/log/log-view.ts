@@ -11,7 +11,7 @@ import {
   heightOf,
   ROW_HEIGHT,
   rowAt,
-  type Section,
+  type StepSection,
   splitIntoSections,
   stepsOfPage,
   topOf,
@@ -47,7 +47,7 @@ export class LogView {
   readonly #colours: Colours;
   readonly #rows: LineRows;
   readonly times: LineTimes;
-  #sections: Section[] = [];
+  #sections: StepSection[] = [];
   #height = 0;
   #isScheduled = false;
   /** Where the next frame scrolls to; null to stay. */
@@ -168,11 +168,11 @@ export class LogView {
     return section ? { from: section.first, to: section.end - 1 } : null;
   }
 
-  #sectionBy(key: string | undefined): Section | undefined {
+  #sectionBy(key: string | undefined): StepSection | undefined {
     return this.#sections.find((section) => section.key === key);
   }
 
-  #sectionOf(line: number): Section | undefined {
+  #sectionOf(line: number): StepSection | undefined {
     return this.#sections.find(({ first, end }) => line >= first && line < end);
   }
 

@@ -15,7 +15,7 @@ export const MOST_CHARACTERS = 20_000;
 const MOST_READ = 16 * MOST_CHARACTERS;
 
 /** The text of a line as a terminal shows it, without colours. */
-export const plainText = (text: string): string =>
+export const shownText = (text: string): string =>
   settledLine(text)
     .replace(/\x1b\[[0-?]*[ -/]*[@-~]/g, "")
     .replace(OTHER_ESCAPES, "")
@@ -118,5 +118,5 @@ export const paintLine = (text: string, needle: string, before = ""): PaintedLin
     span.append(...inner);
     return [span];
   });
-  return { nodes, more: text.length - from > MOST_CHARACTERS ? plainText(text).length - (MOST_CHARACTERS - room) : 0 };
+  return { nodes, more: text.length - from > MOST_CHARACTERS ? shownText(text).length - (MOST_CHARACTERS - room) : 0 };
 };

@@ -1,13 +1,13 @@
 import { createButton, createElement } from "../elements.ts";
 import type { LogStore } from "./log-store.ts";
 import type { LogView } from "./log-view.ts";
-import { MOST_CHARACTERS, plainText } from "./paint.ts";
+import { MOST_CHARACTERS, shownText } from "./paint.ts";
 
 const LINES_AT_ONCE = 20_000;
 
 /** Whether the line's first match is among the characters that are drawn. */
 const isShown = (line: string, needle: string): boolean => {
-  const at = plainText(line).toLowerCase().indexOf(needle);
+  const at = shownText(line).toLowerCase().indexOf(needle);
   return at + needle.length <= MOST_CHARACTERS;
 };
 
@@ -29,7 +29,7 @@ const searchLog = async (
       const lines = text.split("\n");
       for (let at = 0; at < to - from; at += 1) {
         if (
-          plainText(lines[at] ?? "")
+          shownText(lines[at] ?? "")
             .toLowerCase()
             .includes(needle)
         )

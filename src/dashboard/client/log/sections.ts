@@ -5,7 +5,7 @@ export const ROW_HEIGHT = 20;
 export const HEADER_HEIGHT = 32;
 
 /** The lines of one step, or those before the first step. */
-export interface Section {
+export interface StepSection {
   key: string;
   name: string | null;
   state: string;
@@ -18,7 +18,7 @@ export interface Section {
 }
 
 /** A step, or what comes before the first, as the page lists it. */
-export interface StepPart {
+interface StepPart {
   key: string;
   name: string;
   state: string;
@@ -46,9 +46,9 @@ const beforeSteps = (steps: StepPart[]): Omit<StepPart, "name"> & { name: string
   return steps.length > 0 ? before : { ...before, name: null };
 };
 
-const headerHeight = ({ name }: Section): number => (name === null ? 0 : HEADER_HEIGHT);
+const headerHeight = ({ name }: StepSection): number => (name === null ? 0 : HEADER_HEIGHT);
 
-export const heightOf = (section: Section, heights: Heights): number =>
+export const heightOf = (section: StepSection, heights: Heights): number =>
   headerHeight(section) +
   (section.isOpen ? (heights.above(section.end) - heights.above(section.first)) * ROW_HEIGHT : 0);
 
@@ -58,7 +58,7 @@ type IsOpen = (key: string, state: string, name: string | null) => boolean;
 export const splitIntoSections = (store: LogStore, heights: Heights, steps: StepPart[], isOpen: IsOpen) => {
   const parts = [beforeSteps(steps), ...steps];
   const starts = parts.map(({ offset }) => store.lineAt(offset));
-  const sections: Section[] = [];
+  const sections: StepSection[] = [];
   let top = 0;
   for (const [index, { key, name, state, startedAt }] of parts.entries()) {
     const first = starts[index] ?? 0;
@@ -72,7 +72,7 @@ export const splitIntoSections = (store: LogStore, heights: Heights, steps: Step
 };
 
 /** The section and the line `y` pixels below the top of the log. The line is null when a header is there. */
-export const rowAt = (sections: Section[], heights: Heights, y: number): { at: number; line: number | null } => {
+export const rowAt = (sections: StepSection[], heights: Heights, y: number): { at: number; line: number | null } => {
   const at = sections.findLastIndex(({ top }) => top <= y);
   const section = sections[at];
   if (!section) return { at: 0, line: null };
@@ -83,7 +83,7 @@ export const rowAt = (sections: Section[], heights: Heights, y: number): { at: n
 };
 
 /** Pixels from the top of the log to a line, or to the header when `line` is null. */
-export const topOf = (section: Section, heights: Heights, line: number | null): number =>
+export const topOf = (section: StepSection, heights: Heights, line: number | null): number =>
   line === null
     ? section.top
     : section.top + headerHeight(section) + (heights.above(line) - heights.above(section.first)) * ROW_HEIGHT;

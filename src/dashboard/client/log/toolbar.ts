@@ -2,14 +2,14 @@ import { createButton, createElement } from "../elements.ts";
 import type { LineRange } from "./line-rows.ts";
 import type { LogStore } from "./log-store.ts";
 import type { LogView } from "./log-view.ts";
-import { plainText } from "./paint.ts";
+import { shownText } from "./paint.ts";
 import { SearchField } from "./search-field.ts";
 
 /** Lines as a terminal shows them, without colours. */
 const textOf = (store: LogStore, { from, to }: LineRange): string => {
   const lines: string[] = [];
   for (let line = Math.max(0, from); line <= Math.min(to, store.count - 1); line += 1)
-    lines.push(plainText(store.line(line)));
+    lines.push(shownText(store.line(line)));
   return lines.join("\n");
 };
 

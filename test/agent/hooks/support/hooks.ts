@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { BuildLog } from "../../../../src/agent/log/build-log.ts";
+import { JobLog } from "../../../../src/agent/log/build-log.ts";
 
 /** Writes hooks into a state folder as its owner would: scripts of sh. @returns their folder */
 export const writeHooks = (state: string, hooks: Partial<Record<"before-job" | "after-job", string>>): string => {
@@ -25,7 +25,7 @@ export const keptLog = (secrets: string[] = []) => {
       text += Buffer.from(bytes).toString();
     },
   };
-  const log = new BuildLog(secrets, sink, () => {});
+  const log = new JobLog(secrets, sink, () => {});
   return {
     log,
     text: () => {

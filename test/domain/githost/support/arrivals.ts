@@ -1,11 +1,11 @@
 import * as fc from "fast-check";
 import type {
-  Arrived,
+  ActivePipeline,
   OpenPull,
-  PlannedPipeline,
-  PullArrived,
-  PushArrived,
-} from "../../../../src/domain/githost/plan-facts.ts";
+  PullEvent,
+  PushEvent,
+  RefEvent,
+} from "../../../../src/domain/githost/effect-facts.ts";
 import { DEFAULT_TRIGGERS, type On } from "../../../../src/domain/githost/triggers.ts";
 import type { Forks } from "../../../../src/protocol/repository.ts";
 
@@ -19,7 +19,7 @@ export const ZEROS = "0".repeat(40);
 
 export const sha = (digit: string): string => digit.repeat(40);
 
-export const pipeline = (on: Partial<On> = {}, change: Partial<PlannedPipeline> = {}): PlannedPipeline => ({
+export const pipeline = (on: Partial<On> = {}, change: Partial<ActivePipeline> = {}): ActivePipeline => ({
   id: "p1",
   file: FILE,
   on: { push: null, tag: null, pull: null, mergeGroup: false, ...on },
@@ -27,10 +27,10 @@ export const pipeline = (on: Partial<On> = {}, change: Partial<PlannedPipeline> 
   ...change,
 });
 
-export const withDefaults = (change: Partial<PlannedPipeline> = {}): PlannedPipeline =>
+export const withDefaults = (change: Partial<ActivePipeline> = {}): ActivePipeline =>
   pipeline(DEFAULT_TRIGGERS.on, change);
 
-export const push = (branch: string, change: Partial<PushArrived> = {}): PushArrived => ({
+export const push = (branch: string, change: Partial<PushEvent> = {}): PushEvent => ({
   kind: "push",
   branch,
   sha: sha("a"),
@@ -56,10 +56,10 @@ export const openPull = (change: Partial<OpenPull> = {}): OpenPull => ({
 });
 
 export const pull = (
-  action: PullArrived["action"],
+  action: PullEvent["action"],
   change: Partial<OpenPull> = {},
-  arrived: Partial<PullArrived> = {},
-): PullArrived => ({
+  arrived: Partial<PullEvent> = {},
+): PullEvent => ({
   kind: "pull",
   action,
   pull: openPull(change),
@@ -89,7 +89,7 @@ export const ons: fc.Arbitrary<On> = fc.record({
   mergeGroup: fc.boolean(),
 });
 
-export const pipelinesOf = (maxLength: number): fc.Arbitrary<PlannedPipeline[]> =>
+export const pipelinesOf = (maxLength: number): fc.Arbitrary<ActivePipeline[]> =>
   fc
     .array(
       fc.record({
@@ -102,7 +102,7 @@ export const pipelinesOf = (maxLength: number): fc.Arbitrary<PlannedPipeline[]> 
     .map((all) => all.map((one, index) => ({ ...one, id: `p${index}` })));
 
 /** Up to 800: the same few over and over. */
-export const manyPipelines: fc.Arbitrary<PlannedPipeline[]> = fc
+export const manyPipelines: fc.Arbitrary<ActivePipeline[]> = fc
   .tuple(pipelinesOf(4), fc.oneof({ weight: 9, arbitrary: fc.integer({ min: 1, max: 4 }) }, fc.constant(200)))
   .map(([few, times]) =>
     Array.from({ length: times }, (_, turn) => few.map((one) => ({ ...one, id: `${one.id}-${turn}` }))).flat(),
@@ -128,7 +128,7 @@ export const pulls: fc.Arbitrary<OpenPull> = fc.record({
 
 export const openPulls = fc.uniqueArray(pulls, { maxLength: 4, selector: (one) => one.number });
 
-export const pushes: fc.Arbitrary<PushArrived> = fc.record({
+export const pushes: fc.Arbitrary<PushEvent> = fc.record({
   kind: fc.constant("push" as const),
   branch: fc.constantFrom(...NAMES),
   sha: shas,
@@ -140,7 +140,7 @@ export const pushes: fc.Arbitrary<PushArrived> = fc.record({
   pushers,
 });
 
-export const pullArrivals: fc.Arbitrary<PullArrived> = fc.record({
+export const pullArrivals: fc.Arbitrary<PullEvent> = fc.record({
   kind: fc.constant("pull" as const),
   action: fc.constantFrom(
     "opened" as const,
@@ -158,7 +158,7 @@ export const pullArrivals: fc.Arbitrary<PullArrived> = fc.record({
   pushers,
 });
 
-export const tags: fc.Arbitrary<Arrived> = fc.record({
+export const tags: fc.Arbitrary<RefEvent> = fc.record({
   kind: fc.constant("tag" as const),
   tag: fc.constantFrom(...NAMES),
   sha: shas,
@@ -167,12 +167,12 @@ export const tags: fc.Arbitrary<Arrived> = fc.record({
   pushers,
 });
 
-const gone: fc.Arbitrary<Arrived> = fc.record({
+const gone: fc.Arbitrary<RefEvent> = fc.record({
   kind: fc.constant("gone" as const),
   ref: fc.constantFrom(...NAMES.map((name) => `refs/heads/${name}`), "refs/tags/v1"),
 });
 
-const groups: fc.Arbitrary<Arrived> = fc.record({
+const groups: fc.Arbitrary<RefEvent> = fc.record({
   kind: fc.constant("merge-group" as const),
   action: fc.constantFrom("asked" as const, "gone" as const),
   branch: fc.constant("gh-readonly-queue/main/pr-7"),
@@ -181,4 +181,4 @@ const groups: fc.Arbitrary<Arrived> = fc.record({
   pushers: fc.constant([]),
 });
 
-export const arrivals: fc.Arbitrary<Arrived> = fc.oneof(pushes, pullArrivals, tags, gone, groups);
+export const arrivals: fc.Arbitrary<RefEvent> = fc.oneof(pushes, pullArrivals, tags, gone, groups);

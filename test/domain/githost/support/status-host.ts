@@ -1,8 +1,8 @@
 import { isOver } from "../../../../src/domain/githost/host-report.ts";
 import type { Status } from "../../../../src/domain/githost/status.ts";
-import type { Outcome } from "../../../../src/domain/githost/status-answers.ts";
-import { REPOSITORY_CONTEXT, type Sent } from "../../../../src/domain/githost/statuses.ts";
-import { outcomeOf } from "../../../../src/hosts/statuses/outcome.ts";
+import type { StatusOutcome } from "../../../../src/domain/githost/status-answers.ts";
+import { REPOSITORY_CONTEXT, type SentStatus } from "../../../../src/domain/githost/statuses.ts";
+import { statusOutcomeOf } from "../../../../src/hosts/statuses/outcome.ts";
 import type { Random } from "../../../simulate/random.ts";
 
 const SECOND = 1_000;
@@ -31,7 +31,7 @@ const TOTAL = FAULTS.reduce((sum, [, weight]) => sum + weight, 0);
 /** What came of a request: when it is answered and how, and when the host does it, if at all. */
 export interface Behaviour {
   answerAfter: number;
-  outcome: (now: number) => Outcome;
+  outcome: (now: number) => StatusOutcome;
   appliedAfter: number[];
   /** Until when the host will not be asked again. */
   notBefore: number;
@@ -42,12 +42,12 @@ const answer = (status: number, headers: Record<string, string> = {}, body = "{}
 });
 
 const answered = (status: number, appliedAfter: number[], headers?: Record<string, string>): Behaviour => ({
-  ...{ answerAfter: 120, appliedAfter, notBefore: 0, outcome: (now) => outcomeOf(answer(status, headers), now) },
+  ...{ answerAfter: 120, appliedAfter, notBefore: 0, outcome: (now) => statusOutcomeOf(answer(status, headers), now) },
 });
 
 const unanswered = (appliedAfter: number[]): Behaviour => ({
   ...{ answerAfter: PATIENCE, appliedAfter, notBefore: 0 },
-  outcome: (now) => outcomeOf({ unreachable: "it did not answer within 10 s" }, now),
+  outcome: (now) => statusOutcomeOf({ unreachable: "it did not answer within 10 s" }, now),
 });
 
 /** What the host does with one request. `poison` is refused whatever happens. */
@@ -93,7 +93,7 @@ export const behave = (
   }
 };
 
-interface Try extends Sent {
+interface Try extends SentStatus {
   at: number;
   status: Status;
 }
@@ -127,7 +127,7 @@ export type Law =
 /** Judges the requests that a host gets, and knows its last word on each context. */
 export class StatusJudge {
   readonly broken = new Map<Law, string>();
-  readonly #last = new Map<string, Sent>();
+  readonly #last = new Map<string, SentStatus>();
   readonly #tries = new Map<
     string,
     { at: number; failures: number; told: boolean; refused: boolean; unsure: boolean }
@@ -135,7 +135,7 @@ export class StatusJudge {
   readonly #ended = new Set<string>();
   readonly #newest = new Map<string, number>();
   /** GitHub's runs, and those of which an answer told. */
-  readonly #runs = new Map<number, { line: string; externalId: string; sent: Sent }>();
+  readonly #runs = new Map<number, { line: string; externalId: string; sent: SentStatus }>();
   readonly #knownRuns = new Map<string, number>();
   readonly #isApp: boolean;
   #inFlight = 0;
@@ -158,12 +158,12 @@ export class StatusJudge {
   }
 
   /** The host's last word; undefined where it has none. */
-  word(commit: string, context: string): Sent | undefined {
+  word(commit: string, context: string): SentStatus | undefined {
     return this.#last.get(`${commit} ${context}`);
   }
 
   /** @returns the run that shows it; null where the host has none */
-  applied(sent: Sent, { checkRunId, externalId }: Status): number | null {
+  applied(sent: SentStatus, { checkRunId, externalId }: Status): number | null {
     const line = `${sent.commit} ${sent.context}`;
     if (!this.#isApp) this.#last.set(line, sent);
     if (!this.#isApp) return null;
@@ -174,7 +174,7 @@ export class StatusJudge {
     return id;
   }
 
-  newestRun({ commit, context }: Sent, { externalId }: Status): number | null {
+  newestRun({ commit, context }: SentStatus, { externalId }: Status): number | null {
     const own = [...this.#runs].filter(
       ([, run]) => run.line === `${commit} ${context}` && run.externalId === externalId,
     );
@@ -209,7 +209,7 @@ export class StatusJudge {
     if (status.description.length > 140) this.breaks("ends right", words);
   }
 
-  #key({ commit, context, buildId, state, since }: Sent): string {
+  #key({ commit, context, buildId, state, since }: SentStatus): string {
     return `${commit} ${context} ${state} ${context === REPOSITORY_CONTEXT || this.#isApp ? since : buildId}`;
   }
 
@@ -222,7 +222,7 @@ export class StatusJudge {
     if (before.failures > 0 && at - before.at < wait) this.breaks("backs off", words);
   }
 
-  #checkBuild(sent: Sent, builds: KnownBuild[], words: string, at: number, isEnd: boolean): void {
+  #checkBuild(sent: SentStatus, builds: KnownBuild[], words: string, at: number, isEnd: boolean): void {
     const line = `${sent.commit} ${sent.context}`;
     const known = builds.find(({ context, buildId }) => context === sent.context && buildId === sent.buildId);
     const number = known?.number ?? -1;
@@ -233,14 +233,14 @@ export class StatusJudge {
     if (!isEnd && known && at < known.since + 1_500) this.breaks("rests", words);
   }
 
-  #checkRepository(sent: Sent, builds: KnownBuild[], words: string): void {
+  #checkRepository(sent: SentStatus, builds: KnownBuild[], words: string): void {
     const states = builds.map(({ state }) => state);
     const isFailed = states.some((state) => state === "failure" || state === "error");
     const expected = isFailed ? "failure" : states.every((state) => state === "success") ? "success" : "pending";
     if (sent.state !== expected) this.breaks("repository is honest", `${words}, not ${expected}`);
   }
 
-  #checkGreen(sent: Sent, builds: KnownBuild[], words: string): void {
+  #checkGreen(sent: SentStatus, builds: KnownBuild[], words: string): void {
     for (const { context, buildId, state, isGivenUp } of builds) {
       const isHidden = this.word(sent.commit, context)?.buildId !== buildId;
       const mayCome = this.#doubts.has(`${sent.commit} ${context}`);
@@ -250,7 +250,7 @@ export class StatusJudge {
     }
   }
 
-  answered(sent: Sent, outcome: Outcome, behaviour: Behaviour, now: number, status: Status | null): void {
+  answered(sent: SentStatus, outcome: StatusOutcome, behaviour: Behaviour, now: number, status: Status | null): void {
     if (status === null) return;
     this.#inFlight = Math.max(0, this.#inFlight - 1);
     if (outcome.kind === "told" && outcome.checkRunId !== undefined)

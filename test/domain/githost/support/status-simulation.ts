@@ -1,15 +1,15 @@
 import type { HostReport, HostState } from "../../../../src/domain/githost/host-report.ts";
-import { cutOff, type Due, nextStatus, sentOf } from "../../../../src/domain/githost/next-status.ts";
+import { cutOff, type DueStatus, nextStatus, sentOf } from "../../../../src/domain/githost/next-status.ts";
 import { closed, reported } from "../../../../src/domain/githost/report-status.ts";
 import { type Status, statusOf } from "../../../../src/domain/githost/status.ts";
-import { answered, type Outcome } from "../../../../src/domain/githost/status-answers.ts";
+import { answered, type StatusOutcome } from "../../../../src/domain/githost/status-answers.ts";
 import type { StatusRules } from "../../../../src/domain/githost/status-rules.ts";
 import {
   AT_EASE,
   type Commit,
   commitKey,
   REPOSITORY_CONTEXT,
-  type Sent,
+  type SentStatus,
   type Statuses,
 } from "../../../../src/domain/githost/statuses.ts";
 import { Random } from "../../../simulate/random.ts";
@@ -40,7 +40,7 @@ const UNFINDABLE: Behaviour = {
 };
 
 /** The outcome with the run that the answer names. */
-const named = (outcome: Outcome, run: number | null): Outcome =>
+const named = (outcome: StatusOutcome, run: number | null): StatusOutcome =>
   outcome.kind === "told" && run !== null ? { ...outcome, checkRunId: run } : outcome;
 
 /** One history of one connection: builds that are reported, a host with troubles, crashes. All of it by the seed. */
@@ -197,7 +197,7 @@ class StatusHistory {
     }
   }
 
-  #send(due: Due): void {
+  #send(due: DueStatus): void {
     const sent = sentOf(due);
     if (!this.#unsaved.has(sent.commit)) this.#save();
     this.#statuses.inFlight = sent;
@@ -231,7 +231,7 @@ class StatusHistory {
   }
 
   /** The status with the run that GitHub found for it; null where GitHub did not say what it has. */
-  #looked(status: Status, sent: Sent, isFaulty: boolean): Status | null {
+  #looked(status: Status, sent: SentStatus, isFaulty: boolean): Status | null {
     if (!this.#isApp || !status.mayHaveRun) return status;
     if (isFaulty && this.#random.chance(UNFOUND)) return null;
     return { ...status, checkRunId: this.judge.newestRun(sent, status) ?? status.checkRunId };

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { isSameBuild, plan } from "../../../src/domain/githost/plan.ts";
-import type { Arrived, OpenPull, PlannedPipeline } from "../../../src/domain/githost/plan-facts.ts";
+import type { ActivePipeline, OpenPull, RefEvent } from "../../../src/domain/githost/effect-facts.ts";
+import { effectsOf, isSameBuild } from "../../../src/domain/githost/effects.ts";
 import { FILE, openPull, pipeline, pull, push, REPOSITORY, sha, withDefaults, ZEROS } from "./support/arrivals.ts";
 
-const planned = (arrived: Arrived, pipelines: PlannedPipeline[], pulls: OpenPull[] = []) =>
-  plan(arrived, REPOSITORY, pipelines, pulls);
+const planned = (arrived: RefEvent, pipelines: ActivePipeline[], pulls: OpenPull[] = []) =>
+  effectsOf(arrived, REPOSITORY, pipelines, pulls);
 
-const TAG: Arrived = { kind: "tag", tag: "v1.2", sha: sha("a"), before: ZEROS, sender: "ada", pushers: [] };
-const GROUP: Arrived = {
+const TAG: RefEvent = { kind: "tag", tag: "v1.2", sha: sha("a"), before: ZEROS, sender: "ada", pushers: [] };
+const GROUP: RefEvent = {
   ...{ kind: "merge-group", action: "asked", branch: "gh-readonly-queue/main/pr-7", sha: sha("a") },
   ...{ sender: "ada", pushers: [] },
 };
@@ -37,7 +37,7 @@ describe("a pipeline that says nothing", () => {
 });
 
 describe("a delivery that builds nothing says why", () => {
-  it.each<[string, Arrived, PlannedPipeline[], OpenPull[]]>([
+  it.each<[string, RefEvent, ActivePipeline[], OpenPull[]]>([
     ["there is no active pipeline", push("main"), [], []],
     ["no pipeline wants this branch", push("feature"), [withDefaults()], []],
     ["no pipeline wants pushes", push("feature"), [pipeline()], []],
@@ -159,7 +159,7 @@ describe("a monorepo", () => {
       ),
     );
 
-  it.each<[string, Arrived]>([
+  it.each<[string, RefEvent]>([
     ["a pull request", pull("head")],
     ["a forced push", push("feature", { isForced: true })],
     ["a new branch", push("feature", { before: ZEROS })],

@@ -1,11 +1,11 @@
 import { refOf } from "../git-ref.ts";
 import type { GraphJob } from "../jobs/graph.ts";
-import { roomsOf } from "../jobs/rooms.ts";
+import { semaphoresOf } from "../jobs/semaphores.ts";
 import { cancelBuild } from "./cancel.ts";
 import { type DecisionContext, heldJob, SYSTEM } from "./decision.ts";
 import type { BuildFacts, Change } from "./facts.ts";
 import { isGroup, limitOf } from "./match.ts";
-import { ownRefOf } from "./rooms-of.ts";
+import { ownRefOf } from "./semaphores-of.ts";
 import type { PoolState } from "./state.ts";
 
 /**
@@ -13,7 +13,7 @@ import type { PoolState } from "./state.ts";
  * same pipeline and ref as a whole, of a build of another ref the one job. A newer build of its own ref keeps its place.
  * `canceled`: the builds that this is done with.
  */
-export const makeRoom = (
+export const endHolders = (
   state: PoolState,
   build: BuildFacts,
   job: GraphJob,
@@ -21,9 +21,11 @@ export const makeRoom = (
   context: DecisionContext,
 ): Change[] => {
   if (job.concurrency?.whenBusy !== "cancel-running") return [];
-  const room = roomsOf(job, { ...build, maxParallel: null, ownRef: ownRefOf(build) }).find(({ key }) => isGroup(key))!;
-  const holders = [...state.index.rooms.held(room.key).keys()];
-  if (context.rules.hasRoom(holders.length, limitOf(state, room))) return [];
+  const semaphore = semaphoresOf(job, { ...build, maxParallel: null, ownRef: ownRefOf(build) }).find(({ key }) =>
+    isGroup(key),
+  )!;
+  const holders = [...state.index.semaphores.held(semaphore.key).keys()];
+  if (context.rules.hasRoom(holders.length, limitOf(state, semaphore))) return [];
   const message = `A newer job took its place in the group ${job.concurrency.group}.`;
   return holders.flatMap((jobId): Change[] => {
     const held = heldJob(state, jobId);

@@ -1,15 +1,15 @@
 import type { GraphJob } from "./graph.ts";
 
-/** A place that only so many may hold at a time: a pipeline's builds, jobs of a matrix, a concurrency group. */
-export interface Room {
+/** What only so many may hold at a time: a pipeline's builds, jobs of a matrix, a concurrency group. */
+export interface Semaphore {
   key: string;
   /** Holders at a time; null where there is no limit. */
   limit: number | null;
-  /** A build, whose jobs hold the room of its pipeline together, or a job. */
+  /** A build, whose jobs hold the semaphore of its pipeline together, or a job. */
   holder: string;
 }
 
-interface BuildInRooms {
+interface BuildWithLimits {
   id: string;
   repoId: string;
   pipelineId: string | null;
@@ -22,11 +22,11 @@ interface BuildInRooms {
 const groupsOf = (repoId: string, ownRef: string | null): string =>
   ownRef === null ? `group ${repoId}` : `group untrusted ${repoId} ${ownRef}`;
 
-/** The rooms that a job has to be in while it is leased. */
-export const roomsOf = (
+/** The semaphores that a job holds while it is leased. */
+export const semaphoresOf = (
   job: GraphJob,
-  { id, repoId, pipelineId, maxParallel, ownRef = null }: BuildInRooms,
-): (Room & { limit: number })[] => [
+  { id, repoId, pipelineId, maxParallel, ownRef = null }: BuildWithLimits,
+): (Semaphore & { limit: number })[] => [
   ...(pipelineId !== null && maxParallel !== null
     ? [{ key: `pipeline ${pipelineId}`, limit: maxParallel, holder: id }]
     : []),

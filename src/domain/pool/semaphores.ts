@@ -1,6 +1,6 @@
-import type { Room } from "../jobs/rooms.ts";
+import type { Semaphore } from "../jobs/semaphores.ts";
 
-/** Those who hold a room. */
+/** Those who hold a semaphore. */
 export interface Holders {
   readonly size: number;
   has(holder: string): boolean;
@@ -13,8 +13,8 @@ interface Holding {
 
 const NOBODY: ReadonlyMap<string, Holding> = new Map();
 
-/** Who holds each room by a lease (`held`), and who by a lease or an open offer (`taken`). */
-export class Rooms {
+/** Who holds each semaphore by a lease (`held`), and who by a lease or an open offer (`taken`). */
+export class Semaphores {
   readonly #held = new Map<string, Map<string, Holding>>();
   readonly #taken = new Map<string, Map<string, Holding>>();
 
@@ -27,22 +27,22 @@ export class Rooms {
   }
 
   /** By a lease. */
-  hold(room: Room, by: 1 | -1): void {
-    count(this.#held, room, by);
-    count(this.#taken, room, by);
+  hold(semaphore: Semaphore, by: 1 | -1): void {
+    count(this.#held, semaphore, by);
+    count(this.#taken, semaphore, by);
   }
 
   /** By an offer. */
-  take(room: Room, by: 1 | -1): void {
-    count(this.#taken, room, by);
+  take(semaphore: Semaphore, by: 1 | -1): void {
+    count(this.#taken, semaphore, by);
   }
 }
 
-const count = (rooms: Map<string, Map<string, Holding>>, { key, holder, limit }: Room, by: 1 | -1): void => {
-  const holders = rooms.get(key) ?? new Map<string, Holding>();
+const count = (semaphores: Map<string, Map<string, Holding>>, { key, holder, limit }: Semaphore, by: 1 | -1): void => {
+  const holders = semaphores.get(key) ?? new Map<string, Holding>();
   const sum = (holders.get(holder)?.count ?? 0) + by;
   if (sum === 0) holders.delete(holder);
   else holders.set(holder, { count: sum, limit });
-  if (holders.size === 0) rooms.delete(key);
-  else rooms.set(key, holders);
+  if (holders.size === 0) semaphores.delete(key);
+  else semaphores.set(key, holders);
 };

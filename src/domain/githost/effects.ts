@@ -1,23 +1,15 @@
 import { refOf } from "../git-ref.ts";
-import type {
-  Arrived,
-  OpenPull,
-  Planned,
-  PlannedBuild,
-  PlannedPipeline,
-  PullArrived,
-  PushArrived,
-} from "./plan-facts.ts";
+import type { ActivePipeline, Effects, OpenPull, PullEvent, PushEvent, RefEvent, WantedBuild } from "./effect-facts.ts";
 import { NO_PIPELINE } from "./reasons.ts";
-import { type Source, type SourceRules, sourceOf } from "./source.ts";
+import { type SourceRules, type SourceTrust, sourceTrustOf } from "./source.ts";
 import { endsOlder, MERGE_QUEUE } from "./superseding.ts";
 import type { On } from "./triggers.ts";
-import { type Answer, wantsGroup, wantsPull, wantsPush, wantsTag } from "./wants.ts";
+import { type TriggerMatch, wantsGroup, wantsPull, wantsPush, wantsTag } from "./wants.ts";
 
 /** Most builds of one delivery: whoever may push can have a pipeline file ask for more pipelines than anybody has. */
 export const MOST_BUILDS = 500;
 
-const NOTHING: Planned = { builds: [], ended: [], openPull: null, ignored: null, leftOut: [] };
+const NOTHING: Effects = { builds: [], ended: [], openPull: null, ignored: null, leftOut: [] };
 
 interface Repository extends SourceRules {
   defaultBranch: string;
@@ -28,7 +20,7 @@ interface Head {
   ref: string;
   sha: string;
   before: string | null;
-  source: Source;
+  source: SourceTrust;
   /** Its older builds end whatever the pipeline says. */
   isAlone?: boolean;
   choose(on: On): Choice;
@@ -37,8 +29,8 @@ interface Head {
 }
 
 interface Choice {
-  answer: Answer;
-  event: PlannedBuild["event"];
+  answer: TriggerMatch;
+  event: WantedBuild["event"];
   pull: OpenPull | null;
 }
 
@@ -53,9 +45,9 @@ const choosePull = (on: On, pulls: OpenPull[], files: readonly string[] | null):
     .map((pull): Choice => ({ answer: wantsPull(on, pull, files), event: "pull", pull }))
     .reduce<Choice | null>((best, one) => (best ? nearer(best, one) : one), null);
 
-const buildsOf = (head: Head, pipelines: PlannedPipeline[], { defaultBranch }: Repository): Planned => {
+const buildsOf = (head: Head, pipelines: ActivePipeline[], { defaultBranch }: Repository): Effects => {
   const { ref, sha, before, source, isAlone = false } = head;
-  const builds: PlannedBuild[] = [];
+  const builds: WantedBuild[] = [];
   let nearest = { near: -1, reason: NO_PIPELINE };
   for (const { id, file, on, supersede } of pipelines) {
     const { answer, event, pull } = head.choose(on);
@@ -77,16 +69,16 @@ const buildsOf = (head: Head, pipelines: PlannedPipeline[], { defaultBranch }: R
 };
 
 const endedBy = (
-  { ref, pull, sha }: Omit<Planned["ended"][number], "pipelineId">,
-  pipelines: PlannedPipeline[],
+  { ref, pull, sha }: Omit<Effects["ended"][number], "pipelineId">,
+  pipelines: ActivePipeline[],
   { defaultBranch }: Repository,
-): Planned["ended"] =>
+): Effects["ended"] =>
   pipelines
     .filter(({ supersede }) => endsOlder(supersede, ref, defaultBranch))
     .map(({ id }) => ({ pipelineId: id, ref, pull, sha }));
 
 /** Ends what a ref has in every pipeline, whatever they supersede. */
-const endedAll = (ref: string, pull: number | null, pipelines: PlannedPipeline[]): Planned["ended"] =>
+const endedAll = (ref: string, pull: number | null, pipelines: ActivePipeline[]): Effects["ended"] =>
   pipelines.map(({ id }) => ({ pipelineId: id, ref, pull, sha: null }));
 
 const byNumber = (pulls: OpenPull[]): OpenPull[] => pulls.toSorted((one, other) => one.number - other.number);
@@ -94,17 +86,17 @@ const byNumber = (pulls: OpenPull[]): OpenPull[] => pulls.toSorted((one, other) 
 const SKIPPED: Choice["answer"] = { isWanted: false, near: 9, reason: "skip marker" };
 
 /** The list of a new branch's commits, or of a forced push, is not what has changed. */
-const wholeFiles = ({ before, isForced, files }: PushArrived): string[] | null =>
+const wholeFiles = ({ before, isForced, files }: PushEvent): string[] | null =>
   before === null || isForced || /^0*$/.test(before) ? null : files;
 
-const pushedHead = (arrived: PushArrived, repository: Repository, openPulls: OpenPull[]): Head => {
+const pushedHead = (event: PushEvent, repository: Repository, openPulls: OpenPull[]): Head => {
   const { defaultBranch } = repository;
-  const { branch, sha, before, hasSkipMarker } = arrived;
+  const { branch, sha, before, hasSkipMarker } = event;
   const ref = refOf(branch);
   const isDefault = branch === defaultBranch;
-  const files = wholeFiles(arrived);
+  const files = wholeFiles(event);
   const pulls = byNumber(openPulls.filter((one) => one.ref === ref));
-  const source = sourceOf(arrived, repository, pulls);
+  const source = sourceTrustOf(event, repository, pulls);
   return {
     ref,
     sha,
@@ -121,13 +113,13 @@ const pushedHead = (arrived: PushArrived, repository: Repository, openPulls: Ope
 };
 
 /** What is planned for a pull request: as it was known before the delivery, or as the delivery tells it. */
-const pullHead = (arrived: PullArrived, pulls: OpenPull[], repository: Repository): Head => {
-  const { pull, before, isFork, hasSkipMarker } = arrived;
+const pullHead = (event: PullEvent, pulls: OpenPull[], repository: Repository): Head => {
+  const { pull, before, isFork, hasSkipMarker } = event;
   return {
     ref: pull.ref,
     sha: pull.sha,
     before,
-    source: sourceOf(arrived, repository, [...pulls, pull]),
+    source: sourceTrustOf(event, repository, [...pulls, pull]),
     isAlone: isFork,
     choose(on) {
       const choice = choosePull(on, byNumber(pulls), null) ?? {
@@ -142,28 +134,28 @@ const pullHead = (arrived: PullArrived, pulls: OpenPull[], repository: Repositor
 };
 
 /** Ends what is left of a fork that is not built any more. */
-const forksOff = ({ pull }: PullArrived, known: OpenPull | undefined, pipelines: PlannedPipeline[]): Planned => ({
+const forksOff = ({ pull }: PullEvent, known: OpenPull | undefined, pipelines: ActivePipeline[]): Effects => ({
   ...NOTHING,
   ...(known && { ended: endedAll(pull.ref, pull.number, pipelines), openPull: { forget: pull.number } }),
   ignored: "fork, off",
 });
 
 /** Gitea and GitLab may not tell which head a new one follows: it is the one that was known. */
-const afterKnown = (arrived: PullArrived, known: OpenPull | undefined): PullArrived =>
-  arrived.isFork && arrived.before === null && known && known.sha !== arrived.pull.sha
-    ? { ...arrived, before: known.sha }
-    : arrived;
+const afterKnown = (event: PullEvent, known: OpenPull | undefined): PullEvent =>
+  event.isFork && event.before === null && known && known.sha !== event.pull.sha
+    ? { ...event, before: known.sha }
+    : event;
 
-const planPull = (
-  told: PullArrived,
+const effectsOfPull = (
+  told: PullEvent,
   repository: Repository,
-  pipelines: PlannedPipeline[],
+  pipelines: ActivePipeline[],
   openPulls: OpenPull[],
-): Planned => {
+): Effects => {
   const { action, pull, isFork } = told;
   const known = openPulls.find((one) => one.number === pull.number);
   if (isFork && repository.forks === "off") return forksOff(told, known, pipelines);
-  const arrived = afterKnown(told, known);
+  const event = afterKnown(told, known);
   const others = openPulls.filter((one) => one.ref === pull.ref && one.number !== pull.number);
   if (action === "closed") {
     const ended = isFork
@@ -174,9 +166,9 @@ const planPull = (
     return { ...NOTHING, ended, openPull: { forget: pull.number }, ignored: "the pull request was closed" };
   }
   const openPull = { remember: pull };
-  const now = pullHead(arrived, [...others, pull], repository);
+  const now = pullHead(event, [...others, pull], repository);
   if (action !== "edited" || known?.sha !== pull.sha) return { ...buildsOf(now, pipelines, repository), openPull };
-  const earlier = pullHead(arrived, [...others, known], repository);
+  const earlier = pullHead(event, [...others, known], repository);
   const unwanted = pipelines.filter(({ on }) => !earlier.choose(on).answer.isWanted);
   const planned = { ...buildsOf(now, unwanted, repository), openPull };
   const isExplained = planned.ignored === null || unwanted.length === pipelines.length;
@@ -187,45 +179,45 @@ const planPull = (
  * What a delivery builds and ends, for the active pipelines of its repository. `openPulls` are the known ones of its
  * ref, and the one of its number.
  */
-export const plan = (
-  arrived: Arrived,
+export const effectsOf = (
+  event: RefEvent,
   repository: Repository,
-  pipelines: PlannedPipeline[],
+  pipelines: ActivePipeline[],
   openPulls: OpenPull[],
-): Planned => {
+): Effects => {
   const mustRead = () => false;
-  switch (arrived.kind) {
+  switch (event.kind) {
     case "push":
-      if (arrived.branch.startsWith(MERGE_QUEUE)) return { ...NOTHING, ignored: "a branch of a merge queue" };
-      return buildsOf(pushedHead(arrived, repository, openPulls), pipelines, repository);
+      if (event.branch.startsWith(MERGE_QUEUE)) return { ...NOTHING, ignored: "a branch of a merge queue" };
+      return buildsOf(pushedHead(event, repository, openPulls), pipelines, repository);
     case "tag": {
-      const { tag, sha, before } = arrived;
+      const { tag, sha, before } = event;
       const choose = (on: On): Choice => ({ answer: wantsTag(on, tag), event: "tag", pull: null });
-      const source = sourceOf(arrived, repository, []);
+      const source = sourceTrustOf(event, repository, []);
       return buildsOf({ ref: `refs/tags/${tag}`, sha, before, source, choose, mustRead }, pipelines, repository);
     }
     case "gone": {
-      const { ref, sha = null } = arrived;
+      const { ref, sha = null } = event;
       const ended = endedBy({ ref, pull: null, sha }, pipelines, repository);
       const what = ref.startsWith("refs/tags/") ? "tag" : "branch";
       return { ...NOTHING, ended, ignored: `the ${what} was deleted` };
     }
     case "pull":
-      return planPull(arrived, repository, pipelines, openPulls);
+      return effectsOfPull(event, repository, pipelines, openPulls);
     case "merge-group": {
-      const { action, sha } = arrived;
-      const ref = refOf(arrived.branch);
+      const { action, sha } = event;
+      const ref = refOf(event.branch);
       if (action === "gone")
         return { ...NOTHING, ended: endedAll(ref, null, pipelines), ignored: "the merge queue gave the group up" };
       const choose = (on: On): Choice => ({ answer: wantsGroup(on), event: "merge-group", pull: null });
-      const source = sourceOf(arrived, repository, []);
+      const source = sourceTrustOf(event, repository, []);
       return buildsOf({ ref, sha, before: null, source, choose, mustRead }, pipelines, repository);
     }
   }
 };
 
 /** Whether two planned builds are one, come twice: by a push and by its pull request, or by a delivery again. */
-export const isSameBuild = (one: PlannedBuild, other: PlannedBuild): boolean =>
+export const isSameBuild = (one: WantedBuild, other: WantedBuild): boolean =>
   one.pipelineId === other.pipelineId &&
   one.ref === other.ref &&
   one.sha === other.sha &&

@@ -7,7 +7,7 @@ import { isEnded, isLeased } from "./specification.ts";
 import type { SimStorage } from "./storage.ts";
 import { must } from "./violation.ts";
 
-/* Rooms, counted anew each time by looking at every build. */
+/* Semaphores, counted anew each time by looking at every build. */
 
 const byId = new WeakMap<JobGraph, Map<string, GraphJob>>();
 
@@ -40,7 +40,12 @@ const groupOf = ({ repoId, trust, branch }: BuildFacts, { concurrency }: GraphJo
   concurrency && JSON.stringify([repoId, trust ? branch : null, concurrency.group.toLowerCase()]);
 
 /** Whether the pipeline, the job's matrix and its group let one more run. */
-export const hasRoom = (state: PoolState, storage: SimStorage, facts: JobFacts, countOffers: boolean): boolean => {
+export const findsFreeSemaphores = (
+  state: PoolState,
+  storage: SimStorage,
+  facts: JobFacts,
+  countOffers: boolean,
+): boolean => {
   const build = state.builds.get(facts.buildId)!;
   const { maxParallel, pipelineId } = build;
   if (maxParallel !== null && pipelineId !== null) {
@@ -58,22 +63,26 @@ export const hasRoom = (state: PoolState, storage: SimStorage, facts: JobFacts, 
     if (other.buildId === build.id && otherJob.definition === job.definition) inMatrix += takes;
     if (group === null || groupOf(state.builds.get(other.buildId)!, otherJob) !== group) continue;
     inGroup += takes;
-    // Who waits for others, or has ended, is in no room and wants none.
+    // Who waits for others, or has ended, holds no semaphore and wants none.
     if (other.status === "queued" || isLeased(other.status)) limit = Math.min(limit, otherJob.concurrency!.limit);
   }
   return (job.maxParallel === null || inMatrix < job.maxParallel) && (group === null || inGroup < limit);
 };
 
-/** No room has more leases than the least of their limits, and a new hint found room beside all leases and hints. */
-export const checkRooms = (state: PoolState, storage: SimStorage, { offers }: Call): void => {
+/** No semaphore has more leases than the least of their limits; a new hint found it free beside all others. */
+export const checkSemaphores = (state: PoolState, storage: SimStorage, { offers }: Call): void => {
   for (const [id, { agentId }] of state.offers) {
     const isNew = !offers.some(([known, offer]) => known === id && offer.agentId === agentId);
-    must(28, !isNew || hasRoom(state, storage, state.jobs.get(id)!, true), "a hint was given without room");
+    must(
+      28,
+      !isNew || findsFreeSemaphores(state, storage, state.jobs.get(id)!, true),
+      "a hint was given without a free semaphore",
+    );
   }
-  const rooms = new Map<string, { taken: number; limit: number }>();
+  const semaphores = new Map<string, { taken: number; limit: number }>();
   const take = (key: string, limit: number) => {
-    const room = rooms.get(key) ?? { taken: 0, limit };
-    rooms.set(key, { taken: room.taken + 1, limit: Math.min(room.limit, limit) });
+    const semaphore = semaphores.get(key) ?? { taken: 0, limit };
+    semaphores.set(key, { taken: semaphore.taken + 1, limit: Math.min(semaphore.limit, limit) });
   };
   for (const facts of state.jobs.values()) {
     const job = isLeased(facts.status) ? graphJobOf(storage, facts) : undefined;
@@ -82,7 +91,8 @@ export const checkRooms = (state: PoolState, storage: SimStorage, { offers }: Ca
     const group = groupOf(state.builds.get(facts.buildId)!, job);
     if (group !== null) take(`group ${group}`, job.concurrency!.limit);
   }
-  for (const { taken, limit } of rooms.values()) must(28, taken <= limit, "more jobs in a room than its limit");
+  for (const { taken, limit } of semaphores.values())
+    must(28, taken <= limit, "more jobs hold a semaphore than its limit");
   const places = new Map<string, number>();
   for (const { holdsPlace, pipelineId } of state.builds.values())
     if (holdsPlace && pipelineId !== null) places.set(pipelineId, (places.get(pipelineId) ?? 0) + 1);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { makeRoom, type StoredSize } from "../../../src/domain/cache/room.ts";
+import { entriesToDrop, type StoredSize } from "../../../src/domain/cache/entries-to-drop.ts";
 
 const MOST = { bytes: 100, entries: 6 };
 const entry = fc.record({
@@ -18,7 +18,7 @@ describe("room in the cache of a repository", () => {
       fc.property(fc.array(entry, { maxLength: 7 }), entry, (entries, one) => {
         const stored = entries.map(whole);
         const wanted = whole(one);
-        const gone = makeRoom(stored, wanted, MOST);
+        const gone = entriesToDrop(stored, wanted, MOST);
         const mayGo = stored.filter(
           ({ scope, isOfDefaultBranch }) => scope === wanted.scope || (wanted.isOfDefaultBranch && !isOfDefaultBranch),
         );
@@ -42,6 +42,6 @@ describe("room in the cache of a repository", () => {
 
   it("is not made where there is enough", () => {
     const stored = [whole({ scope: "test/main", bytes: 40, usedDay: "2026-11-01", madeAt: "" })];
-    expect(makeRoom(stored, { scope: "test/main", bytes: 60, isOfDefaultBranch: true }, MOST)).toEqual([]);
+    expect(entriesToDrop(stored, { scope: "test/main", bytes: 60, isOfDefaultBranch: true }, MOST)).toEqual([]);
   });
 });

@@ -1,10 +1,10 @@
 import { branchOf, refOf } from "../git-ref.ts";
 import type { Arrival, PullAction } from "./arrival.ts";
-import type { Arrived, OpenPull, PullArrived } from "./plan-facts.ts";
+import type { OpenPull, PullEvent, RefEvent } from "./effect-facts.ts";
 
 type PullChange = Extract<Arrival, { kind: "pull" }>;
 
-const ACTIONS: Record<PullAction, PullArrived["action"]> = {
+const ACTIONS: Record<PullAction, PullEvent["action"]> = {
   opened: "opened",
   "new-head": "head",
   reopened: "reopened",
@@ -40,8 +40,8 @@ interface Earlier {
   isOfAnother: boolean;
 }
 
-/** What `plan` takes of a delivery; null where it tells of no ref. */
-export const arrivedOf = (arrival: Arrival, { isSkippedSha, pushers, isOfAnother }: Earlier): Arrived | null => {
+/** What `effectsOf` takes of a delivery; null where it tells of no ref. */
+export const refEventOf = (arrival: Arrival, { isSkippedSha, pushers, isOfAnother }: Earlier): RefEvent | null => {
   switch (arrival.kind) {
     case "push": {
       const { ref, sha, before, forced, changedPaths, isSkipped, sender } = arrival;

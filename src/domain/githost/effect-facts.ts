@@ -26,7 +26,7 @@ interface Senders {
  * What a delivery tells of one ref. `before` is the head before it: zeros or null for a new branch, null also where
  * the host does not tell it. `files` are all files that the pushed commits changed, null when the list is not whole.
  */
-export type Arrived =
+export type RefEvent =
   | ({
       kind: "push";
       branch: string;
@@ -55,18 +55,18 @@ export type Arrived =
     } & Senders)
   | ({ kind: "merge-group"; action: "asked" | "gone"; branch: string; sha: string } & Senders);
 
-export type PushArrived = Extract<Arrived, { kind: "push" }>;
-export type PullArrived = Extract<Arrived, { kind: "pull" }>;
+export type PushEvent = Extract<RefEvent, { kind: "push" }>;
+export type PullEvent = Extract<RefEvent, { kind: "pull" }>;
 
 /** An active pipeline of the repository. `file` is the path of its file, null when its definition is in its record. */
-export interface PlannedPipeline {
+export interface ActivePipeline {
   id: string;
   file: string | null;
   on: On;
   supersede: Supersede;
 }
 
-export interface PlannedBuild {
+export interface WantedBuild {
   pipelineId: string;
   event: "push" | "tag" | "pull" | "merge-group";
   /** The whole name: `refs/heads/...` or `refs/tags/...`. */
@@ -97,11 +97,11 @@ export interface EndedRef {
 }
 
 /** What comes of a delivery. `ignored` says why there is no build, in words for people. */
-export interface Planned {
-  builds: PlannedBuild[];
+export interface Effects {
+  builds: WantedBuild[];
   ended: EndedRef[];
   openPull: { remember: OpenPull } | { forget: number } | null;
   ignored: string | null;
   /** Those above the limit of one delivery, which are not made. */
-  leftOut: PlannedBuild[];
+  leftOut: WantedBuild[];
 }

@@ -15,7 +15,7 @@ export interface StoredSize {
  * The entries that give way to a new one; null where it has no room. A branch pushes out its own entries alone, of its
  * own pipeline. The default branch also pushes out those of other branches, so that none of them can fill the room.
  */
-export const makeRoom = <E extends StoredSize>(
+export const entriesToDrop = <E extends StoredSize>(
   stored: readonly E[],
   wanted: Pick<StoredSize, "scope" | "bytes" | "isOfDefaultBranch">,
   most: { bytes: number; entries: number } = { bytes: LIMITS.cacheBytes, entries: LIMITS.cacheEntries },
