@@ -35,13 +35,8 @@ const ranBuild = async ({ admin, pipeline, agent }: BuildSetup): Promise<Build> 
 /** Keys of the archive and rows of D1 that name the build, the audit's aside. */
 const tracesOf = async ({ id }: { id: string }): Promise<unknown[]> => {
   const { objects } = await env.ARCHIVE.list();
-  const rows = await env.DB.batch(
-    ["build_summary", "build"].map((table) => env.DB.prepare(`SELECT id FROM ${table} WHERE id = ?`).bind(id)),
-  );
-  return [
-    ...objects.map(({ key }) => key).filter((key) => key.includes(id)),
-    ...rows.flatMap(({ results }) => results),
-  ];
+  const { results } = await env.DB.prepare("SELECT id FROM build_summary WHERE id = ?").bind(id).all();
+  return [...objects.map(({ key }) => key).filter((key) => key.includes(id)), ...results];
 };
 
 /** Tables of the log's object, and its next alarm. */
