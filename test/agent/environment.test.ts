@@ -83,11 +83,11 @@ describe("a build without its environment", () => {
     body: { type: "/problems/x", title: "No", status, detail, requestId: "r" },
   });
   it.each([
-    ["cannot be composed", problem(422, "the secret KEY cannot be opened"), { kind: "finish", reason: "environment" }],
-    ["is not known of any more", problem(404, "no"), { kind: "release", interrupted: true }],
-  ])("runs nothing when it %s", async (_, answer, expected) => {
+    ["cannot be composed", problem(422, "the secret KEY cannot be opened")],
+    ["is not known of any more", problem(404, "no")],
+  ])("runs nothing when it %s", async (_, answer) => {
     const { kind, result, log } = await build(STEPS, { answer });
-    expect({ kind, ...result }).toMatchObject(expected);
+    expect({ kind, ...result }).toMatchObject({ kind: "finish", reason: "environment" });
     expect(log).not.toContain("wheel");
   });
 
