@@ -2,7 +2,6 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { ROOT } from "../../../src/local/service.ts";
-import { OLDEST_RELEASE } from "../../releases/last.ts";
 
 export interface Release {
   /** Path of its wrangler configuration. */
@@ -11,21 +10,18 @@ export interface Release {
   agent: string;
 }
 
-/** Unpacks service, agent and migrations of the oldest release from which a service may upgrade. */
-export const unpackOldestRelease = (folder: string): Release => {
+/** Unpacks service, agent and migrations of a release that is kept in the folder `kept`. */
+export const unpackRelease = (kept: string, folder: string): Release => {
   const unpack = (name: string, to: string): void =>
-    writeFileSync(join(folder, to), gunzipSync(readFileSync(join(OLDEST_RELEASE, name))));
+    writeFileSync(join(folder, to), gunzipSync(readFileSync(join(kept, name))));
   unpack("worker.js.gz", "worker.js");
   unpack("agent.mjs.gz", "agent.mjs");
   mkdirSync(join(folder, "migrations"));
-  const migrations = JSON.parse(readFileSync(join(OLDEST_RELEASE, "migrations.json"), "utf8")) as Record<
-    string,
-    string
-  >;
+  const migrations = JSON.parse(readFileSync(join(kept, "migrations.json"), "utf8")) as Record<string, string>;
   for (const [name, text] of Object.entries(migrations)) writeFileSync(join(folder, "migrations", name), text);
   const settings = (path: string): string => readFileSync(join(path, "wrangler.toml"), "utf8");
   const date = /^compatibility_date = .*$/m;
-  const config = settings(OLDEST_RELEASE)
+  const config = settings(kept)
     .replace(date, date.exec(settings(ROOT))?.[0] ?? "")
     .replace('main = "src/worker.ts"', 'main = "worker.js"\nno_bundle = true')
     .replace(/^minify = .*$/m, "")
