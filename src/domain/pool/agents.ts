@@ -89,7 +89,7 @@ export const update = (
   ]);
 };
 
-/** Removes the agent: its token is invalid from now on, and another agent gets its build. */
+/** Removes the agent: its token is invalid from now on, and another agent gets its job. */
 export const remove = (
   state: PoolState,
   { agentId, actor }: { agentId: string; actor: Actor },

@@ -145,7 +145,7 @@ const afterUnclaim = (state: PoolState, request: Unclaim, context: DecisionConte
     : { changes: [], kept: { notBefore } };
 };
 
-/** Fails a build whose environment cannot be composed: another hand-out could not succeed either. */
+/** Fails a job whose environment cannot be composed: another hand-out could not succeed either. */
 export const failClaim = (state: PoolState, request: FailClaim, context: DecisionContext): Decision<string> => {
   const held = leasedUnder(state, request, context);
   if (!held) return leaseLost();

@@ -116,9 +116,9 @@ export interface LeaseHolder extends AgentCaller {
 }
 
 export interface ClaimRequest extends AgentCaller {
-  /** What the agent program can do; absent from a Worker of the release before. */
+  /** What the agent program can do; absent where the call does not say it, as a heartbeat. */
   features?: Feature[];
-  /** Versions of Xcode on its machine; absent from a Worker of the release before. */
+  /** Versions of Xcode on its machine; absent in the same way. */
   xcodes?: string[];
   /** Random id that the agent program makes at its start: a new one means that it was restarted. */
   bootId: string | null;
@@ -178,7 +178,7 @@ export interface JobDelivery {
 export interface Unclaim {
   jobId: string;
   fence: number;
-  /** Milliseconds since 1970 before which no agent gets the build. */
+  /** Milliseconds since 1970 before which no agent gets the job. */
   notBefore: number;
   /** Whether the log may have been opened for the lease: it may where nothing says so. */
   isLogOpen?: boolean;

@@ -120,7 +120,7 @@ export const stopDue = ({ jobs, waiters, stopsTold }: PoolState, jobId: string):
   return told === null ? null : (told ?? lease.stop.at) + STOP_AGAIN_MS;
 };
 
-/** When an ephemeral agent is removed: after its one build, or when it has been away for long without any. */
+/** When an ephemeral agent is removed: after its one job, or when it has been away for long without any. */
 export const retirementAt = (state: PoolState, agentId: string): number | null => {
   const agent = state.agents.get(agentId);
   if (!agent?.isEphemeral || agent.spentAt !== null) return agent?.spentAt ?? null;

@@ -10,15 +10,15 @@ import type { PoolState } from "./state.ts";
 /** What a decision may depend on besides the state. All times are milliseconds. */
 export interface DecisionContext {
   now: number;
-  /** Time for an agent to start a build that it claimed. */
+  /** Time for an agent to start a job that it claimed. */
   startMs: number;
-  /** Time for which a started build may run without a heartbeat. */
+  /** Time for which a started job may run without a heartbeat. */
   leaseMs: number;
   /** Time after which a silent agent is forgotten. */
   agentMs: number;
   /** Time by which a stored deadline may be older than the one that a socket keeps. */
   storedForMs: number;
-  /** Builds that may wait for an agent at a time. */
+  /** Jobs that may wait at a time: for an agent, for other jobs or for a person. */
   maxQueued: number;
   /** Builds that may be made on one day (UTC). */
   buildsPerDay: number;
@@ -66,11 +66,11 @@ export const notCompared = (): Decision<never> => {
 };
 export const leaseLost = () => refused("lease-lost", DETAILS["lease-lost"]);
 
-/** What a flush tells: more than each attempt before, so that D1 shows a restore to between two of them. */
+/** The sequence that an attempt tells D1: above those before, so that D1 shows a restore to between two of them. */
 export const nextTold = ({ sequence, told, outbox }: PoolState): number =>
   Math.max(sequence + outbox.lists.failures, told + 1);
 
-/** A sequence above all that D1 was told of, and above what a flush is telling it now. */
+/** A sequence above all that D1 was told of, and above what an attempt is telling it now. */
 export const later = (state: PoolState, now: number): number => Math.max(nextTold(state) + 1, now);
 
 /** The agent, if it is registered and the token is its own. */

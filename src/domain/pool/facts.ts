@@ -156,7 +156,7 @@ export interface JobLease {
   agentId: string;
   expiresAt: number;
   startedAt: number | null;
-  /** Set when the agent has to stop: a person canceled the build, or it runs too long. */
+  /** Set when the agent has to stop: the job was canceled, or it runs too long. */
   stop: { reason: "timeout" | StopReason; at: number } | null;
   /** Renewed once after an outage of this service or the loss of its socket, without a heartbeat since. */
   graced: boolean;
@@ -214,10 +214,10 @@ export interface AgentFacts {
   bootId: string | null;
   /** Ids of earlier boots: a late message of one of them is not a restart. */
   pastBoots: string[];
-  /** Builds in a row that it claimed and did not start, and when the last of those leases ended. */
+  /** Jobs in a row that it claimed and did not start, and when the last of those leases ended. */
   ignored: number;
   ignoredAt: number;
-  /** When an ephemeral agent is removed, set at the end of its one build. */
+  /** When an ephemeral agent is removed, set at the end of its one job. */
   spentAt: number | null;
   /** Set while an ephemeral agent has a socket of its own: a socket that is lost tells nothing when it goes. */
   hasSocket?: boolean;
@@ -231,7 +231,7 @@ export interface Waiter {
   ignoredAt: number;
 }
 
-/** A build that is reserved for a waiting agent, which was told to poll. */
+/** A job that is reserved for a waiting agent, which was told to poll. */
 export interface Offer {
   agentId: string;
   at: number;

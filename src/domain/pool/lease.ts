@@ -80,7 +80,7 @@ const closeForGood = ({ id, buildId, fence }: JobFacts, { now }: DecisionContext
 const closeLog = ({ id, lease }: JobFacts, { now }: DecisionContext): Change[] =>
   lease ? [{ kind: "close", jobId: id, fence: lease.fence, at: now }] : [];
 
-/** Retires an ephemeral agent that has worked on its one build. */
+/** Retires an ephemeral agent that has worked on its one job. */
 export const retireEphemeral = (agent: AgentFacts | undefined, { now, leaseMs }: DecisionContext): Change[] =>
   agent?.isEphemeral && agent.spentAt === null ? [{ kind: "agent", agent: { ...agent, spentAt: now + leaseMs } }] : [];
 

@@ -20,19 +20,19 @@ export const POOL_LIMITS = {
   pastBoots: 8,
 } as const;
 
-/** Milliseconds for which a build is offered to one waiting agent before another agent gets the offer. */
+/** Milliseconds for which a job is offered to one waiting agent before another agent gets the offer. */
 export const OFFER_MS = 2_000;
 /** Milliseconds for which the pool keeps idempotency keys and ended builds. */
 export const REMEMBER_MS = PERIODS.idempotencyHours * 60 * 60 * 1000;
 /** Milliseconds for which the pool keeps revocations: D1 can be restored to any of the last 30 days. */
 export const REVOKED_MS = 31 * 24 * 60 * 60 * 1000;
-/** Milliseconds for which heartbeats still renew the lease of a build that has to stop. */
+/** Milliseconds for which heartbeats still renew the lease of a job that has to stop. */
 const STOP_GRACE_MS = 5 * 60 * 1000;
 /** A deadline overdue by more milliseconds than this was missed by this service, not by the agent. */
 export const OUTAGE_MS = 5_000;
-/** Milliseconds after which an agent that was told to stop its build, and did not answer, is told again. */
+/** Milliseconds after which an agent that was told to stop its job, and did not answer, is told again. */
 export const STOP_AGAIN_MS = 15_000;
-/** Milliseconds after which an ephemeral agent that is away, and never had a build, is removed. */
+/** Milliseconds after which an ephemeral agent that is away, and never had a job, is removed. */
 export const EPHEMERAL_MS = 60 * 60 * 1000;
 /**
  * Milliseconds by which a stored deadline may be older than the one that a socket keeps: the socket remembers it, and a
@@ -41,7 +41,7 @@ export const EPHEMERAL_MS = 60 * 60 * 1000;
 export const STORED_FOR_MS = 5 * 60 * 1000;
 /** Milliseconds after which an agent that ignored offers gets offers again, even without a heartbeat. */
 export const UNRESPONSIVE_MS = 10 * 60 * 1000;
-/** Offers, or claimed builds, in a row that an agent may ignore before it gets no more. */
+/** Offers, or claimed jobs, in a row that an agent may ignore before it gets no more. */
 export const IGNORED_LIMIT = 2;
 
 /** What the agent that holds a job may do: get it, start it and finish it. */
@@ -82,7 +82,7 @@ export const RULES = {
   /** Whether the agent's program can run what is in the lane. */
   runsLane: ({ features = [] }: AgentFacts, lane: Pick<Lane, "features">): boolean =>
     lane.features.every((feature) => features.includes(feature)),
-  /** Whether the agent may get any build. */
+  /** Whether the agent may get any job. */
   takesBuilds: (agent: AgentFacts, now: number): boolean =>
     !agent.isDraining &&
     agent.spentAt === null &&
@@ -119,7 +119,7 @@ export const RULES = {
   mayTell: (build: BuildFacts, isRecorded: boolean): boolean => !isEnded(build.status) || isRecorded,
   /** Whether D1 knows enough of a build of which it has this version. */
   isHeard: (build: BuildFacts, version: number): boolean => !isEnded(build.status) || build.version === version,
-  /** Whether a git host hears of the change: once the commit is known, and when the build has ended. */
+  /** Makes the build due at its git host, once its commit is known and while the host was told something else. */
   hostOutbox: (build: BuildFacts, at: number): Change[] =>
     isHostDue(build) ? [{ kind: "due", channel: "hosts", buildId: build.id, at }] : [],
   /**

@@ -109,7 +109,7 @@ const tellAgain = (
   };
 };
 
-/** Removes ephemeral agents that have worked on their one build, or went away without any. */
+/** Removes ephemeral agents that have worked on their one job, or went away without any. */
 const removeRetired = (state: PoolState, agentIds: readonly string[], context: DecisionContext): Change[] =>
   agentIds.flatMap((agentId): Change[] => {
     const agent = state.agents.get(agentId);

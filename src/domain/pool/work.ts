@@ -82,7 +82,7 @@ const renewal = (job: JobFacts, { bySocket }: HeartbeatRequest, context: Decisio
   return [{ kind: "job", job: { ...job, lease: renewed } }];
 };
 
-/** Renews the lease, and answers whether the agent has to stop the build. */
+/** Renews the lease, and answers whether the agent has to stop the job. */
 export const heartbeat = (state: PoolState, beat: HeartbeatRequest, context: DecisionContext): Decision<Heartbeat> => {
   const { now, leaseMs, rules } = context;
   const { agentId, bootId, fence = null } = beat;
@@ -122,7 +122,7 @@ export const progress = (
 };
 
 /**
- * The agent releases the build. It may name what the pipeline file requires, or that another agent can fetch what it
+ * The agent releases the job. It may name what the pipeline file requires, or that another agent can fetch what it
  * cannot: neither uses an attempt. An agent that is stopped itself (`interrupted`) loses its attempt.
  */
 export const release = (state: PoolState, request: ReleaseRequest, context: DecisionContext): Decision<string> => {
@@ -145,7 +145,7 @@ export const release = (state: PoolState, request: ReleaseRequest, context: Deci
 
 const UNMET: Outcome = { status: "failed", exitCode: null, reason: "requirements-unmet" };
 
-/** Ends the build with the agent's result. The same result again gets the same answer; another one is refused. */
+/** Ends the job with the agent's result. The same result again gets the same answer; another one is refused. */
 export const finish = (state: PoolState, report: FinishReport, context: DecisionContext): Decision<string> => {
   const { agentId, jobId, fence } = report;
   if (!verifiedAgent(state, report)) return unknownToken();
@@ -190,7 +190,7 @@ const finishAgain = (
   return isRemembered(state, report.jobId) ? leaseLost() : unknownId();
 };
 
-/** The answer may have been lost: of a build that has ended, or of a try that another one follows. */
+/** The answer may have been lost: of a job that has ended, or of a try that another one follows. */
 const sayAgain = (
   { fence, agentId, result }: JobFacts,
   report: FinishReport,
