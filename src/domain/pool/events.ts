@@ -8,7 +8,7 @@ export type LossCause = "expired" | "removed" | "restarted" | "stopped";
 export interface PoolEvents {
   ended: { status: EndedStatus; reason: BuildReason | null; count: number }[];
   leasesLost: Record<LossCause, number>;
-  /** Builds that went back into the queue. */
+  /** Jobs that went back into the queue. */
   requeues: number;
   handOuts: number;
   /** Offers that a waiting agent did not take in time. */

@@ -17,7 +17,7 @@ export interface DiskNumbers {
 
 /** What a pool answers to each sweep, for the metrics of the whole deployment. */
 export interface PoolNumbers extends PoolEvents, Omit<DiskNumbers, "pendingSince"> {
-  /** Builds that have not ended, and those of them that wait for an agent. */
+  /** Builds that have not ended, and jobs that wait for an agent. */
   active: number;
   waiting: number;
   oldestWaitSeconds: number;

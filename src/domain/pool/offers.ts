@@ -32,11 +32,11 @@ export const offerBuilds = (state: PoolState, context: DecisionContext): Decisio
   return decided(null, [...round.changes, ...matched], round.pushes);
 };
 
-/** Nothing is offered in a pause of the pool, and after it one build. */
+/** Nothing is offered in a pause of the pool, and after it one job. */
 const isWithheld = (state: PoolState, { now }: DecisionContext): boolean =>
   isPaused(state, now) || (state.pause !== null && state.offers.size > 0);
 
-/** An offer may free semaphores of other lanes, which are looked at again. */
+/** An offer takes a semaphore for all jobs of its build: their lanes may be free then, and are looked at again. */
 const offerLanes = (state: PoolState, lanes: Set<Lane>, round: OfferRound, context: DecisionContext): void => {
   for (const lane of lanes) {
     if (round.isOver) return;

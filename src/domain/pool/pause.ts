@@ -3,12 +3,12 @@ import type { Change, JobFacts, JobLease, Pause } from "./facts.ts";
 import type { PoolState } from "./state.ts";
 
 /* While a part of the service is away that every hand-out needs, the pool pauses: it hands nothing out for a while, and
-   then one build at a time, until one is delivered. */
+   then one job at a time, until one is delivered. */
 
 /** Milliseconds of the first pause, and of the longest. */
 const FIRST_MS = 1_000;
 const MOST_MS = 60_000;
-/** Milliseconds by which the build that was tried waits longer, so that the next try is of another one. */
+/** Milliseconds by which the job that was tried waits longer, so that the next try is of another one. */
 const BEHIND_MS = 1_000;
 
 /** Whether nothing is handed out. */
@@ -24,7 +24,7 @@ export const foundPause = ({ jobs }: PoolState): Pause | null => {
   return found;
 };
 
-/** What is left of a hand-out that failed for all builds: the pause, and what the row of its job keeps of it. */
+/** What is left of a hand-out that would fail for every job: the pause, and what the row of its job keeps of it. */
 export const paused = (
   state: PoolState,
   fence: number | null,
@@ -58,9 +58,9 @@ export const endPause = ({ pause }: PoolState, { now }: DecisionContext): Change
 /** What every hand-out needs has answered one. No row keeps the pause. */
 export const resumed = ({ pause, jobs }: PoolState): Change[] => {
   if (!pause) return [];
-  const tried = [...jobs.values()].filter((job) => job.pause);
+  const withPause = [...jobs.values()].filter((job) => job.pause);
   return [
     { kind: "pause", pause: null },
-    ...tried.map((job): Change => ({ kind: "job", job: { ...job, pause: undefined } })),
+    ...withPause.map((job): Change => ({ kind: "job", job: { ...job, pause: undefined } })),
   ];
 };

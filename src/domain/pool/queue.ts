@@ -18,7 +18,7 @@ export interface LaneSemaphore {
   holder: string | null;
 }
 
-/** Queued jobs with equal requirements and semaphores, in queue order: an agent that may take one may take any. */
+/** Queued jobs with equal requirements, features and semaphores, in queue order: who may take one may take any. */
 export interface Lane {
   key: string;
   requirementClass: RequirementClass;

@@ -8,13 +8,14 @@ import { endedUnheard } from "./runs.ts";
 import type { PoolState } from "./state.ts";
 import type { HeardSequence, Stored, StoredBuild } from "./stored.ts";
 
-/* After a restore D1 and the pool remember different pasts. Each flush tells D1 the pool's sequence, so that the side
-   that remembers less shows itself: D1 is complete up to a lower one than it was told, or the pool is at a lower one. */
+/* After a restore D1 and the pool remember different pasts. Each attempt to tell D1 of builds tells the pool's sequence
+   too, so that the side that remembers less shows itself: D1 is complete up to a lower one than it was told, or the pool
+   is at a lower one. */
 
 /** Which side was restored to an earlier time, as far as a comparison of the sequences shows. */
 type Restored = "none" | "database" | "pool";
 
-/** What D1 had heard before a flush, and the pool's sequence that the flush wrote. */
+/** What D1 had heard before an attempt, and the pool's sequence that the attempt wrote. */
 export interface ToldSequence {
   found: HeardSequence;
   written: number;
@@ -43,7 +44,7 @@ const LOST = { status: "failed", exitCode: null, reason: "agent-lost" } as const
 const FORGOTTEN = { status: "canceled", exitCode: null, reason: "agent-lost" } as const;
 const LOST_MESSAGE = "The service was restored to a time before this build: retry it.";
 
-/** How many ended builds one flush adds to what D1 is told again. */
+/** How many ended builds one attempt adds to what D1 is told again. */
 const TELL_AGAIN_LIMIT = 200;
 
 /** Compares what D1 heard with the pool's sequence. Until that agrees, the pool grants nothing. */
@@ -105,7 +106,7 @@ export const databaseRestored = (state: PoolState, _: null, context: DecisionCon
   return decided({ ended: 0, lost: 0, told, agentsRemoved: 0 }, tellAgain(state, state.told, context));
 };
 
-/** What follows from the sequence that a flush found in D1, and from the one that it wrote there. */
+/** What follows from the sequence that an attempt found in D1, and from the one that it wrote there. */
 export const recordSequence = (
   state: PoolState,
   { sequence, failed }: { sequence: ToldSequence | null; failed: boolean },
@@ -134,13 +135,13 @@ export const hasToldRevocations = ({ revoked, told }: PoolState, sequence: ToldS
 export const isSequenceDue = (state: PoolState, revoked: string[]): boolean =>
   revoked.length > 0 || state.tellAgainAfter !== null || state.outbox.deletions.due.size > 0;
 
-/** The tokens, by id or by the hash of a replaced secret, that the next flush deletes from D1. */
+/** The tokens, by id or by the hash of a replaced secret, that the next attempt deletes from D1. */
 export const revocationsToTell = ({ revoked, tellAgainAfter, told }: PoolState): string[] => {
   const since = tellAgainAfter === null ? told : 0;
   return [...revoked].flatMap(([tokenId, at]) => (at > since ? [tokenId] : []));
 };
 
-/** The next ended builds that D1 is told again. The revocations of tokens went with the flush before. */
+/** The next ended builds that D1 is told again. The revocations of tokens went with the attempt before. */
 const tellNext = (state: PoolState, { now }: DecisionContext): Change[] => {
   const ended = state.records.endedAfter(state.tellAgainAfter ?? 0, TELL_AGAIN_LIMIT);
   const last = ended.at(-1);

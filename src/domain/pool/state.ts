@@ -95,7 +95,7 @@ interface Indices {
   readonly semaphores: Semaphores;
   /** Jobs that wait for others, or for a person. */
   waitingJobs: number;
-  /** By skills: the waiters that could take a build, the one that has waited longest first. */
+  /** By skills: the waiters that could take a job, the one that has waited longest first. */
   readonly idleWaiters: Map<string, Set<string>>;
   /** By job. */
   readonly positions: Map<string, IndexedJob>;
