@@ -22,7 +22,7 @@ import { within } from "./within.ts";
 
 /** Milliseconds after which the alarm runs again, should the present run fail. */
 const ALARM_RETRY_MS = 60_000;
-/** Milliseconds that the alarm waits for D1 and the logs: deadlines that pass meanwhile need it again. */
+/** Milliseconds that the alarm waits for its attempts on the channels: deadlines that pass meanwhile need it again. */
 const ALARM_WAIT_MS = 10_000;
 /** Milliseconds by which an alarm does what is due later, so that it needs no alarm of its own. */
 const ALARM_AHEAD_MS = 5_000;

@@ -1,6 +1,6 @@
 import { NO_REPORT, type Report } from "../domain/pool/facts.ts";
 
-/** Milliseconds between two writes of the steps of a build under way. */
+/** Milliseconds between two writes of the steps of a job under way. */
 const STEPS_MS = 30_000;
 
 /* A report arrives in parts. A part that is null counts as absent. */
@@ -10,12 +10,12 @@ const RESET = `UPDATE report SET facts = json_remove(facts, '$.steps', '$.summar
   WHERE build_id = ? AND (json_array_length(facts, '$.steps') > 0 OR json_type(facts, '$.summary') = 'text')`;
 
 /**
- * What readers see of builds besides their facts. Steps change often: they wait in memory, and an eviction loses those
+ * What readers see of jobs besides their facts. Steps change often: they wait in memory, and an eviction loses those
  * of the last half minute, which the agent's next report brings again.
  */
 export class Reports {
   readonly #sql: SqlStorage;
-  /** Steps that are not on disk yet, and when the build's steps were written last. */
+  /** By job: steps that are not on disk yet, and when its steps were written last. */
   readonly #waiting = new Map<string, { steps: Report["steps"] | null; writtenAt: number }>();
 
   constructor(sql: SqlStorage) {
@@ -39,7 +39,7 @@ export class Reports {
     this.#waiting.set(jobId, { steps: null, writtenAt: at });
   }
 
-  /** Writes the steps of a build that has ended. */
+  /** Writes the steps of a job that has ended. */
   complete(jobId: string): void {
     const steps = this.#waiting.get(jobId)?.steps;
     if (steps) this.#sql.exec(PATCH, jobId, JSON.stringify({ steps }));

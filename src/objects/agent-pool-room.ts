@@ -5,7 +5,7 @@ import { isSealed, noRoom, savingPart } from "../domain/pool/stored-bytes.ts";
 import type { StoredArtifact } from "../protocol/stored-artifact.ts";
 import type { PoolEngine } from "./agent-pool-engine.ts";
 
-/** What is deleted of an artifact. Only Workers of this release say its size. */
+/** Which artifact is deleted, with its size and its last day where the caller knows them. */
 export type DeletedArtifact = RemoveArtifact & Partial<Pick<StoredArtifact, "bytes" | "day">>;
 
 /** An entry of the cache that a job begins to save, of so many parts. */

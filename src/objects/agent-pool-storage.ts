@@ -249,7 +249,7 @@ export class PoolStorage implements Records {
     return this.#reports.read(id, row?.facts ?? null);
   }
 
-  /** Texts of the build's steps that are masked. */
+  /** Texts of the job's steps, as its log masked them. */
   maskedTexts(jobId: string): Set<string> {
     return this.#reports.texts(jobId);
   }

@@ -34,12 +34,12 @@ export interface AuditOutboxEntry {
   variableIds?: string[] | undefined;
 }
 
-/** A log that has to be closed for a lease that is over. */
+/** A log that has to be closed: for a lease that is over, or for good. */
 export interface LogOutboxEntry {
   jobId: string;
   fence: number;
   at: number;
-  /** When the build ended; absent where only a lease did. */
+  /** When the job ended too; absent where only its lease did. */
   endedAt?: number | undefined;
 }
 

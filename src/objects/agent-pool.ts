@@ -120,7 +120,7 @@ export class AgentPool extends VersionedObject {
     return this.#records.liveBuilds(query);
   }
 
-  /** Ids of active builds that may have been handed out: only their logs may hold sealed values. */
+  /** Ids of the logs of active builds that an agent may write to, or wrote to: only these may hold sealed values. */
   async handedOutBuilds(): Promise<string[]> {
     return this.#records.leasedBuilds();
   }
@@ -229,7 +229,7 @@ export class AgentPool extends VersionedObject {
     return this.#engine.step("authenticateAgent", { tokenHash });
   }
 
-  /** Leases the next build to the agent: the same one again until it has started it; null where there is none. */
+  /** Leases the next job to the agent: the same one again until it has started it; null where there is none. */
   async claim(request: commands.ClaimRequest): Promise<Result<commands.ClaimedJob | null>> {
     if (this.#engine.state.builds.size > 0) await this.#engine.reconciler.comparedSoon();
     const answer = this.#engine.step("claim", request);
@@ -401,13 +401,13 @@ export class AgentPool extends VersionedObject {
     return this.#records.planOf(buildId);
   }
 
-  /** Tells the agent of the build that somebody began to follow its log. */
+  /** Tells the agent of the job that somebody began to follow its log. */
   async followed({ jobId }: { jobId: string }): Promise<void> {
     const agentId = this.#engine.state.jobs.get(jobId)?.lease?.agentId;
     if (agentId) this.#engine.sockets.push([{ agentId, hint: { type: "followed", buildId: jobId } }], Date.now());
   }
 
-  /** Marks a build whose agent sent a secret that only the service masked. */
+  /** Marks a job whose agent sent a secret that only the service masked, and its build. */
   async flagLeak(leak: { jobId: string; fence: number }): Promise<Result<null>> {
     return this.#engine.step("flagLeak", leak);
   }
@@ -418,7 +418,7 @@ export class AgentPool extends VersionedObject {
     return this.#engine.numbers();
   }
 
-  /** Delivers the outbox to D1 and the logs. */
+  /** Makes one attempt on each channel on which something waits. */
   async flush(): Promise<void> {
     await this.#engine.courier.deliverAll();
   }

@@ -5,7 +5,7 @@ import type { BuildLogStore } from "./build-log-store.ts";
 import { type LogTurns, success } from "./build-log-turns.ts";
 import { SingleFlight } from "./single-flight.ts";
 
-/** Milliseconds from the close of an ended build's log until it moves to the archive. Until then its object answers. */
+/** Milliseconds from the close of an ended job's log until it moves to the archive. Until then its object answers. */
 const MOVE_AFTER = 60 * 60_000;
 /** Milliseconds until the next try, when the archive is away. */
 const MOVE_RETRY = 5 * 60_000;
@@ -22,7 +22,7 @@ interface Parts {
   turns: LogTurns;
 }
 
-/** How a log leaves its object: to the archive an hour after its build has ended, or for good. */
+/** How a log leaves its object: to the archive an hour after its job has ended, or for good. */
 export class LogMove {
   readonly #parts: Parts;
   readonly #moving = new SingleFlight(() => this.#moveOnce());

@@ -46,7 +46,7 @@ const segmentOf = ({ token_hash, offset, covered, run, is_full, leaked_to, ...ro
   leakedTo: leaked_to,
 });
 
-/** Where an ended log goes: the day (UTC) on which its build ended, and whose it is. */
+/** Where an ended log goes: the day (UTC) on which its job ended, and whose it is. */
 export interface Ended {
   day: string;
   orgId: string;
@@ -108,13 +108,13 @@ export class BuildLogStore {
     return { segments: this.segments(), closedFence: this.closedFence };
   }
 
-  /** Where the log goes, after its last lease and its build have ended; else null. */
+  /** Where the log goes, after its last lease and its job have ended; else null. */
   get ended(): Ended | null {
     const [last] = this.#rows<{ ended: string | null }>("SELECT ended FROM lease ORDER BY fence DESC LIMIT 1");
     return last?.ended ? JSON.parse(last.ended) : null;
   }
 
-  /** Remembers the end of the build with its last lease, and closes it up to this fence. @returns whether that is news */
+  /** Remembers the end of the job with its last lease, and closes it up to this fence. @returns whether that is news */
   end(ended: Ended, fence: number): boolean {
     if (!this.current() || this.ended) return false;
     this.#storage.sql.exec(

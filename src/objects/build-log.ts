@@ -23,7 +23,7 @@ export interface Writer {
   tokenHash: string;
 }
 
-/** The day (UTC) on which the build ended; whose log it is where the object's name does not say it. */
+/** The day (UTC) on which the job ended; whose log it is where the object's name does not say it. */
 type EndedBuild = Pick<Ended, "day"> & Partial<Ended>;
 
 const joined = ([first = new Uint8Array(), second = new Uint8Array()]: Uint8Array[]): Uint8Array => {
@@ -36,7 +36,7 @@ const joined = ([first = new Uint8Array(), second = new Uint8Array()]: Uint8Arra
 const LEASE_LOST = refuse("lease-lost", "The lease is no longer current for this build's log.");
 
 /**
- * The log of one build. Only the latest lease may write. Bytes are masked before they are stored or sent on, and
+ * The log of one job. Only the latest lease may write. Bytes are masked before they are stored or sent on, and
  * acknowledged only after the masker released them, so the object may lose its memory at any time.
  */
 export class BuildLog extends VersionedObject {
@@ -151,7 +151,7 @@ export class BuildLog extends VersionedObject {
 
   /**
    * Closes the log for leases up to this fence: nothing more is written, and their secrets are deleted. `ended` says
-   * that the build has ended, too, and on which day (UTC): an hour later the log moves to the archive.
+   * that the job has ended, too, and on which day (UTC): an hour later the log moves to the archive.
    */
   async close({ fence, ended = null }: { fence: number; ended?: EndedBuild | null }): Promise<void> {
     await this.#turns.take(async () => {
@@ -167,7 +167,7 @@ export class BuildLog extends VersionedObject {
     });
   }
 
-  /** Moves the log of a build that ended long ago to the archive, now. @throws where the archive is away */
+  /** Moves the log of a job that ended long ago to the archive, now. @throws where the archive is away */
   async archive(ended: EndedBuild): Promise<void> {
     const last = this.#store.current();
     if (last) await this.close({ fence: Math.max(last.fence, this.#store.closedFence), ended });
