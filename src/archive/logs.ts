@@ -1,7 +1,7 @@
 import { readRange } from "./bytes.ts";
 import { logKey, logPrefix } from "./keys.ts";
 
-/** Whose log it is, and the day (UTC) on which its build ended. */
+/** Whose log it is, and the day (UTC) on which its job ended: its build, where planned jobs took the job's place. */
 export interface LogOwner {
   day: string;
   orgId: string;

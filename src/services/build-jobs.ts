@@ -11,7 +11,7 @@ import { actorOf, type Context } from "./core/context.ts";
 import { notFound, settled } from "./core/refusal.ts";
 import { verb, viewOf } from "./core/verb.ts";
 
-/** Milliseconds after its end from which on a build's log is looked for in the archive first. */
+/** Milliseconds after its end from which on a job's log is looked for in the archive first. */
 const MOVED_AFTER = 60 * 60_000;
 
 /** What of a build, or of a job, says where its log is. */

@@ -60,7 +60,7 @@ const RETRY_AFTER_SECONDS = 5;
 /** Asks the database for nothing. */
 const ONE = sql`SELECT 1`;
 /**
- * Builds that one poll may fail because their environment cannot be composed. After so many it looks like a value that
+ * Jobs that one hand-out may fail because their environment cannot be composed. After so many it looks like a value that
  * all of them need: the agent asks again only after a while, so that somebody can mend it before the whole queue failed.
  */
 const FAILED_AT_ONCE = 10;
@@ -195,7 +195,7 @@ const isAwayForAll = async ({ db, keys }: Context): Promise<boolean> => {
   }
 };
 
-/** Returns the granted build to the queue without using up an attempt. @throws Refusal, always */
+/** Returns the granted job to the queue without using up an attempt. @throws Refusal, always */
 const giveBack = async (
   context: Context,
   { jobId, fence }: ClaimedJob,
@@ -211,9 +211,9 @@ const giveBack = async (
 };
 
 /**
- * Hands the agent the next build for it; returns null where there is none. Builds whose environment cannot be composed
+ * Hands the agent the next job for it; returns null where there is none. Jobs whose environment cannot be composed
  * fail on the way, at most `FAILED_AT_ONCE` of them.
- * @throws Refusal unavailable where so many failed, and where a part of the service does not answer: the build waits
+ * @throws Refusal unavailable where so many failed, and where a part of the service does not answer: the job waits
  *   again
  */
 export const handOut = async (context: Context, agentId: string): Promise<Job | null> => {

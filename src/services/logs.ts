@@ -17,8 +17,8 @@ interface Chunk {
 }
 
 /**
- * Stores a chunk of a build's log, masked again; flags the build when the agent had left a secret unmasked. The log
- * alone judges the writer, by fence and token.
+ * Stores a chunk of a job's log, masked again; flags the job when the agent had left a secret unmasked. The log alone
+ * judges the writer, by fence and token.
  */
 export const appendLog = async (
   context: Context,
@@ -29,7 +29,7 @@ export const appendLog = async (
   const { next, leaked, followed } = settled(
     await context.objects.log(context.orgId, jobId).append({ fence, tokenHash, ...chunk }),
   );
-  if (leaked) settled(await context.objects.pool(context.orgId).flagLeak({ jobId: jobId, fence }));
+  if (leaked) settled(await context.objects.pool(context.orgId).flagLeak({ jobId, fence }));
   return { next, followed };
 };
 

@@ -56,7 +56,7 @@ class Walker {
     return this.#calls >= CALLS;
   }
 
-  /** Inputs by key, and the builds whose logs may hold sealed masks: those that were handed out and have not ended. */
+  /** Inputs by key, and the ids of logs that may hold sealed masks: of what was handed out and has not ended. */
   async ask(orgId: string) {
     const pool = this.#context.objects.pool(orgId);
     this.#calls += 2;

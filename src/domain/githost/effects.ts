@@ -112,7 +112,7 @@ const pushedHead = (event: PushEvent, repository: Repository, openPulls: OpenPul
   };
 };
 
-/** What is planned for a pull request: as it was known before the delivery, or as the delivery tells it. */
+/** The head of a pull request: as it was known before the delivery, or as the delivery tells it. */
 const pullHead = (event: PullEvent, pulls: OpenPull[], repository: Repository): Head => {
   const { pull, before, isFork, hasSkipMarker } = event;
   return {
@@ -170,9 +170,9 @@ const effectsOfPull = (
   if (action !== "edited" || known?.sha !== pull.sha) return { ...buildsOf(now, pipelines, repository), openPull };
   const earlier = pullHead(event, [...others, known], repository);
   const unwanted = pipelines.filter(({ on }) => !earlier.choose(on).answer.isWanted);
-  const planned = { ...buildsOf(now, unwanted, repository), openPull };
-  const isExplained = planned.ignored === null || unwanted.length === pipelines.length;
-  return isExplained ? planned : { ...planned, ignored: "nothing that decides on builds has changed" };
+  const found = { ...buildsOf(now, unwanted, repository), openPull };
+  const isExplained = found.ignored === null || unwanted.length === pipelines.length;
+  return isExplained ? found : { ...found, ignored: "nothing that decides on builds has changed" };
 };
 
 /**
@@ -216,7 +216,7 @@ export const effectsOf = (
   }
 };
 
-/** Whether two planned builds are one, come twice: by a push and by its pull request, or by a delivery again. */
+/** Whether two wanted builds are one, come twice: by a push and by its pull request, or by a delivery again. */
 export const isSameBuild = (one: WantedBuild, other: WantedBuild): boolean =>
   one.pipelineId === other.pipelineId &&
   one.ref === other.ref &&

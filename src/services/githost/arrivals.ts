@@ -102,7 +102,7 @@ const effectsFor = (
   return { ...found, ignored: found.ignored && reasonOf(found.ignored, arrival, { defaultBranch, address }) };
 };
 
-/** Why there are fewer builds than were planned; null where none was refused. */
+/** Why there are fewer builds than were wanted; null where none was refused. */
 const whyFewer = (builds: DeliveredBuild[], made: number): string | null => {
   const refused = builds.filter(({ outcome }) => outcome === "refused");
   const reason = refused[0]?.reason ?? null;
@@ -120,7 +120,7 @@ const outcomeOf = (builds: DeliveredBuild[], { ignored, leftOut }: Effects): Out
   return { builds: made, ignored: whyFewer(builds, made.length) ?? (made.length > 0 ? null : whyNone) };
 };
 
-/** Gives the plan to the pool, in one call, and then to D1, in one batch: where there is something to do. */
+/** Tells the effects to the pool, in one call, and then to D1, in one batch: where there is something to do. */
 const carryOut = async (context: Context, sent: Sent, rows: ArrivalRows, effects: Effects): Promise<Outcome> => {
   const { connection, repository } = rows;
   if (!connection || !repository) return nothing("");

@@ -21,7 +21,7 @@ const commitOf = (arrival: Arrival) => ("commit" in arrival ? arrival.commit : n
 const headOf = (arrival: Arrival, { number, ref }: OpenPull): string =>
   arrival.kind === "pull" && arrival.pull.number === number ? arrival.pull.branch : branchOf(ref);
 
-/** A planned build as the pool takes it. */
+/** A wanted build as the pool takes it. */
 const newBuild = (
   context: Context,
   { connection, repository, arrival }: Source,
@@ -70,7 +70,7 @@ const newBuild = (
   };
 };
 
-/** The builds that were planned, in their order. */
+/** The builds that are wanted, in their order. */
 export const newBuilds = (context: Context, source: Source, wanted: WantedBuild[]): RequestedBuild[] =>
   wanted.flatMap((one) => {
     const pipeline = source.pipelines.find(({ id }) => id === one.pipelineId);
