@@ -37,8 +37,8 @@ export const FEATURES_HEADER = "X-Agent-Features";
 /**
  * `environment`: asks for its variables once it has read the file. `jobs`: sends files with jobs, and runs planned jobs.
  * `retry`: runs steps again as the file says. `include`: reads the files that the pipeline file includes. `files`:
- * writes variables of type file. `tools`: sets up tools. `artifacts`: keeps and fetches
- * them. `cache`: saves and restores it. `untrusted`: runs code of forks, which gets no secret.
+ * writes variables of type file. `tools`: sets up tools. `artifacts`: keeps and fetches them. `cache`: saves and restores
+ * it. `untrusted`: runs code of forks, which gets no secret.
  */
 export const FEATURES = [
   "environment",

@@ -37,8 +37,8 @@ const checkFiles = ({ headers }: Context, entries: ComposedEntry[]): void => {
 };
 
 /**
- * Composes what the holder of the lease gets, and opens no other value: of an untrusted build no secret. Without a job that names it, a protected group
- * stays closed.
+ * Composes what the holder of the lease gets, and opens no other value: of an untrusted build no secret. Without a job
+ * that names it, a protected group stays closed.
  * @throws Uncomposable; EnvironmentTooLarge; Damaged; Refusal keyring-unavailable
  */
 export const composeFor = async (

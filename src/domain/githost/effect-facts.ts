@@ -39,7 +39,8 @@ export type RefEvent =
   | ({ kind: "tag"; tag: string; sha: string; before: string | null } & Senders)
   | {
       kind: "gone";
-      ref: string /** The head that it had; null where the host does not tell it. */;
+      ref: string;
+      /** The head that it had; null where the host does not tell it. */
       sha?: string | null;
     }
   | ({

@@ -16,8 +16,8 @@ export const confinedTo = (requires: Requires, build: Pick<BuildFacts, "trust">)
     : { ...requires, labels: [...new Set([...(requires.labels ?? []), UNTRUSTED_LABEL])] };
 
 /**
- * The job as the queue takes it: of an untrusted build only for agents with the label, whatever its file asks for. No
- * agent has the feature for a service of a release that would hand such a job out as any other.
+ * The job as the queue takes it: of an untrusted build only for agents with the label, whatever its file asks for, and
+ * whose program knows of such builds.
  */
 export const confined = (job: JobFacts, build: Pick<BuildFacts, "trust">): JobFacts =>
   trustOf(build) === "trusted"
