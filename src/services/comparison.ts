@@ -138,7 +138,10 @@ export const readComparison = async (context: Context, id: string): Promise<Comp
   };
 };
 
-/** The git host's page of what a build's commit changes: of a pull request all of it. @throws Refusal not-found, also where no host is known */
+/**
+ * The git host's page of what a build's commit changes: of a pull request all of it.
+ * @throws Refusal not-found, also where no host is known
+ */
 export const changesAddress = async (context: Context, id: string): Promise<string> => {
   const { repoId, base, pull, commitSha } = await findRecord(context, id);
   const { kind, webUrl } = connection;

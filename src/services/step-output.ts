@@ -26,8 +26,8 @@ const linesOf = ({ bytes, start }: LogPart, begin: number, end: number): LogLine
 };
 
 /**
- * The last lines of the step that begins at this byte of the log. `end` is the end of the log where it is read already: it has them, unless later steps wrote
- * more. Then one range of the log is read, however long the log is.
+ * The last lines of the step that begins at this byte of the log. `end` is the end of the log where it is read already:
+ * it has them, unless later steps wrote more. Then one range of the log is read, however long the log is.
  */
 export const readOutput = async (
   context: Context,

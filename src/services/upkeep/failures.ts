@@ -8,7 +8,10 @@ import { MINUTE_MS } from "../../protocol/units.ts";
 const LONGEST_BACKOFF_MINUTES = 60;
 const REASON_CHARACTERS = 200;
 
-/** What upkeep tries, each subject by itself: a chore, a pool (its organization), a build, a schedule, the removal of an organization, the count of its cache. */
+/**
+ * What upkeep tries, each subject by itself: a chore, a pool (its organization), the builds of a pool, a schedule, the
+ * removal of an organization, the count of its cache.
+ */
 type FailureKind = "chore" | "sweep" | "removal" | "reconcile" | "schedule" | "count";
 
 export interface Subject {
