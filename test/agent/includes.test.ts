@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { hashedText, type IncludedText } from "../../src/domain/plan/included-files.ts";
-import { makeJob, makeJobOfSeveral } from "./support/fake-service.ts";
+import { makeJob, makePlannedJob } from "./support/fake-service.ts";
 import { testRepository } from "./support/repository.ts";
 import { useRunningAgent } from "./support/running-agent.ts";
 
@@ -77,7 +77,7 @@ describe("a job of a file that includes another", () => {
   const run = async (planned: IncludedText[], commit: Record<string, string> = files) => {
     const repository = testRepository(commit);
     const told = { text: JOBS, hash: hashOf(JOBS, planned) };
-    return agent.take(makeJobOfSeveral(repository.cloneUrl, number++, told));
+    return agent.take(makePlannedJob(repository.cloneUrl, number++, told));
   };
 
   it("runs where its commit has what was planned", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Job, JobToRun } from "../../src/protocol/jobs.ts";
-import { makeJobOfSeveral } from "./support/fake-service.ts";
+import { makePlannedJob } from "./support/fake-service.ts";
 import { testRepository } from "./support/repository.ts";
 import { useRunningAgent } from "./support/running-agent.ts";
 
@@ -9,10 +9,10 @@ type Told = Partial<JobToRun> & { text?: string; change?: Partial<Job> };
 const agent = useRunningAgent();
 let number = 1;
 
-/** A real agent runs one job of a build whose commit has `file`; `text` is what it was planned from. */
+/** A real agent runs a planned job of a build whose commit has `file`; `text` is what it was planned from. */
 const run = async (file: string, { text = file, change, ...one }: Told = {}) => {
   const repository = testRepository({ ".millrace.yml": file });
-  const job = makeJobOfSeveral(repository.cloneUrl, number++, { text, ...one }, change);
+  const job = makePlannedJob(repository.cloneUrl, number++, { text, ...one }, change);
   const done = await agent.take(job);
   return { ...done, id: job.job?.id ?? "", build: job.build.id, head: repository.git("rev-parse", "HEAD") };
 };
@@ -22,7 +22,7 @@ const STEPS = jobs("    steps:\n      - run: echo it ran\n");
 /** A text with everything that some shell takes for its own. */
 const HOSTILE = "$(touch marker)`touch marker`;touch marker #'\"\\ ${IFS}x\ttab";
 
-describe("a job of a build of several", () => {
+describe("a planned job", () => {
   it("runs its own steps under its own id, and says which job it is", async () => {
     const file = jobs(`    matrix:
       device: [phone, tablet]

@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { saveIdentity } from "../../src/agent/cli/identity.ts";
 import type { Job } from "../../src/protocol/jobs.ts";
 import { runAgentCli } from "./support/agent-cli.ts";
-import { type FakeService, IDENTITY, makeJob, makeJobOfSeveral, startFakeService } from "./support/fake-service.ts";
+import { type FakeService, IDENTITY, makeJob, makePlannedJob, startFakeService } from "./support/fake-service.ts";
 import { testRepository } from "./support/repository.ts";
 import type { StubResponse } from "./support/stub-server.ts";
 import { waitUntil } from "./support/wait-until.ts";
@@ -39,7 +39,7 @@ const plan = async ({ text = FILE, committed = {}, answer, ...change }: Planned)
   const base = repository.git("rev-parse", "HEAD");
   const head = repository.commit({ "src/a.ts": "2" });
   const root = makeJob(repository.cloneUrl, 1, { needsEnvironment: true, ...change });
-  const one = makeJobOfSeveral(repository.cloneUrl, 2, { text, key: "lint", definition: "lint" });
+  const one = makePlannedJob(repository.cloneUrl, 2, { text, key: "lint", definition: "lint" });
   service.planned = ["lint", "docs"];
   service.jobs.push({ ...root, ...(change.base ? { base: { sha: base } } : {}) }, one);
   service.intercept = ({ path }) => (answer && path.endsWith("/plan") ? answer : null);
@@ -144,7 +144,7 @@ describe("a file with jobs", () => {
     const { service, start } = await stage();
     const repository = testRepository({ ".millrace.yml": FILE });
     service.jobs.push(makeJob(repository.cloneUrl, 1, { needsEnvironment: true }));
-    service.jobs.push(makeJobOfSeveral(repository.cloneUrl, 2, { text: FILE, definition: "lint" }));
+    service.jobs.push(makePlannedJob(repository.cloneUrl, 2, { text: FILE, definition: "lint" }));
     let refused = 0;
     service.intercept = async ({ path }) => {
       if (path.endsWith("/plan")) await waitUntil(() => refused > 0);
@@ -161,7 +161,7 @@ describe("a file with jobs", () => {
     const { service, start } = await stage();
     const repository = testRepository({ ".millrace.yml": FILE });
     service.jobs.push(makeJob(repository.cloneUrl, 1, { needsEnvironment: true }));
-    service.jobs.push(makeJobOfSeveral(repository.cloneUrl, 2, { text: FILE, definition: "lint" }));
+    service.jobs.push(makePlannedJob(repository.cloneUrl, 2, { text: FILE, definition: "lint" }));
     let isAway = true;
     service.intercept = ({ path }) => {
       if (!isAway || !path.endsWith("/plan")) return null;
@@ -177,8 +177,8 @@ describe("a file with jobs", () => {
     const { service, start } = await stage(true);
     const repository = testRepository({ ".millrace.yml": FILE });
     service.jobs.push(makeJob(repository.cloneUrl, 1, { needsEnvironment: true }));
-    service.jobs.push(makeJobOfSeveral(repository.cloneUrl, 2, { text: FILE, definition: "lint" }));
-    service.jobs.push(makeJobOfSeveral(repository.cloneUrl, 3, { text: FILE, definition: "docs" }));
+    service.jobs.push(makePlannedJob(repository.cloneUrl, 2, { text: FILE, definition: "lint" }));
+    service.jobs.push(makePlannedJob(repository.cloneUrl, 3, { text: FILE, definition: "docs" }));
     expect((await start().ended).code).toBe(0);
     expect(service.results).toMatchObject([{ body: { status: "succeeded" } }]);
     expect(service.jobs).toHaveLength(1);

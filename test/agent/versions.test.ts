@@ -4,7 +4,7 @@ import { saveIdentity } from "../../src/agent/cli/identity.ts";
 import { Agent, RegisteredAgent } from "../../src/protocol/agent.ts";
 import { Heartbeat, Hint, Job, LogAccepted } from "../../src/protocol/jobs.ts";
 import { runAgentCli } from "./support/agent-cli.ts";
-import { IDENTITY, makeJob, makeJobOfSeveral, startFakeService } from "./support/fake-service.ts";
+import { IDENTITY, makeJob, makePlannedJob, startFakeService } from "./support/fake-service.ts";
 import { testFolder } from "./support/folder.ts";
 import { FIELD, inTheFuture, WORD } from "./support/future.ts";
 import { testRepository } from "./support/repository.ts";
@@ -56,7 +56,7 @@ describe("an agent that meets a newer service", () => {
   test: { needs: [before], steps: [{ run: 'echo "before \${{ needs.before.result }}"' }] }
 `;
     const { cloneUrl } = testRepository({ ".millrace.yml": text });
-    const job = makeJobOfSeveral(cloneUrl, 9, { text });
+    const job = makePlannedJob(cloneUrl, 9, { text });
     const before = {
       result: WORD,
       outcome: WORD,

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { hookEnvironment, hookVariables, variablesIn } from "../../../src/agent/hooks/hook-variables.ts";
 import { JobHooks } from "../../../src/agent/hooks/job-hooks.ts";
 import { JobAnswer } from "../../../src/agent/wire/answers.ts";
-import { IDENTITY, makeJob, makeJobOfSeveral } from "../support/fake-service.ts";
+import { IDENTITY, makeJob, makePlannedJob } from "../support/fake-service.ts";
 import { testFolder } from "../support/folder.ts";
 import { keptLog, writeHooks } from "./support/hooks.ts";
 
@@ -31,7 +31,7 @@ describe("what a hook is told", () => {
 
   it("is also the names of a job of several", () => {
     const one = { text: "", key: "test (a\nb)", matrix: { x: "\u0000$(touch x)" } };
-    const variables = hookVariables(JobAnswer.parse(makeJobOfSeveral("file:///none", 2, one)), AGENT);
+    const variables = hookVariables(JobAnswer.parse(makePlannedJob("file:///none", 2, one)), AGENT);
     expect(variables).toMatchObject({ MILLRACE_JOB_KEY: "test (a b)", MILLRACE_JOB: "test" });
   });
 

@@ -99,8 +99,8 @@ export const makeJob = (cloneUrl: string, number: number, change: Partial<Job> =
   ...change,
 });
 
-/** One job of a build of several, planned from `text`. */
-export const makeJobOfSeveral = (
+/** A job that was planned from `text`. */
+export const makePlannedJob = (
   cloneUrl: string,
   number: number,
   { text, ...one }: Partial<JobToRun> & { text: string },
