@@ -4,7 +4,7 @@ import { Id, OrgId, Timestamp } from "./common.ts";
 import { LIMITS } from "./limits.ts";
 import { NEWEST_PAGE } from "./page.ts";
 
-/** Actions in rows of earlier releases: how a build started and ended stands in the build itself today. */
+/** Actions in rows of earlier releases. Today the build itself says how it started and ended. */
 export const EARLIER_ACTIONS = ["build.finish", "build.release", "build.requeue", "build.start"] as const;
 
 /** Every action in the audit, as `noun.verb`. Stored rows keep theirs: never rename one. */

@@ -130,7 +130,7 @@ type EarlierBuild = z.input<typeof Build>;
 
 const DEFAULTS = Object.entries(z.partial(Build).parse({})) as [keyof Build, never][];
 
-/** The build with the fields that came after the release that stored it. Their order stays as it is. */
+/** Adds the fields that came after the release that stored the build. The others keep their order. */
 export const withDefaults = <B extends EarlierBuild>(build: B): B & Build => {
   const known = { ...build } as B & Build;
   for (const [field, value] of DEFAULTS) known[field] ??= value;
@@ -143,7 +143,7 @@ type Source = "request" | "facts" | "report" | "answer";
 /**
  * The fields of a build, in the order in which pools answer them. `of`: `request`, who makes the build says it, and its
  * facts keep it; `facts`, its facts have it; `report`, its agents send it; `answer`, it is made for the answer.
- * `changes`: D1's row of the build, which is written when it is created, is written with it again when it has ended.
+ * D1 gets the row of a build when the build is created. `changes`: it gets this field again when the build has ended.
  */
 export const BUILD_FIELDS = {
   id: { of: "request" },
