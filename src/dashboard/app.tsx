@@ -160,8 +160,10 @@ export const createDashboard = (): Hono<AppEnv> => {
   mountPaletteRoute(app);
   mountChangesRoute(app);
   mountFollowedRoute(app);
-  app.get("/:of{builds|jobs}/:id/log", stream(readLog));
-  app.get("/:of{builds|jobs}/:id/log/times", answerTimes);
+  for (const noun of ["builds", "jobs"]) {
+    app.get(`/${noun}/:id/log`, stream(readLog));
+    app.get(`/${noun}/:id/log/times`, answerTimes);
+  }
   app.get("/artifacts/:id/:name/zip", stream(downloadZip));
   app.get("/artifacts/:id/:name/content/:path{.+}", stream(downloadFile));
   app.post("/pipelines/check", checkDefinition);
