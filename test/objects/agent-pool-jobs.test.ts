@@ -138,7 +138,10 @@ describe("a build of several jobs", () => {
     const orgId = "jobs-host";
     const { pool, speaker } = await planned(orgId, [graphJob("a"), graphJob("b")], { host: HOST });
     const said: HostReport[] = [];
-    const report = async (reports: HostReport[]) => void said.push(...reports);
+    const report = async (reports: HostReport[]) => {
+      said.push(...reports);
+      return { hearsPhases: false };
+    };
     const GIT_HOST = objectsThat<Env["GIT_HOST"]>(() => ({ report }));
     const held: Awaited<ReturnType<typeof take>>["holder"][] = [];
     for (const failed of [1, 2]) {
