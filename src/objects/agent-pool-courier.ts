@@ -20,16 +20,21 @@ export class Courier {
     const ways = () => ({ env, db, machine, failures: new FailureCounts() });
     const lists = new Lists(ways());
     const [toLogs, toHosts, toAll] = [ways(), ways(), ways()];
-    const compared = () => reconciler.compared();
+    // A pool that was restored would say of an ended build that it waits.
+    const afterComparing = (deliver: () => Promise<Delivered>) => () =>
+      reconciler.compared().then(deliver, (error: unknown) => {
+        console.error("pool: D1 could not be compared", error);
+        return nothingDelivered(true);
+      });
     this.#flights = {
-      lists: this.#flight("lists", () => compared().then(() => lists.deliver())),
+      lists: this.#flight(
+        "lists",
+        afterComparing(() => lists.deliver()),
+      ),
       logs: this.#flight("logs", () => closeLogs(toLogs)),
-      // A pool that was restored would say of an ended build that it waits.
-      hosts: this.#flight("hosts", () =>
-        compared().then(
-          () => tellHosts(toHosts),
-          () => nothingDelivered(true),
-        ),
+      hosts: this.#flight(
+        "hosts",
+        afterComparing(() => tellHosts(toHosts)),
       ),
       deletions: this.#flight("deletions", async () => {
         // An attempt that is under way may have read a build before it was deleted.

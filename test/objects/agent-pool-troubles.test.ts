@@ -68,6 +68,26 @@ it("asks a D1 that fails but answers once, however much there is to tell", async
   expect(await count(pool, "audit_outbox")).toBe(0);
 });
 
+it("waits longer after each attempt while D1 is away, also where it was loaded meanwhile", async () => {
+  const pool = poolOf("loaded");
+  await registered(pool, "loaded");
+  await evictDurableObject(pool);
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
+  const away = newPlatform().trouble("DB", fails(D1.storage));
+  const pauses: number[] = [];
+  while (pauses.length < 6) {
+    await runDurableObjectAlarm(pool);
+    const alarm = await runInDurableObject(pool, (_object, { storage }) => storage.getAlarm());
+    pauses.push((alarm ?? Number.NaN) - Date.now());
+    vi.setSystemTime(alarm ?? Number.NaN);
+  }
+  expect(pauses.at(-1)).toBe(60_000);
+  expect(pauses).toEqual([...new Set(pauses)].sort((one, other) => one - other));
+  away.end();
+  await pool.flush();
+  expect(await count(pool, "audit_outbox")).toBe(0);
+});
+
 it("tells D1 and a git host once of deliveries close together, after it has answered all of them", async () => {
   const pool = poolOf("pushed");
   await pool.flush();
