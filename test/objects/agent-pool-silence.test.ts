@@ -39,7 +39,6 @@ describe("the pool's alarm", () => {
     const holder = await busy(pool, "older");
     await runInDurableObject(pool, (_object, { storage: { sql } }) => {
       sql.exec("UPDATE agent SET facts = json_remove(facts, '$.registeredBy')");
-      sql.exec("UPDATE build SET facts = json_remove(facts, '$.job.passedOver')");
     });
     await evictDurableObject(pool);
     expect(value(await pool.getAgent(holder.agentId))).toMatchObject({ registeredBy: null, status: 2 });
