@@ -263,6 +263,6 @@ export class PoolEngine {
 
 /** The change with which a dead letter is on its way again. */
 const retried = (body: Exclude<DeadLetterBody, { kind: "row" }>, at: number): Change => {
-  if (body.kind === "build") return { kind: "due", channel: "lists", buildId: body.buildId, at };
+  if (body.kind === "build") return { kind: "untold", buildId: body.buildId, at };
   return body.kind === "close" ? { ...body, at } : body;
 };

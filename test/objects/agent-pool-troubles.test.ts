@@ -172,6 +172,21 @@ it("tries what D1 rejected again when the operator says so", async () => {
   expect(await pool.deadLetters(0, 10)).toEqual([]);
 });
 
+it("tells D1 of a build that it rejected also where the object was evicted after the operator said so", async () => {
+  const pool = poolOf("again");
+  const refusal = "CREATE TRIGGER refuse_again BEFORE INSERT ON build_summary WHEN NEW.org_id = 'again'";
+  await env.DB.prepare(`${refusal} BEGIN SELECT RAISE(ABORT, 'CHECK constraint failed'); END`).run();
+  const { id } = value(await pool.enqueue(newBuild("again", { inputs: null, secretKeys: [] })));
+  value(await pool.cancel({ buildId: id, actor }));
+  for (let attempt = 0; attempt < 5; attempt++) await pool.flush();
+  await env.DB.prepare("DROP TRIGGER refuse_again").run();
+  const letters = await pool.deadLetters(0, 10);
+  expect(await pool.retryDeadLetters(letters.map(({ seq }) => seq))).toBe(1);
+  await evictDurableObject(pool);
+  await pool.flush();
+  expect(await inD1(id)).toBe("canceled");
+});
+
 it("writes the steps of a build at most every half minute, and all of them at its end", async () => {
   const pool = poolOf("steps");
   const holder = await busy(pool, "steps");
