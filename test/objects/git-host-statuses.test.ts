@@ -210,6 +210,7 @@ describe("what waits", () => {
     await host.report([reportOf({ buildId: "told", number: 1, sha: sha(1) })]);
     await later();
     await host.report([ended({ buildId: "told", number: 1, sha: sha(1) })]);
+    passTime(1);
     const contexts = ["millrace/a", "millrace/b", "millrace/c"];
     await host.report(contexts.map((context, n) => ended({ buildId: context, number: n + 2, sha: sha(2), context })));
     passTime(DAY);
