@@ -1,6 +1,6 @@
 import type { MaskerPosition } from "../domain/mask/mask.ts";
 import { LIMITS } from "../protocol/limits.ts";
-import { LOG_TABLES } from "./build-log-tables.ts";
+import { LOG_TABLES, SEGMENTS } from "./build-log-tables.ts";
 
 /** Bytes of one row. SQLite in Durable Objects allows 2 MB; readers need less at once. */
 const ROW_SIZE = 256 * 1024;
@@ -91,11 +91,11 @@ export class BuildLogStore {
 
   /** The segments of all leases, the latest last. */
   segments(): LogSegment[] {
-    return this.#rows<Row>("SELECT * FROM segment ORDER BY fence").map(segmentOf);
+    return this.#rows<Row>(`SELECT * FROM ${SEGMENTS} ORDER BY fence`).map(segmentOf);
   }
 
   current(): LogSegment | undefined {
-    return this.#rows<Row>("SELECT * FROM segment ORDER BY fence DESC LIMIT 1").map(segmentOf)[0];
+    return this.#rows<Row>(`SELECT * FROM ${SEGMENTS} ORDER BY fence DESC LIMIT 1`).map(segmentOf)[0];
   }
 
   /** The highest fence for which the log was closed; -1 where it never was. */
@@ -139,7 +139,7 @@ export class BuildLogStore {
    * comes with bytes is kept in their row.
    */
   write(segment: LogSegment, bytes: Uint8Array, position: MaskerPosition, at: number): void {
-    const total = this.#storage.sql.exec<{ size: number }>("SELECT sum(size) AS size FROM segment").one().size;
+    const total = this.#storage.sql.exec<{ size: number }>(`SELECT sum(size) AS size FROM ${SEGMENTS}`).one().size;
     const room = Math.max(0, LIMITS.logBytes - total);
     segment.position = position;
     this.#insert(segment, bytes.subarray(0, room), at);

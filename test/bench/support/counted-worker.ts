@@ -52,14 +52,20 @@ const countStorage = ({ storage }: DurableObjectState, owner: AlarmOwner): void 
   const realSetAlarm = storage.setAlarm.bind(storage);
   const realDeleteAlarm = storage.deleteAlarm.bind(storage);
   const deleteAll = storage.deleteAll.bind(storage);
-  sql.exec = ((...given: Parameters<typeof exec>) => {
+  const execOne = (...given: Parameters<typeof exec>) => {
     const cursor = exec(...given);
     queueMicrotask(() => {
       counts.objectRowsRead += cursor.rowsRead;
       addRows(counts.objectRowsWritten, given[0], cursor.rowsWritten, kind);
     });
     return cursor;
-  }) as typeof exec;
+  };
+  // Of a text with several statements, a cursor counts the rows of the last one only.
+  sql.exec = ((text: string, ...bindings: never[]) =>
+    text
+      .split(/(?<=;)\s*(?=CREATE\b)/)
+      .map((statement) => execOne(statement, ...bindings))
+      .at(-1)!) as typeof exec;
   storage.setAlarm = (at: number | Date) => {
     written("alarm");
     setAlarm({ ...owner, at: Number(at) });
