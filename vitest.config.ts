@@ -10,7 +10,9 @@ import { storeInMemory } from "./test/support/storage-in.ts";
 await buildAssets();
 
 const LONG = "**/*.long.test.ts";
-const PLAIN = ["test/domain", "test/agent", "test/hosts"];
+const PLAIN = ["domain", "mask", "pipeline", "githosts", "queue", "importer", "agent", "local"].map(
+  (name) => `test/${name}`,
+);
 const HOUSE = ["test/house"];
 const END_TO_END = ["test/e2e"];
 /** `npm run test:profile` also asks how much of a test's time is waiting. */

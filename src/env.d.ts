@@ -4,9 +4,9 @@ interface Env {
   ASSETS: Fetcher | undefined;
   DB: D1Database;
   ARCHIVE: R2Bucket;
-  AGENT_POOL: DurableObjectNamespace<import("./objects/agent-pool.ts").AgentPool>;
-  BUILD_LOG: DurableObjectNamespace<import("./objects/build-log.ts").BuildLog>;
-  GIT_HOST: DurableObjectNamespace<import("./objects/git-host.ts").GitHost>;
+  AGENT_POOL: DurableObjectNamespace<import("./objects/pool/agent-pool.ts").AgentPool>;
+  BUILD_LOG: DurableObjectNamespace<import("./objects/log/build-log.ts").BuildLog>;
+  GIT_HOST: DurableObjectNamespace<import("./objects/host/git-host.ts").GitHost>;
   TOKEN_RATE: RateLimit;
   AGENT_RATE: RateLimit;
   HOOK_RATE: RateLimit;

@@ -1,14 +1,14 @@
 import { createApp } from "./api/app.ts";
 import { createArtifactHost, isOnArtifactHost } from "./api/artifact-host.ts";
 import { readConfig } from "./config.ts";
-import { createDashboard } from "./dashboard/app.tsx";
-import { GitHost as GitHostObject } from "./objects/git-host.ts";
-import { takeKept } from "./services/githost/kept-arrivals.ts";
+import { createDashboard } from "./dashboard/shell/app.tsx";
+import { GitHost as GitHostObject } from "./objects/host/git-host.ts";
+import { takeKept } from "./services/deliveries/kept-arrivals.ts";
 import { keepUp } from "./services/upkeep/upkeep.ts";
 import { staticFile } from "./web/static-files.ts";
 
-export { AgentPool } from "./objects/agent-pool.ts";
-export { BuildLog } from "./objects/build-log.ts";
+export { BuildLog } from "./objects/log/build-log.ts";
+export { AgentPool } from "./objects/pool/agent-pool.ts";
 
 /** The object of a connection, with what the services do for it. */
 export class GitHost extends GitHostObject {

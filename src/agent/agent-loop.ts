@@ -10,15 +10,15 @@ import {
   makeBuildFolder,
   makeWorkFolder,
   removeBuildFolder,
-} from "./build-folder.ts";
-import { type RunJobOptions, runJob, type SessionEnd } from "./build-session.ts";
+} from "./build/build-folder.ts";
+import { type RunJobOptions, runJob, type SessionEnd } from "./build/build-session.ts";
+import { toBuildFailure } from "./build/failure.ts";
 import { LocalTier } from "./cache/local-tier.ts";
 import { initRepository } from "./checkout/remote.ts";
 import { EXIT, ExitError } from "./cli/exit-codes.ts";
 import { forgetIdentity, type Identity, loadIdentity } from "./cli/identity.ts";
 import { logger } from "./cli/logger.ts";
 import { removeFromService } from "./cli/register.ts";
-import { toBuildFailure } from "./failure.ts";
 import { JobHooks } from "./hooks/job-hooks.ts";
 import { runShell } from "./process/as-user.ts";
 import { leaveNoCoreDumps } from "./process/core-dumps.ts";

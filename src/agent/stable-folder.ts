@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Checkout } from "../domain/plan/plan.ts";
+import type { Checkout } from "../pipeline/parse/plan.ts";
 import type { JobLog } from "./log/build-log.ts";
 import type { ProcessTree } from "./process/process-tree.ts";
 import type { JobAnswer } from "./wire/answers.ts";

@@ -1,6 +1,6 @@
 import { Hono, type Context as HonoContext } from "hono";
-import { fileAt, openAddress } from "../services/artifact-shares.ts";
 import { notFound, Refusal } from "../services/core/refusal.ts";
+import { fileAt, openAddress } from "../services/uploads/artifact-shares.ts";
 import type { AppEnv } from "../web/app-env.ts";
 import { bytesAnswer } from "../web/artifact-bytes.ts";
 import { mediaTypeOf } from "../web/media-type.ts";

@@ -1,10 +1,10 @@
 import * as z from "zod/mini";
 import { CONTENT_SHA256_HEADER, PartNumber, SentPart } from "../protocol/artifact.ts";
 import { Id } from "../protocol/common.ts";
-import { openGranted, PathGrant } from "../services/artifact-downloads.ts";
-import { artifactUploads } from "../services/artifact-uploads.ts";
-import { openCached } from "../services/cache-finds.ts";
-import { cacheUploads } from "../services/cache-saves.ts";
+import { openGranted, PathGrant } from "../services/uploads/artifact-downloads.ts";
+import { artifactUploads } from "../services/uploads/artifact-uploads.ts";
+import { openCached } from "../services/uploads/cache-finds.ts";
+import { cacheUploads } from "../services/uploads/cache-saves.ts";
 import type { StreamRoute } from "../web/app-env.ts";
 import { bytesAnswer, INERT_FILE } from "../web/artifact-bytes.ts";
 

@@ -1,55 +1,55 @@
-import { deleteAgent, getAgent, listAgents, registerAgent, updateAgent } from "../services/agents.ts";
-import { installConnection } from "../services/app-installation.ts";
-import { listGrantedFiles, requestDownloads } from "../services/artifact-downloads.ts";
-import { shareArtifact } from "../services/artifact-shares.ts";
-import { finishArtifact, openArtifact } from "../services/artifact-uploads.ts";
-import { getArtifact, listBuildArtifacts, listJobArtifacts, removeArtifact } from "../services/artifacts.ts";
-import { listAudit } from "../services/audit.ts";
-import { createBadge, deleteBadge } from "../services/badges.ts";
-import { cancelBuild, cancelJob, getJob } from "../services/build-jobs.ts";
-import { listBuilds } from "../services/build-list.ts";
-import { deleteBuild, deleteLog, getBuild } from "../services/builds.ts";
-import { findCache } from "../services/cache-finds.ts";
-import { finishCache, openCache } from "../services/cache-saves.ts";
-import { emptyCache, listCache } from "../services/caches.ts";
-import { checkConnection } from "../services/connection-check.ts";
-import { rotateConnection, showHook } from "../services/connection-hooks.ts";
-import { deleteConnection } from "../services/connection-removal.ts";
-import { listHostRepositories } from "../services/connection-repositories.ts";
-import { createConnection, getConnection, listConnections, updateConnection } from "../services/connections.ts";
-import { deleteCredential, setCredential } from "../services/credentials.ts";
-import { listDeadLetters, retryDeadLetters } from "../services/dead-letters.ts";
-import { getEnvironment } from "../services/environment.ts";
-import { previewEnvironment } from "../services/environment-preview.ts";
-import { explainWait } from "../services/explain.ts";
-import { finishBuild } from "../services/finish.ts";
-import { getTestHistory, listFlakyTests } from "../services/flaky-tests.ts";
-import { approve, reject } from "../services/gates.ts";
-import { listDeliveries, redeliverDelivery } from "../services/githost/deliveries.ts";
-import { createGroup, deleteGroup, getGroup, listGroups, updateGroup } from "../services/groups.ts";
-import { heartbeat, releaseBuild, reportProgress, startBuild } from "../services/jobs.ts";
-import { listLogTimes } from "../services/logs.ts";
+import { deleteAgent, getAgent, listAgents, registerAgent, updateAgent } from "../services/agents/agents.ts";
+import { listDeadLetters, retryDeadLetters } from "../services/agents/dead-letters.ts";
+import { createBadge, deleteBadge } from "../services/builds/badges.ts";
+import { cancelBuild, cancelJob, getJob } from "../services/builds/build-jobs.ts";
+import { listBuilds } from "../services/builds/build-list.ts";
+import { deleteBuild, deleteLog, getBuild } from "../services/builds/builds.ts";
+import { explainWait } from "../services/builds/explain.ts";
+import { listLogTimes } from "../services/builds/logs.ts";
+import { retryBuild } from "../services/builds/retry.ts";
+import { triggerBuild, triggerRepositoryBuild } from "../services/builds/triggers.ts";
+import { installConnection } from "../services/connections/app-installation.ts";
+import { checkConnection } from "../services/connections/connection-check.ts";
+import { rotateConnection, showHook } from "../services/connections/connection-hooks.ts";
+import { deleteConnection } from "../services/connections/connection-removal.ts";
+import { listHostRepositories } from "../services/connections/connection-repositories.ts";
+import {
+  createConnection,
+  getConnection,
+  listConnections,
+  updateConnection,
+} from "../services/connections/connections.ts";
+import { listDeliveries, redeliverDelivery } from "../services/deliveries/deliveries.ts";
+import { finishBuild } from "../services/jobs/finish.ts";
+import { approve, reject } from "../services/jobs/gates.ts";
+import { heartbeat, releaseBuild, reportProgress, startBuild } from "../services/jobs/jobs.ts";
+import { planBuild } from "../services/jobs/plan.ts";
 import {
   createAdminToken,
   createOrganization,
   listOrganizations,
   updateOrganization,
-} from "../services/organizations.ts";
-import { checkPipeline } from "../services/pipeline-check.ts";
-import { getPipelineHistory, listPipelineHistories } from "../services/pipeline-histories.ts";
-import { createPipeline, deletePipeline, getPipeline, listPipelines, updatePipeline } from "../services/pipelines.ts";
-import { planBuild } from "../services/plan.ts";
+} from "../services/organizations/organizations.ts";
+import { reconcileRestored, restorePool } from "../services/organizations/restores.ts";
+import { countSealed, rewrap } from "../services/organizations/rewrap.ts";
+import { deleteCredential, setCredential } from "../services/repositories/credentials.ts";
+import { checkPipeline } from "../services/repositories/pipeline-check.ts";
+import { getPipelineHistory, listPipelineHistories } from "../services/repositories/pipeline-histories.ts";
+import {
+  createPipeline,
+  deletePipeline,
+  getPipeline,
+  listPipelines,
+  updatePipeline,
+} from "../services/repositories/pipelines.ts";
 import {
   connectRepository,
   deleteRepository,
   getRepository,
   listRepositories,
   updateRepository,
-} from "../services/repositories.ts";
-import { linkRepository } from "../services/repository-link.ts";
-import { reconcileRestored, restorePool } from "../services/restores.ts";
-import { retryBuild } from "../services/retry.ts";
-import { countSealed, rewrap } from "../services/rewrap.ts";
+} from "../services/repositories/repositories.ts";
+import { linkRepository } from "../services/repositories/repository-link.ts";
 import {
   createSchedule,
   deleteSchedule,
@@ -57,8 +57,10 @@ import {
   listNextTimes,
   listSchedules,
   updateSchedule,
-} from "../services/schedules.ts";
-import { getJobTests, listBuildTests, reportTests } from "../services/test-reports.ts";
+} from "../services/schedules/schedules.ts";
+import { getTestHistory, listFlakyTests } from "../services/tests/flaky-tests.ts";
+import { getJobTests, listBuildTests, reportTests } from "../services/tests/test-reports.ts";
+import { listAudit } from "../services/tokens/audit.ts";
 import {
   createToken,
   getOwnToken,
@@ -67,10 +69,25 @@ import {
   revokeToken,
   rotateToken,
   updateToken,
-} from "../services/tokens.ts";
-import { triggerBuild, triggerRepositoryBuild } from "../services/triggers.ts";
-import { listUnused, listUses } from "../services/variable-uses.ts";
-import { createVariable, deleteVariable, getVariable, listVariables, updateVariable } from "../services/variables.ts";
+} from "../services/tokens/tokens.ts";
+import { listGrantedFiles, requestDownloads } from "../services/uploads/artifact-downloads.ts";
+import { shareArtifact } from "../services/uploads/artifact-shares.ts";
+import { finishArtifact, openArtifact } from "../services/uploads/artifact-uploads.ts";
+import { getArtifact, listBuildArtifacts, listJobArtifacts, removeArtifact } from "../services/uploads/artifacts.ts";
+import { findCache } from "../services/uploads/cache-finds.ts";
+import { finishCache, openCache } from "../services/uploads/cache-saves.ts";
+import { emptyCache, listCache } from "../services/uploads/caches.ts";
+import { getEnvironment } from "../services/variables/environment.ts";
+import { previewEnvironment } from "../services/variables/environment-preview.ts";
+import { createGroup, deleteGroup, getGroup, listGroups, updateGroup } from "../services/variables/groups.ts";
+import { listUnused, listUses } from "../services/variables/variable-uses.ts";
+import {
+  createVariable,
+  deleteVariable,
+  getVariable,
+  listVariables,
+  updateVariable,
+} from "../services/variables/variables.ts";
 import { downloadFile, downloadZip } from "../web/artifact-files.ts";
 import { readLog } from "../web/log.ts";
 import { downloadArtifact, downloadCache, sendCachePart, sendPart } from "./byte-streams.ts";

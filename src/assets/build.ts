@@ -9,8 +9,9 @@ const STATIC = join(SERVED, "app/static");
 /** The files that browsers load, each with all its imports. */
 const STATES = ["waiting", "running", "asking", "succeeded", "failed", "canceled"];
 const ICONS = ["mark.svg", ...STATES.map((state) => `mark-${state}.svg`)];
-const ENTRIES = ["page.ts", "build.ts", "markdown.ts", "definition.ts", "page.css", ...ICONS].map(
-  (name) => `src/dashboard/client/${name}`,
+const SHELL = ["page.ts", "page.css", ...ICONS].map((name) => `shell/client/${name}`);
+const ENTRIES = [...SHELL, "build/client/build.ts", "build/client/markdown.ts", "pipelines/client/definition.ts"].map(
+  (name) => `src/dashboard/${name}`,
 );
 
 /**

@@ -4,7 +4,7 @@ import { basename, dirname, join } from "node:path";
 import { describeApi } from "../api/description/describe.ts";
 import { EXAMPLES } from "../api/description/examples.ts";
 import { ROUTES } from "../api/routes.ts";
-import { INCLUDE_SCHEMA, PIPELINE_SCHEMA } from "../domain/plan/schema.ts";
+import { INCLUDE_SCHEMA, PIPELINE_SCHEMA } from "../pipeline/fields/schema.ts";
 import { VERSION } from "../protocol/version.ts";
 import type { AgentProgram } from "./agent.ts";
 import { htmlPage } from "./html-page.ts";
@@ -48,7 +48,7 @@ const writeDocsFiles = (): void => {
   const sources = [
     ...readdirSync(STATIC).map((name) => join(STATIC, name)),
     ...VIEWER_FILES.map((name) => join(VIEWER, name)),
-    join(ROOT, "src/dashboard/client/mark.svg"),
+    join(ROOT, "src/dashboard/shell/client/mark.svg"),
   ];
   for (const path of sources) writeIfChanged(join(SERVED, "docs/static", basename(path)), readFileSync(path));
 };

@@ -12,7 +12,7 @@ import {
   Unary,
 } from "@actions/expressions/ast";
 import { TokenType } from "@actions/expressions/lexer";
-import { spansOf } from "../domain/expression/interpolation.ts";
+import { spansOf } from "../pipeline/expression/interpolation.ts";
 
 /* The trees of GitHub's expressions. */
 

@@ -1,6 +1,6 @@
 import { Binary, type Expr, FunctionCall, Grouping, Literal, Logical, Unary } from "@actions/expressions/ast";
 import { TokenType } from "@actions/expressions/lexer";
-import { spansOf } from "../domain/expression/interpolation.ts";
+import { spansOf } from "../pipeline/expression/interpolation.ts";
 import { contextPathOf, parse, stringIn } from "./expression-tree.ts";
 import { beginningOf, contextName, equalityOf } from "./github-names.ts";
 import { NoEqual } from "./marks.ts";

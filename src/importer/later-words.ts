@@ -1,4 +1,4 @@
-import { parseFile } from "../domain/plan/parse.ts";
+import { parseFile } from "../pipeline/parse/parse.ts";
 import type { MarkKind } from "./marks.ts";
 import type { StepFate } from "./names.ts";
 

@@ -1,4 +1,4 @@
-import { parseFile } from "../domain/plan/parse.ts";
+import { parseFile } from "../pipeline/parse/parse.ts";
 import { VERSION } from "../protocol/version.ts";
 import type { Mark } from "./marks.ts";
 import { treeLines } from "./out.ts";

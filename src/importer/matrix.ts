@@ -1,5 +1,5 @@
-import type { Matrix } from "../domain/jobs/graph.ts";
-import { expandMatrix } from "../domain/jobs/matrix.ts";
+import type { Matrix } from "../pipeline/graph/graph.ts";
+import { expandMatrix } from "../pipeline/graph/matrix.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { type Marks, NoEqual } from "./marks.ts";
 import { isEqual, type MatrixKey, textOfValue } from "./names.ts";

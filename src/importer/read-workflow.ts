@@ -12,8 +12,8 @@ import {
   type Node,
   visit,
 } from "yaml";
-import { FILE_LIMITS, FileLimitExceeded } from "../domain/plan/limits.ts";
-import { parseYaml } from "../domain/plan/yaml-document.ts";
+import { FILE_LIMITS, FileLimitExceeded } from "../pipeline/fields/limits.ts";
+import { parseYaml } from "../pipeline/yaml/yaml-document.ts";
 import { withCommas } from "../protocol/limits.ts";
 import { Untranslatable } from "./refusal.ts";
 import { Source } from "./source.ts";

@@ -1,6 +1,6 @@
-import { spansOf } from "../domain/expression/interpolation.ts";
-import { idiomsIn } from "../domain/other-ci/scripts.ts";
-import { referencesOf } from "../domain/plan/references.ts";
+import { idiomsIn } from "../pipeline/advice/scripts.ts";
+import { spansOf } from "../pipeline/expression/interpolation.ts";
+import { referencesOf } from "../pipeline/parse/references.ts";
 import { translated } from "./expression.ts";
 import { NoEqual } from "./marks.ts";
 import { findName, type Names } from "./names.ts";

@@ -1,5 +1,5 @@
 import { readCron } from "../domain/cron.ts";
-import { firstPatternProblem, patternProblem } from "../domain/githost/patterns.ts";
+import { firstPatternProblem, patternProblem } from "../domain/patterns.ts";
 import { type Marks, NoEqual } from "./marks.ts";
 import { OutList, OutMap } from "./out.ts";
 import type { Source } from "./source.ts";

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 
 /* Writes the names that `tools` knows: `npm run tool-names -- PATH`, with the mise that the agent is pinned to. */
 
-const FILE = "src/domain/plan/tool-names.ts";
+const FILE = "src/pipeline/fields/tool-names.ts";
 const COLUMNS = 110;
 
 const [mise = "mise"] = process.argv.slice(2);

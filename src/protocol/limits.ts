@@ -1,7 +1,7 @@
 /*
  * Every limit that a person or a client meets, with its unit in its name, and the defaults and periods that they read
  * about. README and docs quote these numbers; test/house/limits.test.ts compares them. What one pipeline file may be is
- * in `domain/plan/limits.ts`, what a deployment sets in `config.ts`, a pipeline's defaults in `pipeline.ts`.
+ * in `pipeline/fields/limits.ts`, what a deployment sets in `config.ts`, a pipeline's defaults in `pipeline.ts`.
  */
 
 const KIB = 1024;

@@ -1,5 +1,5 @@
 import type { Context as HonoContext } from "hono";
-import type { Readable } from "../services/readable.ts";
+import type { Readable } from "../services/agents/readable.ts";
 import { hasTag } from "./entity-tags.ts";
 import { rangeOf, rangeWithin } from "./range.ts";
 

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { FilePath, PathArtifact } from "../protocol/artifact.ts";
-import { zipOfArtifact } from "../services/artifact-zip.ts";
-import { findArtifact, openFile } from "../services/artifacts.ts";
+import { zipOfArtifact } from "../services/uploads/artifact-zip.ts";
+import { findArtifact, openFile } from "../services/uploads/artifacts.ts";
 import type { StreamRoute } from "./app-env.ts";
 import { bytesAnswer, INERT_FILE, saveAs } from "./artifact-bytes.ts";
 import { zipAnswer } from "./zip-answer.ts";

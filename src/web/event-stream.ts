@@ -1,5 +1,5 @@
 import type { FollowMessage } from "../protocol/log.ts";
-import type { Following } from "../services/log-follow.ts";
+import type { Following } from "../services/builds/log-follow.ts";
 
 /** Milliseconds between comments, which keep proxies from closing a silent stream and detect a client that is gone. */
 const KEEP_ALIVE = 15_000;

@@ -1,9 +1,9 @@
 import type { Context as HonoContext } from "hono";
 import { PathId } from "../protocol/common.ts";
 import { EventId, LogFilter } from "../protocol/log.ts";
+import { followLog } from "../services/builds/log-follow.ts";
+import { openLog } from "../services/builds/logs.ts";
 import { invalid } from "../services/core/refusal.ts";
-import { followLog } from "../services/log-follow.ts";
-import { openLog } from "../services/logs.ts";
 import type { StreamRoute } from "./app-env.ts";
 import { eventStream } from "./event-stream.ts";
 import { rangeOf } from "./range.ts";

@@ -1,10 +1,10 @@
-import type { JobContext } from "../../src/domain/plan/job-context.ts";
-import { INITIAL_JOB_STATE } from "../../src/domain/plan/job-state.ts";
-import { unknownVariables } from "../../src/domain/plan/known-variables.ts";
-import { parsePlan } from "../../src/domain/plan/parse.ts";
-import { prepareStep } from "../../src/domain/plan/prepare-step.ts";
-import { GROWING, LARGE_TEXTS, LARGE_TREES } from "../domain/plan/support/largest-files.ts";
-import { readInHeap } from "../domain/plan/support/read-in-heap.ts";
+import { unknownVariables } from "../../src/pipeline/parse/known-variables.ts";
+import { parsePlan } from "../../src/pipeline/parse/parse.ts";
+import type { JobContext } from "../../src/pipeline/prepare/job-context.ts";
+import { INITIAL_JOB_STATE } from "../../src/pipeline/prepare/job-state.ts";
+import { prepareStep } from "../../src/pipeline/prepare/prepare-step.ts";
+import { GROWING, LARGE_TEXTS, LARGE_TREES } from "../pipeline/support/largest-files.ts";
+import { readInHeap } from "../pipeline/support/read-in-heap.ts";
 import { BY_REQUEST } from "../support/build-facts.ts";
 import { ms, quantile } from "./support/statistics.ts";
 

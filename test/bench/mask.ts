@@ -1,6 +1,6 @@
 import { pathToFileURL } from "node:url";
-import { formsOf } from "../../src/domain/mask/forms.ts";
-import { compile, Masker } from "../../src/domain/mask/mask.ts";
+import { formsOf } from "../../src/mask/forms.ts";
+import { compile, Masker } from "../../src/mask/mask.ts";
 
 const CHUNK = 64 * 1024;
 const RUNS = 5;

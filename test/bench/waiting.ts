@@ -1,7 +1,7 @@
 import { loadavg } from "node:os";
 import { join } from "node:path";
-import type { NewBuild } from "../../src/domain/pool/commands.ts";
 import type { Job } from "../../src/protocol/jobs.ts";
+import type { NewBuild } from "../../src/queue/commands/commands.ts";
 import { DEFAULT_BUILD } from "../support/default-build.ts";
 import { serveBundled } from "../support/served-worker.ts";
 import { withStorageIn } from "../support/storage-in.ts";

@@ -1,8 +1,8 @@
-import { expand } from "../../src/domain/jobs/expand.ts";
-import type { JobGraph } from "../../src/domain/jobs/graph.ts";
 import { calling } from "../../src/domain/object-calls.ts";
-import { parsePlan } from "../../src/domain/plan/parse.ts";
-import type { NewAgent, NewBuild } from "../../src/domain/pool/commands.ts";
+import { expand } from "../../src/pipeline/graph/expand.ts";
+import type { JobGraph } from "../../src/pipeline/graph/graph.ts";
+import { parsePlan } from "../../src/pipeline/parse/parse.ts";
+import type { NewAgent, NewBuild } from "../../src/queue/commands/commands.ts";
 import worker, { BuildLog, GitHost, AgentPool as Pool } from "../../src/worker.ts";
 import { DEFAULT_BUILD } from "../support/default-build.ts";
 

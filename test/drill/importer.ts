@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { importerProgram } from "../../src/assets/importer.ts";
-import { parseFile } from "../../src/domain/plan/parse.ts";
 import type * as Importer from "../../src/importer/main.ts";
 import { MARKS, type MarkKind } from "../../src/importer/marks.ts";
+import { parseFile } from "../../src/pipeline/parse/parse.ts";
 
 /** The workflow in a file, which may have documents for other programs before and after it. */
 const workflowIn = (text: string): string => {

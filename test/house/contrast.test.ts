@@ -1,10 +1,10 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { globSync, readFileSync } from "node:fs";
+import { basename } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type Colour, contrast, over, readOklch, toLinear } from "./oklch.ts";
 
-const FOLDER = join(import.meta.dirname, "../../src/dashboard/style");
-const SHEET = readFileSync(join(FOLDER, "theme.css"), "utf8");
+const SHEETS = globSync("src/dashboard/*/*.css");
+const SHEET = readFileSync("src/dashboard/shell/theme.css", "utf8");
 const THEMES = ["light", "dark"] as const;
 const GROUNDS = ["ground", "panel", "rail", "hover"];
 const HUES = ["water", "slate", "amber", "green", "red", "grey", "violet", "orange"];
@@ -58,7 +58,7 @@ const tokens = (sheet: string): string[] => [...sheet.matchAll(/^ {2}(--[\w-]+):
 const asked = (sheet: string): string[] => [...sheet.matchAll(/var\((--[\w-]+)/g)].map(([, name = ""]) => name);
 
 describe("the tokens", () => {
-  const sheets = readdirSync(FOLDER).map((name) => readFileSync(join(FOLDER, name), "utf8"));
+  const sheets = SHEETS.map((path) => readFileSync(path, "utf8"));
   const used = new Set(sheets.flatMap(asked));
 
   it("have one name each", () => {
@@ -98,10 +98,10 @@ describe("the colours of the pages", () => {
   });
 
   it("are told by nobody else: no other sheet has a colour of its own", () => {
-    const others = readdirSync(FOLDER).filter((name) => name !== "theme.css");
-    expect(others).toContain("waterfall.css");
+    const others = SHEETS.filter((path) => basename(path) !== "theme.css");
+    expect(others).toContain("src/dashboard/build/waterfall.css");
     for (const name of others) {
-      const sheet = readFileSync(join(FOLDER, name), "utf8");
+      const sheet = readFileSync(name, "utf8");
       expect([name, sheet.match(/#[0-9a-f]{3,8}\b(?=[;, ])|\brgba?\(|\bhsla?\(|\boklch\(/g)]).toEqual([name, null]);
     }
   });

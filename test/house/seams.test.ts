@@ -4,11 +4,9 @@ import { type SourceFile, sourceFiles } from "./source-files.ts";
 /** The bindings that lead to an organization's data, and the only files that may name each. */
 const SEAMS: Record<string, string[]> = {
   "env.DB": ["src/db/database-of.ts", "src/services/upkeep"],
-  AGENT_POOL: [
-    ...["src/services/core/object-stubs.ts", "src/objects/build-log-pool.ts", "src/objects/git-host-pool.ts"],
-  ],
-  BUILD_LOG: ["src/services/core/object-stubs.ts", "src/objects/agent-pool-channels.ts"],
-  GIT_HOST: ["src/services/core/object-stubs.ts", "src/objects/agent-pool-channels.ts"],
+  AGENT_POOL: [...["src/services/core/object-stubs.ts", "src/objects/log/pool.ts", "src/objects/host/pool.ts"]],
+  BUILD_LOG: ["src/services/core/object-stubs.ts", "src/objects/pool/channels.ts"],
+  GIT_HOST: ["src/services/core/object-stubs.ts", "src/objects/pool/channels.ts"],
 };
 
 const breaches = (files: SourceFile[]): string[] =>
@@ -25,5 +23,5 @@ it("only the seams know where an organization lives", () => {
 
 it("another file that reaches around them would be seen", () => {
   const text = "await env.AGENT_POOL.getByName(orgId).sweep(); env.DB.prepare(query);";
-  expect(breaches([{ path: "src/services/builds.ts", text }])).toHaveLength(2);
+  expect(breaches([{ path: "src/services/builds/builds.ts", text }])).toHaveLength(2);
 });

@@ -2,16 +2,16 @@ import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it } from "vitest";
 import { gitHostName, poolName } from "../../src/domain/object-names.ts";
-import type { AgentPool } from "../../src/objects/agent-pool.ts";
+import type { AgentPool } from "../../src/objects/pool/agent-pool.ts";
 import { VERSION } from "../../src/protocol/version.ts";
+import { failures, upkeep } from "../services/upkeep/support.ts";
 import { call, expectProblem, newOrganization, newPipeline, newRepository } from "../support/api.ts";
 import { newBuildSetup, poll, trigger } from "../support/build-setup.ts";
 import { deployedWith, poolStub } from "../support/deployment.ts";
 import { attachRepository, deliver, eventHeaders, newConnection, notesOf } from "../support/hooks.ts";
 import { pushOf, SHA } from "../support/host-events.ts";
 import { bareStub, earlierObjects, KINDS, methodsOf } from "../support/objects-by-name.ts";
-import { failures, upkeep } from "../upkeep/support.ts";
-import { passTime, setClockRight } from "./git-host-support.ts";
+import { passTime, setClockRight } from "./host/support.ts";
 
 afterEach(setClockRight);
 

@@ -1,7 +1,7 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { vi } from "vitest";
-import { actor, type Pool, poolOf, value } from "./agent-pool-support.ts";
+import { actor, type Pool, poolOf, value } from "./pool/support.ts";
 
 const FEATURES = ["environment" as const, "jobs" as const, "untrusted" as const];
 const SECOND_MS = 1_000;

@@ -1,11 +1,11 @@
 import { env } from "cloudflare:workers";
 import { afterEach, expect, it, vi } from "vitest";
 import { poolName } from "../../src/domain/object-names.ts";
+import { DAY_MS, NOW } from "../services/upkeep/support.ts";
 import { writeOldRows } from "../support/old-rows.ts";
 import { runCrons } from "../support/platform/crons.ts";
 import { newOrganizations } from "../support/platform/organizations.ts";
 import { newPlatform } from "../support/platform/platform.ts";
-import { DAY_MS, NOW } from "../upkeep/support.ts";
 
 /* The drills of docs/operations.md that take long. */
 

@@ -1,16 +1,16 @@
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { AgentPool } from "../../src/objects/agent-pool.ts";
+import type { AgentPool } from "../../src/objects/pool/agent-pool.ts";
 import { CALLER_WAIT_MS } from "../../src/objects/within.ts";
-import { actor, busy, newBuild, type Pool, poolOf, value } from "../objects/agent-pool-support.ts";
+import { actor, busy, newBuild, type Pool, poolOf, value } from "../objects/pool/support.ts";
+import { count, DAY_MS, NOW } from "../services/upkeep/support.ts";
 import { writeOldRows } from "../support/old-rows.ts";
 import { runCrons } from "../support/platform/crons.ts";
 import type { Crossing } from "../support/platform/crossing.ts";
 import { addsRows, fails, resets, takes } from "../support/platform/effects.ts";
 import { newPlatform } from "../support/platform/platform.ts";
 import { D1, OBJECT, R2 } from "../support/platform/texts.ts";
-import { count, DAY_MS, NOW } from "../upkeep/support.ts";
 
 /* The drills of docs/operations.md, "When a goal is missed". */
 

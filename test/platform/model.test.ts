@@ -2,7 +2,7 @@ import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { poolName } from "../../src/domain/object-names.ts";
-import { newBuild, poolOf, value } from "../objects/agent-pool-support.ts";
+import { newBuild, poolOf, value } from "../objects/pool/support.ts";
 import { call, newOrganization } from "../support/api.ts";
 import { addsRows, fails, hangs, held, losesAnswer, resets, takes } from "../support/platform/effects.ts";
 import { newPlatform } from "../support/platform/platform.ts";

@@ -1,5 +1,5 @@
-import type { NewAgent } from "../../src/domain/pool/commands.ts";
 import type { Feature } from "../../src/protocol/jobs.ts";
+import type { NewAgent } from "../../src/queue/commands/commands.ts";
 import { isJobId } from "./files.ts";
 import { sendPlan } from "./planner.ts";
 import { ACTOR, ORG, type Simulator } from "./simulator.ts";

@@ -1,5 +1,5 @@
-import type { LeaseHolder, Result } from "../../src/domain/pool/commands.ts";
-import type { Command, InputOf, OutputOf } from "../../src/domain/pool/step.ts";
+import type { LeaseHolder, Result } from "../../src/queue/commands/commands.ts";
+import type { Command, InputOf, OutputOf } from "../../src/queue/commands/step.ts";
 import { Random } from "./random.ts";
 
 /** Calls the pool without the network's faults. */

@@ -1,4 +1,4 @@
-import type { JobFacts, Outcome } from "../../src/domain/pool/facts.ts";
+import type { JobFacts, Outcome } from "../../src/queue/state/facts.ts";
 import type { AnyInput, Call, ObservedJob } from "./observations.ts";
 import { isLeased } from "./specification.ts";
 

@@ -1,5 +1,5 @@
-import type { JobFacts } from "../../src/domain/pool/facts.ts";
-import type { PoolState } from "../../src/domain/pool/state.ts";
+import type { JobFacts } from "../../src/queue/state/facts.ts";
+import type { PoolState } from "../../src/queue/state/state.ts";
 import { heldCurrentLease, isReportedAgain } from "./call-of-lease.ts";
 import { checkArrival } from "./check-arrivals.ts";
 import { checkKept, forgetWinner, recordWinner } from "./check-artifacts.ts";

@@ -1,5 +1,5 @@
 import { refOf } from "../../src/domain/git-ref.ts";
-import type { PoolState } from "../../src/domain/pool/state.ts";
+import type { PoolState } from "../../src/queue/state/state.ts";
 import { CLEANING_MS } from "./job-specification.ts";
 import type { AnyInput, Call, CheckContext, HeardHead } from "./observations.ts";
 import type { Push, SimArriving } from "./repository.ts";

@@ -1,5 +1,5 @@
-import { seenArtifacts } from "../../src/domain/pool/artifacts.ts";
-import type { Rules } from "../../src/domain/pool/rules.ts";
+import { seenArtifacts } from "../../src/queue/commands/artifacts.ts";
+import type { Rules } from "../../src/queue/state/rules.ts";
 import { heldCurrentLease } from "./call-of-lease.ts";
 import type { AnyInput, Call, CheckContext } from "./observations.ts";
 import { must } from "./violation.ts";

@@ -1,4 +1,4 @@
-import type { Change, JobFacts } from "../../src/domain/pool/facts.ts";
+import type { Change, JobFacts } from "../../src/queue/state/facts.ts";
 import { mayDecide } from "./job-specification.ts";
 import type { Call, CheckContext } from "./observations.ts";
 import { must } from "./violation.ts";

@@ -1,5 +1,5 @@
-import type { GraphJob } from "../../src/domain/jobs/graph.ts";
-import type { JobEnd } from "../../src/domain/jobs/job-end.ts";
+import type { GraphJob } from "../../src/pipeline/graph/graph.ts";
+import type { JobEnd } from "../../src/pipeline/graph/job-end.ts";
 import { failuresThatReach, hasFailedBehind, jobsNamed, verdictOf } from "./job-specification.ts";
 import type { CheckContext } from "./observations.ts";
 import { mayStop, type SeenBuild, type SeenJob } from "./seen-build.ts";

@@ -1,6 +1,6 @@
-import type { JobGraph } from "../../src/domain/jobs/graph.ts";
-import type { BuildFacts } from "../../src/domain/pool/facts.ts";
-import type { PoolState } from "../../src/domain/pool/state.ts";
+import type { JobGraph } from "../../src/pipeline/graph/graph.ts";
+import type { BuildFacts } from "../../src/queue/state/facts.ts";
+import type { PoolState } from "../../src/queue/state/state.ts";
 import { checkEndOfJob } from "./check-job-ends.ts";
 import { checkPlace } from "./check-semaphores.ts";
 import { CLEANING_MS, cleansUp, failuresThatReach, needsHaveEnded, verdictOf } from "./job-specification.ts";

@@ -1,4 +1,4 @@
-import type { PoolState } from "../../src/domain/pool/state.ts";
+import type { PoolState } from "../../src/queue/state/state.ts";
 import { heldCurrentLease, isOvertime, isReportedAgain, reportedOutcome } from "./call-of-lease.ts";
 import { isPaused } from "./check-pause.ts";
 import { firstEligible, isPlanned } from "./check-state.ts";

@@ -1,4 +1,4 @@
-import type { Change, JobFacts } from "../../src/domain/pool/facts.ts";
+import type { Change, JobFacts } from "../../src/queue/state/facts.ts";
 import { heldCurrentLease } from "./call-of-lease.ts";
 import { checkAdopted } from "./check-retries.ts";
 import { isPlanned } from "./check-state.ts";

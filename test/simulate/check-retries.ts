@@ -1,5 +1,5 @@
-import type { NewPlan } from "../../src/domain/pool/commands.ts";
-import type { Change } from "../../src/domain/pool/facts.ts";
+import type { NewPlan } from "../../src/queue/commands/commands.ts";
+import type { Change } from "../../src/queue/state/facts.ts";
 import { must } from "./violation.ts";
 
 /** What was adopted is stored byte for byte, as the end of its job. */

@@ -1,6 +1,6 @@
-import type { GraphJob, JobGraph } from "../../src/domain/jobs/graph.ts";
-import type { BuildFacts, JobFacts } from "../../src/domain/pool/facts.ts";
-import type { PoolState } from "../../src/domain/pool/state.ts";
+import type { GraphJob, JobGraph } from "../../src/pipeline/graph/graph.ts";
+import type { BuildFacts, JobFacts } from "../../src/queue/state/facts.ts";
+import type { PoolState } from "../../src/queue/state/state.ts";
 import type { Call, CheckContext } from "./observations.ts";
 import type { SeenBuild } from "./seen-build.ts";
 import { isEnded, isLeased } from "./specification.ts";

@@ -1,7 +1,7 @@
-import type { Push } from "../../src/domain/pool/decision.ts";
-import { type AgentFacts, BUILD_CHANNELS, type JobFacts } from "../../src/domain/pool/facts.ts";
-import type { PoolState } from "../../src/domain/pool/state.ts";
-import { nextDue } from "../../src/domain/pool/step.ts";
+import { nextDue } from "../../src/queue/commands/step.ts";
+import type { Push } from "../../src/queue/state/decision.ts";
+import { type AgentFacts, BUILD_CHANNELS, type JobFacts } from "../../src/queue/state/facts.ts";
+import type { PoolState } from "../../src/queue/state/state.ts";
 import { isPaused } from "./check-pause.ts";
 import { findsFreeSemaphores } from "./check-semaphores.ts";
 import type { CheckContext } from "./observations.ts";

@@ -1,6 +1,6 @@
-import type { Result } from "../../src/domain/pool/commands.ts";
-import type { Push } from "../../src/domain/pool/decision.ts";
-import type { PoolState } from "../../src/domain/pool/state.ts";
+import type { Result } from "../../src/queue/commands/commands.ts";
+import type { Push } from "../../src/queue/state/decision.ts";
+import type { PoolState } from "../../src/queue/state/state.ts";
 import type { AnyInput, CheckContext } from "./observations.ts";
 import { STOP_AGAIN_MS } from "./specification.ts";
 import { must } from "./violation.ts";

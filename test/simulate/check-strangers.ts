@@ -1,5 +1,5 @@
 import { refOf } from "../../src/domain/git-ref.ts";
-import type { PoolState } from "../../src/domain/pool/state.ts";
+import type { PoolState } from "../../src/queue/state/state.ts";
 import type { AnyInput, Call, CheckContext } from "./observations.ts";
 import type { SimArriving } from "./repository.ts";
 import { must } from "./violation.ts";

@@ -1,5 +1,5 @@
-import type { GraphJob } from "../../src/domain/jobs/graph.ts";
-import type { Change, JobFacts } from "../../src/domain/pool/facts.ts";
+import type { GraphJob } from "../../src/pipeline/graph/graph.ts";
+import type { Change, JobFacts } from "../../src/queue/state/facts.ts";
 import { heldCurrentLease, isOvertime, isReportedAgain, reportedOutcome } from "./call-of-lease.ts";
 import type { Call, CheckContext, ObservedJob } from "./observations.ts";
 import { LEASE_GRID } from "./specification.ts";

@@ -1,10 +1,10 @@
-import type { Result } from "../../src/domain/pool/commands.ts";
-import type { Push } from "../../src/domain/pool/decision.ts";
-import type { Change } from "../../src/domain/pool/facts.ts";
-import type { Rules } from "../../src/domain/pool/rules.ts";
-import type { PoolState } from "../../src/domain/pool/state.ts";
-import type { Stored } from "../../src/domain/pool/stored.ts";
-import type { FoundSockets } from "../../src/domain/pool/wake.ts";
+import type { Result } from "../../src/queue/commands/commands.ts";
+import type { FoundSockets } from "../../src/queue/commands/wake.ts";
+import type { Push } from "../../src/queue/state/decision.ts";
+import type { Change } from "../../src/queue/state/facts.ts";
+import type { Rules } from "../../src/queue/state/rules.ts";
+import type { PoolState } from "../../src/queue/state/state.ts";
+import type { Stored } from "../../src/queue/state/stored.ts";
 import { checkAccepted, checkOffers, checkRefused } from "./check-answers.ts";
 import { checkShown } from "./check-artifacts.ts";
 import { checkCommit } from "./check-commits.ts";

@@ -1,4 +1,4 @@
-import type { JobEndStatus } from "../../src/domain/jobs/job-end.ts";
+import type { JobEndStatus } from "../../src/pipeline/graph/job-end.ts";
 
 /** What a condition of the simulation can see: how each needed job ended, what it told, and the build. */
 interface Sight {

@@ -1,7 +1,7 @@
-import { nextTold } from "../../src/domain/pool/decision.ts";
-import type { AuditFact, BuildFacts, JobFacts } from "../../src/domain/pool/facts.ts";
-import { isSequenceDue, revocationsToTell } from "../../src/domain/pool/reconcile.ts";
-import { type HeardSequence, NOTHING_HEARD, type Stored, type StoredBuild } from "../../src/domain/pool/stored.ts";
+import { isSequenceDue, revocationsToTell } from "../../src/queue/commands/reconcile.ts";
+import { nextTold } from "../../src/queue/state/decision.ts";
+import type { AuditFact, BuildFacts, JobFacts } from "../../src/queue/state/facts.ts";
+import { type HeardSequence, NOTHING_HEARD, type Stored, type StoredBuild } from "../../src/queue/state/stored.ts";
 import type { SimPool } from "./pool.ts";
 import { isEnded } from "./specification.ts";
 import type { SimStorage } from "./storage.ts";

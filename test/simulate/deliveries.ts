@@ -1,10 +1,10 @@
-import { type HostReport, toldState } from "../../src/domain/githost/host-report.ts";
-import type { Result } from "../../src/domain/pool/commands.ts";
-import { mayCarryOut } from "../../src/domain/pool/delete.ts";
-import type { Channel } from "../../src/domain/pool/facts.ts";
-import { hostReportOf } from "../../src/domain/pool/host-state.ts";
-import { type Heard, nothingDelivered } from "../../src/domain/pool/outbox.ts";
-import type { Command, InputOf, OutputOf } from "../../src/domain/pool/step.ts";
+import { type HostReport, toldState } from "../../src/githosts/core/host-report.ts";
+import type { Result } from "../../src/queue/commands/commands.ts";
+import { mayCarryOut } from "../../src/queue/commands/delete.ts";
+import type { Command, InputOf, OutputOf } from "../../src/queue/commands/step.ts";
+import type { Channel } from "../../src/queue/state/facts.ts";
+import { hostReportOf } from "../../src/queue/state/host-state.ts";
+import { type Heard, nothingDelivered } from "../../src/queue/state/outbox.ts";
 import type { Batch, SimDatabase } from "./database.ts";
 import type { Fault } from "./faults.ts";
 import type { SimGitHosts } from "./git-hosts.ts";

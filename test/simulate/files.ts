@@ -1,4 +1,4 @@
-import type { JobGraph } from "../../src/domain/jobs/graph.ts";
+import type { JobGraph } from "../../src/pipeline/graph/graph.ts";
 import { type Blueprint, graphOf, newBlueprint } from "./graphs.ts";
 import type { Random } from "./random.ts";
 

@@ -1,4 +1,4 @@
-import type { HostReport } from "../../src/domain/githost/host-report.ts";
+import type { HostReport } from "../../src/githosts/core/host-report.ts";
 import { isEnded } from "./specification.ts";
 import type { SimStorage } from "./storage.ts";
 import { must } from "./violation.ts";

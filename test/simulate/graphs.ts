@@ -1,4 +1,4 @@
-import type { GraphJob, JobGraph, Matrix } from "../../src/domain/jobs/graph.ts";
+import type { GraphJob, JobGraph, Matrix } from "../../src/pipeline/graph/graph.ts";
 import { conditionTexts, PLAIN_VARIABLES, saidYes } from "./conditions.ts";
 import type { Random } from "./random.ts";
 

@@ -1,4 +1,4 @@
-import type { Rules } from "../../src/domain/pool/rules.ts";
+import type { Rules } from "../../src/queue/state/rules.ts";
 import { type HandOut, SimAgent } from "./agent.ts";
 import { approveHeld, retryStranger } from "./approvals.ts";
 import { arriveNext } from "./arrivals.ts";

@@ -1,4 +1,4 @@
-import type { LeaseHolder } from "../../src/domain/pool/commands.ts";
+import type { LeaseHolder } from "../../src/queue/commands/commands.ts";
 import type { SimAgent } from "./agent.ts";
 import { ACTOR, ORG, type Simulator } from "./simulator.ts";
 

@@ -1,8 +1,8 @@
-import type { GraphJob } from "../../src/domain/jobs/graph.ts";
-import { isLeasedJob, type JobView } from "../../src/domain/jobs/job-view.ts";
-import type { Change } from "../../src/domain/pool/facts.ts";
-import { RULES } from "../../src/domain/pool/rules.ts";
-import type { PoolState } from "../../src/domain/pool/state.ts";
+import type { GraphJob } from "../../src/pipeline/graph/graph.ts";
+import { isLeasedJob, type JobView } from "../../src/queue/jobs/job-view.ts";
+import type { Change } from "../../src/queue/state/facts.ts";
+import { RULES } from "../../src/queue/state/rules.ts";
+import type { PoolState } from "../../src/queue/state/state.ts";
 import type { Invariant } from "./invariants.ts";
 import { planted, withoutAudit } from "./planted.ts";
 import type { WrongRules } from "./pool.ts";
@@ -30,7 +30,7 @@ const NEEDS: readonly JobMutant[] = [
   [
     22,
     "only the first need is looked at",
-    planted("jobs/in-progress.ts", "const needs = job.needs.", "const needs = job.needs.slice(0, 1)."),
+    planted("queue/jobs/in-progress.ts", "const needs = job.needs.", "const needs = job.needs.slice(0, 1)."),
   ],
   [
     22,
@@ -47,7 +47,7 @@ const NEEDS: readonly JobMutant[] = [
     35,
     "everything behind a need is looked at",
     planted(
-      "jobs/in-progress.ts",
+      "queue/jobs/in-progress.ts",
       "const needs = job.needs.",
       `const found = new Map();
        const add = (one) => {
@@ -113,25 +113,29 @@ const GATES: readonly JobMutant[] = [
     "a gate asks before the needs of its job have ended",
     { isReady: (needs, job) => job.gate !== null || RULES.isReady(needs, job) },
   ],
-  [32, "no gate asks", planted("jobs/next.ts", "if (job.gate)", "if (false)")],
+  [32, "no gate asks", planted("queue/jobs/next.ts", "if (job.gate)", "if (false)")],
   [32, "a gate opens by itself", { gateIsOpen: ({ decision }) => decision === null }],
   [32, "a rejection opens a gate", { gateIsOpen: ({ decision }) => decision !== null }],
   [32, "a gate closes by itself", { gateIsOver: ({ decision }) => decision?.approved !== true }],
   [23, "a gate never times out", { gateIsOver: ({ decision }) => decision?.approved === false }],
   [23, "a rejected gate stays", { gateIsOver: ({ decision, until }, now) => decision === null && now >= until }],
-  [32, "anybody opens a gate", planted("pool/gates.ts", "!includesRole(role, graphJob.gate.by)", "false")],
+  [32, "anybody opens a gate", planted("queue/commands/gates.ts", "!includesRole(role, graphJob.gate.by)", "false")],
   [
     32,
     "only an admin opens a gate",
-    planted("pool/gates.ts", "!includesRole(role, graphJob.gate.by)", 'role !== "admin"'),
+    planted("queue/commands/gates.ts", "!includesRole(role, graphJob.gate.by)", 'role !== "admin"'),
   ],
-  [32, "a gate is decided again", planted("pool/gates.ts", "job.end || gate.decision ||", "job.end ||")],
+  [32, "a gate is decided again", planted("queue/commands/gates.ts", "job.end || gate.decision ||", "job.end ||")],
   [
     32,
     "the other word counts as the same",
-    planted("pool/gates.ts", "gate.decision?.approved === approved", "gate.decision"),
+    planted("queue/commands/gates.ts", "gate.decision?.approved === approved", "gate.decision"),
   ],
-  [32, "the same word again is refused", planted("pool/gates.ts", "gate.decision?.approved === approved", "false")],
+  [
+    32,
+    "the same word again is refused",
+    planted("queue/commands/gates.ts", "gate.decision?.approved === approved", "false"),
+  ],
   [23, "what follows from a decision is forgotten", { sabotage: forgetting("decideGate") }],
   [
     23,
@@ -191,7 +195,7 @@ const STOPS: readonly JobMutant[] = [
 
 /** The end of a build. */
 const ENDS: readonly JobMutant[] = [
-  [36, "settling stops after one pass", planted("jobs/settle.ts", "  changed = true;\n", "")],
+  [36, "settling stops after one pass", planted("queue/jobs/settle.ts", "  changed = true;\n", "")],
   [23, "what follows from a result is forgotten", { sabotage: forgetting("finish") }],
   [23, "what follows from a lost lease is forgotten", { sabotage: forgetting("sweep") }],
   [25, "what follows from a hand-out is forgotten", { sabotage: forgetting("claim") }],
@@ -256,13 +260,17 @@ const SEMAPHORES: readonly JobMutant[] = [
   [
     28,
     "a group has the limit of the job that comes",
-    planted("pool/match.ts", "Math.min(limit, ...limits.filter((other) => other !== null))", "limit"),
+    planted("queue/commands/match.ts", "Math.min(limit, ...limits.filter((other) => other !== null))", "limit"),
   ],
-  [28, "a group has the largest limit", planted("pool/match.ts", "return Math.min(limit,", "return Math.max(limit,")],
+  [
+    28,
+    "a group has the largest limit",
+    planted("queue/commands/match.ts", "return Math.min(limit,", "return Math.max(limit,"),
+  ],
   [
     28,
     "a group has no limit",
-    planted("pool/match.ts", "Math.min(limit, ...limits.filter((other) => other !== null))", "Infinity"),
+    planted("queue/commands/match.ts", "Math.min(limit, ...limits.filter((other) => other !== null))", "Infinity"),
   ],
   [
     28,
@@ -304,8 +312,8 @@ const SEMAPHORES: readonly JobMutant[] = [
 
 /** Plans, retries, outputs and what others hear. */
 const RECORDS: readonly JobMutant[] = [
-  [33, "another plan is taken for the first", planted("pool/plan.ts", "graph.hash === sent.hash", "true")],
-  [33, "the same plan again is refused", planted("pool/plan.ts", "graph.hash === sent.hash", "false")],
+  [33, "another plan is taken for the first", planted("queue/commands/plan.ts", "graph.hash === sent.hash", "true")],
+  [33, "the same plan again is refused", planted("queue/commands/plan.ts", "graph.hash === sent.hash", "false")],
   [31, "a retry runs what succeeded", { runsAnew: () => true }],
   [31, "a retry keeps what stands behind a failure", { runsAnew: (end) => RULES.runsAnew(end, false) }],
   [
@@ -321,9 +329,13 @@ const RECORDS: readonly JobMutant[] = [
   [
     30,
     "outputs of a job that failed are kept",
-    planted("pool/outputs.ts", 'status === "succeeded" && fence === last', "true"),
+    planted("queue/commands/outputs.ts", 'status === "succeeded" && fence === last', "true"),
   ],
-  [30, "no outputs are kept", planted("pool/outputs.ts", 'status === "succeeded" && fence === last', "false")],
+  [
+    30,
+    "no outputs are kept",
+    planted("queue/commands/outputs.ts", 'status === "succeeded" && fence === last', "false"),
+  ],
   [39, "D1 is told of jobs as of builds", { besides: tellingOfJobs }],
   [39, "outputs come after D1 heard of the build", { besides: withLateOutputs }],
   [40, "plans leave no audit entry", withoutAudit("build.plan")],

@@ -1,6 +1,6 @@
-import type { GraphJob, JobGraph } from "../../src/domain/jobs/graph.ts";
-import type { JobEnd } from "../../src/domain/jobs/job-end.ts";
-import type { JobFacts } from "../../src/domain/pool/facts.ts";
+import type { GraphJob, JobGraph } from "../../src/pipeline/graph/graph.ts";
+import type { JobEnd } from "../../src/pipeline/graph/job-end.ts";
+import type { JobFacts } from "../../src/queue/state/facts.ts";
 import { type Condition, conditionOf } from "./conditions.ts";
 import { DAY_MS } from "./specification.ts";
 

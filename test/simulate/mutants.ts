@@ -1,5 +1,5 @@
-import { RULES } from "../../src/domain/pool/rules.ts";
 import { isEnded } from "../../src/protocol/build-states.ts";
+import { RULES } from "../../src/queue/state/rules.ts";
 import type { Invariant } from "./invariants.ts";
 import { JOB_MUTANTS } from "./job-mutants.ts";
 import { PAUSE_MUTANTS } from "./pause-mutants.ts";
@@ -38,56 +38,68 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     3,
     "the log of a lost lease stays open",
-    planted("pool/lease.ts", 'lease ? [{ kind: "close", jobId: id, fence: lease.fence, at: now }] : []', "[]"),
+    planted(
+      "queue/commands/lease.ts",
+      'lease ? [{ kind: "close", jobId: id, fence: lease.fence, at: now }] : []',
+      "[]",
+    ),
   ),
   mutant(
     2,
     "fences count on from the stored one only",
-    planted("pool/claim.ts", "Math.max(state.fence + 1, now)", "state.fence + 1"),
+    planted("queue/commands/claim.ts", "Math.max(state.fence + 1, now)", "state.fence + 1"),
   ),
-  mutant(2, "fences are the time only", planted("pool/claim.ts", "Math.max(state.fence + 1, now)", "now")),
+  mutant(2, "fences are the time only", planted("queue/commands/claim.ts", "Math.max(state.fence + 1, now)", "now")),
   mutant(21, "versions count on from the stored one only", { nextVersion: (last) => last + 1 }),
   mutant(5, "a lease ends ten seconds early", { leaseIsOver: (lease, now) => now >= lease.expiresAt - 10_000 }),
-  mutant(18, "a deletion deletes nothing", planted("pool/delete.ts", '{ kind: "deleted", deletion },', "")),
+  mutant(18, "a deletion deletes nothing", planted("queue/commands/delete.ts", '{ kind: "deleted", deletion },', "")),
   mutant(17, "a lease never ends", { leaseIsOver: () => false }),
-  mutant(5, "an outage extends a lease again and again", planted("pool/sweep.ts", "graced: true", "graced: false")),
+  mutant(
+    5,
+    "an outage extends a lease again and again",
+    planted("queue/commands/sweep.ts", "graced: true", "graced: false"),
+  ),
   mutant(
     5,
     "a lost socket gives no more time",
-    planted("pool/wake.ts", 'lease.keptBy === "socket" && !found?.hasOwn', "false"),
+    planted("queue/commands/wake.ts", 'lease.keptBy === "socket" && !found?.hasOwn', "false"),
   ),
   mutant(
     5,
     "every wake extends leases that sockets keep",
-    planted("pool/wake.ts", 'lease.keptBy === "socket" && !found?.hasOwn', 'lease.keptBy === "socket"'),
+    planted("queue/commands/wake.ts", 'lease.keptBy === "socket" && !found?.hasOwn', 'lease.keptBy === "socket"'),
   ),
   mutant(
     5,
     "a deadline that only the socket remembers is forgotten",
-    planted("pool/wake.ts", "Math.max(lease.expiresAt, kept)", "lease.expiresAt"),
+    planted("queue/commands/wake.ts", "Math.max(lease.expiresAt, kept)", "lease.expiresAt"),
   ),
   mutant(
     5,
     "heartbeats over the socket store no deadline",
-    planted("pool/work.ts", "expiresAt <= (lease.writtenUntil ?? lease.expiresAt) + storedForMs", "true"),
+    planted("queue/commands/work.ts", "expiresAt <= (lease.writtenUntil ?? lease.expiresAt) + storedForMs", "true"),
   ),
-  mutant(6, "attempts have no limit", planted("pool/lease.ts", "attempt - retries < maxAttempts", "true")),
+  mutant(6, "attempts have no limit", planted("queue/commands/lease.ts", "attempt - retries < maxAttempts", "true")),
   mutant(
     6,
     "there is one attempt too many",
-    planted("pool/lease.ts", "attempt - retries < maxAttempts", "attempt <= maxAttempts"),
+    planted("queue/commands/lease.ts", "attempt - retries < maxAttempts", "attempt <= maxAttempts"),
   ),
-  mutant(6, "unstarted leases have no limit", planted("pool/lease.ts", "unstarted < POOL_LIMITS.unstarted", "true")),
+  mutant(
+    6,
+    "unstarted leases have no limit",
+    planted("queue/commands/lease.ts", "unstarted < POOL_LIMITS.unstarted", "true"),
+  ),
   mutant(
     6,
     "unstarted leases are not counted",
-    planted("pool/lease.ts", "job.unstarted + (isStarted ? 0 : 1)", "job.unstarted"),
+    planted("queue/commands/lease.ts", "job.unstarted + (isStarted ? 0 : 1)", "job.unstarted"),
   ),
   mutant(
     6,
     "a withdrawn hand-out is counted as unstarted",
     planted(
-      "pool/claim.ts",
+      "queue/commands/claim.ts",
       "requeue(over, kept, context)",
       "requeue(over, { ...kept, unstarted: held.job.unstarted + 1 }, context)",
     ),
@@ -100,15 +112,19 @@ export const MUTANTS: readonly Mutant[] = [
     12,
     "the newest build comes first",
     planted(
-      "pool/match.ts",
+      "queue/commands/match.ts",
       "byQueueOrder(job, first) < 0",
       "first.priority < job.priority || (first.priority === job.priority && first.seq < job.seq)",
     ),
   ),
-  mutant(12, "priorities are ignored", planted("pool/match.ts", "byQueueOrder(job, first) < 0", "job.seq < first.seq")),
+  mutant(
+    12,
+    "priorities are ignored",
+    planted("queue/commands/match.ts", "byQueueOrder(job, first) < 0", "job.seq < first.seq"),
+  ),
   mutant(12, "maxParallel allows one build too many", { hasRoom: (leased, most) => most === null || leased <= most }),
   mutant(12, "maxParallel allows one build too few", { hasRoom: (leased, most) => most === null || leased < most - 1 }),
-  mutant(12, "notBefore is ignored", planted("pool/match.ts", "job.notBefore <= context.now", "true")),
+  mutant(12, "notBefore is ignored", planted("queue/commands/match.ts", "job.notBefore <= context.now", "true")),
   mutant(12, "a draining agent gets builds", {
     takesBuilds: (agent, now) => RULES.takesBuilds({ ...agent, isDraining: false }, now),
   }),
@@ -118,14 +134,18 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     17,
     "a hint that no agent follows is never withdrawn",
-    planted("pool/sweep.ts", "now < offer.at + OFFER_MS", "true"),
+    planted("queue/commands/sweep.ts", "now < offer.at + OFFER_MS", "true"),
   ),
   mutant(17, "no waiting agent gets hints", { isAlert: () => false }),
-  mutant(8, "an unanswered poll gets another build", planted("pool/claim.ts", 'isAllowed("hand-out", job)', "false")),
+  mutant(
+    8,
+    "an unanswered poll gets another build",
+    planted("queue/commands/claim.ts", 'isAllowed("hand-out", job)', "false"),
+  ),
   mutant(
     8,
     "a poll during a build hands it out again",
-    planted("pool/claim.ts", 'isAllowed("hand-out", job)', 'job.status !== "canceling"'),
+    planted("queue/commands/claim.ts", 'isAllowed("hand-out", job)', 'job.status !== "canceling"'),
   ),
   mutant(8, "a restarted agent keeps its build", { isRestart: () => false }),
   mutant(5, "a late message of an earlier boot counts as a restart", {
@@ -135,19 +155,27 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     15,
     "any token fits any agent",
-    planted("pool/decision.ts", "agent?.tokenHash === tokenHash ? agent : undefined", "agent"),
+    planted("queue/state/decision.ts", "agent?.tokenHash === tokenHash ? agent : undefined", "agent"),
   ),
-  mutant(10, "a canceled build is delivered", planted("pool/claim.ts", 'isAllowed("deliver", held.job)', "true")),
+  mutant(
+    10,
+    "a canceled build is delivered",
+    planted("queue/commands/claim.ts", 'isAllowed("deliver", held.job)', "true"),
+  ),
   mutant(
     4,
     "a canceled build may start",
-    planted("pool/work.ts", '!isAllowed("start", job)', 'job.status !== "assigned" && job.status !== "canceling"'),
+    planted(
+      "queue/commands/work.ts",
+      '!isAllowed("start", job)',
+      'job.status !== "assigned" && job.status !== "canceling"',
+    ),
   ),
   mutant(
     4,
     "a build may end before it started",
     planted(
-      "pool/work.ts",
+      "queue/commands/work.ts",
       `if (!isAllowed("finish", job)) return refused("conflict", "The build was not started.");
   const refusedOutputs`,
       "const refusedOutputs",
@@ -161,7 +189,7 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     10,
     "an agent is told to stop only once",
-    planted("pool/sweep.ts", "(stopDue(state, id) ?? Infinity) <= now", "false"),
+    planted("queue/commands/sweep.ts", "(stopDue(state, id) ?? Infinity) <= now", "false"),
   ),
   mutant(17, "heartbeats extend the lease of a stopped build", {
     extended: ({ expiresAt }, now, leaseMs) => Math.max(expiresAt, now + leaseMs),
@@ -171,12 +199,12 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     16,
     "the outbox misses builds that succeed",
-    planted("pool/decision.ts", "isEnded(next.status)", 'isEnded(next.status) && next.status !== "succeeded"'),
+    planted("queue/state/decision.ts", "isEnded(next.status)", 'isEnded(next.status) && next.status !== "succeeded"'),
   ),
   mutant(
     16,
     "the outbox misses new builds",
-    planted("pool/new-build.ts", '{ kind: "due", channel: "lists", buildId: build.id, at: now },', ""),
+    planted("queue/commands/new-build.ts", '{ kind: "due", channel: "lists", buildId: build.id, at: now },', ""),
   ),
   mutant(16, "D1 hears of an end before the archive has its record", { mayTell: () => true }),
   mutant(16, "the news of a build's creation counts as that of its end", { isHeard: () => true }),
@@ -186,7 +214,7 @@ export const MUTANTS: readonly Mutant[] = [
     15,
     "agents that wait or build can be forgotten",
     planted(
-      "pool/deadlines.ts",
+      "queue/state/deadlines.ts",
       "isHere(state, agentId) ? now : lastHeardAt(state, agent))",
       "lastHeardAt(state, agent))",
     ),
@@ -194,39 +222,39 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     15,
     "agents are forgotten without regard to the time",
-    planted("pool/sweep.ts", "context.now - at < silenceMs", "false"),
+    planted("queue/commands/sweep.ts", "context.now - at < silenceMs", "false"),
   ),
   mutant(
     15,
     "a revoked token registers agents",
-    planted("pool/agents.ts", "registeredBy && state.revoked.has(registeredBy.tokenId)", "false"),
+    planted("queue/commands/agents.ts", "registeredBy && state.revoked.has(registeredBy.tokenId)", "false"),
   ),
   mutant(12, "a build returns to the agent that released it", { isNotFor: () => false }),
   mutant(
     12,
     "a build can be released unfetched again and again",
-    planted("pool/elsewhere.ts", "job.passedOver ||", ""),
+    planted("queue/state/elsewhere.ts", "job.passedOver ||", ""),
   ),
   mutant(
     12,
     "a build waits for another agent although there is none",
-    planted("pool/elsewhere.ts", "return isOther &&", "return true || isOther &&"),
+    planted("queue/state/elsewhere.ts", "return isOther &&", "return true || isOther &&"),
   ),
   mutant(
     12,
     "no other agent tries a build that one could not fetch",
-    planted("pool/elsewhere.ts", "return isOther &&", "return false &&"),
+    planted("queue/state/elsewhere.ts", "return isOther &&", "return false &&"),
   ),
   mutant(
     15,
     "a removed agent keeps its build",
-    planted("pool/agents.ts", "const held = jobHeldBy(state, id)", "const held = undefined"),
+    planted("queue/commands/agents.ts", "const held = jobHeldBy(state, id)", "const held = undefined"),
   ),
   mutant(
     7,
     "builds of a repository share a number",
     planted(
-      "pool/new-build.ts",
+      "queue/commands/new-build.ts",
       "state.records.lastNumber(repoId) + nth.inRepository",
       "Math.max(1, state.records.lastNumber(repoId)) + nth.inRepository - 1",
     ),
@@ -234,23 +262,27 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     7,
     "a restored pool numbers builds before it was compared with D1",
-    planted("pool/enqueue.ts", "state.unchecked !== null", "false"),
+    planted("queue/commands/enqueue.ts", "state.unchecked !== null", "false"),
   ),
   mutant(
     7,
     "a restored pool uses numbers again",
-    planted("pool/reconcile.ts", "number > state.records.lastNumber(repoId)", "false"),
+    planted("queue/commands/reconcile.ts", "number > state.records.lastNumber(repoId)", "false"),
   ),
   mutant(
     4,
     "a restored pool leases builds before it was compared with D1",
-    planted("pool/claim.ts", "if (state.unchecked !== null) return uncompared", "if (false) return uncompared"),
+    planted(
+      "queue/commands/claim.ts",
+      "if (state.unchecked !== null) return uncompared",
+      "if (false) return uncompared",
+    ),
   ),
   mutant(
     4,
     "a restored pool does not take over how builds ended",
     planted(
-      "pool/reconcile.ts",
+      "queue/commands/reconcile.ts",
       "stored.builds.filter(",
       "stored.builds.filter(({ finishedAt }) => finishedAt === null).filter(",
     ),
@@ -259,38 +291,46 @@ export const MUTANTS: readonly Mutant[] = [
     16,
     "a restored pool does not end what it lost",
     planted(
-      "pool/reconcile.ts",
+      "queue/commands/reconcile.ts",
       "stored.builds.filter(",
       "stored.builds.filter(({ finishedAt }) => finishedAt !== null).filter(",
     ),
   ),
-  mutant(15, "a restore revives removed agents", planted("pool/reconcile.ts", "of stored.removedAgents", "of []")),
+  mutant(
+    15,
+    "a restore revives removed agents",
+    planted("queue/commands/reconcile.ts", "of stored.removedAgents", "of []"),
+  ),
   mutant(
     15,
     "a restored D1 is not told of revoked tokens",
-    planted("pool/reconcile.ts", "at > since ? [tokenId] : []", "[]"),
+    planted("queue/commands/reconcile.ts", "at > since ? [tokenId] : []", "[]"),
   ),
   mutant(
     16,
     "a restored D1 goes unnoticed",
-    planted("pool/reconcile.ts", 'complete < told ? "database" : "none"', '"none"'),
+    planted("queue/commands/reconcile.ts", 'complete < told ? "database" : "none"', '"none"'),
   ),
-  mutant(7, "a restored pool goes unnoticed", planted("pool/reconcile.ts", "own !== null && sequence > own", "false")),
+  mutant(
+    7,
+    "a restored pool goes unnoticed",
+    planted("queue/commands/reconcile.ts", "own !== null && sequence > own", "false"),
+  ),
   mutant(
     7,
     "idempotency keys are ignored",
-    planted("pool/enqueue.ts", "earlier && now < earlier.at + REMEMBER_MS", "false"),
+    planted("queue/commands/enqueue.ts", "earlier && now < earlier.at + REMEMBER_MS", "false"),
   ),
   mutant(
     19,
     "deliveries are known by their id only",
-    planted("pool/arrive.ts", "place(known.heads, pushed)", '{ kind: "new", isCertain: true }'),
+    planted("queue/commands/arrive.ts", "place(known.heads, pushed)", '{ kind: "new", isCertain: true }'),
   ),
   mutant(
     19,
     "deliveries are known by their commit only",
     planted(
-      "pool/arrive.ts",
+      "queue/commands/arrive.ts",
       "const placed = place(known.heads, pushed)",
       `const head = known.heads.find(({ sha }) => sha === pushed.sha);
        const placed = head ? { kind: "same", head } : place(known.heads, pushed)`,
@@ -300,7 +340,7 @@ export const MUTANTS: readonly Mutant[] = [
     19,
     "a head that was replaced is built",
     planted(
-      "pool/arrive.ts",
+      "queue/commands/arrive.ts",
       "const placed = place(known.heads, pushed)",
       `const found = place(known.heads, pushed);
        const placed = found.kind === "late" ? { kind: "new", isCertain: false } : found`,
@@ -309,30 +349,34 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     19,
     "a delivery is known before all of it was made",
-    planted("pool/arrive.ts", "if (!isRefused)", "if (true)"),
+    planted("queue/commands/arrive.ts", "if (!isRefused)", "if (true)"),
   ),
-  mutant(19, "no delivery is known", planted("pool/arrive.ts", "now < known.at + HEAD_MS", "false")),
+  mutant(19, "no delivery is known", planted("queue/commands/arrive.ts", "now < known.at + HEAD_MS", "false")),
   mutant(
     20,
     "the head that arrived last is the newest",
-    planted("pool/arrive.ts", "olderThanNewest(heads, { sha })", "{ newest: heads.at(-1), older: heads.slice(0, -1) }"),
+    planted(
+      "queue/commands/arrive.ts",
+      "olderThanNewest(heads, { sha })",
+      "{ newest: heads.at(-1), older: heads.slice(0, -1) }",
+    ),
   ),
   mutant(
     20,
     "an older head ends the build of a newer one",
     planted(
-      "pool/arrive.ts",
+      "queue/commands/arrive.ts",
       "olderThanNewest(heads, { sha })",
       "{ newest: heads.findLast((head) => head.sha === sha), older: heads.filter(({ before }) => before === sha) }",
     ),
   ),
   mutant(21, "git hosts are told without a version", {
-    ...planted("pool/host-state.ts", "number, version, sha: commitSha", "number, version: 0, sha: commitSha"),
+    ...planted("queue/state/host-state.ts", "number, version, sha: commitSha", "number, version: 0, sha: commitSha"),
     isHostTold: (build, told) => RULES.isHostTold(build, told),
   }),
   mutant(21, "git hosts are told the version of the start alone", {
     ...planted(
-      "pool/host-state.ts",
+      "queue/state/host-state.ts",
       "number, version, sha: commitSha",
       "number, version: build.queuedAt, sha: commitSha",
     ),
@@ -366,7 +410,7 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     43,
     "an artifact of an earlier lease is gone on with",
-    planted("pool/artifacts.ts", "one.fence === fence", "true"),
+    planted("queue/commands/artifacts.ts", "one.fence === fence", "true"),
   ),
   ...[...JOB_MUTANTS, ...TRY_MUTANTS, ...STRANGER_MUTANTS, ...PAUSE_MUTANTS].map(([breaks, name, rules]) =>
     mutant(breaks, name, rules),

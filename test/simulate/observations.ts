@@ -1,5 +1,5 @@
-import type { JobEnd } from "../../src/domain/jobs/job-end.ts";
-import type { BuildFacts, JobFacts, Offer, Outcome } from "../../src/domain/pool/facts.ts";
+import type { JobEnd } from "../../src/pipeline/graph/job-end.ts";
+import type { BuildFacts, JobFacts, Offer, Outcome } from "../../src/queue/state/facts.ts";
 import type { SimStorage } from "./storage.ts";
 
 /** A job as its callers saw it. */

@@ -1,7 +1,7 @@
-import type { Result } from "../../src/domain/pool/commands.ts";
-import type { Push } from "../../src/domain/pool/decision.ts";
-import type { Change } from "../../src/domain/pool/facts.ts";
-import type { Command } from "../../src/domain/pool/step.ts";
+import type { Result } from "../../src/queue/commands/commands.ts";
+import type { Command } from "../../src/queue/commands/step.ts";
+import type { Push } from "../../src/queue/state/decision.ts";
+import type { Change } from "../../src/queue/state/facts.ts";
 import type { Fault } from "./faults.ts";
 import type { SimStorage } from "./storage.ts";
 

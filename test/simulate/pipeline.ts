@@ -1,4 +1,4 @@
-import type { HostTarget } from "../../src/domain/githost/build-origin.ts";
+import type { HostTarget } from "../../src/githosts/core/build-origin.ts";
 
 /** There are two, so that one can reach its `maxParallel` while the other has room. */
 export interface Pipeline {

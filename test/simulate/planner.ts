@@ -1,4 +1,4 @@
-import type { LeaseHolder, Result } from "../../src/domain/pool/commands.ts";
+import type { LeaseHolder, Result } from "../../src/queue/commands/commands.ts";
 import type { FileKind } from "./files.ts";
 import type { Simulator } from "./simulator.ts";
 

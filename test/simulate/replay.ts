@@ -1,4 +1,4 @@
-import { RULES } from "../../src/domain/pool/rules.ts";
+import { RULES } from "../../src/queue/state/rules.ts";
 import { History } from "./history.ts";
 import { MUTANTS } from "./mutants.ts";
 import { type Failure, runHistory } from "./run.ts";

@@ -1,4 +1,4 @@
-import { RULES } from "../../src/domain/pool/rules.ts";
+import { RULES } from "../../src/queue/state/rules.ts";
 import { History } from "./history.ts";
 import type { Invariant } from "./invariants.ts";
 import { MUTANTS } from "./mutants.ts";

@@ -1,5 +1,5 @@
-import type { GraphJob } from "../../src/domain/jobs/graph.ts";
-import type { BuildFacts, JobFacts } from "../../src/domain/pool/facts.ts";
+import type { GraphJob } from "../../src/pipeline/graph/graph.ts";
+import type { BuildFacts, JobFacts } from "../../src/queue/state/facts.ts";
 import { CLEANING_MS, cleansUp, failuresThatReach, type JobsOfBuild, verdictOf } from "./job-specification.ts";
 import type { CheckContext, ObservedBuild } from "./observations.ts";
 

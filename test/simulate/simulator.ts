@@ -1,7 +1,7 @@
-import type { Result } from "../../src/domain/pool/commands.ts";
-import type { Push } from "../../src/domain/pool/decision.ts";
-import type { Rules } from "../../src/domain/pool/rules.ts";
-import type { Command, InputOf, OutputOf } from "../../src/domain/pool/step.ts";
+import type { Result } from "../../src/queue/commands/commands.ts";
+import type { Command, InputOf, OutputOf } from "../../src/queue/commands/step.ts";
+import type { Push } from "../../src/queue/state/decision.ts";
+import type { Rules } from "../../src/queue/state/rules.ts";
 import { SimArtifacts } from "./artifacts.ts";
 import { SimDatabase } from "./database.ts";
 import { SimDeliveries } from "./deliveries.ts";

@@ -1,5 +1,5 @@
-import type { KeptLease } from "../../src/domain/pool/facts.ts";
-import type { FoundSockets } from "../../src/domain/pool/wake.ts";
+import type { FoundSockets } from "../../src/queue/commands/wake.ts";
+import type { KeptLease } from "../../src/queue/state/facts.ts";
 
 interface SimSocket {
   /** When a poll's socket closes; null for the agent's own. */

@@ -1,6 +1,8 @@
-import type { JobGraph } from "../../src/domain/jobs/graph.ts";
-import { apply } from "../../src/domain/pool/apply.ts";
-import { countOf, type DayCount, laterCount, NO_BUILDS } from "../../src/domain/pool/day.ts";
+import type { JobGraph } from "../../src/pipeline/graph/graph.ts";
+import { isEnded } from "../../src/protocol/build-states.ts";
+import type { Head, HeadKey } from "../../src/queue/commands/heads.ts";
+import { apply } from "../../src/queue/state/apply.ts";
+import { countOf, type DayCount, laterCount, NO_BUILDS } from "../../src/queue/state/day.ts";
 import {
   type AgentFacts,
   type AuditFact,
@@ -15,11 +17,9 @@ import {
   NO_REPORT,
   type Records,
   type Report,
-} from "../../src/domain/pool/facts.ts";
-import type { Head, HeadKey } from "../../src/domain/pool/heads.ts";
-import { isHostDue } from "../../src/domain/pool/host-state.ts";
-import { emptyState, type PoolState } from "../../src/domain/pool/state.ts";
-import { isEnded } from "../../src/protocol/build-states.ts";
+} from "../../src/queue/state/facts.ts";
+import { isHostDue } from "../../src/queue/state/host-state.ts";
+import { emptyState, type PoolState } from "../../src/queue/state/state.ts";
 
 interface Rows {
   orgId: string | null;

@@ -5,17 +5,21 @@ import type { WrongRules } from "./pool.ts";
 
 /** Wrong rules for code that is not the repository's own, each with the invariant that it breaks. */
 export const STRANGER_MUTANTS: readonly [breaks: Invariant, name: string, rules: Partial<WrongRules>][] = [
-  [44, "forks need no approval", planted("pool/new-build.ts", "(request.needsApproval || retryOf !== null)", "false")],
+  [
+    44,
+    "forks need no approval",
+    planted("queue/commands/new-build.ts", "(request.needsApproval || retryOf !== null)", "false"),
+  ],
   [
     44,
     "a retry needs no approval",
-    planted("pool/new-build.ts", "(request.needsApproval || retryOf !== null)", "request.needsApproval"),
+    planted("queue/commands/new-build.ts", "(request.needsApproval || retryOf !== null)", "request.needsApproval"),
   ],
   [
     44,
     "the approval of a pull request holds for its next commit",
     planted(
-      "pool/new-build.ts",
+      "queue/commands/new-build.ts",
       "(request.needsApproval || retryOf !== null)",
       `(request.needsApproval || retryOf !== null) && !(
          origin?.pull &&
@@ -23,17 +27,17 @@ export const STRANGER_MUTANTS: readonly [breaks: Invariant, name: string, rules:
        )`,
     ),
   ],
-  [44, "anybody approves", planted("pool/approval.ts", "!includesRole(role, APPROVER)", "false")],
+  [44, "anybody approves", planted("queue/commands/approval.ts", "!includesRole(role, APPROVER)", "false")],
   [
     44,
     "a commit is approved unseen",
-    planted("pool/approval.ts", "commitSha !== null && commitSha !== build.commitSha", "false"),
+    planted("queue/commands/approval.ts", "commitSha !== null && commitSha !== build.commitSha", "false"),
   ],
   [
     44,
     "a retry is trusted",
     planted(
-      "pool/new-build.ts",
+      "queue/commands/new-build.ts",
       "trustOf(request.trust ? request : (retried ?? {}))",
       "trustOf(retryOf === null ? request : {})",
     ),
@@ -41,13 +45,13 @@ export const STRANGER_MUTANTS: readonly [breaks: Invariant, name: string, rules:
   [
     44,
     "what the service says of a retry is believed",
-    planted("pool/new-build.ts", "trustOf(request.trust ? request : (retried ?? {}))", "trustOf(request)"),
+    planted("queue/commands/new-build.ts", "trustOf(request.trust ? request : (retried ?? {}))", "trustOf(request)"),
   ],
   [
     45,
     "untrusted builds need no label",
     planted(
-      "pool/confine.ts",
+      "queue/commands/confine.ts",
       `JobFacts =>
   trustOf(build) === "trusted"`,
       `JobFacts =>
@@ -58,7 +62,7 @@ export const STRANGER_MUTANTS: readonly [breaks: Invariant, name: string, rules:
     45,
     "only the build itself needs the label, not its jobs",
     planted(
-      "pool/confine.ts",
+      "queue/commands/confine.ts",
       `JobFacts =>
   trustOf(build) === "trusted"`,
       `JobFacts =>
@@ -68,7 +72,11 @@ export const STRANGER_MUTANTS: readonly [breaks: Invariant, name: string, rules:
   [
     45,
     "untrusted builds go to any program",
-    planted("pool/confine.ts", 'features: [...new Set([...(job.features ?? []), "untrusted" as const])],', ""),
+    planted(
+      "queue/commands/confine.ts",
+      'features: [...new Set([...(job.features ?? []), "untrusted" as const])],',
+      "",
+    ),
   ],
   [
     12,

@@ -1,5 +1,5 @@
-import type { BuildFacts, Change, JobFacts } from "../../src/domain/pool/facts.ts";
-import type { Command } from "../../src/domain/pool/step.ts";
+import type { Command } from "../../src/queue/commands/step.ts";
+import type { BuildFacts, Change, JobFacts } from "../../src/queue/state/facts.ts";
 import type { AnyInput } from "./observations.ts";
 import { EPOCH } from "./simulator.ts";
 import type { SimStorage } from "./storage.ts";

@@ -1,5 +1,5 @@
-import type { Change } from "../../src/domain/pool/facts.ts";
-import type { Command } from "../../src/domain/pool/step.ts";
+import type { Command } from "../../src/queue/commands/step.ts";
+import type { Change } from "../../src/queue/state/facts.ts";
 import { FAULTS, type Fault } from "./faults.ts";
 import type { AnyInput } from "./observations.ts";
 import type { AnsweredCall, Observer } from "./observer.ts";

@@ -1,6 +1,6 @@
-import { rerunOf } from "../../src/domain/jobs/rerun.ts";
-import type { NewBuild, NewPlan } from "../../src/domain/pool/commands.ts";
 import type { Requires } from "../../src/protocol/pipeline.ts";
+import type { NewBuild, NewPlan } from "../../src/queue/commands/commands.ts";
+import { rerunOf } from "../../src/queue/jobs/rerun.ts";
 import { checkRerun } from "./check-retries.ts";
 import { HOST_OF, type Pipeline } from "./pipeline.ts";
 import { ACTOR, ORG, type Simulator } from "./simulator.ts";

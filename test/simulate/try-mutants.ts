@@ -1,8 +1,8 @@
-import type { JobView } from "../../src/domain/jobs/job-view.ts";
-import type { FinishReport } from "../../src/domain/pool/commands.ts";
-import type { Change, JobFacts, Outcome } from "../../src/domain/pool/facts.ts";
-import { RULES } from "../../src/domain/pool/rules.ts";
-import type { PoolState } from "../../src/domain/pool/state.ts";
+import type { FinishReport } from "../../src/queue/commands/commands.ts";
+import type { JobView } from "../../src/queue/jobs/job-view.ts";
+import type { Change, JobFacts, Outcome } from "../../src/queue/state/facts.ts";
+import { RULES } from "../../src/queue/state/rules.ts";
+import type { PoolState } from "../../src/queue/state/state.ts";
 import type { JobMutant } from "./job-mutants.ts";
 import { planted } from "./planted.ts";
 import type { WrongRules } from "./pool.ts";
@@ -47,17 +47,17 @@ export const TRY_MUTANTS: readonly JobMutant[] = [
     "a try that took too long ends its job",
     { triesAgain: (job, outcome) => outcome.reason === null && RULES.triesAgain(job, outcome) },
   ],
-  [41, "failed tries are not counted", planted("pool/lease.ts", "{ retries: (job.retries ?? 0) + 1 }", "{}")],
+  [41, "failed tries are not counted", planted("queue/commands/lease.ts", "{ retries: (job.retries ?? 0) + 1 }", "{}")],
   [
     6,
     "a failed try counts as a lost lease",
-    planted("pool/lease.ts", "attempt - retries < maxAttempts", "attempt < maxAttempts"),
+    planted("queue/commands/lease.ts", "attempt - retries < maxAttempts", "attempt < maxAttempts"),
   ],
   [
     6,
     "a try has the number of the one before",
     planted(
-      "pool/lease.ts",
+      "queue/commands/lease.ts",
       "{ retries: (job.retries ?? 0) + 1 }",
       "{ attempt: job.attempt - 1, retries: (job.retries ?? 0) + 1 }",
     ),

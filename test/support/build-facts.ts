@@ -1,4 +1,4 @@
-import type { JobContext } from "../../src/domain/plan/job-context.ts";
+import type { JobContext } from "../../src/pipeline/prepare/job-context.ts";
 
 /** What a job says of a build that a request made. */
 export const BY_REQUEST = {

@@ -1,4 +1,4 @@
-import type { NewBuild } from "../../src/domain/pool/commands.ts";
+import type { NewBuild } from "../../src/queue/commands/commands.ts";
 
 /** A build as a Worker enqueues it, with the least that a trigger says. */
 export const DEFAULT_BUILD: Omit<NewBuild, "id"> = {

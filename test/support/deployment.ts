@@ -1,8 +1,8 @@
 import { createExecutionContext, runInDurableObject, waitOnExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { buildLogName, poolName } from "../../src/domain/object-names.ts";
-import type { AgentPool } from "../../src/objects/agent-pool.ts";
-import type { BuildLog } from "../../src/objects/build-log.ts";
+import type { BuildLog } from "../../src/objects/log/build-log.ts";
+import type { AgentPool } from "../../src/objects/pool/agent-pool.ts";
 import worker from "../../src/worker.ts";
 import { type Answer, isJsonText } from "./api.ts";
 

@@ -1,9 +1,9 @@
 import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { type Hook, type HookKind, loadHookMint } from "../../src/crypto/hook.ts";
-import type { DeliveryNote } from "../../src/domain/githost/delivery-note.ts";
 import { gitHostName } from "../../src/domain/object-names.ts";
-import type { GitHost } from "../../src/objects/git-host.ts";
+import type { DeliveryNote } from "../../src/githosts/core/delivery-note.ts";
+import { type Hook, type HookKind, loadHookMint } from "../../src/githosts/core/hook-address.ts";
+import type { GitHost } from "../../src/objects/host/git-host.ts";
 import type { DeliveryTaken } from "../../src/protocol/delivery.ts";
 import type { Problem } from "../../src/protocol/problem.ts";
 import worker from "../../src/worker.ts";

@@ -1,4 +1,4 @@
-import type { HookKind } from "../../src/crypto/hook.ts";
+import type { HookKind } from "../../src/githosts/core/hook-address.ts";
 import { bodyWith } from "./deliveries/bodies.ts";
 import { hostTime, pullOf, pushOf, SHA } from "./host-events.ts";
 

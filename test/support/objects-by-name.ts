@@ -1,8 +1,8 @@
 import { env } from "cloudflare:workers";
 import { isForAllReleases } from "../../src/domain/object-calls.ts";
-import { AgentPool } from "../../src/objects/agent-pool.ts";
-import { BuildLog } from "../../src/objects/build-log.ts";
-import { GitHost } from "../../src/objects/git-host.ts";
+import { GitHost } from "../../src/objects/host/git-host.ts";
+import { BuildLog } from "../../src/objects/log/build-log.ts";
+import { AgentPool } from "../../src/objects/pool/agent-pool.ts";
 import { VERSION } from "../../src/protocol/version.ts";
 
 type Calls = Record<string, (...given: unknown[]) => Promise<unknown>>;

@@ -1,4 +1,4 @@
-import type { PlanDownload } from "../../domain/plan/plan.ts";
+import type { PlanDownload } from "../../pipeline/parse/plan.ts";
 import type { ArtifactFile, ArtifactForm } from "../../protocol/artifact.ts";
 import type { CollectedFiles } from "../files/file-helper.ts";
 

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { PlanDownload } from "../../domain/plan/plan.ts";
+import type { PlanDownload } from "../../pipeline/parse/plan.ts";
 import type { ArtifactFile } from "../../protocol/artifact.ts";
 import { type FilePlace, FileProblem, type FileWriter, receiveFiles } from "../files/file-helper.ts";
 import { isTarOfBundle, shownPath } from "../files/kept-names.ts";

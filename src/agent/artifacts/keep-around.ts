@@ -1,5 +1,5 @@
-import type { PlanArtifact } from "../../domain/plan/plan.ts";
-import { BuildFailure, Cancel } from "../failure.ts";
+import type { PlanArtifact } from "../../pipeline/parse/plan.ts";
+import { BuildFailure, Cancel } from "../build/failure.ts";
 import type { JobLog } from "../log/build-log.ts";
 import type { StepsResult } from "../steps/run-steps.ts";
 import type { ArtifactKeeper } from "./keep-artifacts.ts";

@@ -1,8 +1,8 @@
 import { pathProblem } from "../../domain/artifact/file-list.ts";
 import { clashIn } from "../../domain/artifact/same-name.ts";
-import type { PlanArtifact } from "../../domain/plan/plan.ts";
+import type { PlanArtifact } from "../../pipeline/parse/plan.ts";
 import { LIMITS } from "../../protocol/limits.ts";
-import { BuildFailure, Cancel } from "../failure.ts";
+import { BuildFailure, Cancel } from "../build/failure.ts";
 import { type CollectedFiles, collectFiles, type FilePlace, FileProblem } from "../files/file-helper.ts";
 import { shownPath } from "../files/kept-names.ts";
 import type { JobLog } from "../log/build-log.ts";

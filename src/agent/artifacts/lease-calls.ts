@@ -1,6 +1,6 @@
 import type * as z from "zod/mini";
 import { CONTENT_SHA256_HEADER, GRANT_HEADER, type OpenedUpload, SentPart } from "../../protocol/artifact.ts";
-import { Cancel } from "../failure.ts";
+import { Cancel } from "../build/failure.ts";
 import { isLeaseLost } from "../wire/build-calls.ts";
 import { type ApiAnswer, type ApiClient, type ApiRequest, problemsIn, Unreachable } from "../wire/client.ts";
 

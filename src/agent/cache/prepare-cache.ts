@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import { homedir } from "node:os";
-import { matcherOf, PATTERN_WORK } from "../../domain/githost/patterns.ts";
-import type { JobContext } from "../../domain/plan/job-context.ts";
-import type { Plan, PlanCache } from "../../domain/plan/plan.ts";
-import { cacheTextsOf } from "../../domain/plan/prepare-cache.ts";
+import { matcherOf, PATTERN_WORK } from "../../domain/patterns.ts";
 import type { Work } from "../../domain/work.ts";
+import type { Plan, PlanCache } from "../../pipeline/parse/plan.ts";
+import type { JobContext } from "../../pipeline/prepare/job-context.ts";
+import { cacheTextsOf } from "../../pipeline/prepare/prepare-cache.ts";
 import { LIMITS } from "../../protocol/limits.ts";
-import type { BuildFolder } from "../build-folder.ts";
+import type { BuildFolder } from "../build/build-folder.ts";
 import type { Fetched } from "../checkout/checkout.ts";
 import { type GitContext, git } from "../checkout/git.ts";
 import type { JobLog } from "../log/build-log.ts";

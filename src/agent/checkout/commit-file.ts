@@ -1,4 +1,4 @@
-import { BuildFailure } from "../failure.ts";
+import { BuildFailure } from "../build/failure.ts";
 import { type GitContext, git } from "./git.ts";
 import { gitFailure } from "./git-failure.ts";
 

@@ -1,5 +1,5 @@
 import type { JobCredential } from "../../protocol/jobs.ts";
-import { BuildFailure } from "../failure.ts";
+import { BuildFailure } from "../build/failure.ts";
 
 /** Lines of git's message that are shown: the first say what went wrong, the last what it led to. */
 const FIRST_LINES = 12;

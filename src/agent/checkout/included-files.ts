@@ -1,4 +1,4 @@
-import type { ToInclude } from "../../domain/plan/included-files.ts";
+import type { ToInclude } from "../../pipeline/parse/included-files.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import type { Fetched } from "./checkout.ts";
 import { objectsIn, utf8Text } from "./commit-file.ts";

@@ -1,13 +1,13 @@
 import { createInterface } from "node:readline/promises";
-import { CLEAN_UP_MS } from "../../domain/jobs/cancel.ts";
-import type { GraphJob, JobGraph } from "../../domain/jobs/graph.ts";
-import type { GateDecision, JobEnd } from "../../domain/jobs/job-end.ts";
-import { needsOf } from "../../domain/jobs/needs.ts";
-import { JOB_RULES } from "../../domain/jobs/rules.ts";
-import { settle } from "../../domain/jobs/settle.ts";
-import type { Order } from "../../domain/jobs/settle-orders.ts";
-import type { JobFacts } from "../../domain/pool/facts.ts";
+import type { GraphJob, JobGraph } from "../../pipeline/graph/graph.ts";
+import type { GateDecision, JobEnd } from "../../pipeline/graph/job-end.ts";
 import type { Needs } from "../../protocol/jobs.ts";
+import { CLEAN_UP_MS } from "../../queue/jobs/cancel.ts";
+import { needsOf } from "../../queue/jobs/needs.ts";
+import { JOB_RULES } from "../../queue/jobs/rules.ts";
+import { settle } from "../../queue/jobs/settle.ts";
+import type { Order } from "../../queue/jobs/settle-orders.ts";
+import type { JobFacts } from "../../queue/state/facts.ts";
 import { EXIT } from "./exit-codes.ts";
 import { endInWords, say } from "./local-words.ts";
 

@@ -1,9 +1,9 @@
 import { basename } from "node:path";
 import { refOf } from "../../domain/git-ref.ts";
-import type { JobContext } from "../../domain/plan/job-context.ts";
+import type { JobContext } from "../../pipeline/prepare/job-context.ts";
+import { asksForChanges } from "../build/errand.ts";
+import type { ComparedFiles } from "../build/job-facts.ts";
 import { type GitContext, git } from "../checkout/git.ts";
-import { asksForChanges } from "../errand.ts";
-import type { ComparedFiles } from "../job-facts.ts";
 import type { ProcessTree } from "../process/process-tree.ts";
 import { buildVariables } from "../steps/step-environment.ts";
 import { platformName } from "./capabilities.ts";

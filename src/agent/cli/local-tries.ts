@@ -1,5 +1,5 @@
-import type { JobEnd } from "../../domain/jobs/job-end.ts";
-import { triesAgain } from "../../domain/pool/try-rules.ts";
+import type { JobEnd } from "../../pipeline/graph/job-end.ts";
+import { triesAgain } from "../../queue/commands/try-rules.ts";
 import { say } from "./local-words.ts";
 
 type Tried = Pick<JobEnd, "status" | "reason">;

@@ -1,4 +1,4 @@
-import type { JobCause, JobEnd } from "../../domain/jobs/job-end.ts";
+import type { JobCause, JobEnd } from "../../pipeline/graph/job-end.ts";
 
 /** Writes a line of the run itself, between the output of its steps. */
 export const say = (text: string): void => {

@@ -2,7 +2,7 @@ import { join, resolve } from "node:path";
 import { Command } from "commander";
 import { VERSION } from "../../protocol/version.ts";
 import { runAgent } from "../agent-loop.ts";
-import { RUN_AS_WORK } from "../build-folder.ts";
+import { RUN_AS_WORK } from "../build/build-folder.ts";
 import { serveFiles } from "../files/serve.ts";
 import { findStepUser } from "../process/step-user.ts";
 import { EXIT, ExitError } from "./exit-codes.ts";

@@ -1,5 +1,5 @@
 import { inheritedBySteps } from "../../domain/env-names.ts";
-import { jobVariables } from "../one-of-several.ts";
+import { jobVariables } from "../build/one-of-several.ts";
 import { parseJson } from "../parse-json.ts";
 import { buildVariables } from "../steps/step-environment.ts";
 import type { JobAnswer } from "../wire/answers.ts";

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { toBuildFailure } from "../build/failure.ts";
 import { logger } from "../cli/logger.ts";
-import { toBuildFailure } from "../failure.ts";
 import { JobLog } from "../log/build-log.ts";
 import { ProcessTree, RUN_ID_VARIABLE } from "../process/process-tree.ts";
 import { describeExit } from "../steps/failed-step.ts";

@@ -1,6 +1,6 @@
-import { compile, Masker, maskText } from "../../domain/mask/mask.ts";
-import type { Needles } from "../../domain/mask/scanner.ts";
 import { withoutEnd } from "../../domain/text-end.ts";
+import { compile, Masker, maskText } from "../../mask/mask.ts";
+import type { Needles } from "../../mask/scanner.ts";
 
 /** Receives the masked bytes. */
 interface LogSink {

@@ -3,7 +3,7 @@ import { countTests, foldTries, identityOf, type TestResult } from "../../domain
 import { type IdentifiedTest, reportToSend } from "../../domain/reports/report-to-send.ts";
 import type { ReportedTests } from "../../protocol/test-report.ts";
 import { testsInWords } from "../../protocol/test-words.ts";
-import { BuildFailure, ReportNotTaken } from "../failure.ts";
+import { BuildFailure, ReportNotTaken } from "../build/failure.ts";
 import type { FilePlace } from "../files/file-helper.ts";
 import type { JobLog } from "../log/build-log.ts";
 import type { StepsResult } from "../steps/run-steps.ts";

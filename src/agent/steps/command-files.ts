@@ -1,9 +1,14 @@
 import { closeSync, fstatSync, readSync } from "node:fs";
 import { join } from "node:path";
-import { COMMAND_FILE_LIMIT, readArtifactFile, readCommandFile, readEnvFile } from "../../domain/plan/command-file.ts";
-import { MaskFileReader, readMaskFile } from "../../domain/plan/mask-file.ts";
-import { readPathFile } from "../../domain/plan/path-file.ts";
 import { spend, type Work } from "../../domain/work.ts";
+import {
+  COMMAND_FILE_LIMIT,
+  readArtifactFile,
+  readCommandFile,
+  readEnvFile,
+} from "../../pipeline/prepare/command-file.ts";
+import { MaskFileReader, readMaskFile } from "../../pipeline/prepare/mask-file.ts";
+import { readPathFile } from "../../pipeline/prepare/path-file.ts";
 import { createFileFor } from "../process/as-user.ts";
 import type { StepUser } from "../process/step-user.ts";
 

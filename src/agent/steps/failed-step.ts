@@ -1,6 +1,6 @@
 import { statfsSync } from "node:fs";
 import { constants } from "node:os";
-import { Cancel, toBuildFailure } from "../failure.ts";
+import { Cancel, toBuildFailure } from "../build/failure.ts";
 import type { StepUser } from "../process/step-user.ts";
 import type { StepOutput } from "./step-output.ts";
 import type { ProcessEnd } from "./step-process.ts";

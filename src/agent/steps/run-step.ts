@@ -1,10 +1,10 @@
 import { closeSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { StepEnd } from "../../domain/plan/job-state.ts";
-import { pathWith } from "../../domain/plan/path-file.ts";
-import type { Shell } from "../../domain/plan/plan.ts";
-import type { StepToRun } from "../../domain/plan/prepare-step.ts";
-import type { BuildFolder } from "../build-folder.ts";
+import type { Shell } from "../../pipeline/parse/plan.ts";
+import type { StepEnd } from "../../pipeline/prepare/job-state.ts";
+import { pathWith } from "../../pipeline/prepare/path-file.ts";
+import type { StepToRun } from "../../pipeline/prepare/prepare-step.ts";
+import type { BuildFolder } from "../build/build-folder.ts";
 import type { JobLog } from "../log/build-log.ts";
 import { createFileFor } from "../process/as-user.ts";
 import type { ProcessTree } from "../process/process-tree.ts";

@@ -1,4 +1,5 @@
-import type { JobContext } from "../../domain/plan/job-context.ts";
+import type { Plan } from "../../pipeline/parse/plan.ts";
+import type { JobContext } from "../../pipeline/prepare/job-context.ts";
 import {
   afterCancel,
   afterStep,
@@ -6,13 +7,12 @@ import {
   INITIAL_JOB_STATE,
   type JobState,
   type StepOutcome,
-} from "../../domain/plan/job-state.ts";
-import { formatMistake, type Mistake } from "../../domain/plan/mistake.ts";
-import type { Plan } from "../../domain/plan/plan.ts";
-import { prepareStep, type StepToRun } from "../../domain/plan/prepare-step.ts";
+} from "../../pipeline/prepare/job-state.ts";
+import { prepareStep, type StepToRun } from "../../pipeline/prepare/prepare-step.ts";
+import { formatMistake, type Mistake } from "../../pipeline/yaml/mistake.ts";
 import type { Step } from "../../protocol/build.ts";
 import type { ArtifactKeeper } from "../artifacts/keep-artifacts.ts";
-import { BuildFailure, Cancel, ToldFailure } from "../failure.ts";
+import { BuildFailure, Cancel, ToldFailure } from "../build/failure.ts";
 import { CommandFiles } from "./command-files.ts";
 import { runStep, type StepContext, type StepVerdict } from "./run-step.ts";
 import { runTries } from "./run-tries.ts";

@@ -1,4 +1,4 @@
-import type { Retry } from "../../domain/plan/plan.ts";
+import type { Retry } from "../../pipeline/parse/plan.ts";
 import { sleep } from "../wire/auto-reset-event.ts";
 import { describeStop } from "./failed-step.ts";
 import type { StepVerdict } from "./run-step.ts";

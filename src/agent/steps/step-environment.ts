@@ -1,6 +1,6 @@
 import { inheritedBySteps } from "../../domain/env-names.ts";
-import type { JobContext } from "../../domain/plan/job-context.ts";
-import type { BuildFolder } from "../build-folder.ts";
+import type { JobContext } from "../../pipeline/prepare/job-context.ts";
+import type { BuildFolder } from "../build/build-folder.ts";
 import type { StepUser } from "../process/step-user.ts";
 
 /**

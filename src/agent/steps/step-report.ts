@@ -1,5 +1,5 @@
-import type { Plan } from "../../domain/plan/plan.ts";
-import { stepNames } from "../../domain/plan/prepare-step.ts";
+import type { Plan } from "../../pipeline/parse/plan.ts";
+import { stepNames } from "../../pipeline/prepare/prepare-step.ts";
 import type { Step } from "../../protocol/build.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import type { JobLog } from "../log/build-log.ts";

@@ -1,5 +1,5 @@
 import { parse, stringify } from "smol-toml";
-import { isToolName, versionProblem } from "../../domain/plan/tool-words.ts";
+import { isToolName, versionProblem } from "../../pipeline/fields/tool-words.ts";
 import type { LockedTool, Tool } from "./mise-config.ts";
 import { miseMachine } from "./mise-config.ts";
 

@@ -4,7 +4,7 @@ import { chmodSync, copyFileSync, existsSync, linkSync, mkdirSync, renameSync, r
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
-import { BuildFailure } from "../failure.ts";
+import { BuildFailure } from "../build/failure.ts";
 import { runAs } from "../process/as-user.ts";
 import type { StepUser } from "../process/step-user.ts";
 import { findProgram } from "../steps/find-program.ts";

@@ -1,4 +1,4 @@
-import { REGISTRY_VERSION } from "../../domain/plan/tool-names.ts";
+import { REGISTRY_VERSION } from "../../pipeline/fields/tool-names.ts";
 
 /** The release of mise that tools are set up with: the one whose registry `check` knows. */
 export const MISE_VERSION = REGISTRY_VERSION;

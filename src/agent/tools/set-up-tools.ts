@@ -1,6 +1,6 @@
 import { chmodSync, closeSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { BuildFailure } from "../failure.ts";
+import { BuildFailure } from "../build/failure.ts";
 import type { JobLog } from "../log/build-log.ts";
 import { chownTree, createFileFor } from "../process/as-user.ts";
 import type { ProcessTree } from "../process/process-tree.ts";

@@ -1,4 +1,4 @@
-import type { ToolsTemplate } from "../../domain/plan/plan.ts";
+import type { ToolsTemplate } from "../../pipeline/parse/plan.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import type { Fetched } from "../checkout/checkout.ts";
 import { textsInCommit } from "../checkout/commit-file.ts";

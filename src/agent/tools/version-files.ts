@@ -1,6 +1,6 @@
 import { parse } from "smol-toml";
-import { isToolName, toolName, versionProblem } from "../../domain/plan/tool-words.ts";
-import { BuildFailure } from "../failure.ts";
+import { isToolName, toolName, versionProblem } from "../../pipeline/fields/tool-words.ts";
+import { BuildFailure } from "../build/failure.ts";
 import type { Tool } from "./mise-config.ts";
 
 /* The files by which people tell their own machine what it should have. They are read as text: nothing in them is run. */

@@ -1,8 +1,8 @@
 import type { EnvironmentRequest, PlanToAccept } from "../../protocol/jobs.ts";
 import { Problem } from "../../protocol/problem.ts";
 import { type ReportedTests, TestReportTaken } from "../../protocol/test-report.ts";
+import { BuildFailure, Cancel, ReportNotTaken } from "../build/failure.ts";
 import { logger } from "../cli/logger.ts";
-import { BuildFailure, Cancel, ReportNotTaken } from "../failure.ts";
 import { EnvironmentAnswer, PlanAnswer } from "./answers.ts";
 import { type ApiAnswer, type ApiClient, type ApiRequest, describeAnswer, problemsIn, Unreachable } from "./client.ts";
 

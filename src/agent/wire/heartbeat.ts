@@ -1,4 +1,4 @@
-import type { CancelReason } from "../failure.ts";
+import type { CancelReason } from "../build/failure.ts";
 import { HeartbeatAnswer } from "./answers.ts";
 import type { AutoResetEvent } from "./auto-reset-event.ts";
 import type { BackOff } from "./back-off.ts";

@@ -1,12 +1,12 @@
 import type { Build, JobCounts } from "../../protocol/build.ts";
 import { isEnded } from "../../protocol/build-states.ts";
-import { unaskedEnd, whyEnded } from "../build-outcome.ts";
-import { RowOrigin } from "../components/build-origin.tsx";
-import { ShortName } from "../components/short-name.tsx";
-import { isWaiting, StateIcon, wordOf } from "../components/state.tsx";
-import { Elapsed, RelativeTime } from "../components/time.tsx";
-import { count } from "../count.ts";
-import { refName } from "../ref-name.ts";
+import { RowOrigin } from "../parts/build-origin.tsx";
+import { count } from "../parts/count.ts";
+import { refName } from "../parts/ref-name.ts";
+import { ShortName } from "../parts/short-name.tsx";
+import { isWaiting, StateIcon, wordOf } from "../parts/state.tsx";
+import { Elapsed, RelativeTime } from "../parts/time.tsx";
+import { unaskedEnd, whyEnded } from "./build-outcome.ts";
 
 type State = Exclude<keyof JobCounts, "total">;
 

@@ -1,6 +1,6 @@
 import type { BuildOfHistory } from "../../protocol/pipeline-history.ts";
-import { wordOf } from "../components/state.tsx";
-import { formatDuration } from "../format-time.ts";
+import { formatDuration } from "../parts/format-time.ts";
+import { wordOf } from "../parts/state.tsx";
 
 /** The places of a chart of bars, in pixels. Words stand above the bars, and a foot below those that failed. */
 const CHART = { bars: 30, step: 10, bar: 7, words: 16, height: 32, least: 4, foot: 4 };

@@ -2,14 +2,14 @@ import type { Child } from "hono/jsx";
 import type { Build } from "../../protocol/build.ts";
 import type { WaitsFor } from "../../protocol/build-job.ts";
 import type { PipelineHistory } from "../../protocol/pipeline-history.ts";
+import type { ForYou } from "../../services/builds/for-you.ts";
 import type { Context } from "../../services/core/context.ts";
-import type { ForYou } from "../../services/for-you.ts";
-import { whyEnded } from "../build-outcome.ts";
-import { StateIcon, wordOf } from "../components/state.tsx";
-import { Elapsed, RelativeTime } from "../components/time.tsx";
-import { count } from "../count.ts";
-import { hasRole } from "../permissions.ts";
-import { refName } from "../ref-name.ts";
+import { whyEnded } from "../builds/build-outcome.ts";
+import { count } from "../parts/count.ts";
+import { refName } from "../parts/ref-name.ts";
+import { StateIcon, wordOf } from "../parts/state.tsx";
+import { Elapsed, RelativeTime } from "../parts/time.tsx";
+import { hasRole } from "../shell/permissions.ts";
 
 const SHOWN = 5;
 

@@ -1,8 +1,8 @@
 import type { Build } from "../../protocol/build.ts";
 import type { PipelineHistory, WeekOfBuilds } from "../../protocol/pipeline-history.ts";
-import { ShortName } from "../components/short-name.tsx";
-import { StateIcon, wordOf } from "../components/state.tsx";
-import { formatDuration } from "../format-time.ts";
+import { formatDuration } from "../parts/format-time.ts";
+import { ShortName } from "../parts/short-name.tsx";
+import { StateIcon, wordOf } from "../parts/state.tsx";
 import { type Bar, Bars, barOf } from "./bars.tsx";
 
 const NONE = "–";

@@ -1,20 +1,20 @@
 import type { Hono } from "hono";
 import type { Build } from "../../protocol/build.ts";
 import { Branch } from "../../protocol/repository.ts";
-import { listAgents } from "../../services/agents.ts";
-import { listBuilds } from "../../services/build-list.ts";
+import { listAgents } from "../../services/agents/agents.ts";
+import { listBuilds } from "../../services/builds/build-list.ts";
 import type { Context } from "../../services/core/context.ts";
-import { listGroups } from "../../services/groups.ts";
-import { listPipelines } from "../../services/pipelines.ts";
-import { listRepositories } from "../../services/repositories.ts";
-import { listVariables } from "../../services/variables.ts";
+import { listPipelines } from "../../services/repositories/pipelines.ts";
+import { listRepositories } from "../../services/repositories/repositories.ts";
+import { listGroups } from "../../services/variables/groups.ts";
+import { listVariables } from "../../services/variables/variables.ts";
 import type { AppEnv } from "../../web/app-env.ts";
-import { platformOf } from "../agent-list.ts";
-import { wordOf } from "../components/state.tsx";
-import { openRequest } from "../open-request.ts";
-import { hasRole } from "../permissions.ts";
-import { ownerChoices, ownerKey } from "../variable-owners.ts";
-import { namesById } from "../verb-input.ts";
+import { platformOf } from "../agents/agent-list.ts";
+import { wordOf } from "../parts/state.tsx";
+import { openRequest } from "../shell/open-request.ts";
+import { hasRole } from "../shell/permissions.ts";
+import { namesById } from "../shell/verb-input.ts";
+import { ownerChoices, ownerKey } from "../variables/variable-owners.ts";
 import type { PaletteRow } from "./row.ts";
 
 /** Of each kind. The pages have lists of them all. */

@@ -1,4 +1,4 @@
-import { matcherOf, patternProblem } from "../githost/patterns.ts";
+import { matcherOf, patternProblem } from "../patterns.ts";
 
 /*
  * Which files of a checkout a list of paths means. A path is a file, a folder with all that is in it, or a pattern;

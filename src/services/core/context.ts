@@ -2,7 +2,7 @@ import { v7 as uuid } from "uuid";
 import type { Config } from "../../config.ts";
 import { databaseOf } from "../../db/database-of.ts";
 import { DatabaseSession } from "../../db/session.ts";
-import type { AgentPool } from "../../objects/agent-pool.ts";
+import type { AgentPool } from "../../objects/pool/agent-pool.ts";
 import type { Feature } from "../../protocol/jobs.ts";
 import type { Access, Admitted, Caller } from "./access.ts";
 import { Admission } from "./admission.ts";

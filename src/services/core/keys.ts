@@ -1,10 +1,10 @@
-import { type AppStates, loadAppStates } from "../../crypto/app-state.ts";
 import type { Grants } from "../../crypto/artifact-grant.ts";
 import { type BadgeMint, loadBadgeMint } from "../../crypto/badge.ts";
-import { type HookMint, loadHookMint } from "../../crypto/hook.ts";
 import type { Keyring } from "../../crypto/keyring.ts";
 import { loadMint, type TokenMint } from "../../crypto/token.ts";
 import type { DatabaseSession } from "../../db/session.ts";
+import { type HookMint, loadHookMint } from "../../githosts/core/hook-address.ts";
+import { type AppStates, loadAppStates } from "../../githosts/github/app-state.ts";
 import { type GrantFacts, grantsOf } from "./grants.ts";
 import { checkedKeyring, openStored, usable } from "./sealing.ts";
 

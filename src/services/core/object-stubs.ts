@@ -1,8 +1,8 @@
 import { calling } from "../../domain/object-calls.ts";
 import { buildLogName, gitHostName, poolName } from "../../domain/object-names.ts";
-import type { AgentPool } from "../../objects/agent-pool.ts";
-import type { BuildLog } from "../../objects/build-log.ts";
-import type { GitHost } from "../../objects/git-host.ts";
+import type { GitHost } from "../../objects/host/git-host.ts";
+import type { BuildLog } from "../../objects/log/build-log.ts";
+import type { AgentPool } from "../../objects/pool/agent-pool.ts";
 
 /** Stubs of the Durable Objects. They check no caller: call them after `admit`, or with a token they check themselves. */
 export class ObjectStubs {

@@ -1,8 +1,8 @@
 import { sql } from "drizzle-orm";
 import { firstIdAt } from "../../domain/id-range.ts";
-import type { PoolNumbers } from "../../domain/pool/numbers.ts";
 import { isQuietTurn, SWEEP_BEGIN, type SweepPlace, sweepSlice } from "../../domain/sweep-order.ts";
 import { DAY_MS, HOUR_MS } from "../../protocol/units.ts";
+import type { PoolNumbers } from "../../queue/state/numbers.ts";
 import { ObjectStubs } from "../core/object-stubs.ts";
 import { type Chore, isKept, minuteOf, type Upkeep } from "./run.ts";
 

@@ -2,14 +2,14 @@ import { and, asc, eq, lte, sql } from "drizzle-orm";
 import { v7 as uuid } from "uuid";
 import { pipeline, repository, schedule } from "../../db/schema.ts";
 import { branchOf } from "../../domain/git-ref.ts";
-import { hostTargetOf } from "../../domain/githost/host-target.ts";
-import type { NewBuild, Result } from "../../domain/pool/commands.ts";
 import { lastRun, nextRun } from "../../domain/schedule.ts";
 import { inputsContext } from "../../domain/seal-context.ts";
+import { hostTargetOf } from "../../githosts/core/host-target.ts";
+import type { NewBuild, Result } from "../../queue/commands/commands.ts";
+import { openScheduled } from "../builds/run-values.ts";
 import { Keys } from "../core/keys.ts";
 import { ObjectStubs } from "../core/object-stubs.ts";
 import { settled } from "../core/refusal.ts";
-import { openScheduled } from "../run-values.ts";
 import type { Subject } from "./failures.ts";
 import { type Chore, NOTHING, type Upkeep } from "./run.ts";
 

@@ -3,11 +3,17 @@ import { lastDayPast } from "../../archive/keys.ts";
 import { sharedDatabase } from "../../db/database-of.ts";
 import { organization } from "../../db/schema.ts";
 import { DatabaseSession } from "../../db/session.ts";
-import { addDay } from "../../domain/service-days.ts";
-import { addDeadLetters, addTotals, gaugesOf, NO_TOTALS, type ServiceNumbers } from "../../domain/service-numbers.ts";
-import { addStored } from "../../domain/service-store.ts";
 import { DAY_MS } from "../../protocol/units.ts";
-import { removeShare } from "../organization-removal.ts";
+import { addDay } from "../../queue/metrics/service-days.ts";
+import {
+  addDeadLetters,
+  addTotals,
+  gaugesOf,
+  NO_TOTALS,
+  type ServiceNumbers,
+} from "../../queue/metrics/service-numbers.ts";
+import { addStored } from "../../queue/metrics/service-store.ts";
+import { removeShare } from "../organizations/organization-removal.ts";
 import { countCaches } from "./cache-count.ts";
 import { removeUnusedCache } from "./cache-retention.ts";
 import { Failures } from "./failures.ts";

@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { ArtifactCalls } from "../../../src/agent/artifacts/artifact-calls.ts";
 import { contentOf } from "../../../src/agent/artifacts/fetch-content.ts";
 import { serviceStore } from "../../../src/agent/artifacts/service-store.ts";
-import { Cancel } from "../../../src/agent/failure.ts";
+import { Cancel } from "../../../src/agent/build/failure.ts";
 import { JobLog } from "../../../src/agent/log/build-log.ts";
 import { ApiClient } from "../../../src/agent/wire/client.ts";
 import { LIMITS } from "../../../src/protocol/limits.ts";

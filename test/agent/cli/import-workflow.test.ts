@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { agentProgram } from "../../../src/assets/agent.ts";
 import { importerProgram } from "../../../src/assets/importer.ts";
-import { parseFile } from "../../../src/domain/plan/parse.ts";
+import { parseFile } from "../../../src/pipeline/parse/parse.ts";
 import { runAgentCli } from "../support/agent-cli.ts";
 import { testFolder } from "../support/folder.ts";
 

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { Cancel } from "../../../src/agent/failure.ts";
+import { Cancel } from "../../../src/agent/build/failure.ts";
 import { JobHooks, MachineNotReady } from "../../../src/agent/hooks/job-hooks.ts";
 import { testFolder } from "../support/folder.ts";
 import { waitUntil } from "../support/wait-until.ts";

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { makeBuildFolder, removeBuildFolder } from "../../../src/agent/build-folder.ts";
+import { makeBuildFolder, removeBuildFolder } from "../../../src/agent/build/build-folder.ts";
 import { Cgroup } from "../../../src/agent/process/cgroup.ts";
 import { processTable } from "../../../src/agent/process/process-table.ts";
 import { ProcessTree, type ProcessTreeOptions, RUN_ID_VARIABLE } from "../../../src/agent/process/process-tree.ts";

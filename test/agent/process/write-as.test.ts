@@ -11,8 +11,8 @@ import {
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { writeFiles } from "../../../src/agent/build-files.ts";
-import { makeBuildFolder, removeBuildFolder, removeFiles } from "../../../src/agent/build-folder.ts";
+import { writeFiles } from "../../../src/agent/build/build-files.ts";
+import { makeBuildFolder, removeBuildFolder, removeFiles } from "../../../src/agent/build/build-folder.ts";
 import { saveIdentity } from "../../../src/agent/cli/identity.ts";
 import { runShell } from "../../../src/agent/process/as-user.ts";
 import type { StepUser } from "../../../src/agent/process/step-user.ts";

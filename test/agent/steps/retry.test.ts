@@ -2,10 +2,10 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Cancel } from "../../../src/agent/failure.ts";
+import { Cancel } from "../../../src/agent/build/failure.ts";
 import type { StepVerdict } from "../../../src/agent/steps/run-step.ts";
 import { runTries } from "../../../src/agent/steps/run-tries.ts";
-import type { Retry } from "../../../src/domain/plan/plan.ts";
+import type { Retry } from "../../../src/pipeline/parse/plan.ts";
 import { testFolder } from "../support/folder.ts";
 import { runPlan } from "../support/run-plan.ts";
 

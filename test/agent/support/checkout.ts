@@ -1,9 +1,9 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
+import { BuildFailure } from "../../../src/agent/build/failure.ts";
 import type { CheckoutContext, CheckoutSource } from "../../../src/agent/checkout/checkout.ts";
 import { initRepository } from "../../../src/agent/checkout/remote.ts";
-import { BuildFailure } from "../../../src/agent/failure.ts";
 import { ProcessTree } from "../../../src/agent/process/process-tree.ts";
 import { testFolder } from "./folder.ts";
 

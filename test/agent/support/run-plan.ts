@@ -1,13 +1,13 @@
 import { chmodSync } from "node:fs";
 import { onTestFinished } from "vitest";
-import { endAndRemoveBuild, makeBuildFolder } from "../../../src/agent/build-folder.ts";
+import { endAndRemoveBuild, makeBuildFolder } from "../../../src/agent/build/build-folder.ts";
+import { parsePlanOrFail } from "../../../src/agent/build/read-plan.ts";
 import { JobLog } from "../../../src/agent/log/build-log.ts";
 import { chownTree } from "../../../src/agent/process/as-user.ts";
 import { ProcessTree } from "../../../src/agent/process/process-tree.ts";
 import type { StepUser } from "../../../src/agent/process/step-user.ts";
-import { parsePlanOrFail } from "../../../src/agent/read-plan.ts";
 import { runSteps } from "../../../src/agent/steps/run-steps.ts";
-import type { Plan } from "../../../src/domain/plan/plan.ts";
+import type { Plan } from "../../../src/pipeline/parse/plan.ts";
 import type { Step } from "../../../src/protocol/build.ts";
 import { BY_REQUEST } from "../../support/build-facts.ts";
 import { testFolder } from "./folder.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { tarMember } from "../../../src/agent/tools/mise-program.ts";
 import { MISE_PACKAGE, MISE_VERSION } from "../../../src/agent/tools/mise-release.ts";
-import { REGISTRY_NAMES, REGISTRY_VERSION } from "../../../src/domain/plan/tool-names.ts";
+import { REGISTRY_NAMES, REGISTRY_VERSION } from "../../../src/pipeline/fields/tool-names.ts";
 
 describe("the release of mise", () => {
   it("is the one whose registry check knows", () => {

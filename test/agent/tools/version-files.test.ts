@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { lockedTools, withChecksums } from "../../../src/agent/tools/lock-file.ts";
 import { configText } from "../../../src/agent/tools/mise-config.ts";
 import { toolsInFiles } from "../../../src/agent/tools/version-files.ts";
-import { isToolName, versionProblem } from "../../../src/domain/plan/tool-words.ts";
+import { isToolName, versionProblem } from "../../../src/pipeline/fields/tool-words.ts";
 
 const read = (files: Record<string, string>) => toolsInFiles(new Map(Object.entries(files)));
 

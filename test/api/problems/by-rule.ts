@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
-import type { DeliveryNote } from "../../../src/domain/githost/delivery-note.ts";
 import { gitHostName } from "../../../src/domain/object-names.ts";
+import type { DeliveryNote } from "../../../src/githosts/core/delivery-note.ts";
 import type { Problem } from "../../../src/protocol/problem.ts";
 import { type Answer, call, created, newPipeline, newRepository } from "../../support/api.ts";
 import { trigger } from "../../support/build-setup.ts";

@@ -13,7 +13,7 @@ export interface Planted {
 
 export const PLANTED: Record<string, Planted> = {
   "trouble of D1 is taken for rows that are wrong": {
-    file: "src/objects/agent-pool-lists.ts",
+    file: "src/objects/pool/lists.ts",
     rules: [
       {
         right: "/\\bSQLITE_(?:CONSTRAINT|TOOBIG|MISMATCH)/",

@@ -1,4 +1,4 @@
-import type { HookKind } from "../../../src/crypto/hook.ts";
+import type { HookKind } from "../../../src/githosts/core/hook-address.ts";
 import { type BodyName, bodyWith, type Changeable } from "./bodies.ts";
 
 const ZEROS = "0".repeat(40);

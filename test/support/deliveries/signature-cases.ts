@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import type { HookKind } from "../../../src/crypto/hook.ts";
+import type { HookKind } from "../../../src/githosts/core/hook-address.ts";
 
 /** What somebody sends to a hook, and whether its host sent it. */
 export interface SignatureCase {

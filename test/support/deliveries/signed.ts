@@ -1,4 +1,4 @@
-import type { HookKind } from "../../../src/crypto/hook.ts";
+import type { HookKind } from "../../../src/githosts/core/hook-address.ts";
 
 const NAMES: Record<HookKind, [event: string, delivery: string]> = {
   github: ["X-GitHub-Event", "X-GitHub-Delivery"],

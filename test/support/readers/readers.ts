@@ -25,18 +25,18 @@ const tarOf = (header: (member: object) => Buffer, size: number, path: string): 
 /** What parses in a package, and the only files that may import it: all of it where no names are. */
 export const PARSERS: Record<string, { names: readonly string[] | null; files: readonly string[] }> = {
   saxes: { names: null, files: ["src/domain/reports/parse-junit.ts"] },
-  "markdown-it": { names: null, files: ["src/dashboard/client/markdown.ts"] },
-  anser: { names: null, files: ["src/dashboard/client/log/paint.ts"] },
+  "markdown-it": { names: null, files: ["src/dashboard/build/client/markdown.ts"] },
+  anser: { names: null, files: ["src/dashboard/log-viewer/client/paint.ts"] },
   // The second reads what mise wrote, before any code of a tool has run.
   "smol-toml": { names: null, files: ["src/agent/tools/version-files.ts", "src/agent/tools/lock-file.ts"] },
   yaml: {
     names: ["parse", "parseDocument", "parseAllDocuments", "Parser", "Lexer", "Composer"],
-    files: ["src/domain/plan/yaml-document.ts"],
+    files: ["src/pipeline/yaml/yaml-document.ts"],
   },
   // The importer is a program of its own, on the machine of who calls it.
   "@actions/expressions": {
     names: ["Lexer", "Parser"],
-    files: ["src/domain/expression/parse.ts", "src/importer/expression-tree.ts"],
+    files: ["src/pipeline/expression/parse.ts", "src/importer/expression-tree.ts"],
   },
   "@actions/workflow-parser": {
     names: ["parseWorkflow", "convertWorkflowTemplate"],
@@ -47,7 +47,7 @@ export const PARSERS: Record<string, { names: readonly string[] | null; files: r
 /** All that reads texts of others for long. Each reads n and 2n of the worst in `test/domain/readers.test.ts`. */
 export const READERS: readonly Reader[] = [
   {
-    file: "src/domain/plan/command-file.ts",
+    file: "src/pipeline/prepare/command-file.ts",
     readBy: {
       readCommandFile: ["src/agent/steps/command-files.ts"],
       readEnvFile: ["src/agent/steps/command-files.ts"],
@@ -64,12 +64,12 @@ export const READERS: readonly Reader[] = [
     },
   },
   {
-    file: "src/domain/plan/path-file.ts",
+    file: "src/pipeline/prepare/path-file.ts",
     readBy: { readPathFile: ["src/agent/steps/command-files.ts"] },
     worst: { folders: ({ readPathFile }, n) => readPathFile("/a\nb\n".repeat(n)) },
   },
   {
-    file: "src/domain/plan/mask-file.ts",
+    file: "src/pipeline/prepare/mask-file.ts",
     readBy: {
       readMaskFile: ["src/agent/steps/command-files.ts"],
       MaskFileReader: ["src/agent/steps/command-files.ts"],
@@ -119,7 +119,7 @@ export const READERS: readonly Reader[] = [
   },
   {
     file: "src/domain/artifact/file-list.ts",
-    readBy: { listProblem: ["src/services/artifact-uploads.ts"] },
+    readBy: { listProblem: ["src/services/uploads/artifact-uploads.ts"] },
     worst: {
       "files in deep folders": ({ listProblem }, n) => {
         const list = Array.from({ length: n }, (_, index) => ({ ...FILE, path: `${index}${"/a".repeat(200)}` }));
@@ -138,12 +138,12 @@ export const READERS: readonly Reader[] = [
     },
   },
   {
-    file: "src/domain/githost/patterns.ts",
+    file: "src/domain/patterns.ts",
     readBy: {
       matcherOf: ["src/agent/cache/prepare-cache.ts", "src/domain/artifact/chosen-paths.ts"],
       isTouched: [
-        ...["src/agent/errand.ts", "src/domain/group-protection.ts"],
-        ...["src/domain/expression/changed.ts", "src/domain/githost/wants.ts"],
+        ...["src/agent/build/errand.ts", "src/pipeline/group-protection.ts"],
+        ...["src/pipeline/expression/changed.ts", "src/githosts/core/wants.ts"],
       ],
     },
     worst: {
@@ -162,10 +162,10 @@ export const READERS: readonly Reader[] = [
     },
   },
   {
-    file: "src/domain/plan/yaml-document.ts",
+    file: "src/pipeline/yaml/yaml-document.ts",
     readBy: {
       parseYaml: [
-        ...["src/domain/plan/open-included.ts", "src/domain/plan/read-file.ts", "src/importer/read-workflow.ts"],
+        ...["src/pipeline/parse/open-included.ts", "src/pipeline/parse/read-file.ts", "src/importer/read-workflow.ts"],
       ],
     },
     worst: {
@@ -173,21 +173,21 @@ export const READERS: readonly Reader[] = [
     },
   },
   {
-    file: "src/domain/expression/parse.ts",
-    readBy: { parseExpression: ["src/domain/jobs/condition.ts", "src/domain/plan/template-parser.ts"] },
+    file: "src/pipeline/expression/parse.ts",
+    readBy: { parseExpression: ["src/pipeline/graph/condition.ts", "src/pipeline/yaml/template-parser.ts"] },
     worst: { "many words": ({ parseExpression }, n) => parseExpression(`true${" || true".repeat(n / 20)}`) },
   },
   {
     file: "src/domain/failure/error-lines.ts",
-    readBy: { failedLineOf: ["src/objects/build-log.ts"], excerptOf: ["src/services/failure.ts"] },
+    readBy: { failedLineOf: ["src/objects/log/build-log.ts"], excerptOf: ["src/services/builds/failure.ts"] },
     worst: {
       "a line of carriage returns": ({ failedLineOf }, n) => failedLineOf(`${"\r".repeat(n)}x`),
       "many lines": ({ failedLineOf }, n) => failedLineOf("error: expected\n".repeat(n)),
     },
   },
   {
-    file: "src/dashboard/client/markdown.ts",
-    readBy: { toHtml: ["src/dashboard/client/markdown.ts"] },
+    file: "src/dashboard/build/client/markdown.ts",
+    readBy: { toHtml: ["src/dashboard/build/client/markdown.ts"] },
     worst: {
       brackets: ({ toHtml }, n) => toHtml("[".repeat(n)),
       emphasis: ({ toHtml }, n) => toHtml("*a **b ".repeat(n)),
@@ -196,8 +196,8 @@ export const READERS: readonly Reader[] = [
     },
   },
   {
-    file: "src/dashboard/client/log/paint.ts",
-    readBy: { paintLine: ["src/dashboard/client/log/line-rows.ts"] },
+    file: "src/dashboard/log-viewer/client/paint.ts",
+    readBy: { paintLine: ["src/dashboard/log-viewer/client/line-rows.ts"] },
     worst: {
       colours: ({ paintLine }, n) => paintLine("\x1b[31mx\x1b[0m".repeat(n), ""),
       addresses: ({ paintLine }, n) => paintLine("https://a.example/) ".repeat(n / 4), ""),

@@ -1,0 +1,62 @@
+import { logger } from "../cli/logger.ts";
+import { Cancel, type CancelReason } from "./failure.ts";
+
+/** Decides when a build stops early, and remembers why. */
+export class BuildControl {
+  /** Aborted with a Cancel, or with the error that makes the build pointless: its steps stop. */
+  readonly cancel = new AbortController();
+  readonly #lease = new AbortController();
+  readonly #held = new AbortController();
+  readonly #name: string;
+  readonly #interrupt: AbortSignal;
+  #error: unknown = null;
+
+  /** `interrupt` is aborted when the agent itself must stop at once. */
+  constructor(name: string, interrupt: AbortSignal) {
+    this.#name = name;
+    this.#interrupt = interrupt;
+    interrupt.addEventListener("abort", this.#onInterrupt, { once: true });
+    if (interrupt.aborted) this.#onInterrupt();
+  }
+
+  /** Aborted when this agent holds the build's lease no more: calls to the service about the build end. */
+  get leaseEnd(): AbortSignal {
+    return this.#lease.signal;
+  }
+
+  /** Aborted when the lease needs no more heartbeats. */
+  get holdEnd(): AbortSignal {
+    return AbortSignal.any([this.#lease.signal, this.#held.signal]);
+  }
+
+  /** The lease is over and the build goes on without this agent: what remains to be told, is. */
+  letGo(): void {
+    this.#held.abort();
+  }
+
+  readonly stop = (reason: CancelReason): void => {
+    if (!this.cancel.signal.aborted && reason !== "lease-lost") logger.warn(`stopping ${this.#name}: ${reason}`);
+    this.cancel.abort(new Cancel(reason));
+    if (reason === "lease-lost") this.#lease.abort(new Cancel(reason));
+  };
+
+  /** Drops the build: the agent can no longer speak to the service about it. */
+  readonly fail = (error: unknown): void => {
+    if (this.leaseEnd.aborted) return;
+    this.#error = error;
+    this.cancel.abort(new Cancel("lease-lost"));
+    this.#lease.abort(error);
+  };
+
+  throwIfFailed(): void {
+    if (this.#error !== null) throw this.#error;
+  }
+
+  /** The build has ended. Later failures are ignored. */
+  close(): void {
+    this.#interrupt.removeEventListener("abort", this.#onInterrupt);
+    this.#lease.abort(new Cancel("lease-lost"));
+  }
+
+  readonly #onInterrupt = (): void => this.stop("interrupted");
+}

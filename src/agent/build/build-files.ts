@@ -1,0 +1,75 @@
+import { join } from "node:path";
+import { bytesOfFile } from "../../domain/file-bytes.ts";
+import { fileNameProblem } from "../../protocol/file-variable.ts";
+import { type CommandResult, runShell } from "../process/as-user.ts";
+import type { StepUser } from "../process/step-user.ts";
+import type { JobAnswer } from "../wire/answers.ts";
+import type { BuildFolder } from "./build-folder.ts";
+import { BuildFailure } from "./failure.ts";
+
+/**
+ * `set -C` opens with O_EXCL, which follows no link (POSIX, open). The folder is new as well: whatever stands at its
+ * place is left alone.
+ */
+const WRITE_SCRIPT = 'umask 077; set -C; mkdir -- "$1" && cat > "$1/$2"';
+
+/**
+ * Makes a folder (0700) with one file (0600) by a process of the user, or of the agent's without one. The bytes are in
+ * no argument and no environment. Never rejects.
+ */
+const writeInNewFolder = (
+  user: StepUser | null,
+  folder: string,
+  name: string,
+  bytes: Uint8Array,
+): Promise<CommandResult> => runShell(user, WRITE_SCRIPT, [folder, name], bytes);
+
+/** A file that a variable of the build stands for. */
+export interface BuildFile {
+  key: string;
+  name: string;
+  bytes: Uint8Array;
+}
+
+/**
+ * Writes each file into a folder of its own, which only the steps' user can enter.
+ * @returns the paths by the names of the variables
+ * @throws BuildFailure agent-error, which quotes nothing of the files
+ */
+export const writeFiles = async (
+  files: BuildFile[],
+  { files: folder }: Pick<BuildFolder, "files">,
+  user: StepUser | null,
+): Promise<Record<string, string>> => {
+  const paths: [string, string][] = [];
+  for (const [index, { key, name, bytes }] of files.entries()) {
+    const own = join(folder, String(index + 1));
+    const { code, stderr } = await writeInNewFolder(user, own, name, bytes);
+    if (code !== 0) throw new BuildFailure("agent-error", `the file of ${key} cannot be written: ${stderr.trim()}`);
+    paths.push([key, join(own, name)]);
+  }
+  return Object.fromEntries(paths);
+};
+
+/** @throws BuildFailure environment for a file that this agent cannot write */
+const fileOf = ([key, handed]: [string, NonNullable<JobAnswer["files"]>[string]]): BuildFile => {
+  const { encoding, text, name = key } = handed;
+  const problem = fileNameProblem(name);
+  if (problem !== null) throw new BuildFailure("environment", `the name of the file of ${key} ${problem}`);
+  if (encoding === "other")
+    throw new BuildFailure("environment", `${key} is a file of a kind that this agent does not know: update the agent`);
+  try {
+    return { key, name, bytes: bytesOfFile({ encoding, text }) };
+  } catch (error) {
+    throw new BuildFailure("environment", `the file of ${key} cannot be made: ${(error as Error).message}`);
+  }
+};
+
+/** The job with its files written, and their paths in its environment. A path is no secret. */
+export const withFiles = async (job: JobAnswer, folder: BuildFolder, user: StepUser | null): Promise<JobAnswer> => {
+  const { files = {}, ...rest } = job;
+  if (Object.keys(files).length === 0) return job;
+  const paths = await writeFiles(Object.entries(files).map(fileOf), folder, user);
+  const secretKeys = job.secretKeys.filter((key) => !Object.hasOwn(paths, key));
+  return { ...rest, env: { ...job.env, ...paths }, secretKeys };
+};

@@ -1,0 +1,161 @@
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { chownTree, runShell } from "../process/as-user.ts";
+import { Cgroup } from "../process/cgroup.ts";
+import { ProcessTree } from "../process/process-tree.ts";
+import type { StepUser } from "../process/step-user.ts";
+import { stablePathOf } from "../stable-folder.ts";
+import { StepOutput } from "../steps/step-output.ts";
+import { removeToolsLink, TOOL_FOLDERS, TOOLS_FOLDER } from "../tools/tool-folders.ts";
+
+/** Default work folders of agents with --run-as: a folder for each user in this one. */
+export const RUN_AS_WORK = "/var/lib/millrace-work";
+const PREFIX = "build-";
+const RUN_ID = "run-id";
+const CGROUP = "cgroup";
+/** The folders of a build that steps own with --run-as. */
+const STEP_FOLDERS = ["workspace", "steps", "home", "tmp", "files"];
+
+/** The folder of one build: a new workspace, and the files that agent and steps exchange. */
+export interface BuildFolder {
+  path: string;
+  workspace: string;
+  /** The named pipe that steps write to. */
+  pipe: string;
+  log: string;
+  /** Scripts and command files of the steps, which may read and write them. */
+  steps: string;
+  /** HOME and TMPDIR of steps with --run-as. */
+  home: string;
+  tmp: string;
+  /** What variables of type file stand for. */
+  files: string;
+  /** Control group of the steps; null where this agent cannot make one. */
+  cgroup: Cgroup | null;
+}
+
+/** With --run-as, the steps' user may pass through the folder to the workspace, and read nothing else in it. */
+export const makeBuildFolder = async (work: string, user: StepUser | null): Promise<BuildFolder> => {
+  makeWorkFolder(work, user);
+  const path = mkdtempSync(join(work, PREFIX));
+  return fillBuildFolder(path, user).catch(async (error: unknown) => {
+    await removeBuildFolder(path, user);
+    throw error;
+  });
+};
+
+const fillBuildFolder = async (path: string, user: StepUser | null): Promise<BuildFolder> => {
+  const cgroup = Cgroup.make(path);
+  if (cgroup) writeFileSync(join(path, CGROUP), cgroup.path, { mode: 0o600 });
+  const folder: BuildFolder = {
+    path,
+    workspace: join(path, "workspace"),
+    pipe: join(path, "output"),
+    log: join(path, "log"),
+    steps: join(path, "steps"),
+    home: join(path, "home"),
+    tmp: join(path, "tmp"),
+    files: join(path, "files"),
+    cgroup,
+  };
+  for (const name of STEP_FOLDERS) mkdirSync(join(path, name), { mode: 0o700 });
+  await StepOutput.makePipe(folder.pipe);
+  if (user) {
+    chmodSync(path, 0o711);
+    for (const stepPath of [folder.steps, folder.home, folder.tmp, folder.files, folder.pipe])
+      chownTree(user, stepPath);
+  }
+  return folder;
+};
+
+/** The steps' user may pass through the folders that this makes, whatever the agent's umask is. */
+export const makeWorkFolder = (work: string, user: StepUser | null): void => {
+  const first = mkdirSync(work, { recursive: true, mode: user ? 0o711 : 0o700 });
+  for (let made = work; user && first && made.startsWith(first); made = dirname(made)) chmodSync(made, 0o711);
+};
+
+/** Notes the run id, so that a later agent can clean up when this one is killed. */
+export const writeRunId = (folder: BuildFolder, runId: string): void =>
+  writeFileSync(join(folder.path, RUN_ID), runId, { mode: 0o600 });
+
+/**
+ * Ends the processes of a build, then removes its folder: a living process could replace a folder by a link during the
+ * removal. @returns false when a process does not end; the folder then stays.
+ */
+export const endAndRemoveBuild = async (path: string, user: StepUser | null, grace: number): Promise<boolean> => {
+  const tree = new ProcessTree(readNote(path, RUN_ID) ?? "none", { user, folder: path, cgroup: cgroupOf(path) });
+  const stable = stablePathOf(path);
+  if (stable) tree.lookIn(stable);
+  if (!(await tree.terminate(grace))) return false;
+  await removeBuildFolder(path, user);
+  return true;
+};
+
+const readNote = (path: string, name: string): string | null => {
+  const file = join(path, name);
+  return existsSync(file) ? readFileSync(file, "utf8") : null;
+};
+
+const cgroupOf = (path: string): Cgroup | null => {
+  const cgroup = readNote(path, CGROUP);
+  return cgroup === null ? null : new Cgroup(cgroup);
+};
+
+/** Empties the folders $1... as their owner. Tries again after chmod: Go makes its module cache read-only. */
+const EMPTY_SCRIPT = `empty() { find "$1" -mindepth 1 -maxdepth 1 -exec rm -rf -- {} +; }
+for folder do
+  chmod u+rwx "$folder" && { empty "$folder" || { chmod -R u+rwx "$folder"; empty "$folder"; }; }
+done`;
+
+const REMOVE_SCRIPT = `rm -rf -- "$1" || { chmod -R u+rwx "$1"; rm -rf -- "$1"; }`;
+
+/** Removes what steps have made with their rights, then the rest with the agent's. @throws when a part remains. */
+export const removeBuildFolder = async (path: string, user: StepUser | null): Promise<void> => {
+  removeToolsLink(path);
+  cgroupOf(path)?.remove();
+  const stable = stablePathOf(path);
+  const stepFolders = [...STEP_FOLDERS, ...TOOL_FOLDERS.map((name) => join(TOOLS_FOLDER, name))].map((name) =>
+    join(path, name),
+  );
+  if (user) await runShell(user, EMPTY_SCRIPT, stable ? [...stepFolders, stable] : stepFolders);
+  // The note of the stable path goes last.
+  for (const folder of stable ? [stable, path] : [path]) {
+    const { code, stderr } = await runShell(null, REMOVE_SCRIPT, [folder]);
+    if (code !== 0) throw new Error(`${folder} cannot be removed: ${stderr.trim().split("\n").at(-1)}`);
+  }
+};
+
+/** Removes the files of a build whose processes have ended, before anybody is told of its end. */
+export const removeFiles = async ({ files }: Pick<BuildFolder, "files">, user: StepUser | null): Promise<void> => {
+  if (hasEntries(files)) await runShell(user, user ? EMPTY_SCRIPT : REMOVE_SCRIPT, [files]);
+};
+
+const hasEntries = (folder: string): boolean => {
+  try {
+    return readdirSync(folder).length > 0;
+  } catch {
+    return false;
+  }
+};
+
+/** Folders of builds that an earlier agent left: in `work`, and this user's in the folder that all users once shared. */
+export const findLeftovers = (work: string, user: StepUser | null): string[] => {
+  const shared = user && existsSync(RUN_AS_WORK) ? buildsIn(RUN_AS_WORK) : [];
+  const isOurs = (path: string): boolean =>
+    lstatSync(join(path, "steps"), { throwIfNoEntry: false })?.uid === user?.uid;
+  return [...new Set([...buildsIn(work), ...shared.filter(isOurs)])];
+};
+
+const buildsIn = (work: string): string[] =>
+  readdirSync(work)
+    .filter((name) => name.startsWith(PREFIX))
+    .map((name) => join(work, name));

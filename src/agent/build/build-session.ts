@@ -1,0 +1,253 @@
+import { ArtifactCalls } from "../artifacts/artifact-calls.ts";
+import type { ArtifactStore } from "../artifacts/artifact-store.ts";
+import { serviceStore } from "../artifacts/service-store.ts";
+import type { CacheRoots } from "../cache/cache-archive.ts";
+import { CacheCalls } from "../cache/cache-calls.ts";
+import { JobCache, type KeyedCache } from "../cache/job-cache.ts";
+import type { LocalTier } from "../cache/local-tier.ts";
+import type { Identity } from "../cli/identity.ts";
+import { logger } from "../cli/logger.ts";
+import { hookVariables } from "../hooks/hook-variables.ts";
+import type { JobHooks } from "../hooks/job-hooks.ts";
+import { JobLog } from "../log/build-log.ts";
+import { LogBuffer } from "../log/log-buffer.ts";
+import { sendLog } from "../log/log-sender.ts";
+import { ProcessTree } from "../process/process-tree.ts";
+import type { StepUser } from "../process/step-user.ts";
+import type { ToolSources } from "../tools/mise-program.ts";
+import { heldId, type JobAnswer, secretValuesOf } from "../wire/answers.ts";
+import type { Audience } from "../wire/audience.ts";
+import type { AutoResetEvent } from "../wire/auto-reset-event.ts";
+import { BuildCalls } from "../wire/build-calls.ts";
+import { type ApiClient, describeAnswer } from "../wire/client.ts";
+import { keepLease } from "../wire/heartbeat.ts";
+import type { HeartbeatSocket } from "../wire/heartbeat-socket.ts";
+import { ProgressSender } from "../wire/progress-report.ts";
+import { BuildControl } from "./build-control.ts";
+import { type BuildFolder, removeFiles, writeRunId } from "./build-folder.ts";
+import {
+  type BuildResult,
+  type ReportedResult,
+  reportResult,
+  resultOfBrokenMachine,
+  resultOfError,
+} from "./build-result.ts";
+import { toBuildFailure } from "./failure.ts";
+import { performBuild } from "./perform-build.ts";
+
+export interface RunJobOptions {
+  client: ApiClient;
+  identity: Identity;
+  folder: BuildFolder;
+  user: StepUser | null;
+  toolSources: ToolSources;
+  /** Copies of cache entries on this machine. */
+  tier: LocalTier;
+  /** Milliseconds between SIGTERM and SIGKILL. */
+  grace: number;
+  /** Set when the service hints at a cancel. */
+  cancelHint: AutoResetEvent;
+  audience: Audience;
+  hooks: JobHooks;
+  /** Heartbeats on the agent's WebSocket, where the job allows them. */
+  heartbeats: HeartbeatSocket;
+  /** Aborted when the agent must stop the build at once. */
+  interrupt: AbortSignal;
+}
+
+/** Names one attempt of one job. */
+const runIdOf = (job: JobAnswer): string => `${heldId(job)}/${job.lease}`;
+const nameOf = ({ build, repository, job }: JobAnswer): string =>
+  `${job ? `${job.key} in ` : ""}build ${build.number} of ${repository.fullName}`;
+
+export interface SessionEnd {
+  /** Whether every process that the build started has ended. */
+  hasEnded: boolean;
+  /** Nothing ran: the file has jobs, which are planned now. */
+  hasPlanned: boolean;
+}
+
+/**
+ * Takes one job from its start to its result.
+ * @throws TokenRefused when the agent was removed meanwhile.
+ */
+export const runJob = async (job: JobAnswer, options: RunJobOptions): Promise<SessionEnd> => {
+  const { client, folder, interrupt } = options;
+  let buffer: LogBuffer;
+  try {
+    writeRunId(folder, runIdOf(job));
+    buffer = new LogBuffer(folder.log);
+  } catch (error) {
+    const result = resultOfBrokenMachine(error);
+    await reportResult(result, { client, job, name: nameOf(job), signal: interrupt, mask: (text) => text });
+    return { hasEnded: false, hasPlanned: false };
+  }
+  const control = new BuildControl(nameOf(job), interrupt);
+  return new BuildSession(job, options, control, buffer).run();
+};
+
+/** One job in the agent's hands: its lease, processes, log and reports, from the start to the result. */
+class BuildSession {
+  readonly #job: JobAnswer;
+  readonly #options: RunJobOptions;
+  readonly #control: BuildControl;
+  readonly #buffer: LogBuffer;
+  readonly #tree: ProcessTree;
+  readonly #log: JobLog;
+  readonly #progress: ProgressSender;
+  readonly #calls: BuildCalls;
+
+  constructor(job: JobAnswer, options: RunJobOptions, control: BuildControl, buffer: LogBuffer) {
+    const { client, folder, user, identity, audience } = options;
+    this.#job = job;
+    this.#options = options;
+    this.#control = control;
+    this.#buffer = buffer;
+    this.#tree = new ProcessTree(runIdOf(job), { user, cgroup: folder.cgroup, folder: folder.path });
+    this.#log = new JobLog(needlesOf(job, identity.token), buffer, (error) =>
+      control.cancel.abort(toBuildFailure(error)),
+    );
+    const held = { client, lease: job.lease, signal: control.leaseEnd };
+    this.#calls = new BuildCalls({
+      ...held,
+      id: heldId(job),
+      cancel: control.cancel.signal,
+      onLeaseLost: () => control.stop("lease-lost"),
+    });
+    this.#progress = new ProgressSender({ ...held, jobId: heldId(job), audience, onError: control.fail });
+  }
+
+  async run(): Promise<SessionEnd> {
+    const control = this.#control;
+    const started = this.#start();
+    started.catch(control.fail);
+    const heartbeats = this.#keepLease().catch(control.fail);
+    const logSent = this.#sendLog(started).catch(control.fail);
+    try {
+      const result = await this.#perform(started);
+      const hasEnded = await this.#terminate();
+      if (hasEnded) await removeFiles(this.#options.folder, this.#options.user);
+      await this.#options.hooks.after({ log: this.#log, signal: this.#options.interrupt });
+      this.#log.flush();
+      this.#buffer.close();
+      await logSent;
+      if (result.kind !== "planned") {
+        await this.#progress.flushed();
+        await this.#report(result);
+      }
+      control.throwIfFailed();
+      return { hasEnded, hasPlanned: result.kind === "planned" };
+    } finally {
+      control.close();
+      this.#progress.close();
+      await heartbeats;
+      this.#buffer.dispose();
+    }
+  }
+
+  /** Confirms to the service that the job arrived. @throws Cancel lease-lost when the service refuses. */
+  async #start(): Promise<void> {
+    const { client, identity } = this.#options;
+    const answer = await this.#calls.start();
+    if (answer.status === 200)
+      return logger.info(`${this.#name} (${heldId(this.#job)}) started on ${this.#job.build.branch}`);
+    logger.warn(`the service refused the start of ${this.#name}: ${describeAnswer(answer)}`);
+    this.#control.stop("lease-lost");
+    // After two jobs in a row that an agent did not start, the service offers it none until its next heartbeat.
+    await client.send({ method: "POST", path: `/buildagent/${identity.id}/heartbeat` });
+    throw this.#control.cancel.signal.reason;
+  }
+
+  #keepLease(): Promise<void> {
+    const { client, identity, cancelHint, heartbeats } = this.#options;
+    return keepLease({
+      client,
+      agentId: identity.id,
+      lease: this.#job.lease,
+      heartbeatSeconds: identity.heartbeatSeconds,
+      socket: this.#job.heartbeat === "socket" ? heartbeats.allow() : null,
+      cancelHint,
+      onCancel: this.#control.stop,
+      signal: this.#control.holdEnd,
+    });
+  }
+
+  #sendLog(started: Promise<void>): Promise<void> {
+    return sendLog({
+      client: this.#options.client,
+      jobId: heldId(this.#job),
+      lease: this.#job.lease,
+      buffer: this.#buffer,
+      audience: this.#options.audience,
+      readyToSend: () => started.then(() => this.#progress.masksKnown()),
+      signal: this.#control.leaseEnd,
+    });
+  }
+
+  #perform(started: Promise<void>): Promise<BuildResult> {
+    const { identity, folder, user, toolSources, grace } = this.#options;
+    return performBuild(this.#job, {
+      identity,
+      folder,
+      user,
+      toolSources,
+      grace,
+      tree: this.#tree,
+      log: this.#log,
+      progress: this.#progress,
+      cancel: this.#control.cancel,
+      started,
+      calls: this.#calls,
+      prepare: () => this.#prepare(started),
+      artifacts: this.#artifacts(),
+      cacheOf: (roots, caches) => this.#cache(roots, caches),
+      letGo: () => this.#control.letGo(),
+      abandon: this.#control.leaseEnd,
+    }).catch((error: unknown) => resultOfError(error, this.#job, this.#log));
+  }
+
+  #prepare(started: Promise<void>): Promise<void> {
+    const { hooks, identity } = this.#options;
+    const variables = hookVariables(this.#job, identity);
+    return hooks.before({ variables, log: this.#log, signal: this.#control.cancel.signal }, started);
+  }
+
+  #artifacts(): ArtifactStore {
+    const { client } = this.#options;
+    const { stop, cancel } = this.#control;
+    const held = { client, id: heldId(this.#job), lease: this.#job.lease };
+    const calls = new ArtifactCalls({ ...held, signal: cancel.signal, onLeaseLost: () => stop("lease-lost") });
+    return serviceStore(calls, client, this.#log);
+  }
+
+  #cache(roots: CacheRoots, caches: KeyedCache[]): JobCache {
+    const { client, tier } = this.#options;
+    const { stop, cancel } = this.#control;
+    const held = { client, id: heldId(this.#job), lease: this.#job.lease };
+    const calls = new CacheCalls({ ...held, signal: cancel.signal, onLeaseLost: () => stop("lease-lost") });
+    return new JobCache({ calls, client, tier, log: this.#log }, roots, caches);
+  }
+
+  async #terminate(): Promise<boolean> {
+    const hasEnded = await this.#tree.terminate(this.#options.grace);
+    if (!hasEnded) logger.error(`${this.#name}: some processes that it started do not end`);
+    return hasEnded;
+  }
+
+  async #report(result: ReportedResult): Promise<void> {
+    const signal = this.#control.leaseEnd;
+    if (signal.aborted) return logger.warn(`${this.#name}: no result is sent, because the lease is lost`);
+    const { client } = this.#options;
+    const mask = (text: string): string => this.#log.mask(text);
+    await reportResult(result, { client, job: this.#job, name: this.#name, signal, mask }).catch(this.#control.fail);
+  }
+
+  get #name(): string {
+    return nameOf(this.#job);
+  }
+}
+
+/** All that must be masked: the job's secrets, the clone credential, and the agent's own token. */
+const needlesOf = (job: JobAnswer, agentToken: string): string[] => {
+  return [...secretValuesOf(job), job.repository.credential?.value ?? "", agentToken].filter((value) => value !== "");
+};

@@ -1,0 +1,50 @@
+import { type CheckoutContext, type CheckoutSource, type Fetched, fetchSource } from "../checkout/checkout.ts";
+import type { Identity } from "../cli/identity.ts";
+import type { JobLog } from "../log/build-log.ts";
+import { attemptOf, heldId, type JobAnswer } from "../wire/answers.ts";
+import { BuildFailure, TryElsewhere } from "./failure.ts";
+import { headerOf } from "./one-of-several.ts";
+
+/* What is fetched for a job, from where, and what its log says of that. */
+
+/** @throws BuildFailure when this agent is too old for the kind of the repository's credential. */
+export const toSource = ({ build: { branch, commitSha }, repository, pipeline, job }: JobAnswer): CheckoutSource => {
+  const { fullName, cloneUrl, credential } = repository;
+  const configPath = job?.path ?? pipeline.configPath;
+  if (!credential) return { branch, commitSha, configPath, repository: { fullName, cloneUrl } };
+  const { kind } = credential;
+  if (kind === "other")
+    throw new BuildFailure(
+      "agent-error",
+      "this agent is too old for the kind of the repository's credential: update it",
+    );
+  return { branch, commitSha, configPath, repository: { fullName, cloneUrl, credential: { ...credential, kind } } };
+};
+
+/** The log's first lines: what is checked out, what happened to the attempt before, and where its log is. */
+export const logCheckout = (job: JobAnswer, { log, identity }: { log: JobLog; identity: Identity }): void => {
+  const { build, repository, job: one } = job;
+  const { branch, message } = build;
+  const before = attemptOf(job) - 1;
+  if (one) log.say(headerOf(one));
+  log.say(`--- Checkout of ${repository.fullName}, ${branch}`);
+  if (message !== null && !one) log.say(message);
+  if (before === 0) return;
+  const url = `${identity.url}/${one ? "job" : "build"}/${heldId(job)}/log?attempt=${before}`;
+  log.say(`This is attempt ${before + 1}. The log of attempt ${before}: GET ${url}`);
+};
+
+/** @throws TryElsewhere for a failed checkout: what the build requires is not known yet, so another agent may fetch it. */
+export const fetchForJob = async (
+  job: JobAnswer,
+  source: CheckoutSource,
+  context: CheckoutContext,
+): Promise<Fetched> => {
+  try {
+    return await fetchSource(source, context);
+  } catch (error) {
+    if (job.mayGoElsewhere && error instanceof BuildFailure && error.reason === "checkout-failed")
+      throw new TryElsewhere(error.reason, error.message);
+    throw error;
+  }
+};

@@ -1,0 +1,70 @@
+import type { IncludedText, Includes } from "../../pipeline/parse/included-files.ts";
+import { type Parsed, parsePlan } from "../../pipeline/parse/parse.ts";
+import type { JobDefinition, Plan } from "../../pipeline/parse/plan.ts";
+import { planOfJob } from "../../pipeline/parse/plan-of-job.ts";
+import { formatMistake } from "../../pipeline/yaml/mistake.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import type { Fetched } from "../checkout/checkout.ts";
+import { pipelineText } from "../checkout/commit-file.ts";
+import type { JobAnswer } from "../wire/answers.ts";
+import { BuildFailure } from "./failure.ts";
+import { comparedFile } from "./one-of-several.ts";
+import { parseInCommit } from "./read-includes.ts";
+
+/** What the agent was given to do, as the file says it. */
+export interface PlanRead {
+  /** Name of the file, for mistakes in it. */
+  file: string;
+  text: string;
+  /** What is run. */
+  plan: Plan;
+  /** The plan of the whole file, and the job in it that is run; null where the file has no jobs. */
+  whole: Plan;
+  definition: JobDefinition | null;
+  /** The files that it includes. */
+  includes?: IncludedText[];
+}
+
+/** All that expressions may be written in. */
+export const wholeText = ({ text, includes = [] }: Pick<PlanRead, "text" | "includes">): string =>
+  [text, ...includes.map((one) => one.text)].join("\n");
+
+/**
+ * Reads the file, and what it includes, from the commit.
+ * @throws BuildFailure pipeline-invalid, or plan-mismatch for a job whose plan was made from other files.
+ */
+export const readPlan = async (job: JobAnswer, fetched: Fetched): Promise<PlanRead> => {
+  const { pipeline, job: one } = job;
+  if (one) {
+    const name = one.path ?? "definition";
+    const { text, parsed, includes } = await comparedFile(one, pipeline.definition, fetched);
+    return { ...readPlannedJob(planOrFail(parsed, name), name, text, one.definition), includes };
+  }
+  if (pipeline.definition !== null) return wholePlan(parsePlan(pipeline.definition), "definition", pipeline.definition);
+  const text = pipelineText(fetched, pipeline.configPath, LIMITS.definitionCharacters);
+  const { parsed, includes } = await parseInCommit(text, fetched);
+  return { ...wholePlan(parsed, pipeline.configPath, text), includes };
+};
+
+const wholePlan = (parsed: Parsed, file: string, text: string): PlanRead => {
+  const plan = planOrFail(parsed, file);
+  return { file, text, plan, whole: plan, definition: null };
+};
+
+/** One job of a file. @throws BuildFailure plan-mismatch when it has none of this key */
+export const readPlannedJob = (whole: Plan, file: string, text: string, key: string): PlanRead => {
+  if (whole.jobs === null) return { file, text, plan: whole, whole, definition: null };
+  const definition = whole.jobs.find((job) => job.key === key);
+  if (!definition) throw new BuildFailure("plan-mismatch", `${file} has no job ${key}: nothing of it ran`);
+  return { file, text, plan: planOfJob(whole, definition), whole, definition };
+};
+
+/** @throws BuildFailure pipeline-invalid with a line for each mistake. */
+const planOrFail = ({ plan, mistakes = [] }: Parsed, file: string): Plan => {
+  if (plan) return plan;
+  throw new BuildFailure("pipeline-invalid", mistakes.map((mistake) => formatMistake(file, mistake)).join("\n"));
+};
+
+/** @throws BuildFailure pipeline-invalid with a line for each mistake. */
+export const parsePlanOrFail = (text: string, file: string, includes?: Includes): Plan =>
+  planOrFail(parsePlan(text, includes), file);

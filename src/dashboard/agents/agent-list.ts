@@ -1,0 +1,77 @@
+import { AGENT_STATUS, type Agent } from "../../protocol/agent.ts";
+import { PLATFORM_NAMES, PLATFORM_TITLES } from "../../protocol/pipeline.ts";
+import { VERSION } from "../../protocol/version.ts";
+import { filterByText } from "../parts/text-filter.tsx";
+
+const PAGE_LENGTH = 50;
+const GONE_MS = 7 * 24 * 60 * 60 * 1000;
+
+export type AgentState = keyof typeof AGENT_STATUS;
+/** In the order in which the page counts them. */
+export const AGENT_STATES = ["busy", "idle", "draining", "offline"] as const satisfies AgentState[];
+const STATE_BY_STATUS = Object.keys(AGENT_STATUS) as AgentState[];
+
+export const agentStateOf = ({ status }: Agent): AgentState => STATE_BY_STATUS[status] ?? "offline";
+
+export const platformOf = ({ platform }: Pick<Agent, "platform">): string => {
+  const name = PLATFORM_NAMES[platform] ?? "other";
+  return name === "other" ? "Another platform" : PLATFORM_TITLES[name];
+};
+
+/** What the agent can build, then its labels. */
+export const capabilitiesOf = ({ canBuildIOS, canBuildAndroid, canBuildWeb, labels }: Agent): string[] => [
+  ...(canBuildIOS ? ["iOS"] : []),
+  ...(canBuildAndroid ? ["Android"] : []),
+  ...(canBuildWeb ? ["web"] : []),
+  ...labels,
+];
+
+/** Whether a version such as `0.9.0` comes before another. What is no such version does not. */
+export const isOlder = (version: string | null, than = VERSION): boolean => {
+  const [left, right] = [version ?? "", than].map((text) => /^(\d+)\.(\d+)\.(\d+)/.exec(text)?.slice(1).map(Number));
+  const at = left?.findIndex((part, index) => part !== right?.[index]) ?? -1;
+  return at >= 0 && left![at]! < (right?.[at] ?? 0);
+};
+
+export interface AgentSelection {
+  /** All agents, whatever is asked for. */
+  total: number;
+  /** Agents in each state, of all that match the text filter. */
+  counts: Map<AgentState, number>;
+  /** Of these, agents whose program is older than the service. */
+  older: number;
+  /** The agents of this page. */
+  shown: Agent[];
+  /** Agents that are on no page because nobody has heard of them for a week, the latest first. */
+  gone: Agent[];
+  /** How many match all filters. */
+  matches: number;
+  page: number;
+  pages: number;
+}
+
+/** Online agents first. By name and not by state, so that rows keep their places while states change. */
+const compareAgents = (left: Agent, right: Agent): number =>
+  Number(right.isOnline) - Number(left.isOnline) || left.name.localeCompare(right.name, "en", { numeric: true });
+
+/**
+ * Filters and sorts the agents as the address asks (`q`, `state`, `version`, `page`). A page beyond the last is the
+ * last. Whoever asks for agents that are offline sees all of them.
+ */
+export const selectAgents = (agents: Agent[], query: URLSearchParams, now: Date): AgentSelection => {
+  const named = filterByText(agents, query, (agent) => [agent.name, platformOf(agent), ...capabilitiesOf(agent)]);
+  const counts = new Map(AGENT_STATES.map((state) => [state, 0] as [AgentState, number]));
+  for (const agent of named) counts.set(agentStateOf(agent), (counts.get(agentStateOf(agent)) ?? 0) + 1);
+  const older = named.filter(({ version }) => isOlder(version));
+  const state = AGENT_STATES.find((each) => each === query.get("state"));
+  const asked = query.get("version") === "older" ? older : named;
+  const matching = state ? asked.filter((agent) => agentStateOf(agent) === state) : asked;
+  const isGone = ({ isOnline, lastHeartbeatAt }: Agent) =>
+    !isOnline && state !== "offline" && now.getTime() - Date.parse(lastHeartbeatAt) > GONE_MS;
+  const listed = matching.filter((agent) => !isGone(agent));
+  const gone = matching.filter(isGone).sort((left, right) => right.lastHeartbeatAt.localeCompare(left.lastHeartbeatAt));
+  const pages = Math.max(1, Math.ceil(listed.length / PAGE_LENGTH));
+  const page = Math.min(pages, Math.max(1, Math.trunc(Number(query.get("page"))) || 1));
+  const shown = listed.sort(compareAgents).slice((page - 1) * PAGE_LENGTH, page * PAGE_LENGTH);
+  return { total: agents.length, counts, older: older.length, shown, gone, matches: matching.length, page, pages };
+};

@@ -1,0 +1,123 @@
+import type { Agent } from "../../protocol/agent.ts";
+import { VERSION } from "../../protocol/version.ts";
+import { StateIcon } from "../parts/state.tsx";
+import { RelativeTime } from "../parts/time.tsx";
+import { agentStateOf, capabilitiesOf, isOlder, platformOf } from "./agent-list.ts";
+import { HourBar, type HourProps, runsInWords } from "./hour-bar.tsx";
+
+interface AgentActionsProps {
+  agent: Agent;
+  /** Says where a person came from, and comes back to: the filters of the list, or `?own` for the agent's own page. */
+  search: string;
+  /** In a row of many. */
+  isQuiet?: boolean;
+}
+
+export const AgentActions = ({ agent: { id, name, isDraining }, search, isQuiet = false }: AgentActionsProps) => {
+  const action = isDraining ? "Resume" : "Drain";
+  const path = `/app/agents/${id}`;
+  return (
+    <div class="actions">
+      <form method="post" action={`${path}/${action.toLowerCase()}${search}`}>
+        <button type="submit" class={isQuiet ? "quiet" : undefined} aria-label={`${action} ${name}`}>
+          {action}
+        </button>
+      </form>
+      <a
+        class={isQuiet ? "button quiet" : "button danger"}
+        href={`${path}/remove${search}`}
+        aria-label={`Remove ${name}`}
+      >
+        Remove
+      </a>
+    </div>
+  );
+};
+
+export const HOW_TO_UPDATE = `The service is ${VERSION}. Drain the agent, install its program anew as "Add agent" shows, and start it again.`;
+
+interface AgentVersionProps {
+  version: string | null;
+  /** In a row of many one word says it. */
+  isShort?: boolean;
+}
+
+/** The version of an agent's program, and whether it is behind. */
+export const AgentVersion = ({ version, isShort = false }: AgentVersionProps) => (
+  <>
+    {version ?? "not told"}
+    {isOlder(version) && (
+      <>
+        {", "}
+        <span class="older" title={HOW_TO_UPDATE}>
+          {isShort ? "older" : "older than the service"}
+        </span>
+      </>
+    )}
+  </>
+);
+
+/** A state has a sign, a word and a colour. One that works has the sign of what runs; the style draws the others. */
+export const AgentState = ({ agent }: { agent: Agent }) => {
+  const state = agentStateOf(agent);
+  return (
+    <span class={`agent-state agent-${state}`}>
+      {state === "busy" ? <StateIcon state="running" /> : <span class="sign" aria-hidden="true"></span>}
+      {agent.currentBuildId ? <a href={`/app/builds/${agent.currentBuildId}`}>{state}</a> : state}
+    </span>
+  );
+};
+
+interface AgentRowProps extends HourProps {
+  agent: Agent;
+  canChange: boolean;
+  /** The search part of the page's address, so that its filters stay after a form was sent. */
+  search: string;
+}
+
+/** Of one that is away, when it was seen comes before all else: a narrow column cuts the end. */
+const Facts = ({ agent, now }: Pick<AgentRowProps, "agent" | "now">) => (
+  <span class="why">
+    {!agent.isOnline && (
+      <>
+        seen <RelativeTime at={agent.lastHeartbeatAt} now={now} />,{" "}
+      </>
+    )}
+    {(agent.isOnline || agent.version === null) && platformOf(agent)}
+    {agent.version && (
+      <>
+        {agent.isOnline && " "}
+        <AgentVersion version={agent.version} isShort />
+      </>
+    )}
+    {agent.isEphemeral && ", one build only"}
+  </span>
+);
+
+export const AgentRow = ({ agent, runs, pipelines, now, canChange, search }: AgentRowProps) => (
+  <li
+    id={`a-${agent.id}`}
+    class="row agent-row"
+    data-row
+    data-end={canChange ? `/app/agents/${agent.id}/remove${search}` : undefined}
+    tabindex={-1}
+  >
+    <AgentState agent={agent} />
+    <span class="agent-name">
+      <a href={`/app/agents/${agent.id}`}>
+        <bdi>{agent.name}</bdi>
+      </a>{" "}
+      <Facts agent={agent} now={now} />
+    </span>
+    <span class="labels" title={capabilitiesOf(agent).join(", ")}>
+      {capabilitiesOf(agent).map((label) => (
+        <span class="label">{label}</span>
+      ))}
+    </span>
+    <span class="agent-hour hour-line">
+      {runs.length > 0 && <span class="sr">In the last hour: {runsInWords(runs)}</span>}
+      <HourBar runs={runs} pipelines={pipelines} now={now} />
+    </span>
+    {canChange && <AgentActions agent={agent} search={search} isQuiet />}
+  </li>
+);

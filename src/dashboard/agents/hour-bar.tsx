@@ -1,0 +1,49 @@
+import { type AgentRun, RUNS_MS } from "../../protocol/agent-run.ts";
+import { lengthOn, placeOn, type TimeAxis } from "../build/time-axis.ts";
+import { wordOf } from "../parts/state.tsx";
+import { addressOfRun, titleOfRun } from "./run-name.ts";
+
+/** The axis moves on in such steps: between them a page that renews itself redraws nothing. */
+const STEP_MS = 60_000;
+/** Percent of the bar: what took a second is still seen. */
+const SHORTEST = 0.6;
+
+/** One axis for all agents of a page: from 60 minutes ago until now. */
+export const hourUntil = (now: Date): TimeAxis => {
+  const to = Math.ceil(now.getTime() / STEP_MS) * STEP_MS;
+  const quarters = [60, 45, 30, 15, 0].map((minutes) => to - minutes * 60_000);
+  return { from: to - RUNS_MS, zero: to - RUNS_MS, to, ticks: quarters };
+};
+
+export interface HourProps {
+  runs: readonly AgentRun[];
+  /** Names by id. */
+  pipelines: ReadonlyMap<string, string>;
+  now: Date;
+}
+
+/** `3 succeeded, 1 failed`: the bar for who does not see it. */
+export const runsInWords = (runs: readonly AgentRun[]): string => {
+  const counts = Map.groupBy(runs, ({ status }) => wordOf(status));
+  return [...counts].map(([word, { length }]) => `${length} ${word}`).join(", ");
+};
+
+/** What an agent ran in the last hour, on one line. Where it ran nothing, or was away, nothing is drawn. */
+export const HourBar = ({ runs, pipelines, now }: HourProps) => {
+  if (runs.length === 0) return null;
+  const axis = hourUntil(now);
+  return (
+    <svg class="hour-bar" width="100%" aria-hidden="true">
+      {runs.map((run) => {
+        const length = Number.parseFloat(lengthOn(axis, run.startedAt, run.finishedAt ?? axis.to));
+        const [x, width] = [placeOn(axis, run.startedAt), `${Math.max(SHORTEST, length)}%`];
+        return (
+          <a href={addressOfRun(run)} tabindex={-1}>
+            <title>{titleOfRun(run, pipelines, now)}</title>
+            <rect class={`stretch is-${run.status}`} x={x} width={width} />
+          </a>
+        );
+      })}
+    </svg>
+  );
+};

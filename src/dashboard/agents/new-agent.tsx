@@ -1,0 +1,103 @@
+import { HOUR_MS } from "../../protocol/units.ts";
+import { createToken } from "../../services/tokens/tokens.ts";
+import { Copyable } from "../parts/copied-code.tsx";
+import { SelectField, TextField } from "../parts/fields.tsx";
+import { StackedForm } from "../parts/form-page.tsx";
+import { ProblemNotice } from "../parts/problem-notice.tsx";
+import { readList } from "../shell/form-fields.ts";
+import { formOf, type Page, type PageRequest, type View } from "../shell/page-definition.ts";
+import { hasRole } from "../shell/permissions.ts";
+import { parseBody, withBody } from "../shell/verb-input.ts";
+
+const HOURS = [
+  { value: "1", label: "1 hour" },
+  { value: "24", label: "1 day" },
+  { value: "168", label: "1 week" },
+];
+
+/** The commands for the machine. The token is piped in, because arguments are visible in `ps`. */
+const commandsFor = (origin: string, token: string, labels: string[]) => {
+  const labelOption = labels.length > 0 ? ` --labels ${labels.join(",")}` : "";
+  return [
+    `curl -fsSo millrace-agent.mjs ${origin}/agent.mjs`,
+    `printf '%s\\n' '${token}' | node millrace-agent.mjs register --url ${origin} --token-file - --name "$(hostname -s)"${labelOption}`,
+    "node millrace-agent.mjs start",
+  ].join("\n");
+};
+
+const viewOf = (body: View["body"]): View => ({
+  title: "Add an agent",
+  section: "agents",
+  body: (
+    <div class="column">
+      <h1>Add an agent</h1>
+      {body}
+    </div>
+  ),
+});
+
+const TokenForm = ({ request }: { request: PageRequest }) => (
+  <>
+    <ProblemNotice request={request} />
+    <p>A machine becomes an agent with a registration token, which can do nothing else.</p>
+    <StackedForm submit="Create a registration token">
+      <TextField
+        request={request}
+        name="labels"
+        label="Labels that the agent may carry"
+        placeholder="xcode-16, big"
+        hint="Builds can require labels. Separate them with commas, or leave the field empty."
+      />
+      <SelectField request={request} name="hours" label="The token is valid for" value="24" choices={HOURS} />
+    </StackedForm>
+  </>
+);
+
+const Instructions = ({ commands }: { commands: string }) => (
+  <>
+    <p>
+      Run these commands on the Mac or Linux machine. It needs Node 20.9 or newer, and git. They contain the token,
+      which is shown only once:
+    </p>
+    <Copyable text={commands} />
+    <h2>To keep it running</h2>
+    <p>
+      This writes a systemd service on Linux, or a launch agent on a Mac, and prints the command to run next. The agent
+      then starts with the machine:
+    </p>
+    <Copyable text="node millrace-agent.mjs install --write" />
+    <p class="hint">
+      Steps run as the user who starts the agent. When root starts it on Linux, <code>start --run-as USER</code> runs
+      them as another user.
+    </p>
+    <p>
+      <a href="/app/agents">Watch for it in the list of agents</a>
+    </p>
+  </>
+);
+
+const page: Page = {
+  path: "/agents/new",
+  role: "maintainer",
+  async show(context, request) {
+    await context.admit();
+    return viewOf(
+      hasRole(context, "admin") ? (
+        <TokenForm request={request} />
+      ) : (
+        <p>Only an admin can create registration tokens. Ask an admin of your organization for one.</p>
+      ),
+    );
+  },
+};
+
+const form = formOf(page, createToken, async (context, { form, origin }) => {
+  const labels = [...new Set(readList(form, "labels"))];
+  const hours = HOURS.find(({ value }) => value === form.get("hours"))?.value ?? "24";
+  const expiresAt = new Date(context.now.getTime() + Number(hours) * HOUR_MS).toISOString();
+  const body = parseBody(createToken.body, { name: "new agent", kind: "registration", labels, expiresAt });
+  const { token } = await createToken.run(context, withBody(body));
+  return viewOf(<Instructions commands={commandsFor(origin, token, labels)} />);
+});
+
+export const newAgentPages = [page, form];

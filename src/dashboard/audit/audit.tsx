@@ -1,0 +1,190 @@
+import { type AuditEntry, AuditFilter } from "../../protocol/audit.ts";
+import { listAgents } from "../../services/agents/agents.ts";
+import { type IdsByKind, type Named, readNames } from "../../services/builds/names.ts";
+import { listAudit } from "../../services/tokens/audit.ts";
+import { FilterNotice } from "../parts/filter-notice.tsx";
+import { filledFields, readFilter, timeOf } from "../parts/list-filter.ts";
+import { Table } from "../parts/table.tsx";
+import { ClockTime } from "../parts/time.tsx";
+import type { Page, Pages } from "../shell/page-definition.ts";
+import { noInput } from "../shell/verb-input.ts";
+
+type Names = Map<string, { kind: Named["kind"] | "agent"; name: string }>;
+
+/** Where the page of a thing is; tokens have none. */
+const PAGES: Partial<Record<Named["kind"] | "agent", string>> = {
+  build: "builds",
+  job: "jobs",
+  variable: "variables",
+  group: "groups",
+  repository: "repositories",
+  pipeline: "pipelines",
+  connection: "connections",
+  schedule: "schedules",
+  agent: "agents",
+};
+const SHORT_CHARACTERS = 8;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Something that is gone: what it was, and the end of its id. */
+const Gone = ({ kind, id }: { kind: string; id: string }) => (
+  <span title={id} class="hint">
+    {kind} {id.slice(-SHORT_CHARACTERS)}
+  </span>
+);
+
+/** The actor `token:ID` or `agent:ID` by its present name, if it still has one. */
+const Actor = ({ actor, names }: { actor: string; names: Names }) => {
+  const [kind = "", id = ""] = actor.split(":");
+  const known = names.get(id);
+  if (!known && UUID.test(id)) return <Gone kind={kind} id={id} />;
+  if (!known) return <>{actor}</>;
+  return (
+    <>
+      <bdi>{known.name}</bdi> ({kind})
+    </>
+  );
+};
+
+const Subject = ({ entry: { action, subject }, names }: { entry: AuditEntry; names: Names }) => {
+  const known = names.get(subject);
+  const [noun = ""] = action.split(".");
+  if (!known) return UUID.test(subject) ? <Gone kind={noun} id={subject} /> : <bdi>{subject}</bdi>;
+  const page = PAGES[known.kind];
+  const name = <bdi>{known.name}</bdi>;
+  return (
+    <>
+      {page ? <a href={`/app/${page}/${subject}`}>{name}</a> : name}
+      {known.kind === "job" && <span class="hint"> a job</span>}
+    </>
+  );
+};
+
+/** What the subject of an action is, where the action does not say it. */
+const KINDS: Record<string, Named["kind"]> = {
+  credential: "repository",
+  artifact: "job",
+  cache: "repository",
+  log: "build",
+};
+
+/** The ids that entries tell of, by what they are. */
+const namedIn = (entries: AuditEntry[]): IdsByKind => {
+  const ids = entries.flatMap(({ actor, action, subject }) => {
+    const [kind = "", id = ""] = actor.split(":");
+    const [noun = ""] = action.split(".");
+    return [
+      { kind, id },
+      { kind: KINDS[noun] ?? noun, id: subject },
+    ];
+  });
+  const byKind = Map.groupBy(
+    ids.filter(({ id }) => UUID.test(id)),
+    ({ kind }) => kind,
+  );
+  return Object.fromEntries([...byKind].map(([kind, found]) => [kind, found.map(({ id }) => id)]));
+};
+
+const FILTERS = ["actor", "action", "subject", "since", "until", "cursor"];
+
+const filterOf = (query: URLSearchParams) => {
+  const filled = Object.entries(filledFields(query, FILTERS));
+  const times = filled.map(([name, value]) => [name, timeOf(value)]);
+  return readFilter(AuditFilter, Object.fromEntries(times));
+};
+
+const titleOf = (name: string): string => name[0]?.toUpperCase() + name.slice(1);
+
+const Filter = ({ query }: { query: URLSearchParams }) => (
+  <form method="get" action="/app/audit" class="filter">
+    {["actor", "action", "subject"].map((name) => (
+      <label>
+        <span class="sr">{name}</span>
+        <input
+          type="text"
+          name={name}
+          placeholder={titleOf(name)}
+          value={query.get(name) ?? ""}
+          data-key={name === "actor" ? "/" : undefined}
+        />
+      </label>
+    ))}
+    {["since", "until"].map((name) => (
+      <label>
+        <span class="sr">{name}</span>
+        <input type="date" name={name} value={query.get(name) ?? ""} title={name} />
+      </label>
+    ))}
+    <button type="submit">Filter</button>
+  </form>
+);
+
+const Entry = ({ entry, names }: { entry: AuditEntry; names: Names }) => (
+  <tr data-row tabindex={-1}>
+    <td>
+      <ClockTime at={entry.at} />
+    </td>
+    <td>
+      <a href={`/app/audit?actor=${encodeURIComponent(entry.actor)}`}>
+        <Actor actor={entry.actor} names={names} />
+      </a>
+    </td>
+    <td>
+      <code>{entry.action}</code>
+    </td>
+    <td>
+      <Subject entry={entry} names={names} />
+    </td>
+    <td>
+      <details>
+        <summary>details</summary>
+        <pre>{JSON.stringify({ ...entry.detail, requestId: entry.requestId }, null, 2)}</pre>
+      </details>
+    </td>
+  </tr>
+);
+
+const page: Page = {
+  path: "/audit",
+  role: "admin",
+  async show(context, { query }) {
+    const { filter, errors } = filterOf(query);
+    const [{ value: entries, nextCursor }, agents] = await Promise.all([
+      listAudit.answer(context, { ...noInput, query: filter }),
+      listAgents.run(context, noInput),
+    ]);
+    const names: Names = new Map(await readNames(context, namedIn(entries)));
+    for (const { id, name } of agents) names.set(id, { kind: "agent", name });
+    const older = new URLSearchParams(query);
+    if (nextCursor) older.set("cursor", nextCursor);
+    return {
+      title: "Audit",
+      section: "audit",
+      body: (
+        <>
+          <FilterNotice errors={errors} />
+          <div class="head">
+            <h1>Audit</h1>
+            <Filter query={query} />
+          </div>
+          {entries.length > 0 ? (
+            <Table columns={["Time", "Actor", "Action", "Subject", "Details"]}>
+              {entries.map((entry) => (
+                <Entry entry={entry} names={names} />
+              ))}
+            </Table>
+          ) : (
+            <p class="empty">No entry matches.</p>
+          )}
+          {nextCursor && (
+            <p class="more">
+              <a href={`/app/audit?${older}`}>Older entries</a>
+            </p>
+          )}
+        </>
+      ),
+    };
+  },
+};
+
+export const auditPages: Pages = [page];

@@ -1,0 +1,56 @@
+import type { Artifact } from "../../protocol/artifact.ts";
+import type { JobOfBuild } from "../../protocol/build-job.ts";
+import { Table } from "../parts/table.tsx";
+import { RelativeTime } from "../parts/time.tsx";
+import { sizeText } from "./size-text.ts";
+
+/** The page of an artifact; other addresses about it are below. */
+export const artifactPath = (jobId: string, name: string): string =>
+  `/app/artifacts/${jobId}/${encodeURIComponent(name)}`;
+
+export const countOfFiles = (files: number): string => (files === 1 ? "1 file" : `${files} files`);
+
+/** What a build or a job left; nothing where that is nothing. `jobs` are those that are named. */
+export const Artifacts = ({
+  artifacts,
+  jobs,
+  now,
+}: {
+  artifacts: Artifact[];
+  jobs: Pick<JobOfBuild, "id" | "key">[];
+  now: Date;
+}) => {
+  if (artifacts.length === 0) return null;
+  const keys = new Map(jobs.map(({ id, key }) => [id, key]));
+  return (
+    <section class="part" id="artifacts">
+      <h2>Artifacts</h2>
+      <Table columns={["Name", ...(keys.size > 0 ? ["Job"] : []), "Files", "Size", "Kept until", "Archive"]}>
+        {artifacts.map(({ name, jobId, files, bytes, expiresAt }) => (
+          <tr data-row tabindex={-1}>
+            <td>
+              <a href={artifactPath(jobId, name)}>
+                <bdi>{name}</bdi>
+              </a>
+            </td>
+            {keys.size > 0 && (
+              <td>
+                <bdi>{keys.get(jobId) ?? ""}</bdi>
+              </td>
+            )}
+            <td>{countOfFiles(files)}</td>
+            <td>{sizeText(bytes)}</td>
+            <td>
+              <RelativeTime at={expiresAt} now={now} />
+            </td>
+            <td>
+              <a href={`${artifactPath(jobId, name)}/zip`} aria-label={`Download zip of ${name}`}>
+                Download zip
+              </a>
+            </td>
+          </tr>
+        ))}
+      </Table>
+    </section>
+  );
+};

@@ -1,0 +1,252 @@
+import type { ArtifactFile, ArtifactWithFiles } from "../../protocol/artifact.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import type { Context } from "../../services/core/context.ts";
+import { shareArtifact, viewAddress } from "../../services/uploads/artifact-shares.ts";
+import { getArtifact, removeArtifact } from "../../services/uploads/artifacts.ts";
+import { Copyable } from "../parts/copied-code.tsx";
+import { TextField } from "../parts/fields.tsx";
+import { ProblemNotice } from "../parts/problem-notice.tsx";
+import { Table } from "../parts/table.tsx";
+import { RelativeTime } from "../parts/time.tsx";
+import { readNumber, readText } from "../shell/form-fields.ts";
+import { type FormState, formAt, type Page, type Pages, type View } from "../shell/page-definition.ts";
+import { hasRole } from "../shell/permissions.ts";
+import { parseBody } from "../shell/verb-input.ts";
+import { artifactPath, countOfFiles } from "./artifact-list.tsx";
+import { sizeText } from "./size-text.ts";
+
+/** What a folder of an artifact has directly in it. Names end where the next folder begins. */
+interface Folder {
+  folders: { name: string; path: string; files: number; bytes: number }[];
+  files: { name: string; path: string; bytes: number }[];
+}
+
+/** The folder at this path; the whole artifact where it is empty. */
+const folderAt = (list: readonly ArtifactFile[], path: string): Folder => {
+  const prefix = path === "" ? "" : `${path}/`;
+  const folders = new Map<string, Folder["folders"][number]>();
+  const files: Folder["files"] = [];
+  for (const { path: whole, size } of list) {
+    if (!whole.startsWith(prefix)) continue;
+    const [name = "", ...below] = whole.slice(prefix.length).split("/");
+    if (below.length === 0) {
+      files.push({ name, path: whole, bytes: size });
+      continue;
+    }
+    const known = folders.get(name) ?? { name, path: prefix + name, files: 0, bytes: 0 };
+    folders.set(name, { ...known, files: known.files + 1, bytes: known.bytes + size });
+  }
+  return { folders: [...folders.values()], files };
+};
+
+/** The page that a report opens with: the `index.html` that lies highest; undefined where there is none. */
+const reportOf = (list: readonly ArtifactFile[]): string | undefined =>
+  list
+    .map(({ path }) => path)
+    .filter((path) => path === "index.html" || path.endsWith("/index.html"))
+    .sort((one, other) => one.split("/").length - other.split("/").length || (one < other ? -1 : 1))[0];
+
+/** Rows that one page shows at most: the archive has the rest. */
+const ROWS = 1000;
+const DEFAULT_HOURS = 24;
+
+const named = ({ id = "", name = "" }: Record<string, string>) => ({
+  ...{ params: { id, name }, query: undefined, body: undefined },
+});
+
+const inUrl = (path: string): string => path.split("/").map(encodeURIComponent).join("/");
+
+const linkToFolder = (path: string, folder: string): string =>
+  folder === "" ? path : `${path}?folder=${encodeURIComponent(folder)}`;
+
+/** The way from the artifact to the folder that is shown. */
+const Way = ({ path, folder }: { path: string; folder: string }) => {
+  const parts = folder === "" ? [] : folder.split("/");
+  return (
+    <p class="facts">
+      <a href={path}>All files</a>
+      {parts.map((part, index) => (
+        <span>
+          {" / "}
+          <a href={linkToFolder(path, parts.slice(0, index + 1).join("/"))}>
+            <bdi>{part}</bdi>
+          </a>
+        </span>
+      ))}
+    </p>
+  );
+};
+
+const Files = ({ path, folder }: { path: string; folder: Folder }) => {
+  const folders = folder.folders.slice(0, ROWS);
+  const files = folder.files.slice(0, ROWS - folders.length);
+  const hidden = folder.folders.length + folder.files.length - folders.length - files.length;
+  return (
+    <>
+      <Table columns={["Name", "Files", "Size"]}>
+        {folders.map((one) => (
+          <tr data-row tabindex={-1}>
+            <td>
+              <a href={linkToFolder(path, one.path)}>
+                <bdi>{one.name}</bdi>/
+              </a>
+            </td>
+            <td>{countOfFiles(one.files)}</td>
+            <td>{sizeText(one.bytes)}</td>
+          </tr>
+        ))}
+        {files.map((file) => (
+          <tr data-row tabindex={-1}>
+            <td>
+              <a href={`${path}/content/${inUrl(file.path)}`}>
+                <bdi>{file.name}</bdi>
+              </a>
+            </td>
+            <td />
+            <td>{sizeText(file.bytes)}</td>
+          </tr>
+        ))}
+      </Table>
+      {hidden > 0 && <p class="hint">{hidden} more are in the archive.</p>}
+    </>
+  );
+};
+
+const Share = ({ path, folder, request }: { path: string; folder: string; request: FormState }) => (
+  <section>
+    <h2>Share</h2>
+    <form class="stack" method="post" action={`${path}/share`}>
+      <TextField
+        request={request}
+        name="hours"
+        label="Hours"
+        type="number"
+        value={DEFAULT_HOURS}
+        min={1}
+        max={LIMITS.shareHours}
+        required
+      />
+      <TextField
+        request={request}
+        name="path"
+        label="File or folder"
+        value={folder}
+        hint="Left empty, the address is that of the whole artifact."
+      />
+      <span class="actions">
+        <button type="submit">Make an address</button>
+      </span>
+    </form>
+  </section>
+);
+
+const Delete = ({ path }: { path: string }) => (
+  <>
+    <button type="button" popovertarget="delete">
+      Delete
+    </button>
+    <form id="delete" class="ask" popover="auto" method="post" action={`${path}/delete`}>
+      <p>Delete this artifact for good? Addresses that share it show nothing any more.</p>
+      <span class="actions">
+        <button type="submit" class="danger" autofocus>
+          Delete the artifact
+        </button>
+        <button type="button" popovertarget="delete" popovertargetaction="hide">
+          Keep it
+        </button>
+      </span>
+    </form>
+  </>
+);
+
+/** The address of the report in it; null where it has none, or the deployment shows none. */
+const reportAddress = async (context: Context, { list, jobId, name }: ArtifactWithFiles): Promise<string | null> => {
+  const report = reportOf(list);
+  const address = report === undefined ? null : await viewAddress(context, jobId, name);
+  return address && address + inUrl(report ?? "");
+};
+
+const artifactPage: Page = {
+  path: "/artifacts/:id/:name",
+  role: "viewer",
+  async show(context, request) {
+    const artifact = await getArtifact.run(context, named(request.params));
+    const { jobId, name, files, bytes, expiresAt, list } = artifact;
+    const path = artifactPath(jobId, name);
+    const folder = request.query.get("folder") ?? "";
+    const shown = folderAt(list, folder);
+    const report = await reportAddress(context, artifact);
+    const isMember = hasRole(context, "member");
+    return {
+      title: `Artifact ${name}`,
+      section: "builds",
+      body: (
+        <>
+          <ProblemNotice request={request} />
+          <div class="head">
+            <h1>
+              Artifact <bdi>{name}</bdi>
+            </h1>
+            <div class="actions">
+              {report && (
+                <a class="button" href={report} rel="noreferrer" target="_blank">
+                  Open report
+                </a>
+              )}
+              <a class="button" href={`${path}/zip${folder === "" ? "" : `?folder=${encodeURIComponent(folder)}`}`}>
+                Download zip
+              </a>
+              {isMember && <Delete path={path} />}
+            </div>
+          </div>
+          <p class="facts">
+            <span>{countOfFiles(files)}</span>
+            <span>{sizeText(bytes)}</span>
+            <span>
+              deleted <RelativeTime at={expiresAt} now={context.now} />
+            </span>
+          </p>
+          <Way path={path} folder={folder} />
+          <Files path={path} folder={shown} />
+          {isMember && <Share path={path} folder={folder} request={request} />}
+        </>
+      ),
+    };
+  },
+};
+
+const sharedView = (name: string, back: string, url: string, expiresAt: string, now: Date): View => ({
+  title: `Shared ${name}`,
+  section: "builds",
+  body: (
+    <div class="column">
+      <h1>
+        Address of <a href={back}>{name}</a>
+      </h1>
+      <p>
+        Who has it may download the files, without a token. It ends <RelativeTime at={expiresAt} now={now} />, or when
+        the artifact is deleted; no other page shows it again.
+      </p>
+      <Copyable text={url} />
+    </div>
+  ),
+});
+
+const shareForm = formAt(
+  "/artifacts/:id/:name/share",
+  artifactPage,
+  shareArtifact,
+  async (context, { params, form }) => {
+    const body = parseBody(shareArtifact.body, { hours: readNumber(form, "hours"), path: readText(form, "path") });
+    const { url, expiresAt } = await shareArtifact.run(context, { ...named(params), body });
+    const { id = "", name = "" } = params;
+    return sharedView(name, artifactPath(id, name), url, expiresAt, context.now);
+  },
+);
+
+const deleteForm = formAt("/artifacts/:id/:name/delete", artifactPage, removeArtifact, async (context, { params }) => {
+  await removeArtifact.run(context, named(params));
+  return { to: "/app/builds", notice: "removed" };
+});
+
+export const artifactPages: Pages = [artifactPage, shareForm, deleteForm];

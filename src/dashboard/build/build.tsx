@@ -1,0 +1,91 @@
+import { isEnded } from "../../protocol/build-states.ts";
+import { cancelBuild } from "../../services/builds/build-jobs.ts";
+import { retryBuild } from "../../services/builds/retry.ts";
+import { JobBody, openBody } from "../job/body.tsx";
+import { GateDecisionLine, Gates } from "../job/gate-panel.tsx";
+import { JobsBody } from "../job/jobs-of-build.tsx";
+import { repoNameOf } from "../parts/build-name.tsx";
+import { ProblemNotice } from "../parts/problem-notice.tsx";
+import { formAt, type Page, type Pages } from "../shell/page-definition.ts";
+import { hasRole } from "../shell/permissions.ts";
+import { byId, parseBody } from "../shell/verb-input.ts";
+import { BuildHead } from "./build-head.tsx";
+import { LostAttempts } from "./build-log.tsx";
+import { type BuildDetails, readBuild } from "./read-build.ts";
+import { WhyWaiting } from "./why-waiting.tsx";
+
+const REFRESH_SECONDS = 2;
+
+const Messages = ({ build, body, successor, canceler, refused }: BuildDetails) => (
+  <>
+    {build.message && !successor && !body.failure && <p class="message">{build.message}</p>}
+    {build.status === "canceled" && !successor && (canceler !== null || build.attempt === 0) && (
+      <p class="message">
+        {build.attempt === 0 ? "Nothing ran: canceled" : "Canceled"}
+        {canceler !== null && (
+          <>
+            {" "}
+            by <bdi>{canceler}</bdi>
+          </>
+        )}
+        {build.attempt === 0 && " before an agent took it"}.
+      </p>
+    )}
+    {refused.map(({ name, reason }) => (
+      <p class="message">
+        The state <bdi>{name}</bdi> is not at the git host: {reason}
+      </p>
+    ))}
+    {body.logTail !== null && <LostAttempts of={`/app/builds/${build.id}`} lost={body.lost} />}
+    {build.leak && (
+      <p class="message">The agent's masker missed a secret. The service masked it before the log was stored.</p>
+    )}
+  </>
+);
+
+const titleOf = ({ build, ...owners }: BuildDetails): string =>
+  `#${build.number} ${repoNameOf(owners)}${build.waitsFor.length > 0 ? " waits for approval" : ""}`;
+
+export const buildPage: Page = {
+  path: "/builds/:id",
+  role: "viewer",
+  async show(context, { params, query, problem }) {
+    const details = await readBuild(context, params.id);
+    const { build, body } = details;
+    const opened = await openBody(context, body, `/app/builds/${build.id}`, query);
+    return {
+      title: titleOf(details),
+      section: "builds",
+      script: "build.js",
+      refreshSeconds: isEnded(build.status) ? undefined : REFRESH_SECONDS,
+      state: build.status,
+      branch: { repoId: build.repoId, name: build.branch },
+      body: (
+        <>
+          <ProblemNotice request={{ problem, form: null }} />
+          <BuildHead details={details} context={context} testsPage={opened.testsPage} />
+          <Messages {...details} />
+          <Gates build={build} context={context} />
+          <GateDecisionLine gate={build.approval} now={context.now} />
+          {"explanation" in body && body.explanation && (
+            <WhyWaiting why={body.explanation} canAdd={hasRole(context, "maintainer")} />
+          )}
+          {"unable" in body ? <JobsBody details={body} opened={opened} /> : <JobBody details={body} opened={opened} />}
+        </>
+      ),
+    };
+  },
+};
+
+const cancelForm = formAt("/builds/:id/cancel", buildPage, cancelBuild, async (context, { params }) => {
+  await cancelBuild.run(context, byId(params.id));
+  return { to: `/app/builds/${params.id}`, notice: "canceled" };
+});
+
+const retryForm = formAt("/builds/:id/retry", buildPage, retryBuild, async (context, { params, form }) => {
+  const body = parseBody(retryBuild.body, { only: form.get("only") });
+  const { id } = await retryBuild.run(context, { ...byId(params.id), body });
+  return { to: `/app/builds/${id}`, notice: "triggered" };
+});
+
+export const buildPages: Pages = [buildPage, cancelForm, retryForm];

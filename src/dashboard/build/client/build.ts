@@ -1,0 +1,70 @@
+import { showLogPanel } from "../../log-viewer/client/log-panel.ts";
+import { REFRESHED } from "../../shell/client/events.ts";
+
+/** The first row in this state that is not folded away. */
+const inState = (rows: HTMLElement, state: string): HTMLElement | undefined =>
+  [...rows.querySelectorAll<HTMLElement>(`[data-state="${state}"]`)].find((row) => row.checkVisibility());
+
+/** Where the rows of steps or jobs scroll, scrolls to the one that failed, else to one that runs: once for each. */
+const scrollToActiveStep = (): void => {
+  let shown = "";
+  const scroll = () => {
+    const rows = document.querySelector<HTMLElement>(".fall-rows");
+    const row = rows && (inState(rows, "failed") ?? inState(rows, "running"));
+    if (!row || row.id === shown || rows.matches(":hover, :focus-within")) return;
+    shown = row.id;
+    const below = row.getBoundingClientRect().top - rows.getBoundingClientRect().top;
+    if (below < 0 || below > rows.clientHeight - row.offsetHeight) rows.scrollTop += below - rows.clientHeight / 3;
+  };
+  scroll();
+  document.addEventListener(REFRESHED, scroll);
+};
+
+/** The field above many steps or jobs hides those without its text, also after a refresh. */
+const filterRows = (): void => {
+  const apply = () => {
+    const field = document.getElementById("fall-filter") as HTMLInputElement | null;
+    const wanted = field?.value.trim().toLowerCase() ?? "";
+    for (const row of document.querySelectorAll<HTMLElement>(".fall-row")) {
+      const name = row.querySelector(".what bdi")?.textContent ?? "";
+      row.toggleAttribute("hidden", !name.toLowerCase().includes(wanted));
+    }
+  };
+  document.addEventListener("input", (event) => {
+    if ((event.target as Element).id === "fall-filter") apply();
+  });
+  document.addEventListener(REFRESHED, apply);
+};
+
+/** The button of the failure leads from one error in the log to the next, and begins again after the last. */
+const listenToNextError = (): void => {
+  let at = -1;
+  document.addEventListener("click", (event) => {
+    const button = (event.target as Element).closest<HTMLElement>("#next-error");
+    if (!button) return;
+    const errors = (button.dataset.errors ?? "").split(" ");
+    at = (at + 1) % errors.length;
+    const place = `#at-${errors[at]}`;
+    if (button.dataset.page) location.href = button.dataset.page + place;
+    else location.hash = place;
+  });
+};
+
+const CONFIRMED_MS = 2000;
+
+/** Buttons with a text (`data-copy`) copy it, and say so for a moment. */
+const listenToCopyButtons = (): void => {
+  document.addEventListener("click", async (event) => {
+    const button = (event.target as Element).closest<HTMLElement>("[data-copy]");
+    if (!button) return;
+    await navigator.clipboard.writeText(button.dataset.copy ?? "");
+    button.toggleAttribute("data-copied", true);
+    setTimeout(() => button.toggleAttribute("data-copied", false), CONFIRMED_MS);
+  });
+};
+
+showLogPanel();
+scrollToActiveStep();
+listenToCopyButtons();
+listenToNextError();
+filterRows();

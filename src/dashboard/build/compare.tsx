@@ -1,0 +1,237 @@
+import type { Build } from "../../protocol/build.ts";
+import { getAgent } from "../../services/agents/agents.ts";
+import { type Comparison, readComparison, type TimeOfBoth } from "../../services/builds/comparison.ts";
+import type { Context } from "../../services/core/context.ts";
+import { nullIfNotFound } from "../../services/core/refusal.ts";
+import { type Owners, readOwners, repoNameOf } from "../parts/build-name.tsx";
+import { count } from "../parts/count.ts";
+import { formatDuration } from "../parts/format-time.ts";
+import { refName } from "../parts/ref-name.ts";
+import { StateWord } from "../parts/state.tsx";
+import { Table } from "../parts/table.tsx";
+import { Elapsed, RelativeTime } from "../parts/time.tsx";
+import type { Page } from "../shell/page-definition.ts";
+import { byId } from "../shell/verb-input.ts";
+
+/** Lines that stay around each difference. */
+const AROUND = 3;
+
+type Lines = NonNullable<Comparison["log"]>["lines"];
+
+const SIGNS = { same: " ", added: "+", removed: "−" } as const;
+const WORDS = { same: "", added: "only here: ", removed: "only in the last green: " } as const;
+
+/** Parts of equal lines far from any difference are left out; a number stands for them. */
+const shortened = (lines: Lines): (Lines[number] | number)[] => {
+  const isNear = (at: number) =>
+    lines.slice(Math.max(0, at - AROUND), at + AROUND + 1).some(({ kind }) => kind !== "same");
+  const shown: (Lines[number] | number)[] = [];
+  for (const [at, line] of lines.entries()) {
+    const last = shown.at(-1);
+    if (line.kind !== "same" || isNear(at)) shown.push(line);
+    else if (typeof last === "number") shown[shown.length - 1] = last + 1;
+    else shown.push(1);
+  }
+  return shown;
+};
+
+/** The log of a step against that of the last green build: times and numbers do not count. */
+const LogDifference = ({ lines }: { lines: Lines }) => (
+  <section class="difference" tabindex={0} aria-label="Differences of the log">
+    <pre>
+      {shortened(lines).map((line) =>
+        typeof line === "number" ? (
+          <span class="left-out">{`… ${line.toLocaleString("en")} equal ${line === 1 ? "line" : "lines"}`}</span>
+        ) : (
+          <span class={`is-${line.kind}`}>
+            <span aria-hidden="true">{SIGNS[line.kind]} </span>
+            <span class="sr">{WORDS[line.kind]}</span>
+            <bdi>{line.text}</bdi>
+          </span>
+        ),
+      )}
+    </pre>
+  </section>
+);
+
+/** Rows of times that a page shows: the ones that grew most. */
+const TIMES = 50;
+
+const agentName = async (context: Context, id: string | null): Promise<string | null> => {
+  const agent = id === null ? null : await nullIfNotFound(getAgent.run(context, byId(id)));
+  return agent?.name ?? null;
+};
+
+const Side = ({ title, build, agent, now }: { title: string; build: Build; agent: string | null; now: Date }) => (
+  <section class="side">
+    <h2>{title}</h2>
+    <p>
+      <StateWord state={build.status} /> <a href={`/app/builds/${build.id}`}>#{build.number}</a>{" "}
+      {build.startedAt && <Elapsed from={build.startedAt} to={build.finishedAt} now={now} />}
+    </p>
+    <p>
+      <bdi>{build.subject ?? refName(build)}</bdi>
+      {build.author && (
+        <span class="hint">
+          {" "}
+          by <bdi>{build.author}</bdi>
+        </span>
+      )}
+    </p>
+    <p class="hint">
+      <bdi>{refName(build)}</bdi> {build.commitSha && <code>{build.commitSha.slice(0, 7)}</code>}{" "}
+      {agent && (
+        <>
+          on <bdi>{agent}</bdi>{" "}
+        </>
+      )}
+      <RelativeTime at={build.finishedAt ?? build.queuedAt} now={now} />
+    </p>
+  </section>
+);
+
+const Commits = ({ build, green, commitsUrl }: Comparison) => {
+  const isSame = green?.commitSha != null && green.commitSha === build.commitSha;
+  if (isSame) return <p>Both built the same commit.</p>;
+  return commitsUrl ? (
+    <p>
+      <a href={commitsUrl} rel="noopener noreferrer">
+        Commits between them
+      </a>
+    </p>
+  ) : null;
+};
+
+const Environment = ({ environment }: Comparison) => (
+  <section>
+    <h2>Environment</h2>
+    {environment.length === 0 ? (
+      <p class="hint">No key was added, removed or has a new version.</p>
+    ) : (
+      <Table columns={["Key", "Change"]}>
+        {environment.map(({ key, change, how }) => (
+          <tr>
+            <td>
+              <code>{key}</code>
+            </td>
+            <td>{how ?? change}</td>
+          </tr>
+        ))}
+      </Table>
+    )}
+  </section>
+);
+
+const span = (seconds: number | null): string => (seconds === null ? "–" : formatDuration(seconds * 1000));
+
+const grewBy = ({ before, now }: TimeOfBoth): number => (before === null || now === null ? 0 : now - before);
+
+const signedSpan = (seconds: number): string =>
+  Math.abs(seconds) < 1 ? "0s" : `${seconds > 0 ? "+" : "−"}${formatDuration(Math.abs(seconds) * 1000)}`;
+
+const Times = ({ times }: Comparison) => {
+  const noun = times.some(({ isStep }) => isStep) ? "Step" : "Job";
+  return times.length === 0 ? null : (
+    <section class="times">
+      <h2>{noun}s</h2>
+      <Table columns={[noun, "Last green", "This build", "Difference"]}>
+        {times
+          .toSorted((a, b) => (times.length > TIMES ? Math.abs(grewBy(b)) - Math.abs(grewBy(a)) : 0))
+          .slice(0, TIMES)
+          .map((time) => (
+            <tr>
+              <td>
+                <bdi>{time.name}</bdi>
+              </td>
+              <td class="time-cell">{span(time.before)}</td>
+              <td class="time-cell">{span(time.now)}</td>
+              <td class="time-cell">{time.before === null || time.now === null ? "–" : signedSpan(grewBy(time))}</td>
+            </tr>
+          ))}
+      </Table>
+      {times.length > TIMES && (
+        <p class="hint">
+          The {TIMES} that differ most of {count(times.length, "step")}.
+        </p>
+      )}
+    </section>
+  );
+};
+
+const Log = ({ log, job, build }: Comparison) => {
+  if (build.status !== "failed") return null;
+  return (
+    <section>
+      <h2>
+        {log ? (
+          <>
+            Log of <bdi>{log.step}</bdi>
+          </>
+        ) : (
+          "Log"
+        )}
+        {job && (
+          <>
+            {" "}
+            in <bdi>{job}</bdi>
+          </>
+        )}
+      </h2>
+      {log ? (
+        <>
+          <p class="hint">The end of the step that failed. Numbers, times and hashes do not count as differences.</p>
+          <LogDifference lines={log.lines} />
+        </>
+      ) : (
+        <p class="hint">The step that failed has no log in both builds.</p>
+      )}
+    </section>
+  );
+};
+
+const titleOf = ({ number }: Build, owners: Owners): string => `#${number} ${repoNameOf(owners)}, compared`;
+
+export const comparePage: Page = {
+  path: "/builds/:id/compare",
+  role: "viewer",
+  async show(context, { params }) {
+    const comparison = await readComparison(context, params.id ?? "");
+    const { build, green, agents } = comparison;
+    const [owners, before, now] = await Promise.all([
+      readOwners(context, Promise.resolve(build)),
+      agentName(context, agents.before),
+      agentName(context, agents.now),
+    ]);
+    return {
+      title: titleOf(build, owners),
+      crumb: "Compare",
+      section: "builds",
+      trail: [
+        { name: "Builds", href: "/app/builds" },
+        { name: `#${build.number} ${repoNameOf(owners)}`, href: `/app/builds/${build.id}` },
+      ],
+      body: (
+        <>
+          <h1>{green ? `What changed since #${green.number}` : "No earlier build succeeded"}</h1>
+          {green ? (
+            <>
+              <div class="sides">
+                <Side title="Last green" build={green} agent={before} now={context.now} />
+                <Side title="This build" build={build} agent={now} now={context.now} />
+              </div>
+              <Commits {...comparison} />
+              <Log {...comparison} />
+              <Environment {...comparison} />
+              <Times {...comparison} />
+            </>
+          ) : (
+            <p class="empty">
+              Among the builds before <a href={`/app/builds/${build.id}`}>#{build.number}</a> none of its branch or of
+              the default branch succeeded.
+            </p>
+          )}
+        </>
+      ),
+    };
+  },
+};

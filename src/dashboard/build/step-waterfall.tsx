@@ -1,0 +1,142 @@
+import type { Child } from "hono/jsx";
+import type { Step } from "../../protocol/build.ts";
+import { StateIcon, wordOf } from "../parts/state.tsx";
+import { Elapsed } from "../parts/time.tsx";
+import { type Segment, WaterfallBar } from "./bar.tsx";
+import { timeAxis } from "./time-axis.ts";
+import type { UsualTimes } from "./usual-times.ts";
+import { Waterfall } from "./waterfall.tsx";
+
+const ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"];
+
+const ordinal = (number: number): string => `the ${ORDINALS[number - 1] ?? `${number}th`} try`;
+
+/** What a step that was begun more than once says of its tries, after its name. */
+export const triesInWords = (status: Step["status"], tries: number): string => {
+  if (status === "succeeded") return `passed on ${ordinal(tries)}`;
+  if (status === "failed") return `failed ${tries} times`;
+  return status === "running" ? ordinal(tries) : `stopped at ${ordinal(tries)}`;
+};
+
+/** What of a job its waterfall shows. */
+export interface Worked {
+  steps: Step[];
+  queuedAt: string | null;
+  startedAt: string | null;
+  finishedAt: string | null;
+}
+
+const SHORT_MS = 1000;
+
+const time = (at: string | null): number | null => (at === null ? null : Date.parse(at));
+
+/** What an agent does before the first step: it fetches the commit. Null where it has not begun. */
+const checkoutOf = ({ steps, startedAt, finishedAt }: Worked): Step | null => {
+  if (startedAt === null) return null;
+  const began = steps.find((step) => step.startedAt !== null)?.startedAt ?? null;
+  const end = began ?? finishedAt;
+  const status = end === null ? "running" : began === null ? "failed" : "succeeded";
+  return { id: null, name: "Checkout", status, exitCode: null, startedAt, finishedAt: end, logOffset: null };
+};
+
+/** What an agent does behind the last step: it stores what the build leaves. Null where that took no time to speak of. */
+const closingOf = ({ steps, finishedAt }: Worked): Step | null => {
+  const ends = steps.flatMap((step) => time(step.finishedAt) ?? []);
+  const last = Math.max(...ends);
+  if (ends.length === 0 || finishedAt === null || Date.parse(finishedAt) - last < SHORT_MS) return null;
+  const startedAt = new Date(last).toISOString();
+  const [name, status] = ["After the steps", "succeeded"] as const;
+  return { id: null, name, status, exitCode: null, startedAt, finishedAt, logOffset: null };
+};
+
+const segmentOf = ({ startedAt, finishedAt, status }: Step): Segment[] =>
+  startedAt === null ? [] : [{ from: Date.parse(startedAt), to: time(finishedAt), state: status }];
+
+interface RowProps {
+  id: string;
+  step: Step;
+  /** The page with the log, empty for this one. */
+  logPage: string;
+  now: Date;
+  children: Child;
+}
+
+const StepRow = ({ id, step, logPage, now, children }: RowProps) => (
+  <li
+    id={id}
+    class="fall-row"
+    data-offset={step.logOffset ?? undefined}
+    data-state={step.status}
+    data-name={step.name}
+    data-started-at={step.startedAt ?? undefined}
+    data-row
+  >
+    <a href={`${logPage}#${id}`} class="step what">
+      <StateIcon state={step.status} />
+      <span class="sr">{wordOf(step.status)} </span>
+      <bdi class="step-name">{step.name}</bdi>
+      {children}
+      <span class="fall-end">
+        {step.tries !== undefined && <span class="tries">{triesInWords(step.status, step.tries)}</span>}
+        {step.exitCode !== null && step.exitCode !== 0 && <span class="exit">exit {step.exitCode}</span>}
+        {step.startedAt && <Elapsed from={step.startedAt} to={step.finishedAt} now={now} />}
+      </span>
+    </a>
+  </li>
+);
+
+interface StepWaterfallProps {
+  of: Worked;
+  now: Date;
+  usual: UsualTimes;
+  told: Child;
+  logPage: string;
+}
+
+/** The steps of a job. Nothing before an agent has begun. */
+export const StepWaterfall = ({ of, now, usual, told, logPage }: StepWaterfallProps) => {
+  const checkout = checkoutOf(of);
+  if (!checkout && of.steps.length === 0) return null;
+  const [startedAt, finishedAt] = [time(of.startedAt), time(of.finishedAt)];
+  const axis = timeAxis({
+    queuedAt: time(of.queuedAt) ?? startedAt ?? now.getTime(),
+    startedAt,
+    until: finishedAt ?? now.getTime(),
+    isLive: finishedAt === null,
+    usual: usual.whole,
+  });
+  const rows = [...(checkout ? [{ id: "before", step: checkout }] : [])];
+  rows.push(...of.steps.map((step, index) => ({ id: `step-${index}`, step })));
+  const closing = closingOf(of);
+  if (closing) rows.push({ id: "after", step: closing });
+  const waitedFrom = (id: string) => (id === "before" ? time(of.queuedAt) : null);
+  return (
+    <Waterfall
+      title="Where the time went"
+      told={told}
+      axis={axis}
+      noun="step"
+      times={rows.map(({ id, step }) => ({
+        name: step.name,
+        word: wordOf(step.status),
+        waited: id === "before" && startedAt !== null ? startedAt - (time(of.queuedAt) ?? startedAt) : null,
+        took: step.startedAt === null ? null : (time(step.finishedAt) ?? now.getTime()) - Date.parse(step.startedAt),
+        usual: usual.parts.get(step.name),
+      }))}
+    >
+      <ol class="fall-list" id="steps" aria-label="Steps">
+        {rows.map(({ id, step }) => (
+          <StepRow id={id} step={step} logPage={logPage} now={now}>
+            <WaterfallBar
+              axis={axis}
+              now={now.getTime()}
+              waitedFrom={waitedFrom(id)}
+              segments={segmentOf(step)}
+              usual={usual.parts.get(step.name)}
+            />
+          </StepRow>
+        ))}
+      </ol>
+    </Waterfall>
+  );
+};

@@ -1,0 +1,112 @@
+import type { Child } from "hono/jsx";
+import { formatDuration } from "../parts/format-time.ts";
+import { placeOn, type TimeAxis } from "./time-axis.ts";
+
+/** What the picture shows of one row, in words. Lengths are milliseconds. */
+export interface TimeOfRow {
+  name: string;
+  word: string;
+  waited: number | null;
+  took: number | null;
+  usual: number | undefined;
+}
+
+const inWords = (milliseconds: number | null | undefined): string =>
+  milliseconds === null || milliseconds === undefined ? "" : formatDuration(milliseconds);
+
+/** The waterfall as a table, for who does not see it. */
+const TimesTable = ({ noun, times }: { noun: "step" | "job"; times: TimeOfRow[] }) => (
+  <div class="sr">
+    <table id="times">
+      <caption>Times of the {noun}s</caption>
+      <thead>
+        <tr>
+          {[noun === "step" ? "Step" : "Job", "State", "Waited", "Took", "Usually"].map((name) => (
+            <th scope="col">{name}</th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {times.map(({ name, word, waited, took, usual }) => (
+          <tr>
+            <th scope="row">
+              <bdi>{name}</bdi>
+            </th>
+            <td>{word}</td>
+            <td>{inWords(waited)}</td>
+            <td>{inWords(took)}</td>
+            <td>{inWords(usual)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </div>
+);
+
+/** The ticks above the rows, with the time since the first work began. */
+const AxisTicks = ({ axis }: { axis: TimeAxis }) => (
+  <svg class="fall-ticks" width="100%" height="18" aria-hidden="true">
+    {axis.ticks.map((tick) => (
+      <text x={placeOn(axis, tick)} y="12">
+        {tick === axis.zero ? "0s" : formatDuration(tick - axis.zero)}
+      </text>
+    ))}
+  </svg>
+);
+
+/** The lines of the ticks, behind all rows. */
+const AxisLines = ({ axis }: { axis: TimeAxis }) => (
+  <svg class="fall-lines" width="100%" height="100%" aria-hidden="true">
+    {axis.ticks.map((tick) => (
+      <line x1={placeOn(axis, tick)} x2={placeOn(axis, tick)} y1="0" y2="100%" />
+    ))}
+  </svg>
+);
+
+/** From so many rows on, a field filters them. */
+const FILTERED_FROM = 13;
+
+interface WaterfallProps {
+  title: Child;
+  /** What the times say in words, at the right. */
+  told: Child;
+  axis: TimeAxis;
+  noun: "step" | "job";
+  times: TimeOfRow[];
+  /** The rows, in an element of theirs. */
+  children: Child;
+}
+
+/** Names of at most so many characters leave the rest of their column to the bars. */
+const SHORT_NAME = 16;
+
+/** Where the time went: a row for each step or job on one axis of time. It is the log's table of contents too. */
+export const Waterfall = ({ title, told, axis, noun, times, children }: WaterfallProps) => (
+  <section class="waterfall" id="waterfall" aria-labelledby="waterfall-title">
+    <div class="section-head">
+      <h2 id="waterfall-title">{title}</h2>
+      <p class="hint">{told}</p>
+    </div>
+    <div class={times.every(({ name }) => name.length <= SHORT_NAME) ? "fall is-short" : "fall"}>
+      {times.length >= FILTERED_FROM && (
+        <input
+          type="search"
+          id="fall-filter"
+          class="fall-filter scripted"
+          placeholder={`Filter the ${noun}s`}
+          aria-label={`Filter the ${noun}s`}
+        />
+      )}
+      <div class="fall-axis">
+        <AxisTicks axis={axis} />
+      </div>
+      <div class="fall-rows">
+        <div class="fall-behind">
+          <AxisLines axis={axis} />
+        </div>
+        {children}
+      </div>
+    </div>
+    <TimesTable noun={noun} times={times} />
+  </section>
+);

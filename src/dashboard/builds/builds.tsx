@@ -1,0 +1,182 @@
+import type { Build } from "../../protocol/build.ts";
+import { isEnded } from "../../protocol/build-states.ts";
+import { listAgents } from "../../services/agents/agents.ts";
+import { listBuilds } from "../../services/builds/build-list.ts";
+import { whyEach } from "../../services/builds/explain.ts";
+import { listPipelines } from "../../services/repositories/pipelines.ts";
+import { listRepositories } from "../../services/repositories/repositories.ts";
+import { FirstHour } from "../overview/first-hour.tsx";
+import { BuildFilterForm, readBuildFilter } from "../parts/build-filter.tsx";
+import { count } from "../parts/count.ts";
+import { FilterNotice } from "../parts/filter-notice.tsx";
+import { isWaiting } from "../parts/state.tsx";
+import { NoMatch } from "../parts/text-filter.tsx";
+import type { Page } from "../shell/page-definition.ts";
+import { hasRole } from "../shell/permissions.ts";
+import { namesById, noInput } from "../shell/verb-input.ts";
+import { BuildListRow, type BuildRowDetails, Dots } from "./build-row.tsx";
+
+/** Builds that were made on one day (UTC), the newest first. */
+interface DayOfBuilds {
+  /** `2026-11-26` */
+  day: string;
+  builds: Build[];
+}
+
+/** The builds of a list, which is newest first, by the days on which they were made. */
+const byDay = (builds: readonly Build[]): DayOfBuilds[] =>
+  [...Map.groupBy(builds, ({ queuedAt }) => queuedAt.slice(0, 10))].map(([day, ofDay]) => ({ day, builds: ofDay }));
+
+/** Builds of one branch, tag or pull request of a repository, the newest first. */
+interface BranchOfBuilds {
+  key: string;
+  newest: Build;
+  builds: Build[];
+}
+
+const keyOf = ({ repoId, pull, ref }: Build): string => `${repoId}/${pull ? `#${pull.number}` : ref}`;
+
+/** The builds of a list, which is newest first, by what they are of. The branch with the newest build comes first. */
+const byBranch = (builds: readonly Build[]): BranchOfBuilds[] =>
+  [...Map.groupBy(builds, keyOf)].map(([key, ofBranch]) => ({ key, newest: ofBranch[0]!, builds: ofBranch }));
+
+/** Of a page whose builds run or wait; and of one with older builds, where little changes. */
+const REFRESH_SECONDS = { active: 5, idle: 15 };
+/** Builds of a page by branches: of each branch its newest is a row. */
+const GROUPED = 100;
+
+/** The address of the same list in another way, from its first page. */
+const addressOf = (query: URLSearchParams, changes: Record<string, string | null>): string => {
+  const next = new URLSearchParams(query);
+  next.delete("done");
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === null) next.delete(name);
+    else next.set(name, value);
+  }
+  return `/app/builds${next.size > 0 ? `?${next}` : ""}`;
+};
+
+const Views = ({ query, isFlat }: { query: URLSearchParams; isFlat: boolean }) => (
+  <nav class="views" aria-label="Views">
+    <a href={addressOf(query, { view: null, cursor: null })} aria-current={isFlat ? undefined : "page"}>
+      By branch
+    </a>
+    <a href={addressOf(query, { view: "all", cursor: null })} aria-current={isFlat ? "page" : undefined}>
+      All builds
+    </a>
+  </nav>
+);
+
+interface RowsProps {
+  builds: Build[];
+  details: BuildRowDetails;
+}
+
+const Branches = ({ builds, details }: RowsProps) => (
+  <ol class="rows by-branch" id="builds" data-announce="build">
+    {byBranch(builds).map(({ key, newest, builds: ofBranch }) => (
+      <li id={`g-${key}`} class="row" data-row>
+        <BuildListRow build={newest} details={details}>
+          <Dots builds={ofBranch} />
+        </BuildListRow>
+      </li>
+    ))}
+  </ol>
+);
+
+const DAY = new Intl.DateTimeFormat("en-GB", {
+  ...{ weekday: "long", day: "numeric", month: "long", year: "numeric", timeZone: "UTC" },
+});
+
+const Days = ({ builds, details }: RowsProps) => (
+  <ol class="rows" id="builds" data-announce="build">
+    {byDay(builds).map(({ day, builds: ofDay }) => (
+      <>
+        <li id={`d-${day}`} class="day">
+          <h2>
+            <time datetime={day}>{DAY.format(new Date(day))}</time> <span class="hint">UTC</span>
+          </h2>
+        </li>
+        {ofDay.map((build) => (
+          <li id={`r-${build.id}`} class="row" data-row>
+            <BuildListRow build={build} details={details} />
+          </li>
+        ))}
+      </>
+    ))}
+  </ol>
+);
+
+/** How many builds the page is of, and the way to newer and older ones. */
+const Places = ({ query, shown, nextCursor }: { query: URLSearchParams; shown: number; nextCursor: string | null }) => (
+  <p class="more">
+    <span class="hint">
+      {count(shown, "build")}
+      {nextCursor && " of more"}
+    </span>{" "}
+    {query.has("cursor") && <a href={addressOf(query, { cursor: null })}>Newest builds</a>}{" "}
+    {nextCursor && <a href={addressOf(query, { cursor: nextCursor })}>Older builds</a>}
+  </p>
+);
+
+const refreshSeconds = (builds: Build[], isFirstPage: boolean): number => {
+  const isActive = isFirstPage && builds.some(({ status }) => !isEnded(status));
+  return isActive ? REFRESH_SECONDS.active : REFRESH_SECONDS.idle;
+};
+
+export const buildsPage: Page = {
+  path: "/builds",
+  role: "viewer",
+  async show(context, { query }) {
+    const { filter, errors, isFiltered } = await readBuildFilter(context, query);
+    const isFlat = query.get("view") === "all";
+    const limit = isFlat ? undefined : GROUPED;
+    const [{ value: builds, nextCursor }, repositories, pipelines, agents] = await Promise.all([
+      listBuilds.answer(context, { ...noInput, query: { ...filter, ...(limit && { limit }) } }),
+      listRepositories.run(context, noInput),
+      listPipelines.run(context, noInput),
+      listAgents.run(context, noInput),
+    ]);
+    const details: BuildRowDetails = {
+      now: context.now,
+      repositories: namesById(repositories, ({ fullName }) => fullName),
+      pipelines: namesById(pipelines, ({ name }) => name),
+      agents: namesById(agents, ({ name }) => name),
+      whys: await whyEach(
+        context,
+        builds.filter(({ status }) => isWaiting(status)).map(({ id }) => id),
+      ),
+    };
+    return {
+      title: "Builds",
+      section: "builds",
+      refreshSeconds: refreshSeconds(builds, !query.has("cursor")),
+      body: (
+        <>
+          <FilterNotice errors={errors} />
+          <div class="head">
+            <h1>Builds</h1>
+            {hasRole(context, "member") && repositories.length > 0 && (
+              <a class="button primary" href="/app/builds/new">
+                Run build
+              </a>
+            )}
+            <BuildFilterForm query={query} repositories={details.repositories} isFiltered={isFiltered} />
+          </div>
+          {filter.since && (
+            <p class="hint">
+              Since {query.get("since")} UTC. <a href={addressOf(query, { since: null, cursor: null })}>Of any day</a>
+            </p>
+          )}
+          {builds.length > 0 && <Views query={query} isFlat={isFlat} />}
+          {isFlat ? <Days builds={builds} details={details} /> : <Branches builds={builds} details={details} />}
+          {builds.length === 0 && isFiltered && <NoMatch noun="build" href="/app/builds" />}
+          {builds.length === 0 && !isFiltered && (
+            <FirstHour context={context} repositories={repositories} agents={agents} hasBuilds={false} />
+          )}
+          {builds.length > 0 && <Places query={query} shown={builds.length} nextCursor={nextCursor} />}
+        </>
+      ),
+    };
+  },
+};

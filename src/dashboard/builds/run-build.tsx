@@ -1,0 +1,134 @@
+import { LIMITS } from "../../protocol/limits.ts";
+import { PIPELINE_DEFAULTS, type Pipeline } from "../../protocol/pipeline.ts";
+import type { Repository } from "../../protocol/repository.ts";
+import { triggerBuild } from "../../services/builds/triggers.ts";
+import { listPipelines } from "../../services/repositories/pipelines.ts";
+import { listRepositories } from "../../services/repositories/repositories.ts";
+import { AreaField, type Choice, SecretField, SelectField, TextField } from "../parts/fields.tsx";
+import { FormPage } from "../parts/form-page.tsx";
+import { readList, readNumber, readPairs, readRequiredText, readText } from "../shell/form-fields.ts";
+import { formOf, type Page, type PageRequest, type Pages } from "../shell/page-definition.ts";
+import { noInput, parseBody, withBody } from "../shell/verb-input.ts";
+
+const choicesOf = (repositories: Repository[], pipelines: Pipeline[]): Choice[] => {
+  const byRepository = Map.groupBy(pipelines, ({ repoId }) => repoId);
+  return repositories
+    .filter(({ isActive }) => isActive)
+    .flatMap(({ id, fullName, defaultPipelineId }) => {
+      const own = (byRepository.get(id) ?? []).filter(({ isActive }) => isActive);
+      const file =
+        defaultPipelineId === null ? [{ value: `repository:${id}`, label: PIPELINE_DEFAULTS.configPath }] : [];
+      const named = own.map((pipeline) => ({ value: `pipeline:${pipeline.id}`, label: pipeline.name }));
+      return [...file, ...named].map((choice) => ({ ...choice, group: fullName }));
+    });
+};
+
+/** The target of the address as `pipeline:ID` or `repository:ID`. A repository means its default pipeline. */
+const targetOf = (query: URLSearchParams, repositories: Repository[]): string => {
+  const pipelineId = query.get("pipelineId");
+  if (pipelineId) return `pipeline:${pipelineId}`;
+  const repository = repositories.find(({ id }) => id === query.get("repoId")) ?? repositories[0];
+  if (!repository) return "";
+  return repository.defaultPipelineId ? `pipeline:${repository.defaultPipelineId}` : `repository:${repository.id}`;
+};
+
+const defaultBranchOf = (target: string, repositories: Repository[], pipelines: Pipeline[]): string => {
+  const [, id = ""] = target.split(":");
+  const repoId = pipelines.find((pipeline) => pipeline.id === id)?.repoId ?? id;
+  return repositories.find((repository) => repository.id === repoId)?.defaultBranch ?? "main";
+};
+
+const RunFields = ({ request }: { request: PageRequest }) => (
+  <>
+    <TextField
+      request={request}
+      name="commitSha"
+      label="Commit"
+      hint="The full hash. Leave it empty for the newest commit of the branch."
+    />
+    <AreaField
+      request={request}
+      name="envVariables"
+      label="Variables for this build"
+      placeholder="NAME=value"
+      hint="One NAME=value per line. They override every stored variable that allows it."
+    />
+    <SecretField
+      request={request}
+      name="secretVariables"
+      label="Secrets for this build"
+      placeholder="NAME=value"
+      hint="As above, but masked in the log and never shown."
+    />
+    <TextField
+      request={request}
+      name="labels"
+      label="Labels that the agent must have"
+      hint="Separate them with commas."
+    />
+    <TextField
+      request={request}
+      name="priority"
+      label="Priority"
+      type="number"
+      min={-LIMITS.priority}
+      max={LIMITS.priority}
+      value={0}
+      hint={`-${LIMITS.priority} to ${LIMITS.priority}. A higher priority runs first.`}
+    />
+  </>
+);
+
+const page: Page = {
+  path: "/builds/new",
+  role: "member",
+  async show(context, request) {
+    const [repositories, pipelines] = await Promise.all([
+      listRepositories.run(context, noInput),
+      listPipelines.run(context, noInput),
+    ]);
+    const target = targetOf(request.query, repositories);
+    return {
+      title: "Run a build",
+      section: "builds",
+      body: (
+        <FormPage heading="Run a build" request={request} submit="Run build">
+          <SelectField
+            request={request}
+            name="what"
+            label="Pipeline"
+            value={target}
+            choices={choicesOf(repositories, pipelines)}
+          />
+          <TextField
+            request={request}
+            name="branch"
+            label="Branch or tag"
+            required
+            value={defaultBranchOf(target, repositories, pipelines)}
+            hint="The name of a branch. A tag needs its whole name, such as refs/tags/v2.3."
+          />
+          <RunFields request={request} />
+        </FormPage>
+      ),
+    };
+  },
+};
+
+const form = formOf(page, triggerBuild, async (context, { form }) => {
+  const [kind, id] = (form.get("what") ?? "").split(":");
+  const secrets = readPairs(form, "secretVariables");
+  const body = parseBody(triggerBuild.body, {
+    ...(kind === "pipeline" ? { pipelineId: id } : { repoId: id }),
+    branch: readRequiredText(form, "branch"),
+    commitSha: readText(form, "commitSha"),
+    envVariables: Object.fromEntries([...readPairs(form, "envVariables"), ...secrets]),
+    secretKeys: secrets.map(([key]) => key),
+    labels: readList(form, "labels"),
+    priority: readNumber(form, "priority"),
+  });
+  const build = await triggerBuild.run(context, withBody(body));
+  return { to: `/app/builds/${build.id}`, notice: "triggered" };
+});
+
+export const runBuildPages: Pages = [page, form];

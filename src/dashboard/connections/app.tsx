@@ -1,0 +1,240 @@
+import type { Connection } from "../../protocol/connection.ts";
+import { installConnection } from "../../services/connections/app-installation.ts";
+import { beginApp, takeApp } from "../../services/connections/app-manifest.ts";
+import { getConnection, updateConnection } from "../../services/connections/connections.ts";
+import { SecretField, TextField } from "../parts/fields.tsx";
+import { ProblemNotice } from "../parts/problem-notice.tsx";
+import { readRequiredText, readText } from "../shell/form-fields.ts";
+import { formAt, formOf, type Page, type PageRequest, type Pages, type View } from "../shell/page-definition.ts";
+import { byId, parseBody, withBody } from "../shell/verb-input.ts";
+import { HookOutcomes } from "./hook.tsx";
+
+/** What an App is made with, by GitHub's names: as GitHub shows it, and what it is for. */
+export const APP_PERMISSION_WORDS: Record<string, [shown: string, reason: string]> = {
+  checks: ["Checks: read and write", "to show builds as check runs, with their buttons"],
+  statuses: ["Commit statuses: read and write", "to tell the states of builds where there are no check runs"],
+  contents: ["Contents: read-only", "to clone, with a token of an hour that reads one repository"],
+  merge_queues: ["Merge queues: read-only", "to hear what a merge queue tries"],
+  metadata: ["Metadata: read-only", "to list repositories, and who may write to them"],
+  pull_requests: ["Pull requests: read-only", "to hear of pull requests"],
+};
+
+interface PartProps {
+  request: PageRequest;
+  connection: Connection;
+}
+
+/** Two buttons lead to an App: this one, and the one at GitHub. */
+const MakeApp = ({ request, connection }: PartProps) => (
+  <section>
+    <h2>Make one</h2>
+    <p>
+      GitHub shows the name of the App and asks once. The App is private. Its key comes back to Millrace and is stored
+      sealed. In the repositories that you choose it asks for:
+    </p>
+    <ul>
+      {Object.values(APP_PERMISSION_WORDS).map(([name, reason]) => (
+        <li>
+          <strong>{name}</strong> {reason}
+        </li>
+      ))}
+    </ul>
+    <form method="post" class="stack" action={`/app/connections/${connection.id}/app`}>
+      <TextField
+        request={request}
+        name="organization"
+        label="Organization at GitHub"
+        placeholder="acme"
+        hint="The name in its address. Leave it empty for repositories of your own account."
+      />
+      <button type="submit" class="primary">
+        Make the App
+      </button>
+    </form>
+  </section>
+);
+
+const ExistingApp = ({ request, connection }: PartProps) => (
+  <section>
+    <h2>{connection.appId === null ? "Or use one that exists" : "Another key"}</h2>
+    <p class="hint">
+      At GitHub: Settings, Developer settings, GitHub Apps, the App, <strong>Generate a private key</strong>. Its
+      webhook becomes the one of this connection.
+    </p>
+    <form method="post" class="stack" action={`/app/connections/${connection.id}/app/key`}>
+      <TextField
+        request={request}
+        name="app/id"
+        label="App ID"
+        value={connection.appId}
+        required={connection.appId === null}
+      />
+      <SecretField
+        request={request}
+        name="app/privateKey"
+        label="Private key"
+        rows={6}
+        placeholder="-----BEGIN RSA PRIVATE KEY-----"
+        required
+        hint="The text of the .pem file. It is stored sealed and never shown again."
+      />
+      <button type="submit">Use this key</button>
+    </form>
+  </section>
+);
+
+const Installation = ({ connection }: { connection: Connection }) => (
+  <section>
+    <h2>Installation</h2>
+    <p>
+      {connection.installationId === null ? (
+        "The App is not installed yet, so GitHub tells it nothing. Install it for all repositories, or for those that you choose."
+      ) : (
+        <>
+          Installed for <bdi>{connection.account ?? "an account"}</bdi>. Other repositories are added at GitHub.
+        </>
+      )}
+    </p>
+    <form method="post" action={`/app/connections/${connection.id}/installation`}>
+      <button type="submit" class={connection.installationId === null ? "primary" : ""}>
+        {connection.installationId === null ? "Install it" : "Look again"}
+      </button>
+    </form>
+  </section>
+);
+
+const appPage: Page = {
+  path: "/connections/:id/app",
+  role: "admin",
+  async show(context, request) {
+    await context.admit();
+    const connection = await getConnection.run(context, byId(request.params.id));
+    const hasApp = connection.auth === "app";
+    return {
+      title: "GitHub App",
+      section: "connections",
+      body: (
+        <div class="column">
+          <h1>
+            GitHub App of <bdi>{connection.name}</bdi>
+          </h1>
+          <ProblemNotice request={request} />
+          {hasApp ? <Installation connection={connection} /> : <MakeApp request={request} connection={connection} />}
+          <ExistingApp request={request} connection={connection} />
+          <p>
+            <a class="button" href={`/app/connections/${connection.id}`}>
+              Back to the connection
+            </a>
+          </p>
+        </div>
+      ),
+    };
+  },
+};
+
+/** GitHub takes the facts of an App only as a form that the person's own browser sends. */
+const manifestView = (connectionId: string, { action, manifest }: { action: string; manifest: string }): View => ({
+  title: "Make the App",
+  section: "connections",
+  formTarget: new URL(action).origin,
+  body: (
+    <div class="column">
+      <h1>On to GitHub</h1>
+      <p>
+        GitHub asks for the App's name and for <strong>Create GitHub App</strong>, then sends you back here. You must be
+        an owner of the organization.
+      </p>
+      <form method="post" action={action} class="stack">
+        <input type="hidden" name="manifest" value={manifest} />
+        <span class="actions">
+          <button type="submit" class="primary" autofocus>
+            Continue at {new URL(action).host}
+          </button>
+          <a class="button" href={`/app/connections/${connectionId}/app`}>
+            Not now
+          </a>
+        </span>
+      </form>
+    </div>
+  ),
+});
+
+const beginForm = formOf(appPage, beginApp, async (context, { params, form }) => {
+  const body = parseBody(beginApp.body, { organization: readText(form, "organization") });
+  const begun = await beginApp.run(context, { ...byId(params.id), body });
+  return manifestView(params.id ?? "", begun);
+});
+
+const keyForm = formAt("/connections/:id/app/key", appPage, updateConnection, async (context, { params, form }) => {
+  const id = readText(form, "app/id");
+  const app = { ...(id === null ? {} : { id }), privateKey: readRequiredText(form, "app/privateKey") };
+  const body = parseBody(updateConnection.body, { app });
+  await updateConnection.run(context, { ...byId(params.id), body });
+  return { to: `/app/connections/${params.id}/app`, notice: "saved" };
+});
+
+/** Not among the pages that a browser may open: GitHub sends people to one without a session. */
+const afterGithub: Page = {
+  path: "/connections/github/made",
+  role: "admin",
+  async show(context, request) {
+    await context.admit();
+    return {
+      title: "GitHub App",
+      section: "connections",
+      body: (
+        <div class="column">
+          <h1>The App was not taken over</h1>
+          <ProblemNotice request={{ problem: request.problem, form: null }} />
+          <p>
+            <a class="button primary" href="/app/connections">
+              Back to the connections
+            </a>
+          </p>
+        </div>
+      ),
+    };
+  },
+};
+
+const madeForm = formOf(afterGithub, takeApp, async (context, { form }) => {
+  const body = parseBody(takeApp.body, { code: form.get("code") ?? "", state: form.get("state") ?? "" });
+  const { id } = await takeApp.run(context, withBody(body));
+  return { to: `/app/connections/${id}/app`, notice: "app-made" };
+});
+
+const installForm = formAt("/connections/:id/installation", appPage, installConnection, async (context, { params }) => {
+  const { id, webUrl, installationId, pageUrl, hooks } = await installConnection.run(context, byId(params.id));
+  const left = hooks.filter(({ problem }) => problem !== null);
+  if (installationId !== null && left.length === 0) {
+    return { to: `/app/connections/${id}/repositories`, notice: "app-installed" };
+  }
+  return {
+    title: "GitHub App",
+    section: "connections",
+    body: (
+      <div class="column">
+        <h1>{installationId === null ? "Install the App" : "Hooks of before"}</h1>
+        {left.length > 0 && <HookOutcomes hooks={left} />}
+        {installationId === null && (
+          <p>Choose the repositories at GitHub. It sends you back here, or press the second button afterwards.</p>
+        )}
+        <form method="post" action={`/app/connections/${id}/installation`}>
+          <span class="actions">
+            {pageUrl?.startsWith(`${webUrl}/`) && (
+              <a class="button primary" href={`${pageUrl}/installations/new`} rel="noreferrer">
+                Choose at GitHub
+              </a>
+            )}
+            <button type="submit">Look again</button>
+            <a class="button" href={`/app/connections/${id}`}>
+              Back to the connection
+            </a>
+          </span>
+        </form>
+      </div>
+    ),
+  };
+});
+
+export const appPages: Pages = [appPage, beginForm, keyForm, madeForm, installForm];

@@ -1,0 +1,134 @@
+import type { ConnectionCheck } from "../../protocol/connection.ts";
+import { checkConnection } from "../../services/connections/connection-check.ts";
+import { getConnection } from "../../services/connections/connections.ts";
+import { count } from "../parts/count.ts";
+import { RelativeTime } from "../parts/time.tsx";
+import type { Page, Pages } from "../shell/page-definition.ts";
+import { connectionTrail } from "../shell/trail.ts";
+import { byId } from "../shell/verb-input.ts";
+import { Facts } from "./connection.tsx";
+import { HookOutcomes } from "./hook.tsx";
+
+const Rights = ({ account, scopes, missing }: ConnectionCheck) => (
+  <section>
+    <h2>Token</h2>
+    {account && (
+      <p>
+        It is the token of <strong>{account}</strong>
+        {scopes && scopes.length > 0 && (
+          <>
+            {" "}
+            and may: <code>{scopes.join(", ")}</code>
+          </>
+        )}
+        .
+      </p>
+    )}
+    {missing.length > 0 ? (
+      <ul class="problem">
+        {missing.map((sentence) => (
+          <li>{sentence}</li>
+        ))}
+      </ul>
+    ) : (
+      account && <p>{scopes ? "It lacks no right." : "The host does not tell which rights it has."}</p>
+    )}
+  </section>
+);
+
+/** What the host is still to be told of builds, and what it would not take. */
+const States = ({ check, now }: { check: ConnectionCheck; now: Date }) => {
+  const { waiting, waitingSince, trouble, givenUp } = check;
+  return (
+    <section>
+      <h2>States of builds</h2>
+      {waiting === 0 ? (
+        <p>{givenUp.length === 0 ? "The host has been told all of them." : "None is left to be told."}</p>
+      ) : (
+        <p>
+          {count(waiting, "state")} to be told
+          {waitingSince && (
+            <>
+              , the first since <RelativeTime at={waitingSince} now={now} />
+            </>
+          )}
+          .
+        </p>
+      )}
+      {trouble && <p class="outcome">{trouble}</p>}
+      {givenUp.length > 0 && (
+        <>
+          <p>These were given up:</p>
+          <ul class="outcomes">
+            {givenUp.map(({ fullName, sha, context, buildId, reason, at }) => (
+              <li>
+                <a href={`/app/builds/${buildId}`}>{fullName}</a> <code title={sha}>{sha.slice(0, 7)}</code>{" "}
+                <bdi>{context}</bdi>, <RelativeTime at={at} now={now} />: {reason}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </section>
+  );
+};
+
+/** What a person may have meant so. */
+const Differences = ({ differences }: Pick<ConnectionCheck, "differences">) => (
+  <section>
+    <h2>Repositories</h2>
+    <ul class="outcomes">
+      {differences.map(({ repositoryId, fullName, detail }) => (
+        <li>
+          <a href={`/app/repositories/${repositoryId}`}>{fullName}</a> {detail}
+        </li>
+      ))}
+    </ul>
+  </section>
+);
+
+const page: Page = {
+  path: "/connections/:id/check",
+  role: "maintainer",
+  async show(context, { params }) {
+    const id = byId(params.id);
+    const [connection, check] = await Promise.all([getConnection.run(context, id), checkConnection.run(context, id)]);
+    const { problem, hooks, lastDeliveryAt, givenUp } = check;
+    const isAllWell = check.isOk && connection.auth !== "none" && givenUp.length === 0;
+    return {
+      title: "Check",
+      section: "connections",
+      trail: connectionTrail(connection),
+      body: (
+        <div class="column">
+          <h1>Check</h1>
+          <Facts connection={connection} />
+          {problem && (
+            <p class="problem" role="alert">
+              {problem}
+            </p>
+          )}
+          {isAllWell && <p class="tone-good">The host takes the token, and its hooks are in place.</p>}
+          {connection.auth !== "none" && <Rights {...check} />}
+          {connection.auth !== "none" && <States check={check} now={context.now} />}
+          {check.differences.length > 0 && <Differences {...check} />}
+          <section>
+            <h2>Hooks</h2>
+            {hooks.length > 0 ? <HookOutcomes hooks={hooks} /> : <p>Millrace has made no hook for this connection.</p>}
+            <p>
+              {lastDeliveryAt ? (
+                <>
+                  The last delivery came <RelativeTime at={lastDeliveryAt} now={context.now} />.
+                </>
+              ) : (
+                "Nothing has been delivered yet."
+              )}
+            </p>
+          </section>
+        </div>
+      ),
+    };
+  },
+};
+
+export const checkPages: Pages = [page];

@@ -1,0 +1,224 @@
+import type { Connection } from "../../protocol/connection.ts";
+import type { Repository } from "../../protocol/repository.ts";
+import { deleteConnection } from "../../services/connections/connection-removal.ts";
+import { getConnection, updateConnection } from "../../services/connections/connections.ts";
+import { listRepositories } from "../../services/repositories/repositories.ts";
+import { CheckField, SecretField, TextField, VersionField } from "../parts/fields.tsx";
+import { StackedForm } from "../parts/form-page.tsx";
+import { ProblemNotice } from "../parts/problem-notice.tsx";
+import { confirmRemoval } from "../shell/confirm-removal.tsx";
+import { readFlag, readRequiredText, readText } from "../shell/form-fields.ts";
+import { formOf, type Page, type PageRequest, type Pages } from "../shell/page-definition.ts";
+import { hasRole } from "../shell/permissions.ts";
+import { byId, noInput, parseBody } from "../shell/verb-input.ts";
+import { GIT_HOSTS } from "./git-hosts.tsx";
+
+export const Facts = ({ connection }: { connection: Connection }) => (
+  <p class="facts">
+    <span>{GIT_HOSTS[connection.kind].title}</span>
+    <a href={connection.webUrl} rel="noreferrer">
+      {connection.webUrl}
+    </a>
+    {connection.auth === "app" && (
+      <span>
+        as an App of <bdi>{connection.account ?? "nobody yet: it is not installed"}</bdi>
+      </span>
+    )}
+    {connection.hasToken && (
+      <span>
+        by the token of <bdi>{connection.account ?? "an account"}</bdi>
+      </span>
+    )}
+    {connection.auth === "none" && <span>by hand: hooks are made by people, and no state goes back</span>}
+    {!connection.isActive && <span class="label">inactive</span>}
+  </p>
+);
+
+const Repositories = ({ connection, repositories }: { connection: Connection; repositories: Repository[] }) => (
+  <section class="part">
+    <div class="head">
+      <h2>Repositories</h2>
+      <a class="button primary" href={`/app/connections/${connection.id}/repositories`}>
+        Add repositories
+      </a>
+    </div>
+    <ol class="rows">
+      {repositories.map(({ id, fullName, hasHook }) => (
+        <li class="row repository-row" data-row>
+          <a href={`/app/repositories/${id}`} class="what">
+            {fullName}
+          </a>
+          <span class="ref">{hasHook ? "hook made by Millrace" : "hook made by hand"}</span>
+        </li>
+      ))}
+    </ol>
+    {repositories.length === 0 && (
+      <p class="empty">
+        No repository of it is connected, so its pushes build nothing.{" "}
+        <a href={`/app/connections/${connection.id}/repositories`}>Add the first one</a>
+      </p>
+    )}
+  </section>
+);
+
+/** The forms are an admin's. The first asks for what no other page shows. */
+const HookByHand = ({ connection }: { connection: Connection }) => (
+  <section>
+    <h2>Hook</h2>
+    {connection.kind === "github" && (
+      <p>
+        <a class="button" href={`/app/connections/${connection.id}/app`}>
+          {connection.auth === "app" ? "GitHub App" : "Become a GitHub App"}
+        </a>
+      </p>
+    )}
+    <p>
+      {connection.auth === "app"
+        ? "GitHub sends what happens in all repositories of the App to this connection. Rotate it when somebody should no longer know its secret."
+        : connection.hasToken
+          ? "Millrace makes the hooks of the repositories that you add. For one whose hooks the token may not manage, make it by hand."
+          : `In each repository at ${GIT_HOSTS[connection.kind].title}, make a hook with the address and the secret of this connection.`}
+    </p>
+    <div class="actions">
+      <form method="post" action={`/app/connections/${connection.id}/hook`}>
+        <button type="submit">Show address and secret</button>
+      </form>
+      <a class="button" href={`/app/connections/${connection.id}/rotate`}>
+        Rotate
+      </a>
+    </div>
+    <p class="hint">Each time that they are shown, the audit says to whom.</p>
+  </section>
+);
+
+interface SettingsProps {
+  request: PageRequest;
+  connection: Connection;
+  version: number | null;
+}
+
+const Settings = ({ request, connection, version }: SettingsProps) => (
+  <section>
+    <h2>Settings</h2>
+    <StackedForm submit="Save">
+      <VersionField version={version} />
+      <TextField request={request} name="name" label="Name" value={connection.name} required />
+      <TextField request={request} name="webUrl" label="Address" type="url" value={connection.webUrl} required />
+      <TextField
+        request={request}
+        name="apiUrl"
+        label="Address of its API"
+        type="url"
+        value={connection.apiUrl}
+        hint="Leave it empty to derive it from the address."
+      />
+      <SecretField
+        request={request}
+        name="token"
+        label={connection.hasToken ? "Another token" : "Token"}
+        hint={
+          <>
+            {GIT_HOSTS[connection.kind].token}{" "}
+            {connection.hasToken && "Leave it empty to keep the stored one, unless an address changes."}
+          </>
+        }
+      />
+      {connection.hasToken && (
+        <CheckField
+          request={request}
+          name="forgetsToken"
+          label="Forget the token"
+          hint="Hooks stay as they are, and no state goes back any more."
+          on={false}
+        />
+      )}
+      <CheckField request={request} name="isActive" label="Active: deliveries are taken" on={connection.isActive} />
+    </StackedForm>
+    <p>
+      <a class="button danger" href={`/app/connections/${connection.id}/delete`}>
+        Delete connection
+      </a>
+    </p>
+  </section>
+);
+
+export const connectionPage: Page = {
+  path: "/connections/:id",
+  role: "maintainer",
+  async show(context, request) {
+    const [{ value: connection, version }, all] = await Promise.all([
+      getConnection.answer(context, byId(request.params.id)),
+      listRepositories.run(context, noInput),
+    ]);
+    const repositories = all.filter(({ connectionId }) => connectionId === connection.id);
+    return {
+      title: connection.name,
+      section: "connections",
+      body: (
+        <>
+          <ProblemNotice request={request} />
+          <div class="head">
+            <h1>{connection.name}</h1>
+            <a class="button" href={`/app/connections/${connection.id}/deliveries`}>
+              Deliveries
+            </a>
+            <a class="button" href={`/app/connections/${connection.id}/check`}>
+              Check
+            </a>
+          </div>
+          <Facts connection={connection} />
+          <Repositories connection={connection} repositories={repositories} />
+          {hasRole(context, "admin") && (
+            <div class="column">
+              <HookByHand connection={connection} />
+              <Settings request={request} connection={connection} version={version} />
+            </div>
+          )}
+        </>
+      ),
+    };
+  },
+};
+
+/** Undefined keeps the stored token, null forgets it. */
+const tokenOf = (form: URLSearchParams): string | null | undefined =>
+  readFlag(form, "forgetsToken") ? null : (readText(form, "token") ?? undefined);
+
+const saveForm = formOf(connectionPage, updateConnection, async (context, { params, form }) => {
+  const { webUrl, apiUrl } = await getConnection.run(context, byId(params.id));
+  const sent = { webUrl: readRequiredText(form, "webUrl"), apiUrl: readText(form, "apiUrl") };
+  const body = parseBody(updateConnection.body, {
+    name: readRequiredText(form, "name"),
+    // The API moves with the pages where nobody wrote where it is.
+    webUrl: sent.webUrl === webUrl ? undefined : sent.webUrl,
+    apiUrl: sent.apiUrl === null || sent.apiUrl === apiUrl ? undefined : sent.apiUrl,
+    token: tokenOf(form),
+    isActive: readFlag(form, "isActive"),
+  });
+  await updateConnection.run(context, { ...byId(params.id), body });
+  return { to: `/app/connections/${params.id}`, notice: "saved" };
+});
+
+const remove = confirmRemoval({
+  path: "/connections/:id/delete",
+  section: "connections",
+  access: { role: "admin" },
+  verb: "delete",
+  async question(context, id) {
+    const [{ name, auth }, all] = await Promise.all([
+      getConnection.run(context, byId(id)),
+      listRepositories.run(context, noInput),
+    ]);
+    const linked = all.filter(({ connectionId }) => connectionId === id).length;
+    const hooks = {
+      app: "The App is taken off all repositories; delete it at GitHub.",
+      token: "Its hooks at the host are removed too.",
+      none: "Remove its hooks at the host by hand.",
+    }[auth];
+    const consequences = `Its repositories (${linked}) stay, with their pipelines and builds, but their pushes build nothing any more and no state goes back. ${hooks}`;
+    return { name, consequences, back: `/app/connections/${id}`, next: "/app/connections" };
+  },
+  remove: (context, id) => deleteConnection.run(context, byId(id)),
+});
+
+export const connectionPages: Pages = [connectionPage, ...remove, saveForm];

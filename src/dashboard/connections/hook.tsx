@@ -1,0 +1,137 @@
+import type { Connection, HookOutcome } from "../../protocol/connection.ts";
+import { rotateConnection, showHook } from "../../services/connections/connection-hooks.ts";
+import { getConnection } from "../../services/connections/connections.ts";
+import { Copyable } from "../parts/copied-code.tsx";
+import { ProblemNotice } from "../parts/problem-notice.tsx";
+import { formAt, formOf, type Page, type Pages, type View } from "../shell/page-definition.ts";
+import { byId } from "../shell/verb-input.ts";
+import { connectionPage } from "./connection.tsx";
+import { GIT_HOSTS } from "./git-hosts.tsx";
+
+const Steps = ({ connection }: { connection: Connection }) => {
+  const { hookPath, hookSteps, guide } = GIT_HOSTS[connection.kind];
+  return (
+    <>
+      <ol class="steps-to-do">
+        <li>
+          Open{" "}
+          <code>
+            {connection.webUrl}/<em>owner/repository</em>/{hookPath}
+          </code>{" "}
+          for the repository.
+        </li>
+        {hookSteps.map((step) => (
+          <li>{step}</li>
+        ))}
+      </ol>
+      <p class="hint">
+        The <a href={guide}>guide</a> says it at length.
+      </p>
+    </>
+  );
+};
+
+/** The only page that shows the secret: the answer of a form, which no browser keeps and no link opens. */
+const hookView = (connection: Connection, { url, secret }: { url: string; secret: string }): View => ({
+  title: "Hook",
+  section: "connections",
+  body: (
+    <div class="column">
+      <h1>
+        Hook of <bdi>{connection.name}</bdi>
+      </h1>
+      <Steps connection={connection} />
+      <h2>Address</h2>
+      <Copyable text={url} />
+      <h2>Secret</h2>
+      <Copyable text={secret} />
+      <p class="hint">
+        Who knows both can make builds of the branches of this connection's repositories. Rotate them when somebody
+        should not.
+      </p>
+      <p>
+        <a class="button primary" href={`/app/connections/${connection.id}/deliveries`}>
+          See what the host delivers
+        </a>
+      </p>
+    </div>
+  ),
+});
+
+const showForm = formAt("/connections/:id/hook", connectionPage, showHook, async (context, { params }) => {
+  const id = byId(params.id);
+  const connection = await getConnection.run(context, id);
+  return hookView(connection, await showHook.run(context, { ...id, query: undefined }));
+});
+
+export const HookOutcomes = ({ hooks }: { hooks: HookOutcome[] }) => (
+  <ul class="outcomes">
+    {hooks.map(({ repositoryId, fullName, problem }) => (
+      <li>
+        <a href={`/app/repositories/${repositoryId}`}>{fullName}</a>{" "}
+        {problem === null ? <span class="tone-good">in place</span> : <span class="outcome">{problem}</span>}
+      </li>
+    ))}
+  </ul>
+);
+
+const rotatePage: Page = {
+  path: "/connections/:id/rotate",
+  role: "admin",
+  async show(context, request) {
+    const { id, name, auth } = await getConnection.run(context, byId(request.params.id));
+    return {
+      title: `Rotate the hook of ${name}`,
+      section: "connections",
+      body: (
+        <div class="column">
+          <ProblemNotice request={{ problem: request.problem, form: null }} />
+          <h1>
+            Rotate the hook of <bdi>{name}</bdi>?
+          </h1>
+          <p>
+            It gets another address and another secret, and the ones before are refused at once.{" "}
+            {auth !== "none"
+              ? "GitHub is told where it is an App, and so are the hooks that Millrace made. Change those that you made by hand."
+              : "Change every hook at the host by hand: until then its pushes build nothing."}
+          </p>
+          <form method="post" class="stack">
+            <span class="actions">
+              <button type="submit" class="danger">
+                Rotate
+              </button>
+              <a class="button" href={`/app/connections/${id}`}>
+                Keep it
+              </a>
+            </span>
+          </form>
+        </div>
+      ),
+    };
+  },
+};
+
+const rotateForm = formOf(rotatePage, rotateConnection, async (context, { params }) => {
+  const { id, name, hooks } = await rotateConnection.run(context, byId(params.id));
+  if (hooks.every(({ problem }) => problem === null)) return { to: `/app/connections/${id}`, notice: "rotated" };
+  return {
+    title: "Hook",
+    section: "connections",
+    body: (
+      <div class="column">
+        <h1>
+          The hook of <bdi>{name}</bdi> was rotated
+        </h1>
+        <p>The host did not take the new one for every repository. Change these hooks by hand, or rotate again:</p>
+        <HookOutcomes hooks={hooks} />
+        <p>
+          <a class="button" href={`/app/connections/${id}`}>
+            Back to the connection
+          </a>
+        </p>
+      </div>
+    ),
+  };
+});
+
+export const hookPages: Pages = [rotatePage, showForm, rotateForm];

@@ -1,0 +1,126 @@
+import type { Child } from "hono/jsx";
+import type { EnvironmentKey } from "../../protocol/build.ts";
+import { plannedJobs } from "../../services/builds/build-view.ts";
+import type { Context } from "../../services/core/context.ts";
+import { Artifacts } from "../build/artifact-list.tsx";
+import { LogPanel } from "../build/build-log.tsx";
+import { FailureBand } from "../build/failure-band.tsx";
+import { readTests } from "../build/read-tests.ts";
+import { StepWaterfall } from "../build/step-waterfall.tsx";
+import { TestsSection } from "../build/tests-section.tsx";
+import { ToldTimes } from "../build/told-times.tsx";
+import { count } from "../parts/count.ts";
+import { PartTabs, type Tab, tabAddress, tabOf } from "../parts/part-tabs.tsx";
+import { Table } from "../parts/table.tsx";
+import { assetUrl } from "../shell/asset-url.ts";
+import { hasEnded } from "./arrange.ts";
+import type { Details, OpenedPage } from "./details.ts";
+import { JobOutputs } from "./job-facts.tsx";
+import type { JobDetails } from "./read-job.ts";
+
+/** The keys that a build or a job got, and from where. Nothing where it got none. */
+const EnvironmentKeys = ({ keys }: { keys: EnvironmentKey[] | null }) =>
+  keys === null || keys.length === 0 ? null : (
+    <section class="part" id="environment">
+      <h2>{count(keys.length, "key")} of the environment</h2>
+      <Table columns={["Key", "From", "Kind"]}>
+        {keys.map(({ key, scope, isSecret, isFile }) => (
+          <tr>
+            <td>
+              <code>{key}</code>
+            </td>
+            <td>{scope}</td>
+            <td>
+              {isSecret ? "secret" : "plain"}
+              {isFile && " file"}
+            </td>
+          </tr>
+        ))}
+      </Table>
+    </section>
+  );
+
+/** The page's script renders the Markdown; without scripts its source is shown. */
+const BuildSummary = ({ text }: { text: string }) => (
+  <section class="part" id="summary">
+    <h2>Summary</h2>
+    <div class="prose" id="summary-shown" data-keep data-renderer={assetUrl("markdown.js")}></div>
+    <pre class="prose" id="summary-source">
+      {text}
+    </pre>
+  </section>
+);
+
+/** The tabs of what there is. The first is shown at first. */
+const tabsOf = ({ of, logTail, artifacts }: Details): Tab[] => {
+  const { tests } = of;
+  const [keys, outputs] = [of.environment?.length ?? 0, Object.keys(of.outputs ?? {}).length];
+  return [
+    ...(logTail === undefined ? [] : [{ name: "log", title: "Log", count: null }]),
+    ...(tests ? [{ name: "tests", title: "Tests", count: tests.failed || tests.total, isBad: tests.failed > 0 }] : []),
+    ...(artifacts.length > 0 ? [{ name: "artifacts", title: "Artifacts", count: artifacts.length }] : []),
+    ...(keys > 0 ? [{ name: "environment", title: "Environment", count: keys }] : []),
+    ...(outputs > 0 ? [{ name: "outputs", title: "Outputs", count: outputs }] : []),
+    ...(of.summary === null ? [] : [{ name: "summary", title: "Summary", count: null }]),
+  ];
+};
+
+/** Reads what the tab has that the address names. @param page its path */
+export const openBody = async (
+  context: Context,
+  details: Details,
+  page: string,
+  query: URLSearchParams,
+): Promise<OpenedPage> => {
+  const tabs = tabsOf(details);
+  const tab = tabOf(query, tabs);
+  const tests = await readTests(context, details, { asPart: tab === "tests", asFailures: details.failure !== null });
+  const testsPage = `${tabAddress(page, tabs, "tests")}#parts`;
+  return { page, tabs, tab, tests, testsPage, logPage: tab === "log" ? "" : page };
+};
+
+interface BodyProps {
+  details: Details;
+  opened: OpenedPage;
+}
+
+/** What the chosen tab has. */
+const Part = ({ details, opened: { tab, page, tests } }: BodyProps) => {
+  const { of, build, now, logTail, repository, artifacts, jobs } = details;
+  if (tab === "log" && logTail !== undefined)
+    return <LogPanel of={page} attempt={of.attempt} isLive={!hasEnded(of)} tail={logTail} />;
+  if (tab === "tests") return <TestsSection shown={tests} repoId={build.repoId} branch={repository?.defaultBranch} />;
+  if (tab === "artifacts") {
+    const others = plannedJobs({ id: of.id, jobs });
+    return <Artifacts artifacts={artifacts} jobs={others} now={now} />;
+  }
+  if (tab === "environment") return <EnvironmentKeys keys={of.environment} />;
+  if (tab === "outputs") return <JobOutputs outputs={of.outputs ?? {}} />;
+  return tab === "summary" && of.summary ? <BuildSummary text={of.summary} /> : null;
+};
+
+/** Why it failed, where the time went, and a tab for each thing that is there. */
+export const Body = ({ details, opened, children }: BodyProps & { children: Child }) => (
+  <>
+    <FailureBand details={details} opened={opened} />
+    {children}
+    <PartTabs page={opened.page} tabs={opened.tabs} current={opened.tab} />
+    <Part details={details} opened={opened} />
+  </>
+);
+
+/** A job on its own page, or on that of its build: why it failed, its steps, and the tabs. */
+export const JobBody = ({ details, opened }: { details: JobDetails; opened: OpenedPage }) => {
+  const { of: job, now, usual, agent } = details;
+  return (
+    <Body details={details} opened={opened}>
+      <StepWaterfall
+        of={job}
+        now={now}
+        usual={usual}
+        told={<ToldTimes of={job} steps={job.steps} usual={usual.whole} agent={agent} now={now} />}
+        logPage={opened.logPage}
+      />
+    </Body>
+  );
+};

@@ -1,0 +1,72 @@
+import type { Child } from "hono/jsx";
+import type { JobOfBuild } from "../../protocol/build-job.ts";
+import { whyEnded } from "../builds/build-outcome.ts";
+
+type JobCause = NonNullable<JobOfBuild["cause"]>;
+
+/** A job by its key. Each text of a file stands alone in its element, which isolates its direction. */
+const Key = ({ job }: JobCause) => (job === null ? "a job that it needs" : <bdi>{job}</bdi>);
+
+const Condition = ({ text }: JobCause) =>
+  text === null ? (
+    "its condition was false"
+  ) : (
+    <>
+      its condition <code>{text}</code> was false
+    </>
+  );
+
+const SENTENCES: Record<JobCause["kind"], (cause: JobCause) => Child> = {
+  condition: (cause) => <Condition {...cause} />,
+  "need-skipped": (cause) => (
+    <>
+      <Key {...cause} /> was skipped
+      {cause.text !== null && (
+        <>
+          : <Condition {...cause} />
+        </>
+      )}
+    </>
+  ),
+  "need-failed": (cause) => (
+    <>
+      <Key {...cause} /> failed
+    </>
+  ),
+  "need-canceled": (cause) => (
+    <>
+      <Key {...cause} /> was canceled
+    </>
+  ),
+  "fail-fast": (cause) => (
+    <>
+      fail-fast, because <Key {...cause} /> failed
+    </>
+  ),
+  canceled: ({ text }) => (text === null ? "it was stopped before its end" : <bdi>{text}</bdi>),
+  gate: () => "its gate stayed closed",
+};
+
+/** Who closed the gate, or that nobody answered. */
+const ClosedGate = ({ gate }: JobOfBuild) => {
+  const { decision = null } = gate ?? {};
+  if (!decision) return "nobody approved it in time";
+  return (
+    <>
+      rejected by <bdi>{decision.by}</bdi>
+      {decision.comment && (
+        <>
+          : <bdi>{decision.comment}</bdi>
+        </>
+      )}
+    </>
+  );
+};
+
+/** Why a job did not run, was stopped or failed; null where its state says all. */
+export const whyOf = (job: JobOfBuild): Child => {
+  const { status, reason, cause } = job;
+  if (reason === "gate-closed") return <ClosedGate {...job} />;
+  if (status === "failed" || !cause) return whyEnded(job);
+  return SENTENCES[cause.kind](cause);
+};

@@ -1,0 +1,143 @@
+import type { Build } from "../../protocol/build.ts";
+import type { JobGate } from "../../protocol/build-job.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import type { Role } from "../../protocol/token.ts";
+import type { Context } from "../../services/core/context.ts";
+import { CommaList } from "../parts/comma-list.tsx";
+import { refName } from "../parts/ref-name.ts";
+import { RelativeTime } from "../parts/time.tsx";
+import { hasRole } from "../shell/permissions.ts";
+
+const WHO: Record<Role, string> = {
+  viewer: "Everybody who may sign in",
+  member: "A member, a maintainer or an admin",
+  maintainer: "A maintainer or an admin",
+  admin: "An admin",
+};
+
+interface AnswerProps {
+  jobId: string;
+  /** The commit that a person looked at, where the answer is for it alone. */
+  commitSha?: string | null | undefined;
+  /** What a person typed before the answer was refused. */
+  comment: string;
+}
+
+/** Both answers are buttons of one form, so they need no script. */
+const Answer = ({ jobId, commitSha, comment }: AnswerProps) => (
+  <form method="post" action={`/app/jobs/${jobId}/approve`} class="stack">
+    {commitSha && <input type="hidden" name="commitSha" value={commitSha} />}
+    <div class="field">
+      <label for={`comment-${jobId}`}>Comment</label>
+      <textarea id={`comment-${jobId}`} name="comment" rows={2} maxlength={LIMITS.gateCommentCharacters}>
+        {`\n${comment}`}
+      </textarea>
+    </div>
+    <span class="actions">
+      <button type="submit" class="primary">
+        Approve
+      </button>
+      <button type="submit" class="danger" formaction={`/app/jobs/${jobId}/reject`}>
+        Reject
+      </button>
+    </span>
+  </form>
+);
+
+const Released = ({ groups }: JobGate) =>
+  groups.length === 0 ? null : (
+    <p>
+      Approved, it gets the variables of <CommaList items={groups.map((name) => <bdi>{name}</bdi>)} />.
+    </p>
+  );
+
+/** What an approval lets run. */
+const Content = ({ build, name }: Pick<GatePanelProps, "build" | "name">) => (
+  <p>
+    Approving runs {name === null ? "the build" : <bdi>{name}</bdi>}
+    {build.commitSha && (
+      <>
+        {" at "}
+        <code>{build.commitSha.slice(0, 7)}</code>
+      </>
+    )}{" "}
+    {build.subject && <bdi>{build.subject}</bdi>}
+    {build.author && (
+      <>
+        {" by "}
+        <bdi>{build.author}</bdi>
+      </>
+    )}
+    {" on "}
+    <bdi>{refName(build)}</bdi>.
+  </p>
+);
+
+/** Before a stranger's commit is approved, a person looks at what it would run. */
+const Changes = ({ buildId, commitSha }: { buildId: string; commitSha: string }) => (
+  <p>
+    Look at <a href={`/app/builds/${buildId}/changes`}>what {commitSha.slice(0, 7)} changes</a> first. The answer is for
+    this commit alone.
+  </p>
+);
+
+interface GatePanelProps extends Partial<AnswerProps> {
+  jobId: string;
+  build: Build;
+  /** What waits: the key of a job, or null for the build itself. */
+  name: string | null;
+  gate: JobGate;
+  now: Date;
+  mayAnswer: boolean;
+}
+
+/** A gate that is asked: its message, who may answer until when, and the answers for those who may. */
+export const GatePanel = ({ jobId, build, name, gate, now, mayAnswer, commitSha, comment = "" }: GatePanelProps) => (
+  <section class="gate" id={`gate-${jobId}`} aria-labelledby={`gate-${jobId}-heading`}>
+    <h2 id={`gate-${jobId}-heading`}>{name === null ? "The build" : <bdi>{name}</bdi>} waits for approval</h2>
+    {gate.message && <p class="gate-message">{gate.message}</p>}
+    <Content build={build} name={name} />
+    {commitSha && <Changes buildId={build.id} commitSha={commitSha} />}
+    <Released {...gate} />
+    <p class="hint">
+      {WHO[gate.by] ?? gate.by} may answer, once.
+      {gate.until && (
+        <>
+          {" "}
+          Without an answer it fails <RelativeTime at={gate.until} now={now} />.
+        </>
+      )}
+    </p>
+    {mayAnswer && <Answer jobId={jobId} commitSha={commitSha} comment={comment} />}
+  </section>
+);
+
+/** A panel for each gate that a build waits for. */
+export const Gates = ({ build, context }: { build: Build; context: Context }) =>
+  build.waitsFor.map(({ jobId, key, gate }) => (
+    <GatePanel
+      jobId={jobId}
+      build={build}
+      name={jobId === build.id ? null : key}
+      commitSha={jobId === build.id ? build.commitSha : null}
+      gate={gate}
+      now={context.now}
+      mayAnswer={hasRole(context, gate.by)}
+    />
+  ));
+
+/** What a person decided, and said. Nothing before. */
+export const GateDecisionLine = ({ gate, now }: { gate: JobGate | null; now: Date }) => {
+  if (!gate?.decision) return null;
+  const { approved, by, at, comment } = gate.decision;
+  return (
+    <p class="message">
+      {approved ? "Approved" : "Rejected"} by <bdi>{by}</bdi> <RelativeTime at={at} now={now} />
+      {comment && (
+        <>
+          : <bdi>{comment}</bdi>
+        </>
+      )}
+    </p>
+  );
+};

@@ -1,0 +1,202 @@
+import type { Step } from "../../protocol/build.ts";
+import type { JobOfBuild } from "../../protocol/build-job.ts";
+import type { ReadJob } from "../../services/builds/build-view.ts";
+import { type Segment, WaterfallBar } from "../build/bar.tsx";
+import type { TimeAxis } from "../build/time-axis.ts";
+import { CommaList } from "../parts/comma-list.tsx";
+import { count } from "../parts/count.ts";
+import { StateIcon, wordOf } from "../parts/state.tsx";
+import { Elapsed } from "../parts/time.tsx";
+import {
+  columnsOf,
+  hasLostAttempts,
+  type JobsOfDefinition,
+  jobStateOf,
+  labelOf,
+  openNeeds,
+  opensAtFirst,
+  shareCause,
+  statesOf,
+  triesOf,
+} from "./arrange.ts";
+import { whyOf } from "./cause.tsx";
+
+const time = (at: string | null): number | null => (at === null ? null : Date.parse(at));
+
+/** What a job's bar consists of: its steps where they are known, else one stretch. Empty for one that did not run here. */
+const segmentsOf = (job: JobOfBuild, steps: Step[] = []): Segment[] => {
+  if (job.startedAt === null || job.adoptedFrom !== null) return [];
+  const begun = steps.flatMap(({ name, status, startedAt, finishedAt }): Segment[] =>
+    startedAt === null ? [] : [{ from: Date.parse(startedAt), to: time(finishedAt), state: status, name }],
+  );
+  const [first] = begun;
+  const from = Date.parse(job.startedAt);
+  if (first) return [{ from, to: first.from, state: "checkout" }, ...begun];
+  return [{ from, to: time(job.finishedAt), state: job.status }];
+};
+
+/**
+ * From the first job that began to the last end: one stretch for all combinations of a matrix. Those that failed are
+ * drawn over it, so that the time of the others is not red.
+ */
+export const spanOf = (jobs: readonly JobOfBuild[]): Segment[] => {
+  const ran = jobs.flatMap((job) => segmentsOf(job));
+  if (ran.length === 0) return [];
+  const ends = ran.map(({ to }) => to ?? Number.POSITIVE_INFINITY);
+  const [from, last] = [Math.min(...ran.map((one) => one.from)), Math.max(...ends)];
+  const failed = ran.filter(({ state }) => state === "failed");
+  const others = jobs.filter((job) => job.startedAt !== null && job.status !== "failed");
+  const [state] = statesOf(others);
+  const to = Number.isFinite(last) ? last : null;
+  return state === undefined ? [{ from, to, state: "failed" }] : [{ from, to, state }, ...failed];
+};
+
+/** When somebody was asked whether the job may run, and answered. */
+const askedOf = ({ gate, finishedAt }: JobOfBuild): { from: number; to: number | null } | null =>
+  gate?.since ? { from: Date.parse(gate.since), to: time(gate.decision?.at ?? finishedAt) } : null;
+
+/** What rows show beside the jobs themselves. */
+export interface JobListDetails {
+  now: Date;
+  /** Names of agents by their ids. */
+  agents: Map<string, string>;
+  /** Numbers of the builds that results were taken over from, by their ids. */
+  adopted: Map<string, number>;
+}
+
+const Adopted = ({ from, names }: { from: string; names: JobListDetails }) => {
+  const number = names.adopted.get(from);
+  return (
+    <a href={`/app/builds/${from}`}>{number === undefined ? "taken from an earlier build" : `of build ${number}`}</a>
+  );
+};
+
+/** What the job waits for, who runs it, or why it ended so. */
+const JobNote = ({ job, all, names }: { job: JobOfBuild; all: JobOfBuild[]; names: JobListDetails }) => {
+  const state = jobStateOf(job);
+  if (job.adoptedFrom) return <Adopted from={job.adoptedFrom} names={names} />;
+  if (state === "asking") return <a href={`#gate-${job.id}`}>waits for approval</a>;
+  if (state === "queued") return triesOf(job) ?? "waits for its turn";
+  if (state === "waiting") {
+    const needs = openNeeds(job, all);
+    return needs.length > 0 ? (
+      <>
+        after <CommaList items={needs.map((need) => <bdi>{need}</bdi>)} />
+      </>
+    ) : null;
+  }
+  const why = whyOf(job);
+  if (why) {
+    return (
+      <>
+        {wordOf(state)}: {why}
+      </>
+    );
+  }
+  const agent = job.agentId === null ? undefined : names.agents.get(job.agentId);
+  return agent === undefined ? null : <bdi>{agent}</bdi>;
+};
+
+/** What the bars of the rows are drawn with. */
+interface JobTimes {
+  axis: TimeAxis;
+  /** Milliseconds that jobs took in the last green run, by their keys. */
+  usual: Map<string, number>;
+}
+
+interface RowProps {
+  job: ReadJob;
+  of: JobsOfDefinition;
+  all: ReadJob[];
+  names: JobListDetails;
+  times: JobTimes;
+}
+
+const JobRow = ({ job, of, all, names, times }: RowProps) => {
+  const state = jobStateOf(job);
+  const tries = job.status === "queued" ? null : triesOf(job);
+  const segments = segmentsOf(job, job.steps);
+  const asked = askedOf(job);
+  return (
+    <li id={`j-${job.id}`} class="fall-row job" data-state={state} data-row>
+      <StateIcon state={state} />
+      <a href={`/app/jobs/${job.id}`} class="what">
+        <span class="sr">{wordOf(state)} </span>
+        <bdi>{labelOf(job, of)}</bdi>
+      </a>{" "}
+      <WaterfallBar
+        axis={times.axis}
+        now={names.now.getTime()}
+        waitedFrom={job.queuedAt === null || job.adoptedFrom ? null : Date.parse(job.queuedAt)}
+        segments={segments}
+        usual={times.usual.get(job.key)}
+        asked={asked}
+      />
+      <span class="fall-end">
+        {job.startedAt && <Elapsed from={job.startedAt} to={job.finishedAt} now={names.now} />}
+      </span>
+      <span class={segments.length > 0 || asked ? "job-note" : "job-note is-alone"}>
+        {" "}
+        {job.mayFail && <span class="label">may fail</span>} <JobNote job={job} all={all} names={names} />
+        {tries && <span class="label">{tries}</span>}
+        {hasLostAttempts(job) && <span> attempt {job.attempt}</span>}
+      </span>
+    </li>
+  );
+};
+
+/** `1 failed, 3 succeeded`. Several states may have one word. */
+export const counted = (jobs: JobOfBuild[]): string =>
+  [...Map.groupBy(statesOf(jobs).map(wordOf), (word) => word)]
+    .map(([word, { length }]) => `${length.toLocaleString("en")} ${word}`)
+    .join(", ");
+
+/** The combinations of a matrix under the job that they are of, with how many are in which state. */
+const Combinations = ({ of, all, names, times }: Omit<RowProps, "job">) => {
+  const { jobs } = of;
+  const [first] = jobs;
+  const opens = opensAtFirst(jobs);
+  return (
+    <li class="job-matrix" data-row>
+      <details id={`m-${of.key}`} data-opens={opens ? "" : undefined} open={opens}>
+        <summary>
+          <StateIcon state={statesOf(jobs)[0] ?? "waiting"} />{" "}
+          <span class="job-name">
+            <bdi class="what">{of.key}</bdi> <span class="hint fold">{count(jobs.length, "job")}</span>
+          </span>{" "}
+          <WaterfallBar axis={times.axis} now={names.now.getTime()} segments={spanOf(jobs)} />
+          <span class="job-note">
+            {counted(jobs)}
+            {first && shareCause(jobs) && (
+              <span class="job-why">
+                {" "}
+                <JobNote job={first} all={all} names={names} />
+              </span>
+            )}
+          </span>
+        </summary>
+        <ol class="fall-list">
+          {jobs.map((job) => (
+            <JobRow job={job} of={of} all={all} names={names} times={times} />
+          ))}
+        </ol>
+      </details>
+    </li>
+  );
+};
+
+/** The jobs of a build in topological order, combinations folded. */
+export const JobList = ({ jobs, names, times }: { jobs: ReadJob[]; names: JobListDetails; times: JobTimes }) => (
+  <ol class="fall-list" id="jobs" aria-label="Jobs">
+    {columnsOf(jobs)
+      .flat()
+      .map((of) => {
+        const [job] = of.jobs;
+        return job?.matrix ? (
+          <Combinations of={of} all={jobs} names={names} times={times} />
+        ) : (
+          job && <JobRow job={job} of={of} all={jobs} names={names} times={times} />
+        );
+      })}
+  </ol>
+);

@@ -1,0 +1,138 @@
+import { count } from "../../parts/count.ts";
+import { createElement } from "../../shell/client/elements.ts";
+import type { Colours } from "./colours.ts";
+import type { Groups, LogGroup } from "./groups.ts";
+import type { LineTimes } from "./line-times.ts";
+import type { LogStore } from "./log-store.ts";
+import { paintLine } from "./paint.ts";
+import { HEADER_HEIGHT, type StepSection } from "./sections.ts";
+
+/** Lines by index, from the first to the last, both included. */
+export interface LineRange {
+  from: number;
+  to: number;
+}
+
+/** What decides, beside the text, how lines look. */
+interface RowLook {
+  needle: string;
+  /** The lines that the address links to. */
+  linked: LineRange | null;
+  /** The line whose match one stands on. */
+  matchLine: number | null;
+  sections: StepSection[];
+}
+
+export const headerRow = (section: StepSection, name: string): HTMLElement => {
+  const header = createElement("button", "log-head", name) as HTMLButtonElement;
+  header.type = "button";
+  header.style.height = `${HEADER_HEIGHT}px`;
+  header.dataset.section = section.key;
+  header.dataset.row = `head ${section.key}`;
+  header.dataset.state = section.state;
+  header.setAttribute("aria-expanded", String(section.isOpen));
+  const row = document.querySelector(`#steps > #${section.key}`);
+  const icon = row?.querySelector("svg.state");
+  if (icon) header.prepend(icon.cloneNode(true));
+  const took = row?.querySelector(".took:not([data-since])")?.textContent;
+  if (took) header.append(createElement("span", "log-took", took));
+  header.append(createElement("span", "log-count", count(section.end - section.first, "line")));
+  return header;
+};
+
+/** The head of a group: its title, which folds and unfolds it. */
+const groupHead = ({ head, end, hasEnd, isOpen }: LogGroup, nodes: Node[]): HTMLElement => {
+  const button = createElement("button", "log-fold") as HTMLButtonElement;
+  button.type = "button";
+  button.dataset.group = String(head);
+  button.setAttribute("aria-expanded", String(isOpen));
+  button.append(...nodes);
+  if (!isOpen) button.append(createElement("span", "log-count", ` ${count(end - head - (hasEnd ? 2 : 1), "line")}`));
+  return button;
+};
+
+/** Creates the rows of lines. A row that looks as in the last frame is used again. */
+export class LineRows {
+  readonly #store: LogStore;
+  readonly #colours: Colours;
+  readonly #source: string;
+  readonly #groups: Groups;
+  #before = new Map<number, HTMLElement>();
+  #drawn = new Map<number, HTMLElement>();
+  #look = "";
+  #needle = "";
+  #linked: LineRange | null = null;
+  #matchLine: number | null = null;
+  #sections: StepSection[] = [];
+  readonly #times: LineTimes;
+
+  constructor(store: LogStore, colours: Colours, groups: Groups, times: LineTimes, source: string) {
+    this.#times = times;
+    this.#store = store;
+    this.#colours = colours;
+    this.#groups = groups;
+    this.#source = source;
+  }
+
+  /** Begins a frame. The arguments decide, beside the text, how lines look. */
+  begin({ needle, linked, matchLine, sections }: RowLook): void {
+    const begins = sections.map(({ first, startedAt }) => [first, startedAt]);
+    const { isShown, version } = this.#times;
+    const versions = [this.#store.generation, this.#groups.version, this.#colours.version, isShown, version];
+    const look = JSON.stringify([needle, linked, matchLine, begins, versions]);
+    this.#before = look === this.#look ? this.#drawn : new Map();
+    this.#look = look;
+    this.#drawn = new Map();
+    this.#needle = needle;
+    this.#linked = linked;
+    this.#matchLine = matchLine;
+    this.#sections = sections;
+  }
+
+  row(index: number): HTMLElement {
+    const row = this.#drawn.get(index) ?? this.#before.get(index) ?? this.#make(index);
+    const isWhole = index < this.#store.count - 1;
+    if (isWhole) this.#drawn.set(index, row);
+    return row;
+  }
+
+  #make(index: number): HTMLElement {
+    const row = createElement("div", "log-row");
+    const isNumbered = this.#store.base === 0;
+    const number = createElement("a", "log-number", isNumbered ? String(index + 1) : "·") as HTMLAnchorElement;
+    number.href = isNumbered ? `#L${index + 1}` : `#at-${this.#store.start(index)}`;
+    if (!isNumbered) number.setAttribute("aria-label", "Link to this line");
+    const text = createElement("span", "log-text");
+    const group = this.#groups.at(index);
+    const shown = group ? group.title : this.#store.line(index);
+    const { nodes, more } = paintLine(shown, this.#needle, this.#colours.before(index));
+    text.append(...(group ? [groupHead(group, nodes)] : nodes));
+    if (more > 0) text.append(this.#rest(more));
+    row.dataset.row = String(index);
+    const linked = this.#linked;
+    if (linked && index >= linked.from && index <= linked.to) row.classList.add("is-chosen");
+    if (index === this.#matchLine) row.classList.add("is-match");
+    row.append(number);
+    if (this.#times.isShown) row.append(this.#time(index));
+    row.append(text);
+    return row;
+  }
+
+  #time(index: number): HTMLElement {
+    const time = this.#times.of(
+      index,
+      this.#sections.find(({ first, end }) => index >= first && index < end),
+    );
+    const element = createElement("span", "log-time", time?.text ?? "");
+    element.title = time?.title ?? "";
+    return element;
+  }
+
+  #rest(more: number): HTMLElement {
+    const note = createElement("span", "log-rest", ` … ${more.toLocaleString("en")} more characters: `);
+    const raw = createElement("a", "", "Raw") as HTMLAnchorElement;
+    raw.href = this.#source;
+    note.append(raw);
+    return note;
+  }
+}

@@ -1,0 +1,70 @@
+import { createElement } from "../../shell/client/elements.ts";
+
+/** The elements that show a log: a space as tall as the log, the drawn rows in it, and the header of a step on top. */
+export class LogCanvas {
+  readonly #scroller: HTMLElement;
+  readonly #space = createElement("div", "log-space");
+  readonly #top = createElement("div", "log-pin");
+  readonly #rows = createElement("div", "log-block");
+  /** In pixels; 0 until it is measured. */
+  #characterWidth = 0;
+
+  constructor(scroller: HTMLElement) {
+    this.#scroller = scroller;
+    this.#space.append(this.#top, this.#rows);
+  }
+
+  /** Characters that fit into a row, when lines wrap; else null. */
+  columns(): number | null {
+    if (!this.#scroller.classList.contains("is-wrapped")) return null;
+    const text = this.#rows.querySelector<HTMLElement>(".log-row .log-text");
+    if (this.#characterWidth === 0) {
+      const sample = createElement("span", "", "0".repeat(100));
+      this.#top.append(sample);
+      this.#characterWidth = sample.getBoundingClientRect().width / 100;
+      sample.remove();
+    }
+    return Math.max(1, Math.floor((this.#scroller.clientWidth - (text?.offsetLeft ?? 0)) / this.#characterWidth));
+  }
+
+  /** Takes the place of what the page was sent with, once there is something to show. */
+  #begin(): void {
+    if (!this.#space.isConnected) this.#scroller.replaceChildren(this.#space);
+  }
+
+  /** Shows these rows. Rows that are equal to one shown before are kept, with their selection and focus. */
+  setRows(rows: HTMLElement[]): void {
+    if (rows.length > 0) this.#begin();
+    const shown = this.#rows.children;
+    const known = new Map([...shown].map((row) => [(row as HTMLElement).dataset.row, row]));
+    const kept = rows.map((row) => {
+      const before = known.get(row.dataset.row);
+      return before === row || before?.isEqualNode(row) ? (before as Element) : row;
+    });
+    const isSame = kept.length === shown.length && kept.every((row, at) => shown[at] === row);
+    if (!isSame) this.#rows.replaceChildren(...kept);
+  }
+
+  /**
+   * Makes the log so tall, scrolls it, and puts the rows `offset` pixels below the top of what is visible.
+   * Returns where the browser has scrolled to.
+   */
+  place(height: number, scrollTop: number, offset: number): number {
+    this.#space.style.height = `${height}px`;
+    if (Math.abs(this.#scroller.scrollTop - scrollTop) >= 1) this.#scroller.scrollTop = scrollTop;
+    const top = this.#scroller.scrollTop;
+    this.#rows.style.transform = `translateY(${top + offset}px)`;
+    return top;
+  }
+
+  /** Keeps this header at the top of what is visible; null for none. An equal one keeps the focus. */
+  pin(header: HTMLElement | null): void {
+    const pinned = this.#top.firstElementChild as HTMLElement | null;
+    if (!header) pinned?.remove();
+    else if (pinned?.dataset.section !== header.dataset.section) this.#top.replaceChildren(header);
+    else if (!pinned?.isEqualNode(header)) {
+      pinned?.setAttribute("data-state", header.dataset.state ?? "");
+      pinned?.replaceChildren(...header.childNodes);
+    }
+  }
+}

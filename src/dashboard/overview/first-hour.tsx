@@ -1,0 +1,172 @@
+import type { Agent } from "../../protocol/agent.ts";
+import type { Repository } from "../../protocol/repository.ts";
+import { listAgents } from "../../services/agents/agents.ts";
+import { listBuilds } from "../../services/builds/build-list.ts";
+import type { Context } from "../../services/core/context.ts";
+import { listRepositories } from "../../services/repositories/repositories.ts";
+import { Copyable } from "../parts/copied-code.tsx";
+import { RelativeTime } from "../parts/time.tsx";
+import type { Page } from "../shell/page-definition.ts";
+import { hasRole } from "../shell/permissions.ts";
+import { noInput } from "../shell/verb-input.ts";
+
+/** Seconds until a page that waits for an agent or a push looks again. */
+export const FIRST_HOUR_SECONDS = 5;
+
+const SAMPLE = `steps:
+  - name: Test
+    run: npm ci && npm test
+`;
+
+/** The style draws a ring, or a tick where it is done. */
+const Step = ({ isDone, title, children }: { isDone: boolean; title: unknown; children?: unknown }) => (
+  <li class={isDone ? "is-done" : undefined}>
+    <strong>{title}</strong>
+    {isDone && <span class="sr"> done</span>}
+    <p>{children}</p>
+  </li>
+);
+
+const Link = ({ to, isOpen, children }: { to: string; isOpen: boolean; children?: unknown }) =>
+  isOpen ? <a href={to}>{children}</a> : <span>{children}</span>;
+
+/** The agent that was heard of last. */
+const newest = (agents: Agent[]): Agent | undefined =>
+  agents.toSorted((left, right) => right.lastHeartbeatAt.localeCompare(left.lastHeartbeatAt))[0];
+
+const Next = ({ context, repository }: { context: Context; repository: Repository | undefined }) => (
+  <section aria-labelledby="then">
+    <h2 id="then">What to try next</h2>
+    <ul class="plain">
+      <li>
+        <Link to="/app/variables" isOpen={hasRole(context, "member")}>
+          A secret
+        </Link>
+        : no log shows it, and you see which builds got it.
+      </li>
+      <li>
+        <Link to="/app/agents/new" isOpen={hasRole(context, "maintainer")}>
+          A second agent
+        </Link>
+        : two builds at once.
+      </li>
+      {repository && (
+        <li>
+          <Link to={`/app/repositories/${repository.id}`} isOpen>
+            Its pipeline
+          </Link>
+          : what builds it, and a badge for its README.
+        </li>
+      )}
+      <li>
+        Press <kbd>Ctrl K</kbd> to find or do anything, and <kbd>?</kbd> for all keys.
+      </li>
+    </ul>
+  </section>
+);
+
+interface FirstHourProps {
+  context: Context;
+  repositories: Repository[];
+  agents: Agent[];
+  hasBuilds: boolean;
+}
+
+/** From an empty organization to the first build by a push: each line turns green by itself. */
+export const FirstHour = ({ context, repositories, agents, hasBuilds }: FirstHourProps) => {
+  const [repository] = repositories;
+  const agent = newest(agents);
+  const isMaintainer = hasRole(context, "maintainer");
+  return (
+    <>
+      <ol class="first-hour" aria-label="First hour">
+        <Step
+          isDone={repository !== undefined}
+          title={
+            <Link to="/app/connections/new" isOpen={isMaintainer}>
+              Connect a git host
+            </Link>
+          }
+        >
+          {repository ? (
+            <>
+              <bdi>{repository.fullName}</bdi> is connected.
+            </>
+          ) : (
+            <>
+              Pushes then make builds. Or{" "}
+              <Link to="/app/repositories/new" isOpen={isMaintainer}>
+                connect a repository
+              </Link>{" "}
+              by its address.
+            </>
+          )}
+        </Step>
+        <Step
+          isDone={agent !== undefined}
+          title={
+            <Link to="/app/agents/new" isOpen={isMaintainer}>
+              Add an agent
+            </Link>
+          }
+        >
+          {agent ? (
+            <>
+              <bdi>{agent.name}</bdi> called <RelativeTime at={agent.lastHeartbeatAt} now={context.now} />.
+            </>
+          ) : (
+            "A Mac or Linux machine of yours that runs the steps. This page sees it when it calls."
+          )}
+        </Step>
+        <Step isDone={hasBuilds} title="Push">
+          It runs <code>.millrace.yml</code> of the commit, once the repository has a{" "}
+          <Link
+            to={`/app/repositories/${repository?.id}/pipelines/new`}
+            isOpen={isMaintainer && repository !== undefined}
+          >
+            pipeline
+          </Link>
+          . Or{" "}
+          <Link to="/app/builds/new" isOpen={hasRole(context, "member") && repository !== undefined}>
+            run a build
+          </Link>{" "}
+          from here.
+        </Step>
+      </ol>
+      <section aria-labelledby="sample">
+        <h2 id="sample">A file to begin with</h2>
+        <p class="hint">
+          <code>.millrace.yml</code> in the repository; <a href="/docs/pipelines.md">the guide to pipelines</a> has all
+          its words.
+        </p>
+        <Copyable text={SAMPLE} />
+      </section>
+      <Next context={context} repository={repository} />
+    </>
+  );
+};
+
+/** What an empty organization sees first, for those who want it again. */
+export const firstHourPage: Page = {
+  path: "/first-hour",
+  role: "viewer",
+  async show(context) {
+    const [repositories, agents, builds] = await Promise.all([
+      listRepositories.run(context, noInput),
+      listAgents.run(context, noInput),
+      listBuilds.run(context, { ...noInput, query: { limit: 1 } }),
+    ]);
+    return {
+      title: "First hour",
+      section: "overview",
+      trail: [{ name: "Overview", href: "/app" }],
+      refreshSeconds: FIRST_HOUR_SECONDS,
+      body: (
+        <>
+          <h1>First hour</h1>
+          <FirstHour context={context} repositories={repositories} agents={agents} hasBuilds={builds.length > 0} />
+        </>
+      ),
+    };
+  },
+};

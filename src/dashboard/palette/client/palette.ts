@@ -1,0 +1,152 @@
+import { createElement } from "../../shell/client/elements.ts";
+import type { PaletteRow } from "../row.ts";
+import { type Entry, entriesOfPage, entryOf, searchesFor } from "./entries.ts";
+import { rank } from "./rank.ts";
+
+const MOST_SHOWN = 50;
+const PAUSE_MS = 150;
+
+const fetchRows = async (word: string): Promise<Entry[]> => {
+  const response = await fetch(`/app/palette?q=${encodeURIComponent(word)}`, {
+    headers: { Accept: "application/json" },
+  });
+  if (!response.ok || response.redirected) return [];
+  const { rows } = (await response.json()) as { rows: PaletteRow[] };
+  return rows.map(entryOf);
+};
+
+/** Finds pages, actions of this page and what the organization has, by words. */
+class Palette {
+  readonly #dialog = createElement("dialog", "palette") as HTMLDialogElement;
+  readonly #field = createElement("input", "") as HTMLInputElement;
+  readonly #list = createElement("ul", "") as HTMLUListElement;
+  #entries: Entry[] = [];
+  #known: Entry[] = [];
+  #found: Entry[] = [];
+  #shown: Entry[] = [];
+  #at = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor() {
+    this.#dialog.setAttribute("aria-label", "Search and actions");
+    this.#list.id = "palette-list";
+    this.#list.role = "listbox";
+    this.#list.setAttribute("aria-label", "Found");
+    this.#field.type = "text";
+    this.#field.placeholder = "Build, pipeline, agent, variable, page or action";
+    this.#field.autocomplete = "off";
+    this.#field.spellcheck = false;
+    this.#field.role = "combobox";
+    this.#field.setAttribute("aria-label", "Search and actions");
+    this.#field.setAttribute("aria-expanded", "true");
+    this.#field.setAttribute("aria-controls", this.#list.id);
+    this.#dialog.append(this.#field, this.#list);
+    document.body.append(this.#dialog);
+    this.#field.addEventListener("input", () => this.#search());
+    this.#field.addEventListener("keydown", (event) => this.#onKey(event));
+    this.#dialog.addEventListener("click", ({ target }) => {
+      if (target === this.#dialog) this.#dialog.close();
+    });
+  }
+
+  toggle(): void {
+    if (this.#dialog.open) {
+      this.#dialog.close();
+      return;
+    }
+    for (const open of document.querySelectorAll<HTMLElement>(":popover-open")) open.hidePopover();
+    this.#field.value = "";
+    this.#found = [];
+    this.#known = [];
+    this.#entries = entriesOfPage();
+    this.#draw();
+    this.#dialog.showModal();
+    fetchRows("").then(
+      (rows) => {
+        this.#known = rows;
+        this.#draw();
+      },
+      () => undefined,
+    );
+  }
+
+  #search(): void {
+    this.#at = 0;
+    this.#draw();
+    clearTimeout(this.#timer);
+    const word = this.#field.value.trim();
+    this.#timer = setTimeout(async () => {
+      const found = word.length < 2 ? [] : await fetchRows(word).catch(() => []);
+      if (this.#field.value.trim() !== word) return;
+      this.#found = found;
+      this.#draw();
+    }, PAUSE_MS);
+  }
+
+  #onKey(event: KeyboardEvent): void {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step !== undefined) this.#select(this.#at + step);
+    else if (event.key === "Enter") this.#run(this.#at);
+    else return;
+    event.preventDefault();
+  }
+
+  #run(index: number): void {
+    const entry = this.#shown[index];
+    if (!entry) return;
+    this.#dialog.close();
+    entry.run();
+  }
+
+  #select(index: number): void {
+    const { children } = this.#list;
+    this.#at = (index + children.length) % Math.max(1, children.length);
+    for (const [place, option] of [...children].entries())
+      option.setAttribute("aria-selected", String(place === this.#at));
+    const option = children[this.#at];
+    option?.scrollIntoView({ block: "nearest" });
+    this.#field.setAttribute("aria-activedescendant", option?.id ?? "");
+  }
+
+  #draw(): void {
+    const word = this.#field.value.trim();
+    const names = new Set<string>();
+    const all = [...this.#entries, ...this.#known, ...this.#found].filter(({ kind, name, note }) => {
+      const own = `${kind} ${name} ${note}`;
+      return !names.has(own) && names.add(own);
+    });
+    const ranked = word === "" ? this.#entries : rank(all, word);
+    this.#shown = [...ranked.slice(0, MOST_SHOWN), ...(word === "" ? [] : searchesFor(word))];
+    this.#list.replaceChildren(...this.#shown.map((entry, index) => this.#option(entry, index)));
+    this.#select(Math.min(this.#at, this.#shown.length - 1));
+  }
+
+  #option({ kind, name, note, keys }: Entry, index: number): HTMLElement {
+    const option = createElement("li", "");
+    option.role = "option";
+    option.id = `palette-${index}`;
+    option.append(createElement("span", "palette-name", name), createElement("span", "palette-note", note));
+    option.append(keys === "" ? createElement("span", "palette-kind", kind) : createElement("kbd", "", keys));
+    option.addEventListener("click", () => this.#run(index));
+    option.addEventListener("pointermove", () => index !== this.#at && this.#select(index));
+    return option;
+  }
+}
+
+/** Opens the palette by Ctrl K, or by the button in the head of the page. */
+export const offerPalette = (): void => {
+  let palette: Palette | undefined;
+  const toggle = (): void => {
+    palette ??= new Palette();
+    palette.toggle();
+  };
+  for (const button of document.querySelectorAll<HTMLElement>(".to-palette")) {
+    button.hidden = false;
+    button.addEventListener("click", toggle);
+  }
+  document.addEventListener("keydown", (event) => {
+    if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return;
+    event.preventDefault();
+    toggle();
+  });
+};

@@ -1,0 +1,144 @@
+import type { Child } from "hono/jsx";
+import type { FormState } from "../shell/page-definition.ts";
+import { firstWrongField } from "./problem-notice.tsx";
+
+interface FieldProps {
+  request: FormState;
+  name: string;
+  label: string;
+  hint?: Child;
+  /** The value of the record, shown until the form is sent. */
+  value?: string | number | null;
+}
+
+const errorsOf = ({ problem }: FormState, name: string): string[] =>
+  (problem?.extras.errors ?? [])
+    .filter(({ pointer }) => pointer === `/${name}` || pointer.startsWith(`/${name}/`))
+    .map(({ detail }) => detail);
+
+const currentValue = ({ form }: FormState, name: string, value: FieldProps["value"]): string =>
+  form ? (form.get(name) ?? "") : String(value ?? "");
+
+const FieldErrors = ({ request, name }: Pick<FieldProps, "request" | "name">) =>
+  errorsOf(request, name).map((detail) => <p class="wrong">{detail}</p>);
+
+const LabelledField = ({ request, name, label, hint, children }: FieldProps & { children: Child }) => (
+  <div class="field">
+    <label for={name}>{label}</label>
+    {children}
+    <FieldErrors request={request} name={name} />
+    {hint && (
+      <p class="hint" id={`${name}-hint`}>
+        {hint}
+      </p>
+    )}
+  </div>
+);
+
+const fieldState = ({ request, name, hint }: FieldProps) => ({
+  "aria-describedby": hint ? `${name}-hint` : undefined,
+  "aria-invalid": errorsOf(request, name).length > 0 ? ("true" as const) : undefined,
+  autofocus: firstWrongField(request) === name || undefined,
+});
+
+type TextFieldProps = FieldProps & {
+  type?: "text" | "number" | "url" | "datetime-local";
+  required?: boolean;
+  placeholder?: string;
+  min?: number;
+  max?: number;
+};
+
+export const TextField = (props: TextFieldProps) => {
+  const { request, name, value, type = "text", required, placeholder, min, max } = props;
+  const attributes = { id: name, name, type, required, placeholder, min, max, autocomplete: "off" };
+  return (
+    <LabelledField {...props}>
+      <input {...attributes} {...fieldState(props)} value={currentValue(request, name, value)} spellcheck={false} />
+    </LabelledField>
+  );
+};
+
+/** The page never sends back what a person typed here, not even when the form is refused. */
+export const SecretField = (props: FieldProps & { required?: boolean; placeholder?: string; rows?: number }) => (
+  <LabelledField {...props}>
+    <textarea
+      id={props.name}
+      name={props.name}
+      rows={props.rows ?? 2}
+      required={props.required}
+      placeholder={props.placeholder}
+      autocomplete="off"
+      spellcheck={false}
+      class="secret"
+      {...fieldState(props)}
+    ></textarea>
+  </LabelledField>
+);
+
+/** Browsers drop the first line break of a textarea, so the text begins with one that they may drop. */
+export const AreaField = (
+  props: FieldProps & { rows?: number; placeholder?: string; isCode?: boolean; data?: Record<string, string> },
+) => {
+  const { request, name, value, rows = 4, placeholder, isCode, data = {} } = props;
+  return (
+    <LabelledField {...props}>
+      <textarea
+        id={name}
+        name={name}
+        rows={rows}
+        placeholder={placeholder}
+        class={isCode ? "code" : undefined}
+        spellcheck={false}
+        {...fieldState(props)}
+        {...data}
+      >
+        {`\n${currentValue(request, name, value)}`}
+      </textarea>
+    </LabelledField>
+  );
+};
+
+export const CheckField = (props: Omit<FieldProps, "value"> & { on: boolean }) => {
+  const { request, name, label, hint, on } = props;
+  const isOn = request.form ? request.form.get(name) === "on" : on;
+  return (
+    <div class="field check">
+      <label>
+        <input type="checkbox" name={name} checked={isOn} /> {label}
+      </label>
+      <FieldErrors request={request} name={name} />
+      {hint && <p class="hint">{hint}</p>}
+    </div>
+  );
+};
+
+export interface Choice {
+  value: string;
+  label: string;
+  group?: string;
+}
+
+export const SelectField = (props: FieldProps & { choices: Choice[] }) => {
+  const { request, name, value, choices } = props;
+  const chosen = currentValue(request, name, value);
+  const option = ({ value, label }: Choice) => (
+    <option value={value} selected={value === chosen}>
+      {label}
+    </option>
+  );
+  const grouped = [...Map.groupBy(choices, ({ group }) => group)];
+  return (
+    <LabelledField {...props}>
+      <select id={name} name={name} {...fieldState(props)}>
+        {grouped.map(([group, members]) =>
+          group === undefined ? members.map(option) : <optgroup label={group}>{members.map(option)}</optgroup>,
+        )}
+      </select>
+    </LabelledField>
+  );
+};
+
+/** The version of the record that the form shows. A form of an older version is refused, so that no change is lost. */
+export const VersionField = ({ version }: { version: number | null }) =>
+  version === null ? null : <input type="hidden" name="version" value={version} />;

@@ -1,0 +1,197 @@
+import type { Pipeline, PipelineOn } from "../../protocol/pipeline.ts";
+import { getPipeline, updatePipeline } from "../../services/repositories/pipelines.ts";
+import { AreaField, CheckField, SelectField, VersionField } from "../parts/fields.tsx";
+import { FormPage } from "../parts/form-page.tsx";
+import { readFlag, readLines, readText } from "../shell/form-fields.ts";
+import { formOf, type Page, type PageRequest, type Pages } from "../shell/page-definition.ts";
+import { byId, parseBody } from "../shell/verb-input.ts";
+
+const SUPERSEDES = [
+  { value: "file", label: "as its file says" },
+  { value: "refs", label: "of branches other than the default one, and of pull requests" },
+  { value: "all", label: "of every branch, pull request and tag" },
+  { value: "none", label: "none" },
+];
+
+const DECIDES = [
+  { value: "file", label: "Its file, on the default branch" },
+  { value: "record", label: "This page" },
+];
+
+const PATTERNS = "One pattern a line, * for a part, ** for any. A line that begins with ! takes away.";
+
+/** The conditions of an event: none where it is wanted without any. */
+const conditionsOf = <T extends object>(event: true | T | undefined): Partial<T> =>
+  event === true ? {} : (event ?? {});
+
+interface ListFieldProps {
+  request: PageRequest;
+  name: string;
+  label: string;
+  value: string[] | undefined;
+  hint: string;
+}
+
+const ListField = ({ value = [], ...props }: ListFieldProps) => (
+  <AreaField {...props} value={value.join("\n")} rows={2} />
+);
+
+const Pushes = ({ request, on }: { request: PageRequest; on: PipelineOn }) => {
+  const push = conditionsOf(on.push);
+  return (
+    <fieldset class="field">
+      <legend>Pushes</legend>
+      <CheckField request={request} name="push" label="Pushes of branches build it" on={on.push !== undefined} />
+      <ListField
+        request={request}
+        name="on/push/branches"
+        label="Branches"
+        value={push.branches}
+        hint={`${PATTERNS} Empty: every branch.`}
+      />
+      <ListField
+        request={request}
+        name="on/push/paths"
+        label="Files, one of which must have changed"
+        value={push.paths}
+        hint="Empty: any."
+      />
+    </fieldset>
+  );
+};
+
+const Pulls = ({ request, on }: { request: PageRequest; on: PipelineOn }) => {
+  const pull = conditionsOf(on.pull);
+  return (
+    <fieldset class="field">
+      <legend>Pull requests</legend>
+      <CheckField request={request} name="pull" label="Pull requests build it" on={on.pull !== undefined} />
+      <CheckField request={request} name="drafts" label="Drafts too" on={pull.drafts ?? true} />
+      <ListField
+        request={request}
+        name="on/pull/base"
+        label="Into these branches"
+        value={pull.base}
+        hint="Empty: any."
+      />
+      <ListField
+        request={request}
+        name="on/pull/labels"
+        label="Labels, one of which it must have"
+        value={pull.labels}
+        hint="One a line. Empty: none is needed."
+      />
+      <ListField
+        request={request}
+        name="on/pull/paths"
+        label="Files, one of which must have changed"
+        value={pull.paths}
+        hint="Empty: any."
+      />
+    </fieldset>
+  );
+};
+
+const Tags = ({ request, on }: { request: PageRequest; on: PipelineOn }) => (
+  <fieldset class="field">
+    <legend>Tags</legend>
+    <CheckField request={request} name="tag" label="Tags build it" on={on.tag !== undefined} />
+    <ListField
+      request={request}
+      name="on/tag/names"
+      label="Names"
+      value={conditionsOf(on.tag).names}
+      hint="One pattern a line. Empty: every tag."
+    />
+  </fieldset>
+);
+
+const Decides = ({ request, pipeline }: { request: PageRequest; pipeline: Pipeline }) => {
+  const chosen = request.form?.get("decides") ?? (pipeline.on === null ? "file" : "record");
+  return (
+    <fieldset class="field ways">
+      <legend>Who says what builds it</legend>
+      {DECIDES.map(({ value, label }) => (
+        <label class="check">
+          <input type="radio" name="decides" value={value} checked={value === chosen} /> {label}
+        </label>
+      ))}
+    </fieldset>
+  );
+};
+
+const page: Page = {
+  path: "/pipelines/:id/triggers",
+  role: "maintainer",
+  async show(context, request) {
+    const { value: pipeline, version } = await getPipeline.answer(context, byId(request.params.id));
+    const on: PipelineOn = pipeline.on ?? { push: true, pull: true };
+    return {
+      title: `What builds ${pipeline.name}`,
+      section: "repositories",
+      body: (
+        <FormPage
+          heading={
+            <>
+              What builds <a href={`/app/pipelines/${pipeline.id}`}>{pipeline.name}</a>
+            </>
+          }
+          request={request}
+          submit="Save"
+        >
+          <VersionField version={version} />
+          <Decides request={request} pipeline={pipeline} />
+          <div class="own-triggers">
+            <Pushes request={request} on={on} />
+            <Pulls request={request} on={on} />
+            <Tags request={request} on={on} />
+          </div>
+          <SelectField
+            request={request}
+            name="supersede"
+            label="A newer commit ends older builds"
+            value={pipeline.supersede}
+            choices={SUPERSEDES}
+          />
+        </FormPage>
+      ),
+    };
+  },
+};
+
+/** The lines of a field; undefined without any, which is no condition. */
+const linesOf = (form: URLSearchParams, name: string): string[] | undefined => {
+  const lines = readLines(form, name);
+  return lines.length > 0 ? lines : undefined;
+};
+
+/** The form as `on` of the API. What builds merge groups is kept: no field of the form says it. */
+const readOn = (form: URLSearchParams, before: PipelineOn | null) => {
+  const [pushes, pulls, tags] = ["push", "pull", "tag"].map((name) => readFlag(form, name));
+  return {
+    push: pushes ? { branches: linesOf(form, "on/push/branches"), paths: linesOf(form, "on/push/paths") } : undefined,
+    pull: pulls
+      ? {
+          base: linesOf(form, "on/pull/base"),
+          labels: linesOf(form, "on/pull/labels"),
+          paths: linesOf(form, "on/pull/paths"),
+          drafts: readFlag(form, "drafts"),
+        }
+      : undefined,
+    tag: tags ? { names: linesOf(form, "on/tag/names") } : undefined,
+    "merge-group": before?.["merge-group"],
+  };
+};
+
+const form = formOf(page, updatePipeline, async (context, { params, form }) => {
+  const id = byId(params.id);
+  const { on } = await getPipeline.run(context, id);
+  const body = parseBody(updatePipeline.body, {
+    on: form.get("decides") === "record" ? readOn(form, on) : null,
+    supersede: readText(form, "supersede"),
+  });
+  await updatePipeline.run(context, { ...id, body });
+  return { to: `/app/pipelines/${params.id}`, notice: "saved" };
+});
+
+export const pipelineTriggersPages: Pages = [page, form];

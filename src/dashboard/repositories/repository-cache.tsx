@@ -1,0 +1,96 @@
+import type { CacheEntry } from "../../protocol/cache.ts";
+import { PERIODS } from "../../protocol/limits.ts";
+import { getRepository } from "../../services/repositories/repositories.ts";
+import { emptyCache, listCache } from "../../services/uploads/caches.ts";
+import { sizeText } from "../build/size-text.ts";
+import { Table } from "../parts/table.tsx";
+import { confirmRemoval } from "../shell/confirm-removal.tsx";
+import type { Page, Pages } from "../shell/page-definition.ts";
+import { hasRole } from "../shell/permissions.ts";
+import { repositoryTrail } from "../shell/trail.ts";
+import { byId } from "../shell/verb-input.ts";
+
+interface OfBranch {
+  branch: string;
+  bytes: number;
+  entries: number;
+  lastUsed: string;
+}
+
+/** The sums of each branch, the largest first. */
+export const byBranch = (entries: readonly CacheEntry[]): OfBranch[] => {
+  const found = new Map<string, OfBranch>();
+  for (const { branch, bytes, lastUsed } of entries) {
+    const known = found.get(branch) ?? { branch, bytes: 0, entries: 0, lastUsed };
+    found.set(branch, {
+      branch,
+      bytes: known.bytes + bytes,
+      entries: known.entries + 1,
+      lastUsed: known.lastUsed > lastUsed ? known.lastUsed : lastUsed,
+    });
+  }
+  return [...found.values()].sort((a, b) => b.bytes - a.bytes);
+};
+
+/** What the builds of a repository find again, by branch. */
+const page: Page = {
+  path: "/repositories/:id/cache",
+  role: "viewer",
+  async show(context, { params }) {
+    const [repository, entries] = await Promise.all([
+      getRepository.run(context, byId(params.id)),
+      listCache.run(context, byId(params.id)),
+    ]);
+    const here = `/app/repositories/${repository.id}`;
+    return {
+      title: "Cache",
+      section: "repositories",
+      trail: repositoryTrail(repository),
+      body: (
+        <>
+          <div class="head">
+            <h1>Cache</h1>
+            {hasRole(context, "member") && entries.length > 0 && (
+              <a class="button danger" href={`${here}/cache/empty`}>
+                Empty the cache
+              </a>
+            )}
+          </div>
+          {entries.length === 0 ? (
+            <p class="empty">There is nothing in it.</p>
+          ) : (
+            <Table columns={["Branch", "Entries", "Size", "Last used"]}>
+              {byBranch(entries).map((one) => (
+                <tr data-row tabindex={-1}>
+                  <td>
+                    <bdi>{one.branch}</bdi>
+                  </td>
+                  <td>{String(one.entries)}</td>
+                  <td>{sizeText(one.bytes)}</td>
+                  <td>{one.lastUsed}</td>
+                </tr>
+              ))}
+            </Table>
+          )}
+          <p class="hint">What no build has found for {String(PERIODS.cacheDays)} days is deleted.</p>
+        </>
+      ),
+    };
+  },
+};
+
+const empty = confirmRemoval({
+  path: "/repositories/:id/cache/empty",
+  section: "repositories",
+  access: emptyCache.access,
+  verb: "empty",
+  async question(context, id) {
+    const { fullName } = await getRepository.run(context, byId(id));
+    const back = `/app/repositories/${id}/cache`;
+    const consequences = "Builds find no earlier entry any more, also no copy on an agent's machine.";
+    return { name: `the cache of ${fullName}`, consequences, back, next: back };
+  },
+  remove: (context, id) => emptyCache.run(context, byId(id)),
+});
+
+export const repositoryCachePages: Pages = [page, ...empty];

@@ -1,0 +1,180 @@
+import { Hono } from "hono";
+import { trimTrailingSlash } from "hono/trailing-slash";
+import * as z from "zod/mini";
+import { PathId } from "../../protocol/common.ts";
+import type { PoolNow } from "../../protocol/pool-now.ts";
+import { PROBLEMS } from "../../protocol/problem.ts";
+import { poolNow } from "../../services/agents/metrics.ts";
+import { changesAddress } from "../../services/builds/comparison.ts";
+import { listLogTimes } from "../../services/builds/logs.ts";
+import type { Context } from "../../services/core/context.ts";
+import { Refusal } from "../../services/core/refusal.ts";
+import { checkPipeline } from "../../services/repositories/pipeline-check.ts";
+import type { AppEnv, StreamRoute } from "../../web/app-env.ts";
+import { downloadFile, downloadZip } from "../../web/artifact-files.ts";
+import { readLog } from "../../web/log.ts";
+import { describe, refusalOf } from "../../web/problems.ts";
+import { requestId } from "../../web/request-id.ts";
+import { requestLog } from "../../web/request-log.ts";
+import { mountPaletteRoute } from "../palette/find-rows.ts";
+import { mountFollowedRoute } from "./followed-route.ts";
+import { readText } from "./form-fields.ts";
+import { Layout } from "./layout.tsx";
+import { type HonoCall, openRequest, pageRequestOf, readForm, SignedOut } from "./open-request.ts";
+import type { Form, Page, Redirect, View } from "./page-definition.ts";
+import { FORMS, PAGES } from "./page-routes.ts";
+import { ProblemPage } from "./problem.tsx";
+import { mountReturnsFromHost } from "./returns-from-host.tsx";
+import { pagePolicy, sameOrigin, securityHeaders } from "./security-headers.ts";
+import { clearCookies, rememberBookmark } from "./session.ts";
+import { mountSignInRoutes, ownPath, redirectToSignIn } from "./sign-in-routes.tsx";
+import { rememberTheme, themeOf } from "./theme.ts";
+import { parseBody, withBody } from "./verb-input.ts";
+
+/** The page that a form came from, by its Referer. */
+const pathOf = (referer: string | undefined): string | null => {
+  const url = URL.parse(referer ?? "");
+  return url && url.pathname + url.search;
+};
+
+/** The switch of the theme: a form, so that it works without a script. */
+const mountThemeRoute = (app: Hono<AppEnv>): void => {
+  app.post("/theme", async (c) => {
+    rememberTheme(c, (await readForm(c)).get("theme"));
+    return c.redirect(ownPath(pathOf(c.req.header("Referer"))), 303);
+  });
+};
+
+/** Leads to the git host's page of what a build's commit changes: only who asks for it pays for the address. */
+const mountChangesRoute = (app: Hono<AppEnv>): void => {
+  app.get("/builds/:id/changes", async (c) => {
+    const context = await openRequest(c, { role: "viewer" }, false);
+    return c.redirect(await changesAddress(context, c.req.param("id")), 302);
+  });
+};
+
+const ANY_QUERY = z.unknown();
+
+interface Answer {
+  now: PoolNow | null;
+  /** The key of the notice to show. */
+  notice?: string | null;
+  status?: 200 | 422;
+}
+
+const answerView = (c: HonoCall, context: Context, view: View, { now, notice = null, status = 200 }: Answer) => {
+  if (view.formTarget) c.header("Content-Security-Policy", pagePolicy(view.formTarget));
+  return c.html(<Layout context={context} view={view} theme={themeOf(c)} now={now} noticeKey={notice} />, status);
+};
+
+const showPage = async (c: HonoCall, page: Page): Promise<Response> => {
+  const context = await openRequest(c, { role: page.role }, false);
+  const request = pageRequestOf(c);
+  const [view, now] = await Promise.all([page.show(context, request), poolNow(context)]);
+  return answerView(c, context, view, { now, notice: request.query.get("done") });
+};
+
+const addressOf = ({ to, notice }: Redirect): string =>
+  notice ? `${to}${to.includes("?") ? "&" : "?"}done=${notice}` : to;
+
+/** Whether a person can correct this in the form; any other problem gets a page of its own. */
+const isShownInForm = ({ kind }: Refusal): boolean => [409, 412, 413, 422, 429].includes(PROBLEMS[kind][0]);
+
+/** Submits the form. Shows its page again, with the problem, when the form is refused. */
+const submitForm = async (c: HonoCall, form: Form): Promise<Response> => {
+  const context = await openRequest(c, form.access, true);
+  const request = { ...pageRequestOf(c), form: await readForm(c) };
+  const version = request.form.get("version");
+  try {
+    const result = await form.submit(context.expectingVersion(version === null ? null : Number(version)), request);
+    rememberBookmark(c, context.db.bookmark);
+    return "to" in result
+      ? c.redirect(addressOf(result), 303)
+      : answerView(c, context, result, { now: await poolNow(context) });
+  } catch (error) {
+    const problem = refusalOf(error);
+    if (!isShownInForm(problem)) throw problem;
+    const view = await form.page.show(context, { ...request, problem });
+    return answerView(c, context, view, { now: await poolNow(context), status: 422 });
+  }
+};
+
+/** A log for the script of its page and the link to the raw text, or a file of an artifact. */
+const stream =
+  (route: StreamRoute) =>
+  async (c: HonoCall): Promise<Response> => {
+    const context = await openRequest(c, route.access, false);
+    const params = (route.params ?? PathId).safeParse(c.req.param());
+    const query = (route.query ?? ANY_QUERY).safeParse(c.req.query());
+    if (!params.success || !query.success) throw new Refusal("not-found", "There is no such log or file.");
+    return route.stream(c, context, { params: params.data, query: query.data, body: undefined });
+  };
+
+/** When the parts of a log were stored, for the script of its page. */
+const answerTimes = async (c: HonoCall): Promise<Response> => {
+  const context = await openRequest(c, listLogTimes.access, false);
+  const params = PathId.safeParse(c.req.param());
+  if (!params.success) throw new Refusal("not-found", "There is no such log.");
+  return c.json(await listLogTimes.run(context, { params: params.data, query: {}, body: undefined }));
+};
+
+/** Checks a pipeline's definition while a person types it. */
+const checkDefinition = async (c: HonoCall): Promise<Response> => {
+  const context = await openRequest(c, checkPipeline.access, false);
+  const form = await readForm(c);
+  const body = parseBody(checkPipeline.body, {
+    definition: form.get("definition") ?? "",
+    repoId: readText(form, "repoId"),
+    pipelineId: readText(form, "pipelineId"),
+  });
+  return c.json(await checkPipeline.run(context, withBody(body)));
+};
+
+/** The context of the signed-in person for a page that every role may open; null without a session. */
+const viewerContext = async (c: HonoCall): Promise<Context | null> => {
+  try {
+    const context = await openRequest(c, { role: "viewer" }, false);
+    await context.admit();
+    return context;
+  } catch {
+    return null;
+  }
+};
+
+/** The page of a problem, within the layout of the other pages where a person is signed in. */
+const problemPage = async (c: HonoCall, problem: Refusal) => {
+  const requestId = c.get("requestId");
+  const [status] = PROBLEMS[problem.kind];
+  if (status >= 500) console.error(JSON.stringify({ requestId, error: describe(problem) }));
+  const context = status === 403 || status === 404 ? await viewerContext(c) : null;
+  return c.html(<ProblemPage problem={problem} requestId={requestId} context={context} theme={themeOf(c)} />, status);
+};
+
+/** The pages for people, below `/app`. */
+export const createDashboard = (): Hono<AppEnv> => {
+  const app = new Hono<AppEnv>().basePath("/app");
+  app.use(requestId, requestLog, securityHeaders, sameOrigin, trimTrailingSlash());
+  mountSignInRoutes(app);
+  mountReturnsFromHost(app);
+  mountThemeRoute(app);
+  mountPaletteRoute(app);
+  mountChangesRoute(app);
+  mountFollowedRoute(app);
+  for (const noun of ["builds", "jobs"]) {
+    app.get(`/${noun}/:id/log`, stream(readLog));
+    app.get(`/${noun}/:id/log/times`, answerTimes);
+  }
+  app.get("/artifacts/:id/:name/zip", stream(downloadZip));
+  app.get("/artifacts/:id/:name/content/:path{.+}", stream(downloadFile));
+  app.post("/pipelines/check", checkDefinition);
+  for (const page of PAGES) app.get(page.path, (c) => showPage(c, page));
+  for (const form of FORMS) app.post(form.path, (c) => submitForm(c, form));
+  app.notFound((c) => problemPage(c, new Refusal("not-found", "There is no such page.")));
+  app.onError((error, c) => {
+    const refusal = refusalOf(error);
+    if (!(error instanceof SignedOut) && refusal.kind !== "unauthenticated") return problemPage(c, refusal);
+    clearCookies(c);
+    return redirectToSignIn(c, !(error instanceof SignedOut));
+  });
+  return app;
+};

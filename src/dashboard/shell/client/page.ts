@@ -1,0 +1,111 @@
+import { offerPalette } from "../../palette/client/palette.ts";
+import { startAutoRefresh } from "./auto-refresh.ts";
+import { showLocalTimes, updateTimes } from "./clock.ts";
+import { createButton } from "./elements.ts";
+import { REFRESHED } from "./events.ts";
+import { listenToKeys } from "./keys.ts";
+import { parseMarkup } from "./markup.ts";
+import { offerNotifications } from "./notifications.ts";
+
+let rendered = "";
+
+const render = async (): Promise<void> => {
+  const source = document.getElementById("summary-source")?.textContent;
+  const shown = document.getElementById("summary-shown");
+  if (!source || !shown || source === rendered) return;
+  rendered = source;
+  const { toHtml } = (await import(
+    shown.dataset.renderer as string
+  )) as typeof import("../../build/client/markdown.ts");
+  if (source === rendered) shown.replaceChildren(...parseMarkup(toHtml(source)).body.childNodes);
+};
+
+/** Renders the summary's Markdown, again when it changes. The renderer is loaded only when there is a summary. */
+const renderSummary = (): void => {
+  void render();
+  document.addEventListener(REFRESHED, () => void render());
+};
+
+const main = document.querySelector("main") as HTMLElement;
+
+/** The signs of states by where they stand: what has an id around them, and the place within it. */
+const readSigns = (): Map<string, { sign: Element; look: string }> => {
+  const signs = new Map<string, { sign: Element; look: string }>();
+  const counts = new Map<string, number>();
+  for (const sign of main.querySelectorAll("svg.state")) {
+    const around = sign.closest("[id]")?.id ?? "";
+    const place = counts.get(around) ?? 0;
+    counts.set(around, place + 1);
+    signs.set(`${around} ${place}`, { sign, look: sign.getAttribute("class") ?? "" });
+  }
+  return signs;
+};
+
+/** The sign of a state rings once when a refresh changes it: see `style/states.css`. */
+const ringStateChanges = (): void => {
+  let before = readSigns();
+  document.addEventListener(REFRESHED, () => {
+    const now = readSigns();
+    for (const [place, { sign, look }] of now) {
+      const known = before.get(place);
+      sign.toggleAttribute("data-changed", known !== undefined && known.look !== look);
+    }
+    before = now;
+  });
+};
+
+/**
+ * Takes the notice of the last form out of the address, so that a reload or a shared link does not show it again, and
+ * removes it from the page when the state that it speaks of changes.
+ */
+const removeNotice = (): void => {
+  const address = new URL(location.href);
+  if (!address.searchParams.has("done")) return;
+  address.searchParams.delete("done");
+  history.replaceState(null, "", address);
+  const main = document.querySelector("main");
+  const state = main?.dataset.state;
+  document.addEventListener(REFRESHED, () => {
+    if (main?.dataset.state !== state) document.querySelector(".notice")?.remove();
+  });
+};
+
+const CONFIRMED_MS = 2000;
+
+/** Adds a button that copies the text to every text that is there to be copied. */
+const addCopyButtons = (): void => {
+  for (const box of document.querySelectorAll(".copied")) {
+    const button = createButton("", "Copy", async () => {
+      await navigator.clipboard.writeText(box.querySelector("pre")?.textContent ?? "");
+      button.textContent = "Copied";
+      setTimeout(() => {
+        button.textContent = "Copy";
+      }, CONFIRMED_MS);
+    });
+    box.prepend(button);
+  }
+};
+
+/** Arrow keys go from one bar of a chart to the next: the Tab key stops at a chart once. */
+const walkBars = (): void => {
+  document.addEventListener("keydown", ({ key, target }) => {
+    const step = key === "ArrowLeft" ? -1 : key === "ArrowRight" ? 1 : 0;
+    const bar = target instanceof Element ? target.closest(".bars > .bar") : null;
+    if (step === 0 || !bar) return;
+    const next = step < 0 ? bar.previousElementSibling : bar.nextElementSibling;
+    if (next instanceof SVGElement) next.focus();
+  });
+};
+
+setInterval(updateTimes, 1000);
+updateTimes();
+showLocalTimes();
+removeNotice();
+listenToKeys();
+walkBars();
+addCopyButtons();
+offerPalette();
+offerNotifications();
+ringStateChanges();
+startAutoRefresh();
+renderSummary();

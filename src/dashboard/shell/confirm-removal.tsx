@@ -1,0 +1,76 @@
+import type { Child } from "hono/jsx";
+import type { Access } from "../../services/core/access.ts";
+import type { Context } from "../../services/core/context.ts";
+import { ProblemNotice } from "../parts/problem-notice.tsx";
+import { type Form, formAt, type Page, type PageRequest, type Section } from "./page-definition.ts";
+
+interface Question {
+  /** The name of the record to remove. */
+  name: string;
+  /** What else is removed, and what stays. */
+  consequences: Child;
+  /** A field of the form, for a removal with a choice. */
+  choice?: Child;
+  /** The path to return to without removing. */
+  back: string;
+  /** The path to open after the removal. */
+  next: string;
+}
+
+interface Removal {
+  path: string;
+  section: Section;
+  access: Access;
+  /** The word on the button: remove, revoke. */
+  verb: string;
+  question(context: Context, id: string, request: PageRequest): Promise<Question>;
+  remove(context: Context, id: string, form: URLSearchParams): Promise<unknown>;
+}
+
+const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+const QuestionForm = ({ verb, request, question }: { verb: string; request: PageRequest; question: Question }) => (
+  <div class="column">
+    <ProblemNotice request={{ problem: request.problem, form: null }} />
+    <h1>
+      {verb} <bdi>{question.name}</bdi>?
+    </h1>
+    <p>{question.consequences}</p>
+    <form method="post" class="stack">
+      {question.choice}
+      <span class="actions">
+        <button type="submit" class="danger">
+          {verb}
+        </button>
+        <a class="button" href={question.back}>
+          Keep it
+        </a>
+      </span>
+    </form>
+  </div>
+);
+
+/** A page that names the record and asks before it is removed, and the form that removes it. It needs no script. */
+export const confirmRemoval = (removal: Removal): [Page, Form] => {
+  const { path, section, access, remove } = removal;
+  const verb = capitalize(removal.verb);
+  const page: Page = {
+    path,
+    role: access.role ?? "admin",
+    async show(context, request) {
+      const question = await removal.question(context, request.params.id ?? "", request);
+      return {
+        title: `${verb} ${question.name}`,
+        section,
+        body: <QuestionForm verb={verb} request={request} question={question} />,
+      };
+    },
+  };
+  const form = formAt(path, page, removal, async (context, request) => {
+    const id = request.params.id ?? "";
+    const { next } = await removal.question(context, id, request);
+    await remove(context, id, request.form);
+    return { to: next, notice: "removed" };
+  });
+  return [page, form];
+};

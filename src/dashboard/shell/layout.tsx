@@ -1,0 +1,262 @@
+import type { PoolNow } from "../../protocol/pool-now.ts";
+import { VERSION } from "../../protocol/version.ts";
+import type { Context } from "../../services/core/context.ts";
+import { Icon } from "../parts/icon.tsx";
+import { assetUrl } from "./asset-url.ts";
+import { Document } from "./document.tsx";
+import { KEYS } from "./keys.ts";
+import { type NavigationGroup, navigationFor, navigationPlace } from "./navigation.ts";
+import type { Section, View } from "./page-definition.ts";
+import { THEMES, type Theme } from "./theme.ts";
+
+interface TopProps {
+  groups: NavigationGroup[];
+  view: View;
+}
+
+/** Where one is: the pages above this one, then this one. */
+const Trail = ({ groups, view }: TopProps) => {
+  const entry = navigationPlace(groups, view.section)?.entry;
+  const own = entry && entry.name !== view.title ? [{ name: entry.name, href: entry.href }] : [];
+  return (
+    <nav aria-label="Where you are" class="trail">
+      {(view.trail ?? own).map(({ name, href }) => (
+        <a href={href}>{name}</a>
+      ))}
+      <span aria-current="page">{view.crumb ?? view.title}</span>
+    </nav>
+  );
+};
+
+const COUNTS = [
+  { key: "running", word: "running", href: "/app/builds?status=running" },
+  { key: "waiting", word: "waiting", href: "/app/builds?status=queued" },
+  { key: "forRole", word: "for you", href: "/app" },
+] as const;
+
+/** What happens now, one link for each count that is not 0. */
+const Now = ({ now }: { now: PoolNow | null }) => (
+  <nav id="now" class="now" aria-label="Now">
+    {now &&
+      COUNTS.filter(({ key }) => now[key] > 0).map(({ key, word, href }) => (
+        <a href={href} class={`now-${key}`}>
+          <strong>{now[key]}</strong> <span class="now-word">{word}</span>
+        </a>
+      ))}
+  </nav>
+);
+
+/** The line above every page: where one is, what happens now, and the way to everything by words. */
+const TopLine = ({ now, ...props }: TopProps & { now: PoolNow | null }) => (
+  <div class="top">
+    <Trail {...props} />
+    <Now now={now} />
+    <button type="button" class="to-palette" aria-label="Search and actions, Ctrl K" hidden>
+      <Icon name="search" />
+      <kbd>Ctrl K</kbd>
+    </button>
+  </div>
+);
+
+/** The pages of one entry of the rail beside each other, on those pages themselves. */
+const Tabs = ({ groups, view }: TopProps) => {
+  const place = navigationPlace(groups, view.section);
+  if (!place || place.group.entries.length < 2 || place.entry.name !== view.title) return null;
+  return (
+    <nav aria-label={place.group.name} class="tabs">
+      {place.group.entries.map(({ name, href, section, key }) => (
+        <a href={href} aria-current={section === view.section ? "page" : undefined} data-key={key}>
+          {name}
+        </a>
+      ))}
+    </nav>
+  );
+};
+
+/** What a page says after a form was accepted. The list is closed: no link can make a page say anything else. */
+const NOTICES: Record<string, string> = {
+  canceled: "The build is being canceled.",
+  "job-canceled": "The job is being canceled.",
+  approved: "Approved.",
+  rejected: "Rejected.",
+  triggered: "The build is in the queue.",
+  created: "Created.",
+  saved: "Saved.",
+  short: "Saved. This secret is so short that its mask hides much other text in logs.",
+  "mask-text": "Saved. This secret looks like a mask: nobody sees in a log where it stands.",
+  "common-word": "Saved. This secret is a common word: its mask hides much other text in logs.",
+  json: "Saved. Masks cover this secret as a whole, not single values that a step takes out of its JSON.",
+  removed: "Removed.",
+  draining: "The agent finishes its build and takes no new one.",
+  resumed: "The agent takes builds again.",
+  connected: "The repository is connected.",
+  "host-connected": "The git host is connected.",
+  "app-made": "The App is made, and its key is sealed.",
+  "app-installed": "The App is installed.",
+  rotated: "The hook has another address and another secret.",
+  redelivered: "The delivery was taken again.",
+};
+
+const noticeOf = (key: string | null): string | null =>
+  key !== null && Object.hasOwn(NOTICES, key) ? (NOTICES[key] ?? null) : null;
+
+/** Who is signed in, the theme, the settings, and the way out. It is a popover, so it opens without a script. */
+const PersonMenu = ({ context, settings, theme }: { context: Context; settings: NavigationGroup[]; theme: Theme }) => (
+  <aside id="me" popover="auto" aria-label="You">
+    <p>
+      <strong>{context.admitted.role}</strong> <span class="hint">of {context.orgId}</span>
+    </p>
+    <form method="post" action="/app/theme" class="themes">
+      {THEMES.map((name) => (
+        <button type="submit" name="theme" value={name} aria-pressed={name === theme ? "true" : "false"}>
+          <Icon name={name} />
+          {name}
+        </button>
+      ))}
+    </form>
+    <div id="notify" class="notify" hidden>
+      <button type="button" class="quiet" aria-pressed="false" data-notify="own">
+        <Icon name="bell" /> Tell me when my builds end
+      </button>
+      <button type="button" class="quiet" aria-pressed="false" data-notify="branch" hidden>
+        <Icon name="bell" /> Follow this branch
+      </button>
+    </div>
+    <ul class="plain">
+      {settings.flatMap(({ entries }) =>
+        entries.map(({ name, href, key }) => (
+          <li>
+            <a href={href} data-key={key}>
+              {name}
+            </a>
+          </li>
+        )),
+      )}
+    </ul>
+    <div class="actions">
+      <button type="button" class="quiet" popovertarget="keys" data-key="?">
+        <Icon name="keys" /> Keys
+      </button>
+      <form method="post" action="/app/sign-out">
+        <button type="submit" class="quiet">
+          <Icon name="leave" /> Sign out
+        </button>
+      </form>
+    </div>
+  </aside>
+);
+
+interface RailProps {
+  context: Context;
+  navigation: ReturnType<typeof navigationFor>;
+  section: Section | null;
+}
+
+const Entry = ({ group, section }: { group: NavigationGroup; section: Section | null }) => {
+  const { name, icon, entries } = group;
+  const [first] = entries;
+  const isHere = entries.some((entry) => entry.section === section);
+  return (
+    <a href={first?.href} aria-current={isHere ? "page" : undefined} data-key={first?.key} title={name}>
+      <Icon name={icon} />
+      <span>{name}</span>
+    </a>
+  );
+};
+
+/** The way to every part: a column of icons and words, of icons on a narrow screen, a bar at the thumb on a phone. */
+const Rail = ({ context, navigation: { places, settings }, section }: RailProps) => (
+  <header class="rail">
+    <a class="brand" href="/app" title="Millrace">
+      <img src={assetUrl("mark.svg")} alt="" width="18" height="18" />
+      <span>Millrace</span>
+    </a>
+    <span class="org">{context.orgId}</span>
+    <nav aria-label="Pages">
+      {places.map((group) => (
+        <Entry group={group} section={section} />
+      ))}
+    </nav>
+    <nav aria-label="Settings and person" class="foot">
+      {settings.map((group) => (
+        <Entry group={group} section={section} />
+      ))}
+      <button type="button" popovertarget="me" aria-label={`You, ${context.admitted.role}`}>
+        <Icon name="person" />
+        <span>{context.admitted.role}</span>
+      </button>
+    </nav>
+  </header>
+);
+
+/** The list of keys. It is a popover, so it opens without a script. */
+const KeyboardHelp = ({ groups }: { groups: NavigationGroup[] }) => (
+  <aside id="keys" popover="auto" aria-label="Keys">
+    <dl>
+      {[...groups.flatMap(({ entries }) => entries.map(({ key, name }) => ({ key, does: name }))), ...KEYS].map(
+        ({ key, does }) => (
+          <>
+            <dt>
+              <kbd>{key}</kbd>
+            </dt>
+            <dd>{does}</dd>
+          </>
+        ),
+      )}
+    </dl>
+    <p class="hint">
+      Programs can do all of this with <a href="/docs">the API</a>. This is Millrace {VERSION}, with{" "}
+      <a href="/THIRD-PARTY-NOTICES.txt">software of other authors</a>. New here? The{" "}
+      <a href="/app/first-hour">first hour</a>.
+    </p>
+  </aside>
+);
+
+interface LayoutProps {
+  context: Context;
+  view: View;
+  theme: Theme;
+  now: PoolNow | null;
+  /** The `done` of the address: which notice to show. */
+  noticeKey: string | null;
+}
+
+/** A page for a signed-in person: the rail, where one is, notice, the view, and what opens over it. */
+export const Layout = ({ context, view, theme, now, noticeKey }: LayoutProps) => {
+  const notice = noticeOf(noticeKey);
+  const navigation = navigationFor(context);
+  const { places, settings } = navigation;
+  return (
+    <Document
+      title={view.title}
+      theme={theme}
+      state={view.state}
+      scripts={["page.js", ...(view.script ? [view.script] : [])]}
+    >
+      <a class="skip" href="#main">
+        Skip to the page
+      </a>
+      <Rail context={context} navigation={navigation} section={view.section} />
+      <div class="stage">
+        <TopLine groups={[...places, ...settings]} view={view} now={now} />
+        <Tabs groups={[...places, ...settings]} view={view} />
+        {notice && (
+          <p class="notice" role="status">
+            {notice}
+          </p>
+        )}
+        <main
+          id="main"
+          tabindex={-1}
+          data-again={view.refreshSeconds}
+          data-state={view.state}
+          data-branch={view.branch && `${view.branch.repoId}:${view.branch.name}`}
+        >
+          {view.body}
+        </main>
+      </div>
+      <PersonMenu context={context} settings={settings} theme={theme} />
+      <KeyboardHelp groups={[...places, ...settings]} />
+    </Document>
+  );
+};

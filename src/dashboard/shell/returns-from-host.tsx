@@ -1,0 +1,67 @@
+import type { Hono } from "hono";
+import type { AppEnv } from "../../web/app-env.ts";
+import { assetUrl } from "./asset-url.ts";
+import { Document } from "./document.tsx";
+import type { HonoCall } from "./open-request.ts";
+import { type Theme, themeOf } from "./theme.ts";
+
+interface ReturnProps {
+  theme: Theme;
+  heading: string;
+  text: string;
+  action: string;
+  fields: Record<string, string>;
+}
+
+/** A page without a session, with one button that goes on. */
+const ReturnPage = ({ theme, heading, text, action, fields }: ReturnProps) => (
+  <Document title={heading} theme={theme}>
+    <main id="main" class="narrow">
+      <h1>
+        <img src={assetUrl("mark.svg")} alt="" width="28" height="28" /> {heading}
+      </h1>
+      <p>{text}</p>
+      <form method="post" action={action} class="stack">
+        {Object.entries(fields).map(([name, value]) => (
+          <input type="hidden" name={name} value={value} />
+        ))}
+        <button type="submit" class="primary" autofocus>
+          Continue
+        </button>
+      </form>
+      <p class="hint">If you were signed out meanwhile, sign in, then come back to this page within an hour.</p>
+    </main>
+  </Document>
+);
+
+/*
+ * Where GitHub sends a person back to. The browser sends no cookie of the session along from another site, so these
+ * pages know nobody, change nothing, and have a button: what it sends comes from this site.
+ */
+
+const made = (c: HonoCall) =>
+  c.html(
+    <ReturnPage
+      theme={themeOf(c)}
+      heading="The App is made"
+      text="Millrace takes its key from GitHub now, and seals it."
+      action="/app/connections/github/made"
+      fields={{ code: c.req.query("code") ?? "", state: c.req.query("state") ?? "" }}
+    />,
+  );
+
+const installed = (c: HonoCall) =>
+  c.html(
+    <ReturnPage
+      theme={themeOf(c)}
+      heading="Back from GitHub"
+      text="Millrace asks GitHub now where the App is installed."
+      action={`/app/connections/${encodeURIComponent(c.req.param("id") ?? "")}/installation`}
+      fields={{}}
+    />,
+  );
+
+export const mountReturnsFromHost = (app: Hono<AppEnv>): void => {
+  app.get("/connections/github/made", made);
+  app.get("/connections/:id/installed", installed);
+};

@@ -1,0 +1,101 @@
+import type { Hono } from "hono";
+import { PROBLEMS } from "../../protocol/problem.ts";
+import { checkAddressRate, checkRate } from "../../services/core/rate-limit.ts";
+import type { Refusal } from "../../services/core/refusal.ts";
+import type { AppEnv } from "../../web/app-env.ts";
+import { openContext } from "../../web/open-context.ts";
+import { refusalOf } from "../../web/problems.ts";
+import { ProblemNotice } from "../parts/problem-notice.tsx";
+import { assetUrl } from "./asset-url.ts";
+import { Document } from "./document.tsx";
+import { type HonoCall, readForm } from "./open-request.ts";
+import { signIn, signOut } from "./session.ts";
+import { type Theme, themeOf } from "./theme.ts";
+
+const HOME = "/app";
+
+/** `next` where it is a path below `/app` also as a browser resolves it (`%2e%2e`); else the first page. */
+export const ownPath = (next: string | null | undefined): string => {
+  if (!next || !/^\/app\/[\w/?=&.%:-]*$/.test(next)) return HOME;
+  const { pathname, search } = new URL(next, "https://millrace.invalid");
+  return next === pathname + search && pathname.startsWith("/app/") ? next : HOME;
+};
+
+interface SignInProps {
+  theme: Theme;
+  /** The path to open after signing in. */
+  next: string;
+  problem: Refusal | null;
+  /** The person was signed in until the session or its token ended. */
+  isOver?: boolean;
+}
+
+const SignInPage = ({ theme, next, problem, isOver = false }: SignInProps) => (
+  <Document title="Sign in" theme={theme}>
+    <main id="main" class="narrow">
+      <h1>
+        <img src={assetUrl("mark.svg")} alt="" width="28" height="28" /> Millrace
+      </h1>
+      <p>Builds, agents and secrets of your organization.</p>
+      {isOver && (
+        <p class="notice" role="status">
+          You were signed out. Your session has ended, or its token was revoked or has expired.
+        </p>
+      )}
+      <ProblemNotice request={{ problem, form: null }} />
+      <form method="post" action="/app/sign-in" class="stack">
+        <input type="hidden" name="next" value={next} />
+        <input type="text" autocomplete="username" value="Millrace" readonly hidden />
+        <label for="token">API token</label>
+        <input id="token" name="token" type="password" autocomplete="current-password" required autofocus />
+        <p class="hint">
+          It begins with <code>mrt_</code>. An admin of your organization creates one under Tokens.
+        </p>
+        <button type="submit" class="primary">
+          Sign in
+        </button>
+      </form>
+      <p class="hint">
+        Programs use <a href="/docs">the API</a>.
+      </p>
+    </main>
+  </Document>
+);
+
+const submitSignIn = async (c: HonoCall): Promise<Response> => {
+  const form = await readForm(c);
+  const next = ownPath(form.get("next"));
+  try {
+    await signIn(c, form.get("token")?.trim() ?? "", async (caller) => {
+      const context = openContext(c, { caller, access: { role: "viewer" }, writes: true, bookmark: null });
+      // By its token: what a session asks later is counted by itself.
+      await checkRate(c.env, context.config, caller);
+      await context.admit();
+    });
+  } catch (error) {
+    const problem = refusalOf(error);
+    return c.html(<SignInPage theme={themeOf(c)} next={next} problem={problem} />, PROBLEMS[problem.kind][0]);
+  }
+  return c.redirect(next, 303);
+};
+
+export const mountSignInRoutes = (app: Hono<AppEnv>): void => {
+  app.get("/sign-in", (c) => {
+    const isOver = c.req.query("why") === "over";
+    return c.html(<SignInPage theme={themeOf(c)} next={ownPath(c.req.query("next"))} isOver={isOver} problem={null} />);
+  });
+  app.post("/sign-in", submitSignIn);
+  app.post("/sign-out", async (c) => {
+    await checkAddressRate(c.env, c.req.header("CF-Connecting-IP") ?? "");
+    await signOut(c);
+    return c.redirect("/app/sign-in", 303);
+  });
+};
+
+/** Redirects to the sign-in page, and from there back. `isOver`: the session was valid before. */
+export const redirectToSignIn = (c: HonoCall, isOver: boolean): Response => {
+  const { pathname, search } = new URL(c.req.url);
+  const query = new URLSearchParams(isOver ? { why: "over" } : {});
+  if (c.req.method === "GET") query.set("next", ownPath(pathname + search));
+  return c.redirect(query.size > 0 ? `/app/sign-in?${query}` : "/app/sign-in", 303);
+};

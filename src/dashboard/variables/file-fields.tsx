@@ -1,0 +1,53 @@
+import type { Variable } from "../../protocol/variable.ts";
+import { SelectField, TextField } from "../parts/fields.tsx";
+import { readText } from "../shell/form-fields.ts";
+import type { FormState } from "../shell/page-definition.ts";
+
+const CHOICES = [
+  { value: "", label: "the value itself" },
+  { value: "text", label: "the path of a file with this text" },
+  { value: "base64", label: "the path of a file with these bytes, in base64" },
+];
+
+type FileOfVariable = Partial<Pick<Variable, "fileEncoding" | "fileName">>;
+
+/** What a build gets for a variable: its value, or a file. */
+export const FileFields = ({ request, fileEncoding, fileName }: FileOfVariable & { request: FormState }) => (
+  <>
+    <SelectField
+      request={request}
+      name="fileEncoding"
+      label="Builds get"
+      value={fileEncoding}
+      choices={CHOICES}
+      hint="Of a file in base64 the logs mask what you enter here, not the bytes."
+    />
+    <TextField
+      request={request}
+      name="fileName"
+      label="Name of the file"
+      value={fileName}
+      hint="Of a file only. Left empty: the key."
+    />
+  </>
+);
+
+/** The fields for the verb; none from a form that does not have them. */
+export const readFileFields = (form: URLSearchParams) => {
+  const encoding = form.get("fileEncoding");
+  if (encoding === null) return {};
+  return {
+    isFile: encoding !== "",
+    fileEncoding: encoding === "" ? null : encoding,
+    fileName: readText(form, "fileName"),
+  };
+};
+
+/** In words, for people; null for a variable that is no file. */
+export const fileInWords = ({
+  key,
+  isFile,
+  fileEncoding,
+  fileName,
+}: FileOfVariable & Pick<Variable, "key" | "isFile">) =>
+  isFile ? `file ${fileName ?? key}${fileEncoding === "base64" ? ", in base64" : ""}` : null;

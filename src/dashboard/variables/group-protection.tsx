@@ -1,0 +1,96 @@
+import type { GroupProtection } from "../../protocol/group.ts";
+import { includesRole, ROLES, type Role } from "../../protocol/token.ts";
+import { CommaList } from "../parts/comma-list.tsx";
+import { AreaField, CheckField, SelectField } from "../parts/fields.tsx";
+import { readFlag, readLines, readText } from "../shell/form-fields.ts";
+import type { FormState } from "../shell/page-definition.ts";
+
+const PATTERNS = "One pattern a line, * for a part, ** for any.";
+
+interface ProtectionFieldsProps {
+  request: FormState;
+  protection: GroupProtection | null;
+  /** The role of the person: nobody sets or changes a protection that asks for a higher one. */
+  own: Role | null;
+}
+
+/** The protection of a group. Where the person may not change it, there is no field, and a save leaves it as it is. */
+export const ProtectionFields = ({ request, protection, own }: ProtectionFieldsProps) => {
+  const { branches, tags, approval = null } = protection ?? {};
+  if (own === null || (approval && !includesRole(own, approval))) return null;
+  const roles = ROLES.filter((role) => includesRole(own, role));
+  return (
+    <fieldset class="field">
+      <legend>Protection</legend>
+      <input type="hidden" name="hasProtection" value="on" />
+      <CheckField
+        request={request}
+        name="isProtected"
+        label="Protected"
+        on={protection !== null}
+        hint="Its variables leave only with a job that names the group in groups of its file."
+      />
+      <AreaField
+        request={request}
+        name="protection/branches"
+        label="Branches"
+        value={branches?.join("\n")}
+        rows={2}
+        hint={`${PATTERNS} Without branches and tags, on any; with tags alone, on no branch.`}
+      />
+      <AreaField
+        request={request}
+        name="protection/tags"
+        label="Tags"
+        value={tags?.join("\n")}
+        rows={2}
+        hint="With branches alone, on no tag."
+      />
+      <SelectField
+        request={request}
+        name="protection/approval"
+        label="A person approves each time"
+        value={approval}
+        choices={[
+          { value: "", label: "no" },
+          ...roles.map((role) => ({ value: role, label: role === "admin" ? role : `${role} or above` })),
+        ]}
+      />
+    </fieldset>
+  );
+};
+
+const patternsOf = (form: URLSearchParams, name: string): string[] | null => {
+  const lines = readLines(form, name);
+  return lines.length > 0 ? lines : null;
+};
+
+/** The protection that the form says; nothing where its page had no fields for it. */
+export const readProtection = (form: URLSearchParams): object => {
+  if (!form.has("hasProtection")) return {};
+  if (!readFlag(form, "isProtected")) return { protection: null };
+  const [branches, tags] = ["protection/branches", "protection/tags"].map((name) => patternsOf(form, name));
+  return { protection: { branches, tags, approval: readText(form, "protection/approval") } };
+};
+
+const Patterns = ({ kind, patterns }: { kind: string; patterns: string[] | null }) =>
+  patterns && (
+    <span>
+      {kind} <CommaList items={patterns.map((pattern) => <code>{pattern}</code>)} />
+    </span>
+  );
+
+/** When the variables of a protected group leave. Nothing for a group that is not protected. */
+export const ProtectionFacts = ({ protection }: { protection: GroupProtection | null }) => {
+  if (!protection) return null;
+  const { branches, tags, approval } = protection;
+  return (
+    <p class="facts" id="protection">
+      <strong>Protected: for jobs that name it</strong>
+      {branches === null && tags === null && <span>on any branch or tag</span>}
+      <Patterns kind="on branches" patterns={branches} />
+      <Patterns kind="on tags" patterns={tags} />
+      {approval && <span>after {approval === "admin" ? "an admin" : `a ${approval} or above`} approved</span>}
+    </p>
+  );
+};

@@ -1,0 +1,222 @@
+import type { Variable } from "../../protocol/variable.ts";
+import { type Named, readNames } from "../../services/builds/names.ts";
+import type { Context } from "../../services/core/context.ts";
+import { listUses } from "../../services/variables/variable-uses.ts";
+import { deleteVariable, getVariable, updateVariable } from "../../services/variables/variables.ts";
+import { AreaField, CheckField, SecretField, TextField, VersionField } from "../parts/fields.tsx";
+import { StackedForm } from "../parts/form-page.tsx";
+import { ProblemNotice } from "../parts/problem-notice.tsx";
+import { RelativeDay, RelativeTime } from "../parts/time.tsx";
+import { confirmRemoval } from "../shell/confirm-removal.tsx";
+import { readFlag, readRequiredText, readText } from "../shell/form-fields.ts";
+import { formOf, type Page, type PageRequest, type Pages } from "../shell/page-definition.ts";
+import { hasRole } from "../shell/permissions.ts";
+import { byId, parseBody } from "../shell/verb-input.ts";
+import { FileFields, fileInWords, readFileFields } from "./file-fields.tsx";
+import { ownerChoices, ownerKey, ownerPage, readVariableOwners } from "./variable-owners.ts";
+
+const SHOWN = 20;
+/** Builds that are named at once. */
+const NAMED = 100;
+
+interface Uses {
+  shown: Awaited<ReturnType<typeof listUses.run>>;
+  names: Map<string, Named>;
+  /** How many are known, shown or not. */
+  known: number;
+}
+
+/** The first uses of the newest days; all that are known where the address asks for them (`?uses=all`). */
+const readUses = async (context: Context, id: string, query: URLSearchParams): Promise<Uses> => {
+  const uses = await listUses.run(context, byId(id));
+  const shown = query.get("uses") === "all" ? uses : uses.slice(0, SHOWN);
+  const ids = shown.map(({ buildId }) => buildId);
+  const parts = [ids.slice(0, NAMED), ids.slice(NAMED)];
+  const named = await Promise.all(parts.map((build) => readNames(context, { build })));
+  return { shown, names: new Map(named.flatMap((part) => [...part])), known: uses.length };
+};
+
+/** The builds since a day that may have got it: of its repository or pipeline, or all. */
+const buildsSince = (day: string, { repoId, pipelineId }: Variable): string => {
+  const owner = { ...(repoId && { repoId }), ...(pipelineId && { pipelineId }) };
+  return `/app/builds?${new URLSearchParams({ ...owner, since: day, view: "all" })}`;
+};
+
+interface VariableUsesProps {
+  variable: Variable;
+  uses: Uses;
+  now: Date;
+}
+
+/** The service keeps the first use of each day: the page says so, and leads to the other builds. */
+const VariableUses = ({ variable, uses: { shown, names, known }, now }: VariableUsesProps) => {
+  const day = shown.at(-1)?.at.slice(0, 10);
+  return (
+    <section id="uses">
+      <h2>First build of each day that used it</h2>
+      {day === undefined ? (
+        <p class="hint">No build has used it yet.</p>
+      ) : (
+        <>
+          <ul class="plain">
+            {shown.map(({ buildId, at }) => (
+              <li>
+                <a href={`/app/${names.get(buildId)?.kind === "job" ? "jobs" : "builds"}/${buildId}`}>
+                  {names.get(buildId)?.name ?? "a build"}
+                </a>{" "}
+                <RelativeTime at={at} now={now} />
+              </li>
+            ))}
+          </ul>
+          <p class="hint">
+            Later builds of a day are not listed: look at{" "}
+            <a href={buildsSince(day, variable)}>all builds since {day}</a>. Days are those of UTC.
+          </p>
+          {known > shown.length && (
+            <p>
+              <a href="?uses=all#uses">Show all {known} days</a>
+            </p>
+          )}
+        </>
+      )}
+    </section>
+  );
+};
+
+const ValueField = ({ request, variable }: { request: PageRequest; variable: Variable }) =>
+  variable.isSecret ? (
+    <>
+      <input type="hidden" name="wasSecret" value="on" />
+      <SecretField request={request} name="value" label="New value" hint="Leave it empty to keep the present value." />
+    </>
+  ) : (
+    <AreaField request={request} name="value" label="Value" value={variable.value} rows={3} />
+  );
+
+interface EditFormProps {
+  request: PageRequest;
+  variable: Variable;
+  version: number | null;
+}
+
+const EditForm = ({ request, variable, version }: EditFormProps) => {
+  const { key, isSecret, description, isActive, allowOverride } = variable;
+  return (
+    <StackedForm submit="Save">
+      <VersionField version={version} />
+      <TextField request={request} name="key" label="Key" value={key} required />
+      <ValueField request={request} variable={variable} />
+      <FileFields request={request} fileEncoding={variable.fileEncoding} fileName={variable.fileName} />
+      <CheckField
+        request={request}
+        name="isSecret"
+        label="Secret"
+        on={isSecret}
+        hint={isSecret ? "To make a secret plain, enter a new value." : undefined}
+      />
+      <AreaField request={request} name="description" label="Description" value={description} rows={2} />
+      <CheckField request={request} name="isActive" label="Active: builds get it" on={isActive} />
+      <CheckField
+        request={request}
+        name="allowOverride"
+        label="A build's own variables may override it"
+        on={allowOverride}
+      />
+    </StackedForm>
+  );
+};
+
+interface FactsProps {
+  variable: Variable;
+  owner: { label: string; page: string | null };
+  now: Date;
+}
+
+const Facts = ({ variable, owner, now }: FactsProps) => (
+  <p class="facts">
+    <span>{variable.isSecret ? "secret" : "plain"}</span>
+    <span>
+      {variable.scope} {owner.page ? <a href={owner.page}>{owner.label}</a> : owner.label}
+    </span>
+    {variable.isFile && <span>{fileInWords(variable)}</span>}
+    {!variable.isActive && <span class="label">inactive</span>}
+    <span>
+      changed <RelativeTime at={variable.updatedAt} now={now} />
+    </span>
+    {variable.lastUsedAt && (
+      <span>
+        last used <RelativeDay at={variable.lastUsedAt} now={now} />
+      </span>
+    )}
+  </p>
+);
+
+const page: Page = {
+  path: "/variables/:id",
+  role: "viewer",
+  async show(context, request) {
+    const { value: variable, version } = await getVariable.answer(context, byId(request.params.id));
+    const canChange = hasRole(context, "maintainer");
+    const [owners, uses] = await Promise.all([
+      readVariableOwners(context),
+      canChange ? readUses(context, variable.id, request.query) : null,
+    ]);
+    const key = ownerKey(variable);
+    const label = ownerChoices(owners).find(({ value }) => value === key)?.label ?? variable.scope;
+    return {
+      title: variable.key,
+      section: "variables",
+      body: (
+        <div class="column">
+          <ProblemNotice request={request} />
+          <h1>{variable.key}</h1>
+          <Facts variable={variable} owner={{ label, page: ownerPage(key) }} now={context.now} />
+          {canChange ? (
+            <EditForm request={request} variable={variable} version={version} />
+          ) : (
+            !variable.isSecret && <pre class="definition">{variable.value}</pre>
+          )}
+          {uses && <VariableUses variable={variable} uses={uses} now={context.now} />}
+          {canChange && (
+            <p>
+              <a class="button danger" href={`/app/variables/${variable.id}/remove`}>
+                Remove variable
+              </a>
+            </p>
+          )}
+        </div>
+      ),
+    };
+  },
+};
+
+const saveForm = formOf(page, updateVariable, async (context, { params, form }) => {
+  const value = form.get("value") ?? "";
+  const keepsValue = value === "" && readFlag(form, "wasSecret");
+  const body = parseBody(updateVariable.body, {
+    key: readRequiredText(form, "key"),
+    description: readText(form, "description"),
+    ...(keepsValue ? {} : { value }),
+    ...readFileFields(form),
+    isSecret: readFlag(form, "isSecret"),
+    isActive: readFlag(form, "isActive"),
+    allowOverride: readFlag(form, "allowOverride"),
+  });
+  const { warnings } = await updateVariable.run(context, { ...byId(params.id), body });
+  return { to: `/app/variables/${params.id}`, notice: warnings?.[0] ?? "saved" };
+});
+
+const remove = confirmRemoval({
+  path: "/variables/:id/remove",
+  section: "variables",
+  access: { role: "maintainer" },
+  verb: "remove",
+  async question(context, id) {
+    const { key, scope } = await getVariable.run(context, byId(id));
+    const consequences = `Builds no longer get ${key}, unless another scope than the ${scope} has it. Its value is deleted for good.`;
+    return { name: key, consequences, back: `/app/variables/${id}`, next: "/app/variables" };
+  },
+  remove: (context, id) => deleteVariable.run(context, byId(id)),
+});
+
+export const variablePages: Pages = [page, ...remove, saveForm];

@@ -1,0 +1,225 @@
+import { refOf } from "../../domain/git-ref.ts";
+import type { On } from "../../pipeline/triggers/triggers.ts";
+import type { ActivePipeline, Effects, OpenPull, PullEvent, PushEvent, RefEvent, WantedBuild } from "./effect-facts.ts";
+import { NO_PIPELINE } from "./reasons.ts";
+import { type SourceRules, type SourceTrust, sourceTrustOf } from "./source.ts";
+import { endsOlder, MERGE_QUEUE } from "./superseding.ts";
+import { type TriggerMatch, wantsGroup, wantsPull, wantsPush, wantsTag } from "./wants.ts";
+
+/** Most builds of one delivery: whoever may push can have a pipeline file ask for more pipelines than anybody has. */
+export const MOST_BUILDS = 500;
+
+const NOTHING: Effects = { builds: [], ended: [], openPull: null, ignored: null, leftOut: [] };
+
+interface Repository extends SourceRules {
+  defaultBranch: string;
+}
+
+/** A head that may be built, and for each pipeline whether it is wanted, and as what. */
+interface Head {
+  ref: string;
+  sha: string;
+  before: string | null;
+  source: SourceTrust;
+  /** Its older builds end whatever the pipeline says. */
+  isAlone?: boolean;
+  choose(on: On): Choice;
+  /** Whether a pipeline's file has to be read from this head, wanted or not. */
+  mustRead(file: string): boolean;
+}
+
+interface Choice {
+  answer: TriggerMatch;
+  event: WantedBuild["event"];
+  pull: OpenPull | null;
+}
+
+const nearer = (one: Choice, other: Choice): Choice => {
+  if (one.answer.isWanted || other.answer.isWanted) return one.answer.isWanted ? one : other;
+  return other.answer.near > one.answer.near ? other : one;
+};
+
+/** The first of a branch's pull requests that a pipeline wants, by their numbers; which delivery asks does not matter. */
+const choosePull = (on: On, pulls: OpenPull[], files: readonly string[] | null): Choice | null =>
+  pulls
+    .map((pull): Choice => ({ answer: wantsPull(on, pull, files), event: "pull", pull }))
+    .reduce<Choice | null>((best, one) => (best ? nearer(best, one) : one), null);
+
+const buildsOf = (head: Head, pipelines: ActivePipeline[], { defaultBranch }: Repository): Effects => {
+  const { ref, sha, before, source, isAlone = false } = head;
+  const builds: WantedBuild[] = [];
+  let nearest = { near: -1, reason: NO_PIPELINE };
+  for (const { id, file, on, supersede } of pipelines) {
+    const { answer, event, pull } = head.choose(on);
+    const facts = { pipelineId: id, event, ref, sha, before, pull, ...source };
+    if (answer.isWanted) {
+      const supersedes = isAlone || endsOlder(supersede, ref, defaultBranch);
+      builds.push({ ...facts, purpose: "build", undecidedPaths: answer.undecidedPaths, supersedes });
+    } else if (file !== null && head.mustRead(file)) {
+      builds.push({ ...facts, purpose: "read-file", undecidedPaths: null, supersedes: false });
+    } else if (answer.near > nearest.near) nearest = answer;
+  }
+  const ignored = builds.length === 0 ? nearest.reason : null;
+  return {
+    ...NOTHING,
+    builds: builds.slice(0, MOST_BUILDS),
+    ignored,
+    leftOut: builds.slice(MOST_BUILDS),
+  };
+};
+
+const endedBy = (
+  { ref, pull, sha }: Omit<Effects["ended"][number], "pipelineId">,
+  pipelines: ActivePipeline[],
+  { defaultBranch }: Repository,
+): Effects["ended"] =>
+  pipelines
+    .filter(({ supersede }) => endsOlder(supersede, ref, defaultBranch))
+    .map(({ id }) => ({ pipelineId: id, ref, pull, sha }));
+
+/** Ends what a ref has in every pipeline, whatever they supersede. */
+const endedAll = (ref: string, pull: number | null, pipelines: ActivePipeline[]): Effects["ended"] =>
+  pipelines.map(({ id }) => ({ pipelineId: id, ref, pull, sha: null }));
+
+const byNumber = (pulls: OpenPull[]): OpenPull[] => pulls.toSorted((one, other) => one.number - other.number);
+
+const SKIPPED: Choice["answer"] = { isWanted: false, near: 9, reason: "skip marker" };
+
+/** The list of a new branch's commits, or of a forced push, is not what has changed. */
+const wholeFiles = ({ before, isForced, files }: PushEvent): string[] | null =>
+  before === null || isForced || /^0*$/.test(before) ? null : files;
+
+const pushedHead = (event: PushEvent, repository: Repository, openPulls: OpenPull[]): Head => {
+  const { defaultBranch } = repository;
+  const { branch, sha, before, hasSkipMarker } = event;
+  const ref = refOf(branch);
+  const isDefault = branch === defaultBranch;
+  const files = wholeFiles(event);
+  const pulls = byNumber(openPulls.filter((one) => one.ref === ref));
+  const source = sourceTrustOf(event, repository, pulls);
+  return {
+    ref,
+    sha,
+    before,
+    source,
+    choose(on) {
+      const answer = hasSkipMarker ? SKIPPED : wantsPush(on, { branch, isDefault, files });
+      const asPush: Choice = { answer, event: "push", pull: pulls[0] ?? null };
+      const asPull = hasSkipMarker ? null : choosePull(on, pulls, files);
+      return asPull ? nearer(asPull, asPush) : asPush;
+    },
+    mustRead: (file) => isDefault && source.trust === "trusted" && (files === null || files.includes(file)),
+  };
+};
+
+/** The head of a pull request: as it was known before the delivery, or as the delivery tells it. */
+const pullHead = (event: PullEvent, pulls: OpenPull[], repository: Repository): Head => {
+  const { pull, before, isFork, hasSkipMarker } = event;
+  return {
+    ref: pull.ref,
+    sha: pull.sha,
+    before,
+    source: sourceTrustOf(event, repository, [...pulls, pull]),
+    isAlone: isFork,
+    choose(on) {
+      const choice = choosePull(on, byNumber(pulls), null) ?? {
+        answer: wantsPull(on, pull, null),
+        event: "pull",
+        pull,
+      };
+      return hasSkipMarker ? { ...choice, answer: SKIPPED } : choice;
+    },
+    mustRead: () => false,
+  };
+};
+
+/** Ends what is left of a fork that is not built any more. */
+const forksOff = ({ pull }: PullEvent, known: OpenPull | undefined, pipelines: ActivePipeline[]): Effects => ({
+  ...NOTHING,
+  ...(known && { ended: endedAll(pull.ref, pull.number, pipelines), openPull: { forget: pull.number } }),
+  ignored: "fork, off",
+});
+
+/** Gitea and GitLab may not tell which head a new one follows: it is the one that was known. */
+const afterKnown = (event: PullEvent, known: OpenPull | undefined): PullEvent =>
+  event.isFork && event.before === null && known && known.sha !== event.pull.sha
+    ? { ...event, before: known.sha }
+    : event;
+
+const effectsOfPull = (
+  told: PullEvent,
+  repository: Repository,
+  pipelines: ActivePipeline[],
+  openPulls: OpenPull[],
+): Effects => {
+  const { action, pull, isFork } = told;
+  const known = openPulls.find((one) => one.number === pull.number);
+  if (isFork && repository.forks === "off") return forksOff(told, known, pipelines);
+  const event = afterKnown(told, known);
+  const others = openPulls.filter((one) => one.ref === pull.ref && one.number !== pull.number);
+  if (action === "closed") {
+    const ended = isFork
+      ? endedAll(pull.ref, pull.number, pipelines)
+      : others.length === 0
+        ? endedBy({ ref: pull.ref, pull: pull.number, sha: null }, pipelines, repository)
+        : [];
+    return { ...NOTHING, ended, openPull: { forget: pull.number }, ignored: "the pull request was closed" };
+  }
+  const openPull = { remember: pull };
+  const now = pullHead(event, [...others, pull], repository);
+  if (action !== "edited" || known?.sha !== pull.sha) return { ...buildsOf(now, pipelines, repository), openPull };
+  const earlier = pullHead(event, [...others, known], repository);
+  const unwanted = pipelines.filter(({ on }) => !earlier.choose(on).answer.isWanted);
+  const found = { ...buildsOf(now, unwanted, repository), openPull };
+  const isExplained = found.ignored === null || unwanted.length === pipelines.length;
+  return isExplained ? found : { ...found, ignored: "nothing that decides on builds has changed" };
+};
+
+/**
+ * What a delivery builds and ends, for the active pipelines of its repository. `openPulls` are the known ones of its
+ * ref, and the one of its number.
+ */
+export const effectsOf = (
+  event: RefEvent,
+  repository: Repository,
+  pipelines: ActivePipeline[],
+  openPulls: OpenPull[],
+): Effects => {
+  const mustRead = () => false;
+  switch (event.kind) {
+    case "push":
+      if (event.branch.startsWith(MERGE_QUEUE)) return { ...NOTHING, ignored: "a branch of a merge queue" };
+      return buildsOf(pushedHead(event, repository, openPulls), pipelines, repository);
+    case "tag": {
+      const { tag, sha, before } = event;
+      const choose = (on: On): Choice => ({ answer: wantsTag(on, tag), event: "tag", pull: null });
+      const source = sourceTrustOf(event, repository, []);
+      return buildsOf({ ref: `refs/tags/${tag}`, sha, before, source, choose, mustRead }, pipelines, repository);
+    }
+    case "gone": {
+      const { ref, sha = null } = event;
+      const ended = endedBy({ ref, pull: null, sha }, pipelines, repository);
+      const what = ref.startsWith("refs/tags/") ? "tag" : "branch";
+      return { ...NOTHING, ended, ignored: `the ${what} was deleted` };
+    }
+    case "pull":
+      return effectsOfPull(event, repository, pipelines, openPulls);
+    case "merge-group": {
+      const { action, sha } = event;
+      const ref = refOf(event.branch);
+      if (action === "gone")
+        return { ...NOTHING, ended: endedAll(ref, null, pipelines), ignored: "the merge queue gave the group up" };
+      const choose = (on: On): Choice => ({ answer: wantsGroup(on), event: "merge-group", pull: null });
+      const source = sourceTrustOf(event, repository, []);
+      return buildsOf({ ref, sha, before: null, source, choose, mustRead }, pipelines, repository);
+    }
+  }
+};
+
+/** Whether two wanted builds are one, come twice: by a push and by its pull request, or by a delivery again. */
+export const isSameBuild = (one: WantedBuild, other: WantedBuild): boolean =>
+  one.pipelineId === other.pipelineId &&
+  one.ref === other.ref &&
+  one.sha === other.sha &&
+  one.purpose === other.purpose &&
+  (one.before === other.before || one.before === null || other.before === null);

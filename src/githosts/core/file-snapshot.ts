@@ -1,0 +1,54 @@
+import * as z from "zod/mini";
+import { parseTriggers } from "../../pipeline/triggers/stored-triggers.ts";
+import { DEFAULT_TRIGGERS, SUPERSEDE } from "../../pipeline/triggers/triggers.ts";
+import { mistakeSentence } from "../../pipeline/yaml/mistake.ts";
+
+const Texts = z.nullable(z.array(z.string()));
+
+const On = z.object({
+  push: z.nullable(z.object({ branches: z.union([Texts, z.literal("default")]), paths: Texts })),
+  tag: z.nullable(z.object({ names: Texts })),
+  pull: z.nullable(z.object({ base: Texts, paths: Texts, drafts: z.boolean(), labels: Texts })),
+  mergeGroup: z.boolean(),
+});
+
+/** What a pipeline's file said on the default branch when it was last read. */
+export const FileSnapshot = z.object({
+  /** SHA-256 of the text that was read last, in hex. */
+  hash: z.string(),
+  /** The build that sent it; 0 for a definition that stands in the pipeline's record. */
+  number: z.int(),
+  /** Of the text that holds; null where there is none, and for a definition. */
+  commitSha: z.nullable(z.string()),
+  /** When that text was read, as ISO 8601. */
+  at: z.nullable(z.string()),
+  /** Whether a text says the rest, or the defaults hold. */
+  isRead: z._default(z.boolean(), true),
+  on: On,
+  supersede: z.enum(SUPERSEDE),
+  schedule: z.array(
+    z.object({ name: z.string(), cron: z.string(), timeZone: z.string(), env: z.record(z.string(), z.string()) }),
+  ),
+  /** The first mistake of a newer text, for which that one was left out. */
+  mistake: z._default(z.nullable(z.string()), null),
+});
+export type FileSnapshot = z.infer<typeof FileSnapshot>;
+
+/** A stored snapshot; null where there is none that can be read. */
+export const readSnapshot = (stored: unknown): FileSnapshot | null => FileSnapshot.safeParse(stored).data ?? null;
+
+/** What was read: the text of a file, which is empty where the commit has none, and where it comes from. */
+type TextRead = Pick<FileSnapshot, "hash" | "number" | "commitSha"> & { text: string; at: string };
+
+const NOTHING_READ = { commitSha: null, at: null, isRead: false, ...DEFAULT_TRIGGERS };
+
+/** The snapshot after a text was read. One with mistakes changes nothing of when the pipeline is built. */
+export const snapshotAfter = (before: FileSnapshot | null, read: TextRead): FileSnapshot => {
+  const { text, at, ...facts } = read;
+  if (text === "") return { ...NOTHING_READ, hash: facts.hash, number: facts.number, at, mistake: null };
+  const { value, mistakes } = parseTriggers(text);
+  if (value) return { ...facts, at, isRead: true, ...value, mistake: null };
+  const [{ line, column, ...rest } = { line: 1, column: 1, message: "" }] = mistakes;
+  const mistake = `${line}:${column}: ${mistakeSentence({ line, column, ...rest })}`;
+  return { ...(before ?? NOTHING_READ), hash: facts.hash, number: facts.number, mistake };
+};

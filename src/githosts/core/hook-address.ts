@@ -1,0 +1,71 @@
+import { toBase64 } from "../../crypto/encoding.ts";
+import { type NamedKey, parseKeys } from "../../crypto/keys.ts";
+import { base62, Signer } from "../../crypto/signer.ts";
+import { oncePer } from "../../once-per.ts";
+
+const SHAPE = /^mrh_([a-z0-9-]{1,64})_(github|gitlab|gitea)\.([0-9a-f-]{36})\.([1-9][0-9]{0,8})_([A-Za-z0-9]{12})$/;
+
+/** Who sends to a hook, and what proves it. Forgejo is `gitea`. */
+export type HookKind = "github" | "gitlab" | "gitea";
+
+/** One generation of the hook of a connection: the next one has another address and another secret. */
+export interface Hook {
+  orgId: string;
+  kind: HookKind;
+  connectionId: string;
+  generation: number;
+}
+
+/** What a person or the host is given: the last part of the hook's address, and its secret. */
+interface HookGrant {
+  token: string;
+  secret: string;
+}
+
+const parts = ({ kind, connectionId, generation }: Hook): string => `${kind}.${connectionId}.${generation}`;
+
+/**
+ * Derives addresses `mrh_ORGANIZATION_KIND.CONNECTION.GENERATION_TAG` and their secrets from the keys of `TOKEN_KEYS`:
+ * neither is stored, and a forged address is refused without a call to the database or an object.
+ */
+export class HookMint {
+  readonly #signer: Signer;
+
+  constructor(keys: readonly NamedKey[]) {
+    this.#signer = new Signer(keys);
+  }
+
+  /** The same for the same hook, for as long as the first key is the same. */
+  async grant(hook: Hook): Promise<HookGrant> {
+    const key = this.#signer.first;
+    const tag = await this.#signer.tag(key, "mrh", hook.orgId, parts(hook));
+    return { token: `mrh_${hook.orgId}_${parts(hook)}_${tag}`, secret: await this.#secret(key, hook) };
+  }
+
+  /**
+   * The hook of an address with its secret, under the key that made the address; `undefined` for a forged one.
+   * Whether the connection and this generation are still valid, only their owner knows.
+   */
+  async recognize(token: string): Promise<(Hook & { secret: string }) | undefined> {
+    const [, orgId = "", kind, connectionId = "", generation, tag = ""] = SHAPE.exec(token) ?? [];
+    if (!kind) return undefined;
+    const hook: Hook = { orgId, kind: kind as HookKind, connectionId, generation: Number(generation) };
+    const key = await this.#signer.keyOf(tag, "mrh", orgId, parts(hook));
+    return key && { ...hook, secret: await this.#secret(key, hook) };
+  }
+
+  /** 32 bytes: as base62, or for GitLab in the form of Standard Webhooks, which its newer releases ask for. */
+  async #secret(key: NamedKey, { orgId, kind, connectionId, generation }: Hook): Promise<string> {
+    const mac = await this.#signer.mac(key, "hook", orgId, kind, connectionId, String(generation));
+    return kind === "gitlab" ? `whsec_${toBase64(mac)}` : base62(mac);
+  }
+}
+
+const once = oncePer<HookMint>();
+
+/**
+ * The mint of the Worker secret `TOKEN_KEYS`, parsed once per isolate.
+ * @throws KeysUnusable
+ */
+export const loadHookMint = (text: string | undefined): HookMint =>
+  once(text ?? "", () => new HookMint(parseKeys(text)));

@@ -1,0 +1,52 @@
+import { withoutEnd } from "../../domain/text-end.ts";
+import type { HostKind } from "../../protocol/connection.ts";
+
+interface Reach {
+  /** Protocols that clone addresses may use: where `http` is one of them, so are hosts of this machine. */
+  protocols: readonly string[];
+  /** Scheme and host of this service. */
+  ownOrigin: string;
+}
+
+/** The form in which the address of a git host is stored: no slash at its end, the name of the host in lower case. */
+export const canonicalHostAddress = (address: string): string =>
+  URL.canParse(address) ? withoutEnd(new URL(address).href, "/") : address;
+
+/**
+ * Endings of names that only one network knows: what RFC 6761, 6762, 7686, 8375 and 9476 and ICANN set aside, what
+ * ICANN will not delegate because so many networks use it, and what routers, Windows and Kubernetes give by default.
+ */
+const ONE_NETWORK =
+  /(?:^|\.)(?:localhost|localdomain|local|internal|home\.arpa|test|invalid|onion|alt|corp|home|mail|lan|intranet|private|svc|cluster)$/;
+
+/** A name that other machines find: not an address, not this machine, not a name of one network only. */
+const isPublicName = (host: string): boolean => /^[a-z0-9.-]+\.[a-z][a-z0-9-]*$/.test(host) && !ONE_NETWORK.test(host);
+
+/** Why requests with a token may not go to this address, or to pages below it; null when they may. */
+export const hostAddressProblem = (address: string, { protocols, ownOrigin }: Reach): string | null => {
+  const url = URL.canParse(address) ? new URL(address) : null;
+  if (!url || !/^https?:\/\/[^/\\]/i.test(address)) return "must have the form https://git.example";
+  if (url.username !== "" || url.password !== "" || address.includes("@")) return "must not have credentials";
+  if (/[?#\\%\s]/.test(address)) return "must be the plain address of the host";
+  const isLocalWork = protocols.includes("http");
+  if (url.protocol !== "https:" && !isLocalWork) return "must begin with https:";
+  if (url.hostname.endsWith(".")) return "must not have a dot at the end of its host";
+  // Cloudflare answers for a name on several ports; in local work the ports of one machine are different hosts.
+  const own = new URL(ownOrigin);
+  const isOwn = isLocalWork ? url.host === own.host : url.hostname === own.hostname;
+  if (isOwn) return "must not be the address of this service";
+  if (!isLocalWork && !isPublicName(url.hostname)) return "must have the public name of a host";
+  return null;
+};
+
+/** Where the API of a git host is, from the address of its pages: GitHub's own cloud has it on another host. */
+export const apiUrlOf = (kind: HostKind, webUrl: string): string => {
+  const { protocol, host } = new URL(webUrl);
+  if (kind === "gitlab") return `${webUrl}/api/v4`;
+  if (kind === "gitea") return `${webUrl}/api/v1`;
+  const isCloud = host === "github.com" || host.endsWith(".ghe.com");
+  return isCloud ? `${protocol}//api.${host}` : `${webUrl}/api/v3`;
+};
+
+/** The address that git clones a repository of the host from. */
+export const cloneUrlAt = (webUrl: string, fullName: string): string => `${webUrl}/${fullName}.git`;

@@ -1,0 +1,97 @@
+import { LIMITS } from "../../protocol/limits.ts";
+import { VERSION } from "../../protocol/version.ts";
+
+/** Milliseconds for a request and its whole answer. */
+const PATIENCE_MS = 10_000;
+/** A host that moved something may say so once. These keep the method; the others mean a page for people. */
+const MOVED = new Set([301, 302, 307, 308]);
+/** A part of a path that leads to another part of the API. */
+const UPWARDS = /(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i;
+
+/** One request to the API of a git host. */
+export interface HostRequest {
+  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** Below the address of the API: begins with a slash, and its parts are encoded. */
+  path: string;
+  /** The token is in one of these, so they never go to another origin. */
+  headers: Record<string, string>;
+  /** Sent as JSON. */
+  body?: unknown;
+}
+
+/** What a git host answered; or why there is no answer, in words that hold nothing of the request. */
+export type HostAnswer =
+  | {
+      status: number;
+      headers: Headers;
+      /** Without what is above the limit. */
+      body: string;
+      isCut: boolean;
+      /** Whether the host answered at another address of its own: what the request named was moved. */
+      isMoved: boolean;
+    }
+  | { unreachable: string };
+
+/**
+ * Sends one request to a git host. It goes to the origin of `apiUrl` only: a redirect is followed once, with the same
+ * method, and not elsewhere. Never throws.
+ */
+export const hostFetch = async (
+  apiUrl: string,
+  request: HostRequest,
+  mostBytes: number = LIMITS.hostAnswerBytes,
+): Promise<HostAnswer> => {
+  const patience = new AbortController();
+  const { signal } = patience;
+  // Ends with the answer: while a timer is there, the object that asks is kept awake, and is charged for.
+  const timer = setTimeout(() => patience.abort(), PATIENCE_MS);
+  try {
+    const { origin } = new URL(apiUrl);
+    const url = new URL(`${apiUrl}${request.path}`);
+    if (url.origin !== origin || UPWARDS.test(request.path)) {
+      return { unreachable: "the address is not one of the git host" };
+    }
+    const first = await send(url, request, signal);
+    const next = await redirection(first, url);
+    if (!next) return await answerOf(first, mostBytes, false);
+    if (next.origin !== origin) return { unreachable: "it redirects to another host" };
+    const second = await send(next, request, signal);
+    if (!(await redirection(second, next))) return await answerOf(second, mostBytes, true);
+    return { unreachable: "it redirects again and again" };
+  } catch {
+    return { unreachable: signal.aborted ? "it did not answer within 10 s" : "no connection came about" };
+  } finally {
+    clearTimeout(timer);
+  }
+};
+
+const send = (url: URL, { method, headers, body }: HostRequest, signal: AbortSignal): Promise<Response> => {
+  const sent = new Headers({ Accept: "application/json", "User-Agent": `millrace/${VERSION}`, ...headers });
+  if (body !== undefined) sent.set("Content-Type", "application/json");
+  const text = body === undefined ? null : JSON.stringify(body);
+  return fetch(url, { method, headers: sent, body: text, redirect: "manual", signal });
+};
+
+/** Where the answer sends the request. Its body is let go of then. */
+const redirection = async (answer: Response, from: URL): Promise<URL | null> => {
+  const location = answer.headers.get("Location");
+  if (!MOVED.has(answer.status) || location === null) return null;
+  await answer.body?.cancel();
+  return new URL(location, from);
+};
+
+const answerOf = async (answer: Response, mostBytes: number, isMoved: boolean): Promise<HostAnswer> => {
+  const { status, headers } = answer;
+  const decoder = new TextDecoder();
+  const reader = answer.body?.getReader();
+  let [body, left, isCut] = ["", mostBytes, false];
+  while (reader && !isCut) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    isCut = value.length > left;
+    body += decoder.decode(value.subarray(0, left), { stream: true });
+    left -= value.length;
+  }
+  if (isCut) await reader?.cancel();
+  return { status, headers, body: body + decoder.decode(), isCut, isMoved };
+};

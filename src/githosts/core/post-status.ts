@@ -1,0 +1,74 @@
+import { LIMITS } from "../../protocol/limits.ts";
+import { GITEA_STATUSES } from "../gitea/statuses.ts";
+import { GITHUB_CHECK_RUNS } from "../github/check-runs.ts";
+import { GITHUB_STATUSES } from "../github/statuses.ts";
+import { GITLAB_STATUSES } from "../gitlab/statuses.ts";
+import { type HostAnswer, hostFetch } from "./host-fetch.ts";
+import type { Status } from "./status.ts";
+import type { StatusOutcome } from "./status-answers.ts";
+import type { StatusHost } from "./status-host.ts";
+import { fieldsOf } from "./status-outcome.ts";
+
+const HOSTS: Record<"github" | "gitlab" | "gitea", StatusHost> = {
+  github: GITHUB_STATUSES,
+  gitlab: GITLAB_STATUSES,
+  gitea: GITEA_STATUSES,
+};
+
+/** Where statuses are told, and the token that may. */
+export interface StatusAddress {
+  kind: keyof typeof HOSTS;
+  apiUrl: string;
+  token: string;
+  /** The token is one of a GitHub App, which makes check runs. */
+  isApp: boolean;
+}
+
+const hostOf = ({ kind, isApp }: StatusAddress, { wasStatus }: Status): StatusHost =>
+  isApp && !wasStatus ? GITHUB_CHECK_RUNS : HOSTS[kind];
+
+/** What came of a status, and the repository's name of today where the host told another one. */
+export interface Posted {
+  outcome: StatusOutcome;
+  fullName: string | null;
+}
+
+/** Tells a git host one status. Never throws. */
+export const postStatus = async (address: StatusAddress, status: Status): Promise<Posted> => {
+  const host = hostOf(address, status);
+  const found = await checkRunOf(address, host, status);
+  const answer =
+    "refused" in found
+      ? found.refused
+      : await hostFetch(address.apiUrl, host.request({ ...status, ...found }, address.token));
+  const outcome = host.outcome(answer, Date.now(), status);
+  const fullName = isElsewhere(answer) ? await nameOf(address, host, status.repoId) : null;
+  const isRenamed = fullName !== null && fullName !== status.fullName;
+  if (!isRenamed || outcome.kind === "told") return { outcome, fullName };
+  return { outcome: { kind: "busy", reason: "The repository has another name." }, fullName };
+};
+
+/** The check run to change; asks for it where an answer was lost, and gives that answer where it tells nothing. */
+const checkRunOf = async (
+  address: StatusAddress,
+  { find }: StatusHost,
+  status: Status,
+): Promise<Pick<Status, "checkRunId"> | { refused: HostAnswer }> => {
+  const { checkRunId, mayHaveRun } = status;
+  if (!find || !mayHaveRun) return { checkRunId };
+  const answer = await hostFetch(address.apiUrl, find.request(status, address.token), LIMITS.hostListBytes);
+  if ("unreachable" in answer || answer.status !== 200) return { refused: answer };
+  return { checkRunId: find.newest(answer, status) ?? checkRunId };
+};
+
+/** Whether the repository may have another name: it moved, or is not there, or another one took the name. */
+const isElsewhere = (answer: HostAnswer): boolean =>
+  !("unreachable" in answer) && (answer.isMoved || answer.status === 404 || answer.status === 422);
+
+const nameOf = async ({ apiUrl, token }: StatusAddress, host: StatusHost, repoId: number): Promise<string | null> => {
+  if (!host.repository) return null;
+  const answer = await hostFetch(apiUrl, host.repository(repoId, token));
+  if ("unreachable" in answer || answer.status !== 200) return null;
+  const name = fieldsOf(answer)?.full_name;
+  return typeof name === "string" && /^[^/\s]+(?:\/[^/\s]+)+$/.test(name) && name.length <= 400 ? name : null;
+};

@@ -1,0 +1,57 @@
+import { isTouched } from "../../domain/patterns.ts";
+import type { On } from "../../pipeline/triggers/triggers.ts";
+import type { OpenPull } from "./effect-facts.ts";
+import { UNWANTED_BRANCH } from "./reasons.ts";
+
+/** Yes, with the paths that are still to be decided on; or no, and how near it was: the nearest reason is told. */
+export type TriggerMatch =
+  | { isWanted: true; undecidedPaths: string[] | null }
+  | { isWanted: false; near: number; reason: string };
+
+const YES: TriggerMatch = { isWanted: true, undecidedPaths: null };
+const no = (near: number, reason: string): TriggerMatch => ({ isWanted: false, near, reason });
+
+/** The first patterns, to be read in one line. */
+const shown = (patterns: string[]): string =>
+  `${patterns
+    .slice(0, 3)
+    .map((one) => one.slice(0, 60))
+    .join(", ")}${patterns.length > 3 ? " ..." : ""}`;
+
+const byPaths = (paths: string[] | null, files: readonly string[] | null): TriggerMatch => {
+  const touched = paths === null || isTouched(paths, files);
+  if (touched === null) return { isWanted: true, undecidedPaths: paths };
+  return touched ? YES : no(4, `no file of ${shown(paths ?? [])} changed`);
+};
+
+const isOneOf = (patterns: string[] | null, name: string): boolean =>
+  patterns === null || isTouched(patterns, [name]) === true;
+
+/** Whether a push of a branch is wanted. `files` is null when their list is not whole. */
+export const wantsPush = (
+  { push }: On,
+  { branch, isDefault, files }: { branch: string; isDefault: boolean; files: readonly string[] | null },
+): TriggerMatch => {
+  if (!push) return no(0, "no pipeline wants pushes");
+  const isBranch = push.branches === "default" ? isDefault : isOneOf(push.branches, branch);
+  return isBranch ? byPaths(push.paths, files) : no(1, UNWANTED_BRANCH);
+};
+
+export const wantsTag = ({ tag }: On, name: string): TriggerMatch => {
+  if (!tag) return no(0, "no pipeline wants tags");
+  return isOneOf(tag.names, name) ? YES : no(1, "no pipeline wants this tag");
+};
+
+/** Whether a pull request is wanted. No host lists the files of one: what its last push changed can only say yes. */
+export const wantsPull = ({ pull: wanted }: On, pull: OpenPull, files: readonly string[] | null): TriggerMatch => {
+  if (!wanted) return no(0, "no pipeline wants pull requests");
+  if (!isOneOf(wanted.base, pull.base)) return no(2, "no pipeline wants pull requests into this branch");
+  if (pull.isDraft && !wanted.drafts) return no(3, "the pull request is a draft");
+  if (wanted.labels && !wanted.labels.some((label) => pull.labels.includes(label)))
+    return no(3, `the pull request has no label of ${shown(wanted.labels)}`);
+  const answer = byPaths(wanted.paths, files);
+  return answer.isWanted ? answer : { isWanted: true, undecidedPaths: wanted.paths };
+};
+
+export const wantsGroup = ({ mergeGroup }: On): TriggerMatch =>
+  mergeGroup ? YES : no(0, "no pipeline wants merge groups");

@@ -1,0 +1,81 @@
+import * as z from "zod/mini";
+import { ask, type HostManner, HostNumber, order, pathOf } from "../core/ask.ts";
+import type { HookSettings, HostAddress, HostClient, RepositoryAtHost, RepositoryName } from "../core/host-client.ts";
+
+const TO_READ = "the permission read:repository";
+const ACCOUNT = "the permission read:user";
+const HOOKS = "the permission write:repository, as an administrator of the repository";
+/** A page of Gitea has at most 50 as it is shipped (`MAX_RESPONSE_ITEMS`). */
+const MOST_HOOKS = 50;
+const EVENTS = ["push", "create", "delete", "pull_request"];
+
+const Account = z.object({ login: z.string() });
+const Repository = z.object({
+  id: HostNumber,
+  full_name: z.string(),
+  default_branch: z.nullish(z.string()),
+  private: z.boolean(),
+});
+const Hook = z.object({
+  id: HostNumber,
+  active: z.boolean(),
+  config: z.nullish(z.object({ url: z.nullish(z.string()) })),
+});
+
+const repositoryOf = (found: z.infer<typeof Repository>): RepositoryAtHost => ({
+  id: found.id,
+  fullName: found.full_name,
+  defaultBranch: found.default_branch ?? null,
+  isPrivate: found.private,
+});
+
+const settingsOf = ({ url, secret }: HookSettings) => ({
+  active: true,
+  events: EVENTS,
+  config: { url, secret, content_type: "json" },
+});
+
+/** Gitea and Forgejo, by an access token. */
+export const giteaClient = ({ apiUrl, token }: HostAddress): HostClient => {
+  const manner: HostManner = { name: "Gitea", apiUrl, headers: { Authorization: `token ${token}` } };
+  const read = async (path: string) =>
+    repositoryOf((await ask(manner, { method: "GET", path, right: TO_READ }, Repository)).value);
+  const hooksOf = ({ fullName }: RepositoryName) => `/repos/${pathOf(fullName)}/hooks`;
+  return {
+    async account() {
+      const { value } = await ask(manner, { method: "GET", path: "/user", right: ACCOUNT }, Account);
+      return { name: value.login, scopes: null };
+    },
+    async repositories(page, limit) {
+      const path = `/user/repos?limit=${limit}&page=${page}`;
+      const { value } = await ask(manner, { method: "GET", path, right: TO_READ, isList: true }, z.array(Repository));
+      return value.map(repositoryOf);
+    },
+    repositoryById: (id) => read(`/repositories/${id}`),
+    repositoryByName: (fullName) => read(`/repos/${pathOf(fullName)}`),
+    async hooks(repository) {
+      const path = `${hooksOf(repository)}?limit=${MOST_HOOKS}`;
+      const { value } = await ask(manner, { method: "GET", path, right: HOOKS, isList: true }, z.array(Hook));
+      return value.map(({ id, active, config }) => ({
+        id: String(id),
+        url: config?.url ?? "",
+        trouble: active ? null : "The hook is switched off at the host.",
+      }));
+    },
+    async createHook(repository, hook) {
+      const body = { type: "gitea", ...settingsOf(hook) };
+      const request = { method: "POST", path: hooksOf(repository), right: HOOKS, body } as const;
+      return String((await ask(manner, request, z.object({ id: HostNumber }))).value.id);
+    },
+    updateHook: (repository, id, hook) =>
+      order(manner, {
+        method: "PATCH",
+        path: `${hooksOf(repository)}/${id}`,
+        right: HOOKS,
+        body: settingsOf(hook),
+      }),
+    deleteHook: (repository, id) =>
+      order(manner, { method: "DELETE", path: `${hooksOf(repository)}/${id}`, right: HOOKS }),
+    missing: () => [],
+  };
+};

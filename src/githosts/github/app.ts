@@ -1,0 +1,189 @@
+import * as z from "zod/mini";
+import { ask, type HostManner, HostNumber, order, pathOf } from "../core/ask.ts";
+import type { HookSettings, HostReader } from "../core/host-client.ts";
+import { HostProblem } from "../core/host-problem.ts";
+import { APP_PERMISSIONS } from "./app-rights.ts";
+import { API_VERSION, RepoAnswer, toHostRepository } from "./client.ts";
+
+const RIGHT = "the permissions that it asks for";
+const MOST_INSTALLATIONS = 100;
+
+export const notInstalled = (): HostProblem =>
+  new HostProblem("right", "The App is not installed yet: install it at GitHub.");
+
+/** A token of an installation of a GitHub App. */
+interface InstallationToken {
+  token: string;
+  /** Milliseconds since 1970. */
+  expiresAt: number;
+}
+
+/** What a token may do: everything that the App may, or less. */
+export interface TokenScope {
+  /** Numbers of repositories; all that the installation sees without it. */
+  repositoryIds?: number[];
+  permissions?: Record<string, "read" | "write">;
+  /** GitHub's tokens of before April 2026, where git does not take the newer ones. */
+  isClassic?: boolean;
+}
+
+const Minted = z.object({
+  token: z.string().check(z.minLength(1), z.maxLength(4_096), z.regex(/^[\x21-\x7e]+$/)),
+  expires_at: z.string(),
+});
+
+const App = z.object({
+  id: HostNumber,
+  client_id: z.nullish(z.string()),
+  html_url: z.nullish(z.string()),
+});
+
+const Installation = z.object({
+  id: HostNumber,
+  account: z.nullish(z.object({ login: z.nullish(z.string()) })),
+  permissions: z.nullish(z.record(z.string(), z.string())),
+  suspended_at: z.nullish(z.string()),
+});
+
+/** An App as its host knows it; `pageUrl` is where people install it. */
+interface KnownApp {
+  id: string;
+  clientId: string | null;
+  pageUrl: string | null;
+}
+
+/** A place where the App is installed. */
+export interface Installed {
+  id: string;
+  account: string | null;
+  isSuspended: boolean;
+  /** As `checks:write`. */
+  permissions: string[];
+}
+
+const installedOf = ({ id, account, permissions, suspended_at }: z.infer<typeof Installation>): Installed => ({
+  id: String(id),
+  account: account?.login ?? null,
+  isSuspended: suspended_at != null,
+  permissions: Object.entries(permissions ?? {}).map(([name, level]) => `${name}:${level}`),
+});
+
+export const appManner = (apiUrl: string, bearer: string, more: Record<string, string> = {}): HostManner => ({
+  name: "GitHub",
+  apiUrl,
+  proof: "key of the App",
+  headers: {
+    Accept: "application/vnd.github+json",
+    Authorization: `Bearer ${bearer}`,
+    "X-GitHub-Api-Version": API_VERSION,
+    ...more,
+  },
+});
+
+/** Mints a token of an installation. @throws HostProblem */
+export const installationToken = async (
+  apiUrl: string,
+  jwt: string,
+  installationId: string,
+  { repositoryIds, permissions, isClassic }: TokenScope = {},
+): Promise<InstallationToken> => {
+  const manner = appManner(apiUrl, jwt, isClassic ? { "X-GitHub-Stateless-S2S-Token": "disabled" } : {});
+  const path = `/app/installations/${encodeURIComponent(installationId)}/access_tokens`;
+  const body = { ...(repositoryIds && { repository_ids: repositoryIds }), ...(permissions && { permissions }) };
+  const { value } = await ask(manner, { method: "POST", path, right: RIGHT, body }, Minted);
+  return { token: value.token, expiresAt: Date.parse(value.expires_at) };
+};
+
+/** What an App may ask of itself. Each call may throw a `HostProblem`. */
+export const appAt = (apiUrl: string, jwt: string) => {
+  const manner = appManner(apiUrl, jwt);
+  const asked = <T>(path: string, form: z.ZodMiniType<T>, isList?: true) =>
+    ask(manner, { method: "GET", path, right: RIGHT, ...(isList && { isList }) }, form);
+  return {
+    async facts(): Promise<KnownApp> {
+      const { value } = await asked("/app", App);
+      return { id: String(value.id), clientId: value.client_id ?? null, pageUrl: value.html_url ?? null };
+    },
+    async installations(): Promise<Installed[]> {
+      const path = `/app/installations?per_page=${MOST_INSTALLATIONS}`;
+      return (await asked(path, z.array(Installation), true)).value.map(installedOf);
+    },
+    async installation(id: string): Promise<Installed> {
+      return installedOf((await asked(`/app/installations/${encodeURIComponent(id)}`, Installation)).value);
+    },
+    /** Where it is installed for a repository. */
+    async installationOf(fullName: string): Promise<string> {
+      return String((await asked(`/repos/${pathOf(fullName)}/installation`, z.object({ id: HostNumber }))).value.id);
+    },
+    /** The address to which deliveries are sent. */
+    async hookUrl(): Promise<string | null> {
+      return (await asked("/app/hook/config", z.object({ url: z.nullish(z.string()) }))).value.url ?? null;
+    },
+    setHook: ({ url, secret }: HookSettings) =>
+      order(manner, {
+        method: "PATCH",
+        path: "/app/hook/config",
+        right: RIGHT,
+        body: { url, secret, content_type: "json", insecure_ssl: "0" },
+      }),
+    uninstall: (id: string) =>
+      order(manner, { method: "DELETE", path: `/app/installations/${encodeURIComponent(id)}`, right: RIGHT }),
+  };
+};
+export type AppAt = ReturnType<typeof appAt>;
+
+const Made = z.object({ id: HostNumber, client_id: z.nullish(z.string()), pem: z.string() });
+
+/** An App that GitHub has just made. `key` is its private key, as PEM: nobody is shown it. */
+export interface MadeApp {
+  id: string;
+  clientId: string | null;
+  key: string;
+}
+
+/**
+ * Takes the App that a person has made from a manifest. GitHub answers a code once, for an hour.
+ * https://docs.github.com/en/apps/sharing-github-apps/registering-a-github-app-from-a-manifest @throws HostProblem
+ */
+export const convertManifest = async (apiUrl: string, code: string): Promise<MadeApp> => {
+  const manner: HostManner = {
+    name: "GitHub",
+    apiUrl,
+    headers: { Accept: "application/vnd.github+json", "X-GitHub-Api-Version": API_VERSION },
+  };
+  const path = `/app-manifests/${encodeURIComponent(code)}/conversions`;
+  const { value } = await ask(manner, { method: "POST", path, right: RIGHT }, Made);
+  return { id: String(value.id), clientId: value.client_id ?? null, key: value.pem };
+};
+
+/** What the App of an installation sees. `token` is the installation's. */
+export const githubAppReader = (app: AppAt, installationId: string, apiUrl: string, token: string): HostReader => {
+  const manner = appManner(apiUrl, token);
+  /** The token reads whatever is public, so it is asked whether the App is installed for it. */
+  const read = async (path: string) => {
+    const found = toHostRepository((await ask(manner, { method: "GET", path, right: RIGHT }, RepoAnswer)).value);
+    await app.installationOf(found.fullName);
+    return found;
+  };
+  return {
+    async account() {
+      const { account, permissions } = await app.installation(installationId);
+      return { name: account ?? "an account", scopes: permissions };
+    },
+    async repositories(page, limit) {
+      const path = `/installation/repositories?per_page=${limit}&page=${page}`;
+      const form = z.object({ repositories: z.array(RepoAnswer) });
+      const { value } = await ask(manner, { method: "GET", path, right: RIGHT, isList: true }, form);
+      return value.repositories.map(toHostRepository);
+    },
+    repositoryById: (id) => read(`/repositories/${id}`),
+    repositoryByName: (fullName) => read(`/repos/${pathOf(fullName)}`),
+    missing: (scopes) => missingOf(scopes ?? []),
+  };
+};
+
+/** A right to write includes the one to read. */
+const missingOf = (granted: string[]): string[] =>
+  Object.entries(APP_PERMISSIONS)
+    .filter(([name, level]) => ![`${name}:${level}`, `${name}:write`].some((one) => granted.includes(one)))
+    .map(([name, level]) => `The App lacks the permission ${name}: ${level}. Accept it at GitHub, in its settings.`);

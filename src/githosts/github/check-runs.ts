@@ -1,0 +1,92 @@
+import { approvalName } from "../core/approval-name.ts";
+import { pathOf } from "../core/ask.ts";
+import type { HostRequest } from "../core/host-fetch.ts";
+import type { HostResponse } from "../core/rate-limit.ts";
+import type { Status } from "../core/status.ts";
+import type { StatusHost } from "../core/status-host.ts";
+import { fieldsOf, statusOutcomeOf } from "../core/status-outcome.ts";
+import { GITHUB_STATUSES, githubHeaders } from "./statuses.ts";
+
+/* GitHub's own limits, in characters. */
+const SUMMARY_CHARACTERS = 65_535;
+const LABEL_CHARACTERS = 20;
+const DESCRIPTION_CHARACTERS = 40;
+const MOST_ACTIONS = 3;
+
+const cut = (text: string, most: number): string => text.slice(0, most).toWellFormed();
+
+/** Null while the build goes on. Ends without a word about the commit are failures: a neutral one would let it pass. */
+const conclusionOf = ({ state, phase, ended, asks, isOverall }: Status): string | null => {
+  if (asks || phase === "asking") return "action_required";
+  if (state === "pending") return null;
+  if (ended === "skipped") return isOverall ? "neutral" : "skipped";
+  if (state === "success") return "success";
+  if (ended === "canceled") return "cancelled";
+  return ended === "timed-out" ? "timed_out" : "failure";
+};
+
+/** GitHub shows them only on a run that is completed, and only to people who may write. */
+const actionsOf = ({ asks = [] }: Status) =>
+  asks.slice(0, MOST_ACTIONS).map(({ index, name }) => ({
+    label: asks.length === 1 ? "Approve" : cut(`Approve ${name}`, LABEL_CHARACTERS),
+    description: cut(`Let ${name} run`, DESCRIPTION_CHARACTERS),
+    identifier: approvalName(index),
+  }));
+
+const progressOf = (status: Status): object => {
+  const conclusion = conclusionOf(status);
+  if (conclusion !== null) return { status: "completed", conclusion, actions: actionsOf(status) };
+  if (status.phase === "queued") return { status: "queued" };
+  return { status: "in_progress", started_at: new Date(status.since).toISOString() };
+};
+
+/** https://docs.github.com/en/rest/checks/runs: made once for each build, and changed by its id from then on. */
+const request = (status: Status, token: string): HostRequest => {
+  const { fullName, sha, context, externalId, checkRunId, url, description, summary } = status;
+  const runs = `/repos/${pathOf(fullName)}/check-runs`;
+  const body = {
+    ...(url !== null && { details_url: url }),
+    ...progressOf(status),
+    output: { title: description, summary: cut(summary ?? description, SUMMARY_CHARACTERS) },
+  };
+  const headers = githubHeaders(token);
+  if (checkRunId !== null) return { method: "PATCH", path: `${runs}/${checkRunId}`, headers, body };
+  return {
+    ...{ method: "POST", path: runs, headers },
+    body: { name: context, head_sha: sha, external_id: externalId, ...body },
+  };
+};
+
+const idOf = (run: unknown): number | null => {
+  const id = typeof run === "object" && run !== null && "id" in run ? run.id : null;
+  return Number.isSafeInteger(id) ? (id as number) : null;
+};
+
+/** The runs of the build that the host has, the newest of which it shows. */
+const find: StatusHost["find"] = {
+  request: ({ fullName, sha, context }, token) => ({
+    method: "GET",
+    path: `/repos/${pathOf(fullName)}/commits/${sha}/check-runs?check_name=${encodeURIComponent(context)}&filter=all&per_page=100`,
+    headers: githubHeaders(token),
+  }),
+  newest(answer: HostResponse, { externalId }) {
+    const { check_runs: runs } = fieldsOf(answer) ?? {};
+    const own = (Array.isArray(runs) ? runs : []).filter((run) => run?.external_id === externalId);
+    return own.map(idOf).reduce((best, id) => (id !== null && (best === null || id > best) ? id : best), null);
+  },
+};
+
+/** Check runs of a GitHub App, in the place of commit statuses. */
+export const GITHUB_CHECK_RUNS: StatusHost = {
+  request,
+  find,
+  outcome(answer, now) {
+    const outcome = statusOutcomeOf(answer, now);
+    if (outcome.kind !== "told" || "unreachable" in answer) return outcome;
+    const id = idOf(fieldsOf(answer));
+    return id === null
+      ? { kind: "away", isUnsure: true, reason: "What answers in place of the git host is not its API." }
+      : { ...outcome, checkRunId: id };
+  },
+  repository: GITHUB_STATUSES.repository,
+};

@@ -1,0 +1,106 @@
+import * as z from "zod/mini";
+import { ask, type HostManner, HostNumber, order, pathOf } from "../core/ask.ts";
+import type { HookSettings, HostAddress, HostClient, RepositoryAtHost, RepositoryName } from "../core/host-client.ts";
+
+/** The version of the REST API: https://docs.github.com/en/rest/about-the-rest-api/api-versions */
+export const API_VERSION = "2022-11-28";
+const EVENTS = ["push", "pull_request", "merge_group", "repository"];
+/** Of hooks that one repository may have, GitHub lists 20 of an event. */
+const MOST_HOOKS = 100;
+
+const TO_READ = "the scope repo (classic), or Metadata: read (fine-grained)";
+const HOOKS = "the scope admin:repo_hook (classic), or Webhooks: read and write (fine-grained)";
+/** Classic scopes; fine-grained tokens do not tell theirs. */
+const NEEDED: { scopes: string[]; sentence: string }[] = [
+  { scopes: ["repo", "admin:repo_hook"], sentence: `The token cannot manage hooks: give it ${HOOKS}.` },
+  {
+    scopes: ["repo", "repo:status", "public_repo"],
+    sentence: "The token cannot set commit statuses: give it the scope repo:status (classic).",
+  },
+];
+
+const Account = z.object({ login: z.string() });
+export const RepoAnswer = z.object({
+  id: HostNumber,
+  full_name: z.string(),
+  default_branch: z.nullish(z.string()),
+  private: z.boolean(),
+});
+const Hook = z.object({ id: HostNumber, active: z.boolean(), config: z.object({ url: z.nullish(z.string()) }) });
+
+export const toHostRepository = (found: z.infer<typeof RepoAnswer>): RepositoryAtHost => ({
+  id: found.id,
+  fullName: found.full_name,
+  defaultBranch: found.default_branch ?? null,
+  isPrivate: found.private,
+});
+
+const settingsOf = ({ url, secret }: HookSettings) => ({
+  active: true,
+  events: EVENTS,
+  config: { url, secret, content_type: "json", insecure_ssl: "0" },
+});
+
+const scopesOf = (headers: Headers): string[] | null =>
+  headers
+    .get("X-OAuth-Scopes")
+    ?.split(",")
+    .map((scope) => scope.trim())
+    .filter((scope) => scope !== "") ?? null;
+
+/** GitHub's cloud and its Enterprise Server, by a personal access token. */
+export const githubClient = ({ apiUrl, token }: HostAddress): HostClient => {
+  const manner: HostManner = {
+    name: "GitHub",
+    apiUrl,
+    headers: {
+      Accept: "application/vnd.github+json",
+      Authorization: `Bearer ${token}`,
+      "X-GitHub-Api-Version": API_VERSION,
+    },
+  };
+  const read = async (path: string) =>
+    toHostRepository((await ask(manner, { method: "GET", path, right: TO_READ }, RepoAnswer)).value);
+  const hooksOf = ({ fullName }: RepositoryName) => `/repos/${pathOf(fullName)}/hooks`;
+  return {
+    async account() {
+      const { value, headers } = await ask(manner, { method: "GET", path: "/user", right: TO_READ }, Account);
+      return { name: value.login, scopes: scopesOf(headers) };
+    },
+    async repositories(page, limit) {
+      const path = `/user/repos?sort=full_name&per_page=${limit}&page=${page}`;
+      const { value } = await ask(manner, { method: "GET", path, right: TO_READ, isList: true }, z.array(RepoAnswer));
+      return value.map(toHostRepository);
+    },
+    // Where GitHub's own redirects of renamed repositories lead.
+    repositoryById: (id) => read(`/repositories/${id}`),
+    repositoryByName: (fullName) => read(`/repos/${pathOf(fullName)}`),
+    async hooks(repository) {
+      const path = `${hooksOf(repository)}?per_page=${MOST_HOOKS}`;
+      const { value } = await ask(manner, { method: "GET", path, right: HOOKS, isList: true }, z.array(Hook));
+      return value.map(({ id, active, config }) => ({
+        id: String(id),
+        url: config.url ?? "",
+        trouble: active ? null : "The hook is switched off at GitHub.",
+      }));
+    },
+    async createHook(repository, hook) {
+      const body = { name: "web", ...settingsOf(hook) };
+      const request = { method: "POST", path: hooksOf(repository), right: HOOKS, body } as const;
+      return String((await ask(manner, request, z.object({ id: HostNumber }))).value.id);
+    },
+    updateHook: (repository, id, hook) =>
+      order(manner, {
+        method: "PATCH",
+        path: `${hooksOf(repository)}/${id}`,
+        right: HOOKS,
+        body: settingsOf(hook),
+      }),
+    deleteHook: (repository, id) =>
+      order(manner, { method: "DELETE", path: `${hooksOf(repository)}/${id}`, right: HOOKS }),
+    missing: (scopes) =>
+      scopes === null
+        ? []
+        : NEEDED.filter(({ scopes: any }) => !any.some((one) => scopes.includes(one))).map(({ sentence }) => sentence),
+  };
+};

@@ -1,0 +1,51 @@
+import type { HostAnswer, HostRequest } from "../core/host-fetch.ts";
+import type { Status } from "../core/status.ts";
+import type { StatusOutcome } from "../core/status-answers.ts";
+import type { StatusHost } from "../core/status-host.ts";
+import { statusOutcomeOf } from "../core/status-outcome.ts";
+
+const stateOf = ({ state, ended }: Status): string => {
+  if (ended === "canceled") return "canceled";
+  return state === "failure" || state === "error" ? "failed" : state;
+};
+
+/** https://docs.gitlab.com/api/commits/#set-commit-pipeline-status; the project by its id, which a rename keeps. */
+const request = (status: Status, token: string): HostRequest => {
+  const { repoId, sha, ref, context, url, description, pipelineId } = status;
+  return {
+    method: "POST",
+    path: `/projects/${repoId}/statuses/${encodeURIComponent(sha)}`,
+    headers: { "PRIVATE-TOKEN": token },
+    body: {
+      state: stateOf(status),
+      // Without it the state lands on the first branch that has the commit.
+      ...(ref !== undefined && { ref }),
+      name: context,
+      ...(url !== null && { target_url: url }),
+      description,
+      ...(pipelineId !== null && { pipeline_id: pipelineId }),
+    },
+  };
+};
+
+/** Whether GitLab's state says what the status does: what runs is pending in our words. */
+const isSame = (status: Status, atHost: string): boolean =>
+  atHost === stateOf(status) || (status.state === "pending" && atHost === "running");
+
+/**
+ * GitLab's statuses are a state machine: a repeat is refused with 400, and has been done before. So is what follows an
+ * end that somebody else set, on a job canceled by hand: the next try makes another job.
+ */
+const outcome = (answer: HostAnswer, now: number, status: Status): StatusOutcome => {
+  if (!("unreachable" in answer) && answer.status === 400) {
+    const [, atHost] = /Cannot transition status via :\w+ from :(\w+)/i.exec(answer.body) ?? [];
+    if (atHost !== undefined) {
+      if (isSame(status, atHost)) return { kind: "told", pipelineId: null };
+      return { kind: "busy", reason: "GitLab has another state of the build, and does not take this one." };
+    }
+    if (/target[_ ]url/i.test(answer.body)) return { kind: "unlinked", reason: "GitLab does not take the link." };
+  }
+  return statusOutcomeOf(answer, now);
+};
+
+export const GITLAB_STATUSES: StatusHost = { request, outcome, repository: null };

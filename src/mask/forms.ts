@@ -1,0 +1,104 @@
+import { withoutEnd } from "../domain/text-end.ts";
+import { toBase64Url } from "./base64url.ts";
+import { ESCAPES } from "./escapes.ts";
+
+/** Shorter encoded forms, in bytes, would mask too much other text. */
+const ENCODED_MIN = 8;
+/** Shorter lines of a value, in characters, are not masked alone. */
+const LINE_MIN = 4;
+
+/** `plain` forms match byte for byte; `wrapped` ones also when line breaks cut them, as in printed base64. */
+interface Forms {
+  plain: Uint8Array[];
+  wrapped: Uint8Array[];
+}
+
+const toBytes = (secret: string | Uint8Array): Uint8Array =>
+  typeof secret === "string" ? new TextEncoder().encode(secret) : secret;
+
+/** One character for each byte, so that one set of rules serves text and binary values. */
+const toBinary = (bytes: Uint8Array): string => {
+  let text = "";
+  for (let at = 0; at < bytes.length; at += 8192) text += String.fromCharCode(...bytes.subarray(at, at + 8192));
+  return text;
+};
+
+const fromBinary = (text: string): Uint8Array => {
+  const bytes = new Uint8Array(text.length);
+  for (let at = 0; at < text.length; at++) bytes[at] = text.charCodeAt(at);
+  return bytes;
+};
+
+/** Characters of UTF-8 in a binary string: continuation bytes do not count. */
+const characters = (binary: string): number => binary.replace(/[\x80-\xBF]/g, "").length;
+
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
+
+const hex = (binary: string): string => {
+  let text = "";
+  for (let at = 0; at < binary.length; at++) text += HEX[binary.charCodeAt(at)];
+  return text;
+};
+
+/** Values that no escape changes. */
+const UNESCAPED = /^[A-Za-z0-9_.-]*$/;
+
+/**
+ * The part that is the same in the base64 of every text with the value after `offset` (mod 3) other bytes, and the form
+ * with padding when the value is the end of the text.
+ */
+const base64At = (binary: string, offset: number): string[] => {
+  const whole = btoa("\0".repeat(offset) + binary);
+  const from = Math.ceil((offset * 8) / 6);
+  const fixed = whole.slice(from, Math.floor(((offset + binary.length) * 8) / 6));
+  return [fixed, whole.slice(from)];
+};
+
+/** The value without quotes that were stored with it. */
+const unquoted = (text: string): string[] => {
+  const inner = /^(["'])([\s\S]*)\1$/.exec(text)?.[2];
+  return inner === undefined || inner.length < ENCODED_MIN ? [] : [inner];
+};
+
+const plainForms = (value: string): string[] => {
+  const lines = value
+    .split(/\r\n|\r|\n/)
+    .map((line) => line.trim())
+    .filter((line) => characters(line) >= LINE_MIN);
+  const core = withoutEnd(value, "\r\n");
+  const escaped = UNESCAPED.test(core) ? [] : ESCAPES.flatMap((rule) => rule(core));
+  const encoded = [...unquoted(core), ...escaped];
+  return [
+    value,
+    value.replace(/\r?\n/g, "\r\n"),
+    ...lines,
+    ...encoded.filter((form) => form.length >= ENCODED_MIN && form.trim() !== ""),
+  ];
+};
+
+const wrappedForms = (value: string): string[] => {
+  const core = withoutEnd(value, "\r\n");
+  const digits = hex(core);
+  return [0, 1, 2]
+    .flatMap((offset) => base64At(core, offset))
+    .concat(digits, digits.toUpperCase())
+    .filter((form) => form.length >= ENCODED_MIN);
+};
+
+const distinct = (texts: Iterable<string>): Uint8Array[] => [...new Set(texts)].map(fromBinary);
+
+/** The forms of all secrets, grouped by how they match. Empty secrets have none. */
+export const groupedForms = (secrets: Iterable<string | Uint8Array>): Forms => {
+  const values = [...new Set([...secrets].map((secret) => toBinary(toBytes(secret))))].filter((value) => value !== "");
+  return { plain: distinct(values.flatMap(plainForms)), wrapped: distinct(values.flatMap(wrappedForms)) };
+};
+
+/**
+ * All byte forms in which a secret may appear: raw; each line of 4 characters or more; LF as CRLF; base64 at
+ * all three offsets, hex, and the escapes of URLs, JSON, XML and shells (encoded forms of 8 bytes or more).
+ */
+export const formsOf = (secrets: Iterable<string | Uint8Array>): Uint8Array[] => {
+  const { plain, wrapped } = groupedForms(secrets);
+  const url = wrapped.map(toBase64Url);
+  return distinct([...plain, ...wrapped, ...url].map(toBinary));
+};

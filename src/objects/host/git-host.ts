@@ -1,0 +1,283 @@
+import type { DeliveryNote } from "../../githosts/core/delivery-note.ts";
+import { type HostHealth, healthOf, type StatusView, statusViews } from "../../githosts/core/host-health.ts";
+import { HostProblem } from "../../githosts/core/host-problem.ts";
+import type { HostReport, LeftOut } from "../../githosts/core/host-report.ts";
+import type { KeptDelivery } from "../../githosts/core/kept-delivery.ts";
+import { STATUS_RULES } from "../../githosts/core/status-rules.ts";
+import { notInstalled } from "../../githosts/github/app.ts";
+import { roleAtGithub } from "../../githosts/github/role.ts";
+import type { Role } from "../../protocol/token.ts";
+import { VersionedObject } from "../versioned-object.ts";
+import { answerOf, type TokenAnswer } from "./app.ts";
+import { HostConnection, type Known } from "./connection.ts";
+import { KeptDeliveries } from "./kept.ts";
+import { MissedDeliveries } from "./missed.ts";
+import { summaryOfBuild } from "./pool.ts";
+import { HostStatuses } from "./statuses.ts";
+import { HostStore } from "./store.ts";
+
+/** Milliseconds for which one alarm tells the host: far below the 15 minutes that it may take. */
+const ALARM_MS = 5 * 60_000;
+/** Milliseconds for which it takes deliveries that wait, and then tells the host while more of them wait. */
+const SHARE_MS = 30_000;
+/** Milliseconds until an alarm that failed is repeated: doubled each time, up to ten minutes. */
+const RETRY_MS = 30_000;
+const MOST_RETRY_MS = 10 * 60_000;
+/** Milliseconds after the first delivery until the object looks whether its connection is there. */
+const LOOK_MS = 60_000;
+/** Commits of which a status was given up that are listed. */
+const GIVEN_UP_LISTED = 20;
+
+/** Takes a delivery for the connection of this name: the services do, which no object may import. */
+type TakeKept = (env: Env, name: string, delivery: KeptDelivery) => Promise<DeliveryNote | null>;
+
+const appIn = (known: Known) => (known.state === "gone" ? null : known.app);
+
+/** What one connection was told and has told its git host: one object for each connection. */
+export class GitHost extends VersionedObject {
+  readonly #store: HostStore;
+  readonly #connection: HostConnection;
+  readonly #missed: MissedDeliveries;
+  readonly #kept: KeptDeliveries;
+  readonly #takeKept: TakeKept;
+  #loaded: HostStatuses | null = null;
+  /** The alarm that is set, as far as this object knows. */
+  #alarmAt: number | null = null;
+  #isTelling = false;
+  /** How often in a row the connection could not be read. */
+  #misreads = 0;
+
+  constructor(ctx: DurableObjectState, env: Env, takeKept: TakeKept) {
+    super(ctx, env);
+    this.#takeKept = takeKept;
+    this.#store = new HostStore(ctx.storage);
+    this.#kept = new KeptDeliveries(this.#store);
+    this.#missed = new MissedDeliveries(this.#store);
+    this.#connection = new HostConnection(env);
+    ctx.blockConcurrencyWhile(async () => {
+      this.#alarmAt = await ctx.storage.getAlarm();
+    });
+  }
+
+  get #statuses(): HostStatuses {
+    this.#loaded ??= new HostStatuses(this.#store, (buildId) => this.#summaryOf(buildId), Date.now());
+    return this.#loaded;
+  }
+
+  get #name(): string {
+    return this.ctx.id.name ?? this.#store.meta("name") ?? "";
+  }
+
+  #summaryOf(buildId: string): Promise<string | null> {
+    const [orgId = ""] = this.#name.split("/");
+    return summaryOfBuild(this.env, orgId, buildId);
+  }
+
+  /**
+   * Keeps what the host has to be told. May be repeated, in any order: the newest of a build counts.
+   * @returns whether the host shows as well how far a build is
+   */
+  async report(reports: HostReport[]): Promise<{ hearsPhases: boolean }> {
+    if (this.#connection.isSilent) return { hearsPhases: false };
+    await this.#meet();
+    this.#statuses.report(reports, this.#hearing, Date.now());
+    await this.#schedule();
+    return { hearsPhases: this.#isApp };
+  }
+
+  /** Keeps which pipelines of a commit have no build. May be repeated. */
+  async leaveOut(left: LeftOut): Promise<void> {
+    if (this.#connection.isSilent) return;
+    await this.#meet();
+    this.#statuses.leaveOut(left, this.#hearing, Date.now());
+    await this.#schedule();
+  }
+
+  /** What the host keeps apart. */
+  get #hearing() {
+    return { hearsPhases: this.#isApp, hasRefs: this.#store.meta("kind") === "gitlab" };
+  }
+
+  /** Whether the connection is one of an App, as it was read last. */
+  get #isApp(): boolean {
+    return this.#store.meta("isApp") ?? false;
+  }
+
+  /** At its first call the object learns its name and what its connection is: an alarm knows neither. */
+  async #meet(): Promise<void> {
+    const { name } = this.ctx.id;
+    if (!name || this.#store.meta("kind") !== null) return;
+    this.#store.setMeta("name", name);
+    await this.#read().catch((error) => console.warn("host: the connection could not be read yet", error));
+  }
+
+  /** Tells the host what is due. */
+  override async alarm(info?: AlarmInvocationInfo): Promise<void> {
+    // The platform gives an alarm up after six failures: from the second try on the next one is set before the work.
+    if (info?.isRetry) {
+      await this.ctx.storage.setAlarm(Date.now() + RETRY_MS);
+      if (this.#loaded === null) this.#statuses.recover(Date.now());
+    }
+    this.#alarmAt = null;
+    this.#isTelling = true;
+    await this.#takeWaiting();
+    try {
+      await this.#tell(Date.now() + (this.#hasWaiting ? SHARE_MS : ALARM_MS));
+      await this.#lookForMissed();
+      this.#misreads = 0;
+    } catch (error) {
+      this.#misreads += 1;
+      console.error("host: the connection could not be read; the next alarm will try again", error);
+    }
+    this.#isTelling = false;
+    await this.#schedule();
+  }
+
+  /** Whether deliveries wait that may be tried now. */
+  get #hasWaiting(): boolean {
+    return (this.#kept.nextAt ?? Number.POSITIVE_INFINITY) <= Date.now();
+  }
+
+  async #takeWaiting(): Promise<void> {
+    if (!this.#hasWaiting) return;
+    await this.#kept.take((delivery) => this.#takeKept(this.env, this.#name, delivery), Date.now() + SHARE_MS);
+  }
+
+  async #read(): Promise<Known> {
+    const known = await this.#connection.read(this.#name);
+    if (known.state === "open") this.#store.setMeta("kind", known.kind);
+    const isApp = known.state === "open" && known.app !== null;
+    if (isApp === this.#isApp) return known;
+    this.#store.setMeta("isApp", isApp);
+    if (isApp) this.#missed.stir(Date.now());
+    else this.#missed.stop();
+    return known;
+  }
+
+  /** After what is due was told: that ends builds for people who wait. */
+  async #lookForMissed(): Promise<void> {
+    if ((this.#missed.lookAt ?? Number.POSITIVE_INFINITY) > Date.now()) return;
+    const known = await this.#read();
+    if (known.state === "open" && known.app) await this.#missed.look(known.app, known.apiUrl);
+  }
+
+  async #tell(until: number): Promise<void> {
+    if (this.#statuses.nextAt(Date.now()) === null && (await this.#read()).state === "gone") return this.destroy();
+    for (;;) {
+      const [now, at] = [Date.now(), this.#statuses.nextAt(Date.now())];
+      if (at === null || at > now + 1_000 || now >= until) return;
+      const known = await this.#read();
+      if (known.state === "gone") return this.destroy();
+      if (known.state === "silent") return this.#drop();
+      const { kind, apiUrl, app } = known;
+      const address = { kind, apiUrl, token: await known.token(), isApp: app !== null };
+      if (await this.#statuses.tell(address, until)) this.#connection.forget();
+    }
+  }
+
+  #drop(): void {
+    this.#loaded?.drop();
+    this.#loaded = null;
+    this.#store.dropCommits();
+  }
+
+  /** Sets the alarm where something is due before it. An alarm that is under way sets it at its end. */
+  async #schedule(): Promise<void> {
+    if (this.#isTelling) return;
+    const now = Date.now();
+    const due = this.#loaded?.nextAt(now) ?? null;
+    const told = Math.min(...[due, this.#missed.lookAt].filter((at) => at !== null));
+    const wait = this.#misreads === 0 ? 0 : Math.min(RETRY_MS * 2 ** (this.#misreads - 1), MOST_RETRY_MS);
+    const next = Math.min(Math.max(told, now + wait), this.#kept.nextAt ?? Number.POSITIVE_INFINITY);
+    if (next !== Number.POSITIVE_INFINITY) await this.#setAlarm(next);
+  }
+
+  /** A token of the App's installation; or why there is none. @throws where the connection cannot be read */
+  async installationToken(): Promise<TokenAnswer> {
+    const known = await this.#read();
+    return answerOf(appIn(known)?.token() ?? Promise.reject(notInstalled()));
+  }
+
+  /** A token that reads one repository, for git; or why there is none. @throws where the connection cannot be read */
+  async cloneToken(repoId: number, cloneUrl: string): Promise<TokenAnswer> {
+    const known = await this.#read();
+    return answerOf(appIn(known)?.cloneToken(repoId, cloneUrl) ?? Promise.reject(notInstalled()));
+  }
+
+  /** How the connection gets on with its host. */
+  async health(): Promise<HostHealth> {
+    return healthOf(this.#statuses.state, this.#store.withGivenUp(GIVEN_UP_LISTED), STATUS_RULES);
+  }
+
+  /** What became of the statuses of a commit. */
+  async statuses(repoId: number, sha: string): Promise<StatusView[]> {
+    return this.#statuses.onEachRef(repoId, sha).flatMap(statusViews);
+  }
+
+  /** What a person may do here, by what they may do at the host; null where they may not write there. */
+  async roleOf(fullName: string, login: string): Promise<{ role: Role | null } | { away: string }> {
+    const known = await this.#read();
+    if (known.state !== "open" || !known.app) return { role: null };
+    try {
+      return { role: await roleAtGithub(known.apiUrl, await known.token(), fullName, login) };
+    } catch (error) {
+      if (error instanceof HostProblem) return { away: error.message };
+      throw error;
+    }
+  }
+
+  /** Reads the connection anew the next time, and tries what waits for it: its token may have been changed. */
+  async connectionChanged(): Promise<void> {
+    this.#connection.forget();
+    await this.#read().catch((error) => console.warn("host: the connection could not be read yet", error));
+    this.#statuses.resume(Date.now());
+    await this.#schedule();
+  }
+
+  /**
+   * Keeps a delivery that its host proved to have sent, and takes it once the service can. Asks nobody.
+   * @returns whether there is room for it
+   */
+  async keepDelivery(delivery: KeptDelivery): Promise<boolean> {
+    const { name } = this.ctx.id;
+    if (name) this.#store.setMeta("name", name);
+    const isKept = this.#kept.keep(delivery, Date.now());
+    if (isKept) await this.#schedule();
+    return isKept;
+  }
+
+  /** Remembers a delivery and what came of it. */
+  async noteDelivery(note: DeliveryNote): Promise<void> {
+    const isFirst = this.#store.noteDelivery(note);
+    const waits = this.#kept.nextAt !== null;
+    if (waits) this.#kept.hurry(Date.now());
+    if (this.#isApp) this.#missed.stir(Date.now());
+    if (this.#isApp || waits) await this.#schedule();
+    if (!isFirst) return;
+    // A delivery may be noted after the connection was deleted: nobody would delete what it leaves here.
+    await this.#meet();
+    await this.#setAlarm(Date.now() + LOOK_MS);
+  }
+
+  async #setAlarm(at: number): Promise<void> {
+    if (this.#alarmAt !== null && this.#alarmAt <= at) return;
+    this.#alarmAt = at;
+    await this.ctx.storage.setAlarm(at);
+  }
+
+  /** The last deliveries, the newest first: those that wait before those that were taken. */
+  async deliveries(limit: number): Promise<DeliveryNote[]> {
+    return [...this.#kept.notes(limit), ...this.#store.deliveries(limit)].slice(0, limit);
+  }
+
+  /** Deletes everything that this object holds. */
+  async destroy(): Promise<void> {
+    this.#loaded?.drop();
+    this.#loaded = null;
+    this.#connection.forget();
+    this.#kept.forget();
+    await this.ctx.storage.deleteAlarm();
+    this.#alarmAt = null;
+    await this.#store.deleteAll();
+  }
+}

@@ -1,0 +1,236 @@
+import { type HostReport, isOver, type LeftOut, withoutPhases, withoutRef } from "../../githosts/core/host-report.ts";
+import { cutOff, type DueStatus, nextStatus, sentOf } from "../../githosts/core/next-status.ts";
+import { type Posted, postStatus, type StatusAddress } from "../../githosts/core/post-status.ts";
+import { closed, reported, setAside, withLeftOut, withoutOld } from "../../githosts/core/report-status.ts";
+import { statusOf } from "../../githosts/core/status.ts";
+import { answered } from "../../githosts/core/status-answers.ts";
+import { STATUS_RULES } from "../../githosts/core/status-rules.ts";
+import {
+  AT_EASE,
+  type Commit,
+  type CommitName,
+  commitKey,
+  REPOSITORY_CONTEXT,
+  type SentStatus,
+  type Statuses,
+} from "../../githosts/core/statuses.ts";
+import type { HostStore } from "./store.ts";
+
+/** Milliseconds for which one run waits for the next status itself, without an alarm. */
+const INLINE_MS = 1_200;
+/** Lines of the commits in memory: about 10 MB. Of more, the oldest commits are set aside until fewer are left. */
+const MOST_LINES = 20_000;
+const FEWER_LINES = 15_000;
+/** Milliseconds between two cleanups of old rows. */
+const TIDY_MS = 60 * 60_000;
+
+/** What a host keeps apart: how far a build is, and each branch and tag of a commit. */
+interface Hearing {
+  hearsPhases: boolean;
+  hasRefs: boolean;
+}
+
+/** What is told to the host of one connection: in memory what has not ended, on disk all of it. */
+export class HostStatuses {
+  readonly #store: HostStore;
+  readonly #state: Statuses;
+  readonly #summaryOf: (buildId: string) => Promise<string | null>;
+  /** Names of repositories that the host told since the object woke. */
+  readonly #names = new Map<number, string>();
+  /** Commits whose last answer is not on the disk yet: lost, the host would be told once more. */
+  readonly #unsaved = new Map<string, Commit>();
+  #tidyAt = 0;
+  #kind = "github";
+  #isDropped = false;
+
+  /** @param summaryOf What a build says of itself. */
+  constructor(store: HostStore, summaryOf: (buildId: string) => Promise<string | null>, now: number) {
+    this.#store = store;
+    this.#summaryOf = summaryOf;
+    for (const commit of store.openBeyond(MOST_LINES)) store.save([setAside(commit, now, STATUS_RULES)], now);
+    this.#state = { commits: store.open(), pace: store.pace(), inFlight: null };
+    // Something was due as the object went: the host may have been asked a moment ago.
+    const next = this.#next(now);
+    if (next && "due" in next) this.#state.pace = { ...this.#state.pace, sentAt: now };
+  }
+
+  get state(): Readonly<Statuses> {
+    return this.#state;
+  }
+
+  /** A commit that is known, ended or not. */
+  #commit(name: CommitName): Commit | undefined {
+    const key = commitKey(name);
+    return this.#unsaved.get(key) ?? this.#state.commits.get(key) ?? this.#store.commit(name);
+  }
+
+  /** The same on each of its refs. */
+  onEachRef(repoId: number, sha: string): Commit[] {
+    return this.#store.onEachRef(repoId, sha).map((stored) => this.#commit(stored) ?? stored);
+  }
+
+  /** The report as the host hears it. What an earlier release began without a ref ends without one. */
+  #heard(told: HostReport, { hearsPhases, hasRefs }: Hearing): HostReport {
+    const whole = withoutRef(hearsPhases ? told : withoutPhases(told));
+    const isBegun = () => this.#commit(whole)?.own.some(({ wanted }) => wanted.buildId === told.buildId);
+    return !hasRefs || isBegun() ? whole : { ...whole, ref: told.ref };
+  }
+
+  /** Takes reports in, in one transaction. */
+  report(reports: HostReport[], hearing: Hearing, now: number): void {
+    const changed = new Map<string, Commit>();
+    for (const told of reports) {
+      const report = this.#heard(told, hearing);
+      const key = commitKey(report);
+      const known = changed.get(key) ?? this.#commit(report);
+      const commit = reported(known, report, now, STATUS_RULES);
+      if (commit && commit !== known) changed.set(key, closed(commit, now, STATUS_RULES));
+    }
+    this.#tidy(now);
+    if (changed.size === 0) return;
+    this.#store.save(changed.values(), now);
+    for (const commit of changed.values()) this.#keep(commit);
+    this.#bound(now);
+    const origin = reports.findLast((report) => report.origin !== null)?.origin;
+    if (origin && origin !== this.#store.meta("origin")) this.#store.setMeta("origin", origin);
+  }
+
+  /** Remembers what has no build: the commit is not well without it. */
+  leaveOut(told: LeftOut, { hasRefs }: Hearing, now: number): void {
+    const left = hasRefs ? told : withoutRef(told);
+    const known = this.#commit(left);
+    const commit = withLeftOut(known, left, now, STATUS_RULES);
+    if (!commit || commit === known) return;
+    this.#replace(commit, now);
+    this.#bound(now);
+  }
+
+  /** Keeps the newest in memory. What is set aside is told again as far as something new is reported of it. */
+  #bound(now: number): void {
+    let lines = 0;
+    for (const { own } of this.#state.commits.values()) lines += own.length + 1;
+    if (lines <= MOST_LINES) return;
+    this.#saveAnswers();
+    for (const commit of this.#store.openBeyond(FEWER_LINES)) this.#replace(setAside(commit, now, STATUS_RULES), now);
+  }
+
+  #replace(commit: Commit, now: number): void {
+    this.#store.save([commit], now);
+    this.#keep(commit);
+  }
+
+  #keep(commit: Commit): void {
+    const key = commitKey(commit);
+    this.#unsaved.delete(key);
+    if (commit.endedAt === null) this.#state.commits.set(key, commit);
+    else this.#state.commits.delete(key);
+  }
+
+  #tidy(now: number): void {
+    if (now < this.#tidyAt) return;
+    this.#tidyAt = now + TIDY_MS;
+    this.#store.tidy(now);
+    for (const commit of this.#state.commits.values()) {
+      const left = withoutOld(commit, now, STATUS_RULES);
+      if (left !== commit) this.#replace(left, now);
+    }
+  }
+
+  #next(now: number) {
+    return nextStatus(this.#state, this.#kind, now, STATUS_RULES);
+  }
+
+  /** Takes into account that the object may have been cut off while a request was on its way. */
+  recover(now: number): void {
+    for (const commit of cutOff(this.#state, now, STATUS_RULES)) this.#state.commits.set(commitKey(commit), commit);
+  }
+
+  /** Begins anew at once, after a person has changed the connection. */
+  resume(now: number): void {
+    if (this.#state.pace.trouble === null) return;
+    this.#state.pace = { ...AT_EASE, sentAt: now };
+    this.#store.setMeta("pace", this.#state.pace);
+  }
+
+  /** When the next status may be sent; null where there is none. */
+  nextAt(now: number): number | null {
+    const next = this.#next(now);
+    return next && ("at" in next ? next.at : now);
+  }
+
+  /**
+   * Sends what is due, one after the other, until nothing is due soon, the time has come, or the host refuses the token.
+   * @returns whether it refused the token
+   */
+  async tell(address: StatusAddress, until: number): Promise<boolean> {
+    this.#kind = address.kind;
+    this.#tidy(Date.now());
+    try {
+      for (;;) {
+        const now = Date.now();
+        const next = this.#next(now);
+        if (!next || now >= until) return false;
+        if ("due" in next) {
+          if (await this.#tellOne(address, next.due)) return true;
+        } else if (next.at - now > INLINE_MS) return false;
+        else await new Promise((resolve) => setTimeout(resolve, next.at - now));
+      }
+    } finally {
+      this.#saveAnswers();
+    }
+  }
+
+  /** @returns whether the host refused the token */
+  async #tellOne(address: StatusAddress, due: DueStatus): Promise<boolean> {
+    const sent = sentOf(due);
+    const { repoId, fullName } = due.commit;
+    const status = statusOf(due, this.#store.meta("origin"), STATUS_RULES);
+    if (!this.#unsaved.has(sent.commit)) this.#saveAnswers();
+    this.#state.inFlight = sent;
+    if (address.isApp) status.summary = await this.#summaryFor(due);
+    this.#state.pace = { ...this.#state.pace, sentAt: Date.now() };
+    const posted = await postStatus(address, { ...status, fullName: this.#names.get(repoId) ?? fullName });
+    this.#state.inFlight = null;
+    if (posted.fullName !== null) this.#names.set(repoId, posted.fullName);
+    this.#take(sent, posted);
+    return posted.outcome.kind === "unauthorized";
+  }
+
+  /** A state is worth more than the words to it: without a pool it goes out alone. */
+  async #summaryFor({ line: { context, wanted } }: DueStatus): Promise<string | null> {
+    if (context === REPOSITORY_CONTEXT || !isOver(wanted)) return null;
+    try {
+      return await this.#summaryOf(wanted.buildId);
+    } catch (error) {
+      console.warn("host: a build's summary could not be read", wanted.buildId, error);
+      return null;
+    }
+  }
+
+  #take(sent: SentStatus, { outcome }: Posted): void {
+    if (this.#isDropped) return;
+    const now = Date.now();
+    const before = this.#state.pace;
+    const { commit, pace } = answered(this.#state, sent, outcome, now, STATUS_RULES);
+    this.#state.pace = pace;
+    if (pace.failures !== before.failures || pace.trouble !== before.trouble) this.#store.setMeta("pace", pace);
+    if (!commit) return;
+    if (outcome.kind === "refused") console.warn("host: a status was given up", commit.sha, outcome.reason);
+    this.#keep(commit);
+    this.#unsaved.set(sent.commit, commit);
+  }
+
+  /** Two statuses of one commit that follow each other are one row. */
+  #saveAnswers(): void {
+    if (this.#unsaved.size === 0) return;
+    this.#store.save(this.#unsaved.values(), Date.now());
+    this.#unsaved.clear();
+  }
+
+  /** Forgets what is to be told, for good: an answer that is still to come changes nothing. */
+  drop(): void {
+    this.#isDropped = true;
+    this.#unsaved.clear();
+    this.#state.commits.clear();
+  }
+}

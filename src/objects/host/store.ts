@@ -1,0 +1,202 @@
+import { boundedNote, type DeliveryNote } from "../../githosts/core/delivery-note.ts";
+import type { Remembered } from "../../githosts/core/missed-deliveries.ts";
+import {
+  AT_EASE,
+  type Commit,
+  type CommitName,
+  commitKey,
+  linesOf,
+  type Pace,
+  shaAndRef,
+} from "../../githosts/core/statuses.ts";
+import type { HostKind } from "../../protocol/connection.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+
+/** Milliseconds for which a commit is kept after its end, and one that goes on after the last change. */
+const KEEP_MS = 7 * 24 * 60 * 60_000;
+const ABANDONED_MS = 30 * 24 * 60 * 60_000;
+/** Milliseconds for which a delivery that did not arrive is remembered: a day longer than it can be ordered again. */
+const MISSED_MS = 4 * 24 * 60 * 60_000;
+const MOST_COMMITS = 10_000;
+
+/**
+ * `sha` goes on with a space and the ref where a commit has one. `open` is 1 until a commit has ended; `given_up` is when
+ * a status of it was given up last.
+ */
+const TABLES = `
+CREATE TABLE IF NOT EXISTS commits (repo INTEGER, sha TEXT, open INTEGER NOT NULL, at INTEGER NOT NULL, given_up INTEGER,
+  facts TEXT NOT NULL, PRIMARY KEY (repo, sha)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS delivery (slot INTEGER PRIMARY KEY, seq INTEGER NOT NULL, facts TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS kept (seq INTEGER PRIMARY KEY, id TEXT NOT NULL, generation INTEGER NOT NULL, facts TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS missed (guid TEXT PRIMARY KEY, at INTEGER NOT NULL, facts TEXT NOT NULL) WITHOUT ROWID;
+`;
+
+/** What the object remembers without a key of its own. */
+interface Meta {
+  /** The object's own name: an alarm does not know it. */
+  name: string;
+  /** Where the service was reached last. */
+  origin: string;
+  pace: Pace;
+  /** What the connection is, as it was read last; absent before release 0.12.0. */
+  kind: HostKind;
+  /** Whether the connection is one of a GitHub App, which makes check runs. */
+  isApp: boolean;
+  /** When to look next for deliveries that did not arrive. */
+  lookAt: number;
+}
+
+/** The rows of one connection's object: a row for each commit, since what is told of it changes together. */
+export class HostStore {
+  readonly #storage: DurableObjectStorage;
+  #isLaid = false;
+  /** Nothing was written since all of it was deleted. */
+  #isBare = false;
+
+  constructor(storage: DurableObjectStorage) {
+    this.#storage = storage;
+  }
+
+  /** With its tables. */
+  get sql(): SqlStorage {
+    if (!this.#isLaid) this.#storage.sql.exec(TABLES);
+    this.#isLaid = true;
+    this.#isBare = false;
+    return this.#storage.sql;
+  }
+
+  /** Stores all of them or none. */
+  save(commits: Iterable<Commit>, now: number): void {
+    this.#storage.transactionSync(() => {
+      for (const commit of commits) this.#saveOne(commit, now);
+    });
+  }
+
+  #saveOne(commit: Commit, now: number): void {
+    const { repoId, endedAt } = commit;
+    const open = endedAt === null ? 1 : 0;
+    const givenUp = linesOf(commit).map((line) => line.givenUp?.at ?? 0);
+    this.sql.exec(
+      "INSERT OR REPLACE INTO commits VALUES (?, ?, ?, ?, ?, ?)",
+      ...[repoId, shaAndRef(commit), open, endedAt ?? now, Math.max(...givenUp) || null, JSON.stringify(commit)],
+    );
+  }
+
+  commit(name: CommitName): Commit | undefined {
+    const query = "SELECT facts FROM commits WHERE repo = ? AND sha = ?";
+    const [row] = this.sql.exec(query, name.repoId, shaAndRef(name));
+    return row && JSON.parse(String(row.facts));
+  }
+
+  /** The commit on each of its refs. */
+  onEachRef(repoId: number, sha: string): Commit[] {
+    // What follows a space in the order of characters is `!`.
+    const query = "SELECT facts FROM commits WHERE repo = ? AND sha >= ? AND sha < ?";
+    return [...this.sql.exec(query, repoId, sha, `${sha}!`)].map(({ facts }) => JSON.parse(String(facts)));
+  }
+
+  /** The commits that have not ended. A scan: an index would be one more row to write for each commit. */
+  open(): Map<string, Commit> {
+    const rows = this.sql.exec("SELECT facts FROM commits WHERE open = 1");
+    const commits = [...rows].map(({ facts }): Commit => JSON.parse(String(facts)));
+    return new Map(commits.map((commit) => [commitKey(commit), commit]));
+  }
+
+  /** The commits that have not ended beyond the newest with so many lines. Reads one after the other: they may be large. */
+  *openBeyond(mostLines: number): Iterable<Commit> {
+    const lines = "sum(json_array_length(facts, '$.own') + 1) OVER (ORDER BY at DESC, repo, sha)";
+    const rows = this.sql.exec(
+      `SELECT repo, sha FROM (SELECT repo, sha, ${lines} AS lines FROM commits WHERE open = 1) WHERE lines > ?`,
+      mostLines,
+    );
+    for (const { repo, sha } of [...rows]) {
+      const { facts } = this.sql.exec("SELECT facts FROM commits WHERE repo = ? AND sha = ?", repo, sha).one();
+      yield JSON.parse(String(facts));
+    }
+  }
+
+  /** The commits of which a status was given up, the newest first. */
+  withGivenUp(limit: number): Commit[] {
+    const query = "SELECT facts FROM commits WHERE given_up IS NOT NULL ORDER BY given_up DESC LIMIT ?";
+    return [...this.sql.exec(query, limit)].map(({ facts }) => JSON.parse(String(facts)));
+  }
+
+  /** Deletes what is old, and the oldest above the limit: those that have ended first. */
+  tidy(now: number): void {
+    const sql = this.sql;
+    sql.exec("DELETE FROM commits WHERE at < CASE open WHEN 0 THEN ? ELSE ? END", now - KEEP_MS, now - ABANDONED_MS);
+    const count = Number(sql.exec("SELECT count(*) AS count FROM commits").one().count);
+    if (count <= MOST_COMMITS) return;
+    sql.exec(
+      "DELETE FROM commits WHERE (repo, sha) IN (SELECT repo, sha FROM commits ORDER BY open, at LIMIT ?)",
+      count - MOST_COMMITS,
+    );
+  }
+
+  meta<K extends keyof Meta>(key: K): Meta[K] | null {
+    if (this.#isBare) return null;
+    const [row] = this.sql.exec("SELECT value FROM meta WHERE key = ?", key);
+    return row ? JSON.parse(String(row.value)) : null;
+  }
+
+  /** Stores a value where it is another one. */
+  setMeta<K extends keyof Meta>(key: K, value: Meta[K]): void {
+    const text = JSON.stringify(value);
+    this.sql.exec(
+      "INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value WHERE value <> excluded.value",
+      ...[key, text],
+    );
+  }
+
+  deleteMeta(key: keyof Meta): void {
+    this.sql.exec("DELETE FROM meta WHERE key = ?", key);
+  }
+
+  pace(): Pace {
+    return this.meta("pace") ?? AT_EASE;
+  }
+
+  /** Writes one row: the oldest note gives its place to the newest. @returns whether it is the first one */
+  noteDelivery(note: DeliveryNote): boolean {
+    const [row] = this.sql.exec(
+      `INSERT INTO delivery SELECT (last + 1) % ?, last + 1, ? FROM (SELECT coalesce(max(seq), 0) AS last FROM delivery)
+       WHERE true ON CONFLICT DO UPDATE SET seq = excluded.seq, facts = excluded.facts RETURNING seq`,
+      ...[LIMITS.deliveries, JSON.stringify(boundedNote(note))],
+    );
+    return row?.seq === 1;
+  }
+
+  deliveries(limit: number): DeliveryNote[] {
+    const rows = this.sql.exec("SELECT facts FROM delivery ORDER BY seq DESC LIMIT ?", limit);
+    return [...rows].map(({ facts }) => JSON.parse(String(facts)));
+  }
+
+  /** What is remembered of deliveries that did not arrive, by their ids. */
+  missed(now: number): Map<string, Remembered> {
+    this.sql.exec("DELETE FROM missed WHERE at < ?", now - MISSED_MS);
+    const rows = [...this.sql.exec("SELECT facts FROM missed")];
+    return new Map(rows.map(({ facts }) => JSON.parse(String(facts))).map((one: Remembered) => [one.guid, one]));
+  }
+
+  rememberMissed(missed: Remembered): void {
+    this.sql.exec(
+      "INSERT OR REPLACE INTO missed VALUES (?, ?, ?)",
+      missed.guid,
+      missed.firstAt,
+      JSON.stringify(missed),
+    );
+  }
+
+  /** Forgets all statuses, and keeps the list of deliveries. */
+  dropCommits(): void {
+    this.sql.exec("DELETE FROM commits");
+  }
+
+  /** Deletes everything. What is written later lays the tables anew. */
+  async deleteAll(): Promise<void> {
+    this.#isLaid = false;
+    this.#isBare = true;
+    await this.#storage.deleteAll();
+  }
+}

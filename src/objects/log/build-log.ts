@@ -1,0 +1,317 @@
+import { keyIdOf } from "../../crypto/seal-format.ts";
+import { failedLineOf } from "../../domain/failure/error-lines.ts";
+import type { PartOfLog } from "../../domain/failure/failing-part.ts";
+import { Masker, maskText } from "../../mask/mask.ts";
+import { HOP_HEADERS } from "../../protocol/headers.ts";
+import { EventId } from "../../protocol/log.ts";
+import { VersionedObject } from "../versioned-object.ts";
+import { LogText } from "./archive.ts";
+import { BuildLogFollowers, isComplete, shownSegment } from "./followers.ts";
+import { LogMasking, type Masking } from "./masking.ts";
+import { LogMove } from "./move.ts";
+import { tellOfFollower } from "./pool.ts";
+import { BuildLogStore, type Ended, type LogSegment, type PieceTime } from "./store.ts";
+import { type LogResult, LogTurns, refuse, success } from "./turns.ts";
+
+/** Characters of all values to mask of one lease, as JSON: sealed they must fit into one row. */
+const MASKS_LIMIT = 1024 * 1024;
+/** Bytes at the end of a part in which the line that says why is looked for. */
+const FAILURE_BYTES = 64 * 1024;
+/** The agent that writes: the fence of its lease, and the SHA-256 of its token. */
+export interface Writer {
+  fence: number;
+  tokenHash: string;
+}
+
+/** The day (UTC) on which the job ended; whose log it is where the object's name does not say it. */
+type EndedBuild = Pick<Ended, "day"> & Partial<Ended>;
+
+const joined = ([first = new Uint8Array(), second = new Uint8Array()]: Uint8Array[]): Uint8Array => {
+  if (second.length === 0) return first;
+  const whole = new Uint8Array(first.length + second.length);
+  whole.set(first);
+  whole.set(second, first.length);
+  return whole;
+};
+const LEASE_LOST = refuse("lease-lost", "The lease is no longer current for this build's log.");
+
+/**
+ * The log of one job. Only the latest lease may write. Bytes are masked before they are stored or sent on, and
+ * acknowledged only after the masker released them, so the object may lose its memory at any time.
+ */
+export class BuildLog extends VersionedObject {
+  readonly #store: BuildLogStore;
+  readonly #followers: BuildLogFollowers;
+  readonly #text: LogText;
+  readonly #masking: LogMasking;
+  readonly #turns: LogTurns;
+  readonly #move: LogMove;
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    this.#store = new BuildLogStore(ctx.storage);
+    this.#followers = new BuildLogFollowers(ctx, this.#store);
+    this.#masking = new LogMasking(ctx.id.toString(), () => this.env);
+    this.#text = new LogText(this.#store, () => this.env.ARCHIVE);
+    this.#turns = new LogTurns(this.#masking);
+    const parts = { store: this.#store, text: this.#text, masking: this.#masking, followers: this.#followers };
+    this.#move = new LogMove({ storage: ctx.storage, turns: this.#turns, ...parts });
+  }
+
+  /** Opens the log for a lease, and closes it for earlier ones. The same lease again only replaces the secrets. */
+  async open(lease: Writer & { attempt: number; secrets: string[] }): Promise<LogResult<null>> {
+    const { fence, tokenHash, attempt, secrets } = lease;
+    return this.#turns.take(async () => {
+      const current = this.#store.current();
+      if (fence <= this.#store.closedFence || fence < (current?.fence ?? 0)) return LEASE_LOST;
+      const existing = current?.fence === fence ? current : undefined;
+      if (existing && existing.tokenHash !== tokenHash) return LEASE_LOST;
+      const sealed = await this.#masking.seal(fence, JSON.stringify(secrets));
+      const position = new Masker([]).position;
+      const empty = { fence, tokenHash, attempt, position, size: 0, isFull: false, leakedTo: 0 };
+      this.#masking.forget();
+      this.#store.save({ ...(existing ?? empty), sealed });
+      this.#store.forgetSecretsBefore(fence);
+      this.#followers.sendNews();
+      return success(null);
+    });
+  }
+
+  /**
+   * Appends bytes at `offset`, which counts the bytes that this lease sent. The next chunk starts at `next`. `leaked`
+   * means that these bytes had a secret that the agent did not mask; a repeated chunk gets the same answer. `followed`
+   * means that somebody follows the log.
+   */
+  async append(
+    chunk: Writer & { offset: number; bytes: Uint8Array; final: boolean },
+  ): Promise<LogResult<{ next: number; leaked: boolean; followed: boolean }>> {
+    const { offset, bytes, final } = chunk;
+    return this.#turns.take(async () => {
+      const segment = this.#writable(chunk);
+      if (!segment) return LEASE_LOST;
+      const masking = segment.isFull ? null : await this.#masking.of(segment);
+      const end = offset + bytes.length;
+      const received = masking?.received ?? segment.position.offset;
+      if (offset > received) return refuse("log-gap", "Bytes before this chunk are missing.", segment.position.offset);
+      if (masking) {
+        const unseen = bytes.subarray(Math.min(bytes.length, received - offset));
+        this.#write(segment, masking, unseen, final && end >= received);
+      }
+      if (segment.isFull) this.#skip(segment, Math.max(end, received));
+      this.#followers.sendNews();
+      const { position, leakedTo } = segment;
+      return success({ next: position.offset, leaked: offset < leakedTo, followed: this.#followers.isAny });
+    });
+  }
+
+  /**
+   * Adds values to mask in all bytes that are not acknowledged yet. @returns `texts`, such as names of steps, masked
+   * with them
+   */
+  async addMasks(masks: Writer & { values: string[]; texts?: string[] }): Promise<LogResult<string[]>> {
+    return this.#turns.take(async () => {
+      const segment = this.#writable(masks);
+      if (!segment) return LEASE_LOST;
+      const earlier = await this.#masking.secretsOf(segment);
+      const all = new Set([...earlier, ...masks.values]);
+      if (all.size > new Set(earlier).size) {
+        const secrets = JSON.stringify([...all]);
+        if (secrets.length > MASKS_LIMIT) return refuse("too-large", "There are too many values to mask.");
+        segment.sealed = await this.#masking.seal(segment.fence, secrets);
+        this.#masking.forget();
+        this.#store.save(segment);
+      }
+      return success(await this.#maskedTexts(segment, masks.texts ?? []));
+    });
+  }
+
+  /** Masks texts that the agent sent, such as names of steps, like its log. */
+  async maskTexts(request: Writer & { texts: string[] }): Promise<LogResult<string[]>> {
+    return this.#turns.take(async () => {
+      const segment = this.#writable(request);
+      if (!segment) return LEASE_LOST;
+      return success(await this.#maskedTexts(segment, request.texts));
+    });
+  }
+
+  /** The line in this part of the log that says why a job failed; null where none does, or another lease writes. */
+  async failedLine({ fence, start, end }: Pick<Writer, "fence"> & PartOfLog): Promise<string | null> {
+    const current = this.#store.current();
+    if (current?.fence !== fence) return null;
+    const to = Math.min(end ?? current.size, current.size);
+    const read = this.#store.read(fence, Math.max(start, to - FAILURE_BYTES), to);
+    return failedLineOf(new TextDecoder().decode(read));
+  }
+
+  async #maskedTexts(segment: LogSegment, texts: string[]): Promise<string[]> {
+    if (texts.length === 0) return [];
+    const { needles } = await this.#masking.of(segment);
+    return texts.map((text) => maskText(needles, text));
+  }
+
+  /**
+   * Closes the log for leases up to this fence: nothing more is written, and their secrets are deleted. `ended` says
+   * that the job has ended, too, and on which day (UTC): an hour later the log moves to the archive.
+   */
+  async close({ fence, ended = null }: { fence: number; ended?: EndedBuild | null }): Promise<void> {
+    await this.#turns.take(async () => {
+      const isNews = fence > this.#store.closedFence;
+      const isEnd = ended !== null && this.#store.end(this.#ownerOf(ended), fence);
+      if (isNews && (fence > 0 || this.#store.isLaid)) this.#store.close(fence);
+      this.#masking.forget();
+      const isTombstone = isNews && this.#store.isLaid && !this.#store.current();
+      if (isEnd || isTombstone) await this.#move.schedule();
+      this.#followers.sendNews();
+      if (!this.#store.current() && (fence === 0 || ended)) this.#followers.endAll();
+      return success(null);
+    });
+  }
+
+  /** Moves the log of a job that ended long ago to the archive, now. @throws where the archive is away */
+  async archive(ended: EndedBuild): Promise<void> {
+    const last = this.#store.current();
+    if (last) await this.close({ fence: Math.max(last.fence, this.#store.closedFence), ended });
+    await this.#move.run();
+  }
+
+  override async alarm(): Promise<void> {
+    await this.#move.onAlarm();
+  }
+
+  /** Size and state of each attempt, the latest last. */
+  async info(): Promise<{ attempts: { attempt: number; size: number; isComplete: boolean }[]; isComplete: boolean }> {
+    const state = this.#store.state();
+    const { segments } = state;
+    const attempts = [...new Set(segments.map(({ attempt }) => attempt))].map((attempt) => {
+      const segment = shownSegment(segments, attempt);
+      return { attempt, size: segment?.size ?? 0, isComplete: isComplete(segment, state) };
+    });
+    return { attempts, isComplete: isComplete(segments.at(-1), state) };
+  }
+
+  /** When the pieces of an attempt, or of the latest one, were stored; null where there is no such log. */
+  async times({ attempt }: { attempt?: number }): Promise<PieceTime[] | null> {
+    const segment = shownSegment(this.#store.segments(), attempt ?? null);
+    return segment ? this.#store.times(segment.fence) : null;
+  }
+
+  /**
+   * The stored bytes from `start` to before `end` of an attempt, or of the latest one. Attempt 0 says that this object
+   * has no log.
+   */
+  async read(range: { attempt?: number; start?: number; end?: number } = {}) {
+    const state = this.#store.state();
+    const segment = shownSegment(state.segments, range.attempt ?? null);
+    if (!segment && range.attempt !== undefined) return refuse("not-found", "There is no such attempt.");
+    const size = segment?.size ?? 0;
+    const end = Math.min(range.end ?? size, size);
+    const start = Math.min(range.start ?? 0, end);
+    const complete = isComplete(segment, state);
+    const body = this.#text.stream(segment?.fence ?? 0, start, end);
+    return success({ attempt: segment?.attempt ?? 0, size, isComplete: complete, start, end, body });
+  }
+
+  /**
+   * Opens a follower's socket at `?from=OFFSET` or `?from=ATTEMPT:OFFSET`; `&attempt=N` follows only that attempt.
+   * `protocol/log.ts` has the messages. With `&ended=1` a log that this object does not have is 404: nobody will
+   * write it any more.
+   */
+  override async fetch(request: Request): Promise<Response> {
+    const query = new URL(request.url).searchParams;
+    const isLive = this.#isLive();
+    if (!isLive && !this.#store.current() && query.has("ended")) return new Response(null, { status: 404 });
+    const { orgId, jobId } = this.#owner;
+    if (isLive && !this.#followers.isAny) this.ctx.waitUntil(tellOfFollower(this.env, orgId, jobId));
+    const from = EventId.parse(query.get("from") ?? "0");
+    const pinned = query.get("attempt");
+    const token = request.headers.get(HOP_HEADERS.tokenHash) ?? "";
+    if (pinned === null) return this.#followers.accept({ ...from, isPinned: false, token }, Date.now());
+    const attempt = Number(pinned);
+    const offset = from.attempt === null || from.attempt === attempt ? from.offset : 0;
+    return this.#followers.accept({ attempt, offset, isPinned: true, token }, Date.now());
+  }
+
+  /** Whether a lease may still write. */
+  #isLive(): boolean {
+    return (this.#store.current()?.fence ?? -1) > this.#store.closedFence;
+  }
+
+  override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void {
+    this.#followers.receive(socket, message);
+  }
+
+  override webSocketClose(socket: WebSocket): void {
+    socket.close();
+  }
+
+  /** The id of the key that sealed the secrets; null once the log is closed. */
+  async sealedWith(): Promise<string | null> {
+    const sealed = this.#store.segments().findLast((segment) => segment.sealed !== null)?.sealed;
+    return sealed ? keyIdOf(sealed) : null;
+  }
+
+  /** Seals secrets again under the current key. @returns that key's id, or null where no secrets are stored */
+  async rewrap(): Promise<LogResult<{ keyId: string | null; isChanged: boolean }>> {
+    return this.#turns.take(async () => {
+      let isChanged = false;
+      let keyId: string | null = null;
+      for (const segment of this.#store.segments()) {
+        if (segment.sealed === null) continue;
+        keyId = this.#masking.keyring.current;
+        if (keyIdOf(segment.sealed) === keyId) continue;
+        this.#store.save({ ...segment, sealed: await this.#masking.sealAgain(segment.fence, segment.sealed) });
+        isChanged = true;
+      }
+      return success({ keyId, isChanged });
+    });
+  }
+
+  /** Deletes the whole log, at the end of its retention. Leaves nothing on the disk. */
+  async purge(): Promise<void> {
+    await this.#move.purge();
+  }
+
+  /** Deletes the log because a person says so: for an hour nothing can be written again, then nothing is left. */
+  async remove(): Promise<void> {
+    await this.#move.remove();
+  }
+
+  /** An object that was woken by its alarm may not know its name: so it is stored with the end. */
+  #ownerOf({ day, orgId, jobId }: EndedBuild): Ended {
+    return { day, orgId: orgId ?? this.#owner.orgId, jobId: jobId ?? this.#owner.jobId };
+  }
+
+  get #owner(): { orgId: string; jobId: string } {
+    const [orgId = "", jobId = ""] = this.ctx.id.name?.split("/") ?? [];
+    return { orgId, jobId };
+  }
+
+  /** Masks and stores. Synchronous, so that it is one transaction. */
+  #write(segment: LogSegment, masking: Masking, bytes: Uint8Array, final: boolean): void {
+    const { masker } = masking;
+    const hits = masker.hits;
+    const parts = [masker.push(bytes), final ? masker.end() : new Uint8Array()];
+    masking.received += bytes.length;
+    if (masker.position.offset > segment.position.offset)
+      this.#store.write(segment, joined(parts), masker.position, Date.now());
+    if (masker.hits > hits) {
+      segment.leakedTo = masking.received;
+      this.#store.save(segment);
+    }
+    if (segment.isFull) this.#masking.forget();
+  }
+
+  /** Acknowledges bytes that a full log does not keep. */
+  #skip(segment: LogSegment, offset: number): void {
+    if (offset === segment.position.offset) return;
+    segment.position = { ...segment.position, offset };
+    this.#store.save(segment);
+  }
+
+  /** The segment of the writer's lease, if this lease may write. */
+  #writable({ fence, tokenHash }: Writer): LogSegment | null {
+    const current = this.#store.current();
+    if (current?.fence !== fence || current.tokenHash !== tokenHash || fence <= this.#store.closedFence) return null;
+    return current;
+  }
+}

@@ -1,0 +1,178 @@
+import { wholeCharacters } from "../../domain/whole-characters.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import { type FollowMessage, MORE } from "../../protocol/log.ts";
+import type { BuildLogStore, LogSegment } from "./store.ts";
+
+/** Bytes of one message at most. */
+const MESSAGE_SIZE = 128 * 1024;
+
+/** Messages in the cache: followers at the end of the log need the same one. */
+const CACHED_MESSAGES = 8;
+const POLICY_VIOLATION = 1008;
+
+/** The position of a follower. Stored with its socket, so that it survives hibernation. */
+interface Follower {
+  /** The segment that it reads; null before there is one. */
+  fence: number | null;
+  /** The attempt, where it follows only one. */
+  attempt: number | null;
+  /** Offset of the next byte in the segment. */
+  at: number;
+  /** It asked for a message and did not get one yet. */
+  isWaiting: boolean;
+  /** Milliseconds since 1970. */
+  openedAt?: number;
+}
+
+/** The state of the log that decides what followers get. */
+interface LogState {
+  /** The segments of all leases, the latest last. */
+  segments: LogSegment[];
+  /** The highest fence for which the log was closed; -1 where it never was. */
+  closedFence: number;
+}
+
+/** The segment to show: the latest with any bytes, else the latest. `attempt` limits the choice to one attempt. */
+export const shownSegment = (segments: LogSegment[], attempt: number | null): LogSegment | undefined => {
+  const candidates = segments.filter((segment) => attempt === null || segment.attempt === attempt);
+  return candidates.findLast((segment) => segment.size > 0) ?? candidates.at(-1);
+};
+
+/** Whether the segment will never grow again. */
+export const isComplete = (segment: LogSegment | undefined, { segments, closedFence }: LogState): boolean =>
+  segment ? segment.fence <= closedFence || segment.fence < (segments.at(-1)?.fence ?? 0) : closedFence >= 0;
+
+/** Sends new bytes to followers. Their sockets hibernate: they cost nothing while nothing is written. */
+export class BuildLogFollowers {
+  readonly #ctx: DurableObjectState;
+  readonly #store: BuildLogStore;
+  #cache: LogCache;
+
+  constructor(ctx: DurableObjectState, store: BuildLogStore) {
+    this.#ctx = ctx;
+    this.#store = store;
+    this.#cache = new LogCache(store);
+  }
+
+  /** `attempt` pins the follower to one attempt; `from` is an offset in it, or in the latest one. */
+  accept(from: { attempt: number | null; offset: number; isPinned: boolean; token: string }, now: number): Response {
+    const { 0: client, 1: server } = new WebSocketPair();
+    const segment = shownSegment(this.#store.segments(), from.attempt);
+    this.#closeOldest(from.token);
+    this.#ctx.acceptWebSocket(server, [from.token]);
+    save(server, {
+      fence: segment?.fence ?? null,
+      attempt: from.isPinned ? from.attempt : null,
+      at: Math.min(from.offset, segment?.size ?? 0),
+      isWaiting: false,
+      openedAt: now,
+    });
+    return new Response(null, { status: 101, webSocket: client });
+  }
+
+  #closeOldest(token: string): void {
+    const open = this.#ctx.getWebSockets(token).filter(isOpen);
+    open.sort((one, other) => (read(other).openedAt ?? 0) - (read(one).openedAt ?? 0));
+    for (const socket of open.slice(LIMITS.followers - 1))
+      socket.close(POLICY_VIOLATION, "A newer follower took its place");
+  }
+
+  receive(socket: WebSocket, message: string | ArrayBuffer): void {
+    if (message !== MORE) return;
+    save(socket, { ...read(socket), isWaiting: true });
+    this.#advance(socket);
+  }
+
+  /** Sends what is new to all followers, after the log was written, opened or closed. */
+  sendNews(): void {
+    this.#cache = new LogCache(this.#store);
+    for (const socket of this.#ctx.getWebSockets()) this.#advance(socket);
+  }
+
+  /** Whether anybody follows the log. */
+  get isAny(): boolean {
+    return this.#ctx.getWebSockets().some(isOpen);
+  }
+
+  /** Says that the log will never have a byte, to those who waited for its first one. */
+  endAll(): void {
+    for (const socket of this.#ctx.getWebSockets().filter(isOpen)) end(socket);
+  }
+
+  /** Sends the followers to the archive: each goes on where it is. */
+  sendMoved(): void {
+    for (const socket of this.#ctx.getWebSockets().filter(isOpen)) send(socket, { type: "moved" });
+    this.closeAll("The log is in the archive");
+  }
+
+  closeAll(reason = "The log is gone"): void {
+    this.#cache = new LogCache(this.#store);
+    for (const socket of this.#ctx.getWebSockets().filter(isOpen)) socket.close(1001, reason);
+  }
+
+  #advance(socket: WebSocket): void {
+    const follower = read(socket);
+    if (!follower.isWaiting || !isOpen(socket)) return;
+    const { state } = this.#cache;
+    const shown = shownSegment(state.segments, follower.attempt);
+    const segment = state.segments.find(({ fence }) => fence === follower.fence) ?? shown;
+    const complete = isComplete(segment, state);
+    if (segment && follower.at < segment.size) {
+      const { offset, text } = this.#cache.messageAt(segment, follower.at, complete);
+      if (offset === follower.at) return;
+      const { fence, attempt } = segment;
+      save(socket, { ...follower, fence, at: offset, isWaiting: false });
+      send(socket, { type: "text", attempt, offset, text });
+    } else if (segment && shown && shown.fence > segment.fence) {
+      const isNew = shown.attempt !== segment.attempt;
+      save(socket, { ...follower, fence: shown.fence, at: 0, isWaiting: !isNew });
+      if (isNew) send(socket, { type: "attempt", attempt: shown.attempt });
+      else this.#advance(socket);
+    } else if (complete && (follower.attempt !== null || isComplete(state.segments.at(-1), state))) {
+      end(socket);
+    }
+  }
+}
+
+/** What all followers read until the log changes: each read of the store happens once. */
+class LogCache {
+  readonly #store: BuildLogStore;
+  #state: LogState | undefined;
+  /** The latest messages, by fence and offset. */
+  readonly #messages = new Map<string, { offset: number; text: string }>();
+
+  constructor(store: BuildLogStore) {
+    this.#store = store;
+  }
+
+  get state(): LogState {
+    this.#state ??= this.#store.state();
+    return this.#state;
+  }
+
+  /** The text of the message at offset `at`, and the offset of the next message. */
+  messageAt({ fence, size }: LogSegment, at: number, complete: boolean): { offset: number; text: string } {
+    const key = `${fence}:${at}`;
+    const cached = this.#messages.get(key);
+    if (cached) return cached;
+    const bytes = this.#store.read(fence, at, Math.min(size, at + MESSAGE_SIZE));
+    const isLast = complete && at + bytes.length === size;
+    const length = isLast ? bytes.length : wholeCharacters(bytes);
+    const message = { offset: at + length, text: decoder.decode(bytes.subarray(0, length)) };
+    this.#messages.set(key, message);
+    for (const old of this.#messages.keys()) if (this.#messages.size > CACHED_MESSAGES) this.#messages.delete(old);
+    return message;
+  }
+}
+
+const decoder = new TextDecoder("utf-8", { fatal: false, ignoreBOM: true });
+const read = (socket: WebSocket): Follower => socket.deserializeAttachment();
+const save = (socket: WebSocket, follower: Follower): void => socket.serializeAttachment(follower);
+const send = (socket: WebSocket, message: FollowMessage): void => socket.send(JSON.stringify(message));
+
+const isOpen = (socket: WebSocket): boolean => socket.readyState === WebSocket.OPEN;
+
+const end = (socket: WebSocket): void => {
+  send(socket, { type: "end" });
+  socket.close(1000, "The log is complete");
+};

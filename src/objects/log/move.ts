@@ -1,0 +1,90 @@
+import { SingleFlight } from "../single-flight.ts";
+import type { LogText } from "./archive.ts";
+import type { BuildLogFollowers } from "./followers.ts";
+import type { LogMasking } from "./masking.ts";
+import type { BuildLogStore } from "./store.ts";
+import { type LogTurns, success } from "./turns.ts";
+
+/** Milliseconds from the close of an ended job's log until it moves to the archive. Until then its object answers. */
+const MOVE_AFTER = 60 * 60_000;
+/** Milliseconds until the next try, when the archive is away. */
+const MOVE_RETRY = 5 * 60_000;
+/** Higher than every lease: for a log that was deleted. */
+const NO_LEASE = Number.MAX_SAFE_INTEGER;
+
+/** The parts of a log's object that its move takes leave of. */
+interface Parts {
+  storage: DurableObjectStorage;
+  store: BuildLogStore;
+  text: LogText;
+  masking: LogMasking;
+  followers: BuildLogFollowers;
+  turns: LogTurns;
+}
+
+/** How a log leaves its object: to the archive an hour after its job has ended, or for good. */
+export class LogMove {
+  readonly #parts: Parts;
+  readonly #moving = new SingleFlight(() => this.#moveOnce());
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** In an hour the log moves to the archive, or the memory of its deletion goes. */
+  async schedule(): Promise<void> {
+    await this.#parts.storage.setAlarm(Date.now() + MOVE_AFTER);
+  }
+
+  /** Moves an ended log to the archive, or forgets that there was none. Does nothing to a log that goes on. */
+  run(): Promise<void> {
+    return this.#moving.run();
+  }
+
+  async onAlarm(): Promise<void> {
+    try {
+      await this.run();
+    } catch (error) {
+      console.error("log: it could not be moved to the archive and will be tried again", error);
+      await this.#parts.storage.setAlarm(Date.now() + MOVE_RETRY);
+    }
+  }
+
+  /** Deletes the whole log, at the end of its retention. Leaves nothing on the disk. */
+  purge(): Promise<void> {
+    return this.#deleteAll(async () => undefined);
+  }
+
+  /** Deletes the log because a person says so: for an hour nothing can be written again, then nothing is left. */
+  remove(): Promise<void> {
+    return this.#deleteAll(async () => {
+      this.#parts.store.close(NO_LEASE);
+      await this.schedule();
+    });
+  }
+
+  async #deleteAll(afterwards: () => Promise<void>): Promise<void> {
+    const { turns, masking, followers, store } = this.#parts;
+    await this.#moving.present?.catch(() => undefined);
+    await turns.take(async () => {
+      masking.forget();
+      followers.closeAll();
+      await store.deleteAll();
+      await afterwards();
+      return success(null);
+    });
+  }
+
+  async #moveOnce(): Promise<void> {
+    const { store, text, turns, masking, followers } = this.#parts;
+    const { ended } = store;
+    if (ended) await text.copy(ended);
+    await turns.take(async () => {
+      if (!store.isLaid || (store.current() && !store.ended)) return success(null);
+      masking.forget();
+      followers.sendMoved();
+      await store.deleteAll();
+      return success(null);
+    });
+  }
+}

@@ -1,0 +1,17 @@
+import { calling } from "../../domain/object-calls.ts";
+import { poolName } from "../../domain/object-names.ts";
+
+/** What a log says to its organization's pool. */
+interface Pool {
+  followed(of: { jobId: string }): Promise<void>;
+}
+
+/** Tells the agent of a log, through its pool, that somebody began to follow. A lost word costs only time. */
+export const tellOfFollower = async (env: Env, orgId: string, jobId: string): Promise<void> => {
+  try {
+    const pool = calling(env.AGENT_POOL.getByName(poolName(orgId)) as unknown as Pool);
+    await pool.followed({ jobId });
+  } catch (error) {
+    console.warn("log: its agent was not told of a follower", error);
+  }
+};

@@ -1,0 +1,115 @@
+import { isEnded } from "../../protocol/build-states.ts";
+import { countOf, type DayCount, NO_BUILDS } from "../../queue/state/day.ts";
+import type { BuildFacts, JobFacts, Report } from "../../queue/state/facts.ts";
+import type { ReadableRows } from "./readable-rows.ts";
+import type { Reports } from "./reports.ts";
+import { parseBuildRow, writeBuild } from "./rows.ts";
+
+/** As `isEarlierBuild` tells it. */
+const OF_THIS_RELEASE = "json_type(facts, '$.until') IS NOT NULL";
+
+export interface LoadedBuild {
+  build: BuildFacts;
+  /** Its first job, where no planned jobs took its place. */
+  first: JobFacts | undefined;
+  report: Report;
+}
+
+/** What of a build's row changed. */
+export interface BuildParts {
+  build?: BuildFacts | undefined;
+  /** Null where planned jobs took its place. */
+  first?: JobFacts | null | undefined;
+}
+
+/** The rows of builds: each has the facts of its first job too, and its report is a row beside it. */
+export class BuildRows {
+  readonly #sql: SqlStorage;
+  readonly #rows: ReadableRows;
+  readonly #reports: Reports;
+
+  constructor(sql: SqlStorage, rows: ReadableRows, reports: Reports) {
+    this.#sql = sql;
+    this.#rows = rows;
+    this.#reports = reports;
+  }
+
+  /** One row, whatever of it changed. What D1 heard of an ended build is out of date once that changes. */
+  store(id: string, parts: BuildParts): void {
+    if (parts.build && parts.first !== undefined) this.#storeWhole(id, parts.build, parts.first);
+    else if (!this.#storePart(id, parts)) this.#upgrade(id, parts);
+    // Apart from the facts: to set it also writes the index of builds under way.
+    if (parts.build && isEnded(parts.build.status))
+      this.#sql.exec("UPDATE build SET ended_at = NULL WHERE id = ? AND ended_at IS NOT NULL", id);
+  }
+
+  #storeWhole(id: string, build: BuildFacts, first: JobFacts | null): void {
+    const facts = writeBuild(build, first ?? undefined);
+    const update = "UPDATE build SET facts = ? WHERE seq = ? AND id = ? RETURNING 1";
+    const isKnown = this.#rows.all(update, facts, build.seq, id).length > 0;
+    if (!isKnown) this.#sql.exec("INSERT INTO build VALUES (?, ?, NULL, ?)", build.seq, id, facts);
+  }
+
+  /** @returns false where an earlier release wrote the row */
+  #storePart(id: string, { build, first }: BuildParts): boolean {
+    const [facts, part] = build
+      ? ["json_set(?, '$.job', facts -> '$.job')", build]
+      : ["json_set(facts, '$.job', json(?))", first];
+    const update = `UPDATE build SET facts = ${facts} WHERE id = ? AND ${OF_THIS_RELEASE} RETURNING 1`;
+    return this.#rows.all(update, JSON.stringify(part), id).length > 0;
+  }
+
+  /** No row has a part of this release beside one of an earlier release. */
+  #upgrade(id: string, parts: BuildParts): void {
+    const known = this.find(id);
+    if (known) this.#storeWhole(id, parts.build ?? known.build, parts.first ?? known.first ?? null);
+  }
+
+  /** A build that is active, or that ended within 24 hours. */
+  find(buildId: string): LoadedBuild | undefined {
+    return this.#records("b.id = ?", buildId)[0];
+  }
+
+  of(buildIds: string[]): LoadedBuild[] {
+    return this.#records("b.id IN (SELECT value FROM json_each(?))", JSON.stringify(buildIds));
+  }
+
+  active(): LoadedBuild[] {
+    return this.#records("b.ended_at IS NULL ORDER BY b.seq").filter(({ build }) => !isEnded(build.status));
+  }
+
+  endedAfter(seq: number, limit: number): { id: string; seq: number }[] {
+    const query = "SELECT id, seq FROM build WHERE ended_at IS NOT NULL AND seq > ? ORDER BY seq LIMIT ?";
+    const most = Number.isFinite(limit) ? limit : -1;
+    return this.#rows.all(query, seq, most).map((row) => ({ id: row.id!, seq: Number(row.seq) }));
+  }
+
+  lastSeq(): number {
+    const [row] = this.#rows.all("SELECT max(seq) AS last FROM build");
+    return Number(row?.last ?? 0);
+  }
+
+  lastDayCount(): DayCount {
+    let count = NO_BUILDS;
+    const newest = "SELECT seq, id, ended_at, facts FROM build ORDER BY seq DESC LIMIT 1";
+    this.#rows.each("build", newest, ({ facts }) => {
+      count = countOf(parseBuildRow(facts!).build);
+    });
+    return count;
+  }
+
+  #records(where: string, ...bindings: unknown[]): LoadedBuild[] {
+    const found: LoadedBuild[] = [];
+    const query = `SELECT b.seq, b.id, b.ended_at, b.facts, r.facts AS report FROM build b
+      LEFT JOIN report r ON r.build_id = b.id WHERE ${where}`;
+    this.#rows.each(
+      "build",
+      query,
+      ({ id, facts, report }) => {
+        found.push({ ...parseBuildRow(facts!), report: this.#reports.read(id!, report!) });
+      },
+      ...bindings,
+    );
+    return found;
+  }
+}

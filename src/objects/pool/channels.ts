@@ -1,0 +1,175 @@
+import { deleteArtifacts } from "../../archive/artifacts.ts";
+import { dayOf } from "../../archive/keys.ts";
+import { deleteLogs } from "../../archive/logs.ts";
+import { deleteRecord } from "../../archive/records.ts";
+import { deleteTests } from "../../archive/tests.ts";
+import { eraseBuild, forgetFailedLine } from "../../db/projection.ts";
+import { calling } from "../../domain/object-calls.ts";
+import { buildLogName, gitHostName } from "../../domain/object-names.ts";
+import { type HostReport, toldState } from "../../githosts/core/host-report.ts";
+import { mayCarryOut } from "../../queue/commands/delete.ts";
+import type { DecisionContext } from "../../queue/state/decision.ts";
+import type { Deletion } from "../../queue/state/facts.ts";
+import { type Delivered, nothingDelivered } from "../../queue/state/outbox.ts";
+import { isSealed } from "../../queue/state/stored-bytes.ts";
+import type { GitHost } from "../host/git-host.ts";
+import type { BuildLog } from "../log/build-log.ts";
+import type { FailureCounts } from "./failures.ts";
+import type { Machine } from "./reconciler.ts";
+import type { PoolStorage } from "./storage.ts";
+import type { LogOutboxEntry } from "./tables.ts";
+
+/** Logs that one attempt closes at most. */
+const CLOSES = 100;
+/** Closes among which an attempt chooses. */
+const WINDOW = 1_000;
+/** Failures after which a close becomes a dead letter. */
+const MAX_FAILURES = 30;
+/** Builds of which one attempt tells git hosts at most. */
+const REPORTS = 200;
+/** Deletions that one attempt carries out at most. */
+const DELETIONS = 50;
+
+/** What decides in the pool, with its disk. */
+export interface CourierMachine extends Machine {
+  readonly context: DecisionContext;
+  readonly storage: PoolStorage;
+}
+
+/** What the attempts on a channel need: the pool, its surroundings, and what failed before. */
+export interface Ways {
+  env: Env;
+  db: D1Database;
+  machine: CourierMachine;
+  failures: FailureCounts;
+}
+
+const logOf = ({ env, machine }: Ways, jobId: string): DurableObjectStub<BuildLog> =>
+  calling((env.BUILD_LOG as DurableObjectNamespace<BuildLog>).getByName(buildLogName(machine.orgId, jobId)));
+
+/** A log to close: a row of the outbox says so, or that of an ended build. */
+interface PendingClose {
+  name: string;
+  /** Null where nothing was written into the log. */
+  entry: LogOutboxEntry | null;
+  markClosed(result: Delivered): void;
+}
+
+/** Closes the logs of leases that are over. A close that fails holds up no other. */
+export const closeLogs = async (ways: Ways): Promise<Delivered> => {
+  const { failures, machine } = ways;
+  const { storage, state } = machine;
+  const result = nothingDelivered();
+  const rows = storage.logEntries(WINDOW).map(({ seq, entry }): PendingClose => {
+    return { name: String(seq), entry, markClosed: ({ entries }) => entries.push(seq) };
+  });
+  const ids = failures.fewestFirst([...state.outbox.logs.due.keys()].slice(0, WINDOW), (id) => id).slice(0, CLOSES);
+  const ended = ids.map((buildId): PendingClose => {
+    const markClosed = ({ builds }: Delivered) => builds.push({ buildId });
+    return { name: buildId, entry: storage.endClose(buildId), markClosed };
+  });
+  const chosen = failures.fewestFirst([...rows, ...ended], ({ name }) => name).slice(0, CLOSES);
+  await Promise.all(chosen.map((one) => closeLog(ways, one, result)));
+  return result;
+};
+
+const closeLog = async (ways: Ways, { name, entry, markClosed }: PendingClose, result: Delivered): Promise<void> => {
+  const { orgId, storage } = ways.machine;
+  try {
+    if (entry) {
+      const { jobId, fence, endedAt } = entry;
+      const ended = endedAt === undefined ? null : { day: dayOf(endedAt), orgId, jobId };
+      await logOf(ways, jobId).close({ fence, ended });
+    }
+  } catch (error) {
+    if (ways.failures.add(name) < MAX_FAILURES) {
+      result.failed = true;
+      console.error("pool: a log could not be closed; the next attempt will try again", entry!.jobId, error);
+      return;
+    }
+    storage.deadLetters.add({ kind: "close", ...entry! }, error instanceof Error ? error.message : "unknown");
+  }
+  ways.failures.forget(name);
+  markClosed(result);
+};
+
+/** Tells the objects of git hosts how builds are. May be repeated; a git host that is away holds up no other. */
+export const tellHosts = async (ways: Ways): Promise<Delivered> => {
+  const { state, storage } = ways.machine;
+  const result = nothingDelivered();
+  const ids = ways.failures.fewestFirst([...state.outbox.hosts.due.keys()], (id) => id).slice(0, REPORTS);
+  const reports = ids.flatMap((buildId) => {
+    const report = storage.hostReport(buildId);
+    if (!report) result.builds.push({ buildId, state: null });
+    return report ?? [];
+  });
+  const byConnection = Map.groupBy(reports, ({ connectionId }) => connectionId);
+  await Promise.all([...byConnection].map(([id, ofHost]) => tellHost(ways, id, ofHost, result)));
+  return result;
+};
+
+const tellHost = async (
+  { env, machine, failures }: Ways,
+  connectionId: string,
+  reports: HostReport[],
+  result: Delivered,
+): Promise<void> => {
+  const name = gitHostName(machine.orgId, connectionId);
+  try {
+    const host = (env.GIT_HOST as DurableObjectNamespace<GitHost>).getByName(name);
+    const { hearsPhases } = await calling(host).report(reports);
+    for (const report of reports) {
+      const { buildId, version } = report;
+      failures.forget(buildId);
+      result.builds.push({ buildId, state: toldState(report, hearsPhases), version });
+    }
+  } catch (error) {
+    for (const { buildId } of reports) failures.add(buildId);
+    result.failed = true;
+    console.error("pool: a git host's object could not be told; the next attempt will try again", name, error);
+  }
+};
+
+/** Carries out the oldest deletions: in the log, in the archive, then in D1. Each may be repeated, and holds up no other. */
+export const carryOutDeletions = async (ways: Ways): Promise<Delivered> => {
+  const { state, storage } = ways.machine;
+  const pending = storage.pendingDeletions(DELETIONS);
+  const told = pending.filter((deletion) => mayCarryOut(state, deletion));
+  const result = nothingDelivered(told.length < pending.length);
+  const carryOut = async (deletion: Deletion): Promise<void> => {
+    const { buildId, at } = deletion;
+    try {
+      await erase(ways, deletion);
+      result.builds.push({ buildId, version: at });
+    } catch (error) {
+      result.failed = true;
+      console.error("pool: a deletion could not be carried out; the next attempt will try again", buildId, error);
+    }
+  };
+  await Promise.all(told.map(carryOut));
+  return result;
+};
+
+const erase = async (ways: Ways, deletion: Deletion): Promise<void> => {
+  const { buildId, deleted, finishedAt, jobs = [], artifacts = [], tests = [] } = deletion;
+  const { db, env, machine } = ways;
+  const { orgId, storage } = machine;
+  const archive = env.ARCHIVE;
+  for (const log of [{ id: buildId, finishedAt }, ...jobs]) {
+    await logOf(ways, log.id).remove();
+    await deleteLogs(archive, { day: dayOf(log.finishedAt), orgId, jobId: log.id });
+  }
+  if (deleted === "log") {
+    await forgetFailedLine(db, orgId, buildId).run();
+    return;
+  }
+  const isOver = isSealed(finishedAt, Date.now());
+  for (const { jobId, day } of artifacts) {
+    const bytes = await deleteArtifacts(archive, { jobId, day, orgId });
+    if (isOver) storage.stored.free(`${jobId} ${day}`, day, bytes);
+  }
+  for (const place of tests) await deleteTests(archive, { ...place, orgId });
+  await deleteRecord(archive, { orgId, id: buildId, finishedAt: new Date(finishedAt).toISOString() });
+  const jobIds = jobs.map(({ id }) => id);
+  await db.batch(eraseBuild(db, orgId, buildId, jobIds));
+};

@@ -1,0 +1,86 @@
+import { CHANNELS, type Channel } from "../../queue/state/facts.ts";
+import { type Delivered, nothingDelivered } from "../../queue/state/outbox.ts";
+import { SingleFlight } from "../single-flight.ts";
+import { CALLER_WAIT_MS, within } from "../within.ts";
+import { type CourierMachine, carryOutDeletions, closeLogs, tellHosts } from "./channels.ts";
+import { FailureCounts } from "./failures.ts";
+import { Lists } from "./lists.ts";
+import type { Reconciler } from "./reconciler.ts";
+
+/**
+ * Tells others what the pool decided, each on a channel of its own: who is away there delays no other channel. What is
+ * due stands in `outbox` of the state, `deliver` makes one attempt, and the command `recordDelivery` records it.
+ */
+export class Courier {
+  readonly #machine: CourierMachine;
+  readonly #flights: Record<Channel, SingleFlight>;
+
+  constructor(env: Env, db: D1Database, machine: CourierMachine, reconciler: Reconciler) {
+    this.#machine = machine;
+    const ways = () => ({ env, db, machine, failures: new FailureCounts() });
+    const lists = new Lists(ways());
+    const [toLogs, toHosts, toAll] = [ways(), ways(), ways()];
+    // A pool that was restored would say of an ended build that it waits.
+    const afterComparing = (deliver: () => Promise<Delivered>) => () =>
+      reconciler.compared().then(deliver, (error: unknown) => {
+        console.error("pool: D1 could not be compared", error);
+        return nothingDelivered(true);
+      });
+    this.#flights = {
+      lists: this.#flight(
+        "lists",
+        afterComparing(() => lists.deliver()),
+      ),
+      logs: this.#flight("logs", () => closeLogs(toLogs)),
+      hosts: this.#flight(
+        "hosts",
+        afterComparing(() => tellHosts(toHosts)),
+      ),
+      deletions: this.#flight("deletions", async () => {
+        // An attempt that is under way may have read a build before it was deleted.
+        await Promise.allSettled([this.#flights.lists.present]);
+        if (machine.state.outbox.lists.at !== null) await Promise.allSettled([this.tell("lists")]);
+        return carryOutDeletions(toAll);
+      }),
+    };
+  }
+
+  #flight(channel: Channel, deliver: () => Promise<Delivered>): SingleFlight {
+    return new SingleFlight(async () => {
+      this.#machine.step("recordDelivery", { channel, ...(await deliver()) });
+    });
+  }
+
+  /** One attempt on a channel. */
+  tell(channel: Channel): Promise<void> {
+    return this.#flights[channel].run();
+  }
+
+  /** One attempt on each channel on which it is due by this time (milliseconds since 1970). */
+  async deliverDue(by: number): Promise<void> {
+    const { outbox } = this.#machine.state;
+    const due = CHANNELS.filter((channel) => (outbox[channel].at ?? Number.POSITIVE_INFINITY) <= by);
+    await Promise.all(due.map((channel) => this.tell(channel)));
+  }
+
+  /** One whole attempt with everything that waits. */
+  async deliverAll(): Promise<void> {
+    const { lists, logs, hosts } = this.#flights;
+    await Promise.all([lists, logs, hosts].map(({ present }) => present));
+    await this.deliverDue(Number.MAX_SAFE_INTEGER);
+  }
+
+  /** Waits until the build is not due on the channel any more, but not longer than a second. */
+  async waitUntilTold(channel: Channel, buildId: string): Promise<void> {
+    const told = async () => {
+      await this.#flights[channel].present;
+      if (this.#machine.state.outbox[channel].due.has(buildId)) await this.tell(channel);
+    };
+    await within(CALLER_WAIT_MS, told());
+  }
+
+  /** Waits for the attempts that are under way. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(CHANNELS.map((channel) => this.#flights[channel].present));
+  }
+}

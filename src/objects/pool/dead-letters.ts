@@ -1,0 +1,107 @@
+import { parseJobRow, parsePlanRow } from "./job-rows.ts";
+import { parseBuildRow, readAgent } from "./rows.ts";
+import type { AuditOutboxEntry, LogOutboxEntry } from "./tables.ts";
+
+/** A table whose damaged rows are set aside, with the column that names a row. */
+const ROWS = {
+  agent: { key: "id", read: readAgent },
+  build: { key: "seq", read: parseBuildRow },
+  plan: { key: "build_id", read: parsePlanRow },
+  build_job: { key: "id", read: parseJobRow },
+  audit_outbox: { key: "seq", read: JSON.parse },
+  log_outbox: { key: "seq", read: JSON.parse },
+} as const;
+
+/** What is set aside: something that D1 or a log refuses, or a row that cannot be read. */
+export type DeadLetterBody =
+  | { kind: "build"; buildId: string; version: number }
+  | ({ kind: "audit" } & AuditOutboxEntry)
+  | ({ kind: "close" } & LogOutboxEntry)
+  | { kind: "row"; table: keyof typeof ROWS; row: Record<string, string | number | null> };
+
+/** One dead letter, for the operator. Says what it is about and has nothing of its content. */
+export interface ListedDeadLetter {
+  seq: number;
+  what: string;
+  reason: string;
+  /** Milliseconds since 1970. */
+  at: number | null;
+}
+
+/** What could not be delivered or read, with the reason, until somebody tries it again. */
+export class DeadLetters {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  add(body: DeadLetterBody, reason: string): void {
+    console.error("pool: set aside as a dead letter", labelOf(body), reason);
+    this.#sql.exec(
+      "INSERT INTO parked (what, reason, at) VALUES (?, ?, ?)",
+      ...[JSON.stringify(body), reason, Date.now()],
+    );
+  }
+
+  /** Moves a row that cannot be read out of its table. */
+  setAside(table: keyof typeof ROWS, row: Record<string, string | number | null>, error: unknown): void {
+    const { key } = ROWS[table];
+    this.add({ kind: "row", table, row }, error instanceof SyntaxError ? "it is not JSON" : String(error));
+    this.#sql.exec(`DELETE FROM ${table} WHERE ${key} = ?`, row[key] ?? null);
+  }
+
+  count(): number {
+    return this.#sql.exec<{ count: number }>("SELECT count(*) AS count FROM parked").one().count;
+  }
+
+  list(after: number, limit: number): ListedDeadLetter[] {
+    const rows = this.#sql.exec<{ seq: number; what: string; reason: string; at: number | null }>(
+      "SELECT seq, what, reason, at FROM parked WHERE seq > ? ORDER BY seq LIMIT ?",
+      ...[after, limit],
+    );
+    return [...rows].map((row) => ({ ...row, what: labelOf(bodyOf(row.what)) }));
+  }
+
+  /** Takes dead letters out, to be tried again. Those that can still not be read stay. */
+  take(seqs: number[]): Exclude<DeadLetterBody, { kind: "row" }>[] {
+    const found = this.#sql.exec<{ seq: number; what: string }>(
+      "SELECT seq, what FROM parked WHERE seq IN (SELECT value FROM json_each(?)) ORDER BY seq",
+      JSON.stringify(seqs),
+    );
+    return [...found].flatMap(({ seq, what }) => {
+      const body = bodyOf(what);
+      if (body.kind === "row" && !this.#putBack(body)) return [];
+      this.#sql.exec("DELETE FROM parked WHERE seq = ?", seq);
+      return body.kind === "row" ? [] : [body];
+    });
+  }
+
+  /** @returns false where the row is still damaged */
+  #putBack({ table, row }: DeadLetterBody & { kind: "row" }): boolean {
+    try {
+      ROWS[table].read(String(row.facts ?? row.body));
+    } catch {
+      return false;
+    }
+    const columns = Object.keys(row);
+    const values = columns.map(() => "?").join(", ");
+    this.#sql.exec(`INSERT OR IGNORE INTO ${table} (${columns.join(", ")}) VALUES (${values})`, ...Object.values(row));
+    return true;
+  }
+}
+
+const bodyOf = (what: string): DeadLetterBody => JSON.parse(what) as DeadLetterBody;
+
+const labelOf = (body: DeadLetterBody): string => {
+  switch (body.kind) {
+    case "build":
+      return `build ${body.buildId}, version ${body.version}`;
+    case "audit":
+      return `audit ${body.entry.action} of ${body.entry.subject}`;
+    case "close":
+      return `the log of job ${body.jobId}`;
+    case "row":
+      return `a row of ${body.table}: ${body.row[ROWS[body.table].key]}`;
+  }
+};

@@ -1,0 +1,276 @@
+import { poolTimes } from "../../config.ts";
+import { databaseOf } from "../../db/database-of.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import { limitsOf } from "../../protocol/organization-limits.ts";
+import type { Result } from "../../queue/commands/commands.ts";
+import {
+  type Command,
+  decide,
+  type InputOf,
+  nextDue,
+  nextOfferDue,
+  type OutputOf,
+  step,
+} from "../../queue/commands/step.ts";
+import { wake } from "../../queue/commands/wake.ts";
+import { apply } from "../../queue/state/apply.ts";
+import type { DecisionContext } from "../../queue/state/decision.ts";
+import type { Change, Channel } from "../../queue/state/facts.ts";
+import { numbersOf, type PoolNumbers } from "../../queue/state/numbers.ts";
+import { RULES, STORED_FOR_MS } from "../../queue/state/rules.ts";
+import type { PoolState } from "../../queue/state/state.ts";
+import { monotonicUuids } from "../uuid.ts";
+import { within } from "../within.ts";
+import { Courier } from "./courier.ts";
+import type { DeadLetterBody } from "./dead-letters.ts";
+import { Reconciler } from "./reconciler.ts";
+import { PoolRemoval } from "./removal.ts";
+import { HintSockets } from "./sockets.ts";
+import { PoolStorage } from "./storage.ts";
+
+/** Milliseconds after which the alarm runs again, should the present run fail. */
+const ALARM_RETRY_MS = 60_000;
+/** Milliseconds that the alarm waits for its attempts on the channels: deadlines that pass meanwhile need it again. */
+const ALARM_WAIT_MS = 10_000;
+/** Milliseconds by which an alarm does what is due later, so that it needs no alarm of its own. */
+const ALARM_AHEAD_MS = 5_000;
+/** Milliseconds between two cleanups of old rows, and until the next slices while some are left. */
+const TIDY_MS = 60 * 60 * 1000;
+const TIDY_ON_MS = 1_000;
+/** Slices of old rows that one cleanup deletes at most. */
+const TIDY_SLICES = 12;
+/** Milliseconds until others are told what nobody waits for, so that deliveries close together are told of at once. */
+const TELL_SOON_MS = 200;
+
+/**
+ * Runs the state machine of `queue` inside a Durable Object: keeps the state in memory, stores each step in one
+ * transaction before it sends hints, and sets the alarm for the next deadline.
+ */
+export class PoolEngine {
+  readonly storage: PoolStorage;
+  readonly sockets: HintSockets;
+  readonly removal: PoolRemoval;
+  readonly reconciler: Reconciler;
+  readonly courier: Courier;
+  /** Those of the organization: as D1 has them from the comparison on, before which no build is numbered. */
+  limits = limitsOf(null);
+  readonly #ctx: DurableObjectState;
+  readonly #env: Env;
+  #state!: PoolState;
+  #alarmAt: number | null = null;
+  #timer: { at: number; handle: ReturnType<typeof setTimeout> } | null = null;
+  #soon: ReturnType<typeof setTimeout> | null = null;
+  #tidyAt = 0;
+  /** The alarm is firing: it is set once, when everything that was due has been done. */
+  #isFiring = false;
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    this.#ctx = ctx;
+    this.#env = env;
+    this.storage = new PoolStorage(ctx.storage.sql, monotonicUuids(), () => poolTimes(env).runValuesMs);
+    this.sockets = new HintSockets(ctx);
+    const db = databaseOf(env, ctx.id.name ?? "");
+    this.reconciler = new Reconciler(db, this);
+    this.courier = new Courier(env, db, this, this.reconciler);
+    this.removal = new PoolRemoval(ctx.storage);
+  }
+
+  /** Loads the stored state and the agents with open sockets. Must run before any other method. */
+  async load(): Promise<void> {
+    const now = Date.now();
+    this.#alarmAt = await this.#ctx.storage.getAlarm();
+    this.#state = this.storage.load(now);
+    const changes = wake(this.#state, this.sockets.found(now), this.context);
+    this.#ctx.storage.transactionSync(() => {
+      this.storage.store(changes);
+      this.storage.flush();
+    });
+    apply(this.#state, changes);
+    this.#scheduleNext();
+  }
+
+  /** The state, for reading only. */
+  get state(): Readonly<PoolState> {
+    return this.#state;
+  }
+
+  get context(): DecisionContext {
+    const { startMs, leaseMs, agentMs } = poolTimes(this.#env);
+    const times = { now: Date.now(), startMs, leaseMs, agentMs, storedForMs: STORED_FOR_MS };
+    const { buildsPerDay } = this.limits;
+    return { ...times, maxQueued: LIMITS.queuedBuilds, buildsPerDay, rules: RULES };
+  }
+
+  get orgId(): string {
+    return this.#state.orgId ?? this.#ctx.id.name ?? "";
+  }
+
+  /** Runs one step and stores it in one transaction. When that fails, aborts the object: memory and disk may differ. */
+  step<C extends Command>(command: C, input: InputOf<C>): Result<OutputOf<C>> {
+    const refusal = this.removal.refusalOf(command);
+    if (refusal) return refusal;
+    const { context } = this;
+    const { answer, pushes } = this.#transaction(command, () =>
+      step(this.#state, command, input, context, (changes) => this.storage.store(changes)),
+    );
+    this.sockets.push(pushes, context.now);
+    this.#scheduleNext();
+    if (command === "arrive") this.#tellSoon();
+    else this.#tellAtOnce("hosts");
+    return answer;
+  }
+
+  #transaction<T>(command: Command, step: () => T): T {
+    try {
+      return this.#ctx.storage.transactionSync(() => {
+        const done = step();
+        this.storage.flush();
+        return done;
+      });
+    } catch (error) {
+      this.#ctx.abort(`The pool could not store a decision: ${command}`);
+      throw error;
+    }
+  }
+
+  /** The answer that a command would get now. Changes nothing. */
+  preview<C extends Command>(command: C, input: InputOf<C>): Result<OutputOf<C>> {
+    return this.removal.refusalOf(command) ?? decide(this.#state, command, input, this.context).answer;
+  }
+
+  /** Ends what is overdue, and deletes what is old: in slices, and soon again while old rows are left. */
+  sweep(): void {
+    const now = Date.now();
+    this.step("sweep", null);
+    if (now < this.#tidyAt) return;
+    this.#tidyAt = now + TIDY_MS;
+    for (let slices = 0; slices < TIDY_SLICES; slices++) {
+      this.step("tidy", null);
+      if (!this.storage.hasOldRows) return;
+    }
+    this.#tidyAt = now + TIDY_ON_MS;
+    this.#scheduleNext();
+  }
+
+  /** What a sweep answers. The events are counted anew from here. */
+  numbers(): PoolNumbers {
+    const limits = { ...this.context, mostStoredBytes: this.limits.storedBytes };
+    const numbers = numbersOf(this.#state, limits, this.storage.numbers());
+    apply(this.#state, [{ kind: "events-told" }]);
+    return numbers;
+  }
+
+  /** Puts dead letters back to where they came from. @returns how many */
+  retryDeadLetters(seqs: number[]): number {
+    return this.#ctx.storage.transactionSync(() => {
+      const taken = this.storage.deadLetters.take(seqs);
+      const changes = taken.map((body) => retried(body, Date.now()));
+      this.storage.store(changes);
+      this.storage.flush();
+      apply(this.#state, changes);
+      this.#scheduleNext();
+      return taken.length;
+    });
+  }
+
+  /** Refuses agents and builds from now on: their organization is being deleted. */
+  close(): void {
+    this.removal.close();
+    this.sockets.closeAll();
+  }
+
+  /** Deletes everything. @throws Error where the pool was not closed */
+  async destroy(): Promise<void> {
+    this.removal.mustBeClosed();
+    await this.courier.settled();
+    if (this.#timer) clearTimeout(this.#timer.handle);
+    if (this.#soon) clearTimeout(this.#soon);
+    this.#alarmAt = null;
+    await this.removal.destroy();
+  }
+
+  /**
+   * Does everything that is due, and sets the next alarm at the end, which costs one row. The platform fires a failed
+   * one again, six times at most: so a repeated one is set anew first.
+   */
+  async onAlarm(isRetry: boolean): Promise<void> {
+    this.#alarmAt = await this.#ctx.storage.getAlarm();
+    if (isRetry) this.#setAlarm(Date.now() + ALARM_RETRY_MS);
+    this.#isFiring = true;
+    try {
+      if (this.#state.builds.size > 0) await this.reconciler.comparedSoon();
+      this.sweep();
+      await within(ALARM_WAIT_MS, this.courier.deliverDue(Date.now() + ALARM_AHEAD_MS));
+    } catch (error) {
+      console.error("pool: the alarm failed and will be tried again", error);
+      this.#setAlarm(Date.now() + ALARM_RETRY_MS);
+    } finally {
+      this.#isFiring = false;
+    }
+    this.#scheduleNext();
+  }
+
+  /** Sets the alarm for the next deadline, unless it is early enough already, and the timer for the next offer. */
+  #scheduleNext(): void {
+    this.#setOfferTimer();
+    const due = this.#due();
+    if (this.#isFiring || due === null) return;
+    if (this.#alarmAt === null || due < this.#alarmAt) this.#setAlarm(due);
+  }
+
+  #due(): number | null {
+    const due = nextDue(this.#state, this.context);
+    if (!this.storage.hasOldRows) return due;
+    return due === null ? this.#tidyAt : Math.min(due, this.#tidyAt);
+  }
+
+  #setAlarm(at: number): void {
+    if (this.removal.isDestroyed) return;
+    this.#alarmAt = at;
+    this.#ctx.storage.setAlarm(at);
+  }
+
+  #setOfferTimer(): void {
+    if (this.removal.isClosed) return;
+    const at = nextOfferDue(this.#state);
+    if (at === (this.#timer?.at ?? null)) return;
+    if (this.#timer) clearTimeout(this.#timer.handle);
+    this.#timer = null;
+    if (at === null) return;
+    const onTimer = () => {
+      this.#timer = null;
+      this.step("sweep", null);
+    };
+    this.#timer = { at, handle: setTimeout(onTimer, Math.max(0, at - Date.now())) };
+  }
+
+  /** Tells D1 and git hosts a moment later what was decided until then. The alarm would: this is sooner. */
+  #tellSoon(): void {
+    this.#soon ??= setTimeout(() => {
+      this.#soon = null;
+      this.#tellAtOnce("lists");
+      this.#tellAtOnce("hosts");
+    }, TELL_SOON_MS);
+  }
+
+  /** Unless the last attempt failed: then the next one has its time. */
+  #tellAtOnce(channel: Channel): void {
+    const { at, failures } = this.#state.outbox[channel];
+    if (at !== null && failures === 0) this.#ctx.waitUntil(this.#tell(channel));
+  }
+
+  async #tell(channel: Channel): Promise<void> {
+    await this.courier.tell(channel).catch((error) => console.error("pool: nobody could be told", channel, error));
+  }
+
+  /** Closes the logs of builds that have just ended at once, so that those who follow them hear of it. */
+  closeEnded(): void {
+    if (this.#state.outbox.logs.at !== null) this.#ctx.waitUntil(this.#tell("logs"));
+  }
+}
+
+/** The change with which a dead letter is on its way again. */
+const retried = (body: Exclude<DeadLetterBody, { kind: "row" }>, at: number): Change => {
+  if (body.kind === "build") return { kind: "untold", buildId: body.buildId, at };
+  return body.kind === "close" ? { ...body, at } : body;
+};

@@ -1,0 +1,100 @@
+import type { JobGraph } from "../../pipeline/graph/graph.ts";
+import type { Build } from "../../protocol/build.ts";
+import type { BuildJob } from "../../protocol/job-record.ts";
+import { DETAILS } from "../../protocol/problem.ts";
+import type { PlannedJob, PlanOfBuild, Result } from "../../queue/commands/commands.ts";
+import { needsOf } from "../../queue/jobs/needs.ts";
+import { toJobs, toWaitsFor } from "../../queue/read/job-records.ts";
+import type { JobFacts } from "../../queue/state/facts.ts";
+import type { PoolEngine } from "./engine.ts";
+import { shownOfJobs, toWholeJob } from "./whole-jobs.ts";
+
+/** What callers read of jobs. Changes nothing. */
+export class JobRecords {
+  readonly #engine: Pick<PoolEngine, "state" | "storage">;
+
+  constructor(engine: Pick<PoolEngine, "state" | "storage">) {
+    this.#engine = engine;
+  }
+
+  /** The build of this id, or the one that has this job. */
+  buildIdOf(id: string): string {
+    const { state, storage } = this.#engine;
+    if (state.builds.has(id)) return id;
+    return state.jobs.get(id)?.buildId ?? storage.jobRows.find(id)?.buildId ?? this.#plannedIn(id) ?? id;
+  }
+
+  /** The active build of a job whose row was damaged. */
+  #plannedIn(jobId: string): string | undefined {
+    const { graphs } = this.#engine.state;
+    return graphs.keys().find((buildId) => graphs.get(buildId)!.jobs.some(({ id }) => id === jobId));
+  }
+
+  /** Those of these ids that are planned jobs under way, each with its build. */
+  buildsOf(ids: readonly string[]): Map<string, string> {
+    const { jobs } = this.#engine.state;
+    const found = ids.flatMap((id) => jobs.get(id) ?? []);
+    return new Map(found.flatMap(({ id, buildId }) => (id === buildId ? [] : [[id, buildId] as const])));
+  }
+
+  /** The build with its planned jobs. */
+  withJobs(build: Build): Build {
+    const found = this.#find(build.id);
+    if (!found) return build;
+    const jobs = toJobs(found.graph, found.factsOf);
+    const shown = shownOfJobs(this.#engine.storage, build, jobs);
+    return { ...build, jobs, waitsFor: build.finishedAt ? [] : toWaitsFor(jobs), ...shown };
+  }
+
+  /** An active build as lists show it: with the gates that ask, and how many of its jobs are in which state. */
+  withGates(build: Build): Build {
+    if (!this.#engine.state.graphs.has(build.id)) return build;
+    const { waitsFor, jobCounts } = this.withJobs(build);
+    return { ...build, waitsFor, jobCounts };
+  }
+
+  /** One job whole. */
+  job(jobId: string): Result<BuildJob> {
+    const { storage } = this.#engine;
+    const buildId = this.buildIdOf(jobId);
+    const found = buildId === jobId ? undefined : this.#find(buildId);
+    const job = found && toJobs(found.graph, found.factsOf).find(({ id }) => id === jobId);
+    if (!job) return { ok: false, refusal: { kind: "not-found", detail: DETAILS["not-found"] } };
+    return { ok: true, value: toWholeJob(storage, buildId, job, found.factsOf(jobId)) };
+  }
+
+  /** What the hand-out of a planned job needs; undefined for a first job. */
+  plannedJobOf(jobId: string): PlannedJob | undefined {
+    const { state, storage } = this.#engine;
+    const facts = state.jobs.get(jobId);
+    const graph = facts && state.graphs.get(facts.buildId);
+    if (!facts || !graph) return undefined;
+    return {
+      job: graph.jobs[facts.index]!,
+      attempt: facts.attempt + 1,
+      ...{ hash: graph.hash, path: graph.path, text: storage.jobRows.plan(facts.buildId)?.text ?? "" },
+      needs: needsOf(graph, state.jobs, jobId, (id) => storage.outputs(id)),
+      decision: facts.gate?.decision ?? null,
+    };
+  }
+
+  /** The plan of a build, with what its ended jobs gave. */
+  planOf(buildId: string): Result<PlanOfBuild> {
+    const { storage } = this.#engine;
+    const found = storage.jobRows.planOf(buildId);
+    return found
+      ? { ok: true, value: found }
+      : { ok: false, refusal: { kind: "not-found", detail: DETAILS["not-found"] } };
+  }
+
+  /** From memory while the build is active, else from what is stored. */
+  #find(buildId: string): { graph: JobGraph; factsOf: (jobId: string) => JobFacts | undefined } | undefined {
+    const { state, storage } = this.#engine;
+    const known = state.graphs.get(buildId);
+    if (known) return { graph: known, factsOf: (id) => state.jobs.get(id) };
+    const plan = storage.jobRows.plan(buildId);
+    if (!plan) return undefined;
+    const rows = storage.jobRows.of(buildId);
+    return { graph: plan.graph, factsOf: (id) => rows.get(id) };
+  }
+}

@@ -1,0 +1,124 @@
+import type { JobGraph } from "../../pipeline/graph/graph.ts";
+import type { PlanOfBuild } from "../../queue/commands/commands.ts";
+import type { Change, JobFacts } from "../../queue/state/facts.ts";
+import { type EarlierJobRow, upgradeJob } from "./earlier-rows.ts";
+import { must, objectIn } from "./rows.ts";
+
+const JOB_TABLES = `
+CREATE TABLE IF NOT EXISTS plan (build_id TEXT PRIMARY KEY, facts TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS build_job (id TEXT PRIMARY KEY, build_id TEXT NOT NULL, facts TEXT NOT NULL) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS build_job_of ON build_job (build_id);
+CREATE TABLE IF NOT EXISTS output (job_id TEXT PRIMARY KEY, facts TEXT NOT NULL) WITHOUT ROWID;
+`;
+
+/** Plans, and jobs, of builds that are under way. */
+export const ACTIVE_PLANS = `SELECT p.build_id, p.facts FROM plan p
+  JOIN build b ON b.id = p.build_id WHERE b.ended_at IS NULL`;
+export const ACTIVE_JOBS = `SELECT j.id, j.build_id, j.facts FROM build_job j
+  JOIN build b ON b.id = j.build_id WHERE b.ended_at IS NULL`;
+
+/** A planned job. @throws where the row is damaged */
+export const parseJobRow = (facts: string): JobFacts => {
+  const row = objectIn(facts);
+  if ("node" in row) {
+    const earlier = row as unknown as EarlierJobRow;
+    must(typeof earlier.node?.id === "string" && typeof earlier.node.index === "number", "node");
+    must(!earlier.build === !earlier.job, "facts of the queue");
+    return upgradeJob(earlier);
+  }
+  must(typeof row.id === "string" && typeof row.index === "number" && typeof row.status === "string", "job");
+  return row as unknown as JobFacts;
+};
+
+interface PlanRow {
+  graph: JobGraph;
+  /** The file that it was read from. */
+  text: string;
+}
+
+/** @throws where the row is damaged */
+export const parsePlanRow = (facts: string): PlanRow => {
+  const plan = objectIn(facts) as unknown as PlanRow;
+  must(Array.isArray(plan.graph?.jobs) && typeof plan.graph.facts === "object", "jobs");
+  must(typeof plan.text === "string", "text");
+  return plan;
+};
+
+/** Plans, one row for each planned job, and what jobs tell others. */
+export class JobRows {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+    sql.exec(JOB_TABLES);
+  }
+
+  /** One row, whatever of the job changed. */
+  store(job: JobFacts): void {
+    const facts = JSON.stringify(job);
+    const update = "UPDATE build_job SET facts = ? WHERE id = ? RETURNING 1";
+    const isKnown = this.#sql.exec(update, facts, job.id).toArray().length > 0;
+    if (!isKnown) this.#sql.exec("INSERT INTO build_job VALUES (?, ?, ?)", job.id, job.buildId, facts);
+  }
+
+  storePlan({ buildId, graph, text }: Change & { kind: "graph" }): void {
+    this.#sql.exec("INSERT OR REPLACE INTO plan VALUES (?, ?)", buildId, JSON.stringify({ graph, text }));
+  }
+
+  storeOutputs({ jobId, outputs }: Change & { kind: "outputs" }): void {
+    this.#sql.exec("INSERT OR REPLACE INTO output VALUES (?, ?)", jobId, JSON.stringify(outputs));
+  }
+
+  find(jobId: string): JobFacts | undefined {
+    const [row] = this.#sql.exec<{ facts: string }>("SELECT facts FROM build_job WHERE id = ?", jobId);
+    return row && parseJobRow(row.facts);
+  }
+
+  /** All jobs of a build that can be read, by their ids. */
+  of(buildId: string): Map<string, JobFacts> {
+    const query = "SELECT id, facts FROM build_job WHERE build_id = ?";
+    const found = new Map<string, JobFacts>();
+    for (const { id, facts } of this.#sql.exec<{ id: string; facts: string }>(query, buildId)) {
+      try {
+        found.set(id, parseJobRow(facts));
+      } catch (error) {
+        console.error("pool: the row of a job is damaged", id, error);
+      }
+    }
+    return found;
+  }
+
+  /** None where it cannot be read. */
+  plan(buildId: string): PlanRow | undefined {
+    const [row] = this.#sql.exec<{ facts: string }>("SELECT facts FROM plan WHERE build_id = ?", buildId);
+    try {
+      return row && parsePlanRow(row.facts);
+    } catch (error) {
+      console.error("pool: the row of a plan is damaged", buildId, error);
+      return undefined;
+    }
+  }
+
+  /** The plan of a build, with what its ended jobs gave. */
+  planOf(buildId: string): PlanOfBuild | undefined {
+    const plan = this.plan(buildId);
+    if (!plan) return undefined;
+    const ended = [...this.of(buildId).values()].flatMap(({ id, end }) => (end ? [{ id, end }] : []));
+    const jobs = Object.fromEntries(ended.map(({ id, end }) => [id, { end, outputs: this.outputs(id) }]));
+    return { ...plan, jobs };
+  }
+
+  outputs(jobId: string): Record<string, string> {
+    const [row] = this.#sql.exec<{ facts: string }>("SELECT facts FROM output WHERE job_id = ?", jobId);
+    return row ? (JSON.parse(row.facts) as Record<string, string>) : {};
+  }
+}
+
+/** Deletes all that is stored of the jobs of these builds, of which `ids` is a JSON list. */
+export const deleteJobs = (sql: SqlStorage, ids: string): void => {
+  const jobs = "SELECT id FROM build_job WHERE build_id IN (SELECT value FROM json_each(?))";
+  sql.exec(`DELETE FROM report WHERE build_id IN (${jobs})`, ids);
+  sql.exec(`DELETE FROM output WHERE job_id IN (${jobs})`, ids);
+  sql.exec("DELETE FROM build_job WHERE build_id IN (SELECT value FROM json_each(?))", ids);
+  sql.exec("DELETE FROM plan WHERE build_id IN (SELECT value FROM json_each(?))", ids);
+};

@@ -1,0 +1,234 @@
+import { type BuildRecord as ArchivedBuild, getRecord, putRecord } from "../../archive/records.ts";
+import {
+  projectAudit,
+  projectBuild,
+  projectPool,
+  projectRevocations,
+  projectUses,
+  readPool,
+} from "../../db/projection.ts";
+import type { Build } from "../../protocol/build.ts";
+import { isEnded } from "../../protocol/build-states.ts";
+import { isSequenceDue, revocationsToTell } from "../../queue/commands/reconcile.ts";
+import { toBuild } from "../../queue/read/record.ts";
+import { nextTold } from "../../queue/state/decision.ts";
+import { type Delivered, nothingDelivered } from "../../queue/state/outbox.ts";
+import { RULES } from "../../queue/state/rules.ts";
+import type { PoolState } from "../../queue/state/state.ts";
+import { type HeardSequence, NOTHING_HEARD } from "../../queue/state/stored.ts";
+import { artifactPlacesOf, artifactsOfBuild, testPlacesOf, testsOfBuild } from "./artifacts.ts";
+import type { LoadedBuild } from "./build-rows.ts";
+import type { Ways } from "./channels.ts";
+import type { DeadLetterBody } from "./dead-letters.ts";
+import { FailureCounts } from "./failures.ts";
+import type { AuditOutboxEntry } from "./tables.ts";
+import { withWholeJobs } from "./whole-jobs.ts";
+
+/** Builds, and entries of the audit, of one attempt. */
+const BATCH_SIZE = 100;
+/** Ended builds with planned jobs of one attempt. The record of one may take some tens of megabytes of memory. */
+const LARGE_BATCH_SIZE = 10;
+/** Rejections by D1 after which a row becomes a dead letter. */
+const MAX_REJECTIONS = 5;
+/**
+ * SQLite's codes for a row that is wrong. Nothing else means that: D1's own troubles have words such as "too long" too
+ * ("D1 DB is overloaded. Requests queued for too long.").
+ */
+const INVALID_ROW = /\bSQLITE_(?:CONSTRAINT|TOOBIG|MISMATCH)/;
+
+/** One build or entry on its way to D1. */
+interface PendingWrite {
+  name: string;
+  statements: D1PreparedStatement[];
+  /** Whether it raises the pool's sequence in D1: everything but a hand-out. */
+  raises: boolean;
+  markDelivered(result: Delivered): void;
+  deadLetter: DeadLetterBody;
+}
+
+/** `isDue`: the sequence is told although there may be nothing else to tell. */
+type Told = Parameters<typeof projectPool>[1] & { revoked: string[]; isDue: boolean };
+
+/** A row that D1 took for wrong, and its words. */
+interface Rejection {
+  write: PendingWrite;
+  reason: string;
+}
+
+/** Tells D1 of builds and of the audit, after the archive has the records of builds that ended. May be repeated. */
+export class Lists {
+  readonly #ways: Ways;
+  readonly #rejections = new FailureCounts();
+
+  constructor(ways: Ways) {
+    this.#ways = ways;
+  }
+
+  /** One attempt with the oldest entries and builds. @returns what was delivered */
+  async deliver(): Promise<Delivered> {
+    const { orgId, state } = this.#ways.machine;
+    const result = nothingDelivered();
+    const revoked = revocationsToTell(state);
+    const isDue = isSequenceDue(state, revoked);
+    const { told, builds } = state;
+    const pool = { orgId, sequence: nextTold(state), told, active: builds.size, at: Date.now(), revoked, isDue };
+    const audits = this.#ways.machine.storage.auditEntries(BATCH_SIZE).map((queued) => this.#auditWrite(orgId, queued));
+    const writes = [...(await this.#buildWrites(orgId, state, result)), ...audits];
+    const rejected: Rejection[] = [];
+    await this.#send(pool, writes, result, rejected);
+    this.#count(rejected, writes.length, result);
+    return result;
+  }
+
+  /** Builds that were created come first, so that no trouble with the archive delays them. */
+  #nextBuilds({ outbox, builds }: Readonly<PoolState>): string[] {
+    const ids = [...outbox.lists.due.keys()];
+    const ended = ids.filter((id) => !builds.has(id));
+    return [
+      ...ids.filter((id) => builds.has(id)).slice(0, BATCH_SIZE),
+      ...this.#ways.failures.fewestFirst(ended, (id) => id).slice(0, BATCH_SIZE),
+    ];
+  }
+
+  /** Ended builds with planned jobs come one after the other, so that one of them alone is in memory. */
+  async #buildWrites(orgId: string, state: Readonly<PoolState>, result: Delivered): Promise<PendingWrite[]> {
+    const found = this.#ways.machine.storage.builds.of(this.#nextBuilds(state));
+    const isLarge = ({ build }: LoadedBuild) => build.until !== null && isEnded(build.status);
+    const small = found.filter((one) => !isLarge(one)).map((one) => this.#told(orgId, one, result));
+    const writes = await Promise.all(small);
+    const large = this.#ways.failures.fewestFirst(found.filter(isLarge), ({ build }) => build.id);
+    for (const one of large.slice(0, LARGE_BATCH_SIZE)) writes.push(await this.#told(orgId, one, result));
+    return writes.filter((write) => write !== null);
+  }
+
+  /** What D1 is told of a build; null where the archive has to have its record before, and has not. */
+  async #told(orgId: string, found: LoadedBuild, result: Delivered): Promise<PendingWrite | null> {
+    const { build, first, report } = found;
+    const hasEnded = isEnded(build.status);
+    const shown = toBuild(orgId, build, first, report);
+    const whole = hasEnded ? withWholeJobs(this.#ways.machine.storage, shown) : shown;
+    const isRecorded = hasEnded && (await this.#record(whole, found, result));
+    return RULES.mayTell(build, isRecorded) ? this.#buildWrite(whole, found) : null;
+  }
+
+  /** @returns whether the archive has the record of an ended build */
+  async #record(whole: Build, found: LoadedBuild, result: Delivered): Promise<boolean> {
+    const { build } = found;
+    const record: ArchivedBuild = {
+      ...whole,
+      plan: this.#ways.machine.storage.jobRows.planOf(build.id),
+      // A person may delete the log: nothing of it stays in the archive.
+      failedLine: null,
+      requires: build.requires,
+      hasRunValues: build.inputBytes !== 0,
+    };
+    try {
+      await putRecord(this.#ways.env.ARCHIVE, { ...record, ...(await this.#left(record, found)) });
+      this.#ways.failures.forget(build.id);
+      return true;
+    } catch (error) {
+      console.error(
+        "pool: the archive did not take a build's record; the next attempt will try again",
+        build.id,
+        error,
+      );
+      this.#ways.failures.add(build.id);
+      result.failed = true;
+      return false;
+    }
+  }
+
+  /** What the build left, for its record. A pool that was set back does not know it: then the record before counts. */
+  async #left(record: ArchivedBuild, { first }: LoadedBuild): Promise<Partial<ArchivedBuild>> {
+    const { id, finishedAt } = record;
+    const artifactPlaces = artifactPlacesOf(this.#ways.machine.storage, id);
+    const testPlaces = testPlacesOf(this.#ways.machine.storage, id);
+    const left = {
+      ...(artifactPlaces.length > 0 && { artifacts: artifactsOfBuild(this.#ways.machine.storage, id), artifactPlaces }),
+      ...(testPlaces.length > 0 && { testReports: testsOfBuild(this.#ways.machine.storage, id), testPlaces }),
+    };
+    const isUnknown = first?.fence === 0 && first.attempt > 0;
+    if (Object.keys(left).length > 0 || !isUnknown || finishedAt === null) return left;
+    const before = await getRecord(this.#ways.env.ARCHIVE, { ...record, finishedAt });
+    return {
+      ...(before?.artifactPlaces && { artifacts: before.artifacts ?? {}, artifactPlaces: before.artifactPlaces }),
+      ...(before?.testPlaces && {
+        ...{ testReports: before.testReports ?? {}, testPlaces: before.testPlaces, tests: before.tests ?? null },
+      }),
+    };
+  }
+
+  #buildWrite(whole: Build, { build }: LoadedBuild): PendingWrite {
+    const { id: buildId, version } = build;
+    return {
+      name: buildId,
+      statements: projectBuild(this.#ways.db, whole, version),
+      raises: true,
+      markDelivered: (result) => result.builds.push({ buildId, version }),
+      deadLetter: { kind: "build", buildId, version },
+    };
+  }
+
+  #auditWrite(orgId: string, { seq, entry: queued }: { seq: number; entry: AuditOutboxEntry }): PendingWrite {
+    const { id, entry, variableIds = [] } = queued;
+    const at = new Date(entry.at).toISOString();
+    const agentId = String(entry.detail.agentId);
+    const use = { orgId, buildId: entry.subject, agentId, at, variableIds };
+    const uses = variableIds.length > 0 ? projectUses(this.#ways.db, use) : [];
+    return {
+      name: id,
+      statements: [projectAudit(this.#ways.db, { ...entry, id, orgId, at }), ...uses],
+      raises: variableIds.length === 0 && entry.action !== "build.deliver",
+      markDelivered: (result) => result.entries.push(seq),
+      deadLetter: { kind: "audit", ...queued },
+    };
+  }
+
+  /** Sends a batch. Halves it only where its error says that a row is wrong: any other trouble is the whole batch's. */
+  async #send(pool: Told, writes: PendingWrite[], result: Delivered, rejected: Rejection[]): Promise<void> {
+    const { orgId, revoked, isDue } = pool;
+    const raises = isDue || writes.some((write) => write.raises);
+    if (writes.length === 0 && !raises) return;
+    const statements = writes.flatMap((write) => write.statements);
+    const before = [readPool(this.#ways.db, orgId), ...projectRevocations(this.#ways.db, orgId, revoked)];
+    const told = projectPool(this.#ways.db, pool);
+    let found = NOTHING_HEARD;
+    try {
+      const [first] = await this.#ways.db.batch<HeardSequence>(raises ? [...before, ...statements, told] : statements);
+      if (raises) found = first?.results[0] ?? NOTHING_HEARD;
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : "unknown";
+      const middle = writes.length >> 1;
+      if (writes.length === 0 || !INVALID_ROW.test(reason)) {
+        console.error("pool: D1 could not be told; the next attempt will try again", reason);
+        result.failed = true;
+      } else if (middle > 0) {
+        await this.#send(pool, writes.slice(0, middle), result, rejected);
+        await this.#send(pool, writes.slice(middle), result, rejected);
+      } else rejected.push({ write: writes[0]!, reason });
+      return;
+    }
+    if (raises) result.sequence ??= { found, written: pool.sequence };
+    for (const write of writes) write.markDelivered(result);
+  }
+
+  /** Where D1 rejects every row of several, what they have in common is wrong: no row becomes a dead letter for that. */
+  #count(rejected: Rejection[], sent: number, result: Delivered): void {
+    if (sent === 1 || rejected.length < sent) {
+      for (const one of rejected) this.#countRejection(one, result);
+    } else if (rejected.length > 0) {
+      console.error("pool: D1 rejected every row; the next attempt will try again", rejected[0]!.reason);
+      result.failed = true;
+    }
+  }
+
+  #countRejection({ write, reason }: Rejection, result: Delivered): void {
+    if (this.#rejections.add(write.name) < MAX_REJECTIONS) {
+      result.failed = true;
+      return;
+    }
+    this.#ways.machine.storage.deadLetters.add(write.deadLetter, reason);
+    write.markDelivered(result);
+    this.#rejections.forget(write.name);
+  }
+}

@@ -1,0 +1,304 @@
+import type { CacheFacts } from "../../domain/cache/scopes.ts";
+import type { Agent } from "../../protocol/agent.ts";
+import { type AgentRun, MOST_RUNS, RUNS_MS } from "../../protocol/agent-run.ts";
+import type { Build } from "../../protocol/build.ts";
+import type { Explanation } from "../../protocol/explain.ts";
+import type { BuildJob } from "../../protocol/job-record.ts";
+import type { Metrics } from "../../protocol/metrics.ts";
+import type { PoolNow } from "../../protocol/pool-now.ts";
+import { DETAILS } from "../../protocol/problem.ts";
+import type { TestsOfJob } from "../../protocol/stored-tests.ts";
+import type { Role } from "../../protocol/token.ts";
+import type { Claim } from "../../queue/commands/claim.ts";
+import type { ClaimedJob, LeaseHolder, PlanOfBuild, Result, RunValues } from "../../queue/commands/commands.ts";
+import { replacedJob } from "../../queue/commands/new-jobs.ts";
+import { joinedSummaries } from "../../queue/jobs/joined-summaries.ts";
+import { measure } from "../../queue/metrics/metrics.ts";
+import { explainEach } from "../../queue/read/explain-each.ts";
+import { explainBuild, explainEnded, explainJob } from "../../queue/read/explain-jobs.ts";
+import { type LiveQuery, liveIds } from "../../queue/read/live.ts";
+import { countNow } from "../../queue/read/now.ts";
+import { toAgent, toBuild, toClaimedJob } from "../../queue/read/record.ts";
+import { endedUnheard, runsOfActiveBuilds, runsUnderWay } from "../../queue/read/runs.ts";
+import { heldJob, isRemembered } from "../../queue/state/decision.ts";
+import type { Deleted, Deletion } from "../../queue/state/facts.ts";
+import { type ArtifactsOfBuild, artifactsOfBuild, type TestsOfBuild, testsOfBuild } from "./artifacts.ts";
+import type { LoadedBuild } from "./build-rows.ts";
+import type { PoolEngine } from "./engine.ts";
+import { JobRecords } from "./job-records.ts";
+
+/** Milliseconds for which the metrics of a pool with this many agents and builds are remembered. */
+const METRICS_MS = 5_000;
+const LARGE_POOL = 1_000;
+
+/** What callers read of a pool: its builds and agents as the API shows them. Changes nothing. */
+export class PoolRecords {
+  readonly #engine: PoolEngine;
+  readonly #jobs: JobRecords;
+  #measured: Metrics | null = null;
+
+  constructor(engine: PoolEngine) {
+    this.#engine = engine;
+    this.#jobs = new JobRecords(engine);
+  }
+
+  /** A build that the pool has. */
+  build(buildId: string): Build {
+    return this.#toBuild(this.#engine.storage.builds.find(buildId)!);
+  }
+
+  /** For people: with its jobs. */
+  buildOf(answer: Result<string>): Result<Build> {
+    return answer.ok ? { ok: true, value: this.#jobs.withJobs(this.build(answer.value)) } : answer;
+  }
+
+  /** For agents: the build of their job. */
+  buildOfJob(answer: Result<string>): Result<Build> {
+    return answer.ok ? { ok: true, value: this.build(this.#jobs.buildIdOf(answer.value)) } : answer;
+  }
+
+  buildsOfJobs(ids: readonly string[]): Map<string, string> {
+    return this.#jobs.buildsOf(ids);
+  }
+
+  job(jobId: string): Result<BuildJob> {
+    return this.#jobs.job(jobId);
+  }
+
+  /** The planned jobs of an ended build that the pool remembers. */
+  endedJobs(buildId: string): Deletion["jobs"] {
+    const rows = [...this.#engine.storage.jobRows.of(buildId).values()];
+    return rows.length > 0
+      ? rows.flatMap(({ id, end }) => (end ? [{ id, finishedAt: end.finishedAt }] : []))
+      : undefined;
+  }
+
+  /** What a build left; `id` is its own, or that of one of its jobs. */
+  artifactsOf(id: string): Result<{ buildId: string; artifacts: ArtifactsOfBuild }> {
+    const buildId = this.#jobs.buildIdOf(id);
+    const { storage } = this.#engine;
+    if (!storage.builds.find(buildId)) return unknownId();
+    return { ok: true, value: { buildId, artifacts: artifactsOfBuild(storage, buildId) } };
+  }
+
+  /** What the tests of a build said; `id` is its own, or that of one of its jobs. */
+  testsOf(id: string): Result<{ buildId: string; tests: TestsOfBuild }> {
+    const buildId = this.#jobs.buildIdOf(id);
+    const { storage } = this.#engine;
+    if (!storage.builds.find(buildId)) return unknownId();
+    return { ok: true, value: { buildId, tests: testsOfBuild(storage, buildId) } };
+  }
+
+  /** What the tests of an ended job said, where others have to hear of them. */
+  newsOf(jobId: string): TestsOfJob | undefined {
+    const said = this.testsOf(jobId);
+    const tests = said.ok ? said.value.tests[jobId] : undefined;
+    if (!said.ok || !tests?.hasNews) return undefined;
+    const job = said.value.buildId === jobId ? null : this.job(jobId);
+    return { ...tests, jobKey: job?.ok ? job.value.key : null };
+  }
+
+  /** What the build wrote for people, masked: planned jobs each under its name. Null where nothing, or forgotten. */
+  summaryOf(buildId: string): string | null {
+    const found = this.findBuild(buildId);
+    if (!found.ok) return null;
+    const { summary, jobs } = found.value;
+    if (!jobs) return summary;
+    const { storage } = this.#engine;
+    return joinedSummaries(jobs.values().map(({ id, key }) => ({ key, summary: storage.report(id).summary })));
+  }
+
+  planOf(buildId: string): Result<PlanOfBuild> {
+    return this.#jobs.planOf(buildId);
+  }
+
+  findBuild(buildId: string): Result<Build> & { deleted?: Deleted | undefined } {
+    const { storage } = this.#engine;
+    const found = storage.builds.find(buildId);
+    const deleted = storage.deletion(buildId)?.deleted;
+    return found
+      ? { ok: true, value: this.#jobs.withJobs(this.#toBuild(found)), deleted }
+      : { ...unknownId(), deleted };
+  }
+
+  findBuildOf(id: string): ReturnType<PoolRecords["findBuild"]> {
+    return this.findBuild(this.#jobs.buildIdOf(id));
+  }
+
+  /** Active builds, the oldest first; or those that the query asks for. */
+  liveBuilds(query?: LiveQuery): Build[] {
+    const { storage, state } = this.#engine;
+    const found = query ? storage.builds.of(liveIds(state, query)) : storage.builds.active();
+    return found.map((record) => this.#jobs.withGates(this.#toBuild(record)));
+  }
+
+  /** Ids of the logs of builds under way that an agent wrote to and that have not moved to the archive. */
+  leasedBuilds(): string[] {
+    const { builds, jobs } = this.#engine.state;
+    const planned = [...builds.values()].filter(({ plannedBy }) => plannedBy).map(({ id }) => id);
+    const held = [...jobs.values()].filter(({ fence, end }) => fence > 0 && !end).map(({ id }) => id);
+    return [...planned, ...held];
+  }
+
+  hasLiveBuilds(of: { repoId?: string; pipelineId?: string }): boolean {
+    return [...this.#engine.state.builds.values()].some(
+      ({ repoId, pipelineId }) =>
+        (of.repoId !== undefined && repoId === of.repoId) ||
+        (of.pipelineId !== undefined && pipelineId === of.pipelineId),
+    );
+  }
+
+  runValues(buildId: string): Result<RunValues> {
+    const found = this.#engine.storage.runValues(buildId);
+    return found ? { ok: true, value: found } : unknownId();
+  }
+
+  /** Why a build, or a job, waits; or its state. */
+  explanation(id: string): Result<Explanation> {
+    const { storage, state, context } = this.#engine;
+    const build = state.builds.get(id);
+    if (build) return { ok: true, value: explainBuild(state, build, context, this.#pingedAt) };
+    const job = state.jobs.get(id) ?? storage.endedJob(id)?.job;
+    if (job && job.id !== job.buildId) return { ok: true, value: explainJob(state, job, context, this.#pingedAt) };
+    const ended = storage.ended(id);
+    return ended ? { ok: true, value: explainEnded(ended) } : unknownId();
+  }
+
+  /** Why each of these builds waits, as `explainEach` says it. */
+  whyEach(buildIds: string[]): Map<string, string> {
+    const { state, context } = this.#engine;
+    return explainEach(state, buildIds, context, this.#pingedAt);
+  }
+
+  metrics(): Metrics {
+    const { state, orgId, context, storage } = this.#engine;
+    const isLarge = state.agents.size + state.builds.size >= LARGE_POOL;
+    const measured = this.#measured;
+    if (isLarge && measured && context.now - Date.parse(measured.at) < METRICS_MS) return measured;
+    this.#measured = measure(state, orgId, context, storage.deadLetters.count(), this.#pingedAt);
+    return this.#measured;
+  }
+
+  now(role: Role): PoolNow {
+    return countNow(this.#engine.state, role);
+  }
+
+  /** An agent that the pool has. */
+  agent(agentId: string): Agent {
+    const { state, orgId } = this.#engine;
+    return toAgent(state, orgId, state.agents.get(agentId)!, Date.now(), this.#pingedAt(agentId));
+  }
+
+  agentOf(answer: Result<string>): Result<Agent> {
+    return answer.ok ? { ok: true, value: this.agent(answer.value) } : answer;
+  }
+
+  findAgent(agentId: string): Result<Agent> {
+    return this.#engine.state.agents.has(agentId) ? { ok: true, value: this.agent(agentId) } : unknownId();
+  }
+
+  /** Agents in the order of their ids, after this one. */
+  agents(after: string, limit: number, name?: string): Agent[] {
+    const found = [...this.#engine.state.agents.values()].filter(
+      (agent) => agent.id > after && (name === undefined || agent.name === name),
+    );
+    const ids = found.map(({ id }) => id).sort();
+    return ids.slice(0, limit).map((id) => this.agent(id));
+  }
+
+  /** What these agents run, and ran within the last hour: what began last first, and no more than a page shows. */
+  runs(agentIds: readonly string[]): AgentRun[] {
+    const { state, storage, context } = this.#engine;
+    const since = context.now - RUNS_MS;
+    const known = [...runsUnderWay(state, agentIds), ...runsOfActiveBuilds(state, agentIds, since)];
+    const limit = Math.max(0, MOST_RUNS - known.length);
+    const ended = storage.endedRuns({ agentIds, since, untold: endedUnheard(state), limit });
+    return [...known, ...ended].sort((left, right) => right.startedAt - left.startedAt);
+  }
+
+  claimedJob(lease: Claim, job = this.#engine.state.jobs.get(lease.jobId)!): ClaimedJob {
+    const { storage, orgId } = this.#engine;
+    const { build, report } = storage.builds.find(job.buildId)!;
+    const planned = this.#jobs.plannedJobOf(job.id);
+    const runValues = storage.runValues(build.id);
+    return { ...toClaimedJob(orgId, lease, { build, job, report }, runValues), ...(planned && { job: planned }) };
+  }
+
+  /**
+   * What the agent was granted under this lease, the latest of the build. Also once the lease is over, so that a call
+   * whose answer was lost can be repeated: what the call then changes is judged where it is decided.
+   */
+  claimedJobOf({ jobId, fence, agentId, tokenHash }: LeaseHolder): Result<ClaimedJob & { agentId: string }> {
+    const { state } = this.#engine;
+    const agent = state.agents.get(agentId);
+    if (agent?.tokenHash !== tokenHash) return refusal("unauthenticated");
+    const build = state.builds.get(jobId);
+    const job = heldJob(state, jobId)?.job ?? (build && replacedJob(build));
+    if (!job && !isRemembered(state, jobId)) return unknownId();
+    if (!job || job.fence !== fence || job.agentId !== agentId) return refusal("lease-lost");
+    if (job.lease?.startedAt === null) return refusal("conflict");
+    const granted = { jobId, fence, expiresAt: job.lease?.expiresAt ?? 0 };
+    return { ok: true, value: { ...this.claimedJob(granted, job), agentId } };
+  }
+
+  /**
+   * The same, but for what is being canceled. Its agent gets nothing more, and keeps the lease: one that is told that the
+   * lease is lost reports no end, and the build is canceled only when the lease has run out.
+   */
+  openClaimedJobOf(holder: LeaseHolder): Result<ClaimedJob & { agentId: string }> {
+    const granted = this.claimedJobOf(holder);
+    const isCanceling = this.#engine.state.jobs.get(holder.jobId)?.status === "canceling";
+    return granted.ok && isCanceling ? refusal("conflict") : granted;
+  }
+
+  /** Whether the agent holds this lease now, for what leaves only under a lease that stands. */
+  heldOf(holder: LeaseHolder): Result<null> {
+    const granted = this.claimedJobOf(holder);
+    if (!granted.ok) return granted;
+    return this.#engine.state.jobs.get(holder.jobId)?.lease ? { ok: true, value: null } : refusal("lease-lost");
+  }
+
+  /** The build of what the agent holds now, as it was built. */
+  heldBuild(holder: LeaseHolder): Result<Pick<Build, "id" | "repoId" | "commitSha">> {
+    const held = this.heldOf(holder);
+    if (!held.ok) return held;
+    const { id, repoId, commitSha } = this.build(this.#jobs.buildIdOf(holder.jobId));
+    return { ok: true, value: { id, repoId, commitSha } };
+  }
+
+  cacheFactsOf(holder: LeaseHolder): Result<CacheFacts> {
+    const held = this.heldOf(holder);
+    if (!held.ok) return held;
+    const {
+      repoId,
+      pipelineId,
+      branch,
+      origin,
+      trust = "trusted",
+    } = this.#engine.state.builds.get(this.#jobs.buildIdOf(holder.jobId))!;
+    return {
+      ok: true,
+      value: { repoId, pipelineId, branch, event: origin?.event ?? "api", base: origin?.pull?.base || null, trust },
+    };
+  }
+
+  readonly #pingedAt = (agentId: string): number => this.#engine.sockets.pingedAt(agentId);
+
+  #toBuild({ build, first, report }: LoadedBuild): Build {
+    return toBuild(this.#engine.orgId, build, first, report);
+  }
+}
+
+const refusal = (kind: keyof typeof REFUSALS): Result<never> => ({
+  ok: false,
+  refusal: { kind, detail: REFUSALS[kind] },
+});
+
+const REFUSALS = {
+  unauthenticated: DETAILS.unauthenticated,
+  "not-found": DETAILS["not-found"],
+  "lease-lost": DETAILS["lease-lost"],
+  conflict: "The build was not started.",
+} as const;
+
+const unknownId = (): Result<never> => refusal("not-found");

@@ -1,0 +1,65 @@
+import { DETAILS } from "../../protocol/problem.ts";
+import type { Result } from "../../queue/commands/commands.ts";
+import type { Command } from "../../queue/commands/step.ts";
+
+/** Where the object keeps that it was closed, so that it stays so after a restart. */
+const CLOSED = "closed";
+/** What a closed pool still does: it tells D1 and the logs what is left to tell, and deletes what it was told to. */
+const GOES_ON: readonly Command[] = ["sweep", "tidy", "compare", "reconcile", "recordDelivery", "leave"];
+
+/** The end of a pool whose organization is being deleted: first it answers nobody, then nothing of it is left. */
+export class PoolRemoval {
+  readonly #storage: DurableObjectStorage;
+  #state: "open" | "closed" | "destroyed";
+
+  constructor(storage: DurableObjectStorage) {
+    this.#storage = storage;
+    this.#state = storage.kv.get(CLOSED) === true ? "closed" : "open";
+  }
+
+  get isClosed(): boolean {
+    return this.#state !== "open";
+  }
+
+  get isDestroyed(): boolean {
+    return this.#state === "destroyed";
+  }
+
+  /** @throws where the pool is in use */
+  mustBeClosed(): void {
+    if (!this.isClosed) throw new Error("This pool is in use: close it first");
+  }
+
+  /** The refusal of a command, as if its caller's token had been removed; null where the command may run. */
+  refusalOf(command: Command): Result<never> | null {
+    if (this.#state === "open" || (this.#state === "closed" && GOES_ON.includes(command))) return null;
+    return { ok: false, refusal: { kind: "unauthenticated", detail: DETAILS.unauthenticated } };
+  }
+
+  close(): void {
+    if (this.isClosed) return;
+    this.#storage.kv.put(CLOSED, true);
+    this.#state = "closed";
+  }
+
+  /**
+   * Forgets these builds, and planned jobs, whose logs are purged. @throws where the pool is in use
+   * @returns the ids of the next builds that the pool knows, at most `limit`
+   */
+  forgetBuilds(ids: readonly string[], limit: number): string[] {
+    this.mustBeClosed();
+    if (this.isDestroyed) return [];
+    const { sql } = this.#storage;
+    for (const table of ["build", "build_job"])
+      sql.exec(`DELETE FROM ${table} WHERE id IN (SELECT value FROM json_each(?))`, JSON.stringify(ids));
+    const next = sql.exec<{ id: string }>("SELECT id FROM build UNION ALL SELECT id FROM build_job LIMIT ?", limit);
+    return [...next].map(({ id }) => id);
+  }
+
+  /** Deletes the storage with its alarm. Whatever arrives in this memory later is refused and stores nothing. */
+  async destroy(): Promise<void> {
+    this.#state = "destroyed";
+    await this.#storage.deleteAlarm();
+    await this.#storage.deleteAll();
+  }
+}

@@ -1,0 +1,141 @@
+import { type HeartbeatReply, HINT_PING, HINT_PONG } from "../../protocol/jobs.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import type { FoundSockets } from "../../queue/commands/wake.ts";
+import type { Push } from "../../queue/state/decision.ts";
+import type { KeptLease } from "../../queue/state/facts.ts";
+
+/** Stored with a socket while the object hibernates. `until` is a poll's deadline; null for the agent's own socket. */
+interface Attachment {
+  agentId: string;
+  until: number | null;
+  openedAt: number;
+  tokenHash: string;
+  /** The lease that the last heartbeat renewed on one of the agent's own sockets. */
+  kept?: KeptLease;
+}
+
+const POLICY_VIOLATION = 1008;
+const MINUTE_MS = 60_000;
+
+/** Hibernating sockets on which agents, and Workers in a long poll, wait for hints. */
+export class HintSockets {
+  readonly #ctx: DurableObjectState;
+  /** Messages of each socket in the present minute. */
+  readonly #received = new WeakMap<WebSocket, { since: number; count: number }>();
+
+  constructor(ctx: DurableObjectState) {
+    this.#ctx = ctx;
+    ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(HINT_PING, HINT_PONG));
+  }
+
+  /** Opens a socket, and closes the agent's oldest ones past the limit. @returns the client's end */
+  accept(attachment: Attachment): WebSocket {
+    const others = this.#open(attachment.agentId, attachment.openedAt);
+    others.sort((one, other) => attachmentOf(other).openedAt - attachmentOf(one).openedAt);
+    for (const socket of others.slice(LIMITS.agentSockets - 1))
+      socket.close(POLICY_VIOLATION, "A newer socket took its place");
+    const kept = attachment.until === null ? this.#keptBy(attachment.agentId) : undefined;
+    const { 0: client, 1: server } = new WebSocketPair();
+    this.#ctx.acceptWebSocket(server, [attachment.agentId]);
+    server.serializeAttachment({ ...attachment, kept });
+    return client;
+  }
+
+  /** Sends each hint to the sockets of its agent. A lost hint costs only time: agents poll anyway. */
+  push(pushes: readonly Push[], now: number): void {
+    for (const { agentId, hint } of pushes) {
+      for (const socket of this.#open(agentId, now)) {
+        const isOwn = attachmentOf(socket).until === null;
+        if (hint.type === "look" || isOwn) this.#send(socket, JSON.stringify(hint));
+      }
+    }
+  }
+
+  #send(socket: WebSocket, text: string): void {
+    try {
+      socket.send(text);
+    } catch (error) {
+      console.warn("pool: a hint could not be sent", error);
+    }
+  }
+
+  /** Until when the agent can be reached: null while its own socket is open, undefined where no socket is open. */
+  reachableUntil(agentId: string, now: number, except?: WebSocket): number | null | undefined {
+    const others = this.#open(agentId, now).filter((socket) => socket !== except);
+    return others.map((socket) => attachmentOf(socket).until).reduce(later, undefined);
+  }
+
+  /** By agent: what is left of its sockets. Read once, after the object woke. */
+  found(now: number): Map<string, FoundSockets> {
+    const all = new Map<string, FoundSockets>();
+    for (const socket of this.#ctx.getWebSockets()) {
+      const { agentId, until, kept = null } = attachmentOf(socket);
+      const others = all.get(agentId) ?? { until: undefined, hasOwn: false, kept: null };
+      all.set(agentId, {
+        until: isOpen(socket, until, now) ? later(others.until, until) : others.until,
+        hasOwn: others.hasOwn || until === null,
+        kept: kept && (others.kept?.expiresAt ?? 0) < kept.expiresAt ? kept : others.kept,
+      });
+    }
+    return all;
+  }
+
+  /** Remembers the renewed lease with each of the agent's own sockets: any of them may outlive the others. */
+  keep(agentId: string, kept: KeptLease): void {
+    for (const socket of this.#ctx.getWebSockets(agentId)) {
+      const attachment = attachmentOf(socket);
+      if (attachment.until === null) socket.serializeAttachment({ ...attachment, kept });
+    }
+  }
+
+  #keptBy(agentId: string): KeptLease | undefined {
+    const all = this.#ctx.getWebSockets(agentId).flatMap((socket) => attachmentOf(socket).kept ?? []);
+    return all.sort((one, other) => other.expiresAt - one.expiresAt)[0];
+  }
+
+  /** Whether the socket has sent no more messages than an agent needs; a flood of them is refused. */
+  takesMessage(socket: WebSocket, now: number): boolean {
+    const before = this.#received.get(socket);
+    const window = before && now - before.since < MINUTE_MS ? before : { since: now, count: 0 };
+    this.#received.set(socket, { ...window, count: window.count + 1 });
+    return window.count < LIMITS.socketMessagesPerMinute;
+  }
+
+  reply(socket: WebSocket, reply: HeartbeatReply): void {
+    this.#send(socket, JSON.stringify(reply));
+  }
+
+  /** The last ping on the agent's own sockets, in milliseconds since 1970; 0 where there is none. */
+  pingedAt(agentId: string): number {
+    const pings = this.#ctx.getWebSockets(agentId).map((socket) => {
+      const { until, openedAt } = attachmentOf(socket);
+      const ping = this.#ctx.getWebSocketAutoResponseTimestamp(socket)?.getTime() ?? 0;
+      return until === null ? Math.max(openedAt, ping) : 0;
+    });
+    return Math.max(0, ...pings);
+  }
+
+  /** Closes a socket that sent what it may not. @returns whether it was open until then */
+  rejectMessage(socket: WebSocket): boolean {
+    if (socket.readyState !== WebSocket.OPEN) return false;
+    socket.close(POLICY_VIOLATION, "Only pings and the agent's heartbeats are accepted here");
+    return true;
+  }
+
+  /** Closes the sockets of an agent that was removed; all sockets where none is named. */
+  closeAll(agentId?: string): void {
+    for (const socket of this.#ctx.getWebSockets(agentId)) socket.close(4401, "The agent was removed");
+  }
+
+  #open(agentId: string, now: number): WebSocket[] {
+    return this.#ctx.getWebSockets(agentId).filter((socket) => isOpen(socket, attachmentOf(socket).until, now));
+  }
+}
+
+export const attachmentOf = (socket: WebSocket): Attachment => socket.deserializeAttachment() as Attachment;
+
+const isOpen = (socket: WebSocket, until: number | null, now: number): boolean =>
+  socket.readyState === WebSocket.OPEN && (until === null || until > now);
+
+const later = (one: number | null | undefined, other: number | null): number | null =>
+  one === null || other === null ? null : Math.max(one ?? 0, other);

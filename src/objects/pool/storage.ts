@@ -1,0 +1,294 @@
+import type { HostReport } from "../../githosts/core/host-report.ts";
+import type { AgentRun } from "../../protocol/agent-run.ts";
+import { isEnded } from "../../protocol/build-states.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import type { RunValues } from "../../queue/commands/commands.ts";
+import type { Head, HeadKey } from "../../queue/commands/heads.ts";
+import { apply } from "../../queue/state/apply.ts";
+import type { DayCount } from "../../queue/state/day.ts";
+import type {
+  BuildChannel,
+  BuildFacts,
+  Change,
+  Deletion,
+  HeldJob,
+  JobFacts,
+  KeyedBuild,
+  KnownDelivery,
+  Records,
+  Report,
+} from "../../queue/state/facts.ts";
+import { hostReportOf } from "../../queue/state/host-state.ts";
+import type { DiskNumbers } from "../../queue/state/numbers.ts";
+import type { PoolState } from "../../queue/state/state.ts";
+import { type BuildParts, BuildRows } from "./build-rows.ts";
+import { DeadLetters } from "./dead-letters.ts";
+import { earlierReports } from "./earlier-rows.ts";
+import { type AskedRuns, endedRuns } from "./ended-runs.ts";
+import { deleteJobs, JobRows } from "./job-rows.ts";
+import { due, loadState } from "./load.ts";
+import { ReadableRows } from "./readable-rows.ts";
+import { Reports } from "./reports.ts";
+import { ACTIVE_BUILD_IDS, forgetSlice } from "./retention.ts";
+import { lastFenceOf } from "./rows.ts";
+import { StoredBytes } from "./stored-bytes.ts";
+import { type AuditOutboxEntry, isBuildChange, type LogOutboxEntry, POOL_TABLES, writesOf } from "./tables.ts";
+
+/** The pool's tables in its SQLite database: facts as JSON, one row each. */
+export class PoolStorage implements Records {
+  readonly deadLetters: DeadLetters;
+  readonly jobRows: JobRows;
+  readonly builds: BuildRows;
+  readonly stored: StoredBytes;
+  readonly #sql: SqlStorage;
+  readonly #rows: ReadableRows;
+  readonly #newId: (at: number) => string;
+  readonly #runValuesMs: () => number;
+  readonly #reports: Reports;
+  readonly #earlierReports: Map<string, HostReport>;
+  /** Changes of the step under way that are not written yet. */
+  #waiting: Change[] = [];
+  /** Whether the last cleanup may have left rows that are too old. */
+  hasOldRows = false;
+
+  /** `runValuesMs`: how long the values of a run are kept after its build was queued. */
+  constructor(sql: SqlStorage, newId: (at: number) => string, runValuesMs: () => number) {
+    this.#sql = sql;
+    this.#newId = newId;
+    this.#runValuesMs = runValuesMs;
+    sql.exec(POOL_TABLES);
+    this.deadLetters = new DeadLetters(sql);
+    this.stored = new StoredBytes(sql);
+    this.jobRows = new JobRows(sql);
+    this.#earlierReports = earlierReports(sql);
+    this.#reports = new Reports(sql);
+    this.#rows = new ReadableRows(sql, this.deadLetters);
+    this.builds = new BuildRows(sql, this.#rows, this.#reports);
+  }
+
+  /** The state after the last committed transaction. */
+  load(now: number): PoolState {
+    const state = loadState(this, this.#rows, now);
+    const deletions = this.pendingDeletions().map((deletion): Change => ({ kind: "deleted", deletion }));
+    apply(state, [...[...this.#earlierReports.keys()].map((buildId) => due("hosts", buildId, now)), ...deletions]);
+    return state;
+  }
+
+  /** Takes the changes of a step. `flush` writes them: the row of a build that changes is written once. */
+  store(changes: readonly Change[]): void {
+    this.#waiting.push(...changes);
+  }
+
+  /** Writes what waits. Whoever reads these tables does it first. */
+  flush(): void {
+    if (this.#waiting.length === 0) return;
+    const changes = this.#waiting;
+    this.#waiting = [];
+    const touched = new Map<string, BuildParts>();
+    const jobs = new Map<string, JobFacts>();
+    const touch = (id: string, parts: BuildParts) => touched.set(id, { ...touched.get(id), ...parts });
+    for (const change of changes) {
+      if (change.kind === "build") touch(change.build.id, { build: change.build });
+      else if (change.kind === "graph") touch(change.buildId, { first: null });
+      else if (change.kind === "job" && change.job.id === change.job.buildId)
+        touch(change.job.id, { first: change.job });
+      else if (change.kind === "job") jobs.set(change.job.id, change.job);
+    }
+    for (const [id, parts] of touched) this.builds.store(id, parts);
+    for (const job of jobs.values()) this.jobRows.store(job);
+    for (const change of changes) this.#write(change);
+    for (const job of [...jobs.values(), ...[...touched.values()].flatMap(({ first }) => first ?? [])])
+      if (job.end) this.#reports.complete(job.id);
+  }
+
+  #write(change: Change): void {
+    if (change.kind === "forget") this.hasOldRows = forgetSlice(this.#sql, change, this.#runValuesMs());
+    else if (change.kind === "report") this.#reports.store(change.jobId, change.report, change.at);
+    else if (change.kind === "graph") this.jobRows.storePlan(change);
+    else if (change.kind === "outputs") this.jobRows.storeOutputs(change);
+    else if (!isBuildChange(change))
+      for (const [query, ...bindings] of writesOf(change, this.#newId)) this.#sql.exec(query, ...bindings);
+    if (change.kind === "deleted" && change.deletion.deleted === "build") {
+      deleteJobs(this.#sql, JSON.stringify([change.deletion.buildId]));
+      this.#forgetReport(change.deletion.buildId);
+    }
+    if (change.kind === "delivered" && change.channel === "hosts") this.#forgetReport(change.buildId);
+    if (change.kind === "inputs" && JSON.stringify(change.runValues).length > LIMITS.largeInputsCharacters)
+      this.#deleteLargeRunValues();
+  }
+
+  #forgetReport(buildId: string): void {
+    if (this.#earlierReports.delete(buildId)) this.#sql.exec("DELETE FROM host_outbox WHERE build_id = ?", buildId);
+  }
+
+  /** Deletes the large run values of the oldest ended builds, so that they never fill the disk. */
+  #deleteLargeRunValues(): void {
+    const older = `SELECT build_id FROM inputs WHERE length(facts) > ${LIMITS.largeInputsCharacters} ORDER BY at DESC LIMIT -1 OFFSET ${LIMITS.largeInputsKept}`;
+    this.#sql.exec(`DELETE FROM inputs WHERE build_id IN (${older}) AND build_id NOT IN (${ACTIVE_BUILD_IDS})`);
+  }
+
+  /** The jobs of a build. */
+  jobsOf(buildId: string): JobFacts[] {
+    const first = this.builds.find(buildId)?.first;
+    return first ? [first] : [...this.jobRows.of(buildId).values()].sort((left, right) => left.index - right.index);
+  }
+
+  job(jobId: string): JobFacts | undefined {
+    return this.builds.find(jobId)?.first ?? this.jobRows.find(jobId);
+  }
+
+  ended(buildId: string): BuildFacts | undefined {
+    this.flush();
+    const build = this.builds.find(buildId)?.build;
+    return build && isEnded(build.status) ? build : undefined;
+  }
+
+  endedJob(jobId: string): HeldJob | undefined {
+    this.flush();
+    const job = this.job(jobId);
+    const build = job?.end && this.builds.find(job.buildId)?.build;
+    return job && build ? { build, job } : undefined;
+  }
+
+  /** What agents ran, of builds that have ended. */
+  endedRuns(asked: AskedRuns): AgentRun[] {
+    return endedRuns(this.#sql, asked);
+  }
+
+  deletion(buildId: string): Deletion | undefined {
+    return this.#deletions("build_id = ?", buildId)[0];
+  }
+
+  rememberedDeletions(): Deletion[] {
+    return this.#deletions("TRUE");
+  }
+
+  /** Those that are not carried out yet, the oldest first. */
+  pendingDeletions(limit = Number.MAX_SAFE_INTEGER): Deletion[] {
+    return this.#deletions("is_done = 0 ORDER BY at LIMIT ?", limit);
+  }
+
+  #deletions(where: string, ...bindings: unknown[]): Deletion[] {
+    this.flush();
+    const rows = this.#rows.all(`SELECT facts FROM deletion WHERE ${where}`, ...bindings);
+    return rows.map(({ facts }) => JSON.parse(facts!) as Deletion);
+  }
+
+  keyed(caller: string, key: string): KeyedBuild | undefined {
+    this.flush();
+    const [row] = this.#rows.all("SELECT facts FROM idempotency WHERE caller = ? AND name = ?", caller, key);
+    return row && (JSON.parse(row.facts!) as KeyedBuild);
+  }
+
+  heads({ pipelineId, ref, purpose }: HeadKey): Head[] {
+    this.flush();
+    const query = "SELECT facts FROM head WHERE pipeline = ? AND ref = ? AND purpose = ?";
+    const [row] = this.#rows.all(query, pipelineId, ref, purpose);
+    return row ? (JSON.parse(row.facts!) as Head[]) : [];
+  }
+
+  delivery(connectionId: string, deliveryId: string): KnownDelivery | undefined {
+    this.flush();
+    const query = "SELECT at, facts FROM delivery WHERE connection = ? AND id = ?";
+    const [row] = this.#rows.all(query, connectionId, deliveryId);
+    return row && { at: Number(row.at), arrived: JSON.parse(row.facts!) };
+  }
+
+  /** What a git host has to hear of a build; null where that is nothing any more. */
+  hostReport(buildId: string): HostReport | null {
+    const found = this.builds.find(buildId);
+    if (!found) return this.#earlierReports.get(buildId) ?? null;
+    const { build, first } = found;
+    const planned = !first && isEnded(build.status) ? this.jobsOf(buildId) : [];
+    return hostReportOf(build, first ? [first] : planned);
+  }
+
+  outputs(jobId: string): Record<string, string> {
+    if (this.#waiting.some((change) => change.kind === "outputs" && change.jobId === jobId)) this.flush();
+    return this.jobRows.outputs(jobId);
+  }
+
+  lastNumber(repoId: string): number {
+    this.flush();
+    const [row] = this.#rows.all("SELECT last FROM number WHERE repo_id = ?", repoId);
+    return Number(row?.last ?? 0);
+  }
+
+  pending(channel: BuildChannel): number {
+    if (channel === "hosts") return 0;
+    this.flush();
+    const queue = channel === "lists" ? "audit_outbox" : "log_outbox";
+    const [row] = this.#rows.all(`SELECT count(*) AS count FROM ${queue}`);
+    return Number(row?.count ?? 0);
+  }
+
+  endedAfter(seq: number, limit: number): { id: string; seq: number }[] {
+    this.flush();
+    return this.builds.endedAfter(seq, limit);
+  }
+
+  lastSeq(): number {
+    this.flush();
+    return this.builds.lastSeq();
+  }
+
+  lastDayCount(): DayCount {
+    this.flush();
+    return this.builds.lastDayCount();
+  }
+
+  /** What readers see of a build, or of a job of one, besides its facts. */
+  report(id: string): Report {
+    const [row] = this.#rows.all("SELECT facts FROM report WHERE build_id = ?", id);
+    return this.#reports.read(id, row?.facts ?? null);
+  }
+
+  /** Texts of the job's steps, as its log masked them. */
+  maskedTexts(jobId: string): Set<string> {
+    return this.#reports.texts(jobId);
+  }
+
+  /** What a retry takes over: from the row of its own where the run had values or keys of its own. */
+  runValues(buildId: string): RunValues | undefined {
+    const [row] = this.#rows.all("SELECT facts FROM inputs WHERE build_id = ?", buildId);
+    if (row) return JSON.parse(row.facts!) as RunValues;
+    const found = this.builds.find(buildId);
+    if (found?.build.inputBytes !== 0) return undefined;
+    const { requires, priority } = found.build;
+    return { inputs: null, secretKeys: [], requires, priority };
+  }
+
+  /** Entries of the audit that are not delivered yet, the oldest first. */
+  auditEntries(limit: number): { seq: number; entry: AuditOutboxEntry }[] {
+    return this.#rows.queued<AuditOutboxEntry>("audit_outbox", limit);
+  }
+
+  /** Logs that are not closed yet, the oldest first, without those of ended builds. */
+  logEntries(limit: number): { seq: number; entry: LogOutboxEntry }[] {
+    return this.#rows.queued<LogOutboxEntry>("log_outbox", limit);
+  }
+
+  /** The log of an ended build, as it is closed for good; null where nothing was written into it. */
+  endClose(buildId: string): LogOutboxEntry | null {
+    const found = this.builds.find(buildId);
+    const fence = found ? lastFenceOf(found) : 0;
+    const at = found?.build.finishedAt ?? Date.now();
+    return fence > 0 ? { jobId: buildId, fence, at, endedAt: at } : null;
+  }
+
+  numbers(): DiskNumbers {
+    const [audit] = this.auditEntries(1);
+    const [close] = this.logEntries(1);
+    const since = Math.min(
+      audit?.entry.entry.at ?? Number.POSITIVE_INFINITY,
+      close?.entry.at ?? Number.POSITIVE_INFINITY,
+    );
+    return {
+      deadLetters: this.deadLetters.count(),
+      databaseBytes: this.#sql.databaseSize,
+      storedBytes: this.stored.used(Date.now()),
+      hasOldRows: this.hasOldRows,
+      pendingSince: Number.isFinite(since) ? since : null,
+    };
+  }
+}

@@ -1,0 +1,226 @@
+import {
+  Binary,
+  ContextAccess,
+  type Expr,
+  FunctionCall,
+  Grouping,
+  IndexAccess,
+  Literal,
+  Logical,
+  Star,
+  Unary,
+} from "@actions/expressions/ast";
+import { type Token, TokenType } from "@actions/expressions/lexer";
+import { closestName } from "../../domain/closest-name.ts";
+import { CONTEXT_ADVICE, PROPERTY_EQUIVALENTS, STEP_PROPERTY_EQUIVALENTS } from "../advice/expressions.ts";
+import { changedProblem } from "./changed.ts";
+import type { UnknownNames } from "./evaluate.ts";
+import { type JobLevel, type JobNames, ONLY_IN_CONDITION, refusedContext, wrongJobName } from "./job-names.ts";
+import { ExpressionMistake } from "./mistake.ts";
+import { CONTEXT_NAMES, CONTEXT_PROPERTIES, isJobContext, isStatusFunction, isVariableName } from "./names.ts";
+import type { Expression } from "./parse.ts";
+
+/** The names known before a build: ids of earlier steps, and variables when the pipeline is known. */
+export interface KnownNames {
+  /** Ids of earlier steps; null in places that are evaluated before the first step. */
+  steps: string[] | null;
+  /** Whether there may be earlier steps that nobody read. */
+  hasUnread?: boolean;
+  /** In an included file: the names of its inputs. */
+  inputs?: string[];
+  /** Of a job in `jobs`: it has the contexts `matrix` and `needs` too. */
+  job?: JobNames;
+  /** Set for expressions of the job itself. */
+  level?: JobLevel;
+  variables?: {
+    vars: Set<string>;
+    secrets: Set<string>;
+    /** All variables in the environment here; null when an earlier step may have added more. */
+    env: Set<string> | null;
+  };
+}
+
+/** Which variables a condition reads is found out before it is evaluated. */
+const NAME_VARIABLES = "Write the name of the variable out, as `vars.NAME`";
+
+/** Whether the service adds this variable to every build. */
+const isOfService = (name: string): boolean => name === "CI" || name.startsWith("MILLRACE_");
+
+/** The context and the literal keys of `context.key.key`; null for all else. */
+const pathOf = (node: Expr): { context: string; keys: string[] } | null => {
+  if (node instanceof ContextAccess) return { context: node.name.lexeme, keys: [] };
+  if (!(node instanceof IndexAccess) || !(node.index instanceof Literal)) return null;
+  const holder = pathOf(node.expr);
+  return holder && { context: holder.context, keys: [...holder.keys, node.index.literal.coerceString()] };
+};
+
+class Checker {
+  readonly mistakes: ExpressionMistake[] = [];
+  readonly #expression: Expression;
+  readonly #known: KnownNames;
+
+  constructor(expression: Expression, known: KnownNames) {
+    this.#expression = expression;
+    this.#known = known;
+  }
+
+  #report(token: Token, message: string, suggestion?: string): void {
+    this.mistakes.push(new ExpressionMistake(message, this.#expression.offsets.get(token), suggestion));
+  }
+
+  #isContext(name: string): boolean {
+    if (name === "inputs") return this.#known.inputs !== undefined;
+    return (CONTEXT_NAMES as readonly string[]).includes(name) || (this.#known.job !== undefined && isJobContext(name));
+  }
+
+  /** Reports a context that an expression of the job itself cannot name. */
+  #isRefused(name: string, token: Token): boolean {
+    const { level } = this.#known;
+    const why = level && refusedContext(level, name);
+    if (why) this.#report(token, why);
+    return why !== undefined;
+  }
+
+  #mustBeOneOf(names: Iterable<string>, key: string, token: Token, message: string, instead?: string): void {
+    const known = [...names];
+    if (!known.includes(key)) this.#report(token, message, instead ?? closestName(key, known));
+  }
+
+  /** `context.key` with a literal key. */
+  #property(context: string, key: string, token: Token, lenient: boolean): void {
+    const { steps, hasUnread, variables, level, inputs } = this.#known;
+    if (isJobContext(context)) return;
+    if (context === "inputs") {
+      this.#mustBeOneOf(inputs ?? [], key, token, "This file has no such input");
+      return;
+    }
+    if (context === "steps") {
+      if (steps === null) this.#report(token, "No step has run yet where this is evaluated");
+      else if (!hasUnread) this.#mustBeOneOf(steps, key, token, "There is no earlier step with this id");
+    } else if (context === "vars" || context === "secrets") {
+      const [own, other] = context === "vars" ? (["vars", "secrets"] as const) : (["secrets", "vars"] as const);
+      if (!variables || variables[own].has(key)) return;
+      if (level && variables[other].has(key)) this.#report(token, "This is a secret, which only steps can read");
+      else if (variables[other].has(key))
+        this.#report(token, other === "secrets" ? "This is a secret" : "This is not a secret", `${other}.${key}`);
+      else if (!lenient) this.#mustBeOneOf(variables[own], key, token, "There is no variable of this name");
+    } else if (context === "env") {
+      if (variables?.env && !lenient && !isOfService(key))
+        this.#mustBeOneOf(variables.env, key, token, "There is no variable of this name");
+    } else {
+      const instead = PROPERTY_EQUIVALENTS.get(`${context}.${key}`);
+      this.#mustBeOneOf(
+        CONTEXT_PROPERTIES[context as keyof typeof CONTEXT_PROPERTIES],
+        key,
+        token,
+        "This context has no such property",
+        instead,
+      );
+    }
+  }
+
+  #bare(token: Token, lenient: boolean): void {
+    const name = token.lexeme;
+    if (this.#isContext(name)) {
+      if (!this.#isRefused(name, token) && this.#known.level && name === "vars") this.#report(token, NAME_VARIABLES);
+    } else if (!isVariableName(name)) this.#report(token, "This is a function: call it with ( )", `${name}()`);
+    else if (name.includes("-")) this.#report(token, "No variable can have this name");
+    else if (this.#known.level)
+      this.#report(token, "There is no environment before an agent has the job", `vars.${name}`);
+    else if (this.#known.variables?.env && !lenient && !isOfService(name))
+      this.#mustBeOneOf(this.#known.variables.env, name, token, "There is no variable of this name");
+  }
+
+  #index({ expr, index }: IndexAccess, lenient: boolean): void {
+    if (!(index instanceof Literal) && !(index instanceof Star)) this.walk(index, lenient);
+    const key = index instanceof Literal ? index.literal.coerceString() : undefined;
+    if (key !== undefined) this.#jobName(new IndexAccess(expr, index), (index as Literal).token);
+    if (expr instanceof ContextAccess) {
+      const name = expr.name.lexeme;
+      if (this.#isContext(name)) {
+        if (this.#isRefused(name, expr.name)) return;
+        if (key !== undefined) this.#property(name, key, (index as Literal).token, lenient);
+        else if (this.#known.level && name === "vars") this.#report(expr.name, NAME_VARIABLES);
+        return;
+      }
+      const instead = PROPERTY_EQUIVALENTS.get(`${name}.${key}`);
+      const advice = CONTEXT_ADVICE.get(name);
+      if (instead !== undefined) this.#report(expr.name, `There is no context \`${name}\``, instead);
+      else if (advice !== undefined) this.#report(expr.name, `There is no context \`${name}\`. ${advice}`);
+      else {
+        const near = closestName(name, CONTEXT_NAMES);
+        const only = near === undefined ? `, only ${CONTEXT_NAMES.join(", ")}` : "";
+        this.#report(expr.name, `There is no such context${only}`, near);
+      }
+      return;
+    }
+    this.walk(expr, lenient);
+    const inSteps =
+      expr instanceof IndexAccess && expr.expr instanceof ContextAccess && expr.expr.name.lexeme === "steps";
+    const holder =
+      expr instanceof IndexAccess && expr.index instanceof Literal ? expr.index.literal.coerceString() : "";
+    const inBuild =
+      expr instanceof IndexAccess && expr.expr instanceof ContextAccess && expr.expr.name.lexeme === "build";
+    if (inBuild && holder === "pull" && key !== undefined)
+      this.#mustBeOneOf(CONTEXT_PROPERTIES.pull, key, (index as Literal).token, "A pull request has no such property");
+    if (inSteps && key !== undefined)
+      this.#mustBeOneOf(
+        CONTEXT_PROPERTIES.step,
+        key,
+        (index as Literal).token,
+        "A step has no such property",
+        STEP_PROPERTY_EQUIVALENTS.get(key),
+      );
+  }
+
+  /** A key somewhere after `matrix` or `needs`. */
+  #jobName(access: IndexAccess, token: Token): void {
+    const { job, level } = this.#known;
+    const path = job && pathOf(access);
+    if (!path || !isJobContext(path.context) || (level && refusedContext(level, path.context))) return;
+    const wrong = wrongJobName(job, path.context, path.keys);
+    if (wrong) this.#report(token, wrong.message, wrong.suggestion);
+  }
+
+  walk(node: Expr, lenient: boolean): void {
+    if (node instanceof ContextAccess) this.#bare(node.name, lenient);
+    else if (node instanceof IndexAccess) this.#index(node, lenient);
+    else if (node instanceof FunctionCall) this.#call(node, lenient);
+    else if (node instanceof Unary) this.walk(node.expr, lenient);
+    else if (node instanceof Grouping) this.walk(node.group, lenient);
+    else if (node instanceof Binary) {
+      this.walk(node.left, lenient);
+      this.walk(node.right, lenient);
+    } else if (node instanceof Logical) this.#logical(node, lenient);
+  }
+
+  #call({ functionName, args }: FunctionCall, lenient: boolean): void {
+    const name = functionName.lexeme.toLowerCase();
+    const { level } = this.#known;
+    if (level === "plan" && (name === "changed" || isStatusFunction(name)))
+      this.#report(functionName, ONLY_IN_CONDITION);
+    for (const [index, arg] of args.entries()) {
+      this.walk(arg, lenient);
+      if (name !== "changed") continue;
+      if (arg instanceof Literal) {
+        const pattern = arg.literal.coerceString();
+        const problem =
+          level && pattern.includes("\n") ? "A pattern has no line break here" : changedProblem(pattern, index);
+        if (problem !== null) this.#report(arg.token, problem);
+      } else if (level === "condition")
+        this.#report(functionName, "Write the patterns out: they are compared before the condition is evaluated");
+    }
+  }
+
+  #logical({ operator, args }: Logical, lenient: boolean): void {
+    for (const [index, arg] of args.entries())
+      this.walk(arg, lenient || (operator.type === TokenType.OR && index < args.length - 1));
+  }
+}
+
+/** All wrong names in an expression that can be found before a build, and patterns that are none. */
+export const wrongNames = (expression: Expression, known: KnownNames, unknown: UnknownNames): ExpressionMistake[] => {
+  const checker = new Checker(expression, known);
+  if (expression.root) checker.walk(expression.root, unknown === "null");
+  return checker.mistakes;
+};

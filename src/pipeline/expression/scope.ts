@@ -1,0 +1,70 @@
+import { closestName } from "../../domain/closest-name.ts";
+import { type Data, Dictionary, type Missing } from "./data.ts";
+import type { EvaluationScope } from "./evaluate.ts";
+import { functionsOf, type JobContextStatus } from "./functions.ts";
+import { CONTEXT_NAMES, type ContextName, isVariableName, type JobContextName } from "./names.ts";
+
+/** `needs` and `matrix` only for a job in `jobs`, `inputs` only in an included file. */
+export type Contexts = Record<ContextName, Dictionary> & Partial<Record<JobContextName | "inputs", Dictionary>>;
+
+/** The contexts by name; any other name is a variable of `env`. */
+class ScopeNames extends Dictionary {
+  readonly #env: Dictionary;
+  constructor(contexts: Contexts) {
+    const missing = (name: string): Missing => ({
+      message: "There is no variable of this name",
+      suggestion: closestName(name, [...contexts.env.pairs().map((pair) => pair.key), ...CONTEXT_NAMES]),
+    });
+    super(Object.entries(contexts), missing);
+    this.#env = contexts.env;
+  }
+  override get(name: string): Data | undefined {
+    return super.get(name) ?? (isVariableName(name) ? this.#env.get(name) : undefined);
+  }
+}
+
+/** `changedFiles` are those that the build's commits changed; null where nothing tells. */
+export const scopeOf = (
+  contexts: Contexts,
+  status: JobContextStatus,
+  changedFiles: readonly string[] | null = null,
+): EvaluationScope => ({
+  names: new ScopeNames(contexts),
+  status,
+  functions: functionsOf(status, changedFiles),
+});
+
+/** A context whose keys are variables. `elsewhere` has the keys of the other kind, and the message for them. */
+export const contextOfVariables = (
+  pairs: Iterable<readonly [string, Data]>,
+  elsewhere?: { keys: Set<string>; message: string; context: "vars" | "secrets" },
+): Dictionary => {
+  const known: Dictionary = new Dictionary(pairs, (key) =>
+    elsewhere?.keys.has(key)
+      ? { message: elsewhere.message, suggestion: `${elsewhere.context}.${key}`, always: true }
+      : {
+          message: "There is no variable of this name",
+          suggestion: closestName(
+            key,
+            known.pairs().map((pair) => pair.key),
+          ),
+        },
+  );
+  return known;
+};
+
+/** A context with fixed keys: any other key is a mistake, except where unknown names are null. */
+export const fixedContext = (pairs: Iterable<readonly [string, Data]>): Dictionary => {
+  const known: Dictionary = new Dictionary(pairs, (key) => ({
+    message: "This context has no such property",
+    suggestion: closestName(
+      key,
+      known.pairs().map((pair) => pair.key),
+    ),
+  }));
+  return known;
+};
+
+/** Outputs of a step: one that was not set is null everywhere. */
+export const outputsContext = (pairs: Iterable<readonly [string, Data]>): Dictionary =>
+  new Dictionary(pairs, () => null);

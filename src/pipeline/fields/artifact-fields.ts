@@ -1,0 +1,118 @@
+import { isScalar, isSeq } from "yaml";
+import { artifactPathProblem } from "../../domain/artifact/chosen-paths.ts";
+import { PATTERN_LIMITS } from "../../domain/patterns.ts";
+import { ArtifactName } from "../../protocol/artifact.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import { list } from "../yaml/list-parser.ts";
+import { field, mapping } from "../yaml/mapping-parser.ts";
+import type { NodeParser, ParsedBy, ScalarText } from "../yaml/node-parser.ts";
+import { choice, text, wholeNumber } from "../yaml/scalar-parsers.ts";
+
+/* What a job leaves, and what it takes from the jobs before it. */
+
+/** Text that a rule has no objection to. */
+const checked = (problemOf: (text: string) => string | null, atMost: number): NodeParser<ScalarText> => ({
+  schema: { type: ["string", "number", "boolean"], minLength: 1, maxLength: atMost },
+  parse(node, context) {
+    const written = text().parse(node, context);
+    const problem = written ? problemOf(written.text) : null;
+    if (problem === null) return written;
+    context.mistake(node, problem);
+    return undefined;
+  },
+});
+
+const nameProblem = (name: string): string | null => {
+  if (name.includes("${{")) return "The name of an artifact is plain text: nothing is put in place of ${{ }} here";
+  const { error } = ArtifactName.safeParse(name);
+  return error ? `The name of an artifact ${error.issues[0]?.message}` : null;
+};
+const NAME = checked(nameProblem, LIMITS.artifactNameCharacters);
+
+/** Why files cannot be put into a folder of the checkout; null when they can. */
+const folderProblem = (folder: string): string | null => {
+  if (folder.includes("${{")) return "A folder is plain text: nothing is put in place of ${{ }} here";
+  if (folder.startsWith("/") || folder.startsWith("~")) return "A folder is relative to the checkout";
+  const parts = folder.split("/").filter((part) => part !== "" && part !== ".");
+  if (parts.includes("..")) return "A folder is inside the checkout: it must not have .. in it";
+  if (parts[0]?.toLowerCase() === ".git") return "A folder must not be in .git";
+  return /[\\\x00-\x1f\x7f]/.test(folder) ? "A folder must not have a backslash or a control character in it" : null;
+};
+
+const PATH = checked(artifactPathProblem, PATTERN_LIMITS.characters);
+const PATH_LIST = list(PATH, { atLeast: 1, atMost: PATTERN_LIMITS.patterns });
+/** A path, or a list of them. */
+export const PATHS: NodeParser<ScalarText[]> = {
+  schema: { anyOf: [PATH.schema, PATH_LIST.schema] },
+  parse(node, context) {
+    const found = context.resolve(node);
+    const one = isScalar(found) ? PATH.parse(node, context) : undefined;
+    const paths = isScalar(found) ? one && [one] : PATH_LIST.parse(node, context);
+    if (paths?.[0]?.text.startsWith("!"))
+      context.mistake(paths[0].node, "A path with ! takes away from those before it: it cannot be the first");
+    return paths;
+  },
+};
+
+const ARTIFACT = mapping(
+  {
+    name: { ...field(NAME, "Its name, unique in its job."), required: true },
+    path: {
+      ...field(PATHS, "A file, a folder or a pattern in the checkout, or a list of them; with `!` taken away again."),
+      required: true,
+    },
+    as: field(choice("files", "tar"), "Files one by one (by default), or one tar that keeps links and modes."),
+    "keep-days": field(wholeNumber(1, LIMITS.artifactDays), "Days for which it is kept; 30 by default."),
+    "if-none": field(choice("fail", "warn", "ignore"), "What it means that there is no such file; fail by default."),
+    when: field(choice("success", "failure", "always"), "After which end of the steps it is kept; success by default."),
+  },
+  {
+    name: "an artifact",
+    adviceForKey: (key) => ADVICE.get(key),
+    adviceForWord: () => "Write a mapping, for example `{ name: app, path: build/*.ipa }`",
+  },
+);
+
+const ADVICE = new Map([
+  ["paths", "Write `path`, one or a list"],
+  ["expire_in", "Write `keep-days`"],
+  ["retention-days", "Write `keep-days`"],
+  ["if-no-files-found", "Write `if-none`"],
+  ["exclude", "Write a path with `!` as the last of `path`"],
+  ["reports", "Write `reports: { junit: build/reports/*.xml }` beside `artifacts`"],
+]);
+
+const DOWNLOAD = mapping(
+  {
+    from: {
+      ...field(text(), "The job that left it: one that this job needs, directly or through others."),
+      required: true,
+    },
+    artifact: field(NAME, "The name of one artifact; all, each in a folder of its name, by default."),
+    to: {
+      ...field(checked(folderProblem, LIMITS.artifactPathBytes), "Folder of the checkout that it is put into."),
+      required: true,
+    },
+  },
+  {
+    name: "an item of `downloads`",
+    adviceForWord: () => "Write a mapping, for example `{ from: build, artifact: app, to: in }`",
+  },
+);
+
+const NOT_A_LIST = "Write a list, for example `[{ name: app, path: build/*.ipa }]`";
+
+/** A mapping in place of the list is told to be one. */
+const ARTIFACT_LIST = list(ARTIFACT, { atLeast: 1, atMost: LIMITS.artifacts });
+export const ARTIFACTS: NodeParser<ParsedBy<typeof ARTIFACT>[]> = {
+  schema: ARTIFACT_LIST.schema,
+  parse(node, context) {
+    if (isSeq(context.resolve(node))) return ARTIFACT_LIST.parse(node, context);
+    context.mistake(node, NOT_A_LIST);
+    return undefined;
+  },
+};
+export const DOWNLOADS = list(DOWNLOAD, { atLeast: 1, atMost: LIMITS.downloads });
+
+export type WrittenArtifact = ParsedBy<typeof ARTIFACT>;
+export type WrittenDownload = ParsedBy<typeof DOWNLOAD>;

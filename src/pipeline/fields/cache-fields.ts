@@ -1,0 +1,87 @@
+import { isScalar, isSeq } from "yaml";
+import { artifactPathProblem } from "../../domain/artifact/chosen-paths.ts";
+import { cachePathProblem } from "../../domain/cache/paths.ts";
+import { PATTERN_LIMITS } from "../../domain/patterns.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import { list } from "../yaml/list-parser.ts";
+import { field, mapping } from "../yaml/mapping-parser.ts";
+import type { NodeParser, ParsedBy, ScalarText } from "../yaml/node-parser.ts";
+import { choice, flag, name, text } from "../yaml/scalar-parsers.ts";
+
+/* What a job finds again in its next build. */
+
+const NAME = name(/^[A-Za-z0-9._-]{1,100}$/, "The name of a cache must be letters, digits, ., _ and -, at most 100");
+
+/** One text, or a list of them, to which a rule has no objection. */
+const oneOrMore = (problemOf: (text: string) => string | null): NodeParser<ScalarText[]> => {
+  const one: NodeParser<ScalarText> = {
+    schema: { type: ["string", "number", "boolean"], minLength: 1, maxLength: PATTERN_LIMITS.characters },
+    parse(node, context) {
+      const written = text().parse(node, context);
+      const problem = written ? problemOf(written.text) : null;
+      if (problem === null) return written;
+      context.mistake(node, problem);
+      return undefined;
+    },
+  };
+  const several = list(one, { atLeast: 1, atMost: PATTERN_LIMITS.patterns });
+  return {
+    schema: { anyOf: [one.schema, several.schema] },
+    parse(node, context) {
+      const found = context.resolve(node);
+      if (!isScalar(found)) return several.parse(node, context);
+      const only = one.parse(node, context);
+      return only && [only];
+    },
+  };
+};
+
+const ENTRY = mapping(
+  {
+    name: { ...field(NAME, "Its name, unique in its job."), required: true },
+    path: {
+      ...field(
+        oneOrMore(cachePathProblem),
+        "Files, folders or patterns in the checkout, or below ~/, the HOME of the steps.",
+      ),
+      required: true,
+    },
+    files: field(
+      oneOrMore(artifactPathProblem),
+      "Files of the commit, such as a lock file: when one of them changes, the cache is another one.",
+    ),
+    key: field(text(), "Text that is part of the key. May use ${{ }}."),
+    fallback: field(
+      list(text(), { atLeast: 1, atMost: LIMITS.cacheFallbacks }),
+      "Beginnings of `key`, best first: without an entry of the key, the newest one of these is restored. May use ${{ }}.",
+    ),
+    shared: field(flag, "Whether all combinations of the matrix have one cache; false by default."),
+    save: field(choice("success", "always", "never"), "After which end of the steps it is saved; success by default."),
+    remote: field(flag, "Whether it is sent to the service where it is larger than 1 GiB; false by default."),
+  },
+  {
+    name: "a cache",
+    adviceForKey: (key) => ADVICE.get(key),
+    adviceForWord: () => "Write a mapping, for example `{ name: npm, files: package-lock.json, path: ~/.npm }`",
+  },
+);
+
+const ADVICE = new Map([
+  ["paths", "Write `path`, one or a list"],
+  ["restore-keys", "Write `fallback`"],
+  ["fallback_keys", "Write `fallback`"],
+  ["policy", "Write `save: never` where a job only reads it"],
+  ["when", "Write `save`"],
+]);
+
+const ENTRIES = list(ENTRY, { atLeast: 1, atMost: LIMITS.caches });
+export const CACHES: NodeParser<ParsedBy<typeof ENTRY>[]> = {
+  schema: ENTRIES.schema,
+  parse(node, context) {
+    if (isSeq(context.resolve(node))) return ENTRIES.parse(node, context);
+    context.mistake(node, "Write a list, for example `[{ name: npm, files: package-lock.json, path: ~/.npm }]`");
+    return undefined;
+  },
+};
+
+export type WrittenCache = ParsedBy<typeof ENTRY>;

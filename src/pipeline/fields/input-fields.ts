@@ -1,0 +1,78 @@
+import type { Node } from "yaml";
+import type { ParseContext } from "../parse/parse-context.ts";
+import { INPUT_TYPES, type InputKind, type InputLiteral } from "../parse/plan.ts";
+import { list } from "../yaml/list-parser.ts";
+import { field, type MappingOf, mapping, record } from "../yaml/mapping-parser.ts";
+import type { NodeParser, ScalarText } from "../yaml/node-parser.ts";
+import { choice, flag, text } from "../yaml/scalar-parsers.ts";
+import { FILE_LIMITS } from "./limits.ts";
+import { NAME_IN_FILE } from "./step-fields.ts";
+
+const OPTIONS = 100;
+
+const FIELDS = {
+  type: field(choice(...INPUT_TYPES), "What its value must be; string by default."),
+  options: field(list(text(), { atLeast: 1, atMost: OPTIONS }), "The values that an input of type choice may have."),
+  default: field(text(true), "Its value where none is given."),
+  required: field(flag, "false: where no value is given and there is no default, it is null. true by default."),
+  description: field(text(true), "What it is, for readers of the file."),
+};
+
+const INPUT = mapping(FIELDS, {
+  name: "an input",
+  adviceForWord: () => "An input is a mapping, for example `{ type: string, default: x }`",
+});
+const RECORD = record({ ...NAME_IN_FILE, message: "An input's name must be letters, digits, _ and -" }, INPUT);
+
+/** An input of an included file; without `fallback` a value must be given. */
+export interface Input extends InputKind {
+  name: string;
+  fallback?: InputLiteral;
+}
+
+const DECIMAL = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
+
+/** A text as a value of this kind; undefined where it is none. */
+export const inputOf = (written: string, { type, options }: InputKind): InputLiteral | undefined => {
+  if (type === "string") return written;
+  if (type === "choice") return options.includes(written) ? written : undefined;
+  if (type === "boolean") return written === "true" ? true : written === "false" ? false : undefined;
+  const number = DECIMAL.test(written) ? Number(written) : Number.NaN;
+  return Number.isFinite(number) ? number : undefined;
+};
+
+/** What a value of this kind must be, for a message. */
+export const inputProblem = ({ type, options }: InputKind): string =>
+  type === "choice"
+    ? `This must be one of: ${options.join(", ")}`
+    : `This must be ${type === "boolean" ? "true or false" : type === "number" ? "a number" : "text"}`;
+
+const fallbackOf = (written: ScalarText, kind: InputKind, context: ParseContext): InputLiteral => {
+  const value = inputOf(written.text, kind);
+  if (written.text.includes("${{")) context.mistake(written.node, "A default is plain text: it cannot have ${{ }}");
+  else if (value === undefined) context.mistake(written.node, inputProblem(kind));
+  return value ?? null;
+};
+
+const declared = (name: string, node: Node, written: MappingOf<typeof FIELDS>, context: ParseContext): Input => {
+  const { type = "string", options, default: fallback, required } = written;
+  const fits = (type === "choice") === (options !== undefined);
+  if (!fits) context.mistake(node, "An input of type choice, and no other, has `options`");
+  const kind: InputKind = { type: fits ? type : "string", options: (options ?? []).map((option) => option.text) };
+  if (required && fallback)
+    context.mistake(node, "An input with a default need not be given: leave out `required`, or the default");
+  const value = fallback && fallbackOf(fallback, kind, context);
+  if (value !== undefined) return { name, ...kind, fallback: value };
+  return required === false ? { name, ...kind, fallback: null } : { name, ...kind };
+};
+
+/** The inputs of an included file. */
+export const INPUTS: NodeParser<Input[]> = {
+  schema: { ...RECORD.schema, maxProperties: FILE_LIMITS.inputs },
+  parse(node, context) {
+    const found = RECORD.parse(node, context);
+    if (found && found.length > FILE_LIMITS.inputs)
+      context.mistake(node, `A file has at most ${FILE_LIMITS.inputs} inputs`);
+    return found?.slice(0, FILE_LIMITS.inputs).map(({ key, node, value }) => declared(key, node, value, context));
+  },
+};

@@ -1,0 +1,126 @@
+import { isMap, isScalar, isSeq, type Node } from "yaml";
+import { LIMITS } from "../../protocol/limits.ts";
+import type { Matrix, MatrixValue } from "../graph/graph.ts";
+import { expandMatrix } from "../graph/matrix.ts";
+import type { ParseContext } from "../parse/parse-context.ts";
+import { list } from "../yaml/list-parser.ts";
+import { record } from "../yaml/mapping-parser.ts";
+import type { NodeParser } from "../yaml/node-parser.ts";
+import { text } from "../yaml/scalar-parsers.ts";
+import { NAME_IN_FILE } from "./step-fields.ts";
+
+const COMPUTED = "A matrix that is computed comes later: write its values out";
+
+/** Text as written, so that `3.10` stays `3.10`; `true` and `false` are booleans. */
+const VALUE: NodeParser<MatrixValue> = {
+  schema: { type: ["string", "number", "boolean"], maxLength: LIMITS.jobNameCharacters },
+  parse(node, context) {
+    const found = context.resolve(node);
+    if (isMap(found) || isSeq(found))
+      context.mistake(node, "A value of a matrix is a text, true or false: it has no parts");
+    else if (isScalar(found) && typeof found.value === "boolean") return found.value;
+    else if (isScalar(found) && found.value === null)
+      context.mistake(node, "A value of a matrix is a text, true or false: write '' for an empty text");
+    else {
+      const written = text(true).parse(node, context);
+      if (written?.text.includes("${{")) context.mistake(node, COMPUTED);
+      else if (written && written.text.length > LIMITS.jobNameCharacters)
+        context.mistake(node, `A value of a matrix has at most ${LIMITS.jobNameCharacters} characters`);
+      else if (written && !written.text.isWellFormed())
+        context.mistake(node, "A value of a matrix must be valid Unicode");
+      else return written?.text;
+    }
+    return undefined;
+  },
+};
+
+const VALUES = list(VALUE, { atLeast: 1, atMost: LIMITS.axisValues });
+
+/** One item of `include` or `exclude`, with its node. */
+const ITEM: NodeParser<{ node: Node; matrix: Matrix }> = {
+  schema: { ...record(NAME_IN_FILE, VALUE).schema, minProperties: 1 },
+  parse(node, context) {
+    const pairs = record(NAME_IN_FILE, VALUE).parse(node, context);
+    return pairs && { node, matrix: Object.fromEntries(pairs.map(({ key, value }) => [key, value])) };
+  },
+};
+const ITEMS = list(ITEM, { atMost: LIMITS.jobs });
+
+const NODE: NodeParser<Node> = { schema: {}, parse: (node) => node };
+const AXIS = {
+  ...NAME_IN_FILE,
+  message: "An axis must be called by letters, digits, _ and -, not beginning with a digit",
+};
+
+/** The combinations of a matrix; null where it has mistakes, which are in the context then. */
+interface MatrixOfFile {
+  axes: string[];
+  /** All keys: those of the axes, and what `include` adds. */
+  keys: string[];
+  combinations: Matrix[];
+}
+
+interface Written {
+  axes: { name: string; values: MatrixValue[] }[];
+  include: { node: Node; matrix: Matrix }[];
+  exclude: { node: Node; matrix: Matrix }[];
+}
+
+const writtenIn = (pairs: { key: string; node: Node; value: Node }[], context: ParseContext): Written => {
+  const written: Written = { axes: [], include: [], exclude: [] };
+  for (const { key, node, value } of pairs) {
+    if (key === "include" || key === "exclude") written[key] = ITEMS.parse(value, context) ?? [];
+    else if (isScalar(context.resolve(value)) && String((value as { value?: unknown }).value).includes("${{"))
+      context.mistake(value, COMPUTED);
+    else {
+      const values = VALUES.parse(value, context);
+      if (values && written.axes.length === LIMITS.matrixAxes)
+        context.mistake(node, `A matrix has at most ${LIMITS.matrixAxes} axes`);
+      if (values) written.axes.push({ name: key, values });
+    }
+  }
+  return written;
+};
+
+const combinationsOf = (written: Written, node: Node, context: ParseContext): Matrix[] => {
+  const { axes, include, exclude } = written;
+  const matrices = (items: Written["include"]) => items.map(({ matrix }) => matrix);
+  const { combinations = [], problems = [] } = expandMatrix({
+    axes,
+    include: matrices(include),
+    exclude: matrices(exclude),
+  });
+  for (const { at, index, message } of problems)
+    context.mistake(at === "matrix" ? node : written[at][index]!.node, message);
+  return combinations;
+};
+
+const matrixIn = (node: Node, context: ParseContext): MatrixOfFile | undefined => {
+  const before = context.mistakes.length;
+  const pairs = record(AXIS, NODE).parse(node, context);
+  if (!pairs) return undefined;
+  const written = writtenIn(pairs, context);
+  const axes = written.axes.map(({ name }) => name);
+  const keys = [...new Set([...axes, ...written.include.flatMap(({ matrix }) => Object.keys(matrix))])];
+  const combinations = context.mistakes.length > before ? [] : combinationsOf(written, node, context);
+  return { axes, keys, combinations };
+};
+
+/** A matrix with its combinations. One with mistakes has none of them. */
+export const MATRIX: NodeParser<MatrixOfFile> = {
+  schema: {
+    type: "object",
+    propertyNames: { pattern: NAME_IN_FILE.pattern.source },
+    properties: {
+      include: { description: "Adds keys to combinations that fit, or whole combinations.", ...ITEMS.schema },
+      exclude: { description: "Takes combinations of the axes away.", ...ITEMS.schema },
+    },
+    additionalProperties: VALUES.schema,
+  },
+  parse(node, context) {
+    const found = context.resolve(node);
+    if (found && !isScalar(found)) return context.memoize(found, "matrix", () => matrixIn(found, context));
+    context.mistake(node, COMPUTED);
+    return undefined;
+  },
+};

@@ -1,0 +1,67 @@
+import { isScalar } from "yaml";
+import { LIMITS } from "../../protocol/limits.ts";
+import { STEP_WORD_ADVICE, stepKeyAdvice } from "../advice/keys.ts";
+import { SHELLS } from "../parse/plan.ts";
+import { field, mapping, record } from "../yaml/mapping-parser.ts";
+import { either, type ParsedBy } from "../yaml/node-parser.ts";
+import { choice, flag, name, text, wholeNumber } from "../yaml/scalar-parsers.ts";
+import { RETRY } from "./retry-fields.ts";
+import { KEY } from "./variable-key.ts";
+
+/** What steps, jobs and outputs may be called. */
+export const NAME_IN_FILE = {
+  pattern: /^(?!__proto__$)[A-Za-z_][A-Za-z0-9_-]{0,99}$/,
+  message: "A name must be letters, digits, _ and -, not beginning with a digit",
+};
+
+export const env = field(record(KEY, text(true)), "Variables for the steps, by name. Values may use ${{ }}.");
+/** A pipeline's `timeoutSeconds` has the same limit. */
+export const TIMEOUT_MINUTES = LIMITS.timeoutSeconds / 60;
+const timeout = field(wholeNumber(1, TIMEOUT_MINUTES), "Minutes after which it is stopped.");
+const workingDirectory = field(text(), "Folder the commands run in, relative to the checkout. May use ${{ }}.");
+const shell = field(choice(...SHELLS), "Program that runs the script; bash by default.");
+export const condition = either(flag, (node) => isScalar(node) && typeof node.value === "boolean", text());
+
+export const STEP = mapping(
+  {
+    id: field(
+      name(/^[A-Za-z_][A-Za-z0-9_-]{0,99}$/, "An id must be letters, digits, _ and -, not beginning with a digit"),
+      "Name by which later steps refer to this one: steps.ID.outputs.NAME.",
+    ),
+    name: field(text(), "Name shown to people. May use ${{ }}."),
+    run: {
+      ...field(
+        text(false, "text: write `run: |` and the commands below it, one a line"),
+        "The script. Each ${{ }} in it becomes a variable, never a part of the script.",
+      ),
+      required: true,
+    },
+    shell,
+    env,
+    if: field(
+      condition,
+      "Condition to run the step; without success(), failure(), always() or cancelled() it means success() && (...).",
+    ),
+    "working-directory": workingDirectory,
+    "timeout-minutes": timeout,
+    retry: field(RETRY, "How often the step is run again after it failed, or the tries, exit codes and wait."),
+    "continue-on-error": field(flag, "Whether the build goes on, and can succeed, when this step fails."),
+  },
+  {
+    name: "a step",
+    adviceForKey: stepKeyAdvice,
+    adviceForWord: (word) => STEP_WORD_ADVICE.get(word) ?? "A step is a mapping: write `- run: ` before the command",
+  },
+);
+
+export const STEP_DEFAULTS = mapping(
+  {
+    run: field(
+      mapping({ shell, "working-directory": workingDirectory }, { name: "`defaults.run`" }),
+      "Defaults for every step.",
+    ),
+  },
+  { name: "`defaults`" },
+);
+
+export type StepOfFile = ParsedBy<typeof STEP>;

@@ -1,0 +1,122 @@
+import { isScalar, type Node } from "yaml";
+import { readCron } from "../../domain/cron.ts";
+import { firstPatternProblem, type NameKind, PATTERN_LIMITS, patternProblem } from "../../domain/patterns.ts";
+import { timeZoneProblem } from "../../domain/schedule.ts";
+import { EVENT_KEY_ADVICE, ON_KEY_ADVICE } from "../advice/triggers.ts";
+import { SUPERSEDE } from "../triggers/triggers.ts";
+import { list } from "../yaml/list-parser.ts";
+import { field, type MappingOf, mapping, record } from "../yaml/mapping-parser.ts";
+import { either, type NodeParser, type ScalarText } from "../yaml/node-parser.ts";
+import { choice, flag, name, text } from "../yaml/scalar-parsers.ts";
+import { KEY } from "./variable-key.ts";
+
+const MOST_SCHEDULES = 20;
+
+/** Text of which `problemOf` tells what is wrong with it, or null. */
+const checked = (
+  parser: NodeParser<ScalarText>,
+  problemOf: (written: string) => string | null,
+): NodeParser<ScalarText> => ({
+  schema: parser.schema,
+  parse(node, context) {
+    const written = parser.parse(node, context);
+    const problem = written && problemOf(written.text);
+    if (!problem) return written;
+    context.mistake(node, problem);
+    return undefined;
+  },
+});
+
+const patterns = (named: NameKind): NodeParser<ScalarText[]> => {
+  const each = checked(text(), (pattern) => patternProblem(pattern, named));
+  const all = list(each, { atLeast: 1, atMost: PATTERN_LIMITS.patterns });
+  return {
+    schema: all.schema,
+    parse(node, context) {
+      const read = all.parse(node, context);
+      const problem = read?.[0] && firstPatternProblem(read[0].text);
+      if (problem) context.mistake(read[0]!.node, problem);
+      return read;
+    },
+  };
+};
+
+const TRUE: NodeParser<true> = { schema: { const: true }, parse: () => true };
+
+/** `true` for every one of them, or a mapping of conditions. */
+const event = <Conditions extends { node: Node }>(conditions: NodeParser<Conditions>) =>
+  either(TRUE, (node) => isScalar(node) && node.value === true, conditions);
+
+const advice = (name: string, example: string) => ({
+  name,
+  adviceForKey: (key: string) => EVENT_KEY_ADVICE.get(key),
+  adviceForWord: () => `Write true, or conditions as ${example}; leave the key out for none`,
+});
+
+const branches = field(patterns("ref"), "Patterns of branches; every branch when left out.");
+const paths = field(patterns("path"), "Patterns of files, one of which must have changed.");
+
+const PUSH = event(mapping({ branches, paths }, advice("`push`", "{ branches: [main] }")));
+const TAG = event(
+  mapping({ names: field(patterns("ref"), "Patterns of tags.") }, advice("`tag`", "{ names: ['v*'] }")),
+);
+const PULL = event(
+  mapping(
+    {
+      base: field(patterns("ref"), "Patterns of the branches that they are to be merged into."),
+      paths,
+      drafts: field(flag, "Whether drafts are built; true by default."),
+      labels: field(list(text(), { atLeast: 1, atMost: 100 }), "Labels, one of which it must have."),
+    },
+    advice("`pull`", "{ base: [main] }"),
+  ),
+);
+
+const ON = mapping(
+  {
+    push: field(PUSH, "Pushes to branches; never tags."),
+    tag: field(TAG, "Pushes of tags."),
+    pull: field(PULL, "Pull requests and merge requests: their newest head."),
+    "merge-group": field(choice<true>(true), "What a merge queue tries."),
+  },
+  {
+    name: "`on`",
+    adviceForKey: (key) => ON_KEY_ADVICE.get(key),
+    adviceForWord: () => "Write a mapping, for example `on: { push: true, pull: true }`",
+  },
+);
+
+const PLAIN_TEXT = checked(text(true), (value) =>
+  value.includes("${{") ? "This is plain text: nothing is put in place of ${{ }} here" : null,
+);
+
+const SCHEDULE = mapping(
+  {
+    name: {
+      ...field(name(/^[^\x00-\x1F\x7F-\x9F]{1,100}$/, "A name must have 1 to 100 characters in one line"), "Its name."),
+      required: true,
+    },
+    cron: {
+      ...field(
+        checked(text(), (line) => {
+          const read = readCron(line);
+          return "problem" in read ? read.problem : null;
+        }),
+        "Minute, hour, day of the month, month, day of the week.",
+      ),
+      required: true,
+    },
+    "time-zone": field(checked(text(), timeZoneProblem), "The zone of its hours, as Europe/Berlin; UTC by default."),
+    env: field(record(KEY, PLAIN_TEXT), "Variables of its runs, by name."),
+  },
+  { name: "a schedule", adviceForKey: (key) => (key === "timezone" ? "Write `time-zone`" : undefined) },
+);
+
+/** Keys at the top of a file that say when it is built. */
+export const TRIGGER_FIELDS = {
+  on: field(ON, "What builds it: by default, pushes of the default branch and pull requests."),
+  supersede: field(choice(...SUPERSEDE), "Whose older builds a newer head ends: refs by default, all, or none."),
+  schedule: field(list(SCHEDULE, { atMost: MOST_SCHEDULES }), "Times at which it is built."),
+};
+
+export type TriggersOfFile = MappingOf<typeof TRIGGER_FIELDS>;

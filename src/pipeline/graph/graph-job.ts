@@ -1,0 +1,140 @@
+import { data } from "@actions/expressions";
+import { mergeRequires, NO_WINDOWS } from "../../domain/requires.ts";
+import { LABEL, LABEL_RULE } from "../../protocol/common.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import type { Requires } from "../../protocol/pipeline.ts";
+import type { EvaluationScope } from "../expression/evaluate.ts";
+import { PLATFORMS } from "../fields/agent-fields.ts";
+import { xcodeProblem } from "../fields/tool-words.ts";
+import type { JobDefinition, LocatedExpression, Template } from "../parse/plan.ts";
+import { LocatedMistake } from "../yaml/located-mistake.ts";
+import type { Position } from "../yaml/mistake.ts";
+import type { GraphJob, Matrix } from "./graph.ts";
+import { beginning, inOneLine } from "./job-keys.ts";
+import type { PlanScope } from "./plan-scope.ts";
+
+/** What holds for all jobs of a build. */
+interface Surroundings {
+  requires: Requires;
+  timeoutSeconds: number;
+}
+
+/** Evaluates what one job says of itself, for one combination of its matrix. @throws {LocatedMistake} */
+class JobMaker {
+  readonly #definition: JobDefinition;
+  readonly #plan: PlanScope;
+  readonly #scope: EvaluationScope;
+
+  constructor(definition: JobDefinition, matrix: Matrix | null, plan: PlanScope) {
+    this.#definition = definition;
+    this.#plan = plan;
+    this.#scope = plan.of(matrix);
+  }
+
+  /** @throws {LocatedMistake} where the first expression of the template stands, else at the job. */
+  #refuse(message: string, template: Template = [], position: Position = this.#definition.position): never {
+    const expression = template.find((part) => typeof part !== "string");
+    throw new LocatedMistake({ ...(expression?.positionAt(0) ?? position), message });
+  }
+
+  #flag(written: boolean | LocatedExpression | null): boolean | null {
+    if (written === null || typeof written === "boolean") return written;
+    const value = this.#plan.value(written, this.#scope);
+    const made = value.primitive ? value.coerceString() : "?";
+    if (value.kind === data.Kind.Null || made === "false") return false;
+    return made === "true" || this.#refuse("The result must be true or false", [written]);
+  }
+
+  name(key: string): string {
+    const { name } = this.#definition;
+    if (name === null) return key;
+    const made = inOneLine(this.#plan.text(name, this.#scope)).trim();
+    if (made.length <= LIMITS.jobNameCharacters) return made || key;
+    return this.#refuse(`The name of a job has at most ${LIMITS.jobNameCharacters} characters`, name);
+  }
+
+  requires(outer: Requires): Requires {
+    const { platform, ios, android, web, labels, xcode } = this.#definition.job.requires;
+    const merged = mergeRequires(outer, {
+      platform:
+        typeof platform === "object" && platform ? this.#platform(platform) : (platform as Requires["platform"]),
+      ios: this.#flag(ios),
+      android: this.#flag(android),
+      web: this.#flag(web),
+      labels: labels?.map((label) => this.#label(label)) ?? null,
+      ...(xcode === null ? {} : { xcode: this.#xcode(xcode.version) }),
+    });
+    return merged ?? this.#refuse("The pipeline and this job require different platforms or Xcodes: no agent has both");
+  }
+
+  #platform(template: Template): Requires["platform"] {
+    const made = this.#plan.text(template, this.#scope);
+    const found = PLATFORMS.find((one) => one === made);
+    const problem = made === "windows" ? NO_WINDOWS : `The result must be one of: ${PLATFORMS.join(", ")}`;
+    return found ?? this.#refuse(problem, template);
+  }
+
+  #xcode(template: Template): string {
+    const made = this.#plan.text(template, this.#scope);
+    const problem = xcodeProblem(made);
+    return problem === null ? made : this.#refuse(problem, template);
+  }
+
+  #label(template: Template): string {
+    const made = this.#plan.text(template, this.#scope);
+    return LABEL.test(made) ? made : this.#refuse(`A label ${LABEL_RULE}`, template);
+  }
+
+  concurrency(): GraphJob["concurrency"] {
+    const { concurrency } = this.#definition;
+    if (!concurrency) return null;
+    const { limit, whenBusy, position } = concurrency;
+    const group = this.#plan.text(concurrency.group, this.#scope);
+    if (group.length === 0 || group.length > LIMITS.concurrencyCharacters || group !== inOneLine(group).trim())
+      return this.#refuse(
+        `A group has 1 to ${LIMITS.concurrencyCharacters} characters in one line, no space around them`,
+        concurrency.group,
+        position,
+      );
+    return { group, limit, whenBusy };
+  }
+
+  gate(): GraphJob["gate"] {
+    const { gate } = this.#definition;
+    if (!gate) return null;
+    const message = gate.message && this.#plan.text(gate.message, this.#scope);
+    return { ...gate, message: message && beginning(message, LIMITS.gateMessageCharacters) };
+  }
+
+  mayFail(): boolean {
+    return this.#flag(this.#definition.mayFail) ?? false;
+  }
+}
+
+/** One job of a build. @throws {LocatedMistake} */
+export const graphJob = (
+  definition: JobDefinition,
+  { id, key, matrix }: { id: string; key: string; matrix: Matrix | null },
+  { requires, timeoutSeconds }: Surroundings,
+  plan: PlanScope,
+): GraphJob => {
+  const make = new JobMaker(definition, matrix, plan);
+  const { timeoutMinutes, steps } = definition.job;
+  return {
+    ...{ id, key, matrix },
+    definition: definition.key,
+    name: make.name(key),
+    needs: definition.needs.map(({ job, isOptional }) => ({ definition: job, isOptional })),
+    condition: definition.if?.expression.text ?? null,
+    mayFail: make.mayFail(),
+    failFast: definition.failFast,
+    maxParallel: definition.maxParallel,
+    concurrency: make.concurrency(),
+    gate: make.gate(),
+    groups: definition.groups,
+    requires: make.requires(requires),
+    timeoutSeconds: Math.min(timeoutSeconds, timeoutMinutes === null ? Number.POSITIVE_INFINITY : timeoutMinutes * 60),
+    ...(definition.retry > 0 && { retry: definition.retry }),
+    hasSteps: steps.length > 0,
+  };
+};

@@ -1,0 +1,89 @@
+import type { FunctionDefinition } from "@actions/expressions/funcs/info";
+import { type Data, Dictionary, textData, toData } from "../expression/data.ts";
+import { type EvaluationScope, evaluate } from "../expression/evaluate.ts";
+import { functionsOf } from "../expression/functions.ts";
+import { matrixContext } from "../expression/job-contexts.ts";
+import { ExpressionMistake } from "../expression/mistake.ts";
+import { CONTEXT_PROPERTIES } from "../expression/names.ts";
+import { type Contexts, contextOfVariables, fixedContext, scopeOf } from "../expression/scope.ts";
+import type { LocatedExpression, Template } from "../parse/plan.ts";
+import { locateMistakes } from "../prepare/step-environment.ts";
+import type { GraphFacts, Matrix } from "./graph.ts";
+
+/** Characters that all expressions of a plan may read and make, and words of them that may be evaluated. */
+const MOST_WORK = 4 * 1024 * 1024;
+
+const known = (values: Record<string, unknown>, names: readonly string[]): Dictionary =>
+  fixedContext(names.map((name) => [name, toData(values[name])]));
+
+const contextsOf = ({ build, repository, vars }: GraphFacts): Omit<Contexts, "matrix"> => {
+  const none = new Dictionary([]);
+  return {
+    ...{ secrets: none, env: contextOfVariables([]), agent: none, steps: none, job: none },
+    build: known(build, CONTEXT_PROPERTIES.build),
+    repository: known(repository, CONTEXT_PROPERTIES.repository),
+    vars: contextOfVariables(Object.entries(vars).map(([key, value]) => [key, textData(value)])),
+  };
+};
+
+/** Evaluates what the jobs of one plan say of themselves, within a bound for all of them together. */
+export class PlanScope {
+  readonly #contexts: Omit<Contexts, "matrix">;
+  readonly #functions: Map<string, FunctionDefinition>;
+  #work = 0;
+
+  constructor(facts: GraphFacts) {
+    this.#contexts = contextsOf(facts);
+    this.#functions = new Map(
+      [...functionsOf("success", null)].map(([name, { call, ...rest }]) => [
+        name,
+        { ...rest, call: (...args: Data[]) => this.#counted(call(...args), args) },
+      ]),
+    );
+  }
+
+  /** Whether no more can be evaluated. */
+  get isSpent(): boolean {
+    return this.#work > MOST_WORK;
+  }
+
+  #count(work: number): void {
+    this.#work += work;
+    if (this.#work > MOST_WORK) throw new ExpressionMistake("The expressions of all jobs together make too much text");
+  }
+
+  #counted(result: Data, args: Data[]): Data {
+    for (const one of [result, ...args]) this.#count(one.primitive ? one.coerceString().length : 1);
+    return result;
+  }
+
+  /** The names that the jobs with this combination can read. */
+  of(matrix: Matrix | null): EvaluationScope {
+    const contexts = { ...this.#contexts, matrix: matrixContext(matrix) };
+    return { ...scopeOf(contexts, "success"), functions: this.#functions };
+  }
+
+  /** @throws {LocatedMistake} */
+  value(one: LocatedExpression, scope: EvaluationScope): Data {
+    return locateMistakes(one, () => {
+      this.#count(one.expression.offsets.size);
+      return evaluate(one.expression, scope, "mistake");
+    });
+  }
+
+  /** @throws {LocatedMistake} */
+  text(template: Template, scope: EvaluationScope): string {
+    return template.map((part) => (typeof part === "string" ? part : this.#textOf(part, scope))).join("");
+  }
+
+  #textOf(one: LocatedExpression, scope: EvaluationScope): string {
+    const value = this.value(one, scope);
+    return locateMistakes(one, () => {
+      if (!value.primitive)
+        throw new ExpressionMistake("This is an object or array: write toJSON(...) to make it text");
+      const made = value.coerceString();
+      this.#count(made.length);
+      return made;
+    });
+  }
+}

@@ -1,0 +1,55 @@
+import { ContextAccess, type Expr, FunctionCall, IndexAccess, Literal } from "@actions/expressions/ast";
+import { changedQuestion } from "../expression/changed.ts";
+import { childrenOf } from "../expression/children.ts";
+import type { JobDefinition, LocatedExpression, Plan } from "../parse/plan.ts";
+import { plannedExpressions } from "../parse/planned-expressions.ts";
+
+/** What has to be known of the commit and the service before the jobs of a file can be planned. */
+export interface Questions {
+  /** What conditions of jobs ask with `changed()`: `answerChanged` answers each. */
+  changed: string[];
+  /** Plain variables that expressions of the jobs themselves name. */
+  vars: string[];
+}
+
+const nodesOf = (root: Expr | null): Expr[] => (root ? [root, ...childrenOf(root).flatMap(nodesOf)] : []);
+
+const variableIn = (node: Expr): string[] =>
+  node instanceof IndexAccess &&
+  node.expr instanceof ContextAccess &&
+  node.expr.name.lexeme === "vars" &&
+  node.index instanceof Literal
+    ? [node.index.literal.coerceString()]
+    : [];
+
+const questionIn = (node: Expr): string[] =>
+  node instanceof FunctionCall && node.functionName.lexeme.toLowerCase() === "changed"
+    ? [changedQuestion(node.args.map((arg) => (arg instanceof Literal ? arg.literal.coerceString() : "")))]
+    : [];
+
+const nodesIn = ({ expression }: LocatedExpression): Expr[] => nodesOf(expression.root);
+
+/** What the condition of a job asks with `changed()`. */
+export const questionsInCondition = (job: JobDefinition): string[] =>
+  job.if ? nodesIn(job.if).flatMap(questionIn) : [];
+
+const expressionsOf = (plan: Plan): LocatedExpression[] =>
+  (plan.jobs ?? []).flatMap((job) => [...(job.if ? [job.if] : []), ...plannedExpressions(job)]);
+
+/** What the jobs of a file ask; nothing where it has only steps. */
+export const questionsOf = (plan: Plan): Questions => ({
+  changed: [...new Set((plan.jobs ?? []).flatMap(questionsInCondition))],
+  vars: [...new Set(expressionsOf(plan).flatMap(nodesIn).flatMap(variableIn))],
+});
+
+/** Whether it may read `build.number`: also as `build[...]`, `build.*` and `toJSON(build)`. */
+const readsNumber = (node: Expr): boolean => {
+  if (node instanceof ContextAccess) return node.name.lexeme === "build";
+  const property = node instanceof IndexAccess && node.expr instanceof ContextAccess ? node.index : null;
+  if (property instanceof Literal && property.literal.coerceString() !== "number") return false;
+  return childrenOf(node).some(readsNumber);
+};
+
+/** Whether the jobs of a file may read the build's number before they run. */
+export const readsBuildNumber = (plan: Plan): boolean =>
+  expressionsOf(plan).some(({ expression: { root } }) => root !== null && readsNumber(root));

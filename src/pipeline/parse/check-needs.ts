@@ -1,0 +1,72 @@
+import type { Node } from "yaml";
+import { closestName } from "../../domain/closest-name.ts";
+import type { JobOfFile } from "../fields/job-fields.ts";
+import { noJobNamed } from "../yaml/mistake.ts";
+import type { ParseContext } from "./parse-context.ts";
+
+interface WrittenNeed {
+  text: string;
+  isOptional: boolean;
+  node: Node;
+}
+
+/** The jobs that one needs, as they are written. */
+export const writtenNeedsOf = (job: JobOfFile): WrittenNeed[] =>
+  (job.needs ?? []).flatMap((need): WrittenNeed[] => {
+    if ("text" in need) return [{ ...need, isOptional: false }];
+    return need.job ? [{ ...need.job, isOptional: need.optional ?? false }] : [];
+  });
+
+type Jobs = { key: string; node: Node; value: JobOfFile }[];
+
+/** Each need names another job of the file, once. */
+const checkEach = (jobs: Jobs, context: ParseContext): void => {
+  const keys = jobs.map(({ key }) => key);
+  const known = new Set(keys);
+  for (const { key, value } of jobs) {
+    const seen = new Set<string>();
+    for (const { text, node } of writtenNeedsOf(value)) {
+      if (text === key) context.mistake(node, "A job cannot need itself");
+      else if (seen.has(text)) context.mistake(node, "This job is needed twice");
+      else if (!known.has(text)) context.mistake(node, noJobNamed(text), closestName(text, keys));
+      seen.add(text);
+    }
+  }
+};
+
+/** Two names that only letter case tells apart would be mistaken for each other. */
+const checkCase = (jobs: Jobs, context: ParseContext): void => {
+  const seen = new Map<string, string>();
+  for (const { key, node } of jobs) {
+    const other = seen.get(key.toLowerCase());
+    if (other !== undefined && other !== key)
+      context.mistake(node, `The job \`${other}\` has the same name but for letter case`);
+    seen.set(key.toLowerCase(), key);
+  }
+};
+
+/** Reports each need that closes a circle, with the way around it. */
+const checkCircles = (jobs: Jobs, context: ParseContext): void => {
+  const needs = new Map(jobs.map(({ key, value }) => [key, writtenNeedsOf(value).filter(({ text }) => text !== key)]));
+  const finished = new Set<string>();
+  const path: string[] = [];
+  const visit = (key: string): void => {
+    if (finished.has(key)) return;
+    path.push(key);
+    for (const { text, node } of needs.get(key) ?? []) {
+      const start = path.indexOf(text);
+      if (start < 0) visit(text);
+      else context.mistake(node, `These jobs wait for each other: ${[...path.slice(start), text].join(", ")}`);
+    }
+    path.pop();
+    finished.add(key);
+  };
+  for (const key of needs.keys()) visit(key);
+};
+
+/** Reports needs that cannot be met. */
+export const checkNeeds = (jobs: Jobs, context: ParseContext): void => {
+  checkCase(jobs, context);
+  checkEach(jobs, context);
+  checkCircles(jobs, context);
+};

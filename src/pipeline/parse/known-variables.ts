@@ -1,0 +1,135 @@
+import { type KnownNames, wrongNames } from "../expression/check.ts";
+import type { UnknownNames } from "../expression/evaluate.ts";
+import { namesOf } from "../fields/input-scopes.ts";
+import { FILE_LIMITS } from "../fields/limits.ts";
+import { byPlace, type Mistake, placeOf } from "../yaml/mistake.ts";
+import type { EnvEntry, InputScope, JobDefinition, LocatedExpression, Plan, PlanStep, Template } from "./plan.ts";
+import { planOfJob } from "./plan-of-job.ts";
+import { plannedExpressions, versionsOf } from "./planned-expressions.ts";
+
+/** Keys of the variables that the pipeline's builds receive; those of the service itself may be absent. */
+export interface KnownVariables {
+  vars: Iterable<string>;
+  secrets: Iterable<string>;
+}
+
+class VariableChecker {
+  readonly mistakes: Mistake[] = [];
+  readonly #vars: Set<string>;
+  readonly #secrets: Set<string>;
+  /** Keys in the environment here; null after a step that may have added more. */
+  env: Set<string> | null;
+  /** What a job's expressions can name besides. */
+  job: Pick<KnownNames, "job" | "level"> = {};
+
+  /** Names of the inputs that the step's file has. */
+  #inputs: Pick<KnownNames, "inputs"> = {};
+  readonly #seen = new Set<InputScope>();
+  readonly #hasUnread: boolean;
+
+  constructor({ vars, secrets }: KnownVariables, { hasUnread }: Pick<Plan, "hasUnread">) {
+    this.#hasUnread = hasUnread === true;
+    this.#vars = new Set(vars);
+    this.#secrets = new Set(secrets);
+    this.env = hasUnread ? null : new Set([...this.#vars, ...this.#secrets]);
+  }
+
+  expression({ expression, positionAt }: LocatedExpression, unknown: UnknownNames, steps: string[]): void {
+    if (this.mistakes.length >= FILE_LIMITS.mistakes) return;
+    const variables = { vars: this.#vars, secrets: this.#secrets, env: this.env };
+    const known = { steps, hasUnread: this.#hasUnread, variables, ...this.job, ...this.#inputs };
+    for (const { offset, message, suggestion } of wrongNames(expression, known, unknown))
+      this.mistakes.push({ ...positionAt(offset), message, ...(suggestion === undefined ? {} : { suggestion }) });
+  }
+
+  template(template: Template | null, steps: string[]): void {
+    for (const part of template ?? []) if (typeof part !== "string") this.expression(part, "mistake", steps);
+  }
+
+  /** Each entry may use those above it. */
+  entries(entries: EnvEntry[], steps: string[]): void {
+    for (const { key, value } of entries) {
+      this.template(value, steps);
+      this.env?.add(key);
+    }
+  }
+
+  /** What is written in `with`, once for all steps that it is for. */
+  #enter(scope: InputScope | undefined, steps: string[]): void {
+    if (scope && !this.#seen.has(scope)) {
+      this.#seen.add(scope);
+      this.#enter(scope.outer, steps);
+      for (const value of scope.values.values())
+        if (typeof value === "object" && value !== null) this.template(value.template, steps);
+    }
+    this.#inputs = namesOf(scope);
+  }
+
+  step(step: PlanStep, steps: string[]): void {
+    this.#enter(step.inputs, steps);
+    if (step.if) this.expression(step.if, "null", steps);
+    this.template(step.name, steps);
+    const outside = this.env;
+    this.env = outside && new Set(outside);
+    this.entries(step.env, steps);
+    this.template(step.workingDirectory, steps);
+    for (const { value } of step.run.references) this.expression(value, "mistake", steps);
+    this.env = step.run.text.includes("MILLRACE_ENV") ? null : outside;
+    this.#inputs = {};
+  }
+}
+
+const stepsOf = (walk: VariableChecker, { job }: Pick<Plan, "job">): string[] => {
+  const steps: string[] = [];
+  for (const step of job.steps) {
+    walk.step(step, steps);
+    if (step.id) steps.push(step.id);
+  }
+  return steps;
+};
+
+/** Looks at what is evaluated before the job runs. */
+const checkPlanned = (walk: VariableChecker, definition: JobDefinition): void => {
+  const { names: job } = definition;
+  walk.job = { job, level: "condition" };
+  if (definition.if) walk.expression(definition.if, "null", []);
+  walk.job = { job, level: "plan" };
+  for (const one of plannedExpressions(definition)) walk.expression(one, "mistake", []);
+};
+
+const checkJob = (plan: Plan, definition: JobDefinition, known: KnownVariables): Mistake[] => {
+  const walk = new VariableChecker(known, plan);
+  checkPlanned(walk, definition);
+  walk.job = { job: definition.names };
+  walk.entries([...plan.env, ...definition.env], []);
+  const steps = stepsOf(walk, planOfJob(plan, definition));
+  for (const { value } of definition.outputs) walk.template(value, steps);
+  return walk.mistakes;
+};
+
+/** Each place once, in the order of the file. */
+const inOrder = (mistakes: Mistake[]): Mistake[] => {
+  const found = new Map(mistakes.map((one) => [placeOf(one), one]));
+  return [...found.values()].slice(0, FILE_LIMITS.mistakes).sort(byPlace);
+};
+
+/** Mistakes for each variable in a plan that its build does not have, or has as the other kind. */
+export const unknownVariables = (plan: Plan, known: KnownVariables): Mistake[] => {
+  const walk = new VariableChecker(known, plan);
+  walk.template(plan.name, []);
+  if (plan.jobs) return inOrder([...walk.mistakes, ...plan.jobs.flatMap((job) => checkJob(plan, job, known))]);
+  for (const version of versionsOf(plan.job.tools)) walk.template(version, []);
+  walk.entries(plan.env, []);
+  stepsOf(walk, plan);
+  return inOrder(walk.mistakes);
+};
+
+/** The same for what is evaluated before any job runs: conditions of jobs, their names and requirements. */
+export const unknownBeforeJobs = (plan: Plan, known: KnownVariables): Mistake[] =>
+  inOrder(
+    (plan.jobs ?? []).flatMap((definition) => {
+      const walk = new VariableChecker(known, plan);
+      checkPlanned(walk, definition);
+      return walk.mistakes;
+    }),
+  );

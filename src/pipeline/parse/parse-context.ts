@@ -1,0 +1,133 @@
+import { type Document, isAlias, isScalar, type LineCounter, type Node, visit } from "yaml";
+import { withCommas } from "../../protocol/limits.ts";
+import { FILE_LIMITS, FileLimitExceeded } from "../fields/limits.ts";
+import type { Mistake, Position } from "../yaml/mistake.ts";
+import type { IncludeState } from "./included-files.ts";
+
+/** The node that each alias refers to: the last one before it with that anchor, or undefined. */
+const aliasesOf = (document: Document.Parsed): Map<Node, Node | undefined> => {
+  const anchors = new Map<string, Node>();
+  const targets = new Map<Node, Node | undefined>();
+  visit(document, {
+    Node(_, node) {
+      if (!isAlias(node)) {
+        if (node.anchor) anchors.set(node.anchor, node);
+        return;
+      }
+      targets.set(node, anchors.get(node.source));
+    },
+  });
+  return targets;
+};
+
+/** The file that a document is of, and the files that it includes. */
+interface ContextOptions {
+  included: IncludeState;
+  /** Of a file that another includes: its path, and the context of that one. Both count as one file to the limits. */
+  within?: { file: string; context: ParseContext };
+}
+
+/** The state of parsing one document: positions, resolved aliases, limits, and the mistakes found so far. */
+export class ParseContext {
+  readonly source: string;
+  readonly included: IncludeState;
+  readonly mistakes: Mistake[];
+  /** Valid, but possibly not what the author meant. */
+  readonly hints: Mistake[];
+  /** How often this file includes others. */
+  includes = 0;
+  readonly #file: string | undefined;
+  readonly #sums: { values: number; characters: number; expressionTokens: number };
+  readonly #aliases: Map<Node, Node | undefined>;
+  readonly #lines: LineCounter;
+  readonly #reported: Map<Mistake[], Set<number>>;
+  readonly #memoized = new Map<Node, Map<string, unknown>>();
+  /** The alias resolved last: a limit that aliases exceed is reported there. */
+  #alias: Node | undefined;
+
+  constructor(source: string, document: Document.Parsed, lines: LineCounter, { included, within }: ContextOptions) {
+    this.source = source;
+    this.included = included;
+    this.#file = within?.file;
+    this.#sums = within ? within.context.#sums : { values: 0, characters: 0, expressionTokens: 0 };
+    this.mistakes = within?.context.mistakes ?? [];
+    this.hints = within?.context.hints ?? [];
+    this.#reported = new Map([this.mistakes, this.hints].map((list) => [list, new Set<number>()]));
+    this.#aliases = aliasesOf(document);
+    this.#lines = lines;
+    for (const [alias, target] of this.#aliases) if (!target) this.mistake(alias, "This alias has no anchor before it");
+  }
+
+  positionAt(offset: number): Position {
+    const { line, col } = this.#lines.linePos(offset);
+    return { line, column: col, ...(this.#file === undefined ? {} : { file: this.#file }) };
+  }
+
+  /** Whether no more mistakes are reported: locating each takes time. */
+  get isFull(): boolean {
+    return this.mistakes.length >= FILE_LIMITS.mistakes;
+  }
+
+  mistake(where: Node | number, message: string, suggestion?: string): void {
+    this.#report(this.mistakes, where, { message, ...(suggestion === undefined ? {} : { suggestion }) });
+  }
+
+  /** Adds mistakes of another file, which has no context of its own. */
+  addAll(mistakes: Mistake[]): void {
+    this.mistakes.push(...mistakes.slice(0, FILE_LIMITS.mistakes - this.mistakes.length));
+  }
+
+  hint(where: Node | number, message: string): void {
+    this.#report(this.hints, where, { message });
+  }
+
+  /** Adds the first message for an offset: a later one is a consequence of it, or of another alias to it. */
+  #report(among: Mistake[], where: Node | number, what: { message: string; suggestion?: string }): void {
+    const offset = typeof where === "number" ? where : (where.range?.[0] ?? 0);
+    const offsets = this.#reported.get(among);
+    if (among.length >= FILE_LIMITS.mistakes || offsets?.has(offset)) return;
+    offsets?.add(offset);
+    among.push({ ...this.positionAt(offset), ...what });
+  }
+
+  /** A limit that the file exceeds at this offset. */
+  limit(message: string, offset: number): FileLimitExceeded {
+    return new FileLimitExceeded(message, offset, this.positionAt(offset));
+  }
+
+  /** The node itself, or the node that an alias refers to: to look at it, where `resolve` reads it afterwards. */
+  peek(node: Node): Node | undefined {
+    return isAlias(node) ? this.#aliases.get(node) : node;
+  }
+
+  /** The node itself, or the node that an alias refers to. @throws {FileLimitExceeded} */
+  resolve(node: Node): Node | undefined {
+    if (isAlias(node)) this.#alias = node;
+    const found = this.peek(node);
+    const sums = this.#sums;
+    if (isScalar(found)) sums.characters += found.source?.length ?? 0;
+    sums.values++;
+    if (sums.values > FILE_LIMITS.values || sums.characters > FILE_LIMITS.read)
+      throw this.limit(
+        "The aliases up to here make the file larger than its limit",
+        (this.#alias ?? node).range?.[0] ?? 0,
+      );
+    return found;
+  }
+
+  /** Counts the tokens of an expression, with `${{` and `}}`. @throws {FileLimitExceeded} */
+  countExpression(tokens: number, at: number): void {
+    this.#sums.expressionTokens += tokens;
+    if (this.#sums.expressionTokens <= FILE_LIMITS.expressionTokens) return;
+    const most = withCommas(FILE_LIMITS.expressionTokens);
+    throw this.limit(`The file's expressions have more than ${most} words and signs, aliases counted each time`, at);
+  }
+
+  /** Computes a value of a node once, however many aliases refer to it. */
+  memoize<Made>(node: Node, kind: string, make: () => Made): Made {
+    const values = this.#memoized.get(node) ?? new Map<string, unknown>();
+    this.#memoized.set(node, values);
+    if (!values.has(kind)) values.set(kind, make());
+    return values.get(kind) as Made;
+  }
+}

@@ -1,0 +1,110 @@
+import { isMap, isScalar, type Node } from "yaml";
+import {
+  BESIDE_STEPS_ADVICE,
+  FILE_KEY_ADVICE,
+  JOB_KEY_ADVICE,
+  jobKeyAdvice,
+  WORD_ADVICE,
+  WRITE_JOBS,
+} from "../advice/keys.ts";
+import { CHECKOUT, REQUIRES, REQUIRES_OF_JOB } from "../fields/agent-fields.ts";
+import { ARTIFACTS } from "../fields/artifact-fields.ts";
+import { CACHES } from "../fields/cache-fields.ts";
+import { GROUP_NAMES, JOB_RETRY, JOBS } from "../fields/job-fields.ts";
+import { REPORTS } from "../fields/report-fields.ts";
+import { env, STEP_DEFAULTS, TIMEOUT_MINUTES } from "../fields/step-fields.ts";
+import { TOOLS } from "../fields/tool-fields.ts";
+import { TRIGGER_FIELDS } from "../fields/trigger-fields.ts";
+import { field, type MappingAdvice, type MappingOf, mapping } from "../yaml/mapping-parser.ts";
+import type { NodeParser } from "../yaml/node-parser.ts";
+import { flag, text, wholeNumber } from "../yaml/scalar-parsers.ts";
+import { isJob } from "./other-ci-jobs.ts";
+import { STEPS } from "./step-list.ts";
+
+const name = field(text(), "A name for readers of the file. The service shows the pipeline's own name.");
+const timeout = wholeNumber(1, TIMEOUT_MINUTES);
+
+/** Keys at the top of a file of steps that say what its builds do. */
+const BUILD_FIELDS = {
+  name,
+  env,
+  defaults: field(STEP_DEFAULTS, "Defaults for the steps."),
+  requires: field(REQUIRES, "Requirements for the agent, in addition to the pipeline's."),
+  "timeout-minutes": field(timeout, "Minutes after which the build is stopped; the pipeline's own limit holds too."),
+  checkout: field(CHECKOUT, "How the commit is fetched; false for a build without its files."),
+  tools: field(TOOLS, "Tools with their versions that are set up before the first step, or `auto`. May use ${{ }}."),
+  groups: field(GROUP_NAMES, "Protected variable groups whose variables the build gets."),
+  artifacts: field(ARTIFACTS, "Files that are kept when the steps have ended."),
+  cache: field(CACHES, "Files that the next build finds again."),
+  reports: field(REPORTS, "What its tools say about its tests."),
+  retry: field(JOB_RETRY, "How often it is tried again after its steps failed or its time was over; 0 by default."),
+  steps: { ...field(STEPS, "The steps, in order."), required: true },
+};
+
+/** Keys at the top of a file with `jobs`: but for `name` and `jobs`, each job may say otherwise. */
+const JOBS_FIELDS = {
+  name,
+  env,
+  defaults: field(STEP_DEFAULTS, "Defaults for the steps of all jobs."),
+  requires: field(REQUIRES_OF_JOB, "Requirements for the agents of all jobs, in addition to the pipeline's."),
+  "timeout-minutes": field(timeout, "Minutes after which a job is stopped; the pipeline's own limit holds too."),
+  checkout: field(CHECKOUT, "How the jobs fetch the commit; false for jobs without its files."),
+  tools: field(TOOLS, "Tools that are set up for all jobs, or `auto`. May use ${{ }}."),
+  "fail-fast": field(flag, "Whether the first failure of a job ends all others; false by default."),
+  jobs: { ...field(JOBS, "The jobs, by their names."), required: true },
+};
+
+/** Keys at the top of a file. */
+export const FILE_FIELDS = { ...BUILD_FIELDS, ...JOBS_FIELDS, ...TRIGGER_FIELDS };
+
+const ADVICE: MappingAdvice = {
+  name: "a pipeline file",
+  adviceForKey: (key, value, context) =>
+    BESIDE_STEPS_ADVICE.get(key) ??
+    FILE_KEY_ADVICE.get(key) ??
+    (isJob(value, context) ? WRITE_JOBS : WORD_ADVICE.get(key)),
+};
+
+const inJobs = (key: string): string | undefined =>
+  ["groups", "gate", "retry", "artifacts", "downloads", "reports", "cache"].includes(key)
+    ? "Write it in the job that it is for"
+    : undefined;
+
+const JOBS_ADVICE: MappingAdvice = {
+  name: "a file of several jobs",
+  adviceForKey: (key) =>
+    key === "steps"
+      ? "A file has `steps` or `jobs`, not both: write these steps in a job"
+      : (inJobs(key) ?? JOB_KEY_ADVICE.get(key) ?? FILE_KEY_ADVICE.get(key)),
+};
+
+/** Whether it is a file with `jobs`. */
+export const hasJobs = (root: Node): boolean =>
+  isMap(root) && root.items.some(({ key }) => isScalar(key) && key.value === "jobs");
+
+const kinds = <Steps, Jobs>(steps: NodeParser<Steps>, jobs: NodeParser<Jobs>) => ({ steps, jobs });
+
+/** The language of pipeline files: the parsers of its two kinds, each with its JSON Schema. */
+export const PIPELINE_FILE = kinds(
+  mapping({ ...BUILD_FIELDS, ...TRIGGER_FIELDS }, ADVICE),
+  mapping({ ...JOBS_FIELDS, ...TRIGGER_FIELDS }, JOBS_ADVICE),
+);
+
+const ANYTHING = field<unknown>({ schema: {}, parse: () => null }, "Read from the default branch, by the service.");
+const ANY_TRIGGERS = { on: ANYTHING, supersede: ANYTHING, schedule: ANYTHING };
+
+/** A file as an agent reads it. When it is built is decided elsewhere: what it says of that is not looked at. */
+export const RUNNABLE_FILE = kinds(
+  mapping({ ...BUILD_FIELDS, ...ANY_TRIGGERS }, ADVICE),
+  mapping({ ...JOBS_FIELDS, ...ANY_TRIGGERS }, JOBS_ADVICE),
+);
+
+/** A job in a file for another CI: it has the keys of a pipeline file, none of them required. */
+export const OTHER_CI_JOB = mapping(
+  { ...BUILD_FIELDS, steps: { ...BUILD_FIELDS.steps, required: false } },
+  { name: "a job", adviceForKey: (key) => jobKeyAdvice(key) ?? FILE_KEY_ADVICE.get(key) },
+);
+
+/** What a file says of its builds. */
+export type StepsFile = MappingOf<typeof BUILD_FIELDS>;
+export type JobsFile = MappingOf<typeof JOBS_FIELDS>;

@@ -1,0 +1,207 @@
+import type { Requires } from "../../protocol/pipeline.ts";
+import type { Role } from "../../protocol/token.ts";
+import type { JobNames } from "../expression/job-names.ts";
+import type { Expression } from "../expression/parse.ts";
+import type { Concurrency, Gate, Matrix } from "../graph/graph.ts";
+import type { Position } from "../yaml/mistake.ts";
+
+/** An expression, with the position in the file of each of its characters. */
+export interface LocatedExpression {
+  expression: Expression;
+  positionAt(offset: number): Position;
+}
+
+/** A text in parts: literal text and `${{ }}` expressions. */
+export type Template = (string | LocatedExpression)[];
+
+export interface EnvEntry {
+  key: string;
+  value: Template;
+  position: Position;
+}
+
+export const SHELLS = ["bash", "sh", "pwsh", "python", "node"] as const;
+export type Shell = (typeof SHELLS)[number];
+
+/** A script in which variables have replaced each `${{ }}`. */
+export interface Script {
+  text: string;
+  references: { name: string; value: LocatedExpression }[];
+}
+
+/** How often a failed step is run again, and when. */
+export interface Retry {
+  /** Tries after the first one. */
+  times: number;
+  /** Exit codes after which there is another try; null for any failure. */
+  on: number[] | null;
+  /** Seconds before each of them. */
+  waitSeconds: number;
+}
+
+export const INPUT_TYPES = ["string", "number", "boolean", "choice"] as const;
+
+/** What the value of an input must be. */
+export interface InputKind {
+  type: (typeof INPUT_TYPES)[number];
+  /** Of a choice. */
+  options: string[];
+}
+
+export type InputLiteral = string | number | boolean | null;
+
+/** The values that the steps of an included file read as `inputs`, and those of the file that includes it. */
+export interface InputScope {
+  values: Map<string, InputLiteral | (InputKind & { template: Template; position: Position })>;
+  outer?: InputScope;
+}
+
+export interface PlanStep {
+  id: string | null;
+  /** Null shows the first line of the script instead. */
+  name: Template | null;
+  run: Script;
+  /** First line of `run` as written, to show for a step without a name. */
+  firstLine: string;
+  shell: Shell;
+  env: EnvEntry[];
+  if: LocatedExpression | null;
+  workingDirectory: Template | null;
+  /** Of each try. */
+  timeoutMinutes: number | null;
+  retry: Retry | null;
+  continueOnError: boolean;
+  position: Position;
+  /** Of a step in an included file. */
+  inputs?: InputScope;
+}
+
+export interface Checkout {
+  /** Commits to fetch; 0 is the whole history. */
+  depth: number;
+  submodules: "none" | "direct" | "recursive";
+  lfs: boolean;
+  fetchTags: boolean;
+  /** The same path for each build of the pipeline on an agent; absent for a path of the build's own. */
+  path?: "stable";
+  /** The files have the times of the commits that changed them; absent for the time of the checkout. */
+  mtimes?: "commit";
+}
+
+/** A tool with its version, as the file names it. */
+export interface NamedTool {
+  name: string;
+  version: Template;
+  position: Position;
+}
+
+/** `auto`: those that files of the commit name. */
+export type ToolsTemplate = "auto" | NamedTool[];
+
+/** Files that are kept when the steps have ended. */
+export interface PlanArtifact {
+  name: string;
+  /** Files, folders and patterns; one with `!` takes away from those before it. */
+  paths: string[];
+  as: "files" | "tar";
+  keepDays: number | null;
+  ifNone: "fail" | "warn" | "ignore";
+  when: "success" | "failure" | "always";
+}
+
+/** What is put into a folder of the checkout before the first step: all artifacts of a job where none is named. */
+export interface PlanDownload {
+  from: string;
+  artifact: string | null;
+  /** The parts of the folder. */
+  to: string[];
+}
+
+/** What a job finds again in its next build. */
+export interface PlanCache {
+  name: string;
+  /** In the checkout, or below `~/`. */
+  paths: string[];
+  /** Files of the commit whose ids are part of the key. */
+  files: string[];
+  key: Template | null;
+  /** Beginnings of the key. */
+  fallback: Template[];
+  /** One for all combinations of the matrix. */
+  isShared: boolean;
+  save: "success" | "always" | "never";
+  /** A large one is sent to the service too. */
+  isRemote: boolean;
+}
+
+/** The part of a plan that one agent runs. */
+interface PlanJob {
+  requires: Requires;
+  timeoutMinutes: number | null;
+  /** False: the job runs without the commit's files. */
+  checkout: Checkout | false;
+  /** What is set up before the first step; null for nothing. */
+  tools: ToolsTemplate | null;
+  steps: PlanStep[];
+  artifacts: PlanArtifact[];
+  downloads: PlanDownload[];
+  /** Where reports of tests are, as paths and patterns of files. */
+  reports: { junit: string[] };
+  /** Absent where the file names none. */
+  caches?: PlanCache[];
+}
+
+/** What the agent must have, where the job's combination of its matrix may decide it. */
+export interface RequiresTemplate {
+  platform: Requires["platform"] | Template;
+  ios: boolean | LocatedExpression | null;
+  android: boolean | LocatedExpression | null;
+  web: boolean | LocatedExpression | null;
+  labels: Template[] | null;
+  /** The version in its tools. */
+  xcode: NamedTool | null;
+}
+
+/** A job as the file writes it: with a matrix it becomes several. */
+export interface JobDefinition {
+  key: string;
+  position: Position;
+  name: Template | null;
+  /** Direct needs, in the order written. */
+  needs: { job: string; isOptional: boolean }[];
+  if: LocatedExpression | null;
+  /** The combinations of its matrix, in GitHub's order; null without a matrix. `axes` are their keys that vary. */
+  matrix: { axes: string[]; combinations: Matrix[] } | null;
+  maxParallel: number | null;
+  failFast: boolean;
+  mayFail: boolean | LocatedExpression;
+  /** Further tries after its steps failed. */
+  retry: number;
+  concurrency: { group: Template; limit: number; whenBusy: Concurrency["whenBusy"]; position: Position } | null;
+  gate: { message: Template | null; by: Role; timeoutHours: number; hostStatus: Gate["hostStatus"] } | null;
+  groups: string[];
+  outputs: { name: string; value: Template; position: Position }[];
+  /** Variables of this job alone; those of the file stand before them. */
+  env: EnvEntry[];
+  job: Omit<PlanJob, "requires"> & { requires: RequiresTemplate };
+  /** What its expressions can name. */
+  names: JobNames;
+}
+
+/** A parsed and checked pipeline file. */
+export interface Plan {
+  name: Template | null;
+  env: EnvEntry[];
+  /** Of a file with `jobs` it has no steps: see `planOfJob`. */
+  job: PlanJob;
+  /** Null for a file of steps. */
+  jobs: JobDefinition[] | null;
+  /** Whether the first failure of a job ends all others. */
+  failFast: boolean;
+  /** Variable groups that a file of steps asks for. */
+  groups: string[];
+  /** Further tries of a file of steps after they failed. */
+  retry: number;
+  /** Only in a check: it includes files that nobody read. */
+  hasUnread?: true;
+}

@@ -1,0 +1,82 @@
+import { type Document, LineCounter, type Node, visit } from "yaml";
+import { withCommas } from "../../protocol/limits.ts";
+import { FILE_LIMITS, FileLimitExceeded } from "../fields/limits.ts";
+import { byPlace, type Mistake } from "../yaml/mistake.ts";
+import { parseYaml, type YamlFile } from "../yaml/yaml-document.ts";
+import { isBareExpression, isUnclosedQuote, type YamlError, yamlMessage } from "../yaml/yaml-mistakes.ts";
+import { IncludeState, type Includes, NOTHING_TO_INCLUDE } from "./included-files.ts";
+import { ParseContext } from "./parse-context.ts";
+
+/** A value with hints, or all mistakes of the file, in the order of the file. */
+export type FileRead<Value> =
+  | { value: Value; hints: Mistake[]; mistakes?: undefined }
+  | { value?: undefined; hints?: undefined; mistakes: Mistake[] };
+
+/** Makes a value of a file's root; undefined, or with mistakes in the context, there is none. */
+type Reader<Value> = (root: Node, context: ParseContext) => Value | undefined;
+
+const inOrder = (mistakes: Mistake[]): Mistake[] => mistakes.sort(byPlace);
+
+/** The offset to report for an error of YAML: for an unclosed quote its beginning, not the end of the file. */
+const offsetOf = (error: YamlError, document: Document.Parsed | null): number => {
+  if (!document || !isUnclosedQuote(error)) return error.offset;
+  let opened = error.offset;
+  visit(document, {
+    Scalar(_, node) {
+      if (node.type?.startsWith("QUOTE") && node.range && node.range[0] < error.offset) opened = node.range[0];
+    },
+  });
+  return opened;
+};
+
+/** One mistake on each line: later ones are mostly consequences of it. */
+export const yamlMistakes = (text: string, { document, errors }: YamlFile, lines: LineCounter): Mistake[] => {
+  const last = errors.findIndex((error) => isBareExpression(error, text));
+  const mistakes = errors.slice(0, last < 0 ? undefined : last + 1).map((error) => {
+    const { line, col } = lines.linePos(offsetOf(error, document));
+    return { line, column: col, message: yamlMessage(error, text) };
+  });
+  const first = new Map(mistakes.reverse().map((one) => [one.line, one]));
+  return inOrder([...first.values()].slice(-20));
+};
+
+const read = <Value>(
+  text: string,
+  lines: LineCounter,
+  reader: Reader<Value>,
+  included: IncludeState,
+): FileRead<Value> => {
+  const file = parseYaml(text, lines, included.yaml);
+  const mistakes = yamlMistakes(text, file, lines);
+  if (mistakes.length > 0) return { mistakes };
+  if (!file.document?.contents)
+    return { mistakes: [{ line: 1, column: 1, message: "The file is empty: it needs `steps`" }] };
+  const context = new ParseContext(text, file.document, lines, { included });
+  const value = reader(file.document.contents, context);
+  if (value === undefined || context.mistakes.length > 0) return { mistakes: inOrder(context.mistakes) };
+  return { value, hints: inOrder(context.hints) };
+};
+
+/** Reads a pipeline file. One that is no YAML or exceeds a limit has mistakes too. */
+export const readFile = <Value>(
+  text: string,
+  reader: Reader<Value>,
+  includes: Includes = NOTHING_TO_INCLUDE,
+): FileRead<Value> => {
+  const most = FILE_LIMITS.characters;
+  if (text.length > most)
+    return { mistakes: [{ line: 1, column: 1, message: `The file has more than ${withCommas(most)} characters` }] };
+  const lines = new LineCounter();
+  try {
+    return read(text, lines, reader, new IncludeState(text, includes));
+  } catch (error) {
+    if (error instanceof FileLimitExceeded) {
+      const { line, col } = lines.linePos(error.offset);
+      return { mistakes: [{ line, column: col, ...error.position, message: error.message }] };
+    }
+    // Parsing is recursive, for YAML and for scripts: deep nesting can exhaust the stack.
+    if (error instanceof RangeError)
+      return { mistakes: [{ line: 1, column: 1, message: "The file is nested too deeply" }] };
+    throw error;
+  }
+};

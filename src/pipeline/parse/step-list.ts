@@ -1,0 +1,181 @@
+import { isMap, isScalar, type Node } from "yaml";
+import { closestName } from "../../domain/closest-name.ts";
+import { INCLUDE_ENTRY_ADVICE, INCLUDED_FILE_ADVICE } from "../advice/include-keys.ts";
+import { INPUTS, type Input, inputOf, inputProblem } from "../fields/input-fields.ts";
+import { FILE_LIMITS } from "../fields/limits.ts";
+import { NAME_IN_FILE, STEP, type StepOfFile } from "../fields/step-fields.ts";
+import { list } from "../yaml/list-parser.ts";
+import { field, mapping, record } from "../yaml/mapping-parser.ts";
+import type { NodeParser, ParsedBy, ScalarText } from "../yaml/node-parser.ts";
+import { text } from "../yaml/scalar-parsers.ts";
+import { includedPath } from "./include-path.ts";
+import { openIncluded } from "./open-included.ts";
+import type { ParseContext } from "./parse-context.ts";
+import type { InputLiteral } from "./plan.ts";
+
+/** An entry that includes a file, with the values of its inputs: fixed ones, and texts with expressions in them. */
+export interface IncludeCall {
+  /** Of the file that the entry is in. */
+  context: ParseContext;
+  inputs: { input: Input; value: InputLiteral | ScalarText }[];
+}
+
+/** A step where it was written, `place` for one of an included file: the entries that led there, the innermost first. */
+export type PlacedStep = StepOfFile & { place?: { context: ParseContext; calls: IncludeCall[] } };
+
+interface FileOfSteps {
+  context: ParseContext;
+  inputs: Input[];
+  steps: PlacedStep[];
+  /** 1, or one more than the highest of the files that it includes. */
+  height: number;
+}
+
+const INCLUDE = mapping(
+  {
+    include: {
+      ...field(text(), "Path of a file in the same commit, from the repository's root: its steps stand here."),
+      required: true,
+    },
+    with: field(record(NAME_IN_FILE, text(true)), "Values of its inputs, by name. May use ${{ }}."),
+  },
+  { name: "an include", adviceForKey: (key) => INCLUDE_ENTRY_ADVICE.get(key) },
+);
+type IncludeOfFile = ParsedBy<typeof INCLUDE>;
+
+const isInclude = (node: Node | undefined): boolean =>
+  isMap(node) && node.items.some(({ key }) => isScalar(key) && key.value === "include");
+
+const ENTRY: NodeParser<{ step: StepOfFile } | { include: IncludeOfFile }> = {
+  schema: { anyOf: [STEP.schema, INCLUDE.schema] },
+  parse(node, context) {
+    if (isInclude(context.peek(node))) {
+      const include = INCLUDE.parse(node, context);
+      return include && { include };
+    }
+    const step = STEP.parse(node, context);
+    return step && { step };
+  },
+};
+
+const ENTRIES = list(ENTRY, { atLeast: 1, atMost: FILE_LIMITS.steps });
+
+/** A list of steps: what it includes stands in it as steps of its own. */
+export const STEPS: NodeParser<PlacedStep[]> = {
+  schema: ENTRIES.schema,
+  parse(node, context) {
+    const entries = ENTRIES.parse(node, context);
+    const steps: PlacedStep[] = [];
+    for (const entry of entries ?? []) {
+      if ("step" in entry) steps.push(entry.step);
+      else steps.push(...stepsOfInclude(entry.include, context));
+      if (steps.length <= FILE_LIMITS.steps) continue;
+      const { node: at } = "step" in entry ? entry.step : entry.include;
+      context.mistake(at, `With what is included up to here there are more than ${FILE_LIMITS.steps} steps`);
+      return [];
+    }
+    return entries && steps;
+  },
+};
+
+const INCLUDED_FILE = mapping(
+  {
+    inputs: field(INPUTS, "The inputs that `with` gives values to: `${{ inputs.NAME }}` in the steps."),
+    steps: { ...field(STEPS, "The steps that stand where the file is included."), required: true },
+  },
+  { name: "an included file", adviceForKey: (key) => INCLUDED_FILE_ADVICE.get(key) },
+);
+
+/** JSON Schema of included files, for editors. */
+export const INCLUDED_SCHEMA = INCLUDED_FILE.schema;
+
+/** The steps of the file that an entry includes. Where it cannot be included, that is a mistake, and there are none. */
+const stepsOfInclude = (entry: IncludeOfFile, context: ParseContext): PlacedStep[] => {
+  const { included } = context;
+  const at = entry.include?.node;
+  if (!at || !entry.include) return [];
+  const refuse = (problem: string): [] => {
+    context.mistake(at, problem);
+    return [];
+  };
+  const named = includedPath(entry.include.text);
+  if ("problem" in named) return refuse(named.problem);
+  const { path } = named;
+  const circle = included.path.indexOf(path);
+  if (circle >= 0)
+    return refuse(`These files include each other: ${[...included.path.slice(circle), path].join(", ")}`);
+  if (++context.includes > FILE_LIMITS.includes || included.asked.add(path).size > FILE_LIMITS.includes)
+    return refuse(`A file includes at most ${FILE_LIMITS.includes} files, those that they include counted`);
+  const deep = `Files are included at most ${FILE_LIMITS.includeDepth} deep`;
+  if (included.path.length >= FILE_LIMITS.includeDepth) return refuse(deep);
+  const file = fileAt(path, at, context);
+  if (!file) return [];
+  if (included.path.length + file.height > FILE_LIMITS.includeDepth) return refuse(deep);
+  if (included.path.length === 0) included.steps += file.steps.length;
+  if (included.steps > FILE_LIMITS.steps)
+    return refuse(`A file has at most ${FILE_LIMITS.steps} steps in all its jobs`);
+  const call = { context, inputs: valuesOf(entry, file.inputs, context) };
+  return file.steps.map(({ place, ...step }) => ({
+    ...step,
+    place: { context: place?.context ?? file.context, calls: [...(place?.calls ?? []), call] },
+  }));
+};
+
+/** The file of a path, read once; null where it cannot be read or has mistakes. */
+const fileAt = (path: string, at: Node, context: ParseContext): FileOfSteps | null => {
+  const { included } = context;
+  const known = included.read.get(path);
+  if (known !== undefined) return known as FileOfSteps | null;
+  const found = included.find(path);
+  if ("problem" in found) {
+    context.mistake(at, found.problem);
+    return null;
+  }
+  if ("unread" in found) {
+    included.hasUnread = true;
+    context.hint(at, found.unread);
+    return null;
+  }
+  included.path.push(path);
+  const file = read(path, found.text, at, context);
+  included.path.pop();
+  included.read.set(path, file);
+  return file;
+};
+
+const read = (path: string, text: string, at: Node, context: ParseContext): FileOfSteps | null => {
+  const opened = openIncluded(path, text, at, context);
+  const file = opened && INCLUDED_FILE.parse(opened.root, opened.context);
+  if (!file) return null;
+  const steps = file.steps ?? [];
+  const height = 1 + Math.max(0, ...steps.map(({ place }) => place?.calls.length ?? 0));
+  return { context: opened.context, inputs: file.inputs ?? [], steps, height };
+};
+
+/** The values of a file's inputs at one entry that includes it. */
+const valuesOf = (entry: IncludeOfFile, inputs: Input[], context: ParseContext): IncludeCall["inputs"] => {
+  const given = new Map((entry.with ?? []).map((one) => [one.key, one]));
+  const names = inputs.map(({ name }) => name);
+  for (const [key, { node }] of given)
+    if (!names.includes(key)) context.mistake(node, "The included file has no such input", closestName(key, names));
+  return inputs.map((input) => ({
+    input,
+    value: givenValue(input, given.get(input.name)?.value, entry.node, context),
+  }));
+};
+
+const givenValue = (
+  input: Input,
+  written: ScalarText | undefined,
+  entry: Node,
+  context: ParseContext,
+): InputLiteral | ScalarText => {
+  if (!written) {
+    if (input.fallback === undefined) context.mistake(entry, `The input \`${input.name}\` has no value here`);
+    return input.fallback ?? null;
+  }
+  if (written.text.includes("${{")) return written;
+  const value = inputOf(written.text, input);
+  if (value === undefined) context.mistake(written.node, inputProblem(input));
+  return value ?? null;
+};

@@ -1,0 +1,49 @@
+import { LIMITS, withCommas } from "../../protocol/limits.ts";
+import type { JobDefinition, Plan } from "../parse/plan.ts";
+import { planOfJob } from "../parse/plan-of-job.ts";
+import { LocatedMistake } from "../yaml/located-mistake.ts";
+import type { Mistake } from "../yaml/mistake.ts";
+import type { JobContext } from "./job-context.ts";
+import type { JobState } from "./job-state.ts";
+import { StepEnvironment } from "./step-environment.ts";
+
+/** The outputs of a job, with the names of those that were made from a secret; or why one cannot be had. */
+type JobOutputs =
+  | { outputs: Record<string, string>; fromSecrets: string[]; mistake?: undefined }
+  | { outputs?: undefined; fromSecrets?: undefined; mistake: Mistake };
+
+const bytesOf = (text: string): number => new TextEncoder().encode(text).byteLength;
+
+/** Evaluates the outputs of a job after its last step. `plan` is that of the whole file. */
+export const outputsOfJob = (
+  plan: Plan,
+  definition: JobDefinition,
+  context: JobContext,
+  state: JobState,
+): JobOutputs => {
+  const found: [string, string][] = [];
+  const fromSecrets: string[] = [];
+  let bytes = 0;
+  try {
+    const own = planOfJob(plan, definition);
+    const environment = new StepEnvironment(own, context, state);
+    environment.setAll(own.env);
+    for (const [key, value] of Object.entries(state.env)) environment.set(key, value);
+    for (const { name, value, position } of definition.outputs) {
+      const { text, isSecret } = environment.render(value);
+      bytes += bytesOf(name) + bytesOf(text);
+      if (!text.isWellFormed())
+        throw new LocatedMistake({ ...position, message: `The output \`${name}\` is no valid Unicode` });
+      if (bytes > LIMITS.outputBytes) {
+        const most = withCommas(LIMITS.outputBytes);
+        throw new LocatedMistake({ ...position, message: `With \`${name}\` the outputs have more than ${most} bytes` });
+      }
+      if (isSecret) fromSecrets.push(name);
+      found.push([name, text]);
+    }
+  } catch (error) {
+    if (!(error instanceof LocatedMistake)) throw error;
+    return { mistake: error.mistake };
+  }
+  return { outputs: Object.fromEntries(found), fromSecrets };
+};

@@ -1,0 +1,101 @@
+import { evaluateCondition } from "../expression/evaluate.ts";
+import { folderProblem } from "../fields/working-directory.ts";
+import type { Plan, PlanStep, Retry, Shell, Template } from "../parse/plan.ts";
+import { LocatedMistake } from "../yaml/located-mistake.ts";
+import type { Mistake } from "../yaml/mistake.ts";
+import type { JobContext } from "./job-context.ts";
+import type { JobState } from "./job-state.ts";
+import { locateMistakes, StepEnvironment } from "./step-environment.ts";
+
+/** A step to run. Its `env` overrides the variables that steps inherit from the agent. */
+export interface StepToRun {
+  kind: "run";
+  name: string;
+  shell: Shell;
+  script: string;
+  env: Record<string, string>;
+  /** Folders before the PATH that the step would have otherwise. */
+  path: string[];
+  /** As written, relative to the checkout; null is the checkout itself. */
+  workingDirectory: string | null;
+  timeoutMinutes: number | null;
+  retry: Retry | null;
+  continueOnError: boolean;
+  /** Values made from secrets: mask them before the step begins. */
+  masks: string[];
+}
+
+/** What to do about a step: run it, skip it, or fail it because the file has a mistake there. */
+export type PreparedStep =
+  | StepToRun
+  | { kind: "skip"; name: string }
+  | { kind: "mistake"; name: string; mistake: Mistake };
+
+const folderOf = (template: Template, step: PlanStep, environment: StepEnvironment): string => {
+  const folder = environment.render(template).text;
+  const message = folderProblem(folder);
+  if (message === null) return folder;
+  const expression = template.find((part) => typeof part !== "string");
+  throw new LocatedMistake({ ...(expression?.positionAt(0) ?? step.position), message });
+};
+
+const stepToRun = (step: PlanStep, name: string, path: string[], environment: StepEnvironment): StepToRun => {
+  environment.setAll(step.env);
+  const workingDirectory = step.workingDirectory && folderOf(step.workingDirectory, step, environment);
+  const references = step.run.references.map(({ name, value }) => [name, environment.render([value]).text]);
+  return {
+    kind: "run",
+    name,
+    shell: step.shell,
+    script: step.run.text,
+    env: { ...environment.toObject(), ...Object.fromEntries(references) },
+    path,
+    workingDirectory: workingDirectory || null,
+    timeoutMinutes: step.timeoutMinutes,
+    retry: step.retry,
+    continueOnError: step.continueOnError,
+    masks: [...environment.masks],
+  };
+};
+
+const shouldRun = ({ if: condition }: PlanStep, { scope }: StepEnvironment): boolean =>
+  condition
+    ? locateMistakes(condition, () => evaluateCondition(condition.expression, scope))
+    : scope.status === "success";
+
+/** The name of a skipped step; null when its expressions cannot be evaluated, as they may read what never ran. */
+const skippedName = (step: PlanStep, environment: StepEnvironment): string | null => {
+  try {
+    return step.name && environment.render(step.name).shown;
+  } catch (error) {
+    if (!(error instanceof LocatedMistake)) throw error;
+    return null;
+  }
+};
+
+/**
+ * Evaluates all expressions of the step at `index`. The environment has these layers, the later one wins: the composed
+ * variables, the file's `env`, MILLRACE_ENV of earlier steps, the step's `env`, the keys that the run set.
+ */
+export const prepareStep = (plan: Plan, index: number, context: JobContext, state: JobState): PreparedStep => {
+  const step = plan.job.steps[index]!;
+  let name = step.firstLine;
+  try {
+    const environment = new StepEnvironment(plan, context, state);
+    environment.setAll(plan.env);
+    for (const [key, value] of Object.entries(state.env)) environment.set(key, value);
+    if (step.inputs) environment.enter(step.inputs);
+    if (!shouldRun(step, environment)) return { kind: "skip", name: skippedName(step, environment) ?? name };
+    if (step.name) name = environment.render(step.name).shown || name;
+    return stepToRun(step, name, state.path, environment);
+  } catch (error) {
+    if (!(error instanceof LocatedMistake)) throw error;
+    return { kind: "mistake", name, mistake: error.mistake };
+  }
+};
+
+/** The names of the steps before the first one runs: one with an expression is named by its script's first line. */
+export const stepNames = (plan: Plan): string[] =>
+  plan.job.steps.map((step) =>
+    step.name?.every((part) => typeof part === "string") ? step.name.join("") : step.firstLine,
+  );

@@ -1,0 +1,31 @@
+import { toolName, versionProblem } from "../fields/tool-words.ts";
+import type { Plan } from "../parse/plan.ts";
+import { LocatedMistake } from "../yaml/located-mistake.ts";
+import type { Position } from "../yaml/mistake.ts";
+import type { JobContext } from "./job-context.ts";
+import { INITIAL_JOB_STATE } from "./job-state.ts";
+import { StepEnvironment } from "./step-environment.ts";
+
+/** A tool to set up. `position` is that of its version in the file. */
+interface ToolToSetUp {
+  name: string;
+  version: string;
+  position: Position;
+}
+
+/**
+ * The tools that a plan names, with the values of their expressions.
+ * @throws {LocatedMistake} where an expression has no value, or one that can be no version
+ */
+export const prepareTools = (plan: Plan, context: JobContext): ToolToSetUp[] => {
+  const { tools } = plan.job;
+  if (tools === null || tools === "auto") return [];
+  const environment = new StepEnvironment(plan, context, INITIAL_JOB_STATE);
+  return tools.map(({ name, version, position }) => {
+    const { text } = environment.render(version);
+    const message = versionProblem(text);
+    if (message === null) return { name: toolName(name), version: text, position };
+    const expression = version.find((part) => typeof part !== "string");
+    throw new LocatedMistake({ ...(expression?.positionAt(0) ?? position), message });
+  });
+};

@@ -1,0 +1,152 @@
+import { type Data, type Dictionary, textData, toData } from "../expression/data.ts";
+import { type EvaluationScope, evaluateText } from "../expression/evaluate.ts";
+import { matrixContext, needsContext } from "../expression/job-contexts.ts";
+import { ExpressionMistake } from "../expression/mistake.ts";
+import { type Contexts, contextOfVariables, fixedContext, outputsContext, scopeOf } from "../expression/scope.ts";
+import type { EnvEntry, InputScope, LocatedExpression, Plan, Template } from "../parse/plan.ts";
+import { LocatedMistake } from "../yaml/located-mistake.ts";
+import { inputsDictionary } from "./input-values.ts";
+import type { JobContext } from "./job-context.ts";
+import type { JobState } from "./job-state.ts";
+
+/** Most bytes in the value of one variable: Linux passes no longer one to a program (MAX_ARG_STRLEN). */
+export const ENV_VALUE_LIMIT = 128 * 1024 - 512;
+
+/** A value made from a secret is masked from this many characters on: shorter ones would hide half of the log. */
+const MIN_MASK_LENGTH = 4;
+
+/** Adds the position in the file to a mistake that evaluating `value` throws. @throws {LocatedMistake} */
+export const locateMistakes = <Value>(value: LocatedExpression, evaluate: () => Value): Value => {
+  try {
+    return evaluate();
+  } catch (error) {
+    if (!(error instanceof ExpressionMistake)) throw error;
+    const { message, suggestion } = error;
+    const position = value.positionAt(error.offset);
+    throw new LocatedMistake({ ...position, message, ...(suggestion === undefined ? {} : { suggestion }) });
+  }
+};
+
+const evaluateForEnvironment = (value: LocatedExpression, scope: EvaluationScope) =>
+  locateMistakes(value, () => {
+    const result = evaluateText(value.expression, scope);
+    if (result.text.includes("\0")) throw new ExpressionMistake("The result has a NUL character");
+    if (new TextEncoder().encode(result.text).byteLength > ENV_VALUE_LIMIT)
+      throw new ExpressionMistake("The result is too large for an environment variable");
+    return result;
+  });
+
+const objectContext = (values: object): Dictionary =>
+  fixedContext(Object.entries(values).map(([key, value]) => [key, toData(value)]));
+
+/** The context `steps`: those with an id that have ended. */
+const stepsContext = (plan: Plan, state: JobState): Dictionary =>
+  fixedContext(
+    plan.job.steps.flatMap(({ id }, index) => {
+      const result = state.steps[index];
+      if (id === null || !result) return [];
+      const { outcome, conclusion, exitCode } = result;
+      const values = Object.entries({ outcome, conclusion, exitCode }).map(([key, value]): [string, Data] => [
+        key,
+        toData(value),
+      ]);
+      const outputs = outputsContext(Object.entries(result.outputs).map(([key, value]) => [key, textData(value)]));
+      return [[id, fixedContext([...values, ["outputs", outputs]])] as const];
+    }),
+  );
+
+/** The contexts `vars`, `secrets` and `env`, the last with all variables. In an untrusted build each secret is null. */
+const variableContexts = ({ env, secretKeys, build }: JobContext): Record<"vars" | "secrets" | "env", Dictionary> => {
+  const secretSet = new Set(secretKeys);
+  const entries = Object.entries(env).map(([key, value]): [string, Data] => [key, textData(value, secretSet.has(key))]);
+  const secrets = entries.filter(([key]) => secretSet.has(key));
+  const vars = entries.filter(([key]) => !secretSet.has(key));
+  const plainSet = new Set(vars.map(([key]) => key));
+  return {
+    vars: contextOfVariables(vars, { keys: secretSet, message: "This is a secret", context: "secrets" }),
+    secrets: build.trusted
+      ? contextOfVariables(secrets, { keys: plainSet, message: "This is not a secret", context: "vars" })
+      : outputsContext(secrets),
+    env: contextOfVariables([...vars, ...secrets]),
+  };
+};
+
+const contextsOf = (plan: Plan, context: JobContext, state: JobState): Contexts => ({
+  ...variableContexts(context),
+  build: objectContext(context.build),
+  repository: objectContext(context.repository),
+  agent: objectContext(context.agent),
+  steps: stepsContext(plan, state),
+  job: objectContext({ status: state.status }),
+  ...(context.matrix === undefined ? {} : { matrix: matrixContext(context.matrix) }),
+  ...(context.needs === undefined ? {} : { needs: needsContext(context.needs) }),
+});
+
+/** The environment of one step while its layers are applied, and the secret values that appear on the way. */
+export class StepEnvironment {
+  readonly env: Dictionary;
+  scope: EvaluationScope;
+  readonly masks = new Set<string>();
+  readonly #secretKeys: Set<string>;
+  readonly #runKeys: Set<string>;
+  readonly #scopeOf: (contexts: Partial<Contexts>) => EvaluationScope;
+
+  constructor(plan: Plan, context: JobContext, state: JobState) {
+    this.#secretKeys = new Set(context.secretKeys);
+    this.#runKeys = new Set(context.runKeys);
+    const contexts = contextsOf(plan, context, state);
+    this.env = contexts.env;
+    this.#scopeOf = (more) => scopeOf({ ...contexts, ...more }, state.status, context.changedFiles);
+    this.scope = this.#scopeOf({});
+  }
+
+  /** From now on expressions read the inputs of an included file, whose values are made with the variables set so far. */
+  enter(inputs: InputScope): void {
+    const env = contextOfVariables(this.env.pairs().map(({ key, value }) => [key, value] as const));
+    const contextOf = (scope: InputScope): Dictionary => {
+      const around = this.#scopeOf(scope.outer ? { env, inputs: contextOf(scope.outer) } : { env });
+      return inputsDictionary(scope, (template) => this.render(template, around));
+    };
+    this.scope = this.#scopeOf({ inputs: contextOf(inputs) });
+  }
+
+  /** Sets a key, except those of the run itself. A secret key stays secret whatever its value. */
+  set(key: string, value: string, isSecret = false): void {
+    if (this.#runKeys.has(key)) return;
+    const secret = isSecret || this.#secretKeys.has(key);
+    if (secret) this.#mask(value);
+    this.env.set(key, textData(value, secret));
+  }
+
+  setAll(entries: EnvEntry[]): void {
+    for (const { key, value } of entries) {
+      const rendered = this.render(value);
+      this.set(key, rendered.text, rendered.isSecret);
+    }
+  }
+
+  /**
+   * A template's text; `shown` has `***` in place of secrets.
+   * @throws {LocatedMistake} when an expression cannot be evaluated
+   */
+  render(template: Template, scope = this.scope): { text: string; shown: string; isSecret: boolean } {
+    const result = { text: "", shown: "", isSecret: false };
+    for (const part of template) {
+      const value = typeof part === "string" ? { text: part, isSecret: false } : evaluateForEnvironment(part, scope);
+      if (value.isSecret) this.#mask(value.text);
+      result.text += value.text;
+      result.shown += value.isSecret ? "***" : value.text;
+      result.isSecret ||= value.isSecret;
+    }
+    return result;
+  }
+
+  /** All variables as a program receives them. */
+  toObject(): Record<string, string> {
+    return Object.fromEntries(this.env.pairs().map(({ key, value }) => [key, value.coerceString()]));
+  }
+
+  #mask(value: string): void {
+    if (value.length >= MIN_MASK_LENGTH) this.masks.add(value);
+  }
+}

@@ -1,0 +1,58 @@
+import type { Node } from "yaml";
+import { refusedInRun } from "../../domain/env-names.ts";
+import type { PipelineOn } from "../../protocol/pipeline.ts";
+import type { TriggersOfFile } from "../fields/trigger-fields.ts";
+import type { ParseContext } from "../parse/parse-context.ts";
+import { hasJobs, PIPELINE_FILE } from "../parse/pipeline-file.ts";
+import { type FileRead, readFile } from "../parse/read-file.ts";
+import type { ScalarText } from "../yaml/node-parser.ts";
+import { DEFAULT_TRIGGERS, type NamedSchedule, type Triggers } from "./triggers.ts";
+import { onOf } from "./written-on.ts";
+
+const textsOf = (written: ScalarText[] | undefined): string[] | undefined => written?.map((one) => one.text);
+
+/** The texts of `on`, as a pipeline's record has them. */
+const writtenOf = ({ push, tag, pull, "merge-group": group }: NonNullable<TriggersOfFile["on"]>): PipelineOn => ({
+  push: push && (push === true || { branches: textsOf(push.branches), paths: textsOf(push.paths) }),
+  tag: tag && (tag === true || { names: textsOf(tag.names) }),
+  pull:
+    pull &&
+    (pull === true || {
+      base: textsOf(pull.base),
+      paths: textsOf(pull.paths),
+      drafts: pull.drafts,
+      labels: textsOf(pull.labels),
+    }),
+  "merge-group": group,
+});
+
+const scheduleOf = ({ schedule = [] }: TriggersOfFile, context: ParseContext): NamedSchedule[] => {
+  const names = new Set<string>();
+  return schedule.flatMap(({ name, cron, "time-zone": timeZone, env = [] }) => {
+    if (!name || !cron) return [];
+    if (names.has(name.text)) context.mistake(name.node, "Another schedule already has this name");
+    names.add(name.text);
+    for (const { key, node } of env.filter(({ key }) => refusedInRun(key)))
+      context.mistake(node, `\`${key}\` could run code before a step does: set it in the steps' \`env\``);
+    const variables = Object.fromEntries(env.map(({ key, value }) => [key, value.text]));
+    return [{ name: name.text, cron: cron.text, timeZone: timeZone?.text ?? "UTC", env: variables }];
+  });
+};
+
+/** What a file says of when it is built. Two schedules with one name are a mistake in the context. */
+export const triggersOfFile = (file: TriggersOfFile, context: ParseContext): Triggers => ({
+  on: file.on ? onOf(writtenOf(file.on)) : DEFAULT_TRIGGERS.on,
+  supersede: file.supersede ?? DEFAULT_TRIGGERS.supersede,
+  schedule: scheduleOf(file, context),
+});
+
+const triggersIn = (root: Node, context: ParseContext): Triggers | undefined => {
+  const file = (hasJobs(root) ? PIPELINE_FILE.jobs : PIPELINE_FILE.steps).parse(root, context);
+  return file && triggersOfFile(file, context);
+};
+
+/**
+ * What a pipeline file says of when it is built, or the mistakes of the file. Scripts and expressions are not read:
+ * `parseFile` does that.
+ */
+export const parseTriggers = (text: string): FileRead<Triggers> => readFile(text, triggersIn);

@@ -1,0 +1,73 @@
+import { isScalar, type Node, type Scalar } from "yaml";
+import { closestName } from "../../domain/closest-name.ts";
+import type { ParseContext } from "../parse/parse-context.ts";
+import type { NodeParser, ScalarText } from "./node-parser.ts";
+
+const scalarOf = (node: Node, context: ParseContext, expected: string): Scalar | undefined => {
+  const found = context.resolve(node);
+  if (isScalar(found) && found.value !== null) return found;
+  context.mistake(node, `This must be ${expected}`);
+  return undefined;
+};
+
+/**
+ * Text; a number or a boolean is text as it is written, so that `1.10` stays `1.10`. `expected` is what to say of a
+ * list or mapping in its place.
+ */
+export const text = (emptyAllowed = false, expected = "text"): NodeParser<ScalarText> => ({
+  schema: { type: ["string", "number", "boolean"], ...(emptyAllowed ? {} : { minLength: 1 }) },
+  parse(node, context) {
+    const scalar = scalarOf(node, context, expected);
+    if (!scalar) return undefined;
+    const value = typeof scalar.value === "string" ? scalar.value : (scalar.source ?? String(scalar.value));
+    if (value.includes("\0")) context.mistake(node, "This must not have a NUL character");
+    else if (value !== "" || emptyAllowed) return { text: value, node: scalar };
+    else context.mistake(node, "This must not be empty");
+    return undefined;
+  },
+});
+
+/** Text that has to satisfy a pattern. */
+export const name = (pattern: RegExp, message: string): NodeParser<ScalarText> => ({
+  schema: { type: "string", pattern: pattern.source },
+  parse(node, context) {
+    const written = text().parse(node, context);
+    if (!written || pattern.test(written.text)) return written;
+    context.mistake(node, message);
+    return undefined;
+  },
+});
+
+export const flag: NodeParser<boolean> = {
+  schema: { type: "boolean" },
+  parse(node, context) {
+    const found = context.resolve(node);
+    if (isScalar(found) && typeof found.value === "boolean") return found.value;
+    context.mistake(node, "This must be true or false");
+    return undefined;
+  },
+};
+
+export const wholeNumber = (minimum: number, maximum: number): NodeParser<number> => ({
+  schema: { type: "integer", minimum, maximum },
+  parse(node, context) {
+    const found = context.resolve(node);
+    const value = isScalar(found) ? found.value : undefined;
+    if (typeof value === "number" && Number.isInteger(value) && value >= minimum && value <= maximum) return value;
+    context.mistake(node, `This must be a whole number from ${minimum} to ${maximum}`);
+    return undefined;
+  },
+});
+
+export const choice = <Name extends string | boolean>(...names: readonly Name[]): NodeParser<Name> => ({
+  schema: { enum: names },
+  parse(node, context) {
+    const found = context.resolve(node);
+    const value = isScalar(found) ? found.value : undefined;
+    const match = names.find((one) => one === value);
+    if (match !== undefined) return match;
+    const near = typeof value === "string" ? closestName(value, names.map(String)) : undefined;
+    context.mistake(node, `This must be one of: ${names.join(", ")}`, near);
+    return undefined;
+  },
+});

@@ -1,0 +1,189 @@
+import { applyDiff, diff } from "../../domain/diff.ts";
+import type { AgentChange } from "../../protocol/agent.ts";
+import { LIMITS, withCommas } from "../../protocol/limits.ts";
+import {
+  audit,
+  type Decision,
+  type DecisionContext,
+  decided,
+  hintOf,
+  jobHeldBy,
+  later,
+  refused,
+  unknownId,
+  unknownToken,
+  verifiedAgent,
+} from "../state/decision.ts";
+import type { AgentFacts, Change } from "../state/facts.ts";
+import type { PoolState } from "../state/state.ts";
+import type { Actor, ClaimRequest, NewAgent } from "./commands.ts";
+import { loseLease } from "./lease.ts";
+import { settleLease, withoutSocket } from "./wake.ts";
+
+export const register = (state: PoolState, registration: NewAgent, context: DecisionContext): Decision<string> => {
+  const { id, orgId, actor, name, registeredBy = null } = registration;
+  if (state.orgId !== null && state.orgId !== orgId) return unknownId();
+  if (registeredBy && state.revoked.has(registeredBy.tokenId)) return unknownToken();
+  if (state.agents.has(id)) return refused("conflict", "There is already an agent with this id.");
+  if (state.agents.size >= LIMITS.agents) {
+    return refused(
+      "limit-reached",
+      `There are ${withCommas(LIMITS.agents)} agents already: remove those that are no longer used.`,
+    );
+  }
+  if (
+    registeredBy?.kind === "registration" &&
+    agentsRegisteredBy(state, registeredBy.tokenId).length >= LIMITS.registeredAgents
+  ) {
+    return refused(
+      "limit-reached",
+      `This token has registered ${withCommas(LIMITS.registeredAgents)} agents: use another one.`,
+    );
+  }
+  const agent = newAgent(registration, context.now);
+  const { platform, canBuildIOS, canBuildAndroid, canBuildWeb, labels } = agent;
+  const detail = { name, platform, canBuildIOS, canBuildAndroid, canBuildWeb, labels };
+  const changes: Change[] = [{ kind: "agent", agent }, ...audit(actor, "agent.register", id, detail, context)];
+  if (state.orgId === null) changes.push({ kind: "org", orgId });
+  return decided(id, changes);
+};
+
+/** The agents that this token registered, without those that were removed. */
+const agentsRegisteredBy = (state: PoolState, tokenId: string): AgentFacts[] =>
+  [...state.agents.values()].filter(({ registeredBy }) => registeredBy?.tokenId === tokenId);
+
+const newAgent = (registration: NewAgent, now: number): AgentFacts => ({
+  id: registration.id,
+  name: registration.name,
+  platform: registration.platform,
+  canBuildIOS: registration.canBuildIOS,
+  canBuildAndroid: registration.canBuildAndroid,
+  canBuildWeb: registration.canBuildWeb,
+  tokenHash: registration.tokenHash,
+  registeredBy: registration.registeredBy ?? null,
+  labels: registration.labels ?? [],
+  version: registration.version ?? null,
+  isDraining: false,
+  isEphemeral: registration.isEphemeral ?? false,
+  createdAt: now,
+  heardAt: now,
+  bootId: null,
+  pastBoots: [],
+  ignored: 0,
+  ignoredAt: 0,
+  spentAt: null,
+});
+
+export const update = (
+  state: PoolState,
+  { agentId, change, actor }: { agentId: string; change: AgentChange; actor: Actor },
+  context: DecisionContext,
+): Decision<string> => {
+  const agent = state.agents.get(agentId);
+  if (!agent) return unknownId();
+  const changes = diff<AgentChange>(agent, change);
+  if (Object.keys(changes).length === 0) return decided(agentId);
+  return decided(agentId, [
+    { kind: "agent", agent: applyDiff(agent, changes) },
+    ...audit(actor, "agent.update", agentId, { changes }, context),
+  ]);
+};
+
+/** Removes the agent: its token is invalid from now on, and another agent gets its job. */
+export const remove = (
+  state: PoolState,
+  { agentId, actor }: { agentId: string; actor: Actor },
+  context: DecisionContext,
+): Decision<null> => {
+  const agent = state.agents.get(agentId);
+  return agent ? decided(null, removalOf(state, agent, actor, context)) : unknownId();
+};
+
+const removalOf = (state: PoolState, { id, name }: AgentFacts, actor: Actor, context: DecisionContext): Change[] => {
+  const held = jobHeldBy(state, id);
+  return [
+    ...(held ? loseLease(held, undefined, "removed", context) : []),
+    { kind: "agent-removed", agentId: id },
+    ...audit(actor, "agent.remove", id, { name }, context),
+  ];
+};
+
+/** Agents that one call removes at most, so that it never blocks the queue. */
+const REMOVE_LIMIT = 250;
+
+/**
+ * Removes the first agents that a revoked token registered, and refuses new ones. The caller repeats the call while
+ * any are left.
+ */
+export const removeRegistered = (
+  state: PoolState,
+  { tokenId, wasThere, actor }: { tokenId: string; wasThere: boolean; actor: Actor },
+  context: DecisionContext,
+): Decision<{ removed: string[]; left: number }> => {
+  const agents = agentsRegisteredBy(state, tokenId);
+  const removed = agents.slice(0, REMOVE_LIMIT);
+  const isNews = (wasThere || agents.length > 0) && !state.revoked.has(tokenId);
+  const revoked: Change[] = isNews ? [{ kind: "revoked", tokenId, at: later(state, context.now) }] : [];
+  return decided({ removed: removed.map(({ id }) => id), left: agents.length - removed.length }, [
+    ...revoked,
+    ...removed.flatMap((agent) => removalOf(state, agent, actor, context)),
+  ]);
+};
+
+/** Finds the agent that a token belongs to. Only the pool knows whether an agent's token is valid. */
+export const authenticate = (state: PoolState, { tokenHash }: { tokenHash: string }): Decision<{ agentId: string }> => {
+  const agentId = state.index.agentByToken.get(tokenHash);
+  return agentId === undefined ? unknownToken() : decided({ agentId });
+};
+
+/**
+ * Records that the agent waits for offers: until `until`, or while its socket is open (null). On a new socket it is told
+ * again to stop its job: the hint may have been lost with the last one.
+ */
+export const wait = (
+  state: PoolState,
+  call: ClaimRequest & { until: number | null },
+  context: DecisionContext,
+): Decision<null> => {
+  const agent = verifiedAgent(state, call);
+  if (!agent) return unknownToken();
+  if (context.rules.isStale(agent, call.bootId)) return refused("conflict", "This agent was started again since.");
+  const { agentId, until } = call;
+  const isNews = agent.isEphemeral && until === null && !agent.hasSocket;
+  const job = state.jobs.get(state.index.holding.get(agentId) ?? "");
+  const mustStop = until === null && job?.lease?.stop && state.stopsTold.get(job.id) !== null;
+  return decided(
+    null,
+    [
+      { kind: "contact", agentId, at: context.now },
+      ...(isNews ? [{ kind: "agent", agent: { ...agent, hasSocket: true } } as const] : []),
+      { kind: "waiter", agentId, waiter: { until, ignored: 0, ignoredAt: 0 } },
+      ...(mustStop ? [{ kind: "stop-told", jobId: job.id, at: context.now } as const] : []),
+    ],
+    mustStop ? [{ agentId, hint: hintOf("cancel", job) }] : [],
+  );
+};
+
+/**
+ * A socket of the agent was closed. `until`: until when another one waits in a poll; absent where there is none, so that
+ * another agent gets its offer.
+ */
+export const leave = (
+  state: PoolState,
+  { agentId, until }: { agentId: string; until?: number },
+  { now }: DecisionContext,
+): Decision<null> => {
+  const waiter = state.waiters.get(agentId);
+  const settled = settleLease(state, agentId);
+  if (!waiter) return decided(null, settled);
+  const agent = waiter.until === null ? state.agents.get(agentId) : undefined;
+  const offered = until === undefined ? state.index.offered.get(agentId) : undefined;
+  const rest = until === undefined ? null : { ...waiter, until };
+  return decided(null, [
+    { kind: "contact", agentId, at: now },
+    ...(agent ? [{ kind: "agent", agent: withoutSocket(agent, now) } as const] : []),
+    ...settled,
+    { kind: "waiter", agentId, waiter: rest },
+    ...(offered ? [{ kind: "offer", jobId: offered, offer: null } as const] : []),
+  ]);
+};

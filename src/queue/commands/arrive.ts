@@ -1,0 +1,193 @@
+import { refOf } from "../../domain/git-ref.ts";
+import type { BuildOrigin } from "../../githosts/core/build-origin.ts";
+import type { EndedRef } from "../../githosts/core/effect-facts.ts";
+import { MERGE_QUEUE } from "../../githosts/core/superseding.ts";
+import { dayProblem } from "../state/day.ts";
+import {
+  type Decision,
+  type DecisionContext,
+  decided,
+  notCompared,
+  patchBuild,
+  unknownId,
+  unknownToken,
+} from "../state/decision.ts";
+import type { BuildFacts, Change } from "../state/facts.ts";
+import type { PoolState } from "../state/state.ts";
+import type { DeliveredBuild, DeliveryRequest, DeliveryResult, RequestedBuild } from "./arrivals.ts";
+import { type Cancellation, cancelBuild } from "./cancel.ts";
+import type { Actor } from "./commands.ts";
+import { HEAD_MS, type Head, type HeadKey, learn, madeAgain, olderThanNewest, place, remember } from "./heads.ts";
+import { type Added, addBuild, isKnown, queueProblem, sizeOfInputs } from "./new-build.ts";
+import { withPull } from "./pull-of-head.ts";
+
+/** Takes what came of a delivery of a git host: makes builds, each once, and cancels those that are of no use any more. */
+export const arrive = (
+  state: PoolState,
+  request: DeliveryRequest,
+  context: DecisionContext,
+): Decision<DeliveryResult> => {
+  const { now } = context;
+  const { orgId, connectionId, deliveryId } = request;
+  if (state.orgId !== null && state.orgId !== orgId) return unknownId();
+  if (request.hook !== null && state.revoked.has(request.hook)) return unknownToken();
+  const known = state.records.delivery(connectionId, deliveryId);
+  if (known && now < known.at + HEAD_MS) return decided({ ...known.arrived, isRepeat: true });
+  if (state.unchecked !== null) return notCompared();
+  const delivery = new DeliveryInProgress(state, request.actor, context);
+  for (const ended of request.ended) delivery.end(ended);
+  const builds = request.builds.map((build) => delivery.take(build));
+  const result: DeliveryResult = { builds, canceled: [...delivery.canceled], isRepeat: false };
+  const isRefused = builds.some(({ outcome }) => outcome === "refused");
+  const changes: Change[] = [...delivery.changes, ...delivery.headChanges()];
+  if (state.orgId === null) changes.push({ kind: "org", orgId });
+  if (!isRefused) changes.push({ kind: "delivery", connectionId, deliveryId, known: { arrived: result, at: now } });
+  return decided(result, changes);
+};
+
+const PURPOSES = ["build", "read-file"] as const;
+
+/** What people read of builds of a ref that is gone. */
+const goneMessage = (ref: string): string => {
+  if (ref.startsWith(refOf(MERGE_QUEUE)))
+    return "The merge queue has no use for it any more: it was merged, or given up.";
+  return `The ${ref.startsWith("refs/tags/") ? "tag" : "branch"} was deleted.`;
+};
+
+/** One delivery while it is decided: what it has changed so far counts for what comes next. */
+class DeliveryInProgress {
+  readonly changes: Change[] = [];
+  readonly canceled = new Set<string>();
+  readonly #state: PoolState;
+  readonly #actor: Actor;
+  readonly #context: DecisionContext;
+  readonly #added: Added = { builds: 0, runValueCharacters: 0 };
+  readonly #addedByRepository = new Map<string, number>();
+  readonly #heads = new Map<string, { key: HeadKey; heads: readonly Head[]; stored: readonly Head[] }>();
+
+  constructor(state: PoolState, actor: Actor, context: DecisionContext) {
+    this.#state = state;
+    this.#actor = actor;
+    this.#context = context;
+  }
+
+  /** Cancels builds of a ref that is gone, or of a pull request that was closed. */
+  end({ pipelineId, ref, pull, sha = null }: EndedRef): void {
+    const spared = this.#madeAgain(pipelineId, ref, sha);
+    const ended = [...this.#state.builds.values()].filter(
+      ({ id, pipelineId: own, branch, origin }) =>
+        own === pipelineId &&
+        refOf(branch) === ref &&
+        origin &&
+        (pull === null || origin.pull?.number === pull) &&
+        !spared.has(id),
+    );
+    const message = pull === null ? goneMessage(ref) : "The pull request was closed.";
+    for (const build of ended) this.#cancel(build.id, { message, supersededBy: null });
+    for (const purpose of PURPOSES) {
+      const known = this.#headsOf({ pipelineId, ref, purpose });
+      // A pull request that is opened again builds its head again.
+      const left = known.heads.filter(({ buildId }) =>
+        pull === null ? buildId !== null && spared.has(buildId) : !ended.some(({ id }) => id === buildId),
+      );
+      if (left.length < known.heads.length) known.heads = left;
+    }
+  }
+
+  /** Builds of a ref that was made again, where its deletion is heard of late. */
+  #madeAgain(pipelineId: string, ref: string, sha: string | null): Set<string | null> {
+    const heads = PURPOSES.flatMap((purpose) => madeAgain(this.#headsOf({ pipelineId, ref, purpose }).heads, sha));
+    return new Set(heads.map(({ buildId }) => buildId));
+  }
+
+  /** Decides on one build. */
+  take(request: RequestedBuild): DeliveredBuild {
+    const { now } = this.#context;
+    const { id, pipelineId, branch, commitSha, origin, supersedes } = request;
+    const answer = (outcome: DeliveredBuild["outcome"], buildId: string | null): DeliveredBuild => {
+      return { buildId, pipelineId, outcome };
+    };
+    if (isKnown(this.#state, id)) return answer("same", id);
+    const known = this.#headsOf({ pipelineId, ref: refOf(branch), purpose: origin.purpose });
+    const pushed = { sha: commitSha, before: origin.before };
+    const placed = place(known.heads, pushed);
+    if (placed.kind === "new") {
+      const problem =
+        dayProblem(this.#state, this.#added.builds, this.#context) ??
+        queueProblem(this.#state, request, this.#added, this.#context);
+      if (problem) return { ...answer("refused", null), reason: problem };
+      const { number } = this.#make(request);
+      known.heads = remember(known.heads, { ...pushed, buildId: id, number, at: now });
+      if (supersedes && placed.isCertain) this.#supersede(known.heads, pushed.sha, branch);
+      return answer("made", id);
+    }
+    const learned = learn(known.heads, pushed, now);
+    if (learned !== known.heads) {
+      known.heads = learned;
+      if (supersedes) this.#supersede(learned, pushed.sha, branch);
+    }
+    const buildId = placed.kind === "same" ? placed.head.buildId : null;
+    if (buildId === null) return answer("late", null);
+    this.#adopt(buildId, origin);
+    return answer("same", buildId);
+  }
+
+  /** The heads that have changed, as they are stored. */
+  headChanges(): Change[] {
+    return [...this.#heads.values()]
+      .filter(({ heads, stored }) => heads !== stored)
+      .map(({ key, heads }) => ({ kind: "heads", key, heads, at: this.#context.now }));
+  }
+
+  #headsOf(key: HeadKey) {
+    const name = JSON.stringify([key.pipelineId, key.ref, key.purpose]);
+    const known = this.#heads.get(name);
+    if (known) return known;
+    const after = this.#context.now - HEAD_MS;
+    const stored = this.#state.records.heads(key).filter(({ at }) => at > after);
+    const read = { key, heads: stored, stored };
+    this.#heads.set(name, read);
+    return read;
+  }
+
+  #make(request: RequestedBuild): BuildFacts {
+    const { repoId } = request;
+    const inRepository = (this.#addedByRepository.get(repoId) ?? 0) + 1;
+    const { build, changes } = addBuild(
+      this.#state,
+      request,
+      { inPool: ++this.#added.builds, inRepository },
+      this.#context,
+    );
+    this.#addedByRepository.set(repoId, inRepository);
+    this.#added.runValueCharacters += sizeOfInputs(request);
+    this.changes.push(...changes);
+    return build;
+  }
+
+  /** Gives a build under way to the pull request that its head arrives for. */
+  #adopt(buildId: string, arrived: BuildOrigin): void {
+    const build = this.#state.builds.get(buildId);
+    const origin = build && !this.canceled.has(buildId) ? withPull(build, arrived) : null;
+    if (build && origin) this.changes.push(...patchBuild(build, { origin }, this.#context));
+  }
+
+  #supersede(heads: readonly Head[], sha: string, branch: string): void {
+    const found = olderThanNewest(heads, { sha });
+    if (!found) return;
+    const { newest, older } = found;
+    const message = `A newer commit of ${branch} took its place: build ${newest.number}.`;
+    for (const { buildId } of older) {
+      if (buildId !== null && buildId !== newest.buildId)
+        this.#cancel(buildId, { message, supersededBy: newest.buildId });
+    }
+  }
+
+  #cancel(buildId: string, why: Cancellation): void {
+    const build = this.#state.builds.get(buildId);
+    // Only a person takes the time to clean up from the jobs of a build that was canceled before.
+    if (!build || build.cancel || this.canceled.has(buildId)) return;
+    this.canceled.add(buildId);
+    this.changes.push(...cancelBuild(build, why, this.#actor, this.#context));
+  }
+}

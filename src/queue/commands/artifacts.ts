@@ -1,0 +1,133 @@
+import { LIMITS } from "../../protocol/limits.ts";
+import type { ArtifactPlace, StoredArtifact } from "../../protocol/stored-artifact.ts";
+import { type Decision, type DecisionContext, decided, patchBuild, refused, unknownId } from "../state/decision.ts";
+import type { Change, HeldJob, JobFacts } from "../state/facts.ts";
+import type { Rules } from "../state/rules.ts";
+import type { PoolState } from "../state/state.ts";
+import type { ArtifactFacts } from "./artifact-facts.ts";
+import type { LeaseHolder } from "./commands.ts";
+import { isRefused, jobOfCaller } from "./work.ts";
+
+/** `id` and `day` count where the artifact is new. With `uploadId`, its upload in several parts has begun. */
+export type OpenArtifact = LeaseHolder &
+  Pick<ArtifactFacts, "id" | "name" | "as" | "bytes" | "files" | "day"> & { uploadId?: string };
+
+export type KeepArtifact = LeaseHolder & { artifactId: string };
+
+/** A person deletes one; `jobId` is that of its job: that of its build, where no jobs are planned. */
+export interface RemoveArtifact {
+  jobId: string;
+  artifactId: string;
+}
+
+const ofLease = ({ artifacts = [], fence }: JobFacts): ArtifactFacts[] =>
+  artifacts.filter((one) => one.fence === fence);
+
+const isSame = (known: ArtifactFacts, asked: OpenArtifact): boolean =>
+  known.as === asked.as && known.bytes === asked.bytes && known.files === asked.files;
+
+/** The held job with these artifacts, of its lease alone. The days of earlier ones stay known, for deletions. */
+const withArtifacts = ({ job }: HeldJob, artifacts: ArtifactFacts[]): Change => {
+  const artifactDays = [...new Set([...(job.artifactDays ?? []), ...artifacts.map(({ day }) => day)])];
+  return { kind: "job", job: { ...job, artifacts, artifactDays } };
+};
+
+/** Begins an artifact under a lease, or finds the one that this call began before. */
+export const openArtifact = (
+  state: PoolState,
+  request: OpenArtifact,
+  context: DecisionContext,
+): Decision<ArtifactFacts> => {
+  const held = jobOfCaller(state, request, context);
+  if (isRefused(held)) return held;
+  if (held.job.lease!.startedAt === null) return refused("conflict", "The build was not started.");
+  const artifacts = ofLease(held.job);
+  const known = artifacts.find(({ name, isReplaced }) => name === request.name && !isReplaced);
+  if (known?.isKept) return refused("conflict", "The job has an artifact of this name already.");
+  const { id, name, as, bytes, files, day, uploadId } = request;
+  if (known && isSame(known, request)) {
+    if (known.uploadId !== undefined || uploadId === undefined) return decided(known);
+    const begun = { ...known, uploadId };
+    return decided(begun, [
+      withArtifacts(
+        held,
+        artifacts.map((one) => (one === known ? begun : one)),
+      ),
+    ]);
+  }
+  // Those that were replaced count too, so that no agent fills the archive with beginnings.
+  const others = artifacts.map((one) => (one === known ? { ...one, isReplaced: true } : one));
+  if (others.length >= LIMITS.artifacts)
+    return refused("limit-reached", `A job may leave at most ${LIMITS.artifacts} artifacts.`);
+  const opened = { id, name, as, bytes, files, fence: request.fence, day, at: context.now };
+  return decided(opened, [withArtifacts(held, [...others, opened])]);
+};
+
+/** All bytes are in the archive: the artifact is the job's, should the job end under this lease. May be repeated. */
+export const keepArtifact = (
+  state: PoolState,
+  request: KeepArtifact,
+  context: DecisionContext,
+): Decision<ArtifactFacts> => {
+  const held = jobOfCaller(state, request, context);
+  if (isRefused(held)) return held;
+  const artifacts = ofLease(held.job);
+  const known = artifacts.find(({ id, isReplaced }) => id === request.artifactId && !isReplaced);
+  if (!known) return refused("conflict", "The artifact was opened again since: send that one.");
+  if (known.isKept) return decided(known);
+  const { uploadId: _, ...whole } = known;
+  const kept = { ...whole, isKept: true };
+  return decided(kept, [
+    withArtifacts(
+      held,
+      artifacts.map((one) => (one === known ? kept : one)),
+    ),
+  ]);
+};
+
+/** What was sent of it is of no use: the next call that opens it begins anew. @returns whether it is not kept */
+export const discardArtifact = (
+  state: PoolState,
+  request: KeepArtifact,
+  context: DecisionContext,
+): Decision<boolean> => {
+  const held = jobOfCaller(state, request, context);
+  if (isRefused(held)) return held;
+  const artifacts = ofLease(held.job);
+  const known = artifacts.find(({ id }) => id === request.artifactId);
+  if (!known || known.isKept) return decided(false);
+  return decided(true, [
+    withArtifacts(
+      held,
+      artifacts.map((one) => (one === known ? { ...one, isReplaced: true } : one)),
+    ),
+  ]);
+};
+
+const seen = ({ uploadId: _, isKept: __, isReplaced: ___, ...artifact }: ArtifactFacts): StoredArtifact => artifact;
+
+/** What people and other jobs see of an ended job's artifacts: those of the lease under which its result came. */
+export const seenArtifacts = (job: JobFacts, rules: Pick<Rules, "showsArtifact">): StoredArtifact[] =>
+  (job.artifacts ?? []).filter((artifact) => rules.showsArtifact(artifact, job)).map(seen);
+
+/** Where in the archive the job may have left something, under any lease. */
+export const artifactPlaces = ({ id, artifactDays = [] }: JobFacts): ArtifactPlace[] =>
+  artifactDays.map((day) => ({ jobId: id, day }));
+
+/** Forgets an artifact of an ended job, and has its build's record written anew. */
+export const removeArtifact = (
+  { jobs, records }: PoolState,
+  { jobId, artifactId }: RemoveArtifact,
+  context: DecisionContext,
+): Decision<null> => {
+  const live = jobs.get(jobId);
+  const found = live?.end ? live : records.endedJob(jobId)?.job;
+  const before = found?.artifacts ?? [];
+  const artifacts = before.filter(({ id }) => id !== artifactId);
+  if (!found || artifacts.length === before.length) return unknownId();
+  const build = records.ended(found.buildId);
+  return decided(null, [
+    { kind: "job", job: { ...found, artifacts } },
+    ...(build ? patchBuild(build, {}, context) : []),
+  ]);
+};

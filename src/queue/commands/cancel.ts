@@ -1,0 +1,92 @@
+import { CLEAN_UP_MS } from "../jobs/cancel.ts";
+import {
+  audit,
+  type Decision,
+  type DecisionContext,
+  decided,
+  isRemembered,
+  leaseLost,
+  patchBuild,
+  refused,
+  SYSTEM,
+  unknownId,
+} from "../state/decision.ts";
+import type { BuildFacts, Change, JobFacts } from "../state/facts.ts";
+import { graphOf, jobsOf } from "../state/graphs.ts";
+import type { PoolState } from "../state/state.ts";
+import type { Actor } from "./commands.ts";
+
+/** Why a build is canceled, in words for people; and the build of a newer head, where that took its place. */
+export interface Cancellation {
+  message: string | null;
+  supersededBy: string | null;
+}
+
+/**
+ * Cancels a build as a whole. What becomes of its jobs is settled next. Canceled once more, those that clean up lose the
+ * rest of their time.
+ */
+export const cancelBuild = (
+  build: BuildFacts,
+  { message, supersededBy }: Cancellation,
+  actor: Actor,
+  context: DecisionContext,
+): Change[] => {
+  const { now } = context;
+  const { id, status } = build;
+  const detail = supersededBy === null ? { status } : { status, supersededBy };
+  const cancel = build.cancel ? { ...build.cancel, until: now } : { at: now, until: now + CLEAN_UP_MS };
+  return [
+    ...audit(actor, "build.cancel", id, detail, context),
+    ...patchBuild(build, { message, ...(supersededBy !== null && { supersededBy }), cancel }, context),
+  ];
+};
+
+/** A person or a program cancels a build, or one of its planned jobs. */
+export const cancel = (
+  state: PoolState,
+  { buildId, actor }: { buildId: string; actor: Actor },
+  context: DecisionContext,
+): Decision<string> => {
+  const build = state.builds.get(buildId);
+  const job = state.jobs.get(buildId);
+  if (!build && job) return cancelJob(state, job, actor, context);
+  if (!build) return isRemembered(state, buildId) ? refused("conflict", "The build has ended already.") : unknownId();
+  if (!context.rules.mayCancel(build, jobsOf(state, buildId), context.now)) return decided(buildId);
+  return decided(buildId, cancelBuild(build, { message: null, supersededBy: null }, actor, context));
+};
+
+/** The others go on; what needs the job does not run. Its end is settled next. */
+const cancelJob = (state: PoolState, job: JobFacts, actor: Actor, context: DecisionContext): Decision<string> => {
+  const { id, buildId, index } = job;
+  if (job.end) return refused("conflict", "The job has ended already.");
+  if (job.stopCause) return decided(buildId);
+  const detail = { buildId, key: graphOf(state, buildId).jobs[index]!.key };
+  return decided(buildId, [
+    { kind: "job", job: { ...job, stopCause: { kind: "canceled", job: null, text: null } } },
+    ...audit(actor, "job.cancel", id, detail, context),
+  ]);
+};
+
+/** Marks a job whose agent sent a secret unmasked, and its build, so that people see it; also after they have ended. */
+export const flagLeak = (
+  state: PoolState,
+  { jobId, fence }: { jobId: string; fence: number },
+  context: DecisionContext,
+): Decision<null> => {
+  const job = state.jobs.get(jobId) ?? state.records.endedJob(jobId)?.job;
+  const buildId = job?.buildId ?? jobId;
+  const build = state.builds.get(buildId) ?? state.records.ended(buildId);
+  // Of a first job in whose place others came, its build remembers the lease.
+  const last = job ?? build?.plannedBy;
+  if (!last) return unknownId();
+  if (last.fence < fence) return leaseLost();
+  if (job ? job.leak : build?.leak) return decided(null);
+  const detail = { fence, agentId: last.agentId };
+  return decided(null, [
+    ...(job ? [{ kind: "job", job: { ...job, leak: true } } as const] : []),
+    // Also where another job of it had leaked: the record of a build that has ended says it of each job.
+    ...(build ? patchBuild(build, { leak: true }, context) : []),
+    ...audit(SYSTEM, "build.leak", jobId, detail, context),
+  ]);
+};

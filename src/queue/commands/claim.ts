@@ -1,0 +1,159 @@
+import {
+  agentActor,
+  audit,
+  type Decision,
+  type DecisionContext,
+  decided,
+  heldJob,
+  jobHeldBy,
+  leaseLost,
+  notCompared,
+  refused,
+  unknownToken,
+  verifiedAgent,
+} from "../state/decision.ts";
+import type { AgentFacts, Change, HeldJob, JobFacts, JobLease } from "../state/facts.ts";
+import { isAllowed } from "../state/rules.ts";
+import type { PoolState } from "../state/state.ts";
+import type { ClaimRequest, FailClaim, JobDelivery, Unclaim } from "./commands.ts";
+import { foundChanges } from "./found.ts";
+import { endCanceled, endJob, requeue } from "./lease.ts";
+import { firstJobFor, NO_RESERVATIONS } from "./match.ts";
+import { isPaused, paused, resumed, tried } from "./pause.ts";
+
+/** Milliseconds that a job waits at least after its hand-out was taken back. */
+const UNCLAIM_MS = 1_000;
+
+export interface Claim {
+  jobId: string;
+  fence: number;
+  expiresAt: number;
+  /** Whether the agent got the same lease before: the answer was lost. */
+  isAgain?: boolean;
+}
+
+/**
+ * Leases the next job to the agent. One that it claimed but did not start is handed out again under the same lease,
+ * so that a lost answer loses no job.
+ */
+export const claim = (state: PoolState, request: ClaimRequest, context: DecisionContext): Decision<Claim | null> => {
+  const { now, rules } = context;
+  const agent = verifiedAgent(state, request);
+  if (!agent) return unknownToken();
+  const followed = closeOffer(state, agent);
+  if (rules.isStale(agent, request.bootId)) return decided(null);
+  const held = jobHeldBy(state, agent.id);
+  if (held && state.unchecked !== null) return notCompared();
+  if (held) {
+    const { job } = held;
+    return decided(isAllowed("hand-out", job) ? { ...claimOf(job.id, job.lease!), isAgain: true } : null, followed);
+  }
+  const mayTake = rules.takesBuilds(agent, now) && !isPaused(state, now);
+  const next = mayTake ? firstJobFor(state, agent, NO_RESERVATIONS, context) : undefined;
+  if (!next) return decided(null, followed);
+  if (state.unchecked !== null) return uncompared(state, state.jobs.get(next.id)!, followed, context);
+  const { changes, lease } = leaseJob(state, heldJob(state, next.id)!, agent, context);
+  return decided(claimOf(next.id, lease), [...followed, ...changes]);
+};
+
+/** D1 is away for every hand-out: agents that ask again and again would learn the same. */
+const uncompared = (state: PoolState, job: JobFacts, followed: Change[], context: DecisionContext): Decision<never> => {
+  const { changes, kept } = paused(state, null, context);
+  return { ...notCompared(), changes: [...followed, ...changes, { kind: "job", job: { ...job, ...kept } }] };
+};
+
+const claimOf = (jobId: string, { fence, expiresAt }: JobLease): Claim => ({ jobId, fence, expiresAt });
+
+const closeOffer = (state: PoolState, { id }: AgentFacts): Change[] => {
+  const jobId = state.index.offered.get(id);
+  return jobId ? [{ kind: "offer", jobId, offer: null }] : [];
+};
+
+const leaseJob = (state: PoolState, { job }: HeldJob, agent: AgentFacts, context: DecisionContext) => {
+  const { now, startMs } = context;
+  // It grows even after the disk or the clock was set back.
+  const fence = Math.max(state.fence + 1, now);
+  const lease: JobLease = {
+    fence,
+    agentId: agent.id,
+    expiresAt: now + startMs,
+    startedAt: null,
+    stop: null,
+    graced: false,
+  };
+  const { changes: trying, kept } = tried(state, lease);
+  const changes: Change[] = [
+    ...trying,
+    { kind: "fence", fence },
+    {
+      kind: "job",
+      job: { ...job, ...kept, status: "assigned", lease, fence, agentId: agent.id, notBefore: 0, result: null },
+    },
+  ];
+  return { lease, changes };
+};
+
+/**
+ * The last check before the service sends secrets: the lease is current, the job is not canceled, and the agent still
+ * exists. The audit entry names the keys, and is stored before anything is answered.
+ */
+export const deliver = (state: PoolState, delivery: JobDelivery, context: DecisionContext): Decision<Claim> => {
+  const { jobId, fence, agentId, environment, steps, variableIds = [], requestId = null } = delivery;
+  const held = heldJob(state, jobId);
+  if (!held || !context.rules.holdsLease(held.job, agentId, fence) || !state.agents.has(agentId)) return leaseLost();
+  if (!isAllowed("deliver", held.job)) return leaseLost();
+  const answer = claimOf(jobId, held.job.lease!);
+  const found = [...foundChanges(held, delivery, context), ...resumed(state)];
+  if (environment === null) return decided(answer, found);
+  const keys = environment.map(({ key }) => key);
+  const actor = { ...agentActor(agentId), requestId };
+  return decided(answer, [
+    { kind: "report", jobId, report: { environment, ...(steps && { steps }) }, at: context.now },
+    ...found,
+    ...audit(actor, "build.deliver", jobId, { agentId, keys }, context, variableIds),
+  ]);
+};
+
+const leasedUnder = (
+  state: PoolState,
+  { jobId, fence }: { jobId: string; fence: number },
+  { rules }: DecisionContext,
+) => {
+  const held = heldJob(state, jobId);
+  const lease = held?.job.lease;
+  return held && lease && rules.holdsLease(held.job, lease.agentId, fence) ? held : undefined;
+};
+
+/** Takes a hand-out back because a part of the service does not answer. Uses no attempt. */
+export const unclaim = (state: PoolState, request: Unclaim, context: DecisionContext): Decision<null> => {
+  const held = leasedUnder(state, request, context);
+  if (!held) return leaseLost();
+  if (held.job.lease!.startedAt !== null) return refused("conflict", "The build was started.");
+  const { changes, kept } = afterUnclaim(state, request, context);
+  if (held.job.status === "canceling") return decided(null, [...changes, ...endCanceled(held, context)]);
+  // A close would make the tables of a log that has nothing.
+  const over = request.isLogOpen === false ? { job: { ...held.job, lease: null } } : held;
+  return decided(null, [...changes, ...requeue(over, kept, context)]);
+};
+
+/** Whether the pool pauses, and how long the job waits besides. */
+const afterUnclaim = (state: PoolState, request: Unclaim, context: DecisionContext) => {
+  if (request.isAway) return paused(state, request.fence, context);
+  const notBefore = Math.max(request.notBefore, context.now + UNCLAIM_MS);
+  return request.isAway === false
+    ? { changes: resumed(state), kept: { notBefore, pause: undefined } }
+    : { changes: [], kept: { notBefore } };
+};
+
+/** Fails a job whose environment cannot be composed: another hand-out could not succeed either. */
+export const failClaim = (state: PoolState, request: FailClaim, context: DecisionContext): Decision<string> => {
+  const held = leasedUnder(state, request, context);
+  if (!held) return leaseLost();
+  if (held.job.lease!.startedAt !== null) return refused("conflict", "The build was started.");
+  const failure = { status: "failed", exitCode: null, reason: request.reason } as const;
+  const ended =
+    held.job.status === "canceling"
+      ? endCanceled(held, context, request.message)
+      : endJob(held, failure, request.message, context);
+  return decided(request.jobId, [...resumed(state), ...ended]);
+};

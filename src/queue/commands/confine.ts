@@ -1,0 +1,33 @@
+import type { Trust } from "../../protocol/build.ts";
+import type { Requires } from "../../protocol/pipeline.ts";
+import type { BuildFacts, JobFacts } from "../state/facts.ts";
+
+/* Code of a stranger runs on machines that are meant for it, and on no other. */
+
+/** The label of agents for untrusted builds. They get no build that does not ask for it. */
+export const UNTRUSTED_LABEL = "untrusted";
+
+export const trustOf = ({ trust }: { trust?: "untrusted" | undefined }): Trust => trust ?? "trusted";
+
+/** What an agent needs for a job of the build that requires this. */
+export const confinedTo = (requires: Requires, build: Pick<BuildFacts, "trust">): Requires =>
+  trustOf(build) === "trusted"
+    ? requires
+    : { ...requires, labels: [...new Set([...(requires.labels ?? []), UNTRUSTED_LABEL])] };
+
+/**
+ * The job as the queue takes it: of an untrusted build only for agents with the label, whatever its file asks for, and
+ * whose program knows of such builds.
+ */
+export const confined = (job: JobFacts, build: Pick<BuildFacts, "trust">): JobFacts =>
+  trustOf(build) === "trusted"
+    ? job
+    : {
+        ...job,
+        requires: confinedTo(job.requires, build),
+        features: [...new Set([...(job.features ?? []), "untrusted" as const])],
+      };
+
+/** Whether an agent for untrusted builds would get one that does not ask for such agents. */
+export const isReserved = (labels: readonly string[], wanted: readonly string[] | null | undefined): boolean =>
+  labels.includes(UNTRUSTED_LABEL) && !wanted?.includes(UNTRUSTED_LABEL);

@@ -1,0 +1,56 @@
+import { DETAILS } from "../../protocol/problem.ts";
+import { audit, type Decision, type DecisionContext, decided, later, refused, unknownId } from "../state/decision.ts";
+import type { BuildFacts, Change, Deleted, Deletion } from "../state/facts.ts";
+import type { PoolState } from "../state/state.ts";
+import type { Actor } from "./commands.ts";
+
+export interface DeleteRequest {
+  buildId: string;
+  deleted: Deleted;
+  /** The build as readers see it: the pool may have forgotten it. */
+  seen: Pick<BuildFacts, "repoId" | "number" | "finishedAt"> & Pick<Deletion, "jobs" | "artifacts" | "tests">;
+  actor: Actor;
+}
+
+const AUDITED = { build: "build.delete", log: "log.delete" } as const;
+
+/** Deletes an ended build, or its log. The pool forgets the build at once, so that nothing tells it again. */
+export const deleteBuild = (
+  state: PoolState,
+  { buildId, deleted, seen, actor }: DeleteRequest,
+  context: DecisionContext,
+): Decision<null> => {
+  const earlier = state.records.deletion(buildId);
+  if (earlier?.deleted === "build") return unknownId();
+  if (earlier?.deleted === deleted) return refused("not-found", DETAILS["log-deleted"]);
+  const known = state.records.ended(buildId);
+  const finishedAt = known?.finishedAt ?? seen.finishedAt;
+  if (state.builds.has(buildId) || finishedAt === null) {
+    return refused("conflict", "The build has not ended: cancel it first, or wait.");
+  }
+  const { jobs = [], artifacts = [], tests = [] } = seen;
+  const at = later(state, context.now);
+  const left = {
+    ...(jobs.length > 0 && { jobs }),
+    ...(artifacts.length > 0 && { artifacts }),
+    ...(tests.length > 0 && { tests }),
+  };
+  const deletion: Deletion = { buildId, deleted, finishedAt, ...left, at };
+  // A pool that is set back to before the build learns from the audit that its number was given.
+  const { repoId, number } = seen;
+  return decided(null, [
+    { kind: "deleted", deletion },
+    ...(known && deleted === "build" ? keepDayCount(state, known) : []),
+    ...audit(actor, AUDITED[deleted], buildId, { repoId, number }, context),
+  ]);
+};
+
+/** A deletion gives no build of the day back: where the row goes that says how many there were, another one says it. */
+const keepDayCount = ({ dayCount }: PoolState, { ofDay }: BuildFacts): Change[] =>
+  ofDay === dayCount.builds ? [{ kind: "day-count", count: dayCount }] : [];
+
+/**
+ * Whether D1 has heard of the deletion, which must come first: a pool that is set back to before it finds it there. The
+ * second time, when it is settled, D1 shows a restore to before the first.
+ */
+export const mayCarryOut = ({ told }: PoolState, { at }: Deletion): boolean => told >= at;

@@ -1,0 +1,67 @@
+import type { DecisionContext } from "../state/decision.ts";
+import type { AgentFacts } from "../state/facts.ts";
+import { byQueueOrder, type Lane, type LaneSemaphore, type QueuedJob } from "../state/queue.ts";
+import type { Holders } from "../state/semaphores.ts";
+import type { PoolState } from "../state/state.ts";
+
+/** Queued jobs that are offered to an agent, and who holds a semaphore where offers count. */
+export interface Reservations {
+  has(jobId: string): boolean;
+  holders(state: PoolState, semaphore: string): Holders;
+}
+
+/** Offers to others do not count for an agent that claims. */
+export const NO_RESERVATIONS: Reservations = {
+  has: () => false,
+  holders: ({ index }, semaphore) => index.semaphores.held(semaphore),
+};
+
+/** Whether each semaphore that jobs of the lane need may have one more holder. */
+export const isLaneFree = (state: PoolState, lane: Lane, reserved: Reservations, { rules }: DecisionContext): boolean =>
+  lane.semaphores.every((semaphore) => {
+    if (semaphore.limit === null) return true;
+    const holders = reserved.holders(state, semaphore.key);
+    return (
+      (semaphore.holder !== null && holders.has(semaphore.holder)) ||
+      rules.hasRoom(holders.size, limitOf(state, semaphore))
+    );
+  });
+
+/** The limit of a concurrency group is the smallest of those who are in it, whoever came first. */
+export const limitOf = (
+  { queue, index }: PoolState,
+  { key, limit }: Pick<LaneSemaphore, "key" | "limit">,
+): number | null => {
+  if (!isGroup(key) || limit === null) return limit;
+  const waiting = [...queue.lanesIn(key)].flatMap(({ semaphores }) =>
+    semaphores.filter((semaphore) => semaphore.key === key),
+  );
+  const limits = [...index.semaphores.taken(key).values(), ...waiting].map((semaphore) => semaphore.limit);
+  return Math.min(limit, ...limits.filter((other) => other !== null));
+};
+
+export const isGroup = (semaphore: string): boolean => semaphore.startsWith("group ");
+
+/** The first job in queue order that the agent may have and that is not reserved. Others never block it. */
+export const firstJobFor = (
+  state: PoolState,
+  agent: AgentFacts,
+  reserved: Reservations,
+  context: DecisionContext,
+): QueuedJob | undefined => {
+  const { meets, isNotFor, runsLane } = context.rules;
+  const isOpen = ({ id }: QueuedJob) => {
+    const job = state.jobs.get(id)!;
+    return job.notBefore <= context.now && !reserved.has(id) && !isNotFor(job, agent.id);
+  };
+  let first: QueuedJob | undefined;
+  for (const { requires, lanes } of state.queue.classes.values()) {
+    if (!meets(agent, requires)) continue;
+    for (const lane of lanes.values()) {
+      if (!runsLane(agent, lane) || !isLaneFree(state, lane, reserved, context)) continue;
+      const job = lane.jobs.find(isOpen);
+      if (job && (!first || byQueueOrder(job, first) < 0)) first = job;
+    }
+  }
+  return first;
+};

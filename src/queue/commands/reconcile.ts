@@ -1,0 +1,309 @@
+import { isEnded } from "../../protocol/build-states.ts";
+import { endedUnheard } from "../read/runs.ts";
+import {
+  type Decision,
+  type DecisionContext,
+  decided,
+  isInQueue,
+  jobHeldBy,
+  later,
+  patchBuild,
+} from "../state/decision.ts";
+import type { AgentFacts, BuildFacts, Change, Deletion, JobFacts, Outcome } from "../state/facts.ts";
+import { jobsOf } from "../state/graphs.ts";
+import type { PoolState } from "../state/state.ts";
+import type { HeardSequence, Stored, StoredBuild } from "../state/stored.ts";
+import { voidHeld } from "./approval.ts";
+import { endJob, loseLease } from "./lease.ts";
+
+/* After a restore D1 and the pool remember different pasts. Each attempt to tell D1 of builds tells the pool's sequence
+   too, so that the side that remembers less shows itself: D1 is complete up to a lower one than it was told, or the pool
+   is at a lower one. */
+
+/** Which side was restored to an earlier time, as far as a comparison of the sequences shows. */
+type Restored = "none" | "database" | "pool";
+
+/** What D1 had heard before an attempt, and the pool's sequence that the attempt wrote. */
+export interface ToldSequence {
+  found: HeardSequence;
+  written: number;
+}
+
+/** Keeps the sequence at the load, where the first change since then would hide that the pool was restored. */
+export const keepUnchecked = ({ unchecked, isUncheckedStored }: PoolState, changes: readonly Change[]): Change[] =>
+  unchecked !== null && !isUncheckedStored && changes.some(({ kind }) => RAISING.has(kind))
+    ? [{ kind: "unchecked", sequence: unchecked }]
+    : [];
+
+const RAISING: ReadonlySet<Change["kind"]> = new Set(["build", "audit", "revoked", "deleted", "tell-again"]);
+
+/** What a pool did about a restore. */
+export interface Reconciled {
+  /** Builds that D1 knew to have ended. */
+  ended: number;
+  /** Builds that were lost, and have ended for that reason. */
+  lost: number;
+  /** Builds that D1 is told again. */
+  told: number;
+  agentsRemoved: number;
+}
+
+const LOST = { status: "failed", exitCode: null, reason: "agent-lost" } as const;
+const FORGOTTEN = { status: "canceled", exitCode: null, reason: "agent-lost" } as const;
+const LOST_MESSAGE = "The service was restored to a time before this build: retry it.";
+
+/** How many ended builds one attempt adds to what D1 is told again. */
+const TELL_AGAIN_LIMIT = 200;
+
+/** Compares what D1 heard with the pool's sequence. Until that agrees, the pool grants nothing. */
+export const compare = (
+  state: PoolState,
+  { found }: { found: HeardSequence },
+  context: DecisionContext,
+): Decision<Restored> => {
+  const restored = restoredSide(state, found, state.unchecked);
+  if (restored === "pool") return decided(restored);
+  const compared: Change = { kind: "compared" };
+  if (restored === "database") return decided(restored, [compared, ...tellAgain(state, found.complete, context)]);
+  const isKnown = found.complete === state.told;
+  return decided(
+    restored,
+    isKnown ? [compared] : [compared, { kind: "told", sequence: found.complete, isInMemory: true }],
+  );
+};
+
+const restoredSide = ({ told }: PoolState, { sequence, complete }: HeardSequence, own: number | null): Restored => {
+  if (own !== null && sequence > own) return "pool";
+  return complete < told ? "database" : "none";
+};
+
+/** D1 was restored: it is told of every active build and every deletion now, and of the ended builds part by part. */
+const tellAgain = (state: PoolState, sequence: number, context: DecisionContext): Change[] => [
+  { kind: "told", sequence },
+  { kind: "tell-again", after: 0, at: later(state, context.now) },
+  ...[...state.builds.keys(), ...endedUnheard(state)].map(
+    (buildId): Change => ({ kind: "untold", buildId, at: later(state, context.now) }),
+  ),
+  ...deleteAgain(state, state.records.rememberedDeletions(), context),
+  ...voidHeld(state, new Set(), context),
+  { kind: "attempt", channel: "lists", at: context.now, failures: 0 },
+];
+
+const deleteAgain = (state: PoolState, deletions: Deletion[], { now }: DecisionContext): Change[] => {
+  const at = later(state, now);
+  return deletions.map((deletion) => ({ kind: "deleted", deletion: { ...deletion, at, isSettled: false } }));
+};
+
+/** Deletions that a restored pool forgot: of builds that it remembers again, which may be under way again. */
+const forgottenDeletions = (state: PoolState, stored: Stored, context: DecisionContext): Change[] =>
+  stored.deleted.flatMap(({ buildId, deleted }): Change[] => {
+    const { now } = context;
+    const row = stored.builds.find(({ id }) => id === buildId);
+    const active = state.builds.get(buildId);
+    const known = state.records.ended(buildId) ?? row;
+    const finishedAt = active || known ? (known?.finishedAt ?? now) : null;
+    if (!finishedAt || state.records.deletion(buildId) || (active && deleted === "log")) return [];
+    const lost = { ...LOST, message: LOST_MESSAGE, finishedAt: now };
+    const ending = active ? [...endJobs(state, active, LOST, context), ...patchBuild(active, lost, context)] : [];
+    return [...ending, { kind: "deleted", deletion: { buildId, deleted, finishedAt, at: later(state, now) } }];
+  });
+
+/** An operator says that D1 was restored, so that an idle pool tells it again too. */
+export const databaseRestored = (state: PoolState, _: null, context: DecisionContext): Decision<Reconciled> => {
+  const told = state.builds.size + state.records.endedAfter(0, Number.POSITIVE_INFINITY).length;
+  return decided({ ended: 0, lost: 0, told, agentsRemoved: 0 }, tellAgain(state, state.told, context));
+};
+
+/** What follows from the sequence that an attempt found in D1, and from the one that it wrote there. */
+export const recordSequence = (
+  state: PoolState,
+  { sequence, failed }: { sequence: ToldSequence | null; failed: boolean },
+  isStored: boolean,
+  context: DecisionContext,
+): Change[] => {
+  if (!sequence) return [];
+  const { found, written } = sequence;
+  const restored = restoredSide(state, found, written);
+  if (restored === "pool") return [{ kind: "unchecked", sequence: written }];
+  if (restored === "database") return tellAgain(state, found.complete, context);
+  const next = state.tellAgainAfter !== null && !failed ? tellNext(state, context) : [];
+  const mustStore = isStored || written > state.sequence;
+  const told: Change[] =
+    written > state.told || (mustStore && !state.isToldStored)
+      ? [{ kind: "told", sequence: written, ...(mustStore ? {} : { isInMemory: true }) }]
+      : [];
+  return [...told, ...next];
+};
+
+/** Whether D1 has heard of every revocation. */
+export const hasToldRevocations = ({ revoked, told }: PoolState, sequence: ToldSequence | null): boolean =>
+  [...revoked.values()].every((at) => at <= Math.max(told, sequence?.written ?? 0));
+
+/** Whether D1 is told the sequence even where there is no build and no entry to tell. */
+export const isSequenceDue = (state: PoolState, revoked: string[]): boolean =>
+  revoked.length > 0 || state.tellAgainAfter !== null || state.outbox.deletions.due.size > 0;
+
+/** The tokens, by id or by the hash of a replaced secret, that the next attempt deletes from D1. */
+export const revocationsToTell = ({ revoked, tellAgainAfter, told }: PoolState): string[] => {
+  const since = tellAgainAfter === null ? told : 0;
+  return [...revoked].flatMap(([tokenId, at]) => (at > since ? [tokenId] : []));
+};
+
+/** The next ended builds that D1 is told again. The revocations of tokens went with the attempt before. */
+const tellNext = (state: PoolState, { now }: DecisionContext): Change[] => {
+  const ended = state.records.endedAfter(state.tellAgainAfter ?? 0, TELL_AGAIN_LIMIT);
+  const last = ended.at(-1);
+  return [
+    last ? { kind: "tell-again", after: last.seq, at: later(state, now) } : { kind: "tell-again", after: null, at: 0 },
+    ...ended.map(({ id }): Change => ({ kind: "untold", buildId: id, at: later(state, now) })),
+  ];
+};
+
+/** Takes over what D1 knows and the pool does not: after the pool was restored, or for builds that D1 has under way. */
+export const reconcile = (state: PoolState, stored: Stored, context: DecisionContext): Decision<Reconciled> => {
+  const done: Reconciled = { ended: 0, lost: 0, told: 0, agentsRemoved: 0 };
+  const deleted = new Set(stored.deleted.filter((one) => one.deleted === "build").map(({ buildId }) => buildId));
+  const builds = stored.builds.filter(({ id }) => !deleted.has(id));
+  const changes = builds.flatMap((build) => reconcileBuild(state, build, done, context));
+  for (const { repoId, number } of stored.numbers) {
+    if (number > state.records.lastNumber(repoId)) changes.push({ kind: "number", repoId, number });
+  }
+  const changed = new Map(
+    changes.flatMap((change) => (change.kind === "build" ? [[change.build.id, change.build]] : [])),
+  );
+  for (const agentId of stored.removedAgents) {
+    const agent = state.agents.get(agentId);
+    if (agent) changes.push(...removeAgain(state, agent, changed, context));
+    if (agent) done.agentsRemoved++;
+  }
+  for (const tokenId of stored.revoked) {
+    if (!state.revoked.has(tokenId)) changes.push({ kind: "revoked", tokenId, at: context.now });
+  }
+  if (stored.heard) {
+    const { sequence, complete } = stored.heard;
+    const { now } = context;
+    changes.push({ kind: "told", sequence: complete }, { kind: "compared" });
+    changes.push(...voidHeld(state, new Set(changed.keys()), context));
+    // D1 may have been restored too, and the pool have forgotten that it was telling it again.
+    const at = Math.max(sequence + 1, later(state, now));
+    changes.push({ kind: "tell-again", after: 0, at }, ...forgottenDeletions(state, stored, context));
+    changes.push(...deleteAgain(state, state.records.rememberedDeletions(), context));
+    changes.push({ kind: "attempt", channel: "lists", at: now, failures: 0 });
+  }
+  return decided(done, changes);
+};
+
+const reconcileBuild = (
+  state: PoolState,
+  stored: StoredBuild,
+  done: Reconciled,
+  context: DecisionContext,
+): Change[] => {
+  const { id } = stored;
+  const build = state.builds.get(id);
+  if (build) {
+    if (!isEnded(stored.status)) return stored.version > build.version ? tellNewer(build, stored, context) : [];
+    done.ended++;
+    return endAsStored(state, build, stored, context);
+  }
+  const remembered = state.records.ended(id);
+  if (remembered && isEnded(stored.status)) {
+    const isLater = state.outbox.lists.due.has(id) && stored.version > (state.unchecked ?? stored.version);
+    return isLater && !context.rules.isSameResult(remembered, stored)
+      ? endAsStored(state, remembered, stored, context)
+      : [];
+  }
+  if (remembered) {
+    done.told++;
+    return [{ kind: "untold", buildId: id, at: context.now }];
+  }
+  const deletion = state.records.deletion(id);
+  if (deletion?.deleted === "build") return deleteAgain(state, [deletion], context);
+  if (isEnded(stored.status)) return [];
+  done.lost++;
+  return endLost(state, stored, done.lost, context);
+};
+
+/** A version above that of D1, which the pool forgot. */
+const tellNewer = (build: BuildFacts, { version }: StoredBuild, context: DecisionContext): Change[] =>
+  patchBuild({ ...build, version }, {}, context);
+
+/**
+ * Ends the build as it ended before the restore. What became of planned jobs is forgotten: those that had not ended then
+ * end now. D1 does not know the fence: the agent's id and result must do. D1 and the archive know the end: they are not
+ * told of it by a pool that knows less.
+ */
+const endAsStored = (state: PoolState, build: BuildFacts, stored: StoredBuild, context: DecisionContext): Change[] => {
+  const { agentId, attempt, ...known } = stored;
+  const { status, exitCode, reason } = known;
+  const { now, rules } = context;
+  const own = { origin: build.origin ?? null, seq: build.seq, holdsPlace: false, isTold: true };
+  const ended: BuildFacts = { ...build, ...known, ...own };
+  const result = isEnded(status) ? { status, exitCode, reason } : FORGOTTEN;
+  const first = state.jobs.get(build.id) ?? state.records.endedJob(build.id)?.job;
+  const end = first && { ...forgottenEnd(context), ...result, message: ended.message ?? null, agentId, attempt };
+  const asStored: Change[] = first
+    ? [{ kind: "job", job: { ...first, status: result.status, lease: null, fence: 0, agentId, attempt, result, end } }]
+    : [];
+  return [
+    ...endJobs(state, build, FORGOTTEN, context),
+    { kind: "build", build: ended },
+    ...asStored,
+    ...(first?.fence ? [{ kind: "close" as const, jobId: first.id, fence: first.fence, at: now, endedAt: now }] : []),
+    { kind: "due", channel: "logs", buildId: build.id, at: now },
+    ...rules.hostOutbox(ended, now),
+    { kind: "delivered", channel: "lists", buildId: build.id, known: {} },
+  ];
+};
+
+const forgottenEnd = ({ now }: DecisionContext) => ({
+  ...{ cause: null, startedAt: null, agentId: null, attempt: 0, fence: 0 },
+  ...{ message: LOST_MESSAGE, finishedAt: now },
+});
+
+/** Ends the jobs of a build that have not ended, and their leases. */
+const endJobs = (state: PoolState, { id }: BuildFacts, outcome: Outcome, context: DecisionContext): Change[] =>
+  jobsOf(state, id).flatMap((job): Change[] => {
+    if (job.end) return [];
+    if (isInQueue(job)) return endJob({ job }, outcome, LOST_MESSAGE, context);
+    return [{ kind: "job", job: { ...job, status: outcome.status, end: { ...forgottenEnd(context), ...outcome } } }];
+  });
+
+/** Nothing but its row in D1 is left of the build: its values and its lease are gone, so it can only end. */
+const endLost = (state: PoolState, stored: StoredBuild, nth: number, context: DecisionContext): Change[] => {
+  const { agentId, attempt, createdBy = null, ...known } = stored;
+  const nothing = { requires: {}, maxParallel: null, maxAttempts: attempt, inputBytes: 0 };
+  const build: BuildFacts = {
+    ...{ ...known, ...nothing, createdBy, pipelineVersion: null, seq: state.seq + nth },
+    ...{ until: null, holdsPlace: false, cancel: null },
+  };
+  const job: JobFacts = {
+    ...{ id: stored.id, buildId: stored.id, index: 0, seq: build.seq, status: "queued", queuedAt: stored.queuedAt },
+    ...{ startedAt: stored.startedAt, requires: {}, timeoutSeconds: 0, maxAttempts: attempt, attempt, unstarted: 0 },
+    ...{ releasedBy: [], notBefore: 0, lease: null, fence: 0, agentId, result: null },
+  };
+  const lost = { ...LOST, message: LOST_MESSAGE, finishedAt: context.now };
+  return [...patchBuild(build, lost, context), ...endJob({ job }, LOST, LOST_MESSAGE, context)];
+};
+
+/** The audit has the removal already. */
+const removeAgain = (
+  state: PoolState,
+  { id }: AgentFacts,
+  changed: ReadonlyMap<string, BuildFacts>,
+  context: DecisionContext,
+): Change[] => {
+  const held = jobHeldBy(state, id);
+  const build = held && changed.get(held.build.id);
+  const freed = held && !(build && isEnded(build.status)) ? loseLease(held, undefined, "removed", context) : [];
+  return [...freed, { kind: "agent-removed", agentId: id }];
+};
+
+/** Remembers that tokens, or replaced secrets of tokens by their hashes, are no longer valid. */
+export const revoke = (state: PoolState, { names }: { names: string[] }, { now }: DecisionContext): Decision<null> =>
+  decided(
+    null,
+    names
+      .filter((name) => !state.revoked.has(name))
+      .map((tokenId): Change => ({ kind: "revoked", tokenId, at: later(state, now) })),
+  );

@@ -1,0 +1,175 @@
+import type { JobGraph } from "../../pipeline/graph/graph.ts";
+import type { JobEnd } from "../../pipeline/graph/job-end.ts";
+import { settle } from "../jobs/settle.ts";
+import type { Order } from "../jobs/settle-orders.ts";
+import {
+  type Decision,
+  type DecisionContext,
+  decided,
+  hintOf,
+  isInQueue,
+  type Push,
+  patchBuild,
+} from "../state/decision.ts";
+import type { BuildFacts, Change, JobFacts } from "../state/facts.ts";
+import { graphOf } from "../state/graphs.ts";
+import type { PoolState } from "../state/state.ts";
+import { endHolders } from "./end-holders.ts";
+import { endJob } from "./lease.ts";
+
+/** Carries out all that follows from what became of the jobs of a build. */
+export const settleBuild = (state: PoolState, buildId: string, context: DecisionContext): Decision<null> => {
+  const build = state.builds.get(buildId);
+  if (!build) return decided(null);
+  const graph = graphOf(state, buildId);
+  const orders = settle({
+    ...{ graph, jobs: state.jobs, build },
+    outputs: (jobId) => state.records.outputs(jobId),
+    ...{ now: context.now, rules: context.rules },
+  });
+  const settling = new Settling(state, graph, build, context);
+  for (const order of orders) settling.carryOut(order);
+  settling.fillQueue();
+  if (orders.length === 0) settling.noteGates();
+  return decided(null, settling.changes, settling.pushes);
+};
+
+/** The gates that a build waits for; null where it waits for more than people. */
+const waitsAtOf = ({ jobs }: PoolState, graph: JobGraph): BuildFacts["waitsAt"] => {
+  const open = graph.jobs.filter(({ id }) => !jobs.get(id)?.end);
+  if (open.some(({ id }) => jobs.get(id)?.status !== "waiting")) return null;
+  const asking = open.filter(({ id }) => jobs.get(id)?.gate);
+  if (asking.length === 0) return null;
+  const isPending = asking.some(({ gate }) => gate?.hostStatus === "pending");
+  const names = [...new Set(asking.map(({ definition }) => definition))];
+  const asks = names.map((name) => ({ name, index: graph.jobs.findIndex(({ definition }) => definition === name) }));
+  return { jobs: names, hostStatus: isPending ? "pending" : "success", asks };
+};
+
+type OrderOf<K extends Order["kind"]> = Extract<Order, { kind: K }>;
+
+/** Translates orders into changes. What one order changed of the build counts for the next. */
+class Settling {
+  readonly changes: Change[] = [];
+  readonly pushes: Push[] = [];
+  readonly #state: PoolState;
+  readonly #graph: JobGraph;
+  readonly #context: DecisionContext;
+  /** Jobs as earlier orders left them. */
+  readonly #jobs = new Map<string, JobFacts>();
+  /** Jobs that got ready: a later order may end one before the queue has it. */
+  readonly #ready = new Set<string>();
+  #build: BuildFacts;
+
+  constructor(state: PoolState, graph: JobGraph, build: BuildFacts, context: DecisionContext) {
+    this.#state = state;
+    this.#graph = graph;
+    this.#build = build;
+    this.#context = context;
+  }
+
+  carryOut(order: Order): void {
+    switch (order.kind) {
+      case "queue":
+        this.#ready.add(order.jobId);
+        return;
+      case "ask":
+        this.#ask(this.#job(order), order.until);
+        return;
+      case "end":
+        this.#end(this.#job(order), order);
+        return;
+      case "withdraw":
+      case "stop":
+        this.#stop(this.#job(order), order);
+        return;
+      case "build":
+        this.#follow(order);
+        return;
+      case "end-build":
+        this.#endBuild(order);
+        return;
+    }
+  }
+
+  /** Puts those that got ready, and are still to run, into the queue, and ends what is in their way. */
+  fillQueue(): void {
+    const { now } = this.#context;
+    const canceled = new Set([this.#build.id]);
+    let { seq } = this.#state;
+    for (const jobId of this.#ready) {
+      const job = this.#job({ jobId });
+      const made = endHolders(this.#state, this.#build, this.#graph.jobs[job.index]!, canceled, this.#context);
+      this.#setJob({ ...job, status: "queued", seq: ++seq, queuedAt: now });
+      this.changes.push(...made);
+    }
+  }
+
+  /** What a git host hears while only people are waited for. */
+  noteGates(): void {
+    const waitsAt = waitsAtOf(this.#state, this.#graph);
+    if (JSON.stringify(waitsAt) !== JSON.stringify(this.#build.waitsAt ?? null)) this.#patch({ waitsAt });
+  }
+
+  #job({ jobId }: { jobId: string }): JobFacts {
+    return this.#jobs.get(jobId) ?? this.#state.jobs.get(jobId)!;
+  }
+
+  #setJob(job: JobFacts): void {
+    this.#jobs.set(job.id, job);
+    this.changes.push({ kind: "job", job });
+  }
+
+  #patch(patch: Partial<BuildFacts>): void {
+    const changes = patchBuild(this.#build, patch, this.#context);
+    for (const change of changes) if (change.kind === "build") this.#build = change.build;
+    this.changes.push(...changes);
+  }
+
+  #follow({ kind: _, ...progress }: OrderOf<"build">): void {
+    this.#patch(progress);
+  }
+
+  #ask(job: JobFacts, until: number): void {
+    this.#setJob({ ...job, gate: { since: this.#context.now, until, decision: null } });
+  }
+
+  #end(
+    job: JobFacts,
+    { status, cause, reason, message }: Pick<OrderOf<"end">, "status" | "cause" | "reason" | "message">,
+  ): void {
+    const nothing = { exitCode: null, startedAt: null, agentId: null, attempt: 0, fence: 0 };
+    const end: JobEnd = { ...nothing, status, cause, reason, message, finishedAt: this.#context.now };
+    this.#setJob({ ...job, status, end });
+  }
+
+  /** Ends a queued job, and has the agent of a leased one stop it. */
+  #stop(job: JobFacts, { jobId, reason, cause }: OrderOf<"stop" | "withdraw">): void {
+    if (!isInQueue(job)) {
+      this.#ready.delete(jobId);
+      this.#end(job, { status: "canceled", cause, reason, message: null });
+      return;
+    }
+    // Why it was tried before is of no use any more.
+    const stopped: JobFacts = { ...job, stopCause: cause, reason, message: null };
+    const { lease } = job;
+    if (!lease) {
+      const outcome = { status: "canceled", exitCode: null, reason } as const;
+      this.changes.push(...endJob({ job: stopped }, outcome, null, this.#context));
+      return;
+    }
+    const stop = lease.stop ?? { reason, at: this.#context.now };
+    this.#setJob({ ...stopped, status: "canceling", lease: { ...lease, stop } });
+    this.changes.push({ kind: "stop-told", jobId, at: this.#context.now });
+    this.pushes.push({ agentId: lease.agentId, hint: hintOf("cancel", job) });
+  }
+
+  /** The log of the lease under which its jobs were read ends with it. */
+  #endBuild({ status, exitCode, reason, message }: OrderOf<"end-build">): void {
+    const { id, plannedBy } = this.#build;
+    const { now } = this.#context;
+    const ended = { status, exitCode, reason: this.#build.reason ?? reason, message, finishedAt: now };
+    this.#patch({ ...ended, holdsPlace: false });
+    if (plannedBy) this.changes.push({ kind: "due", channel: "logs", buildId: id, at: now });
+  }
+}

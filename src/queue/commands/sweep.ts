@@ -1,0 +1,161 @@
+import { type DueIds, lastContact, stopDue } from "../state/deadlines.ts";
+import {
+  audit,
+  type Decision,
+  type DecisionContext,
+  decided,
+  heldJob,
+  hintOf,
+  type Push,
+  SYSTEM,
+} from "../state/decision.ts";
+import { recheckElsewhere } from "../state/elsewhere.ts";
+import type { Change, JobFacts } from "../state/facts.ts";
+import { EPHEMERAL_MS, OFFER_MS, OUTAGE_MS } from "../state/rules.ts";
+import type { PoolState } from "../state/state.ts";
+import { expireHeld } from "./approval.ts";
+import { loseLease } from "./lease.ts";
+import { endPause } from "./pause.ts";
+
+/** Ends what is overdue: leases, jobs that run too long, delays, offers that nobody followed, agents that are gone. */
+export const sweep = (state: PoolState, due: DueIds, context: DecisionContext): Decision<null> => {
+  const stopped = stopOvertime(state, due.lease, context);
+  const told = tellAgain(state, due.stop, context);
+  const ended = missedDeadlines(state, due.lease, context)
+    ? extendAllLeases(state, context)
+    : endExpired(state, due.lease, context);
+  return decided(
+    null,
+    [
+      ...stopped.changes,
+      ...told.changes,
+      ...ended,
+      ...removeRetired(state, due.retirement, context),
+      ...forgetSilent(state, due.silence, context),
+      ...withdrawOffers(state, due.offer, context),
+      ...endDelays(state, due.delay, context),
+      ...(due.pause.length > 0 ? endPause(state, context) : []),
+      ...recheckElsewhere(state, due.otherAgent, context),
+      ...unsettled(state, due),
+      ...expireHeld(state, due.build, context),
+      ...due.offersResume.map((agentId) => ({ kind: "offers-resumed", agentId }) as const),
+    ],
+    [...stopped.pushes, ...told.pushes],
+  );
+};
+
+/** Builds that took too long, and those with gates that nobody answered. */
+const unsettled = ({ jobs }: PoolState, { gate, build }: DueIds): Change[] =>
+  [...build, ...gate.map((jobId) => jobs.get(jobId)?.buildId)].flatMap((buildId) =>
+    buildId === undefined ? [] : [{ kind: "unsettled", buildId } as const],
+  );
+
+/** A deadline that passed long ago means that this service was down, and could not receive heartbeats. */
+const missedDeadlines = (state: PoolState, jobIds: readonly string[], { now }: DecisionContext): boolean =>
+  jobIds.some((id) => {
+    const lease = state.jobs.get(id)?.lease;
+    return !!lease && now - lease.expiresAt > OUTAGE_MS && !lease.graced;
+  });
+
+/** Renews every lease once after an outage. One that was renewed so already, and is over, ends now. */
+const extendAllLeases = (state: PoolState, context: DecisionContext): Change[] => {
+  const { now, startMs, leaseMs } = context;
+  return [...state.index.holding.values()].flatMap((id): Change[] => {
+    const job = state.jobs.get(id)!;
+    const lease = job.lease!;
+    if (lease.graced) return endExpired(state, [id], context);
+    const expiresAt = Math.max(lease.expiresAt, now + (lease.startedAt === null ? startMs : leaseMs));
+    const stop = overtimeStop(job, context);
+    return [
+      { kind: "job", job: { ...job, lease: { ...lease, stop, expiresAt, writtenUntil: expiresAt, graced: true } } },
+    ];
+  });
+};
+
+const endExpired = (state: PoolState, jobIds: readonly string[], context: DecisionContext): Change[] =>
+  jobIds.flatMap((id) => {
+    const active = heldJob(state, id);
+    const lease = active?.job.lease;
+    if (!active || !lease || !context.rules.leaseIsOver(lease, context.now)) return [];
+    const stopped = { ...active, job: { ...active.job, lease: { ...lease, stop: overtimeStop(active.job, context) } } };
+    return loseLease(stopped, state.agents.get(lease.agentId), "expired", context);
+  });
+
+const overtimeStop = (job: JobFacts, { now, rules }: DecisionContext) =>
+  rules.overtime(job, now) ? ({ reason: "timeout", at: now } as const) : job.lease!.stop;
+
+/** Tells agents to stop jobs that run too long. */
+const stopOvertime = (
+  state: PoolState,
+  jobIds: readonly string[],
+  context: DecisionContext,
+): { changes: Change[]; pushes: Push[] } => {
+  const changes: Change[] = [];
+  const pushes: Push[] = [];
+  for (const jobId of jobIds) {
+    const job = state.jobs.get(jobId);
+    if (!job?.lease || !context.rules.overtime(job, context.now)) continue;
+    changes.push({ kind: "job", job: { ...job, lease: { ...job.lease, stop: overtimeStop(job, context) } } });
+    changes.push({ kind: "stop-told", jobId, at: context.now });
+    pushes.push({ agentId: job.lease.agentId, hint: hintOf("cancel", job) });
+  }
+  return { changes, pushes };
+};
+
+/** Tells agents once more that they have to stop their jobs: the first hint may have been lost. */
+const tellAgain = (
+  state: PoolState,
+  jobIds: readonly string[],
+  { now }: DecisionContext,
+): { changes: Change[]; pushes: Push[] } => {
+  const unanswered = jobIds.filter((id) => (stopDue(state, id) ?? Infinity) <= now);
+  return {
+    changes: unanswered.map((jobId) => ({ kind: "stop-told", jobId, at: now })),
+    pushes: unanswered.map((jobId) => {
+      const job = state.jobs.get(jobId)!;
+      return { agentId: job.lease!.agentId, hint: hintOf("cancel", job) };
+    }),
+  };
+};
+
+/** Removes ephemeral agents that have worked on their one job, or went away without any. */
+const removeRetired = (state: PoolState, agentIds: readonly string[], context: DecisionContext): Change[] =>
+  agentIds.flatMap((agentId): Change[] => {
+    const agent = state.agents.get(agentId);
+    if (!agent?.isEphemeral && !agent?.spentAt) return [];
+    if (agent.spentAt === null) return forget(state, agentId, EPHEMERAL_MS, context);
+    if (context.now < agent.spentAt || state.index.holding.has(agentId)) return [];
+    const removed = { kind: "agent-removed", agentId } as const;
+    return [removed, ...audit(SYSTEM, "agent.remove", agentId, { name: agent.name, isEphemeral: true }, context)];
+  });
+
+const forgetSilent = (state: PoolState, agentIds: readonly string[], context: DecisionContext): Change[] =>
+  agentIds.flatMap((agentId) => forget(state, agentId, context.agentMs, context));
+
+const forget = (state: PoolState, agentId: string, silenceMs: number, context: DecisionContext): Change[] => {
+  const at = lastContact(state, agentId, context);
+  if (at === null || context.now - at < silenceMs) return [];
+  const { name } = state.agents.get(agentId)!;
+  const detail = { name, lastHeartbeatAt: new Date(at).toISOString() };
+  return [{ kind: "agent-removed", agentId }, ...audit(SYSTEM, "agent.forget", agentId, detail, context)];
+};
+
+/** Removes delays that are over, so that a clock that is set back cannot bring them back. */
+const endDelays = (state: PoolState, jobIds: readonly string[], { now }: DecisionContext): Change[] =>
+  jobIds.flatMap((id): Change[] => {
+    const job = state.jobs.get(id);
+    return job?.status === "queued" && job.notBefore <= now ? [{ kind: "job", job: { ...job, notBefore: 0 } }] : [];
+  });
+
+/** Withdraws offers that were not followed in time, and counts them against their agents. */
+const withdrawOffers = (state: PoolState, jobIds: readonly string[], { now }: DecisionContext): Change[] =>
+  jobIds.flatMap((jobId): Change[] => {
+    const offer = state.offers.get(jobId);
+    if (!offer || now < offer.at + OFFER_MS) return [];
+    const { agentId } = offer;
+    const waiter = state.waiters.get(agentId);
+    const withdrawn: Change = { kind: "offer", jobId, offer: null };
+    if (!waiter) return [withdrawn];
+    const ignored = { ...waiter, ignored: waiter.ignored + 1, ignoredAt: now };
+    return [withdrawn, { kind: "offer-ignored" }, { kind: "waiter", agentId, waiter: ignored }];
+  });

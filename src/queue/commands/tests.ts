@@ -1,0 +1,36 @@
+import type { TestPlace } from "../../protocol/stored-tests.ts";
+import type { TestSummary } from "../../protocol/test-report.ts";
+import type { Change, HeldJob, JobFacts } from "../state/facts.ts";
+import type { ProgressReport } from "./commands.ts";
+
+/** What the tests of the held job said, instead of what they said before. The days stay known, for deletions. */
+export const testsFound = ({ job }: HeldJob, { tests, fence }: ProgressReport): Change[] => {
+  if (!tests) return [];
+  const testDays = [...new Set([...(job.testDays ?? []), tests.day])];
+  return [{ kind: "job", job: { ...job, tests: { ...tests, fence }, testDays } }];
+};
+
+/** What people see of a job's tests: never those of a lease that was lost. */
+export const seenTests = ({ status, tests, fence, result }: JobFacts) => {
+  const counts = tests?.fence === fence && (status === "running" || result !== null);
+  return counts ? (tests ?? null) : null;
+};
+
+export const testSummaryOf = (job: JobFacts): TestSummary | null => {
+  const seen = seenTests(job);
+  return seen && { ...seen.counts, warnings: seen.warnings };
+};
+
+/** The counts of the jobs of a build together; null where no job has any. */
+export const testsOfJobs = (jobs: readonly { tests: TestSummary | null }[]): TestSummary | null => {
+  const known = jobs.flatMap(({ tests }) => (tests ? [tests] : []));
+  const sum = (field: keyof TestSummary): number => known.reduce((total, counts) => total + counts[field], 0);
+  if (known.length === 0) return null;
+  return {
+    ...{ total: sum("total"), failed: sum("failed"), skipped: sum("skipped"), flaky: sum("flaky") },
+    ...{ seconds: Math.round(sum("seconds") * 1000) / 1000, warnings: sum("warnings") },
+  };
+};
+
+/** Where in the archive the job may have left reports, under any lease. */
+export const testPlaces = ({ id, testDays = [] }: JobFacts): TestPlace[] => testDays.map((day) => ({ jobId: id, day }));

@@ -1,0 +1,204 @@
+import { mergeRequires } from "../../domain/requires.ts";
+import type { Heartbeat } from "../../protocol/jobs.ts";
+import {
+  type Decision,
+  type DecisionContext,
+  decided,
+  heldJob,
+  isRemembered,
+  leaseLost,
+  refused,
+  unknownId,
+  unknownToken,
+  verifiedAgent,
+} from "../state/decision.ts";
+import { releaseElsewhere } from "../state/elsewhere.ts";
+import type { Change, HeldJob, JobFacts, JobLease, Outcome, Report } from "../state/facts.ts";
+import { isAllowed, POOL_LIMITS } from "../state/rules.ts";
+import type { PoolState } from "../state/state.ts";
+import type { FinishReport, HeartbeatRequest, LeaseHolder, ProgressReport, ReleaseRequest } from "./commands.ts";
+import { foundChanges } from "./found.ts";
+import {
+  anotherTry,
+  endCanceled,
+  endJob,
+  endOvertime,
+  loseLease,
+  overtimeMessage,
+  requeue,
+  retireEphemeral,
+} from "./lease.ts";
+import { keptOutputs, OUTPUT_REFUSED, outputsProblem } from "./outputs.ts";
+import { testsFound } from "./tests.ts";
+
+/** The job that the caller holds a lease on, or the refusal. */
+export const jobOfCaller = (
+  state: PoolState,
+  holder: LeaseHolder,
+  context: DecisionContext,
+): HeldJob | Decision<never> => {
+  if (!verifiedAgent(state, holder)) return unknownToken();
+  const { jobId, agentId, fence } = holder;
+  const held = heldJob(state, jobId);
+  if (held && context.rules.holdsLease(held.job, agentId, fence)) return held;
+  return held || isRemembered(state, jobId) ? leaseLost() : unknownId();
+};
+
+export const isRefused = (held: HeldJob | Decision<never>): held is Decision<never> => "answer" in held;
+
+/** The agent confirms that it received the job. The attempt counts from here, and heartbeats renew the lease. */
+export const start = (state: PoolState, holder: LeaseHolder, context: DecisionContext): Decision<string> => {
+  const held = jobOfCaller(state, holder, context);
+  if (isRefused(held)) return held;
+  const { job } = held;
+  const lease = job.lease!;
+  if (job.status === "running") return decided(job.id);
+  if (!isAllowed("start", job)) return refused("conflict", "The build was canceled: drop it and poll again.");
+  const { now, leaseMs } = context;
+  const expiresAt = Math.max(lease.expiresAt, now + leaseMs);
+  const started: JobLease = { ...lease, startedAt: now, expiresAt, writtenUntil: expiresAt, graced: false };
+  const attempt = job.attempt + 1;
+  const changes: Change[] = [
+    { kind: "job", job: { ...job, status: "running", startedAt: now, attempt, lease: started, pause: undefined } },
+  ];
+  const agent = state.agents.get(holder.agentId)!;
+  if (agent.ignored > 0) changes.push({ kind: "agent", agent: { ...agent, ignored: 0 } });
+  changes.push({ kind: "report", jobId: job.id, report: { steps: [], summary: null }, at: now });
+  return decided(job.id, changes);
+};
+
+/** The renewed lease: stored, unless the heartbeat came over the socket and the stored deadline is recent. */
+const renewal = (job: JobFacts, { bySocket }: HeartbeatRequest, context: DecisionContext): Change[] => {
+  const { now, leaseMs, storedForMs, rules } = context;
+  const lease = job.lease!;
+  if (lease.startedAt === null) return [];
+  const expiresAt = rules.extended(lease, now, leaseMs);
+  const keptBy = bySocket ? "socket" : null;
+  const isKept = !lease.graced && (lease.keptBy ?? null) === keptBy;
+  if (isKept && expiresAt === lease.expiresAt) return [];
+  if (isKept && bySocket && expiresAt <= (lease.writtenUntil ?? lease.expiresAt) + storedForMs)
+    return [{ kind: "renewal", jobId: job.id, expiresAt }];
+  const renewed = { ...lease, expiresAt, writtenUntil: expiresAt, graced: false, keptBy } as const;
+  return [{ kind: "job", job: { ...job, lease: renewed } }];
+};
+
+/** Renews the lease, and answers whether the agent has to stop the job. */
+export const heartbeat = (state: PoolState, beat: HeartbeatRequest, context: DecisionContext): Decision<Heartbeat> => {
+  const { now, leaseMs, rules } = context;
+  const { agentId, bootId, fence = null } = beat;
+  const agent = verifiedAgent(state, beat);
+  if (!agent) return unknownToken();
+  if (fence === null) return decided({ cancel: false });
+  const jobId = beat.jobId ?? state.index.holding.get(agentId);
+  const held = jobId === undefined ? undefined : heldJob(state, jobId);
+  const isHolder = held && rules.holdsLease(held.job, agentId, fence) && !rules.isStale(agent, bootId);
+  if (!isHolder) return decided({ cancel: true, reason: "lease-lost" });
+  const lease = held.job.lease!;
+  const expiresAt = lease.startedAt === null ? lease.expiresAt : rules.extended(lease, now, leaseMs);
+  const leaseExpiresAt = new Date(expiresAt).toISOString();
+  const changes = renewal(held.job, beat, context);
+  if (!lease.stop) return decided({ cancel: false, leaseExpiresAt }, changes);
+  const told: Change = { kind: "stop-told", jobId: held.job.id, at: null };
+  return decided({ cancel: true, reason: lease.stop.reason, leaseExpiresAt }, [...changes, told]);
+};
+
+/** Stores what the agent found out: steps, summary, the commit of a branch or tag, and what it was compared with. */
+export const progress = (
+  state: PoolState,
+  progressReport: ProgressReport,
+  context: DecisionContext,
+): Decision<null> => {
+  const held = jobOfCaller(state, progressReport, context);
+  if (isRefused(held)) return held;
+  const { job } = held;
+  if (!isAllowed("finish", job)) return refused("conflict", "The build was not started.");
+  const report: Partial<Report> = {};
+  if (progressReport.steps) report.steps = progressReport.steps;
+  else if (progressReport.masksCame) report.masksCame = true;
+  if (progressReport.summary !== undefined) report.summary = progressReport.summary;
+  const found = [...foundChanges(held, progressReport, context), ...testsFound(held, progressReport)];
+  if (Object.keys(report).length === 0) return decided(null, found);
+  return decided(null, [{ kind: "report", jobId: job.id, report, at: context.now }, ...found]);
+};
+
+/**
+ * The agent releases the job. It may name what the pipeline file requires, or that another agent can fetch what it
+ * cannot: neither uses an attempt. An agent that is stopped itself (`interrupted`) loses its attempt.
+ */
+export const release = (state: PoolState, request: ReleaseRequest, context: DecisionContext): Decision<string> => {
+  const held = jobOfCaller(state, request, context);
+  if (isRefused(held)) return held;
+  const { job } = held;
+  const { agentId, reason } = request;
+  if (request.interrupted) return decided(job.id, loseLease(held, state.agents.get(agentId), "stopped", context));
+  if (job.status === "canceling") return decided(job.id, endCanceled(held, context));
+  if (job.lease?.stop) return decided(job.id, endOvertime(held, context));
+  if (request.elsewhere) return releaseElsewhere(state, held, agentId, reason, context);
+  const requires = mergeRequires(job.requires, request.requires ?? {});
+  if (!requires || job.releasedBy.length >= POOL_LIMITS.releases) {
+    return decided(job.id, endJob(held, UNMET, reason, context));
+  }
+  const attempt = job.lease!.startedAt === null ? job.attempt : context.rules.attemptAfterRelease(job);
+  const releasedBy = [...job.releasedBy, agentId];
+  return decided(job.id, requeue(held, { requires, attempt, releasedBy }, context, reason));
+};
+
+const UNMET: Outcome = { status: "failed", exitCode: null, reason: "requirements-unmet" };
+
+/** Ends the job with the agent's result. The same result again gets the same answer; another one is refused. */
+export const finish = (state: PoolState, report: FinishReport, context: DecisionContext): Decision<string> => {
+  const { agentId, jobId, fence } = report;
+  if (!verifiedAgent(state, report)) return unknownToken();
+  const reported: Outcome = { status: report.status, exitCode: report.exitCode ?? null, reason: report.reason ?? null };
+  const held = heldJob(state, jobId);
+  if (!held) return finishAgain(state, report, reported, context);
+  const { job } = held;
+  if (!context.rules.holdsLease(job, agentId, fence))
+    return job.lease ? leaseLost() : sayAgain(job, report, reported, context);
+  if (!isAllowed("finish", job)) return refused("conflict", "The build was not started.");
+  const refusedOutputs = outputsProblem(state, job, report);
+  const outcome = context.rules.ending(held, refusedOutputs ? OUTPUT_REFUSED : reported);
+  const outputs = keptOutputs(held, outcome, report);
+  const isOwnMessage = outcome.reason !== "timeout" || report.reason === "timeout";
+  const message =
+    refusedOutputs ??
+    (isOwnMessage ? report.message : null) ??
+    (outcome.reason === "timeout" ? overtimeMessage(job) : null);
+  const finished = { ...held, job: { ...job, result: reported } };
+  const end = () =>
+    job.status === "canceling"
+      ? endCanceled(finished, context, message, outcome)
+      : endJob(finished, outcome, message, context);
+  return decided(jobId, [
+    ...outputs,
+    ...(anotherTry(finished, outcome, message, context) ?? [...whyFailed(report, outcome, context), ...end()]),
+    ...retireEphemeral(state.agents.get(agentId), context),
+  ]);
+};
+
+const whyFailed = ({ jobId, failedLine }: FinishReport, { status }: Outcome, { now }: DecisionContext): Change[] =>
+  failedLine && status === "failed" ? [{ kind: "report", jobId, report: { failedLine }, at: now }] : [];
+
+const finishAgain = (
+  state: PoolState,
+  report: FinishReport,
+  reported: Outcome,
+  context: DecisionContext,
+): Decision<string> => {
+  const ended = state.records.endedJob(report.jobId);
+  if (ended) return sayAgain(ended.job, report, reported, context);
+  return isRemembered(state, report.jobId) ? leaseLost() : unknownId();
+};
+
+/** The answer may have been lost: of a job that has ended, or of a try that another one follows. */
+const sayAgain = (
+  { fence, agentId, result }: JobFacts,
+  report: FinishReport,
+  reported: Outcome,
+  { rules }: DecisionContext,
+): Decision<string> => {
+  const isItsLease = fence === 0 || fence === report.fence;
+  if (!result || !isItsLease || agentId !== report.agentId) return leaseLost();
+  if (rules.isSameResult(result, reported)) return decided(report.jobId);
+  return refused("conflict", "The build has ended already, with another result.");
+};

@@ -1,0 +1,122 @@
+import { needsContext } from "../../pipeline/expression/job-contexts.ts";
+import { Conditions } from "../../pipeline/graph/condition.ts";
+import type { NeedsToRead } from "../../pipeline/graph/condition-value.ts";
+import { ConditionWork } from "../../pipeline/graph/condition-work.ts";
+import type { GraphJob, JobGraph } from "../../pipeline/graph/graph.ts";
+import type { JobFacts } from "../state/facts.ts";
+import { type BuildView, byDefinition, type EndOfJob, type JobView, type Need, viewsOf } from "./job-view.ts";
+import { needsFrom } from "./needs.ts";
+import { firstEnded } from "./outcome.ts";
+import type { BuildCancel, JobRules } from "./rules.ts";
+import type { JobOrder } from "./settle-orders.ts";
+import { type Verdict, verdictOf } from "./verdict.ts";
+
+/** All times are milliseconds since 1970. */
+export interface SettleInput {
+  graph: JobGraph;
+  build: BuildView;
+  jobs: ReadonlyMap<string, JobFacts>;
+  /** Read only where a condition needs them. */
+  outputs(jobId: string): Record<string, string>;
+  now: number;
+  rules: JobRules;
+}
+
+/** The jobs of a build while it is settled: as they were found, and what was ordered since. */
+export class BuildInProgress {
+  readonly input: SettleInput;
+  readonly cancel: BuildCancel | null;
+  readonly views: readonly JobView[];
+  readonly #byDefinition: Map<string, JobView[]>;
+  readonly #byId: Map<string, JobView>;
+  /* By the definitions of the jobs that need, or are judged: the same for all combinations. */
+  readonly #needs = new Map<string, readonly Need[]>();
+  readonly #read = new Map<string, NeedsToRead>();
+  readonly #verdicts = new Map<string, Verdict>();
+  readonly #work = new ConditionWork();
+  readonly #conditions: Conditions;
+  /** Jobs whose failure may end others; null: to be looked for again. */
+  #failed: JobView[] | null = null;
+
+  constructor(input: SettleInput, cancel: BuildCancel | null) {
+    this.input = input;
+    this.cancel = cancel;
+    this.#conditions = new Conditions(input.graph);
+    this.views = viewsOf(input.graph, input.jobs);
+    this.#byDefinition = byDefinition(this.views);
+    this.#byId = new Map(this.views.map((view) => [view.job.id, view]));
+  }
+
+  /** All combinations of what the job needs: the same for all combinations of its own. */
+  #needsOf(job: GraphJob): readonly Need[] {
+    const known = this.#needs.get(job.definition);
+    if (known) return known;
+    const needs = job.needs.flatMap(({ definition, isOptional }) =>
+      (this.#byDefinition.get(definition) ?? []).map((view) => ({ view, isOptional })),
+    );
+    this.#needs.set(job.definition, needs);
+    return needs;
+  }
+
+  isReady(job: GraphJob): boolean {
+    return this.input.rules.isReady(this.#needsOf(job), job);
+  }
+
+  /** What its condition and its needs, which have ended, make of the job. */
+  verdictOf(job: GraphJob): Verdict {
+    const known = this.#verdicts.get(job.definition);
+    if (known) return known;
+    const { graph, rules } = this.input;
+    const verdict = verdictOf(job, this.#needsOf(job), {
+      facts: graph.facts,
+      conditions: this.#conditions,
+      isCanceled: this.cancel !== null,
+      needs: () => this.#needsToRead(job),
+      work: this.#work,
+      rules,
+    });
+    if (!this.#conditions.traitsOf(job.condition).usesMatrix) this.#verdicts.set(job.definition, verdict);
+    return verdict;
+  }
+
+  #needsToRead(job: GraphJob): NeedsToRead {
+    const known = this.#read.get(job.definition);
+    if (known) return known;
+    const { graph, outputs } = this.input;
+    const needs = needsFrom(graph, job.id, (id) => this.#byId.get(id)?.end?.status ?? null, outputs);
+    const read = { context: needsContext(needs), characters: JSON.stringify(needs).length };
+    this.#read.set(job.definition, read);
+    return read;
+  }
+
+  #cleansUp({ condition }: GraphJob): boolean {
+    return this.#conditions.traitsOf(condition).cleansUp;
+  }
+
+  /** Whether the job may run after a cancel. One whose needs have ended must have a condition that still holds. */
+  isSpared(job: GraphJob): boolean {
+    return this.#cleansUp(job) && (!this.isReady(job) || this.verdictOf(job).kind === "run");
+  }
+
+  /** The first failed job for which this one has to end; null where there is none. */
+  faultOf(view: JobView): JobView | null {
+    const { rules, graph } = this.input;
+    this.#failed ??= this.views.filter((one) => rules.tripsFailFast(one));
+    const reaches = (failed: JobView) =>
+      failed !== view && rules.isInCircle(view, failed, graph.failFast, this.#cleansUp(view.job));
+    return firstEnded(this.#failed.filter(reaches)) ?? null;
+  }
+
+  apply(view: JobView, order: JobOrder): void {
+    const end = (one: Pick<EndOfJob, "status" | "cause" | "reason" | "message">): void => {
+      view.end = { ...one, exitCode: null, startedAt: null, finishedAt: this.input.now };
+      view.status = one.status;
+      this.#failed = null;
+    };
+    if (order.kind === "end") end(order);
+    else if (order.kind === "withdraw") end({ ...order, status: "canceled", message: null });
+    else if (order.kind === "stop") view.status = "canceling";
+    else if (order.kind === "queue") view.status = "queued";
+    else view.gate = { since: this.input.now, until: order.until, decision: null };
+  }
+}

@@ -1,0 +1,61 @@
+import type { GraphJob, JobGraph } from "../../pipeline/graph/graph.ts";
+import type { JobEnd } from "../../pipeline/graph/job-end.ts";
+import type { JobStatus } from "../../protocol/build-job.ts";
+import { JOB_RULES, type JobRules } from "./rules.ts";
+
+/** A build that has ended, by its jobs' ids. */
+interface EndedBuild {
+  buildId: string;
+  graph: JobGraph;
+  jobs: Readonly<Record<string, { end: JobEnd | null; outputs: Record<string, string> }>>;
+}
+
+type Adopted = Record<string, { end: JobEnd; outputs: Record<string, string> }>;
+
+/** A job, by what its build's other jobs call it. */
+interface NamedJob {
+  key: string;
+  definition: string;
+  needs: readonly string[];
+}
+
+/** The keys of the jobs that a retry runs anew: those that did not go well, and all that depend on one of them. */
+export const keysAnew = (
+  jobs: readonly NamedJob[],
+  endOf: (key: string) => { status: JobStatus } | null,
+  rules: Pick<JobRules, "runsAnew"> = JOB_RULES,
+): Set<string> => {
+  const keys = new Set<string>();
+  const definitions = new Set<string>();
+  for (let size = -1; size < keys.size; ) {
+    size = keys.size;
+    for (const { key, definition, needs } of jobs) {
+      const needsRunAnew = needs.some((need) => definitions.has(need));
+      if (!rules.runsAnew(endOf(key), needsRunAnew)) continue;
+      keys.add(key);
+      definitions.add(definition);
+    }
+  }
+  return keys;
+};
+
+const named = ({ key, definition, needs }: GraphJob): NamedJob => ({
+  ...{ key, definition },
+  needs: needs.map((need) => need.definition),
+});
+
+/** What a retry of the failed jobs takes over from the build that it repeats, by the job ids of the new graph. */
+export const rerunOf = (old: EndedBuild, graph: JobGraph, rules: JobRules = JOB_RULES): Adopted => {
+  const before = new Map(old.graph.jobs.map(({ key, id }) => [key, { id, ...old.jobs[id] }]));
+  const anew = keysAnew(graph.jobs.map(named), (key) => before.get(key)?.end ?? null, rules);
+  return Object.fromEntries(
+    graph.jobs.flatMap(({ id, key }) => {
+      const known = before.get(key);
+      if (anew.has(key) || !known?.end) return [];
+      // The reports stay with the build that sent them.
+      const { tests: _, ...end } = known.end;
+      const adopted = end.adopted ?? { buildId: old.buildId, jobId: known.id, fence: end.fence };
+      return [[id, { end: { ...end, adopted }, outputs: known.outputs ?? {} }]];
+    }),
+  );
+};

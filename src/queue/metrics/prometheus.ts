@@ -1,0 +1,55 @@
+import type { Metrics } from "../../protocol/metrics.ts";
+import type { Requires } from "../../protocol/pipeline.ts";
+import { gauge, type Sample } from "./prometheus-text.ts";
+
+const requirementLabels = ({ platform, ios, android, web, labels }: Requires): Record<string, string> => ({
+  platform: platform ?? "",
+  capabilities: [ios && "ios", android && "android", web && "web"].filter(Boolean).join(","),
+  labels: [...(labels ?? [])].sort().join(","),
+});
+
+/** The metrics in the Prometheus text format 0.0.4. Times are in seconds. */
+export const toPrometheus = ({ orgId, builds, oldestWaitSeconds, agents, outbox, byRequirement }: Metrics): string => {
+  const org = { org: orgId };
+  const counted = (counts: Record<string, number>, label: string): Sample[] =>
+    Object.entries(counts).map(([name, value]) => [{ ...org, [label]: name }, value]);
+  const each = (countOf: (group: Metrics["byRequirement"][number]) => number): Sample[] =>
+    byRequirement.map((group) => [{ ...org, ...requirementLabels(group.requires) }, countOf(group)]);
+  return [
+    gauge("millrace_builds", "Active builds by status.", counted(builds, "status")),
+    gauge("millrace_oldest_wait_seconds", "Seconds that the oldest queued build has waited.", [
+      [org, oldestWaitSeconds],
+    ]),
+    gauge("millrace_agents", "Agents by state; online ones are idle, busy or draining.", counted(agents, "state")),
+    gauge(
+      "millrace_outbox",
+      "Builds not yet written to D1, failed attempts in a row, and dead letters.",
+      counted(outbox, "kind"),
+    ),
+    gauge(
+      "millrace_required_waiting",
+      "Queued builds that require such an agent.",
+      each((group) => group.waiting),
+    ),
+    gauge(
+      "millrace_required_running",
+      "Leased builds that require such an agent.",
+      each((group) => group.running),
+    ),
+    gauge(
+      "millrace_required_oldest_wait_seconds",
+      "Seconds that the oldest of these queued builds has waited.",
+      each((group) => group.oldestWaitSeconds),
+    ),
+    gauge(
+      "millrace_required_agents",
+      "Online agents that meet the requirements.",
+      each((group) => group.agents),
+    ),
+    gauge(
+      "millrace_required_idle",
+      "Idle agents that meet the requirements.",
+      each((group) => group.idle),
+    ),
+  ].join("");
+};

@@ -1,0 +1,159 @@
+import type { BuildReason } from "../../protocol/build.ts";
+import type { EndedStatus } from "../../protocol/build-states.ts";
+import type { LossCause } from "../state/events.ts";
+import type { PoolNumbers } from "../state/numbers.ts";
+import type { ServiceDay } from "./service-days.ts";
+import type { KnownStore } from "./service-store.ts";
+
+/** Pools that are named, so that a deployment with many has no more labels than one with few. */
+const NAMED_POOLS = 20;
+/** A pool is named from here on: nobody has to act on less. */
+const NOTABLE_SECONDS = 30;
+/** Pools with dead letters that are remembered. */
+const DEAD_LETTER_POOLS = 1000;
+
+interface NamedPool {
+  orgId: string;
+  outboxSeconds: number;
+  oldestWaitSeconds: number;
+  waiting: number;
+}
+
+interface EndedCount {
+  status: EndedStatus;
+  reason: BuildReason | null;
+  count: number;
+}
+
+/** What happened since the deployment counts. Each run adds what the pools told it. */
+interface Totals {
+  ended: EndedCount[];
+  leasesLost: Record<LossCause, number>;
+  requeues: number;
+  handOuts: number;
+  offersIgnored: number;
+}
+
+/** What one run of upkeep found in the pools that it swept. */
+interface PoolGauges {
+  swept: number;
+  /** Pools whose sweep failed. */
+  failed: number;
+  active: number;
+  waiting: number;
+  oldestWaitSeconds: number;
+  outboxSeconds: number;
+  outboxFailures: number;
+  largestPoolBytes: number;
+  named: NamedPool[];
+}
+
+/** One row of `service_metric`. */
+export interface ServiceNumbers {
+  /** Milliseconds since 1970. */
+  at: number;
+  /** Runs after which each busy pool was swept once: the gauges of so many rows together are those of all. */
+  rounds: number;
+  gauges: PoolGauges;
+  /** Dead letters by organization, of the pools that have any. */
+  deadLetters: Record<string, number>;
+  /** Absent in rows of older releases. */
+  today?: ServiceDay;
+  stored?: KnownStore[];
+  totals: Totals;
+  databaseBytes: number;
+}
+
+export interface SweptPool {
+  orgId: string;
+  numbers: PoolNumbers;
+}
+
+export const NO_TOTALS: Totals = {
+  ended: [],
+  leasesLost: { expired: 0, removed: 0, restarted: 0, stopped: 0 },
+  requeues: 0,
+  handOuts: 0,
+  offersIgnored: 0,
+};
+
+const sum = (values: number[]): number => values.reduce((total, value) => total + value, 0);
+
+/** The pools that somebody may have to look at, the worst first. */
+const worst = (pools: NamedPool[]): NamedPool[] =>
+  pools
+    .filter((pool) => Math.max(pool.outboxSeconds, pool.oldestWaitSeconds) >= NOTABLE_SECONDS)
+    .sort((a, b) => b.outboxSeconds - a.outboxSeconds || b.oldestWaitSeconds - a.oldestWaitSeconds)
+    .slice(0, NAMED_POOLS);
+
+export const gaugesOf = (pools: SweptPool[], failed: number): PoolGauges => {
+  const of = (value: (numbers: PoolNumbers) => number) => pools.map(({ numbers }) => value(numbers));
+  return {
+    swept: pools.length,
+    failed,
+    active: sum(of(({ active }) => active)),
+    waiting: sum(of(({ waiting }) => waiting)),
+    oldestWaitSeconds: Math.max(0, ...of(({ oldestWaitSeconds }) => oldestWaitSeconds)),
+    outboxSeconds: Math.max(0, ...of(({ outboxSeconds }) => outboxSeconds)),
+    outboxFailures: Math.max(0, ...of(({ outboxFailures }) => outboxFailures)),
+    largestPoolBytes: Math.max(0, ...of(({ databaseBytes }) => databaseBytes)),
+    named: worst(
+      pools.map(({ orgId, numbers: { outboxSeconds, oldestWaitSeconds, waiting } }) => ({
+        ...{ orgId, outboxSeconds, oldestWaitSeconds, waiting },
+      })),
+    ),
+  };
+};
+
+/** The gauges of runs that swept different pools, as one. */
+export const mergeGauges = (runs: PoolGauges[]): PoolGauges => {
+  const of = (value: (gauges: PoolGauges) => number) => runs.map(value);
+  return {
+    swept: sum(of(({ swept }) => swept)),
+    failed: sum(of(({ failed }) => failed)),
+    active: sum(of(({ active }) => active)),
+    waiting: sum(of(({ waiting }) => waiting)),
+    oldestWaitSeconds: Math.max(0, ...of(({ oldestWaitSeconds }) => oldestWaitSeconds)),
+    outboxSeconds: Math.max(0, ...of(({ outboxSeconds }) => outboxSeconds)),
+    outboxFailures: Math.max(0, ...of(({ outboxFailures }) => outboxFailures)),
+    largestPoolBytes: Math.max(0, ...of(({ largestPoolBytes }) => largestPoolBytes)),
+    named: worst(runs.flatMap(({ named }) => named)),
+  };
+};
+
+const addEnds = (before: EndedCount[], more: EndedCount[]): EndedCount[] =>
+  [...Map.groupBy([...before, ...more], ({ status, reason }) => `${status} ${reason}`).values()].map((same) => ({
+    ...same[0]!,
+    count: sum(same.map(({ count }) => count)),
+  }));
+
+/** The totals with what the pools told since. A pool tells each event once. */
+export const addTotals = (before: Totals, pools: SweptPool[]): Totals => {
+  const lost = (cause: LossCause) =>
+    before.leasesLost[cause] + sum(pools.map(({ numbers }) => numbers.leasesLost[cause]));
+  return {
+    ended: addEnds(
+      before.ended,
+      pools.flatMap(({ numbers }) => numbers.ended),
+    ),
+    leasesLost: {
+      expired: lost("expired"),
+      removed: lost("removed"),
+      restarted: lost("restarted"),
+      stopped: lost("stopped"),
+    },
+    requeues: before.requeues + sum(pools.map(({ numbers }) => numbers.requeues)),
+    handOuts: before.handOuts + sum(pools.map(({ numbers }) => numbers.handOuts)),
+    offersIgnored: before.offersIgnored + sum(pools.map(({ numbers }) => numbers.offersIgnored)),
+  };
+};
+
+/** The dead letters by organization, with what the swept pools say now. */
+export const addDeadLetters = (before: Record<string, number>, pools: SweptPool[]): Record<string, number> => {
+  const counts = new Map(Object.entries(before));
+  for (const { orgId, numbers } of pools) {
+    if (numbers.deadLetters > 0) counts.set(orgId, numbers.deadLetters);
+    else counts.delete(orgId);
+  }
+  return Object.fromEntries([...counts].slice(0, DEAD_LETTER_POOLS));
+};

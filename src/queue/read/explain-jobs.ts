@@ -1,0 +1,77 @@
+import type { JobGraph } from "../../pipeline/graph/graph.ts";
+import { type Explanation, sentence, type WaitCode } from "../../protocol/explain.ts";
+import { type DecisionContext, heldJob } from "../state/decision.ts";
+import type { BuildFacts, HeldJob, JobFacts } from "../state/facts.ts";
+import { graphOf, jobsOf } from "../state/graphs.ts";
+import type { PoolState } from "../state/state.ts";
+import { explain } from "./explain.ts";
+
+type PingedAt = (agentId: string) => number;
+type Waits = Pick<Explanation, "code" | "message" | "words">;
+
+const say = (code: WaitCode, message: string): Waits => ({ code, ...sentence(message) });
+const notQueued = { ahead: null, agents: [] };
+
+const ended = (id: string, status: Explanation["status"], why: string | null | undefined): Explanation => ({
+  ...{ buildId: id, status, ...notQueued },
+  ...say("ended", `It has ended: ${status}${why ? ` (${why})` : ""}.`),
+});
+
+/** How a build ended. */
+export const explainEnded = ({ id, status, reason }: BuildFacts): Explanation => ended(id, status, reason);
+
+/** Why a job of an active build waits, or its state. */
+export const explainJob = (
+  state: PoolState,
+  { id, end, buildId, status, index, gate }: JobFacts,
+  context: DecisionContext,
+  pingedAt: PingedAt,
+): Explanation => {
+  if (end) return ended(id, status, end.reason ?? end.cause?.job);
+  const held = heldJob(state, id);
+  if (held) return explain(state, held, context, pingedAt);
+  return { ...{ buildId: id, status, ...notQueued }, ...waitOf(state, graphOf(state, buildId), index, gate) };
+};
+
+const waitOf = ({ jobs }: PoolState, graph: JobGraph, index: number, asked: JobFacts["gate"]): Waits => {
+  const { needs, gate } = graph.jobs[index]!;
+  if (asked) return say("gate", `A person with the role ${gate?.by ?? "maintainer"} has to approve it.`);
+  const needed = new Set(needs.map(({ definition }) => definition));
+  const open = graph.jobs.filter(({ id, definition }) => needed.has(definition) && !jobs.get(id)?.end);
+  return say("needs", `It waits for the end of ${open.map(({ key }) => key).join(", ")}.`);
+};
+
+const heldJobsOf = (state: PoolState, buildId: string): HeldJob[] =>
+  jobsOf(state, buildId).flatMap(({ id }) => heldJob(state, id) ?? []);
+
+const queuedAmong = (held: HeldJob[]): HeldJob[] =>
+  held.filter(({ job }) => job.status === "queued").sort((left, right) => left.job.seq - right.job.seq);
+
+/** The first job in the queue for which a build waits. */
+export const queuedJob = (state: PoolState, buildId: string): HeldJob | undefined =>
+  queuedAmong(heldJobsOf(state, buildId))[0];
+
+/** Why a build waits: for its gates, or for the first of its jobs in the queue; or that it runs. */
+export const explainBuild = (
+  state: PoolState,
+  { id: buildId, status }: BuildFacts,
+  context: DecisionContext,
+  pingedAt: PingedAt,
+): Explanation => {
+  const first = state.jobs.get(buildId);
+  if (first) return explainJob(state, first, context, pingedAt);
+  const { jobs } = graphOf(state, buildId);
+  const held = heldJobsOf(state, buildId);
+  const queued = queuedAmong(held);
+  if (held.length > queued.length) {
+    const done = jobs.filter(({ id }) => state.jobs.get(id)?.end).length;
+    const message = `${held.length - queued.length} of its ${jobs.length} jobs run, and ${done} have ended.`;
+    return { buildId, status, ...say(status === "canceling" ? "canceling" : "running", message), ...notQueued };
+  }
+  const [next] = queued;
+  if (next) return { ...explain(state, next, context, pingedAt), buildId, status };
+  const asking = jobs.filter(({ id }) => state.jobs.get(id)?.gate && !state.jobs.get(id)?.end);
+  const keys = asking.map(({ key }) => key).join(", ");
+  const message = `${keys} ${asking.length === 1 ? "waits" : "wait"} for approval.`;
+  return { buildId, status, ...say("gate", message), ...notQueued };
+};

@@ -1,0 +1,186 @@
+import { type Reason, reason, unmetRequirements } from "../../domain/requires.ts";
+import type { LeasedStatus } from "../../protocol/build-states.ts";
+import { type Explanation, sentence, type WaitCode } from "../../protocol/explain.ts";
+import type { Feature } from "../../protocol/jobs.ts";
+import { isReserved, trustOf, UNTRUSTED_LABEL } from "../commands/confine.ts";
+import { APPROVER, isHeld } from "../commands/held.ts";
+import { isGroup, limitOf } from "../commands/match.ts";
+import { isPaused } from "../commands/pause.ts";
+import type { DecisionContext } from "../state/decision.ts";
+import type { AgentFacts, BuildFacts, HeldJob, JobFacts } from "../state/facts.ts";
+import { semaphoresOfJob } from "../state/semaphores-of.ts";
+import type { PoolState } from "../state/state.ts";
+import { isOnline } from "./record.ts";
+import { groupWaits, isTemporary } from "./wait-groups.ts";
+
+type AgentView = Explanation["agents"][number];
+/** Groups in the answer at most. The list of agents has the others. */
+const GROUP_LIMIT = 20;
+
+const IS = ["is", "are"] as const;
+
+const isUnresponsive = (agent: AgentFacts, context: DecisionContext): boolean =>
+  !context.rules.takesBuilds({ ...agent, isDraining: false, spentAt: null }, context.now);
+
+/** Only the service says that a build is untrusted, the rest stands in its file. */
+const tooOldFor = (unknown: Feature[]): string =>
+  unknown.includes("untrusted") ? "too old for untrusted builds" : `too old for ${unknown.join(", ")} in the file`;
+
+/** Why no agent takes a job, of each agent. Empty where an agent could. */
+export type ReasonsByAgent = Map<AgentFacts, Reason[]>;
+
+/** Looks at every agent. */
+export const reasonsByAgent = (
+  state: PoolState,
+  job: JobFacts,
+  context: DecisionContext,
+  pingedAt: (agentId: string) => number,
+): ReasonsByAgent =>
+  new Map(
+    [...state.agents.values()].map((agent) => [agent, reasonsOf(state, agent, job, context, pingedAt(agent.id))]),
+  );
+
+const reasonsOf = (state: PoolState, agent: AgentFacts, job: JobFacts, context: DecisionContext, pingedAt: number) => {
+  const reasons = unmetRequirements(agent, job.requires);
+  if (isReserved(agent.labels, job.requires.labels))
+    reasons.push(reason("labels", ["takes", "take"], `only builds that ask for the label ${UNTRUSTED_LABEL}`));
+  if (context.rules.isNotFor(job, agent.id))
+    reasons.push(reason("gave-it-back", ["released", "released"], "this build"));
+  const runs = (features: Feature[]): boolean => context.rules.runsLane(agent, { features });
+  const unknown = (job.features ?? []).filter((feature) => !runs([feature]));
+  if (unknown.includes("jobs")) reasons.push(reason("too-old", IS, "too old to run planned jobs"));
+  else if (unknown.length > 0) reasons.push(reason("too-old", IS, tooOldFor(unknown)));
+  if (!isOnline(state, agent, context.now, pingedAt)) reasons.push(reason("offline", IS, "offline"));
+  if (agent.isDraining || agent.spentAt !== null) reasons.push(reason("draining", ["takes", "take"], "no new builds"));
+  if (isUnresponsive(agent, context)) {
+    reasons.push(
+      reason("unresponsive", ["claimed", "claimed"], "two builds, started neither, and sent no heartbeat since"),
+    );
+  }
+  if (state.index.holding.has(agent.id)) reasons.push(reason("busy", IS, "busy with another build"));
+  return reasons;
+};
+
+const viewOf = (agent: AgentFacts, reasons: Reason[]): AgentView => ({
+  agentId: agent.id,
+  name: agent.name,
+  codes: reasons.map(({ code }) => code),
+  ...sentence(
+    reasons.length === 0
+      ? `${agent.name} could take it now.`
+      : `${agent.name} ${reasons.map(({ phrase }) => phrase).join(", ")}.`,
+  ),
+});
+
+const isCapable = ({ codes }: AgentView): boolean => codes.every(isTemporary);
+
+/** The first full semaphore, with the limit that holds there. */
+const fullSemaphore = (state: PoolState, held: HeldJob, { rules }: DecisionContext) => {
+  for (const { key, limit, holder } of semaphoresOfJob(state, held)) {
+    const holders = state.index.semaphores.held(key);
+    const most = limitOf(state, { key, limit });
+    if (most !== null && !holders.has(holder) && !rules.hasRoom(holders.size, most)) return { key, most };
+  }
+  return null;
+};
+
+const fullMessage = ({ key, most }: { key: string; most: number }): string => {
+  if (isGroup(key)) return `Others hold its concurrency group (${most} at a time).`;
+  return key.startsWith("matrix ")
+    ? `Its matrix has reached its limit of parallel jobs (${most}).`
+    : `Its pipeline has reached its limit of parallel builds (${most}).`;
+};
+
+const needsLabel = (build: BuildFacts): string =>
+  trustOf(build) === "trusted" ? "" : ` It is untrusted, and needs an agent with the label ${UNTRUSTED_LABEL}.`;
+
+/** Why the queued job waits: the first reason that applies. */
+const waitOf = (
+  state: PoolState,
+  { build, job }: HeldJob,
+  agents: AgentView[],
+  ahead: number,
+  context: DecisionContext,
+) => {
+  const full = fullSemaphore(state, { build, job }, context);
+  const say = (code: WaitCode, message: string) => ({ code, ...sentence(message) });
+  if (agents.length === 0) return say("no-agents", "No agent is registered.");
+  if (!agents.some(isCapable)) {
+    const none = job.requires.platform === "windows" ? " There is no agent for Windows yet." : needsLabel(build);
+    return say("no-capable-agent", `No registered agent has what this build requires.${none}`);
+  }
+  if (full) return say(isGroup(full.key) ? "group" : "max-parallel", fullMessage(full));
+  if (isPaused(state, context.now)) {
+    const seconds = Math.ceil((state.pause!.until - context.now) / 1000);
+    return say(
+      "dependency-away",
+      `No build is handed out because a part of the service does not answer. The pool tries again within ${seconds} s.`,
+    );
+  }
+  if (job.notBefore > context.now) {
+    return say(
+      "dependency-away",
+      "It could not be handed out because a part of the service did not answer. The pool tries again soon.",
+    );
+  }
+  if (!agents.some(({ codes }) => codes.length === 0)) {
+    return say("all-busy", "Every agent that could take it is busy, draining or offline.");
+  }
+  if (ahead === 1) return say("behind-others", "1 build is ahead of it in the queue.");
+  if (ahead > 1) return say("behind-others", `${ahead} builds are ahead of it in the queue.`);
+  return say("next", "It is next, and an agent could take it now.");
+};
+
+/** Says besides that the job was tried before. */
+const afterTries = ({ retries = 0, retry = 0 }: JobFacts, { code, message }: ReturnType<typeof waitOf>) => {
+  const failed = retries === 1 ? "1 try" : `${retries} tries`;
+  const said = retries === 0 ? message : `${failed} of at most ${retry + 1} failed. ${message}`;
+  return { code, ...sentence(said) };
+};
+
+const LEASED_MESSAGES: Record<LeasedStatus, (agent: string) => string> = {
+  assigned: (agent) => `It was handed to ${agent}, which has not started it yet.`,
+  running: (agent) => `It runs on ${agent}.`,
+  canceling: (agent) => `It was canceled; ${agent} is stopping it.`,
+};
+
+/**
+ * Why a job in the queue waits, with the reasons for each agent, or the state of one that an agent has. `pingedAt` is the
+ * last ping on an agent's socket.
+ * @param known the reasons for each agent, where they were found already
+ */
+export const explain = (
+  state: PoolState,
+  held: HeldJob,
+  context: DecisionContext,
+  pingedAt: (agentId: string) => number,
+  known?: ReasonsByAgent,
+): Explanation => {
+  const { build, job } = held;
+  const { id: buildId, status } = job;
+  const notQueued = { buildId, status, ahead: null, agents: [] };
+  if (status !== "queued") {
+    const name = (job.agentId && state.agents.get(job.agentId)?.name) ?? "an agent";
+    const leased = status as LeasedStatus;
+    return { ...notQueued, code: leased, ...sentence(LEASED_MESSAGES[leased](name)) };
+  }
+  if (isHeld(build)) {
+    const message = `It waits for approval of its commit, by a person with the role ${APPROVER}.`;
+    return { ...notQueued, code: "gate", ...sentence(message) };
+  }
+  const reasons = known ?? reasonsByAgent(state, job, context, pingedAt);
+  const agents = [...reasons]
+    .map(([agent, agentReasons]) => viewOf(agent, agentReasons))
+    .sort((left, right) => left.codes.length - right.codes.length);
+  const groups = groupWaits([...reasons.values()]).slice(0, GROUP_LIMIT);
+  const ahead = state.queue.countAhead(held);
+  return {
+    buildId,
+    status,
+    ...afterTries(job, waitOf(state, held, agents, ahead, context)),
+    ahead,
+    requires: job.requires,
+    groups,
+    agents,
+  };
+};

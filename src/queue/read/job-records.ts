@@ -1,0 +1,81 @@
+import type { GraphJob, JobGraph } from "../../pipeline/graph/graph.ts";
+import type { Build, BuildReason } from "../../protocol/build.ts";
+import type { JobGate, JobOfBuild } from "../../protocol/build-job.ts";
+import { testSummaryOf } from "../commands/tests.ts";
+import type { JobFacts } from "../state/facts.ts";
+
+const timestampOf = (at: number | null | undefined): string | null => (at == null ? null : new Date(at).toISOString());
+
+/** The planned jobs of a build as the API shows them. `factsOf` knows none where the row of a job was damaged. */
+export const toJobs = ({ jobs }: JobGraph, factsOf: (jobId: string) => JobFacts | undefined): JobOfBuild[] => {
+  const depths = depthsOf(jobs);
+  return jobs.map((job) => ({
+    ...whatItIs(job),
+    depth: depths.get(job.definition)!,
+    ...stateOf(job, factsOf(job.id)),
+  }));
+};
+
+/** By definition: 0 where it needs nothing, else one more than the deepest of its needs, which stand before it. */
+const depthsOf = (jobs: readonly GraphJob[]): Map<string, number> => {
+  const depths = new Map<string, number>();
+  for (const { definition, needs } of jobs)
+    depths.set(definition, Math.max(0, ...needs.map((need) => (depths.get(need.definition) ?? 0) + 1)));
+  return depths;
+};
+
+const whatItIs = ({ id, key, definition, name, matrix, needs, mayFail }: GraphJob) => ({
+  ...{ id, key, definition, name, matrix, mayFail },
+  needs: needs.map((need) => need.definition),
+});
+
+/** A job whose row cannot be read counts as failed. */
+const DAMAGED = {
+  ...{ status: "failed" as const, cause: null, agentId: null, attempt: 0, exitCode: null },
+  ...{ reason: "agent-error" as BuildReason, message: "What was stored of this job is damaged." },
+  ...{ queuedAt: null, startedAt: null, finishedAt: null, adoptedFrom: null, tests: null },
+};
+
+const stateOf = (graphJob: GraphJob, job: JobFacts | undefined) => {
+  if (!job) return { ...DAMAGED, gate: toGate(graphJob, undefined), ...(graphJob.retry && { retries: 0 }) };
+  const { end, status } = job;
+  return {
+    status,
+    cause: end?.cause ?? null,
+    gate: toGate(graphJob, job),
+    agentId: end ? end.agentId : job.lease ? job.agentId : null,
+    attempt: end?.attempt ?? job.attempt,
+    ...(graphJob.retry && { retries: (end ? end.retries : job.retries) ?? 0 }),
+    exitCode: end?.exitCode ?? null,
+    reason: (end ? end.reason : job.reason) ?? null,
+    message: (end ? end.message : job.message) ?? null,
+    queuedAt: timestampOf(job.queuedAt),
+    startedAt: timestampOf(end ? end.startedAt : job.startedAt),
+    finishedAt: timestampOf(end?.finishedAt),
+    adoptedFrom: end?.adopted?.buildId ?? null,
+    tests: end?.adopted ? null : testSummaryOf(job),
+  };
+};
+
+const toGate = ({ gate, groups }: GraphJob, job: JobFacts | undefined): JobGate | null => {
+  if (!gate) return null;
+  const decision = job?.gate?.decision ?? null;
+  return {
+    ...{ message: gate.message, by: gate.by, groups },
+    since: timestampOf(job?.gate?.since),
+    until: timestampOf(job?.gate?.until),
+    decision: decision && {
+      ...{ approved: decision.approved, at: timestampOf(decision.at)!, by: decision.name, comment: decision.comment },
+    },
+  };
+};
+
+/** The gates that ask now: one for all combinations of a matrix. */
+export const toWaitsFor = (jobs: readonly JobOfBuild[]): Build["waitsFor"] => {
+  const asking = jobs.filter(({ status, gate }) => gate?.since && !gate.decision && status === "waiting");
+  return [...Map.groupBy(asking, ({ definition }) => definition)].map(([definition, [first, ...others]]) => ({
+    jobId: first!.id,
+    key: others.length > 0 ? definition : first!.key,
+    gate: first!.gate!,
+  }));
+};

@@ -1,0 +1,144 @@
+import { refOf, tagOf } from "../../domain/git-ref.ts";
+import { AGENT_STATUS, type Agent } from "../../protocol/agent.ts";
+import { type Build, toRecord } from "../../protocol/build.ts";
+import type { JobGate } from "../../protocol/build-job.ts";
+import { phaseOf } from "../../protocol/build-states.ts";
+import { PERIODS } from "../../protocol/limits.ts";
+import type { Claim } from "../commands/claim.ts";
+import type { ClaimedJob, RunValues } from "../commands/commands.ts";
+import { trustOf } from "../commands/confine.ts";
+import { APPROVER, isHeld } from "../commands/held.ts";
+import { testSummaryOf } from "../commands/tests.ts";
+import type { AgentFacts, BuildFacts, HeldJob, JobFacts, Report } from "../state/facts.ts";
+import type { PoolState } from "../state/state.ts";
+
+/** Milliseconds for which an agent counts as online after its last contact. */
+export const ONLINE_MS = PERIODS.onlineSeconds * 1000;
+
+const timestamp = (at: number): string => new Date(at).toISOString();
+const timestampOf = (at: number | null): string | null => (at === null ? null : timestamp(at));
+
+/** The lease of the first job, also after planned jobs took its place. */
+const firstLease = ({ plannedBy }: BuildFacts, first: JobFacts | undefined) =>
+  plannedBy ?? { agentId: first?.agentId ?? null, attempt: first?.attempt ?? 0 };
+
+/** The agent that a build names: that of the latest lease of its first job. */
+export const agentOf = (build: BuildFacts, first: JobFacts | undefined): string | null =>
+  phaseOf(build.status) === "queued" ? null : firstLease(build, first).agentId;
+
+/** Names from the outside are text wherever the message is shown. */
+const whatToApprove = (author: string | null, commitSha: string | null): string =>
+  `Commit ${commitSha?.slice(0, 7)}${author === null ? "" : ` by ${author}`} comes from outside the repository. It runs without secrets, on agents for untrusted builds; the approval is for this commit alone.`;
+
+/** Who approved the commit of a stranger, or may do so. */
+const approvalOf = ({ approval, origin, commitSha }: BuildFacts): JobGate | null => {
+  if (!approval) return null;
+  const { since, until, decision } = approval;
+  return {
+    message: whatToApprove(origin?.pull?.author ?? null, commitSha),
+    ...{ by: APPROVER, groups: [], since: timestamp(since), until: timestamp(until) },
+    decision: decision && {
+      ...{ approved: decision.approved, at: timestamp(decision.at), by: decision.name, comment: decision.comment },
+    },
+  };
+};
+
+/**
+ * The build as the API shows it: what is not made here has the name of the field where `BUILD_FIELDS` says that it is.
+ * `first`: its first job, where no planned jobs took its place.
+ */
+export const toBuild = (orgId: string, build: BuildFacts, first: JobFacts | undefined, report: Report): Build => {
+  const { id, branch, status, origin } = build;
+  const approval = approvalOf(build);
+  return toRecord({
+    ...report,
+    ...build,
+    orgId,
+    ref: refOf(branch),
+    tag: tagOf(branch),
+    event: origin?.event ?? "api",
+    trust: trustOf(build),
+    agentId: agentOf(build, first),
+    attempt: firstLease(build, first).attempt,
+    message: build.message ?? null,
+    failedLine: status === "failed" ? report.failedLine : null,
+    pull: origin?.pull,
+    subject: origin?.commit?.subject,
+    author: origin?.commit?.author,
+    schedule: origin?.schedule,
+    approval,
+    waitsFor: approval && isHeld(build) ? [{ jobId: id, key: "build", gate: approval }] : [],
+    tests: first && testSummaryOf(first),
+    queuedAt: timestamp(build.queuedAt),
+    startedAt: timestampOf(build.startedAt),
+    finishedAt: timestampOf(build.finishedAt),
+  });
+};
+
+/** What the service gets of a job that an agent claimed. */
+export const toClaimedJob = (
+  orgId: string,
+  { jobId, fence, expiresAt, isAgain = false }: Claim,
+  { build, job, report }: HeldJob & { report: Report },
+  runValues: RunValues | undefined,
+): ClaimedJob => ({
+  jobId,
+  fence,
+  isAgain,
+  leaseExpiresAt: timestamp(expiresAt),
+  build: toBuild(orgId, build, job.id === build.id ? job : undefined, report),
+  repoId: build.repoId,
+  pipelineId: build.pipelineId,
+  pipelineVersion: build.pipelineVersion,
+  requires: job.requires,
+  timeoutSeconds: job.timeoutSeconds,
+  mayGoElsewhere: !job.passedOver,
+  inputs: runValues?.inputs ?? null,
+  secretKeys: runValues?.secretKeys ?? [],
+  purpose: build.origin?.purpose ?? "build",
+  paths: build.until === null ? (build.origin?.paths ?? null) : null,
+});
+
+/** When the agent last made contact. `pingedAt` is the last ping on its socket. */
+export const lastHeardAt = (state: PoolState, agent: AgentFacts, pingedAt = 0): number =>
+  Math.max(agent.heardAt, state.lastContacts.get(agent.id) ?? 0, pingedAt);
+
+/** Whether the agent made contact recently, or waits in a poll. */
+export const isOnline = (state: PoolState, agent: AgentFacts, now: number, pingedAt = 0): boolean => {
+  const until = state.waiters.get(agent.id)?.until ?? 0;
+  return until > now || now - lastHeardAt(state, agent, pingedAt) < ONLINE_MS;
+};
+
+const statusOf = (agent: AgentFacts, isBusy: boolean, online: boolean): number => {
+  if (!online) return AGENT_STATUS.offline;
+  if (agent.isDraining || agent.spentAt !== null) return AGENT_STATUS.draining;
+  return isBusy ? AGENT_STATUS.busy : AGENT_STATUS.idle;
+};
+
+/** The agent as the API shows it. The first nine fields keep the order of contract v1, which clients compare. */
+export const toAgent = (state: PoolState, orgId: string, agent: AgentFacts, now: number, pingedAt = 0): Agent => {
+  const { id, name, platform, canBuildIOS, canBuildAndroid, canBuildWeb, labels, version, isEphemeral } = agent;
+  const online = isOnline(state, agent, now, pingedAt);
+  const currentBuildId = state.jobs.get(state.index.holding.get(id) ?? "")?.buildId ?? null;
+  return {
+    id,
+    name,
+    platform,
+    status: statusOf(agent, currentBuildId !== null, online),
+    isOnline: online,
+    canBuildIOS,
+    canBuildAndroid,
+    canBuildWeb,
+    lastHeartbeatAt: timestamp(lastHeardAt(state, agent, pingedAt)),
+    orgId,
+    labels,
+    version,
+    isDraining: agent.isDraining,
+    isEphemeral,
+    currentBuildId,
+    createdAt: timestamp(agent.createdAt),
+    registeredBy: agent.registeredBy ?? null,
+    features: agent.features ?? [],
+    xcodes: agent.xcodes ?? [],
+  };
+};

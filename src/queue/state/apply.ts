@@ -1,0 +1,268 @@
+import { isEnded } from "../../protocol/build-states.ts";
+import { isHeld } from "../commands/held.ts";
+import { countOf, laterCount } from "./day.ts";
+import { countEnd, noEvents } from "./events.ts";
+import {
+  BUILD_CHANNELS,
+  type BuildFacts,
+  type Change,
+  type Channel,
+  type Deletion,
+  type JobFacts,
+  type MemoryChange,
+} from "./facts.ts";
+import { jobsOf, unsettle } from "./graphs.ts";
+import {
+  forgetAgent,
+  indexAgent,
+  indexBuild,
+  indexJob,
+  scheduleRetry,
+  scheduleStop,
+  setAgent,
+  setOffer,
+} from "./indices.ts";
+import type { PoolState } from "./state.ts";
+
+/** Milliseconds between a change and its write to D1, so that changes close together become one write. */
+export const FLUSH_DELAY_MS = 1_000;
+/** The same where nobody waits for it (a hand-out), or the caller has it told at once (a new build). */
+const LATE_FLUSH_MS = 30_000;
+
+/** Ids of what a list of changes touched: each is indexed once, at the end. */
+interface Touched {
+  builds: Set<string>;
+  jobs: Set<string>;
+  agents: Set<string>;
+}
+
+/** Applies the changes to the state and its indices. */
+export const apply = (state: PoolState, changes: readonly Change[]): void => {
+  const touched: Touched = { builds: new Set(), jobs: new Set(), agents: new Set() };
+  for (const change of changes) applyChange(state, change, touched);
+  for (const id of touched.jobs) indexJob(state, id, touched.agents);
+  for (const id of touched.builds) indexBuild(state, id, touched.agents);
+  for (const id of touched.agents) indexAgent(state, id);
+};
+
+const applyChange = (state: PoolState, change: Change, touched: Touched): void => {
+  switch (change.kind) {
+    case "org":
+      state.orgId = change.orgId;
+      return;
+    case "fence":
+      state.fence = change.fence;
+      return;
+    case "build":
+      applyBuild(state, change.build, touched);
+      return;
+    case "job":
+      applyJob(state, change.job, touched);
+      return;
+    case "agent":
+      setAgent(state, change.agent);
+      scheduleRetry(state, change.agent.id);
+      touched.agents.add(change.agent.id);
+      return;
+    case "agent-removed":
+      forgetAgent(state, change.agentId);
+      return;
+    case "revoked":
+      state.revoked.set(change.tokenId, change.at);
+      reach(state, change.at);
+      attemptBy(state, "lists", change.at + FLUSH_DELAY_MS);
+      return;
+    case "untold":
+      reach(state, change.at);
+      markDue(state, { ...change, channel: "lists" });
+      return;
+    case "audit":
+      if (!change.variableIds) reach(state, change.entry.at);
+      attemptBy(state, "lists", change.entry.at + (mayWait(change) ? LATE_FLUSH_MS : FLUSH_DELAY_MS));
+      return;
+    case "close":
+      attemptBy(state, "logs", change.at + FLUSH_DELAY_MS);
+      return;
+    case "deleted":
+      applyDeletion(state, change.deletion);
+      return;
+    case "deletions-done":
+      for (const buildId of change.buildIds) state.outbox.deletions.due.delete(buildId);
+      return;
+    case "forget":
+      for (const [tokenId, at] of state.revoked) if (at < change.revokedBefore) state.revoked.delete(tokenId);
+      return;
+    case "told":
+      state.told = change.sequence;
+      state.isToldStored = !change.isInMemory;
+      reach(state, change.sequence);
+      return;
+    case "unchecked":
+      state.unchecked = change.sequence;
+      state.isUncheckedStored = true;
+      return;
+    case "compared":
+      state.unchecked = null;
+      state.isUncheckedStored = false;
+      return;
+    case "tell-again":
+      state.tellAgainAfter = change.after;
+      if (change.after !== null) reach(state, change.at);
+      return;
+    case "graph":
+      state.graphs.set(change.buildId, change.graph);
+      state.jobs.delete(change.buildId);
+      touched.jobs.add(change.buildId);
+      unsettle(state, change.buildId);
+      return;
+    case "heard":
+    case "entries-delivered":
+    case "outputs":
+    case "heads":
+    case "delivery":
+    case "report":
+    case "inputs":
+    case "number":
+    case "key":
+      return;
+    case "day-count":
+      state.dayCount = laterCount(state.dayCount, change.count);
+      return;
+    default:
+      applyMemoryChange(state, change, touched.agents);
+  }
+};
+
+/** Jobs of a build that waits for approval are in no queue: they are indexed anew once that changes. */
+const applyBuild = (state: PoolState, build: BuildFacts, touched: Touched): void => {
+  const before = state.builds.get(build.id);
+  if (before && isEnded(build.status)) countEnd(state.events, build.status, build.reason);
+  state.builds.set(build.id, build);
+  state.seq = Math.max(state.seq, build.seq);
+  state.dayCount = laterCount(state.dayCount, countOf(build));
+  reach(state, build.version);
+  touched.builds.add(build.id);
+  if (before && isHeld(before) !== isHeld(build)) for (const { id } of jobsOf(state, build.id)) touched.jobs.add(id);
+  unsettle(state, build.id);
+};
+
+const applyJob = (state: PoolState, job: JobFacts, touched: Touched): void => {
+  if (!state.builds.has(job.buildId)) return;
+  const before = state.jobs.get(job.id);
+  if (before?.lease && job.status === "queued") state.events.requeues++;
+  else if (before?.status === "queued" && job.status === "assigned") state.events.handOuts++;
+  state.jobs.set(job.id, job);
+  state.seq = Math.max(state.seq, job.seq);
+  touched.jobs.add(job.id);
+  unsettle(state, job.buildId);
+};
+
+const applyMemoryChange = (state: PoolState, change: MemoryChange, agents: Set<string>): void => {
+  switch (change.kind) {
+    case "attempt":
+      Object.assign(state.outbox[change.channel], { at: change.at, failures: change.failures });
+      return;
+    case "due":
+      markDue(state, change);
+      return;
+    case "delivered":
+      markDelivered(state, change);
+      return;
+    case "lease-lost":
+      state.events.leasesLost[change.cause]++;
+      return;
+    case "offer-ignored":
+      state.events.offersIgnored++;
+      return;
+    case "events-told":
+      state.events = noEvents();
+      return;
+    case "contact":
+      state.lastContacts.set(change.agentId, change.at);
+      return;
+    case "waiter":
+      if (change.waiter) state.waiters.set(change.agentId, change.waiter);
+      else state.waiters.delete(change.agentId);
+      scheduleRetry(state, change.agentId);
+      agents.add(change.agentId);
+      return;
+    case "offer":
+      setOffer(state, change.jobId, change.offer, agents);
+      return;
+    case "renewal":
+      setDeadline(state, change.jobId, change.expiresAt);
+      return;
+    case "stop-told":
+      state.stopsTold.set(change.jobId, change.at);
+      scheduleStop(state, change.jobId);
+      return;
+    case "pause":
+      state.pause = change.pause;
+      if (change.pause?.until) state.deadlines.pause.schedule("", change.pause.until);
+      return;
+    case "offers-resumed":
+      agents.add(change.agentId);
+      return;
+    case "sequence":
+      reach(state, change.sequence);
+      return;
+    case "unsettled":
+      unsettle(state, change.buildId);
+      return;
+    case "loaded":
+      state.unchecked ??= state.sequence;
+      return;
+    case "matched":
+      state.index.unmatched.lanes.clear();
+      state.index.unmatched.agents.clear();
+      return;
+    default:
+      change satisfies never;
+  }
+};
+
+const reach = (state: PoolState, sequence: number): void => {
+  state.sequence = Math.max(state.sequence, sequence);
+};
+
+/** Who begins or ends a build has others told at once, and who ends a job has its log closed. */
+const markDue = (state: PoolState, { channel, buildId, at }: Omit<Change & { kind: "due" }, "kind">): void => {
+  const { due } = state.outbox[channel];
+  if (!due.has(buildId)) due.set(buildId, at);
+  const build = state.builds.get(buildId);
+  const mayWait = channel !== "logs" && build && !isEnded(build.status);
+  attemptBy(state, channel, at + (mayWait ? LATE_FLUSH_MS : FLUSH_DELAY_MS));
+};
+
+/** Remembered with the build, and stored when the build is stored for another reason. */
+const markDelivered = ({ outbox, builds }: PoolState, change: Change & { kind: "delivered" }): void => {
+  const { channel, buildId, known } = change;
+  outbox[channel].due.delete(buildId);
+  const build = builds.get(buildId);
+  if (build) builds.set(buildId, { ...build, ...known });
+};
+
+const mayWait = ({ entry, variableIds }: Change & { kind: "audit" }): boolean =>
+  variableIds !== undefined || entry.action === "build.create";
+
+/** D1 is told a later sequence, so that it shows if it is restored to before the deletion. */
+const applyDeletion = (state: PoolState, { buildId, deleted, at }: Deletion): void => {
+  if (deleted === "build") for (const channel of BUILD_CHANNELS) state.outbox[channel].due.delete(buildId);
+  state.outbox.deletions.due.set(buildId, at);
+  attemptBy(state, "deletions", at);
+  reach(state, at);
+  attemptBy(state, "lists", at + FLUSH_DELAY_MS);
+};
+
+/** After a failure the back-off to D1 stands. A log or a git host that is away delays no other. */
+const attemptBy = ({ outbox }: PoolState, channel: Channel, at: number): void => {
+  const next = outbox[channel];
+  const mayHurry = channel !== "lists" || next.failures === 0;
+  if (next.at === null || (mayHurry && at < next.at)) next.at = at;
+};
+
+/** The deadline only moves back: the queue of deadlines reads it when the old one has passed. */
+const setDeadline = ({ jobs }: PoolState, jobId: string, expiresAt: number): void => {
+  const job = jobs.get(jobId);
+  if (job?.lease) jobs.set(jobId, { ...job, lease: { ...job.lease, expiresAt } });
+};

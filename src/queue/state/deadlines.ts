@@ -1,0 +1,174 @@
+import { heldUntil } from "../commands/held.ts";
+import { deadlineOf } from "../jobs/deadline.ts";
+import { lastHeardAt } from "../read/record.ts";
+import type { DecisionContext } from "./decision.ts";
+import type { BuildFacts, JobFacts } from "./facts.ts";
+import { EPHEMERAL_MS, IGNORED_LIMIT, STOP_AGAIN_MS, UNRESPONSIVE_MS } from "./rules.ts";
+import { DEADLINE_KINDS, type DeadlineKind, type PoolState } from "./state.ts";
+
+/** Ids of jobs, builds or agents whose deadlines may have passed, by kind. */
+export interface DueIds extends Record<DeadlineKind, readonly string[]> {
+  /** Jobs whose offer the agent did not follow. */
+  offer: readonly string[];
+  /** Agents that may have been silent for too long. */
+  silence: readonly string[];
+}
+
+/** Agents that one sweep forgets at most, so that it never blocks the queue. */
+const FORGET_LIMIT = 100;
+
+const isAnyDue = ({ deadlines, index }: PoolState, { now, agentMs }: DecisionContext): boolean =>
+  deadlines.lease.isDue(now) ||
+  deadlines.stop.isDue(now) ||
+  deadlines.delay.isDue(now) ||
+  deadlines.otherAgent.isDue(now) ||
+  deadlines.offersResume.isDue(now) ||
+  deadlines.retirement.isDue(now) ||
+  deadlines.gate.isDue(now) ||
+  deadlines.build.isDue(now) ||
+  deadlines.pause.isDue(now) ||
+  index.offerDeadlines.isDue(now) ||
+  index.contacts.isDue(now - agentMs);
+
+/** Takes every deadline that may have passed; null where none has. */
+export const takeDue = (state: PoolState, context: DecisionContext): DueIds | null => {
+  if (!isAnyDue(state, context)) return null;
+  const { deadlines, index } = state;
+  const { now, agentMs } = context;
+  return {
+    lease: deadlines.lease.takeDue(now),
+    stop: deadlines.stop.takeDue(now),
+    delay: deadlines.delay.takeDue(now),
+    otherAgent: deadlines.otherAgent.takeDue(now),
+    offersResume: deadlines.offersResume.takeDue(now),
+    retirement: deadlines.retirement.takeDue(now),
+    gate: deadlines.gate.takeDue(now),
+    build: deadlines.build.takeDue(now),
+    pause: deadlines.pause.takeDue(now),
+    offer: index.offerDeadlines.takeDue(now),
+    silence: index.contacts.takeDue(now - agentMs, FORGET_LIMIT),
+  };
+};
+
+/** Schedules again what was taken too early, and the agents that are still there. */
+export const rescheduleEarly = (state: PoolState, due: DueIds, context: DecisionContext): void => {
+  for (const agentId of due.silence) {
+    const at = lastContact(state, agentId, context);
+    if (at !== null) state.index.contacts.schedule(agentId, at);
+  }
+  for (const kind of DEADLINE_KINDS) {
+    for (const id of due[kind]) {
+      const at = ACTUAL[kind](state, id, context.now);
+      if (at !== null && at > context.now) state.deadlines[kind].schedule(id, at);
+    }
+  }
+};
+
+/** Makes the earliest deadline of a lease actual, so that no alarm is set for one that has moved back or is gone. */
+export const settleLeases = (state: PoolState): void => {
+  state.deadlines.lease.settle((id) => leaseDueOf(state, id));
+};
+
+/** Leases are looked after at multiples of this, so that those of many agents share an alarm, which costs a row. */
+const LEASE_GRID_MS = 5000;
+
+/** The earliest of the times; null where there is none. */
+export const earliest = (times: readonly (number | null)[]): number | null => {
+  let first: number | null = null;
+  for (const at of times) if (at !== null && (first === null || at < first)) first = at;
+  return first;
+};
+
+/** The earliest time at which the pool looks after its deadlines. */
+export const nextDeadline = ({ deadlines }: PoolState): number | null => {
+  const lease = deadlines.lease.next();
+  return earliest([
+    lease === null ? null : Math.ceil(lease / LEASE_GRID_MS) * LEASE_GRID_MS,
+    deadlines.stop.next(),
+    deadlines.delay.next(),
+    deadlines.otherAgent.next(),
+    deadlines.offersResume.next(),
+    deadlines.retirement.next(),
+    deadlines.gate.next(),
+    deadlines.build.next(),
+    deadlines.pause.next(),
+  ]);
+};
+
+/** When a lease needs attention: it expires, or its job runs for too long. */
+export const leaseDue = ({ lease, timeoutSeconds }: JobFacts): number | null => {
+  if (!lease) return null;
+  if (lease.startedAt === null || lease.stop) return lease.expiresAt;
+  return Math.min(lease.expiresAt, lease.startedAt + timeoutSeconds * 1000);
+};
+
+/** When a build is looked at first, whatever happens: after its time, after that of its cancel, or nobody approved it. */
+export const buildDue = (build: BuildFacts): number | null =>
+  earliest([build.until, build.cancel?.until ?? null, heldUntil(build)]);
+
+/** When a gate that nobody has answered stays closed. */
+const gateDue = ({ jobs }: PoolState, jobId: string): number | null => {
+  const { gate, end } = jobs.get(jobId) ?? {};
+  return gate && !gate.decision && !end ? gate.until : null;
+};
+
+/** When the agent is told again to stop the job: while its socket is open, until its heartbeat carried the stop. */
+export const stopDue = ({ jobs, waiters, stopsTold }: PoolState, jobId: string): number | null => {
+  const lease = jobs.get(jobId)?.lease;
+  if (!lease?.stop || waiters.get(lease.agentId)?.until !== null) return null;
+  const told = stopsTold.get(jobId);
+  return told === null ? null : (told ?? lease.stop.at) + STOP_AGAIN_MS;
+};
+
+/** When an ephemeral agent is removed: after its one job, or when it has been away for long without any. */
+export const retirementAt = (state: PoolState, agentId: string): number | null => {
+  const agent = state.agents.get(agentId);
+  if (!agent?.isEphemeral || agent.spentAt !== null) return agent?.spentAt ?? null;
+  return isHere(state, agentId) ? null : lastHeardAt(state, agent) + EPHEMERAL_MS;
+};
+
+/** Whether the agent waits or holds a job. */
+const isHere = (state: PoolState, agentId: string): boolean =>
+  state.waiters.has(agentId) || state.index.holding.has(agentId);
+
+/** When an agent that waits, but ignored its offers, gets offers again. */
+export const offersResumeAt = (state: PoolState, agentId: string): number | null => {
+  const agent = state.agents.get(agentId);
+  const waiter = state.waiters.get(agentId);
+  if (!agent || !waiter) return null;
+  const since = [agent, waiter].filter(({ ignored }) => ignored >= IGNORED_LIMIT).map(({ ignoredAt }) => ignoredAt);
+  return since.length > 0 ? Math.max(...since) + UNRESPONSIVE_MS : null;
+};
+
+/** When an agent last gave a sign of life: one that waits or holds a job gives one now. */
+export const lastContact = (state: PoolState, agentId: string, { now }: DecisionContext): number | null => {
+  const agent = state.agents.get(agentId);
+  return agent ? (isHere(state, agentId) ? now : lastHeardAt(state, agent)) : null;
+};
+
+const leaseDueOf = ({ jobs }: PoolState, id: string): number | null => {
+  const job = jobs.get(id);
+  return job ? leaseDue(job) : null;
+};
+
+/** The actual time of a deadline, read from the facts; null where it no longer exists. */
+const ACTUAL: Record<DeadlineKind, (state: PoolState, id: string, now: number) => number | null> = {
+  lease: leaseDueOf,
+  stop: stopDue,
+  delay: ({ jobs }, id) => {
+    const job = jobs.get(id);
+    return job?.status !== "queued" || job.notBefore === 0 ? null : job.notBefore;
+  },
+  otherAgent: ({ jobs }, id) => {
+    const job = jobs.get(id);
+    return job?.status === "queued" ? (job.passedOver?.until ?? null) : null;
+  },
+  offersResume: offersResumeAt,
+  retirement: retirementAt,
+  gate: gateDue,
+  build: ({ builds }, id, now) => {
+    const build = builds.get(id);
+    return build ? earliest([deadlineOf(build, [], now), heldUntil(build)]) : null;
+  },
+  pause: ({ pause }) => pause?.until ?? null,
+};

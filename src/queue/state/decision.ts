@@ -1,0 +1,133 @@
+import type { AuditAction } from "../../protocol/audit.ts";
+import { isEnded } from "../../protocol/build-states.ts";
+import type { Hint } from "../../protocol/jobs.ts";
+import { DETAILS } from "../../protocol/problem.ts";
+import type { Actor, PoolRefusal, Result } from "../commands/commands.ts";
+import type { AgentFacts, BuildFacts, Change, HeldJob, JobFacts } from "./facts.ts";
+import type { Rules } from "./rules.ts";
+import type { PoolState } from "./state.ts";
+
+/** What a decision may depend on besides the state. All times are milliseconds. */
+export interface DecisionContext {
+  now: number;
+  /** Time for an agent to start a job that it claimed. */
+  startMs: number;
+  /** Time for which a started job may run without a heartbeat. */
+  leaseMs: number;
+  /** Time after which a silent agent is forgotten. */
+  agentMs: number;
+  /** Time by which a stored deadline may be older than the one that a socket keeps. */
+  storedForMs: number;
+  /** Jobs that may wait at a time: for an agent, for other jobs or for a person. */
+  maxQueued: number;
+  /** Builds that may be made on one day (UTC). */
+  buildsPerDay: number;
+  rules: Rules;
+}
+
+/** A hint for an agent. It is sent after the changes are stored. */
+export interface Push {
+  agentId: string;
+  hint: Hint;
+}
+
+/** The result of a command: its answer, the changes to store, and the hints to send once they are stored. */
+export interface Decision<T> {
+  answer: Result<T>;
+  changes: Change[];
+  pushes: Push[];
+}
+
+export const SYSTEM: Actor = { actor: "system", requestId: null };
+export const agentActor = (agentId: string): Actor => ({ actor: `agent:${agentId}`, requestId: null });
+
+export const decided = <T>(value: T, changes: Change[] = [], pushes: Push[] = []): Decision<T> => ({
+  answer: { ok: true, value },
+  changes,
+  pushes,
+});
+
+export const refused = (kind: PoolRefusal["kind"], detail: string, retryAfterSeconds?: number): Decision<never> => ({
+  answer: { ok: false, refusal: { kind, detail, ...(retryAfterSeconds && { retryAfterSeconds }) } },
+  changes: [],
+  pushes: [],
+});
+
+export const unknownId = () => refused("not-found", DETAILS["not-found"]);
+export const unknownToken = () => refused("unauthenticated", DETAILS.unauthenticated);
+/** Nothing is leased or numbered before D1 was compared with the pool. */
+export const notCompared = (): Decision<never> => {
+  const detail = "The queue could not be compared with the database yet: repeat the request.";
+  return {
+    answer: { ok: false, refusal: { kind: "unavailable", detail, retryAfterSeconds: 5 } },
+    changes: [],
+    pushes: [],
+  };
+};
+export const leaseLost = () => refused("lease-lost", DETAILS["lease-lost"]);
+
+/** The sequence that an attempt tells D1: above those before, so that D1 shows a restore to between two of them. */
+export const nextTold = ({ sequence, told, outbox }: PoolState): number =>
+  Math.max(sequence + outbox.lists.failures, told + 1);
+
+/** A sequence above all that D1 was told of, and above what an attempt is telling it now. */
+export const later = (state: PoolState, now: number): number => Math.max(nextTold(state) + 1, now);
+
+/** The agent, if it is registered and the token is its own. */
+export const verifiedAgent = (
+  state: PoolState,
+  { agentId, tokenHash }: { agentId: string; tokenHash: string },
+): AgentFacts | undefined => {
+  const agent = state.agents.get(agentId);
+  return agent?.tokenHash === tokenHash ? agent : undefined;
+};
+
+/** The job with its build, while the queue or an agent has it. */
+export const heldJob = ({ builds, jobs }: PoolState, jobId: string): HeldJob | undefined => {
+  const job = jobs.get(jobId);
+  const build = job && builds.get(job.buildId);
+  return build && isInQueue(job) ? { build, job } : undefined;
+};
+
+/** Whether the pool knows a job of this id that nobody has: it has ended, or it is a first one in whose place others came. */
+export const isRemembered = ({ builds, records }: PoolState, jobId: string): boolean =>
+  builds.has(jobId) || records.endedJob(jobId) !== undefined || records.ended(jobId) !== undefined;
+
+/** Whether the queue or an agent has the job: it neither waits for others nor has ended. */
+export const isInQueue = ({ status }: JobFacts): boolean =>
+  status === "queued" || status === "assigned" || status === "running" || status === "canceling";
+
+/** A hint about the job. Agents know a first job by its build alone. */
+export const hintOf = (type: Hint["type"], { id, buildId }: JobFacts): Hint =>
+  id === buildId ? { type, buildId } : { type, buildId: id, jobId: id };
+
+/** The job that the agent holds a lease on. */
+export const jobHeldBy = (state: PoolState, agentId: string): HeldJob | undefined => {
+  const jobId = state.index.holding.get(agentId);
+  return jobId === undefined ? undefined : heldJob(state, jobId);
+};
+
+/** Changes a build in a way that readers can see: a new version of it, of which D1 hears at the end. */
+export const patchBuild = (
+  build: BuildFacts,
+  patch: Partial<BuildFacts>,
+  { rules, now }: DecisionContext,
+): Change[] => {
+  const next: BuildFacts = { ...build, ...patch, version: rules.nextVersion(build.version, now) };
+  const hasEnded = isEnded(next.status);
+  if (hasEnded) next.isTold = false;
+  const lists = hasEnded ? [{ kind: "due", channel: "lists", buildId: next.id, at: now } as const] : [];
+  return [{ kind: "build", build: next }, ...lists, ...rules.hostOutbox(next, now)];
+};
+
+export const audit = (
+  { actor, requestId, sender }: Actor,
+  action: AuditAction,
+  subject: string,
+  detail: Record<string, unknown>,
+  { now }: DecisionContext,
+  variableIds?: string[],
+): Change[] => {
+  const entry = { at: now, actor, action, subject, requestId, detail: sender ? { ...detail, sender } : detail };
+  return [{ kind: "audit", entry, ...(variableIds && { variableIds }) }];
+};

@@ -1,0 +1,118 @@
+import { tagOf } from "../../domain/git-ref.ts";
+import type { HostPhase, HostReport, HostState, ToldState } from "../../githosts/core/host-report.ts";
+import { isEnded, isQueued } from "../../protocol/build-states.ts";
+import type { Requires } from "../../protocol/pipeline.ts";
+import { testsInWords } from "../../protocol/test-words.ts";
+import { confinedTo } from "../commands/confine.ts";
+import { isHeld } from "../commands/held.ts";
+import { testSummaryOf, testsOfJobs } from "../commands/tests.ts";
+import type { BuildFacts, JobFacts } from "./facts.ts";
+
+/** Characters of a description that every git host takes. */
+const MOST_CHARACTERS = 140;
+
+/** Ends that say nothing about the commit. */
+const ERRORS: ReadonlySet<BuildFacts["reason"]> = new Set(["agent-lost", "environment", "agent-error"]);
+
+/** The state of a build in the words of git hosts. */
+const hostStateOf = ({ status, reason, waitsAt }: BuildFacts): HostState => {
+  if (!isEnded(status)) return waitsAt?.hostStatus ?? "pending";
+  if (status === "succeeded" || reason === "skipped") return "success";
+  if (status === "canceled") return "error";
+  return reason !== null && ERRORS.has(reason) ? "error" : "failure";
+};
+
+/**
+ * Whether the git host has to hear of the build: that it waits or runs, that only people are waited for, and how it
+ * ended; of nothing between. One that ended at a gate was told in other words.
+ */
+export const isHostDue = (build: BuildFacts): boolean => {
+  if (!build.host || build.commitSha === null) return false;
+  return !isHeard(build, build.toldHost) || (isEnded(build.status) && !!build.waitsAt);
+};
+
+const phaseOf = (build: BuildFacts): HostPhase => {
+  if (build.waitsAt || isHeld(build)) return "asking";
+  return isQueued(build.status) ? "queued" : "running";
+};
+
+/** What is asked of people where the commit itself waits for them: no job has this place. */
+const COMMIT_ASKS = [{ index: 9999, name: "commit" }];
+
+/** Whether a host that was told this knows how the build is. */
+export const isHeard = (build: BuildFacts, told: ToldState | undefined): boolean => {
+  return hostStateOf(build) === told || (!isEnded(build.status) && phaseOf(build) === told);
+};
+
+/** What the git host is told of a build and its jobs, of which planned ones count at its end; null where it hears nothing. */
+export const hostReportOf = (build: BuildFacts, jobs: readonly JobFacts[]): HostReport | null => {
+  const { host, commitSha, id, number, version, branch } = build;
+  if (!host || commitSha === null) return null;
+  // A fork's stays the full ref of its request: under the name of its branch it would speak for a branch of ours.
+  const ref = tagOf(branch) ?? branch;
+  const description = `${describe(build, jobs)}${testsOf(build, jobs)}`.slice(0, MOST_CHARACTERS);
+  const known = { ...host, buildId: id, number, version, sha: commitSha, ref };
+  return { ...known, state: hostStateOf(build), description, ...beyondState(build) };
+};
+
+/** What not all hosts have a state for. */
+const beyondState = (build: BuildFacts): Pick<HostReport, "phase" | "ended" | "asks"> => {
+  const { status, reason, waitsAt } = build;
+  const asks = isHeld(build) ? COMMIT_ASKS : waitsAt?.asks;
+  if (!isEnded(status)) return { phase: phaseOf(build), ...(asks && { asks }) };
+  if (reason === "skipped") return { ended: "skipped" };
+  if (status === "canceled") return { ended: "canceled" };
+  return reason === "timeout" ? { ended: "timed-out" } : {};
+};
+
+const describe = (build: BuildFacts, jobs: readonly JobFacts[]): string => {
+  const { status, reason, waitsAt } = build;
+  if (waitsAt && !isEnded(status)) return `${waitsAt.jobs.join(", ")} waits for approval`;
+  if (isHeld(build)) return "Its commit waits for approval";
+  if (isQueued(status)) return `Waits for an agent${needs(requiredOf(build, jobs))}`;
+  if (!isEnded(status)) return "Runs";
+  if (status === "canceled" && reason === "gate-closed") return "Canceled: nobody approved its commit";
+  if (reason && SENTENCES[reason]) return SENTENCES[reason];
+  if (status === "succeeded") return `Succeeded${duration(build, "in")}`;
+  return status === "canceled" ? "Canceled" : `Failed${duration(build, "after")}`;
+};
+
+/** The agents that released its first job may have said more than its pipeline does. */
+const requiredOf = (build: BuildFacts, jobs: readonly JobFacts[]): Requires =>
+  jobs.find(({ id }) => id === build.id)?.requires ?? confinedTo(build.requires, build);
+
+/** What the tests said of a build that has succeeded or failed. */
+const testsOf = ({ status }: BuildFacts, jobs: readonly JobFacts[]): string => {
+  if (status !== "succeeded" && status !== "failed") return "";
+  const tests = testsOfJobs(jobs.map((job) => ({ tests: testSummaryOf(job) })));
+  return tests && tests.total > 0 ? `: ${testsInWords(tests)}` : "";
+};
+
+const SENTENCES: { [Reason in NonNullable<BuildFacts["reason"]>]?: string } = {
+  superseded: "Canceled: a newer commit took its place",
+  skipped: "Skipped: no file that it wants has changed",
+  "agent-lost": "Its agent was lost",
+  "agent-error": "Its agent had an error",
+  environment: "Its environment could not be read",
+  timeout: "Failed: it took too long",
+  "requirements-unmet": "Failed: no agent can run it",
+  "commit-not-on-branch": "Failed: the commit is not on its branch any more",
+  "pipeline-invalid": "Failed: its pipeline file is not valid",
+  "checkout-failed": "Failed: the commit could not be fetched",
+};
+
+/** Labels have no characters that a page could take for more than text. */
+const needs = ({ platform, labels, ...abilities }: Requires): string => {
+  const names = (["ios", "android", "web"] as const).filter((name) => abilities[name]);
+  const wanted = labels?.length ? [...names, `label${labels.length > 1 ? "s" : ""} ${labels.join(", ")}`] : names;
+  return (platform ? ` on ${platform}` : "") + (wanted.length > 0 ? ` with ${wanted.join(", ")}` : "");
+};
+
+const duration = ({ startedAt, finishedAt }: BuildFacts, word: string): string => {
+  if (startedAt === null || finishedAt === null || finishedAt < startedAt) return "";
+  const seconds = Math.round((finishedAt - startedAt) / 1000);
+  const minutes = Math.floor(seconds / 60);
+  const hours = Math.floor(minutes / 60);
+  if (hours > 0) return ` ${word} ${hours} h ${minutes % 60} min`;
+  return minutes > 0 ? ` ${word} ${minutes} min ${seconds % 60} s` : ` ${word} ${seconds} s`;
+};

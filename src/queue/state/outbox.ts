@@ -1,0 +1,101 @@
+import type { ToldState } from "../../githosts/core/host-report.ts";
+import { hasToldRevocations, recordSequence, type ToldSequence } from "../commands/reconcile.ts";
+import { FLUSH_DELAY_MS } from "./apply.ts";
+import { type Decision, type DecisionContext, decided, later } from "./decision.ts";
+import { BUILD_CHANNELS, type BuildChannel, type Change, type Channel } from "./facts.ts";
+import type { Rules } from "./rules.ts";
+import type { PoolState } from "./state.ts";
+
+const MAX_BACKOFF_MS = 60_000;
+/** Milliseconds after which no write that was under way at a deletion arrives any more: then it is carried out again. */
+const SETTLE_MS = 60_000;
+
+/** A build, with the version that was told; or its deletion, with the time of that. */
+export interface Heard {
+  buildId: string;
+  version?: number;
+  /** What a git host shows now; null where it has nothing to hear any more. */
+  state?: ToldState | null;
+}
+
+/** What one attempt on a channel did. */
+export interface Delivered {
+  builds: Heard[];
+  /** Sequence numbers of entries of the audit, or of closes of logs. */
+  entries: number[];
+  /** Something could not be delivered. */
+  failed: boolean;
+  /** Of D1; null where nothing was told that raises the pool's sequence there, or D1 did not answer. */
+  sequence: ToldSequence | null;
+}
+
+export const nothingDelivered = (failed = false): Delivered => ({ builds: [], entries: [], failed, sequence: null });
+
+/** Exponential backoff, at most 60 s. */
+const nextAttempt = (now: number, failures: number): number =>
+  now + Math.min(FLUSH_DELAY_MS * 2 ** failures, MAX_BACKOFF_MS);
+
+/** Whether nothing has changed since that has to be told too. */
+const knowsEnough = ({ builds, records }: PoolState, channel: BuildChannel, told: Heard, rules: Rules): boolean => {
+  const { buildId, version = 0, state } = told;
+  const build = builds.get(buildId) ?? records.ended(buildId);
+  if (!build || channel === "logs") return true;
+  return channel === "lists" ? rules.isHeard(build, version) : !state || rules.isHostTold(build, state, told.version);
+};
+
+/** The row of an ended build is the outbox of all channels: it says so until the last has delivered. */
+const heardBy = (state: PoolState, channel: BuildChannel, { buildId, state: shown }: Heard): Change[] => {
+  const known = channel === "lists" ? { isTold: true } : shown ? { toldHost: shown } : {};
+  const delivered: Change = { kind: "delivered", channel, buildId, known };
+  const isLast = BUILD_CHANNELS.every((other) => other === channel || !state.outbox[other].due.has(buildId));
+  const ended = isLast && !state.builds.has(buildId) ? state.records.ended(buildId) : undefined;
+  return ended ? [delivered, { kind: "heard", buildId, endedAt: ended.finishedAt! }] : [delivered];
+};
+
+/** Records what an attempt delivered, and when the next one is due. */
+export const recordDelivery = (
+  state: PoolState,
+  { channel, ...result }: Delivered & { channel: Channel },
+  context: DecisionContext,
+): Decision<null> => {
+  if (channel === "deletions") return recordDeletions(state, result, context);
+  const { rules, now } = context;
+  const { entries, failed, sequence } = result;
+  const { due, failures: before } = state.outbox[channel];
+  const builds = result.builds.filter((told) => due.has(told.buildId) && knowsEnough(state, channel, told, rules));
+  const changes = builds.flatMap((told) => heardBy(state, channel, told));
+  const left = due.size - builds.length + state.records.pending(channel) - entries.length;
+  const failures = failed ? before + 1 : 0;
+  const isMore = channel === "lists" && (state.tellAgainAfter !== null || !hasToldRevocations(state, sequence));
+  const at = isMore || rules.deliversAgain(left, failed, channel) ? nextAttempt(now, failures) : null;
+  const isStored = builds.some(({ buildId }) => !state.builds.has(buildId)) || result.builds.length === 0;
+  return decided(null, [
+    ...changes,
+    ...(entries.length > 0 ? [{ kind: "entries-delivered", channel, entries } as const] : []),
+    { kind: "attempt", channel, at, failures },
+    ...recordSequence(state, result, isStored, context),
+  ]);
+};
+
+/**
+ * Records which deletions were carried out for good: when no late write can undo them, and once more after D1 heard of
+ * that. A build may have followed its log meanwhile.
+ */
+const recordDeletions = (state: PoolState, { builds, failed }: Delivered, { now }: DecisionContext): Decision<null> => {
+  const { due, failures: before } = state.outbox.deletions;
+  const failures = failed ? before + 1 : 0;
+  const known = builds.flatMap(({ buildId, version }) => {
+    const deletion = state.records.deletion(buildId);
+    return deletion && deletion.at === version ? deletion : [];
+  });
+  const buildIds = known.filter(({ isSettled }) => isSettled).map(({ buildId }) => buildId);
+  const settled = known.filter(({ isSettled, at }) => !isSettled && now >= at + SETTLE_MS);
+  const isEmpty = due.size <= buildIds.length;
+  const at = failed ? nextAttempt(now, failures) : isEmpty ? null : now + SETTLE_MS;
+  const changes = settled.map((deletion): Change => {
+    return { kind: "deleted", deletion: { ...deletion, at: later(state, now), isSettled: true } };
+  });
+  if (buildIds.length > 0) changes.push({ kind: "deletions-done", buildIds });
+  if (buildIds.length > 0 && !state.isToldStored) changes.push({ kind: "told", sequence: state.told });
+  return decided(null, [...changes, { kind: "attempt", channel: "deletions", at, failures }]);
+};

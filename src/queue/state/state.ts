@@ -1,0 +1,192 @@
+import type { JobGraph } from "../../pipeline/graph/graph.ts";
+import type { Semaphore } from "../jobs/semaphores.ts";
+import type { DayCount } from "./day.ts";
+import { DeadlineQueue } from "./deadline-queue.ts";
+import { noEvents, type PoolEvents } from "./events.ts";
+import type { AgentFacts, BuildFacts, Channel, JobFacts, Offer, Pause, Records, Waiter } from "./facts.ts";
+import { type Lane, Queue, type QueuedJob } from "./queue.ts";
+import { Semaphores } from "./semaphores.ts";
+
+/**
+ * What the pool waits for. By id of a job: its lease needs attention (`lease`), its agent is told again to stop it
+ * (`stop`), it may be handed out again (`delay`), another agent for it is looked for again (`otherAgent`), or nobody has
+ * answered its gate (`gate`). By id of an agent: it gets offers again (`offersResume`), or, being ephemeral, is removed
+ * (`retirement`). By id of a build: it took too long, its cancel does, or nobody approved its commit (`build`). Under one
+ * id: the pool hands jobs out again (`pause`).
+ */
+export const DEADLINE_KINDS = [
+  "lease",
+  "stop",
+  "delay",
+  "otherAgent",
+  "offersResume",
+  "retirement",
+  "gate",
+  "build",
+  "pause",
+] as const;
+export type DeadlineKind = (typeof DEADLINE_KINDS)[number];
+
+/**
+ * Agents and active builds of one organization, with indices that spare a search through all of them.
+ * Only `apply` changes it, with the changes of a decision.
+ */
+export interface PoolState {
+  readonly records: Records;
+  orgId: string | null;
+  /** The highest fence ever granted. */
+  fence: number;
+  seq: number;
+  /** Builds of the last day on which any was made. */
+  dayCount: DayCount;
+  readonly agents: Map<string, AgentFacts>;
+  /** Tokens that were revoked lately, and hashes of their replaced secrets, and when. */
+  readonly revoked: Map<string, number>;
+  /** The builds that have not ended. */
+  readonly builds: Map<string, BuildFacts>;
+  /** All jobs of these builds, also those that have ended. */
+  readonly jobs: Map<string, JobFacts>;
+  /** Of each of these builds whose jobs are planned. */
+  readonly graphs: Map<string, JobGraph>;
+  /** Builds of which something changed: what follows from that is still to be settled. */
+  readonly unsettled: Set<string>;
+  /** Last contact of each agent, where it is later than the stored one. */
+  readonly lastContacts: Map<string, number>;
+  /** Agents that wait for offers. */
+  readonly waiters: Map<string, Waiter>;
+  /** Open offers by job. */
+  readonly offers: Map<string, Offer>;
+  /** Set while a part of the service is away that every hand-out needs. */
+  pause: Pause | null;
+  /** By job that its agent has to stop: when the agent was last told, or null once its heartbeat carried the stop. */
+  readonly stopsTold: Map<string, number | null>;
+  /** Characters of the run values of all active builds, sealed. */
+  runValueCharacters: number;
+  readonly outbox: Record<Channel, Outgoing>;
+  /** The highest version or time of what D1 is told of. */
+  sequence: number;
+  /** The sequence that D1 had last; a lower one there shows that D1 was restored. */
+  told: number;
+  /** Whether `told` is stored. */
+  isToldStored: boolean;
+  /** The sequence at the last load, until D1 was compared with it; null afterwards. */
+  unchecked: number | null;
+  /** Whether `unchecked` is stored. */
+  isUncheckedStored: boolean;
+  /** After D1 was restored: it has been told again of the ended builds up to this sequence number. */
+  tellAgainAfter: number | null;
+  /** What happened since the last sweep that was answered. */
+  events: PoolEvents;
+  readonly deadlines: Record<DeadlineKind, DeadlineQueue>;
+  readonly queue: Queue;
+  readonly index: Indices;
+}
+
+/** Derived from the rest of the state by `indices.ts`. */
+interface Indices {
+  readonly agentByToken: Map<string, string>;
+  /** What each agent can do, as a text that is the same for agents with equal skills. */
+  readonly skills: Map<string, string>;
+  /** By agent: the job that it holds a lease on. */
+  readonly holding: Map<string, string>;
+  /** By agent: the job of its open offer. */
+  readonly offered: Map<string, string>;
+  /** Who holds what only so many may hold at a time. */
+  readonly semaphores: Semaphores;
+  /** Jobs that wait for others, or for a person. */
+  waitingJobs: number;
+  /** By skills: the waiters that could take a job, the one that has waited longest first. */
+  readonly idleWaiters: Map<string, Set<string>>;
+  /** By job. */
+  readonly positions: Map<string, IndexedJob>;
+  /** By build. */
+  readonly places: Map<string, Place>;
+  /** Jobs with open offers, by the time at which the offer is withdrawn. */
+  readonly offerDeadlines: DeadlineQueue;
+  /** Agents by their last stored contact. */
+  readonly contacts: DeadlineQueue;
+  /** Lanes and agents that may fit each other since the last step. */
+  readonly unmatched: { lanes: Set<Lane>; agents: Set<string> };
+}
+
+/** What is still to be delivered on one channel. */
+interface Outgoing {
+  /** Builds, each with the time since when. */
+  readonly due: Map<string, number>;
+  /** When the next attempt is due, and how many failed in a row. */
+  at: number | null;
+  failures: number;
+}
+
+const nothingDue = (): Outgoing => ({ due: new Map(), at: null, failures: 0 });
+
+/** What the indices hold of a job. */
+export interface IndexedJob {
+  /** Where it waits for an agent. */
+  inQueue: { lane: Lane; queued: QueuedJob } | null;
+  holder: string | null;
+  /** The semaphores that it holds. */
+  held: readonly Semaphore[];
+  isWaiting: boolean;
+}
+
+/** What the indices hold of a build. */
+interface Place {
+  /** The semaphore of its pipeline, where it counts for that. */
+  held: readonly Semaphore[];
+  inputBytes: number;
+}
+
+export const emptyState = (records: Records): PoolState => ({
+  records,
+  orgId: null,
+  fence: 0,
+  seq: records.lastSeq(),
+  dayCount: records.lastDayCount(),
+  agents: new Map(),
+  revoked: new Map(),
+  builds: new Map(),
+  jobs: new Map(),
+  graphs: new Map(),
+  unsettled: new Set(),
+  lastContacts: new Map(),
+  waiters: new Map(),
+  offers: new Map(),
+  pause: null,
+  stopsTold: new Map(),
+  runValueCharacters: 0,
+  outbox: { lists: nothingDue(), logs: nothingDue(), hosts: nothingDue(), deletions: nothingDue() },
+  sequence: 0,
+  told: 0,
+  isToldStored: true,
+  unchecked: null,
+  isUncheckedStored: false,
+  tellAgainAfter: null,
+  events: noEvents(),
+  deadlines: {
+    lease: new DeadlineQueue(),
+    stop: new DeadlineQueue(),
+    delay: new DeadlineQueue(),
+    otherAgent: new DeadlineQueue(),
+    offersResume: new DeadlineQueue(),
+    retirement: new DeadlineQueue(),
+    gate: new DeadlineQueue(),
+    build: new DeadlineQueue(),
+    pause: new DeadlineQueue(),
+  },
+  queue: new Queue(),
+  index: {
+    agentByToken: new Map(),
+    skills: new Map(),
+    holding: new Map(),
+    offered: new Map(),
+    semaphores: new Semaphores(),
+    waitingJobs: 0,
+    idleWaiters: new Map(),
+    positions: new Map(),
+    places: new Map(),
+    offerDeadlines: new DeadlineQueue(),
+    contacts: new DeadlineQueue(),
+    unmatched: { lanes: new Set(), agents: new Set() },
+  },
+});

@@ -1,0 +1,136 @@
+import { sql } from "drizzle-orm";
+import * as z from "zod/mini";
+import { hashToken } from "../../crypto/token.ts";
+import { diff } from "../../domain/diff.ts";
+import {
+  Agent,
+  AgentChange,
+  AgentFilter,
+  AgentRegistration,
+  OwnAgentChange,
+  RegisteredAgent,
+  type RegisteredBy,
+} from "../../protocol/agent.ts";
+import type { AgentRun } from "../../protocol/agent-run.ts";
+import { PathId } from "../../protocol/common.ts";
+import { actorOf, type Context } from "../core/context.ts";
+import { pageOf } from "../core/listing.ts";
+import { invalid, Refusal, settled } from "../core/refusal.ts";
+import { updateOf, verb, writablePart } from "../core/verb.ts";
+
+/** An agent may call the paths with its own id only. @throws Refusal forbidden; unauthenticated for an invalid token */
+export const checkOwnPath = async (context: Context, id: string): Promise<{ isOwn: boolean }> => {
+  const { agentId } = await context.admit();
+  if (agentId !== null && agentId !== id) throw new Refusal("forbidden", "An agent may call its own path only.");
+  return { isOwn: agentId !== null };
+};
+
+export const registerAgent = verb({
+  access: { role: "maintainer", registration: true },
+  body: AgentRegistration,
+  output: RegisteredAgent,
+  async run(context, { body }) {
+    const { labels: grantable, token } = await context.admit();
+    const registeredBy: RegisteredBy | null = token && { tokenId: token.id, kind: token.kind, name: token.name };
+    const labels = [...new Set(body.labels ?? [])];
+    if (grantable && labels.some((label) => !grantable.includes(label))) {
+      throw invalid("/labels", "has a label that this registration token may not grant");
+    }
+    const secret = await context.keys.mint.mint("mra", context.orgId);
+    const { name, platform, canBuildIOS, canBuildAndroid, canBuildWeb } = body;
+    const agent = settled(
+      await (await context.pool()).registerAgent({
+        id: context.newId(),
+        orgId: context.orgId,
+        tokenHash: await hashToken(secret),
+        actor: actorOf(context),
+        name,
+        platform,
+        canBuildIOS,
+        canBuildAndroid,
+        canBuildWeb,
+        labels,
+        registeredBy,
+        version: body.version ?? null,
+        isEphemeral: body.isEphemeral ?? false,
+      }),
+    );
+    const { HEARTBEAT_SECONDS: heartbeatSeconds, POLL_SECONDS: pollSeconds } = context.config;
+    return { ...agent, token: secret, heartbeatSeconds, pollSeconds };
+  },
+});
+
+export const listAgents = verb({
+  access: { role: "viewer" },
+  query: AgentFilter,
+  output: z.array(Agent),
+  async run(context, { query }) {
+    const { cursor, limit, name } = query;
+    const atMost = limit === undefined ? undefined : limit + 1;
+    const agents = await (await context.pool()).listAgents(cursor, atMost, name || undefined);
+    return pageOf(agents, query, (agent) => agent);
+  },
+});
+
+export const getAgent = verb({
+  access: { role: "viewer", agent: true },
+  params: PathId,
+  output: Agent,
+  async run(context, { params }) {
+    await checkOwnPath(context, params.id);
+    return settled(await (await context.pool()).getAgent(params.id));
+  },
+});
+
+/** An agent cannot grant itself more than its registration did, such as a label. @throws Refusal forbidden */
+const checkOwnChange = (change: AgentChange, agent: Agent): void => {
+  const others = Object.keys(diff<AgentChange>(agent, change)).filter((field) => !(field in OwnAgentChange.shape));
+  if (others.length === 0) return;
+  throw new Refusal(
+    "forbidden",
+    `An agent's own token may change its name and version alone: ${others.join(", ")} may be changed by a token with role maintainer.`,
+  );
+};
+
+export const updateAgent = verb({
+  access: { role: "maintainer", agent: true },
+  params: PathId,
+  body: updateOf(Agent, AgentChange),
+  output: Agent,
+  async run(context, { params, body }) {
+    const { isOwn } = await checkOwnPath(context, params.id);
+    const pool = await context.pool();
+    const agent = settled(await pool.getAgent(params.id));
+    const change = writablePart(body, AgentChange, agent);
+    if (isOwn) checkOwnChange(change, agent);
+    return settled(await pool.updateAgent(params.id, change, actorOf(context)));
+  },
+});
+
+export const deleteAgent = verb({
+  access: { role: "maintainer", agent: true },
+  params: PathId,
+  async run(context, { params }) {
+    await checkOwnPath(context, params.id);
+    settled(await (await context.pool()).removeAgent(params.id, actorOf(context)));
+  },
+});
+
+/** Names in one answer of D1, which reads four rows for each. */
+const NAMED = 60;
+
+/** What these agents ran in the last hour. */
+export const agentRuns = async (context: Context, agentIds: string[]): Promise<AgentRun[]> => {
+  return agentIds.length === 0 ? [] : (await context.pool()).runs(agentIds);
+};
+
+/** `acme/shop / ci` by the ids of the pipelines that built last: asked for without knowing what agents ran. */
+export const pipelinesOfLate = async ({ db, orgId }: Context): Promise<Map<string, string>> => {
+  const [{ results }] = await db.run(
+    db.statement<{ id: string; name: string }>(sql`SELECT p.id, r.full_name || ' / ' || p.name AS name
+      FROM pipeline_history h CROSS JOIN pipeline p ON p.id = h.pipeline_id AND p.org_id = h.org_id
+      JOIN repository r ON r.id = p.repo_id
+      WHERE h.org_id = ${orgId} AND h.newest > '' ORDER BY h.newest DESC LIMIT ${NAMED}`),
+  );
+  return new Map(results.map(({ id, name }) => [id, name]));
+};

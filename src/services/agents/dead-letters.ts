@@ -1,0 +1,55 @@
+import { eq } from "drizzle-orm";
+import * as z from "zod/mini";
+import { organization } from "../../db/schema.ts";
+import { DeadLetter, DeadLetterRetry, DeadLettersRetried } from "../../protocol/dead-letter.ts";
+import { DEFAULTS, LIMITS } from "../../protocol/limits.ts";
+import { DeadLetterFilter, encodeCursor } from "../../protocol/page.ts";
+import { Answer } from "../core/answer.ts";
+import { auditRow } from "../core/commit.ts";
+import type { Context } from "../core/context.ts";
+import { notFound } from "../core/refusal.ts";
+import { verb } from "../core/verb.ts";
+
+/** The pool of an organization that exists: a call creates the object of any other name. @throws Refusal not-found */
+const poolOf = async (context: Context, orgId: string) => {
+  await context.admit();
+  const { sql } = context.db;
+  const [found] = await context.db.run(
+    sql.select({ id: organization.id }).from(organization).where(eq(organization.id, orgId)),
+  );
+  if (found.length === 0) throw notFound();
+  return context.objects.pool(orgId);
+};
+
+const shown = ({ at, ...letter }: Omit<DeadLetter, "at"> & { at: number | null }): DeadLetter => ({
+  ...letter,
+  at: at === null ? null : new Date(at).toISOString(),
+});
+
+export const listDeadLetters = verb({
+  access: { operator: true },
+  query: DeadLetterFilter,
+  output: z.array(DeadLetter),
+  async run(context, { query }) {
+    const { orgId, cursor, limit = DEFAULTS.pageLength } = query;
+    const pool = await poolOf(context, orgId);
+    const found = await pool.deadLetters(Number(cursor ?? 0), limit + 1);
+    const page = found.slice(0, limit).map(shown);
+    return new Answer(page, found.length > limit ? { nextCursor: encodeCursor(String(page.at(-1)?.seq)) } : {});
+  },
+});
+
+/** Puts dead letters back where they came from: the pool delivers them, or sets them aside again. */
+export const retryDeadLetters = verb({
+  access: { operator: true },
+  body: DeadLetterRetry,
+  output: DeadLettersRetried,
+  async run(context, { body }) {
+    const { orgId } = body;
+    const pool = await poolOf(context, orgId);
+    const seqs = body.seqs ?? (await pool.deadLetters(0, LIMITS.pageLength)).map(({ seq }) => seq);
+    const change = { action: "dead-letter.retry", subject: orgId, orgId, detail: { seqs } } as const;
+    await context.db.run(auditRow(context, change));
+    return { retried: await pool.retryDeadLetters(seqs) };
+  },
+});

@@ -1,0 +1,103 @@
+import { sql } from "drizzle-orm";
+import { dayOf } from "../../archive/keys.ts";
+import type { LogOwner } from "../../archive/logs.ts";
+import { Build } from "../../protocol/build.ts";
+import { PathId } from "../../protocol/common.ts";
+import { BuildJob } from "../../protocol/job-record.ts";
+import { actorOf, type Context } from "../core/context.ts";
+import { notFound, settled } from "../core/refusal.ts";
+import { verb, viewOf } from "../core/verb.ts";
+import { buildRecord } from "./build-rows.ts";
+import type { ReadJob } from "./build-view.ts";
+import { type FoundBuild, findRecord, findRecordOf } from "./builds.ts";
+
+/** Milliseconds after its end from which on a job's log is looked for in the archive first. */
+const MOVED_AFTER = 60 * 60_000;
+
+/** What of a build, or of a job, says where its log is. */
+export type Logged = Pick<Build, "id" | "orgId" | "finishedAt" | "attempt"> & { isLogDeleted?: boolean };
+
+/** Whose log it is in the archive; null for a build that has not ended. */
+export const logOwnerOf = ({ id, orgId, finishedAt }: Pick<Logged, "id" | "orgId" | "finishedAt">): LogOwner | null =>
+  finishedAt === null ? null : { day: dayOf(Date.parse(finishedAt)), orgId, jobId: id };
+
+/** Whether the log is looked for in the archive first. */
+export const isLongEnded = ({ now }: Context, { finishedAt }: Pick<Logged, "finishedAt">): boolean =>
+  finishedAt !== null && now.getTime() - Date.parse(finishedAt) > MOVED_AFTER;
+
+const viewOfJob = viewOf(BuildJob);
+
+const findIn = ({ jobs }: FoundBuild, id: string): ReadJob => {
+  const found = jobs.find((one) => one.id === id);
+  if (!found) throw notFound();
+  return found;
+};
+
+/** A job: from the pool, or from the record of its build. @throws Refusal not-found */
+export const findJob = async (context: Context, id: string): Promise<BuildJob> => {
+  const inPool = await (await context.pool()).getJob(id);
+  if (inPool.ok) return viewOfJob(inPool.value);
+  if (inPool.refusal.kind !== "not-found") return settled(inPool);
+  return viewOfJob(findIn(await findRecordOf(context, id), id) as BuildJob);
+};
+
+/**
+ * What says where a log is. `id` is that of a build, for the log of its first job, or of a job: the log of an adopted
+ * one is that of the job that ran. @throws Refusal not-found
+ */
+export const findLog = async (context: Context, id: string): Promise<Logged> => {
+  const build = await findRecordOf(context, id);
+  if (build.id === id) return build;
+  const { finishedAt, attempt, adoptedFrom, key } = findIn(build, id);
+  const { orgId, isLogDeleted } = build;
+  if (adoptedFrom === null) return { id, orgId, finishedAt, attempt, isLogDeleted };
+  const ran = (await findRecord(context, adoptedFrom)).jobs.find((one) => one.key === key);
+  return ran ? findLog(context, ran.id) : Promise.reject(notFound());
+};
+
+export const getJob = verb({
+  access: { role: "viewer" },
+  params: PathId,
+  output: BuildJob,
+  run: (context, { params }) => findJob(context, params.id),
+});
+
+/** Ends a build, or one job: the others of its build go on, but for those that need it. */
+const cancel = async <C extends Pick<Build, "id" | "finishedAt">>(
+  context: Context,
+  id: string,
+  show: (build: Build) => C | Promise<C>,
+): Promise<C> => {
+  const canceled = await show(settled(await (await context.pool()).cancel({ buildId: id, actor: actorOf(context) })));
+  const ended = logOwnerOf({ ...canceled, orgId: context.orgId });
+  // What no agent had has no lease whose end closes the log: this ends the streams of those who wait for it.
+  if (ended) context.waitUntil(context.objects.log(context.orgId, canceled.id).close({ fence: 0, ended }));
+  return canceled;
+};
+
+export const cancelBuild = verb({
+  access: { role: "member" },
+  params: PathId,
+  output: Build,
+  run: (context, { params }) => cancel(context, params.id, (build) => buildRecord(context, build)),
+});
+
+export const cancelJob = verb({
+  access: { role: "member" },
+  params: PathId,
+  output: BuildJob,
+  async run(context, { params }) {
+    const { id } = await findJob(context, params.id);
+    return cancel(context, id, () => findJob(context, id));
+  },
+});
+
+/** The name of the token that canceled the build; null where nobody did, or the token is gone. */
+export const findCanceler = async ({ db, orgId }: Context, { id }: Pick<Build, "id">): Promise<string | null> => {
+  const [{ results }] = await db.run(
+    db.statement<{ name: string }>(sql`
+      SELECT t.name FROM audit_log a JOIN token t ON a.actor = 'token:' || t.id AND t.org_id = a.org_id
+      WHERE a.org_id = ${orgId} AND a.subject = ${id} AND a.action = 'build.cancel' ORDER BY a.id DESC LIMIT 1`),
+  );
+  return results[0]?.name ?? null;
+};

@@ -1,0 +1,130 @@
+import { eq, gte, lt } from "drizzle-orm";
+import * as z from "zod/mini";
+import { buildSummary } from "../../db/schema.ts";
+import type { BuildQuery, Listed } from "../../domain/build-filter.ts";
+import { asksPool, asksStore, mergePage } from "../../domain/build-page.ts";
+import { refOf, refsNamed } from "../../domain/git-ref.ts";
+import { firstIdAt } from "../../domain/id-range.ts";
+import { Build, BuildFilter } from "../../protocol/build.ts";
+import { isActive } from "../../protocol/build-states.ts";
+import { DEFAULTS } from "../../protocol/limits.ts";
+import { encodeBuildsCursor } from "../../protocol/page.ts";
+import { Answer } from "../core/answer.ts";
+import type { Context } from "../core/context.ts";
+import { indexed, listing } from "../core/listing.ts";
+import { verb } from "../core/verb.ts";
+import { BUILD_COLUMNS, buildOfRow, buildRecord } from "./build-rows.ts";
+
+type Filter = z.output<typeof BuildFilter>;
+
+/** The Worker makes the id of a build, and its pool the time: they differ by less than these milliseconds. */
+const ID_AHEAD_MS = 5 * 60 * 1000;
+/** Hexadecimal digits of a whole commit hash: SHA-1 or SHA-256. */
+const WHOLE_HASHES = [40, 64];
+
+const rows = listing(buildSummary, BUILD_COLUMNS, {
+  filters: {
+    repoId: (id) => indexed(eq(buildSummary.repoId, id)),
+    pipelineId: (id) => indexed(eq(buildSummary.pipelineId, id)),
+    ref: (ref) => indexed(eq(buildSummary.ref, ref)),
+    commit: (sha) => indexed(eq(buildSummary.commitSha, sha)),
+    commitFrom: (sha) => indexed(gte(buildSummary.commitSha, sha)),
+    commitTo: (sha) => indexed(lt(buildSummary.commitSha, sha)),
+    status: (status) => eq(buildSummary.status, status),
+    event: (event) => eq(buildSummary.event, event),
+    trigger: (trigger) => eq(buildSummary.trigger, trigger),
+    agentId: (id) => eq(buildSummary.agentId, id),
+    author: (author) => eq(buildSummary.author, author),
+    pull: (number) => eq(buildSummary.pull, number),
+    since: (at) => gte(buildSummary.queuedAt, at),
+    sinceId: (id) => gte(buildSummary.id, id),
+    until: (at) => lt(buildSummary.queuedAt, at),
+    untilId: (id) => lt(buildSummary.id, id),
+  },
+  newestFirst: true,
+});
+
+/** What the filters of a request ask for; null where two of them exclude each other. */
+const queryOf = ({ branch, ref, refName, cursor, since, until, limit, ...equal }: Filter): BuildQuery | null => {
+  const asked = [ref ? [ref] : [], branch ? [refOf(branch)] : [], refName ? refsNamed(refName) : []];
+  const [first, ...others] = asked.filter(({ length }) => length > 0);
+  const refs = first?.filter((one) => others.every((other) => other.includes(one)));
+  if (refs?.length === 0) return null;
+  return {
+    ...equal,
+    ...(refs && (refs.length === 1 ? { ref: refs[0] } : { refs })),
+    since: since === undefined ? undefined : Date.parse(since),
+    until: until === undefined ? undefined : Date.parse(until),
+    before: cursor?.id,
+  };
+};
+
+/** The query in the words of D1's columns and indexes. */
+const conditionsOf = ({ before, commitSha, refs: _, ...query }: BuildQuery, limit: number) => {
+  const isWhole = commitSha !== undefined && WHOLE_HASHES.includes(commitSha.length);
+  return {
+    ...query,
+    limit,
+    cursor: before,
+    commit: isWhole ? commitSha : undefined,
+    commitFrom: isWhole ? undefined : commitSha,
+    // "g" is behind every hexadecimal digit.
+    commitTo: isWhole ? undefined : commitSha && `${commitSha}g`,
+    sinceId: query.since === undefined ? undefined : firstIdAt(query.since - ID_AHEAD_MS),
+    untilId: query.until === undefined ? undefined : firstIdAt(query.until + ID_AHEAD_MS),
+  };
+};
+
+interface ListedBuild extends Listed {
+  build: Build;
+}
+
+const listed = (build: Build): ListedBuild => {
+  const { id, repoId, pipelineId, ref, commitSha, status, event, trigger, agentId, author } = build;
+  const pull = build.pull?.number ?? null;
+  const queuedAt = Date.parse(build.queuedAt);
+  return { id, repoId, pipelineId, ref, commitSha, status, event, trigger, agentId, author, pull, queuedAt, build };
+};
+
+/** D1's rows of the page; none where the query asks for a state of which only the pool knows the builds. */
+const storedBuilds = async (context: Context, query: BuildQuery, limit: number): Promise<ListedBuild[]> => {
+  if (!asksStore(query)) return [];
+  const conditions = conditionsOf(query, limit);
+  // Of several refs each is read by its index: for a list of them SQLite would sort all of their builds.
+  const each = query.refs?.map((ref) => ({ ...conditions, ref })) ?? [conditions];
+  const found = await context.db.run(...each.map((one) => rows(context, one)));
+  const newest = found.flat().sort((a, b) => (a.id < b.id ? 1 : -1));
+  return newest.slice(0, limit + 1).map((row) => listed(buildRecord(context, buildOfRow(row))));
+};
+
+/** The pool's builds for the page, and what has become of those that D1 does not know as ended. */
+const liveBuilds = async (context: Context, query: BuildQuery, limit: number, stored: ListedBuild[]) => {
+  const ids = stored.filter(({ status }) => isActive(status)).map(({ id }) => id);
+  const found = await (await context.pool()).liveBuilds({ ...query, limit: limit + 1, ids });
+  return found.map((build) => listed({ ...buildRecord(context, build), environment: null, steps: [], summary: null }));
+};
+
+export const listBuilds = verb({
+  access: { role: "viewer" },
+  query: BuildFilter,
+  output: z.array(Build),
+  async run(context, { query: filter }) {
+    const query = queryOf(filter);
+    if (!query) {
+      await context.admit();
+      return [];
+    }
+    const { limit = DEFAULTS.newestPageLength } = filter;
+    const stored = await storedBuilds(context, query, limit);
+    const wasPastLive = filter.cursor?.isPastLive ?? false;
+    const live = asksPool(query, wasPastLive, stored) ? await liveBuilds(context, query, limit, stored) : [];
+    const { builds, next, isPastLive } = mergePage({ query, limit, rows: stored, live });
+    // A trigger under way has made its id already, and its pool does not know it yet.
+    const isOld = next !== null && next < firstIdAt(context.now.getTime() - ID_AHEAD_MS);
+    const nextCursor = next === null ? undefined : encodeBuildsCursor(next, isPastLive && isOld);
+    return new Answer(
+      builds.map(({ build }) => build),
+      { nextCursor },
+    );
+  },
+});

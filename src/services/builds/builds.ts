@@ -1,0 +1,118 @@
+import { type SQL, sql } from "drizzle-orm";
+import { type BuildRecord, getRecord } from "../../archive/records.ts";
+import type { BuildRow } from "../../db/projection.ts";
+import { buildSummary, job } from "../../db/schema.ts";
+import { Build } from "../../protocol/build.ts";
+import { PathId } from "../../protocol/common.ts";
+import type { Deleted } from "../../queue/state/facts.ts";
+import { actorOf, type Context } from "../core/context.ts";
+import { reaching } from "../core/outage.ts";
+import { isOwn } from "../core/record.ts";
+import { notFound, settled } from "../core/refusal.ts";
+import { verb } from "../core/verb.ts";
+import { BUILD_COLUMNS, buildOfRow, buildRecord } from "./build-rows.ts";
+import { plannedJobs, type ReadBuild, shownBuild, withJobs } from "./build-view.ts";
+
+/** What is read of a record: of its jobs all but their summaries, which may be 64 KiB each; that of one job. */
+const readPart = async (
+  { archive }: Context,
+  build: Parameters<typeof getRecord>[1],
+  jobId: string,
+): Promise<BuildRecord | null> => {
+  const record = await reaching(getRecord(archive, build));
+  for (const job of record ? plannedJobs(withJobs(record)) : []) if (job.id !== jobId) job.summary = null;
+  return record;
+};
+
+const turns = new WeakMap<Context, Promise<unknown>>();
+
+/** A request reads one record after the other: a large one takes a third of the memory while it is read. */
+const inTurn = <T>(context: Context, read: () => Promise<T>): Promise<T> => {
+  const turn = (turns.get(context) ?? Promise.resolve()).then(read, read);
+  turns.set(context, turn);
+  return turn;
+};
+
+/** The build as it was stored when it ended: D1's row with what the archive has of it. */
+const storedBuild = async (context: Context, row: BuildRow | undefined, jobId: string): Promise<BuildRecord | null> => {
+  if (!row) return null;
+  const listed = buildOfRow(row);
+  const { finishedAt } = listed;
+  const record = finishedAt && (await inTurn(context, () => readPart(context, { ...listed, finishedAt }, jobId)));
+  if (!record) return listed;
+  // A person may have deleted what the row had of the log. Of a pull request the record says more.
+  const known = Object.entries(listed).filter(([field]) => field in BUILD_COLUMNS && field !== "pull");
+  return { ...listed, ...record, ...Object.fromEntries(known) };
+};
+
+/** A build with what only the service looks at. */
+export interface FoundBuild extends ReadBuild {
+  /** Whether a person deleted its log. */
+  isLogDeleted: boolean;
+}
+
+/** The build from its pool, or what is stored of it once the pool has dropped it. */
+const read = async (
+  context: Context,
+  id: string,
+  rowId: string | SQL,
+  call: "getBuild" | "getBuildOf",
+): Promise<FoundBuild> => {
+  const { db } = context;
+  const [[row]] = await db.run(
+    db.sql
+      .select()
+      .from(buildSummary)
+      .where(isOwn(context, buildSummary, rowId)),
+  );
+  const inPool = await (await context.pool())[call](row?.id ?? id);
+  if (inPool.deleted === "build") throw notFound();
+  const build = inPool.ok ? inPool.value : await storedBuild(context, row, id);
+  if (!build) throw notFound();
+  return { ...withJobs(buildRecord(context, build)), isLogDeleted: inPool.deleted === "log" };
+};
+
+/** The build of this id; of the jobs of a stored one all but their summaries. @throws Refusal not-found */
+export const findRecord = (context: Context, id: string): Promise<FoundBuild> => read(context, id, id, "getBuild");
+
+/** The same of the build that has this job, with its summary; `id` may be that of the build too. */
+export const findRecordOf = (context: Context, id: string): Promise<FoundBuild> => {
+  const { sql: db } = context.db;
+  const ofJob = db.select({ buildId: job.buildId }).from(job);
+  return read(context, id, sql`coalesce((${ofJob.where(isOwn(context, job, id))}), ${id})`, "getBuildOf");
+};
+
+/** The same, as the API shows it. @throws Refusal not-found */
+export const findBuild = async (context: Context, id: string): Promise<Build> =>
+  shownBuild(await findRecord(context, id));
+
+export const getBuild = verb({
+  access: { role: "viewer" },
+  params: PathId,
+  output: Build,
+  run: (context, { params }) => findBuild(context, params.id),
+});
+
+/** Deletes an ended build, or its log, everywhere. @throws Refusal not-found; conflict where the build has not ended */
+const deleteOf = (deleted: Deleted) =>
+  verb({
+    access: { role: "maintainer" },
+    params: PathId,
+    async run(context, { params }) {
+      const {
+        id: buildId,
+        repoId,
+        number,
+        finishedAt,
+        artifactPlaces: artifacts,
+        testPlaces: tests,
+      } = await findRecord(context, params.id);
+      const ended = { repoId, number, finishedAt: finishedAt === null ? null : Date.parse(finishedAt) };
+      const seen = { ...ended, ...(artifacts && { artifacts }), ...(tests && { tests }) };
+      const pool = await context.pool();
+      settled(await pool.deleteBuild({ buildId, deleted, seen, actor: actorOf(context) }));
+    },
+  });
+
+export const deleteBuild = deleteOf("build");
+export const deleteLog = deleteOf("log");

@@ -1,0 +1,160 @@
+import { eq } from "drizzle-orm";
+import { connection, repository } from "../../db/schema.ts";
+import { type EnvironmentChange, environmentChanges } from "../../domain/comparison/environment-change.ts";
+import { type DiffLine, logDifference } from "../../domain/comparison/log-difference.ts";
+import { partFrom } from "../../domain/failure/failing-part.ts";
+import { plainText } from "../../domain/plain-text.ts";
+import { commitAddress, compareAddress } from "../../githosts/core/page-address.ts";
+import type { Build, Step } from "../../protocol/build.ts";
+import type { BuildJob } from "../../protocol/job-record.ts";
+import { settledLine } from "../../protocol/settled-line.ts";
+import { failedJobs } from "../../queue/jobs/failed-jobs.ts";
+import type { Context } from "../core/context.ts";
+import { isOwn } from "../core/record.ts";
+import { notFound, Refusal } from "../core/refusal.ts";
+import { findJob, findLog, type Logged } from "./build-jobs.ts";
+import { jobKeyOf, ownJob, plannedJobs } from "./build-view.ts";
+import { type FoundBuild, findRecord } from "./builds.ts";
+import { findLastGreen } from "./failure.ts";
+import { readFound } from "./logs.ts";
+
+/** What of a step's log is compared: its end. */
+const LOG_BYTES = 64 * 1024;
+const LOG_LINES = 400;
+const LINE_CHARACTERS = 500;
+
+/** Seconds that a job, or a step, took in both builds; null where it did not run to its end. */
+export interface TimeOfBoth {
+  name: string;
+  isStep: boolean;
+  before: number | null;
+  now: number | null;
+}
+
+export interface Comparison {
+  build: FoundBuild;
+  /** The last build before it that succeeded, of its branch or else of the default branch; null where none is known. */
+  green: Build | null;
+  /** The host's page of the commits between; null where they are the same, or the host has none. */
+  commitsUrl: string | null;
+  environment: EnvironmentChange[];
+  times: TimeOfBoth[];
+  /** Agents of the job that is compared. */
+  agents: { before: string | null; now: string | null };
+  /** The key of the job that is compared: of the one that failed first. */
+  job: string | null;
+  /** The end of the step that failed, against the same step; null where one of both has no log. */
+  log: { step: string; lines: DiffLine[] } | null;
+}
+
+/** The job that is compared. */
+type Ran = Pick<BuildJob, "environment" | "steps" | "agentId"> & { log: Logged };
+
+/** Where the git host shows what changed between two commits. */
+const findHost = async (context: Context, { repoId }: Build) => {
+  const { db } = context;
+  const { kind, webUrl } = connection;
+  const [[found]] = await db.run(
+    db.sql
+      .select({ fullName: repository.fullName, kind, webUrl })
+      .from(repository)
+      .leftJoin(connection, eq(connection.id, repository.connectionId))
+      .where(isOwn(context, repository, repoId)),
+  );
+  return found;
+};
+
+const secondsOf = ({ startedAt, finishedAt }: Pick<Step, "startedAt" | "finishedAt">): number | null =>
+  startedAt === null || finishedAt === null ? null : (Date.parse(finishedAt) - Date.parse(startedAt)) / 1000;
+
+const timesOf = (build: FoundBuild, green: FoundBuild): TimeOfBoth[] => {
+  const named = (of: FoundBuild) => [
+    ...(ownJob(of)?.steps ?? []).map((step) => ({ name: step.name, isStep: true, time: secondsOf(step) })),
+    ...plannedJobs(of).map((job) => ({ name: job.key, isStep: false, time: secondsOf(job) })),
+  ];
+  const byName = (of: FoundBuild) => new Map(named(of).map((one) => [one.name, one]));
+  const [now, before] = [byName(build), byName(green)];
+  return [...new Map([...now, ...before]).values()].map(({ name, isStep }) => ({
+    ...{ name, isStep, before: before.get(name)?.time ?? null, now: now.get(name)?.time ?? null },
+  }));
+};
+
+const jobWith = async (context: Context, { jobs }: FoundBuild, key: string | undefined): Promise<Ran | null> => {
+  const listed = jobs.find((job) => job.key === key);
+  if (!listed) return null;
+  const [job, log] = await Promise.all([findJob(context, listed.id), findLog(context, listed.id)]);
+  return { ...job, log };
+};
+
+/** The last lines of a step's part of the log, without escape sequences. */
+const readStep = async (context: Context, { steps, log }: Ran, step: Step): Promise<string[] | null> => {
+  const start = step.logOffset;
+  if (start === null) return null;
+  const { end } = partFrom(steps, start);
+  try {
+    const { size } = await readFound(context, log, { start: 0, end: 0 });
+    const until = Math.min(end ?? size, size);
+    const { body } = await readFound(context, log, { start: Math.max(start, until - LOG_BYTES), end: until });
+    const text = await new Response(body).text();
+    return text
+      .split("\n")
+      .slice(-LOG_LINES)
+      .map((one) => plainText(settledLine(one)).slice(0, LINE_CHARACTERS));
+  } catch (error) {
+    if (error instanceof Refusal && error.kind === "not-found") return null;
+    throw error;
+  }
+};
+
+const logOf = async (context: Context, now: Ran, before: Ran): Promise<Comparison["log"]> => {
+  const failed = now.steps.find(({ status }) => status === "failed");
+  const same =
+    failed && before.steps.find(({ id, name }) => (failed.id === null ? name === failed.name : id === failed.id));
+  if (!failed || !same) return null;
+  const [older, newer] = await Promise.all([readStep(context, before, same), readStep(context, now, failed)]);
+  return older && newer && { step: failed.name, lines: logDifference(older, newer) };
+};
+
+/** A build beside the last green one before it. Reads at most 64 KiB of each log. @throws Refusal not-found */
+export const readComparison = async (context: Context, id: string): Promise<Comparison> => {
+  const build = await findRecord(context, id);
+  const [host, green] = await Promise.all([findHost(context, build), findLastGreen(context, build)]);
+  const nothing = { environment: [], times: [], agents: { before: null, now: build.agentId }, job: null, log: null };
+  if (!green) return { build, green, commitsUrl: null, ...nothing };
+  const compared = failedJobs(build.jobs)[0] ?? ownJob(build);
+  const [now, before] = await Promise.all([
+    jobWith(context, build, compared?.key),
+    jobWith(context, green, compared?.key),
+  ]);
+  const [from, to] = [green.commitSha, build.commitSha];
+  const hasPage = host?.kind && host.webUrl && from && to && from !== to;
+  return {
+    ...{ build, green, job: compared ? jobKeyOf(build, compared) : null },
+    commitsUrl: hasPage ? compareAddress(host.kind!, host.webUrl!, host.fullName, from, to) : null,
+    environment: now?.environment && before?.environment ? environmentChanges(before.environment, now.environment) : [],
+    times: timesOf(build, green),
+    agents: { before: before?.agentId ?? null, now: now?.agentId ?? null },
+    log: now && before ? await logOf(context, now, before) : null,
+  };
+};
+
+/**
+ * The git host's page of what a build's commit changes: of a pull request all of it.
+ * @throws Refusal not-found, also where no host is known
+ */
+export const changesAddress = async (context: Context, id: string): Promise<string> => {
+  const { repoId, base, pull, commitSha } = await findRecord(context, id);
+  const { kind, webUrl } = connection;
+  const [[host]] = await context.db.run(
+    context.db.sql
+      .select({ kind, webUrl, fullName: repository.fullName })
+      .from(repository)
+      .innerJoin(connection, eq(connection.id, repository.connectionId))
+      .where(isOwn(context, repository, repoId)),
+  );
+  if (!host || commitSha === null) throw notFound();
+  const from = base ?? pull?.base ?? null;
+  return from === null
+    ? commitAddress(host.kind, host.webUrl, host.fullName, commitSha)
+    : compareAddress(host.kind, host.webUrl, host.fullName, from, commitSha);
+};

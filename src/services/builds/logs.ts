@@ -1,0 +1,123 @@
+import * as z from "zod/mini";
+import { type LogOwner, listLogs, readLogText, readLogTimes, shownLog } from "../../archive/logs.ts";
+import { PathId } from "../../protocol/common.ts";
+import { LogFilter, LogTime } from "../../protocol/log.ts";
+import type { Context } from "../core/context.ts";
+import { reaching } from "../core/outage.ts";
+import { logDeleted, notFound, settled } from "../core/refusal.ts";
+import { verb } from "../core/verb.ts";
+import { holderOf } from "../jobs/jobs.ts";
+import { findLog, isLongEnded, type Logged, logOwnerOf } from "./build-jobs.ts";
+
+interface Chunk {
+  /** Bytes that this lease sent before. */
+  offset: number;
+  final: boolean;
+  bytes: Uint8Array<ArrayBuffer>;
+}
+
+/**
+ * Stores a chunk of a job's log, masked again; flags the job when the agent had left a secret unmasked. The log alone
+ * judges the writer, by fence and token.
+ */
+export const appendLog = async (
+  context: Context,
+  jobId: string,
+  chunk: Chunk,
+): Promise<{ next: number; followed: boolean }> => {
+  const { fence, tokenHash } = await holderOf(context, jobId);
+  const { next, leaked, followed } = settled(
+    await context.objects.log(context.orgId, jobId).append({ fence, tokenHash, ...chunk }),
+  );
+  if (leaked) settled(await context.objects.pool(context.orgId).flagLeak({ jobId, fence }));
+  return { next, followed };
+};
+
+interface Part {
+  attempt?: number;
+  start?: number;
+  /** Exclusive. */
+  end?: number;
+  /** The number of bytes at the end, instead of `start` and `end`. */
+  suffix?: number;
+}
+
+interface OpenedLog {
+  size: number;
+  isComplete: boolean;
+  start: number;
+  end: number;
+  body: ReadableStream<Uint8Array>;
+}
+
+/** Stored bytes of a log, as a stream. @throws Refusal not-found */
+export const openLog = async (context: Context, id: string, part: Part): Promise<OpenedLog> =>
+  readFound(context, await findLog(context, id), part);
+
+/** The same, where what says the place was found. */
+export const readFound = async (context: Context, build: Logged, part: Part): Promise<OpenedLog> => {
+  if (build.isLogDeleted) throw logDeleted();
+  const inObject = () => readFromObject(context, build.id, part);
+  const found = await inEitherPlace(context, build, inObject, (owner) => readFromArchive(context, owner, part));
+  if (found) return found;
+  if (part.attempt !== undefined) throw notFound();
+  const hasEnded = build.finishedAt !== null;
+  if (hasEnded && build.attempt > 0) throw logDeleted();
+  return { size: 0, isComplete: hasEnded, start: 0, end: 0, body: new Blob([]).stream() };
+};
+
+/** Asks where the log should be, then the other place, and once more the archive: the log may move meanwhile. */
+const inEitherPlace = async <T>(
+  context: Context,
+  build: Logged,
+  inObject: () => Promise<T | null>,
+  inArchive: (owner: LogOwner) => Promise<T | null>,
+): Promise<T | null> => {
+  const owner = logOwnerOf(build);
+  const early = owner && isLongEnded(context, build) ? await inArchive(owner).catch(() => null) : null;
+  return early ?? (await inObject()) ?? (owner && reaching(inArchive(owner)));
+};
+
+const readFromObject = async (context: Context, jobId: string, part: Part): Promise<OpenedLog | null> => {
+  const log = context.objects.log(context.orgId, jobId);
+  const { attempt, suffix } = part;
+  let { start, end } = part;
+  if (suffix !== undefined) {
+    const whole = await log.read({ attempt, end: 0 });
+    if (!whole.ok) return null;
+    start = Math.max(0, whole.value.size - suffix);
+    end = whole.value.size;
+  }
+  const opened = await log.read({ attempt, start, end });
+  if (!opened.ok && opened.refusal.kind === "not-found") return null;
+  const found = settled(opened);
+  return found.attempt === 0 ? null : found;
+};
+
+const readFromArchive = async (context: Context, owner: LogOwner, part: Part): Promise<OpenedLog | null> => {
+  const log = shownLog(await listLogs(context.archive, owner), part.attempt ?? null);
+  if (!log) return null;
+  const { size, key } = log;
+  const from = part.suffix === undefined ? (part.start ?? 0) : Math.max(0, size - part.suffix);
+  const end = Math.min(part.end ?? size, size);
+  const start = Math.min(from, end);
+  return { size, isComplete: true, start, end, body: await readLogText(context.archive, key, start, end) };
+};
+
+/** When the parts of a log were stored, so that each line can be shown with its time. */
+export const listLogTimes = verb({
+  access: { role: "viewer" },
+  params: PathId,
+  query: LogFilter,
+  output: z.array(LogTime),
+  async run(context, { params, query: { attempt } }) {
+    const found = await findLog(context, params.id);
+    const inObject = () => context.objects.log(context.orgId, found.id).times({ attempt });
+    const times = await inEitherPlace(context, found, inObject, async (owner) => {
+      const log = shownLog(await listLogs(context.archive, owner), attempt ?? null);
+      return log ? readLogTimes(context.archive, log) : null;
+    });
+    if (!times && attempt !== undefined) throw notFound();
+    return (times ?? []).map(({ offset, at }) => ({ offset, at: new Date(at).toISOString() }));
+  },
+});

@@ -1,0 +1,66 @@
+import { type SQL, sql } from "drizzle-orm";
+import type { Context } from "../core/context.ts";
+
+/** What people call a thing, and what kind of thing it is. */
+export interface Named {
+  kind: "build" | "job" | "token" | "repository" | "pipeline" | "variable" | "group" | "connection" | "schedule";
+  /** `#84 acme/shop / ci` for a build or a job of it. */
+  name: string;
+}
+
+type Kind = Named["kind"];
+/** Ids by what they are of; those of jobs may stand among those of builds. */
+export type IdsByKind = Partial<Record<Kind, string[]>>;
+
+/** Things of a kind that are named at once. */
+const MOST = 100;
+
+const PIPELINE = sql.raw("coalesce(r.full_name, 'removed repository') || coalesce(' / ' || p.name, '')");
+const BUILD = sql`'#' || b.number || ' ' || ${PIPELINE}`;
+const OWNERS = sql.raw(`LEFT JOIN repository r ON r.id = b.repo_id AND r.org_id = b.org_id
+  LEFT JOIN pipeline p ON p.id = b.pipeline_id AND p.org_id = b.org_id`);
+
+/** Each id is looked up by itself: D1 would read all rows of the organization. */
+const plain =
+  (table: string, name: string) =>
+  (orgId: string, ids: string): SQL =>
+    sql`SELECT t.id, ${sql.raw(name)} AS name FROM json_each(${ids}) j
+      CROSS JOIN ${sql.raw(table)} t ON t.id = j.value WHERE t.org_id = ${orgId}`;
+
+const QUERIES: Record<Kind, (orgId: string, ids: string) => SQL> = {
+  token: plain("token", "t.name"),
+  repository: plain("repository", "t.full_name"),
+  variable: plain("variable", "t.key"),
+  group: plain("variable_group", "t.name"),
+  connection: plain("connection", "t.name"),
+  schedule: plain("schedule", "t.name"),
+  pipeline: (orgId, ids) => sql`SELECT p.id, ${PIPELINE} AS name FROM json_each(${ids}) j
+    CROSS JOIN pipeline p ON p.id = j.value LEFT JOIN repository r ON r.id = p.repo_id WHERE p.org_id = ${orgId}`,
+  build: (orgId, ids) => sql`SELECT b.id, ${BUILD} AS name FROM json_each(${ids}) j
+    CROSS JOIN build_summary b ON b.org_id = ${orgId} AND b.id = j.value ${OWNERS}`,
+  // Pairs of a job and its build, which is null for one that has ended.
+  job: (orgId, pairs) => sql`SELECT j.value ->> 0 AS id, ${BUILD} AS name FROM json_each(${pairs}) j
+    LEFT JOIN job ended ON ended.org_id = ${orgId} AND ended.id = j.value ->> 0
+    JOIN build_summary b ON b.org_id = ${orgId} AND b.id = coalesce(j.value ->> 1, ended.build_id) ${OWNERS}`,
+};
+
+/** The builds of jobs that have not ended, which only their pool knows. */
+const buildsOfJobs = async (context: Context, ids: string[]): Promise<Map<string, string>> => {
+  return ids.length === 0 ? new Map() : (await context.pool()).buildsOfJobs(ids);
+};
+
+/** What has one of these ids, by its id. A thing that is gone is left out. One round to D1, and a call of the pool for jobs. */
+export const readNames = async (context: Context, wanted: IdsByKind): Promise<Map<string, Named>> => {
+  const someOf = (ids: string[] = []): string[] => [...new Set(ids)].slice(0, MOST);
+  const jobs = someOf([...(wanted.job ?? []), ...(wanted.build ?? [])]);
+  const underWay = await buildsOfJobs(context, jobs);
+  const asked = (Object.keys(QUERIES) as Kind[]).flatMap((kind) => {
+    const ids = kind === "job" ? jobs.map((id) => [id, underWay.get(id) ?? null]) : someOf(wanted[kind]);
+    return ids.length > 0 ? [{ kind, query: QUERIES[kind](context.orgId, JSON.stringify(ids)) }] : [];
+  });
+  if (asked.length === 0) return new Map();
+  const statements = asked.map(({ query }) => context.db.statement<{ id: string; name: string }>(query));
+  const found = await context.db.run(...statements);
+  const named = found.map(({ results }, at) => results.map(({ id, name }) => ({ id, name, kind: asked[at]!.kind })));
+  return new Map(named.flat().map(({ id, ...one }) => [id, one]));
+};

@@ -1,0 +1,118 @@
+import { sql } from "drizzle-orm";
+import type * as z from "zod/mini";
+import type { BuildRecord } from "../../archive/records.ts";
+import { buildSummary } from "../../db/schema.ts";
+import { originOfRetry } from "../../githosts/core/build-origin.ts";
+import { withGate } from "../../pipeline/graph/guarded.ts";
+import { Build, BuildRetry } from "../../protocol/build.ts";
+import type { JobOfBuild } from "../../protocol/build-job.ts";
+import { isEnded } from "../../protocol/build-states.ts";
+import { PathId } from "../../protocol/common.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import type { NewPlan, PlanOfBuild, RunValues } from "../../queue/commands/commands.ts";
+import { keysAnew, rerunOf } from "../../queue/jobs/rerun.ts";
+import type { Context } from "../core/context.ts";
+import { isOwn } from "../core/record.ts";
+import { type ObjectResult, Refusal } from "../core/refusal.ts";
+import { verb } from "../core/verb.ts";
+import { groupsOfPipeline } from "../variables/variable-scopes.ts";
+import { findRecord } from "./builds.ts";
+import { openRun } from "./run-values.ts";
+import { type AskedElsewhere, type Trigger, trigger } from "./triggers.ts";
+
+/** What the pool keeps of a run; of one without values and keys of its own, the archive has the rest. */
+const runValuesOf = async (context: Context, build: BuildRecord): Promise<RunValues | null> => {
+  const kept = await (await context.pool()).inputsOf(build.id);
+  if (kept.ok) return kept.value;
+  const { requires, hasRunValues, priority } = build;
+  const hasNone = hasRunValues === false || build.trust === "untrusted";
+  return requires && hasNone ? { inputs: null, secretKeys: [], requires, priority } : null;
+};
+
+/** The inputs of an earlier build's run. @throws Refusal conflict where they are no longer kept */
+const inputsOf = async (context: Context, build: BuildRecord): Promise<Trigger> => {
+  const kept = await runValuesOf(context, build);
+  if (!kept) throw new Refusal("conflict", "The inputs of this run are no longer kept: trigger a new build.");
+  const { inputs, secretKeys, requires, priority } = kept;
+  return {
+    repoId: build.repoId,
+    pipelineId: build.pipelineId,
+    branch: build.branch,
+    commitSha: build.commitSha,
+    envVariables: await openRun(context, build, inputs),
+    secretKeys,
+    priority,
+    labels: requires.labels ?? [],
+  };
+};
+
+/** How many builds in a row repeat the one before, this one included; one more than may be, at most. */
+const repeatsBefore = ({ orgId }: Context, id: string) => sql<number>`(
+  WITH RECURSIVE chain (id, length) AS (
+    SELECT ${id}, 0
+    UNION ALL
+    SELECT earlier.retry_of, length + 1 FROM chain JOIN build_summary AS earlier
+    ON earlier.org_id = ${orgId} AND earlier.id = chain.id
+    WHERE earlier.retry_of IS NOT NULL AND length <= ${LIMITS.retriesInARow}
+  ) SELECT max(length) FROM chain)`;
+
+/** @throws Refusal conflict where nothing is to be repeated, or too often was, or the plan is not kept */
+const failedJobsOf = async (context: Context, build: BuildRecord): Promise<NewPlan> => {
+  if (build.trust === "untrusted")
+    throw new Refusal("conflict", "An untrusted build is approved as a whole: repeat all of it.");
+  const { sql: db } = context.db;
+  const [[found], groups] = await context.db.run(
+    db
+      .select({ repeats: repeatsBefore(context, build.id).as("repeats") })
+      .from(buildSummary)
+      .where(isOwn(context, buildSummary, build.id)),
+    groupsOfPipeline(db, context.orgId, build.pipelineId),
+  );
+  if ((found?.repeats ?? 0) >= LIMITS.retriesInARow)
+    throw new Refusal("conflict", `Its failed jobs were repeated ${LIMITS.retriesInARow} times: trigger a new build.`);
+  const kept = (await (await context.pool()).planOf(build.id)) as ObjectResult<PlanOfBuild>;
+  const plan = kept.ok ? kept.value : (build.plan as PlanOfBuild | undefined);
+  if (!plan) throw new Refusal("conflict", "This build has no jobs that could be repeated alone: repeat all of it.");
+  const attached = groups.flatMap(({ id, name, protection }) =>
+    id === null || name === null ? [] : [{ id, name, protection }],
+  );
+  const again = ({ id: _, ...job }: (typeof plan.graph.jobs)[number]) =>
+    withGate({ ...job, id: context.newId() }, attached, { branch: build.branch, trust: "trusted" });
+  const graph = { ...plan.graph, jobs: plan.graph.jobs.map(again) };
+  const adopted = rerunOf({ buildId: build.id, graph: plan.graph, jobs: plan.jobs }, graph);
+  if (Object.keys(adopted).length === graph.jobs.length)
+    throw new Refusal("conflict", "No job of this build failed: repeat all of it.");
+  return { graph, text: plan.text, adopted };
+};
+
+/** Makes the build again; `only` its failed jobs. @throws Refusal conflict where that is not possible */
+export const repeatBuild = async (
+  context: Context,
+  id: string,
+  only: z.output<typeof BuildRetry>["only"],
+  asked: AskedElsewhere | null = null,
+): Promise<Build> => {
+  const build = await findRecord(context, id);
+  if (!isEnded(build.status)) {
+    throw new Refusal("conflict", "The build has not ended: cancel it first, or wait.");
+  }
+  const trust = build.trust ?? "trusted";
+  const origin = { retryOf: build.id, madeBy: originOfRetry(build), trust, ...(asked && { asked }) };
+  const planned = only ? { planned: await failedJobsOf(context, build) } : {};
+  return trigger(context, await inputsOf(context, build), { ...origin, ...planned });
+};
+
+export const retryBuild = verb({
+  access: { role: "member" },
+  params: PathId,
+  body: BuildRetry,
+  mayLackBody: true,
+  output: Build,
+  run: (context, { params, body }) => repeatBuild(context, params.id, body.only),
+});
+
+/** How many jobs of an ended build a retry of the failed ones runs: the others are taken over. */
+export const countToRetry = (jobs: JobOfBuild[]): number => {
+  const byKey = new Map(jobs.map((job) => [job.key, job]));
+  return keysAnew(jobs, (key) => byKey.get(key) ?? null).size;
+};

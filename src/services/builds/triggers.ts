@@ -1,0 +1,229 @@
+import { and, eq, inArray } from "drizzle-orm";
+import type * as z from "zod/mini";
+import { pipeline, repository } from "../../db/schema.ts";
+import { branchProblem, refOf, tagOf } from "../../domain/git-ref.ts";
+import { mergeRequires, NO_WINDOWS } from "../../domain/requires.ts";
+import type { BuildOrigin } from "../../githosts/core/build-origin.ts";
+import { hostTargetOf } from "../../githosts/core/host-target.ts";
+import { readsBuildNumber } from "../../pipeline/graph/questions.ts";
+import { parsePlan } from "../../pipeline/parse/parse.ts";
+import { planToExpand } from "../../pipeline/parse/plan-of-job.ts";
+import { Build, BuildTrigger, RepositoryTrigger, type Trust } from "../../protocol/build.ts";
+import { PathId } from "../../protocol/common.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import { PIPELINE_DEFAULTS, type Requires } from "../../protocol/pipeline.ts";
+import type { NewPlan } from "../../queue/commands/commands.ts";
+import { actorOf, type Context } from "../core/context.ts";
+import { invalid, notFound, Refusal, settled } from "../core/refusal.ts";
+import { verb } from "../core/verb.ts";
+import { attachedGroups, unopenable } from "../jobs/build-environment.ts";
+import { planGraph } from "../jobs/plan-graph.ts";
+import { groupsOfPipeline, variablesOfBuild } from "../variables/variable-scopes.ts";
+import { buildRecord } from "./build-rows.ts";
+import { checkRunVariables, sealRun } from "./run-values.ts";
+
+interface Target {
+  repository: typeof repository.$inferSelect;
+  pipeline: typeof pipeline.$inferSelect | undefined;
+}
+
+type Asked = BuildTrigger & {
+  id: string;
+  branch: string;
+  requires: Requires;
+  timeoutSeconds: number;
+  madeBy: BuildOrigin | null;
+  isRetry: boolean;
+  trust: Trust;
+};
+
+/**
+ * The jobs of a definition that stands in the pipeline's record, for a commit that is named: no agent has to read it.
+ * Null where an agent has to, as for every untrusted build: it also tells what is wrong with a definition.
+ */
+const plannedAtTrigger = async (context: Context, target: Target, asked: Asked): Promise<NewPlan | null> => {
+  const definition = target.pipeline?.definition ?? null;
+  const { id, branch, commitSha, requires, timeoutSeconds, madeBy, isRetry, trust } = asked;
+  if (trust === "untrusted" || definition === null || !commitSha) return null;
+  const plan = planToExpand(parsePlan(definition).plan);
+  // Only the pool knows the number of a new build: an agent plans the jobs that may read it.
+  if (!plan || readsBuildNumber(plan)) return null;
+  const { sql } = context.db;
+  const pipelineId = target.pipeline?.id ?? null;
+  const [rows, groups] = await context.db.run(
+    variablesOfBuild(sql, context.orgId, target.repository.id, pipelineId),
+    groupsOfPipeline(sql, context.orgId, pipelineId),
+  );
+  const run = { run: asked.envVariables ?? {}, secretKeys: asked.secretKeys ?? [] };
+  const of = {
+    ...{ text: definition, path: null, requires, timeoutSeconds, changed: {} },
+    build: {
+      ...{ id, number: 0, branch, commit: commitSha, message: madeBy?.commit?.subject ?? null },
+      ...{ trigger: isRetry ? "retry" : "api", event: madeBy?.event ?? "api", ref: refOf(branch), tag: tagOf(branch) },
+      ...{ pull: null, base: null, schedule: madeBy?.schedule ?? null, trusted: true },
+    },
+  };
+  try {
+    const found = { ...target, rows, groups: attachedGroups(groups), ...run };
+    const { graph } = await planGraph(context, of, found);
+    return graph ? { graph, text: definition, adopted: {} } : null;
+  } catch (error) {
+    if (unopenable(error) !== null) return null;
+    throw error;
+  }
+};
+
+export type Trigger = z.output<typeof BuildTrigger>;
+
+/** A build that a person wanted at the git host. */
+export interface AskedElsewhere {
+  sender: string;
+  connection: { id: string; name: string };
+  /** Makes a repeat of the wish the same build. */
+  key: string;
+}
+
+interface Origin {
+  /** The build that is retried. */
+  retryOf?: string;
+  /** What made that one. */
+  madeBy?: BuildOrigin | null;
+  /** Of the build that is retried. */
+  trust?: Trust;
+  /** The jobs that are built again, with the results of the others. */
+  planned?: NewPlan;
+  /** Absent where a caller of the API asks. */
+  asked?: AskedElsewhere;
+  /** The path names the repository: an unknown one is 404, not an invalid field. */
+  isPath?: true;
+}
+
+/** Reads the repository and pipeline that a trigger names, and the variables that its overrides could replace. */
+const readTarget = async (context: Context, { repoId, pipelineId, envVariables }: Trigger) => {
+  const { sql: db } = context.db;
+  const { orgId } = context;
+  const ownerOfPipeline = db
+    .select({ id: pipeline.repoId })
+    .from(pipeline)
+    .where(eq(pipeline.id, pipelineId ?? ""));
+  const defaultOfRepository = db
+    .select({ id: repository.defaultPipelineId })
+    .from(repository)
+    .where(eq(repository.id, repoId ?? ""));
+  const isRepository = repoId ? eq(repository.id, repoId) : inArray(repository.id, ownerOfPipeline);
+  const isPipeline = pipelineId ? eq(pipeline.id, pipelineId) : inArray(pipeline.id, defaultOfRepository);
+  const hasOverrides = Object.keys(envVariables ?? {}).length > 0;
+  const [[ofRepository], [ofPipeline], variables] = await context.db.run(
+    db
+      .select()
+      .from(repository)
+      .where(and(eq(repository.orgId, orgId), isRepository)),
+    db
+      .select()
+      .from(pipeline)
+      .where(and(eq(pipeline.orgId, orgId), isPipeline)),
+    hasOverrides
+      ? variablesOfBuild(db, orgId, repoId ?? ownerOfPipeline, pipelineId ?? defaultOfRepository)
+      : variablesOfBuild(db, orgId, null, null).limit(0),
+  );
+  return { ofRepository, ofPipeline, variables };
+};
+
+/** @throws Refusal not-found, or invalid naming the field; conflict where the repository or pipeline is not active */
+const findTarget = async (context: Context, trigger: Trigger, { isPath }: Origin) => {
+  const { repoId, pipelineId } = trigger;
+  if (!repoId && !pipelineId) {
+    await context.admit();
+    throw invalid("/repoId", "or pipelineId is required");
+  }
+  const { ofRepository, ofPipeline, variables } = await readTarget(context, trigger);
+  if (!ofRepository && isPath) throw notFound();
+  if (!ofRepository) throw invalid(repoId ? "/repoId" : "/pipelineId", "is not one of this organization");
+  if (pipelineId && ofPipeline?.repoId !== ofRepository.id) {
+    throw invalid("/pipelineId", "is not a pipeline of this organization and repository");
+  }
+  if (!ofRepository.isActive) throw new Refusal("conflict", "The repository is not active.");
+  if (ofPipeline && !ofPipeline.isActive) throw new Refusal("conflict", "The pipeline is not active.");
+  return { repository: ofRepository, pipeline: ofPipeline, variables };
+};
+
+/** By this the pool recognizes a repeated request: the same caller and key; another body is a conflict. */
+const idempotencyOf = async (context: Context, wanted: object, key: string | null) => {
+  if (key === null) return null;
+  const bodyHash = await context.keys.mint.fingerprint(JSON.stringify(wanted));
+  return { key, caller: context.admitted.actor, bodyHash };
+};
+
+const creatorOf = ({ admitted: { token } }: Context, elsewhere: AskedElsewhere | undefined) => {
+  if (elsewhere) return { kind: "connection", ...elsewhere.connection };
+  return token && { kind: "token", id: token.id, name: token.name };
+};
+
+/** Makes a build. @throws Refusal where its target is none, or the pool refuses it */
+export const trigger = async (context: Context, wanted: Trigger, origin: Origin = {}): Promise<Build> => {
+  const { retryOf = null, madeBy = null, trust = "trusted" } = origin;
+  const target = await findTarget(context, wanted, origin);
+  const branch = wanted.branch ?? target.repository.defaultBranch;
+  const problem = branchProblem(branch);
+  if (problem) throw invalid("/branch", problem);
+  const { timeoutSeconds, maxParallel, maxAttempts } = target.pipeline ?? PIPELINE_DEFAULTS;
+  const run = wanted.envVariables ?? {};
+  checkRunVariables(run, target.variables, LIMITS.envVariablesBytes);
+  const requires = mergeRequires(target.pipeline?.requires ?? {}, { labels: wanted.labels ?? [] });
+  if (!requires) throw invalid("/labels", "contradict what the pipeline requires");
+  if (requires.platform === "windows") throw new Refusal("conflict", NO_WINDOWS);
+  const id = context.newId();
+  const inputs = await sealRun(context, id, run, trust);
+  const asked = { ...wanted, branch, id, requires, timeoutSeconds, madeBy, isRetry: retryOf !== null, trust };
+  const planned = origin.planned ?? (await plannedAtTrigger(context, target, asked));
+  const pool = await context.pool();
+  const { asked: elsewhere } = origin;
+  const key = elsewhere?.key ?? context.headers.idempotencyKey;
+  const build = settled(
+    await pool.enqueue({
+      id,
+      orgId: context.orgId,
+      repoId: target.repository.id,
+      pipelineId: target.pipeline?.id ?? null,
+      pipelineVersion: target.pipeline?.version ?? null,
+      branch,
+      commitSha: wanted.commitSha ?? null,
+      trigger: retryOf ? "retry" : "api",
+      priority: wanted.priority ?? 0,
+      requires,
+      timeoutSeconds,
+      maxParallel,
+      maxAttempts,
+      inputs,
+      secretKeys: wanted.secretKeys ?? [],
+      retryOf,
+      ...(trust === "untrusted" && { trust, needsApproval: true }),
+      origin: madeBy,
+      host: hostTargetOf(target.repository, target.pipeline, madeBy?.event ?? "api", context.origin),
+      idempotency: await idempotencyOf(
+        context,
+        { ...wanted, retryOf, ...(origin.planned ? { only: "failed" } : {}) },
+        key,
+      ),
+      planned,
+      actor: { ...actorOf(context), ...(elsewhere && { sender: elsewhere.sender }) },
+      createdBy: creatorOf(context, elsewhere),
+    }),
+  );
+  return buildRecord(context, build);
+};
+
+export const triggerBuild = verb({
+  access: { role: "member" },
+  body: BuildTrigger,
+  output: Build,
+  run: (context, { body }) => trigger(context, body),
+});
+
+export const triggerRepositoryBuild = verb({
+  access: { role: "member" },
+  params: PathId,
+  body: RepositoryTrigger,
+  output: Build,
+  run: (context, { params, body }) => trigger(context, { ...body, repoId: params.id }, { isPath: true }),
+});

@@ -1,0 +1,82 @@
+import { connectionContext } from "../../domain/seal-context.ts";
+import { writtenAppSecret } from "../../githosts/core/connection-secret.ts";
+import { HostProblem } from "../../githosts/core/host-problem.ts";
+import { appAt, type Installed } from "../../githosts/github/app.ts";
+import { AppKey, AppKeyUnusable } from "../../githosts/github/app-key.ts";
+import type { Context } from "../core/context.ts";
+import { invalid } from "../core/refusal.ts";
+import { settingsOf } from "./hook-settings.ts";
+import { type ConnectionRow, hostRefusal } from "./host-access.ts";
+
+/** An App as a person names it. `id` is its number or its client id, and empty where nobody said it. */
+interface NamedApp {
+  id: string;
+  privateKey: string;
+}
+
+type Unproven = Pick<ConnectionRow, "id" | "orgId" | "kind" | "apiUrl" | "sealedVersion" | "hookGeneration">;
+/** What a connection stores of its App. */
+type OfApp = Pick<ConnectionRow, "auth" | "sealed" | "account" | "appId" | "clientId" | "installationId">;
+
+/** @throws Refusal invalid, which quotes nothing of it */
+const keyOf = async (pem: string): Promise<AppKey> => {
+  try {
+    return await AppKey.of(pem);
+  } catch (error) {
+    if (!(error instanceof AppKeyUnusable)) throw error;
+    throw invalid("/app/privateKey", "must be the private key of a GitHub App: PEM, RSA of 2048 bits or more");
+  }
+};
+
+/** The place where an App of one organization is installed; null where it is not yet. @throws Refusal */
+export const onlyPlace = (places: Installed[]): Installed | null => {
+  const [first, ...others] = places.filter(({ isSuspended }) => !isSuspended);
+  if (others.length > 0) throw invalid("/app", "is installed for several accounts: make a private App for each");
+  return first ?? null;
+};
+
+/** Seals the key of an App. @param formerToken What manages the hooks of before. */
+export const sealedKey = (
+  { keys }: Pick<Context, "keys">,
+  row: Pick<ConnectionRow, "id" | "kind" | "apiUrl" | "sealedVersion">,
+  key: string,
+  formerToken: string | null,
+): Promise<string> => {
+  const secret = writtenAppSecret({ key, ...(formerToken === null ? {} : { formerToken }) });
+  return keys.seal(secret, connectionContext({ ...row, auth: "app" }));
+};
+
+/**
+ * Seals the key of an App, after GitHub has said that it is the App's, and sends the App's deliveries to this connection.
+ * @param formerToken What manages the hooks of before. @throws Refusal where GitHub does not take the key
+ */
+export const sealedApp = async (
+  context: Context,
+  row: Unproven,
+  { id, privateKey }: NamedApp,
+  formerToken: string | null = null,
+): Promise<OfApp> => {
+  if (row.kind !== "github") throw invalid("/app", "is for GitHub: this is another git host");
+  if (id === "") throw invalid("/app/id", "is required: the connection has no App yet");
+  const key = await keyOf(privateKey);
+  try {
+    const app = appAt(row.apiUrl, await key.jwt(id, Date.now()));
+    const known = await app.facts();
+    const place = onlyPlace(await app.installations());
+    await app.setHook(await settingsOf(context, row));
+    return {
+      auth: "app",
+      sealed: await sealedKey(context, row, privateKey, formerToken),
+      account: place?.account ?? null,
+      appId: known.id,
+      clientId: known.clientId,
+      installationId: place?.id ?? null,
+    };
+  } catch (error) {
+    if (!(error instanceof HostProblem)) throw error;
+    const { kind, message } = error;
+    if (kind === "token" || kind === "missing")
+      throw invalid("/app/privateKey", "GitHub does not take it for this App");
+    throw kind === "away" ? hostRefusal(error) : invalid("/webUrl", message);
+  }
+};

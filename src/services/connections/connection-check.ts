@@ -1,0 +1,143 @@
+import { and, eq } from "drizzle-orm";
+import { repository } from "../../db/schema.ts";
+import { cloneHost } from "../../domain/clone-url.ts";
+import { cloneUrlAt } from "../../githosts/core/host-address.ts";
+import type { HookSettings, HostClient } from "../../githosts/core/host-client.ts";
+import type { HostHealth } from "../../githosts/core/host-health.ts";
+import { HostProblem } from "../../githosts/core/host-problem.ts";
+import { PathId } from "../../protocol/common.ts";
+import { ConnectionCheck, type HookOutcome, type RepositoryDifference } from "../../protocol/connection.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import type { Context } from "../core/context.ts";
+import { verb } from "../core/verb.ts";
+import type { RepositoryColumns } from "../repositories/repositories.ts";
+import { appHookProblem } from "./app-hooks.ts";
+import { appOf } from "./app-proof.ts";
+import { hookedRepositories, ofEach, ownHook } from "./connection-hooks.ts";
+import { fromDeliveries } from "./connection-repositories.ts";
+import { findConnection } from "./connections.ts";
+import { settingsOf } from "./hook-settings.ts";
+import { type ConnectionRow, clientOf, hookClientOf } from "./host-access.ts";
+
+/** A clone address at the host that names another repository: one of before a rename, in most cases. */
+const otherAddress = ({ cloneUrl, fullName }: RepositoryColumns, webUrl: string): string | null => {
+  const address = cloneUrlAt(webUrl, fullName);
+  const path = cloneUrl.toLowerCase().replace(/\.git$/, "");
+  const isSame = ["/", ":"].some((before) => path.endsWith(before + fullName.toLowerCase()));
+  if (isSame || cloneHost(cloneUrl) !== cloneHost(address)) return null;
+  return `It is cloned from ${cloneUrl}, and its name at the host is ${fullName}: change the clone address if that was renamed.`;
+};
+
+const otherBranch = ({ defaultBranch }: RepositoryColumns, there: string | null): string | null =>
+  there === null || there === defaultBranch
+    ? null
+    : `Its default branch is ${there} at the host, and ${defaultBranch} here: change it here if that was renamed.`;
+
+/** The repositories of a connection, as many as the last deliveries may tell of. */
+const connectedRepositories = async ({ db, orgId }: Context, connectionId: string): Promise<RepositoryColumns[]> => {
+  const isOfIt = and(eq(repository.orgId, orgId), eq(repository.connectionId, connectionId));
+  const [rows] = await db.run(
+    db.sql.select().from(repository).where(isOfIt).orderBy(repository.id).limit(LIMITS.deliveries),
+  );
+  return rows;
+};
+
+/** What the host, by the last deliveries, says otherwise of repositories than their records. It may be meant so. */
+const differencesOf = async (
+  context: Context,
+  row: ConnectionRow,
+  connected: RepositoryColumns[],
+): Promise<RepositoryDifference[]> => {
+  const told = await fromDeliveries(context, row);
+  const branches = new Map(told.map(({ id, defaultBranch }) => [id, defaultBranch]));
+  return connected.flatMap((one) =>
+    [otherAddress(one, row.webUrl), otherBranch(one, branches.get(one.gitHostRepoId) ?? null)].flatMap((detail) =>
+      detail === null ? [] : [{ repositoryId: one.id, fullName: one.fullName, detail }],
+    ),
+  );
+};
+
+const GONE = "The host has no hook of this connection: connect the repository again.";
+const OLDER = "The host has a hook with an older address: rotate the connection, or connect the repository again.";
+
+/** Why the host does not send to us of this repository; null where it does. @throws HostProblem */
+const hookProblem = async (
+  client: HostClient,
+  row: ConnectionRow,
+  { url }: HookSettings,
+  { gitHostRepoId, fullName }: RepositoryColumns,
+): Promise<string | null> => {
+  const hook = ownHook(await client.hooks({ id: gitHostRepoId, fullName }), row);
+  if (!hook) return GONE;
+  return hook.url === url ? hook.trouble : OLDER;
+};
+
+type AtHost = Pick<ConnectionCheck, "problem" | "account" | "scopes" | "missing" | "hooks">;
+
+/** Each hook that the service registered for one repository. */
+const hooksAtHost = async (context: Context, row: ConnectionRow, settings: HookSettings): Promise<HookOutcome[]> => {
+  const client = await hookClientOf(context, row);
+  if (!client) return [];
+  const [rows] = await context.db.run(hookedRepositories(context.db.sql, row));
+  return ofEach(rows, (one) => hookProblem(client, row, settings, one));
+};
+
+const appProblems = async (context: Context, row: ConnectionRow, settings: HookSettings): Promise<string[]> => {
+  const problem = row.auth === "app" ? await appHookProblem(await appOf(context, row), settings) : null;
+  return problem === null ? [] : [problem];
+};
+
+/** What the host says of the token, or of the App, and of the hooks. */
+const askHost = async (context: Context, row: ConnectionRow): Promise<AtHost> => {
+  const blank: AtHost = { problem: null, account: null, scopes: null, missing: [], hooks: [] };
+  try {
+    const client = await clientOf(context, row);
+    if (!client) return blank;
+    const { name, scopes } = await client.account();
+    const settings = await settingsOf(context, row);
+    const missing = [...client.missing(scopes), ...(await appProblems(context, row, settings))];
+    return { ...blank, account: name, scopes, missing, hooks: await hooksAtHost(context, row, settings) };
+  } catch (error) {
+    if (!(error instanceof HostProblem)) throw error;
+    return { ...blank, problem: error.message };
+  }
+};
+
+const timeOf = (ms: number): string => new Date(ms).toISOString();
+
+type OfStates = Pick<ConnectionCheck, "waiting" | "waitingSince" | "trouble" | "givenUp">;
+
+/** What became of the states that the host is told. */
+const statesOf = ({ waiting, waitingSince, trouble, givenUp }: HostHealth): OfStates => ({
+  waiting,
+  waitingSince: waitingSince === null ? null : timeOf(waitingSince),
+  trouble: trouble?.reason ?? null,
+  givenUp: givenUp.flatMap(({ fullName, sha, context, buildId, givenUp: end }) =>
+    end ? [{ fullName, sha, context, buildId, reason: end.reason, at: timeOf(end.at) }] : [],
+  ),
+});
+
+/** Tries the connection: whose token it is, what it lacks, whether the hooks are there, and when the host last sent. */
+export const checkConnection = verb({
+  access: { role: "maintainer" },
+  params: PathId,
+  output: ConnectionCheck,
+  async run(context, { params }) {
+    const [row, connected] = await Promise.all([
+      findConnection(context, params.id),
+      connectedRepositories(context, params.id),
+    ]);
+    const gitHost = context.objects.gitHost(context.orgId, row.id);
+    const [atHost, differences, [last], health] = await Promise.all([
+      askHost(context, row),
+      differencesOf(context, row, connected),
+      gitHost.deliveries(1),
+      gitHost.health(),
+    ]);
+    const states = statesOf(health);
+    const { problem, missing, hooks } = atHost;
+    const isReached = problem === null && states.trouble === null;
+    const isOk = isReached && missing.length === 0 && hooks.every((hook) => hook.problem === null);
+    return { ...atHost, ...states, isOk, differences, lastDeliveryAt: last ? timeOf(last.at) : null };
+  },
+});

@@ -1,0 +1,180 @@
+import { and, eq, isNotNull, sql } from "drizzle-orm";
+import type { Database, Query } from "../../db/query.ts";
+import { connection, repository } from "../../db/schema.ts";
+import { hookName } from "../../githosts/core/hook-name.ts";
+import type { HookSettings, HostClient, HostHook, RepositoryName } from "../../githosts/core/host-client.ts";
+import { HostProblem } from "../../githosts/core/host-problem.ts";
+import { PathId } from "../../protocol/common.ts";
+import { ConnectionHook, type HookOutcome, RotatedConnection } from "../../protocol/connection.ts";
+import { Answer, versioned } from "../core/answer.ts";
+import { auditRow, commit } from "../core/commit.ts";
+import type { Context } from "../core/context.ts";
+import { nextVersion, updateRow } from "../core/record.ts";
+import { verb } from "../core/verb.ts";
+import { tellRevoked } from "../tokens/revocations.ts";
+import { tellAppHook } from "./app-hooks.ts";
+import { connectionRecord, findConnection } from "./connections.ts";
+import { settingsOf } from "./hook-settings.ts";
+import { type ConnectionRow, hookClientOf } from "./host-access.ts";
+
+type RepositoryRow = typeof repository.$inferSelect;
+
+/** Hooks that one request changes or asks for: a Worker may make a thousand requests. */
+const MOST_HOOKS = 100;
+/** So often in a row the host may be away before it is asked no more: each time may take ten seconds. */
+const MOST_AWAY = 2;
+
+/** The hook that this connection made, of whatever generation and under whatever name of the service. */
+export const ownHook = (hooks: HostHook[], { orgId, kind, id }: ConnectionRow): HostHook | undefined =>
+  hooks.find(({ url }) => url.includes(`/hook/mrh_${orgId}_${kind}.${id}.`));
+
+const nameOf = ({ gitHostRepoId, fullName }: RepositoryRow): RepositoryName => ({ id: gitHostRepoId, fullName });
+
+/** Makes the hook, or gives one that is there its present address and secret. @returns its id. @throws HostProblem */
+export const registerHook = async (
+  client: HostClient,
+  row: ConnectionRow,
+  name: RepositoryName,
+  settings: HookSettings,
+): Promise<string> => {
+  const known = ownHook(await client.hooks(name), row);
+  if (!known) return client.createHook(name, settings);
+  await client.updateHook(name, known.id, settings);
+  return known.id;
+};
+
+/** The connection's repositories whose hook the service registered. */
+export const hookedRepositories = (db: Database, { orgId, id }: Pick<ConnectionRow, "orgId" | "id">) =>
+  db
+    .select()
+    .from(repository)
+    .where(and(eq(repository.orgId, orgId), eq(repository.connectionId, id), isNotNull(repository.hostHookId)))
+    .orderBy(repository.id)
+    .limit(MOST_HOOKS + 1);
+
+/**
+ * Asks the host for each repository, one after the other: GitHub limits who asks at once. What is beyond the limit, and
+ * all that follows after the host was away, is told as not done.
+ * @param problemFor Null where it worked. @throws what is no HostProblem
+ */
+export const ofEach = async (
+  rows: RepositoryRow[],
+  problemFor: (row: RepositoryRow) => Promise<string | null>,
+): Promise<HookOutcome[]> => {
+  const outcomes: HookOutcome[] = [];
+  let [away, reason] = [0, ""];
+  const attempt = async (row: RepositoryRow): Promise<string | null> => {
+    if (outcomes.length >= MOST_HOOKS) return "Not done: too many at once.";
+    if (away >= MOST_AWAY) return `Not done: ${reason}`;
+    try {
+      const problem = await problemFor(row);
+      away = 0;
+      return problem;
+    } catch (error) {
+      if (!(error instanceof HostProblem)) throw error;
+      [away, reason] = [error.kind === "away" ? away + 1 : 0, error.message];
+      return reason;
+    }
+  };
+  for (const row of rows) {
+    outcomes.push({ repositoryId: row.id, fullName: row.fullName, problem: await attempt(row) });
+  }
+  return outcomes;
+};
+
+/** @throws HostProblem where the host may still have it */
+export const removeHook = (client: HostClient, row: RepositoryRow): Promise<void> =>
+  client.deleteHook(nameOf(row), row.hostHookId ?? "");
+
+/** What became of hooks that nobody needs: how many are gone, and the repositories whose host still has one. */
+interface Unhooked {
+  removed: number;
+  left: string[];
+}
+
+/** Removes hooks at the host, as far as that works. A token that does not open leaves them all. */
+export const removeHooks = async (
+  holder: Pick<Context, "keys">,
+  row: ConnectionRow,
+  rows: RepositoryRow[],
+): Promise<Unhooked> => {
+  const client = await hookClientOf(holder, row).catch(() => null);
+  const outcomes = await ofEach(rows, async (one) => {
+    if (!client) return "There is no token.";
+    await removeHook(client, one);
+    return null;
+  });
+  const left = outcomes.filter(({ problem }) => problem !== null).map(({ fullName }) => fullName);
+  return { removed: outcomes.length - left.length, left };
+};
+
+/** Removes the hook of a repository that is no longer the connection's, and writes down what became of it. */
+export const unhook = async (context: Context, row: RepositoryRow): Promise<void> => {
+  const { connectionId, hostHookId } = row;
+  if (connectionId === null || hostHookId === null) return;
+  const { sql: db } = context.db;
+  const [[owner]] = await context.db.run(db.select().from(connection).where(eq(connection.id, connectionId)));
+  if (!owner) return;
+  const outcome = await removeHooks(context, owner, [row]);
+  await context.db.run(
+    auditRow(context, { action: "connection.unhook", subject: connectionId, detail: { ...outcome } }),
+  );
+};
+
+/** Keeps the id of a hook that the host gave another one. */
+const keepHook = (context: Context, row: RepositoryRow, hostHookId: string): Query =>
+  context.db.sql
+    .update(repository)
+    .set({ hostHookId, version: sql`${repository.version} + 1` })
+    .where(and(eq(repository.id, row.id), eq(repository.connectionId, row.connectionId ?? "")));
+
+/** Tells the host the present address and secret: of the App's hook, and for every repository that has one of ours. */
+const registerAll = async (context: Context, row: ConnectionRow): Promise<HookOutcome[]> => {
+  if (row.auth === "app") await tellAppHook(context, row, await settingsOf(context, row));
+  const client = await hookClientOf(context, row);
+  if (!client) return [];
+  const [rows] = await context.db.run(hookedRepositories(context.db.sql, row));
+  const settings = await settingsOf(context, row);
+  return ofEach(rows, async (one) => {
+    const hostHookId = await registerHook(client, row, nameOf(one), settings);
+    if (hostHookId !== one.hostHookId) await context.db.run(keepHook(context, one, hostHookId));
+    return null;
+  });
+};
+
+/**
+ * Gives the connection's hook another address and another secret. The one before is refused from here on, so hooks that
+ * the service registered are told first thing; people change those that they made.
+ */
+export const rotateConnection = verb({
+  access: { role: "admin" },
+  params: PathId,
+  output: RotatedConnection,
+  async run(context, { params }) {
+    const row = await findConnection(context, params.id);
+    const next = { ...row, hookGeneration: row.hookGeneration + 1, ...nextVersion(context, row) };
+    const { name, hookGeneration } = next;
+    await commit(
+      context,
+      { action: "connection.rotate", subject: row.id, detail: { name, hookGeneration } },
+      updateRow(context, connection, row, next),
+    );
+    const hooks = await registerAll(context, next);
+    await tellRevoked(context, "hook", hookName(row.id, row.hookGeneration));
+    return versioned({ ...connectionRecord(next), hooks }, next.version);
+  },
+});
+
+/** The address and the secret of the connection's hook. No other answer shows them, and each time is in the audit. */
+export const showHook = verb({
+  access: { role: "admin" },
+  params: PathId,
+  output: ConnectionHook,
+  async run(context, { params }) {
+    const row = await findConnection(context, params.id);
+    const { name, hookGeneration } = row;
+    const hook = await settingsOf(context, row);
+    await commit(context, { action: "connection.reveal", subject: row.id, detail: { name, hookGeneration } }, []);
+    return new Answer(hook, { isSecret: true });
+  },
+});

@@ -1,0 +1,71 @@
+import { and, eq, sql } from "drizzle-orm";
+import * as z from "zod/mini";
+import { repository } from "../../db/schema.ts";
+import { cloneUrlAt } from "../../githosts/core/host-address.ts";
+import type * as hosts from "../../githosts/core/host-client.ts";
+import { PathId } from "../../protocol/common.ts";
+import { HostRepository, HostRepositoryFilter } from "../../protocol/connection.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import { encodeCursor } from "../../protocol/page.ts";
+import { FullName } from "../../protocol/repository.ts";
+import { Answer } from "../core/answer.ts";
+import type { Context } from "../core/context.ts";
+import { verb } from "../core/verb.ts";
+import { findConnection } from "./connections.ts";
+import { asking, type ConnectionRow, clientOf } from "./host-access.ts";
+
+/** A repository as the host told of it, or a delivery. */
+export type Found = Omit<hosts.RepositoryAtHost, "isPrivate"> & { isPrivate: boolean | null };
+
+/** What the host calls so is a name for us too, and git takes it. */
+export const isUsable = ({ fullName }: Found): boolean => FullName.safeParse(fullName).success;
+
+/** The repositories that deliveries named, the newest name of each. */
+export const fromDeliveries = async ({ objects, orgId }: Context, row: ConnectionRow): Promise<Found[]> => {
+  const found = new Map<number, Found>();
+  for (const { repository: told } of await objects.gitHost(orgId, row.id).deliveries(LIMITS.deliveries)) {
+    if (!told || found.has(told.hostRepoId)) continue;
+    const { hostRepoId, fullName, defaultBranch } = told;
+    found.set(hostRepoId, { id: hostRepoId, fullName, defaultBranch, isPrivate: null });
+  }
+  return [...found.values()];
+};
+
+/** Which of them are connected: the ids of our records by the host's numbers. */
+const connectedAs = async (
+  { db, orgId }: Context,
+  row: ConnectionRow,
+  found: Found[],
+): Promise<Map<number, string>> => {
+  const ids = JSON.stringify(found.map(({ id }) => id));
+  const isOne = sql`${repository.gitHostRepoId} IN (SELECT value FROM json_each(${ids}))`;
+  const [rows] = await db.run(
+    db.sql
+      .select({ id: repository.id, hostRepoId: repository.gitHostRepoId })
+      .from(repository)
+      .where(and(eq(repository.orgId, orgId), eq(repository.connectionId, row.id), isOne)),
+  );
+  return new Map(rows.map(({ id, hostRepoId }) => [hostRepoId, id]));
+};
+
+/** What the token lets the service see; without a token what deliveries named. */
+export const listHostRepositories = verb({
+  access: { role: "maintainer" },
+  params: PathId,
+  query: HostRepositoryFilter,
+  output: z.array(HostRepository),
+  async run(context, { params, query: { limit = LIMITS.hostPageLength, cursor } }) {
+    const row = await findConnection(context, params.id);
+    const client = await asking(clientOf(context, row));
+    const page = Number(cursor ?? 1);
+    const found: Found[] = client ? await asking(client.repositories(page, limit)) : await fromDeliveries(context, row);
+    const connected = await connectedAs(context, row, found);
+    const records = found.filter(isUsable).map(({ id, fullName, defaultBranch, isPrivate }) => ({
+      ...{ hostRepoId: id, fullName, defaultBranch, isPrivate },
+      cloneUrl: cloneUrlAt(row.webUrl, fullName),
+      repositoryId: connected.get(id) ?? null,
+    }));
+    const hasMore = client !== null && found.length >= limit;
+    return new Answer(records, hasMore ? { nextCursor: encodeCursor(String(page + 1)) } : {});
+  },
+});

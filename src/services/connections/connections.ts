@@ -1,0 +1,166 @@
+import { eq, getTableColumns } from "drizzle-orm";
+import * as z from "zod/mini";
+import { connection } from "../../db/schema.ts";
+import { cloneOrigin } from "../../domain/clone-url.ts";
+import { connectionContext } from "../../domain/seal-context.ts";
+import { hostClient } from "../../githosts/core/clients.ts";
+import { oneLine } from "../../githosts/core/fields.ts";
+import { apiUrlOf, canonicalHostAddress, cloneUrlAt, hostAddressProblem } from "../../githosts/core/host-address.ts";
+import { HostProblem } from "../../githosts/core/host-problem.ts";
+import { PathId } from "../../protocol/common.ts";
+import { Connection, ConnectionChange, ConnectionFilter, NewConnection } from "../../protocol/connection.ts";
+import { versioned } from "../core/answer.ts";
+import { commit } from "../core/commit.ts";
+import type { Context } from "../core/context.ts";
+import { listing, pageOf } from "../core/listing.ts";
+import { findOne, getterOf, nextVersion, updateRow } from "../core/record.ts";
+import { invalid } from "../core/refusal.ts";
+import { ensureRoom } from "../core/room.ts";
+import { checkOwnOrg, updateOf, verb, viewOf, writablePart } from "../core/verb.ts";
+import { issuerOf } from "./app-proof.ts";
+import { sealedApp } from "./app-sealing.ts";
+import { type ConnectionRow, hookToken, hostRefusal } from "./host-access.ts";
+
+const COLUMNS = getTableColumns(connection);
+
+const view = viewOf(Connection);
+export const connectionRecord = (row: ConnectionRow): Connection =>
+  view({ ...row, hasToken: row.auth === "token" && row.sealed !== null });
+
+/** The organization's connection. @throws Refusal not-found, stale-version */
+export const findConnection = (context: Context, id: string): Promise<ConnectionRow> =>
+  findOne(context, connection, COLUMNS, id);
+
+/** Names and addresses, never the token. */
+export const connectionDetail = ({ name, kind, webUrl, apiUrl, auth, isActive }: ConnectionRow) => ({
+  ...{ name, kind, webUrl, apiUrl },
+  ...{ auth, isActive },
+});
+
+interface Addresses {
+  webUrl: string;
+  apiUrl?: string | null | undefined;
+}
+
+/** The addresses of a host in the form in which they are stored. @throws Refusal invalid */
+const addressesOf = (context: Context, kind: ConnectionRow["kind"], given: Addresses) => {
+  const reach = { protocols: context.config.CLONE_PROTOCOLS, ownOrigin: context.origin };
+  const checked = (pointer: string, address: string): string => {
+    const problem = hostAddressProblem(address, reach);
+    if (problem) throw invalid(pointer, problem);
+    return canonicalHostAddress(address);
+  };
+  const webUrl = checked("/webUrl", given.webUrl);
+  const apiUrl = given.apiUrl == null ? apiUrlOf(kind, webUrl) : checked("/apiUrl", given.apiUrl);
+  return { webUrl, apiUrl, cloneOrigin: cloneOrigin(cloneUrlAt(webUrl, "owner/name")) };
+};
+
+const WITHOUT_APP = { appId: null, clientId: null, installationId: null };
+/** What is stored of a token: none without one. */
+const WITHOUT_TOKEN = { auth: "none", sealed: null, account: null, ...WITHOUT_APP } as const;
+
+/** A connection before it is known how it proves itself. */
+type Unproven = Omit<ConnectionRow, "auth" | "sealed" | "account">;
+
+/** Seals the token, after the host has said whose it is. @throws Refusal where the host does not take it */
+const sealedToken = async (context: Context, row: Unproven, token: string) => {
+  try {
+    const { name } = await hostClient(row.kind, { apiUrl: row.apiUrl, token }).account();
+    const sealed = await context.keys.seal(token, connectionContext({ ...row, auth: "token" }));
+    return { auth: "token", sealed, account: oneLine(name), ...WITHOUT_APP } as const;
+  } catch (error) {
+    if (!(error instanceof HostProblem)) throw error;
+    const { kind, message } = error;
+    if (kind === "token" || kind === "right") throw invalid("/token", message);
+    throw kind === "away" ? hostRefusal(error) : invalid("/webUrl", message);
+  }
+};
+
+export const createConnection = verb({
+  access: { role: "admin" },
+  body: NewConnection,
+  output: Connection,
+  async run(context, { body }) {
+    await context.admit();
+    checkOwnOrg(context, body.orgId);
+    const { kind, name, token, app } = body;
+    if (token && app) throw invalid("/app", "must not be sent together with a token");
+    const blank = {
+      ...{ id: context.newId(), orgId: context.orgId, kind, name },
+      ...addressesOf(context, kind, body),
+      ...WITHOUT_APP,
+      ...{ sealedVersion: 1, hookGeneration: 1, isActive: true, version: 1 },
+      ...{ createdAt: context.at, updatedAt: context.at },
+    };
+    const proof = app ? sealedApp(context, blank, app) : token ? sealedToken(context, blank, token) : WITHOUT_TOKEN;
+    const row: ConnectionRow = { ...blank, ...(await proof) };
+    await commit(context, { action: "connection.create", subject: row.id, detail: connectionDetail(row) }, [
+      ensureRoom(context, "connections"),
+      context.db.sql.insert(connection).values(row),
+    ]);
+    return versioned(connectionRecord(row), row.version);
+  },
+});
+
+const connections = listing(connection, COLUMNS, { filters: { name: (name) => eq(connection.name, name) } });
+
+export const listConnections = verb({
+  access: { role: "maintainer" },
+  query: ConnectionFilter,
+  output: z.array(Connection),
+  async run(context, { query }) {
+    const [rows] = await context.db.run(connections(context, query));
+    return pageOf(rows, query, connectionRecord);
+  },
+});
+
+export const getConnection = getterOf("maintainer", connection, COLUMNS, Connection, connectionRecord);
+
+export const updateConnection = verb({
+  access: { role: "admin" },
+  params: PathId,
+  body: updateOf(Connection, ConnectionChange),
+  output: Connection,
+  async run(context, { params, body }) {
+    const row = await findConnection(context, params.id);
+    const { token, app, webUrl, apiUrl, ...written } = writablePart(body, ConnectionChange, connectionRecord(row));
+    if (token !== undefined && app) throw invalid("/app", "must not be sent together with a token");
+    const isMoved = webUrl !== undefined || apiUrl !== undefined;
+    // The API moves with the pages unless its own address is sent.
+    const given = { webUrl: webUrl ?? row.webUrl, apiUrl: apiUrl ?? (webUrl === undefined ? row.apiUrl : null) };
+    const addresses = isMoved ? addressesOf(context, row.kind, given) : {};
+    const next: ConnectionRow = { ...row, ...written, ...addresses, ...nextVersion(context, row) };
+    const isElsewhere = next.webUrl !== row.webUrl || next.apiUrl !== row.apiUrl;
+    if (isElsewhere && row.sealed !== null && token === undefined && !app) {
+      const what = row.auth === "app" ? "/app" : "/token";
+      throw invalid(what, "must be sent again: the stored one was for the address before");
+    }
+    if (token === null) Object.assign(next, WITHOUT_TOKEN);
+    if (token) {
+      next.sealedVersion += 1;
+      Object.assign(next, await sealedToken(context, next, token));
+    }
+    if (app) {
+      next.sealedVersion += 1;
+      const former = isElsewhere ? null : await hookToken(context, row);
+      Object.assign(next, await sealedApp(context, next, { id: issuerOf(row), ...app }, former));
+    }
+    await commit(
+      context,
+      {
+        action: "connection.update",
+        subject: row.id,
+        detail: { ...connectionDetail(next), hasNewToken: Boolean(token), ...(app ? { hasNewKey: true } : {}) },
+      },
+      updateRow(context, connection, row, next),
+    );
+    // Otherwise it would go on with what it read, for up to five minutes.
+    context.waitUntil(
+      context.objects
+        .gitHost(context.orgId, row.id)
+        .connectionChanged()
+        .catch(() => undefined),
+    );
+    return versioned(connectionRecord(next), next.version);
+  },
+});

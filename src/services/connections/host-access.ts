@@ -1,0 +1,73 @@
+import type { connection } from "../../db/schema.ts";
+import { connectionContext } from "../../domain/seal-context.ts";
+import { hostClient } from "../../githosts/core/clients.ts";
+import { readAppSecret } from "../../githosts/core/connection-secret.ts";
+import type { HostClient, HostReader } from "../../githosts/core/host-client.ts";
+import { HostProblem } from "../../githosts/core/host-problem.ts";
+import { githubAppReader, notInstalled } from "../../githosts/github/app.ts";
+import type { Keys } from "../core/keys.ts";
+import type { ObjectStubs } from "../core/object-stubs.ts";
+import { Refusal } from "../core/refusal.ts";
+import { appOf } from "./app-proof.ts";
+
+export type ConnectionRow = typeof connection.$inferSelect;
+
+/** What opens connections, and asks their objects. */
+interface HostHolder {
+  keys: Keys;
+  objects: ObjectStubs;
+}
+
+/** How long a client waits before it asks again for what a git host did not answer. */
+const RETRY_AFTER_SECONDS = 30;
+
+/** The token that manages the hooks of single repositories: of an App the one of before, until they are removed. */
+export const hookToken = async ({ keys }: Pick<HostHolder, "keys">, row: ConnectionRow): Promise<string | null> => {
+  if (row.sealed === null) return null;
+  const secret = await keys.open(row.sealed, connectionContext(row));
+  return row.auth === "app" ? (readAppSecret(secret).formerToken ?? null) : secret;
+};
+
+/** What manages the hooks of single repositories; null without a token. @throws Damaged; Refusal keyring-unavailable */
+export const hookClientOf = async (
+  holder: Pick<HostHolder, "keys">,
+  row: ConnectionRow,
+): Promise<HostClient | null> => {
+  const token = await hookToken(holder, row);
+  return token === null ? null : hostClient(row.kind, { apiUrl: row.apiUrl, token });
+};
+
+/**
+ * What asks the connection's host, as its App or with its token; null where it has none.
+ * @throws Damaged; HostProblem where the App gets no token; Refusal keyring-unavailable
+ */
+export const clientOf = async (holder: HostHolder, row: ConnectionRow): Promise<HostReader | null> => {
+  const { auth, installationId, apiUrl } = row;
+  if (auth !== "app") return hookClientOf(holder, row);
+  if (installationId === null) {
+    const before = await hookClientOf(holder, row);
+    if (before) return before;
+    throw notInstalled();
+  }
+  const answer = await holder.objects.gitHost(row.orgId, row.id).installationToken();
+  if ("problem" in answer) throw new HostProblem(answer.problem.kind, answer.problem.message);
+  return githubAppReader(await appOf(holder, row), installationId, apiUrl, answer.token);
+};
+
+/** The refusal with which a request ends because of the host. Other errors stay as they are. */
+export const hostRefusal = (error: unknown): unknown => {
+  if (!(error instanceof HostProblem)) return error;
+  const { kind, message, cause } = error;
+  return kind === "away"
+    ? new Refusal("unavailable", message, { retryAfterSeconds: RETRY_AFTER_SECONDS, cause })
+    : new Refusal("conflict", message, { cause });
+};
+
+/** What a host answers. @throws Refusal conflict, unavailable */
+export const asking = async <T>(answer: Promise<T>): Promise<T> => {
+  try {
+    return await answer;
+  } catch (error) {
+    throw hostRefusal(error);
+  }
+};

@@ -1,0 +1,136 @@
+import { and, eq, isNull, notExists, sql } from "drizzle-orm";
+import type { Query } from "../../db/query.ts";
+import { auditLog, pipeline, repository } from "../../db/schema.ts";
+import { cloneOrigin } from "../../domain/clone-url.ts";
+import { firstIdAt } from "../../domain/id-range.ts";
+import type { Arrival } from "../../githosts/core/arrival.ts";
+import type { Effects } from "../../githosts/core/effect-facts.ts";
+import { hostContextOf } from "../../githosts/core/host-target.ts";
+import type { ConnectionRow } from "../connections/host-access.ts";
+import type { Context } from "../core/context.ts";
+import { type ArrivalRows, type PipelineRow, type RepositoryRow, repositoryOf } from "./arrival-rows.ts";
+import { storePushers } from "./listed-pushes.ts";
+import { storePull } from "./open-pulls.ts";
+
+/** Hosts deliver again for three days. */
+const LATE_MS = 4 * 86_400_000;
+
+/** The clone address under the new name; null where it may not or need not follow. */
+const movedUrl = ({ cloneUrl, fullName, hasCredential }: RepositoryRow, origin: string, to: string): string | null => {
+  if (hasCredential === 1 || cloneOrigin(cloneUrl) !== origin) return null;
+  const end = [`/${fullName}.git`, `/${fullName}`].find((one) => cloneUrl.endsWith(one));
+  return end === undefined ? null : cloneUrl.slice(0, -end.length) + end.replace(fullName, () => to);
+};
+
+const formerOf = (arrival: Arrival) => (arrival.kind === "renamed" ? arrival.from : undefined);
+
+/** The default branch that a change at the host leads to. One that a person chose here is not the host's, and stays. */
+const newDefault = ({ defaultBranch }: RepositoryRow, arrival: Arrival): string | null =>
+  formerOf(arrival)?.defaultBranch === defaultBranch ? (repositoryOf(arrival)?.defaultBranch ?? null) : null;
+
+/** The record as the host says that it is; null where it is so already. */
+const changeOf = (row: RepositoryRow, { cloneOrigin: origin }: ConnectionRow, arrival: Arrival) => {
+  const { fullName = row.fullName } = repositoryOf(arrival) ?? {};
+  const defaultBranch = newDefault(row, arrival) ?? row.defaultBranch;
+  if (fullName !== row.fullName) {
+    const cloneUrl = movedUrl(row, origin, fullName) ?? row.cloneUrl;
+    return { set: { fullName, cloneUrl, defaultBranch }, formerName: row.fullName };
+  }
+  return defaultBranch === row.defaultBranch ? null : { set: { fullName, cloneUrl: row.cloneUrl, defaultBranch } };
+};
+
+/** Names by which a delivery that comes late is known: the one that it says, and the one before that. */
+const namesInDoubt = ({ fullName }: RepositoryRow, name: string, arrival: Arrival): string[] => {
+  const from = formerOf(arrival)?.fullName ?? null;
+  if (name === fullName || from === fullName) return [];
+  return from === null ? [name] : [name, from];
+};
+
+/**
+ * Statements that give the repository the name and the default branch that its host tells, with an audit row; none where
+ * it has them. No delivery brings back a name that was left in the last days, but one that says that it was left last.
+ * The clone address follows where it is one of the connection's host, and no credential could be sent to another place.
+ */
+const renameStatements = (
+  context: Context,
+  row: RepositoryRow,
+  connection: ConnectionRow,
+  arrival: Arrival,
+): Query[] => {
+  const change = changeOf(row, connection, arrival);
+  if (!change) return [];
+  const db = context.db.sql;
+  const { set, ...former } = change;
+  const inDoubt = JSON.stringify(namesInDoubt(row, set.fullName, arrival));
+  const isLeft = and(
+    ...[eq(auditLog.orgId, context.orgId), eq(auditLog.subject, row.id)],
+    sql`${auditLog.id} > ${firstIdAt(context.now.getTime() - LATE_MS)}`,
+    sql`${auditLog.detail} ->> '$.formerName' IN (SELECT value FROM json_each(${inDoubt}))`,
+  );
+  const mayChange = and(
+    ...[eq(repository.id, row.id), eq(repository.version, row.version)],
+    notExists(db.select({ id: auditLog.id }).from(auditLog).where(isLeft)),
+  );
+  const detail = JSON.stringify({ ...set, isActive: row.isActive, ...former });
+  const audit = sql`SELECT ${context.orgId}, ${context.newId()}, ${context.at}, ${context.admitted.actor},
+    ${"repository.update"}, ${row.id}, ${context.requestId}, ${detail} FROM ${repository} WHERE ${mayChange}`;
+  return [
+    db.insert(auditLog).select(audit),
+    db
+      .update(repository)
+      .set({ ...set, version: row.version + 1, updatedAt: context.at })
+      .where(mayChange),
+  ];
+};
+
+/** Commits of a repository that are remembered for their skip marker. */
+const SKIPPED_HEADS = 50;
+
+/** Remembers a pushed commit whose author asked for no build: its pull request does not say so. */
+const rememberSkip = ({ db }: Context, { id }: RepositoryRow, sha: string): Query => {
+  const known = sql`SELECT value FROM json_each(coalesce(${repository.skippedHeads}, '[]')) WHERE value <> ${sha}`;
+  const newest = sql`SELECT ${sha} AS value UNION ALL SELECT * FROM (${known}) LIMIT ${SKIPPED_HEADS}`;
+  return db.sql
+    .update(repository)
+    .set({ skippedHeads: sql`(SELECT json_group_array(value) FROM (${newest}))` })
+    .where(eq(repository.id, id));
+};
+
+/** Keeps the names of the states of pipelines that were made before they had one. */
+const nameContexts = ({ db }: Context, pipelines: PipelineRow[], effects: Effects): Query[] =>
+  pipelines
+    .filter(({ id, hostContext }) => hostContext === null && effects.builds.some((one) => one.pipelineId === id))
+    .map(({ id, name }) =>
+      db.sql
+        .update(pipeline)
+        .set({ hostContext: hostContextOf(name) })
+        .where(and(eq(pipeline.id, id), isNull(pipeline.hostContext))),
+    );
+
+interface After extends ArrivalRows {
+  connection: ConnectionRow;
+  repository: RepositoryRow;
+}
+
+/**
+ * What D1 keeps of a delivery, once the pool has taken it. Each statement may be repeated, and run in any order with
+ * those of other deliveries.
+ * @param isAgain A person takes a delivery of an earlier time once more: it says nothing of names today.
+ */
+export const afterArrival = (
+  context: Context,
+  { connection, repository, pipelines, pulls }: After,
+  arrival: Arrival,
+  effects: Effects,
+  isAgain: boolean,
+): Query[] => {
+  const statements = [...nameContexts(context, pipelines, effects), ...storePushers(context, repository, arrival)];
+  if ("repository" in arrival && !isAgain) {
+    statements.push(...renameStatements(context, repository, connection, arrival));
+  }
+  if (arrival.kind === "push" && arrival.isSkipped) statements.push(rememberSkip(context, repository, arrival.sha));
+  if (arrival.kind === "pull" && effects.openPull) {
+    statements.push(...storePull(context.db.sql, repository.id, pulls, arrival, context.now));
+  }
+  return statements;
+};

@@ -1,0 +1,113 @@
+import { and, desc, eq, getTableColumns, inArray, or, sql } from "drizzle-orm";
+import { compiled } from "../../db/compiled.ts";
+import type { Database } from "../../db/query.ts";
+import { connection, listedPush, openPull, pipeline, repository } from "../../db/schema.ts";
+import type { Arrival, DeliveryRepository } from "../../githosts/core/arrival.ts";
+import { placesOf } from "../../githosts/core/pushed-by.ts";
+import { refOfPull } from "../../githosts/core/ref-event.ts";
+import type { ConnectionRow } from "../connections/host-access.ts";
+import type { Context } from "../core/context.ts";
+
+/** `pushedBy`: what is remembered of the delivery's ref and commits, as JSON; null where it would decide nothing. */
+export type RepositoryRow = typeof repository.$inferSelect & { hasCredential: number; pushedBy: string | null };
+export type PipelineRow = typeof pipeline.$inferSelect;
+export type OpenPullRow = typeof openPull.$inferSelect;
+
+/** What D1 knows of what a delivery tells of. `repository` is null where nobody added it, or not for this connection. */
+export interface ArrivalRows {
+  connection: ConnectionRow | null;
+  repository: RepositoryRow | null;
+  /** The active ones of the repository, the oldest first. */
+  pipelines: PipelineRow[];
+  /** Of the ref of the delivery, and the one of its number. */
+  pulls: OpenPullRow[];
+}
+
+/** The repository that a delivery tells of; null where it tells of none. */
+export const repositoryOf = (arrival: Arrival): DeliveryRepository | null =>
+  "repository" in arrival ? arrival.repository : null;
+
+const given = (name: string) => sql.placeholder(name);
+
+const connectionRows = compiled(getTableColumns(connection), (db) =>
+  db
+    .select()
+    .from(connection)
+    .where(and(eq(connection.orgId, given("orgId")), eq(connection.id, given("connectionId")))),
+);
+
+const isTold = and(
+  ...[eq(repository.orgId, given("orgId")), eq(repository.connectionId, given("connectionId"))],
+  ...[eq(repository.gitHostRepoId, given("hostRepoId")), eq(repository.isActive, true)],
+);
+const idsOfTold = (db: Database) => db.select({ id: repository.id }).from(repository).where(isTold);
+
+const isOfPlaces = and(
+  eq(listedPush.repoId, repository.id),
+  inArray(listedPush.name, [given("ref"), given("sha"), given("before")]),
+);
+/** One value in place of rows, so that repositories without a list read nothing more. */
+const PUSHED_BY = sql<
+  string | null
+>`CASE WHEN ${repository.untrustedAuthors} IS NOT NULL OR ${repository.forks} = 'members'
+  THEN (SELECT json_group_array(json_object('name', ${listedPush.name}, 'login', ${listedPush.login}))
+    FROM ${listedPush} WHERE ${isOfPlaces}) END`;
+
+const REPOSITORY = {
+  ...getTableColumns(repository),
+  hasCredential: sql<number>`EXISTS (SELECT 1 FROM credential AS c WHERE c.repo_id = repository.id)`.as(
+    "has_credential",
+  ),
+  pushedBy: PUSHED_BY.as("pushed_by"),
+};
+const repositoryRows = compiled(REPOSITORY, (db) => db.select(REPOSITORY).from(repository).where(isTold));
+
+const pipelineRows = compiled(getTableColumns(pipeline), (db) =>
+  db
+    .select()
+    .from(pipeline)
+    .where(
+      and(eq(pipeline.orgId, given("orgId")), inArray(pipeline.repoId, idsOfTold(db)), eq(pipeline.isActive, true)),
+    )
+    .orderBy(pipeline.id),
+);
+
+/** Requests of one ref that are looked at: whoever may push can open one into each other branch. */
+const MOST_PULLS = 100;
+
+/** Those of the ref, or of the number too, which comes first. */
+const pullRows = compiled(getTableColumns(openPull), (db, shape) => {
+  const isOfRef = eq(openPull.ref, given("ref"));
+  const isOfNumber = shape.includes("number") ? eq(openPull.number, given("number")) : undefined;
+  return db
+    .select()
+    .from(openPull)
+    .where(and(inArray(openPull.repoId, idsOfTold(db)), or(isOfRef, isOfNumber)))
+    .orderBy(...(isOfNumber ? [desc(isOfNumber)] : []), openPull.number)
+    .limit(MOST_PULLS);
+});
+
+/** What finds the pull requests of a delivery; null where it has none. */
+const pullKeyOf = (arrival: Arrival): { ref: string; number?: number } | null => {
+  if (arrival.kind === "pull") return { ref: refOfPull(arrival), number: arrival.pull.number };
+  return arrival.kind === "push" ? { ref: arrival.ref } : null;
+};
+
+/** Reads all of it in one batch. */
+export const readArrivalRows = async (
+  { db, orgId }: Context,
+  connectionId: string,
+  arrival: Arrival,
+): Promise<ArrivalRows> => {
+  const told = repositoryOf(arrival);
+  const key = pullKeyOf(arrival);
+  const values = { orgId, connectionId, hostRepoId: told?.id };
+  const [connections, [repositories, pipelines], [pulls]] = await Promise.all([
+    db.run(db.bind(connectionRows, values)),
+    told
+      ? db.run(db.bind(repositoryRows, { ...values, ...placesOf(arrival) }), db.bind(pipelineRows, values))
+      : [[], []],
+    told && key ? db.run(db.bind(pullRows, { ...values, ...key }, Object.keys(key))) : [[]],
+  ]);
+  return { connection: connections[0][0] ?? null, repository: repositories[0] ?? null, pipelines, pulls };
+};

@@ -1,0 +1,207 @@
+import { branchOf, tagOf } from "../../domain/git-ref.ts";
+import { NO_WINDOWS } from "../../domain/requires.ts";
+import type { Arrival } from "../../githosts/core/arrival.ts";
+import type { Effects, WantedBuild } from "../../githosts/core/effect-facts.ts";
+import { effectsOf, MOST_BUILDS } from "../../githosts/core/effects.ts";
+import { hookName } from "../../githosts/core/hook-name.ts";
+import { hostTargetOf } from "../../githosts/core/host-target.ts";
+import { isOfAnother, pushersBefore } from "../../githosts/core/pushed-by.ts";
+import { reasonOf } from "../../githosts/core/reasons.ts";
+import { refEventOf } from "../../githosts/core/ref-event.ts";
+import type { DeliveryTaken } from "../../protocol/delivery.ts";
+import type { DeliveredBuild } from "../../queue/commands/arrivals.ts";
+import type { ConnectionRow } from "../connections/host-access.ts";
+import { actorOf, type Context } from "../core/context.ts";
+import { Refusal, settled } from "../core/refusal.ts";
+import { triggersOf } from "../repositories/pipeline-triggers.ts";
+import { afterArrival } from "./after-arrival.ts";
+import { type ArrivalRows, type PipelineRow, type RepositoryRow, readArrivalRows } from "./arrival-rows.ts";
+import { takeAsked } from "./asked-at-host.ts";
+import { deliveryNote } from "./delivery-notes.ts";
+import { pushedByOf, rulesOf } from "./listed-pushes.ts";
+import { newBuilds } from "./new-builds.ts";
+import { isLate, openPullsOf, withAuthor } from "./open-pulls.ts";
+
+interface Rows {
+  connection: ConnectionRow;
+  repository: RepositoryRow;
+  pipelines: PipelineRow[];
+}
+
+/** Tells the host's object which builds of a head there are not, so that the commit is not well without them. */
+const tellLeftOut = async (
+  context: Context,
+  { connection, repository, pipelines }: Rows,
+  leftOut: WantedBuild[],
+): Promise<void> => {
+  const [first] = leftOut;
+  if (!first) return;
+  const targets = leftOut.map(({ pipelineId, event }) =>
+    hostTargetOf(
+      repository,
+      pipelines.find(({ id }) => id === pipelineId),
+      event,
+      context.origin,
+    ),
+  );
+  const branch = branchOf(first.ref);
+  await context.objects.gitHost(context.orgId, connection.id).leaveOut({
+    ...{ repoId: repository.gitHostRepoId, fullName: repository.fullName, origin: context.origin },
+    ...{ sha: first.sha, ref: tagOf(branch) ?? branch },
+    contexts: targets.flatMap((target) => (target ? [target.context] : [])),
+  });
+};
+
+/** A delivery that a connection's host proved to have sent, or one of them once more. */
+export interface Sent {
+  connectionId: string;
+  /** Of the hook that it came to; null where a person takes it once more. */
+  generation: number | null;
+  id: string;
+  event: string | null;
+  arrival: Arrival;
+}
+
+/** What came of it. */
+type Outcome = Pick<DeliveryTaken, "builds" | "ignored">;
+
+const gone = () => new Refusal("gone", "This hook is not one of an active connection.");
+
+const nothing = (ignored: string): Outcome => ({ builds: [], ignored });
+
+const effectsFor = (
+  { origin }: Context,
+  { repository, pipelines, pulls }: ArrivalRows,
+  arrival: Arrival,
+): Effects | string => {
+  if (arrival.kind === "ignored") return arrival.reason;
+  if (arrival.kind === "ping") return "the host tries the hook";
+  if (!repository) return "no active repository of this connection has this id";
+  if (arrival.kind === "pull" && isLate(pulls, arrival)) return "a later change of the pull request came first";
+  const { skippedHeads } = repository;
+  const [known, rules] = [pushedByOf(repository), rulesOf(repository)];
+  const event = refEventOf(arrival, {
+    isSkippedSha: (sha) => skippedHeads?.includes(sha) ?? false,
+    pushers: pushersBefore(arrival, known, rules),
+    isOfAnother: isOfAnother(arrival, known),
+  });
+  if (event === null) {
+    const isOfBranch = arrival.kind === "renamed" && arrival.from?.defaultBranch;
+    const ignored = isOfBranch ? "the repository has another default branch" : "the repository was renamed";
+    return { builds: [], ended: [], openPull: null, ignored, leftOut: [] };
+  }
+  const buildable = pipelines.filter(({ requires }) => requires.platform !== "windows");
+  const wanting = buildable.map((row) => {
+    const { on, supersede } = triggersOf(row);
+    return { id: row.id, file: row.definition === null ? row.configPath : null, on, supersede };
+  });
+  const { defaultBranch } = rules;
+  const found = effectsOf(event, rules, wanting, openPullsOf(pulls));
+  const address = `${origin}/app/repositories/${repository.id}`;
+  if (found.ignored && buildable.length === 0 && pipelines.length > 0) return { ...found, ignored: NO_WINDOWS };
+  return { ...found, ignored: found.ignored && reasonOf(found.ignored, arrival, { defaultBranch, address }) };
+};
+
+/** Why there are fewer builds than were wanted; null where none was refused. */
+const whyFewer = (builds: DeliveredBuild[], made: number): string | null => {
+  const refused = builds.filter(({ outcome }) => outcome === "refused");
+  const reason = refused[0]?.reason ?? null;
+  return reason !== null && made > 0 ? `${refused.length} more builds: ${reason}` : reason;
+};
+
+const outcomeOf = (builds: DeliveredBuild[], { ignored, leftOut }: Effects): Outcome => {
+  const made = builds.flatMap(({ outcome, buildId }) =>
+    buildId !== null && (outcome === "made" || outcome === "same") ? [buildId] : [],
+  );
+  if (leftOut.length > 0) {
+    return { builds: made, ignored: `${leftOut.length} more builds: one delivery makes at most ${MOST_BUILDS}` };
+  }
+  const whyNone = builds.length > 0 ? "a newer head of the ref came first" : ignored;
+  return { builds: made, ignored: whyFewer(builds, made.length) ?? (made.length > 0 ? null : whyNone) };
+};
+
+/** Tells the effects to the pool, in one call, and then to D1, in one batch: where there is something to do. */
+const carryOut = async (context: Context, sent: Sent, rows: ArrivalRows, effects: Effects): Promise<Outcome> => {
+  const { connection, repository } = rows;
+  if (!connection || !repository) return nothing("");
+  const { arrival, connectionId, id, generation } = sent;
+  let delivered: DeliveredBuild[] = [];
+  // Before there is a build that could end well.
+  await tellLeftOut(context, { ...rows, connection, repository }, effects.leftOut);
+  if (effects.builds.length > 0 || effects.ended.length > 0) {
+    const pool = await context.pool();
+    const builds = newBuilds(context, { ...rows, connection, repository, arrival }, effects.builds);
+    const { orgId } = context;
+    const hook = generation === null ? null : hookName(connectionId, generation);
+    const told = { orgId, connectionId, deliveryId: id, hook, builds, ended: effects.ended, actor: actorOf(context) };
+    const answer = await pool.arrive(told);
+    // D1 was restored to a time at which the hook was valid.
+    if (!answer.ok && answer.refusal.kind === "unauthenticated") throw gone();
+    delivered = settled(answer).builds;
+    const isRefused = ({ pipelineId }: WantedBuild) =>
+      delivered.some((one) => one.outcome === "refused" && one.pipelineId === pipelineId);
+    await tellLeftOut(context, { ...rows, connection, repository }, effects.builds.filter(isRefused));
+  }
+  const statements = afterArrival(context, { ...rows, connection, repository }, arrival, effects, generation === null);
+  if (statements.length > 0) await context.db.run(...statements);
+  return outcomeOf(delivered, effects);
+};
+
+/** @throws Refusal gone where D1 was restored to a time at which the hook was valid */
+const checkHook = async (
+  context: Context,
+  { connectionId, id, generation }: Sent & { generation: number },
+): Promise<void> => {
+  const hook = hookName(connectionId, generation);
+  const told = { orgId: context.orgId, connectionId, deliveryId: id, hook, builds: [], ended: [] };
+  const answer = await (await context.pool()).arrive({ ...told, actor: actorOf(context) });
+  if (!answer.ok && answer.refusal.kind === "unauthenticated") throw gone();
+};
+
+const takeWith = async (context: Context, sent: Sent, rows: ArrivalRows): Promise<Outcome> => {
+  const { arrival } = sent;
+  if (arrival.kind === "rerun" || arrival.kind === "pressed") {
+    if (sent.generation === null) return nothing("what a person asked for is not done again");
+    await checkHook(context, { ...sent, generation: sent.generation });
+    return takeAsked(context, rows, sent.id, arrival);
+  }
+  const effects = effectsFor(context, rows, sent.arrival);
+  return typeof effects === "string" ? nothing(effects) : carryOut(context, sent, rows, effects);
+};
+
+/** Adds it to the list of deliveries, which may miss one. */
+const note = async (context: Context, { connectionId, event, arrival }: Sent, taken: DeliveryTaken): Promise<void> => {
+  // Else it would be sent before the answer is.
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  try {
+    const host = context.objects.gitHost(context.orgId, connectionId);
+    await host.noteDelivery(deliveryNote(taken, event, arrival, context.now));
+  } catch (error) {
+    const { requestId, orgId } = context;
+    console.error(JSON.stringify({ requestId, orgId, connectionId, notListed: String(error) }));
+  }
+};
+
+/**
+ * Takes a delivery: what it makes and ends happens in one transaction of the pool, and everything after that may be
+ * repeated.
+ * @throws Refusal gone where the connection is not active, or this generation of its hook is no more
+ */
+export const takeUnlisted = async (context: Context, sent: Sent): Promise<DeliveryTaken> => {
+  const { connectionId, generation, id, arrival } = sent;
+  const rows = await readArrivalRows(context, connectionId, arrival);
+  const isOld = generation !== null && rows.connection?.hookGeneration !== generation;
+  if (!rows.connection?.isActive || isOld) throw gone();
+  const told = { ...sent, arrival: withAuthor(rows.pulls, arrival) };
+  return { delivery: id, ...(await takeWith(context, told, rows)) };
+};
+
+/** Takes it. The list of deliveries hears of one of a host after the answer. @throws Refusal gone */
+export const takeArrival = async (context: Context, sent: Sent): Promise<DeliveryTaken> => {
+  const taken = await takeUnlisted(context, sent);
+  const noted = note(context, sent, taken);
+  // A person looks at the list next; a host is answered first.
+  if (sent.generation === null) await noted;
+  else context.waitUntil(noted);
+  return taken;
+};

@@ -1,0 +1,102 @@
+import type { AskedAtHost } from "../../githosts/core/arrival.ts";
+import { wishOf } from "../../githosts/core/asked.ts";
+import type { DeliveryTaken } from "../../protocol/delivery.ts";
+import type { Role } from "../../protocol/token.ts";
+import { repeatBuild } from "../builds/retry.ts";
+import type { ConnectionRow } from "../connections/host-access.ts";
+import { actorOf, type Context } from "../core/context.ts";
+import { Refusal } from "../core/refusal.ts";
+import type { ArrivalRows } from "./arrival-rows.ts";
+
+type Outcome = Pick<DeliveryTaken, "builds" | "ignored">;
+
+/** What a person asks for by a delivery, and who it is. */
+interface Asking {
+  connection: ConnectionRow;
+  deliveryId: string;
+  arrival: AskedAtHost;
+  sender: string;
+  role: Role;
+}
+
+const nothing = (ignored: string): Outcome => ({ builds: [], ignored });
+
+const HOST_RETRY_SECONDS = 60;
+
+/** What a person may do by what the host says of them. @throws Refusal unavailable where the host does not say it */
+const roleOf = async ({ objects, orgId }: Context, { id }: ConnectionRow, fullName: string, sender: string) => {
+  const said = await objects.gitHost(orgId, id).roleOf(fullName, sender);
+  if ("away" in said) throw new Refusal("unavailable", said.away, { retryAfterSeconds: HOST_RETRY_SECONDS });
+  return said.role;
+};
+
+/** Why it was not done, where that is the answer for good. */
+const whyNot = (error: unknown): string => {
+  const isFinal = error instanceof Refusal && error.kind !== "unavailable";
+  if (!isFinal) throw error;
+  return error.message;
+};
+
+/** Its failed jobs where it has several, else all of it. */
+const repeatFailed = async (context: Context, id: string, asked: Parameters<typeof repeatBuild>[3]) => {
+  try {
+    return await repeatBuild(context, id, "failed", asked);
+  } catch (error) {
+    whyNot(error);
+    return repeatBuild(context, id, undefined, asked);
+  }
+};
+
+const rerun = async (context: Context, asking: Asking, ids: string[], isOfFailed: boolean): Promise<Outcome> => {
+  const { connection, deliveryId, sender } = asking;
+  const [builds, reasons]: [string[], string[]] = [[], []];
+  for (const id of ids) {
+    const asked = { sender, connection: { id: connection.id, name: connection.name }, key: `${deliveryId} ${id}` };
+    try {
+      const again = isOfFailed ? repeatFailed(context, id, asked) : repeatBuild(context, id, undefined, asked);
+      builds.push((await again).id);
+    } catch (error) {
+      reasons.push(whyNot(error));
+    }
+  }
+  const [reason = null] = reasons;
+  return { builds, ignored: reason && builds.length > 0 ? `${reasons.length} more builds: ${reason}` : reason };
+};
+
+const approve = async (
+  context: Context,
+  { sender, role, arrival }: Asking,
+  { buildId, index }: { buildId: string; index: number },
+) => {
+  const pool = await context.pool();
+  const by = { role, name: sender, actor: { ...actorOf(context), sender } };
+  const request = { id: buildId, index, approved: true, comment: null, commitSha: arrival.sha, ...by };
+  const decided = await pool.decideGate(request);
+  return decided.ok ? { builds: [buildId], ignored: null } : nothing(decided.refusal.detail ?? "it was refused");
+};
+
+/**
+ * Does what a person asked for at the host, as far as the host says that they may write there. A repeat of the delivery
+ * makes nothing twice.
+ * @throws Refusal unavailable
+ */
+export const takeAsked = async (
+  context: Context,
+  { connection, repository }: ArrivalRows,
+  deliveryId: string,
+  arrival: AskedAtHost,
+): Promise<Outcome> => {
+  const { sender, sha } = arrival;
+  if (!connection || !repository) return nothing("no active repository of this connection has this id");
+  if (connection.auth !== "app" || connection.appId !== String(arrival.appId)) {
+    return nothing("the check is one of another App");
+  }
+  const host = context.objects.gitHost(context.orgId, connection.id);
+  const wish = wishOf(arrival, await host.statuses(repository.gitHostRepoId, sha));
+  if ("nothing" in wish) return nothing(wish.nothing);
+  const role = sender === null ? null : await roleOf(context, connection, arrival.repository.fullName, sender);
+  if (sender === null || role === null) return nothing("who asks for it may not write to the repository");
+  const asking = { connection, deliveryId, arrival, sender, role };
+  if ("approve" in wish) return approve(context, asking, wish.approve);
+  return rerun(context, asking, wish.rerun, arrival.kind === "rerun" && arrival.externalId === null);
+};

@@ -1,0 +1,78 @@
+import { branchOf } from "../../domain/git-ref.ts";
+import { mergeRequires } from "../../domain/requires.ts";
+import type { Arrival } from "../../githosts/core/arrival.ts";
+import type { OpenPull, WantedBuild } from "../../githosts/core/effect-facts.ts";
+import { hostTargetOf } from "../../githosts/core/host-target.ts";
+import type { RequestedBuild } from "../../queue/commands/arrivals.ts";
+import type { ConnectionRow } from "../connections/host-access.ts";
+import { actorOf, type Context } from "../core/context.ts";
+import type { PipelineRow, RepositoryRow } from "./arrival-rows.ts";
+
+interface Source {
+  connection: ConnectionRow;
+  repository: RepositoryRow;
+  pipelines: PipelineRow[];
+  arrival: Arrival;
+}
+
+const commitOf = (arrival: Arrival) => ("commit" in arrival ? arrival.commit : null);
+
+/** The branch that a pull request comes from: in the fork, if it is one. */
+const headOf = (arrival: Arrival, { number, ref }: OpenPull): string =>
+  arrival.kind === "pull" && arrival.pull.number === number ? arrival.pull.branch : branchOf(ref);
+
+/** A wanted build as the pool takes it. */
+const newBuild = (
+  context: Context,
+  { connection, repository, arrival }: Source,
+  pipeline: PipelineRow,
+  wanted: WantedBuild,
+): RequestedBuild => {
+  const { event, ref, sha, before, pull, purpose, undecidedPaths, supersedes, trust, needsApproval } = wanted;
+  const id = context.newId();
+  return {
+    id,
+    orgId: context.orgId,
+    repoId: repository.id,
+    pipelineId: pipeline.id,
+    pipelineVersion: pipeline.version,
+    branch: branchOf(ref),
+    commitSha: sha,
+    // Agents of earlier releases know no other word for it.
+    trigger: "api",
+    priority: 0,
+    requires: mergeRequires(pipeline.requires, {}) ?? pipeline.requires,
+    timeoutSeconds: pipeline.timeoutSeconds,
+    maxParallel: pipeline.maxParallel,
+    maxAttempts: pipeline.maxAttempts,
+    inputs: null,
+    secretKeys: [],
+    retryOf: null,
+    createdBy: { kind: "connection", id: connection.id, name: connection.name },
+    origin: {
+      event,
+      before,
+      pull: pull && {
+        ...{ number: pull.number, base: pull.base, branch: headOf(arrival, pull) },
+        ...{ title: pull.title, author: pull.author },
+      },
+      // GitHub and Gitea tell no commit with a pull request: lists then show what the pull request says.
+      commit: commitOf(arrival) ?? (pull && { subject: pull.title, author: pull.author }),
+      schedule: null,
+      paths: undecidedPaths,
+      purpose,
+    },
+    host: hostTargetOf(repository, pipeline, event, context.origin),
+    idempotency: null,
+    actor: actorOf(context),
+    supersedes,
+    ...(trust === "untrusted" && { trust, needsApproval }),
+  };
+};
+
+/** The builds that are wanted, in their order. */
+export const newBuilds = (context: Context, source: Source, wanted: WantedBuild[]): RequestedBuild[] =>
+  wanted.flatMap((one) => {
+    const pipeline = source.pipelines.find(({ id }) => id === one.pipelineId);
+    return pipeline ? [newBuild(context, source, pipeline, one)] : [];
+  });

@@ -1,0 +1,88 @@
+import { and, eq, lt, sql } from "drizzle-orm";
+import type { Database, Query } from "../../db/query.ts";
+import { openPull } from "../../db/schema.ts";
+import type { Arrival } from "../../githosts/core/arrival.ts";
+import type { OpenPull } from "../../githosts/core/effect-facts.ts";
+import { refOfPull } from "../../githosts/core/ref-event.ts";
+import type { OpenPullRow } from "./arrival-rows.ts";
+
+type PullChange = Extract<Arrival, { kind: "pull" }>;
+
+/** The ref in the row of a pull request that was closed: no branch has it. The row keeps late events from reopening it. */
+const CLOSED = "";
+/** Hosts deliver again for three days. */
+const KEPT_MS = 4 * 86_400_000;
+/** The time of a request whose host never tells one: before all others. */
+const NEVER = new Date(0).toISOString();
+
+const isClosed = ({ ref }: OpenPullRow): boolean => ref === CLOSED;
+
+/** The open ones, as `effectsOf` takes them. */
+export const openPullsOf = (rows: OpenPullRow[]): OpenPull[] =>
+  rows
+    .filter((row) => !isClosed(row))
+    .map(({ number, ref, base, headSha, draft, labels, author, title }) => ({
+      ...{ number, ref, base, sha: headSha, isDraft: draft, labels, author },
+      title: title ?? "",
+    }));
+
+const rowOf = (rows: OpenPullRow[], { pull }: PullChange): OpenPullRow | undefined =>
+  rows.find(({ number }) => number === pull.number);
+
+/** A change with the author that an earlier one told: GitLab tells him only of what he did himself. */
+export const withAuthor = (rows: OpenPullRow[], arrival: Arrival): Arrival => {
+  if (arrival.kind !== "pull" || arrival.pull.author !== null) return arrival;
+  return { ...arrival, pull: { ...arrival.pull, author: rowOf(rows, arrival)?.author ?? null } };
+};
+
+/** Whether a later change of the pull request is known. Of two of one second, the close counts. */
+export const isLate = (rows: OpenPullRow[], change: PullChange): boolean => {
+  const { updatedAt } = change.pull;
+  const known = rowOf(rows, change);
+  if (!known || updatedAt === null) return false;
+  if (updatedAt !== known.updatedAt) return updatedAt < known.updatedAt;
+  return isClosed(known) && change.action !== "reopened" && change.action !== "closed";
+};
+
+/**
+ * Statements that store what a change says of a pull request, in any order and however often
+ * they run: the latest time of the host counts.
+ */
+export const storePull = (
+  db: Database,
+  repoId: string,
+  rows: OpenPullRow[],
+  change: PullChange,
+  now: Date,
+): Query[] => {
+  const { sha, action, pull } = change;
+  const isClose = action === "closed";
+  const row: OpenPullRow = {
+    repoId,
+    number: pull.number,
+    ref: isClose ? CLOSED : refOfPull(change),
+    base: pull.base,
+    headSha: sha,
+    draft: pull.isDraft,
+    labels: pull.labels,
+    author: pull.author,
+    title: pull.title,
+    updatedAt: pull.updatedAt ?? rowOf(rows, change)?.updatedAt ?? NEVER,
+  };
+  const { repoId: _, number: __, ...changed } = row;
+  const isNewer = sql`excluded.updated_at > ${openPull.updatedAt}`;
+  const isOfSameTime = sql`excluded.updated_at = ${openPull.updatedAt}`;
+  const mayFollow = isClose || action === "reopened" ? sql`1` : sql`${openPull.ref} <> ${CLOSED}`;
+  const upsert = db
+    .insert(openPull)
+    .values(row)
+    .onConflictDoUpdate({
+      target: [openPull.repoId, openPull.number],
+      set: changed,
+      setWhere: sql`${isNewer} OR (${isOfSameTime} AND ${mayFollow})`,
+    });
+  if (!isClose) return [upsert];
+  const before = new Date(now.getTime() - KEPT_MS).toISOString();
+  const isForgotten = and(eq(openPull.repoId, repoId), eq(openPull.ref, CLOSED), lt(openPull.updatedAt, before));
+  return [upsert, db.delete(openPull).where(isForgotten)];
+};

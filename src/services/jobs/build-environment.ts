@@ -1,0 +1,96 @@
+import { type ComposedEntry, compose, EnvironmentTooLarge } from "../../domain/compose.ts";
+import { type AttachedGroup, openGroups } from "../../pipeline/group-protection.ts";
+import type { EnvironmentKey } from "../../protocol/build.ts";
+import type { HandedEnvironment } from "../../protocol/jobs.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import type { ClaimedJob } from "../../queue/commands/commands.ts";
+import { runValuesOf, Uncomposable } from "../builds/run-values.ts";
+import type { Context } from "../core/context.ts";
+import { Damaged } from "../core/sealing.ts";
+import { scoped } from "../variables/environment-preview.ts";
+import { storedValue, type VariableRow } from "../variables/variables.ts";
+
+/** Why the environment can never be handed out; null where a later attempt may succeed. */
+export const unopenable = (error: unknown): string | null => {
+  if (error instanceof Uncomposable || error instanceof EnvironmentTooLarge) return error.message;
+  return error instanceof Damaged ? "A secret's sealed value is damaged: set its value again." : null;
+};
+
+/** A group that a pipeline's record names, as `groupsOfPipeline` reads it. */
+type GroupRow = { [field in keyof AttachedGroup]: AttachedGroup[field] | null };
+
+export const attachedGroups = (rows: GroupRow[]): AttachedGroup[] =>
+  rows.map(({ id, name, protection }) => {
+    if (id === null || name === null) throw new Uncomposable("A group is gone.");
+    return { id, name, protection };
+  });
+
+/** Whoever may trigger a build does not change what a protected group says, such as where a release goes. */
+const isProtected = (attached: AttachedGroup[], { scope, ownerId }: VariableRow): boolean =>
+  scope === "group" && attached.some(({ id, protection }) => id === ownerId && protection !== null);
+
+/** An agent of before 0.7.0 has no place for files, and would run the steps without them. @throws Uncomposable */
+const checkFiles = ({ headers }: Context, entries: ComposedEntry[]): void => {
+  const one = entries.find(({ file }) => file !== undefined);
+  if (one && !headers.features.includes("files"))
+    throw new Uncomposable(`${one.key} is a file, and this agent's program cannot write it: upgrade the agent.`);
+};
+
+/**
+ * Composes what the holder of the lease gets, and opens no other value: of an untrusted build no secret. Without a job
+ * that names it, a protected group stays closed.
+ * @throws Uncomposable; EnvironmentTooLarge; Damaged; Refusal keyring-unavailable
+ */
+export const composeFor = async (
+  context: Context,
+  claimed: ClaimedJob,
+  found: { rows: VariableRow[]; groups: GroupRow[] },
+): Promise<ComposedEntry[]> => {
+  if (found.rows.length > LIMITS.activeVariables) throw new EnvironmentTooLarge("variables");
+  const { job, decision = null } = claimed.job ?? {};
+  const trust = claimed.build.trust ?? "trusted";
+  const asking = { groups: job?.groups ?? [], branch: claimed.build.branch, decision, trust };
+  const attached = attachedGroups(found.groups);
+  const { groupIds, refused } = openGroups(attached, asking);
+  if (refused !== null) throw new Uncomposable(refused);
+  const open = found.rows
+    .filter(({ scope, ownerId }) => scope !== "group" || groupIds.includes(ownerId))
+    .map((row) => (isProtected(attached, row) ? { ...row, allowOverride: false } : row));
+  const isHidden = ({ isSecret, fileEncoding }: VariableRow) =>
+    trust === "untrusted" && (isSecret || fileEncoding !== null);
+  const variables = await Promise.all(
+    open.map(async (row) => scoped(row, isHidden(row) ? "" : await storedValue(context, row))),
+  );
+  const run = await runValuesOf(context, claimed);
+  const entries = compose({ variables, groupIds, run, secretKeys: claimed.secretKeys }, trust);
+  checkFiles(context, entries);
+  return entries;
+};
+
+const filesOf = (entries: ComposedEntry[]): HandedEnvironment["files"] =>
+  Object.fromEntries(
+    entries.flatMap(({ key, value: text, file }) =>
+      file ? [[key, { encoding: file.encoding, text, ...(file.name !== null && { name: file.name }) }]] : [],
+    ),
+  );
+
+/** The environment as an agent gets it. */
+export const handedEnvironment = (entries: ComposedEntry[]): HandedEnvironment => ({
+  env: Object.fromEntries(entries.filter(({ file }) => !file).map(({ key, value }) => [key, value])),
+  secretKeys: entries.filter((entry) => entry.isSecret).map((entry) => entry.key),
+  runKeys: entries.filter((entry) => entry.scope === "run").map((entry) => entry.key),
+  ...(entries.some(({ file }) => file) && { files: filesOf(entries) }),
+});
+
+/** Values to mask. */
+export const secretsOf = (entries: ComposedEntry[]): string[] =>
+  entries.filter((entry) => entry.isSecret).map((entry) => entry.value);
+
+/** What the pool remembers of a hand-out: names, and the variables that were used. */
+export const deliveredKeys = (entries: ComposedEntry[]): { environment: EnvironmentKey[]; variableIds: string[] } => ({
+  environment: entries.map(({ key, scope, isSecret, version, file }) => ({
+    ...{ key, scope, isSecret, version },
+    ...(file && { isFile: true }),
+  })),
+  variableIds: entries.flatMap((entry) => entry.variableId ?? []),
+});

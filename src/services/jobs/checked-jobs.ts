@@ -1,0 +1,109 @@
+import type * as z from "zod/mini";
+import { EnvironmentTooLarge } from "../../domain/compose.ts";
+import { refOf } from "../../domain/git-ref.ts";
+import { mergeRequires, unmetRequirements } from "../../domain/requires.ts";
+import type { GraphJob } from "../../pipeline/graph/graph.ts";
+import { questionsOf } from "../../pipeline/graph/questions.ts";
+import { allowsRef } from "../../pipeline/group-protection.ts";
+import type { Plan } from "../../pipeline/parse/plan.ts";
+import { planToExpand } from "../../pipeline/parse/plan-of-job.ts";
+import type { Mistake } from "../../pipeline/yaml/mistake.ts";
+import type { Agent } from "../../protocol/agent.ts";
+import { type CheckedJob, PIPELINE_DEFAULTS } from "../../protocol/pipeline.ts";
+import type { Context } from "../core/context.ts";
+import { type PlannedGraph, type PlanSources, type PlanText, planGraph } from "./plan-graph.ts";
+
+/** What a check of a file knows: all of it for a pipeline, nothing for a file alone. */
+export type CheckSources = Omit<PlanSources, "repository" | "run" | "secretKeys"> & {
+  repository: (PlanSources["repository"] & { defaultBranch: string }) | null;
+};
+
+const NO_ID = "00000000-0000-0000-0000-000000000000";
+const SAMPLE_REPOSITORY = { id: NO_ID, fullName: "acme/app", cloneUrl: "", defaultBranch: "main" };
+
+/** Where nothing is known, every variable and group that the file names counts as there. */
+const orAssumed = (plan: Plan, known: CheckSources | null): PlanSources => {
+  const named = [...new Set([...plan.groups, ...(plan.jobs ?? []).flatMap(({ groups }) => groups)])];
+  return {
+    repository: known?.repository ?? SAMPLE_REPOSITORY,
+    pipeline: known?.pipeline,
+    rows: known?.rows ?? [],
+    groups: known?.groups ?? named.map((name) => ({ id: name, name, protection: null })),
+    run: known ? {} : Object.fromEntries(questionsOf(plan).vars.map((key) => [key, ""])),
+    secretKeys: [],
+  };
+};
+
+/** A file, and those that it may include. */
+type TextToCheck = Pick<PlanText, "text" | "files">;
+
+/** A build of the default branch, as far as one can be told before it is there. */
+const sampleText = (of: TextToCheck, branch: string, { pipeline }: PlanSources) => ({
+  ...of,
+  path: pipeline?.definition != null ? null : (pipeline?.configPath ?? PIPELINE_DEFAULTS.configPath),
+  build: {
+    ...{ id: NO_ID, number: 1, branch, commit: null, message: null, trigger: "api", event: "api", ref: refOf(branch) },
+    ...{ tag: null, pull: null, base: null, schedule: null, trusted: true },
+  },
+  requires: mergeRequires(pipeline?.requires ?? {}, {}) ?? {},
+  timeoutSeconds: pipeline?.timeoutSeconds ?? PIPELINE_DEFAULTS.timeoutSeconds,
+  changed: {},
+});
+
+/** How many registered agents may take a job: each set of requirements is looked at once. */
+const counterOf = (agents: Agent[]) => {
+  const known = new Map<string, number>();
+  return ({ requires }: GraphJob): number => {
+    const key = JSON.stringify(requires);
+    const count = known.get(key) ?? agents.filter((agent) => unmetRequirements(agent, requires).length === 0).length;
+    known.set(key, count);
+    return count;
+  };
+};
+
+/** What no agent can take, once for each job of the file. */
+const agentHints = (plan: Plan, jobs: GraphJob[], agentsFor: (job: GraphJob) => number): Mistake[] =>
+  (plan.jobs ?? []).flatMap(({ key, position }) =>
+    jobs.some((job) => job.definition === key && agentsFor(job) === 0)
+      ? [{ ...position, message: "No registered agent has what this job requires: it waits until one is there" }]
+      : [],
+  );
+
+interface Checked {
+  jobs: z.output<typeof CheckedJob>[] | null;
+  mistakes: Mistake[];
+  hints: Mistake[];
+}
+
+/** The jobs that a build of the file would have, and what stands in their way; null for a file that has none. */
+export const checkJobs = async (
+  context: Context,
+  plan: Plan,
+  text: TextToCheck,
+  known: CheckSources | null,
+): Promise<Checked> => {
+  if (!planToExpand(plan)) return { jobs: null, mistakes: [], hints: [] };
+  const found = orAssumed(plan, known);
+  const branch = known?.repository?.defaultBranch ?? SAMPLE_REPOSITORY.defaultBranch;
+  const planned = await planGraph(context, sampleText(text, branch, found), found).catch(
+    (error: unknown): PlannedGraph => {
+      if (error instanceof EnvironmentTooLarge) return { mistakes: [] };
+      throw error;
+    },
+  );
+  if (!planned.graph) return { jobs: null, mistakes: planned.mistakes, hints: [] };
+  const { graph } = planned;
+  const agentsFor = counterOf(await (await context.pool()).listAgents());
+  const jobs = graph.jobs.map((job) => {
+    const { key, definition, name, matrix, needs, requires, gate, groups } = job;
+    const isWithheld = (group: string) =>
+      found.groups.some(({ name, protection }) => name === group && protection && !allowsRef(protection, branch));
+    return {
+      ...{ key, definition, name, matrix, requires, groups, gate: gate?.by ?? null },
+      needs: needs.map((need) => need.definition),
+      withheld: groups.filter(isWithheld),
+      agents: agentsFor(job),
+    };
+  });
+  return { jobs, mistakes: [], hints: agentHints(plan, graph.jobs, agentsFor) };
+};

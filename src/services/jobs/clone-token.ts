@@ -1,0 +1,46 @@
+import { getTableColumns, sql } from "drizzle-orm";
+import { connection, repository } from "../../db/schema.ts";
+import { cloneOrigin } from "../../domain/clone-url.ts";
+import type { HostProblem } from "../../githosts/core/host-problem.ts";
+import type { Job } from "../../protocol/jobs.ts";
+import type { Context } from "../core/context.ts";
+import { Refusal } from "../core/refusal.ts";
+
+type Credential = NonNullable<Job["repository"]["credential"]>;
+
+const RETRY_AFTER_SECONDS = 5;
+/** GitHub's name for whoever has a token of an installation. */
+const USERNAME = "x-access-token";
+
+/** A repository, and the host that its connection's App is of: null where no App is installed that may clone it. */
+export const WITH_APP = {
+  ...getTableColumns(repository),
+  appOrigin: sql<string | null>`(SELECT clone_origin FROM ${connection} AS c WHERE c.id = ${repository.connectionId}
+    AND c.org_id = ${repository.orgId} AND c.auth = 'app' AND c.installation_id IS NOT NULL AND c.is_active)`.as(
+    "app_origin",
+  ),
+};
+type WithApp = typeof repository.$inferSelect & { appOrigin: string | null };
+
+/** A public repository is cloned without; for a private one git says that it may not. */
+const without = ({ orgId, requestId }: Context, { message }: Pick<HostProblem, "message">): null => {
+  console.warn(JSON.stringify({ requestId, orgId, noCloneToken: message }));
+  return null;
+};
+
+/**
+ * A token for this one repository that may read its contents, for an hour at most; null where no App may clone it.
+ * @throws Refusal unavailable where GitHub does not answer
+ */
+export const cloneToken = async (
+  context: Context,
+  { connectionId, gitHostRepoId, cloneUrl, appOrigin }: WithApp,
+): Promise<Credential | null> => {
+  // Only to the host that the App is of: a record may name any address.
+  if (connectionId === null || appOrigin === null || cloneOrigin(cloneUrl) !== appOrigin) return null;
+  const answer = await context.objects.gitHost(context.orgId, connectionId).cloneToken(gitHostRepoId, cloneUrl);
+  if ("token" in answer) return { kind: "token", username: USERNAME, value: answer.token };
+  if (answer.problem.kind !== "away") return without(context, answer.problem);
+  const detail = "The git host gave no token to clone the repository with. Nothing was handed out.";
+  throw new Refusal("unavailable", detail, { retryAfterSeconds: RETRY_AFTER_SECONDS });
+};

@@ -1,0 +1,96 @@
+import { Build } from "../../protocol/build.ts";
+import { PathId } from "../../protocol/common.ts";
+import { Finish } from "../../protocol/jobs.ts";
+import { byteSize, LIMITS } from "../../protocol/limits.ts";
+import type { StoredTests } from "../../protocol/stored-tests.ts";
+import type { FinishReport } from "../../queue/commands/commands.ts";
+import { buildRecord } from "../builds/build-rows.ts";
+import type { Context } from "../core/context.ts";
+import { Refusal, settled } from "../core/refusal.ts";
+import { verb } from "../core/verb.ts";
+import { type EndedJob, writeTestResults } from "../tests/test-results.ts";
+import { type Holder, holderOf, masked } from "./jobs.ts";
+
+/** The texts, masked; null once the log is closed: then the result was reported before, or comes too late. */
+const maskedAtEnd = async (context: Context, { jobId, fence }: Holder, texts: string[]): Promise<string[] | null> => {
+  try {
+    return await masked(context, jobId, fence, texts);
+  } catch (error) {
+    if (error instanceof Refusal && error.kind === "lease-lost") return null;
+    throw error;
+  }
+};
+
+/** The result of a job whose outputs others must not get. `text` names the output, masked. */
+const refusedOutputs = (text: string) => ({
+  status: "failed" as const,
+  exitCode: null,
+  reason: "output-refused" as const,
+  message: text.slice(0, LIMITS.messageCharacters).toWellFormed(),
+});
+
+/** The result as the pool takes it: its texts are masked, and no output has a secret in it. */
+const checkedResult = async (
+  context: Context,
+  holder: Holder,
+  body: Finish,
+): Promise<Omit<FinishReport, "agentId">> => {
+  const { status, exitCode = null, reason = null, message } = body;
+  const all = status === "succeeded" ? Object.entries(body.outputs ?? {}) : [];
+  // Each text takes its time to mask: of too many only the last name is shown.
+  const isTooLarge = new TextEncoder().encode(all.flat().join("")).length > LIMITS.outputBytes;
+  const outputs = isTooLarge ? [[all.at(-1)![0], ""] as const] : all;
+  const texts = [...outputs.flat(), ...(message ? [message] : [])];
+  const found = await maskedAtEnd(context, holder, texts);
+  const result = { ...holder, status, exitCode, reason, message: (message && found?.at(-1)) || null };
+  if (outputs.length === 0 || found === null) return result;
+  if (isTooLarge) {
+    const most = byteSize(LIMITS.outputBytes);
+    return { ...holder, ...refusedOutputs(`The outputs have more than ${most}, up to ${found[0]}.`) };
+  }
+  const changed = outputs.findIndex(([name, value], at) => found[2 * at] !== name || found[2 * at + 1] !== value);
+  if (changed >= 0) {
+    const name = found[2 * changed] ?? "";
+    return { ...holder, ...refusedOutputs(`The output ${name} has a secret in it: pass secrets by variables.`) };
+  }
+  return { ...result, outputs: Object.fromEntries(outputs) };
+};
+
+/** The result stands already: where this cannot be done, only the history of the tests lacks it. */
+const tellTests = async (context: Context, job: EndedJob, tests: StoredTests): Promise<void> => {
+  try {
+    await writeTestResults(context, job, tests);
+  } catch (error) {
+    console.error("finish: the results of tests were not written", job.id, error);
+  }
+};
+
+/** What the log says of a failure, for lists. The result does not wait for a log that is away. */
+const failedLineOf = async (context: Context, { jobId, fence }: Holder): Promise<string | null> => {
+  try {
+    const part = await context.objects.pool(context.orgId).failingPart(jobId);
+    return await context.objects.log(context.orgId, jobId).failedLine({ fence, ...part });
+  } catch (error) {
+    console.warn("finish: the line that says why was not read", jobId, error);
+    return null;
+  }
+};
+
+export const finishBuild = verb({
+  access: { agent: true },
+  params: PathId,
+  body: Finish,
+  output: Build,
+  async run(context, { params, body }) {
+    const holder = await holderOf(context, params.id);
+    const [result, failedLine] = await Promise.all([
+      checkedResult(context, holder, body),
+      body.status === "failed" ? failedLineOf(context, holder) : null,
+    ]);
+    const report = { ...result, failedLine };
+    const answer = await context.objects.pool(context.orgId).finish(report);
+    const build = settled(answer);
+    if (answer.tests) await tellTests(context, { id: params.id, key: answer.tests.jobKey, build }, answer.tests);
+    return buildRecord(context, build);
+  },
+});

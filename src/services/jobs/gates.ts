@@ -1,0 +1,40 @@
+import { Build } from "../../protocol/build.ts";
+import { GateAnswer } from "../../protocol/build-job.ts";
+import { PathId } from "../../protocol/common.ts";
+import { findJob } from "../builds/build-jobs.ts";
+import { buildRecord } from "../builds/build-rows.ts";
+import { findRecord } from "../builds/builds.ts";
+import { actorOf, type Context } from "../core/context.ts";
+import { nullIfNotFound, Refusal, settled } from "../core/refusal.ts";
+import { verb } from "../core/verb.ts";
+
+/** Answers for what the pool has no more, or never queued. @throws Refusal, always: not-found, or conflict */
+const refuseEnded = async (context: Context, id: string): Promise<never> => {
+  (await nullIfNotFound(findJob(context, id))) ?? (await findRecord(context, id));
+  throw new Refusal("conflict", "It has ended already.");
+};
+
+/** A person's decision on a gate. The path names the job, or a build in which one gate asks. */
+const decision = (approved: boolean) =>
+  verb({
+    access: { role: "member" },
+    params: PathId,
+    body: GateAnswer,
+    mayLackBody: true,
+    output: Build,
+    async run(context, { params, body }) {
+      const pool = await context.pool();
+      const { role, token } = context.admitted;
+      if (!role || !token) throw new Refusal("forbidden", "Only a person decides on a gate.");
+      const actor = actorOf(context);
+      const comment = body.comment ?? null;
+      const { commitSha = null } = body;
+      const request = { id: params.id, approved, comment, role, name: token.name, commitSha, actor };
+      const decided = await pool.decideGate(request);
+      if (!decided.ok && decided.refusal.kind === "not-found") return refuseEnded(context, params.id);
+      return buildRecord(context, settled(decided));
+    },
+  });
+
+export const approve = decision(true);
+export const reject = decision(false);

@@ -1,0 +1,243 @@
+import { and, desc, eq, exists, isNotNull, lt, ne, sql } from "drizzle-orm";
+import { buildSummary, credential, pipeline, repository } from "../../db/schema.ts";
+import type { ComposedEntry } from "../../domain/compose.ts";
+import { credentialContext } from "../../domain/seal-context.ts";
+import { readSnapshot } from "../../githosts/core/file-snapshot.ts";
+import type { Job } from "../../protocol/jobs.ts";
+import { PIPELINE_DEFAULTS } from "../../protocol/pipeline.ts";
+import type { ClaimedJob, PlannedJob } from "../../queue/commands/commands.ts";
+import { checkOwnPath } from "../agents/agents.ts";
+import { buildRecord } from "../builds/build-rows.ts";
+import { Uncomposable } from "../builds/run-values.ts";
+import type { Context } from "../core/context.ts";
+import { isOwn } from "../core/record.ts";
+import { Refusal, settled } from "../core/refusal.ts";
+import { isAskedForFile } from "../repositories/pipeline-files.ts";
+import { groupsOfPipeline, variablesOfBuild } from "../variables/variable-scopes.ts";
+import { composeFor, deliveredKeys, handedEnvironment, secretsOf, unopenable } from "./build-environment.ts";
+import { cloneToken, WITH_APP } from "./clone-token.ts";
+
+/** Builds of the pipeline, the newest first, among which the last good one of the branch is looked for. */
+const MOST_LOOKED_AT = 50;
+
+/**
+ * Finds the last commit of a pushed branch that was built well; none for other builds. Stops at the first: in a
+ * healthy branch it reads one build.
+ */
+const greenCommit = (context: Context, { build, pipelineId }: ClaimedJob) => {
+  const { sql: db } = context.db;
+  const { orgId, pipelineId: ofPipeline, id, ref, status, commitSha, createdBy } = buildSummary;
+  if (build.event !== "push" || pipelineId === null) return null;
+  const newest = db
+    .select({ ref, status, commitSha, createdBy })
+    .from(buildSummary)
+    .where(and(eq(orgId, context.orgId), eq(ofPipeline, pipelineId), lt(id, build.id)))
+    .orderBy(desc(id))
+    .limit(MOST_LOOKED_AT)
+    .as("newest");
+  const isTrusted = sql`json_extract(${newest.createdBy}, '$.trust') IS NULL`;
+  const isGreen = and(
+    eq(newest.ref, build.ref),
+    eq(newest.status, "succeeded"),
+    isNotNull(newest.commitSha),
+    isTrusted,
+  );
+  // A build that repeats a good one is compared with what was good before.
+  return db
+    .select({ commitSha: newest.commitSha })
+    .from(newest)
+    .where(and(isGreen, ne(newest.commitSha, build.commitSha ?? "")))
+    .limit(1);
+};
+
+/** What the changes of a build are counted from, as far as the service knows. */
+const baseOf = ({ build }: ClaimedJob, green: { commitSha: string | null } | undefined): Job["base"] => {
+  if (build.pull?.base) return { branch: build.pull.base };
+  return green?.commitSha ? { sha: green.commitSha } : undefined;
+};
+
+const RETRY_AFTER_SECONDS = 5;
+/** Asks the database for nothing. */
+const ONE = sql`SELECT 1`;
+/**
+ * Jobs that one hand-out may fail because their environment cannot be composed. After so many it looks like a value that
+ * all of them need: the agent asks again only after a while, so that somebody can mend it before the whole queue failed.
+ */
+const FAILED_AT_ONCE = 10;
+const FAILED_RETRY_SECONDS = 30;
+
+/** Whether a file in the commit says what the build does, and the agent can ask for the environment once it was read. */
+const mayAskLater = ({ headers }: Context, { job }: ClaimedJob): boolean =>
+  job === undefined && headers.features.includes("environment");
+
+/** Step 2: reads what the build needs, at D1's primary. */
+const readSources = async (context: Context, claimed: ClaimedJob) => {
+  const { sql } = context.db;
+  const ofRepository = isOwn(context, repository, claimed.repoId);
+  const ofPipeline = and(eq(pipeline.repoId, claimed.repoId), eq(pipeline.id, claimed.pipelineId ?? ""));
+  const hasDefinition = sql
+    .select({ id: pipeline.id })
+    .from(pipeline)
+    .where(and(ofPipeline, isNotNull(pipeline.definition)));
+  const onlyIf = mayAskLater(context, claimed) ? exists(hasDefinition) : undefined;
+  const green = greenCommit(context, claimed);
+  const [[foundRepository], [foundPipeline], rows, [sealedCredential], groups, [good] = []] = await context.db.run(
+    sql.select(WITH_APP).from(repository).where(ofRepository),
+    sql.select().from(pipeline).where(ofPipeline),
+    variablesOfBuild(sql, context.orgId, claimed.repoId, claimed.pipelineId, onlyIf),
+    sql.select().from(credential).where(eq(credential.repoId, claimed.repoId)),
+    groupsOfPipeline(sql, context.orgId, claimed.pipelineId),
+    ...(green ? [green] : []),
+  );
+  if (!foundRepository) throw new Uncomposable("The repository is gone.");
+  if (claimed.pipelineId && !foundPipeline) throw new Uncomposable("The pipeline is gone.");
+  const base = baseOf(claimed, good);
+  return { repository: foundRepository, pipeline: foundPipeline, rows, groups, sealedCredential, base };
+};
+
+type Sources = Awaited<ReturnType<typeof readSources>>;
+
+/** Step 3: opens every value; nothing is handed out where one cannot be opened. Null: the agent asks for them later. */
+const composed = async (context: Context, claimed: ClaimedJob, found: Sources): Promise<ComposedEntry[] | null> =>
+  mayAskLater(context, claimed) && found.pipeline?.definition == null ? null : composeFor(context, claimed, found);
+
+/**
+ * The stored clone credential, opened for this answer; without one, a token of the connection's App. Code of strangers
+ * gets none that somebody stored.
+ */
+const credentialOf = async (
+  context: Context,
+  { build }: ClaimedJob,
+  { sealedCredential: row, repository: its }: Sources,
+): Promise<Job["repository"]["credential"]> => {
+  if (!row || build.trust === "untrusted") return cloneToken(context, its);
+  const value = await context.keys.open(row.sealed, credentialContext(row, its.cloneUrl));
+  return { kind: row.kind, username: row.username, value };
+};
+
+/** A planned job: the file of its build was read, and what it was compared with is known. */
+const jobErrandOf = ({ build }: ClaimedJob, { job, hash, path, needs, attempt }: PlannedJob): Partial<Job> => {
+  const { id, key, definition, name, matrix } = job;
+  return {
+    job: { id, key, definition, name, matrix, attempt, needs, hash, path },
+    ...(build.base ? { base: { sha: build.base } } : {}),
+  };
+};
+
+/** What the agent is asked besides running the file's steps. Nothing of it is there for a build that a request made. */
+const errandOf = (
+  { build, purpose, paths }: ClaimedJob,
+  { pipeline: of, repository: its, base }: Sources,
+): Partial<Job> => ({
+  ...(purpose === "read-file" ? { purpose } : {}),
+  ...(paths ? { paths } : {}),
+  ...(base ? { base } : {}),
+  ...(of && isAskedForFile(build, of, its)
+    ? { file: { hash: readSnapshot(of.fileSnapshot)?.hash ?? null, decides: of.on === null } }
+    : {}),
+});
+
+const handedJob = (claimed: ClaimedJob, found: Sources, entries: ComposedEntry[] | null) => ({
+  lease: claimed.fence,
+  repository: { fullName: found.repository.fullName, cloneUrl: found.repository.cloneUrl },
+  pipeline: {
+    name: found.pipeline?.name ?? found.repository.fullName,
+    configPath: (found.pipeline ?? PIPELINE_DEFAULTS).configPath,
+    definition: claimed.job?.text ?? (found.pipeline ?? PIPELINE_DEFAULTS).definition,
+  },
+  ...handedEnvironment(entries ?? []),
+  ...(entries ? {} : { needsEnvironment: true }),
+  requires: claimed.requires,
+  timeoutSeconds: claimed.timeoutSeconds,
+  mayGoElsewhere: claimed.mayGoElsewhere,
+  heartbeat: "socket" as const,
+  ...(claimed.job ? jobErrandOf(claimed, claimed.job) : errandOf(claimed, found)),
+});
+
+/** Steps 2 and 3 of a hand-out, after step 1 granted the lease: nothing of them leaves a trace. */
+const prepare = async (context: Context, claimed: ClaimedJob) => {
+  const found = await readSources(context, claimed);
+  const entries = await composed(context, claimed, found);
+  return { found, entries, credential: await credentialOf(context, claimed, found) };
+};
+
+/** Steps 4 to 6. */
+const deliver = async (
+  context: Context,
+  agentId: string,
+  claimed: ClaimedJob,
+  { found, entries, credential }: Awaited<ReturnType<typeof prepare>>,
+): Promise<Job> => {
+  const { jobId, fence } = claimed;
+  const pool = context.objects.pool(context.orgId);
+  const secrets = secretsOf(entries ?? []);
+  if (credential) secrets.push(credential.value);
+  const attempt = claimed.job?.attempt ?? claimed.build.attempt + 1;
+  const opening = { fence, tokenHash: context.caller.tokenHash, attempt, secrets };
+  settled(await context.objects.log(context.orgId, jobId).open(opening));
+  const { requestId } = context;
+  const names = entries ? deliveredKeys(entries) : { environment: null };
+  const { build, leaseExpiresAt } = settled(await pool.deliver({ jobId, fence, agentId, ...names, requestId }));
+  const job = handedJob(claimed, found, entries);
+  return { build: buildRecord(context, build), leaseExpiresAt, ...job, repository: { ...job.repository, credential } };
+};
+
+/**
+ * Whether every hand-out fails now: the database, or the keys, fail also where nothing about the build is asked. What the
+ * build itself made fail, such as its own rows or its git host, tells nothing about others.
+ */
+const isAwayForAll = async ({ db, keys }: Context): Promise<boolean> => {
+  try {
+    await Promise.all([db.run(db.statement(ONE)), keys.keyring()]);
+    return false;
+  } catch {
+    return true;
+  }
+};
+
+/** Returns the granted job to the queue without using up an attempt. @throws Refusal, always */
+const giveBack = async (
+  context: Context,
+  { jobId, fence }: ClaimedJob,
+  isLogOpen: boolean,
+  error: unknown,
+): Promise<never> => {
+  const notBefore = Date.now() + RETRY_AFTER_SECONDS * 1000;
+  const isAway = await isAwayForAll(context);
+  await context.objects.pool(context.orgId).unclaim({ jobId, fence, notBefore, isLogOpen, isAway });
+  if (error instanceof Refusal) throw error;
+  const detail = "The build's environment could not be read just now. Nothing was handed out.";
+  throw new Refusal("unavailable", detail, { retryAfterSeconds: RETRY_AFTER_SECONDS, cause: error });
+};
+
+/**
+ * Hands the agent the next job for it; returns null where there is none. Jobs whose environment cannot be composed
+ * fail on the way, at most `FAILED_AT_ONCE` of them.
+ * @throws Refusal unavailable where so many failed, and where a part of the service does not answer: the job waits
+ *   again
+ */
+export const handOut = async (context: Context, agentId: string): Promise<Job | null> => {
+  const pool = context.objects.pool(context.orgId);
+  const { tokenHash } = context.caller;
+  const { bootId, features, xcodes } = context.headers;
+  for (let failed = 0; failed < FAILED_AT_ONCE; failed++) {
+    const claim = await pool.claim({ agentId, tokenHash, bootId, features, xcodes });
+    if (!claim.ok && claim.refusal.kind === "unauthenticated") await checkOwnPath(context, agentId);
+    const claimed = settled(claim);
+    if (!claimed) return null;
+    let isLogOpen = claimed.isAgain;
+    try {
+      const prepared = await prepare(context, claimed);
+      isLogOpen = true;
+      return await deliver(context, agentId, claimed, prepared);
+    } catch (error) {
+      if (error instanceof Refusal && error.kind === "lease-lost") return null;
+      const message = unopenable(error);
+      if (message === null) return giveBack(context, claimed, isLogOpen, error);
+      const { jobId, fence } = claimed;
+      await pool.failClaim({ jobId, fence, reason: "environment", message });
+    }
+  }
+  const detail = "Several builds failed because their environment could not be composed: see their messages.";
+  throw new Refusal("unavailable", detail, { retryAfterSeconds: FAILED_RETRY_SECONDS });
+};

@@ -1,0 +1,110 @@
+import { sha256Hex } from "../../crypto/digest.ts";
+import type { pipeline, repository } from "../../db/schema.ts";
+import { compose } from "../../domain/compose.ts";
+import { expand } from "../../pipeline/graph/expand.ts";
+import type { GraphFacts, JobGraph } from "../../pipeline/graph/graph.ts";
+import { unknownGroups, withGate } from "../../pipeline/graph/guarded.ts";
+import { questionsOf } from "../../pipeline/graph/questions.ts";
+import { type AttachedGroup, openGroups } from "../../pipeline/group-protection.ts";
+import { hashedText, type KnownFiles } from "../../pipeline/parse/included-files.ts";
+import { unknownBeforeJobs } from "../../pipeline/parse/known-variables.ts";
+import { neededFeatures } from "../../pipeline/parse/needed-features.ts";
+import { parsePlan } from "../../pipeline/parse/parse.ts";
+import type { Plan } from "../../pipeline/parse/plan.ts";
+import type { JobContext } from "../../pipeline/prepare/job-context.ts";
+import type { Mistake } from "../../pipeline/yaml/mistake.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import type { Requires } from "../../protocol/pipeline.ts";
+import type { Context } from "../core/context.ts";
+import { scoped } from "../variables/environment-preview.ts";
+import type { VariableRow } from "../variables/variables.ts";
+
+/** What jobs are planned from, besides the text. */
+export interface PlanSources {
+  repository: Pick<typeof repository.$inferSelect, "id" | "fullName" | "cloneUrl">;
+  /** Undefined for a build without a pipeline. */
+  pipeline: typeof pipeline.$inferSelect | undefined;
+  rows: VariableRow[];
+  groups: AttachedGroup[];
+  /** The run's own values, and the keys of those that are secret. */
+  run: Record<string, string>;
+  secretKeys: string[];
+}
+
+/** The file of a build, and the build that its jobs are planned for. */
+export interface PlanText {
+  text: string;
+  /** Null for a definition of the pipeline's record. */
+  path: string | null;
+  build: Omit<JobContext["build"], "attempt">;
+  requires: Requires;
+  timeoutSeconds: number;
+  /** By what conditions ask of changed files: whether one matches. */
+  changed: Record<string, boolean>;
+  /** The files that it may include; none for a definition of the pipeline's record. */
+  files?: KnownFiles;
+}
+
+export type PlannedGraph = { graph: JobGraph; mistakes?: undefined } | { graph?: undefined; mistakes: Mistake[] };
+
+/**
+ * The plain variables that every job has, and the names of its secrets. What a protected group has stays unread, and a
+ * file has no path before its job runs.
+ */
+const variablesOf = ({ rows, groups, run, secretKeys }: PlanSources, { branch, trusted }: PlanText["build"]) => {
+  const trust = trusted ? "trusted" : "untrusted";
+  const { groupIds } = openGroups(groups, { groups: [], branch, decision: null, trust });
+  const variables = rows.map((row) => scoped(row, row.isSecret ? null : row.value));
+  const entries = compose({ variables, groupIds, run, secretKeys }, "trusted").filter(({ file }) => !file);
+  const secrets = entries.filter((entry) => entry.isSecret).map(({ key }) => key);
+  const plain = entries.filter((entry) => !entry.isSecret).map(({ key, value }) => [key, value ?? ""] as const);
+  return { secrets, plain: new Map(plain) };
+};
+
+const factsOf = (plan: Plan, of: PlanText, found: PlanSources, plain: Map<string, string>): GraphFacts => {
+  const { changed, vars } = questionsOf(plan);
+  const { id, fullName, cloneUrl } = found.repository;
+  return {
+    build: { ...of.build, attempt: 1 },
+    repository: { id, fullName, cloneUrl },
+    vars: Object.fromEntries(vars.flatMap((key) => (plain.has(key) ? [[key, plain.get(key) ?? ""]] : []))),
+    changed: Object.fromEntries(
+      changed.filter((asked) => Object.hasOwn(of.changed, asked)).map((asked) => [asked, of.changed[asked] === true]),
+    ),
+  };
+};
+
+/** Bytes of a text as JSON: text and graph are one row of the pool, of which the platform takes 2 MB. */
+const MOST_STORED_BYTES = 3 * LIMITS.definitionCharacters;
+
+const isTooLarge = (text: string): boolean =>
+  new TextEncoder().encode(JSON.stringify(text)).byteLength > MOST_STORED_BYTES;
+
+/** Makes the jobs of a file, or finds all that is wrong with it. @throws EnvironmentTooLarge */
+export const planGraph = async (context: Context, of: PlanText, found: PlanSources): Promise<PlannedGraph> => {
+  const { plan, mistakes } = parsePlan(of.text, of.files?.find);
+  const includes = of.files?.used ?? [];
+  if (mistakes) return { mistakes };
+  if (isTooLarge(of.text))
+    return { mistakes: [{ line: 1, column: 1, message: "The file has too many signs that are not printed" }] };
+  const { plain, secrets } = variablesOf(found, of.build);
+  const unknown = [
+    ...unknownGroups(plan, found.groups),
+    ...unknownBeforeJobs(plan, { vars: [...plain.keys()], secrets }),
+  ];
+  if (unknown.length > 0) return { mistakes: unknown };
+  const expanded = expand(plan, {
+    facts: factsOf(plan, of, found, plain),
+    hash: await sha256Hex(hashedText(of.text, includes)),
+    features: neededFeatures(plan, { includesFiles: includes.length > 0 }),
+    path: of.path,
+    commitSha: of.build.commit,
+    requires: of.requires,
+    timeoutSeconds: of.timeoutSeconds,
+    newId: () => context.newId(),
+  });
+  if (!expanded.graph) return expanded;
+  const { graph } = expanded;
+  const asking = { branch: of.build.branch, trust: of.build.trusted ? "trusted" : "untrusted" } as const;
+  return { graph: { ...graph, jobs: graph.jobs.map((job) => withGate(job, found.groups, asking)) } };
+};

@@ -1,0 +1,128 @@
+import { and, eq } from "drizzle-orm";
+import { pipeline, repository } from "../../db/schema.ts";
+import { fileWantsPush } from "../../githosts/core/file-wants.ts";
+import type { Includes } from "../../pipeline/parse/included-files.ts";
+import { formatMistake, type Mistake, mistakeSentence } from "../../pipeline/yaml/mistake.ts";
+import { PathId } from "../../protocol/common.ts";
+import { PlanAccepted, PlanToAccept } from "../../protocol/jobs.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import { PIPELINE_DEFAULTS } from "../../protocol/pipeline.ts";
+import type { ClaimedJob } from "../../queue/commands/commands.ts";
+import { runValuesOf, Uncomposable } from "../builds/run-values.ts";
+import type { Context } from "../core/context.ts";
+import { isOwn } from "../core/record.ts";
+import { Refusal, settled } from "../core/refusal.ts";
+import { verb } from "../core/verb.ts";
+import { groupsOfPipeline, variablesOfBuild } from "../variables/variable-scopes.ts";
+import { attachedGroups, unopenable } from "./build-environment.ts";
+import { checkSize, filesOf, pointerTo, refuseUnused } from "./included-files.ts";
+import { holderOf } from "./jobs.ts";
+import { type PlanSources, planGraph } from "./plan-graph.ts";
+
+type Body = typeof PlanToAccept._zod.output;
+
+const readSources = async (context: Context, claimed: ClaimedJob): Promise<PlanSources> => {
+  const { sql } = context.db;
+  const ofPipeline = and(eq(pipeline.repoId, claimed.repoId), eq(pipeline.id, claimed.pipelineId ?? ""));
+  const [[itsRepository], [itsPipeline], rows, groups] = await context.db.run(
+    sql
+      .select()
+      .from(repository)
+      .where(isOwn(context, repository, claimed.repoId)),
+    sql.select().from(pipeline).where(ofPipeline),
+    variablesOfBuild(sql, context.orgId, claimed.repoId, claimed.pipelineId),
+    groupsOfPipeline(sql, context.orgId, claimed.pipelineId),
+  );
+  if (!itsRepository) throw new Uncomposable("The repository is gone.");
+  if (claimed.pipelineId && !itsPipeline) throw new Uncomposable("The pipeline is gone.");
+  const { secretKeys } = claimed;
+  const run = await runValuesOf(context, claimed);
+  return { repository: itsRepository, pipeline: itsPipeline, rows, groups: attachedGroups(groups), run, secretKeys };
+};
+
+/** A build that reads the file does what it says where the pipeline leaves it to the file, and that wants the push. */
+const mayGoOn = ({ purpose, build }: ClaimedJob, { pipeline: of }: PlanSources, text: string): boolean =>
+  purpose !== "read-file" || (of?.on === null && fileWantsPush(text, build.branch, null));
+
+const NOT_SENT: Includes = () => ({ problem: "The agent did not send this file with the plan" });
+
+/** A definition in the pipeline's record counts, whatever the agent sends; else the file at the pipeline's path alone. */
+const planned = async (context: Context, claimed: ClaimedJob, body: Body, found: PlanSources) => {
+  const { id, number, branch, trigger, event, ref, tag, pull, subject, schedule } = claimed.build;
+  const trusted = claimed.build.trust !== "untrusted";
+  const { definition, configPath } = found.pipeline ?? PIPELINE_DEFAULTS;
+  if (definition === null && body.path !== configPath)
+    throw new Uncomposable("The pipeline has another file than the one that was planned: trigger a new build.");
+  const text = definition ?? body.text;
+  if (!mayGoOn(claimed, found, text)) throw new Refusal("conflict", "This build only reads the pipeline file.");
+  const base = body.base ?? null;
+  const files = definition === null ? filesOf(body.includes ?? [], NOT_SENT) : undefined;
+  const of = {
+    text,
+    path: definition === null ? configPath : null,
+    build: {
+      ...{ id, number, branch, commit: body.commitSha, message: subject },
+      ...{ trigger, event, ref, tag, pull, base, schedule, trusted },
+    },
+    requires: claimed.requires,
+    timeoutSeconds: claimed.timeoutSeconds,
+    changed: body.changed ?? {},
+    ...(files ? { files } : {}),
+  };
+  const made = await planGraph(context, of, found);
+  if (files && made.graph) refuseUnused(body.includes ?? [], files);
+  return { text, base, configPath, ...made };
+};
+
+/** What people read of a file that cannot be planned: as much as a build's message holds. */
+const messageOf = (configPath: string, mistakes: Mistake[]): string => {
+  const lines = mistakes.map((mistake) => formatMistake(configPath, mistake));
+  return lines.join("\n").slice(0, LIMITS.messageCharacters).toWellFormed();
+};
+
+const refusalOf = (mistakes: Mistake[], { includes = [] }: Body): Refusal =>
+  new Refusal("invalid", "The file cannot be planned, and the build has failed: see errors.", {
+    errors: mistakes.map((mistake) => ({
+      pointer: pointerTo(mistake, includes),
+      detail: `${mistake.line}:${mistake.column}: ${mistakeSentence(mistake)}`,
+    })),
+  });
+
+type Planned = Awaited<ReturnType<typeof planned>>;
+
+/** The same, or the sentence of why this build cannot be planned now or later. */
+const plannedOr = async (context: Context, claimed: ClaimedJob, body: Body): Promise<Planned | string> => {
+  try {
+    return await planned(context, claimed, body, await readSources(context, claimed));
+  } catch (error) {
+    const message = unopenable(error);
+    if (message === null) throw error;
+    return message;
+  }
+};
+
+/**
+ * Takes the file of a build from the agent that read it in the commit, and plans its jobs. A file that cannot be
+ * planned ends the build. The same text again has the same answer.
+ */
+export const planBuild = verb({
+  access: { agent: true },
+  params: PathId,
+  body: PlanToAccept,
+  output: PlanAccepted,
+  async run(context, { params, body }) {
+    const holder = await holderOf(context, params.id);
+    checkSize(body.text, body.includes);
+    const pool = context.objects.pool(context.orgId);
+    const claimed = settled(await pool.granted(holder));
+    if (claimed.job) throw new Refusal("conflict", "This is one job of a build: its jobs are planned already.");
+    const found = await plannedOr(context, claimed, body);
+    if (typeof found !== "string" && found.graph) {
+      const { graph, text, base } = found;
+      return settled(await pool.plan({ ...holder, graph, text, base }));
+    }
+    const message = typeof found === "string" ? found : messageOf(found.configPath, found.mistakes);
+    settled(await pool.refusePlan({ ...holder, reason: "pipeline-invalid", message }));
+    throw typeof found === "string" ? new Refusal("invalid", found) : refusalOf(found.mistakes, body);
+  },
+});

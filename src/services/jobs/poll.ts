@@ -1,0 +1,72 @@
+import { comeBackDelay, isAway } from "../../protocol/coming-back.ts";
+import { HOP_HEADERS } from "../../protocol/headers.ts";
+import { BOOT_HEADER, FEATURES_HEADER, type Job } from "../../protocol/jobs.ts";
+import { XCODES_HEADER } from "../../protocol/xcodes.ts";
+import type { Context } from "../core/context.ts";
+import { handOut } from "./hand-out.ts";
+
+/**
+ * Opens a WebSocket to the pool that receives hints for the agent, until `deadline` (milliseconds since 1970) where
+ * there is one. The pool checks the agent's token.
+ */
+export const connectToPool = ({ caller, headers, objects, orgId }: Context, agentId: string, deadline: number | null) =>
+  objects.pool(orgId).fetch("https://pool/wait", {
+    headers: {
+      Upgrade: "websocket",
+      [HOP_HEADERS.agentId]: agentId,
+      [HOP_HEADERS.tokenHash]: caller.tokenHash,
+      [FEATURES_HEADER]: headers.features.join(","),
+      ...(headers.xcodes.length > 0 ? { [XCODES_HEADER]: headers.xcodes.join(",") } : {}),
+      ...(headers.bootId === null ? {} : { [BOOT_HEADER]: headers.bootId }),
+      ...(deadline === null ? {} : { [HOP_HEADERS.deadline]: String(deadline) }),
+    },
+  });
+
+/** How the wait on a socket ended: `lost` where the pool went away, as with each deploy. */
+type WaitEnd = "hint" | "closed" | "lost" | "over";
+
+const firstHint = (socket: WebSocket, milliseconds: number, gone: AbortSignal): Promise<WaitEnd> =>
+  new Promise((resolve) => {
+    const timer = setTimeout(() => resolve("over"), milliseconds);
+    const end = (how: WaitEnd) => {
+      clearTimeout(timer);
+      resolve(how);
+    };
+    socket.addEventListener("message", () => end("hint"));
+    socket.addEventListener("close", ({ code }) => end(isAway(code) ? "lost" : "closed"));
+    socket.addEventListener("error", () => end("lost"));
+    gone.addEventListener("abort", () => end("closed"));
+  });
+
+/** Ends after `milliseconds`, or when the agent is gone. */
+const pause = (milliseconds: number, gone: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const timer = setTimeout(resolve, milliseconds);
+    gone.addEventListener("abort", () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+
+/**
+ * A long poll. It waits in the Worker, which is not billed for waiting, on a socket that lets the pool hibernate.
+ * Returns null after `seconds` without a build.
+ */
+export const waitForJob = async (
+  context: Context,
+  agentId: string,
+  seconds: number,
+  gone: AbortSignal,
+): Promise<Job | null> => {
+  const job = await handOut(context, agentId);
+  if (job || seconds === 0 || gone.aborted) return job;
+  const deadline = context.now.getTime() + seconds * 1000;
+  const { webSocket: socket } = await connectToPool(context, agentId, deadline);
+  if (!socket) return null;
+  socket.accept();
+  const end = await firstHint(socket, seconds * 1000, gone).finally(() => socket.close(1000));
+  if (end === "over") return null;
+  // All polls lose their sockets at once when the pool goes away: they come back one after the other.
+  if (end === "lost") await pause(Math.min(comeBackDelay(Math.random()), deadline - Date.now()), gone);
+  return gone.aborted ? null : handOut(context, agentId);
+};

@@ -1,0 +1,223 @@
+import { and, asc, eq, gt } from "drizzle-orm";
+import type * as z from "zod/mini";
+import { credential, organization } from "../../db/schema.ts";
+import type { Build } from "../../protocol/build.ts";
+import { type ExportQuery, NOUNS, type Noun } from "../../protocol/organization.ts";
+import { encodeCursor } from "../../protocol/page.ts";
+import { Credential } from "../../protocol/repository.ts";
+import { VERSION } from "../../protocol/version.ts";
+import { listAgents } from "../agents/agents.ts";
+import { listBuilds } from "../builds/build-list.ts";
+import { findBuild, findRecord } from "../builds/builds.ts";
+import { listConnections } from "../connections/connections.ts";
+import { auditRow } from "../core/commit.ts";
+import type { Context } from "../core/context.ts";
+import { notFound, Refusal } from "../core/refusal.ts";
+import { viewOf } from "../core/verb.ts";
+import { listPipelines } from "../repositories/pipelines.ts";
+import { listRepositories } from "../repositories/repositories.ts";
+import { listSchedules } from "../schedules/schedules.ts";
+import { readPage, testedJobs } from "../tests/test-reports.ts";
+import { listAudit } from "../tokens/audit.ts";
+import { listTokens } from "../tokens/tokens.ts";
+import { artifactsOf } from "../uploads/artifacts.ts";
+import { listCache } from "../uploads/caches.ts";
+import { listGroups } from "../variables/groups.ts";
+import { listVariables } from "../variables/variables.ts";
+import { organizationRecord } from "./organizations.ts";
+
+/** Records of one page. Fewer where one may be large: a page must fit into memory. */
+const PAGE = 100;
+const LARGE_PAGE = 20;
+/** Builds, and reports of tests, that are read at once: as many as have so many jobs. */
+const BUILDS_AT_ONCE = 10;
+const REPORTS_AT_ONCE = 4;
+/** Characters after which a page ends, where what one record leads to may be much. */
+const PAGE_TEXT = 4 * 1024 * 1024;
+interface Page {
+  records: object[];
+  /** The id after which the next page begins; null on the last one. */
+  after: string | null;
+}
+type Read = (context: Context, cursor: string | undefined) => Promise<Page>;
+
+interface Listed {
+  value: { id: string }[];
+  nextCursor: string | null;
+}
+
+/** The page of a list, by the verb that answers it to clients: so it has what they may see, and no more. */
+const listed = async (list: Promise<Listed>): Promise<Page> => {
+  const { value, nextCursor } = await list;
+  return { records: value, after: nextCursor === null ? null : (value.at(-1)?.id ?? null) };
+};
+
+const input = <Q>(query: Q) => ({ params: undefined, query, body: undefined });
+
+/** Nothing where the build was deleted since it was listed, or its report was. */
+const nothingIfGone = async <T>(records: Promise<T[]>): Promise<T[]> => {
+  try {
+    return await records;
+  } catch (error) {
+    if (error instanceof Refusal && (error.kind === "not-found" || error.kind === "gone")) return [];
+    throw error;
+  }
+};
+
+/** The builds in groups that are read at once, of so many jobs: the record of many may fill much of the memory. */
+const groupsOf = (builds: Build[], atOnce: number): Build[][] => {
+  const groups: Build[][] = [];
+  let jobs = atOnce;
+  for (const build of builds) {
+    const own = build.jobCounts?.total ?? 1;
+    jobs += own;
+    if (jobs <= atOnce) groups.at(-1)?.push(build);
+    else {
+      groups.push([build]);
+      jobs = own;
+    }
+  }
+  return groups;
+};
+
+const pageOfBuilds = (context: Context, limit: number, cursor: string | undefined) =>
+  listBuilds.answer(context, input({ limit, cursor: cursor ? { id: cursor, isPastLive: false } : undefined }));
+
+/** Reads groups of a page, one after the other, until it is full. `after` is null where all fitted in. */
+const filled = async <T>(groups: T[][], read: (one: T) => Promise<Page>): Promise<Page> => {
+  const records: object[] = [];
+  let size = 0;
+  for (const group of groups) {
+    const parts = await Promise.all(group.map(read));
+    for (const part of parts) records.push(...part.records);
+    size += JSON.stringify(parts).length;
+    const { after } = parts.at(-1)!;
+    if (size > PAGE_TEXT || after?.includes(".")) return { records, after };
+  }
+  return { records, after: null };
+};
+
+/** What was read of a page, and where the next one begins. */
+const upTo = async (page: Listed, { records, after }: Page): Promise<Page> => ({
+  records,
+  after: after ?? (await listed(Promise.resolve(page))).after,
+});
+
+/** What the builds of a page are, or left; nothing where one was deleted since it was listed. */
+const ofBuilds =
+  (read: (context: Context, id: string) => Promise<object[]>): Read =>
+  async (context, cursor) => {
+    const page = await pageOfBuilds(context, LARGE_PAGE, cursor);
+    const groups = groupsOf(page.value, BUILDS_AT_ONCE);
+    const ofBuild = async ({ id }: Build) => ({ records: await nothingIfGone(read(context, id)), after: id });
+    return upTo(page, await filled(groups, ofBuild));
+  };
+
+/** A list does not say so of builds with planned jobs that their pool still has. */
+const mayHaveTests = ({ tests, jobCounts }: Build): boolean => tests !== null || jobCounts !== null;
+
+/** Reports of one build, after so many. */
+const reportsAfter = async (context: Context, id: string, told: number): Promise<Page> => {
+  const [build] = await nothingIfGone(findRecord(context, id).then((found) => [found]));
+  const jobs = build ? (await testedJobs(context, build)).slice(told) : [];
+  const reports = build ? await readPage(context, build, jobs) : [];
+  const isLast = reports.length === jobs.length;
+  return {
+    records: reports.filter((report) => report !== null),
+    after: isLast ? id : `${id}.${told + reports.length}`,
+  };
+};
+
+const tests: Read = async (context, cursor = "") => {
+  const [id = "", told] = cursor.split(".");
+  if (told !== undefined) return reportsAfter(context, id, Number(told));
+  const page = await pageOfBuilds(context, PAGE, cursor);
+  const groups = groupsOf(page.value.filter(mayHaveTests), REPORTS_AT_ONCE);
+  return upTo(page, await filled(groups, ({ id }) => reportsAfter(context, id, 0)));
+};
+
+/** What builds find again: the entries, each with its repository. Their bytes are made anew by any build. */
+const caches: Read = async (context, cursor) => {
+  const page = await listRepositories.answer(context, input({ limit: LARGE_PAGE, cursor }));
+  const ofRepository = async ({ id }: { id: string }) => {
+    const entries = await nothingIfGone(listCache.run(context, { ...input(undefined), params: { id } }));
+    return { records: entries.map((entry) => ({ repoId: id, ...entry })), after: id };
+  };
+  return upTo(
+    page,
+    await filled(
+      page.value.map((one) => [one]),
+      ofRepository,
+    ),
+  );
+};
+
+const credentialRecord = viewOf(Credential);
+
+const credentials: Read = async ({ db, orgId }, cursor = "") => {
+  const isNext = and(eq(credential.orgId, orgId), gt(credential.repoId, cursor));
+  const rows = db.sql.select().from(credential).where(isNext).orderBy(asc(credential.repoId)).limit(PAGE);
+  const [found] = await db.run(rows);
+  return { records: found.map(credentialRecord), after: found.length < PAGE ? null : (found.at(-1)?.repoId ?? null) };
+};
+
+const READS: Record<Noun, Read> = {
+  async organization({ db, orgId }) {
+    const [rows] = await db.run(db.sql.select().from(organization).where(eq(organization.id, orgId)));
+    return { records: rows.map(organizationRecord), after: null };
+  },
+  token: (context, cursor) => listed(listTokens.answer(context, input({ limit: PAGE, cursor }))),
+  connection: (context, cursor) => listed(listConnections.answer(context, input({ limit: PAGE, cursor }))),
+  repository: (context, cursor) => listed(listRepositories.answer(context, input({ limit: PAGE, cursor }))),
+  credential: credentials,
+  pipeline: (context, cursor) => listed(listPipelines.answer(context, input({ limit: LARGE_PAGE, cursor }))),
+  schedule: (context, cursor) => listed(listSchedules.answer(context, input({ limit: PAGE, cursor }))),
+  group: (context, cursor) =>
+    listed(listGroups.answer(context, input({ limit: PAGE, cursor, includeVariables: false }))),
+  variable: (context, cursor) =>
+    listed(listVariables.answer(context, input({ limit: PAGE, cursor, includeInactive: true }))),
+  build: ofBuilds(async (context, id) => [await findBuild(context, id)]),
+  artifact: ofBuilds(async (context, id) => artifactsOf(context, await findRecord(context, id))),
+  tests,
+  cache: caches,
+  audit: (context, cursor) => listed(listAudit.answer(context, input({ limit: PAGE, cursor }))),
+  agent: (context, cursor) => listed(listAgents.answer(context, input({ limit: PAGE, cursor }))),
+};
+
+const lineOf = (value: object): string => `${JSON.stringify(value)}\n`;
+
+/** The organization that the export is of. @throws Refusal not-found, also for another one than the caller's */
+const exported = async (context: Context, id: string): Promise<Context> => {
+  const { kind } = await context.admit();
+  if (kind !== "operator" && id !== context.orgId) throw notFound();
+  const within = context.inOrganization(id);
+  const { sql: db } = within.db;
+  const [[found]] = await within.db.run(db.select().from(organization).where(eq(organization.id, id)));
+  if (!found) throw notFound();
+  return within;
+};
+
+/**
+ * One page of everything that an organization has, as lines of JSON: its first line names the version and the nouns,
+ * each other one has a noun and a record. Without a noun, the pages lead through all of them.
+ */
+export const exportOrganization = async (
+  context: Context,
+  id: string,
+  { noun: only, cursor }: z.infer<typeof ExportQuery>,
+): Promise<{ text: string; nextCursor: string | null }> => {
+  const within = await exported(context, id);
+  const [noun = NOUNS[0], after] = (cursor?.split("/") ?? [only]) as [Noun | undefined, string | undefined];
+  const lines: string[] = [];
+  if (cursor === undefined) {
+    await within.db.run(
+      auditRow(within, { action: "organization.export", subject: id, detail: { noun: only ?? null } }),
+    );
+    lines.push(lineOf({ version: VERSION, organization: id, exportedAt: context.at, nouns: only ? [only] : NOUNS }));
+  }
+  const page = await READS[noun](within, after || undefined);
+  lines.push(...page.records.map((record) => lineOf({ noun, record })));
+  const next = only ? undefined : NOUNS[NOUNS.indexOf(noun) + 1];
+  const begin = page.after === null ? next && `${next}/` : `${noun}/${page.after}`;
+  return { text: lines.join(""), nextCursor: begin ? encodeCursor(begin) : null };
+};

@@ -1,0 +1,135 @@
+import { asc, eq, gt, notExists, sql } from "drizzle-orm";
+import * as z from "zod/mini";
+import { hashToken } from "../../crypto/token.ts";
+import { ensure } from "../../db/guard.ts";
+import { formerOrganization, organization, token } from "../../db/schema.ts";
+import { diff } from "../../domain/diff.ts";
+import { OrgId } from "../../protocol/common.ts";
+import { CreatedOrganization, NewOrganization, Organization, OrganizationChange } from "../../protocol/organization.ts";
+import { changedLimits, limitsOf } from "../../protocol/organization-limits.ts";
+import { OrganizationFilter } from "../../protocol/page.ts";
+import { CreatedToken } from "../../protocol/token.ts";
+import { type AuditNote, commit } from "../core/commit.ts";
+import type { Context } from "../core/context.ts";
+import { NO_LIMIT, pageOf } from "../core/listing.ts";
+import { notFound, Refusal } from "../core/refusal.ts";
+import { updateOf, verb, viewOf, writablePart } from "../core/verb.ts";
+import { type TokenRow, tokenRecord, UNUSED } from "../tokens/tokens.ts";
+
+export const PathOrg = z.object({ id: OrgId });
+
+type Row = typeof organization.$inferSelect;
+
+const view = viewOf(Organization);
+export const organizationRecord = (row: Row): Organization => view({ ...row, limits: limitsOf(row.limits) });
+
+/** @throws Refusal not-found */
+const findOrganization = async ({ db }: Context, id: string): Promise<Row> => {
+  const [[row]] = await db.run(db.sql.select().from(organization).where(eq(organization.id, id)));
+  if (!row) throw notFound();
+  return row;
+};
+
+/** A token with role admin, and its row. */
+const newAdmin = async (context: Context, orgId: string, name: string) => {
+  const secret = await context.keys.mint.mint("mrt", orgId);
+  const row: TokenRow = {
+    ...UNUSED,
+    id: context.newId(),
+    orgId,
+    hash: await hashToken(secret),
+    name,
+    kind: "api",
+    role: "admin",
+    labels: null,
+    expiresAt: null,
+    version: 1,
+    createdAt: context.at,
+  };
+  return { secret, row };
+};
+
+export const createOrganization = verb({
+  access: { operator: true },
+  body: NewOrganization,
+  output: CreatedOrganization,
+  async run(context, { body }) {
+    const { id, name } = body;
+    const locationHint = body.locationHint ?? null;
+    const { secret, row: admin } = await newAdmin(context, id, "admin");
+    const row: Row = { id, name, locationHint, createdAt: context.at, deletingAt: null, limits: null };
+    const { sql: db } = context.db;
+    await context.admit();
+    const former = db.select().from(formerOrganization).where(eq(formerOrganization.id, id));
+    const [[deleted]] = await context.db.run(former);
+    if (deleted) throw new Refusal("duplicate", "An organization that was deleted had this slug: choose another one.");
+    await commit(
+      context,
+      { action: "organization.create", subject: id, orgId: id },
+      [ensure(db, "unchanged", notExists(former)), db.insert(organization).values(row), db.insert(token).values(admin)],
+      db.select({ id: organization.id }).from(organization).where(eq(organization.id, id)),
+    );
+    // Creates the pool where the hint says.
+    await context.objects.pool(id, locationHint ?? undefined).touch();
+    return { ...organizationRecord(row), token: secret };
+  },
+});
+
+export const listOrganizations = verb({
+  access: { operator: true },
+  query: OrganizationFilter,
+  output: z.array(Organization),
+  async run(context, { query }) {
+    await context.admit();
+    const { cursor = "", limit } = query;
+    const after = context.db.sql.select().from(organization).where(gt(organization.id, cursor));
+    const atMost = limit === undefined ? NO_LIMIT : limit + 1;
+    const [rows] = await context.db.run(after.orderBy(asc(organization.id)).limit(atMost));
+    return pageOf(rows, query, organizationRecord);
+  },
+});
+
+/** Sets limits of an organization: no token of its own may. */
+export const updateOrganization = verb({
+  access: { operator: true },
+  params: PathOrg,
+  body: updateOf(Organization, OrganizationChange),
+  output: Organization,
+  async run(context, { params: { id }, body }) {
+    await context.admit();
+    const { sql: db } = context.db;
+    const row = await findOrganization(context, id);
+    const change = writablePart(body, OrganizationChange, organizationRecord(row));
+    const next: Row = { ...row, limits: changedLimits(row.limits, change.limits ?? {}) };
+    const changes = diff(limitsOf(row.limits), limitsOf(next.limits));
+    if (Object.keys(changes).length > 0) {
+      const read = row.limits && JSON.stringify(row.limits);
+      const isUnchanged = sql`EXISTS (SELECT 1 FROM organization WHERE id = ${id} AND limits IS ${read})`;
+      await commit(context, { action: "organization.update", subject: id, orgId: id, detail: { changes } }, [
+        ensure(db, "unchanged", isUnchanged),
+        db.update(organization).set({ limits: next.limits }).where(eq(organization.id, id)),
+      ]);
+    }
+    // Also where nothing changed: a call that was lost may be repeated.
+    const told = context.objects.pool(id).limitsChanged(next.limits);
+    await told.catch((error) => console.error("limits: the pool hears of them when it wakes next", id, error));
+    return organizationRecord(next);
+  },
+});
+
+export const createAdminToken = verb({
+  access: { operator: true },
+  params: PathOrg,
+  output: CreatedToken,
+  async run(context, { params }) {
+    await context.admit();
+    const { sql: db } = context.db;
+    const found = await findOrganization(context, params.id);
+    if (found.deletingAt) throw new Refusal("conflict", "This organization is being deleted.");
+    const isKept = sql`EXISTS (SELECT 1 FROM organization WHERE id = ${params.id} AND deleting_at IS NULL)`;
+    const { secret, row } = await newAdmin(context, params.id, "admin by the operator");
+    const change: AuditNote = { action: "token.create", subject: row.id, orgId: params.id, detail: { role: "admin" } };
+    await commit(context, change, [ensure(db, "unchanged", isKept), db.insert(token).values(row)]);
+    return { ...tokenRecord(row), token: secret };
+  },
+});

@@ -1,0 +1,67 @@
+import { settingProblems } from "../../config.ts";
+import { loadMint } from "../../crypto/token.ts";
+import { sharedDatabase } from "../../db/database-of.ts";
+import { checkMigrations, MigrationsMissing } from "../../db/migrations.ts";
+import { DatabaseSession } from "../../db/session.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import type { Check, Readiness } from "../../protocol/readiness.ts";
+import { ObjectStubs } from "../core/object-stubs.ts";
+import { Refusal } from "../core/refusal.ts";
+import { checkedKeyring, usable } from "../core/sealing.ts";
+
+/** No organization can have this slug: the objects of this name hold nothing. */
+const NO_ORG = "-";
+
+/** What is wrong with a part: no secret, and no message of a database or parser. */
+const detailOf = (error: unknown, otherwise: string): string => {
+  if (error instanceof Refusal) return error.message;
+  if (error instanceof MigrationsMissing) return `These are not applied: ${error.missing.join(", ")}.`;
+  return otherwise;
+};
+
+const check = async (otherwise: string, work: () => unknown): Promise<Check> => {
+  try {
+    await work();
+    return { isOk: true };
+  } catch (error) {
+    return { isOk: false, detail: detailOf(error, otherwise) };
+  }
+};
+
+const checkSettings = (env: Env): void => {
+  const problems = settingProblems(env);
+  if (problems.length > 0) throw new Refusal("unavailable", problems.join(" "));
+};
+
+const checkOperatorToken = (token: string | undefined): void => {
+  if (!token) throw new Refusal("unavailable", "The Worker secret OPERATOR_TOKEN is not set.");
+  if (token.length >= LIMITS.operatorTokenCharacters) return;
+  throw new Refusal(
+    "unavailable",
+    `The Worker secret OPERATOR_TOKEN has less than ${LIMITS.operatorTokenCharacters} characters.`,
+  );
+};
+
+const checkObjects = async (env: Env): Promise<void> => {
+  // Any cheap call will do. `touch()` replaces listAgents once every deployed pool has it.
+  const objects = new ObjectStubs(env);
+  await Promise.all([objects.pool(NO_ORG).listAgents(), objects.log(NO_ORG, NO_ORG).sealedWith()]);
+};
+
+/** Whether every part that the service needs is usable. Names what is not, and quotes no secret. */
+export const readiness = async (env: Env): Promise<Readiness> => {
+  const [settings, operatorToken, tokenKeys, secretsKeys, database, migrations, objects, archive] = await Promise.all([
+    check("A setting is missing or wrong.", () => checkSettings(env)),
+    check("It cannot be used.", () => checkOperatorToken(env.OPERATOR_TOKEN)),
+    check("It cannot be used.", () => usable("TOKEN_KEYS", () => loadMint(env.TOKEN_KEYS))),
+    check("It could not be compared with the database.", () =>
+      checkedKeyring(new DatabaseSession(sharedDatabase(env), "first-primary"), env.SECRETS_KEYS),
+    ),
+    check("The database does not answer.", () => sharedDatabase(env).prepare("SELECT 1").run()),
+    check("The database does not say which migrations it has.", () => checkMigrations(sharedDatabase(env))),
+    check("The Durable Objects do not answer.", () => checkObjects(env)),
+    check("The R2 bucket is not bound or does not answer.", () => env.ARCHIVE.head("-")),
+  ]);
+  const checks = { settings, operatorToken, tokenKeys, secretsKeys, database, migrations, objects, archive };
+  return { isReady: Object.values(checks).every(({ isOk }) => isOk), checks };
+};

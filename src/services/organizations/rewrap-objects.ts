@@ -1,0 +1,134 @@
+import { asc, gt } from "drizzle-orm";
+import { organization } from "../../db/schema.ts";
+import type { Context } from "../core/context.ts";
+
+/** Pools, or logs of one pool, that are asked at the same time. */
+const AT_ONCE = 10;
+
+/** Calls of objects after which a walk begins no other organization. Each organization takes two, and one for each open log. */
+const CALLS = 900;
+
+/** What objects hold by the id of the key that sealed it. */
+export type ObjectCounts = Record<string, { inputs: number; logs: number }>;
+
+export const addCounts = (to: ObjectCounts, more: ObjectCounts): void => {
+  for (const [keyId, { inputs, logs }] of Object.entries(more)) {
+    to[keyId] ??= { inputs: 0, logs: 0 };
+    to[keyId].inputs += inputs;
+    to[keyId].logs += logs;
+  }
+};
+
+export interface Walk {
+  /** Of all organizations that it came to, after what it sealed again. */
+  counts: ObjectCounts;
+  rewrapped: number;
+  unopenable: string[];
+  /** The last organization that it came to; null where there is none behind. */
+  after: string | null;
+  /** Up to which organization everything that opens is sealed with the current key, with the counts until there. */
+  done: { after: string; counts: ObjectCounts; isAll: boolean };
+}
+
+const each = async <T, R>(items: readonly T[], act: (item: T) => Promise<R>): Promise<R[]> => {
+  const results: R[] = [];
+  for (let from = 0; from < items.length; from += AT_ONCE)
+    results.push(...(await Promise.all(items.slice(from, from + AT_ONCE).map(act))));
+  return results;
+};
+
+/** A walk through the objects of organizations, in the order of their ids. */
+class Walker {
+  readonly #context: Context;
+  readonly #keyId: string;
+  #rest: number;
+  #calls = 0;
+  readonly unopenable: string[] = [];
+  rewrapped = 0;
+
+  constructor(context: Context, keyId: string, limit: number) {
+    this.#context = context;
+    this.#keyId = keyId;
+    this.#rest = limit;
+  }
+
+  get isTired(): boolean {
+    return this.#calls >= CALLS;
+  }
+
+  /** Inputs by key, and the ids of logs that may hold sealed masks: of what was handed out and has not ended. */
+  async ask(orgId: string) {
+    const pool = this.#context.objects.pool(orgId);
+    this.#calls += 2;
+    const [inputs, logs] = await Promise.all([pool.sealedInputs(), pool.handedOutBuilds()]);
+    return { orgId, inputs, logs };
+  }
+
+  /** Seals again what may be sealed again, and counts. @returns `left`: how many values wait for another call */
+  async visit({ orgId, inputs: before, logs }: Awaited<ReturnType<Walker["ask"]>>) {
+    let [inputs, unopenable] = [before, 0];
+    if (this.#rest > 0 && this.#oldOf(inputs) > 0) {
+      const pool = this.#context.objects.pool(orgId);
+      this.#calls += 2;
+      const done = await pool.rewrapInputs(orgId, this.#rest);
+      this.#note(done.rewrapped, done.unopenable);
+      unopenable = done.unopenable.length;
+      inputs = await pool.sealedInputs();
+    }
+    const counts: ObjectCounts = {};
+    for (const [keyId, more] of Object.entries(inputs)) addCounts(counts, { [keyId]: { inputs: more, logs: 0 } });
+    const sealed = await each(logs, (jobId) => this.#log(orgId, jobId));
+    for (const keyId of sealed) if (keyId !== null) addCounts(counts, { [keyId]: { inputs: 0, logs: 1 } });
+    const oldLogs = sealed.filter((keyId) => keyId !== null && keyId !== this.#keyId).length;
+    return { counts, left: Math.max(0, this.#oldOf(inputs) - unopenable) + (this.#rest > 0 ? 0 : oldLogs) };
+  }
+
+  #oldOf(inputs: Record<string, number>): number {
+    return Object.entries(inputs).reduce((sum, [keyId, count]) => sum + (keyId === this.#keyId ? 0 : count), 0);
+  }
+
+  #note(rewrapped: number, unopenable: string[]): void {
+    this.rewrapped += rewrapped;
+    this.#rest -= rewrapped;
+    this.unopenable.push(...unopenable);
+  }
+
+  /** @returns the key of the log's masks after that */
+  async #log(orgId: string, jobId: string): Promise<string | null> {
+    const log = this.#context.objects.log(orgId, jobId);
+    this.#calls += 1;
+    const keyId = await log.sealedWith();
+    if (keyId === null || keyId === this.#keyId || this.#rest <= 0) return keyId;
+    this.#calls += 1;
+    const done = await log.rewrap();
+    this.#note(done.ok && done.value.isChanged ? 1 : 0, done.ok ? [] : [jobId]);
+    return done.ok ? done.value.keyId : keyId;
+  }
+}
+
+/** Goes on behind `from`, for a bounded number of calls, and seals up to `limit` values again. */
+export const walkObjects = async (context: Context, keyId: string, from: string, limit: number): Promise<Walk> => {
+  const { sql: db } = context.db;
+  const ids = db.select({ id: organization.id }).from(organization).where(gt(organization.id, from));
+  const [orgs] = await context.db.run(ids.orderBy(asc(organization.id)).limit(CALLS));
+  const walker = new Walker(context, keyId, limit);
+  const counts: ObjectCounts = {};
+  const done: Walk["done"] = { after: from, counts: {}, isAll: true };
+  let visited = 0;
+  const come = async (asked: Awaited<ReturnType<Walker["ask"]>>): Promise<void> => {
+    const { counts: more, left } = await walker.visit(asked);
+    visited++;
+    addCounts(counts, more);
+    done.isAll &&= left === 0;
+    if (!done.isAll) return;
+    addCounts(done.counts, more);
+    done.after = asked.orgId;
+  };
+  while (visited < orgs.length && !walker.isTired) {
+    const asked = await Promise.all(orgs.slice(visited, visited + AT_ONCE).map(({ id }) => walker.ask(id)));
+    for (const [nth, one] of asked.entries()) if (nth === 0 || !walker.isTired) await come(one);
+  }
+  const isEnd = visited === orgs.length && orgs.length < CALLS;
+  const { rewrapped, unopenable } = walker;
+  return { counts, rewrapped, unopenable, done, after: isEnd ? null : (orgs[visited - 1]?.id ?? null) };
+};

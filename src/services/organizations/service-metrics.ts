@@ -1,0 +1,88 @@
+import { sql } from "drizzle-orm";
+import { DATABASE_LIMIT_BYTES, ServiceMetrics } from "../../protocol/service-metrics.ts";
+import { mergeGauges, NO_TOTALS, type ServiceNumbers } from "../../queue/metrics/service-numbers.ts";
+import { toServicePrometheus } from "../../queue/metrics/service-prometheus.ts";
+import { dayNumberOf } from "../../queue/state/day.ts";
+import type { Context } from "../core/context.ts";
+import { verb } from "../core/verb.ts";
+import { rowCounts } from "../upkeep/row-counts.ts";
+
+/** Seconds without a run of upkeep after which the service does not count as up. */
+const UP_SECONDS = 300;
+/** The part of the database's limit from which on it is nearly full. */
+const NEARLY_FULL = 0.7;
+
+type SetAside = ServiceMetrics["upkeep"]["setAside"][number];
+
+/** The newest numbers of every pool: with many pools, those of several runs. */
+const NEWEST = sql`SELECT facts FROM service_metric ORDER BY minute DESC
+  LIMIT coalesce((SELECT json_extract(facts, '$.rounds') FROM service_metric ORDER BY minute DESC LIMIT 1), 1)`;
+
+const measure = async ({ db, now }: Context): Promise<ServiceMetrics> => {
+  const [rows, setAside, counting] = await db.run(
+    db.statement<{ facts: string }>(NEWEST),
+    db.statement<SetAside>(
+      sql`SELECT kind, count(*) AS count, max(tries) AS mostTries FROM upkeep_failure
+        WHERE kind <> 'turn' GROUP BY kind ORDER BY kind`,
+    ),
+    db.statement<{ place: string }>(
+      sql`SELECT reason AS place FROM upkeep_failure WHERE kind = 'turn' AND subject = 'countRows'`,
+    ),
+  );
+  const runs = rows.results.map(({ facts }) => JSON.parse(facts) as ServiceNumbers);
+  const [newest] = runs;
+  const gauges = mergeGauges(runs.map((run) => run.gauges));
+  const { leasesLost, ...totals } = newest?.totals ?? NO_TOTALS;
+  const ageSeconds = newest ? Math.max(0, (now.getTime() - newest.at) / 1000) : null;
+  const bytes = rows.meta.size_after;
+  const counted = rowCounts(counting.results[0]?.place ?? "");
+  return {
+    isUp: ageSeconds !== null && ageSeconds < UP_SECONDS,
+    upkeep: { lastRunAt: timeOf(newest?.at), ageSeconds, setAside: setAside.results },
+    pools: {
+      swept: gauges.swept,
+      failed: gauges.failed,
+      largestBytes: gauges.largestPoolBytes,
+      notable: gauges.named,
+    },
+    builds: {
+      active: gauges.active,
+      waiting: gauges.waiting,
+      oldestWaitSeconds: gauges.oldestWaitSeconds,
+      ...totals,
+    },
+    stores: (newest?.stored ?? []).map(({ at: _, ...store }) => store),
+    organizations: newest?.today?.day === dayNumberOf(now.getTime()) ? newest.today.organizations : [],
+    leasesLost,
+    outbox: {
+      ageSeconds: gauges.outboxSeconds,
+      failures: gauges.outboxFailures,
+      deadLetters: newest?.deadLetters ?? {},
+    },
+    database: {
+      bytes,
+      limitBytes: DATABASE_LIMIT_BYTES,
+      isNearlyFull: bytes >= NEARLY_FULL * DATABASE_LIMIT_BYTES,
+      rowsCountedAt: timeOf(counted.at),
+      rows: counted.tables,
+    },
+  };
+};
+
+const timeOf = (at: number | null = null): string | null => (at === null ? null : new Date(at).toISOString());
+
+/** Reads what upkeep wrote: to ask each pool would wake it. */
+export const jsonServiceMetrics = verb({
+  access: { operator: true },
+  output: ServiceMetrics,
+  async run(context) {
+    await context.admit();
+    return measure(context);
+  },
+});
+
+/** The same as text for Prometheus. */
+export const servicePrometheusText = async (context: Context): Promise<string> => {
+  await context.admit();
+  return toServicePrometheus(await measure(context));
+};

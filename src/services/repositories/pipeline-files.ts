@@ -1,0 +1,120 @@
+import { and, eq, isNull, sql } from "drizzle-orm";
+import { sha256Hex } from "../../crypto/digest.ts";
+import { ensure, explainRollback, PreconditionFailed } from "../../db/guard.ts";
+import { pipeline, repository } from "../../db/schema.ts";
+import { refOf } from "../../domain/git-ref.ts";
+import { type FileSnapshot, readSnapshot, snapshotAfter } from "../../githosts/core/file-snapshot.ts";
+import type { Build } from "../../protocol/build.ts";
+import { auditRow } from "../core/commit.ts";
+import type { Context } from "../core/context.ts";
+import { isOwn } from "../core/record.ts";
+import { Refusal, settled } from "../core/refusal.ts";
+import { holderOf } from "../jobs/jobs.ts";
+import { syncFileSchedules } from "../schedules/schedules-of-file.ts";
+import { shownTriggers } from "./pipeline-triggers.ts";
+
+type Row = typeof pipeline.$inferSelect;
+
+/** The snapshot of a definition that stands in the record; null for a pipeline with a file, which an agent sends. */
+export const snapshotOfDefinition = async (
+  context: Context,
+  definition: string | null,
+): Promise<FileSnapshot | null> =>
+  definition === null
+    ? null
+    : snapshotAfter(null, {
+        ...{ text: definition, hash: await sha256Hex(definition), number: 0, commitSha: null, at: context.at },
+      });
+
+/**
+ * Whether the build may say what its pipeline's file is: it builds the head of the default branch, where only those
+ * write who may, and no later build said it.
+ */
+const saysFile = (
+  build: Pick<Build, "branch" | "trigger" | "number" | "trust">,
+  { definition, fileSnapshot }: Pick<Row, "definition" | "fileSnapshot">,
+  { defaultBranch }: { defaultBranch: string },
+): boolean =>
+  definition === null &&
+  build.trust !== "untrusted" &&
+  build.trigger !== "retry" &&
+  refOf(build.branch) === refOf(defaultBranch) &&
+  build.number > (readSnapshot(fileSnapshot)?.number ?? 0);
+
+/**
+ * Whether the agent is asked for the file. Whoever may trigger a build could name an old commit of the branch by it, or
+ * one that a merge brought along: only what the branch was set to counts, as its host tells it or the agent finds it.
+ */
+export const isAskedForFile = (
+  build: Pick<Build, "branch" | "trigger" | "number" | "trust" | "event" | "commitSha">,
+  pipeline: Pick<Row, "definition" | "fileSnapshot">,
+  repository: { defaultBranch: string },
+): boolean => saysFile(build, pipeline, repository) && (build.commitSha === null || build.event !== "api");
+
+/** A build that the caller holds, once it has begun. */
+const heldBuild = async (context: Context, buildId: string): Promise<Build> => {
+  const holder = await holderOf(context, buildId);
+  const pool = context.objects.pool(context.orgId);
+  settled(await pool.progress(holder));
+  return settled(await pool.getBuild(buildId));
+};
+
+/** The build's pipeline and its repository; undefined where one is gone. */
+const ownersOf = async (context: Context, { pipelineId, repoId }: Build) => {
+  const { sql: db } = context.db;
+  const [[ofBuild], [its]] = await context.db.run(
+    db
+      .select()
+      .from(pipeline)
+      .where(and(isOwn(context, pipeline, pipelineId ?? ""), eq(pipeline.repoId, repoId))),
+    db
+      .select()
+      .from(repository)
+      .where(isOwn(context, repository, repoId)),
+  );
+  return ofBuild && its ? { pipeline: ofBuild, repository: its } : undefined;
+};
+
+/** Stores what was read, unless the pipeline has another file by now or a later build was faster. */
+const store = async (context: Context, row: Row, build: Build, snapshot: FileSnapshot): Promise<void> => {
+  const db = context.db.sql;
+  const isSame = and(
+    ...[eq(pipeline.id, row.id), eq(pipeline.configPath, row.configPath), isNull(pipeline.definition)],
+    sql`coalesce(json_extract(${pipeline.fileSnapshot}, '$.number'), 0) < ${build.number}`,
+  );
+  const { source, builds, mistake } = shownTriggers({ ...row, fileSnapshot: snapshot });
+  const { id: buildId, number, agentId } = build;
+  const { commitSha, hash, schedule } = snapshot;
+  const { statements, shadowed } = await syncFileSchedules(context, row.id, schedule);
+  const schedules = schedule.map(({ name }) => name);
+  const detail = { buildId, number, commitSha, hash, source, builds, schedules, shadowed, mistake };
+  try {
+    await context.db.run(
+      ensure(db, "unchanged", sql`EXISTS (SELECT 1 FROM ${pipeline} WHERE ${isSame})`),
+      db.update(pipeline).set({ fileSnapshot: snapshot }).where(isSame),
+      ...statements,
+      auditRow(context, { action: "pipeline.read-file", subject: row.id, detail, actor: `agent:${agentId}` }),
+    );
+  } catch (error) {
+    if (!(explainRollback(error) instanceof PreconditionFailed)) throw error;
+  }
+};
+
+/**
+ * Takes the pipeline file that an agent found on the default branch, and keeps what it says of when the pipeline is
+ * built. An empty text says that the commit has no such file. A file with mistakes leaves that as it was.
+ * @throws Refusal conflict where the build is none that says it
+ */
+export const takeFile = async (context: Context, buildId: string, text: string): Promise<void> => {
+  const build = await heldBuild(context, buildId);
+  const found = await ownersOf(context, build);
+  const before = readSnapshot(found?.pipeline.fileSnapshot);
+  const { number, commitSha } = build;
+  const hash = await sha256Hex(text);
+  if (before?.number === number && before.hash === hash) return;
+  if (!found || !saysFile(build, found.pipeline, found.repository))
+    throw new Refusal("conflict", "This build does not say what its pipeline's file is.");
+  if (hash === before?.hash) return;
+  const snapshot = snapshotAfter(before, { text, hash, number, commitSha, at: context.at });
+  await store(context, found.pipeline, build, snapshot);
+};

@@ -1,0 +1,140 @@
+import { and, eq, or } from "drizzle-orm";
+import type * as z from "zod/mini";
+import { repository } from "../../db/schema.ts";
+import { canonicalCloneUrl } from "../../domain/clone-url.ts";
+import { branchProblem } from "../../domain/git-ref.ts";
+import { cloneUrlAt } from "../../githosts/core/host-address.ts";
+import type { HostReader } from "../../githosts/core/host-client.ts";
+import { PathId } from "../../protocol/common.ts";
+import { LinkedRepository } from "../../protocol/connection.ts";
+import { Repository } from "../../protocol/repository.ts";
+import { registerHook, removeHooks } from "../connections/connection-hooks.ts";
+import { type Found, fromDeliveries, isUsable } from "../connections/connection-repositories.ts";
+import { findConnection } from "../connections/connections.ts";
+import { settingsOf } from "../connections/hook-settings.ts";
+import { asking, type ConnectionRow, clientOf, hookClientOf } from "../connections/host-access.ts";
+import { versioned } from "../core/answer.ts";
+import { commit } from "../core/commit.ts";
+import type { Context } from "../core/context.ts";
+import { nextVersion, updateRow } from "../core/record.ts";
+import { invalid, Refusal } from "../core/refusal.ts";
+import { verb } from "../core/verb.ts";
+import {
+  COLUMNS,
+  ensureConnection,
+  type FoundRepository,
+  insertRepository,
+  newRepositoryRow,
+  type RepositoryColumns,
+  repositoryDetail,
+  repositoryRecord,
+  sameHostId,
+} from "./repositories.ts";
+
+type Named = z.infer<typeof LinkedRepository>;
+
+/** @throws HostProblem; Refusal invalid where the number and the name are of different repositories */
+const atHost = async (client: HostReader, { hostRepoId, fullName }: Named): Promise<Found> => {
+  if (fullName === undefined) {
+    if (hostRepoId === undefined) throw invalid("/hostRepoId", "is required, or fullName");
+    return client.repositoryById(hostRepoId);
+  }
+  const found = await client.repositoryByName(fullName);
+  if (hostRepoId === undefined || found.id === hostRepoId) return found;
+  throw invalid("/fullName", "is the name of a repository with another number");
+};
+
+/** As the request says it, and what it leaves out as deliveries said it. @throws Refusal invalid */
+const asTold = async (context: Context, row: ConnectionRow, { hostRepoId, fullName }: Named): Promise<Found> => {
+  if (hostRepoId === undefined) throw invalid("/hostRepoId", "is required where the connection has no token");
+  const known = (await fromDeliveries(context, row)).find(({ id }) => id === hostRepoId);
+  const name = fullName ?? known?.fullName;
+  if (name === undefined) throw invalid("/fullName", "is required: no delivery has named this repository");
+  return { id: hostRepoId, fullName: name, defaultBranch: known?.defaultBranch ?? null, isPrivate: null };
+};
+
+/** The record that is of this repository already: by this connection, or by its address. */
+const recordOf = async (context: Context, row: RepositoryColumns): Promise<FoundRepository | undefined> => {
+  const isSame = or(
+    and(eq(repository.connectionId, row.connectionId ?? ""), eq(repository.gitHostRepoId, row.gitHostRepoId)),
+    and(eq(repository.cloneHost, row.cloneHost), eq(repository.gitHostRepoId, row.gitHostRepoId)),
+    eq(repository.cloneUrl, row.cloneUrl),
+  );
+  const own = and(eq(repository.orgId, context.orgId), isSame);
+  const [rows] = await context.db.run(context.db.sql.select(COLUMNS).from(repository).where(own));
+  return rows.find(({ gitHostRepoId }) => gitHostRepoId === row.gitHostRepoId) ?? rows[0];
+};
+
+/** @throws Refusal conflict where what the host calls it cannot be a repository's name or branch here */
+const checkFound = (found: Found, defaultBranch: string): void => {
+  if (!isUsable(found) || branchProblem(defaultBranch)) {
+    throw new Refusal("conflict", "The repository's name or default branch at the host cannot be used here.");
+  }
+};
+
+/** What a link changes of a record that is there. */
+const linkOf = ({ gitHostRepoId, fullName, connectionId, hostHookId, version, updatedAt }: RepositoryColumns) => ({
+  ...{ gitHostRepoId, fullName, connectionId, hostHookId },
+  ...{ version, updatedAt },
+});
+
+/** Stores the record. @throws Refusal where it, or one like it, was stored at the same moment */
+const store = async (context: Context, row: RepositoryColumns, before: FoundRepository | undefined): Promise<void> => {
+  const write = before ? updateRow(context, repository, before, linkOf(row)) : insertRepository(context, row);
+  await commit(
+    context,
+    { action: before ? "repository.update" : "repository.connect", subject: row.id, detail: repositoryDetail(row) },
+    [...ensureConnection(context, row.connectionId), ...write],
+    sameHostId(context, row),
+  );
+};
+
+/** The connection may have been deleted meanwhile: nobody would remove a hook that no record of it names. */
+const letGoOfHook = async (context: Context, owner: ConnectionRow, row: RepositoryColumns): Promise<void> => {
+  const kept = await recordOf(context, row);
+  if (kept?.connectionId !== owner.id) await removeHooks(context, owner, [row]);
+};
+
+/** Makes the record of a repository of the host, or takes the one that is there, and registers its hook. */
+export const linkRepository = verb({
+  access: { role: "maintainer" },
+  params: PathId,
+  body: LinkedRepository,
+  output: Repository,
+  async run(context, { params, body }) {
+    const owner = await findConnection(context, params.id);
+    if (!owner.isActive) throw new Refusal("conflict", "The connection is not active.");
+    const client = await asking(clientOf(context, owner));
+    const found = await (client ? asking(atHost(client, body)) : asTold(context, owner, body));
+    const defaultBranch = body.defaultBranch ?? found.defaultBranch ?? "main";
+    checkFound(found, defaultBranch);
+    const { id: gitHostRepoId, fullName } = found;
+    const cloneUrl = canonicalCloneUrl(cloneUrlAt(owner.webUrl, fullName));
+    const fresh = newRepositoryRow(context, {
+      gitHostRepoId,
+      fullName,
+      cloneUrl,
+      defaultBranch,
+      connectionId: owner.id,
+    });
+    const before = await recordOf(context, fresh);
+    if (before && before.connectionId !== null && before.connectionId !== owner.id) {
+      throw new Refusal("duplicate", "Another connection has this repository.", { existingId: before.id });
+    }
+    // An App has one hook for all of its repositories.
+    const hooks = owner.auth === "token" && body.registersHook !== false ? await hookClientOf(context, owner) : null;
+    const hostHookId = hooks
+      ? await asking(registerHook(hooks, owner, found, await settingsOf(context, owner)))
+      : (before?.hostHookId ?? null);
+    const row: RepositoryColumns = before
+      ? { ...before, gitHostRepoId, fullName, connectionId: owner.id, hostHookId, ...nextVersion(context, before) }
+      : { ...fresh, hostHookId };
+    try {
+      await store(context, row, before);
+    } catch (error) {
+      if (hooks) await letGoOfHook(context, owner, row);
+      throw error;
+    }
+    return versioned(repositoryRecord({ ...row, hasCredential: before?.hasCredential ?? 0 }), row.version);
+  },
+});

@@ -1,0 +1,100 @@
+import { and, eq } from "drizzle-orm";
+import type { Query } from "../../db/query.ts";
+import { schedule } from "../../db/schema.ts";
+import { nextRun } from "../../domain/schedule.ts";
+import type { NamedSchedule } from "../../pipeline/triggers/triggers.ts";
+import { openScheduled, sealScheduled } from "../builds/run-values.ts";
+import type { Context } from "../core/context.ts";
+import { Damaged } from "../core/sealing.ts";
+
+type Row = typeof schedule.$inferSelect;
+
+/** What makes the stored schedules those of the file, for the batch that stores what the file says. */
+interface FileSchedules {
+  statements: Query[];
+  /** Names that a schedule of the API has already: that one stays, and the file's has no effect. */
+  shadowed: string[];
+}
+
+const newRow = async (context: Context, pipelineId: string, wanted: NamedSchedule): Promise<Row> => {
+  const { name, cron, timeZone, env } = wanted;
+  const owner = { orgId: context.orgId, pipelineId, id: context.newId() };
+  return {
+    ...owner,
+    name,
+    cron,
+    timeZone,
+    ref: null,
+    envVariables: await sealScheduled(context.keys, owner, env),
+    isActive: true,
+    nextAt: new Date(nextRun(wanted, context.now.getTime())).toISOString(),
+    source: "file",
+    lastAt: null,
+    lastBuildId: null,
+    version: 1,
+    createdAt: context.at,
+    updatedAt: context.at,
+  };
+};
+
+/** Whether the stored values are these. Damaged ones are not: they are written anew. */
+const hasValues = async (context: Context, row: Row, values: Record<string, string>): Promise<boolean> => {
+  try {
+    const stored = await openScheduled(context.keys, row, row.envVariables);
+    return JSON.stringify(stored) === JSON.stringify(values);
+  } catch (error) {
+    if (error instanceof Damaged) return false;
+    throw error;
+  }
+};
+
+/** What differs from the stored schedule: the next time only where its times are others. */
+const changeOf = async (context: Context, row: Row, wanted: NamedSchedule): Promise<Partial<Row>> => {
+  const { cron, timeZone, env } = wanted;
+  const hasNewTimes = row.cron !== cron || row.timeZone !== timeZone;
+  return {
+    ...(hasNewTimes && { cron, timeZone, nextAt: new Date(nextRun(wanted, context.now.getTime())).toISOString() }),
+    ...(!(await hasValues(context, row, env)) && { envVariables: await sealScheduled(context.keys, row, env) }),
+  };
+};
+
+const update = ({ db, at }: Context, row: Row, change: Partial<Row>): Query[] => {
+  if (Object.keys(change).length === 0) return [];
+  const same = and(eq(schedule.id, row.id), eq(schedule.version, row.version));
+  return [
+    db.sql
+      .update(schedule)
+      .set({ ...change, version: row.version + 1, updatedAt: at })
+      .where(same),
+  ];
+};
+
+/**
+ * Reads the pipeline's schedules and says what makes them those of its file. One that a person switched off stays off.
+ * The statements may be repeated, and meet a change of the same moment without failing: the next file puts it right.
+ * @throws Refusal keyring-unavailable
+ */
+export const syncFileSchedules = async (
+  context: Context,
+  pipelineId: string,
+  wanted: NamedSchedule[],
+): Promise<FileSchedules> => {
+  const { db, orgId } = context;
+  const ofPipeline = and(eq(schedule.orgId, orgId), eq(schedule.pipelineId, pipelineId));
+  const [rows] = await db.run(db.sql.select().from(schedule).where(ofPipeline));
+  const stored = new Map(rows.map((row) => [row.name, row]));
+  const names = new Set(wanted.map(({ name }) => name));
+  const gone = rows.filter(({ name, source }) => source === "file" && !names.has(name));
+  const statements: Query[] = gone.map(({ id }) => db.sql.delete(schedule).where(eq(schedule.id, id)));
+  const shadowed: string[] = [];
+  for (const one of wanted) {
+    const row = stored.get(one.name);
+    if (row?.source === "api") shadowed.push(one.name);
+    else if (row) statements.push(...update(context, row, await changeOf(context, row, one)));
+    else {
+      const values = await newRow(context, pipelineId, one);
+      statements.push(db.sql.insert(schedule).values(values).onConflictDoNothing());
+    }
+  }
+  return { statements, shadowed };
+};

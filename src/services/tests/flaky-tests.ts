@@ -1,0 +1,75 @@
+import { and, desc, eq, sql } from "drizzle-orm";
+import * as z from "zod/mini";
+import { repository, testResult } from "../../db/schema.ts";
+import { firstIdAt } from "../../domain/id-range.ts";
+import { PathId } from "../../protocol/common.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import { FlakyTest, PathTest, TestHistory } from "../../protocol/test-report.ts";
+import { isOwn } from "../core/record.ts";
+import { notFound } from "../core/refusal.ts";
+import { verb } from "../core/verb.ts";
+import { lately, USUAL_BRANCH } from "./test-history.ts";
+
+/** A test is not flaky any more after so many builds of the default branch in which it was not. */
+const QUIET_BUILDS = 5;
+
+/** The default branch's whole name. */
+const defaultRefOf = (repoId: string) => sql`(SELECT CASE WHEN default_branch LIKE 'refs/%' THEN default_branch
+  ELSE 'refs/heads/' || coalesce(default_branch, ${USUAL_BRANCH}) END FROM repository WHERE id = ${repoId})`;
+
+interface FlakyRow extends Omit<FlakyTest, "lastAt"> {
+  lastAt: number;
+}
+
+/** Tests that failed and passed on one commit lately, the last one first. */
+export const listFlakyTests = verb({
+  access: { role: "viewer" },
+  params: PathId,
+  output: z.array(FlakyTest),
+  async run(context, { params }) {
+    const { db, orgId } = context;
+    const since = lately(context);
+    const [[found], { results }] = await db.run(
+      db.sql
+        .select({ id: repository.id })
+        .from(repository)
+        .where(isOwn(context, repository, params.id)),
+      db.statement<FlakyRow>(sql`
+        SELECT test_id AS id, suite, class_name AS className, name, file, job_key AS jobKey, count(*) AS times,
+          max(at) AS lastAt, build_id AS lastBuildId
+        FROM test_result
+        WHERE repo_id = ${params.id} AND org_id = ${orgId} AND kind = 'flaky'
+          AND at >= max(${since}, coalesce((
+            SELECT started_at FROM build_summary
+            WHERE org_id = ${orgId} AND ref = ${defaultRefOf(params.id)} AND repo_id = ${params.id}
+              AND id >= ${firstIdAt(since)} AND tests IS NOT NULL AND finished_at IS NOT NULL
+              AND json_extract(created_by, '$.trust') IS NULL
+            ORDER BY id DESC LIMIT 1 OFFSET ${QUIET_BUILDS - 1}), 0))
+        GROUP BY test_id ORDER BY lastAt DESC LIMIT ${LIMITS.flakyTests}`),
+    );
+    if (!found) throw notFound();
+    return results.map((row) => ({ ...row, lastAt: new Date(row.lastAt).toISOString() }));
+  },
+});
+
+/** The last failures of a test. @throws Refusal not-found where none is known */
+export const getTestHistory = verb({
+  access: { role: "viewer" },
+  params: PathTest,
+  output: TestHistory,
+  async run(context, { params: { id: repoId, testId } }) {
+    const { db, orgId } = context;
+    const isOfTest = and(eq(testResult.repoId, repoId), eq(testResult.testId, testId), eq(testResult.orgId, orgId));
+    const [rows] = await db.run(
+      db.sql.select().from(testResult).where(isOfTest).orderBy(desc(testResult.at)).limit(LIMITS.testFailures),
+    );
+    const [last] = rows;
+    if (!last) throw notFound();
+    const { suite, className, name, file } = last;
+    const failures = rows.map(({ buildId, jobId, jobKey, branch, commitSha, at, kind }) => ({
+      ...{ buildId, jobId, jobKey, branch, commitSha, kind },
+      at: new Date(at).toISOString(),
+    }));
+    return { id: testId, suite, className, name, file, failures };
+  },
+});

@@ -1,0 +1,157 @@
+import * as z from "zod/mini";
+import { dayOf } from "../../archive/keys.ts";
+import { getTests, type KeptTests, putTests } from "../../archive/tests.ts";
+import { contradictionIn } from "../../domain/reports/contradictions.ts";
+import { textsOf, withTexts } from "../../domain/reports/report-texts.ts";
+import type { Build } from "../../protocol/build.ts";
+import { PathId } from "../../protocol/common.ts";
+import { encodeCursor } from "../../protocol/page.ts";
+import type { StoredTests } from "../../protocol/stored-tests.ts";
+import { ReportedTests, TestReport, TestReportTaken, TestsFilter } from "../../protocol/test-report.ts";
+import { jobKeyOf } from "../builds/build-view.ts";
+import { type FoundBuild, findRecord, findRecordOf } from "../builds/builds.ts";
+import { Answer } from "../core/answer.ts";
+import type { Context } from "../core/context.ts";
+import { reaching } from "../core/outage.ts";
+import { invalid, notFound, Refusal, settled } from "../core/refusal.ts";
+import { verb } from "../core/verb.ts";
+import { holderOf, masked } from "../jobs/jobs.ts";
+import { failedBefore, failuresOnDefault } from "./test-history.ts";
+
+/** What the tests of the held job say. Masks it, keeps it, and answers which of all tests failed on this commit before. */
+export const reportTests = verb({
+  access: { agent: true },
+  params: PathId,
+  body: ReportedTests,
+  output: TestReportTaken,
+  async run(context, { params, body }) {
+    const holder = await holderOf(context, params.id);
+    const { counts, passed = [] } = body;
+    const pool = context.objects.pool(context.orgId);
+    // Before anything is written: the archive is for an agent that holds the lease alone.
+    const build = settled(await pool.heldBuild(holder));
+    const contradiction = contradictionIn(body);
+    if (contradiction !== null) throw invalid("/counts", contradiction);
+    const texts = textsOf(body);
+    const { tests, warnings } = withTexts(body, await masked(context, params.id, holder.fence, texts));
+    const place = { orgId: context.orgId, jobId: params.id, day: dayOf(context.now.getTime()), fence: holder.fence };
+    await reaching(putTests(context.archive, place, { counts, warnings, tests, passed }));
+    const hasNews = counts.failed > 0 || counts.flaky > 0 || passed.length > 0;
+    const told = { counts, warnings: warnings.length, hasNews, day: place.day };
+    settled(await pool.progress({ ...holder, tests: told }));
+    return { failedBefore: await failedBefore(context, build) };
+  },
+});
+
+/** Reports that are read at once, each of about a mebibyte at most. */
+const AT_ONCE = 4;
+/** Characters of reports after which a page ends: it has to fit into memory several times. */
+const PAGE_TEXT = 3 * 1024 * 1024;
+
+/** A job whose tests said something. */
+interface Tested {
+  id: string;
+  key: string | null;
+  stored: StoredTests;
+}
+
+/** The jobs of a build whose tests said something, in their order, after that job. */
+export const testedJobs = async (context: Context, build: FoundBuild, after?: string): Promise<Tested[]> => {
+  const inPool = await (await context.pool()).testsOf(build.id);
+  const isInPool = inPool.ok && inPool.value.buildId === build.id;
+  const reports = (isInPool ? inPool.value.tests : build.testReports) ?? {};
+  const { jobs } = build;
+  return jobs.slice(jobs.findIndex(({ id }) => id === after) + 1).flatMap((job) => {
+    const stored = reports[job.id];
+    return stored ? [{ id: job.id, key: jobKeyOf(build, job), stored }] : [];
+  });
+};
+
+/** A report; null where it is not kept any more. */
+type Read = KeptTests | null;
+
+const readKept = ({ archive, orgId }: Context, { id: jobId, stored: { day, fence } }: Tested): Promise<Read> =>
+  reaching(getTests(archive, { orgId, jobId, day, fence }));
+
+const withFailures = (
+  { id: jobId, key: jobKey }: Tested,
+  kept: KeptTests,
+  failures: Map<string, number>,
+): TestReport => {
+  const tests = kept.tests.map((test) => ({ ...test, failures: failures.get(test.id) ?? 0 }));
+  return { jobId, jobKey, counts: kept.counts, warnings: kept.warnings, tests };
+};
+
+/**
+ * What the tests of the first of these jobs said, as far as it fits into one page, with how often each failed lately:
+ * for each job its report, and null where that is not kept any more.
+ */
+export const readPage = async (
+  context: Context,
+  { repoId }: Pick<Build, "repoId">,
+  jobs: Tested[],
+): Promise<(TestReport | null)[]> => {
+  const read: Read[] = [];
+  for (let size = 0; size < PAGE_TEXT && read.length < jobs.length; ) {
+    const next = jobs.slice(read.length, read.length + AT_ONCE);
+    const found = await Promise.all(next.map((job) => readKept(context, job)));
+    for (const kept of found) size += JSON.stringify(kept).length;
+    read.push(...found);
+  }
+  const failing = new Set<string>();
+  for (const kept of read)
+    for (const { id, outcome, isFlaky } of kept?.tests ?? []) if (outcome === "failed" || isFlaky) failing.add(id);
+  const failures = await failuresOnDefault(context, repoId, [...failing]);
+  return read.map((kept, index) => kept && withFailures(jobs[index]!, kept, failures));
+};
+
+/** The same where all of them must be there. @throws Refusal gone */
+const readReports = async (context: Context, build: Pick<Build, "repoId">, jobs: Tested[]): Promise<TestReport[]> => {
+  const reports = await readPage(context, build, jobs);
+  return reports.map((report) => {
+    if (report) return report;
+    throw new Refusal("gone", "This report was deleted, or the days for which it was kept are over.");
+  });
+};
+
+/** Those of each of its jobs that said something. */
+export const listBuildTests = verb({
+  access: { role: "viewer" },
+  params: PathId,
+  query: TestsFilter,
+  output: z.array(TestReport),
+  async run(context, { params, query: { limit, cursor } }) {
+    const build = await findRecord(context, params.id);
+    const jobs = await testedJobs(context, build, cursor);
+    const reports = await readReports(context, build, jobs.slice(0, limit));
+    const isLast = reports.length === jobs.length;
+    return new Answer(reports, isLast ? {} : { nextCursor: encodeCursor(reports.at(-1)!.jobId) });
+  },
+});
+
+/** What the tests of these jobs said: first where they failed, or else were flaky, as far as it fits. */
+export const readWorstReports = async (
+  context: Context,
+  build: FoundBuild,
+  of: { id: string }[],
+  most: number,
+): Promise<{ reports: TestReport[]; others: number }> => {
+  const jobs = (await testedJobs(context, build)).filter(({ id }) => of.some((job) => job.id === id));
+  const rankOf = ({ stored: { counts } }: Tested) => (counts.failed > 0 ? 2 : Math.sign(counts.flaky));
+  jobs.sort((left, right) => rankOf(right) - rankOf(left));
+  const reports = await readReports(context, build, jobs.slice(0, most));
+  return { reports, others: jobs.length - reports.length };
+};
+
+export const getJobTests = verb({
+  access: { role: "viewer" },
+  params: PathId,
+  output: TestReport,
+  async run(context, { params }) {
+    const build = await findRecordOf(context, params.id);
+    const job = (await testedJobs(context, build)).find(({ id }) => id === params.id);
+    if (!job) throw notFound();
+    const [report] = await readReports(context, build, [job]);
+    return report!;
+  },
+});

@@ -1,0 +1,60 @@
+import { v7 as uuid } from "uuid";
+import * as z from "zod/mini";
+import { KeyUnknown, loadKeyring, SealBroken } from "../../crypto/keyring.ts";
+import { databaseOf } from "../../db/database-of.ts";
+import { endedSession } from "../../db/schema.ts";
+import { DatabaseSession } from "../../db/session.ts";
+import { PERIODS } from "../../protocol/limits.ts";
+import { HOUR_MS } from "../../protocol/units.ts";
+import { usable } from "../core/sealing.ts";
+
+/** A session lasts this long. A page opened in its later half prolongs it by as much. */
+export const SESSION_MS = PERIODS.sessionHours * HOUR_MS;
+/** A person signs in again this long after the sign-in, however often the session was prolonged. */
+export const LONGEST_MS = PERIODS.longestSessionDays * 24 * HOUR_MS;
+
+const Session = z.object({
+  token: z.string(),
+  expiresAt: z.number(),
+  id: z.string(),
+  begunAt: z.number(),
+});
+export type Session = z.infer<typeof Session>;
+
+/** The context of a sealed session, so that no other sealed value opens as one. */
+const CONTEXT = ["session"];
+
+const keyring = (env: Pick<Env, "SECRETS_KEYS">) => usable("SECRETS_KEYS", () => loadKeyring(env.SECRETS_KEYS));
+
+/** A new session, or `before` prolonged. */
+export const freshSession = (token: string, now: Date, before?: Session): Session => {
+  const begunAt = before?.begunAt ?? now.getTime();
+  const expiresAt = Math.min(now.getTime() + SESSION_MS, begunAt + LONGEST_MS);
+  return { token, expiresAt, id: before?.id ?? uuid(), begunAt };
+};
+
+/** Ends the session for every copy of its cookie. */
+export const endSession = async (env: Pick<Env, "DB">, { id, begunAt, token }: Session): Promise<void> => {
+  const db = new DatabaseSession(databaseOf(env, token.split("_")[1] ?? ""), "first-primary");
+  const until = new Date(begunAt + LONGEST_MS).toISOString();
+  await db.run(db.sql.insert(endedSession).values({ id, until }).onConflictDoNothing());
+};
+
+/** Seals a session, which holds the person's token, for its cookie. @throws Refusal keyring-unavailable */
+export const sealSession = (env: Pick<Env, "SECRETS_KEYS">, session: Session): Promise<string> =>
+  keyring(env).seal(JSON.stringify(session), CONTEXT);
+
+/** The session of a cookie; null where it has expired or no key opens it. @throws Refusal keyring-unavailable */
+export const openSession = async (
+  env: Pick<Env, "SECRETS_KEYS">,
+  sealed: string,
+  now: Date,
+): Promise<Session | null> => {
+  try {
+    const { data } = Session.safeParse(JSON.parse(await keyring(env).openText(sealed, CONTEXT)));
+    return data && data.expiresAt > now.getTime() ? data : null;
+  } catch (error) {
+    if (error instanceof SealBroken || error instanceof KeyUnknown) return null;
+    throw error;
+  }
+};

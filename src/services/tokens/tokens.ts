@@ -1,0 +1,206 @@
+import { and, eq, getTableColumns } from "drizzle-orm";
+import * as z from "zod/mini";
+import { hashToken } from "../../crypto/token.ts";
+import { auditLog, token } from "../../db/schema.ts";
+import { isValidToken } from "../../db/valid-token.ts";
+import { applyDiff, diff } from "../../domain/diff.ts";
+import { PathId } from "../../protocol/common.ts";
+import {
+  CreatedToken,
+  NewToken,
+  Token,
+  TokenChange,
+  TokenFilter,
+  TokenRemoval,
+  TokenRotation,
+} from "../../protocol/token.ts";
+import { versioned } from "../core/answer.ts";
+import { type AuditNote, commit } from "../core/commit.ts";
+import { actorOf, type Context } from "../core/context.ts";
+import { listing, pageOf } from "../core/listing.ts";
+import { checkVersion, deleteRow, findOne, getterOf, lookUp, updateRow } from "../core/record.ts";
+import { invalid, notFound, settled } from "../core/refusal.ts";
+import { ensureRoom } from "../core/room.ts";
+import { updateOf, verb, viewOf, writablePart } from "../core/verb.ts";
+import { tellRevoked } from "./revocations.ts";
+
+export type TokenRow = typeof token.$inferSelect;
+const COLUMNS = getTableColumns(token);
+
+export const tokenRecord = viewOf(Token);
+
+/** What a token's row holds before the token was used or rotated. */
+export const UNUSED = { lastUsedAt: null, previousHash: null, previousUntil: null };
+
+const prefixOf = (kind: TokenRow["kind"]) => (kind === "api" ? "mrt" : "mrr");
+
+/** @throws Refusal where a field belongs to the other kind of token */
+const checkKind = (kind: TokenRow["kind"], { role, labels }: Partial<Pick<TokenRow, "role" | "labels">>): void => {
+  if (kind === "registration" && role) throw invalid("/role", "belongs to tokens of kind api");
+  if (kind === "api" && labels) throw invalid("/labels", "belong to tokens of kind registration");
+};
+
+/** The time in the form of D1's columns (UTC, milliseconds). @throws Refusal where it has passed */
+const expiryOf = (context: Context, text: string | null): string | null => {
+  const expiresAt = text === null ? null : new Date(text).toISOString();
+  if (expiresAt && expiresAt <= context.at) throw invalid("/expiresAt", "must lie in the future");
+  return expiresAt;
+};
+
+export const createToken = verb({
+  access: { role: "admin" },
+  body: NewToken,
+  output: CreatedToken,
+  async run(context, { body }) {
+    const { name, kind } = body;
+    checkKind(kind, body);
+    const expiresAt = expiryOf(context, body.expiresAt ?? null);
+    await context.admit();
+    const secret = await context.keys.mint.mint(prefixOf(kind), context.orgId);
+    const role = kind === "api" ? (body.role ?? "member") : null;
+    const labels = kind === "registration" ? (body.labels ?? []) : null;
+    const row: TokenRow = {
+      ...UNUSED,
+      id: context.newId(),
+      orgId: context.orgId,
+      hash: await hashToken(secret),
+      name,
+      kind,
+      role,
+      labels,
+      expiresAt,
+      version: 1,
+      createdAt: context.at,
+    };
+    const change: AuditNote = {
+      action: "token.create",
+      subject: row.id,
+      detail: { name, kind, role, labels, expiresAt },
+    };
+    await commit(context, change, [ensureRoom(context, "tokens"), context.db.sql.insert(token).values(row)]);
+    return { ...tokenRecord(row), token: secret };
+  },
+});
+
+const tokens = listing(token, COLUMNS, {
+  filters: { name: (name) => eq(token.name, name) },
+});
+
+export const listTokens = verb({
+  access: { role: "admin" },
+  query: TokenFilter,
+  output: z.array(Token),
+  async run(context, { query }) {
+    const [rows] = await context.db.run(tokens(context, query));
+    return pageOf(rows, query, tokenRecord);
+  },
+});
+
+export const getOwnToken = verb({
+  access: { role: "viewer" },
+  output: Token,
+  async run(context) {
+    const { db, caller, at } = context;
+    const [[row]] = await db.run(db.sql.select().from(token).where(isValidToken(caller.tokenHash, at)));
+    if (!row) throw notFound();
+    checkVersion(context, row.version);
+    return versioned(tokenRecord(row), row.version);
+  },
+});
+
+export const getToken = getterOf("admin", token, COLUMNS, Token, tokenRecord);
+
+/** Takes effect with the token's next request. Agents that it registered keep their labels. */
+export const updateToken = verb({
+  access: { role: "admin" },
+  params: PathId,
+  body: updateOf(Token, TokenChange),
+  output: Token,
+  async run(context, { params, body }) {
+    const row = await findOne(context, token, COLUMNS, params.id);
+    const { expiresAt, ...change } = writablePart(body, TokenChange, tokenRecord(row));
+    checkKind(row.kind, change);
+    if (row.kind === "api" && change.role === null) throw invalid("/role", "must be one of a token of kind api");
+    if (row.kind === "registration" && change.labels === null) throw invalid("/labels", "must be a list");
+    const isMoved = expiresAt !== undefined && expiresAt !== row.expiresAt;
+    const wanted = isMoved ? { ...change, expiresAt: expiryOf(context, expiresAt) } : change;
+    const changes = diff<Partial<TokenRow>>(row, wanted);
+    if (Object.keys(changes).length === 0) return versioned(tokenRecord(row), row.version);
+    const next = { ...applyDiff(row, changes), version: row.version + 1 };
+    const { name, role, labels, version } = next;
+    await commit(
+      context,
+      { action: "token.update", subject: row.id, detail: { name, changes } },
+      updateRow(context, token, row, { name, role, labels, expiresAt: next.expiresAt, version }),
+    );
+    return versioned(tokenRecord(next), version);
+  },
+});
+
+/** Replaces the token's secret. The previous one stays valid for `graceSeconds`. */
+export const rotateToken = verb({
+  access: { role: "admin" },
+  params: PathId,
+  body: TokenRotation,
+  output: CreatedToken,
+  async run(context, { params, body }) {
+    const row = await findOne(context, token, COLUMNS, params.id);
+    const secret = await context.keys.mint.mint(prefixOf(row.kind), context.orgId);
+    const previousUntil = new Date(context.now.getTime() + body.graceSeconds * 1000).toISOString();
+    const change = {
+      hash: await hashToken(secret),
+      previousHash: row.hash,
+      previousUntil,
+      version: row.version + 1,
+    };
+    await commit(
+      context,
+      { action: "token.rotate", subject: row.id, detail: { name: row.name, previousUntil } },
+      updateRow(context, token, row, change),
+    );
+    await tellRevoked(context, "token", row.hash);
+    return versioned({ ...tokenRecord(row), token: secret }, change.version);
+  },
+});
+
+export const revokeToken = verb({
+  access: { role: "admin" },
+  params: PathId,
+  query: TokenRemoval,
+  async run(context, { params, query: { agents } }) {
+    const row = await lookUp(context, token, COLUMNS, params.id);
+    if (!row && (await wasRevoked(context, params.id))) await tellRevoked(context, "token", params.id);
+    if (!row && !agents) throw notFound();
+    if (row) {
+      await commit(
+        context,
+        { action: "token.revoke", subject: row.id, detail: { name: row.name, agents } },
+        deleteRow(context, token, row),
+      );
+      await tellRevoked(context, "token", row.id);
+    }
+    if (agents) await removeRegistered(context, params.id, row !== undefined);
+  },
+});
+
+/** Whether a token with this id was revoked: a client repeats a call after which the pool was not told. */
+const wasRevoked = async ({ db, orgId }: Context, id: string): Promise<boolean> => {
+  const isRevocation = and(eq(auditLog.orgId, orgId), eq(auditLog.subject, id), eq(auditLog.action, "token.revoke"));
+  const [rows] = await db.run(db.sql.select({ id: auditLog.id }).from(auditLog).where(isRevocation).limit(1));
+  return rows.length > 0;
+};
+
+/**
+ * Removes the agents that a revoked token registered, a batch at a time. A client may repeat an interrupted call: the
+ * token is gone by then, its agents are not. @throws Refusal not-found where there is neither
+ */
+const removeRegistered = async (context: Context, tokenId: string, wasThere: boolean): Promise<void> => {
+  const pool = await context.pool();
+  let isKnown = wasThere;
+  for (let left = 1; left > 0; ) {
+    const round = settled(await pool.removeAgentsOf({ tokenId, wasThere, actor: actorOf(context) }));
+    isKnown ||= round.removed > 0;
+    left = round.left;
+  }
+  if (!isKnown) throw notFound();
+};

@@ -1,0 +1,96 @@
+import * as z from "zod/mini";
+import { artifactKey } from "../../archive/artifacts.ts";
+import type { Matrix } from "../../pipeline/graph/graph.ts";
+import { ArtifactFile, ArtifactGrant, DownloadRequest, Downloads } from "../../protocol/artifact.ts";
+import { PathId } from "../../protocol/common.ts";
+import { PERIODS } from "../../protocol/limits.ts";
+import type { StoredArtifact } from "../../protocol/stored-artifact.ts";
+import { readable } from "../agents/readable.ts";
+import { findRecord } from "../builds/builds.ts";
+import type { Context } from "../core/context.ts";
+import { readGrant } from "../core/read-grant.ts";
+import { invalid, settled } from "../core/refusal.ts";
+import { verb } from "../core/verb.ts";
+import { holderOf } from "../jobs/jobs.ts";
+import { artifactGone, fileListOf } from "./artifact-records.ts";
+import { leftByBuild } from "./artifacts.ts";
+
+const GRANT_MS = PERIODS.grantMinutes * 60_000;
+
+/** A job that was asked for, with what it left. */
+interface Source {
+  jobId: string;
+  matrix: Matrix | null;
+  artifacts: StoredArtifact[];
+}
+
+type Needed = Extract<
+  Awaited<ReturnType<ReturnType<Context["objects"]["pool"]>["neededArtifacts"]>>,
+  { ok: true }
+>["value"]["needed"][number];
+
+/** What a needed job left: of one whose result was taken over, what the job of the earlier build left. */
+const sourceOf = async (context: Context, { jobId, matrix, adopted, artifacts }: Needed): Promise<Source> => {
+  if (!adopted) return { jobId, matrix, artifacts };
+  const left = await leftByBuild(context, await findRecord(context, adopted.buildId));
+  return { jobId: adopted.jobId, matrix, artifacts: left[adopted.jobId] ?? [] };
+};
+
+/** Grants what the jobs left that this one needs, and nothing of any other job. */
+export const requestDownloads = verb({
+  access: { agent: true },
+  params: PathId,
+  body: DownloadRequest,
+  output: Downloads,
+  async run(context, { params, body }) {
+    const holder = await holderOf(context, params.id);
+    const { orgId, keys, now } = context;
+    const { needed, others } = settled(await context.objects.pool(orgId).neededArtifacts(holder));
+    const until = now.getTime() + GRANT_MS;
+    const grant = ({ jobId }: Source, { id, fence, day, bytes }: StoredArtifact) =>
+      keys.grants.grant("download", {
+        ...{ orgId, jobId, fence, id, day, bytes, until },
+        tokenHash: holder.tokenHash,
+      });
+    const artifacts: z.infer<typeof Downloads>["artifacts"] = [];
+    for (const [index, { from, artifact }] of body.downloads.entries()) {
+      const jobs = needed.filter(({ definition, key }) => definition === from || key === from);
+      if (jobs.length === 0) {
+        const isOther = others.includes(from);
+        const why = isOther ? "names a job that this one does not need" : "names no job of this build";
+        throw invalid(`/downloads/${index}/from`, why);
+      }
+      const sources = await Promise.all(jobs.map((one) => sourceOf(context, one)));
+      const found = sources.flatMap((source) =>
+        source.artifacts
+          .filter(({ name }) => artifact === undefined || name === artifact)
+          .map((left) => ({ source, left })),
+      );
+      if (artifact !== undefined && found.length === 0)
+        throw invalid(`/downloads/${index}/artifact`, "names nothing that this job left");
+      for (const { source, left } of found) {
+        const { name, as, bytes, files } = left;
+        const { jobId, matrix } = source;
+        artifacts.push({ from, matrix, jobId, name, as, bytes, files, grant: await grant(source, left) });
+      }
+    }
+    return { artifacts };
+  },
+});
+
+export const PathGrant = z.object({ grant: ArtifactGrant });
+
+export const listGrantedFiles = verb({
+  access: { agent: true },
+  params: PathGrant,
+  output: z.array(ArtifactFile),
+  async run(context, { params }) {
+    return fileListOf(context.archive, await readGrant(context, "download", params.grant));
+  },
+});
+
+/** Bytes of a granted artifact. @throws Refusal forbidden; gone */
+export const openGranted = async (context: Context, grant: string) => {
+  const facts = await readGrant(context, "download", grant);
+  return readable(context.archive, artifactKey(facts), facts.bytes, artifactGone);
+};

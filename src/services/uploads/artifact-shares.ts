@@ -1,0 +1,86 @@
+import type { ArtifactOwner } from "../../archive/artifacts.ts";
+import { inFolder, type PlacedFile, placed } from "../../domain/artifact/file-list.ts";
+import { ArtifactShare, PathArtifact, SharedArtifact } from "../../protocol/artifact.ts";
+import { PERIODS } from "../../protocol/limits.ts";
+import { HOUR_MS } from "../../protocol/units.ts";
+import { commit } from "../core/commit.ts";
+import type { Context } from "../core/context.ts";
+import { type GrantFacts, grantsOf } from "../core/grants.ts";
+import { invalid, notFound } from "../core/refusal.ts";
+import { verb } from "../core/verb.ts";
+import { fileListOf } from "./artifact-records.ts";
+import { type Zip, zipOf } from "./artifact-zip.ts";
+import { findArtifact, type ReadableFile, readableFile } from "./artifacts.ts";
+
+const VIEW_MS = PERIODS.viewMinutes * 60_000;
+
+/** The files at a path: the one with this name, or those of the folder. */
+const at = (list: readonly PlacedFile[], path: string | null): PlacedFile[] => {
+  const file = list.filter((one) => one.path === path);
+  return file.length > 0 ? file : inFolder(list, path);
+};
+
+/** Makes an address that shows an artifact to whoever has it, for a time. Deleting the artifact ends it earlier. */
+export const shareArtifact = verb({
+  access: { role: "member" },
+  params: PathArtifact,
+  body: ArtifactShare,
+  output: SharedArtifact,
+  async run(context, { params, body }) {
+    const found = await findArtifact(context, params.id, params.name);
+    const path = body.path ?? null;
+    if (at(placed(await fileListOf(context.archive, found.owner)), path).length === 0)
+      throw invalid("/path", "names no file and no folder of this artifact");
+    const until = context.now.getTime() + body.hours * HOUR_MS;
+    const { name, bytes, at: made } = found.artifact;
+    const token = await context.keys.grants.grant("share", { ...found.owner, bytes, name, path, made, until });
+    const expiresAt = new Date(until).toISOString();
+    const detail = { name, artifactId: found.owner.id, path, expiresAt };
+    await commit(context, { action: "artifact.share", subject: found.owner.jobId, detail }, []);
+    return { url: `${context.origin}/share/${token}`, expiresAt };
+  },
+});
+
+/** The address at which a browser shows an artifact's page, for one person; null where the deployment has no such origin. */
+export const viewAddress = async (context: Context, jobId: string, name: string): Promise<string | null> => {
+  const { ARTIFACT_ORIGIN: origin } = context.config;
+  if (origin === "") return null;
+  const found = await findArtifact(context, jobId, name);
+  const { actor } = await context.admit();
+  const until = context.now.getTime() + VIEW_MS;
+  const facts = { ...found.owner, bytes: found.artifact.bytes, name, actor, until };
+  return `${origin}/view/${await context.keys.grants.grant("view", facts)}/`;
+};
+
+/** What an address without any other token shows. */
+interface Opened {
+  list: PlacedFile[];
+  facts: GrantFacts["share" | "view"];
+  owner: ArtifactOwner;
+}
+
+/**
+ * The artifact that an address is for. A forged address asks no archive.
+ * @throws Refusal not-found, the same for a forged and an expired one; gone where the artifact is deleted
+ */
+export const openAddress = async (env: Env, granted: "share" | "view", token: string, now: number): Promise<Opened> => {
+  const facts = await grantsOf(env).read(granted, token);
+  if (!facts || now >= facts.until) throw notFound();
+  const { day, orgId, jobId, fence, id } = facts;
+  const owner = { day, orgId, jobId, fence, id };
+  const list = placed(await fileListOf(env.ARCHIVE, owner));
+  return { list: at(list, facts.path ?? null), facts, owner };
+};
+
+/** One file behind an address, by its path in the artifact; undefined where it is none of those that are shown. */
+export const fileAt = (env: Env, { list, owner }: Opened, path: string): ReadableFile | undefined => {
+  const file = list.find((one) => one.path === path);
+  return file && readableFile(env.ARCHIVE, owner, file);
+};
+
+/** What a shared address shows by itself: its one file, or all files of it as an archive. */
+export const sharedWhole = (env: Env, { list, facts, owner }: Opened): ReadableFile | Zip => {
+  const [only] = list;
+  if (list.length === 1 && only && only.path === facts.path) return readableFile(env.ARCHIVE, owner, only);
+  return zipOf(env.ARCHIVE, owner, list, facts.made ?? 0);
+};

@@ -1,0 +1,109 @@
+import * as z from "zod/mini";
+import { artifactKey, deleteArtifact, putFileList } from "../../archive/artifacts.ts";
+import { abortParts } from "../../archive/bytes.ts";
+import { dayOf } from "../../archive/keys.ts";
+import { sha256Hex } from "../../crypto/digest.ts";
+import { listProblem } from "../../domain/artifact/file-list.ts";
+import {
+  Artifact,
+  ArtifactEnd,
+  ArtifactOpening,
+  CONTENT_SHA256_HEADER,
+  OpenedArtifact,
+} from "../../protocol/artifact.ts";
+import { Id, PathId } from "../../protocol/common.ts";
+import { DEFAULTS, LIMITS } from "../../protocol/limits.ts";
+import { DAY_MS } from "../../protocol/units.ts";
+import type { ArtifactFacts } from "../../queue/commands/artifact-facts.ts";
+import type { Context } from "../core/context.ts";
+import type { GrantFacts } from "../core/grants.ts";
+import { reaching } from "../core/outage.ts";
+import { invalid, Refusal, settled } from "../core/refusal.ts";
+import { verb } from "../core/verb.ts";
+import { type Holder, holderOf } from "../jobs/jobs.ts";
+import { ownerOf, toArtifact } from "./artifact-records.ts";
+import { beginUpload, Uploads } from "./uploads.ts";
+
+type Facts = GrantFacts["upload"];
+
+export const artifactUploads = new Uploads({
+  granted: "upload",
+  keyOf: artifactKey,
+  partRefused: (isOnly) =>
+    isOnly
+      ? invalid(CONTENT_SHA256_HEADER, "is not that of the bytes that arrived")
+      : new Refusal("conflict", "This upload is over: open the artifact again."),
+  joinRefused: "A part is missing, or its etag is not the last one that was answered for it.",
+});
+
+/** The day until whose end it is kept: never longer than its build, which names it. */
+const lastDay = ({ now, config }: Context, keepDays: number = DEFAULTS.artifactDays): string =>
+  dayOf(now.getTime() + Math.min(keepDays, config.BUILD_DAYS) * DAY_MS);
+
+/** Begins the upload in parts, once: of two calls at the same time one upload counts. */
+const withUpload = async (context: Context, holder: Holder, opened: ArtifactFacts): Promise<ArtifactFacts> => {
+  if (opened.uploadId !== undefined) return opened;
+  const key = artifactKey(ownerOf(context.orgId, holder.jobId, opened));
+  const uploadId = await beginUpload(context, key, opened.bytes);
+  if (uploadId === undefined) return opened;
+  const pool = context.objects.pool(context.orgId);
+  const begun = settled(await pool.openArtifact({ ...holder, ...opened, uploadId }));
+  if (begun.uploadId !== uploadId) context.waitUntil(abortParts(context.archive, key, uploadId));
+  return begun;
+};
+
+/** Begins to send what a job leaves, or goes on with it. */
+export const openArtifact = verb({
+  access: { agent: true },
+  params: PathId,
+  body: ArtifactOpening,
+  output: OpenedArtifact,
+  async run(context, { params, body }) {
+    const holder = await holderOf(context, params.id);
+    const { name, as, bytes, files } = body;
+    if (as === "tar" && files !== 1) throw invalid("/files", "must be 1 for a tar");
+    const wanted = { id: context.newId(), name, as, bytes, files, day: lastDay(context, body.keepDays) };
+    const pool = context.objects.pool(context.orgId);
+    const opened = await withUpload(context, holder, settled(await pool.openArtifact({ ...holder, ...wanted })));
+    const { id, fence, day, uploadId } = opened;
+    const { orgId } = context;
+    const { tokenHash } = holder;
+    const facts = { orgId, jobId: params.id, fence, id, day, bytes, files, uploadId, tokenHash };
+    return { artifactId: id, ...(await artifactUploads.grant(context, facts)) };
+  },
+});
+
+/** @throws Refusal invalid where the list is not one of the files of this artifact */
+const checkList = ({ list }: ArtifactEnd, { bytes, files }: Facts): void => {
+  const found = listProblem(list, { bytes, files });
+  if (found) throw invalid(found.index === null ? "/list" : `/list/${found.index}/path`, found.problem);
+};
+
+/** Forgets bytes that are others than the agent meant, so that it can send them again. @throws Refusal invalid */
+const refuseBytes = async (context: Context, holder: Holder, facts: Facts): Promise<never> => {
+  const pool = context.objects.pool(context.orgId);
+  const isDropped = settled(await pool.discardArtifact({ ...holder, artifactId: facts.id }));
+  if (isDropped) await reaching(deleteArtifact(context.archive, facts));
+  throw invalid("/list", "does not fit the bytes that arrived: open the artifact again");
+};
+
+/** All is sent: the artifact is the job's, should it end under this lease. May be repeated. */
+export const finishArtifact = verb({
+  access: { agent: true },
+  params: z.object({ id: Id, artifactId: Id }),
+  body: ArtifactEnd,
+  bodyBytes: LIMITS.artifactListBytes,
+  output: Artifact,
+  async run(context, { params, body }) {
+    const { holder, facts } = await artifactUploads.ending(context, { jobId: params.id, id: params.artifactId });
+    checkList(body, facts);
+    const sha256 = body.list.length === 1 ? body.list[0]!.sha256 : null;
+    if (!(await artifactUploads.isWhole(context, facts, { ...body, sha256 })))
+      await refuseBytes(context, holder, facts);
+    const sum = await sha256Hex(JSON.stringify(body.list));
+    if (!(await reaching(putFileList(context.archive, facts, body.list, sum))))
+      throw new Refusal("conflict", "Another list was sent for this artifact before.");
+    const pool = context.objects.pool(context.orgId);
+    return toArtifact(params.id, settled(await pool.keepArtifact({ ...holder, artifactId: facts.id })));
+  },
+});

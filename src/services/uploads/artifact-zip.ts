@@ -1,0 +1,145 @@
+import { type ArtifactOwner, artifactKey } from "../../archive/artifacts.ts";
+import { readRange } from "../../archive/bytes.ts";
+import { inFolder, type PlacedFile, placed } from "../../domain/artifact/file-list.ts";
+import { type ZipEntry, zipLayout } from "../../domain/artifact/zip.ts";
+import type { Context } from "../core/context.ts";
+import { notFound } from "../core/refusal.ts";
+import { type FoundArtifact, fileListOf } from "./artifact-records.ts";
+
+/** Ranges of small files that one archive reads at most: beyond that what lies between is read too, and left out. */
+const RANGES = 100;
+
+/** A file of this size is read alone, and the platform copies it: each chunk that JavaScript copies takes CPU time. */
+const LARGE = 8 * 1024 * 1024;
+
+/** Bytes that JavaScript copies at a time. A reader that is not asked for so many gets 4 KiB. */
+const CHUNK = 256 * 1024;
+
+interface Run {
+  start: number;
+  end: number;
+  entries: ZipEntry[];
+}
+
+const isLarge = ({ file }: ZipEntry): boolean => file.size >= LARGE;
+
+/** Small files whose bytes lie one after the other, and large files, each run one read. */
+const runsOf = (entries: readonly ZipEntry[]): Run[] => {
+  const runs: Run[] = [];
+  let isOpen = false;
+  for (const entry of entries) {
+    const { start, end } = entry.file;
+    const last = runs.at(-1);
+    if (isOpen && !isLarge(entry) && last?.end === start) {
+      last.end = end;
+      last.entries.push(entry);
+    } else runs.push({ start, end, entries: [entry] });
+    isOpen = !isLarge(entry);
+  }
+  const whole = { start: runs[0]?.start ?? 0, end: runs.at(-1)?.end ?? 0, entries: [...entries] };
+  const small = runs.filter(({ entries: [first] }) => first && !isLarge(first));
+  return small.length > RANGES ? [whole] : runs;
+};
+
+const write = async (writable: WritableStream<Uint8Array>, chunk: Uint8Array): Promise<void> => {
+  const writer = writable.getWriter();
+  try {
+    await writer.write(chunk);
+  } finally {
+    writer.releaseLock();
+  }
+};
+
+/** Takes bytes from a stream in amounts that its chunks do not know of. */
+class Taking {
+  readonly #reader: ReadableStreamBYOBReader;
+  #buffer = new ArrayBuffer(CHUNK);
+
+  constructor(body: ReadableStream<Uint8Array>) {
+    this.#reader = body.getReader({ mode: "byob" });
+  }
+
+  /** Hands on the next bytes, in chunks. @throws where there are fewer */
+  async take(bytes: number, to: (chunk: Uint8Array) => Promise<void>): Promise<void> {
+    for (let left = bytes; left > 0; ) {
+      const wanted = Math.min(left, CHUNK);
+      const { value } = await this.#reader.readAtLeast(wanted, new Uint8Array(this.#buffer, 0, wanted));
+      if (value?.length !== wanted) throw new Error("The archive has fewer bytes than the list of the artifact");
+      await to(value);
+      this.#buffer = value.buffer as ArrayBuffer;
+      left -= wanted;
+    }
+  }
+
+  async cancel(): Promise<void> {
+    await this.#reader.cancel().catch(() => {});
+  }
+}
+
+const nothing = async (): Promise<void> => {};
+
+const writeRun = async (
+  body: ReadableStream<Uint8Array>,
+  run: Run,
+  writable: WritableStream<Uint8Array>,
+): Promise<void> => {
+  const taking = new Taking(body);
+  try {
+    let at = run.start;
+    for (const { file, header } of run.entries) {
+      await taking.take(file.start - at, nothing);
+      await write(writable, header);
+      await taking.take(file.size, (chunk) => write(writable, chunk));
+      at = file.end;
+    }
+  } finally {
+    await taking.cancel();
+  }
+};
+
+/** An archive of files: `body` begins to make it. */
+export interface Zip {
+  size: number;
+  body(): ReadableStream<Uint8Array>;
+}
+
+/** The archive of these files, which is made while it is read. */
+export const zipOf = (archive: R2Bucket, owner: ArtifactOwner, files: PlacedFile[], at: number): Zip => {
+  const { entries, directory, size } = zipLayout(files, at);
+  const send = async (writable: WritableStream<Uint8Array>): Promise<void> => {
+    try {
+      for (const run of runsOf(entries)) {
+        const [first] = run.entries;
+        const isAlone = run.entries.length === 1 && first !== undefined;
+        if (isAlone) await write(writable, first.header);
+        const body = await readRange(archive, artifactKey(owner), run);
+        if (!body) throw new Error("The artifact was deleted while it was read");
+        if (isAlone) await body.pipeTo(writable, { preventClose: true });
+        else await writeRun(body, run, writable);
+      }
+      await write(writable, directory);
+      await writable.close();
+    } catch (error) {
+      await writable.abort(error).catch(() => {});
+    }
+  };
+  return {
+    size,
+    body() {
+      const { readable, writable } = new FixedLengthStream(size);
+      void send(writable);
+      return readable;
+    },
+  };
+};
+
+/** All files of an artifact, or those of a folder. @throws Refusal not-found where there are none */
+export const zipOfArtifact = async (
+  { archive }: Context,
+  { owner, artifact }: FoundArtifact,
+  folder: string | null,
+): Promise<Zip> => {
+  const files = inFolder(placed(await fileListOf(archive, owner)), folder);
+  if (files.length === 0) throw notFound();
+  return zipOf(archive, owner, files, artifact.at);
+};

@@ -1,0 +1,160 @@
+import * as z from "zod/mini";
+import { type ArtifactOwner, artifactKey, deleteArtifact } from "../../archive/artifacts.ts";
+import { getRecord, putRecord } from "../../archive/records.ts";
+import { type PlacedFile, placed } from "../../domain/artifact/file-list.ts";
+import { Artifact, ArtifactWithFiles, PathArtifact } from "../../protocol/artifact.ts";
+import { PathId } from "../../protocol/common.ts";
+import type { StoredArtifact } from "../../protocol/stored-artifact.ts";
+import { type Readable, readable } from "../agents/readable.ts";
+import { type FoundBuild, findRecord, findRecordOf } from "../builds/builds.ts";
+import { commit } from "../core/commit.ts";
+import type { Context } from "../core/context.ts";
+import { reaching } from "../core/outage.ts";
+import { notFound, settled } from "../core/refusal.ts";
+import { verb } from "../core/verb.ts";
+import { artifactGone, type FoundArtifact, fileListOf, ownerOf, toArtifact } from "./artifact-records.ts";
+
+type LeftByJobs = Record<string, StoredArtifact[]>;
+
+/** What a job left, with the build and the job that ran: of a result that was taken over, those of the earlier build. */
+interface LeftByJob {
+  buildId: string;
+  jobId: string;
+  artifacts: StoredArtifact[];
+}
+
+/** What the jobs of a build left, by their ids. */
+export const leftByBuild = async (context: Context, { id, artifacts }: FoundBuild): Promise<LeftByJobs> => {
+  const inPool = await (await context.pool()).artifactsOf(id);
+  if (inPool.ok && inPool.value.buildId === id) return inPool.value.artifacts;
+  return artifacts ?? {};
+};
+
+/** What the jobs of an earlier build left, by their keys: a build that took over a result has a job of the same key. */
+const leftByKey = async (context: Context, buildId: string): Promise<Map<string, LeftByJob>> => {
+  const before = await findRecord(context, buildId);
+  const left = await leftByBuild(context, before);
+  return new Map(before.jobs.map(({ id, key }) => [key, { buildId, jobId: id, artifacts: left[id] ?? [] }]));
+};
+
+/** The job that ran where a build took over its result. */
+const leftBefore = async (context: Context, buildId: string, key: string): Promise<LeftByJob> => {
+  const ran = (await leftByKey(context, buildId)).get(key);
+  if (!ran) throw notFound();
+  return ran;
+};
+
+/** What a job left. @throws Refusal not-found */
+const leftByJob = async (context: Context, id: string): Promise<LeftByJob> => {
+  const pool = await context.pool();
+  const inPool = await pool.artifactsOf(id);
+  if (inPool.ok) {
+    const { buildId, artifacts } = inPool.value;
+    const own = { buildId, jobId: id, artifacts: artifacts[id] ?? [] };
+    if (own.artifacts.length > 0 || buildId === id) return own;
+    const { adoptedFrom, key } = settled(await pool.getJob(id));
+    return adoptedFrom === null ? own : leftBefore(context, adoptedFrom, key);
+  }
+  if (inPool.refusal.kind !== "not-found") return settled(inPool);
+  const record = await findRecordOf(context, id);
+  const adopted = record.jobs.find((job) => job.id === id);
+  if (adopted?.adoptedFrom) return leftBefore(context, adopted.adoptedFrom, adopted.key);
+  return { buildId: record.id, jobId: id, artifacts: record.artifacts?.[id] ?? [] };
+};
+
+const named = (left: LeftByJob, name: string): StoredArtifact => {
+  const found = left.artifacts.find((artifact) => artifact.name === name);
+  if (!found) throw notFound();
+  return found;
+};
+
+/** One artifact of a job. @throws Refusal not-found */
+export const findArtifact = async (context: Context, jobId: string, name: string): Promise<FoundArtifact> => {
+  const left = await leftByJob(context, jobId);
+  const artifact = named(left, name);
+  return { owner: ownerOf(context.orgId, left.jobId, artifact), artifact };
+};
+
+/** What these jobs of a build left, in their order; with what was taken over from earlier builds. */
+export const artifactsOf = async (context: Context, build: FoundBuild, jobs = build.jobs): Promise<Artifact[]> => {
+  const all: LeftByJobs = { ...(await leftByBuild(context, build)) };
+  const adopted = jobs.filter(({ adoptedFrom }) => adoptedFrom !== null);
+  // A record may be large: each is read once, and one at a time.
+  for (const earlier of new Set(adopted.map(({ adoptedFrom }) => adoptedFrom!))) {
+    const left = await leftByKey(context, earlier).catch(() => null);
+    for (const one of adopted) if (one.adoptedFrom === earlier) all[one.id] = left?.get(one.key)?.artifacts ?? [];
+  }
+  return jobs.flatMap(({ id }) => (all[id] ?? []).map((artifact) => toArtifact(id, artifact)));
+};
+
+export const listBuildArtifacts = verb({
+  access: { role: "viewer" },
+  params: PathId,
+  output: z.array(Artifact),
+  run: async (context, { params }) => artifactsOf(context, await findRecord(context, params.id)),
+});
+
+export const listJobArtifacts = verb({
+  access: { role: "viewer" },
+  params: PathId,
+  output: z.array(Artifact),
+  run: async (context, { params: { id } }) =>
+    (await leftByJob(context, id)).artifacts.map((artifact) => toArtifact(id, artifact)),
+});
+
+export const getArtifact = verb({
+  access: { role: "viewer" },
+  params: PathArtifact,
+  output: ArtifactWithFiles,
+  async run(context, { params }) {
+    const { artifact, owner } = await findArtifact(context, params.id, params.name);
+    return { ...toArtifact(params.id, artifact), list: await fileListOf(context.archive, owner) };
+  },
+});
+
+/** Takes the artifact out of the record of its build, where the pool has forgotten the build. */
+const removeFromRecord = async (context: Context, { buildId, jobId }: LeftByJob, artifactId: string): Promise<void> => {
+  const { orgId, finishedAt } = await findRecord(context, buildId);
+  const record = await getRecord(context.archive, { orgId, id: buildId, finishedAt: finishedAt ?? "" });
+  if (!record?.artifacts?.[jobId]) return;
+  const left = record.artifacts[jobId].filter(({ id }) => id !== artifactId);
+  await putRecord(context.archive, { ...record, artifacts: { ...record.artifacts, [jobId]: left } });
+};
+
+/** Deletes an artifact: its bytes first, so that what is interrupted can be repeated. */
+export const removeArtifact = verb({
+  access: { role: "member" },
+  params: PathArtifact,
+  async run(context, { params }) {
+    const left = await leftByJob(context, params.id);
+    const { id: artifactId, ...artifact } = named(left, params.name);
+    const { jobId, buildId } = left;
+    const { bytes, day } = artifact;
+    const detail = { name: artifact.name, artifactId, buildId };
+    await commit(context, { action: "artifact.delete", subject: jobId, detail }, []);
+    await reaching(deleteArtifact(context.archive, ownerOf(context.orgId, jobId, { ...artifact, id: artifactId })));
+    const inPool = await (await context.pool()).removeArtifact({ jobId, artifactId, bytes, day });
+    if (!inPool.ok) await reaching(removeFromRecord(context, left, artifactId));
+  },
+});
+
+/** A file of an artifact, and what it is. */
+export interface ReadableFile extends Readable {
+  /** The last part of its path. */
+  name: string;
+  sha256: string;
+}
+
+export const readableFile = (archive: R2Bucket, owner: ArtifactOwner, file: PlacedFile): ReadableFile => ({
+  ...readable(archive, artifactKey(owner), file.size, artifactGone, file.start),
+  name: file.path.slice(file.path.lastIndexOf("/") + 1),
+  sha256: file.sha256,
+});
+
+/** One file of an artifact. @throws Refusal not-found */
+export const openFile = async (context: Context, jobId: string, name: string, path: string): Promise<ReadableFile> => {
+  const { owner } = await findArtifact(context, jobId, name);
+  const file = placed(await fileListOf(context.archive, owner)).find((one) => one.path === path);
+  if (!file) throw notFound();
+  return readableFile(context.archive, owner, file);
+};

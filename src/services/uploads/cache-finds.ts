@@ -1,0 +1,86 @@
+import type * as z from "zod/mini";
+import { bytesKey, type FoundEntry, findEntry, listEntries, touchEntry } from "../../archive/cache.ts";
+import { dayOf } from "../../archive/keys.ts";
+import { sha256Hex } from "../../crypto/digest.ts";
+import { shownRef } from "../../domain/cache/scopes.ts";
+import { CacheQuery, FoundCache } from "../../protocol/cache.ts";
+import { PathId } from "../../protocol/common.ts";
+import { PERIODS } from "../../protocol/limits.ts";
+import { readable } from "../agents/readable.ts";
+import type { Context } from "../core/context.ts";
+import { reaching } from "../core/outage.ts";
+import { readGrant } from "../core/read-grant.ts";
+import { Refusal } from "../core/refusal.ts";
+import { verb } from "../core/verb.ts";
+import { holderOf } from "../jobs/jobs.ts";
+import { type CacheScope, scopesOf } from "./cache-scopes.ts";
+
+const GRANT_MS = PERIODS.grantMinutes * 60_000;
+
+interface Found {
+  scope: CacheScope;
+  entry: FoundEntry;
+}
+
+/** Finds entries in scopes; of each scope a list is read once, and only for a fallback. */
+const finderIn = (archive: R2Bucket, scopes: CacheScope[], codecs: string[]) => {
+  const lists = new Map<CacheScope, Promise<FoundEntry[]>>();
+  const listOf = (scope: CacheScope): Promise<FoundEntry[]> => {
+    const known = lists.get(scope) ?? reaching(listEntries(archive, scope.path));
+    lists.set(scope, known);
+    return known;
+  };
+  const isRead = ({ codec }: FoundEntry): boolean => codecs.includes(codec);
+  return async ({ key, fallback }: CacheQuery["entries"][number]): Promise<Found | null> => {
+    for (const scope of scopes) {
+      const entry = await reaching(findEntry(archive, `${scope.path}${await sha256Hex(key)}`));
+      if (entry && isRead(entry)) return { scope, entry };
+    }
+    for (const beginning of fallback)
+      for (const scope of scopes) {
+        const begun = (await listOf(scope)).filter((entry) => entry.key.startsWith(beginning));
+        const [newest] = begun.filter(isRead).sort((a, b) => (a.madeAt < b.madeAt ? 1 : -1));
+        if (newest) return { scope, entry: newest };
+      }
+    return null;
+  };
+};
+
+/** Says which entries a job finds, and grants to read them. */
+export const findCache = verb({
+  access: { agent: true },
+  params: PathId,
+  body: CacheQuery,
+  output: FoundCache,
+  async run(context, { params, body }) {
+    const holder = await holderOf(context, params.id);
+    const { orgId, archive, keys, now } = context;
+    const { reads, writes } = await scopesOf(context, holder);
+    const find = finderIn(archive, reads, body.codecs);
+    const until = now.getTime() + GRANT_MS;
+    const today = dayOf(now.getTime());
+    const entries: z.infer<typeof FoundCache>["entries"] = [];
+    for (const wanted of body.entries) {
+      const found = await find(wanted);
+      if (!found) {
+        entries.push(null);
+        continue;
+      }
+      const { path, id, key, bytes, sha256, codec, usedDay } = found.entry;
+      if (usedDay !== today) context.waitUntil(touchEntry(archive, found.entry, today).catch(() => {}));
+      const facts = { orgId, jobId: params.id, tokenHash: holder.tokenHash, path, id, bytes, until };
+      const grant = await keys.grants.grant("cache-read", facts);
+      entries.push({ key, bytes, sha256, codec, scope: found.scope.id, grant });
+    }
+    const scopes = reads.map(({ id, ref }) => ({ id, branch: shownRef(ref) }));
+    return { scopes, saves: writes?.id ?? null, entries };
+  },
+});
+
+const gone = () => new Refusal("gone", "The entry was deleted.");
+
+/** Bytes of a granted entry. @throws Refusal forbidden; gone */
+export const openCached = async (context: Context, grant: string) => {
+  const facts = await readGrant(context, "cache-read", grant);
+  return readable(context.archive, bytesKey(facts.path, facts.id), facts.bytes, gone);
+};

@@ -1,0 +1,143 @@
+import * as z from "zod/mini";
+import {
+  bytesKey,
+  deleteEntries,
+  findEntry,
+  listEntries,
+  putEntry,
+  repositoryPath,
+  type StoredEntry,
+} from "../../archive/cache.ts";
+import { giveBack, type Reservation, reserve } from "../../archive/cache-reservations.ts";
+import { dayOf } from "../../archive/keys.ts";
+import { sha256Hex } from "../../crypto/digest.ts";
+import { partsOf } from "../../domain/artifact/parts.ts";
+import { entriesToDrop } from "../../domain/cache/entries-to-drop.ts";
+import { CacheEnd, CacheOpening, OpenedCache } from "../../protocol/cache.ts";
+import { Id, PathId } from "../../protocol/common.ts";
+import type { Context } from "../core/context.ts";
+import type { GrantFacts } from "../core/grants.ts";
+import { reaching } from "../core/outage.ts";
+import { grantFor } from "../core/read-grant.ts";
+import { invalid, Refusal, settled } from "../core/refusal.ts";
+import { verb } from "../core/verb.ts";
+import { holderOf } from "../jobs/jobs.ts";
+import { type CacheScope, scopesOf } from "./cache-scopes.ts";
+import { beginUpload, Uploads } from "./uploads.ts";
+
+type SaveFacts = GrantFacts["cache-write"];
+
+const keyOf = ({ path, id }: Pick<SaveFacts, "path" | "id">): string => bytesKey(path, id);
+
+export const cacheUploads = new Uploads({
+  granted: "cache-write",
+  keyOf,
+  partRefused: () => new Refusal("conflict", "Bytes and sums do not fit, or this save is over."),
+  joinRefused: "A part is missing, or its ETag is not the last one that was answered for it.",
+  // Where that is lost, the upload counts for its days.
+  onJoined(context, { id, bytes }) {
+    const told = context.objects.pool(context.orgId).saved({ cacheId: id, bytes });
+    context.waitUntil(told.catch(() => {}));
+  },
+});
+
+const taken = () => new Refusal("conflict", "There is an entry of this key already: entries never change.");
+
+/** Takes the key for this lease. @throws Refusal conflict where another one has it, or has just ended its save */
+const takeKey = async ({ archive, now }: Context, wanted: Reservation): Promise<void> => {
+  // Agents before 0.13.0 take every 409 of another kind for a lost lease.
+  if (!(await reaching(reserve(archive, wanted, now.getTime()))))
+    throw new Refusal("conflict", "Another job is saving this key.");
+  if (!(await reaching(findEntry(archive, wanted.path)))) return;
+  await reaching(giveBack(archive, wanted));
+  throw taken();
+};
+
+/** Begins to save an entry, where there is none of its key, or continues what the caller has begun. */
+export const openCache = verb({
+  access: { agent: true },
+  params: PathId,
+  body: CacheOpening,
+  output: OpenedCache,
+  async run(context, { params, body }) {
+    const holder = await holderOf(context, params.id);
+    const { writes } = await scopesOf(context, holder);
+    if (!writes) throw new Refusal("forbidden", "A build like this saves nothing to the cache.");
+    const { orgId, archive, keys, headers } = context;
+    const path = `${writes.path}${await sha256Hex(body.key)}`;
+    if (await reaching(findEntry(archive, path))) throw taken();
+    const held = { jobId: params.id, tokenHash: holder.tokenHash, fence: holder.fence, path };
+    const begin = async () => {
+      await takeKey(context, held);
+      const id = context.newId();
+      const { bytes } = body;
+      try {
+        const begun = { cacheId: id, bytes, parts: partsOf(bytes) };
+        settled(await context.objects.pool(orgId).beginSaving({ ...holder, ...begun }));
+      } catch (error) {
+        await reaching(giveBack(archive, held));
+        throw error;
+      }
+      return { id, uploadId: await beginUpload(context, keyOf({ path, id }), bytes) };
+    };
+    // Also one that has expired is for what was begun under it.
+    const before = headers.grant ? await keys.grants.read("cache-write", headers.grant) : null;
+    const { id, uploadId } =
+      before === null ? await begin() : grantFor("cache-write", before, { orgId, ...held, ...body });
+    const facts = { orgId, ...held, ...body, id, uploadId };
+    return { cacheId: id, ...(await cacheUploads.grant(context, facts)) };
+  },
+});
+
+/** Deletes what gives way to a new entry of this scope. @returns whether there is room now */
+const clear = async (
+  { archive, orgId }: Context,
+  repoId: string,
+  scope: CacheScope,
+  bytes: number,
+): Promise<boolean> => {
+  const entries = await reaching(listEntries(archive, repositoryPath(orgId, repoId)));
+  const stored = entries.map((one) => ({ ...one, scope: one.path.slice(0, one.path.lastIndexOf("/") + 1) }));
+  const gone = entriesToDrop(stored, { scope: scope.path, bytes, isOfDefaultBranch: scope.isOfDefaultBranch });
+  if (!gone) return false;
+  await reaching(deleteEntries(archive, gone));
+  return true;
+};
+
+/** Ends a save whose bytes no build will find. */
+const dropSave = async ({ archive }: Context, facts: SaveFacts): Promise<void> => {
+  await reaching(archive.delete(keyOf(facts)));
+  await reaching(giveBack(archive, facts));
+};
+
+/** All is sent: from now on builds find the entry. Only under a lease that stands. May be repeated. */
+export const finishCache = verb({
+  access: { agent: true },
+  params: z.object({ id: Id, cacheId: Id }),
+  body: CacheEnd,
+  async run(context, { params, body }) {
+    const { holder, facts } = await cacheUploads.ending(context, { jobId: params.id, id: params.cacheId });
+    const { archive } = context;
+    const { repoId, writes } = await scopesOf(context, holder);
+    if (!writes || !facts.path.startsWith(writes.path))
+      throw new Refusal("conflict", "The cache was emptied meanwhile: this is not saved.");
+    const known = await reaching(findEntry(archive, facts.path));
+    if (known?.id === facts.id) return;
+    if (known) throw taken();
+    if (!(await cacheUploads.isWhole(context, facts, { ...body, sha256: facts.sha256 }))) {
+      await dropSave(context, facts);
+      throw invalid("/etags", "are of other bytes than were announced");
+    }
+    if (!(await clear(context, repoId, writes, facts.bytes))) {
+      await reaching(giveBack(archive, facts));
+      throw new Refusal("limit-reached", "The cache of this repository is full of what this branch may not delete.");
+    }
+    const { key, id, bytes, sha256, codec } = facts;
+    const { ref, pipelineId, isOfDefaultBranch } = writes;
+    const made = { ref, pipelineId, isOfDefaultBranch, madeAt: context.at, usedDay: dayOf(context.now.getTime()) };
+    const entry: StoredEntry = { key, id, bytes, sha256, codec, ...made };
+    if (await reaching(putEntry(archive, facts.path, entry))) return await reaching(giveBack(archive, facts));
+    await dropSave(context, facts);
+    throw taken();
+  },
+});

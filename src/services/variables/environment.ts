@@ -1,0 +1,61 @@
+import { PathId } from "../../protocol/common.ts";
+import { EnvironmentRequest, HandedEnvironment } from "../../protocol/jobs.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import { Uncomposable } from "../builds/run-values.ts";
+import { Answer } from "../core/answer.ts";
+import type { Context } from "../core/context.ts";
+import { Refusal, settled } from "../core/refusal.ts";
+import { verb } from "../core/verb.ts";
+import { composeFor, deliveredKeys, handedEnvironment, secretsOf, unopenable } from "../jobs/build-environment.ts";
+import { type Holder, holderOf, stepsOfTexts, textsOfSteps } from "../jobs/jobs.ts";
+import { groupsOfPipeline, variablesOfBuild } from "./variable-scopes.ts";
+
+/**
+ * Composes and remembers the environment, and only then answers it: the log masks its secrets, and the pool has its
+ * audit entry and what the agent found out.
+ */
+const compose = async (context: Context, holder: Holder, body: typeof EnvironmentRequest._zod.output) => {
+  const { steps = [], ...found } = body;
+  const reported = steps.slice(0, LIMITS.steps);
+  const { jobId, fence, tokenHash } = holder;
+  const pool = context.objects.pool(context.orgId);
+  const { agentId, ...claimed } = settled(await pool.granted(holder));
+  const { sql } = context.db;
+  const [rows, groups] = await context.db.run(
+    variablesOfBuild(sql, context.orgId, claimed.repoId, claimed.pipelineId),
+    groupsOfPipeline(sql, context.orgId, claimed.pipelineId),
+  );
+  const entries = await composeFor(context, claimed, { rows, groups });
+  const masks = { fence, tokenHash, values: secretsOf(entries), texts: textsOfSteps(reported) };
+  const added = await context.objects.log(context.orgId, jobId).addMasks(masks);
+  if (!added.ok && added.refusal.kind === "too-large") throw new Uncomposable("There are too many values to mask.");
+  const texts = settled(added);
+  const masked = reported.length > 0 ? stepsOfTexts(reported, texts) : undefined;
+  const { requestId } = context;
+  const delivery = { jobId, fence, agentId, ...deliveredKeys(entries), ...found, steps: masked, requestId };
+  const delivered = await pool.deliver(delivery);
+  // It may have been canceled meanwhile, which is another refusal.
+  if (!delivered.ok) settled(await pool.granted(holder));
+  settled(delivered);
+  return entries;
+};
+
+/** Hands out the environment of a build whose file was read: until then its agent had none of it. */
+export const getEnvironment = verb({
+  access: { agent: true },
+  params: PathId,
+  body: EnvironmentRequest,
+  output: HandedEnvironment,
+  async run(context, { params, body }) {
+    const holder = await holderOf(context, params.id);
+    try {
+      return new Answer(handedEnvironment(await compose(context, holder, body)), { isSecret: true });
+    } catch (error) {
+      const message = unopenable(error);
+      if (message === null) throw error;
+      const failure = { status: "failed", exitCode: null, reason: "environment", message } as const;
+      settled(await context.objects.pool(context.orgId).finish({ ...holder, ...failure }));
+      throw new Refusal("lease-lost", `The build has failed. ${message}`);
+    }
+  },
+});

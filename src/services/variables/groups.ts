@@ -1,0 +1,147 @@
+import { and, asc, eq, getTableColumns, sql } from "drizzle-orm";
+import * as z from "zod/mini";
+import { ensure } from "../../db/guard.ts";
+import { pipelineGroup, variable, variableGroup } from "../../db/schema.ts";
+import { problemsOfList } from "../../pipeline/triggers/written-on.ts";
+import { PathId } from "../../protocol/common.ts";
+import { Group, GroupChange, GroupFilter, type GroupProtection, NewGroup } from "../../protocol/group.ts";
+import { includesRole } from "../../protocol/token.ts";
+import { versioned } from "../core/answer.ts";
+import { commit } from "../core/commit.ts";
+import type { Context } from "../core/context.ts";
+import { listing, pageOf } from "../core/listing.ts";
+import { deleteRow, findOne, getterOf, nextVersion, updateRow } from "../core/record.ts";
+import { invalidFields, Refusal } from "../core/refusal.ts";
+import { ensureRoom } from "../core/room.ts";
+import { checkOwnOrg, updateOf, verb, viewOf, writablePart } from "../core/verb.ts";
+import { variableRecord } from "./variables.ts";
+
+type Row = typeof variableGroup.$inferSelect;
+
+const variableCount = sql<number>`(SELECT count(*) FROM variable AS v
+  WHERE v.org_id = variable_group.org_id AND v.scope = 'group' AND v.owner_id = variable_group.id)`.as("count");
+const COLUMNS = { ...getTableColumns(variableGroup), variableCount };
+
+const groupRecord = viewOf(Group);
+
+type Protection = GroupProtection | null | undefined;
+
+/** @throws Refusal invalid, with the place of each pattern that is none */
+const checkPatterns = (protection: Protection): void => {
+  const { branches, tags } = protection ?? {};
+  const problems = [
+    ...problemsOfList(["branches"], branches ?? undefined, "ref"),
+    ...problemsOfList(["tags"], tags ?? undefined, "ref"),
+  ];
+  const errors = problems.map(({ path, detail }) => ({ pointer: ["/protection", ...path].join("/"), detail }));
+  if (errors.length > 0) throw invalidFields(errors);
+};
+
+/** Whoever may not approve what a protection asks for may not lift it either. @throws Refusal forbidden */
+const checkMayProtect = (context: Context, ...protections: Protection[]): void => {
+  const { role } = context.admitted;
+  const asked = protections.flatMap((protection) => protection?.approval ?? []);
+  if (asked.every((approval) => role !== null && includesRole(role, approval))) return;
+  throw new Refusal("forbidden", "This protection asks for a role above that of this token.");
+};
+
+const sameName = (context: Context, name: string) =>
+  context.db.sql
+    .select({ id: variableGroup.id })
+    .from(variableGroup)
+    .where(and(eq(variableGroup.orgId, context.orgId), eq(variableGroup.name, name)));
+
+const groups = listing(variableGroup, COLUMNS, { filters: { name: (name) => eq(variableGroup.name, name) } });
+
+export const listGroups = verb({
+  access: { role: "viewer" },
+  query: GroupFilter,
+  output: z.array(Group),
+  async run(context, { query }) {
+    checkOwnOrg(context, query.orgId);
+    const { db } = context;
+    if (!query.includeVariables) {
+      const [rows] = await db.run(groups(context, query));
+      return pageOf(rows, query, groupRecord);
+    }
+    const ofGroups = and(eq(variable.orgId, context.orgId), eq(variable.scope, "group"));
+    const [rows, variables] = await db.run(
+      groups(context, query),
+      db.sql.select().from(variable).where(ofGroups).orderBy(asc(variable.id)),
+    );
+    const byGroup = Map.groupBy(variables, (row) => row.ownerId);
+    return pageOf(rows, query, (row) => ({
+      ...groupRecord(row),
+      variables: (byGroup.get(row.id) ?? []).map(variableRecord),
+    }));
+  },
+});
+
+export const createGroup = verb({
+  access: { role: "maintainer" },
+  body: NewGroup,
+  output: Group,
+  async run(context, { body }) {
+    await context.admit();
+    checkOwnOrg(context, body.orgId);
+    checkPatterns(body.protection);
+    checkMayProtect(context, body.protection);
+    const row: Row = {
+      id: context.newId(),
+      orgId: context.orgId,
+      name: body.name,
+      description: body.description ?? null,
+      protection: body.protection ?? null,
+      version: 1,
+      createdAt: context.at,
+      updatedAt: context.at,
+    };
+    await commit(
+      context,
+      { action: "group.create", subject: row.id, detail: { name: row.name, protection: row.protection } },
+      [ensureRoom(context, "groups"), context.db.sql.insert(variableGroup).values(row)],
+      sameName(context, row.name),
+    );
+    return versioned(groupRecord({ ...row, variableCount: 0 }), row.version);
+  },
+});
+
+export const getGroup = getterOf("viewer", variableGroup, COLUMNS, Group, groupRecord);
+
+export const updateGroup = verb({
+  access: { role: "maintainer" },
+  params: PathId,
+  body: updateOf(Group, GroupChange),
+  output: Group,
+  async run(context, { params, body }) {
+    const row = await findOne(context, variableGroup, COLUMNS, params.id);
+    const change = { ...writablePart(body, GroupChange, groupRecord(row)), ...nextVersion(context, row) };
+    const next = { ...row, ...change };
+    checkPatterns(change.protection);
+    if (JSON.stringify(next.protection) !== JSON.stringify(row.protection))
+      checkMayProtect(context, row.protection, next.protection);
+    await commit(
+      context,
+      { action: "group.update", subject: row.id, detail: { name: next.name, protection: next.protection } },
+      updateRow(context, variableGroup, row, change),
+      sameName(context, next.name),
+    );
+    return versioned(groupRecord(next), next.version);
+  },
+});
+
+export const deleteGroup = verb({
+  access: { role: "maintainer" },
+  params: PathId,
+  async run(context, { params }) {
+    const row = await findOne(context, variableGroup, COLUMNS, params.id);
+    const db = context.db.sql;
+    const isUnused = sql`NOT EXISTS (SELECT 1 FROM ${pipelineGroup} WHERE ${pipelineGroup.groupId} = ${row.id})`;
+    const ofGroup = and(eq(variable.orgId, context.orgId), eq(variable.scope, "group"), eq(variable.ownerId, row.id));
+    await commit(
+      context,
+      { action: "group.delete", subject: row.id, detail: { name: row.name, variables: row.variableCount } },
+      deleteRow(context, variableGroup, row, [ensure(db, "unused", isUnused), db.delete(variable).where(ofGroup)]),
+    );
+  },
+});

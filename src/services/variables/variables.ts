@@ -1,0 +1,268 @@
+import { and, eq, getTableColumns, type SQL, sql } from "drizzle-orm";
+import * as z from "zod/mini";
+import { ensure } from "../../db/guard.ts";
+import type { Database } from "../../db/query.ts";
+import { pipeline, repository, variable, variableGroup } from "../../db/schema.ts";
+import { isBase64 } from "../../domain/file-bytes.ts";
+import { variableContext } from "../../domain/seal-context.ts";
+import { secretWarnings } from "../../domain/secret-warnings.ts";
+import { PathId } from "../../protocol/common.ts";
+import type { FileEncoding } from "../../protocol/file-variable.ts";
+import { byteSize, LIMITS } from "../../protocol/limits.ts";
+import { NewVariable, type Scope, Variable, VariableChange, VariableFilter } from "../../protocol/variable.ts";
+import { versioned } from "../core/answer.ts";
+import { commit } from "../core/commit.ts";
+import type { Context } from "../core/context.ts";
+import { listing, pageOf } from "../core/listing.ts";
+import { deleteRow, findOne, getterOf, nextVersion, updateRow } from "../core/record.ts";
+import { invalid, Refusal } from "../core/refusal.ts";
+import { checkOwnOrg, updateOf, verb, viewOf, writablePart } from "../core/verb.ts";
+
+type FileColumns = Pick<typeof variable.$inferSelect, "fileEncoding" | "fileName">;
+
+/** What a request says of the file; a field that it leaves out stays as it is. */
+interface FileFields {
+  isFile?: boolean | null | undefined;
+  fileEncoding?: FileEncoding | null | undefined;
+  fileName?: string | null | undefined;
+}
+
+const NO_FILE: FileColumns = { fileEncoding: null, fileName: null };
+
+/** The columns of a variable after a request. @throws Refusal invalid where it says of a file what is none */
+const fileColumns = (asked: FileFields, before: FileColumns = NO_FILE): FileColumns => {
+  const { isFile = null, fileEncoding = null, fileName = before.fileName } = asked;
+  if (isFile ?? before.fileEncoding !== null)
+    return { fileEncoding: fileEncoding ?? before.fileEncoding ?? "text", fileName };
+  for (const field of ["fileEncoding", "fileName"] as const)
+    if (asked[field] != null) throw invalid(`/${field}`, "belongs to a variable with isFile");
+  return NO_FILE;
+};
+
+/** @throws Refusal invalid for a value that is not in the file's encoding */
+const checkEncoding = ({ fileEncoding }: FileColumns, value: string): void => {
+  if (fileEncoding === "base64" && !isBase64(value)) throw invalid("/value", "must be base64, with its padding");
+};
+
+/** What records and the audit say of a file; of another variable nothing. */
+const fileFields = ({ fileEncoding, fileName }: FileColumns) =>
+  fileEncoding === null
+    ? { isFile: undefined, fileEncoding: undefined, fileName: undefined }
+    : { isFile: true, fileEncoding, fileName };
+
+export type VariableRow = typeof variable.$inferSelect;
+const COLUMNS = getTableColumns(variable);
+
+const OWNER_FIELDS = { repository: "repoId", group: "groupId", pipeline: "pipelineId" } as const;
+
+const view = viewOf(Variable);
+
+export const variableRecord = (row: VariableRow): Variable => {
+  const ownerIn = (scope: Scope) => (row.scope === scope ? row.ownerId : null);
+  return view({
+    ...row,
+    value: row.isSecret ? undefined : (row.value ?? ""),
+    ...fileFields(row),
+    repoId: ownerIn("repository"),
+    groupId: ownerIn("group"),
+    pipelineId: ownerIn("pipeline"),
+  });
+};
+
+const checkValue = (value: string, isSecret: boolean): void => {
+  if (new TextEncoder().encode(value).length > LIMITS.valueBytes) {
+    throw new Refusal("too-large", `A value may have at most ${byteSize(LIMITS.valueBytes)} of UTF-8.`);
+  }
+  if (isSecret && value === "") throw invalid("/value", "must not be empty for a secret");
+};
+
+/** The id of the scope's owner: each scope has one field for it. @throws Refusal invalid for a field too many or too few */
+const ownerOf = (context: Context, body: z.infer<typeof NewVariable>): string => {
+  checkOwnOrg(context, body.orgId);
+  const field = body.scope === "organization" ? "orgId" : OWNER_FIELDS[body.scope];
+  for (const other of Object.values(OWNER_FIELDS)) {
+    if (other !== field && body[other] != null) throw invalid(`/${other}`, `does not belong to scope ${body.scope}`);
+  }
+  if (body.scope === "group" && body.orgId == null) throw invalid("/orgId", "is required for scope group");
+  const owner = body[field];
+  if (owner == null) throw invalid(`/${field}`, `is required for scope ${body.scope}`);
+  return owner;
+};
+
+const OWNER_TABLES = { repository, group: variableGroup, pipeline };
+
+/** Holds while the owner of a scope exists in the organization. */
+const ownerExists = (scope: Scope, orgId: string, ownerId: string): SQL => {
+  if (scope === "organization") return sql`1`;
+  const table = OWNER_TABLES[scope];
+  return sql`EXISTS (SELECT 1 FROM ${table} WHERE ${table.id} = ${ownerId} AND ${table.orgId} = ${orgId})`;
+};
+
+/** The row with a new value, which is sealed where the variable is a secret. */
+const withValue = async (context: Context, row: VariableRow, value: string): Promise<VariableRow> => {
+  if (!row.isSecret) return { ...row, value, sealed: null };
+  const secret = { ...row, value: null, sealedVersion: row.version };
+  return { ...secret, sealed: await context.keys.seal(value, variableContext(secret)) };
+};
+
+/** Holds while the organization may have another variable. */
+const hasRoom = (orgId: string): SQL =>
+  sql`(SELECT count(*) FROM ${variable} WHERE ${variable.orgId} = ${orgId}) < ${LIMITS.variables}`;
+
+const auditDetail = ({ key, scope, ownerId, isSecret, isActive, version, ...row }: VariableRow) => ({
+  key,
+  scope,
+  ownerId,
+  isSecret,
+  isActive,
+  version,
+  ...fileFields(row),
+});
+
+const sameKey = (db: Database, { orgId, scope, ownerId, key }: VariableRow) =>
+  db
+    .select({ id: variable.id })
+    .from(variable)
+    .where(
+      and(eq(variable.orgId, orgId), eq(variable.scope, scope), eq(variable.ownerId, ownerId), eq(variable.key, key)),
+    );
+
+export const createVariable = verb({
+  access: { role: "maintainer" },
+  body: NewVariable,
+  output: Variable,
+  async run(context, { body }) {
+    await context.admit();
+    const { key, isSecret, scope } = body;
+    const ownerId = ownerOf(context, body);
+    checkValue(body.value, isSecret);
+    const file = fileColumns(body);
+    checkEncoding(file, body.value);
+    const empty: VariableRow = {
+      id: context.newId(),
+      orgId: context.orgId,
+      scope,
+      ownerId,
+      key,
+      value: null,
+      sealed: null,
+      sealedVersion: 0,
+      isSecret,
+      description: body.description ?? null,
+      isActive: body.isActive ?? true,
+      allowOverride: body.allowOverride ?? true,
+      version: 1,
+      createdAt: context.at,
+      updatedAt: context.at,
+      lastUsedAt: null,
+      lastUsedBy: null,
+      ...file,
+    };
+    const row = await withValue(context, empty, body.value);
+    const db = context.db.sql;
+    await commit(
+      context,
+      { action: "variable.create", subject: row.id, detail: auditDetail(row) },
+      [
+        ensure(db, "owner_exists", ownerExists(scope, context.orgId, ownerId)),
+        ensure(db, "within_limit", hasRoom(context.orgId)),
+        db.insert(variable).values(row),
+      ],
+      sameKey(db, row),
+    );
+    return versioned({ ...variableRecord(row), ...warningsOf(row, body.value) }, row.version);
+  },
+});
+
+/** Warnings about a secret's new value; a value that did not change brings none. */
+const warningsOf = (row: VariableRow, newValue: string | undefined) => {
+  const warnings = row.isSecret && newValue !== undefined ? secretWarnings(newValue) : [];
+  return warnings.length > 0 ? { warnings } : {};
+};
+
+const variables = listing(variable, COLUMNS, {
+  filters: {
+    scope: (scope) => eq(variable.scope, scope),
+    isActive: (isActive) => eq(variable.isActive, isActive),
+    key: (key) => eq(variable.key, key),
+    repoId: (id) => and(eq(variable.scope, "repository"), eq(variable.ownerId, id)),
+    groupId: (id) => and(eq(variable.scope, "group"), eq(variable.ownerId, id)),
+    pipelineId: (id) => and(eq(variable.scope, "pipeline"), eq(variable.ownerId, id)),
+  },
+  selective: ["scope", "repoId", "groupId", "pipelineId"],
+});
+
+export const listVariables = verb({
+  access: { role: "viewer" },
+  query: VariableFilter,
+  output: z.array(Variable),
+  async run(context, { query }) {
+    checkOwnOrg(context, query.orgId);
+    const isActive = query.includeInactive ? undefined : true;
+    const [rows] = await context.db.run(variables(context, { ...query, isActive }));
+    return pageOf(rows, query, variableRecord);
+  },
+});
+
+export const getVariable = getterOf("viewer", variable, COLUMNS, Variable, variableRecord);
+
+/** The value of a stored variable, opened where it is a secret. @throws Damaged; Refusal keyring-unavailable */
+export const storedValue = (context: Context, row: VariableRow): Promise<string> | string =>
+  row.isSecret ? context.keys.open(row.sealed ?? "", variableContext(row)) : (row.value ?? "");
+
+/**
+ * The changed row with its value. A seal is bound to the variable's key, so a renamed secret is sealed again. `newValue`
+ * is the value that `secretWarnings` has not seen yet: a new one, or that of a plain variable that becomes a secret.
+ */
+const changedValue = async (context: Context, row: VariableRow, next: VariableRow, value: string | undefined) => {
+  if (value !== undefined) return { row: await withValue(context, next, value), newValue: value };
+  const isResealed = next.isSecret !== row.isSecret || (row.isSecret && next.key !== row.key);
+  if (!isResealed && next.fileEncoding === row.fileEncoding) return { row: next, newValue: undefined };
+  const kept = await storedValue(context, row);
+  checkValue(kept, next.isSecret);
+  checkEncoding(next, kept);
+  return { row: await withValue(context, next, kept), newValue: row.isSecret ? undefined : kept };
+};
+
+export const updateVariable = verb({
+  access: { role: "maintainer" },
+  params: PathId,
+  body: updateOf(Variable, VariableChange),
+  output: Variable,
+  async run(context, { params, body }) {
+    const row = await findOne(context, variable, COLUMNS, params.id);
+    const { value, isFile, ...change } = writablePart(body, VariableChange, variableRecord(row));
+    const next = { ...row, ...change, ...fileColumns({ isFile, ...change }, row), ...nextVersion(context, row) };
+    if (row.isSecret && !next.isSecret && value === undefined) {
+      throw invalid("/isSecret", "a secret becomes a plain variable only together with a new value");
+    }
+    if (value !== undefined) {
+      checkValue(value, next.isSecret);
+      checkEncoding(next, value);
+    }
+    const { row: changed, newValue } = await changedValue(context, row, next, value);
+    // A hand-out may have written these two since: they are not part of the version.
+    const { lastUsedAt: _, lastUsedBy: __, ...columns } = changed;
+    const detail = { ...auditDetail(changed), valueChanged: value !== undefined };
+    await commit(
+      context,
+      { action: "variable.update", subject: row.id, detail },
+      updateRow(context, variable, row, columns),
+      sameKey(context.db.sql, changed),
+    );
+    return versioned({ ...variableRecord(changed), ...warningsOf(changed, newValue) }, changed.version);
+  },
+});
+
+export const deleteVariable = verb({
+  access: { role: "maintainer" },
+  params: PathId,
+  async run(context, { params }) {
+    const row = await findOne(context, variable, COLUMNS, params.id);
+    await commit(
+      context,
+      { action: "variable.delete", subject: row.id, detail: auditDetail(row) },
+      deleteRow(context, variable, row),
+    );
+  },
+});

@@ -1,0 +1,19 @@
+import { describe, expect, it } from "vitest";
+import { BuildFailure, toBuildFailure } from "../../../src/agent/build/failure.ts";
+
+describe("an error of the agent's machine", () => {
+  it.each([
+    ["ENOSPC", /disk is full.*--work.*\(\/srv\/log\)/],
+    ["EACCES", /has no permission to write/],
+    ["EMFILE", /ulimit/],
+  ])("%s is told as something to act on, and is not the build's fault", (code, message) => {
+    const failure = toBuildFailure(Object.assign(new Error("x"), { code, path: "/srv/log" }));
+    expect(failure).toMatchObject({ reason: "agent-error", message: expect.stringMatching(message) });
+  });
+
+  it("stays as it is when it is a build failure, and is described when it is unknown", () => {
+    const known = new BuildFailure("checkout-failed", "gone");
+    expect(toBuildFailure(known)).toBe(known);
+    expect(toBuildFailure(new Error("odd"))).toMatchObject({ reason: "agent-error", message: "the agent failed: odd" });
+  });
+});

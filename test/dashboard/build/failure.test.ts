@@ -1,0 +1,125 @@
+import { describe, expect, it } from "vitest";
+import { call } from "../../support/api.ts";
+import { trigger } from "../../support/build-setup.ts";
+import { poolStub } from "../../support/deployment.ts";
+import { held, takeAndStart } from "../../support/jobs.ts";
+import { running } from "../../support/left.ts";
+import { personWith } from "../shell/page-requests.ts";
+
+const AT = "2026-11-22T12:00:00.000Z";
+const HOSTILE = `"><img src=x onerror=alert(1)>\u202e`;
+
+/** A build whose step `test` failed after it had printed this; a step behind it ran nevertheless. */
+const failed = async (output: string, later = "") => {
+  const setup = await running();
+  const { agent, job, admin, id } = setup;
+  const before = "fetched the commit\n";
+  const bytes = new TextEncoder().encode(before + output + later);
+  const headers = { "X-Lease": String(job.lease) };
+  await call(agent.token, "PUT", `/build/${id}/log?offset=0`, bytes as never, headers);
+  const at = (text: string) => new TextEncoder().encode(text).length;
+  const step = (name: string, more: object) => ({
+    ...{ id: null, name, status: "succeeded", exitCode: 0, startedAt: AT, finishedAt: AT, ...more },
+  });
+  const steps = [step("test", { status: "failed", exitCode: 3, logOffset: at(before) })];
+  if (later) steps.push(step("clean up", { logOffset: at(before + output) }));
+  expect((await held(agent, job, "POST", "progress", { steps })).status).toBe(204);
+  const ended = await held(agent, job, "POST", "finish", { status: "failed", exitCode: 3 });
+  expect(ended, ended.text).toMatchObject({ status: 200 });
+  const person = await personWith(admin);
+  return { ...setup, person, page: await person.open(`/builds/${id}`) };
+};
+
+const text = (markup: string): string => markup.replace(/<[^>]*>/g, " ").replace(/\s+/g, " ");
+const band = (markup: string): string => /<section class="failure".*?<\/section>/s.exec(markup)?.[0] ?? "";
+
+describe("the page of a failed build", () => {
+  it("begins with the step, the line that says why, and those around it", async () => {
+    const { page } = await failed("ok 1\nok 2\nError: it broke\nat cart.ts:41\n");
+    expect(text(band(page.text))).toMatch(
+      /test failed, exit 3 Error: it broke .* ok 1 ok 2 Error: it broke at cart.ts:41/,
+    );
+    expect(page.text.indexOf('class="failure"')).toBeLessThan(page.text.indexOf('id="waterfall"'));
+    expect(band(page.text)).toContain('href="#at-29"');
+  });
+
+  it("shows the last lines of the log as a terminal does, where scripts are off", async () => {
+    const { page } = await failed("10%\rError: disk full\r\x1b[0m\r\nno\b\bgone\n");
+    expect(page.text).toContain("fetched the commit\nError: disk full\ngone\n");
+  });
+
+  it("reads no line of the steps before and behind", async () => {
+    const { page } = await failed("Error: own\n", "Error: of another step\n".repeat(10_000));
+    expect(band(page.text)).toContain("Error: own");
+    expect(band(page.text)).not.toContain("another");
+    expect(band(page.text)).not.toContain("fetched");
+  });
+
+  it("finds the error at the end of a long output", async () => {
+    const { page } = await failed(`${"a line of no interest\n".repeat(10_000)}Error: at last\n`);
+    expect(text(band(page.text))).toContain("Error: at last");
+  });
+
+  it("says which build was green before, and what usually takes how long", async () => {
+    const { admin, pipeline, agent } = await failed("Error: red\n");
+    const end = async ({ steps, ...result }: { steps: object[]; status: string; exitCode: number }) => {
+      const build = await trigger(admin, pipeline.id);
+      const job = await takeAndStart(agent);
+      expect((await held(agent, job, "POST", "progress", { steps })).status).toBe(204);
+      expect(await held(agent, job, "POST", "finish", result)).toMatchObject({ status: 200 });
+      return build;
+    };
+    const step = { id: null, name: "test", status: "succeeded", exitCode: 0, logOffset: 0 };
+    const took = { startedAt: AT, finishedAt: "2026-11-22T12:00:41.000Z" };
+    const green = await end({ status: "succeeded", exitCode: 0, steps: [{ ...step, ...took }] });
+    const red = await end({ status: "failed", exitCode: 1, steps: [{ ...step, ...took, status: "failed" }] });
+    const person = await personWith(admin);
+    const { text: markup } = await person.open(`/builds/${red.id}`);
+    expect(band(markup)).toContain(`last green <a href="/app/builds/${green.id}">#${green.number}</a>`);
+    expect(markup).toMatch(/<td>41s<\/td><td>41s<\/td>/);
+    expect(band((await person.open(`/builds/${green.id}`)).text)).toBe("");
+  });
+
+  it("shows what a hostile step prints as text, also in what is copied", async () => {
+    const { page } = await failed(`Error: ${HOSTILE}\n\`\`\`\`\n`);
+    expect(page.text).not.toContain("<img src=x");
+    expect(band(page.text)).toContain("&quot;&gt;&lt;img src=x onerror=alert(1)&gt;");
+    expect(band(page.text)).toMatch(/data-copy="[^"]*\n`````\n/);
+  });
+});
+
+describe("the page of a build that was canceled before it began", () => {
+  it("says so in one sentence, with who it was, and shows no log", async () => {
+    const { admin, orgId, pipeline } = await running();
+    const { id } = await trigger(admin, pipeline.id);
+    expect((await call(admin, "POST", `/build/${id}/cancel`)).status).toBe(200);
+    // Who it was stands in the audit, which D1 would be told a moment later.
+    await poolStub(orgId).flush();
+    const person = await personWith(admin);
+    const { text: markup } = await person.open(`/builds/${id}`);
+    expect(text(markup)).toMatch(/Nothing ran: canceled by \S.* before an agent took it\./);
+    for (const part of ['id="log"', 'id="waterfall"', 'id="failure"']) expect(markup).not.toContain(part);
+  });
+});
+
+describe("the parts of a build's page", () => {
+  it("are links that need no script; one that is not there leads to the first", async () => {
+    const { page, person, id } = await failed("Error: x\n");
+    expect(page.text).toContain(`<a href="/app/builds/${id}#parts" aria-current="page">Log</a>`);
+    const unknown = await person.open(`/builds/${id}?tab=%3Cb%3E`);
+    expect(unknown).toMatchObject({ status: 200 });
+    expect(unknown.text).toContain('id="log"');
+    expect(unknown.text).not.toContain("<b>");
+  });
+
+  it("answer when the lines of a log were stored, to who may see it", async () => {
+    const { person, id } = await failed("one\n");
+    const { status, text: times } = await person.open(`/builds/${id}/log/times`);
+    expect(status).toBe(200);
+    expect(JSON.parse(times)).toMatchObject([{ offset: 0 }]);
+    const other = await personWith((await running()).admin);
+    for (const path of [`/builds/${id}/log/times`, `/jobs/${id}/log/times`])
+      expect((await other.open(path)).status).toBe(404);
+    expect((await person.open("/builds/x/log/times")).status).toBe(404);
+  });
+});

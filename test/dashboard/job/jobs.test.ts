@@ -1,0 +1,228 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { timeAxis } from "../../../src/dashboard/build/time-axis.ts";
+import { Waterfall } from "../../../src/dashboard/build/waterfall.tsx";
+import { columnsOf, opensAtFirst } from "../../../src/dashboard/job/arrange.ts";
+import { axisOf } from "../../../src/dashboard/job/axis-of-jobs.ts";
+import { JobList, spanOf } from "../../../src/dashboard/job/job-list.tsx";
+import type { JobOfBuild } from "../../../src/protocol/build-job.ts";
+import { countToRetry } from "../../../src/services/builds/retry.ts";
+import { gateRecord, idleJob, jobRecord } from "./job-records.ts";
+
+const NOW = new Date("2026-11-22T12:05:00.000Z");
+const AGENT = "01900000-0000-7000-8000-00000000aaaa";
+const EARLIER = "01900000-0000-7000-8000-00000000bbbb";
+
+const names = { now: NOW, agents: new Map([[AGENT, "mac-mini-3"]]), adopted: new Map([[EARLIER, 41]]) };
+const axis = timeAxis({ queuedAt: 0, startedAt: 0, until: NOW.getTime(), isLive: false, usual: null });
+
+const shown = (jobs: JobOfBuild[]): string => String(JobList({ jobs, names, times: { axis, usual: new Map() } }));
+
+/** What a person reads of each job, in order. */
+const linesOf = (jobs: JobOfBuild[]): string[] =>
+  shown(jobs)
+    .split(/<li (?:id="j-|class="job-matrix")/)
+    .slice(1)
+    .map((row) =>
+      `<${row}`
+        .replace(/<[^>]*>/g, "")
+        .replace(/\s+/g, " ")
+        .trim(),
+    );
+
+describe("the time that the picture of jobs shows", () => {
+  const AT = Date.parse("2026-01-01T10:00:00.000Z");
+  const at = (seconds: number) => new Date(AT + seconds * 1000).toISOString();
+  const worked = jobRecord("build", { queuedAt: at(0), startedAt: at(0), finishedAt: at(60) });
+  const asking = idleJob("deploy", { gate: gateRecord({ since: at(60) }) });
+  const lengthOf = (
+    jobs: JobOfBuild[],
+    status: "running" | "succeeded" = "running",
+    finishedAt: string | null = null,
+  ) => {
+    const { from, to } = axisOf({ jobs, status, queuedAt: at(0), finishedAt }, null, new Date(AT + 3_600_000));
+    return (to - from) / 1000;
+  };
+
+  it("is that of the work, where people alone keep it from going on", () => {
+    expect(lengthOf([worked, asking])).toBeLessThan(120);
+    expect(lengthOf([worked, asking, idleJob("tell")])).toBeLessThan(120);
+    expect(lengthOf([worked, asking])).toBeGreaterThan(60);
+  });
+
+  it("goes on until now while anything else is under way, and to the end of a build that ended", () => {
+    const running = jobRecord("lint", { status: "running", queuedAt: at(0), startedAt: at(0), finishedAt: null });
+    expect(lengthOf([worked, asking, running])).toBeGreaterThanOrEqual(3600);
+    expect(lengthOf([asking])).toBeGreaterThanOrEqual(3540);
+    expect(lengthOf([worked], "succeeded", at(90))).toBe(90);
+  });
+});
+
+describe("the list of a build's jobs", () => {
+  it("tells of each job that did not run or failed why", () => {
+    const condition = { kind: "condition", job: null, text: "build.branch == 'main'" } as const;
+    const cause = (kind: NonNullable<JobOfBuild["cause"]>["kind"], job: string | null, text: string | null = null) => ({
+      cause: { kind, job, text },
+    });
+    const decision = { approved: false, at: NOW.toISOString(), by: "ada", comment: "not today" };
+    expect(
+      linesOf([
+        idleJob("own", { status: "skipped", cause: condition }),
+        idleJob("behind", { status: "skipped", ...cause("need-skipped", "own", condition.text) }),
+        idleJob("far-behind", { status: "skipped", ...cause("need-skipped", "behind") }),
+        idleJob("after-failure", { status: "dropped", ...cause("need-failed", "test (26.10, phone)") }),
+        idleJob("after-cancel", { status: "dropped", ...cause("need-canceled", "lint") }),
+        idleJob("victim", { status: "canceled", reason: "fail-fast", ...cause("fail-fast", "lint") }),
+        idleJob("stopped", { status: "canceled", reason: "canceled", ...cause("canceled", null) }),
+        idleJob("rejected", { status: "failed", reason: "gate-closed", gate: gateRecord({ decision }) }),
+        idleJob("forgotten", { status: "failed", reason: "gate-closed", gate: gateRecord() }),
+        jobRecord("broken", { status: "failed", exitCode: 3, agentId: AGENT }),
+        jobRecord("unlike", { status: "failed", exitCode: null, reason: "plan-mismatch" }),
+      ]),
+    ).toEqual([
+      "skipped own skipped: its condition build.branch == &#39;main&#39; was false",
+      "skipped behind skipped: own was skipped: its condition build.branch == &#39;main&#39; was false",
+      "skipped far-behind skipped: behind was skipped",
+      "dropped after-failure dropped: test (26.10, phone) failed",
+      "dropped after-cancel dropped: lint was canceled",
+      "canceled victim canceled: fail-fast, because lint failed",
+      "canceled stopped canceled: it was stopped before its end",
+      "failed rejected failed: rejected by ada: not today",
+      "failed forgotten failed: nobody approved it in time",
+      "failed broken 1m 04s failed: exit 3",
+      "failed unlike 1m 04s failed: the commit has another file than the one that was planned",
+    ]);
+  });
+
+  it("tells what each job that has not ended waits for, who runs it, and where a result comes from", () => {
+    expect(
+      linesOf([
+        jobRecord("build", { agentId: AGENT, status: "running", finishedAt: null, attempt: 2 }),
+        jobRecord("lint", { adoptedFrom: EARLIER }),
+        idleJob("test", { status: "queued" }),
+        idleJob("deploy", { gate: gateRecord(), depth: 1, needs: ["lint"] }),
+        idleJob("report", { needs: ["lint", "build", "test"], depth: 1, mayFail: true }),
+      ]),
+    ).toEqual([
+      "running build 5m 00s mac-mini-3 attempt 2",
+      "succeeded lint 1m 04s of build 41",
+      "waiting test waits for its turn",
+      "waits for approval deploy waits for approval",
+      "waiting report may fail after build, test",
+    ]);
+  });
+
+  it("folds the combinations of a matrix with counts, and opens them where one did not succeed", () => {
+    const matrix = { xcode: "26.10" };
+    const green = [1, 2, 3].map((n) => jobRecord(`test (${n})`, { matrix }));
+    expect(shown(green)).toMatch(/<details id="m-test">/);
+    expect(linesOf(green)[0]).toBe("test 3 jobs 3 succeeded");
+    const red = [...green, jobRecord("test (4)", { matrix, status: "failed", exitCode: 1 })];
+    expect(shown(red)).toMatch(/<details id="m-test" data-opens="" open="">/);
+    expect(linesOf(red)[0]).toBe("test 4 jobs 1 failed, 3 succeeded");
+    const cause = { kind: "need-failed", job: "lint", text: null } as const;
+    const dropped = [1, 2].map((n) => idleJob(`test (${n})`, { matrix, status: "dropped", cause }));
+    expect(opensAtFirst(dropped)).toBe(false);
+    expect(linesOf(dropped)[0]).toBe("test 2 jobs 2 dropped dropped: lint failed");
+  });
+
+  it("draws the combinations of a matrix as one stretch, from the first that began to the last that ended", () => {
+    const [early, late] = ["2026-01-01T10:00:00.000Z", "2026-01-01T10:00:30.000Z"];
+    const [soon, end] = ["2026-01-01T10:00:40.000Z", "2026-01-01T10:01:00.000Z"];
+    const first = jobRecord("test (1)", { startedAt: early, finishedAt: soon });
+    const second = jobRecord("test (2)", { startedAt: late, finishedAt: end });
+    const whole = { from: Date.parse(early), to: Date.parse(end), state: "succeeded" };
+    expect(spanOf([first, second])).toEqual([whole]);
+    const failed = { ...second, status: "failed" } as const;
+    const [red] = spanOf([failed]);
+    expect(red).toMatchObject({ from: Date.parse(late), state: "failed" });
+    expect(spanOf([first, failed])).toEqual([whole, red]);
+    expect(spanOf([{ ...first, status: "failed" }, failed])).toEqual([{ ...whole, state: "failed" }]);
+    const running = { ...second, status: "running" as const, finishedAt: null };
+    expect(spanOf([first, running, idleJob("test (3)")])).toEqual([{ ...whole, to: null, state: "running" }]);
+    expect(spanOf([idleJob("test (3)"), { ...first, adoptedFrom: first.id }])).toEqual([]);
+    expect(shown([first, second].map((job) => ({ ...job, matrix: { n: "1" } })))).toMatch(
+      /<summary>.*<rect class="stretch is-succeeded".*<\/summary>/s,
+    );
+  });
+
+  it("gives the room of a name to the bars where all names are short", () => {
+    const drawn = (names: string[]) => {
+      const times = names.map((name) => ({ name, word: "", waited: null, took: null, usual: undefined }));
+      return String(Waterfall({ title: "", told: "", axis, noun: "job", times, children: "" }));
+    };
+    expect(drawn(["lint"])).toContain('class="fall is-short"');
+    expect(drawn(["lint", "a name of many characters"])).toContain('class="fall"');
+  });
+
+  it("names combinations by their key where the file gives all of them one name", () => {
+    const jobs = [1, 2].map((n) => jobRecord(`test (${n})`, { matrix: { n: String(n) }, name: "Test it" }));
+    expect(linesOf(jobs).slice(1)).toEqual(["succeeded test (1) 1m 04s", "succeeded test (2) 1m 04s"]);
+    expect(linesOf(jobs.slice(1))[1]).toBe("succeeded Test it 1m 04s");
+  });
+
+  it("keeps names, values, causes and comments of a hostile branch as texts, each alone in its element", () => {
+    const text = `"><img src=x onerror=alert(1)>\u202etxt</details><script>x</script>`;
+    const hostile = { definition: text, name: text, matrix: { axis: text } };
+    const cause = { kind: "condition", job: text, text } as const;
+    const decision = { approved: false, at: NOW.toISOString(), by: text, comment: text };
+    const kinds = ["need-skipped", "need-failed", "fail-fast", "canceled"] as const;
+    const markup = shown([
+      idleJob(text, { ...hostile, status: "skipped", cause }),
+      ...kinds.map((kind) => idleJob(text, { status: "dropped", depth: 1, cause: { ...cause, kind } })),
+      idleJob(text, { status: "failed", depth: 2, reason: "gate-closed", gate: gateRecord({ decision }) }),
+      idleJob(text, { depth: 3, needs: [text] }),
+    ]);
+    expect(markup).not.toMatch(/<img|<script/);
+    const escaped = "&quot;&gt;&lt;img";
+    for (const [, before = ""] of markup.matchAll(new RegExp(`(.{5})${escaped}`, "gs"))) {
+      expect(before).toMatch(/(<bdi>|code>|d="m-|hat">)$/);
+    }
+    expect(markup.split(escaped).length).toBeGreaterThan(12);
+  });
+});
+
+/** Jobs in topological order, each with needs among those before it. */
+const graphs = fc
+  .array(
+    fc.record({
+      needs: fc.array(fc.nat({ max: 8 }), { maxLength: 3 }),
+      status: fc.constantFrom<JobOfBuild["status"]>("succeeded", "failed", "dropped", "canceled", "skipped"),
+    }),
+    { minLength: 1, maxLength: 9 },
+  )
+  .map((rows) => {
+    const jobs: JobOfBuild[] = [];
+    for (const [index, { needs, status }] of rows.entries()) {
+      const own = [...new Set(needs.filter((need) => need < index).map((need) => `j${need}`))];
+      const depths = own.map((key) => jobs.find((job) => job.key === key)?.depth ?? 0);
+      jobs.push(jobRecord(`j${index}`, { needs: own, status, depth: own.length === 0 ? 0 : 1 + Math.max(...depths) }));
+    }
+    return jobs;
+  });
+
+describe("jobs of any graph", () => {
+  it("stand in one column each, behind all that they need", () => {
+    fc.assert(
+      fc.property(graphs, (jobs) => {
+        const columns = columnsOf(jobs);
+        const placeOf = (key: string) => columns.findIndex((column) => column.some((of) => of.key === key));
+        expect(columns.flat().flatMap((of) => of.jobs)).toHaveLength(jobs.length);
+        for (const { key, needs } of jobs) for (const need of needs) expect(placeOf(need)).toBeLessThan(placeOf(key));
+      }),
+    );
+  });
+
+  it("are run again with everything that depends on one that did not end well, and no other", () => {
+    fc.assert(
+      fc.property(graphs, (jobs) => {
+        const byKey = new Map(jobs.map((job) => [job.key, job]));
+        const isHurt = (key: string): boolean => {
+          const { status, needs } = byKey.get(key) as JobOfBuild;
+          return ["failed", "dropped", "canceled"].includes(status) || needs.some(isHurt);
+        };
+        expect(countToRetry(jobs)).toBe(jobs.filter(({ key }) => isHurt(key)).length);
+      }),
+    );
+  });
+});

@@ -1,0 +1,9 @@
+import { LogStore } from "../../../src/dashboard/log-viewer/client/log-store.ts";
+
+/** A log store that was given the text in pieces of so many bytes. */
+export const storeOf = (text: string, piece = Number.POSITIVE_INFINITY): LogStore => {
+  const store = new LogStore();
+  const bytes = new TextEncoder().encode(text);
+  for (let at = 0; at < bytes.length; at += piece) store.append(bytes.subarray(at, Math.min(bytes.length, at + piece)));
+  return store;
+};

@@ -1,0 +1,20 @@
+import { expect, it } from "vitest";
+import { StateIcon, wordOf } from "../../../src/dashboard/parts/state.tsx";
+
+const STATES = [
+  ...(["queued", "waiting", "asking", "assigned", "running", "canceling", "canceled"] as const),
+  ...(["dropped", "skipped", "succeeded", "failed"] as const),
+];
+
+/** Of those that a person sees side by side; `canceling` becomes `canceled`. */
+const ALIKE = [["canceling", "canceled"]];
+
+it("has a shape of its own for each state, for those who do not see its colour", () => {
+  const words = new Map<string, Set<string>>();
+  for (const state of STATES) {
+    const shape = String(StateIcon({ state })).replace(/ class="[^"]*"/g, "");
+    words.set(shape, (words.get(shape) ?? new Set()).add(wordOf(state)));
+  }
+  const shared = [...words.values()].map((each) => [...each]).filter(({ length }) => length > 1);
+  expect(shared).toEqual(ALIKE);
+});

@@ -1,0 +1,38 @@
+import { expect, it } from "vitest";
+import { byBranch } from "../../../src/dashboard/repositories/repository-cache.tsx";
+import { newToken } from "../../support/api.ts";
+import { foundOf, saveCache } from "../../support/cache.ts";
+import { running } from "../../support/left.ts";
+import { personWith } from "../shell/page-requests.ts";
+
+const entry = (branch: string, bytes: number, lastUsed: string) => ({
+  ...{ key: "k", sha256: "", codec: "gzip" as const, pipelineId: "p", createdAt: "2026-11-01T00:00:00Z" },
+  ...{ branch, bytes, lastUsed },
+});
+
+it("sums up the entries of each branch, the largest first", () => {
+  const entries = [entry("main", 5, "2026-11-02"), entry("topic", 9, "2026-11-01"), entry("main", 7, "2026-11-01")];
+  expect(byBranch(entries)).toEqual([
+    { branch: "main", bytes: 12, entries: 2, lastUsed: "2026-11-02" },
+    { branch: "topic", bytes: 9, entries: 1, lastUsed: "2026-11-01" },
+  ]);
+  expect(byBranch([])).toEqual([]);
+});
+
+it("shows the cache of a repository to everybody, and has members empty it", async () => {
+  const { admin, agent, job } = await running();
+  const here = `/repositories/${job.build.repoId}`;
+  const viewer = await personWith(await newToken(admin, "viewer"));
+  expect((await viewer.open(here)).text).toContain(`href="/app${here}/cache"`);
+  expect((await viewer.open(here)).text).toContain(`href="/app${here}/flaky"`);
+  expect((await viewer.open(`${here}/cache`)).text).toContain("There is nothing in it.");
+  await saveCache(agent, job, "v1/npm", new Uint8Array(2048));
+  const page = await viewer.open(`${here}/cache`);
+  expect(page.text).toContain("<bdi>main</bdi>");
+  expect(page.text).not.toContain("Empty the cache");
+  expect((await viewer.submit(`${here}/cache/empty`)).status).toBe(403);
+  const member = await personWith(await newToken(admin, "member"));
+  expect((await member.open(`${here}/cache`)).text).toContain("Empty the cache");
+  expect((await member.submit(`${here}/cache/empty`)).to).toContain(`/app${here}/cache`);
+  expect(await foundOf(agent, job, "v1/npm")).toBeNull();
+});

@@ -1,0 +1,133 @@
+import * as fc from "fast-check";
+import picomatch from "picomatch";
+import { describe, expect, it } from "vitest";
+import {
+  firstPatternProblem,
+  isTouched,
+  matcherOf,
+  PATTERN_LIMITS,
+  patternProblem,
+} from "../../src/domain/patterns.ts";
+
+const OPTIONS = { dot: true, nobrace: true, noextglob: true, nonegate: true, strictSlashes: true };
+
+const letters = fc.string({ unit: fc.constantFrom("a", "b", ".", "-"), minLength: 1, maxLength: 3 });
+const isName = (text: string) => !/^\.{1,2}$/.test(text);
+const name = fc.array(letters.filter(isName), { minLength: 1, maxLength: 4 }).map((parts) => parts.join("/"));
+const part = fc.oneof(letters.filter(isName), fc.constantFrom("*", "**", "?", "a*", "*b", "a?", "*.a", "*a*b*", "?*"));
+const pattern = fc.array(part, { minLength: 1, maxLength: 5 }).map((parts) => parts.join("/"));
+
+type Matcher = typeof matcherOf;
+
+/** Whether the oracle agrees with a matcher of single patterns, in so many random cases. */
+const agrees = (matcher: Matcher): boolean => {
+  const { failed } = fc.check(
+    fc.property(pattern, name, (one, text) => matcher([one])(text) === picomatch.isMatch(text, one, OPTIONS)),
+    { numRuns: 10_000, seed: 1, endOnFailure: true },
+  );
+  return !failed;
+};
+
+describe("a pattern", () => {
+  it("matches what picomatch matches", () => {
+    fc.assert(
+      fc.property(pattern, name, (one, text) => {
+        expect(matcherOf([one])(text)).toBe(picomatch.isMatch(text, one, OPTIONS));
+      }),
+      { numRuns: 10_000 },
+    );
+  });
+
+  it.each<[string, Matcher]>([
+    ["* goes past /", (patterns) => matcherOf(patterns.map((one) => one.replaceAll("*", "**")))],
+    ["** stays before /", (patterns) => matcherOf(patterns.map((one) => one.replaceAll("**", "*")))],
+    ["? is any number", (patterns) => matcherOf(patterns.map((one) => one.replaceAll("?", "*")))],
+    ["** has at least one part", (patterns) => matcherOf(patterns.map((one) => one.replaceAll("**", "**/*")))],
+  ])("that is read wrongly would be seen: %s", (_, mutant) => {
+    expect(agrees(mutant)).toBe(false);
+  });
+
+  it.each([
+    ["main", "main", true],
+    ["main", "Main", false],
+    ["release/*", "release/1", true],
+    ["release/*", "release/1/a", false],
+    ["release/**", "release/1/a", true],
+    ["docs/**", "docs", false],
+    ["docs/**", "docsy", false],
+    ["a/**/b", "a/b", true],
+    ["a/**/b", "ab", false],
+    ["**/README.md", "README.md", true],
+    ["**.ts", "src/a/b.ts", true],
+    ["src**", "src/a/b.ts", true],
+    ["v?.?", "v1.2", true],
+    ["v?.?", "v1.22", false],
+    ["?", "\u{1f600}", true],
+    ["app/[slug]/page.tsx", "app/[slug]/page.tsx", true],
+    ["a.c", "abc", false],
+    ["(a+)+$", "aaaa", false],
+    [".github/**", ".github/a", true],
+    ["**", "a/.b", true],
+  ])("%j and %j: %s", (one, text, expected) => expect(matcherOf([one])(text)).toBe(expected));
+
+  it("that only says how a name begins takes a step for each name", () => {
+    const work = { left: 1000 };
+    expect(isTouched(["src/**"], ["docs/a", `src/${"a".repeat(10_000)}`], work)).toBe(true);
+    expect(work.left).toBe(998);
+  });
+
+  it("takes no more work than its characters times those of the name", () => {
+    const evil = `${"**a*".repeat(62)}b`;
+    expect(evil.length).toBeLessThanOrEqual(PATTERN_LIMITS.characters);
+    expect(matcherOf([evil])(`${"a".repeat(10_000)}ba`)).toBe(false);
+  });
+});
+
+describe("several patterns", () => {
+  it.each([
+    [["**", "!docs/**"], "docs/a", false],
+    [["**", "!docs/**"], "src/a", true],
+    [["**", "!docs/**", "docs/b"], "docs/b", true],
+    [["docs/b", "!docs/**"], "docs/b", false],
+    [["a"], "b", false],
+    [[], "a", false],
+  ])("%j decide on %j by the last that matches: %s", (patterns, text, expected) => {
+    expect(matcherOf(patterns)(text)).toBe(expected);
+  });
+
+  it("decide as each alone does, the last one first", () => {
+    const signed = fc.tuple(fc.boolean(), pattern).map(([isTaking, one]) => (isTaking ? `!${one}` : one));
+    fc.assert(
+      fc.property(fc.array(signed, { maxLength: 6 }), name, (patterns, text) => {
+        const last = patterns.findLast((one) => picomatch.isMatch(text, one.replace(/^!/, ""), OPTIONS));
+        expect(matcherOf(patterns)(text)).toBe(last !== undefined && !last.startsWith("!"));
+      }),
+    );
+  });
+});
+
+describe("a text that is no pattern", () => {
+  it.each([
+    ["", "A pattern must not be empty"],
+    ["!", "A pattern must not be empty"],
+    ["a".repeat(251), "A pattern must have at most 250 characters"],
+    ["\ud800", "A pattern must be valid Unicode"],
+    ["src/*.{ts,tsx}", "A pattern has no lists in braces: write one pattern for each"],
+    ["/docs/**", "A pattern must not begin with / or ./: leave it out"],
+    ["!./docs", "A pattern must not begin with / or ./: leave it out"],
+    ["docs/", "A pattern must not end with /: write /** for all below it"],
+  ])("%j is told what it must be", (text, problem) => {
+    expect(patternProblem(text, "path")).toBe(problem);
+    expect(patternProblem(text, "ref")).toBe(problem);
+  });
+
+  it.each(["v[0-9]*", "a b", "refs/heads/main", "a\\b"])("%j is none for a branch, but one for a path", (text) => {
+    expect(patternProblem(text, "ref")).not.toBeNull();
+    expect(patternProblem(text, "path")).toBeNull();
+  });
+
+  it("is none that begins a list with !", () => {
+    expect(firstPatternProblem("!docs/**")).toContain("'**'");
+    expect(firstPatternProblem("docs/**")).toBeNull();
+  });
+});

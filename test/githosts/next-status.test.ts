@@ -1,0 +1,90 @@
+import { describe, expect, it } from "vitest";
+import type { HostReport } from "../../src/githosts/core/host-report.ts";
+import { nextStatus, sentOf } from "../../src/githosts/core/next-status.ts";
+import { reported } from "../../src/githosts/core/report-status.ts";
+import { answered } from "../../src/githosts/core/status-answers.ts";
+import { STATUS_RULES } from "../../src/githosts/core/status-rules.ts";
+import { AT_EASE, commitKey, type SentStatus, type Statuses } from "../../src/githosts/core/statuses.ts";
+
+const NOW = Date.UTC(2026, 5, 1);
+const MINUTE = 60_000;
+const sha = (n: number): string => String(n).padStart(40, "0");
+
+const report = (n: number, over: Partial<HostReport> = {}): HostReport => ({
+  ...{ connectionId: "c", repoId: 7, fullName: "acme/shop", context: "millrace/test", origin: null },
+  ...{ buildId: `build-${n}`, number: n, version: 1, sha: sha(n), state: "success", description: "Ended", ...over },
+});
+
+/** What a connection has to tell, with a count of the lines that were looked at. */
+const newConnection = () => {
+  const statuses: Statuses = { commits: new Map(), pace: AT_EASE, inFlight: null };
+  let looks = 0;
+  const rules = {
+    ...STATUS_RULES,
+    isTold: (line: Parameters<typeof STATUS_RULES.isTold>[0]) => {
+      looks += 1;
+      return STATUS_RULES.isTold(line);
+    },
+  };
+  let now = NOW;
+  const learn = (told: HostReport, at: number) => {
+    const commit = reported(statuses.commits.get(commitKey(told)), told, at, rules)!;
+    statuses.commits.set(commitKey(told), commit);
+  };
+  /** Sends so many as an object does that looks before and after each pause. @returns what was sent */
+  const send = (count: number): SentStatus[] =>
+    Array.from({ length: count }, () => {
+      const later = nextStatus(statuses, "github", now, rules);
+      if (later && "at" in later) now = later.at;
+      const next = nextStatus(statuses, "github", now, rules);
+      if (!next || !("due" in next)) throw new Error("nothing is due");
+      const sent = sentOf(next.due);
+      statuses.pace = { ...statuses.pace, sentAt: now };
+      const { commit, pace } = answered(statuses, sent, { kind: "told", pipelineId: null }, now, rules);
+      if (commit?.endedAt === null) statuses.commits.set(sent.commit, commit);
+      else statuses.commits.delete(sent.commit);
+      statuses.pace = pace;
+      return sent;
+    });
+  return { learn, send, looked: () => looks };
+};
+
+const words = (sent: SentStatus[]): string[] =>
+  sent.map(({ buildId, context, state }) => `${buildId} ${context} ${state}`);
+
+describe("with 3,000 commits that wait", () => {
+  const behind = () => {
+    const connection = newConnection();
+    for (let n = 1; n <= 3_000; n++) connection.learn(report(n), NOW - (4_000 - n) * MINUTE);
+    return connection;
+  };
+
+  it("the states of a fresh push are the first requests, and the others follow from the newest on", () => {
+    const { learn, send } = behind();
+    learn(report(5_000, { state: "pending" }), NOW - 2_000);
+    learn(report(5_001, { sha: sha(5_000), context: "millrace/lint" }), NOW - 1_000);
+    expect(words(send(6))).toEqual([
+      ...["build-5000 millrace/test pending", "build-5001 millrace/lint success"],
+      ...["build-3000 millrace/test success", "build-3000 millrace success"],
+      ...["build-2999 millrace/test success", "build-2999 millrace success"],
+    ]);
+  });
+
+  it("a build that ends goes before what is known for longer, whenever its commit was pushed", () => {
+    const { learn, send } = behind();
+    learn(report(1, { version: 2, state: "failure", buildId: "build-1b", number: 9_000 }), NOW - 1_000);
+    learn(report(5_000, { state: "pending" }), NOW - 2_000);
+    expect(words(send(3))).toEqual([
+      ...["build-1b millrace/test failure", "build-1b millrace failure", "build-5000 millrace/test pending"],
+    ]);
+  });
+
+  it("each line is looked at once, and from then on those of the commit alone that was told", () => {
+    const { send, looked } = behind();
+    send(1);
+    expect(looked()).toBeLessThan(6_100);
+    const before = looked();
+    send(100);
+    expect(looked() - before).toBeLessThan(1_000);
+  });
+});

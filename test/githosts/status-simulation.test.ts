@@ -1,0 +1,80 @@
+import { describe, expect, it } from "vitest";
+import { STATUS_RULES, type StatusRules } from "../../src/githosts/core/status-rules.ts";
+import type { Line } from "../../src/githosts/core/statuses.ts";
+import type { Law } from "./support/status-host.ts";
+import { statusHistory } from "./support/status-simulation.ts";
+
+const SEED = 1;
+const HISTORIES = 600;
+
+/** One rule replaced by a wrong one, and the law that it breaks. */
+const MUTANTS: Record<string, { rules: Partial<StatusRules>; breaks: Law }> = {
+  "a pending state after the end of its build": {
+    rules: { isNews: (known, report) => report.number >= known.number },
+    breaks: "nothing after its end",
+  },
+  "an older build in the place of a newer one": { rules: { isNews: () => true }, breaks: "newest wins" },
+  "told without what was told": { rules: { isTold: ({ told }) => told !== null }, breaks: "ends right" },
+  "the same state of another time is told": {
+    rules: { isTold: ({ told, wanted, againAt }) => told?.state === wanted.state && againAt === null },
+    breaks: "ends right",
+  },
+  "told what is told already": {
+    rules: { isTold: ({ told, since, tries }) => told?.since === since && tries > 0 },
+    breaks: "not twice",
+  },
+  "the answer is about what is wanted now": {
+    rules: {
+      taken: ({ since }: Line, sent) => ({ buildId: sent.buildId, state: sent.state, since }),
+      isAnswered: () => true,
+    },
+    breaks: "ends right",
+  },
+  "resent after 422": { rules: { isGivenUp: () => false }, breaks: "given up is given up" },
+  "two in flight": { rules: { maySend: () => true }, breaks: "one in flight" },
+  "no second in between": { rules: { gapMs: () => 0 }, breaks: "a second apart" },
+  "no back-off": { rules: { lineWait: () => 0, hostWait: () => 0 }, breaks: "backs off" },
+  "no pause where the host asks for one": { rules: { pauseUntil: (now) => now + 1_000 }, breaks: "waits as told" },
+  "the repository is well while a build lives": {
+    rules: { overall: (own) => (own.some(({ wanted }) => wanted.state === "success") ? "success" : "pending") },
+    breaks: "repository is honest",
+  },
+  "a success before the host knows of the others": {
+    rules: { isHeld: () => false },
+    breaks: "never all green while one lives",
+  },
+  "nothing is late": { rules: { unsureUntil: () => 0 }, breaks: "ends right" },
+  "a check run is made twice": { rules: { knownRun: () => null }, breaks: "one run a build" },
+  "the check run of another build is changed": {
+    rules: { knownRun: ({ checkRun }) => checkRun?.id ?? null },
+    breaks: "one run a build",
+  },
+  "a check run is not looked for after a lost answer": { rules: { mayHaveRun: () => false }, breaks: "ends right" },
+  "nothing follows a question": {
+    rules: { isNews: (known, report) => !known.asks && STATUS_RULES.isNews(known, report) },
+    breaks: "ends right",
+  },
+  "given up after the first failure": { rules: { isHopeless: () => true }, breaks: "ends right" },
+};
+
+describe("the statuses of a connection", () => {
+  it("keep the laws, whatever the host does and whenever the object goes", () => {
+    const broken: string[] = [];
+    let posts = 0;
+    for (let history = 0; history < HISTORIES; history++) {
+      const judge = statusHistory(SEED, history, STATUS_RULES);
+      posts += judge.posts;
+      for (const [law, detail] of judge.broken) broken.push(`history ${history}, ${law}: ${detail}`);
+    }
+    expect(broken).toEqual([]);
+    expect(posts).toBeGreaterThan(HISTORIES * 5);
+  });
+
+  it.each(Object.entries(MUTANTS))("would be seen to break them: %s", (_, { rules, breaks }) => {
+    const seen = new Set<Law>();
+    for (let history = 0; history < HISTORIES && !seen.has(breaks); history++) {
+      for (const law of statusHistory(SEED, history, { ...STATUS_RULES, ...rules }).broken.keys()) seen.add(law);
+    }
+    expect([...seen]).toContain(breaks);
+  });
+});

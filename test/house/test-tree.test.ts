@@ -1,0 +1,21 @@
+import { existsSync } from "node:fs";
+import { dirname } from "node:path";
+import { expect, it } from "vitest";
+import { sourceFiles } from "./source-files.ts";
+
+/** Folders whose tests look at the whole service, and `api`, where they speak as a client of any part. */
+const WHOLE = ["api", "clients", "e2e", "house", "platform"];
+
+/** Test files in a folder that `src` does not have. */
+const strays = (paths: string[]): string[] =>
+  paths.filter(
+    (path) => !WHOLE.includes(path.split("/")[1] ?? "") && !existsSync(dirname(path).replace(/^test/, "src")),
+  );
+
+it("the tests lie in the folders of what they test", () => {
+  expect(strays(sourceFiles("test/**/*.test.ts").map(({ path }) => path))).toEqual([]);
+});
+
+it("a test in a folder of its own would be seen", () => {
+  expect(strays(["test/hosts/client.test.ts", "test/api/a.test.ts", "test/queue/b.test.ts"])).toHaveLength(1);
+});

@@ -1,0 +1,492 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { ROOT } from "../../src/assets/output-files.ts";
+import { KNOWS } from "../../src/importer/later-words.ts";
+import { MARKS } from "../../src/importer/marks.ts";
+import { deliveredImporter, mistakesIn, translate } from "./support/importer.ts";
+
+const importer = await deliveredImporter();
+
+const indented = (text: string, by: number): string =>
+  text
+    .split("\n")
+    .map((line) => (line === "" ? "" : " ".repeat(by) + line))
+    .join("\n");
+
+/** Keys at the top of a workflow of one job. */
+const atTop = (keys: string): string =>
+  `${keys}\njobs:\n  a:\n    runs-on: ubuntu-latest\n    steps:\n      - run: make\n`;
+/** Keys of its one job. */
+const inJob = (keys: string): string =>
+  `on: [push, pull_request]\njobs:\n  a:\n${indented(keys, 4)}\n    steps:\n      - run: make\n`;
+/** Its steps. */
+const steps = (list: string): string =>
+  `on: [push, pull_request]\njobs:\n  a:\n    runs-on: ubuntu-latest\n    steps:\n${indented(list, 6)}\n      - run: make\n`;
+const jobs = (list: string): string => `on: push\njobs:\n${indented(list, 2)}\n`;
+
+type Row = [construct: string, workflow: string, parts: string[], kinds?: string[], absent?: string];
+
+const TABLE: Row[] = [
+  ["a push of anything", atTop("on: push"), ["push: true\n  tag: true\n"]],
+  [
+    "a push of branches only",
+    atTop("on: { push: { branches: [main, 'v/**'] } }"),
+    ["push:\n    branches: [main, v/**]"],
+    [],
+    "tag:",
+  ],
+  ["a push of tags only", atTop("on: { push: { tags: ['v*'] } }"), ["tag:\n    names: [v*]"], [], "push:"],
+  [
+    "paths are not looked at for tags",
+    atTop("on: { push: { paths: ['src/**'] } }"),
+    ["push:\n    paths: [src/**]\n  tag: true"],
+  ],
+  ["branches-ignore", atTop("on: { push: { branches-ignore: [wip] } }"), ['branches: ["**", "!wip"]'], [], "tag:"],
+  [
+    "a pattern with +",
+    atTop("on: { push: { tags: ['v[0-9]+'] } }"),
+    ["the pattern v[0-9]+", "  {}"],
+    ["pattern"],
+    "tag:",
+  ],
+  [
+    "pull requests",
+    atTop("on: { pull_request: { branches: [main], paths-ignore: ['docs/**'] } }"),
+    ['base: [main]\n    paths: ["**", "!docs/**"]'],
+  ],
+  [
+    "pull requests that are closed",
+    atTop("on: { pull_request: { types: [closed] } }"),
+    ["on:\n", "  {}"],
+    ["event"],
+    "pull: ",
+  ],
+  [
+    "a time",
+    atTop("on: { schedule: [{ cron: 30 2 * * 1 }] }"),
+    ["on:\n  {}\n", "name: schedule-1\n    cron: 30 2 * * 1"],
+  ],
+  ["by hand", atTop("on: workflow_dispatch"), ["on:\n  {}\n"]],
+  ["another event", atTop("on: [push, release]"), ["`release`"], ["event"]],
+  ["no concurrency", atTop("on: push"), ["supersede: none"]],
+  [
+    "concurrency of a ref",
+    atTop("on: push\nconcurrency: { group: 'ci-${{ github.ref }}', cancel-in-progress: true }"),
+    ["supersede: all"],
+  ],
+  [
+    "concurrency of everything",
+    atTop("on: push\nconcurrency: all"),
+    ["supersede: none", "the group all"],
+    ["concurrency"],
+  ],
+  ["permissions", atTop("on: push\npermissions: { contents: read }"), ["# import: `permissions`"], ["permissions"]],
+  [
+    "variables",
+    atTop("on: push\nenv: { A: '${{ github.sha }}', B: 3.10 }"),
+    ["A: ${{ build.commit }}", 'B: "3.1"', "3.10 is 3.1"],
+    ["number"],
+  ],
+  [
+    "defaults",
+    atTop("on: push\ndefaults: { run: { working-directory: app, shell: sh } }"),
+    ["working-directory: app", "shell: sh"],
+  ],
+  [
+    "a comment",
+    "on: push\njobs:\n  # the tests\n  a:\n    runs-on: ubuntu-latest\n    steps:\n      # all\n      - run: make\n",
+    ["  # the tests\n  a:", "# all\n"],
+  ],
+
+  ["macOS", inJob("runs-on: macos-latest"), ["platform: macos"]],
+  [
+    "a version of the system",
+    inJob("runs-on: ubuntu-22.04"),
+    ["platform: linux\n      labels: [ubuntu-22.04]"],
+    ["label"],
+  ],
+  ["own runners", inJob("runs-on: [self-hosted, linux, gpu]"), ["labels: [gpu]"], ["label"]],
+  ["Windows", inJob("runs-on: windows-latest"), ["if: false"], ["windows"]],
+  [
+    "Windows for all combinations",
+    inJob("runs-on: ${{ matrix.os }}\nstrategy: { matrix: { os: [windows-2022, windows-latest] } }"),
+    ["if: false"],
+    ["windows"],
+  ],
+  [
+    "Windows among several systems",
+    inJob(
+      "runs-on: ${{ matrix.os }}\nif: github.ref_name == 'a' || always()\nstrategy: { matrix: { os: [ubuntu-latest, windows-latest, macos-latest] } }",
+    ),
+    [
+      "platform: ${{ case(matrix.os == 'ubuntu-latest', 'linux', 'macos') }}",
+      "if: ((build.event != 'pull' && (build.tag || build.branch) == 'a') || always()) && matrix.os != 'windows-latest'",
+    ],
+    ["windows"],
+  ],
+  [
+    "several systems",
+    inJob("runs-on: ${{ matrix.os }}\nstrategy: { matrix: { os: [ubuntu-latest, macos-latest] } }"),
+    ["platform: ${{ case(matrix.os == 'ubuntu-latest', 'linux', 'macos') }}"],
+  ],
+  ["a time limit", inJob("runs-on: ubuntu-latest\ntimeout-minutes: 5"), ["timeout-minutes: 5"]],
+  [
+    "a fraction of a minute",
+    inJob("runs-on: ubuntu-latest\ntimeout-minutes: 0.5"),
+    ["timeout-minutes: 1"],
+    ["timeout"],
+  ],
+  ["a job that may fail", inJob("runs-on: ubuntu-latest\ncontinue-on-error: true"), ["continue-on-error: true"]],
+  [
+    "an environment",
+    inJob("runs-on: ubuntu-latest\nenvironment: production"),
+    ["gate:\n      message: Deploy to production?"],
+    ["approval"],
+  ],
+  [
+    "a group of jobs",
+    inJob("runs-on: ubuntu-latest\nconcurrency: { group: 'x-${{ github.workflow }}', cancel-in-progress: true }"),
+    ["group: x-${{ 'ci.yml' }}\n      when-busy: cancel-running"],
+  ],
+  [
+    "services",
+    inJob("runs-on: ubuntu-latest\nservices: { db: { image: postgres } }"),
+    ["`services`", "image: postgres"],
+    ["services"],
+  ],
+  ["a container", inJob("runs-on: ubuntu-latest\ncontainer: node:24"), ["`container`"], ["container"]],
+  [
+    "a matrix, which fails fast there",
+    inJob("runs-on: ubuntu-latest\nstrategy: { matrix: { n: [22, 24] }, max-parallel: 1 }"),
+    ['n: ["22", "24"]', "fail-fast: true", "max-parallel: 1"],
+  ],
+  [
+    "a number that is another text",
+    inJob("runs-on: ubuntu-latest\nstrategy: { matrix: { python: [3.9, 3.10] } }"),
+    ['python: ["3.9", "3.1"]', "3.10 is 3.1"],
+    ["number"],
+  ],
+  [
+    "a matrix that is computed",
+    inJob("runs-on: ubuntu-latest\nstrategy: { matrix: { n: '${{ fromJSON(vars.N) }}' } }"),
+    ["if: false", "exit 1"],
+    ["matrix"],
+  ],
+  ["a called workflow", jobs("a:\n  uses: ./.github/workflows/b.yml"), ["if: false"], ["reusable"]],
+
+  ["no checkout", steps("- run: date"), ["checkout: false"]],
+  ["a checkout", steps("- uses: actions/checkout@v4"), ["steps:\n      - run: make\n"], [], "checkout"],
+  [
+    "the whole history",
+    steps("- uses: actions/checkout@v4\n  with: { fetch-depth: 0, submodules: recursive }"),
+    ["depth: 0\n      submodules: recursive\n      fetch-tags: true"],
+  ],
+  [
+    "another checkout",
+    steps("- uses: actions/checkout@v4\n  with: { repository: a/b, path: b }"),
+    ["another checkout"],
+    ["checkout"],
+  ],
+  [
+    "a step of its own folder and shell",
+    steps(
+      "- name: In ${{ github.ref_name }}\n  id: one\n  shell: pwsh\n  working-directory: app\n  continue-on-error: true\n  timeout-minutes: 3\n  run: ls",
+    ),
+    ["id: one", "shell: pwsh", "working-directory: app", "timeout-minutes: 3", "continue-on-error: true"],
+  ],
+  ["a pipe, whose failure does not count there", steps("- run: a | b"), ["set +o pipefail\n          a | b"]],
+  ["a pipe in bash, whose failure counts", steps("- run: a | b\n  shell: bash"), ["run: a | b"], [], "pipefail"],
+  ["two bars are no pipe", steps("- run: a || b"), ["run: a || b"], [], "pipefail"],
+  ["bash without -e", steps("- run: a\n  shell: bash {0}"), ["set +e\n"]],
+  [
+    "a shell that is not here",
+    steps("- run: a\n  shell: perl {0}"),
+    ["`shell: perl {0}`"],
+    ["shell"],
+    "run: a\n      - ",
+  ],
+  [
+    "what a step tells others",
+    steps('- run: echo "a=b" >> "$GITHUB_OUTPUT"; echo x >> $GITHUB_PATH; cat a >> "${GITHUB_STEP_SUMMARY}"'),
+    ['>> "$MILLRACE_OUTPUT"; echo x >> $MILLRACE_PATH; cat a >> "${MILLRACE_SUMMARY}"'],
+  ],
+  ["a mask", steps('- run: echo "::add-mask::$X"'), ['echo "$X" >> "$MILLRACE_MASK"']],
+  ["a mask in a program", steps("- run: printf '::add-mask::%s' \"$X\""), ["::add-mask::%s"]],
+  ["a variable of the runner", steps("- run: echo $GITHUB_SHA"), ["env:\n          GITHUB_SHA: ${{ build.commit }}"]],
+  ["a variable that no agent sets", steps("- run: ls $RUNNER_TOOL_CACHE"), ["$RUNNER_TOOL_CACHE"], ["script"]],
+  [
+    "an expression in a script",
+    steps('- run: echo "${{ github.sha }}" ${{ vars.FLAG }}'),
+    ['echo "${{ build.commit }}" ${{ vars.FLAG }}'],
+    ["words"],
+  ],
+  ["an expression in single quotes", steps("- run: echo '${{ github.sha }}'"), ["# import: a step"], ["script"]],
+  [
+    "a condition that cannot be said",
+    steps("- run: ls\n  if: github.actor == 'me'"),
+    ["- if: false", "github.actor"],
+    ["expression"],
+  ],
+  ["text around a condition", steps("- run: ls\n  if: ${{ false }} == true"), ["- if: false"], ["expression"]],
+  [
+    "its own variable in a condition",
+    steps("- run: ls\n  if: env.A == 'b'\n  env: { A: b }"),
+    ["- if: false"],
+    ["expression"],
+  ],
+  [
+    "a variable beside it",
+    steps("- run: ls\n  env: { A: b, C: '${{ env.A }}' }"),
+    ["A: b\n          # import: C with"],
+    ["expression"],
+  ],
+  [
+    "the token of GitHub",
+    steps("- run: ls\n  env: { T: '${{ secrets.GITHUB_TOKEN }}' }"),
+    ["# import: T with"],
+    ["expression"],
+  ],
+  [
+    "an action",
+    steps("- uses: a/b@v1\n  with: { c: d }"),
+    ["# import: a/b: ", "#    - uses: a/b@v1", "#      with: { c: d }"],
+    ["action"],
+  ],
+  ["an action of the repository", steps("- uses: ./.github/actions/x"), ["`include`"], ["template"]],
+  ["a script with the token", steps("- uses: actions/github-script@v7"), ["actions/github-script"], ["action-script"]],
+  [
+    "an artifact",
+    steps("- run: make\n- uses: actions/upload-artifact@v4\n  with: { path: dist }"),
+    ["artifacts:\n      - name: artifact\n        path: dist\n        if-none: warn\n"],
+  ],
+  [
+    "an artifact of several paths, after a failure",
+    steps(
+      "- run: make\n- uses: actions/upload-artifact@v4\n  if: ${{ !cancelled() }}\n  with:\n    name: shots\n    path: |\n      ./out/*.png\n      ${{ github.workspace }}/log\n      !out/x.png\n    retention-days: 3\n    if-no-files-found: error",
+    ),
+    ['name: shots\n        path: [out/*.png, log, "!out/x.png"]\n        keep-days: 3\n        when: always\n'],
+    [],
+    "if-none",
+  ],
+  [
+    "an artifact whose name is computed",
+    steps("- run: make\n- uses: actions/upload-artifact@v4\n  with: { name: 'a-${{ github.sha }}', path: dist }"),
+    ["# import: actions/upload-artifact with `name: a-${{ github.sha }}`, which is computed: "],
+    ["artifact"],
+    "artifacts:\n",
+  ],
+  [
+    "an artifact outside of the checkout",
+    steps("- run: make\n- uses: actions/upload-artifact@v4\n  with: { path: /var/log }"),
+    ["# import: actions/upload-artifact ("],
+    ["refused"],
+    "artifacts:\n",
+  ],
+  [
+    "an artifact that another job fetches",
+    `on: push
+jobs:
+  a:
+    runs-on: ubuntu-latest
+    steps: [{ run: make }, { uses: actions/upload-artifact@v4, with: { name: app, path: dist } }]
+  b:
+    needs: a
+    runs-on: ubuntu-latest
+    steps:
+      - uses: actions/download-artifact@v4
+        with: { name: app, path: in/ }
+      - run: ls in
+`,
+    ["downloads:\n      - from: a\n        artifact: app\n        to: in\n"],
+  ],
+  [
+    "all artifacts at once, and one of nobody",
+    steps(
+      "- uses: actions/download-artifact@v4\n- uses: actions/download-artifact@v4\n  with: { name: x }\n- run: make",
+    ),
+    ["with all artifacts at once", "with x, which no job of this file leaves under this name"],
+    ["artifact", "artifact"],
+    "downloads:\n",
+  ],
+  [
+    "a cache with a lock file",
+    steps(
+      "- uses: actions/cache@v4\n  with:\n    path: |\n      ~/.npm\n      .next/cache\n    key: ${{ runner.os }}-npm-${{ hashFiles('**/package-lock.json') }}\n    restore-keys: ${{ runner.os }}-npm-\n- run: npm ci",
+    ),
+    ['cache:\n      - name: cache\n        path: [~/.npm, .next/cache]\n        files: "**/package-lock.json"\n'],
+  ],
+  [
+    "a cache that is only read, and one that is saved apart",
+    steps(
+      "- uses: actions/cache/restore@v4\n  with: { path: x, key: y }\n- run: make\n- uses: actions/cache/save@v4\n  with: { path: x, key: y }",
+    ),
+    ["path: x\n        key: y\n        save: never\n", "# import: actions/cache/save: write its equal"],
+    ["cache"],
+  ],
+  [
+    "a cache, of which no step hears whether it was found",
+    steps(
+      "- uses: actions/cache@v4\n  id: c\n  with: { path: x, key: y }\n- run: npm ci\n  if: steps.c.outputs.cache-hit != 'true'",
+    ),
+    ["- if: \"'' != 'true'\"\n        run: npm ci", "name: c\n        path: x\n        key: y\n"],
+  ],
+  [
+    "what an action has told",
+    steps("- uses: a/b@v1\n  id: c\n- run: ls\n  if: steps.c.outputs.x == 'y'"),
+    ["- if: false"],
+    ["action", "expression"],
+  ],
+  [
+    "a job of nothing that runs",
+    jobs("a:\n  runs-on: ubuntu-latest\n  steps:\n    - uses: a/b@v1"),
+    ["if: false", "exit 1"],
+    ["action", "empty"],
+  ],
+  [
+    "what a job tells others",
+    jobs(
+      "a:\n  runs-on: ubuntu-latest\n  outputs: { X: '${{ steps.one.outputs.x }}' }\n  steps:\n    - id: one\n      run: ls\nb:\n  needs: a\n  runs-on: ubuntu-latest\n  steps:\n    - run: echo \"${{ needs.A.outputs.x }}\"",
+    ),
+    ["X: ${{ steps.one.outputs.x }}", "needs: [a]", '"${{ needs.a.outputs.X }}"'],
+  ],
+  [
+    "a name that another job decides",
+    jobs(
+      "a:\n  runs-on: ubuntu-latest\n  outputs: { x: '1' }\n  steps:\n    - run: ls\nb:\n  needs: a\n  name: b ${{ needs.a.outputs.x }}\n  runs-on: ubuntu-latest\n  steps:\n    - run: date",
+    ),
+    ["run: date"],
+    ["expression"],
+  ],
+  [
+    "outputs of a matrix",
+    jobs(
+      "a:\n  runs-on: ubuntu-latest\n  strategy: { matrix: { n: [1] } }\n  outputs: { x: '1' }\n  steps:\n    - run: ls\nb:\n  needs: a\n  if: needs.a.outputs.x\n  runs-on: ubuntu-latest\n  steps:\n    - run: ls",
+    ),
+    ["if: false"],
+    ["expression"],
+  ],
+];
+
+describe("a construct of a workflow", () => {
+  it.each(TABLE)("%s", async (_, workflow, parts, kinds = [], absent) => {
+    const made = await translate(importer, workflow);
+    expect(made.kinds).toEqual(kinds);
+    for (const part of parts) expect(made.text).toContain(part);
+    if (absent !== undefined) expect(made.text).not.toContain(absent);
+    expect(made.text.match(/# import: /g) ?? []).toHaveLength(kinds.length);
+  });
+
+  it("is checked by the project's own parser, which refuses what is wrong", () => {
+    expect(mistakesIn("jobs: { a: { runs-on: x, steps: [{ run: make }] } }")).not.toEqual([]);
+  });
+
+  it("becomes a mark where the parser refuses its translation", async () => {
+    const made = await translate(importer, steps("- run: ls\n  working-directory: ../x"));
+    expect(made.kinds).toEqual(["refused"]);
+    expect(made.text).toContain("it must not have .. in it");
+  });
+});
+
+describe("a workflow with chance mistakes", () => {
+  const WORKFLOWS = TABLE.map(([, workflow]) => workflow);
+  const WORDS = [...new Set(WORKFLOWS.flatMap((workflow) => workflow.match(/[\w.*/-]+|'[^'\n]*'/g) ?? []))];
+  const SIGNS = [
+    "",
+    "\n",
+    ":",
+    "- ",
+    "[",
+    "]",
+    "}",
+    "&a ",
+    "*a",
+    "${{ ",
+    " }}",
+    "'",
+    '"',
+    "|",
+    "#",
+    "null",
+    "0x",
+    "\u0000",
+  ];
+  const place = fc.nat(9999).map((part) => part / 10_000);
+  const workflow = fc.constantFrom(...WORKFLOWS);
+
+  /** How many of these workflows are translated, each without a mistake. */
+  const translatedOf = async (workflows: fc.Arbitrary<string>): Promise<number> => {
+    let translated = 0;
+    await fc.assert(
+      fc.asyncProperty(workflows, async (one) => {
+        const { text } = await importer.importWorkflow(one, "ci.yml");
+        if (text === undefined) return;
+        translated++;
+        expect(mistakesIn(text)).toEqual([]);
+      }),
+      { numRuns: 1000 },
+    );
+    return translated;
+  };
+
+  it("in its words is refused, or its translation has no mistakes", async () => {
+    const changed = fc.tuple(workflow, place, fc.constantFrom(...WORDS)).map(([text, at, word]) => {
+      const places = [...text.matchAll(/[\w.*/-]+|'[^'\n]*'/g)];
+      const { index, 0: before } = places[Math.floor(at * (places.length - 1))]!;
+      return text.slice(0, index) + word + text.slice(index + before.length);
+    });
+    expect(await translatedOf(changed)).toBeGreaterThan(100);
+  });
+
+  it("in its signs is refused, or its translation has no mistakes", async () => {
+    const changed = fc.tuple(workflow, place, fc.nat(4), fc.constantFrom(...SIGNS)).map(([text, at, removed, sign]) => {
+      const start = Math.floor(at * text.length);
+      return text.slice(0, start) + sign + text.slice(start + removed);
+    });
+    expect(await translatedOf(changed)).toBeGreaterThan(0);
+  });
+});
+
+describe("a kind of mark", () => {
+  it.each(Object.entries(MARKS))("%s is in the documentation with its reason", (kind, reason) => {
+    expect(readFileSync(join(ROOT, "docs/import.md"), "utf8")).toContain(`| ${kind} | ${reason} |`);
+  });
+});
+
+describe("set-up actions", () => {
+  const SET_UPS: [uses: string, inputs: string, tool: string, kinds?: string[]][] = [
+    ["actions/setup-node@v4", "node-version: 24", "node: 24"],
+    ["actions/setup-node@v4", "node-version: 22.x", "node: 22"],
+    ["actions/setup-node@v4", "node-version: lts/*", "node: lts"],
+    ["actions/setup-node@v4", "{ node-version: 24, cache: npm }", "node: 24", ["cache"]],
+    ["actions/setup-node@v4", "node-version-file: .nvmrc", "node: auto"],
+    ["actions/setup-python@v5", "python-version: 3.10", "python: 3.1", ["number"]],
+    ["actions/setup-python@v5", "python-version: '3.10'", "python: 3.10"],
+    ["actions/setup-java@v4", "{ distribution: temurin, java-version: 21 }", "java: temurin-21"],
+    ["actions/setup-go@v5", "go-version: 1.24", "go: 1.24"],
+    ["ruby/setup-ruby@v1", "{ ruby-version: '3.4', bundler-cache: true }", "ruby: 3.4", ["cache"]],
+  ];
+
+  it.each(SET_UPS)("%s with %s", async (uses, inputs, tool, kinds = []) => {
+    const lines = inputs.startsWith("{") ? `with: ${inputs}` : `with: { ${inputs} }`;
+    const made = await translate(importer, steps(`- uses: ${uses}\n  ${lines}`));
+    const [name, version] = tool.split(": ");
+    if (KNOWS.tools) {
+      expect(made.text.replaceAll('"', "")).toMatch(version === "auto" ? /tools: auto\n/ : `${name}: ${version}\n`);
+      expect(made.kinds).toEqual(kinds);
+    } else {
+      expect(made.text).toContain(`# import: tools: { ${tool} }: `);
+      expect(made.kinds).toEqual([...kinds, "tools-later"]);
+    }
+  });
+
+  it.each([
+    ["actions/setup-node@v4", "node-version: ^18 || >=20"],
+    ["actions/setup-go@v5", "go-version-file: go.mod"],
+    ["actions/setup-java@v4", "{ distribution: jetbrains, java-version: 21 }"],
+  ])("%s with %s has no equal", async (uses, inputs) => {
+    const lines = inputs.startsWith("{") ? `with: ${inputs}` : `with: { ${inputs} }`;
+    expect((await translate(importer, steps(`- uses: ${uses}\n  ${lines}`))).kinds).toEqual(["tool"]);
+  });
+});

@@ -1,0 +1,120 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { stringify } from "yaml";
+import { isEqual, textOfValue } from "../../src/importer/names.ts";
+import { parseFile } from "../../src/pipeline/parse/parse.ts";
+import { deliveredImporter, translate } from "./support/importer.ts";
+
+const importer = await deliveredImporter();
+
+type Value = string | number | boolean;
+type Combination = Record<string, Value>;
+interface Written {
+  axes: Record<string, Value[]>;
+  include: Combination[];
+  exclude: Combination[];
+}
+
+/** The combinations by GitHub's rule, whose values have kinds and are compared by `same`. */
+const combinationsThere = ({ axes, include, exclude }: Written, same = isEqual): Combination[] => {
+  const fits = (one: Combination, filter: [string, Value][]) =>
+    filter.every(([key, value]) => key in one && same(one[key]!, value));
+  let all: Combination[] = [{}];
+  for (const [name, values] of Object.entries(axes))
+    all = all.flatMap((one) => values.map((value) => ({ ...one, [name]: value })));
+  const kept = all.filter((one) => !exclude.some((item) => fits(one, Object.entries(item))));
+  const extended = kept.map((one) => ({ ...one }));
+  const appended: Combination[] = [];
+  for (const item of include) {
+    const filter = Object.entries(item).filter(([key]) => key in axes);
+    const found = [...kept.keys()].filter((index) => fits(kept[index]!, filter));
+    for (const index of found)
+      for (const [key, value] of Object.entries(item)) if (!(key in axes)) extended[index]![key] = value;
+    if (found.length === 0) appended.push(item);
+  }
+  return [...extended, ...appended];
+};
+
+const asTexts = (all: Combination[]) =>
+  all.map((one) =>
+    Object.fromEntries(
+      Object.entries(one).map(([key, value]) => [key, typeof value === "boolean" ? value : textOfValue(value)]),
+    ),
+  );
+
+const workflow = ({ axes, include, exclude }: Written): string =>
+  stringify({
+    on: "push",
+    jobs: {
+      a: {
+        "runs-on": "ubuntu-latest",
+        strategy: {
+          matrix: { ...axes, ...(include.length ? { include } : {}), ...(exclude.length ? { exclude } : {}) },
+        },
+        steps: [{ run: "make" }],
+      },
+    },
+  });
+
+/** The combinations that the translation has. */
+const combinationsHere = async (written: Written) => {
+  const { text } = await translate(importer, workflow(written));
+  return parseFile(text).value?.plan.jobs?.[0]?.matrix?.combinations;
+};
+
+const values = fc.constantFrom<Value>(12, "12", 3.1, "3.10", "a", "A", "b", true, false, "true", 0);
+const items = fc.array(fc.dictionary(fc.constantFrom("x", "y", "z"), values, { minKeys: 1, maxKeys: 3 }), {
+  maxLength: 3,
+});
+/** Values that GitHub takes for each other would be several combinations that nothing tells apart. */
+const axis = fc.uniqueArray(values, { minLength: 1, maxLength: 3, comparator: (a, b) => isEqual(a, b) });
+const matrices = fc.record<Written>({ axes: fc.record({ x: axis, y: axis }), include: items, exclude: items });
+
+describe("a matrix and its translation", () => {
+  it("have the same combinations in the same order, whatever kinds their values have", async () => {
+    await fc.assert(
+      fc.asyncProperty(matrices, async (written) => {
+        const expected = combinationsThere(written);
+        const made = await combinationsHere(written);
+        // Where nothing is left, the job never runs.
+        if (expected.length === 0) expect(made).toBeUndefined();
+        else expect(made).toEqual(asTexts(expected));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("would be seen to differ if values were compared exactly", () => {
+    const written = { axes: { x: ["a", 12] }, include: [], exclude: [{ x: "A" }, { x: "12" }] } satisfies Written;
+    expect(combinationsThere(written, (a, b) => a === b)).not.toEqual(combinationsThere(written));
+  });
+
+  it("takes an item that excludes nothing away", async () => {
+    expect(await combinationsHere({ axes: { x: ["a"] }, include: [], exclude: [{ x: "c" }] })).toEqual([{ x: "a" }]);
+  });
+});
+
+describe("the needs of a job", () => {
+  const jobs = (condition: string): string =>
+    stringify({
+      on: "push",
+      jobs: {
+        a: { "runs-on": "ubuntu-latest", steps: [{ run: "make" }] },
+        b: { needs: "a", if: condition, "runs-on": "ubuntu-latest", steps: [{ run: "make" }] },
+        c: { needs: "b", "runs-on": "ubuntu-latest", steps: [{ run: "make" }] },
+      },
+    });
+  const needsOf = async (condition: string) => {
+    const { text } = await translate(importer, jobs(condition));
+    return parseFile(text).value?.plan.jobs?.[2]?.needs.map(({ job }) => job);
+  };
+
+  it("name the ancestors, where one may run although those before it failed", async () => {
+    expect(await needsOf("always()")).toEqual(["b", "a"]);
+    expect(await needsOf("${{ !cancelled() && github.ref == 'refs/heads/main' }}")).toEqual(["b", "a"]);
+  });
+
+  it("are those of the workflow elsewhere", async () => {
+    expect(await needsOf("github.ref == 'refs/heads/main'")).toEqual(["b"]);
+  });
+});

@@ -1,0 +1,35 @@
+import { runDurableObjectAlarm } from "cloudflare:test";
+import { writtenAppSecret } from "../../../src/githosts/core/connection-secret.ts";
+import { newAppKeys } from "../../support/app-keys.ts";
+import { HOST_TOKEN, newHost } from "../../support/host-at.ts";
+import type { HostedApp, HostSettings } from "../../support/recording-host/host-state.ts";
+import { newConnection, passTime } from "./support.ts";
+
+const { key, publicKey } = newAppKeys();
+const APP: HostedApp = {
+  ...{ id: 4242, clientId: "Iv23client", publicKey, installationId: 99, account: "acme" },
+  ...{ isAnyTime: true, tokenMs: 100 * 3_600_000 },
+};
+
+type Over = Partial<HostSettings> & {
+  /** Where it is not yet, states are told with the token of before. */
+  isInstalled?: boolean;
+};
+
+/** A GitHub with an App of ours that is installed, and the object that speaks with it. */
+export const installedApp = async ({ isInstalled = true, ...over }: Over = {}) => {
+  passTime(0);
+  const at = await newHost({ kind: "github", app: APP, ...over });
+  const secret = writtenAppSecret({ key, formerToken: HOST_TOKEN });
+  const connection = await newConnection("github", at.webUrl, {
+    ...{ auth: "app", secret },
+    ...(isInstalled && { installationId: "99" }),
+  });
+  const runs = async () => (await at.seen()).checkRuns;
+  /** Lets time pass, and what is due then happen. */
+  const later = async (milliseconds = 2_000) => {
+    passTime(milliseconds);
+    return runDurableObjectAlarm(connection.host);
+  };
+  return { ...connection, at, runs, later };
+};

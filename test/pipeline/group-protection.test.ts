@@ -1,0 +1,85 @@
+import { describe, expect, it } from "vitest";
+import { withGate } from "../../src/pipeline/graph/guarded.ts";
+import { allowsRef, approvalOf, openGroups } from "../../src/pipeline/group-protection.ts";
+import type { GroupProtection } from "../../src/protocol/group.ts";
+
+const protectedBy = (more: Partial<GroupProtection>): GroupProtection => ({
+  branches: null,
+  tags: null,
+  approval: null,
+  ...more,
+});
+const attached = [
+  { id: "1", name: "open", protection: null },
+  { id: "2", name: "release", protection: protectedBy({ branches: ["main"], approval: "maintainer" }) },
+  { id: "3", name: "store", protection: protectedBy({ approval: "admin" }) },
+];
+const approved = (role: "member" | "maintainer" | "admin") => ({ approved: true, role });
+
+const ON_MAIN = { branch: "main", trust: "trusted" } as const;
+
+describe("a protected group", () => {
+  it.each([
+    [{}, "refs/pull/7/head", true],
+    [{ branches: ["main"] }, "main", true],
+    [{ branches: ["main"] }, "main2", false],
+    [{ branches: ["**", "!wip/**"] }, "wip/x", false],
+    [{ branches: ["**"] }, "refs/tags/main", false],
+    [{ branches: ["**"] }, "refs/pull/7/head", false],
+    [{ tags: ["v*"] }, "refs/tags/v1", true],
+    [{ tags: ["v*"] }, "v1", false],
+    [{ tags: ["v*"] }, "refs/tags/x", false],
+  ])("%j on %s: %s", (more, branch, isAllowed) => {
+    expect(allowsRef(protectedBy(more), branch)).toBe(isAllowed);
+  });
+
+  it("is closed to a job that does not name it", () => {
+    expect(openGroups(attached, { groups: [], branch: "main", decision: approved("admin"), trust: "trusted" })).toEqual(
+      {
+        groupIds: ["1"],
+        refused: null,
+      },
+    );
+  });
+
+  it("is open after a decision by its role, and by no other", () => {
+    const ask = (decision: { approved: boolean; role: "member" | "maintainer" | "admin" } | null, branch = "main") =>
+      openGroups(attached, { groups: ["release"], branch, decision, trust: "trusted" }).refused;
+    expect(ask(approved("maintainer"))).toBe(null);
+    expect(ask(approved("admin"))).toBe(null);
+    expect(ask(approved("member"))).toContain("has to approve");
+    expect(ask({ approved: false, role: "admin" })).toContain("has to approve");
+    expect(ask(null)).toContain("has to approve");
+    expect(ask(approved("admin"), "feature")).toContain("not for this branch");
+  });
+
+  it("that is gone from the pipeline is no empty one", () => {
+    expect(
+      openGroups(attached, { groups: ["gone"], branch: "main", decision: null, trust: "trusted" }).refused,
+    ).toContain("gone");
+  });
+
+  it("asks for the highest role, and only where it may be had", () => {
+    expect(approvalOf(attached, "main")).toBe("admin");
+    expect(approvalOf(attached.slice(0, 2), "main")).toBe("maintainer");
+    expect(approvalOf(attached.slice(0, 2), "feature")).toBe(null);
+  });
+
+  it("makes a gate, or raises the one of the file and never lowers it", () => {
+    const gate = { message: "Now?", by: "admin" as const, timeoutHours: 1, hostStatus: "pending" as const };
+    const job = { groups: ["release"], gate: null } as never;
+    expect(withGate(job, attached, ON_MAIN).gate).toMatchObject({ by: "maintainer", message: null, timeoutHours: 72 });
+    expect(withGate({ groups: ["release"], gate } as never, attached, ON_MAIN).gate).toEqual(gate);
+    expect(withGate({ groups: ["store"], gate: { ...gate, by: "member" } } as never, attached, ON_MAIN).gate).toEqual(
+      gate,
+    );
+    expect(withGate(job, attached, { ...ON_MAIN, branch: "feature" }).gate).toBe(null);
+  });
+
+  it("is never for an untrusted build, whoever approves, and asks nobody", () => {
+    const asking = { groups: ["release"], branch: "main", decision: approved("admin"), trust: "untrusted" } as const;
+    expect(openGroups(attached, asking).refused).toContain("an untrusted build never gets it");
+    const job = { groups: ["release"], gate: null } as never;
+    expect(withGate(job, attached, { branch: "main", trust: "untrusted" }).gate).toBe(null);
+  });
+});

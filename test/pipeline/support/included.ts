@@ -1,0 +1,21 @@
+import { KnownFiles, type ToInclude } from "../../../src/pipeline/parse/included-files.ts";
+import { parsePlan } from "../../../src/pipeline/parse/parse.ts";
+import type { Plan } from "../../../src/pipeline/parse/plan.ts";
+import { formatMistake } from "../../../src/pipeline/yaml/mistake.ts";
+
+/** Files by their paths, as a commit has them. */
+export const filesOf = (files: Record<string, string>): KnownFiles =>
+  new KnownFiles(
+    new Map(Object.entries(files).map(([path, text]): [string, ToInclude] => [path, { text }])),
+    (path) => ({ problem: `no file ${path}` }),
+  );
+
+export const planWith = (text: string, files: Record<string, string>): Plan => {
+  const { plan, mistakes } = parsePlan(text, filesOf(files).find);
+  if (!plan) throw new Error(JSON.stringify(mistakes));
+  return plan;
+};
+
+/** Mistakes as people read them, of a pipeline file that is called `p`. */
+export const toldWith = (text: string, files: Record<string, string> = {}): string[] =>
+  (parsePlan(text, filesOf(files).find).mistakes ?? []).map((mistake) => formatMistake("p", mistake));

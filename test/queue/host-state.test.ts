@@ -1,0 +1,139 @@
+import { describe, expect, it } from "vitest";
+import { toldState } from "../../src/githosts/core/host-report.ts";
+import { BuildReason } from "../../src/protocol/build.ts";
+import { ENDED, STATUSES } from "../../src/protocol/build-states.ts";
+import { LIMITS } from "../../src/protocol/limits.ts";
+import { confined } from "../../src/queue/commands/confine.ts";
+import type { BuildFacts, JobFacts } from "../../src/queue/state/facts.ts";
+import { hostReportOf, isHostDue } from "../../src/queue/state/host-state.ts";
+import { HOST, sha } from "../support/arrivals.ts";
+import { TestPool } from "./test-pool.ts";
+
+const pool = new TestPool();
+const id = pool.build({ host: HOST, commitSha: sha("a") });
+const { builds, jobs } = pool.model.storage.rows;
+
+const told = (over: Partial<BuildFacts>, of = [jobs.get(id)!]): string => {
+  const report = hostReportOf({ ...builds.get(id)!, ...over }, of)!;
+  return `${report.state}: ${report.description}`;
+};
+
+const ran = (seconds: number) => ({ startedAt: 1_000, finishedAt: 1_000 + seconds * 1_000 });
+
+describe("what a git host is told of a build", () => {
+  it.each<[over: Partial<BuildFacts>, expected: string]>([
+    [{ status: "queued" }, "pending: Waits for an agent"],
+    [{ status: "assigned" }, "pending: Runs"],
+    [{ status: "canceling" }, "pending: Runs"],
+    [{ status: "succeeded", ...ran(192) }, "success: Succeeded in 3 min 12 s"],
+    [{ status: "succeeded", ...ran(3_725) }, "success: Succeeded in 1 h 2 min"],
+    [{ status: "failed", ...ran(9) }, "failure: Failed after 9 s"],
+    [{ status: "failed", reason: "timeout" }, "failure: Failed: it took too long"],
+    [{ status: "failed", reason: "agent-lost" }, "error: Its agent was lost"],
+    [{ status: "failed", reason: "environment" }, "error: Its environment could not be read"],
+    [{ status: "failed", reason: "agent-error" }, "error: Its agent had an error"],
+    [{ status: "canceled", reason: "canceled" }, "error: Canceled"],
+    [{ status: "canceled", reason: "superseded" }, "error: Canceled: a newer commit took its place"],
+    [{ status: "canceled", reason: "skipped" }, "success: Skipped: no file that it wants has changed"],
+  ])("%j is %s", (over, expected) => {
+    expect(told(over)).toBe(expected);
+  });
+
+  it.each<[requires: BuildFacts["requires"], expected: string]>([
+    [{ labels: ["ios"] }, "with label ios"],
+    [{ ios: true, labels: ["big", "fast"] }, "with ios, labels big, fast"],
+    [{ platform: "macos", ios: true }, "on macos with ios"],
+  ])("says what a build waits for: %j", (requires, expected) => {
+    const first = { ...jobs.get(id)!, requires };
+    expect(told({ status: "queued" }, [first])).toBe(`pending: Waits for an agent ${expected}`);
+  });
+
+  it("says what the jobs of a stranger wait for, as an agent for trusted builds takes none", () => {
+    const planned = { status: "queued", requires: { ios: true }, trust: "untrusted" } as const;
+    const first = confined(jobs.get(id)!, planned);
+    expect(told(planned, [first])).toBe("pending: Waits for an agent with label untrusted");
+    expect(told(planned, [])).toBe("pending: Waits for an agent with ios, label untrusted");
+  });
+
+  it("has its repository, commit, number and version, and no text of a build or an agent", () => {
+    const build = { ...builds.get(id)!, status: "failed", message: "<b>outside</b>", branch: "outside" } as const;
+    expect(hostReportOf(build, [jobs.get(id)!])).toEqual({
+      ...{ ...HOST, buildId: id, number: 1, version: build.version, sha: sha("a") },
+      ...{ state: "failure", description: "Failed", ref: "outside" },
+    });
+  });
+
+  it.each([
+    ["main", "main"],
+    ["refs/tags/v1.2", "v1.2"],
+    ["refs/merge-requests/7/head", "refs/merge-requests/7/head"],
+  ])("of %s is told of the ref %s", (branch, ref) => {
+    expect(hostReportOf({ ...builds.get(id)!, branch }, [jobs.get(id)!])).toMatchObject({ ref });
+  });
+
+  it("has what the tests said, of the lease with the result alone", () => {
+    const result = { status: "failed", exitCode: 1, reason: null } as const;
+    const counts = { total: 1204, failed: 3, skipped: 0, flaky: 1, seconds: 9 };
+    const tests = { counts, warnings: 0, hasNews: true, fence: 7, day: "2026-11-23" };
+    const said = (job: Partial<JobFacts>) =>
+      hostReportOf({ ...builds.get(id)!, status: "failed" }, [{ ...jobs.get(id)!, tests, fence: 7, result, ...job }])
+        ?.description;
+    expect(said({})).toBe("Failed: 3 of 1,204 tests failed, 1 flaky");
+    expect(said({ fence: 8 })).toBe("Failed");
+    expect(said({ result: null })).toBe("Failed");
+  });
+
+  it("has what the tests of all jobs said together, where the build has several", () => {
+    const result = { status: "failed", exitCode: 1, reason: null } as const;
+    const jobOf = (fence: number, failed: number): JobFacts => {
+      const counts = { total: 10, failed, skipped: 0, flaky: 0, seconds: 1 };
+      const tests = { counts, warnings: 0, hasNews: true, fence: 7, day: "2026-11-23" };
+      return { ...jobs.get(id)!, tests, fence, result };
+    };
+    const build = { ...builds.get(id)!, status: "failed" } as const;
+    const told = hostReportOf(build, [jobOf(7, 1), jobOf(7, 2), jobOf(8, 4)]);
+    expect(told?.description).toBe("Failed: 3 of 20 tests failed");
+    expect(hostReportOf(build, [])?.description).toBe("Failed");
+  });
+
+  it("is at most 140 characters, whatever ended it", () => {
+    const labels = Array.from({ length: LIMITS.labels }, (_, n) => `${n}`.padEnd(LIMITS.labelCharacters, "x"));
+    for (const status of STATUSES)
+      for (const reason of BuildReason.options) {
+        const { description } = hostReportOf({ ...builds.get(id)!, status, reason, requires: { labels } }, [])!;
+        expect(description.length).toBeLessThanOrEqual(140);
+      }
+  });
+
+  it("is nothing while the commit is not known, or where no host hears of it", () => {
+    expect(hostReportOf({ ...builds.get(id)!, commitSha: null }, [jobs.get(id)!])).toBeNull();
+    expect(hostReportOf({ ...builds.get(id)!, host: null }, [jobs.get(id)!])).toBeNull();
+  });
+
+  it("is due as well when it begins to run, and when it asks people, where the host shows that", () => {
+    const build = { ...builds.get(id)!, toldHost: "queued" } as const;
+    const waitsAt = { jobs: ["deploy"], hostStatus: "pending" as const };
+    const asking: BuildFacts = { ...build, status: "running", waitsAt };
+    expect(isHostDue({ ...build, status: "queued" })).toBe(false);
+    expect(isHostDue({ ...build, status: "running" })).toBe(true);
+    expect(isHostDue({ ...build, status: "running", toldHost: "running" })).toBe(false);
+    expect(isHostDue({ ...asking, toldHost: "running" })).toBe(true);
+    expect(isHostDue({ ...asking, toldHost: "asking" })).toBe(false);
+    expect(isHostDue({ ...asking, toldHost: "pending" })).toBe(false);
+    expect(isHostDue({ ...build, status: "succeeded", toldHost: "running" })).toBe(true);
+  });
+
+  it("is due at the start and at the end, and not between", () => {
+    const build = { ...builds.get(id)!, toldHost: "pending" } as const;
+    expect(isHostDue(builds.get(id)!)).toBe(true);
+    const due = STATUSES.filter((status) => isHostDue({ ...build, status }));
+    expect(due).toEqual(ENDED);
+  });
+});
+
+it.each([true, false])("is told the end where it showed success while people were asked (phases %s)", (hearsPhases) => {
+  const asking = toldState({ state: "success", phase: "asking" }, hearsPhases);
+  const ended = { ...builds.get(id)!, status: "succeeded" as const };
+  expect(isHostDue({ ...ended, toldHost: asking })).toBe(true);
+  expect(isHostDue({ ...ended, toldHost: toldState({ state: "success" }, hearsPhases) })).toBe(false);
+});

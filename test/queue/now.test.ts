@@ -1,0 +1,40 @@
+import { expect, it } from "vitest";
+import type { Role } from "../../src/protocol/token.ts";
+import { countNow } from "../../src/queue/read/now.ts";
+import { graphJob } from "./jobs/test-build.ts";
+import { gate, planned, SHA, take } from "./planned.ts";
+import { ACTOR, TestPool } from "./test-pool.ts";
+
+const nowOf = (pool: TestPool, role: Role) => countNow(pool.model.state, role);
+
+it("counts each active build once: as running, as waiting, or for those who may decide its gate", () => {
+  const pool = new TestPool();
+  expect(nowOf(pool, "viewer")).toEqual({ running: 0, waiting: 0, forRole: 0 });
+  const { buildId, agent } = planned(pool, [graphJob("deploy", { gate })]);
+  expect(nowOf(pool, "member")).toEqual({ running: 0, waiting: 1, forRole: 0 });
+  expect(nowOf(pool, "maintainer")).toEqual({ running: 0, waiting: 0, forRole: 1 });
+  pool.build();
+  pool.build();
+  expect(nowOf(pool, "admin")).toEqual({ running: 0, waiting: 2, forRole: 1 });
+  agent.claimAndStart();
+  expect(nowOf(pool, "admin")).toEqual({ running: 1, waiting: 1, forRole: 1 });
+  const answer = { approved: false, comment: null, role: "maintainer" as const, name: "Ada", actor: ACTOR };
+  pool.ok("decideGate", { id: buildId, ...answer });
+  expect(nowOf(pool, "admin")).toEqual({ running: 1, waiting: 1, forRole: 0 });
+});
+
+it("counts a build of planned jobs once, however many of them run", () => {
+  const pool = new TestPool();
+  const { agent } = planned(pool, [graphJob("lint"), graphJob("test"), graphJob("later", { needs: ["test"] })]);
+  expect(nowOf(pool, "admin")).toEqual({ running: 0, waiting: 1, forRole: 0 });
+  take(agent);
+  take(pool.agent());
+  expect(nowOf(pool, "admin")).toEqual({ running: 1, waiting: 0, forRole: 0 });
+});
+
+it("counts a commit of a stranger for those who may approve it", () => {
+  const pool = new TestPool();
+  pool.build({ trust: "untrusted", needsApproval: true, commitSha: SHA, branch: "refs/pull/7/head" });
+  expect(nowOf(pool, "viewer")).toEqual({ running: 0, waiting: 1, forRole: 0 });
+  expect(nowOf(pool, "member")).toEqual({ running: 0, waiting: 0, forRole: 1 });
+});

@@ -1,0 +1,41 @@
+import type { Gate, GraphJob, JobGraph } from "../../src/pipeline/graph/graph.ts";
+import type { Feature } from "../../src/protocol/jobs.ts";
+import type { NewBuild } from "../../src/queue/commands/commands.ts";
+import { graphOf } from "./jobs/test-build.ts";
+import type { TestAgent, TestPool } from "./test-pool.ts";
+
+const FEATURES: Feature[] = ["environment", "jobs", "untrusted"];
+export const SHA = "a".repeat(40);
+
+export const gate: Gate = { message: "Go?", by: "maintainer", timeoutHours: 1, hostStatus: "success" };
+
+/** The graph of a build, with ids of jobs that are unique in the pool. */
+export const graph = (buildId: string, jobs: GraphJob[], words: Partial<JobGraph> = {}): JobGraph =>
+  graphOf(
+    jobs.map((job) => ({ ...job, id: `${buildId}/${job.key}` })),
+    { hash: "text", commitSha: SHA, ...words },
+  );
+
+export const claim = (agent: TestAgent) =>
+  agent.pool.ok("claim", { ...agent.credentials, bootId: agent.bootId, features: FEATURES });
+
+/** Claims the next build or job and starts it. */
+export const take = (agent: TestAgent) => {
+  const grant = claim(agent);
+  if (!grant) throw new Error("there is nothing that this agent may have");
+  agent.pool.ok("start", agent.holder(grant));
+  return agent.holder(grant);
+};
+
+/** A build whose agent has planned these jobs. */
+export const planned = (pool: TestPool, jobs: GraphJob[], over: Partial<NewBuild> = {}, by?: TestAgent) => {
+  const buildId = pool.build(over);
+  const agent = by ?? pool.agent();
+  const first = take(agent);
+  const request = { ...first, graph: graph(buildId, jobs), text: "text", base: null };
+  pool.ok("plan", request);
+  return { buildId, agent, first, request };
+};
+
+export const succeed = (pool: TestPool, holder: ReturnType<typeof take>, outputs?: Record<string, string>) =>
+  pool.ok("finish", { ...holder, status: "succeeded", exitCode: 0, ...(outputs && { outputs }) });

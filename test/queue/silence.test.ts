@@ -1,0 +1,124 @@
+import { describe, expect, it } from "vitest";
+import { nextDue } from "../../src/queue/commands/step.ts";
+import { TestPool } from "./test-pool.ts";
+
+const DAY = 24 * 60 * 60;
+
+const forgotten = (pool: TestPool): string[] =>
+  [...pool.model.storage.rows.audits.values()].flatMap(({ action, subject }) =>
+    action === "agent.forget" ? [subject] : [],
+  );
+
+describe("a silent agent", () => {
+  it("is forgotten after ninety days, with its token, and not a second earlier", () => {
+    const pool = new TestPool();
+    const { id, credentials, bootId } = pool.agent();
+    expect(nextDue(pool.model.state, pool.model.context)).toBeLessThanOrEqual(pool.now + 90 * DAY * 1000);
+    pool.advance(90 * DAY - 1);
+    expect(pool.model.state.agents.has(id)).toBe(true);
+    pool.advance(1);
+    expect(forgotten(pool)).toEqual([id]);
+    expect(pool.refusal("authenticateAgent", credentials)).toBe("unauthenticated");
+    expect(pool.refusal("claim", { ...credentials, bootId: bootId })).toBe("unauthenticated");
+  });
+
+  it("is kept if it made contact since, waits, or holds a build", () => {
+    const pool = new TestPool();
+    const [heard, waiting, silent] = [pool.agent(), pool.agent(), pool.agent()];
+    pool.advance(60 * DAY);
+    heard.claim();
+    waiting.wait();
+    const { agent: busy, holder } = pool.busyAgent();
+    for (let minute = 0; minute < 5; minute++) {
+      pool.advance(50);
+      pool.ok("heartbeat", { ...holder, bootId: busy.bootId });
+    }
+    // The clock jumps past everything: it is the lease, and no word, that keeps the busy one.
+    pool.now += 91 * DAY * 1000;
+    pool.call("sweep", null);
+    expect(forgotten(pool).sort()).toEqual([heard.id, silent.id].sort());
+    expect(pool.model.state.agents.has(waiting.id)).toBe(true);
+    expect(pool.model.state.index.holding.get(busy.id)).toBe(holder.jobId);
+  });
+
+  it("is forgotten with at most 99 others in one step; an alarm is set for the rest", () => {
+    const pool = new TestPool();
+    for (let n = 0; n < 250; n++) pool.agent();
+    pool.now += 91 * DAY * 1000;
+    const left = [1, 2, 3].map(() => {
+      expect(nextDue(pool.model.state, pool.model.context)).toBeLessThanOrEqual(pool.now);
+      pool.call("sweep", null);
+      return pool.model.state.agents.size;
+    });
+    expect(left).toEqual([150, 50, 0]);
+  });
+
+  it("is one whose stored contact is old: an agent with a socket stores a contact now and then", () => {
+    const pool = new TestPool();
+    const agent = pool.agent();
+    agent.wait();
+    for (let week = 0; week < 20; week++) {
+      pool.advance(7 * DAY);
+      agent.claim();
+    }
+    pool.model.reload(pool.now);
+    pool.advance(30 * DAY);
+    expect(forgotten(pool)).toEqual([]);
+    pool.advance(61 * DAY);
+    expect(forgotten(pool)).toEqual([agent.id]);
+  });
+});
+
+describe("an ephemeral agent that never had a build", () => {
+  const MINUTE = 60;
+  const isThere = (pool: TestPool, id: string) => pool.model.state.agents.has(id);
+
+  it("is forgotten after an hour away, also where nobody ever saw it wait", () => {
+    const pool = new TestPool();
+    const [never, polled, lasting] = [
+      pool.agent({ isEphemeral: true }),
+      pool.agent({ isEphemeral: true }),
+      pool.agent(),
+    ];
+    pool.advance(30 * MINUTE);
+    polled.claim();
+    expect(nextDue(pool.model.state, pool.model.context)).toBeLessThanOrEqual(pool.now + 30 * MINUTE * 1000);
+    pool.advance(30 * MINUTE - 1);
+    expect(forgotten(pool)).toEqual([]);
+    pool.advance(1);
+    expect(forgotten(pool)).toEqual([never.id]);
+    pool.advance(30 * MINUTE);
+    expect(forgotten(pool)).toEqual([never.id, polled.id]);
+    expect(isThere(pool, lasting.id)).toBe(true);
+  });
+
+  it("is kept while it waits or builds, and an hour from its leave", () => {
+    const pool = new TestPool();
+    const [waiting, left] = [pool.agent({ isEphemeral: true }), pool.agent({ isEphemeral: true })];
+    waiting.wait();
+    left.wait();
+    pool.advance(5 * 60 * MINUTE);
+    pool.ok("leave", { agentId: left.id });
+    pool.advance(59 * MINUTE);
+    expect(forgotten(pool)).toEqual([]);
+    pool.advance(MINUTE);
+    expect(forgotten(pool)).toEqual([left.id]);
+    expect(isThere(pool, waiting.id)).toBe(true);
+  });
+
+  it("has an hour from the wake where its socket was lost with the object, and all its time where it was not", () => {
+    const pool = new TestPool();
+    const [lost, kept] = [pool.agent({ isEphemeral: true }), pool.agent({ isEphemeral: true })];
+    lost.wait();
+    kept.wait();
+    pool.advance(5 * 60 * MINUTE);
+    const sockets = new Map([[kept.id, { until: null, hasOwn: true, kept: null }]]);
+    pool.model.reload(pool.now, sockets);
+    pool.advance(59 * MINUTE);
+    expect(forgotten(pool)).toEqual([]);
+    pool.model.reload(pool.now, sockets);
+    pool.advance(MINUTE);
+    expect(forgotten(pool)).toEqual([lost.id]);
+    expect(isThere(pool, kept.id)).toBe(true);
+  });
+});

@@ -1,0 +1,121 @@
+import { env } from "cloudflare:workers";
+import { beforeEach, describe, expect, it } from "vitest";
+import type { DeliveryTaken, HostDelivery } from "../../../src/protocol/delivery.ts";
+import type { Repository } from "../../../src/protocol/repository.ts";
+import { call, expectProblem, newOrganization, newPipeline, newRepository, newToken } from "../../support/api.ts";
+import { attachRepository, deliver, eventHeaders, newConnection, type StoredConnection } from "../../support/hooks.ts";
+import { pushOf, SHA } from "../../support/host-events.ts";
+
+let admin: string;
+let maintainer: string;
+let orgId: string;
+let repository: Repository;
+let hook: StoredConnection;
+
+beforeEach(async () => {
+  ({ admin, orgId } = await newOrganization());
+  maintainer = await newToken(admin, "maintainer");
+  repository = await newRepository(admin, 1);
+  hook = await newConnection(orgId, "github");
+  await attachRepository(repository.id, hook);
+});
+
+const push = (body: object, delivery: string) => deliver(hook, eventHeaders("github", "push", delivery), body);
+const path = () => `/connection/${hook.connectionId}/delivery`;
+const list = async () => (await call<HostDelivery[]>(maintainer, "GET", path())).body;
+/** The list is written after the answer. */
+const untilListed = (id: string) => expect.poll(async () => (await list()).map((one) => one.id)).toContain(id);
+const redeliver = (id: string) =>
+  call<DeliveryTaken>(maintainer, "POST", `${path()}/${encodeURIComponent(id)}/redeliver`);
+
+describe("the deliveries of a connection", () => {
+  it("are listed with what came of each, the newest first, without what is kept of them", async () => {
+    await newPipeline(admin, repository.id);
+    const made = await push(pushOf(SHA("a")), "one");
+    await push(pushOf(SHA("b"), { ref: "refs/heads/topic" }), "two");
+    await deliver(hook, eventHeaders("github", "star", "three"), {});
+    const told = { hostRepoId: 1, fullName: "acme/app-1", defaultBranch: "main" };
+    expect(await list()).toEqual([
+      {
+        ...{ id: "three", at: expect.any(String), event: "star", repository: null, ref: null, sha: null },
+        ...{ builds: [], ignored: "This event makes no build.", mayRedeliver: true },
+      },
+      {
+        ...{ id: "two", at: expect.any(String), event: "push", repository: told, ref: "refs/heads/topic" },
+        ...{ sha: SHA("b"), builds: [], ignored: "no pipeline wants this branch", mayRedeliver: true },
+      },
+      {
+        ...{ id: "one", at: expect.any(String), event: "push", repository: told, ref: "refs/heads/main" },
+        ...{ sha: SHA("a"), builds: made.body.builds, ignored: null, mayRedeliver: true },
+      },
+    ]);
+  });
+
+  it("are taken once more as the pipelines are by then, by a person whom the build names", async () => {
+    expect((await push(pushOf(SHA("a")), "one")).body.ignored).toBe(
+      `there is no active pipeline: add one at https://millrace.test/app/repositories/${repository.id}`,
+    );
+    await newPipeline(admin, repository.id);
+    const { status, body } = await redeliver("one");
+    expect({ status, count: body.builds.length, id: body.delivery }).toEqual({
+      ...{ status: 200, count: 1, id: expect.stringMatching(/^one~\d+$/) },
+    });
+    expect((await call(admin, "GET", `/build/${body.builds[0]}`)).body).toMatchObject({ event: "push" });
+    await untilListed(body.delivery);
+    const again = await redeliver(body.delivery);
+    expect(again.body.builds).toEqual(body.builds);
+    expect(again.body.delivery).toMatch(/^one~\d+$/);
+    await untilListed(again.body.delivery);
+    expect((await list()).map(({ id, builds }) => [id, builds])).toEqual([
+      [again.body.delivery, body.builds],
+      [body.delivery, body.builds],
+      ["one", []],
+    ]);
+    const [audit] = (await call(admin, "GET", `/audit?subject=${body.builds[0]}`)).body;
+    expect(audit?.actor ?? "").not.toMatch(/^connection/);
+  });
+
+  it("do not give a repository an earlier name when they are taken once more", async () => {
+    await push(pushOf(SHA("a"), { fullName: "acme/first" }), "one");
+    await push(pushOf(SHA("b"), { fullName: "acme/second" }), "two");
+    await redeliver("one");
+    expect((await call(admin, "GET", `/repository/${repository.id}`)).body.fullName).toBe("acme/second");
+  });
+
+  it("are kept without long lists of files, and still taken once more", async () => {
+    const files = Array.from({ length: 4000 }, (_, n) => `folder/file-${n}.ts`);
+    await push(pushOf(SHA("a"), { before: SHA("9"), files }), "long");
+    await newPipeline(admin, repository.id);
+    expect(await list()).toMatchObject([{ id: "long", mayRedeliver: true }]);
+    expect((await redeliver("long")).body.builds).toHaveLength(1);
+  });
+
+  it("are of one connection, and of those that are known", async () => {
+    await push(pushOf(SHA("a")), "one");
+    expectProblem((await redeliver("two")) as never, 404, "not-found");
+    const other = await newConnection(orgId, "github");
+    const elsewhere = `/connection/${other.connectionId}/delivery`;
+    expect((await call(maintainer, "GET", elsewhere)).body).toEqual([]);
+    expectProblem(await call(maintainer, "POST", `${elsewhere}/one/redeliver`), 404, "not-found");
+    const { admin: stranger } = await newOrganization();
+    expectProblem(await call(stranger, "GET", path()), 404, "not-found");
+    expectProblem(await call(stranger, "POST", `${path()}/one/redeliver`), 404, "not-found");
+  });
+
+  it("are listed while the connection is switched off, and cannot be taken", async () => {
+    await push(pushOf(SHA("a")), "one");
+    await env.DB.prepare("UPDATE connection SET is_active = 0 WHERE id = ?").bind(hook.connectionId).run();
+    expect(await list()).toHaveLength(1);
+    expectProblem((await redeliver("one")) as never, 409, "conflict");
+  });
+
+  it("cannot be taken where one is too large to keep", async () => {
+    const note = { id: "large", at: 1, event: "push", repository: null, ref: null, sha: null };
+    const host = env.GIT_HOST.getByName(`${orgId}/${hook.connectionId}`) as unknown as {
+      noteDelivery(note: object): Promise<void>;
+    };
+    await host.noteDelivery({ ...note, builds: [], ignored: "x", arrival: null });
+    expect(await list()).toMatchObject([{ id: "large", mayRedeliver: false }]);
+    expectProblem((await redeliver("large")) as never, 409, "conflict");
+  });
+});

@@ -1,0 +1,311 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import type { Agent } from "../../../src/protocol/agent.ts";
+import type { Build } from "../../../src/protocol/build.ts";
+import type { Repository } from "../../../src/protocol/repository.ts";
+import {
+  call,
+  created,
+  expectProblem,
+  newAgent,
+  newOrganization,
+  newPipeline,
+  newRepository,
+  newToken,
+} from "../../support/api.ts";
+import { buildOf, trigger } from "../../support/build-setup.ts";
+import { openCache } from "../../support/cache.ts";
+import { attachRepository, deliver, eventHeaders, newConnection, type StoredConnection } from "../../support/hooks.ts";
+import { groupOf, hostTime, pullOf, pushOf, SHA } from "../../support/host-events.ts";
+import { held, pollForJobs } from "../../support/jobs.ts";
+
+type Registered = Agent & { token: string };
+
+const FEATURES = "environment,jobs,files,untrusted";
+
+let admin: string;
+let orgId: string;
+let repository: Repository;
+let hook: StoredConnection;
+
+beforeEach(async () => {
+  ({ admin, orgId } = await newOrganization());
+  repository = await newRepository(admin, 1);
+  await newPipeline(admin, repository.id, { definition: "steps: [{ run: make }]" });
+  hook = await newConnection(orgId, "github");
+  await attachRepository(repository.id, hook);
+});
+
+const set = (change: object) => call(admin, "PUT", `/repository/${repository.id}`, change);
+const pull = (body: object, id?: string) => deliver(hook, eventHeaders("github", "pull_request", id), body);
+const push = (body: object) => deliver(hook, eventHeaders("github", "push"), body);
+const group = (body: object) => deliver(hook, eventHeaders("github", "merge_group"), body);
+
+const FORK = { forkOf: 99, author: "mallory", sender: "mallory" };
+/** The build of a fork's head. */
+const forked = async (sha = SHA("1"), facts: object = {}): Promise<Build> => {
+  const { body } = await pull(pullOf("opened", sha, { ...FORK, ...facts }));
+  expect(body.builds, body.ignored ?? "").toHaveLength(1);
+  return buildOf(admin, body.builds[0]!);
+};
+const approve = (id: string, token = admin, body?: object) => call(token, "POST", `/build/${id}/approve`, body);
+const poll = (agent: Registered, features = FEATURES) => pollForJobs(agent, features);
+const untrustedAgent = (): Promise<Registered> => newAgent(admin, { labels: ["untrusted"] });
+
+describe("a fork's pull request", () => {
+  it("makes nothing where forks are off, as for a new repository", async () => {
+    expect(repository).toMatchObject({ forks: "off", untrustedAuthors: [] });
+    expect((await pull(pullOf("opened", SHA("1"), FORK))).body).toMatchObject({ builds: [], ignored: "fork, off" });
+  });
+
+  it("makes a build that waits, which nobody gets before a member has approved its commit", async () => {
+    await set({ forks: "approval" });
+    const agent = await untrustedAgent();
+    const build = await forked();
+    expect(build).toMatchObject({ status: "queued", trust: "untrusted", event: "pull", ref: "refs/pull/7/head" });
+    expect(build.pull).toMatchObject({ number: 7, branch: "topic", author: "mallory" });
+    expect(build.waitsFor).toMatchObject([{ jobId: build.id, gate: { by: "member", decision: null } }]);
+    expect((await call(admin, "GET", `/build/${build.id}/explain`)).body).toMatchObject({
+      code: "gate",
+      message: expect.stringContaining("waits for approval"),
+    });
+    expect((await poll(agent)).status).toBe(204);
+    const member = await newToken(admin, "member");
+    const approved = await approve(build.id, member, { comment: "looks fine", commitSha: SHA("1") });
+    expect(approved.body).toMatchObject({
+      waitsFor: [],
+      approval: { decision: { approved: true, comment: "looks fine" } },
+    });
+    expect((await approve(build.id, member)).status).toBe(200);
+    expectProblem(await call(member, "POST", `/build/${build.id}/reject`), 409, "conflict");
+    expect((await poll(agent)).body.build).toMatchObject({ id: build.id, trust: "untrusted" });
+  });
+
+  it("is approved by nobody below a member, of no other organization, and for no other commit", async () => {
+    await set({ forks: "approval" });
+    const build = await forked();
+    expectProblem(await approve(build.id, await newToken(admin, "viewer")), 403, "forbidden");
+    expectProblem(await approve(build.id, (await newOrganization()).admin), 404, "not-found");
+    expectProblem(await approve(build.id, admin, { commitSha: SHA("2") }), 409, "conflict");
+    expectProblem(await approve(build.id, admin, { commitSha: "main" }), 422, "invalid");
+    expect((await buildOf(admin, build.id)).waitsFor).toHaveLength(1);
+  });
+
+  it("waits again after each push, and the build before ends", async () => {
+    await set({ forks: "approval" });
+    const agent = await untrustedAgent();
+    const first = await forked();
+    await approve(first.id);
+    const moved = { ...FORK, before: SHA("1"), updatedAt: hostTime(60) };
+    const second = (await pull(pullOf("synchronize", SHA("2"), moved))).body.builds[0]!;
+    expect(await buildOf(admin, first.id)).toMatchObject({ status: "canceled", reason: "superseded" });
+    expectProblem(await approve(first.id), 409, "conflict");
+    expect((await buildOf(admin, second)).waitsFor).toHaveLength(1);
+    expect((await poll(agent)).status).toBe(204);
+    const closed = { ...FORK, updatedAt: hostTime(120) };
+    await pull(pullOf("closed", SHA("2"), closed));
+    expect((await buildOf(admin, second)).status).toBe("canceled");
+  });
+
+  it("makes nothing twice, however often and by what its head is told", async () => {
+    await set({ forks: "approval" });
+    const build = await forked();
+    await approve(build.id);
+    for (const action of ["opened", "synchronize", "labeled", "edited"]) {
+      const again = await pull(pullOf(action, SHA("1"), FORK), `again-${action}`);
+      expect(again.body.builds.filter((id) => id !== build.id)).toEqual([]);
+    }
+    expect((await call(admin, "GET", "/build")).body).toHaveLength(1);
+  });
+
+  it("is rejected once, and told so", async () => {
+    await set({ forks: "approval" });
+    const build = await forked();
+    const rejected = await call(admin, "POST", `/build/${build.id}/reject`, { comment: "mines coins" });
+    expect(rejected.body).toMatchObject({ status: "canceled", reason: "gate-closed" });
+    expect(rejected.body.message).toContain("mines coins");
+    expectProblem(await approve(build.id), 409, "conflict");
+  });
+
+  it.each([
+    ["a member, who sent it", { association: "MEMBER" }, false],
+    ["a stranger", { association: "CONTRIBUTOR" }, true],
+    ["a member, but pushed by another", { association: "MEMBER", sender: "eve" }, true],
+    ["nobody says whom", {}, true],
+  ])("of %s waits as `members` says", async (_, facts, isHeld) => {
+    await set({ forks: "members" });
+    const build = await forked(SHA("1"), facts);
+    expect(build.trust).toBe("untrusted");
+    expect(build.waitsFor).toHaveLength(isHeld ? 1 : 0);
+  });
+
+  it("cannot pass for a branch of the repository by its name", async () => {
+    await set({ forks: "approval" });
+    const main = (await push(pushOf(SHA("a")))).body.builds[0]!;
+    const build = await forked(SHA("1"), { branch: "main" });
+    expect(build).toMatchObject({ ref: "refs/pull/7/head", trust: "untrusted" });
+    expect(await buildOf(admin, main)).toMatchObject({ status: "queued", trust: "trusted" });
+  });
+});
+
+describe("an untrusted build", () => {
+  const secrets = async () => {
+    const key = (key: string, more: object) =>
+      created(admin, "/secrets/variables", {
+        key,
+        isSecret: true,
+        scope: "repository",
+        repoId: repository.id,
+        ...more,
+      });
+    await key("TOKEN", { value: "the secret of the repository" });
+    await key("CERTIFICATE", { value: "a file", isSecret: false, isFile: true });
+    await key("PLAIN", { value: "for everybody", isSecret: false });
+    await call(admin, "PUT", `/repository/${repository.id}/credential`, { kind: "token", value: "the clone secret" });
+  };
+
+  it("gets no secret, no file and no stored credential; a trusted one gets them", async () => {
+    await secrets();
+    await set({ forks: "approval" });
+    const agent = await untrustedAgent();
+    const build = await forked();
+    await approve(build.id);
+    const job = await poll(agent);
+    expect(job.body).toMatchObject({ env: { PLAIN: "for everybody" }, secretKeys: [], build: { id: build.id } });
+    expect(job.body.repository.credential ?? null).toBe(null);
+    for (const text of ["TOKEN", "CERTIFICATE", "the secret", "the clone secret"]) expect(job.text).not.toContain(text);
+    const main = (await push(pushOf(SHA("a")))).body.builds[0];
+    const trusted = await poll(await newAgent(admin));
+    expect(trusted.body).toMatchObject({ build: { id: main }, env: { TOKEN: "the secret of the repository" } });
+    expect(trusted.body.repository.credential).toMatchObject({ value: "the clone secret" });
+  });
+
+  it("goes to agents with the label alone, whose program knows of it; they get no other", async () => {
+    await set({ forks: "members" });
+    const build = await forked(SHA("1"), { association: "OWNER" });
+    const plain = await newAgent(admin, { labels: ["big"] });
+    const labelled = await untrustedAgent();
+    expect((await poll(plain)).status).toBe(204);
+    expect((await call(admin, "GET", `/build/${build.id}/explain`)).body.message).toContain("label untrusted");
+    expect((await poll(labelled, "environment,jobs")).status).toBe(204);
+    expect((await poll(labelled)).body.build.id).toBe(build.id);
+    const { id: pipelineId } = (await call(admin, "GET", "/pipeline")).body[0];
+    const other = await untrustedAgent();
+    const trusted = await trigger(admin, pipelineId);
+    expect((await poll(other)).status).toBe(204);
+    expect((await poll(plain)).body.build.id).toBe(trusted.id);
+  });
+
+  it("stays untrusted when it is repeated, and waits again", async () => {
+    await secrets();
+    await set({ forks: "members" });
+    const agent = await untrustedAgent();
+    const build = await forked(SHA("1"), { association: "OWNER" });
+    await call(admin, "POST", `/build/${build.id}/cancel`);
+    const again = await call<Build>(admin, "POST", `/build/${build.id}/retry`);
+    expect(again.body).toMatchObject({ trust: "untrusted", retryOf: build.id, ref: "refs/pull/7/head" });
+    expect(again.body.waitsFor).toHaveLength(1);
+    expect((await poll(agent)).status).toBe(204);
+    expectProblem(await call(admin, "POST", `/build/${build.id}/retry`, { only: "failed" }), 409, "conflict");
+    await approve(again.body.id);
+    expect((await poll(agent)).body).toMatchObject({ build: { id: again.body.id }, secretKeys: [] });
+  });
+
+  it("keeps no trusted build of the same branch from a key of the cache; another untrusted one it does", async () => {
+    await set({ untrustedAuthors: ["mallory"] });
+    const open = async (agent: Registered, sha: string, sender: string, trust: string) => {
+      await push(pushOf(sha, { sender }));
+      const { body: job } = await poll(agent);
+      expect(job.build).toMatchObject({ trust, branch: "main" });
+      await held(agent, job, "POST", "start");
+      return openCache(agent, job, "v1/npm", new Uint8Array(1));
+    };
+    expect((await open(await untrustedAgent(), SHA("a"), "mallory", "untrusted")).status).toBe(201);
+    const again = await open(await untrustedAgent(), SHA("b"), "mallory", "untrusted");
+    expect(again.body.detail).toBe("Another job is saving this key.");
+    expect((await open(await newAgent(admin), SHA("c"), "octocat", "trusted")).status).toBe(201);
+  });
+
+  it("says nothing of when its pipeline is built", async () => {
+    await call(admin, "PUT", `/pipeline/${(await call(admin, "GET", "/pipeline")).body[0].id}`, { definition: null });
+    await set({ untrustedAuthors: ["Renovate[bot]"] });
+    const agent = await untrustedAgent();
+    await push(pushOf(SHA("a"), { sender: "renovate[bot]", files: [".millrace.yml"] }));
+    const { body: job } = await poll(agent);
+    expect(job).toMatchObject({ build: { trust: "untrusted", branch: "main" } });
+    expect(job.file).toBe(undefined);
+    await held(agent, job, "POST", "start");
+    const sent = await held(agent, job, "PUT", "file", "on: { tag: true }\nsteps: [{ run: make }]\n");
+    expect(sent.status).toBeGreaterThanOrEqual(400);
+  });
+});
+
+describe("the preview of an environment", () => {
+  it("says what an untrusted build gets", async () => {
+    const { id } = (await call(admin, "GET", "/pipeline")).body[0];
+    for (const [key, isSecret] of [
+      ["TOKEN", true],
+      ["PLAIN", false],
+    ])
+      await created(admin, "/secrets/variables", { key, isSecret, value: "v", scope: "pipeline", pipelineId: id });
+    const keysOf = async (query: string) =>
+      (await call<{ key: string }[]>(admin, "GET", `/pipeline/${id}/environment${query}`)).body.map(({ key }) => key);
+    expect(await keysOf("")).toEqual(["PLAIN", "TOKEN"]);
+    expect(await keysOf("?trust=untrusted")).toEqual(["PLAIN"]);
+  });
+});
+
+describe("a listed author", () => {
+  it.each([
+    ["pushes", () => push(pushOf(SHA("a"), { sender: "renovate[bot]" }))],
+    [
+      "opens a pull request",
+      () => pull(pullOf("opened", SHA("a"), { author: "Renovate[bot]", sender: "renovate[bot]" })),
+    ],
+    [
+      "had opened the pull request that another pushes to",
+      () => pull(pullOf("synchronize", SHA("a"), { author: "renovate[bot]" })),
+    ],
+  ])("%s: the build is untrusted, and nobody has to approve it", async (_, send) => {
+    await set({ untrustedAuthors: ["renovate[bot]"] });
+    const { body } = await send();
+    expect(await buildOf(admin, body.builds[0]!)).toMatchObject({ trust: "untrusted", waitsFor: [] });
+  });
+
+  it("is nobody whom the list does not name", async () => {
+    await set({ untrustedAuthors: ["renovate[bot]"] });
+    const { body } = await push(pushOf(SHA("a"), { sender: "renovate" }));
+    expect((await buildOf(admin, body.builds[0]!)).trust).toBe("trusted");
+  });
+});
+
+describe("a merge group", () => {
+  beforeEach(async () => {
+    const { id } = (await call(admin, "GET", "/pipeline")).body[0];
+    await call(admin, "PUT", `/pipeline/${id}`, { on: { "merge-group": true } });
+  });
+
+  it("is built where a pipeline wants it, whatever its commit says, and trusted", async () => {
+    const { body } = await group(groupOf("checks_requested", SHA("a")));
+    expect(await buildOf(admin, body.builds[0]!)).toMatchObject({
+      ...{ event: "merge-group", trust: "trusted", commitSha: SHA("a") },
+      ref: "refs/heads/gh-readonly-queue/main/pr-7-abc",
+    });
+    const pushed = await push(pushOf(SHA("a"), { ref: "refs/heads/gh-readonly-queue/main/pr-7-abc" }));
+    expect(pushed.body.builds).toEqual([]);
+    expect((await group(groupOf("checks_requested", SHA("a")))).body.builds).toEqual(body.builds);
+  });
+
+  it("ends its builds when the queue gives it up", async () => {
+    const { body } = await group(groupOf("checks_requested", SHA("a")));
+    await group(groupOf("destroyed", SHA("a")));
+    expect(await buildOf(admin, body.builds[0]!)).toMatchObject({
+      status: "canceled",
+      message: expect.stringContaining("merge queue"),
+    });
+  });
+
+  it("is none without a branch of a queue", async () => {
+    expect((await group(groupOf("checks_requested", SHA("a"), "refs/heads/main"))).body.builds).toEqual([]);
+    expect((await group(groupOf("renamed", SHA("a")))).body.builds).toEqual([]);
+  });
+});

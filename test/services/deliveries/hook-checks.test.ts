@@ -1,0 +1,228 @@
+import { env } from "cloudflare:workers";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { gitHostName } from "../../../src/domain/object-names.ts";
+import type { GitHost } from "../../../src/objects/host/git-host.ts";
+import type { Build } from "../../../src/protocol/build.ts";
+import { call } from "../../support/api.ts";
+import { APP_ID, newAppConnection } from "../../support/app-connection.ts";
+import { type BuildSetup, buildOf, newBuildSetup } from "../../support/build-setup.ts";
+import { poolStub } from "../../support/deployment.ts";
+import { attachRepository, deliver, eventHeaders, type StoredConnection } from "../../support/hooks.ts";
+import { pullOf, pushOf, SHA } from "../../support/host-events.ts";
+import { COMMIT, planNext, runNext, statusesOf } from "../../support/jobs.ts";
+
+const PEOPLE = { ann: "write", max: "maintain", root: "admin", ted: "triage", eve: "read" };
+const GATED = `jobs:
+  deploy: { gate: { message: "Release?" }, steps: [{ run: make }] }
+  after: { needs: [deploy], steps: [{ run: make }] }
+`;
+
+let setup: BuildSetup;
+let hook: StoredConnection;
+let host: Awaited<ReturnType<typeof newAppConnection>>["host"];
+
+beforeEach(async () => {
+  setup = await newBuildSetup();
+  ({ hook, host } = await newAppConnection(setup.orgId, { people: PEOPLE }));
+  await attachRepository(setup.repository.id, hook);
+});
+
+const send = (event: string, body: object, delivery?: string) =>
+  deliver(hook, eventHeaders("github", event, delivery), body);
+
+const repository = { id: 1, full_name: "acme/app-1", default_branch: "main" };
+const by = (login: string) => ({ repository, sender: { login } });
+
+const rerun = (externalId: string, login = "ann", app = APP_ID) => ({
+  ...{ action: "rerequested", ...by(login) },
+  check_run: { head_sha: COMMIT, external_id: externalId, app: { id: app } },
+});
+const rerunAll = (login = "ann") => ({
+  ...{ action: "rerequested", ...by(login) },
+  check_suite: { head_sha: COMMIT, app: { id: APP_ID } },
+});
+const pressed = (externalId: string, identifier: string, login = "max") => ({
+  ...rerun(externalId, login),
+  ...{ action: "requested_action", requested_action: { identifier } },
+});
+
+/** What the object of the host knows of the commit, once the pool has told it. */
+const seeTold = async (buildId: string, state?: string) => {
+  const object = (env.GIT_HOST as DurableObjectNamespace<GitHost>).getByName(
+    gitHostName(setup.orgId, hook.connectionId),
+  );
+  await vi.waitFor(
+    async () => {
+      const views = await object.statuses(1, COMMIT);
+      expect(views).toContainEqual(expect.objectContaining({ buildId, ...(state && { state }) }));
+    },
+    { timeout: 10_000, interval: 50 },
+  );
+};
+
+const newBuild = async (): Promise<string> => {
+  const { body, text } = await send("push", pushOf(COMMIT));
+  expect(body.builds, text).toHaveLength(1);
+  return body.builds[0]!;
+};
+
+const failedBuild = async (): Promise<string> => {
+  const id = await newBuild();
+  await runNext(setup.agent, { status: "failed", exitCode: 1 });
+  await seeTold(id, "failure");
+  return id;
+};
+
+const builds = async () => (await call<Build[]>(setup.admin, "GET", "/build")).body;
+const audited = async (action: string) => {
+  await poolStub(setup.orgId).flush();
+  const { body } = await call(setup.admin, "GET", `/audit?action=${action}`);
+  return body.filter(({ detail }: { detail: { sender?: string } }) => detail.sender);
+};
+
+describe("a re-run at GitHub", () => {
+  it("builds the build of the check again, once, for whom GitHub lets write", async () => {
+    const id = await failedBuild();
+    const { status, body } = await send("check_run", rerun(id), "delivery-1");
+    expect({ status, ignored: body.ignored }).toEqual({ status: 202, ignored: null });
+    const again = await buildOf(setup.admin, body.builds[0]!);
+    expect(again).toMatchObject({ retryOf: id, commitSha: COMMIT, event: "push", status: "queued" });
+    expect(again.createdBy).toEqual({ kind: "connection", id: hook.connectionId, name: "our App" });
+    expect((await send("check_run", rerun(id), "delivery-1")).status).toBe(202);
+    expect(await builds()).toHaveLength(2);
+    expect(await audited("build.create")).toMatchObject([{ detail: { sender: "ann" } }]);
+    await seeTold(again.id);
+    expect((await send("check_run", rerun(id))).body).toMatchObject({ builds: [], ignored: expect.any(String) });
+  });
+
+  it.each<[what: string, event: string, body: (id: string) => object, ignored: string | RegExp]>([
+    ["of another App", "check_run", (id) => rerun(id, "ann", 4243), "the check is one of another App"],
+    ["of a build that is not known", "check_run", () => rerun(crypto.randomUUID()), /not the one of the newest/],
+    ["of a check without a build", "check_run", () => rerun(""), /not the one of the newest/],
+    ["by a stranger", "check_run", (id) => rerun(id, "mallory"), /may not write/],
+    ["by a reader", "check_run", (id) => rerun(id, "eve"), /may not write/],
+    ["by one who sorts issues", "check_run", (id) => rerun(id, "ted"), /may not write/],
+    ["of the suite by a reader", "check_suite", () => rerunAll("eve"), /may not write/],
+    ["that says only that a check was made", "check_run", (id) => ({ ...rerun(id), action: "created" }), /Nobody asks/],
+    [
+      "of a repository that is not the connection's",
+      "check_run",
+      (id) => ({ ...rerun(id), repository: { ...repository, id: 2 } }),
+      /no active repository/,
+    ],
+  ])("%s makes nothing", async (_, event, body, ignored) => {
+    const id = await failedBuild();
+    const { status, body: taken } = await send(event, body(id));
+    expect(status).toBe(202);
+    expect(taken).toMatchObject({ builds: [], ignored: expect.stringMatching(ignored) });
+    expect(await builds()).toHaveLength(1);
+  });
+
+  it("of a build that goes on makes nothing", async () => {
+    const id = await newBuild();
+    await seeTold(id);
+    expect((await send("check_run", rerun(id))).body).toMatchObject({
+      builds: [],
+      ignored: expect.stringMatching(/not ended/),
+    });
+  });
+
+  it("of all checks builds again what failed", async () => {
+    const id = await failedBuild();
+    const { body } = await send("check_suite", rerunAll(), "delivery-2");
+    expect((await buildOf(setup.admin, body.builds[0]!)).retryOf).toBe(id);
+    expect((await send("check_suite", rerunAll(), "delivery-2")).status).toBe(202);
+    expect(await builds()).toHaveLength(2);
+  });
+
+  it("of the check of the whole commit builds again what failed", async () => {
+    const id = await failedBuild();
+    const { body } = await send("check_run", rerun("commit"));
+    expect((await buildOf(setup.admin, body.builds[0]!)).retryOf).toBe(id);
+  });
+
+  it("is refused for a while where GitHub does not say who may, and works when it comes again", async () => {
+    const id = await failedBuild();
+    await host.change({ faults: [{ on: "GET /repos/acme/app-1/collaborators", answer: 503, times: 1 }] });
+    expect((await send("check_run", rerun(id), "delivery-4")).status).toBe(503);
+    expect((await send("check_run", rerun(id), "delivery-4")).body.builds).toHaveLength(1);
+  });
+});
+
+describe("a button at GitHub", () => {
+  const gated = async (): Promise<string> => {
+    await newBuild();
+    const { buildId } = await planNext(setup.agent, GATED);
+    await seeTold(buildId, "success");
+    return buildId;
+  };
+
+  it("approves the gate that it names, as whom GitHub says, and once", async () => {
+    const id = await gated();
+    expect((await send("check_run", pressed(id, "approve:0", "ann"))).body).toMatchObject({
+      ...{ builds: [], ignored: "This takes the role maintainer." },
+    });
+    const { body } = await send("check_run", pressed(id, "approve:0"), "delivery-5");
+    expect(body).toEqual({ delivery: "delivery-5", builds: [id], ignored: null });
+    expect((await send("check_run", pressed(id, "approve:0"), "delivery-5")).body).toEqual(body);
+    const build = await buildOf(setup.admin, id);
+    expect(build.waitsFor).toEqual([]);
+    expect(statusesOf(build)).toMatchObject({ deploy: "queued" });
+    expect(await audited("job.approve")).toMatchObject([{ detail: { key: "deploy", sender: "max" } }]);
+  });
+
+  it.each(["approve:1", "approve:7", "approve:-1", "approve:", "reject:0", "constructor"])(
+    "of the name %s approves nothing",
+    async (name) => {
+      const id = await gated();
+      const { status, body } = await send("check_run", pressed(id, name));
+      expect({ status, builds: body.builds }).toEqual({ status: 202, builds: [] });
+      expect((await buildOf(setup.admin, id)).waitsFor).toHaveLength(1);
+    },
+  );
+
+  it("approves the commit of a fork, for whom GitHub lets write, and that commit alone", async () => {
+    await call(setup.admin, "PUT", `/repository/${setup.repository.id}`, { forks: "approval" });
+    const told = pullOf("opened", COMMIT, { forkOf: 9, author: "mallory", sender: "mallory" });
+    const { body } = await send("pull_request", told);
+    const id: string = body.builds[0]!;
+    await seeTold(id, "pending");
+    const button = "approve:9999";
+    for (const login of ["mallory", "eve", "ted"]) {
+      const refused = await send("check_run", pressed(id, button, login));
+      expect(refused.body).toMatchObject({ builds: [], ignored: expect.stringMatching(/may not write/) });
+    }
+    const elsewhere = pressed(id, button, "ann");
+    const other = { ...elsewhere, check_run: { ...elsewhere.check_run, head_sha: SHA("d") } };
+    expect((await send("check_run", other)).body).toMatchObject({ builds: [], ignored: expect.any(String) });
+    expect((await buildOf(setup.admin, id)).waitsFor).toHaveLength(1);
+    expect((await send("check_run", pressed(id, button, "ann"), "delivery-7")).body.builds).toEqual([id]);
+    expect(await buildOf(setup.admin, id)).toMatchObject({
+      ...{ status: "queued", trust: "untrusted", waitsFor: [] },
+      approval: { decision: { approved: true, by: "ann" } },
+    });
+    expect(await audited("job.approve")).toMatchObject([{ detail: { sender: "ann" } }]);
+  });
+
+  it("that a person redelivers here is not pressed again", async () => {
+    const id = await gated();
+    await send("check_run", pressed(id, "approve:0", "eve"), "delivery-6");
+    const path = `/connection/${hook.connectionId}/delivery/delivery-6/redeliver`;
+    const { status, body } = await call(setup.admin, "POST", path);
+    expect({ status, builds: body.builds }).toEqual({ status: 200, builds: [] });
+    expect((await buildOf(setup.admin, id)).waitsFor).toHaveLength(1);
+  });
+});
+
+it.each([
+  ["installation", "suspend"],
+  ["installation", "deleted"],
+  ["installation_repositories", "added"],
+  ["github_app_authorization", "revoked"],
+])("what GitHub tells of the App itself (%s, %s) is taken, and makes nothing", async (event, action) => {
+  const told = { action, installation: { id: 99, account: { login: "acme" } }, sender: { login: "max" } };
+  const { status, body } = await send(event, told);
+  expect(status).toBe(202);
+  expect(body).toMatchObject({ builds: [], ignored: expect.stringMatching(/makes no build/) });
+  expect(await builds()).toEqual([]);
+});

@@ -1,0 +1,99 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import type { AuditEntry } from "../../../src/protocol/audit.ts";
+import {
+  type Answer,
+  call,
+  created,
+  expectProblem,
+  newOrganization,
+  newPipeline,
+  newRepository,
+} from "../../support/api.ts";
+import { poll, trigger } from "../../support/build-setup.ts";
+import { poolStub } from "../../support/deployment.ts";
+
+const LINUX = { platform: 2, canBuildIOS: false, canBuildAndroid: false, canBuildWeb: true };
+
+/** What an agent would like to be, each of which would open builds to it that are not for it. */
+const CLAIMS: [string, object][] = [
+  ["a label", { labels: ["docker", "release"] }],
+  ["no label any more", { labels: [] }],
+  ["a capability", { canBuildIOS: true }],
+  ["another platform", { platform: 1 }],
+  ["to take builds again", { isDraining: false }],
+  ["all of it beside what it may", { version: "9.9.9", labels: ["release"], canBuildAndroid: true }],
+];
+
+describe("an agent's own token", () => {
+  let admin = "";
+  let orgId = "";
+  let registration: { id: string; token: string };
+  let agent: { id: string; token: string };
+  const path = () => `/buildagent/${agent.id}`;
+  const put = (token: string, body: object): Promise<Answer<never>> => call(token, "PUT", path(), body);
+
+  beforeAll(async () => {
+    ({ admin, orgId } = await newOrganization());
+    const wanted = { name: "linux machines", kind: "registration", labels: ["docker"] };
+    registration = await created(admin, "/token", wanted);
+    agent = await created(registration.token, "/buildagent/register", { name: "a", ...LINUX, labels: ["docker"] });
+    expect((await put(admin, { isDraining: true })).status).toBe(200);
+  });
+
+  it.each(CLAIMS)("does not give it %s", async (_, claim) => {
+    const before = (await call(admin, "GET", path())).text;
+    const answer = await put(agent.token, claim);
+    expectProblem(answer, 403, "forbidden");
+    expect(answer.text).not.toContain("release");
+    expect(JSON.parse((await call(admin, "GET", path())).text)).toEqual({
+      ...JSON.parse(before),
+      lastHeartbeatAt: expect.any(String),
+    });
+  });
+
+  it("opens it no build of another label, which it is given once a maintainer says so", async () => {
+    const { id: repoId } = await newRepository(admin);
+    const { id: pipelineId } = await newPipeline(admin, repoId, { requires: { labels: ["release"] } });
+    const key = { key: "SIGNING_KEY", value: "crown-jewels", isSecret: true, scope: "pipeline", pipelineId };
+    await created(admin, "/secrets/variables", key);
+    expect((await put(admin, { isDraining: false })).status).toBe(200);
+    await trigger(admin, pipelineId);
+    await put(agent.token, { labels: ["release"] });
+    const refused = await poll(agent);
+    expect([refused.status, refused.text]).toEqual([204, ""]);
+    expect((await put(admin, { labels: ["docker", "release"] })).status).toBe(200);
+    expect((await poll(agent)).body.env.SIGNING_KEY).toBe("crown-jewels");
+    expect((await put(admin, { labels: ["docker"] })).status).toBe(200);
+  });
+
+  it("tells its version and name, and may repeat the rest as it is, as agent programs of before do", async () => {
+    const introduction = { ...LINUX, version: "0.0.9" };
+    expect((await put(agent.token, introduction)).body).toMatchObject({ version: "0.0.9", labels: ["docker"] });
+    const record = (await call(agent.token, "GET", path())).body;
+    expect((await put(agent.token, { ...record, name: "b", version: "0.1.0" })).body).toMatchObject({
+      ...{ name: "b", version: "0.1.0" },
+    });
+  });
+
+  it("is that of an agent whose record says who registered it, even when that token is renamed or gone", async () => {
+    const registeredBy = { tokenId: registration.id, kind: "registration", name: "linux machines" };
+    expect((await call(admin, "GET", path())).body).toMatchObject({ registeredBy });
+    const self = (await call(admin, "GET", "/token/self")).body;
+    const other = await created(admin, "/buildagent/register", { name: "c", ...LINUX });
+    expect(other.registeredBy).toEqual({ tokenId: self.id, kind: "api", name: self.name });
+    await call(admin, "DELETE", `/token/${registration.id}`);
+    expect((await call(admin, "GET", path())).body).toMatchObject({ registeredBy });
+  });
+
+  it("leaves every change of it in the audit, with the old value and the new", async () => {
+    await put(admin, { labels: ["docker", "big"], isDraining: true });
+    await poolStub(orgId).flush();
+    const { body } = await call<AuditEntry[]>(admin, "GET", `/audit?action=agent.update&subject=${agent.id}`);
+    expect(body[0]?.detail).toEqual({
+      changes: { labels: { from: ["docker"], to: ["docker", "big"] }, isDraining: { from: false, to: true } },
+    });
+    const [registered] = (await call<AuditEntry[]>(admin, "GET", `/audit?action=agent.register&subject=${agent.id}`))
+      .body;
+    expect(registered?.detail).toEqual({ name: "a", ...LINUX, labels: ["docker"] });
+  });
+});

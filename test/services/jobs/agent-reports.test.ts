@@ -1,0 +1,133 @@
+import { describe, expect, it } from "vitest";
+import type { Build, Step } from "../../../src/protocol/build.ts";
+import type { Variable } from "../../../src/protocol/variable.ts";
+import { call, created } from "../../support/api.ts";
+import { buildOf, newBuildSetup, poll, trigger } from "../../support/build-setup.ts";
+import { poolStub } from "../../support/deployment.ts";
+
+const step = (over: Partial<Step>): Step => ({
+  ...{ id: null, name: "step", status: "succeeded", exitCode: 0, startedAt: null, finishedAt: null, logOffset: null },
+  ...over,
+});
+
+/** A started build, and how its agent tells of it. */
+const begun = async () => {
+  const works = await newBuildSetup();
+  const secret = `secret-${crypto.randomUUID()}`;
+  const scope = { scope: "organization", orgId: works.orgId };
+  await created<Variable>(works.admin, "/secrets/variables", { key: "KEY", value: secret, isSecret: true, ...scope });
+  const { id } = await trigger(works.admin, works.pipeline.id);
+  const headers = { "X-Lease": String((await poll(works.agent)).body.lease) };
+  await call(works.agent.token, "POST", `/build/${id}/start`, undefined, headers);
+  const tell = (body: object) => call(works.agent.token, "POST", `/build/${id}/progress`, body, headers);
+  const finish = (body: object) => call<Build>(works.agent.token, "POST", `/build/${id}/finish`, body, headers);
+  const closeLog = () => poolStub(works.orgId).flush();
+  return { secret, tell, finish, closeLog, read: (): Promise<Build> => buildOf(works.admin, id) };
+};
+
+describe("what an agent tells of its steps", () => {
+  it("is masked in names and in ids", async () => {
+    const { secret, tell, read } = await begun();
+    expect((await tell({ steps: [step({ id: secret, name: `run ${secret}` }), step({})] })).status).toBe(204);
+    expect((await read()).steps).toMatchObject([
+      { id: "***", name: "run ***" },
+      { id: null, name: "step" },
+    ]);
+  });
+
+  it("has the tries of a step that was begun again, and no number that is none", async () => {
+    const { tell, read } = await begun();
+    expect((await tell({ steps: [step({ tries: 2 }), step({})] })).status).toBe(204);
+    const [first, second] = (await read()).steps;
+    expect(first).toMatchObject({ tries: 2 });
+    expect(second).not.toHaveProperty("tries");
+    for (const tries of [0, -1, 1.5, 1e300, "2", [2]])
+      expect((await tell({ steps: [{ ...step({}), tries }] })).status).toBe(422);
+  });
+
+  it("is cut where it is long, after it was masked", async () => {
+    const { secret, tell, read } = await begun();
+    const name = `${"x".repeat(190)}${secret}`;
+    await tell({ steps: [step({ id: "y".repeat(100_000), name }), step({ name: `${"z".repeat(199)}\u{1f600}` })] });
+    expect((await read()).steps).toMatchObject([
+      { id: "y".repeat(200), name: `${"x".repeat(190)}***` },
+      { name: `${"z".repeat(199)}\ufffd` },
+    ]);
+  });
+
+  it("makes no record that is too large for a row, whatever it is", async () => {
+    const { tell, read } = await begun();
+    const steps = Array.from({ length: 500 }, () => step({ id: "\u4e00".repeat(300), name: "\u4e00".repeat(300) }));
+    expect((await tell({ steps })).status).toBe(204);
+    expect((await tell({ summary: "\u4e00".repeat(65_536) })).status).toBe(204);
+    const record = await read();
+    expect(record.steps).toHaveLength(500);
+    expect(new TextEncoder().encode(JSON.stringify(record)).length).toBeLessThan(1_500_000);
+    expect((await tell({ steps: Array(1000).fill(step({})) })).status).toBe(204);
+    expect((await read()).steps).toHaveLength(500);
+  });
+});
+
+describe("a report that repeats the names of the one before", () => {
+  const now = new Date().toISOString();
+  const names = async (read: () => Promise<Build>) => (await read()).steps.map(({ name }) => name);
+
+  it("is stored, and a name that it changes is masked", async () => {
+    const { secret, tell, read } = await begun();
+    await tell({ steps: [step({ id: "a", name: "one" }), step({ name: "two", status: "pending" })] });
+    const ended = step({ id: "a", name: "one", finishedAt: now });
+    await tell({ steps: [ended, step({ name: "two", status: "running" })] });
+    expect((await read()).steps).toMatchObject([{ finishedAt: now }, { name: "two", status: "running" }]);
+    await tell({ steps: [ended, step({ name: `two ${secret}` })] });
+    expect(await names(read)).toEqual(["one", "two ***"]);
+    await tell({ steps: [{ ...ended, id: secret }, step({ name: "two ***" })] });
+    expect((await read()).steps).toMatchObject([{ id: "***" }, { id: null, name: "two ***" }]);
+  });
+
+  it("is masked anew where values to mask came since", async () => {
+    const { tell, read } = await begun();
+    const steps = [step({ name: "run late-value", finishedAt: now })];
+    await tell({ steps });
+    await tell({ masks: ["late-value"] });
+    await tell({ steps });
+    expect(await names(read)).toEqual(["run ***"]);
+    await tell({ steps });
+    expect(await names(read)).toEqual(["run ***"]);
+  });
+
+  it("is masked anew in the next attempt, which has other secrets", async () => {
+    const works = await newBuildSetup();
+    const { id } = await trigger(works.admin, works.pipeline.id);
+    const steps = [step({ name: "run next-value", finishedAt: now })];
+    const attempt = async () => {
+      const headers = { "X-Lease": String((await poll(works.agent)).body.lease) };
+      const tell = (verb: string, body?: object) =>
+        call(works.agent.token, "POST", `/build/${id}/${verb}`, body, headers);
+      await tell("start");
+      expect((await tell("progress", { steps })).status).toBe(204);
+      return tell;
+    };
+    const first = await attempt();
+    expect(await names(() => buildOf(works.admin, id))).toEqual(["run next-value"]);
+    expect((await first("release", { reason: "stopped", interrupted: true })).status).toBe(200);
+    const secret = { key: "KEY", value: "next-value", isSecret: true, scope: "organization", orgId: works.orgId };
+    await created<Variable>(works.admin, "/secrets/variables", secret);
+    const second = await attempt();
+    expect(await names(() => buildOf(works.admin, id))).toEqual(["run ***"]);
+    expect((await first("progress", { steps })).status).toBe(409);
+    expect((await second("progress", { steps })).status).toBe(204);
+    expect(await names(() => buildOf(works.admin, id))).toEqual(["run ***"]);
+  });
+});
+
+describe("a result with a message", () => {
+  it("may be reported again, and another one may not", async () => {
+    const { secret, finish, closeLog, read } = await begun();
+    const result = { status: "failed", exitCode: 1, message: `it printed ${secret}` };
+    expect(await finish(result)).toMatchObject({ status: 200, body: { message: "it printed ***" } });
+    await closeLog();
+    expect((await finish({ ...result, status: "succeeded" })).status).toBe(409);
+    expect(await finish(result)).toMatchObject({ status: 200, body: { status: "failed", message: "it printed ***" } });
+    expect((await read()).message).toBe("it printed ***");
+  });
+});

@@ -1,0 +1,68 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { XCODES_HEADER } from "../../../src/protocol/xcodes.ts";
+import { call, created, newAgent, newPipeline } from "../../support/api.ts";
+import { type BuildSetup, newBuildSetup, trigger } from "../../support/build-setup.ts";
+
+let setup: BuildSetup;
+beforeAll(async () => {
+  setup = await newBuildSetup();
+});
+
+const FEATURES = "environment,jobs,tools";
+const pollWith = (agent: { id: string; token: string }, xcodes: string) =>
+  call(agent.token, "GET", `/buildagent/${agent.id}/poll?wait=0`, undefined, {
+    "X-Agent-Features": FEATURES,
+    ...(xcodes && { [XCODES_HEADER]: xcodes }),
+  });
+
+/** A build whose one job needs this Xcode, planned from the pipeline's record. */
+const buildNeeding = async (xcode: string) => {
+  const definition = `jobs: { app: { tools: { xcode: "${xcode}" }, steps: [{ run: xcodebuild }] } }`;
+  const { admin, repository } = setup;
+  const pipeline = await newPipeline(admin, repository.id, { name: crypto.randomUUID(), definition });
+  return trigger(admin, pipeline.id, { commitSha: "c".repeat(40) });
+};
+
+describe("a job that needs an Xcode", () => {
+  it("waits for an agent that says it has one, and says so meanwhile", async () => {
+    const { admin, agent } = setup;
+    const { id, jobs } = await buildNeeding("26.1");
+    const jobId = jobs?.[0]?.id ?? "";
+    const labelled = await newAgent(admin, { labels: ["xcode=26.1", "26.1", "xcode-26.1"] });
+    for (const xcodes of ["", "16.4", "26", "26.10", "2", "26.1x", "126.1", "26 .1"])
+      for (const one of [agent, labelled]) expect((await pollWith(one, xcodes)).status, xcodes).toBe(204);
+    const why = await call(admin, "GET", `/job/${jobId}/explain`);
+    expect(why.text).toContain("xcode");
+    const mac = await newAgent(admin);
+    const { status, body, text } = await pollWith(mac, "16.4, 26.1.2");
+    expect(status, text).toBe(200);
+    expect(body).toMatchObject({ build: { id }, job: { id: jobId, key: "app" } });
+    // The agent reads from the file which Xcode it chooses.
+    expect(JSON.stringify(body)).toContain("xcode");
+    const { body: known } = await call(admin, "GET", `/buildagent/${mac.id}`);
+    expect(known.xcodes).toEqual(["16.4", "26.1.2"]);
+    await call(admin, "POST", `/build/${id}/cancel`);
+  });
+
+  it("goes to no agent whose header was of an earlier poll", async () => {
+    const { admin } = setup;
+    const mac = await newAgent(admin);
+    expect((await pollWith(mac, "16.4")).status).toBe(204);
+    const { id } = await buildNeeding("16");
+    // The Xcode was removed from the machine meanwhile.
+    expect((await pollWith(mac, "26.1")).status).toBe(204);
+    expect((await pollWith(mac, "16.4")).body.build.id).toBe(id);
+    await call(admin, "POST", `/build/${id}/cancel`);
+  });
+
+  it("is refused where it names none, before there is a build", async () => {
+    const { admin, repository } = setup;
+    for (const xcode of ["latest", "26.1-beta", "26.1.1.1", "1234"]) {
+      const definition = `jobs: { app: { tools: { xcode: "${xcode}" }, steps: [{ run: make }] } }`;
+      const answer = await call(admin, "POST", "/pipeline", { repoId: repository.id, name: xcode, definition });
+      expect(answer.status, answer.text).toBe(422);
+      expect(answer.body.errors[0].pointer).toBe("/definition");
+    }
+    expect(await created(admin, "/pipeline", { repoId: repository.id, name: "one" })).toBeDefined();
+  });
+});
