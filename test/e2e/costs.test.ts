@@ -53,7 +53,7 @@ describe("a build of five minutes with 30 variables", () => {
     const { counts } = build;
     expect(counts.requests).toBeLessThanOrEqual(21);
     expect(Math.round(billedCalls(counts))).toBeLessThanOrEqual(34);
-    expect(totalOf(counts.objectRowsWritten)).toBeLessThanOrEqual(49);
+    expect(totalOf(counts.objectRowsWritten)).toBeLessThanOrEqual(53);
     expect(totalOf(counts.d1RowsWritten)).toBeLessThanOrEqual(15);
     expect(counts.archiveWrites).toBe(2);
     expect(counts.lines).toBeLessThanOrEqual(2);
