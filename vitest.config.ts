@@ -1,6 +1,6 @@
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-pool-workers";
 import { defineConfig } from "vitest/config";
-import { documented } from "./src/api/description/documented-route.ts";
+import { documented } from "./src/api/description/operations.ts";
 import { problemsOf } from "./src/api/description/responses.ts";
 import { ROUTES } from "./src/api/routes.ts";
 import { buildAssets } from "./src/assets/build.ts";

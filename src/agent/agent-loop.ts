@@ -20,19 +20,16 @@ import { forgetIdentity, type Identity, loadIdentity } from "./cli/identity.ts";
 import { logger } from "./cli/logger.ts";
 import { removeFromService } from "./cli/register.ts";
 import { JobHooks } from "./hooks/job-hooks.ts";
-import { runShell } from "./process/as-user.ts";
-import { leaveNoCoreDumps } from "./process/core-dumps.ts";
 import { lockAgent } from "./process/lock.ts";
 import { ProcessTree } from "./process/process-tree.ts";
-import type { StepUser } from "./process/step-user.ts";
+import { leaveNoCoreDumps, runShell, type StepUser } from "./process/step-user.ts";
 import type { ToolSources } from "./tools/mise-program.ts";
 import { findXcodes } from "./tools/xcodes.ts";
 import type { JobAnswer } from "./wire/answers.ts";
 import { sleep } from "./wire/auto-reset-event.ts";
 import { backOffDelay, DEFAULT_BACK_OFF } from "./wire/back-off.ts";
 import { ApiClient, describeAnswer } from "./wire/client.ts";
-import { HintSocket } from "./wire/hint-socket.ts";
-import { nextJob } from "./wire/poll.ts";
+import { HintSocket, nextJob } from "./wire/next-job.ts";
 
 interface AgentOptions {
   state: string;

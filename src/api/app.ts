@@ -1,23 +1,61 @@
 import { Hono, type Context as HonoContext, type MiddlewareHandler } from "hono";
+import { readConfig } from "../config.ts";
 import { BOOKMARK_HEADER } from "../protocol/headers.ts";
 import { PROBLEMS } from "../protocol/problem.ts";
+import { identify } from "../services/core/admission.ts";
 import { type Context, entityTag } from "../services/core/context.ts";
-import { identify } from "../services/core/identify.ts";
 import { checkRate, ratePolicy } from "../services/core/rate-limit.ts";
 import { Refusal } from "../services/core/refusal.ts";
 import type { AppEnv } from "../web/app-env.ts";
-import { hasTag } from "../web/entity-tags.ts";
-import { linkToNext } from "../web/next-page.ts";
+import { hasTag, linkToNext } from "../web/headers.ts";
 import { openContext } from "../web/open-context.ts";
 import { describe, problemResponse, refusalOf } from "../web/problems.ts";
-import { requestId } from "../web/request-id.ts";
-import { requestLog } from "../web/request-log.ts";
-import { bodyValidator, jsonBody, validator } from "./body.ts";
-import { cors } from "./cors.ts";
+import { requestId, requestLog } from "../web/request-log.ts";
 import { mountPublicRoutes } from "./public-routes.ts";
-import { bookmarkOf, checkHeaders, requestHeaders } from "./request-headers.ts";
+import { bodyValidator, bookmarkOf, checkHeaders, jsonBody, requestHeaders, validator } from "./read-request.ts";
 import { methodsOf, type Route } from "./route.ts";
 import { ROUTES } from "./routes.ts";
+
+const REQUEST_HEADERS = [
+  "Authorization",
+  "Content-Type",
+  "If-Match",
+  "If-None-Match",
+  "If-Range",
+  "Idempotency-Key",
+  "Last-Event-ID",
+  "Range",
+  BOOKMARK_HEADER,
+];
+const RESPONSE_HEADERS = [
+  "ETag",
+  "Link",
+  "Location",
+  BOOKMARK_HEADER,
+  "RateLimit-Policy",
+  "Retry-After",
+  "Server-Timing",
+  "X-Request-Id",
+  "Content-Range",
+];
+const PREFLIGHT_SECONDS = 7200;
+
+/** Lets pages of the configured origins call the API. Tokens are in a header, so no cookie can be abused (CSRF). */
+const cors: MiddlewareHandler<AppEnv> = async (c, next) => {
+  await next();
+  const { DASHBOARD_ORIGINS: origins } = readConfig(c.env);
+  if (origins.length === 0) return;
+  c.header("Vary", "Origin", { append: true });
+  const origin = c.req.header("Origin");
+  if (!origin || !origins.includes(origin)) return;
+  c.header("Access-Control-Allow-Origin", origin);
+  c.header("Access-Control-Expose-Headers", RESPONSE_HEADERS.join(", "));
+  const isPreflight = c.req.method === "OPTIONS" && c.req.header("Access-Control-Request-Method");
+  if (!isPreflight) return;
+  c.header("Access-Control-Allow-Methods", c.res.headers.get("Allow") ?? "");
+  c.header("Access-Control-Allow-Headers", REQUEST_HEADERS.join(", "));
+  c.header("Access-Control-Max-Age", String(PREFLIGHT_SECONDS));
+};
 
 /** The path as the router takes it: a `path` at its end may have slashes. */
 const pattern = (path: string): string => path.replace(/:path$/, ":path{.+}");

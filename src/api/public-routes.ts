@@ -1,22 +1,19 @@
 import type { Context, Hono } from "hono";
 import { LIMITS } from "../protocol/limits.ts";
-import type { Readiness } from "../protocol/readiness.ts";
 import { VERSION } from "../protocol/version.ts";
 import { readBadge } from "../services/builds/badges.ts";
 import { checkOrganizationRate } from "../services/core/organization-rate.ts";
 import { checkAddressRate, checkHookRate } from "../services/core/rate-limit.ts";
 import { notFound, Refusal } from "../services/core/refusal.ts";
-import { hookOf, type KnownHook, provenDelivery } from "../services/deliveries/hook.ts";
-import { takeOrKeep } from "../services/deliveries/kept-arrivals.ts";
-import { readiness } from "../services/organizations/readiness.ts";
+import { hookOf, type KnownHook, provenDelivery, takeOrKeep } from "../services/deliveries/hook.ts";
+import { type Readiness, readiness } from "../services/organizations/readiness.ts";
 import { fileAt, openAddress, sharedWhole } from "../services/uploads/artifact-shares.ts";
 import type { AppEnv } from "../web/app-env.ts";
-import { bytesAnswer, INERT_FILE, saveAs } from "../web/artifact-bytes.ts";
+import { bytesAnswer, INERT_FILE, saveAs, zipAnswer } from "../web/artifact-bytes.ts";
 import { readBytes } from "../web/body.ts";
-import { hasTag } from "../web/entity-tags.ts";
+import { hasTag } from "../web/headers.ts";
 import { openContext } from "../web/open-context.ts";
 import { problemResponse } from "../web/problems.ts";
-import { zipAnswer } from "../web/zip-answer.ts";
 
 const checkCaller = (c: Context<AppEnv>): Promise<void> =>
   checkAddressRate(c.env, c.req.header("CF-Connecting-IP") ?? "");

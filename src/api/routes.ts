@@ -1,14 +1,12 @@
 import { deleteAgent, getAgent, listAgents, registerAgent, updateAgent } from "../services/agents/agents.ts";
 import { listDeadLetters, retryDeadLetters } from "../services/agents/dead-letters.ts";
 import { createBadge, deleteBadge } from "../services/builds/badges.ts";
-import { cancelBuild, cancelJob, getJob } from "../services/builds/build-jobs.ts";
+import { cancelBuild, cancelJob, explainWait, getJob } from "../services/builds/build-jobs.ts";
 import { listBuilds } from "../services/builds/build-list.ts";
 import { deleteBuild, deleteLog, getBuild } from "../services/builds/builds.ts";
-import { explainWait } from "../services/builds/explain.ts";
 import { listLogTimes } from "../services/builds/logs.ts";
 import { retryBuild } from "../services/builds/retry.ts";
 import { triggerBuild, triggerRepositoryBuild } from "../services/builds/triggers.ts";
-import { installConnection } from "../services/connections/app-installation.ts";
 import { checkConnection } from "../services/connections/connection-check.ts";
 import { rotateConnection, showHook } from "../services/connections/connection-hooks.ts";
 import { deleteConnection } from "../services/connections/connection-removal.ts";
@@ -19,6 +17,7 @@ import {
   listConnections,
   updateConnection,
 } from "../services/connections/connections.ts";
+import { installConnection } from "../services/connections/github-app.ts";
 import { listDeliveries, redeliverDelivery } from "../services/deliveries/deliveries.ts";
 import { finishBuild } from "../services/jobs/finish.ts";
 import { approve, reject } from "../services/jobs/gates.ts";
@@ -90,15 +89,18 @@ import {
 } from "../services/variables/variables.ts";
 import { downloadFile, downloadZip } from "../web/artifact-files.ts";
 import { readLog } from "../web/log.ts";
-import { downloadArtifact, downloadCache, sendCachePart, sendPart } from "./byte-streams.ts";
 import { act, create, get, post, put, type Route, remove, removeInShares, report, store, update } from "./route.ts";
 import {
   deleteOrganization,
+  downloadArtifact,
+  downloadCache,
   exportOrganization,
   pollForJob,
   readMetrics,
   readServiceMetrics,
+  sendCachePart,
   sendFile,
+  sendPart,
   writeLog,
 } from "./streams.ts";
 

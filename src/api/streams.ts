@@ -1,8 +1,10 @@
-import { PathId } from "../protocol/common.ts";
+import * as z from "zod/mini";
+import { CONTENT_SHA256_HEADER, PartNumber, SentPart } from "../protocol/artifact.ts";
+import { Id, PathId } from "../protocol/common.ts";
 import { Job, LogAccepted, LogQuery, PollQuery } from "../protocol/jobs.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { ExportQuery, OrganizationRemoval } from "../protocol/organization.ts";
-import { jsonMetrics, prometheusText } from "../services/agents/metrics.ts";
+import { jsonMetrics, prometheusText } from "../services/agents/agents.ts";
 import { appendLog } from "../services/builds/logs.ts";
 import type { Context } from "../services/core/context.ts";
 import { Refusal, settled } from "../services/core/refusal.ts";
@@ -12,9 +14,14 @@ import { removeOrganization } from "../services/organizations/organization-remov
 import { PathOrg } from "../services/organizations/organizations.ts";
 import { jsonServiceMetrics, servicePrometheusText } from "../services/organizations/service-metrics.ts";
 import { takeFile } from "../services/repositories/pipeline-files.ts";
+import { openGranted, PathGrant } from "../services/uploads/artifact-downloads.ts";
+import { artifactUploads } from "../services/uploads/artifact-uploads.ts";
+import { openCached } from "../services/uploads/cache-finds.ts";
+import { cacheUploads } from "../services/uploads/cache-saves.ts";
 import type { StreamRoute } from "../web/app-env.ts";
+import { bytesAnswer, INERT_FILE } from "../web/artifact-bytes.ts";
 import { decodeBody, readBytes } from "../web/body.ts";
-import { linkToNext } from "../web/next-page.ts";
+import { linkToNext } from "../web/headers.ts";
 
 /** A WebSocket for hints. @throws Refusal where the pool does not accept it */
 const openHints = async (context: Context, agentId: string): Promise<Response> => {
@@ -98,3 +105,37 @@ export const deleteOrganization: StreamRoute = {
     return c.json(left, 202, { "Retry-After": String(REMOVAL_RETRY_SECONDS[left.step]) });
   },
 };
+
+/** The number of a `Content-Length`; null where the body is sent without one. */
+const lengthOf = (header: string | undefined): number | null =>
+  /^\d{1,15}$/.test(header ?? "") ? Number(header) : null;
+
+/** Takes a part of what has its id at this place of the path. */
+const partRoute = (uploads: typeof artifactUploads | typeof cacheUploads, place: string): StreamRoute => ({
+  access: { agent: true },
+  params: z.object({ id: Id, [place]: Id, part: PartNumber }),
+  output: SentPart,
+  async stream(c, context, { params }) {
+    const sent = await uploads.store(context, {
+      ...{ jobId: params.id, id: params[place], number: params.part },
+      bytes: lengthOf(c.req.header("Content-Length")),
+      sha256: c.req.header(CONTENT_SHA256_HEADER) ?? null,
+      body: c.req.raw.body,
+    });
+    return c.json(sent);
+  },
+});
+
+export const sendPart = partRoute(artifactUploads, "artifactId");
+export const sendCachePart = partRoute(cacheUploads, "cacheId");
+
+const contentRoute = (open: typeof openGranted): StreamRoute => ({
+  access: { agent: true },
+  params: PathGrant,
+  async stream(c, context, { params }) {
+    return bytesAnswer(c, await open(context, params.grant), INERT_FILE);
+  },
+});
+
+export const downloadArtifact = contentRoute(openGranted);
+export const downloadCache = contentRoute(openCached);

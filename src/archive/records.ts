@@ -1,7 +1,7 @@
+import type { ArtifactPlace, StoredArtifact } from "../protocol/artifact.ts";
 import type { Build } from "../protocol/build.ts";
 import type { Requires } from "../protocol/pipeline.ts";
-import type { ArtifactPlace, StoredArtifact } from "../protocol/stored-artifact.ts";
-import type { StoredTests, TestPlace } from "../protocol/stored-tests.ts";
+import type { StoredTests, TestPlace } from "../protocol/test-report.ts";
 import { dayOf, recordKey } from "./keys.ts";
 
 /** An ended build as the archive keeps it: the whole build, and what a retry takes over besides. */

@@ -1,5 +1,4 @@
-import type { TestPlace } from "../protocol/stored-tests.ts";
-import type { TestReport } from "../protocol/test-report.ts";
+import type { TestPlace, TestReport } from "../protocol/test-report.ts";
 import { TESTS } from "./keys.ts";
 
 /** What is kept of a job's tests, with the ids of those that passed after they had failed in other builds. */

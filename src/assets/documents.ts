@@ -4,12 +4,11 @@ import { basename, dirname, join } from "node:path";
 import { describeApi } from "../api/description/describe.ts";
 import { EXAMPLES } from "../api/description/examples.ts";
 import { ROUTES } from "../api/routes.ts";
-import { INCLUDE_SCHEMA, PIPELINE_SCHEMA } from "../pipeline/fields/schema.ts";
+import { INCLUDE_SCHEMA, PIPELINE_SCHEMA } from "../pipeline/parse/pipeline-file.ts";
 import { VERSION } from "../protocol/version.ts";
 import type { AgentProgram } from "./agent.ts";
-import { htmlPage } from "./html-page.ts";
 import { ROOT, SERVED, writeIfChanged } from "./output-files.ts";
-import { problemPages } from "./problem-pages.ts";
+import { htmlPage, problemPages } from "./problem-pages.ts";
 
 const VIEWER = dirname(createRequire(import.meta.url).resolve("swagger-ui-dist/package.json"));
 const VIEWER_FILES = [

@@ -1,6 +1,5 @@
 import { oncePer } from "../once-per.ts";
-import { sha256Hex } from "./digest.ts";
-import { toHex } from "./encoding.ts";
+import { sha256Hex, toHex } from "./encoding.ts";
 import { type NamedKey, parseKeys } from "./keys.ts";
 import { base62, Signer } from "./signer.ts";
 

@@ -1,11 +1,8 @@
 /* Times are ISO 8601 text, so that they sort and read alike everywhere; those of builds are milliseconds. */
 
-export * from "./schema/audit.ts";
 export * from "./schema/builds.ts";
 export * from "./schema/git-hosts.ts";
-export * from "./schema/history.ts";
 export * from "./schema/operation.ts";
 export * from "./schema/organizations.ts";
 export * from "./schema/repositories.ts";
-export * from "./schema/tests.ts";
 export * from "./schema/variables.ts";

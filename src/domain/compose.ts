@@ -1,8 +1,7 @@
 import type { Trust } from "../protocol/build.ts";
-import type { FileEncoding } from "../protocol/file-variable.ts";
 import { byteSize, LIMITS, withCommas } from "../protocol/limits.ts";
 import type { Origin } from "../protocol/pipeline.ts";
-import type { Scope } from "../protocol/variable.ts";
+import type { FileEncoding, Scope } from "../protocol/variable.ts";
 
 /** How a value becomes a file of the build; without a name it has that of its variable. */
 interface FileForm {

@@ -1,5 +1,108 @@
 import { Cron } from "croner";
-import { readCron } from "./cron.ts";
+
+/** The minutes that must be between two runs at least. */
+export const SMALLEST_STEP_MINUTES = 5;
+
+interface Field {
+  name: string;
+  from: number;
+  to: number;
+  /** Names of the values, the first one for `from`. */
+  names: string[];
+}
+
+const MONTHS = ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"];
+const DAYS = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"];
+/** The seventh day of the week is Sunday too. */
+const FIELDS: Field[] = [
+  { name: "minute", from: 0, to: 59, names: [] },
+  { name: "hour", from: 0, to: 23, names: [] },
+  { name: "day of the month", from: 1, to: 31, names: [] },
+  { name: "month", from: 1, to: 12, names: MONTHS },
+  { name: "day of the week", from: 0, to: 7, names: [...DAYS, "SUN"] },
+];
+/** The most days that each month can have. */
+const DAYS_OF_MONTH = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
+const PART = /^(?:(\*)|([0-9]{1,2}|[A-Z]{3})(?:-([0-9]{1,2}|[A-Z]{3}))?)(?:\/([0-9]{1,2}))?$/;
+
+const numberOf = (text: string, { from, to, names }: Field, isEnd: boolean): number | null => {
+  const name = isEnd ? names.lastIndexOf(text) : names.indexOf(text);
+  const value = name >= 0 ? name + from : /^[0-9]+$/.test(text) ? Number(text) : -1;
+  return value >= from && value <= to ? value : null;
+};
+
+/** The values of one part of a list: `*`, `5`, `1-5`, with `/2` behind the first and the last; null for any other. */
+const valuesOf = (part: string, field: Field): number[] | null => {
+  const [, star, first, last, step] = PART.exec(part) ?? [];
+  if (star === undefined && first === undefined) return null;
+  if (step !== undefined && star === undefined && last === undefined) return null;
+  const from = first === undefined ? field.from : numberOf(first, field, false);
+  const to = last === undefined ? (first === undefined ? field.to : from) : numberOf(last, field, true);
+  const by = step === undefined ? 1 : Number(step);
+  if (from === null || to === null || from > to || by === 0) return null;
+  return Array.from({ length: Math.floor((to - from) / by) + 1 }, (_, index) => from + index * by);
+};
+
+const fieldOf = (text: string, field: Field): Set<number> | null => {
+  const parts = text.split(",").map((part) => valuesOf(part, field));
+  return parts.includes(null) ? null : new Set(parts.flatMap((values) => values ?? []));
+};
+
+const smallestStep = (minutes: Set<number>, hours: Set<number>): number => {
+  const sorted = [...minutes].sort((a, b) => a - b);
+  const inHour = sorted.slice(1).map((minute, index) => minute - sorted[index]!);
+  const hasNextHour = [...hours].some((hour) => hours.has((hour + 1) % 24));
+  return Math.min(...inHour, hasNextHour ? 60 + sorted[0]! - sorted.at(-1)! : 60);
+};
+
+/** Without any day of the week that is enough alone, a date can be one that never is. */
+const neverComes = (days: Set<number>, months: Set<number>, weekdays: string): boolean =>
+  weekdays.startsWith("*") && ![...months].some((month) => [...days].some((day) => day <= DAYS_OF_MONTH[month - 1]!));
+
+const numbers = (values: Set<number>): string => [...values].sort((a, b) => a - b).join(",");
+
+/** `*` is kept, as it means any time and not each; hours by a step of `*` also. */
+const lineOf = (texts: string[], values: Set<number>[]): string =>
+  texts
+    .map((text, index) => (text === "*" || (index === 1 && text.startsWith("*")) ? text : numbers(values[index]!)))
+    .join(" ");
+
+interface CronLine {
+  /** Of digits and `*`, and means the same as what was written. */
+  line: string;
+  /** Whether a day must match both fields of days. As in Vixie's cron, one is enough unless a field begins with `*`. */
+  needsBothDays: boolean;
+}
+
+/** Reads a cron line of five fields; or the problem, as a sentence that says what to write. */
+export const readCron = (cron: string): CronLine | { problem: string } => {
+  const texts = cron
+    .toUpperCase()
+    .split(/[ \t]+/)
+    .filter((text) => text !== "");
+  if (cron.length > 200) return { problem: "A schedule must have at most 200 characters" };
+  if (texts[0]?.startsWith("@"))
+    return { problem: "Write the five fields: minute, hour, day of the month, month, day of the week" };
+  if (texts.length !== FIELDS.length) {
+    const more = texts.length > FIELDS.length ? "; leave out seconds and years, and write the zone in `time-zone`" : "";
+    return { problem: `A schedule has five fields: minute, hour, day of the month, month, day of the week${more}` };
+  }
+  const values: Set<number>[] = [];
+  for (const [index, field] of FIELDS.entries()) {
+    const read = fieldOf(texts[index]!, field);
+    if (!read)
+      return {
+        problem: `The ${field.name} must be *, numbers or names from ${field.from} to ${field.to}, ranges as 1-5, steps as */5 or 10-50/5, with commas between them`,
+      };
+    values.push(read);
+  }
+  const [minutes, hours, days, months] = values as [Set<number>, Set<number>, Set<number>, Set<number>];
+  if (neverComes(days, months, texts[4]!)) return { problem: "This date never comes: no such month has so many days" };
+  if (smallestStep(minutes, hours) < SMALLEST_STEP_MINUTES)
+    return { problem: `There must be at least ${SMALLEST_STEP_MINUTES} minutes between two runs` };
+  return { line: lineOf(texts, values), needsBothDays: texts[2]!.startsWith("*") || texts[4]!.startsWith("*") };
+};
 
 /** When something runs: a cron line of five fields, and the zone in which its hours are meant. */
 export interface CronSchedule {

@@ -1,3 +1,4 @@
+import { KNOWS } from "./actions.ts";
 import { translateCheckout } from "./checkout.ts";
 import {
   concurrencyOf,
@@ -10,7 +11,6 @@ import {
   translateOutputs,
 } from "./job-keys.ts";
 import { KeptFiles } from "./kept-files.ts";
-import { KNOWS } from "./later-words.ts";
 import { type Marks, NoEqual } from "./marks.ts";
 import { matrixOf, type TranslatedMatrix } from "./matrix.ts";
 import type { Names, NeededJob } from "./names.ts";

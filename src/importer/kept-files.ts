@@ -1,6 +1,6 @@
-import { withoutEnd } from "../domain/text-end.ts";
+import { withoutEnd } from "../domain/text.ts";
+import { type KeepingKey, keyOf } from "./actions.ts";
 import { translatedText } from "./expression.ts";
-import { type KeepingKey, keyOf } from "./keeping-actions.ts";
 import { NoEqual } from "./marks.ts";
 import type { Names } from "./names.ts";
 import { OutList, OutMap } from "./out.ts";

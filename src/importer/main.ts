@@ -2,8 +2,7 @@ import { parseFile } from "../pipeline/parse/parse.ts";
 import { VERSION } from "../protocol/version.ts";
 import type { Mark } from "./marks.ts";
 import { treeLines } from "./out.ts";
-import { readWorkflow } from "./read-workflow.ts";
-import { Untranslatable } from "./refusal.ts";
+import { readWorkflow, Untranslatable } from "./read-workflow.ts";
 import { fileOf } from "./workflow.ts";
 
 /** The release that this program belongs to. */

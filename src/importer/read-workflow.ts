@@ -15,9 +15,11 @@ import {
 import { FILE_LIMITS, FileLimitExceeded } from "../pipeline/fields/limits.ts";
 import { parseYaml } from "../pipeline/yaml/yaml-document.ts";
 import { withCommas } from "../protocol/limits.ts";
-import { Untranslatable } from "./refusal.ts";
 import { Source } from "./source.ts";
 import { asMapping } from "./tokens.ts";
+
+/** The file cannot be translated at all. The message says why, and what to do. */
+export class Untranslatable extends Error {}
 
 /** Most mistakes that one refusal lists. */
 const MOST_MISTAKES = 20;

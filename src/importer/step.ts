@@ -1,12 +1,10 @@
+import { KEEPING_ACTIONS, keyOf, LATER_ACTIONS } from "./actions.ts";
 import { isOtherCheckout } from "./checkout.ts";
 import { translatedCondition, translatedText } from "./expression.ts";
-import { KEEPING_ACTIONS, keyOf } from "./keeping-actions.ts";
-import { LATER_ACTIONS } from "./later-words.ts";
 import { type Marks, NoEqual } from "./marks.ts";
 import type { Names, StepFate } from "./names.ts";
 import { type Comment, OutMap } from "./out.ts";
-import { scriptOf } from "./script.ts";
-import { shellOf } from "./shell.ts";
+import { scriptOf, shellOf } from "./script.ts";
 import type { Source } from "./source.ts";
 import { find, isExpression, isLiteral, lineOf, misread, type Pair, pairsOf, type Token, textOf } from "./tokens.ts";
 import { isSetUp } from "./tool-versions.ts";

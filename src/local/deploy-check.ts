@@ -2,9 +2,83 @@ import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { settingProblems } from "../config.ts";
-import { fetchAgents, missingFeatures } from "./agent-features.ts";
-import { checkHooks, hookProblems } from "./hook-generations.ts";
+import { FEATURES } from "../protocol/jobs.ts";
 import { ROOT } from "./service.ts";
+
+/** What the service says of a connection. */
+interface Checked {
+  name: string;
+  problem: string | null;
+  missing: string[];
+  hooks: { fullName: string; problem: string | null }[];
+}
+
+const ask = async <T>(service: string, token: string, path: string): Promise<T | null> => {
+  const answer = await fetch(new URL(path, service), { headers: { Authorization: `Bearer ${token}` } });
+  if (answer.status === 403) return null;
+  if (!answer.ok) throw new Error(`GET ${path} was answered with ${answer.status}`);
+  return (await answer.json()) as T;
+};
+
+/**
+ * Compares what the service and each git host know of the hooks; null where the token is not a maintainer's.
+ * @throws where the service does not answer
+ */
+export const checkHooks = async (service: string, token: string): Promise<Checked[] | null> => {
+  const connections = await ask<{ id: string; name: string; isActive: boolean }[]>(
+    service,
+    token,
+    "/connection?limit=100",
+  );
+  if (connections === null) return null;
+  const active = connections.filter(({ isActive }) => isActive);
+  const checks: Checked[] = [];
+  // One after the other: each asks its host for every hook.
+  for (const { id, name } of active) {
+    const check = await ask<Omit<Checked, "name">>(service, token, `/connection/${id}/check`);
+    if (check) checks.push({ ...check, name });
+  }
+  return checks;
+};
+
+/** A sentence for each connection whose hooks at the host are of an older generation, gone, or not to be asked for. */
+export const hookProblems = (checks: Checked[]): string[] =>
+  checks.flatMap(({ name, problem, missing, hooks }) => {
+    const old = hooks.filter((hook) => hook.problem !== null).map(({ fullName }) => fullName);
+    const told = [...(problem === null ? [] : [problem]), ...missing, ...(old.length === 0 ? [] : [old.join(", ")])];
+    return told.length === 0 ? [] : [`${name}: ${told.join(" ")}`];
+  });
+
+/** What an agent's record says of its program. */
+interface AgentRecord {
+  name: string;
+  features: string[];
+}
+
+const pageOf = async (address: URL, token: string) => {
+  const answer = await fetch(address, { headers: { Authorization: `Bearer ${token}` } });
+  if (!answer.ok) throw new Error(`GET /buildagent was answered with ${answer.status}`);
+  const next = /<([^>]+)>; rel="next"/.exec(answer.headers.get("Link") ?? "")?.[1];
+  return { agents: (await answer.json()) as AgentRecord[], next: next ? new URL(next, address) : null };
+};
+
+/** Every agent of the organization that the token is of. @throws where the service does not answer with a list */
+export const fetchAgents = async (service: string, token: string): Promise<AgentRecord[]> => {
+  const agents: AgentRecord[] = [];
+  for (let page: URL | null = new URL("/buildagent", service); page; ) {
+    const found = await pageOf(page, token);
+    agents.push(...found.agents);
+    page = found.next;
+  }
+  return agents;
+};
+
+/** A sentence for each thing that some of the agents cannot do, with their names. */
+export const missingFeatures = (agents: AgentRecord[]): string[] =>
+  FEATURES.flatMap((feature) => {
+    const without = agents.filter(({ features }) => !features.includes(feature)).map(({ name }) => name);
+    return without.length === 0 ? [] : [`${feature}: ${without.join(", ")}`];
+  });
 
 /** The output of a command, and whether it succeeded. */
 export interface WranglerResult {

@@ -1,6 +1,5 @@
 import { join } from "node:path";
-import { ensureDevVars, localSettings, migrate, ROOT, startService } from "./service.ts";
-import { runUpkeepEachMinute } from "./upkeep.ts";
+import { ensureDevVars, localSettings, migrate, ROOT, runUpkeepEachMinute, startService } from "./service.ts";
 
 /* Runs the service alone, after the migrations of its local database. */
 const port = Number(process.env.PORT ?? 8787);

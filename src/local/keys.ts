@@ -1,4 +1,4 @@
-import { freshKeyset } from "./keyset.ts";
+import { freshKeyset } from "./service.ts";
 
 // Standard output is what `wrangler deploy --secrets-file` reads; the advice goes to the person.
 console.error("# New secrets, as a file for `npx wrangler deploy --secrets-file`. Keep a copy in a safe place:");

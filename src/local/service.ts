@@ -2,8 +2,17 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { endProcess } from "./end-process.ts";
-import { freshKeyset } from "./keyset.ts";
+import { randomText } from "../crypto/token.ts";
+
+const key = (id: string): string =>
+  `${id}:${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64")}`;
+
+/** New random values for the Worker's secrets. */
+export const freshKeyset = (): Record<"OPERATOR_TOKEN" | "TOKEN_KEYS" | "SECRETS_KEYS", string> => ({
+  OPERATOR_TOKEN: `mro_${randomText(42)}`,
+  TOKEN_KEYS: key("t1"),
+  SECRETS_KEYS: key("s1"),
+});
 
 export const ROOT = join(import.meta.dirname, "../..");
 const WRANGLER = join(ROOT, "node_modules/wrangler/bin/wrangler.js");
@@ -107,3 +116,46 @@ const isReachable = (url: string): Promise<boolean> =>
     (response) => response.status === 401,
     () => false,
   );
+
+/** Milliseconds that a process has after each signal. */
+const PATIENCE = 30_000;
+
+/**
+ * Ends a child by these signals, one after the other while it lives, and by SIGKILL after the last.
+ * @returns when it is gone
+ */
+export const endProcess = async (child: ChildProcess, signals: NodeJS.Signals[] = ["SIGTERM"]): Promise<void> => {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const gone = once(child, "exit");
+  for (const signal of [...signals, "SIGKILL"] as const) {
+    child.kill(signal);
+    if (await isGoneWithin(gone, PATIENCE)) return;
+  }
+  await gone;
+};
+
+const isGoneWithin = (gone: Promise<unknown>, milliseconds: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(false), milliseconds);
+    gone.then(
+      () => {
+        clearTimeout(timer);
+        resolve(true);
+      },
+      () => resolve(true),
+    );
+  });
+
+const MINUTE_MS = 60_000;
+
+/** Runs the upkeep of a local service once. One that cannot be reached has it in the next minute. */
+export const runUpkeep = (url: string): Promise<void> =>
+  fetch(`${url}/cdn-cgi/local/scheduled`).then(
+    () => {},
+    () => {},
+  );
+
+/** Each minute, as the cron trigger of wrangler.toml: `wrangler dev` runs none of them. */
+export const runUpkeepEachMinute = (url: string): void => {
+  setInterval(() => void runUpkeep(url), MINUTE_MS);
+};

@@ -1,15 +1,21 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Build } from "../protocol/build.ts";
+import { offerSignIn, openOrganization } from "./access.ts";
 import { startAgent } from "./agent.ts";
 import { Client } from "./client.ts";
 import { prepareDemo, printLog, waitForDatabase, waitForEnd } from "./demo.ts";
-import { endProcess } from "./end-process.ts";
-import { openOrganization } from "./organization.ts";
 import { makeSampleRepository } from "./sample-repository.ts";
-import { ensureDevVars, localSettings, migrate, ROOT, startService } from "./service.ts";
-import { offerSignIn } from "./sign-in-link.ts";
-import { runUpkeep, runUpkeepEachMinute } from "./upkeep.ts";
+import {
+  endProcess,
+  ensureDevVars,
+  localSettings,
+  migrate,
+  ROOT,
+  runUpkeep,
+  runUpkeepEachMinute,
+  startService,
+} from "./service.ts";
 
 /* Starts the service, makes an organization, a repository and an agent, and runs a build. A later start reuses them. */
 const ORG = "acme";

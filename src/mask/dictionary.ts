@@ -1,4 +1,4 @@
-import { Checkpoints } from "./checkpoints.ts";
+import { Checkpoints } from "./fingerprints.ts";
 
 /** Sorted needles in one block of memory: needles with a common prefix are adjacent. */
 export class MaskDictionary {

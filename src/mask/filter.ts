@@ -1,4 +1,4 @@
-import { TO_BASE64, toBase64Url } from "./base64url.ts";
+import { TO_BASE64, toBase64Url } from "./base64.ts";
 import type { MaskDictionary } from "./dictionary.ts";
 
 export const HASH_MULTIPLIER = 0x9e3779b1;

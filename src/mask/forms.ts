@@ -1,5 +1,5 @@
-import { withoutEnd } from "../domain/text-end.ts";
-import { toBase64Url } from "./base64url.ts";
+import { withoutEnd } from "../domain/text.ts";
+import { toBase64Url } from "./base64.ts";
 import { ESCAPES } from "./escapes.ts";
 
 /** Shorter encoded forms, in bytes, would mask too much other text. */

@@ -1,7 +1,7 @@
+import { LineWraps, WRAP_MIN } from "./base64.ts";
 import { MaskDictionary } from "./dictionary.ts";
 import { Filter } from "./filter.ts";
 import { groupedForms } from "./forms.ts";
-import { LineWraps, WRAP_MIN } from "./line-wraps.ts";
 import { type Needles, Scanner } from "./scanner.ts";
 import { SlidingWindow } from "./sliding-window.ts";
 

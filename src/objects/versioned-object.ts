@@ -1,5 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
-import { isForAllReleases } from "../domain/object-calls.ts";
+import { isForAllReleases } from "../domain/durable-objects.ts";
 import { VERSION } from "../protocol/version.ts";
 
 /** What the platform calls. */

@@ -1,6 +1,5 @@
 import * as z from "zod/mini";
-import { BuildReason } from "./build-reason.ts";
-import { BUILD_STATES } from "./build-states.ts";
+import { BUILD_STATES, BuildReason } from "./build-states.ts";
 import { atMost } from "./checks.ts";
 import { Id, Timestamp } from "./common.ts";
 import { LIMITS } from "./limits.ts";

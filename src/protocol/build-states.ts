@@ -45,3 +45,25 @@ export const isActive = (status: BuildStatus): status is ActiveStatus => !isEnde
 export const ACTIVE = STATUSES.filter(isActive);
 export const LEASED = STATUSES.filter(isLeased);
 export const ENDED = STATUSES.filter(isEnded);
+
+/** Why a build or a job ended, where the result of its steps does not say it. */
+export const BuildReason = z.enum([
+  "agent-lost",
+  "timeout",
+  "environment",
+  "requirements-unmet",
+  "commit-not-on-branch",
+  "pipeline-invalid",
+  "checkout-failed",
+  "agent-error",
+  "plan-mismatch",
+  "queue-full",
+  "output-refused",
+  "artifact-failed",
+  "gate-closed",
+  "canceled",
+  "fail-fast",
+  "superseded",
+  "skipped",
+]);
+export type BuildReason = z.infer<typeof BuildReason>;

@@ -1,7 +1,6 @@
 import * as z from "zod/mini";
 import { JobGate, JobOfBuild, WaitsFor } from "./build-job.ts";
-import { BuildReason } from "./build-reason.ts";
-import { BuildStatus } from "./build-states.ts";
+import { BuildReason, BuildStatus } from "./build-states.ts";
 import { atMost, atMostItems, intBetween, queryNumber, withoutNul } from "./checks.ts";
 import { Id, Labels, OrgId, Timestamp } from "./common.ts";
 import { LIMITS } from "./limits.ts";
@@ -11,7 +10,7 @@ import { Branch, CommitSha } from "./repository.ts";
 import { TestSummary } from "./test-report.ts";
 import { Key } from "./variable.ts";
 
-export { BuildReason } from "./build-reason.ts";
+export { BuildReason } from "./build-states.ts";
 
 export const StepStatus = z.enum(["pending", "running", "succeeded", "failed", "skipped", "canceled"]);
 

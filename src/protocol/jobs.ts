@@ -3,10 +3,10 @@ import { Build, BuildReason, Step } from "./build.ts";
 import { ENDED } from "./build-states.ts";
 import { atMost, atMostItems, intBetween, queryNumber } from "./checks.ts";
 import { Id, Timestamp } from "./common.ts";
-import { HandedFile } from "./file-variable.ts";
 import { LIMITS } from "./limits.ts";
 import { ConfigPath, IncludedFiles, Requires } from "./pipeline.ts";
 import { CommitSha, CREDENTIAL_KINDS } from "./repository.ts";
+import { HandedFile } from "./variable.ts";
 
 /*
  * THE AGENT'S STORY. It registers once (`protocol/agent.ts`) and then repeats:

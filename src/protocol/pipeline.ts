@@ -1,11 +1,10 @@
 import * as z from "zod/mini";
 import { atMost, atMostItems, intBetween, notEmpty, visible, withoutNul } from "./checks.ts";
 import { Id, Labels, Name, NameFilter, OrgId, Timestamp } from "./common.ts";
-import { FileEncoding } from "./file-variable.ts";
 import { LIMITS } from "./limits.ts";
 import { PAGE } from "./page.ts";
 import { Role } from "./token.ts";
-import { SCOPES } from "./variable.ts";
+import { FileEncoding, SCOPES } from "./variable.ts";
 import { XcodeVersion } from "./xcodes.ts";
 
 export const PLATFORM_NAMES = ["other", "macos", "linux", "windows"] as const;
@@ -218,3 +217,6 @@ export const CheckedPipeline = z.object({
   triggers: z.nullable(CheckedTriggers),
   jobs: z.nullable(z.array(CheckedJob)),
 });
+
+/** The address of a pipeline's badge, and the text that shows it in a file of Markdown. */
+export const Badge = z.object({ url: z.string(), markdown: z.string() });

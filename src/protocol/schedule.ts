@@ -30,7 +30,7 @@ export const Schedule = z.object({
 });
 export type Schedule = z.infer<typeof Schedule>;
 
-/** Five fields, in the words of `domain/cron.ts`, which says what is wrong with one. */
+/** Five fields, in the words of `domain/schedule.ts`, which says what is wrong with one. */
 const CronLine = z.string().check(notEmpty(), atMost(LIMITS.cronCharacters));
 const TimeZone = z.string().check(notEmpty(), atMost(LIMITS.timeZoneCharacters));
 

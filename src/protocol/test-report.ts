@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { atMost, atMostItems, intBetween } from "./checks.ts";
 import { Id, Timestamp } from "./common.ts";
-import { LIMITS } from "./limits.ts";
+import { LIMITS, withCommas } from "./limits.ts";
 import { WHOLE } from "./page.ts";
 
 /*
@@ -124,3 +124,39 @@ export type FlakyTest = z.infer<typeof FlakyTest>;
 
 /** Any text is an id here: one that no test has is not found. */
 export const PathTest = z.object({ id: Id, testId: TestId });
+
+/** The tests of a job, as its pool has them. The report itself is in the archive. */
+export interface StoredTests {
+  counts: TestCounts;
+  /** How many warnings the report has. */
+  warnings: number;
+  /** Whether the report names a test that others have to hear of: one that failed, is flaky, or passed after all. */
+  hasNews: boolean;
+  /** Of the lease under which it was sent. */
+  fence: number;
+  /** The day (UTC) on which it was sent: a part of its key in the archive. */
+  day: string;
+}
+
+/** The same with the key of the job in its file; null for a first job. */
+export interface TestsOfJob extends StoredTests {
+  jobKey: string | null;
+}
+
+/** A day in whose folder a job may have left a report. */
+export interface TestPlace {
+  jobId: string;
+  day: string;
+}
+
+/** Counts in a few words: `3 of 1,204 failed, 1 flaky`. */
+export const testsInWords = ({ total, failed, skipped, flaky }: Omit<TestCounts, "seconds">): string => {
+  const passed = total - failed - skipped;
+  const all = total === 1 ? "1 test" : `${withCommas(total)} tests`;
+  const main = failed > 0 ? `${withCommas(failed)} of ${all} failed` : `${withCommas(passed)} of ${all} passed`;
+  const more = [
+    ...(flaky > 0 ? [`${withCommas(flaky)} flaky`] : []),
+    ...(skipped > 0 ? [`${withCommas(skipped)} skipped`] : []),
+  ];
+  return total === 0 ? "no tests" : [main, ...more].join(", ");
+};

@@ -1,7 +1,6 @@
 import type { Context as HonoContext } from "hono";
-import type { Readable } from "../services/agents/readable.ts";
-import { hasTag } from "./entity-tags.ts";
-import { rangeOf, rangeWithin } from "./range.ts";
+import type { Readable } from "../services/uploads/artifact-records.ts";
+import { hasTag, rangeOf, rangeWithin } from "./headers.ts";
 
 /** What a build made may be hostile: a browser must save it, and neither guess a type, run nor frame it. */
 export const INERT_FILE = {
@@ -45,4 +44,15 @@ export const bytesAnswer = async (
   // A client that leaves ends both; that is no error.
   void body.pipeTo(writable).catch(() => {});
   return c.body(readable, status, told);
+};
+
+/** An archive that is made while it is sent. For HEAD it is not made. */
+export const zipAnswer = (
+  c: HonoContext,
+  zip: { size: number; body(): ReadableStream<Uint8Array> },
+  name: string,
+): Response => {
+  const length = { "Content-Length": String(zip.size), "Content-Disposition": saveAs(name) };
+  const headers = { ...INERT_FILE, ...length, "Content-Type": "application/zip" };
+  return c.req.raw.method === "HEAD" ? c.body(null, 200, headers) : c.body(zip.body(), 200, headers);
 };

@@ -3,8 +3,7 @@ import { FilePath, PathArtifact } from "../protocol/artifact.ts";
 import { zipOfArtifact } from "../services/uploads/artifact-zip.ts";
 import { findArtifact, openFile } from "../services/uploads/artifacts.ts";
 import type { StreamRoute } from "./app-env.ts";
-import { bytesAnswer, INERT_FILE, saveAs } from "./artifact-bytes.ts";
-import { zipAnswer } from "./zip-answer.ts";
+import { bytesAnswer, INERT_FILE, saveAs, zipAnswer } from "./artifact-bytes.ts";
 
 const PathFile = z.extend(PathArtifact, { path: FilePath });
 

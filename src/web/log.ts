@@ -1,12 +1,52 @@
 import type { Context as HonoContext } from "hono";
 import { PathId } from "../protocol/common.ts";
-import { EventId, LogFilter } from "../protocol/log.ts";
-import { followLog } from "../services/builds/log-follow.ts";
+import { EventId, type FollowMessage, LogFilter } from "../protocol/log.ts";
+import { type Following, followLog } from "../services/builds/log-follow.ts";
 import { openLog } from "../services/builds/logs.ts";
 import { invalid } from "../services/core/refusal.ts";
 import type { StreamRoute } from "./app-env.ts";
-import { eventStream } from "./event-stream.ts";
-import { rangeOf } from "./range.ts";
+import { rangeOf } from "./headers.ts";
+
+/** Milliseconds between comments, which keep proxies from closing a silent stream and detect a client that is gone. */
+const KEEP_ALIVE = 15_000;
+
+/** One server-sent event. Its data is one JSON string, so that a line break in the log cannot forge a field. */
+const eventOf = (message: FollowMessage): string => {
+  switch (message.type) {
+    case "text":
+      return `id: ${message.attempt}:${message.offset}\ndata: ${JSON.stringify(message.text)}\n\n`;
+    case "attempt":
+      return `event: attempt\nid: ${message.attempt}:0\ndata: ${message.attempt}\n\n`;
+    case "end":
+      return "event: end\ndata: null\n\n";
+    case "moved":
+      return "";
+  }
+};
+
+/** Server-sent events (WHATWG HTML, 9.2) of who follows a log. Each read of the client fetches one. */
+export const eventStream = ({ messages, stop }: Following): ReadableStream<Uint8Array> => {
+  const encoder = new TextEncoder();
+  let alive: ReturnType<typeof setInterval> | undefined;
+  return new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        alive = setInterval(() => controller.enqueue(encoder.encode(":\n\n")), KEEP_ALIVE);
+      },
+      async pull(controller) {
+        const { done, value } = await messages.next();
+        if (!done) return controller.enqueue(encoder.encode(eventOf(value)));
+        clearInterval(alive);
+        controller.close();
+      },
+      cancel() {
+        clearInterval(alive);
+        stop();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+};
 
 /** A log may be hostile: a browser must show it as text, and must not guess a type, run scripts or frame it. */
 const INERT = {

@@ -1,7 +1,16 @@
 import type { Context as HonoContext, MiddlewareHandler } from "hono";
 import { matchedRoutes } from "hono/route";
+import { v7 as uuid } from "uuid";
 import type { Context } from "../services/core/context.ts";
 import type { AppEnv } from "./app-env.ts";
+
+/** Gives each request an id, and its answer the header X-Request-Id. */
+export const requestId: MiddlewareHandler<AppEnv> = async (c, next) => {
+  c.set("requestId", uuid());
+  await next();
+  c.header("X-Request-Id", c.get("requestId"));
+  c.header("X-Content-Type-Options", "nosniff");
+};
 
 /** The pattern of the route, never the path: a path may hold anything, a secret too. */
 const patternOf = (c: HonoContext<AppEnv>): string | null =>

@@ -2,8 +2,8 @@ import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test"
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { createApp } from "../../src/api/app.ts";
-import { sha256Hex } from "../../src/crypto/digest.ts";
-import { ORGANIZATION_LIMITS } from "../../src/protocol/organization-limits.ts";
+import { sha256Hex } from "../../src/crypto/encoding.ts";
+import { ORGANIZATION_LIMITS } from "../../src/protocol/organization.ts";
 import type { Problem } from "../../src/protocol/problem.ts";
 import { type Answer, call, created, expectProblem, newAgent, newOrganization, newToken } from "../support/api.ts";
 import { deployedWith } from "../support/deployment.ts";

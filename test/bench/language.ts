@@ -1,7 +1,6 @@
 import { unknownVariables } from "../../src/pipeline/parse/known-variables.ts";
 import { parsePlan } from "../../src/pipeline/parse/parse.ts";
-import type { JobContext } from "../../src/pipeline/prepare/job-context.ts";
-import { INITIAL_JOB_STATE } from "../../src/pipeline/prepare/job-state.ts";
+import { INITIAL_JOB_STATE, type JobContext } from "../../src/pipeline/prepare/job-context.ts";
 import { prepareStep } from "../../src/pipeline/prepare/prepare-step.ts";
 import { GROWING, LARGE_TEXTS, LARGE_TREES } from "../pipeline/support/largest-files.ts";
 import { readInHeap } from "../pipeline/support/read-in-heap.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { formatSeal, keyIdOf, keyIdSql, parseSeal, sealPrefix } from "../../src/crypto/seal-format.ts";
+import { formatSeal, keyIdOf, keyIdSql, parseSeal, sealPrefix } from "../../src/crypto/keyring.ts";
 
 const SEALED = formatSeal("k-1", new Uint8Array([1, 2, 3]));
 

@@ -1,7 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type BuildQuery, type Listed, matches } from "../../src/domain/build-filter.ts";
-import { asksPool, asksStore, mergePage } from "../../src/domain/build-page.ts";
+import { asksPool, asksStore, type BuildQuery, type Listed, matches, mergePage } from "../../src/domain/build-list.ts";
 import { ACTIVE, type BuildStatus, ENDED, isActive, isEnded, STATUSES } from "../../src/protocol/build-states.ts";
 
 const REFS = ["refs/heads/main", "refs/tags/v1"];

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { bytesOfFile, isBase64 } from "../../src/domain/file-bytes.ts";
+import { bytesOfFile, isBase64 } from "../../src/domain/variable-value.ts";
 
 describe("the bytes of a file", () => {
   it("are those of its text, in UTF-8", () => {

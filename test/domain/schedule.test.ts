@@ -1,7 +1,14 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { readCron, SMALLEST_STEP_MINUTES } from "../../src/domain/cron.ts";
-import { type CronSchedule, lastRun, nextRun, nextRuns, timeZoneProblem } from "../../src/domain/schedule.ts";
+import {
+  type CronSchedule,
+  lastRun,
+  nextRun,
+  nextRuns,
+  readCron,
+  SMALLEST_STEP_MINUTES,
+  timeZoneProblem,
+} from "../../src/domain/schedule.ts";
 import { everyMinute } from "./every-minute.ts";
 
 /** Times in UTC; what follows from the calendar and from when clocks change there. */

@@ -1,5 +1,5 @@
 import "./day/simulated-time.ts";
-import { calling } from "../../src/domain/object-calls.ts";
+import { calling } from "../../src/domain/durable-objects.ts";
 import { counts } from "../bench/support/counted-bindings.ts";
 import { type Alarm, alarmsSet, setAlarm } from "../bench/support/counted-clock.ts";
 import counted, { GitHost as Host, BuildLog as Log, AgentPool as Pool } from "../bench/support/counted-worker.ts";

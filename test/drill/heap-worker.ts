@@ -1,4 +1,4 @@
-import { calling } from "../../src/domain/object-calls.ts";
+import { calling } from "../../src/domain/durable-objects.ts";
 import { expand } from "../../src/pipeline/graph/expand.ts";
 import type { JobGraph } from "../../src/pipeline/graph/graph.ts";
 import { parsePlan } from "../../src/pipeline/parse/parse.ts";

@@ -1,4 +1,4 @@
-import { poolName } from "../../src/domain/object-names.ts";
+import { poolName } from "../../src/domain/durable-objects.ts";
 import { keepUp } from "../../src/services/upkeep/upkeep.ts";
 import worker, { BuildLog, AgentPool as Pool } from "../../src/worker.ts";
 

@@ -12,7 +12,7 @@ import { buildAssets } from "../../src/assets/build.ts";
 import { importerProgram } from "../../src/assets/importer.ts";
 import { ROOT } from "../../src/assets/output-files.ts";
 import { GIT_HOSTS } from "../../src/dashboard/connections/git-hosts.tsx";
-import { INCLUDE_SCHEMA, PIPELINE_SCHEMA } from "../../src/pipeline/fields/schema.ts";
+import { INCLUDE_SCHEMA, PIPELINE_SCHEMA } from "../../src/pipeline/parse/pipeline-file.ts";
 import { PROBLEMS } from "../../src/protocol/problem.ts";
 import { startChromium } from "../support/browser.ts";
 import { type LocalService, startLocalService } from "../support/local/service.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Client } from "../../src/local/client.ts";
-import { freshKeyset } from "../../src/local/keyset.ts";
+import { freshKeyset } from "../../src/local/service.ts";
 import type { Job } from "../../src/protocol/jobs.ts";
 import type { Pipeline } from "../../src/protocol/pipeline.ts";
 import type { Repository } from "../../src/protocol/repository.ts";

@@ -4,8 +4,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readDelivery } from "../../src/githosts/core/delivery.ts";
-import { proves } from "../../src/githosts/core/delivery-proof.ts";
+import { proves, readDelivery } from "../../src/githosts/core/delivery.ts";
 import { TestGitHost } from "../support/local/git-host/git-host.ts";
 import { makeRepository } from "../support/local/git-repository.ts";
 

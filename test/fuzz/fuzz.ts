@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describeApi } from "../../src/api/description/describe.ts";
 import { EXAMPLES } from "../../src/api/description/examples.ts";
-import type { ApiDescription } from "../../src/api/description/openapi.ts";
+import type { ApiDescription } from "../../src/api/description/schemas.ts";
 import { ROUTES } from "../../src/api/routes.ts";
 import { answerChecker } from "../support/answer-checker.ts";
 import type { ServedWorker } from "../support/served-worker.ts";

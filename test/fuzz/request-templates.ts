@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import type { ApiDescription, Media, Operation, Parameter } from "../../src/api/description/openapi.ts";
+import type { ApiDescription, Media, Operation, Parameter } from "../../src/api/description/schemas.ts";
 import { anyValue, LEASE, OWN_ORG, SOME_ID, type Values } from "./values.ts";
 
 export type Sender = "apiToken" | "registrationToken" | "agentToken" | "operatorToken" | "anonymous";

@@ -1,6 +1,5 @@
 import * as fc from "fast-check";
-import type { ApiDescription } from "../../src/api/description/openapi.ts";
-import type { JsonSchema } from "../../src/api/description/schemas.ts";
+import type { ApiDescription, JsonSchema } from "../../src/api/description/schemas.ts";
 
 /** Placeholders, replaced when a request is sent: an id from an earlier answer, the organization, the lease. */
 export const SOME_ID = "@id";

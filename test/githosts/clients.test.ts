@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { hostClient } from "../../src/githosts/core/clients.ts";
 import { apiUrlOf } from "../../src/githosts/core/host-address.ts";
-import { HostProblem } from "../../src/githosts/core/host-problem.ts";
+import { HostProblem } from "../../src/githosts/core/host-api.ts";
 import { HostKind } from "../../src/protocol/connection.ts";
 import type { HostFault, HostSettings } from "../support/recording-host/host-state.ts";
 import { listen, RecordingHost } from "../support/recording-host/recording-host.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { proves } from "../../src/githosts/core/delivery-proof.ts";
+import { proves } from "../../src/githosts/core/delivery.ts";
 import { SECRET, SIGNATURE_CASES } from "../support/deliveries/signature-cases.ts";
 
 describe("the proof of a delivery", () => {

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import { createEmulator, type Emulator } from "emulate";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { HostProblem } from "../../src/githosts/core/host-problem.ts";
+import type { HostProblem } from "../../src/githosts/core/host-api.ts";
 import { appAt, githubAppReader, installationToken } from "../../src/githosts/github/app.ts";
 import { AppKey } from "../../src/githosts/github/app-key.ts";
 

@@ -5,7 +5,7 @@ import {
   type MissedRules,
   missedOf,
   ordersOf,
-} from "../../src/githosts/core/missed-deliveries.ts";
+} from "../../src/githosts/github/missed-deliveries.ts";
 import { type MissedLaw, missedHistory } from "./support/missed-simulation.ts";
 
 const NOW = Date.UTC(2026, 0, 10);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { hasSkipMarker, subjectOf } from "../../src/githosts/core/skip-marker.ts";
+import { hasSkipMarker, subjectOf } from "../../src/githosts/core/common-events.ts";
 
 describe("a skip marker", () => {
   it.each([

@@ -18,10 +18,10 @@ const QUESTIONS = [
 ];
 
 /** The planner, which makes the jobs of a file, and the view, which makes the answer. */
-const MAY_ASK = ["src/pipeline/parse/plan-of-job.ts", "src/services/builds/build-view.ts"];
+const MAY_ASK = ["src/pipeline/parse/plan-contents.ts", "src/services/builds/build-view.ts"];
 
 /** Rows of earlier releases have fields of these names. */
-const EARLIER = "src/objects/pool/earlier-rows.ts";
+const EARLIER = "src/objects/pool/rows.ts";
 
 const askedIn = (files: SourceFile[]): string[] =>
   files

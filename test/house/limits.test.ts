@@ -2,10 +2,10 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { describeApi } from "../../src/api/description/describe.ts";
 import { EXAMPLES } from "../../src/api/description/examples.ts";
-import type { ApiDescription } from "../../src/api/description/openapi.ts";
+import type { ApiDescription } from "../../src/api/description/schemas.ts";
 import { ROUTES } from "../../src/api/routes.ts";
 import { byteSize, DEFAULTS, LIMITS, PERIODS, withCommas } from "../../src/protocol/limits.ts";
-import { ORGANIZATION_LIMITS } from "../../src/protocol/organization-limits.ts";
+import { ORGANIZATION_LIMITS } from "../../src/protocol/organization.ts";
 import { PIPELINE_DEFAULTS } from "../../src/protocol/pipeline.ts";
 
 const read = (file: string): string => readFileSync(file, "utf8");

@@ -1,10 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { describeApi } from "../../src/api/description/describe.ts";
 import { EXAMPLES } from "../../src/api/description/examples.ts";
-import type { ApiDescription, Operation, Parameter } from "../../src/api/description/openapi.ts";
 import { DESCRIBED } from "../../src/api/description/operations.ts";
+import { type ApiDescription, GROWING, type Operation, type Parameter } from "../../src/api/description/schemas.ts";
 import { describingSchemaOf, eachField, WORDS } from "../../src/api/description/words/apply.ts";
-import { GROWING } from "../../src/api/description/words/growing.ts";
 import { PARAMETERS, SUBJECTS } from "../../src/api/description/words/parameters.ts";
 import { ROUTES } from "../../src/api/routes.ts";
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ROOT } from "../../src/assets/output-files.ts";
-import { KNOWS } from "../../src/importer/later-words.ts";
+import { KNOWS } from "../../src/importer/actions.ts";
 import { MARKS } from "../../src/importer/marks.ts";
 import { deliveredImporter, mistakesIn, translate } from "./support/importer.ts";
 

@@ -9,9 +9,15 @@ import { NoEqual } from "../../src/importer/marks.ts";
 import type { Names } from "../../src/importer/names.ts";
 import { toData } from "../../src/pipeline/expression/data.ts";
 import { evaluateCondition, evaluateText } from "../../src/pipeline/expression/evaluate.ts";
-import { matrixContext, needsContext } from "../../src/pipeline/expression/job-contexts.ts";
 import { parseExpression } from "../../src/pipeline/expression/parse.ts";
-import { contextOfVariables, fixedContext, outputsContext, scopeOf } from "../../src/pipeline/expression/scope.ts";
+import {
+  contextOfVariables,
+  fixedContext,
+  matrixContext,
+  needsContext,
+  outputsContext,
+  scopeOf,
+} from "../../src/pipeline/expression/scope.ts";
 
 /*
  * What an expression means there and here: the same event is told in the words of both systems, GitHub's own library

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { fetchAgents, missingFeatures } from "../../src/local/agent-features.ts";
+import { fetchAgents, missingFeatures } from "../../src/local/deploy-check.ts";
 import { FEATURES } from "../../src/protocol/jobs.ts";
 
 describe("what the agents of a deployment can do", () => {

@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { checkHooks, hookProblems } from "../../src/local/hook-generations.ts";
+import { checkHooks, hookProblems } from "../../src/local/deploy-check.ts";
 
 const GOOD = { problem: null, missing: [], hooks: [{ fullName: "acme/shop", problem: null }] };
 const ANSWERS: Record<string, unknown> = {

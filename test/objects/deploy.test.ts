@@ -1,7 +1,7 @@
 import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it } from "vitest";
-import { gitHostName, poolName } from "../../src/domain/object-names.ts";
+import { gitHostName, poolName } from "../../src/domain/durable-objects.ts";
 import type { AgentPool } from "../../src/objects/pool/agent-pool.ts";
 import { VERSION } from "../../src/protocol/version.ts";
 import { failures, upkeep } from "../services/upkeep/support.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { cachePathProblem, cachePlaces } from "../../src/domain/cache/paths.ts";
+import { cachePathProblem, cachePlaces } from "../../src/domain/artifact/chosen-paths.ts";
 import { parsePlan } from "../../src/pipeline/parse/parse.ts";
 
 const fileOf = (caches: string) => `steps: [{ run: make }]\ncache: ${caches}\n`;

@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import * as z from "zod";
 import { CONTEXT_NAMES, CONTEXT_PROPERTIES, FUNCTION_NAMES } from "../../src/pipeline/expression/names.ts";
-import { INCLUDE_SCHEMA, PIPELINE_SCHEMA } from "../../src/pipeline/fields/schema.ts";
 import { parseFile, parsePlan } from "../../src/pipeline/parse/parse.ts";
+import { INCLUDE_SCHEMA, PIPELINE_SCHEMA } from "../../src/pipeline/parse/pipeline-file.ts";
 import { SHELLS } from "../../src/pipeline/parse/plan.ts";
 
 const read = (file: string): string => readFileSync(file, "utf8");

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { withGate } from "../../src/pipeline/graph/guarded.ts";
-import { allowsRef, approvalOf, openGroups } from "../../src/pipeline/group-protection.ts";
+import { allowsRef, approvalOf, openGroups, withGate } from "../../src/pipeline/graph/group-protection.ts";
 import type { GroupProtection } from "../../src/protocol/group.ts";
 
 const protectedBy = (more: Partial<GroupProtection>): GroupProtection => ({

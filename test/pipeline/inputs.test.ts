@@ -1,11 +1,10 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { stringify } from "yaml";
+import { formatMistake } from "../../src/pipeline/mistake.ts";
 import type { Plan } from "../../src/pipeline/parse/plan.ts";
-import type { JobContext } from "../../src/pipeline/prepare/job-context.ts";
-import { INITIAL_JOB_STATE, type JobState } from "../../src/pipeline/prepare/job-state.ts";
+import { INITIAL_JOB_STATE, type JobContext, type JobState } from "../../src/pipeline/prepare/job-context.ts";
 import { type PreparedStep, prepareStep } from "../../src/pipeline/prepare/prepare-step.ts";
-import { formatMistake } from "../../src/pipeline/yaml/mistake.ts";
 import { BY_REQUEST } from "../support/build-facts.ts";
 import { planWith, toldWith } from "./support/included.ts";
 

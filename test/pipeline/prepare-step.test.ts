@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { parsePlan } from "../../src/pipeline/parse/parse.ts";
 import type { Plan } from "../../src/pipeline/parse/plan.ts";
-import type { JobContext } from "../../src/pipeline/prepare/job-context.ts";
 import {
   afterCancel,
   afterStep,
   INITIAL_JOB_STATE,
+  type JobContext,
   type JobState,
   type StepEnd,
-} from "../../src/pipeline/prepare/job-state.ts";
+} from "../../src/pipeline/prepare/job-context.ts";
 import { type PreparedStep, prepareStep, stepNames } from "../../src/pipeline/prepare/prepare-step.ts";
 import { BY_REQUEST } from "../support/build-facts.ts";
 

@@ -2,8 +2,8 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { PIPELINE_SCHEMA } from "../../src/pipeline/fields/schema.ts";
 import { parsePlan } from "../../src/pipeline/parse/parse.ts";
+import { PIPELINE_SCHEMA } from "../../src/pipeline/parse/pipeline-file.ts";
 import { Label } from "../../src/protocol/common.ts";
 import { Key } from "../../src/protocol/variable.ts";
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { mergeRequires, unmetRequirements } from "../../src/domain/requires.ts";
 import { expand } from "../../src/pipeline/graph/expand.ts";
+import { LocatedMistake } from "../../src/pipeline/mistake.ts";
 import { parsePlan } from "../../src/pipeline/parse/parse.ts";
-import { planOfJob } from "../../src/pipeline/parse/plan-of-job.ts";
+import { planOfJob } from "../../src/pipeline/parse/plan-contents.ts";
 import type { JobContext } from "../../src/pipeline/prepare/job-context.ts";
 import { prepareTools } from "../../src/pipeline/prepare/prepare-tools.ts";
-import { LocatedMistake } from "../../src/pipeline/yaml/located-mistake.ts";
 
 const STEPS = "steps: [{ run: x }]";
 const mistakes = (text: string): string[] =>

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { afterEach, expect, it, vi } from "vitest";
-import { poolName } from "../../src/domain/object-names.ts";
+import { poolName } from "../../src/domain/durable-objects.ts";
 import { DAY_MS, NOW } from "../services/upkeep/support.ts";
 import { writeOldRows } from "../support/old-rows.ts";
 import { runCrons } from "../support/platform/crons.ts";

@@ -1,8 +1,8 @@
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { CALLER_WAIT_MS } from "../../src/objects/attempt.ts";
 import type { AgentPool } from "../../src/objects/pool/agent-pool.ts";
-import { CALLER_WAIT_MS } from "../../src/objects/within.ts";
 import { actor, busy, newBuild, type Pool, poolOf, value } from "../objects/pool/support.ts";
 import { count, DAY_MS, NOW } from "../services/upkeep/support.ts";
 import { writeOldRows } from "../support/old-rows.ts";

@@ -1,7 +1,7 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { poolName } from "../../src/domain/object-names.ts";
+import { poolName } from "../../src/domain/durable-objects.ts";
 import { newBuild, poolOf, value } from "../objects/pool/support.ts";
 import { call, newOrganization } from "../support/api.ts";
 import { addsRows, fails, hangs, held, losesAnswer, resets, takes } from "../support/platform/effects.ts";

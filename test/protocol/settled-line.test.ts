@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { plainText } from "../../src/domain/plain-text.ts";
+import { plainText } from "../../src/domain/text.ts";
 import { settledLine } from "../../src/protocol/settled-line.ts";
 
 const shown = (line: string): string => plainText(settledLine(line));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { BuildOrigin } from "../../src/githosts/core/build-origin.ts";
-import type { DeliveryRequest, RequestedBuild } from "../../src/queue/commands/arrivals.ts";
+import type { DeliveryRequest, RequestedBuild } from "../../src/queue/commands/commands.ts";
 import { HEAD_MS } from "../../src/queue/commands/heads.ts";
 import { nothingDelivered } from "../../src/queue/state/outbox.ts";
 import { arrival, arriving, CONNECTION, HOST, ORIGIN, sha } from "../support/arrivals.ts";

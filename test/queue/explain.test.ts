@@ -5,8 +5,7 @@ import { Metrics } from "../../src/protocol/metrics.ts";
 import { measure } from "../../src/queue/metrics/metrics.ts";
 import { toPrometheus } from "../../src/queue/metrics/prometheus.ts";
 import { explain } from "../../src/queue/read/explain.ts";
-import { explainEach } from "../../src/queue/read/explain-each.ts";
-import { explainBuild, explainEnded } from "../../src/queue/read/explain-jobs.ts";
+import { explainBuild, explainEach, explainEnded } from "../../src/queue/read/explain-jobs.ts";
 import { ACTOR, ORG, TestPool } from "./test-pool.ts";
 
 const UUID = "00000000-0000-7000-8000-0000000000";

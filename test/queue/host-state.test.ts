@@ -3,9 +3,9 @@ import { toldState } from "../../src/githosts/core/host-report.ts";
 import { BuildReason } from "../../src/protocol/build.ts";
 import { ENDED, STATUSES } from "../../src/protocol/build-states.ts";
 import { LIMITS } from "../../src/protocol/limits.ts";
-import { confined } from "../../src/queue/commands/confine.ts";
 import type { BuildFacts, JobFacts } from "../../src/queue/state/facts.ts";
 import { hostReportOf, isHostDue } from "../../src/queue/state/host-state.ts";
+import { confined } from "../../src/queue/state/trust.ts";
 import { HOST, sha } from "../support/arrivals.ts";
 import { TestPool } from "./test-pool.ts";
 

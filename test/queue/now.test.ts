@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Role } from "../../src/protocol/token.ts";
-import { countNow } from "../../src/queue/read/now.ts";
+import { countNow } from "../../src/queue/read/live.ts";
 import { graphJob } from "./jobs/test-build.ts";
 import { gate, planned, SHA, take } from "./planned.ts";
 import { ACTOR, TestPool } from "./test-pool.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { builtToday } from "../../src/queue/state/day.ts";
+import { builtToday } from "../../src/queue/state/counts.ts";
 import { DeadlineQueue } from "../../src/queue/state/deadline-queue.ts";
 import { heldJob } from "../../src/queue/state/decision.ts";
 import { requirementKey } from "../../src/queue/state/queue.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { BuildReason } from "../../src/protocol/build-reason.ts";
+import { BuildReason } from "../../src/protocol/build-states.ts";
 import { explainJob } from "../../src/queue/read/explain-jobs.ts";
 import { graphJob } from "./jobs/test-build.ts";
 import { claim, gate, planned, succeed, take } from "./planned.ts";

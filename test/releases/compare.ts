@@ -1,5 +1,11 @@
-import type { ApiDescription, Operation, Parameter, Reference, Response } from "../../src/api/description/openapi.ts";
-import type { JsonSchema } from "../../src/api/description/schemas.ts";
+import type {
+  ApiDescription,
+  JsonSchema,
+  Operation,
+  Parameter,
+  Reference,
+  Response,
+} from "../../src/api/description/schemas.ts";
 import { type Side, within } from "./within.ts";
 
 type Released = Pick<ApiDescription, "paths" | "components">;

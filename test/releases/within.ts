@@ -1,5 +1,4 @@
-import type { Reference } from "../../src/api/description/openapi.ts";
-import type { JsonSchema } from "../../src/api/description/schemas.ts";
+import type { JsonSchema, Reference } from "../../src/api/description/schemas.ts";
 
 /** A schema with the description it stands in. */
 export interface Side {

@@ -1,6 +1,5 @@
 import { branchOf } from "../../src/domain/git-ref.ts";
-import type { DeliveryRequest, DeliveryResult } from "../../src/queue/commands/arrivals.ts";
-import type { Result } from "../../src/queue/commands/commands.ts";
+import type { DeliveryRequest, DeliveryResult, Result } from "../../src/queue/commands/commands.ts";
 import { HOST_OF, type Pipeline } from "./pipeline.ts";
 import type { OnWay, SimArriving } from "./repository.ts";
 import { ORG, type Simulator } from "./simulator.ts";

@@ -1,5 +1,5 @@
 import type { GraphJob } from "../../src/pipeline/graph/graph.ts";
-import { isLeasedJob, type JobView } from "../../src/queue/jobs/job-view.ts";
+import { isLeasedJob, type JobView } from "../../src/queue/jobs/rules.ts";
 import type { Change } from "../../src/queue/state/facts.ts";
 import { RULES } from "../../src/queue/state/rules.ts";
 import type { PoolState } from "../../src/queue/state/state.ts";
@@ -113,7 +113,7 @@ const GATES: readonly JobMutant[] = [
     "a gate asks before the needs of its job have ended",
     { isReady: (needs, job) => job.gate !== null || RULES.isReady(needs, job) },
   ],
-  [32, "no gate asks", planted("queue/jobs/next.ts", "if (job.gate)", "if (false)")],
+  [32, "no gate asks", planted("queue/jobs/settle.ts", "if (job.gate)", "if (false)")],
   [32, "a gate opens by itself", { gateIsOpen: ({ decision }) => decision === null }],
   [32, "a rejection opens a gate", { gateIsOpen: ({ decision }) => decision !== null }],
   [32, "a gate closes by itself", { gateIsOver: ({ decision }) => decision?.approved !== true }],
@@ -329,13 +329,9 @@ const RECORDS: readonly JobMutant[] = [
   [
     30,
     "outputs of a job that failed are kept",
-    planted("queue/commands/outputs.ts", 'status === "succeeded" && fence === last', "true"),
+    planted("queue/commands/work.ts", 'status === "succeeded" && fence === last', "true"),
   ],
-  [
-    30,
-    "no outputs are kept",
-    planted("queue/commands/outputs.ts", 'status === "succeeded" && fence === last', "false"),
-  ],
+  [30, "no outputs are kept", planted("queue/commands/work.ts", 'status === "succeeded" && fence === last', "false")],
   [39, "D1 is told of jobs as of builds", { besides: tellingOfJobs }],
   [39, "outputs come after D1 heard of the build", { besides: withLateOutputs }],
   [40, "plans leave no audit entry", withoutAudit("build.plan")],

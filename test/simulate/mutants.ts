@@ -204,7 +204,7 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     16,
     "the outbox misses new builds",
-    planted("queue/commands/new-build.ts", '{ kind: "due", channel: "lists", buildId: build.id, at: now },', ""),
+    planted("queue/commands/enqueue.ts", '{ kind: "due", channel: "lists", buildId: build.id, at: now },', ""),
   ),
   mutant(16, "D1 hears of an end before the archive has its record", { mayTell: () => true }),
   mutant(16, "the news of a build's creation counts as that of its end", { isHeard: () => true }),
@@ -233,17 +233,17 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     12,
     "a build can be released unfetched again and again",
-    planted("queue/state/elsewhere.ts", "job.passedOver ||", ""),
+    planted("queue/commands/elsewhere.ts", "job.passedOver ||", ""),
   ),
   mutant(
     12,
     "a build waits for another agent although there is none",
-    planted("queue/state/elsewhere.ts", "return isOther &&", "return true || isOther &&"),
+    planted("queue/commands/elsewhere.ts", "return isOther &&", "return true || isOther &&"),
   ),
   mutant(
     12,
     "no other agent tries a build that one could not fetch",
-    planted("queue/state/elsewhere.ts", "return isOther &&", "return false &&"),
+    planted("queue/commands/elsewhere.ts", "return isOther &&", "return false &&"),
   ),
   mutant(
     15,
@@ -254,7 +254,7 @@ export const MUTANTS: readonly Mutant[] = [
     7,
     "builds of a repository share a number",
     planted(
-      "queue/commands/new-build.ts",
+      "queue/commands/enqueue.ts",
       "state.records.lastNumber(repoId) + nth.inRepository",
       "Math.max(1, state.records.lastNumber(repoId)) + nth.inRepository - 1",
     ),

@@ -1,5 +1,5 @@
 import { LIMITS } from "../../src/protocol/limits.ts";
-import { ORGANIZATION_LIMITS } from "../../src/protocol/organization-limits.ts";
+import { ORGANIZATION_LIMITS } from "../../src/protocol/organization.ts";
 import type { Result } from "../../src/queue/commands/commands.ts";
 import { type Command, type InputOf, nextDue, type OutputOf, step } from "../../src/queue/commands/step.ts";
 import { type FoundSockets, wake } from "../../src/queue/commands/wake.ts";

@@ -1,4 +1,4 @@
-import type { RequestedBuild } from "../../src/queue/commands/arrivals.ts";
+import type { RequestedBuild } from "../../src/queue/commands/commands.ts";
 import type { Fault } from "./faults.ts";
 import type { Pipeline } from "./pipeline.ts";
 import type { Random } from "./random.ts";

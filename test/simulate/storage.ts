@@ -2,7 +2,7 @@ import type { JobGraph } from "../../src/pipeline/graph/graph.ts";
 import { isEnded } from "../../src/protocol/build-states.ts";
 import type { Head, HeadKey } from "../../src/queue/commands/heads.ts";
 import { apply } from "../../src/queue/state/apply.ts";
-import { countOf, type DayCount, laterCount, NO_BUILDS } from "../../src/queue/state/day.ts";
+import { countOf, type DayCount, laterCount, NO_BUILDS } from "../../src/queue/state/counts.ts";
 import {
   type AgentFacts,
   type AuditFact,

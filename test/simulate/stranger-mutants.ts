@@ -8,18 +8,18 @@ export const STRANGER_MUTANTS: readonly [breaks: Invariant, name: string, rules:
   [
     44,
     "forks need no approval",
-    planted("queue/commands/new-build.ts", "(request.needsApproval || retryOf !== null)", "false"),
+    planted("queue/commands/enqueue.ts", "(request.needsApproval || retryOf !== null)", "false"),
   ],
   [
     44,
     "a retry needs no approval",
-    planted("queue/commands/new-build.ts", "(request.needsApproval || retryOf !== null)", "request.needsApproval"),
+    planted("queue/commands/enqueue.ts", "(request.needsApproval || retryOf !== null)", "request.needsApproval"),
   ],
   [
     44,
     "the approval of a pull request holds for its next commit",
     planted(
-      "queue/commands/new-build.ts",
+      "queue/commands/enqueue.ts",
       "(request.needsApproval || retryOf !== null)",
       `(request.needsApproval || retryOf !== null) && !(
          origin?.pull &&
@@ -27,17 +27,17 @@ export const STRANGER_MUTANTS: readonly [breaks: Invariant, name: string, rules:
        )`,
     ),
   ],
-  [44, "anybody approves", planted("queue/commands/approval.ts", "!includesRole(role, APPROVER)", "false")],
+  [44, "anybody approves", planted("queue/commands/gates.ts", "!includesRole(role, APPROVER)", "false")],
   [
     44,
     "a commit is approved unseen",
-    planted("queue/commands/approval.ts", "commitSha !== null && commitSha !== build.commitSha", "false"),
+    planted("queue/commands/gates.ts", "commitSha !== null && commitSha !== build.commitSha", "false"),
   ],
   [
     44,
     "a retry is trusted",
     planted(
-      "queue/commands/new-build.ts",
+      "queue/commands/enqueue.ts",
       "trustOf(request.trust ? request : (retried ?? {}))",
       "trustOf(retryOf === null ? request : {})",
     ),
@@ -45,13 +45,13 @@ export const STRANGER_MUTANTS: readonly [breaks: Invariant, name: string, rules:
   [
     44,
     "what the service says of a retry is believed",
-    planted("queue/commands/new-build.ts", "trustOf(request.trust ? request : (retried ?? {}))", "trustOf(request)"),
+    planted("queue/commands/enqueue.ts", "trustOf(request.trust ? request : (retried ?? {}))", "trustOf(request)"),
   ],
   [
     45,
     "untrusted builds need no label",
     planted(
-      "queue/commands/confine.ts",
+      "queue/state/trust.ts",
       `JobFacts =>
   trustOf(build) === "trusted"`,
       `JobFacts =>
@@ -62,7 +62,7 @@ export const STRANGER_MUTANTS: readonly [breaks: Invariant, name: string, rules:
     45,
     "only the build itself needs the label, not its jobs",
     planted(
-      "queue/commands/confine.ts",
+      "queue/state/trust.ts",
       `JobFacts =>
   trustOf(build) === "trusted"`,
       `JobFacts =>
@@ -72,11 +72,7 @@ export const STRANGER_MUTANTS: readonly [breaks: Invariant, name: string, rules:
   [
     45,
     "untrusted builds go to any program",
-    planted(
-      "queue/commands/confine.ts",
-      'features: [...new Set([...(job.features ?? []), "untrusted" as const])],',
-      "",
-    ),
+    planted("queue/state/trust.ts", 'features: [...new Set([...(job.features ?? []), "untrusted" as const])],', ""),
   ],
   [
     12,

@@ -1,5 +1,5 @@
 import type { BuildOrigin } from "../../src/githosts/core/build-origin.ts";
-import type { RequestedBuild } from "../../src/queue/commands/arrivals.ts";
+import type { RequestedBuild } from "../../src/queue/commands/commands.ts";
 
 /** A push, as far as it tells whose code it is. */
 interface Push {

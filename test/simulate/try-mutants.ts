@@ -1,5 +1,5 @@
 import type { FinishReport } from "../../src/queue/commands/commands.ts";
-import type { JobView } from "../../src/queue/jobs/job-view.ts";
+import type { JobView } from "../../src/queue/jobs/rules.ts";
 import type { Change, JobFacts, Outcome } from "../../src/queue/state/facts.ts";
 import { RULES } from "../../src/queue/state/rules.ts";
 import type { PoolState } from "../../src/queue/state/state.ts";

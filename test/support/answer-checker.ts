@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
-import type { ApiDescription, Operation, Response } from "../../src/api/description/openapi.ts";
+import type { ApiDescription, Operation, Response } from "../../src/api/description/schemas.ts";
 
 /** Closes every object schema: a field without a description was forgotten there. */
 const closed = (schema: unknown): unknown => {

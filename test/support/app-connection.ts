@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { loadKeyring } from "../../src/crypto/keyring.ts";
 import { connectionContext } from "../../src/domain/seal-context.ts";
-import { writtenAppSecret } from "../../src/githosts/core/connection-secret.ts";
+import { writtenAppSecret } from "../../src/githosts/github/app-key.ts";
 import { newAppKeys } from "./app-keys.ts";
 import { hookOfGeneration, type StoredConnection } from "./hooks.ts";
 import { newHost } from "./host-at.ts";

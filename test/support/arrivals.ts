@@ -1,6 +1,5 @@
 import type { BuildOrigin, HostTarget } from "../../src/githosts/core/build-origin.ts";
-import type { DeliveryRequest, RequestedBuild } from "../../src/queue/commands/arrivals.ts";
-import type { NewBuild } from "../../src/queue/commands/commands.ts";
+import type { DeliveryRequest, NewBuild, RequestedBuild } from "../../src/queue/commands/commands.ts";
 
 export const CONNECTION = { actor: "connection:c1", requestId: "r" };
 

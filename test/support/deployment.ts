@@ -1,6 +1,6 @@
 import { createExecutionContext, runInDurableObject, waitOnExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { buildLogName, poolName } from "../../src/domain/object-names.ts";
+import { buildLogName, poolName } from "../../src/domain/durable-objects.ts";
 import type { BuildLog } from "../../src/objects/log/build-log.ts";
 import type { AgentPool } from "../../src/objects/pool/agent-pool.ts";
 import worker from "../../src/worker.ts";

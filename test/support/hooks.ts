@@ -1,6 +1,6 @@
 import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { gitHostName } from "../../src/domain/object-names.ts";
+import { gitHostName } from "../../src/domain/durable-objects.ts";
 import type { DeliveryNote } from "../../src/githosts/core/delivery-note.ts";
 import { type Hook, type HookKind, loadHookMint } from "../../src/githosts/core/hook-address.ts";
 import type { GitHost } from "../../src/objects/host/git-host.ts";

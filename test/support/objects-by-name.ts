@@ -1,5 +1,5 @@
 import { env } from "cloudflare:workers";
-import { isForAllReleases } from "../../src/domain/object-calls.ts";
+import { isForAllReleases } from "../../src/domain/durable-objects.ts";
 import { GitHost } from "../../src/objects/host/git-host.ts";
 import { BuildLog } from "../../src/objects/log/build-log.ts";
 import { AgentPool } from "../../src/objects/pool/agent-pool.ts";

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
-import type { ApiDescription } from "../../src/api/description/openapi.ts";
+import type { ApiDescription } from "../../src/api/description/schemas.ts";
 import { ROOT } from "../../src/local/service.ts";
 import type { Exchange } from "../examples/replay.ts";
 

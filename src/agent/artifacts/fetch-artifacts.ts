@@ -2,11 +2,10 @@ import { createHash } from "node:crypto";
 import type { PlanDownload } from "../../pipeline/parse/plan.ts";
 import type { ArtifactFile } from "../../protocol/artifact.ts";
 import { type FilePlace, FileProblem, type FileWriter, receiveFiles } from "../files/file-helper.ts";
-import { isTarOfBundle, shownPath } from "../files/kept-names.ts";
-import type { JobLog } from "../log/build-log.ts";
+import { filesInWords, isTarOfBundle, shownPath, sizeInWords } from "../files/file-words.ts";
+import type { JobLog } from "../log/job-log.ts";
 import type { ArtifactStore, LeftArtifact } from "./artifact-store.ts";
 import { toArtifactFailure } from "./keep-artifacts.ts";
-import { filesInWords, sizeInWords } from "./sizes.ts";
 
 /** Any text as the name of a folder: different texts have different names, and none leads elsewhere. */
 export const safeFolder = (text: string): string => {

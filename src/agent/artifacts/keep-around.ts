@@ -1,6 +1,6 @@
 import type { PlanArtifact } from "../../pipeline/parse/plan.ts";
 import { BuildFailure, Cancel } from "../build/failure.ts";
-import type { JobLog } from "../log/build-log.ts";
+import type { JobLog } from "../log/job-log.ts";
 import type { StepsResult } from "../steps/run-steps.ts";
 import type { ArtifactKeeper } from "./keep-artifacts.ts";
 

@@ -1,14 +1,12 @@
-import { pathProblem } from "../../domain/artifact/file-list.ts";
-import { clashIn } from "../../domain/artifact/same-name.ts";
+import { clashIn, pathProblem } from "../../domain/artifact/file-list.ts";
 import type { PlanArtifact } from "../../pipeline/parse/plan.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { BuildFailure, Cancel } from "../build/failure.ts";
 import { type CollectedFiles, collectFiles, type FilePlace, FileProblem } from "../files/file-helper.ts";
-import { shownPath } from "../files/kept-names.ts";
-import type { JobLog } from "../log/build-log.ts";
+import { filesInWords, shownPath, sizeInWords } from "../files/file-words.ts";
+import type { JobLog } from "../log/job-log.ts";
 import type { ArtifactStore } from "./artifact-store.ts";
 import { ArtifactRefused } from "./lease-calls.ts";
-import { filesInWords, sizeInWords } from "./sizes.ts";
 
 export type ArtifactToKeep = Omit<PlanArtifact, "when">;
 

@@ -1,7 +1,7 @@
 import { createReadStream } from "node:fs";
 import { join } from "node:path";
 import { receiveFiles } from "../files/file-helper.ts";
-import type { FoundFile } from "../files/requests.ts";
+import type { FoundFile } from "../files/helper-protocol.ts";
 import type { ArtifactStore, NewArtifact } from "./artifact-store.ts";
 import { safeFolder } from "./fetch-artifacts.ts";
 import { type FileSums, SumsOfFiles } from "./sums.ts";

@@ -1,6 +1,6 @@
 import { createHash, type Hash } from "node:crypto";
 import * as zlib from "node:zlib";
-import type { FoundFile } from "../files/requests.ts";
+import type { FoundFile } from "../files/helper-protocol.ts";
 
 type Crc = (bytes: Uint8Array, value: number) => number;
 

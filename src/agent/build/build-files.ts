@@ -1,8 +1,7 @@
 import { join } from "node:path";
-import { bytesOfFile } from "../../domain/file-bytes.ts";
-import { fileNameProblem } from "../../protocol/file-variable.ts";
-import { type CommandResult, runShell } from "../process/as-user.ts";
-import type { StepUser } from "../process/step-user.ts";
+import { bytesOfFile } from "../../domain/variable-value.ts";
+import { fileNameProblem } from "../../protocol/variable.ts";
+import { type CommandResult, runShell, type StepUser } from "../process/step-user.ts";
 import type { JobAnswer } from "../wire/answers.ts";
 import type { BuildFolder } from "./build-folder.ts";
 import { BuildFailure } from "./failure.ts";

@@ -1,8 +1,11 @@
+import { formatMistake } from "../../pipeline/mistake.ts";
+import type { JobContext, JobState } from "../../pipeline/prepare/job-context.ts";
+import { outputsOfJob } from "../../pipeline/prepare/job-outputs.ts";
 import type { Finish, Release } from "../../protocol/jobs.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { logger } from "../cli/logger.ts";
 import { MachineNotReady } from "../hooks/job-hooks.ts";
-import type { JobLog } from "../log/build-log.ts";
+import type { JobLog } from "../log/job-log.ts";
 import { heldId, type JobAnswer } from "../wire/answers.ts";
 import { type ApiClient, describeAnswer } from "../wire/client.ts";
 import {
@@ -14,6 +17,7 @@ import {
   TryElsewhere,
   toBuildFailure,
 } from "./failure.ts";
+import type { PlanRead } from "./read-plan.ts";
 
 /** What the agent reports at the end of a build. `otherwise` is reported when the service refuses the release. */
 export type ReportedResult = { kind: "finish"; body: Finish } | { kind: "release"; body: Release; otherwise?: Finish };
@@ -83,4 +87,25 @@ export const reportResult = async (result: ReportedResult, options: ReportResult
 const bodyOf = ({ kind, body }: ReportedResult, mask: (text: string) => string): Finish | Release => {
   if (kind === "release") return { ...body, reason: mask(body.reason).slice(0, LIMITS.releaseReasonCharacters) };
   return { ...body, message: body.message ? mask(body.message).slice(0, LIMITS.messageCharacters) : null };
+};
+
+/**
+ * What the jobs that need this one get. `mask` changes every text that has a secret in it.
+ * @throws BuildFailure output-refused with the name of the output
+ */
+export const outputsOf = (
+  { file, whole, definition }: Pick<PlanRead, "file" | "whole" | "definition">,
+  facts: JobContext,
+  state: JobState,
+  mask: (text: string) => string,
+): Record<string, string> => {
+  if (definition === null) return {};
+  const { outputs, fromSecrets, mistake } = outputsOfJob(whole, definition, facts, state);
+  if (mistake) throw new BuildFailure("output-refused", formatMistake(file, mistake));
+  const secret = Object.entries(outputs).find(([name, text]) => fromSecrets.includes(name) || mask(text) !== text);
+  if (!secret) return outputs;
+  throw new BuildFailure(
+    "output-refused",
+    `The output ${secret[0]} has a secret in it: pass secrets by variables, which each job that needs them gets`,
+  );
 };

@@ -1,6 +1,6 @@
 import { type CheckoutContext, type CheckoutSource, type Fetched, fetchSource } from "../checkout/checkout.ts";
 import type { Identity } from "../cli/identity.ts";
-import type { JobLog } from "../log/build-log.ts";
+import type { JobLog } from "../log/job-log.ts";
 import { attemptOf, heldId, type JobAnswer } from "../wire/answers.ts";
 import { BuildFailure, TryElsewhere } from "./failure.ts";
 import { headerOf } from "./one-of-several.ts";

@@ -1,10 +1,89 @@
+import { createHash } from "node:crypto";
+import { branchProblem, refOf } from "../../domain/git-ref.ts";
+import { isTouched } from "../../domain/patterns.ts";
+import { fileWantsPush } from "../../githosts/core/wants.ts";
 import type { JobContext } from "../../pipeline/prepare/job-context.ts";
+import { parseTriggers } from "../../pipeline/triggers/stored-triggers.ts";
+import { DEFAULT_TRIGGERS } from "../../pipeline/triggers/triggers.ts";
 import type { Needs } from "../../protocol/jobs.ts";
-import type { Changes } from "../checkout/changed-files.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import { type Changes, changesSince } from "../checkout/changed-files.ts";
 import type { Fetched } from "../checkout/checkout.ts";
+import type { CommitWithFile } from "../checkout/commit-file.ts";
+import type { Remote } from "../checkout/remote.ts";
 import { platformName } from "../cli/capabilities.ts";
 import type { Identity } from "../cli/identity.ts";
 import { attemptOf, type JobAnswer } from "../wire/answers.ts";
+
+/* What a job asks of the agent besides running the steps of a file. */
+
+const FULL_HASH = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
+
+/** What the build's commit is compared with: a hash, or the whole name of a branch; null where there is nothing. */
+const comparedWith = ({ base }: JobAnswer): string | null => {
+  if (base?.sha !== undefined) return FULL_HASH.test(base.sha) ? base.sha : null;
+  if (base?.branch === undefined || branchProblem(base.branch) !== null) return null;
+  return refOf(base.branch);
+};
+
+/** What the commit changed since the job's base, found out once, when it is asked for; null where that is not known. */
+export const changesOf = (job: JobAnswer, remote: Remote, commit: string): (() => Promise<Changes | null>) => {
+  let found: Promise<Changes | null> | undefined;
+  const compared = comparedWith(job);
+  return () => {
+    found ??= compared === null ? Promise.resolve(null) : changesSince(remote, compared, commit);
+    return found;
+  };
+};
+
+/** The commit that the build is compared with, where nothing has to be fetched to know it. */
+export const knownBase = (job: JobAnswer): string | null => (job.base?.sha === undefined ? null : comparedWith(job));
+
+/** Whether a file's text may ask what changed, or for the commit that changes are counted from. */
+export const asksForChanges = (text: string): boolean => /changed|base/i.test(text);
+
+/** The text of the file in the commit: empty where it has none, null for what is no file of an allowed size. */
+const textOf = ({ file }: CommitWithFile): string | null => {
+  if (file === null) return "";
+  return file.mode.startsWith("100") && file.size <= LIMITS.definitionCharacters ? file.text : null;
+};
+
+const saysDefaults = (text: string): boolean =>
+  text === "" || JSON.stringify(parseTriggers(text).value) === JSON.stringify(DEFAULT_TRIGGERS);
+
+/** The text of the pipeline file, where the service has to hear it: an empty one where the commit has no such file. */
+export const newsOfFile = ({ file: known, pipeline }: JobAnswer, fetched: CommitWithFile): string | null => {
+  const text = textOf(fetched);
+  if (!known || pipeline.definition !== null || text === null) return null;
+  if (known.hash === null) return saysDefaults(text) ? null : text;
+  return createHash("sha256").update(text).digest("hex") === known.hash ? null : text;
+};
+
+/** Whether the file wants the push for which it was read. */
+const wantsThisPush = async (
+  { build, file }: JobAnswer,
+  fetched: CommitWithFile,
+  changes: () => Promise<Changes | null>,
+): Promise<boolean> => {
+  if (!file?.decides) return false;
+  const isWanted = (files: readonly string[] | null) => fileWantsPush(textOf(fetched) ?? "", build.branch, files);
+  return isWanted(null) && isWanted((await changes())?.files ?? null);
+};
+
+/** Why the build's steps do not run, in words for people; null where they do. */
+export const reasonToSkip = async (
+  job: JobAnswer,
+  fetched: CommitWithFile,
+  changes: () => Promise<Changes | null>,
+): Promise<string | null> => {
+  if (job.purpose === "read-file" && !(await wantsThisPush(job, fetched, changes)))
+    return `Skipped: ${job.pipeline.configPath} was read, and does not want this push`;
+  if (!job.paths) return null;
+  const files = (await changes())?.files ?? null;
+  if (isTouched(job.paths, files) !== false) return null;
+  const shown = job.paths.slice(0, 3).join(", ");
+  return `Skipped: no file of ${shown}${job.paths.length > 3 ? " ..." : ""} changed`;
+};
 
 /** What a build is compared with: the commit, and the files that changed since; null where that is not known. */
 export interface ComparedFiles {

@@ -4,9 +4,9 @@ import { parsePlan } from "../../pipeline/parse/parse.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import type { Fetched } from "../checkout/checkout.ts";
 import { pipelineText } from "../checkout/commit-file.ts";
+import { type ParsedWithIncludes, parseInCommit } from "../checkout/included-files.ts";
 import type { OneOfSeveral } from "../wire/answers.ts";
 import { BuildFailure } from "./failure.ts";
-import { type ParsedWithIncludes, parseInCommit } from "./read-includes.ts";
 
 /* A planned job: what sets it apart from a first job. */
 

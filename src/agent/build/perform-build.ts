@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { unmetRequirements } from "../../domain/requires.ts";
 import type { Plan } from "../../pipeline/parse/plan.ts";
-import { isPlanned, ONLY_JOB } from "../../pipeline/parse/plan-of-job.ts";
+import { isPlanned, ONLY_JOB } from "../../pipeline/parse/plan-contents.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import type { ArtifactStore } from "../artifacts/artifact-store.ts";
 import { fetchArtifacts } from "../artifacts/fetch-artifacts.ts";
@@ -16,33 +16,35 @@ import { type CheckoutContext, type CheckoutSource, checkOut, type Fetched, remo
 import { platformCode } from "../cli/capabilities.ts";
 import type { Identity } from "../cli/identity.ts";
 import type { FilePlace } from "../files/file-helper.ts";
-import type { JobLog } from "../log/build-log.ts";
-import { chownTree } from "../process/as-user.ts";
+import type { JobLog } from "../log/job-log.ts";
 import type { ProcessTree } from "../process/process-tree.ts";
-import type { StepUser } from "../process/step-user.ts";
+import { chownTree, type StepUser } from "../process/step-user.ts";
 import { reportAround, type TestReporterOptions } from "../reports/test-reporter.ts";
-import { placeWorkspace } from "../stable-folder.ts";
 import { type RunStepsOptions, runSteps } from "../steps/run-steps.ts";
 import { buildVariables } from "../steps/step-environment.ts";
 import { firstSteps } from "../steps/step-report.ts";
 import type { ToolSources } from "../tools/mise-program.ts";
-import { type ToolInputs, toolInputs } from "../tools/tool-inputs.ts";
-import { toolsOfBuild } from "../tools/tools-of-job.ts";
+import { type ToolInputs, toolInputs, toolsOfBuild } from "../tools/tools-of-job.ts";
 import { findXcodes } from "../tools/xcodes.ts";
 import { type JobAnswer, secretValuesOf } from "../wire/answers.ts";
 import type { BuildCalls } from "../wire/build-calls.ts";
 import type { ProgressSender } from "../wire/progress-report.ts";
 import { withFiles } from "./build-files.ts";
-import type { BuildFolder } from "./build-folder.ts";
-import type { BuildResult } from "./build-result.ts";
-import { asksForChanges, changesOf, knownBase, newsOfFile, reasonToSkip } from "./errand.ts";
+import { type BuildFolder, placeWorkspace } from "./build-folder.ts";
+import { type BuildResult, outputsOf } from "./build-result.ts";
 import { Cancel, RequirementsNotMet } from "./failure.ts";
 import { fetchForJob, logCheckout, toSource } from "./fetch-job.ts";
-import { type ComparedFiles, jobFactsOf } from "./job-facts.ts";
-import { outputsOf } from "./job-outputs.ts";
+import {
+  asksForChanges,
+  type ComparedFiles,
+  changesOf,
+  jobFactsOf,
+  knownBase,
+  newsOfFile,
+  reasonToSkip,
+} from "./job-facts.ts";
 import { jobVariables } from "./one-of-several.ts";
-import { planJobs } from "./plan-jobs.ts";
-import { type PlanRead, readPlan, wholeText } from "./read-plan.ts";
+import { type PlanRead, planJobs, readPlan, wholeText } from "./read-plan.ts";
 
 interface PerformBuildOptions {
   identity: Identity;

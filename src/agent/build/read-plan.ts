@@ -1,15 +1,20 @@
+import { answerChanged, changedWork } from "../../pipeline/expression/changed.ts";
+import { type Questions, questionsOf } from "../../pipeline/graph/questions.ts";
+import { formatMistake } from "../../pipeline/mistake.ts";
 import type { IncludedText, Includes } from "../../pipeline/parse/included-files.ts";
 import { type Parsed, parsePlan } from "../../pipeline/parse/parse.ts";
 import type { JobDefinition, Plan } from "../../pipeline/parse/plan.ts";
-import { planOfJob } from "../../pipeline/parse/plan-of-job.ts";
-import { formatMistake } from "../../pipeline/yaml/mistake.ts";
+import { planOfJob } from "../../pipeline/parse/plan-contents.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import type { Fetched } from "../checkout/checkout.ts";
 import { pipelineText } from "../checkout/commit-file.ts";
+import { parseInCommit } from "../checkout/included-files.ts";
+import type { JobLog } from "../log/job-log.ts";
 import type { JobAnswer } from "../wire/answers.ts";
+import type { BuildCalls } from "../wire/build-calls.ts";
 import { BuildFailure } from "./failure.ts";
+import type { ComparedFiles } from "./job-facts.ts";
 import { comparedFile } from "./one-of-several.ts";
-import { parseInCommit } from "./read-includes.ts";
 
 /** What the agent was given to do, as the file says it. */
 export interface PlanRead {
@@ -68,3 +73,36 @@ const planOrFail = ({ plan, mistakes = [] }: Parsed, file: string): Plan => {
 /** @throws BuildFailure pipeline-invalid with a line for each mistake. */
 export const parsePlanOrFail = (text: string, file: string, includes?: Includes): Plan =>
   planOrFail(parsePlan(text, includes), file);
+
+interface PlanJobsOptions {
+  /** Where the file lies in the repository. */
+  path: string;
+  commitSha: string;
+  comparison: ComparedFiles;
+  calls: BuildCalls;
+  log: JobLog;
+  /** Called when the lease is over. */
+  letGo: () => void;
+}
+
+/** Whether the commit changed what conditions of jobs ask for. It is not known without `files`, and counts as changed. */
+export const changedAnswers = ({ changed }: Questions, files: readonly string[] | null): Record<string, boolean> => {
+  const work = changedWork();
+  return Object.fromEntries(changed.map((one) => [one, files === null || answerChanged(one, files, work)]));
+};
+
+/**
+ * Sends the file to the service, which plans the jobs of it, and says whether the commit changed what they ask for. No
+ * code of the repository runs for it. @throws BuildFailure, Cancel
+ */
+export const planJobs = async ({ text, plan, includes = [] }: PlanRead, options: PlanJobsOptions): Promise<void> => {
+  const { path, commitSha, comparison, calls, log, letGo } = options;
+  const { base, files } = comparison;
+  const changed = changedAnswers(questionsOf(plan), files);
+  const more = { ...(base === null ? {} : { base }), ...(includes.length === 0 ? {} : { includes }) };
+  const body = { commitSha, path, text, changed, ...more };
+  log.say(`--- Plan of the jobs in ${path}`);
+  const keys = await calls.plan(body);
+  letGo();
+  log.say([`planned ${keys.length} job${keys.length === 1 ? "" : "s"}:`, ...keys.map((key) => `  ${key}`)].join("\n"));
+};

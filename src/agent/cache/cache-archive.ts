@@ -2,13 +2,29 @@ import { createHash } from "node:crypto";
 import { createReadStream, createWriteStream, statfsSync } from "node:fs";
 import { Readable, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import * as zlib from "node:zlib";
 import * as z from "zod/mini";
-import { cachePlaces } from "../../domain/cache/paths.ts";
+import { cachePlaces } from "../../domain/artifact/chosen-paths.ts";
 import type { CacheCodec } from "../../protocol/cache.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { type CollectedFiles, collectFiles, type FilePlace, FileProblem, receiveFiles } from "../files/file-helper.ts";
 import { MOST_VISITED } from "../files/find-files.ts";
-import { compressor, decompressor } from "./codec.ts";
+
+/** Node has zstd of its own from 22.15 and 23.8 on. */
+const { createZstdCompress, createZstdDecompress } = zlib as {
+  createZstdCompress?: () => Transform;
+  createZstdDecompress?: () => Transform;
+};
+
+/** What this agent reads, the one that it writes first. */
+export const CODECS: CacheCodec[] = createZstdCompress && createZstdDecompress ? ["zstd", "gzip"] : ["gzip"];
+
+/** The fastest of gzip: what a slow disk or network loses, the processor wins. */
+const compressor = (codec: CacheCodec): Transform =>
+  codec === "zstd" && createZstdCompress ? createZstdCompress() : zlib.createGzip({ level: 1 });
+
+const decompressor = (codec: CacheCodec): Transform =>
+  codec === "zstd" && createZstdDecompress ? createZstdDecompress() : zlib.createGunzip();
 
 /*
  * An archive is a line of JSON, then one tar for the checkout and one for HOME, all of it compressed. The line says how

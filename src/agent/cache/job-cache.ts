@@ -2,21 +2,45 @@ import { createHash } from "node:crypto";
 import { createReadStream, createWriteStream, rmSync } from "node:fs";
 import { Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import * as z from "zod/mini";
 import type { PlanCache } from "../../pipeline/parse/plan.ts";
-import type { CachedEntry, FoundCache } from "../../protocol/cache.ts";
+import {
+  type CachedEntry,
+  type CacheEnd,
+  type CacheOpening,
+  type CacheQuery,
+  FoundCache,
+  OpenedCache,
+} from "../../protocol/cache.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { contentOf } from "../artifacts/fetch-content.ts";
-import { ArtifactRefused } from "../artifacts/lease-calls.ts";
+import { ArtifactRefused, LeaseCalls } from "../artifacts/lease-calls.ts";
 import { Upload } from "../artifacts/part-sender.ts";
-import { sizeInWords } from "../artifacts/sizes.ts";
 import { Cancel } from "../build/failure.ts";
 import { FileProblem } from "../files/file-helper.ts";
-import type { JobLog } from "../log/build-log.ts";
+import { sizeInWords } from "../files/file-words.ts";
+import type { JobLog } from "../log/job-log.ts";
 import type { ApiClient } from "../wire/client.ts";
-import { type CacheRoots, packCache, unpackCache } from "./cache-archive.ts";
-import type { CacheCalls } from "./cache-calls.ts";
-import { CODECS } from "./codec.ts";
+import { type CacheRoots, CODECS, packCache, unpackCache } from "./cache-archive.ts";
 import { type KeptCache, type LocalTier, sumOfFile } from "./local-tier.ts";
+
+/** What an agent asks of the service about the cache. @throws ArtifactRefused, Cancel lease-lost */
+export class CacheCalls extends LeaseCalls<CacheOpening, CacheEnd> {
+  /** A build does not wait long for its cache: some seconds. */
+  protected override readonly tries = 5;
+  protected readonly kind = {
+    path: "cache",
+    opened: z.pipe(
+      OpenedCache,
+      z.transform(({ cacheId: id, ...opened }) => ({ id, ...opened })),
+    ),
+    end: { status: 204 },
+  };
+
+  find(body: CacheQuery): Promise<FoundCache> {
+    return this.call(FoundCache, 200, { method: "POST", path: this.path("cache/find"), body });
+  }
+}
 
 /** A cache of the file, with its key. */
 export interface KeyedCache {

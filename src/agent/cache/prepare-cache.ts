@@ -9,7 +9,7 @@ import { LIMITS } from "../../protocol/limits.ts";
 import type { BuildFolder } from "../build/build-folder.ts";
 import type { Fetched } from "../checkout/checkout.ts";
 import { type GitContext, git } from "../checkout/git.ts";
-import type { JobLog } from "../log/build-log.ts";
+import type { JobLog } from "../log/job-log.ts";
 import type { StepUser } from "../process/step-user.ts";
 import type { CacheRoots } from "./cache-archive.ts";
 import type { KeyedCache } from "./job-cache.ts";

@@ -1,4 +1,4 @@
-import { rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { cloneUrlProblem } from "../../domain/clone-url.ts";
 import { branchProblem } from "../../domain/git-ref.ts";
@@ -8,10 +8,65 @@ import { ConfigPath } from "../../protocol/pipeline.ts";
 import { BuildFailure } from "../build/failure.ts";
 import type { ProcessTree } from "../process/process-tree.ts";
 import { type CommitWithFile, readCommit } from "./commit-file.ts";
-import { isAncestor, isOnBranch } from "./commit-on-branch.ts";
 import { knownDate, setCommitTimes } from "./commit-times.ts";
 import { type GitContext, git } from "./git.ts";
-import { addOrigin, ensureSuccess, fetchRefspecs, gitWithCredential, INFINITE_DEPTH, type Remote } from "./remote.ts";
+import {
+  addOrigin,
+  ensureSuccess,
+  fetchRefspecs,
+  gitWithCredential,
+  INFINITE_DEPTH,
+  initRepository,
+  type Remote,
+} from "./remote.ts";
+
+/** Clocks of committers differ: the first search starts this many seconds before the commit's own date. */
+const CLOCK_SKEW_SECONDS = 86_400;
+
+/** Fetches commits without trees and files. Servers without partial clone ignore or refuse it. */
+const COMMITS_ONLY = "--filter=tree:0";
+
+/** Whether a commit is the ref's commit or an ancestor of it, in the history that this repository has fetched. */
+const isAncestor = async ({ gitContext }: Remote, commit: string, ref: string): Promise<boolean> =>
+  // No protocol is allowed: git would fetch the objects that a filter left out.
+  (await git({ ...gitContext, protocols: [] }, ["merge-base", "--is-ancestor", commit, ref])).code === 0;
+
+/**
+ * Whether the commit is in the history of the host's branch. Fetches only commits where the host supports that, and
+ * first only those since `committedAt` (seconds), where it is known.
+ * @throws BuildFailure when the history cannot be fetched.
+ */
+const isOnBranch = async (
+  remote: Remote,
+  ref: string,
+  commit: string,
+  committedAt: number | null,
+): Promise<boolean> => {
+  const everything = `--depth=${INFINITE_DEPTH}`;
+  if (committedAt !== null) {
+    const since = new Date(Math.max(committedAt - CLOCK_SKEW_SECONDS, 0) * 1000).toISOString();
+    if ((await searchHistory(remote, ref, commit, [COMMITS_ONLY, `--shallow-since=${since}`])).isFound) return true;
+  }
+  const { output, isFound } = await searchHistory(remote, ref, commit, [COMMITS_ONLY, everything]);
+  if (output.code === 0) return isFound;
+  const whole = await searchHistory(remote, ref, commit, [everything]);
+  ensureSuccess(whole.output, "git fetch", remote);
+  return whole.isFound;
+};
+
+/** Uses a new repository each time: one that was fetched with a filter would keep fetching missing objects. */
+const searchHistory = async ({ gitContext, ...rest }: Remote, ref: string, commit: string, range: string[]) => {
+  const folder = mkdtempSync(join(rest.tempFolder, "history-"));
+  const history: Remote = { ...rest, gitContext: { ...gitContext, folder } };
+  try {
+    await initRepository(folder, commit.length === 64 ? "sha256" : "sha1");
+    addOrigin(history);
+    const output = await fetchRefspecs(history, [...range, "--no-tags"], [`+${ref}:refs/tip`]);
+    return { output, isFound: output.code === 0 && (await isAncestor(history, commit, "refs/tip")) };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+};
 
 /** A fetched repository with a known commit. Its files are not on disk yet. */
 export interface Fetched extends CommitWithFile {

@@ -1,15 +1,37 @@
 import { createInterface } from "node:readline/promises";
 import type { GraphJob, JobGraph } from "../../pipeline/graph/graph.ts";
-import type { GateDecision, JobEnd } from "../../pipeline/graph/job-end.ts";
+import type { GateDecision, JobCause, JobEnd } from "../../pipeline/graph/job-end.ts";
 import type { Needs } from "../../protocol/jobs.ts";
-import { CLEAN_UP_MS } from "../../queue/jobs/cancel.ts";
+import type { Order } from "../../queue/jobs/in-progress.ts";
 import { needsOf } from "../../queue/jobs/needs.ts";
-import { JOB_RULES } from "../../queue/jobs/rules.ts";
+import { CLEAN_UP_MS, JOB_RULES } from "../../queue/jobs/rules.ts";
 import { settle } from "../../queue/jobs/settle.ts";
-import type { Order } from "../../queue/jobs/settle-orders.ts";
 import type { JobFacts } from "../../queue/state/facts.ts";
 import { EXIT } from "./exit-codes.ts";
-import { endInWords, say } from "./local-words.ts";
+
+/** Writes a line of the run itself, between the output of its steps. */
+export const say = (text: string): void => {
+  process.stdout.write(`${text}\n`);
+};
+
+const CAUSES: Record<JobCause["kind"], (cause: JobCause) => string> = {
+  condition: ({ text }) => `its condition does not hold: ${text}`,
+  "need-skipped": ({ job }) => `${job} was skipped`,
+  "need-failed": ({ job }) => `${job} failed`,
+  "need-canceled": ({ job }) => `${job} was canceled`,
+  "fail-fast": ({ job }) => `${job} failed, and fail-fast ends the others`,
+  canceled: () => "the run was stopped",
+  gate: () => "its gate was not opened",
+};
+
+/** How a job ended, and why where it did not run: `deploy dropped: test failed`. */
+export const endInWords = (
+  key: string,
+  { status, cause, message }: Pick<JobEnd, "status" | "cause" | "message">,
+): string => {
+  const why = cause ? CAUSES[cause.kind](cause) : message;
+  return `${key} ${status}${why === null || status === "succeeded" ? "" : `: ${why}`}`;
+};
 
 const decided = (approved: boolean, comment: string | null): GateDecision => ({
   approved,

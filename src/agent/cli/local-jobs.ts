@@ -1,28 +1,49 @@
 import { createHash, randomUUID } from "node:crypto";
 import { expand } from "../../pipeline/graph/expand.ts";
 import type { GraphJob, JobGraph } from "../../pipeline/graph/graph.ts";
+import type { JobEnd } from "../../pipeline/graph/job-end.ts";
 import { questionsOf } from "../../pipeline/graph/questions.ts";
+import { formatMistake } from "../../pipeline/mistake.ts";
 import type { IncludedText } from "../../pipeline/parse/included-files.ts";
 import type { Plan } from "../../pipeline/parse/plan.ts";
-import { formatMistake } from "../../pipeline/yaml/mistake.ts";
 import type { Needs } from "../../protocol/jobs.ts";
 import { PIPELINE_DEFAULTS } from "../../protocol/pipeline.ts";
 import { needsFrom } from "../../queue/jobs/needs.ts";
+import { triesAgain } from "../../queue/jobs/rules.ts";
 import type { LocalArtifacts } from "../artifacts/local-store.ts";
 import type { BuildFile } from "../build/build-files.ts";
+import { outputsOf } from "../build/build-result.ts";
 import { BuildFailure, type Cancel } from "../build/failure.ts";
-import { outputsOf } from "../build/job-outputs.ts";
 import { headerOf, jobVariables } from "../build/one-of-several.ts";
-import { changedAnswers } from "../build/plan-jobs.ts";
-import { readPlannedJob, wholeText } from "../build/read-plan.ts";
+import { changedAnswers, readPlannedJob, wholeText } from "../build/read-plan.ts";
 import { ProcessTree } from "../process/process-tree.ts";
 import type { ToolSources } from "../tools/mise-program.ts";
 import { EXIT, ExitError } from "./exit-codes.ts";
-import { type JobResult, LocalBuild } from "./local-build.ts";
-import { type LocalFacts, localFacts } from "./local-facts.ts";
-import { runPlan } from "./local-plan.ts";
-import { runLocalTries } from "./local-tries.ts";
-import { endInWords, say } from "./local-words.ts";
+import { endInWords, type JobResult, LocalBuild, say } from "./local-build.ts";
+import { type LocalFacts, localFacts, runPlan } from "./local-plan.ts";
+
+type Tried = Pick<JobEnd, "status" | "reason">;
+
+interface Tries<T extends Tried> {
+  /** What is tried, for people. */
+  name: string;
+  /** Further tries after the first. */
+  retry: number;
+  /** Aborted by the person: no try begins after that. */
+  signal: AbortSignal;
+  /** One try, by its number from 1. */
+  run: (attempt: number) => Promise<T>;
+}
+
+/** Tries a job as often as the service would. @returns how its last try ended */
+export const runLocalTries = async <T extends Tried>({ name, retry, signal, run }: Tries<T>): Promise<T> => {
+  for (let retries = 0; ; retries++) {
+    const tried = await run(retries + 1);
+    const status = signal.aborted ? "canceling" : "running";
+    if (!triesAgain({ status, retry, retries }, tried)) return tried;
+    say(`${name} failed: try ${retries + 2} of ${retry + 1}`);
+  }
+};
 
 export interface LocalRunOptions {
   env: Record<string, string>;

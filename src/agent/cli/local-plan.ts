@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { lstatSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
+import { refOf } from "../../domain/git-ref.ts";
 import type { JobContext } from "../../pipeline/prepare/job-context.ts";
 import { fetchArtifacts } from "../artifacts/fetch-artifacts.ts";
 import { keepAround } from "../artifacts/keep-around.ts";
@@ -10,17 +11,91 @@ import type { LocalArtifacts, LocalJob } from "../artifacts/local-store.ts";
 import { type BuildFile, writeFiles } from "../build/build-files.ts";
 import { endAndRemoveBuild, makeBuildFolder } from "../build/build-folder.ts";
 import { BuildFailure, Cancel } from "../build/failure.ts";
+import { asksForChanges, type ComparedFiles } from "../build/job-facts.ts";
 import { cancelAfter } from "../build/perform-build.ts";
 import type { PlanRead } from "../build/read-plan.ts";
-import { JobLog } from "../log/build-log.ts";
+import { type GitContext, git } from "../checkout/git.ts";
+import { JobLog } from "../log/job-log.ts";
 import { ProcessTree } from "../process/process-tree.ts";
 import { reportAround } from "../reports/test-reporter.ts";
 import { runSteps, type StepsResult } from "../steps/run-steps.ts";
+import { buildVariables } from "../steps/step-environment.ts";
 import type { ToolSources } from "../tools/mise-program.ts";
 import type { ToolEnvironment } from "../tools/tool-environment.ts";
-import { TOOL_FILE_BYTES, TOOL_FILES } from "../tools/tool-inputs.ts";
-import { toolsIn } from "../tools/tools-of-job.ts";
-import type { LocalFacts } from "./local-facts.ts";
+import { TOOL_FILE_BYTES, TOOL_FILES, toolsIn } from "../tools/tools-of-job.ts";
+import { platformName } from "./capabilities.ts";
+
+/** Where a clone has the default branch of its origin; a repository without one may have it under its usual names. */
+const DEFAULT_BRANCHES = [
+  "refs/remotes/origin/HEAD",
+  ...["refs/remotes/origin/main", "refs/remotes/origin/master"],
+  ...["refs/heads/main", "refs/heads/master"],
+];
+
+const UNKNOWN: ComparedFiles = { base: null, files: null };
+
+const NAMES = ["--name-only", "--no-renames", "--no-relative", "--no-ext-diff", "-z"];
+
+const linesOf = (output: Buffer): string[] => output.toString("utf8").split("\0").slice(0, -1);
+
+/**
+ * What the files in the folder differ in from where the checkout's history left the default branch; new files that git
+ * does not ignore are among them. Unknown without such a branch.
+ */
+export const localChanges = async (gitContext: GitContext): Promise<ComparedFiles> => {
+  for (const branch of DEFAULT_BRANCHES) {
+    const found = await git(gitContext, ["merge-base", branch, "HEAD"]);
+    if (found.code !== 0) continue;
+    const base = found.stdout.toString("latin1").trim();
+    const [changed, added] = await Promise.all([
+      git(gitContext, ["diff", ...NAMES, "--ignore-submodules=untracked", base, "--"]),
+      git(gitContext, ["ls-files", "--others", "--exclude-standard", "--full-name", "-z", "--", ":/"]),
+    ]);
+    if (changed.code !== 0 || added.code !== 0) return UNKNOWN;
+    return { base, files: [...linesOf(changed.stdout), ...linesOf(added.stdout)] };
+  }
+  return UNKNOWN;
+};
+
+export interface LocalFacts {
+  /** Variables that nothing overrides. */
+  fixed: Record<string, string>;
+  facts: JobContext;
+}
+
+const LOCAL = "local";
+
+/** The folder needs no repository and no commit: the facts then say "local" or null. */
+export const localFacts = async (
+  id: string,
+  text: string,
+  env: Record<string, string>,
+  tree: ProcessTree,
+): Promise<LocalFacts> => {
+  const gitContext = { folder: process.cwd(), protocols: [], tree };
+  const [head, commit, { base, files }] = await Promise.all([
+    git(gitContext, ["symbolic-ref", "--quiet", "HEAD"]),
+    git(gitContext, ["rev-parse", "HEAD"]),
+    asksForChanges(text) ? localChanges(gitContext) : { base: null, files: null },
+  ]);
+  const commitSha = commit.code === 0 ? commit.stdout.toString("latin1").trim() : null;
+  const ref = head.code === 0 ? head.stdout.toString("utf8").trim() : "HEAD";
+  const branch = commitSha === null ? LOCAL : ref.replace(/^refs\/heads\//, "");
+  const fullName = basename(process.cwd());
+  const build = { id, number: 0, branch, ref: refOf(branch), event: LOCAL, tag: null, pull: null, schedule: null };
+  const names = { build, repository: { fullName }, pipeline: { name: LOCAL } };
+  const fixed = buildVariables(names, { commitSha, base }, LOCAL, "");
+  const facts: JobContext = {
+    env: { CI: "true", ...env, ...fixed },
+    secretKeys: [],
+    runKeys: Object.keys(env),
+    build: { ...build, trusted: true, base, commit: commitSha, message: null, attempt: 1, trigger: LOCAL },
+    changedFiles: files,
+    repository: { id: "", fullName, cloneUrl: "" },
+    agent: { id: "", name: LOCAL, platform: platformName() },
+  };
+  return { fixed, facts };
+};
 
 interface LocalTools {
   read: PlanRead;

@@ -13,11 +13,11 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
+import { formatMistake } from "../../pipeline/mistake.ts";
 import { KnownFiles, type ToInclude } from "../../pipeline/parse/included-files.ts";
 import { parseFile } from "../../pipeline/parse/parse.ts";
-import { ONLY_JOB } from "../../pipeline/parse/plan-of-job.ts";
-import { triggerWords } from "../../pipeline/triggers/trigger-words.ts";
-import { formatMistake } from "../../pipeline/yaml/mistake.ts";
+import { ONLY_JOB } from "../../pipeline/parse/plan-contents.ts";
+import { triggerWords } from "../../pipeline/triggers/triggers.ts";
 import { byteSize, LIMITS } from "../../protocol/limits.ts";
 import { localArtifacts } from "../artifacts/local-store.ts";
 import type { BuildFile } from "../build/build-files.ts";
@@ -27,10 +27,8 @@ import { NOT_UTF8, utf8Text } from "../checkout/commit-file.ts";
 import { toInclude } from "../checkout/included-files.ts";
 import type { ProcessTree } from "../process/process-tree.ts";
 import { EXIT, ExitError } from "./exit-codes.ts";
-import { localFacts } from "./local-facts.ts";
-import { type LocalRunOptions, runJobs } from "./local-jobs.ts";
-import { type LocalEnd, runPlan } from "./local-plan.ts";
-import { runLocalTries } from "./local-tries.ts";
+import { type LocalRunOptions, runJobs, runLocalTries } from "./local-jobs.ts";
+import { type LocalEnd, localFacts, runPlan } from "./local-plan.ts";
 import { logger } from "./logger.ts";
 
 /** Bytes of the largest file that a variable can hold: text as it is, other bytes as base64. */

@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from "node:fs";
-import { withoutEnd } from "../../domain/text-end.ts";
+import { withoutEnd } from "../../domain/text.ts";
 import { AgentRegistration } from "../../protocol/agent.ts";
 import { PROTOCOL, VERSION } from "../../protocol/version.ts";
 import { runningAgentPid } from "../process/lock.ts";

@@ -4,9 +4,18 @@ import { basename, join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import type { StepUser } from "../process/step-user.ts";
-import { DATA, type Frame, FrameParser, headOf, noteFrame, PIECE_BYTES } from "./frames.ts";
+import {
+  DATA,
+  type FoundFile,
+  type Frame,
+  FrameParser,
+  HelperNote,
+  type HelperRequest,
+  headOf,
+  noteFrame,
+  PIECE_BYTES,
+} from "./helper-protocol.ts";
 import type { ArrivingFile } from "./receive-files.ts";
-import { type FoundFile, HelperNote, type HelperRequest } from "./requests.ts";
 
 /** Something about the files of a build is not as it must be; the message is for the build's author. */
 export class FileProblem extends Error {}

@@ -3,7 +3,7 @@ import { type BigIntStats, closeSync } from "node:fs";
 import { byWholePaths, type ChosenPaths, choosePaths } from "../../domain/artifact/chosen-paths.ts";
 import { pathProblem } from "../../domain/artifact/file-list.ts";
 import type { AnchoredFolder } from "./anchored-folder.ts";
-import { isBundle, shownPath } from "./kept-names.ts";
+import { isBundle, shownPath } from "./file-words.ts";
 import { isCachedLink, staysWithin } from "./link-rule.ts";
 import type { TarMember } from "./tar-format.ts";
 

@@ -1,9 +1,8 @@
 import { closeSync, fchmodSync, futimesSync, writeSync } from "node:fs";
 import { byWholePaths, type ChosenPaths, choosePaths } from "../../domain/artifact/chosen-paths.ts";
-import { pathProblem } from "../../domain/artifact/file-list.ts";
-import { sameName } from "../../domain/artifact/same-name.ts";
+import { pathProblem, sameName } from "../../domain/artifact/file-list.ts";
 import type { AnchoredFolder } from "./anchored-folder.ts";
-import { shownPath } from "./kept-names.ts";
+import { shownPath } from "./file-words.ts";
 import { isCachedLink, staysWithin } from "./link-rule.ts";
 import type { TarMember } from "./tar-format.ts";
 import { type TarListener, TarReader } from "./tar-reader.ts";

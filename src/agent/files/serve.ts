@@ -1,10 +1,21 @@
 import { closeSync, fstatSync, readSync, writeSync } from "node:fs";
 import { AnchoredFolder } from "./anchored-folder.ts";
+import { shownPath } from "./file-words.ts";
 import { CannotKeep, type FileSource, findFiles, type KeptEntry } from "./find-files.ts";
-import { DATA, type Frame, FrameParser, headOf, NOTE, noteFrame, PIECE_BYTES } from "./frames.ts";
-import { shownPath } from "./kept-names.ts";
+import {
+  AgentNote,
+  DATA,
+  type FoundFile,
+  type Frame,
+  FrameParser,
+  type HelperNote,
+  HelperRequest,
+  headOf,
+  NOTE,
+  noteFrame,
+  PIECE_BYTES,
+} from "./helper-protocol.ts";
 import { CannotWrite, Receiver } from "./receive-files.ts";
-import { AgentNote, type FoundFile, type HelperNote, HelperRequest } from "./requests.ts";
 import { paddingOf, TAR_END, tarBytes, tarHeader } from "./tar-format.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { withoutEnd } from "../../domain/text-end.ts";
+import { withoutEnd } from "../../domain/text.ts";
 import { BLOCK, checksumOf, paddingOf, type TarMember } from "./tar-format.ts";
 
 /** Receives the members of a tar in their order; the content of each file comes in pieces. */

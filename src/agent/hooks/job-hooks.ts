@@ -3,13 +3,13 @@ import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { toBuildFailure } from "../build/failure.ts";
 import { logger } from "../cli/logger.ts";
-import { JobLog } from "../log/build-log.ts";
+import { JobLog } from "../log/job-log.ts";
 import { ProcessTree, RUN_ID_VARIABLE } from "../process/process-tree.ts";
 import { describeExit } from "../steps/failed-step.ts";
+import { hookEnvironment, variablesIn } from "../steps/step-environment.ts";
 import { StepOutput } from "../steps/step-output.ts";
 import { runProcess } from "../steps/step-process.ts";
 import { findHooks, type HookFiles, type HookName, UnsafeHook } from "./hook-files.ts";
-import { hookEnvironment, variablesIn } from "./hook-variables.ts";
 
 /** Milliseconds that a hook may take. */
 const HOOK_MILLISECONDS = 5 * 60_000;

@@ -1,9 +1,8 @@
 import { readdirSync, readlinkSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
-import { runShell } from "./as-user.ts";
 import type { Cgroup } from "./cgroup.ts";
 import { type ProcessRow, processTable, startTicks } from "./process-table.ts";
-import type { StepUser } from "./step-user.ts";
+import { runShell, type StepUser } from "./step-user.ts";
 
 const target = (link: string): string => {
   try {

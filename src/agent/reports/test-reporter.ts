@@ -1,13 +1,146 @@
 import { createHash } from "node:crypto";
-import { countTests, foldTries, identityOf, type TestResult } from "../../domain/reports/fold-tries.ts";
-import { type IdentifiedTest, reportToSend } from "../../domain/reports/report-to-send.ts";
-import type { ReportedTests } from "../../protocol/test-report.ts";
-import { testsInWords } from "../../protocol/test-words.ts";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { JUnitReader, REPORT_LIMITS, ReportRefused, type TestCase } from "../../domain/reports/parse-junit.ts";
+import {
+  countTests,
+  foldTries,
+  type IdentifiedTest,
+  identityOf,
+  reportToSend,
+  type TestResult,
+} from "../../domain/reports/report-to-send.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import { type ReportedTests, type TestWarning, testsInWords } from "../../protocol/test-report.ts";
 import { BuildFailure, ReportNotTaken } from "../build/failure.ts";
-import type { FilePlace } from "../files/file-helper.ts";
-import type { JobLog } from "../log/build-log.ts";
+import { type CollectedFiles, collectFiles, type FilePlace, FileProblem } from "../files/file-helper.ts";
+import { shownPath, sizeInWords } from "../files/file-words.ts";
+import type { JobLog } from "../log/job-log.ts";
 import type { StepsResult } from "../steps/run-steps.ts";
-import { type ReadReports, readReports } from "./read-reports.ts";
+
+/** Decodes an XML file in pieces, by its byte order mark or by what its first line says (https://www.w3.org/TR/xml, F.1). */
+const reportDecoder = (bytes: Uint8Array): TextDecoder => {
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) return new TextDecoder("utf-16be");
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder("utf-16le");
+  const head = new TextDecoder("latin1").decode(bytes.subarray(0, 200));
+  return decoderOf(/^[^<]*<\?xml[^>]*encoding=["']([\w.-]{1,40})["']/.exec(head)?.[1] ?? "utf-8");
+};
+
+const decoderOf = (label: string): TextDecoder => {
+  try {
+    // A text that can be read byte by byte is not UTF-16, whatever it says.
+    return new TextDecoder(/^utf-?16/i.test(label) ? "utf-8" : label);
+  } catch {
+    return new TextDecoder();
+  }
+};
+
+/** Bytes of a report that are read before the agent does something else: a heartbeat, or what a cancel asks for. */
+export const TURN_BYTES = 256 * 1024;
+
+/** What the report files of a job say. */
+interface ReadReports {
+  cases: TestCase[];
+  warnings: TestWarning[];
+}
+
+/** Reads the reports that the patterns name, with the rights of the steps' user. Whatever is wrong is a warning. */
+export const readReports = async (place: FilePlace, patterns: string[]): Promise<ReadReports> => {
+  const read: ReadReports = { cases: [], warnings: [] };
+  try {
+    const wanted = { paths: patterns, asTar: null, atMost: LIMITS.testReportFiles, isLenient: true };
+    await collectFiles(place, wanted, (collected) => readAll(collected, patterns, read, place.signal));
+  } catch (error) {
+    if (!(error instanceof FileProblem)) throw error;
+    read.warnings.push({ file: null, message: `Test reports could not be read: ${error.message}` });
+  }
+  return read;
+};
+
+const readAll = async (
+  { files, leftOut, bytes }: CollectedFiles,
+  patterns: string[],
+  read: ReadReports,
+  signal: AbortSignal,
+): Promise<void> => {
+  for (const line of leftOut) read.warnings.push({ file: null, message: `Left out: ${line}` });
+  // A file is named by what is below the fixed part of its pattern: one that is named in full keeps its last part.
+  const isNamed = (path: string): boolean => patterns.some((pattern) => `/${pattern}`.endsWith(`/${path}`));
+  const isReport = (path: string): boolean => /\.xml$/i.test(path) || isNamed(path);
+  if (!files.some(({ path }) => isReport(path)))
+    read.warnings.push({ file: null, message: `No test report was found: no file is ${patterns.join(", ")}` });
+  if (files.length === 0) return;
+  const from = new PiecesOf(bytes());
+  let total = 0;
+  for (const { path, size } of files) {
+    const file = shownPath(path);
+    if (!isReport(path)) {
+      await from.skip(size);
+      continue;
+    }
+    total += size;
+    if (total > REPORT_LIMITS.jobBytes) {
+      const most = sizeInWords(REPORT_LIMITS.jobBytes);
+      read.warnings.push({ file, message: `Not read, nor those after it: the reports have more than ${most}` });
+      return;
+    }
+    if (size > REPORT_LIMITS.fileBytes) {
+      await from.skip(size);
+      read.warnings.push({ file, message: `Not read: it has more than ${sizeInWords(REPORT_LIMITS.fileBytes)}` });
+    } else await readOne(file, await from.take(size), read, signal);
+  }
+};
+
+/** @throws the signal's reason when it was aborted meanwhile */
+const readOne = async (file: string, bytes: Buffer, read: ReadReports, signal: AbortSignal): Promise<void> => {
+  const decoder = reportDecoder(bytes);
+  const reader = new JUnitReader(REPORT_LIMITS.jobCases - read.cases.length);
+  try {
+    for (let at = 0; at < bytes.length; at += TURN_BYTES) {
+      reader.push(decoder.decode(bytes.subarray(at, at + TURN_BYTES), { stream: true }));
+      await nextTurn();
+      signal.throwIfAborted();
+    }
+    reader.push(decoder.decode());
+    for (const one of reader.end()) read.cases.push(one);
+  } catch (error) {
+    if (!(error instanceof ReportRefused)) throw error;
+    read.warnings.push({ file, message: `The report ${error.message}` });
+  }
+};
+
+/** The bytes of several files, which come in pieces one after the other. */
+class PiecesOf {
+  readonly #pieces: AsyncGenerator<Buffer>;
+  #rest: Buffer = Buffer.alloc(0);
+
+  constructor(pieces: AsyncGenerator<Buffer>) {
+    this.#pieces = pieces;
+  }
+
+  async take(size: number): Promise<Buffer> {
+    const taken: Buffer[] = [];
+    await this.#each(size, (piece) => taken.push(piece));
+    return Buffer.concat(taken);
+  }
+
+  skip(size: number): Promise<void> {
+    return this.#each(size, () => {});
+  }
+
+  async #each(size: number, use: (piece: Buffer) => void): Promise<void> {
+    for (let left = size; left > 0; ) {
+      if (this.#rest.length === 0) {
+        const next = await this.#pieces.next();
+        if (next.done) throw new FileProblem("the agent's file helper lost its way");
+        this.#rest = next.value;
+      }
+      const piece = this.#rest.subarray(0, left);
+      this.#rest = this.#rest.subarray(piece.length);
+      left -= piece.length;
+      use(piece);
+    }
+  }
+}
 
 const ID_CHARACTERS = 16;
 

@@ -3,14 +3,14 @@ import { join } from "node:path";
 import { spend, type Work } from "../../domain/work.ts";
 import {
   COMMAND_FILE_LIMIT,
+  MaskFileReader,
   readArtifactFile,
   readCommandFile,
   readEnvFile,
-} from "../../pipeline/prepare/command-file.ts";
-import { MaskFileReader, readMaskFile } from "../../pipeline/prepare/mask-file.ts";
+  readMaskFile,
+} from "../../pipeline/prepare/command-files.ts";
 import { readPathFile } from "../../pipeline/prepare/path-file.ts";
-import { createFileFor } from "../process/as-user.ts";
-import type { StepUser } from "../process/step-user.ts";
+import { createFileFor, type StepUser } from "../process/step-user.ts";
 
 /** The bytes of an open file between two offsets, fewer where it ends before. */
 const readPart = (fd: number, from: number, to: number): Buffer => {

@@ -1,18 +1,17 @@
 import { closeSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Shell } from "../../pipeline/parse/plan.ts";
-import type { StepEnd } from "../../pipeline/prepare/job-state.ts";
+import type { Retry, Shell } from "../../pipeline/parse/plan.ts";
+import type { StepEnd } from "../../pipeline/prepare/job-context.ts";
 import { pathWith } from "../../pipeline/prepare/path-file.ts";
 import type { StepToRun } from "../../pipeline/prepare/prepare-step.ts";
 import type { BuildFolder } from "../build/build-folder.ts";
-import type { JobLog } from "../log/build-log.ts";
-import { createFileFor } from "../process/as-user.ts";
+import type { JobLog } from "../log/job-log.ts";
 import type { ProcessTree } from "../process/process-tree.ts";
-import type { StepUser } from "../process/step-user.ts";
+import { createFileFor, findProgram, type StepUser } from "../process/step-user.ts";
 import { NO_TOOLS, type ToolEnvironment, withTools } from "../tools/tool-environment.ts";
+import { sleep } from "../wire/auto-reset-event.ts";
 import type { CommandFileContents, CommandFiles } from "./command-files.ts";
 import { describeExit, describeStartFailure, describeStop, possibleCauses } from "./failed-step.ts";
-import { findProgram } from "./find-program.ts";
 import { inheritedEnvironment } from "./step-environment.ts";
 import type { StepOutput } from "./step-output.ts";
 import { type ProcessEnd, runProcess } from "./step-process.ts";
@@ -154,4 +153,46 @@ const verdictOf = (options: RunStepOptions, code: number | null, ended: string |
   if (why !== null) log.say(`The step ${why}`);
   if (outcome === "failure") for (const line of possibleCauses(folder.workspace, user, output)) log.say(line);
   return { outcome, exitCode: code === 0 && why !== null ? 1 : code, ...written, why };
+};
+
+interface TriesOptions {
+  /** Runs the step once; its tries count from 1. */
+  run(number: number): Promise<StepVerdict>;
+  /** Writes a line to the log. */
+  say(text: string): void;
+  /** Called before each try after the first one. */
+  onTry(number: number): void;
+  /** Aborted when the step must stop: there is no other try then, and no wait for one. */
+  signal: AbortSignal;
+}
+
+const isWorthIt = ({ on }: Retry, { outcome, exitCode }: StepVerdict): boolean =>
+  outcome === "failure" && (on === null || (exitCode !== null && on.includes(exitCode)));
+
+/** What remains of a try that is not the last. */
+const NOTHING = { outputs: {}, env: {}, path: [], summary: "", artifacts: [] };
+
+/**
+ * Runs a step, and again while it fails, as often as `retry` says. @returns how the last try ended, with what it wrote:
+ * nothing remains of what another one wrote but the masks.
+ */
+export const runTries = async (
+  retry: Retry | null,
+  { run, say, onTry, signal }: TriesOptions,
+): Promise<StepVerdict> => {
+  const most = 1 + (retry?.times ?? 0);
+  let end = await run(1);
+  for (let number = 2; retry && number <= most && isWorthIt(retry, end); number++) {
+    if (retry.waitSeconds > 0) say(`Waiting ${retry.waitSeconds} s before the next try`);
+    await sleep(retry.waitSeconds * 1000, signal);
+    if (signal.aborted) {
+      const why = describeStop(signal.reason);
+      say(`The step ${why}`);
+      return { ...NOTHING, outcome: "cancelled", exitCode: end.exitCode, why };
+    }
+    onTry(number);
+    say(`--- try ${number} of ${most}`);
+    end = await run(number);
+  }
+  return end;
 };

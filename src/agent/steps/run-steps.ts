@@ -1,21 +1,20 @@
+import { formatMistake, type Mistake } from "../../pipeline/mistake.ts";
 import type { Plan } from "../../pipeline/parse/plan.ts";
-import type { JobContext } from "../../pipeline/prepare/job-context.ts";
 import {
   afterCancel,
   afterStep,
   asFailed,
   INITIAL_JOB_STATE,
+  type JobContext,
   type JobState,
   type StepOutcome,
-} from "../../pipeline/prepare/job-state.ts";
+} from "../../pipeline/prepare/job-context.ts";
 import { prepareStep, type StepToRun } from "../../pipeline/prepare/prepare-step.ts";
-import { formatMistake, type Mistake } from "../../pipeline/yaml/mistake.ts";
 import type { Step } from "../../protocol/build.ts";
 import type { ArtifactKeeper } from "../artifacts/keep-artifacts.ts";
 import { BuildFailure, Cancel, ToldFailure } from "../build/failure.ts";
 import { CommandFiles } from "./command-files.ts";
-import { runStep, type StepContext, type StepVerdict } from "./run-step.ts";
-import { runTries } from "./run-tries.ts";
+import { runStep, runTries, type StepContext, type StepVerdict } from "./run-step.ts";
 import { StepLogWriter } from "./step-log-writer.ts";
 import { StepOutput } from "./step-output.ts";
 import { StepReport } from "./step-report.ts";

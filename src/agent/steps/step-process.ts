@@ -1,9 +1,8 @@
 import { spawn } from "node:child_process";
 import { constants } from "node:os";
 import type { Writable } from "node:stream";
-import { runAs } from "../process/as-user.ts";
 import type { ProcessTree } from "../process/process-tree.ts";
-import type { StepUser } from "../process/step-user.ts";
+import { runAs, type StepUser } from "../process/step-user.ts";
 
 interface RunProcessOptions {
   argv: [program: string, ...args: string[]];

@@ -2,7 +2,7 @@ import type { Plan } from "../../pipeline/parse/plan.ts";
 import { stepNames } from "../../pipeline/prepare/prepare-step.ts";
 import type { Step } from "../../protocol/build.ts";
 import { LIMITS } from "../../protocol/limits.ts";
-import type { JobLog } from "../log/build-log.ts";
+import type { JobLog } from "../log/job-log.ts";
 
 /** A step's name as people see it: masked, on one line, not too long. */
 const shownName = (log: JobLog, name: string): string =>

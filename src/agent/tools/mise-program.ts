@@ -5,9 +5,7 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import { BuildFailure } from "../build/failure.ts";
-import { runAs } from "../process/as-user.ts";
-import type { StepUser } from "../process/step-user.ts";
-import { findProgram } from "../steps/find-program.ts";
+import { findProgram, runAs, type StepUser } from "../process/step-user.ts";
 import { isRecentEnough, MISE_PACKAGE, MISE_VERSION } from "./mise-release.ts";
 
 /* Reads one file out of a tarball in memory (POSIX ustar, pax(1)): nothing else of it is unpacked. */

@@ -1,8 +1,7 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
-import { runAs } from "../process/as-user.ts";
 import type { ProcessTree } from "../process/process-tree.ts";
-import type { StepUser } from "../process/step-user.ts";
+import { runAs, type StepUser } from "../process/step-user.ts";
 
 /** Of the agent's variables those that say how the network is reached, and from where packages are taken. No token. */
 const PASSED_ON = new Set(

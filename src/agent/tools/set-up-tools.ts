@@ -1,17 +1,14 @@
 import { chmodSync, closeSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { BuildFailure } from "../build/failure.ts";
-import type { JobLog } from "../log/build-log.ts";
-import { chownTree, createFileFor } from "../process/as-user.ts";
+import type { JobLog } from "../log/job-log.ts";
 import type { ProcessTree } from "../process/process-tree.ts";
-import type { StepUser } from "../process/step-user.ts";
-import { LOCK_FILE, withChecksums } from "./lock-file.ts";
-import { configText, type LockedTool, miseMachine, type Tool } from "./mise-config.ts";
+import { chownTree, createFileFor, type StepUser } from "../process/step-user.ts";
+import { configText, LOCK_FILE, type LockedTool, miseMachine, type Tool, withChecksums } from "./mise-files.ts";
 import { findMise, type ToolSources } from "./mise-program.ts";
 import { type MiseRun, runMise } from "./run-mise.ts";
-import { keepInstalled, type StoreOfBuild, takeStored } from "./stored-tools.ts";
-import { installedVersions, type ToolEnvironment, toolEnvironment } from "./tool-environment.ts";
-import { TOOL_FOLDERS } from "./tool-folders.ts";
+import { installedVersions, TOOL_FOLDERS, type ToolEnvironment, toolEnvironment } from "./tool-environment.ts";
+import { keepInstalled, type StoreOfBuild, takeStored } from "./tool-store.ts";
 
 /** A tool with the file of the commit that names it; null where the pipeline's file does. */
 export interface WantedTool extends Tool {

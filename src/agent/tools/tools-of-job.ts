@@ -1,23 +1,48 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { XCODE } from "../../pipeline/fields/tool-words.ts";
-import type { Plan } from "../../pipeline/parse/plan.ts";
+import { XCODE } from "../../pipeline/fields/tool-fields.ts";
+import { formatMistake, LocatedMistake } from "../../pipeline/mistake.ts";
+import type { Plan, ToolsTemplate } from "../../pipeline/parse/plan.ts";
 import type { JobContext } from "../../pipeline/prepare/job-context.ts";
 import { prepareTools } from "../../pipeline/prepare/prepare-tools.ts";
-import { LocatedMistake } from "../../pipeline/yaml/located-mistake.ts";
-import { formatMistake } from "../../pipeline/yaml/mistake.ts";
+import { LIMITS } from "../../protocol/limits.ts";
 import { BuildFailure } from "../build/failure.ts";
-import type { JobLog } from "../log/build-log.ts";
+import type { Fetched } from "../checkout/checkout.ts";
+import { textsInCommit } from "../checkout/commit-file.ts";
+import { defaultBranchOf, type Remote } from "../checkout/remote.ts";
+import type { JobLog } from "../log/job-log.ts";
 import type { JobAnswer } from "../wire/answers.ts";
-import { LOCK_FILE, lockedTools } from "./lock-file.ts";
+import { LOCK_FILE, lockedTools } from "./mise-files.ts";
 import { type SetUpOptions, setUpTools, type WantedTool } from "./set-up-tools.ts";
-import type { StoreOfBuild } from "./stored-tools.ts";
-import { NO_TOOLS, type ToolEnvironment } from "./tool-environment.ts";
-import { makeToolsFolder } from "./tool-folders.ts";
-import type { ToolInputs } from "./tool-inputs.ts";
-import { ToolStore } from "./tool-store.ts";
+import { makeToolsFolder, NO_TOOLS, type ToolEnvironment } from "./tool-environment.ts";
+import { type StoreOfBuild, ToolStore } from "./tool-store.ts";
 import { toolsInFiles, VERSION_FILES } from "./version-files.ts";
 import { chosenXcode, findXcodes } from "./xcodes.ts";
+
+/** What the repository says for its tools. */
+export interface ToolInputs {
+  /** Texts of the files that name tools, by their paths. */
+  texts: ReadonlyMap<string, string>;
+  /** The default branch, as the repository's host tells it. */
+  defaultRef: string | null;
+}
+
+/** Files whose texts are read for tools. */
+export const TOOL_FILES = [...VERSION_FILES, LOCK_FILE];
+
+/** Bytes of such a file. */
+export const TOOL_FILE_BYTES = LIMITS.definitionCharacters;
+
+/** Read before the steps' user gets the checkout: git does not run in it after that. */
+export const toolInputs = async (
+  tools: ToolsTemplate | null,
+  remote: Remote,
+  { commitSha }: Fetched,
+): Promise<ToolInputs> => {
+  if (tools === null) return { texts: new Map(), defaultRef: null };
+  const texts = await textsInCommit(remote.gitContext, commitSha, TOOL_FILES, TOOL_FILE_BYTES);
+  return { texts, defaultRef: await defaultBranchOf(remote) };
+};
 
 interface ToolsOptions extends SetUpOptions {
   plan: Plan;

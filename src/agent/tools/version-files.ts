@@ -1,7 +1,7 @@
 import { parse } from "smol-toml";
-import { isToolName, toolName, versionProblem } from "../../pipeline/fields/tool-words.ts";
+import { isToolName, toolName, versionProblem } from "../../pipeline/fields/tool-fields.ts";
 import { BuildFailure } from "../build/failure.ts";
-import type { Tool } from "./mise-config.ts";
+import type { Tool } from "./mise-files.ts";
 
 /* The files by which people tell their own machine what it should have. They are read as text: nothing in them is run. */
 

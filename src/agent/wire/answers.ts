@@ -1,7 +1,6 @@
 import * as z from "zod/mini";
 import { Agent, RegisteredAgent } from "../../protocol/agent.ts";
 import { Build, PullRequest } from "../../protocol/build.ts";
-import { HandedFile } from "../../protocol/file-variable.ts";
 import {
   HandedEnvironment,
   Heartbeat,
@@ -12,6 +11,7 @@ import {
   HeartbeatReply as Reply,
 } from "../../protocol/jobs.ts";
 import { Problem } from "../../protocol/problem.ts";
+import { HandedFile } from "../../protocol/variable.ts";
 
 /*
  * What the agent reads from the service's answers: only the fields that it uses, so that an answer of a newer service

@@ -35,3 +35,9 @@ export interface Documentation {
 
 /** What is said of operations, by their ids. One that is `like` another says of itself what differs; it has a description of its own, or none. */
 export type Operations = Record<string, Documentation | (Partial<Documentation> & { like: string })>;
+
+/**
+ * What a schema `is`, and what each of its fields means; a nested field has a path, such as `agents[].name`. The words
+ * of the schema that it is `like` describe the fields that have none here.
+ */
+export type Words = Record<string, { is: string; like?: string; [field: string]: string | undefined }>;

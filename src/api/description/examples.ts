@@ -1,5 +1,5 @@
 import recorded from "./examples.json" with { type: "json" };
-import type { ApiDescription, Media, Operation, Response } from "./openapi.ts";
+import type { ApiDescription, Media, Operation, Response } from "./schemas.ts";
 
 /** Who sends an example's request. */
 export type Sender = "operator" | "admin" | "registration" | "agent";

@@ -1,8 +1,10 @@
+import type { Route } from "../route.ts";
 import type { Documentation, Operations } from "./documentation.ts";
 import { AGENT_PROTOCOL_OPERATIONS } from "./operations/agent-protocol.ts";
 import { BUILD_OPERATIONS } from "./operations/builds.ts";
 import { ORGANIZATION_OPERATIONS } from "./operations/organization.ts";
 import { SOURCE_OPERATIONS } from "./operations/sources.ts";
+import { nameOf } from "./schemas.ts";
 
 /** Groups of operations, in the order in which the reference shows them. */
 export const TAGS = Object.entries({
@@ -50,4 +52,29 @@ export const documentationOf = (id: string): TaggedDocumentation => {
   const words = KNOWN[id];
   if (!words) throw new Error(`src/api/description/operations says nothing of ${id}`);
   return "like" in words ? { ...documentationOf(words.like), description: undefined, ...words } : words;
+};
+
+/** A route with its documentation, and the names of its schemas in the document. */
+export interface DocumentedRoute extends Route {
+  documentation: TaggedDocumentation;
+  querySchema?: string;
+  bodySchema?: string;
+  answerSchema?: string;
+}
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** Schemas of the protocol keep their names; others are named after the operation, an update's body after its record. */
+export const documented = (route: Route): DocumentedRoute => {
+  const { id, method } = route;
+  const { query, body, output } = route.verb;
+  const record = nameOf(output);
+  const isUpdate = method === "PUT" && record !== undefined;
+  return {
+    ...route,
+    documentation: documentationOf(id),
+    querySchema: query && (nameOf(query) ?? `${capital(id)}Query`),
+    bodySchema: body && (nameOf(body) ?? (isUpdate ? `${record}Update` : `${capital(id)}Body`)),
+    answerSchema: output && (record ?? `${capital(id)}Answer`),
+  };
 };

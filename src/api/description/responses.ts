@@ -1,10 +1,130 @@
+import { CONTENT_SHA256_HEADER, GRANT_HEADER } from "../../protocol/artifact.ts";
+import { BOOKMARK_HEADER } from "../../protocol/headers.ts";
+import { BOOT_HEADER, FEATURES_HEADER, LEASE_HEADER } from "../../protocol/jobs.ts";
 import { PROBLEMS, type ProblemKind } from "../../protocol/problem.ts";
+import { XCODES_HEADER } from "../../protocol/xcodes.ts";
 import type { RequestHeader } from "./documentation.ts";
-import type { DocumentedRoute } from "./documented-route.ts";
-import { type AnswerHeader, responseHeaders, takesBookmark, takesIfMatch } from "./headers.ts";
-import type { Media, Reference, Response } from "./openapi.ts";
+import type { DocumentedRoute } from "./operations.ts";
 import { REMEDIES } from "./remedies.ts";
-import type { JsonSchema } from "./schemas.ts";
+import type { JsonSchema, Media, Parameter, Reference, Response } from "./schemas.ts";
+
+type ImpliedHeader = "Bookmark" | "IfMatch";
+
+const parameter = (name: string, description: string, schema: JsonSchema = { type: "string" }): Parameter => ({
+  name,
+  in: "header",
+  description,
+  schema,
+});
+
+/** Headers of requests, as components. */
+export const REQUEST_HEADERS: Record<RequestHeader | ImpliedHeader, Parameter> = {
+  Bookmark: parameter(
+    BOOKMARK_HEADER,
+    "The value of an earlier answer: this read then includes every write that the earlier request saw or made.",
+  ),
+  BootId: parameter(
+    BOOT_HEADER,
+    "A random id that the agent program creates when it starts. A new id means that the program was restarted.",
+  ),
+  ContentSha256: {
+    ...parameter(CONTENT_SHA256_HEADER, "SHA-256 of the bytes, in lower-case hexadecimal digits.", {
+      type: "string",
+      pattern: "^[0-9a-f]{64}$",
+    }),
+    required: true,
+  },
+  Features: parameter(
+    FEATURES_HEADER,
+    "What the agent program can do, in words separated by commas. environment: asks for its variables once it has read the file. jobs: sends files with jobs, and runs planned jobs. retry: runs steps again. include: reads included files. files: writes variables of type file. tools: sets up tools. artifacts: keeps and fetches files of jobs. Unknown words are ignored.",
+  ),
+  Xcodes: parameter(
+    XCODES_HEADER,
+    "The versions of Xcode on the agent's machine, separated by commas. All that is no version is ignored.",
+  ),
+  EarlierGrant: parameter(GRANT_HEADER, "The grant of what was begun, to get another one for it."),
+  Grant: { ...parameter(GRANT_HEADER, "The grant of the artifact."), required: true },
+  IdempotencyKey: parameter(
+    "Idempotency-Key",
+    "Makes the request safe to repeat: for 24 hours the same caller, key and request return the same build.",
+    { type: "string", pattern: "^[!-~]{1,200}$" },
+  ),
+  IfMatch: parameter(
+    "If-Match",
+    "The ETag of the version that you read. The answer is 412 when the record has changed since.",
+  ),
+  IfNoneMatch: parameter("If-None-Match", "The ETag that you have. The answer is 304 while it is the current one."),
+  IfRange: parameter(
+    "If-Range",
+    "The ETag of what you have a part of. Without it as it is now, the answer is the whole.",
+  ),
+  LastEventId: parameter("Last-Event-ID", "For a stream of events: the id of the last event that you received.", {
+    type: "string",
+    pattern: "^(?:\\d{1,9}:)?\\d{1,15}$",
+  }),
+  Lease: {
+    ...parameter(LEASE_HEADER, "The lease that the agent holds on the build.", { type: "integer", minimum: 0 }),
+    required: true,
+  },
+  HeldLease: parameter(LEASE_HEADER, "The lease to renew, while the agent runs a build.", {
+    type: "integer",
+    minimum: 0,
+  }),
+  Range: parameter("Range", "One range of bytes, such as `bytes=0-499` or `bytes=-500`."),
+};
+
+const header = (name: string, description: string, type: "string" | "integer" = "string") => ({
+  name,
+  component: { description, schema: { type } },
+});
+
+const ANSWER_HEADERS = {
+  RequestId: header("X-Request-Id", "Id of the request. The service's log, the audit log and every problem have it."),
+  RateLimitPolicy: header(
+    "RateLimit-Policy",
+    "How many requests the token may send, and all tokens or agents of its organization together: `q` in `w` seconds.",
+  ),
+  RetryAfter: header("Retry-After", "Seconds to wait before you repeat the request.", "integer"),
+  ETag: header("ETag", "Version of the record, for If-Match and If-None-Match."),
+  Location: header("Location", "Path of the new record."),
+  Link: header("Link", 'URL of the next page: `<...>; rel="next"`. Absent on the last page.'),
+  Bookmark: header(BOOKMARK_HEADER, `Send it as \`${BOOKMARK_HEADER}\` with a later read that must see this write.`),
+  Authenticate: header("WWW-Authenticate", "The authentication scheme to use."),
+  ServerTiming: header(
+    "Server-Timing",
+    "Milliseconds that the request took; round trips to the database, rows read and rows written.",
+  ),
+};
+type AnswerHeader = keyof typeof ANSWER_HEADERS;
+
+/** Headers of answers, as components. */
+export const RESPONSE_HEADERS: Record<string, object> = Object.fromEntries(
+  Object.entries(ANSWER_HEADERS).map(([id, { component }]) => [id, component]),
+);
+
+const responseHeaders = (ids: AnswerHeader[]): Record<string, Reference> =>
+  Object.fromEntries(ids.map((id) => [ANSWER_HEADERS[id].name, { $ref: `#/components/headers/${id}` }]));
+
+/** Whether the route changes a record that has versions. */
+const takesIfMatch = ({ method, status, documentation }: DocumentedRoute): boolean =>
+  documentation.versioned === true && method !== "GET" && status !== 201;
+
+/** Whether the route reads D1 from the caller's bookmark. */
+const takesBookmark = ({ method, verb }: DocumentedRoute): boolean =>
+  method === "GET" && verb.access.role !== undefined;
+
+/** The headers that the route reads. */
+export const headerReferences = (route: DocumentedRoute): Reference[] => {
+  const { method, documentation } = route;
+  const isRead = method === "GET";
+  const ids: (RequestHeader | ImpliedHeader)[] = [
+    ...(takesBookmark(route) ? (["Bookmark"] as const) : []),
+    ...(isRead && documentation.versioned ? (["IfNoneMatch"] as const) : []),
+    ...(takesIfMatch(route) ? (["IfMatch"] as const) : []),
+    ...(documentation.headers ?? []),
+  ];
+  return ids.map((id) => ({ $ref: `#/components/parameters/${id}` }));
+};
 
 const PROBLEM: JsonSchema = { $ref: "#/components/schemas/Problem" };
 

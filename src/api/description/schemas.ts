@@ -1,6 +1,82 @@
 import * as z from "zod/mini";
 import * as protocol from "./protocol.ts";
-import { GROWING } from "./words/growing.ts";
+
+/**
+ * Enums, as schemas or as fields of one, that may get new values in answers. The description marks them with
+ * `x-extensible-enum`, and a client treats an unknown value as "other".
+ */
+export const GROWING: string[] = [
+  "AgentCode",
+  "AgentStatus",
+  "BuildEvent",
+  "BuildReason",
+  "BuildStatus",
+  "HostKind",
+  "JobStatus",
+  "Origin",
+  "Platform",
+  "StepStatus",
+  "TokenKind",
+  "WaitCode",
+  "Build.trigger",
+  "Cause.kind",
+  "Connection.auth",
+  "Credential.kind",
+  "Heartbeat.reason",
+  "JobCredential.kind",
+  "Problem.type",
+  "Variable.warnings",
+];
+
+/* As much of OpenAPI 3.1 as the description uses. */
+
+export type Reference = { $ref: string };
+
+export interface Media {
+  schema: JsonSchema;
+  examples?: Record<string, { summary: string; value: unknown }>;
+}
+
+export interface Parameter {
+  name: string;
+  in: "path" | "query" | "header";
+  required?: boolean;
+  description?: string;
+  schema: JsonSchema;
+}
+
+export interface Response {
+  description: string;
+  headers?: Record<string, Reference>;
+  content?: Record<string, Media>;
+}
+
+export interface Operation {
+  operationId: string;
+  tags: string[];
+  summary: string;
+  description?: string;
+  security: Record<string, string[]>[];
+  parameters?: (Parameter | Reference)[];
+  requestBody?: { required: boolean; content: Record<string, Media> };
+  responses: Record<string, Response | Reference>;
+}
+
+export interface ApiDescription {
+  openapi: "3.1.0";
+  info: object;
+  servers: { url: string; description: string }[];
+  tags: { name: string; description: string }[];
+  security: Record<string, string[]>[];
+  paths: Record<string, Record<string, Operation>>;
+  components: {
+    securitySchemes: Record<string, object>;
+    parameters: Record<string, Parameter>;
+    headers: Record<string, object>;
+    responses: Record<string, Response>;
+    schemas: Record<string, JsonSchema>;
+  };
+}
 
 export type JsonSchema = { [keyword: string]: unknown } & {
   $ref?: string;

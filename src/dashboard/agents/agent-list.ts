@@ -1,7 +1,7 @@
 import { AGENT_STATUS, type Agent } from "../../protocol/agent.ts";
 import { PLATFORM_NAMES, PLATFORM_TITLES } from "../../protocol/pipeline.ts";
 import { VERSION } from "../../protocol/version.ts";
-import { filterByText } from "../parts/text-filter.tsx";
+import { filterByText } from "../parts/list-filter.tsx";
 
 const PAGE_LENGTH = 50;
 const GONE_MS = 7 * 24 * 60 * 60 * 1000;

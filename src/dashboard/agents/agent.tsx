@@ -1,16 +1,14 @@
 import type { Agent } from "../../protocol/agent.ts";
 import { agentRuns, getAgent, pipelinesOfLate } from "../../services/agents/agents.ts";
-import { placeOn } from "../build/time-axis.ts";
 import { CopiedCode } from "../parts/copied-code.tsx";
 import { StateWord } from "../parts/state.tsx";
 import { Elapsed, RelativeTime } from "../parts/time.tsx";
-import type { Page } from "../shell/page-definition.ts";
-import { hasRole } from "../shell/permissions.ts";
+import { placeOn } from "../parts/time-axis.ts";
+import { hasRole, type Page } from "../shell/page-definition.ts";
 import { byId } from "../shell/verb-input.ts";
 import { capabilitiesOf, platformOf } from "./agent-list.ts";
 import { AgentActions, AgentState, AgentVersion } from "./agent-row.tsx";
-import { HourBar, type HourProps, hourUntil, runsInWords } from "./hour-bar.tsx";
-import { addressOfRun, nameOfRun } from "./run-name.ts";
+import { addressOfRun, HourBar, type HourProps, hourUntil, nameOfRun, runsInWords } from "./hour-bar.tsx";
 
 const LISTED = 20;
 

@@ -3,23 +3,21 @@ import {
   agentRuns,
   deleteAgent,
   getAgent,
+  jsonMetrics,
   listAgents,
   pipelinesOfLate,
   updateAgent,
 } from "../../services/agents/agents.ts";
-import { jsonMetrics } from "../../services/agents/metrics.ts";
-import { count } from "../parts/count.ts";
-import { ProblemNotice } from "../parts/problem-notice.tsx";
-import { NoMatch } from "../parts/text-filter.tsx";
+import { ProblemNotice } from "../parts/form-page.tsx";
+import { count } from "../parts/format.ts";
+import { NoMatch } from "../parts/list-filter.tsx";
 import { RelativeTime } from "../parts/time.tsx";
 import { confirmRemoval } from "../shell/confirm-removal.tsx";
-import { formAt, type Page, type Pages } from "../shell/page-definition.ts";
-import { hasRole } from "../shell/permissions.ts";
+import { formAt, hasRole, type Page, type Pages } from "../shell/page-definition.ts";
 import { byId, noInput } from "../shell/verb-input.ts";
 import { AGENT_STATES, type AgentSelection, platformOf, selectAgents } from "./agent-list.ts";
 import { AgentRow, HOW_TO_UPDATE } from "./agent-row.tsx";
-import { AgentStrip } from "./agent-strip.tsx";
-import { QueuePanel } from "./queue.tsx";
+import { AgentStrip, QueuePanel } from "./fleet.tsx";
 
 const LISTED = 20;
 

@@ -1,7 +1,22 @@
-import { type AgentRun, RUNS_MS } from "../../protocol/agent-run.ts";
-import { lengthOn, placeOn, type TimeAxis } from "../build/time-axis.ts";
+import { type AgentRun, RUNS_MS } from "../../protocol/agent.ts";
+import { formatDuration } from "../parts/format.ts";
 import { wordOf } from "../parts/state.tsx";
-import { addressOfRun, titleOfRun } from "./run-name.ts";
+import { lengthOn, placeOn, type TimeAxis } from "../parts/time-axis.ts";
+
+/** `#84 acme/shop / ci`, or `#84 acme/shop / ci, lint`; the number alone where the pipeline has no name yet. */
+export const nameOfRun = ({ number, pipelineId, jobKey }: AgentRun, pipelines: ReadonlyMap<string, string>): string => {
+  const build = [`#${number}`, pipelines.get(pipelineId ?? "")].filter(Boolean).join(" ");
+  return [build, jobKey].filter(Boolean).join(", ");
+};
+
+export const addressOfRun = ({ buildId, jobId }: AgentRun): string =>
+  jobId === null ? `/app/builds/${buildId}` : `/app/jobs/${jobId}`;
+
+/** `#84 acme/shop / ci, succeeded, 41s`. */
+const titleOfRun = (run: AgentRun, pipelines: ReadonlyMap<string, string>, now: Date): string => {
+  const took = formatDuration((run.finishedAt ?? now.getTime()) - run.startedAt);
+  return `${nameOfRun(run, pipelines)}, ${wordOf(run.status)}, ${took}`;
+};
 
 /** The axis moves on in such steps: between them a page that renews itself redraws nothing. */
 const STEP_MS = 60_000;

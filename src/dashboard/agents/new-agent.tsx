@@ -1,12 +1,9 @@
 import { HOUR_MS } from "../../protocol/units.ts";
 import { createToken } from "../../services/tokens/tokens.ts";
 import { Copyable } from "../parts/copied-code.tsx";
-import { SelectField, TextField } from "../parts/fields.tsx";
-import { StackedForm } from "../parts/form-page.tsx";
-import { ProblemNotice } from "../parts/problem-notice.tsx";
-import { readList } from "../shell/form-fields.ts";
-import { formOf, type Page, type PageRequest, type View } from "../shell/page-definition.ts";
-import { hasRole } from "../shell/permissions.ts";
+import { readList, SelectField, TextField } from "../parts/fields.tsx";
+import { ProblemNotice, StackedForm } from "../parts/form-page.tsx";
+import { formOf, hasRole, type Page, type PageRequest, type View } from "../shell/page-definition.ts";
 import { parseBody, withBody } from "../shell/verb-input.ts";
 
 const HOURS = [

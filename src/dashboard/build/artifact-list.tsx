@@ -1,8 +1,8 @@
 import type { Artifact } from "../../protocol/artifact.ts";
 import type { JobOfBuild } from "../../protocol/build-job.ts";
-import { Table } from "../parts/table.tsx";
+import { sizeText } from "../parts/format.ts";
+import { Table } from "../parts/lists.tsx";
 import { RelativeTime } from "../parts/time.tsx";
-import { sizeText } from "./size-text.ts";
 
 /** The page of an artifact; other addresses about it are below. */
 export const artifactPath = (jobId: string, name: string): string =>

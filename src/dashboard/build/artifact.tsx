@@ -4,16 +4,14 @@ import type { Context } from "../../services/core/context.ts";
 import { shareArtifact, viewAddress } from "../../services/uploads/artifact-shares.ts";
 import { getArtifact, removeArtifact } from "../../services/uploads/artifacts.ts";
 import { Copyable } from "../parts/copied-code.tsx";
-import { TextField } from "../parts/fields.tsx";
-import { ProblemNotice } from "../parts/problem-notice.tsx";
-import { Table } from "../parts/table.tsx";
+import { readNumber, readText, TextField } from "../parts/fields.tsx";
+import { ProblemNotice } from "../parts/form-page.tsx";
+import { sizeText } from "../parts/format.ts";
+import { Table } from "../parts/lists.tsx";
 import { RelativeTime } from "../parts/time.tsx";
-import { readNumber, readText } from "../shell/form-fields.ts";
-import { type FormState, formAt, type Page, type Pages, type View } from "../shell/page-definition.ts";
-import { hasRole } from "../shell/permissions.ts";
+import { type FormState, formAt, hasRole, type Page, type Pages, type View } from "../shell/page-definition.ts";
 import { parseBody } from "../shell/verb-input.ts";
 import { artifactPath, countOfFiles } from "./artifact-list.tsx";
-import { sizeText } from "./size-text.ts";
 
 /** What a folder of an artifact has directly in it. Names end where the next folder begins. */
 interface Folder {

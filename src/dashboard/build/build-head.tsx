@@ -3,18 +3,16 @@ import { isEnded } from "../../protocol/build-states.ts";
 import type { FoundBuild } from "../../services/builds/builds.ts";
 import { countToRetry } from "../../services/builds/retry.ts";
 import type { Context } from "../../services/core/context.ts";
-import { unaskedEnd, whyEnded } from "../builds/build-outcome.ts";
 import { hasEnded } from "../job/arrange.ts";
+import type { BuildDetails } from "../job/details.ts";
 import { BuildName, repoNameOf } from "../parts/build-name.tsx";
-import { OriginOfBuild } from "../parts/build-origin.tsx";
+import { OriginOfBuild, refName } from "../parts/build-origin.tsx";
 import { CancelButton } from "../parts/cancel-button.tsx";
 import { CopiedCode } from "../parts/copied-code.tsx";
-import { refName } from "../parts/ref-name.ts";
-import { StateWord } from "../parts/state.tsx";
+import { StateWord, unaskedEnd, whyEnded } from "../parts/state.tsx";
 import { Elapsed, RelativeTime } from "../parts/time.tsx";
-import { hasRole } from "../shell/permissions.ts";
-import type { BuildDetails } from "./read-build.ts";
-import { TestsLine } from "./tests-section.tsx";
+import { hasRole } from "../shell/page-definition.ts";
+import { TestsLine } from "./tests.tsx";
 
 /** A second cancel ends the jobs that clean up after the first. */
 const Cancel = ({ build: { id, number, status, jobs }, name }: { build: FoundBuild; name: string }) => {

@@ -1,4 +1,4 @@
-import { CommaList } from "../parts/comma-list.tsx";
+import { CommaList } from "../parts/lists.tsx";
 
 interface LostAttemptsProps {
   /** The path of the build or the job that they are of. */

@@ -1,18 +1,22 @@
 import { isEnded } from "../../protocol/build-states.ts";
 import { cancelBuild } from "../../services/builds/build-jobs.ts";
+import { deleteBuild, deleteLog, getBuild } from "../../services/builds/builds.ts";
 import { retryBuild } from "../../services/builds/retry.ts";
+import type { Context } from "../../services/core/context.ts";
+import { nullIfNotFound } from "../../services/core/refusal.ts";
+import { getRepository } from "../../services/repositories/repositories.ts";
 import { JobBody, openBody } from "../job/body.tsx";
+import { type BuildDetails, readBuild } from "../job/details.ts";
 import { GateDecisionLine, Gates } from "../job/gate-panel.tsx";
 import { JobsBody } from "../job/jobs-of-build.tsx";
 import { repoNameOf } from "../parts/build-name.tsx";
-import { ProblemNotice } from "../parts/problem-notice.tsx";
-import { formAt, type Page, type Pages } from "../shell/page-definition.ts";
-import { hasRole } from "../shell/permissions.ts";
+import { ProblemNotice } from "../parts/form-page.tsx";
+import { WhyWaiting } from "../parts/why-waiting.tsx";
+import { confirmRemoval } from "../shell/confirm-removal.tsx";
+import { formAt, hasRole, type Page, type Pages } from "../shell/page-definition.ts";
 import { byId, parseBody } from "../shell/verb-input.ts";
 import { BuildHead } from "./build-head.tsx";
 import { LostAttempts } from "./build-log.tsx";
-import { type BuildDetails, readBuild } from "./read-build.ts";
-import { WhyWaiting } from "./why-waiting.tsx";
 
 const REFRESH_SECONDS = 2;
 
@@ -89,3 +93,51 @@ const retryForm = formAt("/builds/:id/retry", buildPage, retryBuild, async (cont
 });
 
 export const buildPages: Pages = [buildPage, cancelForm, retryForm];
+
+/** The number of a build and the name of its repository. */
+const nameOf = async (context: Context, id: string): Promise<string> => {
+  const { number, repoId } = await getBuild.run(context, byId(id));
+  const repository = await nullIfNotFound(getRepository.run(context, byId(repoId)));
+  return `#${number} of ${repository?.fullName ?? "a removed repository"}`;
+};
+
+interface Deletion {
+  path: string;
+  verb: typeof deleteBuild | typeof deleteLog;
+  /** What is deleted of the build with this name. */
+  of(build: string): string;
+  consequences: string;
+  /** The page that follows. */
+  next(id: string): string;
+}
+
+const confirmDeletion = ({ path, verb, of, consequences, next }: Deletion) =>
+  confirmRemoval({
+    path,
+    section: "builds",
+    access: verb.access,
+    verb: "delete",
+    async question(context, id) {
+      return { name: of(await nameOf(context, id)), consequences, back: `/app/builds/${id}`, next: next(id) };
+    },
+    remove: (context, id) => verb.run(context, byId(id)),
+  });
+
+const ofBuild = confirmDeletion({
+  path: "/builds/:id/delete",
+  verb: deleteBuild,
+  of: (build) => build,
+  consequences:
+    "Its log, steps and summary are deleted for good. Its number is not used again, and the audit keeps who deleted it.",
+  next: () => "/app/builds",
+});
+
+const ofLog = confirmDeletion({
+  path: "/builds/:id/log/delete",
+  verb: deleteLog,
+  of: (build) => `the log of ${build}`,
+  consequences: "The log of every attempt is deleted for good. The build stays, and can be retried.",
+  next: (id) => `/app/builds/${id}`,
+});
+
+export const deleteBuildPages: Pages = [...ofBuild, ...ofLog];

@@ -4,11 +4,10 @@ import { type Comparison, readComparison, type TimeOfBoth } from "../../services
 import type { Context } from "../../services/core/context.ts";
 import { nullIfNotFound } from "../../services/core/refusal.ts";
 import { type Owners, readOwners, repoNameOf } from "../parts/build-name.tsx";
-import { count } from "../parts/count.ts";
-import { formatDuration } from "../parts/format-time.ts";
-import { refName } from "../parts/ref-name.ts";
+import { refName } from "../parts/build-origin.tsx";
+import { count, formatDuration } from "../parts/format.ts";
+import { Table } from "../parts/lists.tsx";
 import { StateWord } from "../parts/state.tsx";
-import { Table } from "../parts/table.tsx";
 import { Elapsed, RelativeTime } from "../parts/time.tsx";
 import type { Page } from "../shell/page-definition.ts";
 import { byId } from "../shell/verb-input.ts";

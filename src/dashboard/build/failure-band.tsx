@@ -1,14 +1,14 @@
 import type { Build } from "../../protocol/build.ts";
 import { jobKeyOf } from "../../services/builds/build-view.ts";
 import type { Excerpt, Failure } from "../../services/builds/failure.ts";
-import { whyEnded } from "../builds/build-outcome.ts";
 import { whyOf } from "../job/cause.tsx";
 import type { Details, OpenedPage } from "../job/details.ts";
 import { repoNameOf } from "../parts/build-name.tsx";
-import { count } from "../parts/count.ts";
-import { refName } from "../parts/ref-name.ts";
+import { refName } from "../parts/build-origin.tsx";
+import { count } from "../parts/format.ts";
+import { whyEnded } from "../parts/state.tsx";
 import { RelativeTime } from "../parts/time.tsx";
-import { FailingTests } from "./failing-tests.tsx";
+import { FailingTests } from "./tests.tsx";
 
 const FENCE = /`{3,}/g;
 

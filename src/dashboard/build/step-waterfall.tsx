@@ -1,11 +1,11 @@
 import type { Child } from "hono/jsx";
+import type { Agent } from "../../protocol/agent.ts";
 import type { Step } from "../../protocol/build.ts";
+import { formatDuration } from "../parts/format.ts";
 import { StateIcon, wordOf } from "../parts/state.tsx";
 import { Elapsed } from "../parts/time.tsx";
-import { type Segment, WaterfallBar } from "./bar.tsx";
-import { timeAxis } from "./time-axis.ts";
-import type { UsualTimes } from "./usual-times.ts";
-import { Waterfall } from "./waterfall.tsx";
+import { timeAxis, type UsualTimes } from "../parts/time-axis.ts";
+import { type Segment, Waterfall, WaterfallBar } from "./waterfall.tsx";
 
 const ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"];
 
@@ -19,7 +19,7 @@ export const triesInWords = (status: Step["status"], tries: number): string => {
 };
 
 /** What of a job its waterfall shows. */
-export interface Worked {
+interface Worked {
   steps: Step[];
   queuedAt: string | null;
   startedAt: string | null;
@@ -138,5 +138,42 @@ export const StepWaterfall = ({ of, now, usual, told, logPage }: StepWaterfallPr
         ))}
       </ol>
     </Waterfall>
+  );
+};
+
+interface ToldTimesProps {
+  of: Omit<Worked, "steps">;
+  /** Absent where there are jobs instead. */
+  steps?: Worked["steps"];
+  /** Milliseconds that the last green run took. */
+  usual: number | null;
+  agent: Pick<Agent, "name"> | null;
+  now: Date;
+}
+
+/** What happens before the first step, then the times in words: `4m 31s, usually 4m 10s`. */
+export const ToldTimes = ({ of, steps, usual, agent, now }: ToldTimesProps) => {
+  const { startedAt, finishedAt, queuedAt } = of;
+  if (startedAt === null) return null;
+  if (finishedAt === null && steps?.every((step) => step.startedAt === null)) {
+    return (
+      <>
+        <bdi>{agent?.name ?? "An agent"}</bdi> is checking out, <Elapsed from={startedAt} to={null} now={now} />
+      </>
+    );
+  }
+  const waited = queuedAt === null ? 0 : Date.parse(startedAt) - Date.parse(queuedAt);
+  return (
+    <>
+      <Elapsed from={startedAt} to={finishedAt} now={now} />
+      {usual !== null && `, usually ${formatDuration(usual)}`}
+      {waited >= 1000 && ` · waited ${formatDuration(waited)}`}
+      {waited >= 1000 && agent && (
+        <>
+          {" "}
+          for <bdi>{agent.name}</bdi>
+        </>
+      )}
+    </>
   );
 };

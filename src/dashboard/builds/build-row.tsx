@@ -1,12 +1,10 @@
 import type { Build, JobCounts } from "../../protocol/build.ts";
 import { isEnded } from "../../protocol/build-states.ts";
-import { RowOrigin } from "../parts/build-origin.tsx";
-import { count } from "../parts/count.ts";
-import { refName } from "../parts/ref-name.ts";
+import { RowOrigin, refName } from "../parts/build-origin.tsx";
+import { count } from "../parts/format.ts";
 import { ShortName } from "../parts/short-name.tsx";
-import { isWaiting, StateIcon, wordOf } from "../parts/state.tsx";
+import { isWaiting, StateIcon, unaskedEnd, whyEnded, wordOf } from "../parts/state.tsx";
 import { Elapsed, RelativeTime } from "../parts/time.tsx";
-import { unaskedEnd, whyEnded } from "./build-outcome.ts";
 
 type State = Exclude<keyof JobCounts, "total">;
 

@@ -1,19 +1,17 @@
 import type { Build } from "../../protocol/build.ts";
 import { isEnded } from "../../protocol/build-states.ts";
 import { listAgents } from "../../services/agents/agents.ts";
+import { whyEach } from "../../services/builds/build-jobs.ts";
 import { listBuilds } from "../../services/builds/build-list.ts";
-import { whyEach } from "../../services/builds/explain.ts";
 import { listPipelines } from "../../services/repositories/pipelines.ts";
 import { listRepositories } from "../../services/repositories/repositories.ts";
 import { FirstHour } from "../overview/first-hour.tsx";
-import { BuildFilterForm, readBuildFilter } from "../parts/build-filter.tsx";
-import { count } from "../parts/count.ts";
-import { FilterNotice } from "../parts/filter-notice.tsx";
+import { count } from "../parts/format.ts";
+import { FilterNotice, NoMatch } from "../parts/list-filter.tsx";
 import { isWaiting } from "../parts/state.tsx";
-import { NoMatch } from "../parts/text-filter.tsx";
-import type { Page } from "../shell/page-definition.ts";
-import { hasRole } from "../shell/permissions.ts";
+import { hasRole, type Page } from "../shell/page-definition.ts";
 import { namesById, noInput } from "../shell/verb-input.ts";
+import { BuildFilterForm, readBuildFilter } from "./build-filter.tsx";
 import { BuildListRow, type BuildRowDetails, Dots } from "./build-row.tsx";
 
 /** Builds that were made on one day (UTC), the newest first. */

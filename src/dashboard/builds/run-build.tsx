@@ -4,9 +4,19 @@ import type { Repository } from "../../protocol/repository.ts";
 import { triggerBuild } from "../../services/builds/triggers.ts";
 import { listPipelines } from "../../services/repositories/pipelines.ts";
 import { listRepositories } from "../../services/repositories/repositories.ts";
-import { AreaField, type Choice, SecretField, SelectField, TextField } from "../parts/fields.tsx";
+import {
+  AreaField,
+  type Choice,
+  readList,
+  readNumber,
+  readPairs,
+  readRequiredText,
+  readText,
+  SecretField,
+  SelectField,
+  TextField,
+} from "../parts/fields.tsx";
 import { FormPage } from "../parts/form-page.tsx";
-import { readList, readNumber, readPairs, readRequiredText, readText } from "../shell/form-fields.ts";
 import { formOf, type Page, type PageRequest, type Pages } from "../shell/page-definition.ts";
 import { noInput, parseBody, withBody } from "../shell/verb-input.ts";
 

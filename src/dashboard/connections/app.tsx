@@ -1,10 +1,8 @@
 import type { Connection } from "../../protocol/connection.ts";
-import { installConnection } from "../../services/connections/app-installation.ts";
-import { beginApp, takeApp } from "../../services/connections/app-manifest.ts";
 import { getConnection, updateConnection } from "../../services/connections/connections.ts";
-import { SecretField, TextField } from "../parts/fields.tsx";
-import { ProblemNotice } from "../parts/problem-notice.tsx";
-import { readRequiredText, readText } from "../shell/form-fields.ts";
+import { beginApp, installConnection, takeApp } from "../../services/connections/github-app.ts";
+import { readRequiredText, readText, SecretField, TextField } from "../parts/fields.tsx";
+import { ProblemNotice } from "../parts/form-page.tsx";
 import { formAt, formOf, type Page, type PageRequest, type Pages, type View } from "../shell/page-definition.ts";
 import { byId, parseBody, withBody } from "../shell/verb-input.ts";
 import { HookOutcomes } from "./hook.tsx";

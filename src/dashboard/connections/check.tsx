@@ -1,10 +1,9 @@
 import type { ConnectionCheck } from "../../protocol/connection.ts";
 import { checkConnection } from "../../services/connections/connection-check.ts";
 import { getConnection } from "../../services/connections/connections.ts";
-import { count } from "../parts/count.ts";
+import { count } from "../parts/format.ts";
 import { RelativeTime } from "../parts/time.tsx";
-import type { Page, Pages } from "../shell/page-definition.ts";
-import { connectionTrail } from "../shell/trail.ts";
+import { connectionTrail, type Page, type Pages } from "../shell/page-definition.ts";
 import { byId } from "../shell/verb-input.ts";
 import { Facts } from "./connection.tsx";
 import { HookOutcomes } from "./hook.tsx";

@@ -3,13 +3,18 @@ import type { Repository } from "../../protocol/repository.ts";
 import { deleteConnection } from "../../services/connections/connection-removal.ts";
 import { getConnection, updateConnection } from "../../services/connections/connections.ts";
 import { listRepositories } from "../../services/repositories/repositories.ts";
-import { CheckField, SecretField, TextField, VersionField } from "../parts/fields.tsx";
-import { StackedForm } from "../parts/form-page.tsx";
-import { ProblemNotice } from "../parts/problem-notice.tsx";
+import {
+  CheckField,
+  readFlag,
+  readRequiredText,
+  readText,
+  SecretField,
+  TextField,
+  VersionField,
+} from "../parts/fields.tsx";
+import { ProblemNotice, StackedForm } from "../parts/form-page.tsx";
 import { confirmRemoval } from "../shell/confirm-removal.tsx";
-import { readFlag, readRequiredText, readText } from "../shell/form-fields.ts";
-import { formOf, type Page, type PageRequest, type Pages } from "../shell/page-definition.ts";
-import { hasRole } from "../shell/permissions.ts";
+import { formOf, hasRole, type Page, type PageRequest, type Pages } from "../shell/page-definition.ts";
 import { byId, noInput, parseBody } from "../shell/verb-input.ts";
 import { GIT_HOSTS } from "./git-hosts.tsx";
 

@@ -1,11 +1,9 @@
 import type { Connection, HostKind } from "../../protocol/connection.ts";
 import { createConnection, listConnections } from "../../services/connections/connections.ts";
-import { SecretField, TextField } from "../parts/fields.tsx";
+import { readRequiredText, SecretField, TextField } from "../parts/fields.tsx";
 import { FormPage } from "../parts/form-page.tsx";
-import { filterByText, NoMatch, TextFilter } from "../parts/text-filter.tsx";
-import { readRequiredText } from "../shell/form-fields.ts";
-import { formOf, type Page, type PageRequest, type Pages } from "../shell/page-definition.ts";
-import { hasRole } from "../shell/permissions.ts";
+import { filterByText, NoMatch, TextFilter } from "../parts/list-filter.tsx";
+import { formOf, hasRole, type Page, type PageRequest, type Pages } from "../shell/page-definition.ts";
 import { noInput, parseBody, withBody } from "../shell/verb-input.ts";
 import { GIT_HOSTS, HOST_KINDS, kindNamed } from "./git-hosts.tsx";
 

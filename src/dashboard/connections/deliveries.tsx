@@ -5,13 +5,12 @@ import { listBuilds } from "../../services/builds/build-list.ts";
 import { getConnection } from "../../services/connections/connections.ts";
 import { listDeliveries, redeliverDelivery } from "../../services/deliveries/deliveries.ts";
 import { listRepositories } from "../../services/repositories/repositories.ts";
-import { ProblemNotice } from "../parts/problem-notice.tsx";
+import { ProblemNotice } from "../parts/form-page.tsx";
+import { filterByText, NoMatch, TextFilter } from "../parts/list-filter.tsx";
+import { Table } from "../parts/lists.tsx";
 import { StateIcon, wordOf } from "../parts/state.tsx";
-import { Table } from "../parts/table.tsx";
-import { filterByText, NoMatch, TextFilter } from "../parts/text-filter.tsx";
 import { RelativeTime } from "../parts/time.tsx";
-import { formOf, type Page, type Pages } from "../shell/page-definition.ts";
-import { connectionTrail } from "../shell/trail.ts";
+import { connectionTrail, formOf, type Page, type Pages } from "../shell/page-definition.ts";
 import { byId, noInput, parseBody } from "../shell/verb-input.ts";
 import { AddForm } from "./host-repositories.tsx";
 

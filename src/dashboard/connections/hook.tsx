@@ -2,7 +2,7 @@ import type { Connection, HookOutcome } from "../../protocol/connection.ts";
 import { rotateConnection, showHook } from "../../services/connections/connection-hooks.ts";
 import { getConnection } from "../../services/connections/connections.ts";
 import { Copyable } from "../parts/copied-code.tsx";
-import { ProblemNotice } from "../parts/problem-notice.tsx";
+import { ProblemNotice } from "../parts/form-page.tsx";
 import { formAt, formOf, type Page, type Pages, type View } from "../shell/page-definition.ts";
 import { byId } from "../shell/verb-input.ts";
 import { connectionPage } from "./connection.tsx";

@@ -4,13 +4,10 @@ import { getConnection } from "../../services/connections/connections.ts";
 import type { Context } from "../../services/core/context.ts";
 import { Refusal } from "../../services/core/refusal.ts";
 import { linkRepository } from "../../services/repositories/repository-link.ts";
-import { CheckField, TextField } from "../parts/fields.tsx";
-import { StackedForm } from "../parts/form-page.tsx";
-import { ProblemNotice } from "../parts/problem-notice.tsx";
-import { filterByText, TextFilter } from "../parts/text-filter.tsx";
-import { readFlag, readNumber, readText } from "../shell/form-fields.ts";
-import { formOf, type Page, type PageRequest, type Pages } from "../shell/page-definition.ts";
-import { connectionTrail } from "../shell/trail.ts";
+import { CheckField, readFlag, readNumber, readText, TextField } from "../parts/fields.tsx";
+import { ProblemNotice, StackedForm } from "../parts/form-page.tsx";
+import { filterByText, TextFilter } from "../parts/list-filter.tsx";
+import { connectionTrail, formOf, type Page, type PageRequest, type Pages } from "../shell/page-definition.ts";
 import { byId, parseBody } from "../shell/verb-input.ts";
 
 interface AddFormProps {

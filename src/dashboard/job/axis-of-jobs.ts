@@ -1,7 +1,7 @@
 import type { JobOfBuild } from "../../protocol/build-job.ts";
 import { isEnded } from "../../protocol/build-states.ts";
 import type { ReadBuild } from "../../services/builds/build-view.ts";
-import { type TimeAxis, timeAxis } from "../build/time-axis.ts";
+import { type TimeAxis, timeAxis } from "../parts/time-axis.ts";
 import { jobStateOf } from "./arrange.ts";
 
 /** While nothing but gates is waited for, the wait takes so much of the picture as a part of what came before. */

@@ -5,18 +5,15 @@ import type { Context } from "../../services/core/context.ts";
 import { Artifacts } from "../build/artifact-list.tsx";
 import { LogPanel } from "../build/build-log.tsx";
 import { FailureBand } from "../build/failure-band.tsx";
-import { readTests } from "../build/read-tests.ts";
-import { StepWaterfall } from "../build/step-waterfall.tsx";
-import { TestsSection } from "../build/tests-section.tsx";
-import { ToldTimes } from "../build/told-times.tsx";
-import { count } from "../parts/count.ts";
-import { PartTabs, type Tab, tabAddress, tabOf } from "../parts/part-tabs.tsx";
-import { Table } from "../parts/table.tsx";
-import { assetUrl } from "../shell/asset-url.ts";
+import { StepWaterfall, ToldTimes } from "../build/step-waterfall.tsx";
+import { readTests, TestsSection } from "../build/tests.tsx";
+import { count } from "../parts/format.ts";
+import { Table } from "../parts/lists.tsx";
+import { assetUrl } from "../shell/document.tsx";
 import { hasEnded } from "./arrange.ts";
-import type { Details, OpenedPage } from "./details.ts";
+import type { Details, JobDetails, OpenedPage } from "./details.ts";
 import { JobOutputs } from "./job-facts.tsx";
-import type { JobDetails } from "./read-job.ts";
+import { PartTabs, type Tab, tabAddress, tabOf } from "./part-tabs.tsx";
 
 /** The keys that a build or a job got, and from where. Nothing where it got none. */
 const EnvironmentKeys = ({ keys }: { keys: EnvironmentKey[] | null }) =>

@@ -1,11 +1,25 @@
+import type { Agent } from "../../protocol/agent.ts";
 import type { Artifact } from "../../protocol/artifact.ts";
+import type { Build } from "../../protocol/build.ts";
+import type { JobOfBuild } from "../../protocol/build-job.ts";
+import type { Explanation } from "../../protocol/explain.ts";
 import type { BuildJob } from "../../protocol/job-record.ts";
-import type { ReadJob } from "../../services/builds/build-view.ts";
-import type { FoundBuild } from "../../services/builds/builds.ts";
-import type { Failure } from "../../services/builds/failure.ts";
-import type { ShownTests } from "../build/read-tests.ts";
-import type { Owners } from "../parts/build-name.tsx";
-import type { Tab } from "../parts/part-tabs.tsx";
+import { getAgent, listAgents } from "../../services/agents/agents.ts";
+import { explainWait, findCanceler } from "../../services/builds/build-jobs.ts";
+import { ownJob, plannedJobs, type ReadJob } from "../../services/builds/build-view.ts";
+import { type FoundBuild, findRecord, type RefusedState, refusedStates } from "../../services/builds/builds.ts";
+import { type Failure, findLastGreen, readFailure, readFirstFailure } from "../../services/builds/failure.ts";
+import { OUTPUT_BYTES, readLogEnd, tailOf } from "../../services/builds/step-output.ts";
+import type { Context } from "../../services/core/context.ts";
+import { nullIfNotFound } from "../../services/core/refusal.ts";
+import { artifactsOf } from "../../services/uploads/artifacts.ts";
+import type { ShownTests } from "../build/tests.tsx";
+import { type Owners, readOwners } from "../parts/build-name.tsx";
+import { type UsualTimes, usualTimes } from "../parts/time-axis.ts";
+import { byId, namesById, noInput } from "../shell/verb-input.ts";
+import { hasEnded, isYetToRun, jobStateOf } from "./arrange.ts";
+import type { JobListDetails } from "./job-list.tsx";
+import type { Tab } from "./part-tabs.tsx";
 
 type Told = Pick<BuildJob, "id" | "status" | "attempt" | "tests" | "environment" | "summary">;
 
@@ -39,3 +53,147 @@ export interface OpenedPage {
   /** The page with the log, empty for this one. */
   logPage: string;
 }
+
+export interface JobDetails extends Details {
+  of: BuildJob;
+  agent: Agent | null;
+  /** Why a job that nobody has to approve waits. */
+  explanation: Explanation | null;
+  /** How long this job and its steps took in the last green run. */
+  usual: UsualTimes;
+}
+
+/** Not before its turn, where it ended before an agent had it, or where an earlier build had it. */
+const hasLog = (job: BuildJob): boolean =>
+  !isYetToRun(job) && (job.attempt > 0 || !hasEnded(job)) && job.adoptedFrom === null;
+
+const lostOf = (job: BuildJob): number => {
+  if (job.adoptedFrom !== null) return 0;
+  return job.status === "queued" ? job.attempt : job.attempt - 1;
+};
+
+/** The end of the log, and why the job failed. */
+const readLog = async (context: Context, build: FoundBuild, job: BuildJob) => {
+  const hasFailed = job.status === "failed";
+  const log = { ...job, orgId: build.orgId, isLogDeleted: build.isLogDeleted };
+  const end = hasLog(job) ? await readLogEnd(context, log, hasFailed ? OUTPUT_BYTES : 0) : undefined;
+  return {
+    logTail: end === undefined ? undefined : tailOf(end),
+    failure: hasFailed ? await readFailure(context, build, job, end) : null,
+  };
+};
+
+/** What pages show of a job. */
+export const readJob = async (
+  context: Context,
+  reading: Promise<FoundBuild>,
+  readingOwners: Promise<Owners>,
+  job: BuildJob,
+): Promise<JobDetails> => {
+  const waits = isYetToRun(job);
+  const [build, owners, agent, explanation, log, green, artifacts] = await Promise.all([
+    reading,
+    readingOwners,
+    job.agentId === null ? null : nullIfNotFound(getAgent.run(context, byId(job.agentId))),
+    waits && jobStateOf(job) !== "asking" ? explainWait.run(context, byId(job.id)) : null,
+    reading.then((build) => readLog(context, build, job)),
+    waits ? null : reading.then((build) => findLastGreen(context, build)),
+    hasEnded(job) ? reading.then((build) => artifactsOf(context, build, [job])) : [],
+  ]);
+  const ran = green?.jobs.find(({ key, adoptedFrom }) => key === job.key && adoptedFrom === null);
+  return {
+    ...{ of: job, jobs: [job], build, now: context.now, ...owners, agent, ...log, green, artifacts },
+    explanation: build.waitsFor.some(({ jobId }) => jobId === job.id) ? null : explanation,
+    lost: lostOf(job),
+    usual: usualTimes(ran, ran?.steps ?? []),
+  };
+};
+
+/** Queued definitions that a page asks the pool about, and earlier builds whose numbers it reads. */
+const MOST = { explained: 5, adopted: 5 };
+
+export interface JobsDetails extends Details, JobListDetails {
+  /** How long the last green run and each of its jobs took. */
+  usual: UsualTimes;
+  /** Why jobs wait that no registered agent can take, by their keys. */
+  unable: { key: string; why: Explanation }[];
+}
+
+const readNumber = async (context: Context, id: string): Promise<[string, number][]> => {
+  const build = await nullIfNotFound(findRecord(context, id));
+  return build ? [[id, build.number]] : [];
+};
+
+/** One job of each definition that waits for an agent: its combinations usually require the same. */
+const waitingForAgents = (jobs: JobOfBuild[]): JobOfBuild[] => {
+  const queued = jobs.filter(({ status }) => status === "queued");
+  return [...Map.groupBy(queued, ({ definition }) => definition).values()].flatMap(([first]) => first ?? []);
+};
+
+const explain = async (context: Context, { id, definition }: JobOfBuild) => {
+  const why = await nullIfNotFound(explainWait.run(context, byId(id)));
+  return why && (why.code === "no-agents" || why.code === "no-capable-agent") ? [{ key: definition, why }] : [];
+};
+
+/** What the page of a build shows of its planned jobs. */
+const readJobs = async (context: Context, build: FoundBuild, owners: Owners): Promise<JobsDetails> => {
+  const jobs = plannedJobs(build);
+  const earlier = [...new Set(jobs.flatMap(({ adoptedFrom }) => adoptedFrom ?? []))].slice(0, MOST.adopted);
+  const hasAgents = jobs.some(({ agentId }) => agentId !== null);
+  const [agents, numbers, unable, failure, green, artifacts] = await Promise.all([
+    hasAgents ? listAgents.run(context, noInput) : [],
+    Promise.all(earlier.map((id) => readNumber(context, id))),
+    Promise.all(
+      waitingForAgents(jobs)
+        .slice(0, MOST.explained)
+        .map((job) => explain(context, job)),
+    ),
+    readFirstFailure(context, build),
+    findLastGreen(context, build),
+    artifactsOf(context, build),
+  ]);
+  const ran = (green ? plannedJobs(green) : []).filter(({ adoptedFrom }) => adoptedFrom === null);
+  return {
+    ...{ of: build, build, now: context.now, ...owners, failure, green, artifacts, logTail: undefined },
+    jobs: jobs.map((job) => (job.id === failure?.job.id ? failure.job : job)),
+    lost: build.attempt - 1,
+    usual: usualTimes(
+      green,
+      ran.map(({ key: name, startedAt, finishedAt }) => ({ name, startedAt, finishedAt })),
+    ),
+    agents: namesById(agents, ({ name }) => name),
+    adopted: new Map(numbers.flat()),
+    unable: unable.flat(),
+  };
+};
+
+export interface BuildDetails extends Owners {
+  build: FoundBuild;
+  now: Date;
+  /** The build that took its place. */
+  successor: Build | null;
+  /** The build that this one runs again. */
+  retried: Build | null;
+  /** Who canceled it, where that is known. */
+  canceler: string | null;
+  /** What its git host did not take. */
+  refused: RefusedState[];
+  /** The job that the page shows in its place, or all those of its file. */
+  body: JobDetails | JobsDetails;
+}
+
+/** What the page of a build shows. @throws Refusal not-found */
+export const readBuild = async (context: Context, id: string | undefined): Promise<BuildDetails> => {
+  const reading = findRecord(context, id ?? "");
+  const readingOwners = readOwners(context, reading);
+  const [build, owners] = await Promise.all([reading, readingOwners]);
+  const own = ownJob(build);
+  const [successor, retried, canceler, refused, body] = await Promise.all([
+    build.supersededBy === null ? null : nullIfNotFound(findRecord(context, build.supersededBy)),
+    build.retryOf === null ? null : nullIfNotFound(findRecord(context, build.retryOf)),
+    build.status === "canceled" && build.reason !== "superseded" ? findCanceler(context, build) : null,
+    owners.repository ? refusedStates(context, owners.repository, build) : [],
+    own ? readJob(context, reading, readingOwners, own) : readJobs(context, build, owners),
+  ]);
+  return { build, now: context.now, ...owners, successor, retried, canceler, refused, body };
+};

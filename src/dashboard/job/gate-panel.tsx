@@ -3,10 +3,10 @@ import type { JobGate } from "../../protocol/build-job.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import type { Role } from "../../protocol/token.ts";
 import type { Context } from "../../services/core/context.ts";
-import { CommaList } from "../parts/comma-list.tsx";
-import { refName } from "../parts/ref-name.ts";
+import { refName } from "../parts/build-origin.tsx";
+import { CommaList } from "../parts/lists.tsx";
 import { RelativeTime } from "../parts/time.tsx";
-import { hasRole } from "../shell/permissions.ts";
+import { hasRole } from "../shell/page-definition.ts";
 
 const WHO: Record<Role, string> = {
   viewer: "Everybody who may sign in",

@@ -1,14 +1,13 @@
 import type { BuildJob } from "../../protocol/job-record.ts";
 import type { FoundBuild } from "../../services/builds/builds.ts";
-import { TestsLine } from "../build/tests-section.tsx";
+import { TestsLine } from "../build/tests.tsx";
 import { BuildName } from "../parts/build-name.tsx";
-import { CommaList } from "../parts/comma-list.tsx";
+import { CommaList, Table } from "../parts/lists.tsx";
 import { StateWord } from "../parts/state.tsx";
-import { Table } from "../parts/table.tsx";
 import { Elapsed } from "../parts/time.tsx";
 import { hasLostAttempts, jobStateOf, triesOf } from "./arrange.ts";
 import { whyOf } from "./cause.tsx";
-import type { JobDetails } from "./read-job.ts";
+import type { JobDetails } from "./details.ts";
 
 /** Where on its build's page a job that this one needs is. */
 const placeOf = (need: string, { jobs }: FoundBuild): string => {

@@ -1,12 +1,12 @@
 import type { Step } from "../../protocol/build.ts";
 import type { JobOfBuild } from "../../protocol/build-job.ts";
 import type { ReadJob } from "../../services/builds/build-view.ts";
-import { type Segment, WaterfallBar } from "../build/bar.tsx";
-import type { TimeAxis } from "../build/time-axis.ts";
-import { CommaList } from "../parts/comma-list.tsx";
-import { count } from "../parts/count.ts";
+import { type Segment, WaterfallBar } from "../build/waterfall.tsx";
+import { count } from "../parts/format.ts";
+import { CommaList } from "../parts/lists.tsx";
 import { StateIcon, wordOf } from "../parts/state.tsx";
 import { Elapsed } from "../parts/time.tsx";
+import type { TimeAxis } from "../parts/time-axis.ts";
 import {
   columnsOf,
   hasLostAttempts,

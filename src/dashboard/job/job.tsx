@@ -5,19 +5,18 @@ import { nullIfNotFound } from "../../services/core/refusal.ts";
 import { approve, reject } from "../../services/jobs/gates.ts";
 import { buildPage } from "../build/build.tsx";
 import { LostAttempts } from "../build/build-log.tsx";
-import { WhyWaiting } from "../build/why-waiting.tsx";
 import { readOwners, repoNameOf } from "../parts/build-name.tsx";
 import { CancelButton } from "../parts/cancel-button.tsx";
-import { ProblemNotice } from "../parts/problem-notice.tsx";
-import { readText } from "../shell/form-fields.ts";
-import { formAt, type Page, type Pages } from "../shell/page-definition.ts";
-import { hasRole } from "../shell/permissions.ts";
+import { readText } from "../parts/fields.tsx";
+import { ProblemNotice } from "../parts/form-page.tsx";
+import { WhyWaiting } from "../parts/why-waiting.tsx";
+import { formAt, hasRole, type Page, type Pages } from "../shell/page-definition.ts";
 import { byId, parseBody } from "../shell/verb-input.ts";
 import { hasEnded, jobStateOf } from "./arrange.ts";
 import { JobBody, openBody } from "./body.tsx";
+import { type JobDetails, readJob } from "./details.ts";
 import { GateDecisionLine, GatePanel } from "./gate-panel.tsx";
 import { JobFactList } from "./job-facts.tsx";
-import { type JobDetails, readJob } from "./read-job.ts";
 
 const REFRESH_SECONDS = 2;
 

@@ -1,15 +1,14 @@
 import type { Explanation } from "../../protocol/explain.ts";
-import { ToldTimes } from "../build/told-times.tsx";
+import { ToldTimes } from "../build/step-waterfall.tsx";
 import { type TimeOfRow, Waterfall } from "../build/waterfall.tsx";
-import { requirementsOf } from "../build/why-waiting.tsx";
-import { count } from "../parts/count.ts";
+import { count } from "../parts/format.ts";
 import { wordOf } from "../parts/state.tsx";
+import { requirementsOf } from "../parts/why-waiting.tsx";
 import { jobStateOf } from "./arrange.ts";
 import { axisOf } from "./axis-of-jobs.ts";
 import { Body } from "./body.tsx";
-import type { OpenedPage } from "./details.ts";
+import type { JobsDetails, OpenedPage } from "./details.ts";
 import { counted, JobList } from "./job-list.tsx";
-import type { JobsDetails } from "./read-jobs.ts";
 
 const needed = ({ requires = {} }: Explanation) => {
   const requirements = requirementsOf(requires);

@@ -6,8 +6,7 @@ import type { Context } from "../../services/core/context.ts";
 import { listRepositories } from "../../services/repositories/repositories.ts";
 import { Copyable } from "../parts/copied-code.tsx";
 import { RelativeTime } from "../parts/time.tsx";
-import type { Page } from "../shell/page-definition.ts";
-import { hasRole } from "../shell/permissions.ts";
+import { hasRole, type Page } from "../shell/page-definition.ts";
 import { noInput } from "../shell/verb-input.ts";
 
 /** Seconds until a page that waits for an agent or a push looks again. */

@@ -2,14 +2,13 @@ import type { Child } from "hono/jsx";
 import type { Build } from "../../protocol/build.ts";
 import type { WaitsFor } from "../../protocol/build-job.ts";
 import type { PipelineHistory } from "../../protocol/pipeline-history.ts";
-import type { ForYou } from "../../services/builds/for-you.ts";
+import type { ForYou } from "../../services/builds/build-list.ts";
 import type { Context } from "../../services/core/context.ts";
-import { whyEnded } from "../builds/build-outcome.ts";
-import { count } from "../parts/count.ts";
-import { refName } from "../parts/ref-name.ts";
-import { StateIcon, wordOf } from "../parts/state.tsx";
+import { refName } from "../parts/build-origin.tsx";
+import { count } from "../parts/format.ts";
+import { StateIcon, whyEnded, wordOf } from "../parts/state.tsx";
 import { Elapsed, RelativeTime } from "../parts/time.tsx";
-import { hasRole } from "../shell/permissions.ts";
+import { hasRole } from "../shell/page-definition.ts";
 
 const SHOWN = 5;
 

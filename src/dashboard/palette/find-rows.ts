@@ -12,9 +12,9 @@ import type { AppEnv } from "../../web/app-env.ts";
 import { platformOf } from "../agents/agent-list.ts";
 import { wordOf } from "../parts/state.tsx";
 import { openRequest } from "../shell/open-request.ts";
-import { hasRole } from "../shell/permissions.ts";
+import { hasRole } from "../shell/page-definition.ts";
 import { namesById } from "../shell/verb-input.ts";
-import { ownerChoices, ownerKey } from "../variables/variable-owners.ts";
+import { ownerChoices, ownerKey } from "../variables/variable-table.tsx";
 import type { PaletteRow } from "./row.ts";
 
 /** Of each kind. The pages have lists of them all. */

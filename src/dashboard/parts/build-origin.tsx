@@ -1,5 +1,13 @@
 import type { Build, BuildEvent } from "../../protocol/build.ts";
-import { isHeadOfFork } from "./ref-name.ts";
+
+type Named = Pick<Build, "branch" | "tag" | "pull">;
+
+/** Whether it is of a branch that has no name in the repository. */
+const isHeadOfFork = ({ branch, pull }: Named): boolean => pull !== null && branch.startsWith("refs/");
+
+/** What a build is of, as people call it. */
+export const refName = (build: Named): string =>
+  isHeadOfFork(build) ? `pull request ${build.pull?.number}` : (build.tag ?? build.branch);
 
 /** What made a build: a word for lists and forms, and a shape beside it. */
 const EVENTS: Record<BuildEvent, { word: string; shape: unknown }> = {

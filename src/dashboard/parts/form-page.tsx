@@ -1,6 +1,49 @@
 import type { Child } from "hono/jsx";
-import type { PageRequest } from "../shell/page-definition.ts";
-import { ProblemNotice } from "./problem-notice.tsx";
+import { PROBLEMS } from "../../protocol/problem.ts";
+import type { FormState, PageRequest } from "../shell/page-definition.ts";
+
+/** The field of the form whose value, or a part of it, the pointer names. */
+const fieldOf = (form: URLSearchParams | null, pointer: string): string | undefined =>
+  [...(form?.keys() ?? [])].find((name) => `${pointer}/`.startsWith(`/${name}/`));
+
+/** The errors of a refused form: those shown at a field, and the others, which the notice lists. */
+const splitErrors = ({ problem, form }: FormState) => {
+  const errors = problem?.extras.errors ?? [];
+  const isAtField = ({ pointer }: { pointer: string }): boolean => fieldOf(form, pointer) !== undefined;
+  return { atFields: errors.filter(isAtField), others: errors.filter((error) => !isAtField(error)) };
+};
+
+/** The name of the first field with an error, which gets the focus. */
+export const firstWrongField = (request: FormState): string | null => {
+  const [first] = splitErrors(request).atFields;
+  return first ? (fieldOf(request.form, first.pointer) ?? null) : null;
+};
+
+/** Says that the form was refused and why. An error of a field is shown at the field. */
+export const ProblemNotice = ({ request }: { request: FormState }) => {
+  const { problem } = request;
+  if (!problem) return null;
+  const { atFields, others } = splitErrors(request);
+  const count = new Set(atFields.map(({ pointer }) => fieldOf(request.form, pointer))).size;
+  const title =
+    count > 0 ? `${count} ${count === 1 ? "field needs" : "fields need"} a change` : PROBLEMS[problem.kind][1];
+  return (
+    <div class="problem" role="alert">
+      <p>
+        <strong>{title}.</strong> {problem.extras.errors ? "Nothing was changed." : problem.message}
+      </p>
+      {others.length > 0 && (
+        <ul>
+          {others.map(({ pointer, detail }) => (
+            <li>
+              {pointer && <code>{pointer.slice(1)}</code>} {detail}
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+};
 
 /** A form whose fields stand below each other. It is sent to the address of its page. */
 export const StackedForm = ({ submit, children }: { submit: string; children?: Child }) => (

@@ -1,4 +1,4 @@
-import { formatDay, formatDuration, formatRelative } from "./format-time.ts";
+import { formatDay, formatDuration, formatRelative } from "./format.ts";
 
 const exact = (at: string): string => at.replace("T", " ").replace(/\.\d+Z$/, " UTC");
 

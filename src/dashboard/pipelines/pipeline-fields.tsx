@@ -1,10 +1,19 @@
 import type { Group } from "../../protocol/group.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { PIPELINE_DEFAULTS, type Pipeline } from "../../protocol/pipeline.ts";
-import { AreaField, CheckField, SelectField, TextField } from "../parts/fields.tsx";
-import { readFlag, readList, readNumber, readRequiredText, readText } from "../shell/form-fields.ts";
+import {
+  AreaField,
+  CheckField,
+  readFlag,
+  readList,
+  readNumber,
+  readRequiredText,
+  readText,
+  SelectField,
+  TextField,
+} from "../parts/fields.tsx";
 import type { FormState } from "../shell/page-definition.ts";
-import { OrderedGroups } from "../variables/ordered-groups.tsx";
+import { OrderedGroups } from "./environment.tsx";
 
 const PLATFORMS = [
   { value: "", label: "any" },

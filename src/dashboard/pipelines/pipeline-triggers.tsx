@@ -1,8 +1,7 @@
 import type { Pipeline, PipelineOn } from "../../protocol/pipeline.ts";
 import { getPipeline, updatePipeline } from "../../services/repositories/pipelines.ts";
-import { AreaField, CheckField, SelectField, VersionField } from "../parts/fields.tsx";
+import { AreaField, CheckField, readFlag, readLines, readText, SelectField, VersionField } from "../parts/fields.tsx";
 import { FormPage } from "../parts/form-page.tsx";
-import { readFlag, readLines, readText } from "../shell/form-fields.ts";
 import { formOf, type Page, type PageRequest, type Pages } from "../shell/page-definition.ts";
 import { byId, parseBody } from "../shell/verb-input.ts";
 

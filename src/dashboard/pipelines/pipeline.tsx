@@ -9,28 +9,25 @@ import { getRepository, listRepositories } from "../../services/repositories/rep
 import { listSchedules } from "../../services/schedules/schedules.ts";
 import { previewEnvironment } from "../../services/variables/environment-preview.ts";
 import { listGroups } from "../../services/variables/groups.ts";
-import { EnvironmentPreview } from "../build/environment-preview.tsx";
-import { Bars, barOf } from "../overview/bars.tsx";
-import { count } from "../parts/count.ts";
+import { Bars, barOf } from "../parts/bars.tsx";
 import { VersionField } from "../parts/fields.tsx";
-import { StackedForm } from "../parts/form-page.tsx";
-import { formatDuration } from "../parts/format-time.ts";
-import { ProblemNotice } from "../parts/problem-notice.tsx";
+import { ProblemNotice, StackedForm } from "../parts/form-page.tsx";
+import { count, formatDuration } from "../parts/format.ts";
 import { TargetLinks } from "../parts/target-links.tsx";
 import { confirmRemoval } from "../shell/confirm-removal.tsx";
 import {
   type FormRequest,
   formOf,
+  hasRole,
   type Page,
   type PageRequest,
   type Pages,
   type View,
 } from "../shell/page-definition.ts";
-import { hasRole } from "../shell/permissions.ts";
 import { byId, namesById, noInput, parseBody, withBody } from "../shell/verb-input.ts";
-import { reorderedForm } from "../variables/ordered-groups.tsx";
+import { EnvironmentPreview, reorderedForm } from "./environment.tsx";
 import { PipelineFields, readPipeline } from "./pipeline-fields.tsx";
-import { ScheduleRows } from "./schedule-rows.tsx";
+import { ScheduleRows } from "./schedules.tsx";
 import { TriggersPanel } from "./trigger-list.tsx";
 
 /** The last builds of a pipeline, and what its week was like in one line. Nothing where none has ended. */

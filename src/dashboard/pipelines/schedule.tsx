@@ -2,17 +2,14 @@ import type { Schedule } from "../../protocol/schedule.ts";
 import { nullIfNotFound } from "../../services/core/refusal.ts";
 import { getPipeline } from "../../services/repositories/pipelines.ts";
 import { deleteSchedule, getSchedule, updateSchedule } from "../../services/schedules/schedules.ts";
-import { CheckField, VersionField } from "../parts/fields.tsx";
-import { StackedForm } from "../parts/form-page.tsx";
-import { ProblemNotice } from "../parts/problem-notice.tsx";
+import { CheckField, readFlag, VersionField } from "../parts/fields.tsx";
+import { ProblemNotice, StackedForm } from "../parts/form-page.tsx";
 import { StateWord } from "../parts/state.tsx";
 import { RelativeTime } from "../parts/time.tsx";
 import { confirmRemoval } from "../shell/confirm-removal.tsx";
-import { readFlag } from "../shell/form-fields.ts";
-import { formOf, type Page, type PageRequest, type Pages } from "../shell/page-definition.ts";
-import { hasRole } from "../shell/permissions.ts";
+import { formOf, hasRole, type Page, type PageRequest, type Pages } from "../shell/page-definition.ts";
 import { byId, parseBody } from "../shell/verb-input.ts";
-import { readSchedule, ScheduleFields } from "./schedule-fields.tsx";
+import { readSchedule, ScheduleFields } from "./schedules.tsx";
 
 /** A time as a clock in the zone shows it: `Mon 23 Nov 2026, 02:00 CET`. Its title has it in UTC. */
 const ZonedTime = ({ at, timeZone }: { at: string; timeZone: string }) => {

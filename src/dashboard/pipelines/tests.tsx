@@ -1,10 +1,9 @@
 import { PERIODS } from "../../protocol/limits.ts";
 import { getRepository } from "../../services/repositories/repositories.ts";
 import { getTestHistory, listFlakyTests } from "../../services/tests/flaky-tests.ts";
-import { Table } from "../parts/table.tsx";
+import { Table } from "../parts/lists.tsx";
 import { RelativeTime } from "../parts/time.tsx";
-import type { Page, Pages } from "../shell/page-definition.ts";
-import { repositoryTrail } from "../shell/trail.ts";
+import { type Page, type Pages, repositoryTrail } from "../shell/page-definition.ts";
 import { byId } from "../shell/verb-input.ts";
 
 const nameOf = ({ suite, className, name }: { suite: string; className: string; name: string }): string =>

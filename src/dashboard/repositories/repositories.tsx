@@ -3,9 +3,8 @@ import type { Repository } from "../../protocol/repository.ts";
 import { listPipelines } from "../../services/repositories/pipelines.ts";
 import { connectRepository, listRepositories, numberOf } from "../../services/repositories/repositories.ts";
 import { FormPage } from "../parts/form-page.tsx";
-import { filterByText, NoMatch, TextFilter } from "../parts/text-filter.tsx";
-import { formOf, type Page, type Pages } from "../shell/page-definition.ts";
-import { hasRole } from "../shell/permissions.ts";
+import { filterByText, NoMatch, TextFilter } from "../parts/list-filter.tsx";
+import { formOf, hasRole, type Page, type Pages } from "../shell/page-definition.ts";
 import { noInput, parseBody, withBody } from "../shell/verb-input.ts";
 import { RepositoryFields, readRepository } from "./repository-fields.tsx";
 

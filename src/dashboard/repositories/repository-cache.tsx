@@ -2,12 +2,10 @@ import type { CacheEntry } from "../../protocol/cache.ts";
 import { PERIODS } from "../../protocol/limits.ts";
 import { getRepository } from "../../services/repositories/repositories.ts";
 import { emptyCache, listCache } from "../../services/uploads/caches.ts";
-import { sizeText } from "../build/size-text.ts";
-import { Table } from "../parts/table.tsx";
+import { sizeText } from "../parts/format.ts";
+import { Table } from "../parts/lists.tsx";
 import { confirmRemoval } from "../shell/confirm-removal.tsx";
-import type { Page, Pages } from "../shell/page-definition.ts";
-import { hasRole } from "../shell/permissions.ts";
-import { repositoryTrail } from "../shell/trail.ts";
+import { hasRole, type Page, type Pages, repositoryTrail } from "../shell/page-definition.ts";
 import { byId } from "../shell/verb-input.ts";
 
 interface OfBranch {

@@ -1,6 +1,13 @@
 import type { Forks, Repository } from "../../protocol/repository.ts";
-import { AreaField, SelectField, TextField } from "../parts/fields.tsx";
-import { readLines, readNumber, readRequiredText, readText } from "../shell/form-fields.ts";
+import {
+  AreaField,
+  readLines,
+  readNumber,
+  readRequiredText,
+  readText,
+  SelectField,
+  TextField,
+} from "../parts/fields.tsx";
 import type { FormState } from "../shell/page-definition.ts";
 
 /** The fields to connect a repository, or to edit one. */

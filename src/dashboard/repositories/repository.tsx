@@ -6,14 +6,11 @@ import type { Context } from "../../services/core/context.ts";
 import { deleteCredential, setCredential } from "../../services/repositories/credentials.ts";
 import { listPipelines } from "../../services/repositories/pipelines.ts";
 import { deleteRepository, getRepository, updateRepository } from "../../services/repositories/repositories.ts";
-import { CheckField, SecretField, SelectField, TextField, VersionField } from "../parts/fields.tsx";
-import { StackedForm } from "../parts/form-page.tsx";
-import { ProblemNotice } from "../parts/problem-notice.tsx";
+import { CheckField, readFlag, readText, SecretField, SelectField, TextField, VersionField } from "../parts/fields.tsx";
+import { ProblemNotice, StackedForm } from "../parts/form-page.tsx";
 import { TargetLinks } from "../parts/target-links.tsx";
 import { confirmRemoval } from "../shell/confirm-removal.tsx";
-import { readFlag, readText } from "../shell/form-fields.ts";
-import { formAt, formOf, type Page, type PageRequest, type Pages } from "../shell/page-definition.ts";
-import { hasRole } from "../shell/permissions.ts";
+import { formAt, formOf, hasRole, type Page, type PageRequest, type Pages } from "../shell/page-definition.ts";
 import { byId, noInput, parseBody } from "../shell/verb-input.ts";
 import { RepositoryFields, readRepository, readSources, SourceFields } from "./repository-fields.tsx";
 

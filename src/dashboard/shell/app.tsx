@@ -2,9 +2,9 @@ import { Hono } from "hono";
 import { trimTrailingSlash } from "hono/trailing-slash";
 import * as z from "zod/mini";
 import { PathId } from "../../protocol/common.ts";
-import type { PoolNow } from "../../protocol/pool-now.ts";
-import { PROBLEMS } from "../../protocol/problem.ts";
-import { poolNow } from "../../services/agents/metrics.ts";
+import type { PoolNow } from "../../protocol/metrics.ts";
+import { PROBLEMS, type ProblemKind } from "../../protocol/problem.ts";
+import { poolNow } from "../../services/agents/agents.ts";
 import { changesAddress } from "../../services/builds/comparison.ts";
 import { listLogTimes } from "../../services/builds/logs.ts";
 import type { Context } from "../../services/core/context.ts";
@@ -14,22 +14,74 @@ import type { AppEnv, StreamRoute } from "../../web/app-env.ts";
 import { downloadFile, downloadZip } from "../../web/artifact-files.ts";
 import { readLog } from "../../web/log.ts";
 import { describe, refusalOf } from "../../web/problems.ts";
-import { requestId } from "../../web/request-id.ts";
-import { requestLog } from "../../web/request-log.ts";
+import { requestId, requestLog } from "../../web/request-log.ts";
 import { mountPaletteRoute } from "../palette/find-rows.ts";
+import { readText } from "../parts/fields.tsx";
+import { clearCookies, rememberBookmark, rememberTheme, type Theme, themeOf } from "./cookies.ts";
+import { Document } from "./document.tsx";
 import { mountFollowedRoute } from "./followed-route.ts";
-import { readText } from "./form-fields.ts";
 import { Layout } from "./layout.tsx";
 import { type HonoCall, openRequest, pageRequestOf, readForm, SignedOut } from "./open-request.ts";
 import type { Form, Page, Redirect, View } from "./page-definition.ts";
 import { FORMS, PAGES } from "./page-routes.ts";
-import { ProblemPage } from "./problem.tsx";
 import { mountReturnsFromHost } from "./returns-from-host.tsx";
 import { pagePolicy, sameOrigin, securityHeaders } from "./security-headers.ts";
-import { clearCookies, rememberBookmark } from "./session.ts";
 import { mountSignInRoutes, ownPath, redirectToSignIn } from "./sign-in-routes.tsx";
-import { rememberTheme, themeOf } from "./theme.ts";
 import { parseBody, withBody } from "./verb-input.ts";
+
+const ADVICE: Partial<Record<ProblemKind, string>> = {
+  forbidden: "Ask an admin of your organization for a token with a higher role.",
+  "not-found": "It may have been removed, or it belongs to another organization.",
+  internal: "Try again. If it happens again, send the request id below to the operator of this service.",
+  unavailable: "Your change was saved as a whole or not at all. Try again in a few seconds.",
+  "keyring-unavailable": "The operator of this service has to correct its keys.",
+};
+
+interface ProblemPageProps {
+  problem: Refusal;
+  requestId: string;
+  /** The context of the signed-in person; null without a session. */
+  context: Context | null;
+  theme: Theme;
+}
+
+const Problem = ({ problem, requestId }: Omit<ProblemPageProps, "context" | "theme">) => {
+  const [status, title] = PROBLEMS[problem.kind];
+  return (
+    <>
+      <p class="big">{status}</p>
+      <h1>{title}</h1>
+      <p>{problem.message}</p>
+      {ADVICE[problem.kind] && <p>{ADVICE[problem.kind]}</p>}
+      <p>
+        <a href="/app/builds">Go to the builds</a>
+      </p>
+      <p class="hint">
+        Request <code>{requestId}</code>
+      </p>
+    </>
+  );
+};
+
+/** A page that says what went wrong and what to do, with a link to go on. */
+const ProblemPage = ({ context, theme, ...props }: ProblemPageProps) => {
+  const [, title] = PROBLEMS[props.problem.kind];
+  if (context) {
+    const body = (
+      <div class="column stopped">
+        <Problem {...props} />
+      </div>
+    );
+    return <Layout context={context} view={{ title, section: null, body }} theme={theme} now={null} noticeKey={null} />;
+  }
+  return (
+    <Document title={title} theme={theme}>
+      <main id="main" class="narrow">
+        <Problem {...props} />
+      </main>
+    </Document>
+  );
+};
 
 /** The page that a form came from, by its Referer. */
 const pathOf = (referer: string | undefined): string | null => {

@@ -1,13 +1,11 @@
-import type { PoolNow } from "../../protocol/pool-now.ts";
+import type { PoolNow } from "../../protocol/metrics.ts";
 import { VERSION } from "../../protocol/version.ts";
 import type { Context } from "../../services/core/context.ts";
-import { Icon } from "../parts/icon.tsx";
-import { assetUrl } from "./asset-url.ts";
-import { Document } from "./document.tsx";
+import { THEMES, type Theme } from "./cookies.ts";
+import { assetUrl, Document } from "./document.tsx";
 import { KEYS } from "./keys.ts";
-import { type NavigationGroup, navigationFor, navigationPlace } from "./navigation.ts";
+import { Icon, type NavigationGroup, navigationFor, navigationPlace } from "./navigation.tsx";
 import type { Section, View } from "./page-definition.ts";
-import { THEMES, type Theme } from "./theme.ts";
 
 interface TopProps {
   groups: NavigationGroup[];

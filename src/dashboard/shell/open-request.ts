@@ -6,8 +6,8 @@ import { checkRate } from "../../services/core/rate-limit.ts";
 import type { AppEnv } from "../../web/app-env.ts";
 import { readBytes } from "../../web/body.ts";
 import { openContext } from "../../web/open-context.ts";
+import { lastBookmark, sessionCaller } from "./cookies.ts";
 import type { PageRequest } from "./page-definition.ts";
-import { lastBookmark, sessionCaller } from "./session.ts";
 
 export type HonoCall = HonoContext<AppEnv>;
 

@@ -1,9 +1,9 @@
 import type { Child } from "hono/jsx";
-import type { Role } from "../../protocol/token.ts";
+import { includesRole, type Role } from "../../protocol/token.ts";
 import type { Access } from "../../services/core/access.ts";
 import type { Context } from "../../services/core/context.ts";
 import type { Refusal } from "../../services/core/refusal.ts";
-import type { ScriptName } from "./asset-url.ts";
+import type { ScriptName } from "./document.tsx";
 
 /** A browser's request for a page. `form` and `problem` are set when a form was sent and refused. */
 export interface PageRequest {
@@ -88,3 +88,22 @@ export const formAt = (path: string, page: Page, { access }: Pick<Form, "access"
 /** The same at the path of its page. */
 export const formOf = (page: Page, verb: Pick<Form, "access">, submit: Form["submit"]): Form =>
   formAt(page.path, page, verb, submit);
+
+type Place = NonNullable<View["trail"]>[number];
+
+/** The places above the pages of a repository, and of a connection. */
+export const repositoryTrail = ({ id, fullName }: { id: string; fullName: string }): Place[] => [
+  { name: "Repositories", href: "/app/repositories" },
+  { name: fullName, href: `/app/repositories/${id}` },
+];
+
+export const connectionTrail = ({ id, name }: { id: string; name: string }): Place[] => [
+  { name: "Connections", href: "/app/connections" },
+  { name, href: `/app/connections/${id}` },
+];
+
+/** Whether the signed-in person has this role or a higher one. Pages offer only what a person may do. */
+export const hasRole = (context: Context, role: Role): boolean => {
+  const own = context.admitted.role;
+  return own !== null && includesRole(own, role);
+};

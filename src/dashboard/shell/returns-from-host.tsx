@@ -1,9 +1,8 @@
 import type { Hono } from "hono";
 import type { AppEnv } from "../../web/app-env.ts";
-import { assetUrl } from "./asset-url.ts";
-import { Document } from "./document.tsx";
+import { type Theme, themeOf } from "./cookies.ts";
+import { assetUrl, Document } from "./document.tsx";
 import type { HonoCall } from "./open-request.ts";
-import { type Theme, themeOf } from "./theme.ts";
 
 interface ReturnProps {
   theme: Theme;

@@ -5,12 +5,10 @@ import type { Refusal } from "../../services/core/refusal.ts";
 import type { AppEnv } from "../../web/app-env.ts";
 import { openContext } from "../../web/open-context.ts";
 import { refusalOf } from "../../web/problems.ts";
-import { ProblemNotice } from "../parts/problem-notice.tsx";
-import { assetUrl } from "./asset-url.ts";
-import { Document } from "./document.tsx";
+import { ProblemNotice } from "../parts/form-page.tsx";
+import { signIn, signOut, type Theme, themeOf } from "./cookies.ts";
+import { assetUrl, Document } from "./document.tsx";
 import { type HonoCall, readForm } from "./open-request.ts";
-import { signIn, signOut } from "./session.ts";
-import { type Theme, themeOf } from "./theme.ts";
 
 const HOME = "/app";
 

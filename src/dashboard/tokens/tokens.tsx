@@ -3,14 +3,20 @@ import { DAY_MS } from "../../protocol/units.ts";
 import { invalid } from "../../services/core/refusal.ts";
 import { createToken, getToken, listTokens, revokeToken, rotateToken } from "../../services/tokens/tokens.ts";
 import { Copyable } from "../parts/copied-code.tsx";
-import { CheckField, SelectField, TextField } from "../parts/fields.tsx";
-import { StackedForm } from "../parts/form-page.tsx";
-import { ProblemNotice } from "../parts/problem-notice.tsx";
-import { Table } from "../parts/table.tsx";
-import { filterByText, TextFilter } from "../parts/text-filter.tsx";
+import {
+  CheckField,
+  readFlag,
+  readNumber,
+  readRequiredText,
+  readText,
+  SelectField,
+  TextField,
+} from "../parts/fields.tsx";
+import { ProblemNotice, StackedForm } from "../parts/form-page.tsx";
+import { filterByText, TextFilter } from "../parts/list-filter.tsx";
+import { Table } from "../parts/lists.tsx";
 import { RelativeTime } from "../parts/time.tsx";
 import { confirmRemoval } from "../shell/confirm-removal.tsx";
-import { readFlag, readNumber, readRequiredText, readText } from "../shell/form-fields.ts";
 import { formOf, type Page, type PageRequest, type Pages, type View } from "../shell/page-definition.ts";
 import { byId, noInput, parseBody, withBody } from "../shell/verb-input.ts";
 

@@ -1,6 +1,5 @@
 import type { Variable } from "../../protocol/variable.ts";
-import { SelectField, TextField } from "../parts/fields.tsx";
-import { readText } from "../shell/form-fields.ts";
+import { readText, SelectField, TextField } from "../parts/fields.tsx";
 import type { FormState } from "../shell/page-definition.ts";
 
 const CHOICES = [

@@ -1,8 +1,7 @@
 import type { GroupProtection } from "../../protocol/group.ts";
 import { includesRole, ROLES, type Role } from "../../protocol/token.ts";
-import { CommaList } from "../parts/comma-list.tsx";
-import { AreaField, CheckField, SelectField } from "../parts/fields.tsx";
-import { readFlag, readLines, readText } from "../shell/form-fields.ts";
+import { AreaField, CheckField, readFlag, readLines, readText, SelectField } from "../parts/fields.tsx";
+import { CommaList } from "../parts/lists.tsx";
 import type { FormState } from "../shell/page-definition.ts";
 
 const PATTERNS = "One pattern a line, * for a part, ** for any.";

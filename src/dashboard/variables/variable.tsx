@@ -3,17 +3,23 @@ import { type Named, readNames } from "../../services/builds/names.ts";
 import type { Context } from "../../services/core/context.ts";
 import { listUses } from "../../services/variables/variable-uses.ts";
 import { deleteVariable, getVariable, updateVariable } from "../../services/variables/variables.ts";
-import { AreaField, CheckField, SecretField, TextField, VersionField } from "../parts/fields.tsx";
-import { StackedForm } from "../parts/form-page.tsx";
-import { ProblemNotice } from "../parts/problem-notice.tsx";
+import {
+  AreaField,
+  CheckField,
+  readFlag,
+  readRequiredText,
+  readText,
+  SecretField,
+  TextField,
+  VersionField,
+} from "../parts/fields.tsx";
+import { ProblemNotice, StackedForm } from "../parts/form-page.tsx";
 import { RelativeDay, RelativeTime } from "../parts/time.tsx";
 import { confirmRemoval } from "../shell/confirm-removal.tsx";
-import { readFlag, readRequiredText, readText } from "../shell/form-fields.ts";
-import { formOf, type Page, type PageRequest, type Pages } from "../shell/page-definition.ts";
-import { hasRole } from "../shell/permissions.ts";
+import { formOf, hasRole, type Page, type PageRequest, type Pages } from "../shell/page-definition.ts";
 import { byId, parseBody } from "../shell/verb-input.ts";
 import { FileFields, fileInWords, readFileFields } from "./file-fields.tsx";
-import { ownerChoices, ownerKey, ownerPage, readVariableOwners } from "./variable-owners.ts";
+import { ownerChoices, ownerKey, ownerPage, readVariableOwners } from "./variable-table.tsx";
 
 const SHOWN = 20;
 /** Builds that are named at once. */

@@ -1,17 +1,22 @@
 import { VariableFilter } from "../../protocol/variable.ts";
 import { createVariable, listVariables } from "../../services/variables/variables.ts";
-import { AreaField, CheckField, type Choice, SecretField, SelectField, TextField } from "../parts/fields.tsx";
-import { FilterNotice } from "../parts/filter-notice.tsx";
+import {
+  AreaField,
+  CheckField,
+  type Choice,
+  readFlag,
+  readRequiredText,
+  readText,
+  SecretField,
+  SelectField,
+  TextField,
+} from "../parts/fields.tsx";
 import { FormPage } from "../parts/form-page.tsx";
-import { readFilter } from "../parts/list-filter.ts";
-import { filterByText } from "../parts/text-filter.tsx";
-import { readFlag, readRequiredText, readText } from "../shell/form-fields.ts";
-import { formOf, type Page, type Pages } from "../shell/page-definition.ts";
-import { hasRole } from "../shell/permissions.ts";
+import { FilterNotice, filterByText, readFilter } from "../parts/list-filter.tsx";
+import { formOf, hasRole, type Page, type Pages } from "../shell/page-definition.ts";
 import { noInput, parseBody, withBody } from "../shell/verb-input.ts";
 import { FileFields, readFileFields } from "./file-fields.tsx";
-import { ownerChoices, ownerFields, ownerPage, readVariableOwners } from "./variable-owners.ts";
-import { VariableTable } from "./variable-table.tsx";
+import { ownerChoices, ownerFields, ownerPage, readVariableOwners, VariableTable } from "./variable-table.tsx";
 
 interface FilterProps {
   query: URLSearchParams;

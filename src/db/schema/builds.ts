@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { Build, BuildEvent, BuildReason, Creator, JobCounts } from "../../protocol/build.ts";
 import type { BuildStatus } from "../../protocol/build-states.ts";
-import type { TestSummary } from "../../protocol/test-report.ts";
+import type { TestFailure, TestSummary } from "../../protocol/test-report.ts";
 
 /**
  * What lists show of a build, and filter by, under the names of its fields. The pool writes it when the build is created
@@ -68,4 +68,61 @@ export const job = sqliteTable(
     finishedAt: integer("finished_at").notNull(),
   },
   (table) => [primaryKey({ columns: [table.orgId, table.id] }), index("job_by_end").on(table.finishedAt)],
+);
+
+/** Tests that failed, or failed and passed on the same commit: one row for each test of a job. */
+export const testResult = sqliteTable(
+  "test_result",
+  {
+    orgId: text("org_id").notNull(),
+    repoId: text("repo_id").notNull(),
+    pipelineId: text("pipeline_id"),
+    testId: text("test_id").notNull(),
+    buildId: text("build_id").notNull(),
+    jobId: text("job_id").notNull(),
+    jobKey: text("job_key"),
+    suite: text().notNull(),
+    className: text("class_name").notNull(),
+    name: text().notNull(),
+    file: text(),
+    commitSha: text("commit_sha"),
+    branch: text().notNull(),
+    /** Milliseconds since 1970. */
+    at: integer().notNull(),
+    kind: text().$type<TestFailure["kind"]>().notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.orgId, table.jobId, table.testId] }),
+    index("test_result_by_test").on(table.repoId, table.testId, table.at),
+    index("test_result_by_commit").on(table.repoId, table.commitSha),
+    index("test_result_flaky").on(table.repoId, table.at).where(sql`kind = 'flaky'`),
+    index("test_result_by_time").on(table.at),
+  ],
+);
+
+/**
+ * One row for each pipeline of whose default branch, or of tags, a build has ended: upkeep counts it from the rows of
+ * builds. Has no rowid.
+ */
+export const pipelineHistory = sqliteTable(
+  "pipeline_history",
+  {
+    orgId: text("org_id").notNull(),
+    pipelineId: text("pipeline_id").notNull(),
+    /** Ids of the newest and of the oldest of `builds`; empty without any. */
+    newest: text().notNull(),
+    oldest: text().notNull(),
+    isRed: integer("is_red", { mode: "boolean" }).notNull(),
+    /** As `src/domain/history` has them. */
+    builds: text().notNull(),
+    days: text().notNull(),
+    /** Milliseconds since 1970: when it was last counted, and when all days of it were. */
+    countedAt: integer("counted_at").notNull(),
+    recountedAt: integer("recounted_at").notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.orgId, table.pipelineId] }),
+    index("pipeline_history_by_newest").on(table.orgId, table.newest),
+    index("pipeline_history_red").on(table.orgId, table.newest).where(sql`is_red = 1`),
+  ],
 );

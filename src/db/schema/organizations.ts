@@ -1,6 +1,5 @@
 import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import type { LocationHint } from "../../protocol/organization.ts";
-import type { OwnLimits } from "../../protocol/organization-limits.ts";
+import type { LocationHint, OwnLimits } from "../../protocol/organization.ts";
 import type { Role } from "../../protocol/token.ts";
 
 export const organization = sqliteTable("organization", {

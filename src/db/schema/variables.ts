@@ -1,7 +1,6 @@
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
-import type { FileEncoding } from "../../protocol/file-variable.ts";
 import type { GroupProtection } from "../../protocol/group.ts";
-import type { Scope } from "../../protocol/variable.ts";
+import type { FileEncoding, Scope } from "../../protocol/variable.ts";
 
 export const variable = sqliteTable(
   "variable",

@@ -1,5 +1,6 @@
+import type { Step } from "../../protocol/build.ts";
 import { settledLine } from "../../protocol/settled-line.ts";
-import { plainText } from "../plain-text.ts";
+import { plainText } from "../text.ts";
 import { COMPLAINS, SAYS_WHERE, SAYS_WHY } from "./error-patterns.ts";
 
 /** A person would have to read further for the cause. */
@@ -65,3 +66,19 @@ export const failedLineOf = (end: string): string | null => {
   const line = excerpt && excerpt.errors.length > 0 ? excerpt.lines[excerpt.at]?.text.trim() : undefined;
   return line ? line.slice(0, LISTED_CHARACTERS).toWellFormed() : null;
 };
+
+/** Bytes of a log, from `start` to before `end`, or to its end where that is null. */
+export interface PartOfLog {
+  start: number;
+  end: number | null;
+}
+
+/** What the step wrote whose output begins at `start`: up to where the next one begins. */
+export const partFrom = (steps: readonly Step[], start: number): PartOfLog => {
+  const later = steps.flatMap(({ logOffset }) => (logOffset !== null && logOffset > start ? [logOffset] : []));
+  return { start, end: later.length > 0 ? Math.min(...later) : null };
+};
+
+/** What the step wrote that failed; without one, what was written before the first step. */
+export const failingPart = (steps: readonly Step[]): PartOfLog =>
+  partFrom(steps, steps.find(({ status }) => status === "failed")?.logOffset ?? 0);

@@ -1,5 +1,4 @@
-import { percentile, sumOf } from "./histogram.ts";
-import { type DayOfBuilds, dayStart, type History } from "./roll-up.ts";
+import { type DayOfBuilds, dayStart, type History, percentile, sumOf } from "./history.ts";
 
 const DAY_MS = 86_400_000;
 const DAYS_OF_WEEK = 7;

@@ -1,5 +1,73 @@
 import { type Ignored, ignored } from "./arrival.ts";
-import { type ByteSpan, scanObject } from "./scan.ts";
+
+/** Hosts nest no deeper than ten. */
+const DEPTH = 64;
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COLON = 0x3a;
+const isSpace = (byte: number | undefined) => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+
+/** From the first byte of a value to the one after its last. */
+type ByteSpan = readonly [from: number, to: number];
+
+/** The place of the closing quote, or -1. */
+const endOfString = (bytes: Uint8Array, start: number): number => {
+  for (let end = bytes.indexOf(QUOTE, start + 1); end >= 0; end = bytes.indexOf(QUOTE, end + 1)) {
+    let backslashes = 0;
+    while (bytes[end - 1 - backslashes] === BACKSLASH) backslashes++;
+    if (backslashes % 2 === 0) return end;
+  }
+  return -1;
+};
+
+/** Whether the string is a key of this name, in whatever way it is written. Few strings are worth decoding. */
+const isKey = (bytes: Uint8Array, start: number, end: number, name: string): boolean => {
+  const length = end - start - 1;
+  if (length < name.length) return false;
+  let after = end + 1;
+  while (isSpace(bytes[after])) after++;
+  if (bytes[after] !== COLON) return false;
+  const raw = bytes.subarray(start, end + 1);
+  if (length > name.length && !raw.includes(BACKSLASH)) return false;
+  try {
+    return JSON.parse(new TextDecoder().decode(raw)) === name;
+  } catch {
+    return false;
+  }
+};
+
+/**
+ * Looks at the bytes of a JSON object without making values of them: where the lists `commits` of the object itself
+ * are, or why it is refused. It finds no mistakes of the syntax.
+ */
+const scanObject = (bytes: Uint8Array): { commits: ByteSpan[] } | { problem: string } => {
+  const commits: ByteSpan[] = [];
+  let depth = 0;
+  let isCommits = false;
+  let from = -1;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (byte === QUOTE) {
+      const end = endOfString(bytes, at);
+      if (end < 0) return { problem: "The body is not JSON." };
+      if (isKey(bytes, at, end, "__proto__"))
+        return { problem: "The body has a field with a name that is not allowed." };
+      if (depth === 1) isCommits = isKey(bytes, at, end, "commits");
+      at = end;
+    } else if (byte === 0x7b || byte === 0x5b) {
+      if (isCommits && depth === 1) from = at;
+      if (++depth > DEPTH) return { problem: `The body is nested deeper than ${DEPTH} levels.` };
+    } else if (byte === 0x7d || byte === 0x5d) {
+      depth--;
+      if (from >= 0 && depth === 1) {
+        commits.push([from, at + 1]);
+        from = -1;
+      }
+    }
+  }
+  return { commits };
+};
 
 /** Up to here a body is read whole; above it, without its commits: as values they would fill the isolate's memory. */
 const WHOLE_BYTES = 1024 * 1024;

@@ -1,10 +1,18 @@
 import { refOf } from "../../domain/git-ref.ts";
 import type { On } from "../../pipeline/triggers/triggers.ts";
-import type { ActivePipeline, Effects, OpenPull, PullEvent, PushEvent, RefEvent, WantedBuild } from "./effect-facts.ts";
-import { NO_PIPELINE } from "./reasons.ts";
-import { type SourceRules, type SourceTrust, sourceTrustOf } from "./source.ts";
-import { endsOlder, MERGE_QUEUE } from "./superseding.ts";
-import { type TriggerMatch, wantsGroup, wantsPull, wantsPush, wantsTag } from "./wants.ts";
+import {
+  type ActivePipeline,
+  type Effects,
+  endsOlder,
+  MERGE_QUEUE,
+  type OpenPull,
+  type PullEvent,
+  type PushEvent,
+  type RefEvent,
+  type WantedBuild,
+} from "./effect-facts.ts";
+import { type SourceRules, type SourceTrust, sourceTrustOf } from "./source-trust.ts";
+import { NO_PIPELINE, type TriggerMatch, wantsGroup, wantsPull, wantsPush, wantsTag } from "./wants.ts";
 
 /** Most builds of one delivery: whoever may push can have a pipeline file ask for more pipelines than anybody has. */
 export const MOST_BUILDS = 500;

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
+import { mistakeSentence } from "../../pipeline/mistake.ts";
 import { parseTriggers } from "../../pipeline/triggers/stored-triggers.ts";
 import { DEFAULT_TRIGGERS, SUPERSEDE } from "../../pipeline/triggers/triggers.ts";
-import { mistakeSentence } from "../../pipeline/yaml/mistake.ts";
 
 const Texts = z.nullable(z.array(z.string()));
 

@@ -69,3 +69,6 @@ const once = oncePer<HookMint>();
  */
 export const loadHookMint = (text: string | undefined): HookMint =>
   once(text ?? "", () => new HookMint(parseKeys(text)));
+
+/** What the pool calls one generation of a connection's hook, to remember that it is no longer valid. */
+export const hookName = (connectionId: string, generation: number): string => `hook:${connectionId}.${generation}`;

@@ -4,10 +4,8 @@ import { GITHUB_CHECK_RUNS } from "../github/check-runs.ts";
 import { GITHUB_STATUSES } from "../github/statuses.ts";
 import { GITLAB_STATUSES } from "../gitlab/statuses.ts";
 import { type HostAnswer, hostFetch } from "./host-fetch.ts";
-import type { Status } from "./status.ts";
-import type { StatusOutcome } from "./status-answers.ts";
-import type { StatusHost } from "./status-host.ts";
-import { fieldsOf } from "./status-outcome.ts";
+import type { Status, StatusHost } from "./status.ts";
+import { fieldsOf, type StatusOutcome } from "./status-answers.ts";
 
 const HOSTS: Record<"github" | "gitlab" | "gitea", StatusHost> = {
   github: GITHUB_STATUSES,

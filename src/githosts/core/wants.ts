@@ -1,7 +1,27 @@
+import { branchOf, refOf } from "../../domain/git-ref.ts";
 import { isTouched } from "../../domain/patterns.ts";
+import { parseTriggers } from "../../pipeline/triggers/stored-triggers.ts";
 import type { On } from "../../pipeline/triggers/triggers.ts";
+import type { Arrival } from "./arrival.ts";
 import type { OpenPull } from "./effect-facts.ts";
-import { UNWANTED_BRANCH } from "./reasons.ts";
+
+export const NO_PIPELINE = "there is no active pipeline";
+const UNWANTED_BRANCH = "no pipeline wants this branch";
+
+interface Repository {
+  defaultBranch: string;
+  /** Its page in the dashboard. */
+  address: string;
+}
+
+/** Why there is no build, with what a person does not see from here. */
+export const reasonOf = (reason: string, arrival: Arrival, { defaultBranch, address }: Repository): string => {
+  if (reason === NO_PIPELINE) return `${NO_PIPELINE}: add one at ${address}`;
+  if (reason !== UNWANTED_BRANCH || arrival.kind !== "push") return reason;
+  const there = arrival.repository.defaultBranch;
+  if (there === null || there === defaultBranch || arrival.ref !== refOf(there)) return reason;
+  return `${UNWANTED_BRANCH}: ${there} is the default branch at the host, and ${defaultBranch} is it here`;
+};
 
 /** Yes, with the paths that are still to be decided on; or no, and how near it was: the nearest reason is told. */
 export type TriggerMatch =
@@ -55,3 +75,9 @@ export const wantsPull = ({ pull: wanted }: On, pull: OpenPull, files: readonly 
 
 export const wantsGroup = ({ mergeGroup }: On): TriggerMatch =>
   mergeGroup ? YES : no(0, "no pipeline wants merge groups");
+
+/** Whether a pipeline file wants a push of the default branch. `files` is null where it is not known what changed. */
+export const fileWantsPush = (text: string, branch: string, files: readonly string[] | null): boolean => {
+  const { value } = parseTriggers(text);
+  return value !== undefined && wantsPush(value.on, { branch: branchOf(branch), isDefault: true, files }).isWanted;
+};

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { ask, type HostManner, HostNumber, order, pathOf } from "../core/ask.ts";
+import { ask, type HostManner, HostNumber, order, pathOf } from "../core/host-api.ts";
 import type { HookSettings, HostAddress, HostClient, RepositoryAtHost, RepositoryName } from "../core/host-client.ts";
 
 const TO_READ = "the permission read:repository";

@@ -1,9 +1,8 @@
 import * as z from "zod/mini";
 import { type Arrival, ignored, type PullAction } from "../core/arrival.ts";
 import type { Fields } from "../core/body.ts";
+import { CommitPaths, pullRequestArrival, pushArrival, Written } from "../core/common-events.ts";
 import { factsIn, Login, optional, RepositoryField, refProblem, Sha } from "../core/fields.ts";
-import { pullRequestArrival } from "../core/pull-request.ts";
-import { CommitPaths, pushArrival, Written } from "../core/pushed.ts";
 
 const Head = z.extend(Written, { id: Sha });
 

@@ -1,7 +1,6 @@
 import type { HostRequest } from "../core/host-fetch.ts";
-import type { Status } from "../core/status.ts";
-import type { StatusHost } from "../core/status-host.ts";
-import { statusOutcomeOf } from "../core/status-outcome.ts";
+import type { Status, StatusHost } from "../core/status.ts";
+import { statusOutcomeOf } from "../core/status-answers.ts";
 
 const headersOf = (token: string): Record<string, string> => ({ Authorization: `token ${token}` });
 

@@ -1,3 +1,4 @@
+import * as z from "zod/mini";
 import { fromBase64, toBase64 } from "../../crypto/encoding.ts";
 
 /** It is not the private RSA key of a GitHub App. The message quotes nothing of it. */
@@ -69,3 +70,17 @@ export class AppKey {
     return `${text}.${inUrl(toBase64(new Uint8Array(signature)))}`;
   }
 }
+
+/** What is sealed for a GitHub App. */
+const AppSecret = z.object({
+  /** The App's private key, as PEM. */
+  key: z.string(),
+  /** The token of before, for the hooks that it made, until they are removed. */
+  formerToken: z.optional(z.string()),
+});
+type AppSecret = z.infer<typeof AppSecret>;
+
+export const writtenAppSecret = (secret: AppSecret): string => JSON.stringify(secret);
+
+/** Reads what `writtenAppSecret` wrote. @throws where it is something else */
+export const readAppSecret = (text: string): AppSecret => AppSecret.parse(JSON.parse(text));

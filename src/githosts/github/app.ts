@@ -1,8 +1,9 @@
 import * as z from "zod/mini";
-import { ask, type HostManner, HostNumber, order, pathOf } from "../core/ask.ts";
+import type { Role } from "../../protocol/token.ts";
+import { ask, type HostManner, HostNumber, HostProblem, order, pathOf } from "../core/host-api.ts";
 import type { HookSettings, HostReader } from "../core/host-client.ts";
-import { HostProblem } from "../core/host-problem.ts";
-import { APP_PERMISSIONS } from "./app-rights.ts";
+import { hostFetch } from "../core/host-fetch.ts";
+import { APP_PERMISSIONS } from "./app-manifest.ts";
 import { API_VERSION, RepoAnswer, toHostRepository } from "./client.ts";
 
 const RIGHT = "the permissions that it asks for";
@@ -187,3 +188,43 @@ const missingOf = (granted: string[]): string[] =>
   Object.entries(APP_PERMISSIONS)
     .filter(([name, level]) => ![`${name}:${level}`, `${name}:write`].some((one) => granted.includes(one)))
     .map(([name, level]) => `The App lacks the permission ${name}: ${level}. Accept it at GitHub, in its settings.`);
+
+/**
+ * Whether git's own protocol finds a repository with this token. GitHub's answers 404 to tokens of the form of April
+ * 2026 for some private repositories, while its API takes them: https://github.com/orgs/community/discussions/211387
+ */
+export const isHiddenFromGit = async (cloneUrl: string, token: string): Promise<boolean> => {
+  const { origin, pathname } = new URL(cloneUrl);
+  const answer = await hostFetch(origin, {
+    method: "GET",
+    path: `${pathname.replace(/\/$/, "")}/info/refs?service=git-upload-pack`,
+    headers: { Accept: "*/*", Authorization: `Basic ${btoa(`x-access-token:${token}`)}` },
+  });
+  return "status" in answer && answer.status === 404;
+};
+
+const Permission = z.object({ permission: z.string(), role_name: z.nullish(z.string()) });
+
+/**
+ * The role of a person by their permission on the repository: write is a member, maintain a maintainer, admin an admin;
+ * null for less. https://docs.github.com/en/rest/collaborators/collaborators#get-repository-permissions-for-a-user
+ * @throws HostProblem
+ */
+export const roleAtGithub = async (
+  apiUrl: string,
+  token: string,
+  fullName: string,
+  login: string,
+): Promise<Role | null> => {
+  const path = `/repos/${pathOf(fullName)}/collaborators/${encodeURIComponent(login)}/permission`;
+  const request = { method: "GET", path, right: "the permission Metadata: read" } as const;
+  try {
+    const { permission, role_name: name } = (await ask(appManner(apiUrl, token), request, Permission)).value;
+    if (permission === "admin") return "admin";
+    if (permission !== "write") return null;
+    return name === "maintain" ? "maintainer" : "member";
+  } catch (error) {
+    if (error instanceof HostProblem && error.kind === "missing") return null;
+    throw error;
+  }
+};

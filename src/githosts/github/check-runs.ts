@@ -1,10 +1,8 @@
-import { approvalName } from "../core/approval-name.ts";
-import { pathOf } from "../core/ask.ts";
-import type { HostRequest } from "../core/host-fetch.ts";
-import type { HostResponse } from "../core/rate-limit.ts";
-import type { Status } from "../core/status.ts";
-import type { StatusHost } from "../core/status-host.ts";
-import { fieldsOf, statusOutcomeOf } from "../core/status-outcome.ts";
+import { approvalName } from "../core/check-requests.ts";
+import { pathOf } from "../core/host-api.ts";
+import type { HostRequest, HostResponse } from "../core/host-fetch.ts";
+import type { Status, StatusHost } from "../core/status.ts";
+import { fieldsOf, statusOutcomeOf } from "../core/status-answers.ts";
 import { GITHUB_STATUSES, githubHeaders } from "./statuses.ts";
 
 /* GitHub's own limits, in characters. */

@@ -2,11 +2,58 @@ import * as z from "zod/mini";
 import { refOf } from "../../domain/git-ref.ts";
 import { type Arrival, ignored, type PullAction } from "../core/arrival.ts";
 import type { Fields } from "../core/body.ts";
-import { BranchName, factsIn, LineField, Login, optional, RepositoryField, refProblem, Sha } from "../core/fields.ts";
-import { pullRequestArrival } from "../core/pull-request.ts";
-import { CommitPaths, pushArrival, Written } from "../core/pushed.ts";
-import { MERGE_QUEUE } from "../core/superseding.ts";
-import { checkRunArrival, checkSuiteArrival } from "./checks.ts";
+import { CommitPaths, pullRequestArrival, pushArrival, Written } from "../core/common-events.ts";
+import { MERGE_QUEUE } from "../core/effect-facts.ts";
+import {
+  BranchName,
+  factsIn,
+  HostId,
+  LineField,
+  Login,
+  optional,
+  RepositoryField,
+  refProblem,
+  Sha,
+} from "../core/fields.ts";
+import { COMMIT_AS_WHOLE } from "../core/status.ts";
+
+/* What people ask for at GitHub's check runs: https://docs.github.com/en/webhooks/webhook-events-and-payloads#check_run */
+
+const OfApp = z.object({ head_sha: Sha, app: z.object({ id: HostId }) });
+const Asked = { action: z.string(), repository: RepositoryField, sender: Login };
+
+const CheckRun = z.object({
+  ...Asked,
+  check_run: z.extend(OfApp, { external_id: z.nullish(LineField) }),
+  requested_action: z.nullish(z.object({ identifier: LineField })),
+});
+const CheckSuite = z.object({ ...Asked, check_suite: OfApp });
+
+const NOBODY = ignored("Nobody asks for anything by this event.");
+const NO_COMMIT = ignored("The check names no commit.");
+
+const checkRunArrival = (fields: Fields): Arrival => {
+  const facts = factsIn(CheckRun, fields);
+  if ("kind" in facts) return facts;
+  const { action, repository, sender, check_run: run, requested_action: asked } = facts;
+  const { head_sha: sha, app, external_id: externalId } = run;
+  if (sha === null) return NO_COMMIT;
+  const told = { repository, sender, sha, appId: app.id };
+  if (action === "rerequested") {
+    return { kind: "rerun", ...told, externalId: externalId === COMMIT_AS_WHOLE ? null : (externalId ?? "") };
+  }
+  if (action !== "requested_action" || !asked) return NOBODY;
+  return { kind: "pressed", ...told, externalId: externalId ?? "", button: asked.identifier };
+};
+
+const checkSuiteArrival = (fields: Fields): Arrival => {
+  const facts = factsIn(CheckSuite, fields);
+  if ("kind" in facts) return facts;
+  const { action, repository, sender, check_suite: suite } = facts;
+  if (action !== "rerequested") return NOBODY;
+  if (suite.head_sha === null) return NO_COMMIT;
+  return { kind: "rerun", repository, sender, sha: suite.head_sha, appId: suite.app.id, externalId: null };
+};
 
 /** From here on GitHub may have cut the list. */
 const LISTED_COMMITS = 2048;

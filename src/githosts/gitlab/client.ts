@@ -1,7 +1,6 @@
 import * as z from "zod/mini";
-import { ask, type HostManner, HostNumber, order } from "../core/ask.ts";
+import { ask, type HostManner, HostNumber, HostProblem, order } from "../core/host-api.ts";
 import type { HookSettings, HostAddress, HostClient, RepositoryAtHost, RepositoryName } from "../core/host-client.ts";
-import { HostProblem } from "../core/host-problem.ts";
 
 const API = "the scope api";
 const HOOKS = "the scope api and the role Maintainer in the project";

@@ -2,9 +2,8 @@ import * as z from "zod/mini";
 import { FullName } from "../../protocol/repository.ts";
 import { type Arrival, ignored, type PullAction } from "../core/arrival.ts";
 import type { Fields } from "../core/body.ts";
+import { CommitPaths, commitFacts, isClosed, pushArrival, Written } from "../core/common-events.ts";
 import { BranchName, factsIn, HostId, HostTime, LineField, labelsOf, optional, Sha } from "../core/fields.ts";
-import { isClosed } from "../core/pull-request.ts";
-import { CommitPaths, commitFacts, pushArrival, Written } from "../core/pushed.ts";
 
 const Project = z.pipe(
   z.object({ id: HostId, path_with_namespace: FullName, default_branch: optional(BranchName) }),

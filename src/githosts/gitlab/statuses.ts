@@ -1,8 +1,6 @@
 import type { HostAnswer, HostRequest } from "../core/host-fetch.ts";
-import type { Status } from "../core/status.ts";
-import type { StatusOutcome } from "../core/status-answers.ts";
-import type { StatusHost } from "../core/status-host.ts";
-import { statusOutcomeOf } from "../core/status-outcome.ts";
+import type { Status, StatusHost } from "../core/status.ts";
+import { type StatusOutcome, statusOutcomeOf } from "../core/status-answers.ts";
 
 const stateOf = ({ state, ended }: Status): string => {
   if (ended === "canceled") return "canceled";

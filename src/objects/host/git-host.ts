@@ -1,19 +1,15 @@
-import type { DeliveryNote } from "../../githosts/core/delivery-note.ts";
+import type { DeliveryNote, KeptDelivery } from "../../githosts/core/delivery-note.ts";
+import { HostProblem } from "../../githosts/core/host-api.ts";
 import { type HostHealth, healthOf, type StatusView, statusViews } from "../../githosts/core/host-health.ts";
-import { HostProblem } from "../../githosts/core/host-problem.ts";
 import type { HostReport, LeftOut } from "../../githosts/core/host-report.ts";
-import type { KeptDelivery } from "../../githosts/core/kept-delivery.ts";
 import { STATUS_RULES } from "../../githosts/core/status-rules.ts";
-import { notInstalled } from "../../githosts/github/app.ts";
-import { roleAtGithub } from "../../githosts/github/role.ts";
+import { notInstalled, roleAtGithub } from "../../githosts/github/app.ts";
 import type { Role } from "../../protocol/token.ts";
 import { VersionedObject } from "../versioned-object.ts";
-import { answerOf, type TokenAnswer } from "./app.ts";
-import { HostConnection, type Known } from "./connection.ts";
-import { KeptDeliveries } from "./kept.ts";
-import { MissedDeliveries } from "./missed.ts";
-import { summaryOfBuild } from "./pool.ts";
-import { HostStatuses } from "./statuses.ts";
+import { answerOf, HostConnection, type Known, type TokenAnswer } from "./connection.ts";
+import { KeptDeliveries } from "./kept-deliveries.ts";
+import { MissedDeliveries } from "./missed-deliveries.ts";
+import { HostStatuses, summaryOfBuild } from "./statuses.ts";
 import { HostStore } from "./store.ts";
 
 /** Milliseconds for which one alarm tells the host: far below the 15 minutes that it may take. */

@@ -1,5 +1,4 @@
 import { boundedNote, type DeliveryNote } from "../../githosts/core/delivery-note.ts";
-import type { Remembered } from "../../githosts/core/missed-deliveries.ts";
 import {
   AT_EASE,
   type Commit,
@@ -9,6 +8,7 @@ import {
   type Pace,
   shaAndRef,
 } from "../../githosts/core/statuses.ts";
+import type { Remembered } from "../../githosts/github/missed-deliveries.ts";
 import type { HostKind } from "../../protocol/connection.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 

@@ -1,14 +1,12 @@
-import { keyIdOf } from "../../crypto/seal-format.ts";
-import { failedLineOf } from "../../domain/failure/error-lines.ts";
-import type { PartOfLog } from "../../domain/failure/failing-part.ts";
+import { keyIdOf } from "../../crypto/keyring.ts";
+import { failedLineOf, type PartOfLog } from "../../domain/failure/error-lines.ts";
 import { Masker, maskText } from "../../mask/mask.ts";
 import { HOP_HEADERS } from "../../protocol/headers.ts";
 import { EventId } from "../../protocol/log.ts";
 import { VersionedObject } from "../versioned-object.ts";
-import { LogText } from "./archive.ts";
 import { BuildLogFollowers, isComplete, shownSegment } from "./followers.ts";
 import { LogMasking, type Masking } from "./masking.ts";
-import { LogMove } from "./move.ts";
+import { LogMove, LogText } from "./move.ts";
 import { tellOfFollower } from "./pool.ts";
 import { BuildLogStore, type Ended, type LogSegment, type PieceTime } from "./store.ts";
 import { type LogResult, LogTurns, refuse, success } from "./turns.ts";

@@ -1,4 +1,4 @@
-import { wholeCharacters } from "../../domain/whole-characters.ts";
+import { wholeCharacters } from "../../domain/text.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { type FollowMessage, MORE } from "../../protocol/log.ts";
 import type { BuildLogStore, LogSegment } from "./store.ts";

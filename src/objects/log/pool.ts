@@ -1,5 +1,4 @@
-import { calling } from "../../domain/object-calls.ts";
-import { poolName } from "../../domain/object-names.ts";
+import { calling, poolName } from "../../domain/durable-objects.ts";
 
 /** What a log says to its organization's pool. */
 interface Pool {

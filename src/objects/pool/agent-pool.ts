@@ -1,27 +1,24 @@
 import { loadKeyring } from "../../crypto/keyring.ts";
 import type { CacheFacts } from "../../domain/cache/scopes.ts";
-import { failingPart, type PartOfLog } from "../../domain/failure/failing-part.ts";
-import { poolName } from "../../domain/object-names.ts";
-import type { Agent, AgentChange } from "../../protocol/agent.ts";
-import type { AgentRun } from "../../protocol/agent-run.ts";
+import { poolName } from "../../domain/durable-objects.ts";
+import { failingPart, type PartOfLog } from "../../domain/failure/error-lines.ts";
+import type { Agent, AgentChange, AgentRun } from "../../protocol/agent.ts";
 import type { Build } from "../../protocol/build.ts";
 import type { Explanation } from "../../protocol/explain.ts";
 import type { BuildJob } from "../../protocol/job-record.ts";
 import type { Heartbeat } from "../../protocol/jobs.ts";
-import type { Metrics } from "../../protocol/metrics.ts";
-import { limitsOf, type OwnLimits } from "../../protocol/organization-limits.ts";
-import type { PoolNow } from "../../protocol/pool-now.ts";
-import type { TestsOfJob } from "../../protocol/stored-tests.ts";
+import type { Metrics, PoolNow } from "../../protocol/metrics.ts";
+import { limitsOf, type OwnLimits } from "../../protocol/organization.ts";
+import type { TestsOfJob } from "../../protocol/test-report.ts";
 import type { Role } from "../../protocol/token.ts";
-import type { DeliveryRequest, DeliveryResult } from "../../queue/commands/arrivals.ts";
-import type { ArtifactFacts } from "../../queue/commands/artifact-facts.ts";
 import type { KeepArtifact, OpenArtifact } from "../../queue/commands/artifacts.ts";
 import type * as commands from "../../queue/commands/commands.ts";
+import type { DeliveryRequest, DeliveryResult } from "../../queue/commands/commands.ts";
 import type { DeleteRequest } from "../../queue/commands/delete.ts";
 import type { PlannedJobs } from "../../queue/commands/plan.ts";
 import type { Reconciled } from "../../queue/commands/reconcile.ts";
 import type { LiveQuery } from "../../queue/read/live.ts";
-import type { Deleted } from "../../queue/state/facts.ts";
+import type { ArtifactFacts, Deleted } from "../../queue/state/facts.ts";
 import type { PoolNumbers } from "../../queue/state/numbers.ts";
 import { VersionedObject } from "../versioned-object.ts";
 import {
@@ -31,7 +28,7 @@ import {
   neededArtifacts,
   type TestsOfBuild,
   testPlacesOf,
-} from "./artifacts.ts";
+} from "./build-jobs.ts";
 import type { ListedDeadLetter } from "./dead-letters.ts";
 import { PoolEngine } from "./engine.ts";
 import { PoolRecords } from "./records.ts";

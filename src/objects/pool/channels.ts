@@ -4,8 +4,7 @@ import { deleteLogs } from "../../archive/logs.ts";
 import { deleteRecord } from "../../archive/records.ts";
 import { deleteTests } from "../../archive/tests.ts";
 import { eraseBuild, forgetFailedLine } from "../../db/projection.ts";
-import { calling } from "../../domain/object-calls.ts";
-import { buildLogName, gitHostName } from "../../domain/object-names.ts";
+import { buildLogName, calling, gitHostName } from "../../domain/durable-objects.ts";
 import { type HostReport, toldState } from "../../githosts/core/host-report.ts";
 import { mayCarryOut } from "../../queue/commands/delete.ts";
 import type { DecisionContext } from "../../queue/state/decision.ts";
@@ -14,10 +13,31 @@ import { type Delivered, nothingDelivered } from "../../queue/state/outbox.ts";
 import { isSealed } from "../../queue/state/stored-bytes.ts";
 import type { GitHost } from "../host/git-host.ts";
 import type { BuildLog } from "../log/build-log.ts";
-import type { FailureCounts } from "./failures.ts";
 import type { Machine } from "./reconciler.ts";
 import type { PoolStorage } from "./storage.ts";
 import type { LogOutboxEntry } from "./tables.ts";
+
+/** How often each of many things failed in a row, by name. */
+export class FailureCounts {
+  readonly #counts = new Map<string, number>();
+
+  /** @returns how often it has failed */
+  add(name: string): number {
+    const count = (this.#counts.get(name) ?? 0) + 1;
+    this.#counts.set(name, count);
+    return count;
+  }
+
+  forget(name: string): void {
+    this.#counts.delete(name);
+  }
+
+  /** In their order, but those that failed more often stand behind the others. */
+  fewestFirst<T>(all: T[], nameOf: (one: T) => string): T[] {
+    const countOf = (one: T) => this.#counts.get(nameOf(one)) ?? 0;
+    return all.sort((left, right) => countOf(left) - countOf(right));
+  }
+}
 
 /** Logs that one attempt closes at most. */
 const CLOSES = 100;

@@ -1,9 +1,7 @@
 import { CHANNELS, type Channel } from "../../queue/state/facts.ts";
 import { type Delivered, nothingDelivered } from "../../queue/state/outbox.ts";
-import { SingleFlight } from "../single-flight.ts";
-import { CALLER_WAIT_MS, within } from "../within.ts";
-import { type CourierMachine, carryOutDeletions, closeLogs, tellHosts } from "./channels.ts";
-import { FailureCounts } from "./failures.ts";
+import { CALLER_WAIT_MS, SingleFlight, within } from "../attempt.ts";
+import { type CourierMachine, carryOutDeletions, closeLogs, FailureCounts, tellHosts } from "./channels.ts";
 import { Lists } from "./lists.ts";
 import type { Reconciler } from "./reconciler.ts";
 

@@ -1,7 +1,7 @@
 import { poolTimes } from "../../config.ts";
 import { databaseOf } from "../../db/database-of.ts";
 import { LIMITS } from "../../protocol/limits.ts";
-import { limitsOf } from "../../protocol/organization-limits.ts";
+import { limitsOf } from "../../protocol/organization.ts";
 import type { Result } from "../../queue/commands/commands.ts";
 import {
   type Command,
@@ -19,8 +19,8 @@ import type { Change, Channel } from "../../queue/state/facts.ts";
 import { numbersOf, type PoolNumbers } from "../../queue/state/numbers.ts";
 import { RULES, STORED_FOR_MS } from "../../queue/state/rules.ts";
 import type { PoolState } from "../../queue/state/state.ts";
+import { within } from "../attempt.ts";
 import { monotonicUuids } from "../uuid.ts";
-import { within } from "../within.ts";
 import { Courier } from "./courier.ts";
 import type { DeadLetterBody } from "./dead-letters.ts";
 import { Reconciler } from "./reconciler.ts";

@@ -6,8 +6,8 @@ import type { PlannedJob, PlanOfBuild, Result } from "../../queue/commands/comma
 import { needsOf } from "../../queue/jobs/needs.ts";
 import { toJobs, toWaitsFor } from "../../queue/read/job-records.ts";
 import type { JobFacts } from "../../queue/state/facts.ts";
+import { shownOfJobs, toWholeJob } from "./build-jobs.ts";
 import type { PoolEngine } from "./engine.ts";
-import { shownOfJobs, toWholeJob } from "./whole-jobs.ts";
 
 /** What callers read of jobs. Changes nothing. */
 export class JobRecords {

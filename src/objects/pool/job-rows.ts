@@ -1,8 +1,7 @@
 import type { JobGraph } from "../../pipeline/graph/graph.ts";
 import type { PlanOfBuild } from "../../queue/commands/commands.ts";
 import type { Change, JobFacts } from "../../queue/state/facts.ts";
-import { type EarlierJobRow, upgradeJob } from "./earlier-rows.ts";
-import { must, objectIn } from "./rows.ts";
+import { type EarlierJobRow, must, objectIn, upgradeJob } from "./rows.ts";
 
 const JOB_TABLES = `
 CREATE TABLE IF NOT EXISTS plan (build_id TEXT PRIMARY KEY, facts TEXT NOT NULL) WITHOUT ROWID;

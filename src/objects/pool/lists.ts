@@ -16,13 +16,11 @@ import { type Delivered, nothingDelivered } from "../../queue/state/outbox.ts";
 import { RULES } from "../../queue/state/rules.ts";
 import type { PoolState } from "../../queue/state/state.ts";
 import { type HeardSequence, NOTHING_HEARD } from "../../queue/state/stored.ts";
-import { artifactPlacesOf, artifactsOfBuild, testPlacesOf, testsOfBuild } from "./artifacts.ts";
+import { artifactPlacesOf, artifactsOfBuild, testPlacesOf, testsOfBuild, withWholeJobs } from "./build-jobs.ts";
 import type { LoadedBuild } from "./build-rows.ts";
-import type { Ways } from "./channels.ts";
+import { FailureCounts, type Ways } from "./channels.ts";
 import type { DeadLetterBody } from "./dead-letters.ts";
-import { FailureCounts } from "./failures.ts";
 import type { AuditOutboxEntry } from "./tables.ts";
-import { withWholeJobs } from "./whole-jobs.ts";
 
 /** Builds, and entries of the audit, of one attempt. */
 const BATCH_SIZE = 100;

@@ -1,7 +1,6 @@
 import type { JobGraph } from "../../pipeline/graph/graph.ts";
 import { isEnded } from "../../protocol/build-states.ts";
-import { confined } from "../../queue/commands/confine.ts";
-import { plannedJob } from "../../queue/commands/new-jobs.ts";
+import { plannedJob } from "../../queue/commands/plan.ts";
 import { apply } from "../../queue/state/apply.ts";
 import {
   BUILD_CHANNELS,
@@ -13,8 +12,9 @@ import {
 } from "../../queue/state/facts.ts";
 import { isHostDue } from "../../queue/state/host-state.ts";
 import { emptyState, type PoolState } from "../../queue/state/state.ts";
+import { confined } from "../../queue/state/trust.ts";
+import type { ReadableRows } from "./dead-letters.ts";
 import { ACTIVE_JOBS, ACTIVE_PLANS, parseJobRow, parsePlanRow } from "./job-rows.ts";
-import type { ReadableRows } from "./readable-rows.ts";
 import { parseBuildRow, readAgent } from "./rows.ts";
 import { REVOKED } from "./tables.ts";
 

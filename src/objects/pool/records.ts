@@ -1,28 +1,30 @@
 import type { CacheFacts } from "../../domain/cache/scopes.ts";
-import type { Agent } from "../../protocol/agent.ts";
-import { type AgentRun, MOST_RUNS, RUNS_MS } from "../../protocol/agent-run.ts";
+import { type Agent, type AgentRun, MOST_RUNS, RUNS_MS } from "../../protocol/agent.ts";
 import type { Build } from "../../protocol/build.ts";
 import type { Explanation } from "../../protocol/explain.ts";
 import type { BuildJob } from "../../protocol/job-record.ts";
-import type { Metrics } from "../../protocol/metrics.ts";
-import type { PoolNow } from "../../protocol/pool-now.ts";
+import type { Metrics, PoolNow } from "../../protocol/metrics.ts";
 import { DETAILS } from "../../protocol/problem.ts";
-import type { TestsOfJob } from "../../protocol/stored-tests.ts";
+import type { TestsOfJob } from "../../protocol/test-report.ts";
 import type { Role } from "../../protocol/token.ts";
 import type { Claim } from "../../queue/commands/claim.ts";
 import type { ClaimedJob, LeaseHolder, PlanOfBuild, Result, RunValues } from "../../queue/commands/commands.ts";
-import { replacedJob } from "../../queue/commands/new-jobs.ts";
-import { joinedSummaries } from "../../queue/jobs/joined-summaries.ts";
+import { replacedJob } from "../../queue/commands/plan.ts";
 import { measure } from "../../queue/metrics/metrics.ts";
-import { explainEach } from "../../queue/read/explain-each.ts";
-import { explainBuild, explainEnded, explainJob } from "../../queue/read/explain-jobs.ts";
-import { type LiveQuery, liveIds } from "../../queue/read/live.ts";
-import { countNow } from "../../queue/read/now.ts";
+import { explainBuild, explainEach, explainEnded, explainJob } from "../../queue/read/explain-jobs.ts";
+import { joinedSummaries } from "../../queue/read/job-records.ts";
+import {
+  countNow,
+  endedUnheard,
+  type LiveQuery,
+  liveIds,
+  runsOfActiveBuilds,
+  runsUnderWay,
+} from "../../queue/read/live.ts";
 import { toAgent, toBuild, toClaimedJob } from "../../queue/read/record.ts";
-import { endedUnheard, runsOfActiveBuilds, runsUnderWay } from "../../queue/read/runs.ts";
 import { heldJob, isRemembered } from "../../queue/state/decision.ts";
 import type { Deleted, Deletion } from "../../queue/state/facts.ts";
-import { type ArtifactsOfBuild, artifactsOfBuild, type TestsOfBuild, testsOfBuild } from "./artifacts.ts";
+import { type ArtifactsOfBuild, artifactsOfBuild, type TestsOfBuild, testsOfBuild } from "./build-jobs.ts";
 import type { LoadedBuild } from "./build-rows.ts";
 import type { PoolEngine } from "./engine.ts";
 import { JobRecords } from "./job-records.ts";

@@ -1,7 +1,7 @@
-import type { StoredArtifact } from "../../protocol/stored-artifact.ts";
-import type { ArtifactFacts } from "../../queue/commands/artifact-facts.ts";
+import type { StoredArtifact } from "../../protocol/artifact.ts";
 import type { OpenArtifact, RemoveArtifact } from "../../queue/commands/artifacts.ts";
 import type { Result } from "../../queue/commands/commands.ts";
+import type { ArtifactFacts } from "../../queue/state/facts.ts";
 import { isSealed, noRoom, savingPart } from "../../queue/state/stored-bytes.ts";
 import type { PoolEngine } from "./engine.ts";
 

@@ -1,5 +1,125 @@
-import type { AgentFacts, BuildFacts, JobFacts } from "../../queue/state/facts.ts";
-import { isEarlierBuild, upgradeBuild } from "./earlier-rows.ts";
+import type { HostReport } from "../../githosts/core/host-report.ts";
+import type { JobCause, JobEnd } from "../../pipeline/graph/job-end.ts";
+import { type BuildStatus, isEnded, isLeased } from "../../protocol/build-states.ts";
+import type { AgentFacts, BuildFacts, Gated, JobFacts } from "../../queue/state/facts.ts";
+
+/* Rows as 0.10.0 to 0.12.0 wrote them: a build had the status of its only job, and each planned job a build of its own. */
+
+type EarlierJob = Omit<JobFacts, "buildId" | "index" | "seq" | "status" | "queuedAt" | "startedAt"> & {
+  maxParallel: number | null;
+  inputBytes?: number;
+  jobOf?: string;
+};
+
+interface EarlierBuild
+  extends Omit<BuildFacts, "requires" | "maxParallel" | "maxAttempts" | "inputBytes" | "plannedBy"> {
+  several?: Pick<BuildFacts, "holdsPlace" | "cancel" | "waitsAt"> & { until: number };
+  asked?: BuildFacts["requires"];
+}
+
+interface EarlierNode {
+  id: string;
+  buildId: string;
+  index: number;
+  readyAt: number | null;
+  gate: Gated | null;
+  stopCause: JobCause | null;
+  end: JobEnd | null;
+}
+
+/** A planned job of an earlier release: without what the queue had, where it never came there. */
+export interface EarlierJobRow {
+  node: EarlierNode;
+  build?: EarlierBuild;
+  job?: EarlierJob;
+}
+
+const isEarlierBuild = (row: object): boolean => !("until" in row);
+
+const endOf = (build: EarlierBuild, { agentId, attempt, retries, lease }: EarlierJob): JobEnd | null => {
+  const { status, exitCode, reason, message = null, startedAt, finishedAt } = build;
+  if (!isEnded(status) || finishedAt === null) return null;
+  const cause = status === "canceled" ? ({ kind: "canceled", job: null, text: null } as const) : null;
+  return {
+    ...{ status, cause, exitCode, reason, message, startedAt, finishedAt, agentId, attempt },
+    ...(retries && { retries }),
+    fence: lease?.fence ?? 0,
+  };
+};
+
+/** Why an agent had to stop: of a build that is being canceled. */
+const reasonOf = ({
+  status,
+  supersededBy,
+}: {
+  status: BuildStatus;
+  supersededBy?: string | null;
+}): JobFacts["reason"] => (status === "canceling" ? (supersededBy ? "superseded" : "canceled") : null);
+
+/** A build with its first job, if none took its place. */
+const upgradeBuild = (row: EarlierBuild, job: EarlierJob): { build: BuildFacts; first: JobFacts | undefined } => {
+  const { several, asked, ...known } = row;
+  const { maxParallel, inputBytes = 0, jobOf: _, ...rest } = job;
+  const { id, seq, status, queuedAt, startedAt, message, leak, approval } = row;
+  const stoppedAt = job.lease?.stop?.at ?? row.queuedAt;
+  const isCanceled = status === "canceling";
+  const build: BuildFacts = {
+    ...known,
+    isTold: known.isTold === true && !isEnded(status),
+    ...{ requires: asked ?? job.requires, maxParallel, maxAttempts: job.maxAttempts, inputBytes },
+    ...(several && job.fence > 0 && { plannedBy: plannedBy(job) }),
+    until: several?.until ?? null,
+    holdsPlace: several?.holdsPlace ?? isLeased(status),
+    cancel: several ? several.cancel : isCanceled ? { at: stoppedAt, until: stoppedAt } : null,
+    ...(several?.waitsAt && { waitsAt: several.waitsAt }),
+    ...(approval && { approval }),
+  };
+  if (several) return { build, first: undefined };
+  const end = endOf(row, job);
+  return {
+    build,
+    first: {
+      ...rest,
+      ...{ id, buildId: id, index: 0, seq, status, queuedAt, startedAt },
+      ...{ message: message ?? null, reason: reasonOf(row), leak },
+      ...(end && { end }),
+    },
+  };
+};
+
+const plannedBy = ({ agentId, fence, attempt }: EarlierJob) => ({ agentId: agentId ?? "", fence, attempt });
+
+const UNKNOWN: Omit<EarlierJob, "id"> = {
+  ...{ requires: {}, timeoutSeconds: 0, maxAttempts: 0, attempt: 0, unstarted: 0, releasedBy: [], notBefore: 0 },
+  ...{ lease: null, fence: 0, agentId: null, result: null, maxParallel: null },
+};
+
+/** A planned job. What its file says of one that the queue never had stands in the plan alone: `maxAttempts` is 0 then. */
+export const upgradeJob = ({ node, build, job }: EarlierJobRow): JobFacts => {
+  const { maxParallel: _, inputBytes: __, jobOf: ___, ...known }: EarlierJob = job ?? { id: node.id, ...UNKNOWN };
+  const { id, buildId, index, readyAt: queuedAt, gate, stopCause, end } = node;
+  const status = end?.status ?? build?.status ?? "waiting";
+  return {
+    ...known,
+    ...{ id, buildId, index, seq: build?.seq ?? 0, status, queuedAt, startedAt: build?.startedAt ?? null },
+    ...(job && { features: ["jobs" as const, ...(job.features ?? [])] }),
+    ...{
+      message: build?.message ?? null,
+      reason: (build?.reason ?? null) as JobFacts["reason"],
+      leak: build?.leak ?? false,
+    },
+    ...(gate && { gate }),
+    ...(stopCause && { stopCause }),
+    ...(end && { end }),
+  };
+};
+
+/** What 0.10.0 to 0.13.0 kept of ended builds of which git hosts had not heard, by their ids. No new ones come. */
+export const earlierReports = (sql: SqlStorage): Map<string, HostReport> => {
+  const [table] = sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'host_outbox'").toArray();
+  const rows = table ? sql.exec<{ id: string; facts: string }>("SELECT build_id AS id, facts FROM host_outbox") : [];
+  return new Map([...rows].map(({ id, facts }) => [id, JSON.parse(facts) as HostReport]));
+};
 
 /** A row whose facts this release cannot read. It must not keep the rest of its organization from being read. */
 class UnreadableRow extends Error {}

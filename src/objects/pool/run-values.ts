@@ -1,5 +1,4 @@
-import { type Keyring, KeyUnknown, SealBroken } from "../../crypto/keyring.ts";
-import { keyIdSql } from "../../crypto/seal-format.ts";
+import { type Keyring, KeyUnknown, keyIdSql, SealBroken } from "../../crypto/keyring.ts";
 import { inputsContext } from "../../domain/seal-context.ts";
 
 const INPUTS = "json_extract(facts, '$.inputs')";

@@ -1,11 +1,11 @@
 import type { HostReport } from "../../githosts/core/host-report.ts";
-import type { AgentRun } from "../../protocol/agent-run.ts";
+import type { AgentRun } from "../../protocol/agent.ts";
 import { isEnded } from "../../protocol/build-states.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import type { RunValues } from "../../queue/commands/commands.ts";
 import type { Head, HeadKey } from "../../queue/commands/heads.ts";
 import { apply } from "../../queue/state/apply.ts";
-import type { DayCount } from "../../queue/state/day.ts";
+import type { DayCount } from "../../queue/state/counts.ts";
 import type {
   BuildChannel,
   BuildFacts,
@@ -21,16 +21,12 @@ import type {
 import { hostReportOf } from "../../queue/state/host-state.ts";
 import type { DiskNumbers } from "../../queue/state/numbers.ts";
 import type { PoolState } from "../../queue/state/state.ts";
-import { type BuildParts, BuildRows } from "./build-rows.ts";
-import { DeadLetters } from "./dead-letters.ts";
-import { earlierReports } from "./earlier-rows.ts";
-import { type AskedRuns, endedRuns } from "./ended-runs.ts";
+import { type BuildParts, BuildRows, Reports } from "./build-rows.ts";
+import { DeadLetters, ReadableRows } from "./dead-letters.ts";
+import { ACTIVE_BUILD_IDS, type AskedRuns, endedRuns, forgetSlice } from "./ended-builds.ts";
 import { deleteJobs, JobRows } from "./job-rows.ts";
 import { due, loadState } from "./load.ts";
-import { ReadableRows } from "./readable-rows.ts";
-import { Reports } from "./reports.ts";
-import { ACTIVE_BUILD_IDS, forgetSlice } from "./retention.ts";
-import { lastFenceOf } from "./rows.ts";
+import { earlierReports, lastFenceOf } from "./rows.ts";
 import { StoredBytes } from "./stored-bytes.ts";
 import { type AuditOutboxEntry, isBuildChange, type LogOutboxEntry, POOL_TABLES, writesOf } from "./tables.ts";
 

@@ -2,8 +2,8 @@ import { data } from "@actions/expressions";
 import type { FunctionDefinition } from "@actions/expressions/funcs/info";
 import { firstPatternProblem, isTouched, PATTERN_LIMITS, PATTERN_WORK, patternProblem } from "../../domain/patterns.ts";
 import type { Work } from "../../domain/work.ts";
+import { ExpressionMistake } from "../mistake.ts";
 import type { Data } from "./data.ts";
-import { ExpressionMistake } from "./mistake.ts";
 
 /** Why `changed()` cannot have this text as its argument at `index`; null when it can. */
 export const changedProblem = (pattern: string, index: number): string | null =>

@@ -13,11 +13,21 @@ import {
 import { type Token, TokenType } from "@actions/expressions/lexer";
 import { closestName } from "../../domain/closest-name.ts";
 import { CONTEXT_ADVICE, PROPERTY_EQUIVALENTS, STEP_PROPERTY_EQUIVALENTS } from "../advice/expressions.ts";
+import { ExpressionMistake } from "../mistake.ts";
 import { changedProblem } from "./changed.ts";
 import type { UnknownNames } from "./evaluate.ts";
-import { type JobLevel, type JobNames, ONLY_IN_CONDITION, refusedContext, wrongJobName } from "./job-names.ts";
-import { ExpressionMistake } from "./mistake.ts";
-import { CONTEXT_NAMES, CONTEXT_PROPERTIES, isJobContext, isStatusFunction, isVariableName } from "./names.ts";
+import {
+  CONTEXT_NAMES,
+  CONTEXT_PROPERTIES,
+  isJobContext,
+  isStatusFunction,
+  isVariableName,
+  type JobLevel,
+  type JobNames,
+  ONLY_IN_CONDITION,
+  refusedContext,
+  wrongJobName,
+} from "./names.ts";
 import type { Expression } from "./parse.ts";
 
 /** The names known before a build: ids of earlier steps, and variables when the pipeline is known. */

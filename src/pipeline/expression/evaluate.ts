@@ -11,9 +11,9 @@ import {
 import type { FunctionDefinition } from "@actions/expressions/funcs/info";
 import { type Token, TokenType } from "@actions/expressions/lexer";
 import { falsy } from "@actions/expressions/result";
+import { ExpressionMistake } from "../mistake.ts";
 import { type Data, Dictionary, isSecretData } from "./data.ts";
 import { type JobContextStatus, RESULT_LIMIT, WORK_LIMIT } from "./functions.ts";
-import { ExpressionMistake } from "./mistake.ts";
 import type { Expression } from "./parse.ts";
 
 /** The names of an expression, contexts and bare variables, the job's status, and the functions with their answers. */

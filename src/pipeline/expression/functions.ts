@@ -1,8 +1,8 @@
 import { data, wellKnownFunctions } from "@actions/expressions";
 import type { FunctionDefinition } from "@actions/expressions/funcs/info";
+import { ExpressionMistake } from "../mistake.ts";
 import { changedFunction } from "./changed.ts";
 import { type Data, isSecretData, textData, toData } from "./data.ts";
-import { ExpressionMistake } from "./mistake.ts";
 
 /** Most characters in the result of one function. */
 export const RESULT_LIMIT = 256 * 1024;

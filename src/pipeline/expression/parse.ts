@@ -2,8 +2,8 @@ import { type Expr, ExpressionError, Lexer, Parser } from "@actions/expressions"
 import { type Token, TokenType } from "@actions/expressions/lexer";
 import { closestName } from "../../domain/closest-name.ts";
 import { FUNCTION_ADVICE, OPERATOR_ADVICE, SIGN_ADVICE } from "../advice/expressions.ts";
+import { ExpressionMistake } from "../mistake.ts";
 import { changedFunction } from "./changed.ts";
-import { ExpressionMistake } from "./mistake.ts";
 import { FUNCTION_NAMES, STATUS_FUNCTIONS } from "./names.ts";
 
 /** A parsed expression; `root` is null when it is empty. */

@@ -1,5 +1,7 @@
 import { closestName } from "../../domain/closest-name.ts";
-import { type Data, Dictionary, type Missing } from "./data.ts";
+import type { Needs } from "../../protocol/jobs.ts";
+import type { Matrix } from "../graph/graph.ts";
+import { type Data, Dictionary, type Missing, textData, toData } from "./data.ts";
 import type { EvaluationScope } from "./evaluate.ts";
 import { functionsOf, type JobContextStatus } from "./functions.ts";
 import { CONTEXT_NAMES, type ContextName, isVariableName, type JobContextName } from "./names.ts";
@@ -68,3 +70,44 @@ export const fixedContext = (pairs: Iterable<readonly [string, Data]>): Dictiona
 /** Outputs of a step: one that was not set is null everywhere. */
 export const outputsContext = (pairs: Iterable<readonly [string, Data]>): Dictionary =>
   new Dictionary(pairs, () => null);
+
+/* The contexts that only the expressions of a job in `jobs` have. */
+
+/** The combination of a job: a key that other combinations have, and this one has not, is null. */
+export const matrixContext = (matrix: Matrix | null): Dictionary =>
+  new Dictionary(
+    Object.entries(matrix ?? {}).map(([key, value]) => [key, toData(value)]),
+    () => null,
+  );
+
+const outputsOf = (outputs: Record<string, string>): Dictionary =>
+  outputsContext(Object.entries(outputs).map(([key, value]) => [key, textData(value)]));
+
+/** The outputs of a job with a matrix are nowhere merged. */
+const NOT_MERGED = new Dictionary([], () => ({
+  message: "The job that is needed has a matrix: read its `jobs`, a list with the outputs of each",
+  always: true,
+}));
+
+const needContext = ({ result, outcome, outputs, jobs }: Needs[string]): Dictionary => {
+  const list = toData([]) as Data & { add(value: Data): void };
+  for (const job of jobs)
+    list.add(
+      new Dictionary([
+        ["matrix", toData(job.matrix)],
+        ["result", textData(job.result)],
+        ["outcome", textData(job.outcome)],
+        ["outputs", outputsOf(job.outputs)],
+      ]),
+    );
+  return fixedContext([
+    ["result", textData(result)],
+    ["outcome", textData(outcome)],
+    ["outputs", outputs ? outputsOf(outputs) : NOT_MERGED],
+    ["jobs", list],
+  ]);
+};
+
+/** How the jobs that a job needs have ended, by their keys. */
+export const needsContext = (needs: Needs): Dictionary =>
+  fixedContext(Object.entries(needs).map(([key, need]) => [key, needContext(need)]));

@@ -2,8 +2,7 @@ import { isScalar, type Node } from "yaml";
 import { NO_WINDOWS } from "../../domain/requires.ts";
 import { LABEL, LABEL_RULE } from "../../protocol/common.ts";
 import { LIMITS } from "../../protocol/limits.ts";
-import { list } from "../yaml/list-parser.ts";
-import { field, mapping } from "../yaml/mapping-parser.ts";
+import { field, list, mapping } from "../yaml/collection-parsers.ts";
 import { either, type NodeParser, type ParsedBy, type ScalarText } from "../yaml/node-parser.ts";
 import { choice, flag, name, text, wholeNumber } from "../yaml/scalar-parsers.ts";
 

@@ -3,8 +3,7 @@ import { artifactPathProblem } from "../../domain/artifact/chosen-paths.ts";
 import { PATTERN_LIMITS } from "../../domain/patterns.ts";
 import { ArtifactName } from "../../protocol/artifact.ts";
 import { LIMITS } from "../../protocol/limits.ts";
-import { list } from "../yaml/list-parser.ts";
-import { field, mapping } from "../yaml/mapping-parser.ts";
+import { field, list, mapping } from "../yaml/collection-parsers.ts";
 import type { NodeParser, ParsedBy, ScalarText } from "../yaml/node-parser.ts";
 import { choice, text, wholeNumber } from "../yaml/scalar-parsers.ts";
 
@@ -42,7 +41,7 @@ const folderProblem = (folder: string): string | null => {
 const PATH = checked(artifactPathProblem, PATTERN_LIMITS.characters);
 const PATH_LIST = list(PATH, { atLeast: 1, atMost: PATTERN_LIMITS.patterns });
 /** A path, or a list of them. */
-export const PATHS: NodeParser<ScalarText[]> = {
+const PATHS: NodeParser<ScalarText[]> = {
   schema: { anyOf: [PATH.schema, PATH_LIST.schema] },
   parse(node, context) {
     const found = context.resolve(node);
@@ -116,3 +115,24 @@ export const DOWNLOADS = list(DOWNLOAD, { atLeast: 1, atMost: LIMITS.downloads }
 
 export type WrittenArtifact = ParsedBy<typeof ARTIFACT>;
 export type WrittenDownload = ParsedBy<typeof DOWNLOAD>;
+
+/** What a job's tools say about its tests. */
+export const REPORTS = mapping(
+  {
+    junit: {
+      ...field(PATHS, "JUnit reports: a file, a folder or a pattern in the checkout, or a list of them."),
+      required: true,
+    },
+  },
+  {
+    name: "`reports`",
+    adviceForKey: (key) =>
+      /^(?:junit[_-]xml|xml|tests?|test[_-]results|path)$/.test(key) ? "Write `junit`" : undefined,
+    adviceForWord: () => "Write a mapping, for example `reports: { junit: build/reports/*.xml }`",
+  },
+);
+
+/** The patterns of the reports; none where nothing is said. */
+export const reportsOf = (written: ParsedBy<typeof REPORTS> | undefined): { junit: string[] } => ({
+  junit: (written?.junit ?? []).map(({ text }) => text),
+});

@@ -1,10 +1,8 @@
 import { isScalar, isSeq } from "yaml";
-import { artifactPathProblem } from "../../domain/artifact/chosen-paths.ts";
-import { cachePathProblem } from "../../domain/cache/paths.ts";
+import { artifactPathProblem, cachePathProblem } from "../../domain/artifact/chosen-paths.ts";
 import { PATTERN_LIMITS } from "../../domain/patterns.ts";
 import { LIMITS } from "../../protocol/limits.ts";
-import { list } from "../yaml/list-parser.ts";
-import { field, mapping } from "../yaml/mapping-parser.ts";
+import { field, list, mapping } from "../yaml/collection-parsers.ts";
 import type { NodeParser, ParsedBy, ScalarText } from "../yaml/node-parser.ts";
 import { choice, flag, name, text } from "../yaml/scalar-parsers.ts";
 

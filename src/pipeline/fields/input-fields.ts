@@ -1,8 +1,7 @@
 import type { Node } from "yaml";
 import type { ParseContext } from "../parse/parse-context.ts";
 import { INPUT_TYPES, type InputKind, type InputLiteral } from "../parse/plan.ts";
-import { list } from "../yaml/list-parser.ts";
-import { field, type MappingOf, mapping, record } from "../yaml/mapping-parser.ts";
+import { field, list, type MappingOf, mapping, record } from "../yaml/collection-parsers.ts";
 import type { NodeParser, ScalarText } from "../yaml/node-parser.ts";
 import { choice, flag, text } from "../yaml/scalar-parsers.ts";
 import { FILE_LIMITS } from "./limits.ts";

@@ -3,16 +3,14 @@ import { LIMITS } from "../../protocol/limits.ts";
 import { ROLES } from "../../protocol/token.ts";
 import { jobKeyAdvice } from "../advice/keys.ts";
 import { STEPS } from "../parse/step-list.ts";
-import { list } from "../yaml/list-parser.ts";
-import { field, mapping, record } from "../yaml/mapping-parser.ts";
+import { field, list, mapping, record } from "../yaml/collection-parsers.ts";
 import { either, type NodeParser, type ParsedBy, type ScalarText } from "../yaml/node-parser.ts";
 import { choice, flag, text, wholeNumber } from "../yaml/scalar-parsers.ts";
 import { CHECKOUT, REQUIRES_OF_JOB } from "./agent-fields.ts";
-import { ARTIFACTS, DOWNLOADS } from "./artifact-fields.ts";
+import { ARTIFACTS, DOWNLOADS, REPORTS } from "./artifact-fields.ts";
 import { CACHES } from "./cache-fields.ts";
 import { FILE_LIMITS } from "./limits.ts";
 import { MATRIX } from "./matrix-fields.ts";
-import { REPORTS } from "./report-fields.ts";
 import { condition, env, NAME_IN_FILE, STEP_DEFAULTS, TIMEOUT_MINUTES } from "./step-fields.ts";
 import { TOOLS } from "./tool-fields.ts";
 

@@ -1,5 +1,5 @@
 import { LIMITS } from "../../protocol/limits.ts";
-import type { Position } from "../yaml/mistake.ts";
+import type { Position } from "../mistake.ts";
 
 /** Limits of one pipeline file; docs/pipelines.md lists them. */
 export const FILE_LIMITS = {

@@ -1,12 +1,45 @@
-import { isScalar } from "yaml";
+import { isMap, isScalar } from "yaml";
 import { LIMITS } from "../../protocol/limits.ts";
 import { STEP_WORD_ADVICE, stepKeyAdvice } from "../advice/keys.ts";
 import { SHELLS } from "../parse/plan.ts";
-import { field, mapping, record } from "../yaml/mapping-parser.ts";
+import { field, list, mapping, record } from "../yaml/collection-parsers.ts";
 import { either, type ParsedBy } from "../yaml/node-parser.ts";
-import { choice, flag, name, text, wholeNumber } from "../yaml/scalar-parsers.ts";
-import { RETRY } from "./retry-fields.ts";
-import { KEY } from "./variable-key.ts";
+import { choice, flag, KEY, name, text, wholeNumber } from "../yaml/scalar-parsers.ts";
+import { FILE_LIMITS } from "./limits.ts";
+
+const times = wholeNumber(1, FILE_LIMITS.retryTimes);
+/** What a program that failed ends with. */
+const exitCode = wholeNumber(1, 255);
+
+/** Keys of other systems. */
+const ADVICE: [keys: string, advice: string][] = [
+  ["max limit attempts max_attempts max-attempts automatic", "Write `times`: the tries after the first one"],
+  ["exit_codes exit-codes exit_status when", "Write `on`, a list of exit codes: `on: [1, 137]`"],
+  ["wait delay interval retry_wait_seconds", "Write `wait-seconds`"],
+];
+
+const OPTIONS = mapping(
+  {
+    times: { ...field(times, "Tries after the first one."), required: true },
+    on: field(
+      list(exitCode, { atLeast: 1, atMost: FILE_LIMITS.retryExitCodes }),
+      "Exit codes after which it is tried again; any failure when left out.",
+    ),
+    "wait-seconds": field(wholeNumber(0, FILE_LIMITS.retryWaitSeconds), "Seconds before each of these tries."),
+  },
+  { name: "`retry`", adviceForKey: (key) => ADVICE.find(([keys]) => keys.split(" ").includes(key))?.[1] },
+);
+
+/** `retry` of a step: a number of tries, or a mapping. */
+const RETRY = either(OPTIONS, isMap, times);
+
+/** Why a step cannot run in this folder, without quoting it; null when it can. */
+export const folderProblem = (folder: string): string | null => {
+  if (folder.startsWith("/")) return "A working-directory is relative to the checkout: it must not begin with /";
+  if (folder.split("/").includes("..")) return "A working-directory is inside the checkout: it must not have .. in it";
+  if (folder.includes("\0")) return "A working-directory must not have a NUL character";
+  return null;
+};
 
 /** What steps, jobs and outputs may be called. */
 export const NAME_IN_FILE = {

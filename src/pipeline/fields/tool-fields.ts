@@ -1,10 +1,77 @@
 import { isMap, isScalar, type Node } from "yaml";
 import { closestName } from "../../domain/closest-name.ts";
-import { record } from "../yaml/mapping-parser.ts";
+import { XcodeVersion } from "../../protocol/xcodes.ts";
+import { record } from "../yaml/collection-parsers.ts";
 import { either, type NodeParser, type ParsedBy } from "../yaml/node-parser.ts";
 import { choice, text } from "../yaml/scalar-parsers.ts";
 import { FILE_LIMITS } from "./limits.ts";
-import { isToolName, LONGEST_TOOL_NAME, toolNameProblem, versionProblem, XCODE, xcodeProblem } from "./tool-words.ts";
+import { REGISTRY_NAMES } from "./tool-names.ts";
+
+/* What tools and their versions may be called. Both reach a program's configuration: nothing in them has a meaning there. */
+
+/** Not set up: the agent says which ones its machine has. */
+export const XCODE = "xcode";
+
+/** Other names for tools, as other programs write them. */
+const OTHER_NAMES = new Map([
+  ["nodejs", "node"],
+  ["golang", "go"],
+  ["jdk", "java"],
+  ["python3", "python"],
+  ["rustc", "rust"],
+]);
+
+/** Where packages are taken from, as `npm:prettier`. Kinds that run code of a repository of their own are not among them. */
+const PACKAGE_KINDS = [
+  "npm",
+  "pipx",
+  "cargo",
+  "go",
+  "gem",
+  "dotnet",
+  "aqua",
+  "github",
+  "gitlab",
+  "conda",
+  "spm",
+  "ubi",
+];
+const PACKAGE = /^[A-Za-z0-9@](?!.*\.\.)[A-Za-z0-9@._+/-]*$/;
+
+const LONGEST_TOOL_NAME = 200;
+const VERSION = /^[A-Za-z0-9](?!.*\.\.)[A-Za-z0-9._+-]{0,99}$/;
+
+/** The name that mise has for a tool. */
+export const toolName = (name: string): string => OTHER_NAMES.get(name) ?? name;
+
+const packageProblem = (name: string): string | null => {
+  const [kind = "", rest = ""] = [name.slice(0, name.indexOf(":")), name.slice(name.indexOf(":") + 1)];
+  if (!PACKAGE_KINDS.includes(kind)) return `Before the colon stands one of: ${PACKAGE_KINDS.join(", ")}`;
+  return PACKAGE.test(rest) ? null : "After the colon stands the name of a package";
+};
+
+/** Why there is no tool of this name; null where there is. `known` are names that it may have been meant to be. */
+const toolNameProblem = (name: string): { message: string; known: Iterable<string> } | null => {
+  if (name === XCODE || REGISTRY_NAMES.has(name)) return null;
+  if (name.length <= LONGEST_TOOL_NAME && name.includes(":")) {
+    const message = packageProblem(name);
+    return message === null ? null : { message, known: [] };
+  }
+  const other = OTHER_NAMES.get(name);
+  return { message: "There is no tool of this name", known: other === undefined ? REGISTRY_NAMES : [other] };
+};
+
+export const isToolName = (name: string): boolean => toolNameProblem(name) === null;
+
+/** Why a text can be no version of a tool; null where it can. */
+export const versionProblem = (version: string): string | null =>
+  VERSION.test(version)
+    ? null
+    : "A version is letters, digits and . _ + - without spaces, for example 24, 3.12.1, lts or temurin-21";
+
+/** Why a text can be no version of Xcode; null where it can. */
+export const xcodeProblem = (version: string): string | null =>
+  XcodeVersion.safeParse(version).success ? null : "A version of Xcode is, for example, 26.1";
 
 const NAME = {
   pattern: new RegExp(`^.{1,${LONGEST_TOOL_NAME}}$`),

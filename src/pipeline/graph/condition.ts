@@ -1,7 +1,15 @@
+import { data } from "@actions/expressions";
+import type { FunctionDefinition } from "@actions/expressions/funcs/info";
 import { TokenType } from "@actions/expressions/lexer";
-import { ExpressionMistake } from "../expression/mistake.ts";
+import { falsy } from "@actions/expressions/result";
+import { changedQuestion } from "../expression/changed.ts";
+import { type Data, Dictionary, toData } from "../expression/data.ts";
+import { evaluate } from "../expression/evaluate.ts";
+import { functionsOf } from "../expression/functions.ts";
 import { type Expression, parseExpression } from "../expression/parse.ts";
-import type { JobGraph } from "./graph.ts";
+import { contextOfVariables, fixedContext, matrixContext } from "../expression/scope.ts";
+import { ExpressionMistake } from "../mistake.ts";
+import type { GraphFacts, GraphJob, JobGraph } from "./graph.ts";
 
 /** The condition of a job: with no status function it is looked at only where success() holds. */
 export interface Condition {
@@ -86,4 +94,84 @@ const attempt = (text: string): Condition | ExpressionMistake => {
     if (error instanceof ExpressionMistake) return error;
     return new ExpressionMistake("This expression is not valid");
   }
+};
+
+/** Characters that all conditions of a build may read and make while it is settled once: others wait for the pool. */
+const MOST_WORK = 16 * 1024 * 1024;
+
+/** @throws {ExpressionMistake} once the conditions of a build are too much work */
+export class ConditionWork {
+  #done = 0;
+
+  count(characters: number): void {
+    this.#done += characters;
+    if (this.#done > MOST_WORK) throw new ExpressionMistake("The conditions of all jobs together read too much text");
+  }
+
+  /** Counts what a function is passed before it is called, and what it makes. */
+  counted(args: readonly Data[], call: () => Data): Data {
+    for (const one of args) this.#countData(one);
+    const result = call();
+    this.#countData(result);
+    return result;
+  }
+
+  #countData(one: Data): void {
+    this.count(one.primitive ? one.coerceString().length : 1);
+  }
+}
+
+/** What conditions read as `needs`, and how long it is. */
+export interface NeedsToRead {
+  context: Dictionary;
+  characters: number;
+}
+
+/** What the status functions answer, and what `needs` is. */
+interface Situation {
+  success: boolean;
+  failure: boolean;
+  cancelled: boolean;
+  needs(): NeedsToRead;
+  work: ConditionWork;
+}
+
+const functionsIn = (facts: GraphFacts, situation: Situation): Map<string, FunctionDefinition> => {
+  const { work } = situation;
+  const known = functionsOf("success", null);
+  const answer = (name: string, call: (...args: Data[]) => boolean): [string, FunctionDefinition] => [
+    name,
+    { ...known.get(name)!, call: (...args: Data[]) => new data.BooleanData(call(...args)) },
+  ];
+  const counted = [...known].map(([name, { call, ...rest }]): [string, FunctionDefinition] => [
+    name,
+    { ...rest, call: (...args: Data[]) => work.counted(args, () => call(...args)) },
+  ]);
+  return new Map([
+    ...counted,
+    answer("success", () => situation.success),
+    answer("failure", () => situation.failure),
+    answer("cancelled", () => situation.cancelled),
+    answer("changed", (...args) => facts.changed[changedQuestion(args.map((one) => one.coerceString()))] !== false),
+  ]);
+};
+
+const context = (values: Record<string, unknown>): Dictionary =>
+  fixedContext(Object.entries(values).map(([key, value]) => [key, toData(value)]));
+
+/** Whether the condition holds. @throws {ExpressionMistake} */
+export const holds = (condition: Condition, job: GraphJob, facts: GraphFacts, situation: Situation): boolean => {
+  if (!condition.usesStatus && !situation.success) return false;
+  const { expression } = condition;
+  const needs = condition.needs > 0 ? situation.needs() : { context: new Dictionary([]), characters: 0 };
+  situation.work.count(expression.offsets.size + condition.needs * needs.characters);
+  const names = new Dictionary([
+    ["build", context(facts.build)],
+    ["repository", context(facts.repository)],
+    ["vars", contextOfVariables(Object.entries(facts.vars).map(([key, value]) => [key, toData(value)]))],
+    ["needs", needs.context],
+    ["matrix", matrixContext(job.matrix)],
+  ]);
+  const scope = { names, status: "success" as const, functions: functionsIn(facts, situation) };
+  return expression.root === null || !falsy(evaluate(expression, scope, "null"));
 };

@@ -3,16 +3,28 @@ import type { Feature } from "../../protocol/jobs.ts";
 import { LIMITS, withCommas } from "../../protocol/limits.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
 import { FILE_LIMITS } from "../fields/limits.ts";
-import type { Plan } from "../parse/plan.ts";
-import { ONLY_JOB } from "../parse/plan-of-job.ts";
-import { LocatedMistake } from "../yaml/located-mistake.ts";
-import type { Mistake } from "../yaml/mistake.ts";
+import { LocatedMistake, type Mistake } from "../mistake.ts";
+import type { JobDefinition, Plan } from "../parse/plan.ts";
+import { ONLY_JOB } from "../parse/plan-contents.ts";
 import type { GraphFacts, GraphJob, JobGraph } from "./graph.ts";
-import { graphJob } from "./graph-job.ts";
-import { keysOf } from "./job-keys.ts";
-import { inOrderOfNeeds } from "./order-of-needs.ts";
+import { graphJob, keysOf } from "./graph-job.ts";
 import { PlanScope } from "./plan-scope.ts";
 import { questionsInCondition } from "./questions.ts";
+
+/** The definitions so that each stands behind all that it needs, else in the order of the file. */
+const inOrderOfNeeds = (jobs: readonly JobDefinition[]): JobDefinition[] => {
+  const waiting = [...jobs];
+  const placed = new Set<string>();
+  const ordered: JobDefinition[] = [];
+  while (waiting.length > 0) {
+    const ready = waiting.findIndex(({ needs }) => needs.every(({ job }) => placed.has(job)));
+    // A plan has no circle of needs: its file would have been refused.
+    const [next] = waiting.splice(Math.max(ready, 0), 1);
+    placed.add(next!.key);
+    ordered.push(next!);
+  }
+  return ordered;
+};
 
 export interface ExpandOptions {
   facts: GraphFacts;

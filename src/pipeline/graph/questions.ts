@@ -1,8 +1,27 @@
-import { ContextAccess, type Expr, FunctionCall, IndexAccess, Literal } from "@actions/expressions/ast";
+import {
+  Binary,
+  ContextAccess,
+  type Expr,
+  FunctionCall,
+  Grouping,
+  IndexAccess,
+  Literal,
+  Logical,
+  Star,
+  Unary,
+} from "@actions/expressions/ast";
 import { changedQuestion } from "../expression/changed.ts";
-import { childrenOf } from "../expression/children.ts";
 import type { JobDefinition, LocatedExpression, Plan } from "../parse/plan.ts";
-import { plannedExpressions } from "../parse/planned-expressions.ts";
+import { plannedExpressions } from "../parse/plan-contents.ts";
+
+/** The nodes right below one of an expression's tree. */
+const childrenOf = (node: Expr): Expr[] => {
+  if (node instanceof IndexAccess) return node.index instanceof Star ? [node.expr] : [node.expr, node.index];
+  if (node instanceof FunctionCall || node instanceof Logical) return node.args;
+  if (node instanceof Unary) return [node.expr];
+  if (node instanceof Grouping) return [node.group];
+  return node instanceof Binary ? [node.left, node.right] : [];
+};
 
 /** What has to be known of the commit and the service before the jobs of a file can be planned. */
 export interface Questions {

@@ -1,7 +1,7 @@
 import type { Node } from "yaml";
 import { closestName } from "../../domain/closest-name.ts";
 import type { JobOfFile } from "../fields/job-fields.ts";
-import { noJobNamed } from "../yaml/mistake.ts";
+import { noJobNamed } from "../mistake.ts";
 import type { ParseContext } from "./parse-context.ts";
 
 interface WrittenNeed {

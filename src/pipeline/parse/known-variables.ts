@@ -1,11 +1,10 @@
 import { type KnownNames, wrongNames } from "../expression/check.ts";
 import type { UnknownNames } from "../expression/evaluate.ts";
-import { namesOf } from "../fields/input-scopes.ts";
 import { FILE_LIMITS } from "../fields/limits.ts";
-import { byPlace, type Mistake, placeOf } from "../yaml/mistake.ts";
+import { byPlace, type Mistake, placeOf } from "../mistake.ts";
+import { namesOf } from "./parse-steps.ts";
 import type { EnvEntry, InputScope, JobDefinition, LocatedExpression, Plan, PlanStep, Template } from "./plan.ts";
-import { planOfJob } from "./plan-of-job.ts";
-import { plannedExpressions, versionsOf } from "./planned-expressions.ts";
+import { plannedExpressions, planOfJob, versionsOf } from "./plan-contents.ts";
 
 /** Keys of the variables that the pipeline's builds receive; those of the service itself may be absent. */
 export interface KnownVariables {

@@ -1,7 +1,7 @@
 import { type Document, isAlias, isScalar, type LineCounter, type Node, visit } from "yaml";
 import { withCommas } from "../../protocol/limits.ts";
 import { FILE_LIMITS, FileLimitExceeded } from "../fields/limits.ts";
-import type { Mistake, Position } from "../yaml/mistake.ts";
+import type { Mistake, Position } from "../mistake.ts";
 import type { IncludeState } from "./included-files.ts";
 
 /** The node that each alias refers to: the last one before it with that anchor, or undefined. */

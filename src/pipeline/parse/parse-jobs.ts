@@ -1,18 +1,15 @@
 import type { Node } from "yaml";
 import { LIMITS } from "../../protocol/limits.ts";
-import type { JobLevel, JobNames } from "../expression/job-names.ts";
+import type { JobLevel, JobNames } from "../expression/names.ts";
+import { reportsOf } from "../fields/artifact-fields.ts";
 import type { JobOfFile } from "../fields/job-fields.ts";
 import { FILE_LIMITS } from "../fields/limits.ts";
-import { reportsOf } from "../fields/report-fields.ts";
 import { TemplateParser } from "../yaml/template-parser.ts";
 import { checkNeeds, writtenNeedsOf } from "./check-needs.ts";
-import { downloadsOf, parseArtifacts } from "./parse-artifacts.ts";
-import { cachesOf } from "./parse-cache.ts";
-import { checkoutOf } from "./parse-checkout.ts";
+import { cachesOf, downloadsOf, parseArtifacts } from "./parse-artifacts.ts";
 import type { ParseContext } from "./parse-context.ts";
-import { flagOf, mergedRequires, requiresOf } from "./parse-requires.ts";
+import { checkoutOf, flagOf, mergedRequires, mergedTools, requiresOf, toolsOf, xcodeIn } from "./parse-machine.ts";
 import { conditionOf, envOf, stepsOf } from "./parse-steps.ts";
-import { mergedTools, toolsOf, xcodeIn } from "./parse-tools.ts";
 import type { JobsFile } from "./pipeline-file.ts";
 import type { JobDefinition } from "./plan.ts";
 

@@ -1,26 +1,23 @@
 import type { Node } from "yaml";
 import type { Requires } from "../../protocol/pipeline.ts";
-import { reportsOf } from "../fields/report-fields.ts";
+import { reportsOf } from "../fields/artifact-fields.ts";
 import type { TriggersOfFile } from "../fields/trigger-fields.ts";
+import type { Mistake } from "../mistake.ts";
 import { triggersOfFile } from "../triggers/stored-triggers.ts";
-import { wantsAny } from "../triggers/trigger-words.ts";
-import type { Triggers } from "../triggers/triggers.ts";
-import type { Mistake } from "../yaml/mistake.ts";
+import { type Triggers, wantsAny } from "../triggers/triggers.ts";
 import type { NodeParser } from "../yaml/node-parser.ts";
 import { TemplateParser } from "../yaml/template-parser.ts";
 import type { Includes } from "./included-files.ts";
-import { jobsIn } from "./other-ci-jobs.ts";
-import { parseArtifacts } from "./parse-artifacts.ts";
-import { cachesOf } from "./parse-cache.ts";
-import { checkoutOf } from "./parse-checkout.ts";
+import { cachesOf, parseArtifacts } from "./parse-artifacts.ts";
 import type { ParseContext } from "./parse-context.ts";
 import { parseJobs } from "./parse-jobs.ts";
+import { checkoutOf, plainXcode, toolsOf } from "./parse-machine.ts";
 import { envOf, stepsOf } from "./parse-steps.ts";
-import { plainXcode, toolsOf } from "./parse-tools.ts";
 import {
   FILE_FIELDS,
   hasJobs,
   type JobsFile,
+  jobsIn,
   OTHER_CI_JOB,
   PIPELINE_FILE,
   RUNNABLE_FILE,

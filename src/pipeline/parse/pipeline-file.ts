@@ -1,4 +1,4 @@
-import { isMap, isScalar, type Node } from "yaml";
+import { isMap, isNode, isScalar, isSeq, type Node } from "yaml";
 import {
   BESIDE_STEPS_ADVICE,
   FILE_KEY_ADVICE,
@@ -8,18 +8,46 @@ import {
   WRITE_JOBS,
 } from "../advice/keys.ts";
 import { CHECKOUT, REQUIRES, REQUIRES_OF_JOB } from "../fields/agent-fields.ts";
-import { ARTIFACTS } from "../fields/artifact-fields.ts";
+import { ARTIFACTS, REPORTS } from "../fields/artifact-fields.ts";
 import { CACHES } from "../fields/cache-fields.ts";
 import { GROUP_NAMES, JOB_RETRY, JOBS } from "../fields/job-fields.ts";
-import { REPORTS } from "../fields/report-fields.ts";
 import { env, STEP_DEFAULTS, TIMEOUT_MINUTES } from "../fields/step-fields.ts";
 import { TOOLS } from "../fields/tool-fields.ts";
 import { TRIGGER_FIELDS } from "../fields/trigger-fields.ts";
-import { field, type MappingAdvice, type MappingOf, mapping } from "../yaml/mapping-parser.ts";
+import { field, type MappingAdvice, type MappingOf, mapping } from "../yaml/collection-parsers.ts";
 import type { NodeParser } from "../yaml/node-parser.ts";
 import { flag, text, wholeNumber } from "../yaml/scalar-parsers.ts";
-import { isJob } from "./other-ci-jobs.ts";
-import { STEPS } from "./step-list.ts";
+import type { ParseContext } from "./parse-context.ts";
+import { INCLUDED_SCHEMA, STEPS } from "./step-list.ts";
+
+const keysOf = (node: Node | undefined): string[] =>
+  isMap(node) ? node.items.map((pair) => (isScalar(pair.key) ? String(pair.key.value) : "")) : [];
+
+/** Whether the value of a key is a job, as at the top of GitLab files and in `workflows` of Codemagic and Bitrise. */
+const isJob = (value: Node, context: ParseContext): boolean =>
+  keysOf(context.resolve(value)).some((key) => /^(?:steps|scripts?|stage|extends|commands|trigger)$/.test(key));
+
+const valuesOf = (node: Node | undefined): Node[] => {
+  if (isSeq(node)) return node.items.filter(isNode);
+  return isMap(node) ? node.items.map((pair) => pair.value).filter(isNode) : [];
+};
+
+/** The jobs of a file for another CI: in `jobs`, `stages`, `workflows`, or any top-level key that is not in `known`. */
+export const jobsIn = (file: Node, known: Record<string, unknown>, context: ParseContext): Node[] => {
+  const found = context.resolve(file);
+  if (!isMap(found)) return [];
+  return found.items.flatMap(({ key, value }) => {
+    const name = isScalar(key) ? String(key.value) : "";
+    if (!isNode(value) || Object.hasOwn(known, name)) return [];
+    if (name === "workflows") return valuesOf(context.resolve(value)).filter((job) => isJob(job, context));
+    if (name !== "jobs" && name !== "stages") return isJob(value, context) ? [value] : [];
+    const jobs = valuesOf(context.resolve(value)).filter((job) => isMap(context.resolve(job)));
+    return jobs.flatMap((job) => {
+      const inner = jobsIn(job, known, context);
+      return inner.length > 0 ? inner : [job];
+    });
+  });
+};
 
 const name = field(text(), "A name for readers of the file. The service shows the pipeline's own name.");
 const timeout = wholeNumber(1, TIMEOUT_MINUTES);
@@ -108,3 +136,18 @@ export const OTHER_CI_JOB = mapping(
 /** What a file says of its builds. */
 export type StepsFile = MappingOf<typeof BUILD_FIELDS>;
 export type JobsFile = MappingOf<typeof JOBS_FIELDS>;
+
+const DRAFT = "https://json-schema.org/draft/2020-12/schema";
+
+/** JSON Schema of pipeline files, for editors; built from the parsers that check a file. */
+export const PIPELINE_SCHEMA = {
+  $schema: DRAFT,
+  title: "Millrace pipeline",
+  anyOf: [
+    { title: "Steps of one job", ...PIPELINE_FILE.steps.schema },
+    { title: "Several jobs", ...PIPELINE_FILE.jobs.schema },
+  ],
+};
+
+/** The same of files that they include. */
+export const INCLUDE_SCHEMA = { $schema: DRAFT, title: "Steps that Millrace pipelines include", ...INCLUDED_SCHEMA };

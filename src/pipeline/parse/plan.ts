@@ -1,9 +1,9 @@
 import type { Requires } from "../../protocol/pipeline.ts";
 import type { Role } from "../../protocol/token.ts";
-import type { JobNames } from "../expression/job-names.ts";
+import type { JobNames } from "../expression/names.ts";
 import type { Expression } from "../expression/parse.ts";
 import type { Concurrency, Gate, Matrix } from "../graph/graph.ts";
-import type { Position } from "../yaml/mistake.ts";
+import type { Position } from "../mistake.ts";
 
 /** An expression, with the position in the file of each of its characters. */
 export interface LocatedExpression {

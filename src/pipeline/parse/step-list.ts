@@ -1,17 +1,55 @@
 import { isMap, isScalar, type Node } from "yaml";
 import { closestName } from "../../domain/closest-name.ts";
-import { INCLUDE_ENTRY_ADVICE, INCLUDED_FILE_ADVICE } from "../advice/include-keys.ts";
+import { ConfigPath } from "../../protocol/pipeline.ts";
 import { INPUTS, type Input, inputOf, inputProblem } from "../fields/input-fields.ts";
 import { FILE_LIMITS } from "../fields/limits.ts";
 import { NAME_IN_FILE, STEP, type StepOfFile } from "../fields/step-fields.ts";
-import { list } from "../yaml/list-parser.ts";
-import { field, mapping, record } from "../yaml/mapping-parser.ts";
+import { field, list, mapping, record } from "../yaml/collection-parsers.ts";
 import type { NodeParser, ParsedBy, ScalarText } from "../yaml/node-parser.ts";
 import { text } from "../yaml/scalar-parsers.ts";
-import { includedPath } from "./include-path.ts";
-import { openIncluded } from "./open-included.ts";
 import type { ParseContext } from "./parse-context.ts";
 import type { InputLiteral } from "./plan.ts";
+import { openIncluded } from "./read-file.ts";
+
+const OF_OTHERS =
+  "Templates of other repositories come later: write the path of a file in this one, as `./ci/setup.yml`";
+
+/** A name that git, or a file system which folds letter case or shortens names, takes for its own folder. */
+const isGitFolder = (part: string): boolean => /^(?:\.git|git~\d+)(?:[ .:].*)?$/i.test(part);
+
+/** The path from the repository's root that `include` names, or why it cannot be one. It says nothing of the file. */
+const includedPath = (written: string): { path: string } | { problem: string } => {
+  if (written.includes("${{")) return { problem: "The path is plain text: nothing is put in place of ${{ }} here" };
+  if (!written.startsWith("./") && /\/\/|@|^[\w.-]+:/.test(written)) return { problem: OF_OTHERS };
+  const path = written.replace(/^\.\//, "");
+  if (!ConfigPath.safeParse(path).success || path.split("/").some(isGitFolder))
+    return { problem: "This must be the path of a file in the repository, without `..`, as `./ci/setup.yml`" };
+  return written === path ? { problem: "Write `./` before the path: it counts from the repository's root" } : { path };
+};
+
+/* Keys that people write at an include, or in an included file, because other systems have them there. */
+
+const rows = (...of: [keys: string, advice: string][]): Map<string, string> =>
+  new Map(of.flatMap(([keys, advice]) => keys.split(" ").map((key) => [key, advice] as const)));
+
+/** Keys of an entry that includes a file. */
+const INCLUDE_ENTRY_ADVICE = rows(
+  ["if when rules condition", "Write `if` in the steps of the included file: it can read `inputs`"],
+  ["inputs parameters vars variables env", "Write `with`, for example `with: { version: 24 }`"],
+  ["run script uses", "Write it in a step of its own"],
+  ["local file path template remote project ref", "Write `include: ./ci/setup.yml`"],
+);
+
+/** Keys at the top of an included file. */
+const INCLUDED_FILE_ADVICE = rows(
+  ["parameters spec params", "Write `inputs`"],
+  ["runs jobs", "Write its `steps`: they become steps of the job that includes it"],
+  [
+    "env defaults requires timeout-minutes checkout groups needs tools cache artifacts",
+    "Write it in the pipeline file, or in a step: an included file has `inputs` and `steps`",
+  ],
+  ["on supersede schedule", "When it is built stands in the pipeline file alone"],
+);
 
 /** An entry that includes a file, with the values of its inputs: fixed ones, and texts with expressions in them. */
 export interface IncludeCall {

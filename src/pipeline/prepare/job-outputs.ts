@@ -1,10 +1,8 @@
 import { LIMITS, withCommas } from "../../protocol/limits.ts";
+import { LocatedMistake, type Mistake } from "../mistake.ts";
 import type { JobDefinition, Plan } from "../parse/plan.ts";
-import { planOfJob } from "../parse/plan-of-job.ts";
-import { LocatedMistake } from "../yaml/located-mistake.ts";
-import type { Mistake } from "../yaml/mistake.ts";
-import type { JobContext } from "./job-context.ts";
-import type { JobState } from "./job-state.ts";
+import { planOfJob } from "../parse/plan-contents.ts";
+import type { JobContext, JobState } from "./job-context.ts";
 import { StepEnvironment } from "./step-environment.ts";
 
 /** The outputs of a job, with the names of those that were made from a secret; or why one cannot be had. */

@@ -1,7 +1,6 @@
+import { LocatedMistake } from "../mistake.ts";
 import type { Plan, PlanCache, Template } from "../parse/plan.ts";
-import { LocatedMistake } from "../yaml/located-mistake.ts";
-import type { JobContext } from "./job-context.ts";
-import { INITIAL_JOB_STATE } from "./job-state.ts";
+import { INITIAL_JOB_STATE, type JobContext } from "./job-context.ts";
 import { StepEnvironment } from "./step-environment.ts";
 
 /** The texts of one cache's key. They stand where an agent of any name can store them: without secrets. */

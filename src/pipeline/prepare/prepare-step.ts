@@ -1,10 +1,8 @@
 import { evaluateCondition } from "../expression/evaluate.ts";
-import { folderProblem } from "../fields/working-directory.ts";
+import { folderProblem } from "../fields/step-fields.ts";
+import { LocatedMistake, type Mistake } from "../mistake.ts";
 import type { Plan, PlanStep, Retry, Shell, Template } from "../parse/plan.ts";
-import { LocatedMistake } from "../yaml/located-mistake.ts";
-import type { Mistake } from "../yaml/mistake.ts";
-import type { JobContext } from "./job-context.ts";
-import type { JobState } from "./job-state.ts";
+import type { JobContext, JobState } from "./job-context.ts";
 import { locateMistakes, StepEnvironment } from "./step-environment.ts";
 
 /** A step to run. Its `env` overrides the variables that steps inherit from the agent. */

@@ -1,9 +1,7 @@
-import { toolName, versionProblem } from "../fields/tool-words.ts";
+import { toolName, versionProblem } from "../fields/tool-fields.ts";
+import { LocatedMistake, type Position } from "../mistake.ts";
 import type { Plan } from "../parse/plan.ts";
-import { LocatedMistake } from "../yaml/located-mistake.ts";
-import type { Position } from "../yaml/mistake.ts";
-import type { JobContext } from "./job-context.ts";
-import { INITIAL_JOB_STATE } from "./job-state.ts";
+import { INITIAL_JOB_STATE, type JobContext } from "./job-context.ts";
 import { StepEnvironment } from "./step-environment.ts";
 
 /** A tool to set up. `position` is that of its version in the file. */

@@ -1,8 +1,7 @@
 import type { Span } from "../expression/interpolation.ts";
 import { FILE_LIMITS } from "../fields/limits.ts";
 import { type Quoting, REFUSED } from "./quoting.ts";
-import { CommandList, type Heredoc } from "./shell-command-list.ts";
-import { ShellExpansionScanner } from "./shell-expansion-scanner.ts";
+import { CommandList, type Heredoc, ShellExpansionScanner } from "./shell-expansion-scanner.ts";
 import { isArithmeticTest, readsProgram } from "./shell-injection.ts";
 
 const KEYWORDS = new Set(["if", "then", "elif", "else", "while", "until", "do", "!", "{", "time", "coproc"]);

@@ -6,8 +6,7 @@ import type { ParseContext } from "../parse/parse-context.ts";
 import { hasJobs, PIPELINE_FILE } from "../parse/pipeline-file.ts";
 import { type FileRead, readFile } from "../parse/read-file.ts";
 import type { ScalarText } from "../yaml/node-parser.ts";
-import { DEFAULT_TRIGGERS, type NamedSchedule, type Triggers } from "./triggers.ts";
-import { onOf } from "./written-on.ts";
+import { DEFAULT_TRIGGERS, type NamedSchedule, onOf, type Triggers } from "./triggers.ts";
 
 const textsOf = (written: ScalarText[] | undefined): string[] | undefined => written?.map((one) => one.text);
 

@@ -1,3 +1,6 @@
+import { firstPatternProblem, type NameKind, PATTERN_LIMITS, patternProblem } from "../../domain/patterns.ts";
+import { PipelineOn } from "../../protocol/pipeline.ts";
+
 /** Which pushes, tags and pull requests build a pipeline. Null: none of this kind; of a list: it decides nothing. */
 export interface On {
   push: { branches: string[] | "default" | null; paths: string[] | null } | null;
@@ -35,4 +38,104 @@ export const DEFAULT_TRIGGERS: Triggers = {
   },
   supersede: "refs",
   schedule: [],
+};
+
+/** Patterns as people read them; the first three of a long list. */
+const listed = (patterns: string[]): string => {
+  const shown = patterns.slice(0, 3).join(", ");
+  return patterns.length > 3 ? `${shown} and ${patterns.length - 3} more` : shown;
+};
+
+const touching = (paths: string[] | null): string => (paths ? ` that change ${listed(paths)}` : "");
+
+const pushWords = ({ branches, paths }: NonNullable<On["push"]>): string => {
+  if (branches === "default") return `pushes of the default branch${touching(paths)}`;
+  return `pushes of ${branches ? listed(branches) : "any branch"}${touching(paths)}`;
+};
+
+const pullWords = ({ base, paths, drafts, labels }: NonNullable<On["pull"]>): string =>
+  [
+    "pull requests",
+    base && ` into ${listed(base)}`,
+    labels && ` with the label ${labels.slice(0, 3).join(" or ")}${labels.length > 3 ? " or others" : ""}`,
+    touching(paths),
+    !drafts && ", but no drafts",
+  ]
+    .filter(Boolean)
+    .join("");
+
+const eventsOf = ({ push, tag, pull, mergeGroup }: On): string[] => [
+  ...(push ? [pushWords(push)] : []),
+  ...(tag ? [tag.names ? `tags ${listed(tag.names)}` : "tags"] : []),
+  ...(pull ? [pullWords(pull)] : []),
+  ...(mergeGroup ? ["merge groups"] : []),
+];
+
+/** Whether any event of a git host builds it. */
+export const wantsAny = (on: On): boolean => eventsOf(on).length > 0;
+
+/** What builds a pipeline, as people read it: `pushes of main; tags v*`. */
+export const triggerWords = (on: On): string =>
+  eventsOf(on).join("; ") || "nothing: only schedules and requests build it";
+
+/** The conditions of an event: none for `true`, null when the event is left out. */
+const conditionsOf = <Conditions extends object>(event: true | Conditions | undefined): Partial<Conditions> | null =>
+  event === true ? {} : (event ?? null);
+
+/** What `on` means. An event that is left out is not wanted. */
+export const onOf = (written: PipelineOn): On => {
+  const [push, tag, pull] = [conditionsOf(written.push), conditionsOf(written.tag), conditionsOf(written.pull)];
+  return {
+    push: push && { branches: push.branches ?? null, paths: push.paths ?? null },
+    tag: tag && { names: tag.names ?? null },
+    pull: pull && {
+      base: pull.base ?? null,
+      paths: pull.paths ?? null,
+      drafts: pull.drafts ?? true,
+      labels: pull.labels ?? null,
+    },
+    mergeGroup: written["merge-group"] === true,
+  };
+};
+
+/** What a stored override means; null where it is none that can be read. */
+export const readWrittenOn = (stored: unknown): On | null => {
+  const { data } = PipelineOn.safeParse(stored);
+  return data ? onOf(data) : null;
+};
+
+/** What is wrong with a list, and where. */
+interface ListProblem {
+  /** Keys and indexes, from `on` downwards. */
+  path: (string | number)[];
+  detail: string;
+}
+
+/** What is wrong with a list of patterns, or of other texts where `named` is null. */
+export const problemsOfList = (path: string[], list: string[] | undefined, named: NameKind | null): ListProblem[] => {
+  if (!list) return [];
+  if (list.length === 0) return [{ path, detail: "must not be empty" }];
+  const most = PATTERN_LIMITS.patterns;
+  if (list.length > most) return [{ path, detail: `must have at most ${most} items` }];
+  return list.flatMap((text, index) => {
+    const first = named && index === 0 ? firstPatternProblem(text) : null;
+    const problem = first ?? (named ? patternProblem(text, named) : labelProblem(text));
+    return problem === null ? [] : [{ path: [...path, index], detail: problem }];
+  });
+};
+
+const labelProblem = (label: string): string | null =>
+  label === "" || label.includes("\0") ? "A label must not be empty, and must not have a NUL character" : null;
+
+/** What is wrong with the lists of an `on` that comes without a file: the rules are those of a file. */
+export const onProblems = (written: PipelineOn): ListProblem[] => {
+  const [push, tag, pull] = [conditionsOf(written.push), conditionsOf(written.tag), conditionsOf(written.pull)];
+  return [
+    ...problemsOfList(["push", "branches"], push?.branches, "ref"),
+    ...problemsOfList(["push", "paths"], push?.paths, "path"),
+    ...problemsOfList(["tag", "names"], tag?.names, "ref"),
+    ...problemsOfList(["pull", "base"], pull?.base, "ref"),
+    ...problemsOfList(["pull", "paths"], pull?.paths, "path"),
+    ...problemsOfList(["pull", "labels"], pull?.labels, null),
+  ];
 };

@@ -1,5 +1,6 @@
 import { isScalar, type Node, type Scalar } from "yaml";
 import { closestName } from "../../domain/closest-name.ts";
+import { LIMITS } from "../../protocol/limits.ts";
 import type { ParseContext } from "../parse/parse-context.ts";
 import type { NodeParser, ScalarText } from "./node-parser.ts";
 
@@ -71,3 +72,9 @@ export const choice = <Name extends string | boolean>(...names: readonly Name[])
     return undefined;
   },
 });
+
+/** What a variable that a file sets may be called. */
+export const KEY = {
+  pattern: new RegExp(`^(?!MILLRACE_|__proto__$)[A-Za-z_][A-Za-z0-9_]{0,${LIMITS.keyCharacters - 1}}$`),
+  message: "The name of a variable must be letters, digits and _, and must not begin with a digit or MILLRACE_",
+};

@@ -4,12 +4,12 @@ import { idiomsIn } from "../advice/scripts.ts";
 import { type KnownNames, wrongNames } from "../expression/check.ts";
 import type { UnknownNames } from "../expression/evaluate.ts";
 import { spansOf } from "../expression/interpolation.ts";
-import { ExpressionMistake } from "../expression/mistake.ts";
 import { parseExpression } from "../expression/parse.ts";
 import { FILE_LIMITS } from "../fields/limits.ts";
+import { ExpressionMistake } from "../mistake.ts";
 import type { ParseContext } from "../parse/parse-context.ts";
 import type { LocatedExpression, Script, Shell, Template } from "../parse/plan.ts";
-import { referencesOf } from "../parse/references.ts";
+import { referencesOf } from "../shell/references.ts";
 import type { ScalarText } from "./node-parser.ts";
 import { ScalarSourceMap } from "./source-map.ts";
 

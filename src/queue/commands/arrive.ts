@@ -1,8 +1,8 @@
 import { refOf } from "../../domain/git-ref.ts";
 import type { BuildOrigin } from "../../githosts/core/build-origin.ts";
-import type { EndedRef } from "../../githosts/core/effect-facts.ts";
-import { MERGE_QUEUE } from "../../githosts/core/superseding.ts";
-import { dayProblem } from "../state/day.ts";
+import { type EndedRef, MERGE_QUEUE } from "../../githosts/core/effect-facts.ts";
+import { isQueued } from "../../protocol/build-states.ts";
+import { dayProblem } from "../state/counts.ts";
 import {
   type Decision,
   type DecisionContext,
@@ -14,12 +14,10 @@ import {
 } from "../state/decision.ts";
 import type { BuildFacts, Change } from "../state/facts.ts";
 import type { PoolState } from "../state/state.ts";
-import type { DeliveredBuild, DeliveryRequest, DeliveryResult, RequestedBuild } from "./arrivals.ts";
 import { type Cancellation, cancelBuild } from "./cancel.ts";
-import type { Actor } from "./commands.ts";
+import type { Actor, DeliveredBuild, DeliveryRequest, DeliveryResult, RequestedBuild } from "./commands.ts";
+import { type Added, addBuild, isKnown, queueProblem, sizeOfInputs } from "./enqueue.ts";
 import { HEAD_MS, type Head, type HeadKey, learn, madeAgain, olderThanNewest, place, remember } from "./heads.ts";
-import { type Added, addBuild, isKnown, queueProblem, sizeOfInputs } from "./new-build.ts";
-import { withPull } from "./pull-of-head.ts";
 
 /** Takes what came of a delivery of a git host: makes builds, each once, and cancels those that are of no use any more. */
 export const arrive = (
@@ -191,3 +189,13 @@ class DeliveryInProgress {
     this.changes.push(...cancelBuild(build, why, this.#actor, this.#context));
   }
 }
+
+/**
+ * What made a build under way, once its head arrives for a pull request too; null where that is no news. One that nobody
+ * has begun is as if the pull request had come first; one that was begun goes on as it is, and belongs to it.
+ */
+const withPull = ({ origin, status, until }: BuildFacts, { event, pull, paths }: BuildOrigin): BuildOrigin | null => {
+  if (!origin || !pull || origin.event !== "push") return null;
+  if (event === "pull" && isQueued(status) && until === null) return { ...origin, event, pull, paths };
+  return origin.pull ? null : { ...origin, pull };
+};

@@ -1,10 +1,9 @@
+import type { ArtifactPlace, StoredArtifact } from "../../protocol/artifact.ts";
 import { LIMITS } from "../../protocol/limits.ts";
-import type { ArtifactPlace, StoredArtifact } from "../../protocol/stored-artifact.ts";
 import { type Decision, type DecisionContext, decided, patchBuild, refused, unknownId } from "../state/decision.ts";
-import type { Change, HeldJob, JobFacts } from "../state/facts.ts";
+import type { ArtifactFacts, Change, HeldJob, JobFacts } from "../state/facts.ts";
 import type { Rules } from "../state/rules.ts";
 import type { PoolState } from "../state/state.ts";
-import type { ArtifactFacts } from "./artifact-facts.ts";
 import type { LeaseHolder } from "./commands.ts";
 import { isRefused, jobOfCaller } from "./work.ts";
 

@@ -1,4 +1,4 @@
-import { CLEAN_UP_MS } from "../jobs/cancel.ts";
+import { CLEAN_UP_MS } from "../jobs/rules.ts";
 import {
   audit,
   type Decision,
@@ -12,8 +12,7 @@ import {
   unknownId,
 } from "../state/decision.ts";
 import type { BuildFacts, Change, JobFacts } from "../state/facts.ts";
-import { graphOf, jobsOf } from "../state/graphs.ts";
-import type { PoolState } from "../state/state.ts";
+import { graphOf, jobsOf, type PoolState } from "../state/state.ts";
 import type { Actor } from "./commands.ts";
 
 /** Why a build is canceled, in words for people; and the build of a newer head, where that took its place. */

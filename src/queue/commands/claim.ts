@@ -16,8 +16,7 @@ import type { AgentFacts, Change, HeldJob, JobFacts, JobLease } from "../state/f
 import { isAllowed } from "../state/rules.ts";
 import type { PoolState } from "../state/state.ts";
 import type { ClaimRequest, FailClaim, JobDelivery, Unclaim } from "./commands.ts";
-import { foundChanges } from "./found.ts";
-import { endCanceled, endJob, requeue } from "./lease.ts";
+import { endCanceled, endJob, foundChanges, requeue } from "./lease.ts";
 import { firstJobFor, NO_RESERVATIONS } from "./match.ts";
 import { isPaused, paused, resumed, tried } from "./pause.ts";
 

@@ -1,5 +1,8 @@
-import { dayProblem, secondsUntilTomorrow } from "../state/day.ts";
+import { buildPart } from "../../protocol/build.ts";
+import { LIMITS, withCommas } from "../../protocol/limits.ts";
+import { builtToday, dayProblem, secondsUntilTomorrow } from "../state/counts.ts";
 import {
+  audit,
   type Decision,
   type DecisionContext,
   decided,
@@ -8,11 +11,13 @@ import {
   unknownId,
   unknownToken,
 } from "../state/decision.ts";
-import type { Change } from "../state/facts.ts";
+import type { BuildFacts, Change } from "../state/facts.ts";
 import { REMEMBER_MS } from "../state/rules.ts";
 import type { PoolState } from "../state/state.ts";
+import { confined, trustOf } from "../state/trust.ts";
 import type { NewBuild } from "./commands.ts";
-import { addBuild, isKnown, queueProblem } from "./new-build.ts";
+import { APPROVAL_MS, heldProblem } from "./gates.ts";
+import { addGraph, countWaiting, endOfPlanned, firstJob } from "./plan.ts";
 
 interface Enqueued {
   buildId: string;
@@ -50,3 +55,106 @@ const repeated = (state: PoolState, buildId: string): Decision<Enqueued> =>
   state.records.deletion(buildId)?.deleted === "build"
     ? refused("conflict", "The build of this request was deleted: trigger a new one, with another Idempotency-Key.")
     : decided({ buildId, isNew: false });
+
+/** What the same decision has added to the queue already. */
+export interface Added {
+  builds: number;
+  runValueCharacters: number;
+}
+
+/** Why the queue takes no such build; null where it takes it. */
+export const queueProblem = (
+  state: PoolState,
+  request: NewBuild,
+  added: Added,
+  { maxQueued }: DecisionContext,
+): string | null => {
+  const held = request.needsApproval ? heldProblem(state, request.repoId, added.builds) : null;
+  if (held !== null) return held;
+  if (countWaiting(state) + added.builds + (request.planned?.graph.jobs.length ?? 1) > maxQueued)
+    return `${withCommas(maxQueued)} builds are queued already: wait until some of them have run.`;
+  const characters = state.runValueCharacters + added.runValueCharacters + sizeOfInputs(request);
+  return characters > LIMITS.sealedInputsCharacters
+    ? "The active builds have too many values of their own: wait until some of them have run."
+    : null;
+};
+
+/** Whether the pool has, had or deleted the build of this id. */
+export const isKnown = ({ builds, records }: PoolState, id: string): boolean =>
+  builds.has(id) || records.ended(id) !== undefined || records.deletion(id) !== undefined;
+
+/** The changes that add a build to the queue, as the `nth` of its decision, and the `nth` of its repository there. */
+export const addBuild = (
+  state: PoolState,
+  request: NewBuild,
+  nth: { inPool: number; inRepository: number },
+  context: DecisionContext,
+): { build: BuildFacts; changes: Change[] } => {
+  const { now, rules } = context;
+  const { id, repoId, branch, actor, planned } = request;
+  const number = state.records.lastNumber(repoId) + nth.inRepository;
+  const build: BuildFacts = {
+    ...newFacts(request, state, context),
+    seq: state.seq + nth.inPool,
+    number,
+    ofDay: builtToday(state, now) + nth.inPool,
+  };
+  const changes: Change[] = [
+    { kind: "build", build },
+    ...(planned
+      ? addGraph(build, planned)
+      : [{ kind: "job", job: confined(firstJob(request, build), build) } as const]),
+    ...runValuesOf(request, now),
+    { kind: "number", repoId, number },
+    { kind: "due", channel: "lists", buildId: build.id, at: now },
+    ...rules.hostOutbox(build, now),
+    ...audit(actor, "build.create", id, { repoId, branch, number, ...jobsIn(planned) }, context),
+  ];
+  return { build, changes };
+};
+
+const jobsIn = (planned: NewBuild["planned"]) => (planned ? { jobs: planned.graph.jobs.length } : {});
+
+/** A run without values and keys of its own needs no row: a retry finds the rest in the build. */
+const runValuesOf = (request: NewBuild, at: number): Change[] => {
+  const { id, inputs, secretKeys, requires, priority } = request;
+  if (inputs === null && secretKeys.length === 0) return [];
+  return [{ kind: "inputs", buildId: id, runValues: { inputs, secretKeys, requires, priority }, at }];
+};
+
+const newFacts = (
+  request: NewBuild,
+  { records, builds }: PoolState,
+  { now, rules }: DecisionContext,
+): Omit<BuildFacts, "seq" | "number" | "ofDay"> => {
+  const { pipelineVersion, retryOf, origin, host } = request;
+  const retried = retryOf === null ? undefined : (builds.get(retryOf) ?? records.ended(retryOf));
+  const trust = trustOf(request.trust ? request : (retried ?? {}));
+  const isHeld = trust === "untrusted" && (request.needsApproval || retryOf !== null);
+  return {
+    ...buildPart("request", request),
+    pipelineVersion,
+    ...(origin && { origin }),
+    ...(host && { host }),
+    ...(trust === "untrusted" && { trust }),
+    ...(isHeld && { approval: { since: now, until: now + APPROVAL_MS, decision: null } }),
+    requires: request.requires,
+    maxParallel: request.maxParallel,
+    maxAttempts: request.maxAttempts,
+    inputBytes: sizeOfInputs(request),
+    until: request.planned ? endOfPlanned(now) : null,
+    holdsPlace: false,
+    cancel: null,
+    status: "queued",
+    exitCode: null,
+    reason: null,
+    leak: false,
+    queuedAt: now,
+    startedAt: null,
+    finishedAt: null,
+    version: rules.nextVersion(0, now),
+  };
+};
+
+export const sizeOfInputs = ({ inputs, secretKeys }: NewBuild): number =>
+  (inputs?.length ?? 0) + secretKeys.join().length;

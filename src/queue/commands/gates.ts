@@ -1,10 +1,18 @@
 import type { Gate } from "../../pipeline/graph/graph.ts";
+import type { GateDecision } from "../../pipeline/graph/job-end.ts";
 import { includesRole } from "../../protocol/token.ts";
-import { audit, type Decision, type DecisionContext, decided, refused, unknownId } from "../state/decision.ts";
-import type { Change, JobFacts } from "../state/facts.ts";
-import { graphOf, jobsOf } from "../state/graphs.ts";
-import type { PoolState } from "../state/state.ts";
-import { decideApproval } from "./approval.ts";
+import {
+  audit,
+  type Decision,
+  type DecisionContext,
+  decided,
+  patchBuild,
+  refused,
+  unknownId,
+} from "../state/decision.ts";
+import type { BuildFacts, Change, JobFacts } from "../state/facts.ts";
+import { graphOf, jobsOf, type PoolState } from "../state/state.ts";
+import { APPROVER, isHeld } from "../state/trust.ts";
 import type { GateRequest } from "./commands.ts";
 
 /** A person lets a job run, or not. Decided once; the same word again is the same answer. */
@@ -66,3 +74,62 @@ const decideOn = (
     ...audit(actor, approved ? "job.approve" : "job.reject", id, { buildId, key: definition }, context),
   ]);
 };
+
+/* A build of a stranger's commit waits until a member has approved that very commit. */
+
+/** Milliseconds for which a build waits for approval. */
+export const APPROVAL_MS = 30 * 24 * 60 * 60 * 1000;
+
+/** Builds of one repository that wait for approval at most: whoever may fork it can open pull requests. */
+const MOST_HELD = 100;
+
+export const heldProblem = ({ builds }: PoolState, repoId: string, added: number): string | null => {
+  let held = added;
+  for (const build of builds.values()) if (build.repoId === repoId && isHeld(build)) held++;
+  return held < MOST_HELD ? null : `${MOST_HELD} builds of this repository wait for approval already.`;
+};
+
+/** A person lets a held build run, or ends it. Decided once; the same word again is the same answer. */
+const decideApproval = (
+  build: BuildFacts,
+  { approved, comment, role, name, actor, commitSha = null }: GateRequest,
+  context: DecisionContext,
+): Decision<string> => {
+  const { now } = context;
+  const { id, approval } = build;
+  if (!approval) return refused("conflict", "It waits for no approval.");
+  if (!includesRole(role, APPROVER)) return refused("forbidden", `This takes the role ${APPROVER}.`);
+  if (commitSha !== null && commitSha !== build.commitSha)
+    return refused("conflict", "The build is of another commit than the one that was looked at.");
+  if (approval.decision?.approved === approved) return decided(id);
+  if (approval.decision || now >= approval.until) return refused("conflict", "It was decided already, or has ended.");
+  const decision: GateDecision = { approved, at: now, actor: actor.actor, name, role, comment };
+  const said = audit(actor, approved ? "job.approve" : "job.reject", id, { commitSha: build.commitSha }, context);
+  const next = { ...build, approval: { ...approval, decision } };
+  if (approved) return decided(id, [...patchBuild(next, {}, context), ...said]);
+  const words = comment === null ? "" : `: ${comment}`;
+  return decided(id, [...said, ...close(next, `${name} rejected it${words}`, context)]);
+};
+
+/** Nothing of it ran, so no job cleans up. What becomes of its jobs is settled next. */
+const close = (build: BuildFacts, message: string, context: DecisionContext): Change[] => {
+  const { now } = context;
+  // Its own time may be over in this very moment.
+  const until = build.until && Math.max(build.until, now + 1);
+  return patchBuild(build, { reason: "gate-closed", message, until, cancel: { at: now, until: now } }, context);
+};
+
+const heldBuilds = ({ builds }: PoolState, ids: Iterable<string>): BuildFacts[] =>
+  [...ids].flatMap((id) => builds.get(id) ?? []).filter(isHeld);
+
+/** Ends those that nobody approved in time. */
+export const expireHeld = (state: PoolState, buildIds: readonly string[], context: DecisionContext): Change[] =>
+  heldBuilds(state, buildIds)
+    .filter(({ approval }) => context.now >= approval!.until)
+    .flatMap((build) => close(build, "Nobody approved its commit within 30 days.", context));
+
+/** After a restore nobody can tell what a held build was asked for: a new push or a retry asks again. */
+export const voidHeld = (state: PoolState, spared: ReadonlySet<string>, context: DecisionContext): Change[] =>
+  heldBuilds(state, state.builds.keys())
+    .filter(({ id }) => !spared.has(id))
+    .flatMap((build) => close(build, "The service was restored to an earlier time: ask for the build again.", context));

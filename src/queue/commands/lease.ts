@@ -1,7 +1,7 @@
 import type { JobCause, JobEnd } from "../../pipeline/graph/job-end.ts";
-import type { DecisionContext } from "../state/decision.ts";
-import type { LossCause } from "../state/events.ts";
-import type { AgentFacts, Change, HeldJob, JobFacts, Outcome } from "../state/facts.ts";
+import type { LossCause } from "../state/counts.ts";
+import { type DecisionContext, patchBuild } from "../state/decision.ts";
+import type { AgentFacts, BuildFacts, Change, HeldJob, JobFacts, Outcome } from "../state/facts.ts";
 import { POOL_LIMITS, stopReason } from "../state/rules.ts";
 import { testSummaryOf } from "./tests.ts";
 
@@ -136,3 +136,21 @@ const AGENT_LOST: Outcome = { status: "failed", exitCode: null, reason: "agent-l
 
 export const overtimeMessage = ({ timeoutSeconds }: JobFacts): string =>
   `It ran for longer than its timeout of ${timeoutSeconds} seconds.`;
+
+/** What an agent found out of a commit: its hash, and that of the commit that changes are counted from. */
+interface Found {
+  commitSha?: string | undefined;
+  base?: string | null | undefined;
+}
+
+/** The commit to keep for later attempts and retries. An annotated tag has an id of its own: its commit replaces that. */
+export const commitBuilt = ({ branch, commitSha }: BuildFacts, reported: string | undefined): string | null =>
+  (branch.startsWith("refs/tags/") ? (reported ?? commitSha) : (commitSha ?? reported)) ?? null;
+
+/** Stores what the agent found, where that is news. The commit of a build is settled once its jobs are planned. */
+export const foundChanges = ({ build }: HeldJob, found: Found, context: DecisionContext): Change[] => {
+  const commitSha = build.until === null ? commitBuilt(build, found.commitSha) : build.commitSha;
+  const base = found.base ?? build.base ?? null;
+  const isKnown = commitSha === build.commitSha && base === (build.base ?? null);
+  return isKnown ? [] : patchBuild(build, { commitSha, base }, context);
+};

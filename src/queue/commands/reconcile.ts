@@ -1,5 +1,5 @@
 import { isEnded } from "../../protocol/build-states.ts";
-import { endedUnheard } from "../read/runs.ts";
+import { endedUnheard } from "../read/live.ts";
 import {
   type Decision,
   type DecisionContext,
@@ -10,10 +10,9 @@ import {
   patchBuild,
 } from "../state/decision.ts";
 import type { AgentFacts, BuildFacts, Change, Deletion, JobFacts, Outcome } from "../state/facts.ts";
-import { jobsOf } from "../state/graphs.ts";
-import type { PoolState } from "../state/state.ts";
+import { jobsOf, type PoolState } from "../state/state.ts";
 import type { HeardSequence, Stored, StoredBuild } from "../state/stored.ts";
-import { voidHeld } from "./approval.ts";
+import { voidHeld } from "./gates.ts";
 import { endJob, loseLease } from "./lease.ts";
 
 /* After a restore D1 and the pool remember different pasts. Each attempt to tell D1 of builds tells the pool's sequence

@@ -1,21 +1,26 @@
-import type { JobGraph } from "../../pipeline/graph/graph.ts";
+import { refOf } from "../../domain/git-ref.ts";
+import type { GraphJob, JobGraph } from "../../pipeline/graph/graph.ts";
 import type { JobEnd } from "../../pipeline/graph/job-end.ts";
+import type { Order } from "../jobs/in-progress.ts";
 import { settle } from "../jobs/settle.ts";
-import type { Order } from "../jobs/settle-orders.ts";
 import {
   type Decision,
   type DecisionContext,
   decided,
+  heldJob,
   hintOf,
   isInQueue,
   type Push,
   patchBuild,
+  SYSTEM,
 } from "../state/decision.ts";
 import type { BuildFacts, Change, JobFacts } from "../state/facts.ts";
-import { graphOf } from "../state/graphs.ts";
-import type { PoolState } from "../state/state.ts";
-import { endHolders } from "./end-holders.ts";
+import { semaphoresOf } from "../state/semaphores.ts";
+import { ownRefOf } from "../state/semaphores-of.ts";
+import { graphOf, type PoolState } from "../state/state.ts";
+import { cancelBuild } from "./cancel.ts";
 import { endJob } from "./lease.ts";
+import { isGroup, limitOf } from "./match.ts";
 
 /** Carries out all that follows from what became of the jobs of a build. */
 export const settleBuild = (state: PoolState, buildId: string, context: DecisionContext): Decision<null> => {
@@ -173,3 +178,38 @@ class Settling {
     if (plannedBy) this.changes.push({ kind: "due", channel: "logs", buildId: id, at: now });
   }
 }
+
+/**
+ * Ends what holds the concurrency group of a job that got ready, where its file asks for that: an older build of the
+ * same pipeline and ref as a whole, of a build of another ref the one job. A newer build of its own ref keeps its place.
+ * `canceled`: the builds that this is done with.
+ */
+const endHolders = (
+  state: PoolState,
+  build: BuildFacts,
+  job: GraphJob,
+  canceled: Set<string>,
+  context: DecisionContext,
+): Change[] => {
+  if (job.concurrency?.whenBusy !== "cancel-running") return [];
+  const semaphore = semaphoresOf(job, { ...build, maxParallel: null, ownRef: ownRefOf(build) }).find(({ key }) =>
+    isGroup(key),
+  )!;
+  const holders = [...state.index.semaphores.held(semaphore.key).keys()];
+  if (context.rules.hasRoom(holders.length, limitOf(state, semaphore))) return [];
+  const message = `A newer job took its place in the group ${job.concurrency.group}.`;
+  return holders.flatMap((jobId): Change[] => {
+    const held = heldJob(state, jobId);
+    if (!held || canceled.has(held.build.id) || held.build.cancel) return [];
+    const isSame = isSameRef(held.build, build);
+    if (isSame && held.build.seq < build.seq) {
+      canceled.add(held.build.id);
+      return cancelBuild(held.build, { message, supersededBy: null }, SYSTEM, context);
+    }
+    if (isSame || held.job.stopCause) return [];
+    return [{ kind: "job", job: { ...held.job, stopCause: { kind: "canceled", job: null, text: message } } }];
+  });
+};
+
+const isSameRef = (one: BuildFacts, other: BuildFacts): boolean =>
+  one.pipelineId !== null && one.pipelineId === other.pipelineId && refOf(one.branch) === refOf(other.branch);

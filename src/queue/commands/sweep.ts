@@ -9,11 +9,11 @@ import {
   type Push,
   SYSTEM,
 } from "../state/decision.ts";
-import { recheckElsewhere } from "../state/elsewhere.ts";
 import type { Change, JobFacts } from "../state/facts.ts";
 import { EPHEMERAL_MS, OFFER_MS, OUTAGE_MS } from "../state/rules.ts";
 import type { PoolState } from "../state/state.ts";
-import { expireHeld } from "./approval.ts";
+import { recheckElsewhere } from "./elsewhere.ts";
+import { expireHeld } from "./gates.ts";
 import { loseLease } from "./lease.ts";
 import { endPause } from "./pause.ts";
 

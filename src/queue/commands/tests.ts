@@ -1,5 +1,4 @@
-import type { TestPlace } from "../../protocol/stored-tests.ts";
-import type { TestSummary } from "../../protocol/test-report.ts";
+import type { TestPlace, TestSummary } from "../../protocol/test-report.ts";
 import type { Change, HeldJob, JobFacts } from "../state/facts.ts";
 import type { ProgressReport } from "./commands.ts";
 

@@ -1,5 +1,6 @@
 import { mergeRequires } from "../../domain/requires.ts";
 import type { Heartbeat } from "../../protocol/jobs.ts";
+import { byteSize, LIMITS } from "../../protocol/limits.ts";
 import {
   type Decision,
   type DecisionContext,
@@ -12,23 +13,22 @@ import {
   unknownToken,
   verifiedAgent,
 } from "../state/decision.ts";
-import { releaseElsewhere } from "../state/elsewhere.ts";
 import type { Change, HeldJob, JobFacts, JobLease, Outcome, Report } from "../state/facts.ts";
 import { isAllowed, POOL_LIMITS } from "../state/rules.ts";
-import type { PoolState } from "../state/state.ts";
+import { jobsOf, type PoolState } from "../state/state.ts";
 import type { FinishReport, HeartbeatRequest, LeaseHolder, ProgressReport, ReleaseRequest } from "./commands.ts";
-import { foundChanges } from "./found.ts";
+import { releaseElsewhere } from "./elsewhere.ts";
 import {
   anotherTry,
   endCanceled,
   endJob,
   endOvertime,
+  foundChanges,
   loseLease,
   overtimeMessage,
   requeue,
   retireEphemeral,
 } from "./lease.ts";
-import { keptOutputs, OUTPUT_REFUSED, outputsProblem } from "./outputs.ts";
 import { testsFound } from "./tests.ts";
 
 /** The job that the caller holds a lease on, or the refusal. */
@@ -202,3 +202,38 @@ const sayAgain = (
   if (rules.isSameResult(result, reported)) return decided(report.jobId);
   return refused("conflict", "The build has ended already, with another result.");
 };
+
+const OUTPUT_REFUSED: Outcome = { status: "failed", exitCode: null, reason: "output-refused" };
+
+/** UTF-8 of names and values. */
+const sizeOf = (outputs: Record<string, string>): number => {
+  const encoder = new TextEncoder();
+  return Object.entries(outputs).reduce((sum, texts) => sum + encoder.encode(texts.join("")).length, 0);
+};
+
+/** Why the outputs of a job that succeeded are too large; null where they are not. */
+const outputsProblem = (state: PoolState, { buildId }: JobFacts, { status, outputs }: FinishReport): string | null => {
+  if (!outputs || status !== "succeeded") return null;
+  const size = sizeOf(outputs);
+  if (size === 0) return null;
+  if (size > LIMITS.outputBytes) {
+    const [largest] = Object.entries(outputs).sort((left, right) => right[1].length - left[1].length);
+    return `Its outputs are larger than ${byteSize(LIMITS.outputBytes)}; the largest is ${largest![0].slice(0, 200)}.`;
+  }
+  let sum = size;
+  for (const { id, status: known } of jobsOf(state, buildId))
+    if (known === "succeeded") sum += sizeOf(state.records.outputs(id));
+  return sum > LIMITS.buildOutputBytes
+    ? `With its outputs, those of the build would be larger than ${byteSize(LIMITS.buildOutputBytes)}.`
+    : null;
+};
+
+/** Stores what the job tells those that need it: of the attempt that succeeded alone. */
+const keptOutputs = (
+  { job: { id, buildId, fence: last } }: HeldJob,
+  { status }: Outcome,
+  { outputs, fence }: FinishReport,
+): Change[] =>
+  outputs && status === "succeeded" && fence === last && Object.keys(outputs).length > 0
+    ? [{ kind: "outputs", buildId, jobId: id, outputs }]
+    : [];

@@ -1,15 +1,57 @@
-import { needsContext } from "../../pipeline/expression/job-contexts.ts";
-import { Conditions } from "../../pipeline/graph/condition.ts";
-import type { NeedsToRead } from "../../pipeline/graph/condition-value.ts";
-import { ConditionWork } from "../../pipeline/graph/condition-work.ts";
+import { needsContext } from "../../pipeline/expression/scope.ts";
+import { Conditions, ConditionWork, type NeedsToRead } from "../../pipeline/graph/condition.ts";
 import type { GraphJob, JobGraph } from "../../pipeline/graph/graph.ts";
-import type { JobFacts } from "../state/facts.ts";
-import { type BuildView, byDefinition, type EndOfJob, type JobView, type Need, viewsOf } from "./job-view.ts";
+import type { JobCause, JobEndStatus, StopReason } from "../../pipeline/graph/job-end.ts";
+import type { BuildReason } from "../../protocol/build.ts";
+import type { EndedStatus } from "../../protocol/build-states.ts";
+import type { BuildFacts, JobFacts } from "../state/facts.ts";
 import { needsFrom } from "./needs.ts";
-import { firstEnded } from "./outcome.ts";
-import type { BuildCancel, JobRules } from "./rules.ts";
-import type { JobOrder } from "./settle-orders.ts";
-import { type Verdict, verdictOf } from "./verdict.ts";
+import { firstEnded, type Verdict, verdictOf } from "./outcome.ts";
+import {
+  type BuildCancel,
+  type BuildView,
+  byDefinition,
+  type EndOfJob,
+  type JobRules,
+  type JobView,
+  type Need,
+  viewsOf,
+} from "./rules.ts";
+
+/** What of a build that has not ended follows from its jobs. */
+export interface BuildProgress extends Pick<BuildFacts, "status" | "startedAt" | "holdsPlace"> {
+  message: string | null;
+}
+
+export type Order =
+  /** Its needs ended, its condition holds, its gate is open: the queue takes it. */
+  | { kind: "queue"; jobId: string }
+  /** Its gate asks from now on. */
+  | { kind: "ask"; jobId: string; until: number }
+  /** Of a job that the queue does not have. */
+  | {
+      kind: "end";
+      jobId: string;
+      status: JobEndStatus;
+      cause: JobCause | null;
+      reason: BuildReason | null;
+      message: string | null;
+    }
+  /** A queued job ends canceled at once. */
+  | { kind: "withdraw"; jobId: string; reason: StopReason; cause: JobCause }
+  /** The agent of a leased job has to stop. */
+  | { kind: "stop"; jobId: string; reason: StopReason; cause: JobCause }
+  /** What follows for the build from jobs that have not all ended. */
+  | ({ kind: "build" } & BuildProgress)
+  | {
+      kind: "end-build";
+      status: EndedStatus;
+      exitCode: number | null;
+      reason: BuildReason | null;
+      message: string | null;
+    };
+
+export type JobOrder = Extract<Order, { jobId: string }>;
 
 /** All times are milliseconds since 1970. */
 export interface SettleInput {

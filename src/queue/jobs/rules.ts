@@ -1,9 +1,82 @@
-import type { GraphJob } from "../../pipeline/graph/graph.ts";
-import type { JobEndStatus } from "../../pipeline/graph/job-end.ts";
+import { groupBy } from "../../domain/group-by.ts";
+import type { GraphJob, JobGraph } from "../../pipeline/graph/graph.ts";
+import type { JobCause, JobEnd, JobEndStatus } from "../../pipeline/graph/job-end.ts";
 import type { JobStatus } from "../../protocol/build-job.ts";
 import type { EndedStatus } from "../../protocol/build-states.ts";
-import type { Gated } from "../state/facts.ts";
-import { isLeasedJob, type JobView, type Need } from "./job-view.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import type { BuildFacts, Gated, JobFacts, Outcome } from "../state/facts.ts";
+
+/** What of a build decides what becomes of its jobs, and what follows from them. */
+export type BuildView = Pick<
+  BuildFacts,
+  "status" | "startedAt" | "message" | "until" | "holdsPlace" | "cancel" | "supersededBy" | "plannedBy"
+>;
+
+export type EndOfJob = Pick<
+  JobEnd,
+  "status" | "cause" | "exitCode" | "reason" | "message" | "startedAt" | "finishedAt"
+> & {
+  isAdopted?: boolean;
+};
+
+/** One job as it stands, with what was ordered for it so far. */
+export interface JobView {
+  job: GraphJob;
+  status: JobStatus;
+  startedAt: number | null;
+  message: string | null;
+  gate: Gated | null;
+  stopCause: JobCause | null;
+  /** Failed tries that another one followed, in this build. */
+  retries: number;
+  /** Null until it has ended. */
+  end: EndOfJob | null;
+}
+
+/** A job that another one needs. */
+export interface Need {
+  view: JobView;
+  isOptional: boolean;
+}
+
+export const isLeasedJob = ({ status }: JobView): boolean =>
+  status === "assigned" || status === "running" || status === "canceling";
+
+/** A job whose row was lost counts as failed: whether it ran is unknown, so it must not run again. */
+const LOST: EndOfJob = {
+  status: "failed",
+  cause: null,
+  exitCode: null,
+  reason: "agent-error",
+  message: "What was stored of this job is damaged.",
+  startedAt: null,
+  finishedAt: 0,
+};
+
+const viewOf = (job: GraphJob, facts: JobFacts | undefined): JobView => {
+  if (!facts)
+    return {
+      job,
+      status: LOST.status,
+      startedAt: null,
+      message: null,
+      gate: null,
+      stopCause: null,
+      retries: 0,
+      end: LOST,
+    };
+  const { status, startedAt, message = null, gate = null, stopCause = null, end = null } = facts;
+  const isAdopted = end?.adopted !== undefined;
+  const retries = isAdopted ? 0 : (end?.retries ?? facts.retries ?? 0);
+  return { job, status, startedAt, message, gate, stopCause, retries, end: end && { ...end, isAdopted } };
+};
+
+/** All jobs of a build, in the order of its graph. */
+export const viewsOf = (graph: JobGraph, jobs: ReadonlyMap<string, JobFacts>): JobView[] =>
+  graph.jobs.map((job) => viewOf(job, jobs.get(job.id)));
+
+export const byDefinition = (views: readonly JobView[]): Map<string, JobView[]> =>
+  groupBy(views, ({ job }) => job.definition);
 
 /** A cancel of a whole build, by a person or by its deadline (milliseconds since 1970). */
 export interface BuildCancel {
@@ -52,3 +125,29 @@ export const JOB_RULES = {
 };
 
 export type JobRules = typeof JOB_RULES;
+
+/** How one try of a job ended. */
+type Tried = Pick<Outcome, "reason"> & { status: JobEndStatus };
+
+/** Steps failed, or the time of one try was over. Another try would not mend what else can end a job. */
+const mayBeMended = ({ status, reason }: Tried): boolean =>
+  status === "failed" && (reason === null || reason === "timeout");
+
+/** Whether another try follows one that ended so. */
+export const triesAgain = (
+  { status, retry = 0, retries = 0 }: Pick<JobFacts, "status" | "retry" | "retries">,
+  outcome: Tried,
+): boolean => status === "running" && mayBeMended(outcome) && retries < retry;
+
+/** Milliseconds for which jobs that clean up may run after their build was canceled. */
+export const CLEAN_UP_MS = 5 * 60 * 1000;
+
+/** The cancel that holds for a build now; its own deadline is one too. */
+export const cancelOf = ({ cancel, until }: Pick<BuildFacts, "cancel" | "until">, now: number): BuildCancel | null => {
+  if (cancel && (until === null || cancel.at <= until)) return { ...cancel, isTimeout: false };
+  if (until === null || now < until) return null;
+  const byDeadline = until + CLEAN_UP_MS;
+  return { at: until, until: cancel ? Math.min(byDeadline, cancel.until) : byDeadline, isTimeout: true };
+};
+
+export const TOO_LONG = `The build ran for longer than ${LIMITS.buildDays} days.`;

@@ -2,12 +2,12 @@ import { AGENT_STATUS } from "../../protocol/agent.ts";
 import type { JobStatus } from "../../protocol/build-job.ts";
 import { LEASED, type LeasedStatus } from "../../protocol/build-states.ts";
 import type { Metrics } from "../../protocol/metrics.ts";
-import { isHeld } from "../commands/held.ts";
 import { toAgent } from "../read/record.ts";
 import type { DecisionContext } from "../state/decision.ts";
 import type { AgentFacts } from "../state/facts.ts";
 import { requirementKey } from "../state/queue.ts";
 import type { PoolState } from "../state/state.ts";
+import { isHeld } from "../state/trust.ts";
 
 type ByRequirement = Metrics["byRequirement"][number];
 

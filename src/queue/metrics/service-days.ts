@@ -1,6 +1,6 @@
-import { ORGANIZATION_LIMITS } from "../../protocol/organization-limits.ts";
+import { ORGANIZATION_LIMITS } from "../../protocol/organization.ts";
 import type { OrganizationDay } from "../../protocol/service-metrics.ts";
-import { dayNumberOf } from "../state/day.ts";
+import { dayNumberOf } from "../state/counts.ts";
 import type { PoolNumbers } from "../state/numbers.ts";
 
 /** Organizations that are named: each is in every row of numbers, and a label. */

@@ -1,7 +1,7 @@
 import type { ServiceMetrics } from "../../protocol/service-metrics.ts";
-import { counter, gauge, type Sample } from "./prometheus-text.ts";
+import { counter, gauge, type Sample } from "./prometheus.ts";
 import { shareOf } from "./service-days.ts";
-import { storedShare } from "./service-store.ts";
+import { storedShare } from "./service-numbers.ts";
 
 /** Organizations that are labels, so that the number of series is bounded. */
 const LABELED_POOLS = 20;

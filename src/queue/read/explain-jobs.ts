@@ -2,9 +2,8 @@ import type { JobGraph } from "../../pipeline/graph/graph.ts";
 import { type Explanation, sentence, type WaitCode } from "../../protocol/explain.ts";
 import { type DecisionContext, heldJob } from "../state/decision.ts";
 import type { BuildFacts, HeldJob, JobFacts } from "../state/facts.ts";
-import { graphOf, jobsOf } from "../state/graphs.ts";
-import type { PoolState } from "../state/state.ts";
-import { explain } from "./explain.ts";
+import { graphOf, jobsOf, type PoolState } from "../state/state.ts";
+import { explain, type ReasonsByAgent, reasonsByAgent } from "./explain.ts";
 
 type PingedAt = (agentId: string) => number;
 type Waits = Pick<Explanation, "code" | "message" | "words">;
@@ -48,7 +47,7 @@ const queuedAmong = (held: HeldJob[]): HeldJob[] =>
   held.filter(({ job }) => job.status === "queued").sort((left, right) => left.job.seq - right.job.seq);
 
 /** The first job in the queue for which a build waits. */
-export const queuedJob = (state: PoolState, buildId: string): HeldJob | undefined =>
+const queuedJob = (state: PoolState, buildId: string): HeldJob | undefined =>
   queuedAmong(heldJobsOf(state, buildId))[0];
 
 /** Why a build waits: for its gates, or for the first of its jobs in the queue; or that it runs. */
@@ -74,4 +73,32 @@ export const explainBuild = (
   const keys = asking.map(({ key }) => key).join(", ");
   const message = `${keys} ${asking.length === 1 ? "waits" : "wait"} for approval.`;
   return { buildId, status, ...say("gate", message), ...notQueued };
+};
+
+/** Different needs for which all agents are looked at: builds that need yet another thing are left out. */
+const MOST_NEEDS = 10;
+
+/** Jobs with the same one wait for the same agents. */
+const needOf = ({ requires, features = [], releasedBy, passedOver }: JobFacts): string =>
+  JSON.stringify([requires, features, releasedBy, passedOver ?? null]);
+
+/** Why each of these builds waits, in a sentence, by its id. Only of those that wait in the queue. */
+export const explainEach = (
+  state: PoolState,
+  buildIds: readonly string[],
+  context: DecisionContext,
+  pingedAt: (agentId: string) => number,
+): Map<string, string> => {
+  const known = new Map<string, ReasonsByAgent>();
+  const said = new Map<string, string>();
+  for (const id of buildIds) {
+    const queued = queuedJob(state, id);
+    if (!queued) continue;
+    const need = needOf(queued.job);
+    if (!known.has(need) && known.size >= MOST_NEEDS) continue;
+    const reasons = known.get(need) ?? reasonsByAgent(state, queued.job, context, pingedAt);
+    known.set(need, reasons);
+    said.set(id, explain(state, queued, context, pingedAt, reasons).message);
+  }
+  return said;
 };

@@ -1,6 +1,7 @@
 import type { GraphJob, JobGraph } from "../../pipeline/graph/graph.ts";
-import type { Build, BuildReason } from "../../protocol/build.ts";
-import type { JobGate, JobOfBuild } from "../../protocol/build-job.ts";
+import type { Build, BuildReason, JobCounts } from "../../protocol/build.ts";
+import type { JobGate, JobOfBuild, JobStatus } from "../../protocol/build-job.ts";
+import { LIMITS } from "../../protocol/limits.ts";
 import { testSummaryOf } from "../commands/tests.ts";
 import type { JobFacts } from "../state/facts.ts";
 
@@ -78,4 +79,38 @@ export const toWaitsFor = (jobs: readonly JobOfBuild[]): Build["waitsFor"] => {
     key: others.length > 0 ? definition : first!.key,
     gate: first!.gate!,
   }));
+};
+
+/** What a list counts a job as. */
+const COUNTED: Record<JobStatus, keyof Omit<JobCounts, "total">> = {
+  ...{ waiting: "waiting", queued: "waiting" },
+  ...{ assigned: "running", running: "running", canceling: "running" },
+  ...{ succeeded: "succeeded", failed: "failed" },
+  ...{ canceled: "stopped", skipped: "stopped", dropped: "stopped" },
+};
+
+/** How many jobs of a build are in which state. */
+export const countsOfJobs = (jobs: readonly { status: JobStatus }[]): JobCounts => {
+  const counts: JobCounts = { total: jobs.length, waiting: 0, running: 0, succeeded: 0, failed: 0, stopped: 0 };
+  for (const { status } of jobs) counts[COUNTED[status] ?? "waiting"] += 1;
+  return counts;
+};
+
+/** The jobs that made their build fail, in this build itself, the first one first. */
+export const failedJobs = (jobs: readonly JobOfBuild[]): JobOfBuild[] =>
+  jobs
+    .filter(({ status, mayFail, adoptedFrom }) => status === "failed" && !mayFail && adoptedFrom === null)
+    .sort((left, right) => Date.parse(left.finishedAt ?? "") - Date.parse(right.finishedAt ?? ""));
+
+/**
+ * What jobs wrote for people as one text in Markdown, each under its key; null where none wrote anything. It reads no
+ * further where it is longer than one summary may be: who shows it cuts it there, and those of all may be 16 MiB.
+ */
+export const joinedSummaries = (jobs: Iterable<{ key: string; summary: string | null }>): string | null => {
+  let joined = "";
+  for (const { key, summary } of jobs) {
+    if (summary) joined += `${joined && "\n\n"}## ${key}\n\n${summary}`;
+    if (joined.length > LIMITS.summaryCharacters) break;
+  }
+  return joined || null;
 };

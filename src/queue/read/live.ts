@@ -1,8 +1,30 @@
-import { type BuildQuery, type Listed, matches } from "../../domain/build-filter.ts";
+import { type BuildQuery, type Listed, matches } from "../../domain/build-list.ts";
 import { refOf } from "../../domain/git-ref.ts";
-import type { BuildFacts } from "../state/facts.ts";
+import type { AgentRun } from "../../protocol/agent.ts";
+import { type Phase, phaseOf } from "../../protocol/build-states.ts";
+import type { PoolNow } from "../../protocol/metrics.ts";
+import { includesRole, type Role } from "../../protocol/token.ts";
+import { gatesThatAsk } from "../commands/gates.ts";
+import { heldJob } from "../state/decision.ts";
+import { BUILD_CHANNELS, type BuildFacts, type JobFacts } from "../state/facts.ts";
 import type { PoolState } from "../state/state.ts";
+import { APPROVER, isHeld } from "../state/trust.ts";
 import { agentOf } from "./record.ts";
+
+const COUNTED_AS: Record<Phase, "waiting" | "running" | null> = { queued: "waiting", leased: "running", ended: null };
+
+/** How many active builds there are, each counted once. Looks at no agent and at no queue. */
+export const countNow = (state: PoolState, role: Role): PoolNow => {
+  const now: PoolNow = { running: 0, waiting: 0, forRole: 0 };
+  for (const build of state.builds.values()) {
+    const asked: Role[] = gatesThatAsk(state, build.id).map(({ by }) => by);
+    if (isHeld(build)) asked.push(APPROVER);
+    const isForRole = asked.some((by) => includesRole(role, by));
+    const counted = isForRole ? "forRole" : COUNTED_AS[phaseOf(build.status)];
+    if (counted) now[counted]++;
+  }
+  return now;
+};
 
 /** Which builds a page of a list asks the pool for. */
 export interface LiveQuery extends BuildQuery {
@@ -33,4 +55,43 @@ export const liveIds = (state: PoolState, { limit, ids, ...query }: LiveQuery): 
   }
   const newest = found.sort().reverse().slice(0, limit);
   return [...new Set([...newest, ...ids])];
+};
+
+/** Which job of which build it is. A first job is named by its build alone. */
+const idsOf = ({ graphs }: PoolState, { id, buildId, index }: JobFacts) => ({
+  buildId,
+  jobId: id === buildId ? null : id,
+  jobKey: graphs.get(buildId)?.jobs[index]?.key ?? null,
+});
+
+/** What these agents run now. */
+export const runsUnderWay = (state: PoolState, agentIds: readonly string[]): AgentRun[] =>
+  agentIds.flatMap((agentId): AgentRun[] => {
+    const held = heldJob(state, state.index.holding.get(agentId) ?? "");
+    const startedAt = held?.job.lease?.startedAt;
+    if (!held || typeof startedAt !== "number") return [];
+    const { build, job } = held;
+    const { number, pipelineId } = build;
+    const status = job.status as AgentRun["status"];
+    return [{ agentId, ...idsOf(state, job), number, pipelineId, status, startedAt, finishedAt: null }];
+  });
+
+/** Jobs of these agents that ended since then, of builds that have not. */
+export const runsOfActiveBuilds = (state: PoolState, agentIds: readonly string[], since: number): AgentRun[] => {
+  const wanted = new Set<string | null>(agentIds);
+  return [...state.jobs.values()].flatMap((job): AgentRun[] => {
+    const { end } = job;
+    const build = state.builds.get(job.buildId);
+    if (!build || !end?.agentId || end.startedAt === null || end.adopted) return [];
+    const { agentId, status, startedAt, finishedAt } = end;
+    if (finishedAt <= since || !wanted.has(agentId)) return [];
+    const { number, pipelineId } = build;
+    return [{ agentId, ...idsOf(state, job), number, pipelineId, status, startedAt, finishedAt }];
+  });
+};
+
+/** Builds that have ended, and of which somebody has not heard that yet: the columns of their rows do not say it. */
+export const endedUnheard = ({ outbox, builds }: PoolState): string[] => {
+  const due = new Set(BUILD_CHANNELS.flatMap((channel) => [...outbox[channel].due.keys()]));
+  return [...due].filter((id) => !builds.has(id));
 };

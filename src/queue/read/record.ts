@@ -6,11 +6,10 @@ import { phaseOf } from "../../protocol/build-states.ts";
 import { PERIODS } from "../../protocol/limits.ts";
 import type { Claim } from "../commands/claim.ts";
 import type { ClaimedJob, RunValues } from "../commands/commands.ts";
-import { trustOf } from "../commands/confine.ts";
-import { APPROVER, isHeld } from "../commands/held.ts";
 import { testSummaryOf } from "../commands/tests.ts";
 import type { AgentFacts, BuildFacts, HeldJob, JobFacts, Report } from "../state/facts.ts";
 import type { PoolState } from "../state/state.ts";
+import { APPROVER, isHeld, trustOf } from "../state/trust.ts";
 
 /** Milliseconds for which an agent counts as online after its last contact. */
 export const ONLINE_MS = PERIODS.onlineSeconds * 1000;

@@ -1,7 +1,5 @@
 import { isEnded } from "../../protocol/build-states.ts";
-import { isHeld } from "../commands/held.ts";
-import { countOf, laterCount } from "./day.ts";
-import { countEnd, noEvents } from "./events.ts";
+import { countEnd, countOf, laterCount, noEvents } from "./counts.ts";
 import {
   BUILD_CHANNELS,
   type BuildFacts,
@@ -11,7 +9,6 @@ import {
   type JobFacts,
   type MemoryChange,
 } from "./facts.ts";
-import { jobsOf, unsettle } from "./graphs.ts";
 import {
   forgetAgent,
   indexAgent,
@@ -22,7 +19,8 @@ import {
   setAgent,
   setOffer,
 } from "./indices.ts";
-import type { PoolState } from "./state.ts";
+import { jobsOf, type PoolState, unsettle } from "./state.ts";
+import { isHeld } from "./trust.ts";
 
 /** Milliseconds between a change and its write to D1, so that changes close together become one write. */
 export const FLUSH_DELAY_MS = 1_000;

@@ -1,10 +1,27 @@
-import { heldUntil } from "../commands/held.ts";
-import { deadlineOf } from "../jobs/deadline.ts";
+import { CLEAN_UP_MS } from "../jobs/rules.ts";
 import { lastHeardAt } from "../read/record.ts";
 import type { DecisionContext } from "./decision.ts";
 import type { BuildFacts, JobFacts } from "./facts.ts";
 import { EPHEMERAL_MS, IGNORED_LIMIT, STOP_AGAIN_MS, UNRESPONSIVE_MS } from "./rules.ts";
 import { DEADLINE_KINDS, type DeadlineKind, type PoolState } from "./state.ts";
+import { heldUntil } from "./trust.ts";
+
+/**
+ * When a build that was settled `now` has to be settled again though nothing happens to it: a gate times out, its own
+ * time is over, or the minutes for cleaning up are. Null: never. Milliseconds since 1970. What was missed is not told:
+ * after a load every build is settled once.
+ */
+export const deadlineOf = (
+  { until, cancel }: Pick<BuildFacts, "until" | "cancel">,
+  jobs: Iterable<Pick<JobFacts, "gate" | "end">>,
+  now: number,
+): number | null => {
+  const times = cancel ? [cancel.until] : [];
+  if (until !== null) times.push(until, until + CLEAN_UP_MS);
+  for (const { gate, end } of jobs) if (gate && !gate.decision && !end) times.push(gate.until);
+  const ahead = times.filter((time) => time > now);
+  return ahead.length === 0 ? null : Math.min(...ahead);
+};
 
 /** Ids of jobs, builds or agents whose deadlines may have passed, by kind. */
 export interface DueIds extends Record<DeadlineKind, readonly string[]> {

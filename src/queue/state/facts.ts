@@ -3,20 +3,26 @@ import type { Ask, HostState, ToldState } from "../../githosts/core/host-report.
 import type { JobGraph } from "../../pipeline/graph/graph.ts";
 import type { GateDecision, JobCause, JobEnd, StopReason } from "../../pipeline/graph/job-end.ts";
 import type { RegisteredBy } from "../../protocol/agent.ts";
+import type { ArtifactPlace, StoredArtifact } from "../../protocol/artifact.ts";
 import type { AuditAction } from "../../protocol/audit.ts";
 import type { BuildPart, BuildReason } from "../../protocol/build.ts";
 import type { JobStatus } from "../../protocol/build-job.ts";
 import type { EndedStatus } from "../../protocol/build-states.ts";
 import type { Feature } from "../../protocol/jobs.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
-import type { ArtifactPlace } from "../../protocol/stored-artifact.ts";
-import type { StoredTests, TestPlace } from "../../protocol/stored-tests.ts";
-import type { DeliveryResult } from "../commands/arrivals.ts";
-import type { ArtifactFacts } from "../commands/artifact-facts.ts";
-import type { RunValues } from "../commands/commands.ts";
+import type { StoredTests, TestPlace } from "../../protocol/test-report.ts";
+import type { DeliveryResult, RunValues } from "../commands/commands.ts";
 import type { Head, HeadKey } from "../commands/heads.ts";
-import type { DayCount } from "./day.ts";
-import type { LossCause } from "./events.ts";
+import type { DayCount, LossCause } from "./counts.ts";
+
+/** A named set of files that an agent sends under one lease. Its bytes are in the archive. */
+export interface ArtifactFacts extends StoredArtifact {
+  /** Of the archive, where it comes in several parts, until it is whole. */
+  uploadId?: string;
+  isKept?: boolean;
+  /** The same name was begun anew with other sizes. */
+  isReplaced?: boolean;
+}
 
 /* All times are milliseconds since 1970. Facts are immutable: each change stores a new record. */
 

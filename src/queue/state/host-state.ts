@@ -2,11 +2,10 @@ import { tagOf } from "../../domain/git-ref.ts";
 import type { HostPhase, HostReport, HostState, ToldState } from "../../githosts/core/host-report.ts";
 import { isEnded, isQueued } from "../../protocol/build-states.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
-import { testsInWords } from "../../protocol/test-words.ts";
-import { confinedTo } from "../commands/confine.ts";
-import { isHeld } from "../commands/held.ts";
+import { testsInWords } from "../../protocol/test-report.ts";
 import { testSummaryOf, testsOfJobs } from "../commands/tests.ts";
 import type { BuildFacts, JobFacts } from "./facts.ts";
+import { confinedTo, isHeld } from "./trust.ts";
 
 /** Characters of a description that every git host takes. */
 const MOST_CHARACTERS = 140;

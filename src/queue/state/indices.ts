@@ -1,15 +1,14 @@
 import { isEnded } from "../../protocol/build-states.ts";
-import { isHeld } from "../commands/held.ts";
 import { isGroup } from "../commands/match.ts";
-import type { Semaphore } from "../jobs/semaphores.ts";
 import { buildDue, leaseDue, offersResumeAt, retirementAt, stopDue } from "./deadlines.ts";
 import { heldJob } from "./decision.ts";
 import type { AgentFacts, BuildFacts, JobFacts, Offer } from "./facts.ts";
-import { graphOf } from "./graphs.ts";
 import type { Lane } from "./queue.ts";
 import { OFFER_MS } from "./rules.ts";
+import type { Semaphore } from "./semaphores.ts";
 import { semaphoresOfBuild, semaphoresOfJob } from "./semaphores-of.ts";
-import type { IndexedJob, PoolState } from "./state.ts";
+import { graphOf, type IndexedJob, type PoolState } from "./state.ts";
+import { isHeld } from "./trust.ts";
 
 /* Keeps the indices equal to builds, jobs, agents, waiters and offers. `agents` collects the agents to index again. */
 

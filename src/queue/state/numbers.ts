@@ -1,5 +1,4 @@
-import { builtToday } from "./day.ts";
-import type { PoolEvents } from "./events.ts";
+import { builtToday, type PoolEvents } from "./counts.ts";
 import { BUILD_CHANNELS } from "./facts.ts";
 import type { PoolState } from "./state.ts";
 

@@ -1,7 +1,7 @@
 import type { Feature } from "../../protocol/jobs.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
-import type { Semaphore } from "../jobs/semaphores.ts";
 import type { HeldJob } from "./facts.ts";
+import type { Semaphore } from "./semaphores.ts";
 
 /** A job in the queue, with what decides its place: the higher priority first, then the older job. */
 export interface QueuedJob {

@@ -5,13 +5,22 @@ import type { JobStatus } from "../../protocol/build-job.ts";
 import { isEnded } from "../../protocol/build-states.ts";
 import { PERIODS } from "../../protocol/limits.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
-import type { ArtifactFacts } from "../commands/artifact-facts.ts";
-import { isReserved } from "../commands/confine.ts";
-import { triesAgain } from "../commands/try-rules.ts";
-import { JOB_RULES } from "../jobs/rules.ts";
-import type { AgentFacts, BuildFacts, Change, Channel, HeldJob, JobFacts, JobLease, Outcome, Waiter } from "./facts.ts";
+import { JOB_RULES, triesAgain } from "../jobs/rules.ts";
+import type {
+  AgentFacts,
+  ArtifactFacts,
+  BuildFacts,
+  Change,
+  Channel,
+  HeldJob,
+  JobFacts,
+  JobLease,
+  Outcome,
+  Waiter,
+} from "./facts.ts";
 import { isHeard, isHostDue } from "./host-state.ts";
 import type { Lane } from "./queue.ts";
+import { isReserved } from "./trust.ts";
 
 /** Limits that only the pool knows; `protocol/limits.ts` has those that a client meets. */
 export const POOL_LIMITS = {

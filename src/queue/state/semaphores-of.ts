@@ -1,8 +1,8 @@
 import { refOf } from "../../domain/git-ref.ts";
-import { trustOf } from "../commands/confine.ts";
-import { type Semaphore, semaphoresOf } from "../jobs/semaphores.ts";
 import type { BuildFacts, HeldJob } from "./facts.ts";
+import { type Semaphore, semaphoresOf } from "./semaphores.ts";
 import type { PoolState } from "./state.ts";
+import { trustOf } from "./trust.ts";
 
 /** The ref to which the concurrency groups of an untrusted build belong; null for those of the repository. */
 export const ownRefOf = (build: Pick<BuildFacts, "trust" | "branch">): string | null =>

@@ -1,11 +1,9 @@
 import type { JobGraph } from "../../pipeline/graph/graph.ts";
-import type { Semaphore } from "../jobs/semaphores.ts";
-import type { DayCount } from "./day.ts";
+import { type DayCount, noEvents, type PoolEvents } from "./counts.ts";
 import { DeadlineQueue } from "./deadline-queue.ts";
-import { noEvents, type PoolEvents } from "./events.ts";
 import type { AgentFacts, BuildFacts, Channel, JobFacts, Offer, Pause, Records, Waiter } from "./facts.ts";
 import { type Lane, Queue, type QueuedJob } from "./queue.ts";
-import { Semaphores } from "./semaphores.ts";
+import { type Semaphore, Semaphores } from "./semaphores.ts";
 
 /**
  * What the pool waits for. By id of a job: its lease needs attention (`lease`), its agent is told again to stop it
@@ -190,3 +188,31 @@ export const emptyState = (records: Records): PoolState => ({
     unmatched: { lanes: new Set(), agents: new Set() },
   },
 });
+
+/** Key of a first job. */
+const FIRST_KEY = "build";
+
+/** The graph of a build whose jobs are not planned: its first job, which needs nothing. */
+const graphOfFirst = (id: string): JobGraph => ({
+  ...{ hash: "", path: null, commitSha: null, failFast: false },
+  facts: { build: {}, repository: {}, vars: {}, changed: {} },
+  jobs: [
+    {
+      ...{ id, key: FIRST_KEY, definition: FIRST_KEY, name: FIRST_KEY, matrix: null, needs: [], condition: null },
+      ...{ mayFail: false, failFast: false, maxParallel: null, concurrency: null, gate: null, groups: [] },
+      ...{ requires: {}, timeoutSeconds: 0, hasSteps: true },
+    },
+  ],
+});
+
+export const graphOf = ({ graphs }: PoolState, buildId: string): JobGraph =>
+  graphs.get(buildId) ?? graphOfFirst(buildId);
+
+/** The jobs of an active build, in the order of its graph, without those whose rows were damaged. */
+export const jobsOf = (state: PoolState, buildId: string): JobFacts[] =>
+  graphOf(state, buildId).jobs.flatMap(({ id }) => state.jobs.get(id) ?? []);
+
+/** Something changed of the build: what follows from that is settled in the same step. */
+export const unsettle = (state: PoolState, buildId: string): void => {
+  if (state.builds.has(buildId)) state.unsettled.add(buildId);
+};

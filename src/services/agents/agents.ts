@@ -7,12 +7,14 @@ import {
   AgentChange,
   AgentFilter,
   AgentRegistration,
+  type AgentRun,
   OwnAgentChange,
   RegisteredAgent,
   type RegisteredBy,
 } from "../../protocol/agent.ts";
-import type { AgentRun } from "../../protocol/agent-run.ts";
 import { PathId } from "../../protocol/common.ts";
+import { Metrics, type PoolNow } from "../../protocol/metrics.ts";
+import { toPrometheus } from "../../queue/metrics/prometheus.ts";
 import { actorOf, type Context } from "../core/context.ts";
 import { pageOf } from "../core/listing.ts";
 import { invalid, Refusal, settled } from "../core/refusal.ts";
@@ -133,4 +135,29 @@ export const pipelinesOfLate = async ({ db, orgId }: Context): Promise<Map<strin
       WHERE h.org_id = ${orgId} AND h.newest > '' ORDER BY h.newest DESC LIMIT ${NAMED}`),
   );
   return new Map(results.map(({ id, name }) => [id, name]));
+};
+
+export const jsonMetrics = verb({
+  access: { role: "viewer" },
+  output: Metrics,
+  run: async (context) => (await context.pool()).metrics(),
+});
+
+/** The metrics as text for Prometheus. */
+export const prometheusText = async (context: Context): Promise<string> =>
+  toPrometheus(await (await context.pool()).metrics());
+
+/** A page does not wait longer than this for a count beside it. */
+const PATIENCE_MS = 500;
+
+const ask = async (context: Context): Promise<PoolNow | null> => {
+  const pool = await context.pool();
+  const { role } = context.admitted;
+  return role && pool.now(role);
+};
+
+/** What runs and waits now. Null where the pool does not answer, or the caller is not admitted: no page fails for it. */
+export const poolNow = async (context: Context): Promise<PoolNow | null> => {
+  const patience = new Promise<null>((resolve) => setTimeout(() => resolve(null), PATIENCE_MS));
+  return Promise.race([ask(context).catch(() => null), patience]);
 };

@@ -1,14 +1,13 @@
 import { eq } from "drizzle-orm";
 import * as z from "zod/mini";
 import { organization } from "../../db/schema.ts";
-import { DeadLetter, DeadLetterRetry, DeadLettersRetried } from "../../protocol/dead-letter.ts";
 import { DEFAULTS, LIMITS } from "../../protocol/limits.ts";
+import { DeadLetter, DeadLetterRetry, DeadLettersRetried } from "../../protocol/operator.ts";
 import { DeadLetterFilter, encodeCursor } from "../../protocol/page.ts";
-import { Answer } from "../core/answer.ts";
 import { auditRow } from "../core/commit.ts";
 import type { Context } from "../core/context.ts";
 import { notFound } from "../core/refusal.ts";
-import { verb } from "../core/verb.ts";
+import { Answer, verb } from "../core/verb.ts";
 
 /** The pool of an organization that exists: a call creates the object of any other name. @throws Refusal not-found */
 const poolOf = async (context: Context, orgId: string) => {

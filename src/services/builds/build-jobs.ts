@@ -3,12 +3,12 @@ import { dayOf } from "../../archive/keys.ts";
 import type { LogOwner } from "../../archive/logs.ts";
 import { Build } from "../../protocol/build.ts";
 import { PathId } from "../../protocol/common.ts";
+import { Explanation, sentence } from "../../protocol/explain.ts";
 import { BuildJob } from "../../protocol/job-record.ts";
 import { actorOf, type Context } from "../core/context.ts";
 import { notFound, settled } from "../core/refusal.ts";
 import { verb, viewOf } from "../core/verb.ts";
-import { buildRecord } from "./build-rows.ts";
-import type { ReadJob } from "./build-view.ts";
+import { buildRecord, type ReadJob } from "./build-view.ts";
 import { type FoundBuild, findRecord, findRecordOf } from "./builds.ts";
 
 /** Milliseconds after its end from which on a job's log is looked for in the archive first. */
@@ -100,4 +100,25 @@ export const findCanceler = async ({ db, orgId }: Context, { id }: Pick<Build, "
       WHERE a.org_id = ${orgId} AND a.subject = ${id} AND a.action = 'build.cancel' ORDER BY a.id DESC LIMIT 1`),
   );
   return results[0]?.name ?? null;
+};
+
+/** Why a build, or a job, waits: its needs, its gate, what is before it, and each agent. */
+export const explainWait = verb({
+  access: { role: "viewer" },
+  params: PathId,
+  output: Explanation,
+  async run(context, { params: { id } }) {
+    const explained = await (await context.pool()).explain(id);
+    if (explained.ok) return explained.value;
+    if (explained.refusal.kind !== "not-found") return settled(explained);
+    const build = await findRecordOf(context, id);
+    const { status } = build.jobs.find((job) => job.id === id) ?? build;
+    const message = `The ${build.id === id ? "build" : "job"} has ended.`;
+    return { buildId: id, status, code: "ended" as const, ...sentence(message), ahead: null, agents: [] };
+  },
+});
+
+/** Why each of these builds waits, in a sentence, by its id: of those that wait in the queue. */
+export const whyEach = async (context: Context, buildIds: string[]): Promise<Map<string, string>> => {
+  return buildIds.length === 0 ? new Map() : (await context.pool()).whyEach(buildIds);
 };

@@ -1,19 +1,17 @@
-import { eq, gte, lt } from "drizzle-orm";
+import { and, desc, eq, gte, lt, sql } from "drizzle-orm";
 import * as z from "zod/mini";
-import { buildSummary } from "../../db/schema.ts";
-import type { BuildQuery, Listed } from "../../domain/build-filter.ts";
-import { asksPool, asksStore, mergePage } from "../../domain/build-page.ts";
+import { buildSummary, token } from "../../db/schema.ts";
+import { asksPool, asksStore, type BuildQuery, type Listed, mergePage } from "../../domain/build-list.ts";
 import { refOf, refsNamed } from "../../domain/git-ref.ts";
 import { firstIdAt } from "../../domain/id-range.ts";
 import { Build, BuildFilter } from "../../protocol/build.ts";
 import { isActive } from "../../protocol/build-states.ts";
 import { DEFAULTS } from "../../protocol/limits.ts";
 import { encodeBuildsCursor } from "../../protocol/page.ts";
-import { Answer } from "../core/answer.ts";
 import type { Context } from "../core/context.ts";
 import { indexed, listing } from "../core/listing.ts";
-import { verb } from "../core/verb.ts";
-import { BUILD_COLUMNS, buildOfRow, buildRecord } from "./build-rows.ts";
+import { Answer, verb } from "../core/verb.ts";
+import { BUILD_COLUMNS, buildOfRow, buildRecord } from "./build-view.ts";
 
 type Filter = z.output<typeof BuildFilter>;
 
@@ -128,3 +126,41 @@ export const listBuilds = verb({
     );
   },
 });
+
+/** Builds that have not ended, and those of the last that have: of so many at most. */
+const LIVE = 200;
+const LAST = 60;
+const SINCE_MS = 86_400_000;
+
+export interface ForYou {
+  /** Builds that have not ended, the newest first. */
+  live: Build[];
+  /** Those of the last day that the caller's token asked for and that failed, the newest first. */
+  failed: Build[];
+}
+
+/** What may concern the caller, in one round to D1 and one call of the pool. */
+export const readForYou = async (context: Context): Promise<ForYou> => {
+  const { db, orgId } = context;
+  const isOwn = sql`${buildSummary.createdBy} ->> 'id' =
+    (SELECT ${token.id} FROM ${token} WHERE ${token.hash} = ${context.caller.tokenHash})`;
+  const last = db.sql
+    .select()
+    .from(buildSummary)
+    .where(and(eq(buildSummary.orgId, orgId), gte(buildSummary.id, firstIdAt(context.now.getTime() - SINCE_MS))))
+    .orderBy(desc(buildSummary.id))
+    .limit(LAST);
+  const [[rows], live] = await Promise.all([
+    db.run(
+      db.sql
+        .select()
+        .from(last.as("build_summary"))
+        .where(and(eq(buildSummary.status, "failed"), isOwn)),
+    ),
+    context.pool().then((pool) => pool.liveBuilds({ limit: LIVE, ids: [] })),
+  ]);
+  return {
+    live: live.map((build) => buildRecord(context, build)).sort((a, b) => (a.id < b.id ? 1 : -1)),
+    failed: rows.map((row) => buildRecord(context, buildOfRow(row))),
+  };
+};

@@ -3,15 +3,24 @@ import { type BuildRecord, getRecord } from "../../archive/records.ts";
 import type { BuildRow } from "../../db/projection.ts";
 import { buildSummary, job } from "../../db/schema.ts";
 import { Build } from "../../protocol/build.ts";
+import { isEnded } from "../../protocol/build-states.ts";
 import { PathId } from "../../protocol/common.ts";
+import type { Repository } from "../../protocol/repository.ts";
 import type { Deleted } from "../../queue/state/facts.ts";
 import { actorOf, type Context } from "../core/context.ts";
 import { reaching } from "../core/outage.ts";
 import { isOwn } from "../core/record.ts";
 import { notFound, settled } from "../core/refusal.ts";
 import { verb } from "../core/verb.ts";
-import { BUILD_COLUMNS, buildOfRow, buildRecord } from "./build-rows.ts";
-import { plannedJobs, type ReadBuild, shownBuild, withJobs } from "./build-view.ts";
+import {
+  BUILD_COLUMNS,
+  buildOfRow,
+  buildRecord,
+  plannedJobs,
+  type ReadBuild,
+  shownBuild,
+  withJobs,
+} from "./build-view.ts";
 
 /** What is read of a record: of its jobs all but their summaries, which may be 64 KiB each; that of one job. */
 const readPart = async (
@@ -116,3 +125,22 @@ const deleteOf = (deleted: Deleted) =>
 
 export const deleteBuild = deleteOf("build");
 export const deleteLog = deleteOf("log");
+
+/** A state of a build that its git host was told in vain, by its name there, and why. */
+export interface RefusedState {
+  name: string;
+  reason: string;
+}
+
+/** What the host did not take of a build that has ended: of one that goes on the next state is tried again. */
+export const refusedStates = async (
+  { objects, orgId }: Context,
+  { connectionId, gitHostRepoId }: Pick<Repository, "connectionId" | "gitHostRepoId">,
+  { id, status, commitSha }: Build,
+): Promise<RefusedState[]> => {
+  if (connectionId === null || commitSha === null || !isEnded(status)) return [];
+  const views = await objects.gitHost(orgId, connectionId).statuses(gitHostRepoId, commitSha);
+  return views.flatMap(({ buildId, context, givenUp }) =>
+    givenUp && buildId === id ? [{ name: context, reason: givenUp.reason }] : [],
+  );
+};

@@ -2,15 +2,14 @@ import { sql } from "drizzle-orm";
 import { type Excerpt, excerptOf } from "../../domain/failure/error-lines.ts";
 import { refOf } from "../../domain/git-ref.ts";
 import type { Build, Step } from "../../protocol/build.ts";
-import { failedJobs } from "../../queue/jobs/failed-jobs.ts";
+import { failedJobs } from "../../queue/read/job-records.ts";
 import type { Context } from "../core/context.ts";
 import { nullIfNotFound } from "../core/refusal.ts";
-import { USUAL_BRANCH } from "../tests/test-history.ts";
+import { USUAL_BRANCH } from "../tests/flaky-tests.ts";
 import { findJob } from "./build-jobs.ts";
 import type { ReadJob } from "./build-view.ts";
 import { type FoundBuild, findRecord } from "./builds.ts";
-import type { LogPart } from "./log-end.ts";
-import { readOutput } from "./step-output.ts";
+import { type LogPart, readOutput } from "./step-output.ts";
 
 export type { Excerpt } from "../../domain/failure/error-lines.ts";
 

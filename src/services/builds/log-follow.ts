@@ -1,5 +1,5 @@
 import { type ArchivedLog, listLogs, readLogText, shownLog } from "../../archive/logs.ts";
-import { wholeCharacters } from "../../domain/whole-characters.ts";
+import { wholeCharacters } from "../../domain/text.ts";
 import { HOP_HEADERS } from "../../protocol/headers.ts";
 import { EventId, FollowMessage, MORE } from "../../protocol/log.ts";
 import type { Context } from "../core/context.ts";

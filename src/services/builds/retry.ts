@@ -3,7 +3,7 @@ import type * as z from "zod/mini";
 import type { BuildRecord } from "../../archive/records.ts";
 import { buildSummary } from "../../db/schema.ts";
 import { originOfRetry } from "../../githosts/core/build-origin.ts";
-import { withGate } from "../../pipeline/graph/guarded.ts";
+import { withGate } from "../../pipeline/graph/group-protection.ts";
 import { Build, BuildRetry } from "../../protocol/build.ts";
 import type { JobOfBuild } from "../../protocol/build-job.ts";
 import { isEnded } from "../../protocol/build-states.ts";

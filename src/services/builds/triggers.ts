@@ -3,11 +3,10 @@ import type * as z from "zod/mini";
 import { pipeline, repository } from "../../db/schema.ts";
 import { branchProblem, refOf, tagOf } from "../../domain/git-ref.ts";
 import { mergeRequires, NO_WINDOWS } from "../../domain/requires.ts";
-import type { BuildOrigin } from "../../githosts/core/build-origin.ts";
-import { hostTargetOf } from "../../githosts/core/host-target.ts";
+import { type BuildOrigin, hostTargetOf } from "../../githosts/core/build-origin.ts";
 import { readsBuildNumber } from "../../pipeline/graph/questions.ts";
 import { parsePlan } from "../../pipeline/parse/parse.ts";
-import { planToExpand } from "../../pipeline/parse/plan-of-job.ts";
+import { planToExpand } from "../../pipeline/parse/plan-contents.ts";
 import { Build, BuildTrigger, RepositoryTrigger, type Trust } from "../../protocol/build.ts";
 import { PathId } from "../../protocol/common.ts";
 import { LIMITS } from "../../protocol/limits.ts";
@@ -19,7 +18,7 @@ import { verb } from "../core/verb.ts";
 import { attachedGroups, unopenable } from "../jobs/build-environment.ts";
 import { planGraph } from "../jobs/plan-graph.ts";
 import { groupsOfPipeline, variablesOfBuild } from "../variables/variable-scopes.ts";
-import { buildRecord } from "./build-rows.ts";
+import { buildRecord } from "./build-view.ts";
 import { checkRunVariables, sealRun } from "./run-values.ts";
 
 interface Target {

@@ -1,8 +1,7 @@
 import type { connection } from "../../db/schema.ts";
 import { connectionContext } from "../../domain/seal-context.ts";
-import { readAppSecret } from "../../githosts/core/connection-secret.ts";
 import { type AppAt, appAt } from "../../githosts/github/app.ts";
-import { AppKey } from "../../githosts/github/app-key.ts";
+import { AppKey, readAppSecret } from "../../githosts/github/app-key.ts";
 import type { Keys } from "../core/keys.ts";
 
 type ConnectionRow = typeof connection.$inferSelect;

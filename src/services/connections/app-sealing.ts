@@ -1,12 +1,10 @@
 import { connectionContext } from "../../domain/seal-context.ts";
-import { writtenAppSecret } from "../../githosts/core/connection-secret.ts";
-import { HostProblem } from "../../githosts/core/host-problem.ts";
+import { HostProblem } from "../../githosts/core/host-api.ts";
 import { appAt, type Installed } from "../../githosts/github/app.ts";
-import { AppKey, AppKeyUnusable } from "../../githosts/github/app-key.ts";
+import { AppKey, AppKeyUnusable, writtenAppSecret } from "../../githosts/github/app-key.ts";
 import type { Context } from "../core/context.ts";
 import { invalid } from "../core/refusal.ts";
-import { settingsOf } from "./hook-settings.ts";
-import { type ConnectionRow, hostRefusal } from "./host-access.ts";
+import { type ConnectionRow, hostRefusal, settingsOf } from "./host-access.ts";
 
 /** An App as a person names it. `id` is its number or its client id, and empty where nobody said it. */
 interface NamedApp {

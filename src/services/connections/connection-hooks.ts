@@ -1,21 +1,18 @@
 import { and, eq, isNotNull, sql } from "drizzle-orm";
 import type { Database, Query } from "../../db/query.ts";
 import { connection, repository } from "../../db/schema.ts";
-import { hookName } from "../../githosts/core/hook-name.ts";
+import { hookName } from "../../githosts/core/hook-address.ts";
+import { HostProblem } from "../../githosts/core/host-api.ts";
 import type { HookSettings, HostClient, HostHook, RepositoryName } from "../../githosts/core/host-client.ts";
-import { HostProblem } from "../../githosts/core/host-problem.ts";
 import { PathId } from "../../protocol/common.ts";
 import { ConnectionHook, type HookOutcome, RotatedConnection } from "../../protocol/connection.ts";
-import { Answer, versioned } from "../core/answer.ts";
 import { auditRow, commit } from "../core/commit.ts";
 import type { Context } from "../core/context.ts";
 import { nextVersion, updateRow } from "../core/record.ts";
-import { verb } from "../core/verb.ts";
-import { tellRevoked } from "../tokens/revocations.ts";
-import { tellAppHook } from "./app-hooks.ts";
+import { Answer, verb, versioned } from "../core/verb.ts";
+import { tellRevoked } from "../tokens/tokens.ts";
 import { connectionRecord, findConnection } from "./connections.ts";
-import { settingsOf } from "./hook-settings.ts";
-import { type ConnectionRow, hookClientOf } from "./host-access.ts";
+import { type ConnectionRow, hookClientOf, settingsOf, tellAppHook } from "./host-access.ts";
 
 type RepositoryRow = typeof repository.$inferSelect;
 

@@ -1,7 +1,7 @@
 import { and, eq, inArray } from "drizzle-orm";
 import { connection, openPull, repository } from "../../db/schema.ts";
 import type { DatabaseSession } from "../../db/session.ts";
-import { hookName } from "../../githosts/core/hook-name.ts";
+import { hookName } from "../../githosts/core/hook-address.ts";
 import { PathId } from "../../protocol/common.ts";
 import { commit } from "../core/commit.ts";
 import type { Context } from "../core/context.ts";
@@ -9,11 +9,10 @@ import type { Keys } from "../core/keys.ts";
 import type { ObjectStubs } from "../core/object-stubs.ts";
 import { deleteRow, nextVersion, updateRow } from "../core/record.ts";
 import { verb } from "../core/verb.ts";
-import { tellRevoked } from "../tokens/revocations.ts";
-import { uninstall } from "./app-hooks.ts";
+import { tellRevoked } from "../tokens/tokens.ts";
 import { hookedRepositories, removeHooks } from "./connection-hooks.ts";
 import { connectionDetail, findConnection } from "./connections.ts";
-import type { ConnectionRow } from "./host-access.ts";
+import { type ConnectionRow, uninstall } from "./host-access.ts";
 
 /** Connections of an organization that one call removes: each may have many hooks. */
 const CONNECTIONS_AT_ONCE = 5;

@@ -8,9 +8,8 @@ import { HostRepository, HostRepositoryFilter } from "../../protocol/connection.
 import { LIMITS } from "../../protocol/limits.ts";
 import { encodeCursor } from "../../protocol/page.ts";
 import { FullName } from "../../protocol/repository.ts";
-import { Answer } from "../core/answer.ts";
 import type { Context } from "../core/context.ts";
-import { verb } from "../core/verb.ts";
+import { Answer, verb } from "../core/verb.ts";
 import { findConnection } from "./connections.ts";
 import { asking, type ConnectionRow, clientOf } from "./host-access.ts";
 

@@ -1,10 +1,11 @@
 import type { connection } from "../../db/schema.ts";
 import { connectionContext } from "../../domain/seal-context.ts";
 import { hostClient } from "../../githosts/core/clients.ts";
-import { readAppSecret } from "../../githosts/core/connection-secret.ts";
-import type { HostClient, HostReader } from "../../githosts/core/host-client.ts";
-import { HostProblem } from "../../githosts/core/host-problem.ts";
-import { githubAppReader, notInstalled } from "../../githosts/github/app.ts";
+import { HostProblem } from "../../githosts/core/host-api.ts";
+import type { HookSettings, HostClient, HostReader } from "../../githosts/core/host-client.ts";
+import { type AppAt, githubAppReader, notInstalled } from "../../githosts/github/app.ts";
+import { readAppSecret } from "../../githosts/github/app-key.ts";
+import type { Context } from "../core/context.ts";
 import type { Keys } from "../core/keys.ts";
 import type { ObjectStubs } from "../core/object-stubs.ts";
 import { Refusal } from "../core/refusal.ts";
@@ -71,3 +72,37 @@ export const asking = async <T>(answer: Promise<T>): Promise<T> => {
     throw hostRefusal(error);
   }
 };
+
+type Hooked = Pick<ConnectionRow, "orgId" | "kind" | "id" | "hookGeneration">;
+
+/** The address of the connection's hook, and its secret. @throws Refusal keyring-unavailable */
+export const settingsOf = async (
+  { keys, origin }: Pick<Context, "keys" | "origin">,
+  { orgId, kind, id, hookGeneration }: Hooked,
+): Promise<HookSettings> => {
+  const { token, secret } = await keys.hooks.grant({ orgId, kind, connectionId: id, generation: hookGeneration });
+  return { url: `${origin}/hook/${token}`, secret };
+};
+
+/** Tells GitHub where the App's deliveries go, and the secret that proves them. @throws Refusal conflict, unavailable */
+export const tellAppHook = async (holder: { keys: Keys }, row: ConnectionRow, settings: HookSettings): Promise<void> =>
+  asking((await appOf(holder, row)).setHook(settings));
+
+/**
+ * Takes the App off the repositories: its tokens and deliveries end with that. The App itself is left to its owner.
+ * @returns whether it is installed nowhere now; null where the connection has no App
+ */
+export const uninstall = async (holder: { keys: Keys }, row: ConnectionRow): Promise<boolean | null> => {
+  if (row.auth !== "app") return null;
+  try {
+    const app = await appOf(holder, row);
+    for (const { id } of await app.installations()) await app.uninstall(id);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** Why the App's deliveries do not come to this address; null where they do. @throws HostProblem */
+export const appHookProblem = async (app: AppAt, { url }: HookSettings): Promise<string | null> =>
+  (await app.hookUrl()) === url ? null : "GitHub sends the App's deliveries to another address: rotate the connection.";

@@ -1,9 +1,10 @@
 import { sql } from "drizzle-orm";
 import { ensure, explainRollback, PreconditionFailed, UniqueViolation } from "../../db/guard.ts";
 import type { Query } from "../../db/query.ts";
-import { auditLog, token } from "../../db/schema.ts";
+import { auditLog, connection, pipeline, repository, token, variableGroup } from "../../db/schema.ts";
 import { isValidToken } from "../../db/valid-token.ts";
 import type { AuditAction } from "../../protocol/audit.ts";
+import { ORGANIZATION_LIMITS } from "../../protocol/organization.ts";
 import type { Context } from "./context.ts";
 import { invalid, Refusal, tokenInvalid } from "./refusal.ts";
 
@@ -78,4 +79,23 @@ const refusalOf = ({ precondition }: PreconditionFailed): Refusal => {
     case "unused":
       return new Refusal("in-use", "Something still uses it.");
   }
+};
+
+const COUNTED = {
+  tokens: token,
+  connections: connection,
+  repositories: repository,
+  pipelines: pipeline,
+  groups: variableGroup,
+};
+
+/**
+ * A statement that rolls its batch back where the organization has as many of these as it may have: D1 commits one batch
+ * at a time, so requests of the same moment pass no limit together.
+ */
+export const ensureRoom = ({ db: { sql: db }, orgId }: Context, what: keyof typeof COUNTED) => {
+  const table = COUNTED[what];
+  const own = sql`(SELECT limits ->> ${what} FROM organization WHERE id = ${orgId})`;
+  const count = sql`(SELECT count(*) FROM ${table} WHERE ${table.orgId} = ${orgId})`;
+  return ensure(db, "within_limit", sql`${count} < coalesce(${own}, ${ORGANIZATION_LIMITS[what]})`);
 };

@@ -4,7 +4,7 @@ import type { Keyring } from "../../crypto/keyring.ts";
 import { loadMint, type TokenMint } from "../../crypto/token.ts";
 import type { DatabaseSession } from "../../db/session.ts";
 import { type HookMint, loadHookMint } from "../../githosts/core/hook-address.ts";
-import { type AppStates, loadAppStates } from "../../githosts/github/app-state.ts";
+import { type AppStates, loadAppStates } from "../../githosts/github/app-manifest.ts";
 import { type GrantFacts, grantsOf } from "./grants.ts";
 import { checkedKeyring, openStored, usable } from "./sealing.ts";
 

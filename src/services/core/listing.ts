@@ -4,8 +4,8 @@ import type { RunnableQuery } from "drizzle-orm/runnable-query";
 import type { SQLiteColumn, SQLiteTable, SQLiteView } from "drizzle-orm/sqlite-core";
 import { type Columns, compiled } from "../../db/compiled.ts";
 import { encodeCursor } from "../../protocol/page.ts";
-import { Answer } from "./answer.ts";
 import type { Context } from "./context.ts";
+import { Answer } from "./verb.ts";
 
 type Listed = (SQLiteTable | SQLiteView) & { id: SQLiteColumn; orgId: SQLiteColumn };
 type Rows<C extends Columns> = RunnableQuery<SelectResultFields<C>[], "sqlite">;

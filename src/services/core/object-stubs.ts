@@ -1,5 +1,4 @@
-import { calling } from "../../domain/object-calls.ts";
-import { buildLogName, gitHostName, poolName } from "../../domain/object-names.ts";
+import { buildLogName, calling, gitHostName, poolName } from "../../domain/durable-objects.ts";
 import type { GitHost } from "../../objects/host/git-host.ts";
 import type { BuildLog } from "../../objects/log/build-log.ts";
 import type { AgentPool } from "../../objects/pool/agent-pool.ts";

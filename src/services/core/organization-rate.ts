@@ -3,7 +3,7 @@ import { databaseOf } from "../../db/database-of.ts";
 import { organization } from "../../db/schema.ts";
 import { DatabaseSession } from "../../db/session.ts";
 import { withCommas } from "../../protocol/limits.ts";
-import { limitsOf, ORGANIZATION_LIMITS, type OrganizationLimits } from "../../protocol/organization-limits.ts";
+import { limitsOf, ORGANIZATION_LIMITS, type OrganizationLimits } from "../../protocol/organization.ts";
 import { Refusal } from "./refusal.ts";
 
 /** Milliseconds for which an isolate remembers what the operator has set. */

@@ -1,5 +1,5 @@
-import { MigrationsMissing } from "../../db/migrations.ts";
-import { isOfOtherRelease } from "../../domain/object-calls.ts";
+import { MigrationsMissing } from "../../db/session.ts";
+import { isOfOtherRelease } from "../../domain/durable-objects.ts";
 import { Refusal } from "./refusal.ts";
 
 const RETRY_SECONDS = 5;

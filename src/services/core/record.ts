@@ -7,10 +7,9 @@ import { ensureUnchanged } from "../../db/guard.ts";
 import type { Query } from "../../db/query.ts";
 import { PathId } from "../../protocol/common.ts";
 import type { Role } from "../../protocol/token.ts";
-import { versioned } from "./answer.ts";
 import { type Context, entityTag } from "./context.ts";
 import { notFound, Refusal } from "./refusal.ts";
-import { verb } from "./verb.ts";
+import { verb, versioned } from "./verb.ts";
 
 type OwnedTable = SQLiteTable & { id: SQLiteColumn; orgId: SQLiteColumn };
 type VersionedTable = OwnedTable & { version: SQLiteColumn };

@@ -1,7 +1,6 @@
 import { eq } from "drizzle-orm";
-import { type Keyring, KeyUnknown, loadKeyring, SealBroken } from "../../crypto/keyring.ts";
+import { type Keyring, KeyUnknown, keyIdOf, loadKeyring, SealBroken } from "../../crypto/keyring.ts";
 import { KeysUnusable } from "../../crypto/keys.ts";
-import { keyIdOf } from "../../crypto/seal-format.ts";
 import { keyCheck } from "../../db/schema.ts";
 import type { DatabaseSession } from "../../db/session.ts";
 import { keyCheckContext } from "../../domain/seal-context.ts";

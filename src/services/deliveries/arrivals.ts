@@ -1,26 +1,65 @@
 import { branchOf, tagOf } from "../../domain/git-ref.ts";
 import { NO_WINDOWS } from "../../domain/requires.ts";
 import type { Arrival } from "../../githosts/core/arrival.ts";
-import type { Effects, WantedBuild } from "../../githosts/core/effect-facts.ts";
+import { hostTargetOf } from "../../githosts/core/build-origin.ts";
+import type { DeliveryNote } from "../../githosts/core/delivery-note.ts";
+import { type Effects, refEventOf, type WantedBuild } from "../../githosts/core/effect-facts.ts";
 import { effectsOf, MOST_BUILDS } from "../../githosts/core/effects.ts";
-import { hookName } from "../../githosts/core/hook-name.ts";
-import { hostTargetOf } from "../../githosts/core/host-target.ts";
-import { isOfAnother, pushersBefore } from "../../githosts/core/pushed-by.ts";
-import { reasonOf } from "../../githosts/core/reasons.ts";
-import { refEventOf } from "../../githosts/core/ref-event.ts";
+import { hookName } from "../../githosts/core/hook-address.ts";
+import { isOfAnother, pushersBefore } from "../../githosts/core/source-trust.ts";
+import { reasonOf } from "../../githosts/core/wants.ts";
 import type { DeliveryTaken } from "../../protocol/delivery.ts";
-import type { DeliveredBuild } from "../../queue/commands/arrivals.ts";
+import type { DeliveredBuild } from "../../queue/commands/commands.ts";
 import type { ConnectionRow } from "../connections/host-access.ts";
 import { actorOf, type Context } from "../core/context.ts";
 import { Refusal, settled } from "../core/refusal.ts";
-import { triggersOf } from "../repositories/pipeline-triggers.ts";
+import { triggersOf } from "../repositories/pipeline-files.ts";
 import { afterArrival } from "./after-arrival.ts";
-import { type ArrivalRows, type PipelineRow, type RepositoryRow, readArrivalRows } from "./arrival-rows.ts";
+import {
+  type ArrivalRows,
+  type PipelineRow,
+  pushedByOf,
+  type RepositoryRow,
+  readArrivalRows,
+  repositoryOf,
+  rulesOf,
+} from "./arrival-rows.ts";
 import { takeAsked } from "./asked-at-host.ts";
-import { deliveryNote } from "./delivery-notes.ts";
-import { pushedByOf, rulesOf } from "./listed-pushes.ts";
 import { newBuilds } from "./new-builds.ts";
 import { isLate, openPullsOf, withAuthor } from "./open-pulls.ts";
+
+/** Characters of what is kept of a delivery, so that it can be taken once more: of 200 of them, some MB. */
+const KEPT_CHARACTERS = 16_384;
+
+const isSmall = (arrival: Arrival): boolean => JSON.stringify(arrival).length <= KEPT_CHARACTERS;
+
+/** What is kept: of a long list of files only that it is not known, or nothing at all. */
+const kept = (arrival: Arrival): Arrival | null => {
+  if (isSmall(arrival)) return arrival;
+  const shorter: Arrival = arrival.kind === "push" ? { ...arrival, changedPaths: null } : arrival;
+  return isSmall(shorter) ? shorter : null;
+};
+
+/** The line of the list of deliveries. */
+export const deliveryNote = (
+  { delivery, builds, ignored }: DeliveryTaken,
+  event: string | null,
+  arrival: Arrival,
+  now: Date,
+): DeliveryNote => {
+  const told = repositoryOf(arrival);
+  return {
+    id: delivery,
+    at: now.getTime(),
+    event: event ?? "",
+    repository: told && { hostRepoId: told.id, fullName: told.fullName, defaultBranch: told.defaultBranch },
+    ref: "ref" in arrival ? arrival.ref : null,
+    sha: "sha" in arrival ? arrival.sha : null,
+    builds,
+    ignored,
+    arrival: kept(arrival),
+  };
+};
 
 interface Rows {
   connection: ConnectionRow;

@@ -1,5 +1,5 @@
 import type { AskedAtHost } from "../../githosts/core/arrival.ts";
-import { wishOf } from "../../githosts/core/asked.ts";
+import { wishOf } from "../../githosts/core/check-requests.ts";
 import type { DeliveryTaken } from "../../protocol/delivery.ts";
 import type { Role } from "../../protocol/token.ts";
 import { repeatBuild } from "../builds/retry.ts";

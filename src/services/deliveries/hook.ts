@@ -1,8 +1,13 @@
-import { type Delivery, readDelivery } from "../../githosts/core/delivery.ts";
-import { proves } from "../../githosts/core/delivery-proof.ts";
+import { readConfig } from "../../config.ts";
+import { type Delivery, proves, readDelivery } from "../../githosts/core/delivery.ts";
+import type { DeliveryNote, KeptDelivery } from "../../githosts/core/delivery-note.ts";
 import { type Hook, loadHookMint } from "../../githosts/core/hook-address.ts";
+import type { DeliveryTaken } from "../../protocol/delivery.ts";
+import { Context } from "../core/context.ts";
+import { outageRefusal } from "../core/outage.ts";
 import { notFound, Refusal } from "../core/refusal.ts";
 import { usable } from "../core/sealing.ts";
+import { deliveryNote, type Sent, takeArrival, takeUnlisted } from "./arrivals.ts";
 
 /** A hook whose address is genuine, with the secret that its deliveries prove to know. */
 export type KnownHook = Hook & { secret: string };
@@ -32,4 +37,78 @@ export const provenDelivery = async (
   const delivery = readDelivery(kind, headers, bytes);
   if ("problem" in delivery) throw new Refusal("malformed-body", delivery.problem);
   return delivery;
+};
+
+const WAITS = "a part of the service does not answer: the delivery waits, and is taken by itself";
+
+const isOutage = (error: unknown): boolean =>
+  error instanceof Refusal ? error.kind === "unavailable" : outageRefusal(error) !== null;
+
+/** A delivery of a host, as it came to a generation of the hook. */
+type OfHost = Sent & { generation: number };
+
+/** What a person asked for at the host is not kept: hours later they do not expect it any more. */
+const keepable = ({ id, event, arrival }: OfHost, { now }: Context): KeptDelivery["note"] | null => {
+  if (arrival.kind === "rerun" || arrival.kind === "pressed") return null;
+  const note = deliveryNote({ delivery: id, builds: [], ignored: WAITS }, event, arrival, now);
+  return note.arrival && { ...note, arrival: note.arrival };
+};
+
+/** @returns whether the object of the connection keeps it, which needs no database */
+const keep = async (context: Context, sent: OfHost): Promise<boolean> => {
+  const { orgId, origin, requestId, objects } = context;
+  const { connectionId, generation } = sent;
+  const note = keepable(sent, context);
+  if (!note) return false;
+  try {
+    return await objects.gitHost(orgId, connectionId).keepDelivery({ note, generation, origin, requestId });
+  } catch (error) {
+    console.error(JSON.stringify({ requestId, orgId, connectionId, notKept: String(error) }));
+    return false;
+  }
+};
+
+/**
+ * Takes a delivery of a host, whose proof was checked; where the service cannot, the delivery is kept, and the answer
+ * says that it waits. @throws Refusal gone; unavailable where it can be neither taken nor kept
+ */
+export const takeOrKeep = async (context: Context, sent: OfHost): Promise<DeliveryTaken> => {
+  try {
+    return await takeArrival(context, sent);
+  } catch (error) {
+    if (!isOutage(error) || !(await keep(context, sent))) throw error;
+    const { requestId, orgId } = context;
+    console.warn(JSON.stringify({ requestId, orgId, connectionId: sent.connectionId, kept: String(error) }));
+    return { delivery: sent.id, builds: [], ignored: WAITS };
+  }
+};
+
+const contextOf = (env: Env, orgId: string, connectionId: string, { origin, requestId }: KeptDelivery): Context =>
+  Context.open({
+    ...{ env, config: readConfig(env), requestId, origin, now: new Date(), bookmark: null, writes: true },
+    caller: { kind: "connection", orgId, tokenHash: "", connectionId },
+    access: { connection: true },
+    waitUntil: () => {},
+  });
+
+/**
+ * Takes a delivery that was kept, for the connection whose object has this name.
+ * @returns its line in the list of deliveries; null where its hook is gone
+ * @throws where the service still cannot take it
+ */
+export const takeKept = async (env: Env, name: string, delivery: KeptDelivery): Promise<DeliveryNote | null> => {
+  const [orgId = "", connectionId = ""] = name.split("/");
+  const { note, generation, requestId } = delivery;
+  const { id, at, event, arrival } = note;
+  try {
+    const context = contextOf(env, orgId, connectionId, delivery);
+    await context.admit();
+    const taken = await takeUnlisted(context, { connectionId, generation, id, event, arrival });
+    return deliveryNote(taken, event, arrival, new Date(at));
+  } catch (error) {
+    if (isOutage(error)) throw error;
+    if (error instanceof Refusal && error.kind === "gone") return null;
+    console.error(JSON.stringify({ requestId, orgId, connectionId, notTaken: String(error) }));
+    return { ...note, ignored: "the service failed in an unexpected way: take it again" };
+  }
 };

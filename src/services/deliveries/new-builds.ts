@@ -1,9 +1,9 @@
 import { branchOf } from "../../domain/git-ref.ts";
 import { mergeRequires } from "../../domain/requires.ts";
 import type { Arrival } from "../../githosts/core/arrival.ts";
+import { hostTargetOf } from "../../githosts/core/build-origin.ts";
 import type { OpenPull, WantedBuild } from "../../githosts/core/effect-facts.ts";
-import { hostTargetOf } from "../../githosts/core/host-target.ts";
-import type { RequestedBuild } from "../../queue/commands/arrivals.ts";
+import type { RequestedBuild } from "../../queue/commands/commands.ts";
 import type { ConnectionRow } from "../connections/host-access.ts";
 import { actorOf, type Context } from "../core/context.ts";
 import type { PipelineRow, RepositoryRow } from "./arrival-rows.ts";

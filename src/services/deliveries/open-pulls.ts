@@ -2,8 +2,7 @@ import { and, eq, lt, sql } from "drizzle-orm";
 import type { Database, Query } from "../../db/query.ts";
 import { openPull } from "../../db/schema.ts";
 import type { Arrival } from "../../githosts/core/arrival.ts";
-import type { OpenPull } from "../../githosts/core/effect-facts.ts";
-import { refOfPull } from "../../githosts/core/ref-event.ts";
+import { type OpenPull, refOfPull } from "../../githosts/core/effect-facts.ts";
 import type { OpenPullRow } from "./arrival-rows.ts";
 
 type PullChange = Extract<Arrival, { kind: "pull" }>;

@@ -1,5 +1,5 @@
 import { type ComposedEntry, compose, EnvironmentTooLarge } from "../../domain/compose.ts";
-import { type AttachedGroup, openGroups } from "../../pipeline/group-protection.ts";
+import { type AttachedGroup, openGroups } from "../../pipeline/graph/group-protection.ts";
 import type { EnvironmentKey } from "../../protocol/build.ts";
 import type { HandedEnvironment } from "../../protocol/jobs.ts";
 import { LIMITS } from "../../protocol/limits.ts";

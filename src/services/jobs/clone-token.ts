@@ -1,7 +1,7 @@
 import { getTableColumns, sql } from "drizzle-orm";
 import { connection, repository } from "../../db/schema.ts";
 import { cloneOrigin } from "../../domain/clone-url.ts";
-import type { HostProblem } from "../../githosts/core/host-problem.ts";
+import type { HostProblem } from "../../githosts/core/host-api.ts";
 import type { Job } from "../../protocol/jobs.ts";
 import type { Context } from "../core/context.ts";
 import { Refusal } from "../core/refusal.ts";

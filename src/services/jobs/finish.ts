@@ -2,13 +2,13 @@ import { Build } from "../../protocol/build.ts";
 import { PathId } from "../../protocol/common.ts";
 import { Finish } from "../../protocol/jobs.ts";
 import { byteSize, LIMITS } from "../../protocol/limits.ts";
-import type { StoredTests } from "../../protocol/stored-tests.ts";
+import type { StoredTests } from "../../protocol/test-report.ts";
 import type { FinishReport } from "../../queue/commands/commands.ts";
-import { buildRecord } from "../builds/build-rows.ts";
+import { buildRecord } from "../builds/build-view.ts";
 import type { Context } from "../core/context.ts";
 import { Refusal, settled } from "../core/refusal.ts";
 import { verb } from "../core/verb.ts";
-import { type EndedJob, writeTestResults } from "../tests/test-results.ts";
+import { type EndedJob, writeTestResults } from "../tests/test-reports.ts";
 import { type Holder, holderOf, masked } from "./jobs.ts";
 
 /** The texts, masked; null once the log is closed: then the result was reported before, or comes too late. */

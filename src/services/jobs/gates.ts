@@ -2,7 +2,7 @@ import { Build } from "../../protocol/build.ts";
 import { GateAnswer } from "../../protocol/build-job.ts";
 import { PathId } from "../../protocol/common.ts";
 import { findJob } from "../builds/build-jobs.ts";
-import { buildRecord } from "../builds/build-rows.ts";
+import { buildRecord } from "../builds/build-view.ts";
 import { findRecord } from "../builds/builds.ts";
 import { actorOf, type Context } from "../core/context.ts";
 import { nullIfNotFound, Refusal, settled } from "../core/refusal.ts";

@@ -7,7 +7,7 @@ import type { Job } from "../../protocol/jobs.ts";
 import { PIPELINE_DEFAULTS } from "../../protocol/pipeline.ts";
 import type { ClaimedJob, PlannedJob } from "../../queue/commands/commands.ts";
 import { checkOwnPath } from "../agents/agents.ts";
-import { buildRecord } from "../builds/build-rows.ts";
+import { buildRecord } from "../builds/build-view.ts";
 import { Uncomposable } from "../builds/run-values.ts";
 import type { Context } from "../core/context.ts";
 import { isOwn } from "../core/record.ts";

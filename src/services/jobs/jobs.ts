@@ -3,7 +3,7 @@ import { PathId } from "../../protocol/common.ts";
 import { Heartbeat, LEASE_HEADER, Progress, Release } from "../../protocol/jobs.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { checkOwnPath } from "../agents/agents.ts";
-import { buildRecord } from "../builds/build-rows.ts";
+import { buildRecord } from "../builds/build-view.ts";
 import type { Context } from "../core/context.ts";
 import { invalid, Refusal, settled } from "../core/refusal.ts";
 import { verb } from "../core/verb.ts";

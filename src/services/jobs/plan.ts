@@ -1,8 +1,8 @@
 import { and, eq } from "drizzle-orm";
 import { pipeline, repository } from "../../db/schema.ts";
-import { fileWantsPush } from "../../githosts/core/file-wants.ts";
+import { fileWantsPush } from "../../githosts/core/wants.ts";
+import { formatMistake, type Mistake, mistakeSentence } from "../../pipeline/mistake.ts";
 import type { Includes } from "../../pipeline/parse/included-files.ts";
-import { formatMistake, type Mistake, mistakeSentence } from "../../pipeline/yaml/mistake.ts";
 import { PathId } from "../../protocol/common.ts";
 import { PlanAccepted, PlanToAccept } from "../../protocol/jobs.ts";
 import { LIMITS } from "../../protocol/limits.ts";
@@ -15,7 +15,7 @@ import { Refusal, settled } from "../core/refusal.ts";
 import { verb } from "../core/verb.ts";
 import { groupsOfPipeline, variablesOfBuild } from "../variables/variable-scopes.ts";
 import { attachedGroups, unopenable } from "./build-environment.ts";
-import { checkSize, filesOf, pointerTo, refuseUnused } from "./included-files.ts";
+import { checkSize, filesOf, pointerTo, refuseUnused } from "./checked-jobs.ts";
 import { holderOf } from "./jobs.ts";
 import { type PlanSources, planGraph } from "./plan-graph.ts";
 

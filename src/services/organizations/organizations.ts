@@ -5,8 +5,14 @@ import { ensure } from "../../db/guard.ts";
 import { formerOrganization, organization, token } from "../../db/schema.ts";
 import { diff } from "../../domain/diff.ts";
 import { OrgId } from "../../protocol/common.ts";
-import { CreatedOrganization, NewOrganization, Organization, OrganizationChange } from "../../protocol/organization.ts";
-import { changedLimits, limitsOf } from "../../protocol/organization-limits.ts";
+import {
+  CreatedOrganization,
+  changedLimits,
+  limitsOf,
+  NewOrganization,
+  Organization,
+  OrganizationChange,
+} from "../../protocol/organization.ts";
 import { OrganizationFilter } from "../../protocol/page.ts";
 import { CreatedToken } from "../../protocol/token.ts";
 import { type AuditNote, commit } from "../core/commit.ts";

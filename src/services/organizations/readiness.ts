@@ -1,13 +1,31 @@
+import * as z from "zod/mini";
 import { settingProblems } from "../../config.ts";
 import { loadMint } from "../../crypto/token.ts";
 import { sharedDatabase } from "../../db/database-of.ts";
-import { checkMigrations, MigrationsMissing } from "../../db/migrations.ts";
-import { DatabaseSession } from "../../db/session.ts";
+import { checkMigrations, DatabaseSession, MigrationsMissing } from "../../db/session.ts";
 import { LIMITS } from "../../protocol/limits.ts";
-import type { Check, Readiness } from "../../protocol/readiness.ts";
 import { ObjectStubs } from "../core/object-stubs.ts";
 import { Refusal } from "../core/refusal.ts";
 import { checkedKeyring, usable } from "../core/sealing.ts";
+
+/** One thing that the service needs. `detail` says what is wrong with it, without quoting a secret. */
+const Check = z.object({ isOk: z.boolean(), detail: z.optional(z.string()) });
+type Check = z.infer<typeof Check>;
+
+export const Readiness = z.object({
+  isReady: z.boolean(),
+  checks: z.object({
+    settings: Check,
+    operatorToken: Check,
+    tokenKeys: Check,
+    secretsKeys: Check,
+    database: Check,
+    migrations: Check,
+    objects: Check,
+    archive: Check,
+  }),
+});
+export type Readiness = z.infer<typeof Readiness>;
 
 /** No organization can have this slug: the objects of this name hold nothing. */
 const NO_ORG = "-";

@@ -1,6 +1,6 @@
 import { asc, eq, gt } from "drizzle-orm";
 import { organization } from "../../db/schema.ts";
-import { PoolRestore, PoolRestored, Restore, Restored } from "../../protocol/restore.ts";
+import { PoolRestore, PoolRestored, Restore, Restored } from "../../protocol/operator.ts";
 import { auditRow } from "../core/commit.ts";
 import type { Context } from "../core/context.ts";
 import { invalid, notFound, Refusal, settled } from "../core/refusal.ts";

@@ -1,16 +1,14 @@
 import { and, asc, eq, gt, isNotNull, notLike, type SQL, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
-import { type Keyring, KeyUnknown, SealBroken } from "../../crypto/keyring.ts";
-import { keyIdSql, sealPrefix } from "../../crypto/seal-format.ts";
+import { type Keyring, KeyUnknown, keyIdSql, SealBroken, sealPrefix } from "../../crypto/keyring.ts";
 import type { Query } from "../../db/query.ts";
 import { connection, credential, repository, schedule, variable } from "../../db/schema.ts";
 import { connectionContext, credentialContext, scheduleContext, variableContext } from "../../domain/seal-context.ts";
-import { Rewrap, Rewrapped, SealedCounts, SealedFilter } from "../../protocol/rewrap.ts";
+import { Rewrap, Rewrapped, SealedCounts, SealedFilter } from "../../protocol/operator.ts";
 import { auditRow } from "../core/commit.ts";
 import type { Context } from "../core/context.ts";
 import { verb } from "../core/verb.ts";
-import { addCounts, type ObjectCounts, walkObjects } from "./rewrap-objects.ts";
-import { keepRound, openRound, roundAfter } from "./rewrap-round.ts";
+import { addCounts, keepRound, type ObjectCounts, openRound, roundAfter, walkObjects } from "./rewrap-objects.ts";
 
 /** Rows of one round trip: with the largest values about 6 MB. */
 const PAGE = 50;

@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import { DATABASE_LIMIT_BYTES, ServiceMetrics } from "../../protocol/service-metrics.ts";
 import { mergeGauges, NO_TOTALS, type ServiceNumbers } from "../../queue/metrics/service-numbers.ts";
 import { toServicePrometheus } from "../../queue/metrics/service-prometheus.ts";
-import { dayNumberOf } from "../../queue/state/day.ts";
+import { dayNumberOf } from "../../queue/state/counts.ts";
 import type { Context } from "../core/context.ts";
 import { verb } from "../core/verb.ts";
 import { rowCounts } from "../upkeep/row-counts.ts";

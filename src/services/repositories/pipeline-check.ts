@@ -1,19 +1,16 @@
 import { and, eq } from "drizzle-orm";
 import { pipeline, repository } from "../../db/schema.ts";
 import { nextRuns } from "../../domain/schedule.ts";
+import { mistakeSentence } from "../../pipeline/mistake.ts";
 import type { Includes } from "../../pipeline/parse/included-files.ts";
 import { type KnownVariables, unknownVariables } from "../../pipeline/parse/known-variables.ts";
 import { parseFile } from "../../pipeline/parse/parse.ts";
-import { triggerWords } from "../../pipeline/triggers/trigger-words.ts";
-import type { Triggers } from "../../pipeline/triggers/triggers.ts";
-import { onProblems } from "../../pipeline/triggers/written-on.ts";
-import { mistakeSentence } from "../../pipeline/yaml/mistake.ts";
+import { onProblems, type Triggers, triggerWords } from "../../pipeline/triggers/triggers.ts";
 import { CheckedPipeline, PipelineCheck, type PipelineOn } from "../../protocol/pipeline.ts";
 import type { Context } from "../core/context.ts";
 import { type FieldError, invalid, invalidFields, Refusal } from "../core/refusal.ts";
 import { verb } from "../core/verb.ts";
-import { type CheckSources, checkJobs } from "../jobs/checked-jobs.ts";
-import { checkSize, filesOf } from "../jobs/included-files.ts";
+import { type CheckSources, checkJobs, checkSize, filesOf } from "../jobs/checked-jobs.ts";
 import { groupsOfPipeline, variablesOfBuild } from "../variables/variable-scopes.ts";
 
 /** Checks an inline definition before it is stored. @throws Refusal invalid, with line and column of each mistake */

@@ -1,17 +1,53 @@
 import { and, eq, isNull, sql } from "drizzle-orm";
-import { sha256Hex } from "../../crypto/digest.ts";
+import { sha256Hex } from "../../crypto/encoding.ts";
 import { ensure, explainRollback, PreconditionFailed } from "../../db/guard.ts";
 import { pipeline, repository } from "../../db/schema.ts";
 import { refOf } from "../../domain/git-ref.ts";
 import { type FileSnapshot, readSnapshot, snapshotAfter } from "../../githosts/core/file-snapshot.ts";
+import {
+  DEFAULT_TRIGGERS,
+  readWrittenOn,
+  SUPERSEDE,
+  type Triggers,
+  triggerWords,
+} from "../../pipeline/triggers/triggers.ts";
 import type { Build } from "../../protocol/build.ts";
+import type { PipelineTriggers } from "../../protocol/pipeline.ts";
 import { auditRow } from "../core/commit.ts";
 import type { Context } from "../core/context.ts";
 import { isOwn } from "../core/record.ts";
 import { Refusal, settled } from "../core/refusal.ts";
 import { holderOf } from "../jobs/jobs.ts";
 import { syncFileSchedules } from "../schedules/schedules-of-file.ts";
-import { shownTriggers } from "./pipeline-triggers.ts";
+
+type Stored = Pick<typeof pipeline.$inferSelect, "on" | "supersede" | "fileSnapshot">;
+
+/**
+ * What starts and ends a pipeline's builds: what its record says, else its file on the default branch, else the
+ * defaults. Nothing that is stored makes it throw: what cannot be read counts as not said.
+ */
+export const triggersOf = ({ on, supersede, fileSnapshot }: Stored): Triggers => {
+  const file: Triggers = readSnapshot(fileSnapshot) ?? DEFAULT_TRIGGERS;
+  return {
+    on: (on && readWrittenOn(on)) ?? file.on,
+    supersede: SUPERSEDE.find((one) => one === supersede) ?? file.supersede,
+    schedule: file.schedule,
+  };
+};
+
+/** The same as the pipeline's record shows it, and where it comes from. */
+export const shownTriggers = (row: Stored): PipelineTriggers => {
+  const { on, supersede } = triggersOf(row);
+  const snapshot = readSnapshot(row.fileSnapshot);
+  return {
+    source: row.on && readWrittenOn(row.on) ? "record" : snapshot?.isRead ? "file" : "default",
+    builds: triggerWords(on),
+    supersede,
+    commitSha: snapshot?.commitSha ?? null,
+    readAt: snapshot?.at ?? null,
+    mistake: snapshot?.mistake ?? null,
+  };
+};
 
 type Row = typeof pipeline.$inferSelect;
 

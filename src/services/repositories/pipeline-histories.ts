@@ -1,7 +1,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import * as z from "zod/mini";
 import { branchOf, refOf, tagOf } from "../../domain/git-ref.ts";
-import { type EndedBuild, type History, NO_HISTORY, redSince } from "../../domain/history/roll-up.ts";
+import { type EndedBuild, type History, NO_HISTORY, redSince } from "../../domain/history/history.ts";
 import { addUp, daysOfWeek, type Week } from "../../domain/history/statistics.ts";
 import { PathId } from "../../protocol/common.ts";
 import { DEFAULTS } from "../../protocol/limits.ts";

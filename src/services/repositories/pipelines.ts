@@ -11,20 +11,17 @@ import {
   variable,
   variableGroup,
 } from "../../db/schema.ts";
-import { hostContextOf } from "../../githosts/core/host-target.ts";
+import { hostContextOf } from "../../githosts/core/build-origin.ts";
 import { PathId } from "../../protocol/common.ts";
 import { NewPipeline, PIPELINE_DEFAULTS, Pipeline, PipelineChange, PipelineFilter } from "../../protocol/pipeline.ts";
-import { versioned } from "../core/answer.ts";
-import { commit } from "../core/commit.ts";
+import { commit, ensureRoom } from "../core/commit.ts";
 import type { Context } from "../core/context.ts";
 import { listing, pageOf } from "../core/listing.ts";
 import { deleteRow, findOne, getterOf, nextVersion, updateRow } from "../core/record.ts";
-import { ensureRoom } from "../core/room.ts";
-import { checkOwnOrg, updateOf, verb, viewOf, writablePart } from "../core/verb.ts";
+import { checkOwnOrg, updateOf, verb, versioned, viewOf, writablePart } from "../core/verb.ts";
 import { syncFileSchedules } from "../schedules/schedules-of-file.ts";
 import { checkDefinition, checkOn } from "./pipeline-check.ts";
-import { snapshotOfDefinition } from "./pipeline-files.ts";
-import { shownTriggers } from "./pipeline-triggers.ts";
+import { shownTriggers, snapshotOfDefinition } from "./pipeline-files.ts";
 import { hasActiveBuilds } from "./repositories.ts";
 
 type Row = typeof pipeline.$inferSelect;

@@ -20,15 +20,13 @@ import { branchProblem } from "../../domain/git-ref.ts";
 import { PathId } from "../../protocol/common.ts";
 import { NewRepository, Repository, RepositoryChange, RepositoryFilter } from "../../protocol/repository.ts";
 import { unhook } from "../connections/connection-hooks.ts";
-import { versioned } from "../core/answer.ts";
-import { commit } from "../core/commit.ts";
+import { commit, ensureRoom } from "../core/commit.ts";
 import type { Context } from "../core/context.ts";
 import { listing, pageOf } from "../core/listing.ts";
 import { deleteRow, findOne, getterOf, nextVersion, updateRow } from "../core/record.ts";
 import { invalid, Refusal } from "../core/refusal.ts";
-import { ensureRoom } from "../core/room.ts";
-import { checkOwnOrg, updateOf, verb, viewOf, writablePart } from "../core/verb.ts";
-import { forgetUnlisted } from "../deliveries/listed-pushes.ts";
+import { checkOwnOrg, updateOf, verb, versioned, viewOf, writablePart } from "../core/verb.ts";
+import { forgetUnlisted } from "../deliveries/arrival-rows.ts";
 
 export type RepositoryColumns = typeof repository.$inferSelect;
 

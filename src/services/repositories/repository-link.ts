@@ -11,14 +11,12 @@ import { Repository } from "../../protocol/repository.ts";
 import { registerHook, removeHooks } from "../connections/connection-hooks.ts";
 import { type Found, fromDeliveries, isUsable } from "../connections/connection-repositories.ts";
 import { findConnection } from "../connections/connections.ts";
-import { settingsOf } from "../connections/hook-settings.ts";
-import { asking, type ConnectionRow, clientOf, hookClientOf } from "../connections/host-access.ts";
-import { versioned } from "../core/answer.ts";
+import { asking, type ConnectionRow, clientOf, hookClientOf, settingsOf } from "../connections/host-access.ts";
 import { commit } from "../core/commit.ts";
 import type { Context } from "../core/context.ts";
 import { nextVersion, updateRow } from "../core/record.ts";
 import { invalid, Refusal } from "../core/refusal.ts";
-import { verb } from "../core/verb.ts";
+import { verb, versioned } from "../core/verb.ts";
 import {
   COLUMNS,
   ensureConnection,

@@ -2,9 +2,8 @@ import { and, eq, getTableColumns, type SQL, sql } from "drizzle-orm";
 import * as z from "zod/mini";
 import { ensure } from "../../db/guard.ts";
 import { pipeline, schedule } from "../../db/schema.ts";
-import { readCron } from "../../domain/cron.ts";
 import { branchProblem, refOf } from "../../domain/git-ref.ts";
-import { nextRun, nextRuns, timeZoneProblem } from "../../domain/schedule.ts";
+import { nextRun, nextRuns, readCron, timeZoneProblem } from "../../domain/schedule.ts";
 import { PathId } from "../../protocol/common.ts";
 import { DEFAULTS, LIMITS } from "../../protocol/limits.ts";
 import {
@@ -16,13 +15,12 @@ import {
   ScheduleFilter,
 } from "../../protocol/schedule.ts";
 import { checkRunVariables, sealScheduled } from "../builds/run-values.ts";
-import { Answer } from "../core/answer.ts";
 import { commit } from "../core/commit.ts";
 import type { Context } from "../core/context.ts";
 import { listing, pageOf } from "../core/listing.ts";
 import { deleteRow, findOne, nextVersion, updateRow } from "../core/record.ts";
 import { invalidFields, Refusal } from "../core/refusal.ts";
-import { checkOwnOrg, updateOf, verb, viewOf, writablePart } from "../core/verb.ts";
+import { Answer, checkOwnOrg, updateOf, verb, viewOf, writablePart } from "../core/verb.ts";
 import { variablesOfBuild } from "../variables/variable-scopes.ts";
 
 type Row = typeof schedule.$inferSelect;

@@ -14,15 +14,26 @@ import {
   TokenRemoval,
   TokenRotation,
 } from "../../protocol/token.ts";
-import { versioned } from "../core/answer.ts";
-import { type AuditNote, commit } from "../core/commit.ts";
+import { type AuditNote, commit, ensureRoom } from "../core/commit.ts";
 import { actorOf, type Context } from "../core/context.ts";
 import { listing, pageOf } from "../core/listing.ts";
 import { checkVersion, deleteRow, findOne, getterOf, lookUp, updateRow } from "../core/record.ts";
-import { invalid, notFound, settled } from "../core/refusal.ts";
-import { ensureRoom } from "../core/room.ts";
-import { updateOf, verb, viewOf, writablePart } from "../core/verb.ts";
-import { tellRevoked } from "./revocations.ts";
+import { invalid, notFound, Refusal, settled } from "../core/refusal.ts";
+import { updateOf, verb, versioned, viewOf, writablePart } from "../core/verb.ts";
+
+/**
+ * Tells the pool what is no longer valid: a token by its id, a replaced secret by its hash, or a hook by its name. It
+ * refuses what comes from there, and tells D1 again should D1 be restored to an earlier time.
+ * @throws Refusal unavailable where the pool does not answer
+ */
+export const tellRevoked = async (context: Context, what: "token" | "hook", name: string): Promise<void> => {
+  try {
+    settled(await (await context.pool()).revoke([name]));
+  } catch (error) {
+    const detail = `The ${what} is no longer valid, but a part of the service was not told: repeat the request.`;
+    throw new Refusal("unavailable", detail, { retryAfterSeconds: 5, cause: error });
+  }
+};
 
 export type TokenRow = typeof token.$inferSelect;
 const COLUMNS = getTableColumns(token);

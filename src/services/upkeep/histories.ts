@@ -10,7 +10,7 @@ import {
   NO_HISTORY,
   redSince,
   rollUp,
-} from "../../domain/history/roll-up.ts";
+} from "../../domain/history/history.ts";
 import { firstIdAt, timeOfId } from "../../domain/id-range.ts";
 import { DAY_MS, MINUTE_MS } from "../../protocol/units.ts";
 import type { Chore, Done, Upkeep } from "./run.ts";

@@ -4,14 +4,13 @@ import { pipeline, repository, schedule } from "../../db/schema.ts";
 import { branchOf } from "../../domain/git-ref.ts";
 import { lastRun, nextRun } from "../../domain/schedule.ts";
 import { inputsContext } from "../../domain/seal-context.ts";
-import { hostTargetOf } from "../../githosts/core/host-target.ts";
+import { hostTargetOf } from "../../githosts/core/build-origin.ts";
 import type { NewBuild, Result } from "../../queue/commands/commands.ts";
 import { openScheduled } from "../builds/run-values.ts";
 import { Keys } from "../core/keys.ts";
 import { ObjectStubs } from "../core/object-stubs.ts";
 import { settled } from "../core/refusal.ts";
-import type { Subject } from "./failures.ts";
-import { type Chore, NOTHING, type Upkeep } from "./run.ts";
+import { type Chore, NOTHING, type Subject, type Upkeep } from "./run.ts";
 
 type Pipeline = typeof pipeline.$inferSelect;
 type Repository = typeof repository.$inferSelect;

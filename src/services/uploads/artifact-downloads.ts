@@ -1,19 +1,23 @@
 import * as z from "zod/mini";
 import { artifactKey } from "../../archive/artifacts.ts";
 import type { Matrix } from "../../pipeline/graph/graph.ts";
-import { ArtifactFile, ArtifactGrant, DownloadRequest, Downloads } from "../../protocol/artifact.ts";
+import {
+  ArtifactFile,
+  ArtifactGrant,
+  DownloadRequest,
+  Downloads,
+  type StoredArtifact,
+} from "../../protocol/artifact.ts";
 import { PathId } from "../../protocol/common.ts";
 import { PERIODS } from "../../protocol/limits.ts";
-import type { StoredArtifact } from "../../protocol/stored-artifact.ts";
-import { readable } from "../agents/readable.ts";
 import { findRecord } from "../builds/builds.ts";
 import type { Context } from "../core/context.ts";
-import { readGrant } from "../core/read-grant.ts";
 import { invalid, settled } from "../core/refusal.ts";
 import { verb } from "../core/verb.ts";
 import { holderOf } from "../jobs/jobs.ts";
-import { artifactGone, fileListOf } from "./artifact-records.ts";
+import { artifactGone, fileListOf, readable } from "./artifact-records.ts";
 import { leftByBuild } from "./artifacts.ts";
+import { readGrant } from "./uploads.ts";
 
 const GRANT_MS = PERIODS.grantMinutes * 60_000;
 

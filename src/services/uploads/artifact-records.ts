@@ -1,6 +1,6 @@
 import { type ArtifactOwner, readFileList } from "../../archive/artifacts.ts";
-import type { Artifact, ArtifactFile } from "../../protocol/artifact.ts";
-import type { StoredArtifact } from "../../protocol/stored-artifact.ts";
+import { readRange } from "../../archive/bytes.ts";
+import type { Artifact, ArtifactFile, StoredArtifact } from "../../protocol/artifact.ts";
 import { DAY_MS } from "../../protocol/units.ts";
 import { reaching } from "../core/outage.ts";
 import { Refusal } from "../core/refusal.ts";
@@ -34,3 +34,20 @@ export const fileListOf = async (archive: R2Bucket, owner: ArtifactOwner): Promi
   if (!list) throw artifactGone();
   return list;
 };
+
+/** Bytes that can be read in parts. */
+export interface Readable {
+  size: number;
+  /** From `start` to before `end`. @throws Refusal gone */
+  read(start: number, end: number): Promise<ReadableStream<Uint8Array>>;
+}
+
+/** Bytes of an object of the archive, from `offset` on. */
+export const readable = (archive: R2Bucket, key: string, size: number, gone: () => Refusal, offset = 0): Readable => ({
+  size,
+  async read(start, end) {
+    const body = await reaching(readRange(archive, key, { start: offset + start, end: offset + end }));
+    if (!body) throw gone();
+    return body;
+  },
+});

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { artifactKey, deleteArtifact, putFileList } from "../../archive/artifacts.ts";
 import { abortParts } from "../../archive/bytes.ts";
 import { dayOf } from "../../archive/keys.ts";
-import { sha256Hex } from "../../crypto/digest.ts";
+import { sha256Hex } from "../../crypto/encoding.ts";
 import { listProblem } from "../../domain/artifact/file-list.ts";
 import {
   Artifact,
@@ -14,7 +14,7 @@ import {
 import { Id, PathId } from "../../protocol/common.ts";
 import { DEFAULTS, LIMITS } from "../../protocol/limits.ts";
 import { DAY_MS } from "../../protocol/units.ts";
-import type { ArtifactFacts } from "../../queue/commands/artifact-facts.ts";
+import type { ArtifactFacts } from "../../queue/state/facts.ts";
 import type { Context } from "../core/context.ts";
 import type { GrantFacts } from "../core/grants.ts";
 import { reaching } from "../core/outage.ts";

@@ -2,17 +2,23 @@ import * as z from "zod/mini";
 import { type ArtifactOwner, artifactKey, deleteArtifact } from "../../archive/artifacts.ts";
 import { getRecord, putRecord } from "../../archive/records.ts";
 import { type PlacedFile, placed } from "../../domain/artifact/file-list.ts";
-import { Artifact, ArtifactWithFiles, PathArtifact } from "../../protocol/artifact.ts";
+import { Artifact, ArtifactWithFiles, PathArtifact, type StoredArtifact } from "../../protocol/artifact.ts";
 import { PathId } from "../../protocol/common.ts";
-import type { StoredArtifact } from "../../protocol/stored-artifact.ts";
-import { type Readable, readable } from "../agents/readable.ts";
 import { type FoundBuild, findRecord, findRecordOf } from "../builds/builds.ts";
 import { commit } from "../core/commit.ts";
 import type { Context } from "../core/context.ts";
 import { reaching } from "../core/outage.ts";
 import { notFound, settled } from "../core/refusal.ts";
 import { verb } from "../core/verb.ts";
-import { artifactGone, type FoundArtifact, fileListOf, ownerOf, toArtifact } from "./artifact-records.ts";
+import {
+  artifactGone,
+  type FoundArtifact,
+  fileListOf,
+  ownerOf,
+  type Readable,
+  readable,
+  toArtifact,
+} from "./artifact-records.ts";
 
 type LeftByJobs = Record<string, StoredArtifact[]>;
 

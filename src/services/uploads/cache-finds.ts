@@ -1,19 +1,19 @@
 import type * as z from "zod/mini";
 import { bytesKey, type FoundEntry, findEntry, listEntries, touchEntry } from "../../archive/cache.ts";
 import { dayOf } from "../../archive/keys.ts";
-import { sha256Hex } from "../../crypto/digest.ts";
+import { sha256Hex } from "../../crypto/encoding.ts";
 import { shownRef } from "../../domain/cache/scopes.ts";
 import { CacheQuery, FoundCache } from "../../protocol/cache.ts";
 import { PathId } from "../../protocol/common.ts";
 import { PERIODS } from "../../protocol/limits.ts";
-import { readable } from "../agents/readable.ts";
 import type { Context } from "../core/context.ts";
 import { reaching } from "../core/outage.ts";
-import { readGrant } from "../core/read-grant.ts";
 import { Refusal } from "../core/refusal.ts";
 import { verb } from "../core/verb.ts";
 import { holderOf } from "../jobs/jobs.ts";
-import { type CacheScope, scopesOf } from "./cache-scopes.ts";
+import { readable } from "./artifact-records.ts";
+import { type CacheScope, scopesOf } from "./caches.ts";
+import { readGrant } from "./uploads.ts";
 
 const GRANT_MS = PERIODS.grantMinutes * 60_000;
 

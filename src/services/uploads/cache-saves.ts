@@ -10,7 +10,7 @@ import {
 } from "../../archive/cache.ts";
 import { giveBack, type Reservation, reserve } from "../../archive/cache-reservations.ts";
 import { dayOf } from "../../archive/keys.ts";
-import { sha256Hex } from "../../crypto/digest.ts";
+import { sha256Hex } from "../../crypto/encoding.ts";
 import { partsOf } from "../../domain/artifact/parts.ts";
 import { entriesToDrop } from "../../domain/cache/entries-to-drop.ts";
 import { CacheEnd, CacheOpening, OpenedCache } from "../../protocol/cache.ts";
@@ -18,12 +18,11 @@ import { Id, PathId } from "../../protocol/common.ts";
 import type { Context } from "../core/context.ts";
 import type { GrantFacts } from "../core/grants.ts";
 import { reaching } from "../core/outage.ts";
-import { grantFor } from "../core/read-grant.ts";
 import { invalid, Refusal, settled } from "../core/refusal.ts";
 import { verb } from "../core/verb.ts";
 import { holderOf } from "../jobs/jobs.ts";
-import { type CacheScope, scopesOf } from "./cache-scopes.ts";
-import { beginUpload, Uploads } from "./uploads.ts";
+import { type CacheScope, scopesOf } from "./caches.ts";
+import { beginUpload, grantFor, Uploads } from "./uploads.ts";
 
 type SaveFacts = GrantFacts["cache-write"];
 

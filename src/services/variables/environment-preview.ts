@@ -8,7 +8,7 @@ import {
   type ScopedVariable,
   withoutSecret,
 } from "../../domain/compose.ts";
-import { allowsRef } from "../../pipeline/group-protection.ts";
+import { allowsRef } from "../../pipeline/graph/group-protection.ts";
 import { atMost } from "../../protocol/checks.ts";
 import { PathId } from "../../protocol/common.ts";
 import { LIMITS } from "../../protocol/limits.ts";

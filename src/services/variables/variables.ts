@@ -3,20 +3,24 @@ import * as z from "zod/mini";
 import { ensure } from "../../db/guard.ts";
 import type { Database } from "../../db/query.ts";
 import { pipeline, repository, variable, variableGroup } from "../../db/schema.ts";
-import { isBase64 } from "../../domain/file-bytes.ts";
 import { variableContext } from "../../domain/seal-context.ts";
-import { secretWarnings } from "../../domain/secret-warnings.ts";
+import { isBase64, secretWarnings } from "../../domain/variable-value.ts";
 import { PathId } from "../../protocol/common.ts";
-import type { FileEncoding } from "../../protocol/file-variable.ts";
 import { byteSize, LIMITS } from "../../protocol/limits.ts";
-import { NewVariable, type Scope, Variable, VariableChange, VariableFilter } from "../../protocol/variable.ts";
-import { versioned } from "../core/answer.ts";
+import {
+  type FileEncoding,
+  NewVariable,
+  type Scope,
+  Variable,
+  VariableChange,
+  VariableFilter,
+} from "../../protocol/variable.ts";
 import { commit } from "../core/commit.ts";
 import type { Context } from "../core/context.ts";
 import { listing, pageOf } from "../core/listing.ts";
 import { deleteRow, findOne, getterOf, nextVersion, updateRow } from "../core/record.ts";
 import { invalid, Refusal } from "../core/refusal.ts";
-import { checkOwnOrg, updateOf, verb, viewOf, writablePart } from "../core/verb.ts";
+import { checkOwnOrg, updateOf, verb, versioned, viewOf, writablePart } from "../core/verb.ts";
 
 type FileColumns = Pick<typeof variable.$inferSelect, "fileEncoding" | "fileName">;
 

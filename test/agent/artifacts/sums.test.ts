@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import * as zlib from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { filesInWords, sizeInWords } from "../../../src/agent/artifacts/sizes.ts";
 import { crcByTable, SumsOfFiles } from "../../../src/agent/artifacts/sums.ts";
+import { filesInWords, sizeInWords } from "../../../src/agent/files/file-words.ts";
 
 describe("the sums of files", () => {
   it("are those of their own bytes, however the bytes come", () => {

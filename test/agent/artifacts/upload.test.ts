@@ -1,10 +1,9 @@
 import { createHash, randomBytes } from "node:crypto";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { ArtifactCalls } from "../../../src/agent/artifacts/artifact-calls.ts";
 import { contentOf } from "../../../src/agent/artifacts/fetch-content.ts";
-import { serviceStore } from "../../../src/agent/artifacts/service-store.ts";
+import { ArtifactCalls, serviceStore } from "../../../src/agent/artifacts/service-store.ts";
 import { Cancel } from "../../../src/agent/build/failure.ts";
-import { JobLog } from "../../../src/agent/log/build-log.ts";
+import { JobLog } from "../../../src/agent/log/job-log.ts";
 import { ApiClient } from "../../../src/agent/wire/client.ts";
 import { LIMITS } from "../../../src/protocol/limits.ts";
 import { type ReceivedRequest, type StubResponse, startStubServer } from "../support/stub-server.ts";

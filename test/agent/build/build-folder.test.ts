@@ -9,8 +9,7 @@ import {
   makeBuildFolder,
   removeBuildFolder,
 } from "../../../src/agent/build/build-folder.ts";
-import { chownTree } from "../../../src/agent/process/as-user.ts";
-import type { StepUser } from "../../../src/agent/process/step-user.ts";
+import { chownTree, type StepUser } from "../../../src/agent/process/step-user.ts";
 import { isRoot } from "../../support/local/named-user.ts";
 import { testFolder } from "../support/folder.ts";
 import { attackAs, canAttack, unnamedUser } from "../support/step-user.ts";

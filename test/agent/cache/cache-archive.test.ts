@@ -17,8 +17,7 @@ import {
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { packCache, unpackCache } from "../../../src/agent/cache/cache-archive.ts";
-import { CODECS } from "../../../src/agent/cache/codec.ts";
+import { CODECS, packCache, unpackCache } from "../../../src/agent/cache/cache-archive.ts";
 import { paddingOf, TAR_END, type TarMember, tarHeader } from "../../../src/agent/files/tar-format.ts";
 import type { StepUser } from "../../../src/agent/process/step-user.ts";
 import type { CacheCodec } from "../../../src/protocol/cache.ts";

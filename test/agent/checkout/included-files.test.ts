@@ -1,9 +1,8 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { parseInCommit } from "../../../src/agent/build/read-includes.ts";
 import { fetchSource } from "../../../src/agent/checkout/checkout.ts";
-import { readIncluded } from "../../../src/agent/checkout/included-files.ts";
+import { parseInCommit, readIncluded } from "../../../src/agent/checkout/included-files.ts";
 import { makeCheckoutContext, sourceOf } from "../support/checkout.ts";
 import { testFolder } from "../support/folder.ts";
 import { testRepository } from "../support/repository.ts";

@@ -17,7 +17,7 @@ import { checkOut, fetchSource, remoteOf } from "../../../src/agent/checkout/che
 import { git } from "../../../src/agent/checkout/git.ts";
 import { readIncluded } from "../../../src/agent/checkout/included-files.ts";
 import { defaultBranchOf } from "../../../src/agent/checkout/remote.ts";
-import { localChanges } from "../../../src/agent/cli/local-facts.ts";
+import { localChanges } from "../../../src/agent/cli/local-plan.ts";
 import { startGitServer } from "../../support/local/git-server.ts";
 import { failureOf, makeCheckoutContext, PLAIN, sourceOf } from "../support/checkout.ts";
 import { testFolder } from "../support/folder.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isBundle, isTarOfBundle, shownPath } from "../../../src/agent/files/kept-names.ts";
+import { isBundle, isTarOfBundle, shownPath } from "../../../src/agent/files/file-words.ts";
 import { staysWithin } from "../../../src/agent/files/link-rule.ts";
 
 it("folders that are good only as a whole are known by their names' ends", () => {

@@ -1,8 +1,8 @@
 import { readdirSync } from "node:fs";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { hookEnvironment, hookVariables, variablesIn } from "../../../src/agent/hooks/hook-variables.ts";
 import { JobHooks } from "../../../src/agent/hooks/job-hooks.ts";
+import { hookEnvironment, hookVariables, variablesIn } from "../../../src/agent/steps/step-environment.ts";
 import { JobAnswer } from "../../../src/agent/wire/answers.ts";
 import { IDENTITY, makeJob, makePlannedJob } from "../support/fake-service.ts";
 import { testFolder } from "../support/folder.ts";

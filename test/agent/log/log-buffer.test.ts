@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { LogBuffer } from "../../../src/agent/log/log-buffer.ts";
+import { LogBuffer } from "../../../src/agent/log/log-sender.ts";
 import { CAN_MOUNT, smallDisk } from "../support/small-disk.ts";
 
 describe.runIf(CAN_MOUNT)("a log on a full disk", () => {

@@ -1,9 +1,8 @@
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { JobLog } from "../../../src/agent/log/build-log.ts";
-import { LogBuffer } from "../../../src/agent/log/log-buffer.ts";
-import { sendLog } from "../../../src/agent/log/log-sender.ts";
+import { JobLog } from "../../../src/agent/log/job-log.ts";
+import { LogBuffer, sendLog } from "../../../src/agent/log/log-sender.ts";
 import { Audience } from "../../../src/agent/wire/audience.ts";
 import { ApiClient } from "../../../src/agent/wire/client.ts";
 import { testFolder } from "../support/folder.ts";

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { readReports, TURN_BYTES } from "../../../src/agent/reports/read-reports.ts";
+import { readReports, TURN_BYTES } from "../../../src/agent/reports/test-reporter.ts";
 import { JUnitReader } from "../../../src/domain/reports/parse-junit.ts";
 import { isRoot } from "../../support/local/named-user.ts";
 import { testFolder } from "../support/folder.ts";

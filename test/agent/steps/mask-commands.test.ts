@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { JobLog } from "../../../src/agent/log/build-log.ts";
-import { MaskCommandParser } from "../../../src/agent/steps/mask-commands.ts";
+import { JobLog } from "../../../src/agent/log/job-log.ts";
+import { MaskCommandParser } from "../../../src/agent/steps/step-log-writer.ts";
 
 /** What a log keeps of output that comes in these pieces, and what it was told to mask. */
 const logged = (pieces: Uint8Array[], commands: Pick<MaskCommandParser, "push" | "end"> = new MaskCommandParser()) => {

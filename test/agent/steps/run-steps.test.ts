@@ -5,10 +5,9 @@ import type { ArtifactToKeep } from "../../../src/agent/artifacts/keep-artifacts
 import { endAndRemoveBuild, makeBuildFolder, removeBuildFolder } from "../../../src/agent/build/build-folder.ts";
 import { BuildFailure, Cancel } from "../../../src/agent/build/failure.ts";
 import { parsePlanOrFail } from "../../../src/agent/build/read-plan.ts";
-import { JobLog } from "../../../src/agent/log/build-log.ts";
-import { chownTree } from "../../../src/agent/process/as-user.ts";
+import { JobLog } from "../../../src/agent/log/job-log.ts";
 import { ProcessTree } from "../../../src/agent/process/process-tree.ts";
-import { findStepUser, type StepUser } from "../../../src/agent/process/step-user.ts";
+import { chownTree, findStepUser, type StepUser } from "../../../src/agent/process/step-user.ts";
 import { runSteps, type StepListener } from "../../../src/agent/steps/run-steps.ts";
 import type { Plan } from "../../../src/pipeline/parse/plan.ts";
 import type { Step } from "../../../src/protocol/build.ts";

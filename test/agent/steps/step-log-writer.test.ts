@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { JobLog } from "../../../src/agent/log/build-log.ts";
+import { JobLog } from "../../../src/agent/log/job-log.ts";
 import { StepLogWriter } from "../../../src/agent/steps/step-log-writer.ts";
 
 /** What the log has of a step that masks a value before each line, and the values that were masked. */

@@ -2,8 +2,7 @@ import { execFileSync, spawn } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { existsSync } from "node:fs";
 import { onTestFinished } from "vitest";
-import { runAs } from "../../../src/agent/process/as-user.ts";
-import type { StepUser } from "../../../src/agent/process/step-user.ts";
+import { runAs, type StepUser } from "../../../src/agent/process/step-user.ts";
 import { isRoot, makeUser } from "../../support/local/named-user.ts";
 
 const PYTHON = "/usr/bin/python3";

@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { chownTree } from "../../../src/agent/process/as-user.ts";
+import { chownTree } from "../../../src/agent/process/step-user.ts";
 import { copyTree, RefusedTree } from "../../../src/agent/tools/copy-tree.ts";
 import { isRoot } from "../../support/local/named-user.ts";
 import { testFolder } from "../support/folder.ts";

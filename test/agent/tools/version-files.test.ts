@@ -1,10 +1,9 @@
 import fc from "fast-check";
 import { parse } from "smol-toml";
 import { describe, expect, it } from "vitest";
-import { lockedTools, withChecksums } from "../../../src/agent/tools/lock-file.ts";
-import { configText } from "../../../src/agent/tools/mise-config.ts";
+import { configText, lockedTools, withChecksums } from "../../../src/agent/tools/mise-files.ts";
 import { toolsInFiles } from "../../../src/agent/tools/version-files.ts";
-import { isToolName, versionProblem } from "../../../src/pipeline/fields/tool-words.ts";
+import { isToolName, versionProblem } from "../../../src/pipeline/fields/tool-fields.ts";
 
 const read = (files: Record<string, string>) => toolsInFiles(new Map(Object.entries(files)));
 

@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
-import { LogBuffer } from "../../../src/agent/log/log-buffer.ts";
-import { quietPauseAfter, sendLog } from "../../../src/agent/log/log-sender.ts";
+import { LogBuffer, quietPauseAfter, sendLog } from "../../../src/agent/log/log-sender.ts";
 import { Audience } from "../../../src/agent/wire/audience.ts";
 import { ApiClient } from "../../../src/agent/wire/client.ts";
 import { ProgressSender } from "../../../src/agent/wire/progress-report.ts";

@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { AutoResetEvent } from "../../../src/agent/wire/auto-reset-event.ts";
 import { ApiClient } from "../../../src/agent/wire/client.ts";
 import { keepLease } from "../../../src/agent/wire/heartbeat.ts";
-import { HintSocket } from "../../../src/agent/wire/hint-socket.ts";
+import { HintSocket } from "../../../src/agent/wire/next-job.ts";
 import { IDENTITY, startFakeService } from "../support/fake-service.ts";
 import { waitUntil } from "../support/wait-until.ts";
 

@@ -1,5 +1,5 @@
 import { env } from "cloudflare:workers";
-import { gitHostName } from "../../../src/domain/object-names.ts";
+import { gitHostName } from "../../../src/domain/durable-objects.ts";
 import type { DeliveryNote } from "../../../src/githosts/core/delivery-note.ts";
 import type { Problem } from "../../../src/protocol/problem.ts";
 import { type Answer, call, created, newPipeline, newRepository } from "../../support/api.ts";

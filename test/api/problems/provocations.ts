@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import type { Job } from "../../../src/protocol/jobs.ts";
 import { LIMITS } from "../../../src/protocol/limits.ts";
-import type { ORGANIZATION_LIMITS } from "../../../src/protocol/organization-limits.ts";
+import type { ORGANIZATION_LIMITS } from "../../../src/protocol/organization.ts";
 import type { Problem } from "../../../src/protocol/problem.ts";
 import { type Answer, call, created } from "../../support/api.ts";
 import { poll } from "../../support/build-setup.ts";

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { WebSocket } from "ws";
 import { SocketReply } from "../../../src/agent/wire/answers.ts";
-import { HeartbeatSocket } from "../../../src/agent/wire/heartbeat-socket.ts";
+import { HeartbeatSocket } from "../../../src/agent/wire/heartbeat.ts";
 import { type RegisteredAgent, SAID } from "./build-requests.ts";
 
 /** The open socket of an agent, on which its heartbeats go. */

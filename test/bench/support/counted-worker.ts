@@ -1,5 +1,4 @@
-import { calling } from "../../../src/domain/object-calls.ts";
-import { poolName } from "../../../src/domain/object-names.ts";
+import { calling, poolName } from "../../../src/domain/durable-objects.ts";
 import type { NewBuild } from "../../../src/queue/commands/commands.ts";
 import worker, { GitHost as Host, BuildLog as Log, AgentPool as Pool } from "../../../src/worker.ts";
 import {

@@ -1,4 +1,4 @@
-import { buildLogName, poolName } from "../../../src/domain/object-names.ts";
+import { buildLogName, poolName } from "../../../src/domain/durable-objects.ts";
 import { type RegisteredAgent, runBuild } from "./build-requests.ts";
 import { passTime, waitUntilIdle } from "./idle-hour.ts";
 import type { KeepAliveClient } from "./keep-alive.ts";

@@ -2,7 +2,7 @@ import { createExecutionContext, runInDurableObject, waitOnExecutionContext } fr
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { cellRects } from "../../../src/dashboard/agents/agent-strip.tsx";
+import { cellRects } from "../../../src/dashboard/agents/fleet.tsx";
 import { keepUp } from "../../../src/services/upkeep/upkeep.ts";
 import worker from "../../../src/worker.ts";
 import { poolOf } from "../../objects/pool/support.ts";

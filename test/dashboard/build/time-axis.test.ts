@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { lengthOn, placeOn, timeAxis } from "../../../src/dashboard/build/time-axis.ts";
+import { lengthOn, placeOn, timeAxis } from "../../../src/dashboard/parts/time-axis.ts";
 
 const MINUTE = 60_000;
 const time = fc.integer({ min: 0, max: 40 * 24 * 60 * MINUTE });

@@ -1,8 +1,7 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { APP_PERMISSION_WORDS } from "../../../src/dashboard/connections/app.tsx";
-import { APP_PERMISSIONS } from "../../../src/githosts/github/app-rights.ts";
-import { loadAppStates } from "../../../src/githosts/github/app-state.ts";
+import { APP_PERMISSIONS, loadAppStates } from "../../../src/githosts/github/app-manifest.ts";
 import { call, created, newOrganization, newToken } from "../../support/api.ts";
 import { newAppKeys } from "../../support/app-keys.ts";
 import { HOST_TOKEN, newHost } from "../../support/host-at.ts";

@@ -1,10 +1,10 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { timeAxis } from "../../../src/dashboard/build/time-axis.ts";
 import { Waterfall } from "../../../src/dashboard/build/waterfall.tsx";
 import { columnsOf, opensAtFirst } from "../../../src/dashboard/job/arrange.ts";
 import { axisOf } from "../../../src/dashboard/job/axis-of-jobs.ts";
 import { JobList, spanOf } from "../../../src/dashboard/job/job-list.tsx";
+import { timeAxis } from "../../../src/dashboard/parts/time-axis.ts";
 import type { JobOfBuild } from "../../../src/protocol/build-job.ts";
 import { countToRetry } from "../../../src/services/builds/retry.ts";
 import { gateRecord, idleJob, jobRecord } from "./job-records.ts";

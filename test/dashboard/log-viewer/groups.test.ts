@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { FoldedHeights } from "../../../src/dashboard/log-viewer/client/folded-heights.ts";
 import { Groups, MOST_GROUPS } from "../../../src/dashboard/log-viewer/client/groups.ts";
+import { FoldedHeights } from "../../../src/dashboard/log-viewer/client/heights.ts";
 import { storeOf } from "./filled-log-store.ts";
 
 const groupsOf = (lines: string[], begins: number[] = []) => {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { contrast, GROUNDS, type Rgb, readableOn } from "../../../src/dashboard/log-viewer/client/readable.ts";
+import { contrast, GROUNDS, type Rgb, readableOn } from "../../../src/dashboard/log-viewer/client/colours.ts";
 
 const channel = fc.integer({ min: 0, max: 255 });
 const colour = fc.tuple(channel, channel, channel) as fc.Arbitrary<Rgb>;

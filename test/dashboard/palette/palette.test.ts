@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { rank } from "../../../src/dashboard/palette/client/rank.ts";
+import { rank } from "../../../src/dashboard/palette/row.ts";
 import { created, newOrganization, newToken } from "../../support/api.ts";
 import { cookieFor, requestPage, signIn } from "../shell/page-requests.ts";
 

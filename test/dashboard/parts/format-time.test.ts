@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { formatDay, formatDuration, formatRelative } from "../../../src/dashboard/parts/format-time.ts";
+import { formatDay, formatDuration, formatRelative } from "../../../src/dashboard/parts/format.ts";
 
 describe("times", () => {
   it.each([

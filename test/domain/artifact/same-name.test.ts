@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { clashIn, sameName } from "../../../src/domain/artifact/same-name.ts";
+import { clashIn, sameName } from "../../../src/domain/artifact/file-list.ts";
 
 describe("names that some file system takes for one", () => {
   it.each([

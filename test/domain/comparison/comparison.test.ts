@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { environmentChanges } from "../../../src/domain/comparison/environment-change.ts";
-import { logDifference, maskLine } from "../../../src/domain/comparison/log-difference.ts";
-import { commitAddress, compareAddress } from "../../../src/githosts/core/page-address.ts";
+import { environmentChanges, logDifference, maskLine } from "../../../src/domain/comparison.ts";
+import { commitAddress, compareAddress } from "../../../src/githosts/core/host-address.ts";
 import type { EnvironmentKey } from "../../../src/protocol/build.ts";
 
 const line = fc.constantFrom("a", "b", "c", "took 12.5s", "took 13s", "");

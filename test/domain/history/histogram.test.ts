@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { histogramOf, percentile, sumOf } from "../../../src/domain/history/histogram.ts";
+import { histogramOf, percentile, sumOf } from "../../../src/domain/history/history.ts";
 
 const spans = fc.array(fc.integer({ min: 0, max: 3 * 86_400_000 }), { minLength: 1, maxLength: 60 });
 const share = fc.double({ min: 0, max: 1, noNaN: true });

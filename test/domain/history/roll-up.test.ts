@@ -1,6 +1,5 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { percentile } from "../../../src/domain/history/histogram.ts";
 import {
   dayStart,
   type EndedBuild,
@@ -8,9 +7,10 @@ import {
   KEPT,
   keptSince,
   NO_HISTORY,
+  percentile,
   redSince,
   rollUp,
-} from "../../../src/domain/history/roll-up.ts";
+} from "../../../src/domain/history/history.ts";
 import { addUp, daysOfWeek } from "../../../src/domain/history/statistics.ts";
 import { firstIdAt, timeOfId } from "../../../src/domain/id-range.ts";
 

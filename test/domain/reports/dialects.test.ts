@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { countTests, foldTries } from "../../../src/domain/reports/fold-tries.ts";
 import { parseJUnit } from "../../../src/domain/reports/parse-junit.ts";
+import { countTests, foldTries } from "../../../src/domain/reports/report-to-send.ts";
 
 type Counts = Record<"total" | "failed" | "skipped" | "flaky", number>;
 const of = (total: number, failed = 0, skipped = 0, flaky = 0): Counts => ({ total, failed, skipped, flaky });

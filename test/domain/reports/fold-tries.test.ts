@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { countTests, foldTries } from "../../../src/domain/reports/fold-tries.ts";
-import type { TestCase } from "../../../src/domain/reports/test-case.ts";
+import type { TestCase } from "../../../src/domain/reports/parse-junit.ts";
+import { countTests, foldTries } from "../../../src/domain/reports/report-to-send.ts";
 
 const OUTCOMES = { p: "passed", f: "failed", s: "skipped" } as const;
 

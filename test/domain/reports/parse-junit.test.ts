@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { JUnitReader, parseJUnit } from "../../../src/domain/reports/parse-junit.ts";
-import { REPORT_LIMITS, ReportRefused } from "../../../src/domain/reports/test-case.ts";
+import { JUnitReader, parseJUnit, REPORT_LIMITS, ReportRefused } from "../../../src/domain/reports/parse-junit.ts";
 
 const suite = (inside: string, name = "math"): string => `<testsuite name="${name}">${inside}</testsuite>`;
 const refusal = (report: string, maxCases?: number): string => {

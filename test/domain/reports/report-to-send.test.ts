@@ -1,11 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { contradictionIn } from "../../../src/domain/reports/contradictions.ts";
-import { textsOf, withTexts } from "../../../src/domain/reports/report-texts.ts";
 import { type IdentifiedTest, reportToSend } from "../../../src/domain/reports/report-to-send.ts";
+import { contradictionIn, textsOf, withTexts } from "../../../src/domain/reports/stored-report.ts";
 import { LIMITS } from "../../../src/protocol/limits.ts";
-import { ReportedTests } from "../../../src/protocol/test-report.ts";
-import { testsInWords } from "../../../src/protocol/test-words.ts";
+import { ReportedTests, testsInWords } from "../../../src/protocol/test-report.ts";
 
 let made = 0;
 const result = (more: Partial<IdentifiedTest> = {}): IdentifiedTest => ({

@@ -1,4 +1,4 @@
-import { gitHostName, poolName } from "../../../src/domain/object-names.ts";
+import { gitHostName, poolName } from "../../../src/domain/durable-objects.ts";
 import type { Client } from "../../../src/local/client.ts";
 import { registerAgent } from "../../bench/support/build-requests.ts";
 import type { Counts } from "../../bench/support/counts.ts";

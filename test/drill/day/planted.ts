@@ -23,7 +23,7 @@ export const PLANTED: Record<string, Planted> = {
     ],
   },
   "chores run by the minute of the hour": {
-    file: "src/services/upkeep/turns.ts",
+    file: "src/services/upkeep/upkeep.ts",
     rules: [
       {
         right: "claimed.results.some(({ subject }) => subject === chore.name)",

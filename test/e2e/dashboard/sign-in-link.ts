@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { offerSignIn } from "../../../src/local/sign-in-link.ts";
+import { offerSignIn } from "../../../src/local/access.ts";
 import type { Stage } from "./stage.ts";
 
 export const signInLink = (stage: Stage) => {

@@ -6,7 +6,7 @@ import {
   missedOf,
   ordersOf,
   type Remembered,
-} from "../../../src/githosts/core/missed-deliveries.ts";
+} from "../../../src/githosts/github/missed-deliveries.ts";
 import { Random } from "../../simulate/random.ts";
 
 const MINUTE = 60_000;

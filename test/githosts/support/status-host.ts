@@ -1,7 +1,6 @@
 import { isOver } from "../../../src/githosts/core/host-report.ts";
 import type { Status } from "../../../src/githosts/core/status.ts";
-import type { StatusOutcome } from "../../../src/githosts/core/status-answers.ts";
-import { statusOutcomeOf } from "../../../src/githosts/core/status-outcome.ts";
+import { type StatusOutcome, statusOutcomeOf } from "../../../src/githosts/core/status-answers.ts";
 import { REPOSITORY_CONTEXT, type SentStatus } from "../../../src/githosts/core/statuses.ts";
 import type { Random } from "../../simulate/random.ts";
 

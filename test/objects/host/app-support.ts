@@ -1,5 +1,5 @@
 import { runDurableObjectAlarm } from "cloudflare:test";
-import { writtenAppSecret } from "../../../src/githosts/core/connection-secret.ts";
+import { writtenAppSecret } from "../../../src/githosts/github/app-key.ts";
 import { newAppKeys } from "../../support/app-keys.ts";
 import { HOST_TOKEN, newHost } from "../../support/host-at.ts";
 import type { HostedApp, HostSettings } from "../../support/recording-host/host-state.ts";

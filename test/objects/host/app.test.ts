@@ -1,6 +1,6 @@
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { writtenAppSecret } from "../../../src/githosts/core/connection-secret.ts";
+import { writtenAppSecret } from "../../../src/githosts/github/app-key.ts";
 import { newAppKeys } from "../../support/app-keys.ts";
 import { HOST_TOKEN, newHost } from "../../support/host-at.ts";
 import type { HostedApp } from "../../support/recording-host/host-state.ts";

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:test";
 import { vi } from "vitest";
 import { loadKeyring } from "../../../src/crypto/keyring.ts";
-import { gitHostName } from "../../../src/domain/object-names.ts";
+import { gitHostName } from "../../../src/domain/durable-objects.ts";
 import { connectionContext } from "../../../src/domain/seal-context.ts";
 import type { HostReport } from "../../../src/githosts/core/host-report.ts";
 import type { GitHost } from "../../../src/objects/host/git-host.ts";

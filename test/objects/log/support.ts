@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import type { BuildLog } from "../../../src/objects/log/build-log.ts";
 import type { LogResult } from "../../../src/objects/log/turns.ts";
 import { followed } from "../../../src/services/builds/log-follow.ts";
-import { eventStream } from "../../../src/web/event-stream.ts";
+import { eventStream } from "../../../src/web/log.ts";
 
 export type Log = DurableObjectStub<BuildLog>;
 

@@ -1,7 +1,7 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { gitHostName } from "../../../src/domain/object-names.ts";
+import { gitHostName } from "../../../src/domain/durable-objects.ts";
 import type { HostReport } from "../../../src/githosts/core/host-report.ts";
 import type { GitHost } from "../../../src/objects/host/git-host.ts";
 import { AgentPool } from "../../../src/objects/pool/agent-pool.ts";

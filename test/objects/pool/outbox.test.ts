@@ -2,7 +2,7 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "c
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { dayOf, logPrefix } from "../../../src/archive/keys.ts";
-import { buildLogName } from "../../../src/domain/object-names.ts";
+import { buildLogName } from "../../../src/domain/durable-objects.ts";
 import type { BuildLog } from "../../../src/objects/log/build-log.ts";
 import { AgentPool } from "../../../src/objects/pool/agent-pool.ts";
 import { D1, OBJECT } from "../../support/platform/texts.ts";

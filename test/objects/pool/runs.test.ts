@@ -1,6 +1,6 @@
 import { runInDurableObject } from "cloudflare:test";
 import { describe, expect, it } from "vitest";
-import { MOST_RUNS } from "../../../src/protocol/agent-run.ts";
+import { MOST_RUNS } from "../../../src/protocol/agent.ts";
 import { newBuildSetup, takeNewJob, trigger } from "../../support/build-setup.ts";
 import { held, planNext, runNext, takeAndStart } from "../../support/jobs.ts";
 import { type Pool, poolOf } from "./support.ts";

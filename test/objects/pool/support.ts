@@ -1,5 +1,5 @@
 import { env } from "cloudflare:workers";
-import { poolName } from "../../../src/domain/object-names.ts";
+import { poolName } from "../../../src/domain/durable-objects.ts";
 import type { AgentPool } from "../../../src/objects/pool/agent-pool.ts";
 import type { NewAgent, NewBuild, Result } from "../../../src/queue/commands/commands.ts";
 

@@ -2,7 +2,7 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "c
 import { env } from "cloudflare:workers";
 import { afterEach, expect, it, vi } from "vitest";
 import { getRecord } from "../../../src/archive/records.ts";
-import { buildLogName } from "../../../src/domain/object-names.ts";
+import { buildLogName } from "../../../src/domain/durable-objects.ts";
 import type { HostReport } from "../../../src/githosts/core/host-report.ts";
 import { AgentPool } from "../../../src/objects/pool/agent-pool.ts";
 import { arrival, arriving } from "../../support/arrivals.ts";

@@ -4,9 +4,9 @@ import { matcherOf } from "../../../src/domain/patterns.ts";
 import { answerChanged, changedQuestion } from "../../../src/pipeline/expression/changed.ts";
 import { Dictionary } from "../../../src/pipeline/expression/data.ts";
 import { evaluateCondition, evaluateText } from "../../../src/pipeline/expression/evaluate.ts";
-import { ExpressionMistake } from "../../../src/pipeline/expression/mistake.ts";
 import { parseExpression } from "../../../src/pipeline/expression/parse.ts";
 import { fixedContext, scopeOf } from "../../../src/pipeline/expression/scope.ts";
+import { ExpressionMistake } from "../../../src/pipeline/mistake.ts";
 import { parsePlan } from "../../../src/pipeline/parse/parse.ts";
 
 const EMPTY = new Dictionary([]);

@@ -9,9 +9,9 @@ import {
   type UnknownNames,
 } from "../../../src/pipeline/expression/evaluate.ts";
 import type { JobContextStatus } from "../../../src/pipeline/expression/functions.ts";
-import { ExpressionMistake } from "../../../src/pipeline/expression/mistake.ts";
 import { parseExpression } from "../../../src/pipeline/expression/parse.ts";
 import { contextOfVariables, fixedContext, scopeOf } from "../../../src/pipeline/expression/scope.ts";
+import { ExpressionMistake } from "../../../src/pipeline/mistake.ts";
 
 const VARS = [
   ["PLAIN", textData("plain")],

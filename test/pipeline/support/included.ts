@@ -1,7 +1,7 @@
+import { formatMistake } from "../../../src/pipeline/mistake.ts";
 import { KnownFiles, type ToInclude } from "../../../src/pipeline/parse/included-files.ts";
 import { parsePlan } from "../../../src/pipeline/parse/parse.ts";
 import type { Plan } from "../../../src/pipeline/parse/plan.ts";
-import { formatMistake } from "../../../src/pipeline/yaml/mistake.ts";
 
 /** Files by their paths, as a commit has them. */
 export const filesOf = (files: Record<string, string>): KnownFiles =>

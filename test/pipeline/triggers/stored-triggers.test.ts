@@ -3,11 +3,15 @@ import { describe, expect, it } from "vitest";
 import { stringify } from "yaml";
 import { readSnapshot, snapshotAfter } from "../../../src/githosts/core/file-snapshot.ts";
 import { parseTriggers } from "../../../src/pipeline/triggers/stored-triggers.ts";
-import { triggerWords } from "../../../src/pipeline/triggers/trigger-words.ts";
-import { DEFAULT_TRIGGERS } from "../../../src/pipeline/triggers/triggers.ts";
-import { onOf, onProblems, readWrittenOn } from "../../../src/pipeline/triggers/written-on.ts";
+import {
+  DEFAULT_TRIGGERS,
+  onOf,
+  onProblems,
+  readWrittenOn,
+  triggerWords,
+} from "../../../src/pipeline/triggers/triggers.ts";
 import { PipelineOn } from "../../../src/protocol/pipeline.ts";
-import { triggersOf } from "../../../src/services/repositories/pipeline-triggers.ts";
+import { triggersOf } from "../../../src/services/repositories/pipeline-files.ts";
 import { ons } from "../../githosts/support/arrivals.ts";
 
 const STEPS = "steps: [{ run: make }]\n";

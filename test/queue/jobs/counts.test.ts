@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { JobStatus } from "../../../src/protocol/build-job.ts";
-import { countsOfJobs } from "../../../src/queue/jobs/job-counts.ts";
+import { countsOfJobs } from "../../../src/queue/read/job-records.ts";
 
 const STATUSES = JobStatus.options;
 

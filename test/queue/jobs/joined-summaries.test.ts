@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { LIMITS } from "../../../src/protocol/limits.ts";
-import { joinedSummaries } from "../../../src/queue/jobs/joined-summaries.ts";
+import { joinedSummaries } from "../../../src/queue/read/job-records.ts";
 
 it("has what each job wrote under its key, and null where none wrote anything", () => {
   const jobs = [null, "one", "", "two"].map((summary, n) => ({ key: `j${n}`, summary }));

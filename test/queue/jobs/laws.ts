@@ -1,7 +1,7 @@
 import type { GraphJob } from "../../../src/pipeline/graph/graph.ts";
 import type { JobEnd } from "../../../src/pipeline/graph/job-end.ts";
 import { isEnded } from "../../../src/protocol/build-states.ts";
-import { deadlineOf } from "../../../src/queue/jobs/deadline.ts";
+import { deadlineOf } from "../../../src/queue/state/deadlines.ts";
 import type { JobFacts } from "../../../src/queue/state/facts.ts";
 import { type Seen, wordsOf } from "./conditions.ts";
 import type { TestBuild } from "./test-build.ts";

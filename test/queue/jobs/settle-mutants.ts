@@ -1,7 +1,6 @@
 import type { GraphJob, JobGraph } from "../../../src/pipeline/graph/graph.ts";
-import { isLeasedJob, type JobView } from "../../../src/queue/jobs/job-view.ts";
-import { JOB_RULES } from "../../../src/queue/jobs/rules.ts";
-import { semaphoresOf } from "../../../src/queue/jobs/semaphores.ts";
+import { isLeasedJob, JOB_RULES, type JobView } from "../../../src/queue/jobs/rules.ts";
+import { semaphoresOf } from "../../../src/queue/state/semaphores.ts";
 import type { Law } from "./laws.ts";
 import type { WrongRules } from "./test-build.ts";
 

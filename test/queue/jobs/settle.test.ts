@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { deadlineOf } from "../../../src/queue/jobs/deadline.ts";
 import { needsOf } from "../../../src/queue/jobs/needs.ts";
+import { deadlineOf } from "../../../src/queue/state/deadlines.ts";
 import { DAY, graphJob, graphOf, TestBuild } from "./test-build.ts";
 
 const GATE = { message: "Release?", by: "maintainer", timeoutHours: 48, hostStatus: "success" } as const;

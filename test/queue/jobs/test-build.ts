@@ -1,12 +1,11 @@
 import type { GraphJob, JobGraph } from "../../../src/pipeline/graph/graph.ts";
 import type { JobCause, JobEnd, JobEndStatus } from "../../../src/pipeline/graph/job-end.ts";
 import { type BuildStatus, isEnded } from "../../../src/protocol/build-states.ts";
-import type { BuildView } from "../../../src/queue/jobs/job-view.ts";
-import { JOB_RULES, type JobRules } from "../../../src/queue/jobs/rules.ts";
-import type { semaphoresOf } from "../../../src/queue/jobs/semaphores.ts";
+import type { Order } from "../../../src/queue/jobs/in-progress.ts";
+import { type BuildView, JOB_RULES, type JobRules } from "../../../src/queue/jobs/rules.ts";
 import { settle } from "../../../src/queue/jobs/settle.ts";
-import type { Order } from "../../../src/queue/jobs/settle-orders.ts";
 import type { JobFacts } from "../../../src/queue/state/facts.ts";
+import type { semaphoresOf } from "../../../src/queue/state/semaphores.ts";
 
 export const DAY = 24 * 60 * 60 * 1000;
 

@@ -1,5 +1,5 @@
 import { JOB_RULES } from "../../../src/queue/jobs/rules.ts";
-import { semaphoresOf } from "../../../src/queue/jobs/semaphores.ts";
+import { semaphoresOf } from "../../../src/queue/state/semaphores.ts";
 import type { Random } from "../../simulate/random.ts";
 import { randomGraph } from "./random-graph.ts";
 import { DAY, type Happening, TestBuild, type WrongRules } from "./test-build.ts";

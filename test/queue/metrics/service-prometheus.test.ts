@@ -4,6 +4,7 @@ import type { ServiceMetrics } from "../../../src/protocol/service-metrics.ts";
 import { addDay } from "../../../src/queue/metrics/service-days.ts";
 import {
   addDeadLetters,
+  addStored,
   addTotals,
   gaugesOf,
   mergeGauges,
@@ -11,7 +12,6 @@ import {
   type SweptPool,
 } from "../../../src/queue/metrics/service-numbers.ts";
 import { toServicePrometheus } from "../../../src/queue/metrics/service-prometheus.ts";
-import { addStored } from "../../../src/queue/metrics/service-store.ts";
 import type { PoolNumbers } from "../../../src/queue/state/numbers.ts";
 
 const pool = (orgId: string, change: Partial<PoolNumbers> = {}): SweptPool => ({

@@ -2,7 +2,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { v7 as uuid } from "uuid";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { DeadLetter } from "../../../src/protocol/dead-letter.ts";
+import type { DeadLetter } from "../../../src/protocol/operator.ts";
 import { call, expectProblem, newOrganization } from "../../support/api.ts";
 import { poolStub } from "../../support/deployment.ts";
 

@@ -1,7 +1,7 @@
 import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { gitHostName } from "../../../src/domain/object-names.ts";
+import { gitHostName } from "../../../src/domain/durable-objects.ts";
 import type { GitHost } from "../../../src/objects/host/git-host.ts";
 import { call, created, expectProblem, newPipeline, newToken } from "../../support/api.ts";
 import { type BuildSetup, newBuildSetup, trigger } from "../../support/build-setup.ts";

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { gitHostName } from "../../../src/domain/object-names.ts";
+import { gitHostName } from "../../../src/domain/durable-objects.ts";
 import type { GitHost } from "../../../src/objects/host/git-host.ts";
 import type { Build } from "../../../src/protocol/build.ts";
 import { call } from "../../support/api.ts";

@@ -2,7 +2,7 @@ import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { gitHostName } from "../../../src/domain/object-names.ts";
+import { gitHostName } from "../../../src/domain/durable-objects.ts";
 import type { Repository } from "../../../src/protocol/repository.ts";
 import { passTime, setClockRight } from "../../objects/host/support.ts";
 import { call, expectProblem, newOrganization, newPipeline, newRepository } from "../../support/api.ts";

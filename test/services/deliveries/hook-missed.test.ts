@@ -1,7 +1,7 @@
 import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, it } from "vitest";
-import { gitHostName } from "../../../src/domain/object-names.ts";
+import { gitHostName } from "../../../src/domain/durable-objects.ts";
 import type { GitHost } from "../../../src/objects/host/git-host.ts";
 import type { Build } from "../../../src/protocol/build.ts";
 import { passTime, setClockRight } from "../../objects/host/support.ts";

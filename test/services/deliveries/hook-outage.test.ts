@@ -1,7 +1,7 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { gitHostName } from "../../../src/domain/object-names.ts";
+import { gitHostName } from "../../../src/domain/durable-objects.ts";
 import type { HookKind } from "../../../src/githosts/core/hook-address.ts";
 import type { GitHost } from "../../../src/objects/host/git-host.ts";
 import { LIMITS } from "../../../src/protocol/limits.ts";

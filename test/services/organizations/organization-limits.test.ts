@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { ORGANIZATION_LIMITS } from "../../../src/protocol/organization-limits.ts";
+import { ORGANIZATION_LIMITS } from "../../../src/protocol/organization.ts";
 import { call, created, expectProblem, newOrganization, newRepository } from "../../support/api.ts";
 
 const operator = env.OPERATOR_TOKEN ?? "";

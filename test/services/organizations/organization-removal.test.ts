@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { logKey, recordKey } from "../../../src/archive/keys.ts";
 import { OWNED } from "../../../src/db/organization-rows.ts";
 import * as schema from "../../../src/db/schema.ts";
-import { gitHostName } from "../../../src/domain/object-names.ts";
+import { gitHostName } from "../../../src/domain/durable-objects.ts";
 import type { DeliveryNote } from "../../../src/githosts/core/delivery-note.ts";
 import { keepUp } from "../../../src/services/upkeep/upkeep.ts";
 import { call, created, expectProblem, newOrganization } from "../../support/api.ts";

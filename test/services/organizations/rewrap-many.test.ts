@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { beforeEach, expect, it } from "vitest";
-import type { Rewrapped, SealedCounts } from "../../../src/protocol/rewrap.ts";
+import type { Rewrapped, SealedCounts } from "../../../src/protocol/operator.ts";
 import { created } from "../../support/api.ts";
 import { type BuildSetup, newBuildSetup, trigger } from "../../support/build-setup.ts";
 import { databaseWithHook, deployedWith, poolStub, redeploy } from "../../support/deployment.ts";

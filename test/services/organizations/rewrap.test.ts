@@ -1,8 +1,7 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { Keyring } from "../../../src/crypto/keyring.ts";
+import { Keyring, keyIdOf } from "../../../src/crypto/keyring.ts";
 import { parseKeys } from "../../../src/crypto/keys.ts";
-import { keyIdOf } from "../../../src/crypto/seal-format.ts";
 import { variableContext } from "../../../src/domain/seal-context.ts";
 import { call, created, expectProblem, newOrganization, newPipeline, newRepository } from "../../support/api.ts";
 import { type BuildSetup, completeJob, newBuildSetup, poll, trigger } from "../../support/build-setup.ts";

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { v7 as uuid } from "uuid";
 import { beforeEach, describe, expect, it } from "vitest";
-import { sha256Hex } from "../../../src/crypto/digest.ts";
+import { sha256Hex } from "../../../src/crypto/encoding.ts";
 import type { BuildOrigin } from "../../../src/githosts/core/build-origin.ts";
 import type { Job } from "../../../src/protocol/jobs.ts";
 import type { Pipeline } from "../../../src/protocol/pipeline.ts";

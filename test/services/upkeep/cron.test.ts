@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { poolName } from "../../../src/domain/object-names.ts";
+import { poolName } from "../../../src/domain/durable-objects.ts";
 import { CRONS, comingCrons, runCrons, type Upkeep } from "../../support/platform/crons.ts";
 import type { Crossing, Effect } from "../../support/platform/crossing.ts";
 import { fails, to } from "../../support/platform/effects.ts";

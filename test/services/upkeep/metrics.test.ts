@@ -1,13 +1,13 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { DatabaseSession } from "../../../src/db/session.ts";
-import { poolName } from "../../../src/domain/object-names.ts";
-import { ORGANIZATION_LIMITS } from "../../../src/protocol/organization-limits.ts";
+import { poolName } from "../../../src/domain/durable-objects.ts";
+import { ORGANIZATION_LIMITS } from "../../../src/protocol/organization.ts";
 import type { ServiceMetrics } from "../../../src/protocol/service-metrics.ts";
 import { NO_TOTALS } from "../../../src/queue/metrics/service-numbers.ts";
 import { countRows } from "../../../src/services/upkeep/row-counts.ts";
 import type { Upkeep } from "../../../src/services/upkeep/run.ts";
-import { endTurn } from "../../../src/services/upkeep/turns.ts";
+import { endTurn } from "../../../src/services/upkeep/upkeep.ts";
 import { call } from "../../support/api.ts";
 import { newBuildSetup, poll, takeNewJob, trigger } from "../../support/build-setup.ts";
 import { poolStub } from "../../support/deployment.ts";

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
-import { poolName } from "../../../src/domain/object-names.ts";
+import { poolName } from "../../../src/domain/durable-objects.ts";
 import { poolStub } from "../../support/deployment.ts";
 import { objectsThat } from "../../support/objects-by-name.ts";
 import { writeSummary } from "../../support/summary-row.ts";

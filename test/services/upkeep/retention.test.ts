@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
 import { logKey, recordKey } from "../../../src/archive/keys.ts";
-import { poolName } from "../../../src/domain/object-names.ts";
+import { poolName } from "../../../src/domain/durable-objects.ts";
 import { writeOldRows } from "../../support/old-rows.ts";
 import { fails, to } from "../../support/platform/effects.ts";
 import { newPlatform } from "../../support/platform/platform.ts";

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import type { Client } from "../../../src/local/client.ts";
-import { endProcess } from "../../../src/local/end-process.ts";
+import { endProcess } from "../../../src/local/service.ts";
 import { testedAgent } from "../set-up/agent.ts";
 
 export interface RunningAgent {

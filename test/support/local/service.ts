@@ -2,8 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "../../../src/local/client.ts";
-import { freshKeyset } from "../../../src/local/keyset.ts";
-import { localSettings } from "../../../src/local/service.ts";
+import { freshKeyset, localSettings } from "../../../src/local/service.ts";
 import { newState, type ServedWorker, serveBundled } from "../served-worker.ts";
 import { freePort } from "./free-port.ts";
 

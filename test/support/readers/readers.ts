@@ -28,7 +28,7 @@ export const PARSERS: Record<string, { names: readonly string[] | null; files: r
   "markdown-it": { names: null, files: ["src/dashboard/build/client/markdown.ts"] },
   anser: { names: null, files: ["src/dashboard/log-viewer/client/paint.ts"] },
   // The second reads what mise wrote, before any code of a tool has run.
-  "smol-toml": { names: null, files: ["src/agent/tools/version-files.ts", "src/agent/tools/lock-file.ts"] },
+  "smol-toml": { names: null, files: ["src/agent/tools/version-files.ts", "src/agent/tools/mise-files.ts"] },
   yaml: {
     names: ["parse", "parseDocument", "parseAllDocuments", "Parser", "Lexer", "Composer"],
     files: ["src/pipeline/yaml/yaml-document.ts"],
@@ -47,7 +47,7 @@ export const PARSERS: Record<string, { names: readonly string[] | null; files: r
 /** All that reads texts of others for long. Each reads n and 2n of the worst in `test/domain/readers.test.ts`. */
 export const READERS: readonly Reader[] = [
   {
-    file: "src/pipeline/prepare/command-file.ts",
+    file: "src/pipeline/prepare/command-files.ts",
     readBy: {
       readCommandFile: ["src/agent/steps/command-files.ts"],
       readEnvFile: ["src/agent/steps/command-files.ts"],
@@ -69,7 +69,7 @@ export const READERS: readonly Reader[] = [
     worst: { folders: ({ readPathFile }, n) => readPathFile("/a\nb\n".repeat(n)) },
   },
   {
-    file: "src/pipeline/prepare/mask-file.ts",
+    file: "src/pipeline/prepare/command-files.ts",
     readBy: {
       readMaskFile: ["src/agent/steps/command-files.ts"],
       MaskFileReader: ["src/agent/steps/command-files.ts"],
@@ -88,7 +88,7 @@ export const READERS: readonly Reader[] = [
     },
   },
   {
-    file: "src/agent/steps/mask-commands.ts",
+    file: "src/agent/steps/step-log-writer.ts",
     readBy: { MaskCommandParser: ["src/agent/steps/step-log-writer.ts"] },
     worst: {
       commands: ({ MaskCommandParser }, n) => new MaskCommandParser().push(Buffer.from("::add-mask::x\n".repeat(n))),
@@ -98,7 +98,7 @@ export const READERS: readonly Reader[] = [
   },
   {
     file: "src/domain/reports/parse-junit.ts",
-    readBy: { parseJUnit: [], JUnitReader: ["src/agent/reports/read-reports.ts"] },
+    readBy: { parseJUnit: [], JUnitReader: ["src/agent/reports/test-reporter.ts"] },
     worst: {
       "pieces of a failure's text": ({ parseJUnit }, n) =>
         parseJUnit(
@@ -142,7 +142,7 @@ export const READERS: readonly Reader[] = [
     readBy: {
       matcherOf: ["src/agent/cache/prepare-cache.ts", "src/domain/artifact/chosen-paths.ts"],
       isTouched: [
-        ...["src/agent/build/errand.ts", "src/pipeline/group-protection.ts"],
+        ...["src/agent/build/job-facts.ts", "src/pipeline/graph/group-protection.ts"],
         ...["src/pipeline/expression/changed.ts", "src/githosts/core/wants.ts"],
       ],
     },
@@ -165,7 +165,7 @@ export const READERS: readonly Reader[] = [
     file: "src/pipeline/yaml/yaml-document.ts",
     readBy: {
       parseYaml: [
-        ...["src/pipeline/parse/open-included.ts", "src/pipeline/parse/read-file.ts", "src/importer/read-workflow.ts"],
+        ...["src/pipeline/parse/read-file.ts", "src/pipeline/parse/read-file.ts", "src/importer/read-workflow.ts"],
       ],
     },
     worst: {

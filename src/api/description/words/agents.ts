@@ -1,6 +1,6 @@
 import { BUILD_STATES, LEASED } from "../../../protocol/build-states.ts";
 import { byteSize, LIMITS, PERIODS, withCommas } from "../../../protocol/limits.ts";
-import type { Words } from "./schema-words.ts";
+import type { Words } from "../documentation.ts";
 
 const LEASED_COUNTS = Object.fromEntries(
   LEASED.map((status) => [`builds.${status}`, `Number of builds in this state: ${BUILD_STATES[status].meaning}.`]),

@@ -1,16 +1,14 @@
-import type { JsonSchema, Schemas } from "../schemas.ts";
+import type { Words } from "../documentation.ts";
+import { GROWING, type JsonSchema, type Schemas } from "../schemas.ts";
 import { AGENT_WORDS } from "./agents.ts";
-import { ARTIFACT_WORDS } from "./artifacts.ts";
+import { ARTIFACT_WORDS, TEST_WORDS } from "./artifacts.ts";
 import { BUILD_WORDS } from "./builds.ts";
 import { CACHE_WORDS } from "./cache.ts";
 import { CONNECTION_WORDS } from "./connections.ts";
-import { GROWING } from "./growing.ts";
 import { JOB_WORDS } from "./jobs.ts";
 import { OPERATION_WORDS } from "./operation.ts";
-import type { Words } from "./schema-words.ts";
 import { SERVICE_WORDS } from "./service.ts";
 import { SOURCE_WORDS } from "./sources.ts";
-import { TEST_WORDS } from "./tests.ts";
 import { VALUE_WORDS } from "./values.ts";
 
 export const WORDS: Words = {

@@ -1,6 +1,6 @@
 import { LIMITS } from "../../../protocol/limits.ts";
 import { PIPELINE_DEFAULTS } from "../../../protocol/pipeline.ts";
-import type { Words } from "./schema-words.ts";
+import type { Words } from "../documentation.ts";
 
 const PRIORITY = `-${LIMITS.priority} to ${LIMITS.priority}`;
 const OLD_MESSAGE = "The old name of message. It is removed with the next breaking change.";

@@ -1,5 +1,5 @@
 import { byteSize, LIMITS, PERIODS } from "../../../protocol/limits.ts";
-import type { Words } from "./schema-words.ts";
+import type { Words } from "../documentation.ts";
 
 const KEY = `Key of an entry: printable ASCII without spaces, at most ${LIMITS.cacheKeyCharacters} characters.`;
 const BYTES = "Bytes of the compressed tar.";

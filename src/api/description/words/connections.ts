@@ -1,4 +1,4 @@
-import type { Words } from "./schema-words.ts";
+import type { Words } from "../documentation.ts";
 
 export const CONNECTION_WORDS: Words = {
   Connection: {

@@ -1,5 +1,5 @@
 import { byteSize, LIMITS, withCommas } from "../../../protocol/limits.ts";
-import type { Words } from "./schema-words.ts";
+import type { Words } from "../documentation.ts";
 
 const MATRIX = "The combination of its matrix: values by axis; null if the job has no matrix.";
 const RESULT = "How it ended, as far as others are concerned: a job that may fail has success.";

@@ -1,4 +1,4 @@
-import type { Words } from "./schema-words.ts";
+import type { Words } from "../documentation.ts";
 
 /** What the operator reads and does while the service runs. */
 export const OPERATION_WORDS: Words = {

@@ -1,5 +1,5 @@
 import { LIMITS, withCommas } from "../../../protocol/limits.ts";
-import type { Words } from "./schema-words.ts";
+import type { Words } from "../documentation.ts";
 
 export const SERVICE_WORDS: Words = {
   Token: {

@@ -1,6 +1,6 @@
 import { byteSize, DEFAULTS, LIMITS, withCommas } from "../../../protocol/limits.ts";
 import { PIPELINE_DEFAULTS } from "../../../protocol/pipeline.ts";
-import type { Words } from "./schema-words.ts";
+import type { Words } from "../documentation.ts";
 
 export const SOURCE_WORDS: Words = {
   Repository: {

@@ -1,7 +1,7 @@
 import { BUILD_STATES, LEASED, STATUSES } from "../../../protocol/build-states.ts";
 import { byteSize, LIMITS, PERIODS, withCommas } from "../../../protocol/limits.ts";
 import { PIPELINE_DEFAULTS } from "../../../protocol/pipeline.ts";
-import type { Words } from "./schema-words.ts";
+import type { Words } from "../documentation.ts";
 
 /** Schemas of single values, and of variables. */
 export const VALUE_WORDS: Words = {

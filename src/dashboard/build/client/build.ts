@@ -1,5 +1,5 @@
 import { showLogPanel } from "../../log-viewer/client/log-panel.ts";
-import { REFRESHED } from "../../shell/client/events.ts";
+import { REFRESHED } from "../../shell/client/elements.ts";
 
 /** The first row in this state that is not folded away. */
 const inState = (rows: HTMLElement, state: string): HTMLElement | undefined =>

@@ -1,12 +1,11 @@
 import { Colours } from "./colours.ts";
-import { FoldedHeights } from "./folded-heights.ts";
-import { Folds } from "./folds.ts";
 import { Groups } from "./groups.ts";
-import { headerRow, type LineRange, LineRows } from "./line-rows.ts";
-import { LineTimes } from "./line-times.ts";
+import { FoldedHeights } from "./heights.ts";
+import { headerRow, type LineRange, LineRows, LineTimes } from "./line-rows.ts";
 import { LogCanvas } from "./log-canvas.ts";
 import type { LogStore } from "./log-store.ts";
 import {
+  Folds,
   HEADER_HEIGHT,
   heightOf,
   ROW_HEIGHT,

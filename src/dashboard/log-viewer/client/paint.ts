@@ -1,8 +1,7 @@
 import Anser from "anser";
 import { afterBackspaces, settledFrom, settledLine } from "../../../protocol/settled-line.ts";
-import { colourAfter } from "./colours.ts";
+import { colourAfter, cssOf, inBothThemes, type Rgb, readableOn } from "./colours.ts";
 import { markLinks, splitAtLinks } from "./links.ts";
-import { cssOf, inBothThemes, type Rgb, readableOn } from "./readable.ts";
 
 /** Escape sequences that a page does not show: window titles, cursor movements. */
 const OTHER_ESCAPES = /\x1b(?:\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\^_])/g;

@@ -1,8 +1,101 @@
-import { updateTimes } from "./clock.ts";
-import { createButton } from "./elements.ts";
-import { REFRESHED } from "./events.ts";
-import { parseMarkup } from "./markup.ts";
-import { morphChildren } from "./morph.ts";
+import { formatDuration, formatRelative } from "../../parts/format.ts";
+import { createButton, REFRESHED } from "./elements.ts";
+
+const setText = (element: Element, text: string): void => {
+  if (element.textContent !== text) element.textContent = text;
+};
+
+const LOCAL = new Intl.DateTimeFormat("en-GB", {
+  ...{ day: "numeric", month: "short", year: "numeric" },
+  ...{ hour: "2-digit", minute: "2-digit", second: "2-digit", timeZoneName: "short" },
+});
+
+const local = (time: Element): string => LOCAL.format(new Date(time.getAttribute("datetime") ?? 0));
+
+/** The title of a time has it in UTC; the clock of the person is put beside it once somebody looks. */
+export const showLocalTimes = (): void => {
+  document.addEventListener("pointerover", ({ target }) => {
+    const time = target instanceof Element ? target.closest<HTMLElement>("time[title]") : null;
+    if (time && !time.title.includes("\n")) time.title = `${local(time)}\n${time.title}`;
+  });
+};
+
+/** Updates every time on the page: durations that still count, and how long ago something was. */
+export const updateTimes = (): void => {
+  const now = Date.now();
+  for (const time of document.querySelectorAll<HTMLElement>("time[data-since]")) {
+    setText(time, formatDuration(now - Date.parse(time.dataset.since ?? "")));
+  }
+  for (const time of document.querySelectorAll("time[data-clock]")) setText(time, local(time));
+  for (const time of document.querySelectorAll("time[data-ago]")) {
+    setText(time, formatRelative(Date.parse(time.getAttribute("datetime") ?? ""), now));
+  }
+};
+
+/** A field that a person is using must not change. */
+const isInUse = (element: Element): boolean =>
+  element === document.activeElement && element.matches("input, textarea, select");
+
+/** Details stay as a person left them; what the page opens (`data-opens`) opens once. */
+const copyAttributes = (from: Element, to: Element): void => {
+  for (const { name } of [...to.attributes]) {
+    if (!from.hasAttribute(name) && name !== "open") to.removeAttribute(name);
+  }
+  const wasOpened = to.hasAttribute("data-opens");
+  for (const { name, value } of from.attributes) {
+    if (to.getAttribute(name) !== value && !(name === "open" && wasOpened)) to.setAttribute(name, value);
+  }
+};
+
+const isSame = (left: Node, right: Node): boolean =>
+  left.nodeType === right.nodeType &&
+  left.nodeName === right.nodeName &&
+  (!(left instanceof Element) || left.id === (right as Element).id);
+
+const morph = (now: Node, next: Node): void => {
+  if (now.isEqualNode(next)) return;
+  if (now instanceof Element && next instanceof Element) {
+    if (isInUse(now)) return;
+    copyAttributes(next, now);
+    if (!now.hasAttribute("data-keep")) morphChildren(now, next);
+  } else if (now.nodeValue !== next.nodeValue) now.nodeValue = next.nodeValue;
+};
+
+/**
+ * Changes the children of `now` into those of `next`. Nodes that stay are kept, with their focus, selection and open
+ * details. Elements with the same id are the same element, also when they move.
+ */
+const morphChildren = (now: Element, next: Element): void => {
+  const named = new Map([...now.children].filter(({ id }) => id).map((child) => [child.id, child]));
+  let at = now.firstChild;
+  for (const wanted of [...next.childNodes]) {
+    const known = wanted instanceof Element && wanted.id ? named.get(wanted.id) : undefined;
+    if (known && known !== at) now.insertBefore(known, at);
+    else if (at && isSame(at, wanted)) at = at.nextSibling;
+    else {
+      now.insertBefore(document.importNode(wanted, true), at);
+      continue;
+    }
+    morph((known ?? (at ? at.previousSibling : now.lastChild)) as Node, wanted);
+  }
+  while (at) {
+    const gone = at;
+    at = at.nextSibling;
+    gone.remove();
+  }
+};
+
+interface Policies {
+  createPolicy(name: string, rules: { createHTML(text: string): string }): { createHTML(text: string): string };
+}
+
+/** The only place where text becomes markup. Its texts are pages of this service and rendered Markdown, both escaped. */
+const policy = (globalThis as { trustedTypes?: Policies }).trustedTypes?.createPolicy("millrace", {
+  createHTML: (text) => text,
+});
+
+export const parseMarkup = (text: string): Document =>
+  new DOMParser().parseFromString(policy ? policy.createHTML(text) : text, "text/html");
 
 /** The longest pause between tries while the service is unreachable. */
 const MOST_SECONDS = 30;

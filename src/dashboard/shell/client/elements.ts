@@ -11,3 +11,6 @@ export const createButton = (className: string, text: string, press: () => void)
   button.addEventListener("click", press);
   return button;
 };
+
+/** The event of the document after each refresh of the page. */
+export const REFRESHED = "millrace:refreshed";

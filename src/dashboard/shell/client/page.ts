@@ -1,10 +1,7 @@
 import { offerPalette } from "../../palette/client/palette.ts";
-import { startAutoRefresh } from "./auto-refresh.ts";
-import { showLocalTimes, updateTimes } from "./clock.ts";
-import { createButton } from "./elements.ts";
-import { REFRESHED } from "./events.ts";
+import { parseMarkup, showLocalTimes, startAutoRefresh, updateTimes } from "./auto-refresh.ts";
+import { createButton, REFRESHED } from "./elements.ts";
 import { listenToKeys } from "./keys.ts";
-import { parseMarkup } from "./markup.ts";
 import { offerNotifications } from "./notifications.ts";
 
 let rendered = "";

@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { JobLog } from "../../../../src/agent/log/build-log.ts";
+import { JobLog } from "../../../../src/agent/log/job-log.ts";
 
 /** Writes hooks into a state folder as its owner would: scripts of sh. @returns their folder */
 export const writeHooks = (state: string, hooks: Partial<Record<"before-job" | "after-job", string>>): string => {

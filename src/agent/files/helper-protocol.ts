@@ -1,0 +1,108 @@
+import * as z from "zod/mini";
+
+/*
+ * What the agent asks its file helper for, in the first note: one request for each helper.
+ *   collect   The helper says what it `found`, and waits for the note `send`. Then the bytes of all that was found
+ *             come as data, one file after the other, and the note `done`.
+ *   receive   Each file is a note `file`, then its bytes as data. After the note `close` the helper says `done`.
+ * Where something is wrong the helper says `problem`, and ends.
+ */
+
+const File = z.object({ path: z.string(), size: z.int(), mode: z.enum(["644", "755"]), isUnpacked: z.boolean() });
+
+export const HelperRequest = z.discriminatedUnion("op", [
+  z.object({
+    op: z.literal("collect"),
+    root: z.string(),
+    paths: z.array(z.string()),
+    /** The name of the only tar; null to keep files one by one. */
+    asTar: z.nullable(z.string()),
+    atMost: z.int(),
+    /** What cannot be read is left out, also where the paths mean it; a file that changes by then has empty bytes. */
+    isLenient: z.optional(z.boolean()),
+    /** Names stay what they are below the root, and links may lead out of it. */
+    isCache: z.optional(z.boolean()),
+  }),
+  z.object({
+    op: z.literal("receive"),
+    root: z.string(),
+    folder: z.array(z.string()),
+    replaces: z.boolean(),
+    /** Of a cache: files keep their times, links may lead out, and nothing is made but what these paths mean. */
+    cachePaths: z.optional(z.array(z.string())),
+  }),
+]);
+export type HelperRequest = z.infer<typeof HelperRequest>;
+
+export const AgentNote = z.union([
+  z.object({ send: z.literal(true) }),
+  z.object({ file: File }),
+  z.object({ close: z.literal(true) }),
+]);
+
+/** A file that was found: what is sent for it is `size` bytes long. */
+export const FoundFile = z.object({ path: z.string(), size: z.int().check(z.nonnegative()), mode: File.shape.mode });
+export type FoundFile = z.infer<typeof FoundFile>;
+
+export const HelperNote = z.union([
+  z.object({ found: z.array(FoundFile), leftOut: z.array(z.string()) }),
+  z.object({ done: z.literal(true) }),
+  z.object({ problem: z.string() }),
+]);
+export type HelperNote = z.infer<typeof HelperNote>;
+
+/*
+ * What the agent and its file helper say to each other over two pipes: frames of a kind (one byte), a length (four
+ * bytes, the highest first) and so many bytes. A note is JSON; data is a piece of a file.
+ */
+
+export const NOTE = 1;
+export const DATA = 2;
+const HEAD_BYTES = 5;
+/** A frame is read into memory as a whole. */
+const FRAME_LIMIT = 16 * 1024 * 1024;
+/** Bytes of one piece of a file. */
+export const PIECE_BYTES = 256 * 1024;
+
+export interface Frame {
+  kind: number;
+  bytes: Buffer;
+}
+
+export const headOf = (kind: number, length: number): Buffer => {
+  const head = Buffer.alloc(HEAD_BYTES);
+  head[0] = kind;
+  head.writeUInt32BE(length, 1);
+  return head;
+};
+
+export const noteFrame = (note: unknown): Buffer => {
+  const text = Buffer.from(JSON.stringify(note));
+  return Buffer.concat([headOf(NOTE, text.length), text]);
+};
+
+/** Puts frames together from the pieces of a stream. */
+export class FrameParser {
+  #pieces: Buffer[] = [];
+  #length = 0;
+
+  push(piece: Buffer): void {
+    this.#pieces.push(piece);
+    this.#length += piece.length;
+  }
+
+  /** The next whole frame; null until more has come. @throws for what is none */
+  next(): Frame | null {
+    if (this.#length < HEAD_BYTES) return null;
+    if ((this.#pieces[0]?.length ?? 0) < HEAD_BYTES) this.#pieces = [Buffer.concat(this.#pieces)];
+    const head = this.#pieces[0]!;
+    const [kind, length] = [head[0]!, head.readUInt32BE(1)];
+    if ((kind !== NOTE && kind !== DATA) || length > FRAME_LIMIT) throw new Error("this is no frame");
+    if (this.#length < HEAD_BYTES + length) return null;
+    const whole = this.#pieces.length === 1 ? head : Buffer.concat(this.#pieces);
+    const rest = whole.subarray(HEAD_BYTES + length);
+    this.#pieces = rest.length > 0 ? [rest] : [];
+    this.#length = rest.length;
+    return { kind, bytes: whole.subarray(HEAD_BYTES, HEAD_BYTES + length) };
+  }
+}

@@ -1,0 +1,82 @@
+import { withoutEnd } from "../../domain/text.ts";
+import { compile, Masker, maskText } from "../../mask/mask.ts";
+import type { Needles } from "../../mask/scanner.ts";
+
+/** Receives the masked bytes. */
+interface LogSink {
+  readonly size: number;
+  write(bytes: Uint8Array): void;
+}
+
+/** The only way to write to a build's log. Masks everything before it is stored anywhere. */
+export class JobLog {
+  readonly #sink: LogSink;
+  readonly #onError: (error: unknown) => void;
+  readonly #secrets: Set<string>;
+  #needles: Needles;
+  #masker: Masker;
+  #atLineStart = true;
+
+  /** `onError` gets the errors of the sink, a full disk for example. The log continues without what it could not write. */
+  constructor(secrets: Iterable<string>, sink: LogSink, onError: (error: unknown) => void) {
+    this.#sink = sink;
+    this.#onError = onError;
+    this.#secrets = new Set(secrets);
+    this.#needles = compile(this.#secrets);
+    this.#masker = new Masker(this.#needles);
+  }
+
+  write(bytes: Uint8Array): void {
+    if (bytes.length === 0) return;
+    this.#atLineStart = bytes.at(-1) === 0x0a;
+    this.#keep(this.#masker.push(bytes));
+  }
+
+  /** Writes a message of the agent, on its own line. */
+  say(text: string): void {
+    const line = `${this.#atLineStart ? "" : "\n"}${withoutEnd(text, "\n")}\n`;
+    this.write(new TextEncoder().encode(line));
+  }
+
+  /** Starts a section with a title line. @returns the byte offset of that line. */
+  begin(title: string): number {
+    if (!this.#atLineStart) this.write(new TextEncoder().encode("\n"));
+    const offset = this.flush();
+    this.say(`--- ${title}`);
+    return offset;
+  }
+
+  /** Those of the values that are not masked yet. */
+  unmasked(secrets: string[]): string[] {
+    return secrets.filter((secret) => secret !== "" && !this.#secrets.has(secret));
+  }
+
+  /** Masks these values from now on. @returns those that were not masked before. */
+  addSecrets(secrets: string[]): string[] {
+    const added = this.unmasked(secrets);
+    if (added.length === 0) return added;
+    for (const secret of added) this.#secrets.add(secret);
+    this.#needles = compile(added, this.#needles);
+    this.#masker.add(added);
+    return added;
+  }
+
+  mask(text: string): string {
+    return maskText(this.#needles, text);
+  }
+
+  /** Writes what was held back because it could be the start of a secret. @returns the log's length in bytes. */
+  flush(): number {
+    this.#keep(this.#masker.end());
+    this.#masker = new Masker(this.#needles);
+    return this.#sink.size;
+  }
+
+  #keep(bytes: Uint8Array): void {
+    try {
+      if (bytes.length > 0) this.#sink.write(bytes);
+    } catch (error) {
+      this.#onError(error);
+    }
+  }
+}

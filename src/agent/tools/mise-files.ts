@@ -1,0 +1,92 @@
+import { parse, stringify } from "smol-toml";
+import { isToolName, versionProblem } from "../../pipeline/fields/tool-fields.ts";
+
+/** One tool, by the name that mise has for it. */
+export interface Tool {
+  name: string;
+  version: string;
+}
+
+/** What a lock file says of one tool for this machine: the version, and the checksum of what is downloaded. */
+export interface LockedTool extends Tool {
+  checksum: string;
+}
+
+/** Text as a basic string of TOML 1.0, which has JSON's escapes. */
+const quoted = (text: string): string => JSON.stringify(text).replaceAll("\x7f", "\\u007f");
+
+/** The only configuration that mise reads. */
+export const configText = (tools: Tool[]): string =>
+  ["[tools]", ...tools.map(({ name, version }) => `${quoted(name)} = ${quoted(version)}`), ""].join("\n");
+
+/** What mise calls this machine in its lock files. */
+export const miseMachine = (platform: string = process.platform, arch: string = process.arch): string =>
+  `${platform === "darwin" ? "macos" : platform}-${arch}`;
+
+export const LOCK_FILE = "mise.lock";
+
+const CHECKSUM = /^(?:sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128}|blake3:[0-9a-f]{64})$/;
+
+const tableOf = (value: unknown): Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
+
+const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
+
+/** The checksum of an entry for this machine: `platforms.linux-x64` is a key of its own, or two. */
+const checksumOf = (entry: Record<string, unknown>, machine: string): string => {
+  const own = entry[`platforms.${machine}`] ?? tableOf(entry.platforms)[machine];
+  return textOf(tableOf(own).checksum);
+};
+
+const isVersionOf = (wanted: string, version: string): boolean =>
+  wanted === version || version.startsWith(`${wanted}.`) || !/\d/.test(wanted);
+
+/**
+ * Of a lock file in the repository: the version and this machine's checksum of each tool that is wanted. Addresses in it
+ * are not read, and so is nothing of a file that is no lock file.
+ */
+export const lockedTools = (text: string, tools: Tool[], machine = miseMachine()): LockedTool[] => {
+  let read: Record<string, unknown>;
+  try {
+    read = tableOf(tableOf(parse(text)).tools);
+  } catch {
+    return [];
+  }
+  return tools.flatMap(({ name, version: wanted }) => {
+    const rows = Object.hasOwn(read, name) ? [read[name]].flat().map(tableOf) : [];
+    for (const row of rows) {
+      const [version, checksum] = [textOf(row.version), checksumOf(row, machine)];
+      if (!isToolName(name) || versionProblem(version) !== null || !isVersionOf(wanted, version)) continue;
+      if (CHECKSUM.test(checksum)) return [{ name, version, checksum }];
+    }
+    return [];
+  });
+};
+
+const platformOf = (entry: Record<string, unknown>, machine: string): Record<string, unknown> =>
+  tableOf(entry[`platforms.${machine}`]);
+
+/**
+ * The lock file that mise itself wrote, with its own addresses and the checksums of the repository.
+ * `unchecked` are the tools of which mise names no address, so that it compares nothing.
+ */
+export const withChecksums = (
+  written: string,
+  locked: LockedTool[],
+  machine = miseMachine(),
+): { text: string; unchecked: string[] } => {
+  const whole = parse(written);
+  const tools = tableOf(whole.tools);
+  const unchecked: string[] = [];
+  for (const { name, version, checksum } of locked) {
+    const rows = Object.hasOwn(tools, name) ? [tools[name]].flat().map(tableOf) : [];
+    const checked = rows.map((row) => {
+      const own = platformOf(row, machine);
+      if (row.version !== version || textOf(own.url) === "") return { row, isChecked: false };
+      return { row: { ...row, [`platforms.${machine}`]: { ...own, checksum } }, isChecked: true };
+    });
+    if (!checked.some(({ isChecked }) => isChecked)) unchecked.push(name);
+    tools[name] = checked.map(({ row }) => row);
+  }
+  return { text: stringify({ ...whole, tools }), unchecked };
+};

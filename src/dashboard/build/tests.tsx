@@ -1,0 +1,234 @@
+import { PERIODS } from "../../protocol/limits.ts";
+import { type TestReport, type TestSummary, testsInWords } from "../../protocol/test-report.ts";
+import type { FoundBuild } from "../../services/builds/builds.ts";
+import type { Context } from "../../services/core/context.ts";
+import { Refusal } from "../../services/core/refusal.ts";
+import { readWorstReports } from "../../services/tests/test-reports.ts";
+import { count } from "../parts/format.ts";
+import { Table } from "../parts/lists.tsx";
+
+/** Jobs whose reports are in the part of the tests at most. */
+const SHOWN_REPORTS = 10;
+
+/** What a page shows of tests. */
+export interface ShownTests {
+  /** Null where they are not kept any more. */
+  reports: TestReport[] | null;
+  /** Jobs whose reports are only on their own pages. */
+  others: number;
+}
+
+const NO_TESTS: ShownTests = { reports: [], others: 0 };
+
+const nullIfGone = async (reading: Promise<ShownTests>): Promise<ShownTests> => {
+  try {
+    return await reading;
+  } catch (error) {
+    if (error instanceof Refusal && (error.kind === "gone" || error.kind === "not-found"))
+      return { reports: null, others: 0 };
+    throw error;
+  }
+};
+
+/** Where a page shows tests: all that they said, or those that failed, in a few words. */
+interface TestsWanted {
+  asPart: boolean;
+  asFailures: boolean;
+}
+
+const isWanted = (tests: TestSummary | null, { asPart, asFailures }: TestsWanted): boolean =>
+  tests !== null && (asPart || (asFailures && tests.failed > 0));
+
+/** The reports that a page shows. They are read again at each refresh: so only those, and of few jobs. */
+export const readTests = async (
+  context: Context,
+  { of, build, jobs }: { of: { tests: TestSummary | null }; build: FoundBuild; jobs: { id: string }[] },
+  wanted: TestsWanted,
+): Promise<ShownTests> =>
+  isWanted(of.tests, wanted)
+    ? nullIfGone(readWorstReports(context, build, jobs, wanted.asPart ? SHOWN_REPORTS : NAMED_FAILURES))
+    : NO_TESTS;
+
+/** A test by what people call it: `suite > class > name`. */
+const testName = ({
+  suite,
+  className,
+  name,
+}: Pick<TestReport["tests"][number], "suite" | "className" | "name">): string =>
+  [suite, className, name].filter((part) => part !== "").join(" > ") || "a test without a name";
+
+/** Failing tests that are named at once. */
+const NAMED_FAILURES = 3;
+
+interface Props {
+  reports: TestReport[] | null;
+  /** Of all its tests. */
+  counts: TestSummary | null;
+  testsPage: string;
+}
+
+/** The first tests that failed, each with the first line of its message. Nothing without any. */
+export const FailingTests = ({ reports, counts, testsPage }: Props) => {
+  const failed = (reports ?? []).flatMap(({ tests }) => tests).filter(({ outcome }) => outcome === "failed");
+  if (failed.length === 0) return null;
+  const named = failed.slice(0, NAMED_FAILURES);
+  const others = (counts?.failed ?? 0) - named.length;
+  return (
+    <ul class="failing-tests">
+      {named.map(({ suite, className, name, message, file, line }) => (
+        <li>
+          <bdi class="failing-name">{testName({ suite, className, name })}</bdi>
+          {message !== "" && <bdi class="failing-message">{message.split("\n")[0]}</bdi>}
+          {file !== null && (
+            <bdi class="hint">
+              {file}
+              {line !== null && `:${line}`}
+            </bdi>
+          )}
+        </li>
+      ))}
+      {others > 0 && (
+        <li>
+          <a href={testsPage}>{others.toLocaleString("en")} more that failed</a>
+        </li>
+      )}
+    </ul>
+  );
+};
+
+type Test = TestReport["tests"][number];
+
+/** Slowest tests that a page lists. */
+const SLOWEST = 20;
+/** Failures whose stacks are shown at first. */
+const OPEN = 3;
+
+/** The counts in the facts of a build or a job, with a link to the tests. */
+export const TestsLine = ({ tests, href }: { tests: TestSummary | null; href: string }) =>
+  tests && (
+    <span>
+      <a href={href} class={tests.failed > 0 ? "outcome" : undefined}>
+        {testsInWords(tests)}
+      </a>
+    </span>
+  );
+
+const TestName = ({ test, repoId }: { test: Test; repoId: string }) => (
+  <a href={`/app/repositories/${repoId}/tests/${test.id}`} class="test-name">
+    <bdi>{testName(test)}</bdi>
+  </a>
+);
+
+const placeOf = ({ file, line }: Test): string | null =>
+  file === null ? null : `${file}${line === null ? "" : `:${line}`}`;
+
+interface FailureProps {
+  test: Test;
+  repoId: string;
+  branch: string | null;
+  isOpen: boolean;
+}
+
+const Failure = ({ test, repoId, branch, isOpen }: FailureProps) => (
+  <li class="test" data-row tabindex={-1}>
+    <TestName test={test} repoId={repoId} />
+    {test.isFlaky && <span class="label">flaky</span>}
+    {test.tries > 1 && <span class="hint"> {count(test.tries, "try").replace("trys", "tries")}</span>}
+    {test.failures > 0 && (
+      <span class="hint">
+        {" "}
+        failed {count(test.failures, "time")} on <bdi>{branch ?? "the default branch"}</bdi> in {PERIODS.flakyDays} days
+      </span>
+    )}
+    {test.message !== "" && <p class="test-message">{test.message}</p>}
+    {(test.text !== "" || test.file !== null) && (
+      <details id={`t-${test.id}`} open={isOpen}>
+        <summary>{placeOf(test) === null ? "Details" : <bdi>{placeOf(test)}</bdi>}</summary>
+        {test.text !== "" && (
+          <pre class="output" tabindex={0}>
+            {test.text}
+          </pre>
+        )}
+      </details>
+    )}
+  </li>
+);
+
+const Failures = ({
+  title,
+  tests,
+  ...more
+}: {
+  title: string;
+  tests: Test[];
+  repoId: string;
+  branch: string | null;
+}) =>
+  tests.length === 0 ? null : (
+    <>
+      <h3>{title}</h3>
+      <ul class="tests">
+        {tests.map((test, index) => (
+          <Failure test={test} isOpen={index < OPEN} {...more} />
+        ))}
+      </ul>
+    </>
+  );
+
+const Slowest = ({ tests, repoId }: { tests: Test[]; repoId: string }) => {
+  const slowest = tests
+    .filter(({ seconds }) => (seconds ?? 0) > 0)
+    .sort((left, right) => right.seconds! - left.seconds!)
+    .slice(0, SLOWEST);
+  return slowest.length === 0 ? null : (
+    <details id="slowest-tests">
+      <summary>Slowest tests</summary>
+      <Table columns={["Test", "Seconds"]}>
+        {slowest.map((test) => (
+          <tr data-row tabindex={-1}>
+            <td>
+              <TestName test={test} repoId={repoId} />
+            </td>
+            <td>{test.seconds}</td>
+          </tr>
+        ))}
+      </Table>
+    </details>
+  );
+};
+
+const Warnings = ({ warnings }: Pick<TestReport, "warnings">) =>
+  warnings.length === 0 ? null : (
+    <ul class="test-warnings">
+      {warnings.map(({ file, message }) => (
+        <li>
+          {file !== null && <code>{file}</code>} {message}
+        </li>
+      ))}
+    </ul>
+  );
+
+interface TestsProps {
+  shown: ShownTests;
+  repoId: string;
+  /** The repository's default branch, where it is known. */
+  branch?: string | null;
+}
+
+/** The tests of a build, or of a job: those that failed, the flaky ones, the slowest, and what could not be read. */
+export const TestsSection = ({ shown: { reports, others }, repoId, branch = null }: TestsProps) => {
+  if (reports?.length === 0) return null;
+  const tests = (reports ?? []).flatMap((report) => report.tests);
+  const failed = tests.filter(({ outcome }) => outcome === "failed");
+  return (
+    <section class="part" id="tests">
+      <h2>Tests</h2>
+      {reports === null && <p>The reports are not kept any more.</p>}
+      <Warnings warnings={(reports ?? []).flatMap(({ warnings }) => warnings)} />
+      <Failures title={count(failed.length, "failure")} tests={failed} repoId={repoId} branch={branch} />
+      <Failures title="Flaky" tests={tests.filter(({ isFlaky }) => isFlaky)} repoId={repoId} branch={branch} />
+      <Slowest tests={tests} repoId={repoId} />
+      {others > 0 && <p class="hint">The reports of {count(others, "more job")} are on the pages of these jobs.</p>}
+    </section>
+  );
+};

@@ -1,0 +1,98 @@
+import type * as z from "zod/mini";
+import { type FieldError, Refusal } from "../../services/core/refusal.ts";
+import { parseBody } from "../shell/verb-input.ts";
+
+export interface ListFilter<T> {
+  /** The filters whose values are valid. */
+  filter: T;
+  /** What is wrong with the others. */
+  errors: FieldError[];
+}
+
+/** Reads the filters of a list from the page's address. One wrong value drops its own filter only. */
+export const readFilter = <S extends z.ZodMiniType>(
+  schema: S,
+  values: Record<string, unknown>,
+): ListFilter<z.output<S>> => {
+  try {
+    return { filter: parseBody(schema, values), errors: [] };
+  } catch (error) {
+    const errors = error instanceof Refusal ? error.extras.errors : undefined;
+    if (!errors) throw error;
+    const wrong = new Set(errors.map(({ pointer }) => pointer.split("/")[1]));
+    const valid = Object.entries(values).filter(([name]) => !wrong.has(name));
+    return { filter: parseBody(schema, Object.fromEntries(valid)), errors };
+  }
+};
+
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+
+/** A time of the address. A day begins at midnight UTC. */
+export const timeOf = (value: string): string => (DAY.test(value) ? `${value}T00:00:00Z` : value);
+
+/** The named fields of an address that are not empty. */
+export const filledFields = (query: URLSearchParams, names: string[]): Record<string, string> =>
+  Object.fromEntries(
+    names.flatMap((name) => {
+      const value = query.get(name)?.trim();
+      return value ? [[name, value]] : [];
+    }),
+  );
+
+/** The search field above a list. The key `/` moves the focus to it. */
+export const TextFilter = ({ path, query, label }: { path: string; query: URLSearchParams; label: string }) => (
+  <form method="get" action={path} class="filter">
+    <label>
+      <span class="sr">{label}</span>
+      <input type="search" name="q" placeholder={label} value={query.get("q") ?? ""} data-key="/" />
+    </label>
+    <button type="submit">Filter</button>
+  </form>
+);
+
+/** The records with the searched text in one of their texts; upper and lower case are the same. */
+export const filterByText = <T,>(records: T[], query: URLSearchParams, texts: (record: T) => string[]): T[] => {
+  const search = (query.get("q") ?? "").trim().toLowerCase();
+  return search === ""
+    ? records
+    : records.filter((record) => texts(record).some((text) => text.toLowerCase().includes(search)));
+};
+
+/** Below a list of which a filter leaves nothing. */
+export const NoMatch = ({ noun, href }: { noun: string; href: string }) => (
+  <p class="empty">
+    No {noun} matches. <a href={href}>Show all</a>
+  </p>
+);
+
+/** What filters are called where the address calls them otherwise. */
+const CALLED: Record<string, string> = {
+  repoId: "repository",
+  pipelineId: "pipeline",
+  status: "state",
+  commitSha: "commit",
+  refName: "branch or tag",
+  pull: "pull request",
+  cursor: "place in the list",
+  since: "first day",
+  until: "last day",
+};
+
+const nameOf = (pointer: string): string => CALLED[pointer.slice(1)] ?? pointer.slice(1);
+
+/** Says which filters of a list were not applied, and why. It never repeats a value: a link may have brought it. */
+export const FilterNotice = ({ errors }: { errors: FieldError[] }) =>
+  errors.length === 0 ? null : (
+    <div class="problem" role="alert">
+      <p>
+        <strong>{errors.length === 1 ? "A filter was" : `${errors.length} filters were`} not applied.</strong>
+      </p>
+      <ul>
+        {errors.map(({ pointer, detail }) => (
+          <li>
+            The {nameOf(pointer)} {detail}.
+          </li>
+        ))}
+      </ul>
+    </div>
+  );

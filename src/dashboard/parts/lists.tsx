@@ -1,0 +1,26 @@
+import type { Child } from "hono/jsx";
+
+/** A table of records. On a phone the style lays its rows out as a list. */
+export const Table = ({ columns, children }: { columns: Child[]; children?: Child }) => (
+  <div class="wide">
+    <table>
+      <thead>
+        <tr>
+          {columns.map((column) => (
+            <th scope="col">{column}</th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>{children}</tbody>
+    </table>
+  </div>
+);
+
+/** What stands in a sentence, with commas between. */
+export const CommaList = ({ items }: { items: Child[] }) =>
+  items.map((item, index) => (
+    <>
+      {index > 0 && ", "}
+      {item}
+    </>
+  ));

@@ -1,0 +1,129 @@
+import type { EndedStatus } from "../../protocol/build-states.ts";
+import { timeOfId } from "../id-range.ts";
+import { type FailingRuns, failingSince, type Run } from "./failing-since.ts";
+
+/** How many spans of time fall into each bucket. Absent buckets are empty. */
+type Histogram = Record<number, number>;
+
+/** Buckets from a span to its double: a percentile is at most a sixteenth of an octave, 4.5 %, beside the exact one. */
+const BUCKETS_AN_OCTAVE = 8;
+
+const bucketOf = (milliseconds: number): number => Math.floor(Math.log2(Math.max(1, milliseconds)) * BUCKETS_AN_OCTAVE);
+
+/** The middle of a bucket, in whole milliseconds. */
+const middleOf = (bucket: number): number => Math.round(2 ** ((bucket + 0.5) / BUCKETS_AN_OCTAVE));
+
+export const histogramOf = (spans: readonly number[]): Histogram => {
+  const histogram: Histogram = {};
+  for (const span of spans) {
+    const bucket = bucketOf(span);
+    histogram[bucket] = (histogram[bucket] ?? 0) + 1;
+  }
+  return histogram;
+};
+
+export const sumOf = (histograms: readonly Histogram[]): Histogram => {
+  const sum: Histogram = {};
+  for (const [bucket, count] of histograms.flatMap((one) => Object.entries(one))) {
+    sum[Number(bucket)] = (sum[Number(bucket)] ?? 0) + count;
+  }
+  return sum;
+};
+
+/** The span, in milliseconds, that this share of the spans does not exceed (nearest rank); null without any. */
+export const percentile = (histogram: Histogram, share: number): number | null => {
+  const counts = Object.entries(histogram).map(([bucket, count]): [number, number] => [Number(bucket), count]);
+  const total = counts.reduce((sum, [, count]) => sum + count, 0);
+  let left = Math.max(1, Math.ceil(total * share));
+  for (const [bucket, count] of counts.sort(([a], [b]) => a - b)) {
+    left -= count;
+    if (left <= 0) return middleOf(bucket);
+  }
+  return null;
+};
+
+const DAY_MS = 86_400_000;
+
+/** What the history of a pipeline keeps: its last builds, and numbers of its last days. */
+export const KEPT = { builds: 30, days: 14 };
+
+/** A build that has ended. Times are milliseconds since 1970. */
+export interface EndedBuild extends Run {
+  number: number;
+  /** The whole name: `refs/heads/main`. */
+  ref: string;
+  /** Tests of it failed and then passed. */
+  isFlaky: boolean;
+  subject: string | null;
+  author: string | null;
+  queuedAt: number;
+  startedAt: number | null;
+  finishedAt: number;
+}
+
+/** The builds that were created on one day. `flaky`: those of the succeeded ones that were. */
+export interface DayOfBuilds {
+  succeeded: number;
+  failed: number;
+  canceled: number;
+  flaky: number;
+  /** Of those that succeeded or failed. */
+  took: Histogram;
+  /** From its creation until it began. */
+  waited: Histogram;
+}
+
+export interface History {
+  /** The newest first. */
+  builds: EndedBuild[];
+  /** By their date: `2026-11-22`. */
+  days: Record<string, DayOfBuilds>;
+}
+
+export const NO_HISTORY: History = { builds: [], days: {} };
+
+/** The first millisecond of a time's day. */
+export const dayStart = (at: number): number => Math.floor(at / DAY_MS) * DAY_MS;
+
+/** The first millisecond of the days that are kept. */
+export const keptSince = (now: number): number => dayStart(now) - (KEPT.days - 1) * DAY_MS;
+
+const dateOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
+
+const countDay = (builds: readonly EndedBuild[]): DayOfBuilds => {
+  const having = (status: EndedStatus) => builds.filter((build) => build.status === status).length;
+  const begun = builds.flatMap((build) => (build.startedAt === null ? [] : [{ ...build, startedAt: build.startedAt }]));
+  const judged = begun.filter(({ status }) => status !== "canceled");
+  return {
+    succeeded: having("succeeded"),
+    failed: having("failed"),
+    canceled: having("canceled"),
+    flaky: builds.filter(({ status, isFlaky }) => status === "succeeded" && isFlaky).length,
+    took: histogramOf(judged.map(({ startedAt, finishedAt }) => finishedAt - startedAt)),
+    waited: histogramOf(begun.map(({ queuedAt, startedAt }) => startedAt - queuedAt)),
+  };
+};
+
+/**
+ * Counts again what was created since `from`, the first millisecond of a day: `builds` are all of that time, in any
+ * order, and perhaps older ones. What was known of that time is replaced, so that doing it twice changes nothing.
+ */
+export const rollUp = (before: History, from: number, builds: readonly EndedBuild[], now: number): History => {
+  const known = new Map(before.builds.filter(({ id }) => timeOfId(id) < from).map((build) => [build.id, build]));
+  for (const build of builds) known.set(build.id, build);
+  const newest = [...known.values()].sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, KEPT.builds);
+  const first = Math.max(from, keptSince(now));
+  const counted = Map.groupBy(
+    builds.filter(({ id }) => timeOfId(id) >= first),
+    ({ id }) => dateOf(timeOfId(id)),
+  );
+  const days = [
+    ...Object.entries(before.days).filter(([date]) => date >= dateOf(keptSince(now)) && date < dateOf(first)),
+    ...[...counted].map(([date, ofDay]): [string, DayOfBuilds] => [date, countDay(ofDay)]),
+  ];
+  return { builds: newest, days: Object.fromEntries(days.sort(([a], [b]) => (a < b ? -1 : 1))) };
+};
+
+/** Since when the builds of this ref fail; null where they do not. A tag is red or green for itself. */
+export const redSince = ({ builds }: History, ref: string): FailingRuns<EndedBuild> | null =>
+  failingSince(builds.filter((build) => build.ref === ref));

@@ -1,0 +1,60 @@
+import { LIMITS } from "../../protocol/limits.ts";
+import type { ReportedTests } from "../../protocol/test-report.ts";
+
+/** Characters that no text needs: controls besides tab and line ends, and what changes the direction of text around it. */
+const UNWANTED = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g;
+
+/**
+ * A text of a report as it is kept: at most so many characters, each of them whole. What is unwanted is replaced, not
+ * left out, so that nothing that was masked apart comes together.
+ */
+const storedText = (text: string, characters: number): string =>
+  text.replace(UNWANTED, "\ufffd").slice(0, characters).toWellFormed();
+
+type Texts = Pick<ReportedTests, "tests" | "warnings">;
+
+/** The texts of a report that may have a secret in them, in an order that `withTexts` knows. */
+export const textsOf = ({ tests, warnings }: Texts): string[] => [
+  ...tests.flatMap(({ suite, className, name, file, message, text }) => [
+    ...[suite, className, name, file ?? "", message, text],
+  ]),
+  ...warnings.flatMap(({ file, message }) => [file ?? "", message]),
+];
+
+/** The report with these texts, masked, cut to the lengths that are kept. */
+export const withTexts = (report: Texts, texts: string[]): Texts => {
+  const rest = texts.values();
+  const next = (characters: number): string => storedText(rest.next().value ?? "", characters);
+  const name = (): string => next(LIMITS.testNameCharacters);
+  const fileOf = (file: string | null): string | null => {
+    const kept = name();
+    return file === null ? null : kept;
+  };
+  const message = (): string => next(LIMITS.testMessageCharacters);
+  // The fields are read in the order of `textsOf`.
+  const tests = report.tests.map((test) => ({
+    ...test,
+    suite: name(),
+    className: name(),
+    name: name(),
+    file: fileOf(test.file),
+    message: message(),
+    text: next(LIMITS.testTextCharacters),
+  }));
+  return { tests, warnings: report.warnings.map(({ file }) => ({ file: fileOf(file), message: message() })) };
+};
+
+/** What a report says of itself that cannot be; null for one that can. */
+export const contradictionIn = ({ counts, tests, passed = [] }: ReportedTests): string | null => {
+  const { total, failed, skipped, flaky } = counts;
+  const shown = (wanted: "failed" | "skipped"): number => tests.filter(({ outcome }) => outcome === wanted).length;
+  if (failed + skipped > total) return "must not have more failed and skipped tests than tests";
+  if (flaky > total - failed - skipped) return "must not have more flaky tests than passed ones";
+  if (shown("failed") > failed || shown("skipped") > skipped || tests.length > total)
+    return "must not have fewer tests than are listed";
+  if (tests.filter(({ isFlaky }) => isFlaky).length > flaky) return "must not have fewer flaky tests than are listed";
+  if (tests.some(({ isFlaky, outcome }) => isFlaky && outcome !== "passed"))
+    return "must not have a flaky test that did not pass";
+  if (passed.length > total - failed - skipped) return "must not have fewer passed tests than are named";
+  return null;
+};

@@ -1,0 +1,56 @@
+import type { HandedFile } from "../protocol/variable.ts";
+
+const GROUPS = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+/** Programs break base64 into lines. */
+const inOneLine = (text: string): string => text.replaceAll(/[ \t\r\n]/g, "");
+
+/** Whether the text is base64 (RFC 4648, section 4) with its padding, in any number of lines. */
+export const isBase64 = (text: string): boolean => GROUPS.test(inOneLine(text));
+
+/** The bytes of a file. @throws Error where the text is not in that encoding; it quotes nothing of it */
+export const bytesOfFile = ({ encoding, text }: Pick<HandedFile, "encoding" | "text">): Uint8Array => {
+  if (encoding === "text") return new TextEncoder().encode(text);
+  if (!isBase64(text)) throw new Error("it is not base64");
+  return Uint8Array.from(atob(inOneLine(text)), (character) => character.charCodeAt(0));
+};
+
+const COMMON = new Set([
+  "true",
+  "false",
+  "null",
+  "none",
+  "yes",
+  "no",
+  "test",
+  "admin",
+  "root",
+  "password",
+  "secret",
+  "main",
+  "production",
+  "staging",
+  "development",
+  "localhost",
+]);
+
+type SecretWarning = "short" | "mask-text" | "common-word" | "json";
+
+/** A program takes single values out of such a secret, and a mask knows only the whole and its lines. */
+const isJson = (value: string): boolean => {
+  if (!/^\s*[[{]/.test(value)) return false;
+  try {
+    JSON.parse(value);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** Warnings about a secret whose mask would hide other text in logs, reveal the secret, or miss parts of it. */
+export const secretWarnings = (value: string): SecretWarning[] => [
+  ...(value.length < 4 ? (["short"] as const) : []),
+  ...(/^\*+$/.test(value) ? (["mask-text"] as const) : []),
+  ...(COMMON.has(value.toLowerCase()) ? (["common-word"] as const) : []),
+  ...(isJson(value) ? (["json"] as const) : []),
+];

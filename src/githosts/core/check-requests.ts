@@ -1,0 +1,35 @@
+import type { AskedAtHost } from "./arrival.ts";
+import type { StatusView } from "./host-health.ts";
+import { REPOSITORY_CONTEXT } from "./statuses.ts";
+
+const APPROVE = /^approve:(0|[1-9]\d{0,5})$/;
+
+/** The name of a button that approves a gate: at most 20 characters, as GitHub takes them. */
+export const approvalName = (index: number): string => `approve:${index}`;
+
+/** The place of the gate's job in its build; null for the name of something else. */
+const approvalIndexOf = (name: string): number | null => {
+  const [, index] = APPROVE.exec(name) ?? [];
+  return index === undefined ? null : Number(index);
+};
+
+/** What a person asked for at the host, as it can be done; or why nothing is, in words for people. */
+type Wish = { rerun: string[] } | { approve: { buildId: string; index: number } } | { nothing: string };
+
+/** Of a commit, what was told of its newest builds: what the host shows is about them or about none. */
+export const wishOf = (asked: AskedAtHost, views: StatusView[]): Wish => {
+  const newest = views.filter(({ context }) => context !== REPOSITORY_CONTEXT);
+  const { externalId } = asked;
+  if (externalId !== null && !newest.some(({ buildId }) => buildId === externalId)) {
+    return { nothing: "the check is not the one of the newest build" };
+  }
+  if (asked.kind === "pressed") {
+    const index = approvalIndexOf(asked.button);
+    return index === null
+      ? { nothing: "the button is none of ours" }
+      : { approve: { buildId: asked.externalId, index } };
+  }
+  if (externalId !== null) return { rerun: [externalId] };
+  const failed = newest.filter(({ state }) => state === "failure" || state === "error").map(({ buildId }) => buildId);
+  return failed.length > 0 ? { rerun: failed } : { nothing: "no build of the commit failed" };
+};

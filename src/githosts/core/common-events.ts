@@ -1,0 +1,167 @@
+import * as z from "zod/mini";
+import { refOf } from "../../domain/git-ref.ts";
+import { type Arrival, type CommitSummary, type DeliveryRepository, ignored, type PullAction } from "./arrival.ts";
+import type { Fields } from "./body.ts";
+import { MERGE_QUEUE } from "./effect-facts.ts";
+import {
+  BranchName,
+  factsIn,
+  HeadName,
+  HostId,
+  HostTime,
+  LineField,
+  Login,
+  labelsOf,
+  oneLine,
+  optional,
+  RepositoryField,
+  refProblem,
+  Sha,
+} from "./fields.ts";
+
+const IN_SUBJECT = /\[(?:skip[ -]ci|ci[ -]skip|no ci|skip actions|actions skip)\]/i;
+const TRAILER = /^skip-checks:[ \t]*true[ \t]*$/i;
+const TRAILER_LINE = /^(?:[A-Za-z0-9-]+:|[ \t])/;
+
+/** The last paragraph, where it is a block of trailers (git-interpret-trailers(1)) and not the subject itself. */
+const trailersOf = (message: string): string[] => {
+  const lines = message.trimEnd().split(/\r?\n/);
+  const begin = lines.findLastIndex((line) => line.trim() === "") + 1;
+  const block = lines.slice(begin);
+  return begin > 0 && block.every((line) => TRAILER_LINE.test(line)) ? block : [];
+};
+
+/** The first line of a commit's message. */
+export const subjectOf = (message: string): string => /^[^\r\n]*/.exec(message.trimStart())?.[0] ?? "";
+
+/**
+ * Whether the author of a commit asked for no build: by a marker in the subject line, or the trailer
+ * `skip-checks: true`. One elsewhere does not count: a squash merge quotes the messages of other commits.
+ */
+export const hasSkipMarker = (message: string): boolean =>
+  IN_SUBJECT.test(subjectOf(message)) || trailersOf(message).some((line) => TRAILER.test(line));
+
+const Paths = z.array(z.string());
+
+/** The paths that a commit of a push names: the same three lists at every host. */
+export const CommitPaths = z.object({ added: Paths, removed: Paths, modified: Paths });
+export type CommitPaths = z.infer<typeof CommitPaths>;
+
+/** A commit as hosts tell it. */
+export const Written = z.object({ message: z.string(), author: optional(z.object({ name: LineField })) });
+type Written = z.infer<typeof Written>;
+
+/** What the hosts' pushes have in common. */
+interface Pushed {
+  repository: DeliveryRepository;
+  sender: string | null;
+  ref: string;
+  /** Null for zeros. */
+  before: string | null;
+  after: string | null;
+  forced: boolean | null;
+  /** The commit to build: of an annotated tag, `after` is the tag itself. */
+  commitSha: string | null;
+  head: Written | null;
+  /** Null where the list of commits is cut, or was not read. */
+  commits: CommitPaths[] | null;
+}
+
+/** What is shown of a commit, and whether it asks for no build. */
+export const commitFacts = (head: Written | null): { commit: CommitSummary | null; isSkipped: boolean } => ({
+  commit: head && { subject: oneLine(subjectOf(head.message)), author: head.author?.name ?? null },
+  isSkipped: head !== null && hasSkipMarker(head.message),
+});
+
+const changedPaths = ({ before, forced, commits }: Pushed): string[] | null => {
+  if (!before || forced || !commits?.length) return null;
+  const paths = commits.flatMap(({ added, removed, modified }) => [...added, ...removed, ...modified]);
+  return [...new Set(paths.map((path) => path.toWellFormed()))];
+};
+
+/** A push as a branch or tag that was set, or is gone. */
+export const pushArrival = (pushed: Pushed): Arrival => {
+  const { repository, sender, ref, before, after, forced } = pushed;
+  const problem = refProblem(ref);
+  if (problem !== null) return ignored(problem);
+  // GitHub makes such a branch for each merge group, which has an event of its own.
+  if (ref.startsWith(refOf(MERGE_QUEUE))) return ignored("The branch belongs to a merge queue.");
+  if (after === null) return { kind: "deleted", repository, sender, ref, before };
+  const sha = pushed.commitSha ?? after;
+  const head = { repository, sender, ref, sha, before, forced, ...commitFacts(pushed.head) };
+  return ref.startsWith("refs/tags/")
+    ? { kind: "tag", ...head }
+    : { kind: "push", ...head, changedPaths: changedPaths(pushed) };
+};
+
+const Label = z.pipe(
+  z.object({ name: LineField }),
+  z.transform(({ name }) => name),
+);
+
+const PullRequest = z.object({
+  action: z.string(),
+  number: HostId,
+  before: optional(Sha),
+  repository: RepositoryField,
+  sender: optional(Login),
+  pull_request: z.object({
+    title: LineField,
+    state: optional(z.string()),
+    draft: optional(z.boolean()),
+    merged: optional(z.boolean()),
+    user: optional(Login),
+    author_association: optional(z.string()),
+    updated_at: optional(HostTime),
+    labels: labelsOf(Label),
+    base: z.object({ ref: BranchName }),
+    head: z.object({
+      ref: HeadName,
+      sha: Sha,
+      repo: z.nullish(z.object({ id: z.number() })),
+      repo_id: z.nullish(z.number()),
+    }),
+  }),
+});
+
+type Head = z.infer<typeof PullRequest>["pull_request"]["head"];
+
+/**
+ * A head is the repository's own only where all that tells of it says so. A fork that was deleted is null. A request
+ * that was pushed to Gitea's refs/for/ names the repository itself, though its author may not write there.
+ */
+const isFork = ({ ref, repo, repo_id }: Head, repositoryId: number): boolean =>
+  repo?.id !== repositoryId || (repo_id ?? repositoryId) !== repositoryId || ref.startsWith("refs/");
+
+/** Labels and titles of closed pull requests change too. Where the host tells no state, it is taken for an open one. */
+export const isClosed = (state: string | null, open: "open" | "opened"): boolean => state !== null && state !== open;
+
+/** What GitHub calls the authors who may write to the repository, or belong to its organization. */
+const MEMBERS: ReadonlySet<string | null> = new Set(["OWNER", "MEMBER", "COLLABORATOR"]);
+
+/** A pull request in the form of GitHub, which Gitea's is like. @param actions What the host's actions mean. */
+export const pullRequestArrival = (fields: Fields, actions: ReadonlyMap<string, PullAction>): Arrival => {
+  const facts = factsIn(PullRequest, fields);
+  if ("kind" in facts) return facts;
+  const { number, before, repository, sender, pull_request: told } = facts;
+  const { base, head, labels } = told;
+  const action = actions.get(facts.action);
+  if (action === undefined) return ignored("This change of a pull request makes no build.");
+  if (isClosed(told.state, "open") && action !== "closed") return ignored("The pull request is closed.");
+  if (head.sha === null) return ignored("The pull request has no commit.");
+  const pull = {
+    number,
+    base: base.ref,
+    branch: head.ref,
+    isFork: isFork(head, repository.id),
+    isByMember: MEMBERS.has(told.author_association) && sender !== null && sender === told.user,
+    isDraft: told.draft === true,
+    isMerged: told.merged === true,
+    labels,
+    author: told.user,
+    title: told.title,
+    updatedAt: told.updated_at,
+  };
+  const ref = `refs/pull/${number}/head`;
+  return { kind: "pull", action, repository, sender, ref, sha: head.sha, before, commit: null, isSkipped: false, pull };
+};

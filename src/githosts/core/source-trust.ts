@@ -1,0 +1,142 @@
+import { refOf } from "../../domain/git-ref.ts";
+import type { Forks } from "../../protocol/repository.ts";
+import type { Arrival } from "./arrival.ts";
+import { type OpenPull, type RefEvent, refOfPull, type WantedBuild } from "./effect-facts.ts";
+
+/** What a repository says of whose code may be built, and how. */
+export interface SourceRules {
+  forks: Forks;
+  /** Logins whose pushes and pull requests are built as those of strangers are; letter case does not count. */
+  untrustedAuthors: readonly string[];
+}
+
+export type SourceTrust = Pick<WantedBuild, "trust" | "needsApproval">;
+
+const TRUSTED: SourceTrust = { trust: "trusted", needsApproval: false };
+/** Nobody has to approve what somebody wrote who may write to the repository. */
+const OF_LISTED_AUTHOR: SourceTrust = { trust: "untrusted", needsApproval: false };
+
+/** Those of the logins that are listed, each once and in small letters. */
+export const listedOf = (
+  { untrustedAuthors }: Pick<SourceRules, "untrustedAuthors">,
+  logins: readonly (string | null)[],
+): string[] => {
+  const asked = new Set(logins.map((login) => login?.toLowerCase()));
+  return [...new Set(untrustedAuthors.map((name) => name.toLowerCase()))].filter((name) => asked.has(name));
+};
+
+/**
+ * Whose code a delivery brings. Code of a fork is never trusted, whoever wrote it. A branch is not trusted where a listed
+ * author pushed to it, whoever pushed since, or made one of its pull requests. `pulls` are the open ones of the ref.
+ */
+export const sourceTrustOf = (event: RefEvent, rules: SourceRules, pulls: readonly OpenPull[]): SourceTrust => {
+  switch (event.kind) {
+    case "push":
+    case "tag":
+    case "pull":
+    case "merge-group": {
+      if (event.kind === "pull" && event.isFork)
+        return { trust: "untrusted", needsApproval: rules.forks !== "members" || !event.isByMember };
+      const authors = [event.sender, ...event.pushers, ...pulls.map(({ author }) => author)];
+      return listedOf(rules, authors).length > 0 ? OF_LISTED_AUTHOR : TRUSTED;
+    }
+    case "gone":
+      return TRUSTED;
+  }
+};
+
+/* Who made a delivery need not be who wrote what it brings: what listed authors pushed is remembered. */
+
+/** Of a whole ref or of a commit: who pushed it, in small letters. */
+export interface PushedBy {
+  name: string;
+  login: string;
+}
+
+type PullChange = Extract<Arrival, { kind: "pull" }>;
+
+interface Rules extends SourceRules {
+  defaultBranch: string;
+}
+
+/** By what a delivery's pushers before are found. `before` is the commit that it builds on. */
+interface Places {
+  ref: string | null;
+  sha: string | null;
+  before: string | null;
+}
+
+export const placesOf = (arrival: Arrival): Places => {
+  const nowhere = { ref: null, sha: null, before: null };
+  switch (arrival.kind) {
+    case "push":
+      return { ref: arrival.ref, sha: arrival.sha, before: arrival.before };
+    case "pull":
+      return { ...nowhere, ref: refOfPull(arrival), sha: arrival.sha };
+    // A tag collects nothing: it is its commit alone.
+    case "tag":
+      return { ...nowhere, sha: arrival.sha };
+    case "deleted":
+      return { ...nowhere, ref: arrival.ref };
+    default:
+      return nowhere;
+  }
+};
+
+/** Whether a branch that was there has another head now: who did it answers for the commit that they chose. */
+const isMove = (arrival: Arrival): boolean =>
+  arrival.kind === "push" ? arrival.before !== null : arrival.kind === "pull" && arrival.action === "new-head";
+
+const isOfDefault = (ref: string | null, { defaultBranch }: Rules): boolean => ref === refOf(defaultBranch);
+
+/**
+ * Who is known to have pushed before what a delivery brings. Of the default branch nobody: all branches come from it, so
+ * its newest head alone counts.
+ */
+export const pushersBefore = (arrival: Arrival, known: readonly PushedBy[], rules: Rules): string[] => {
+  const { ref, sha } = placesOf(arrival);
+  if (isOfDefault(ref, rules)) return [];
+  return known.filter(({ name }) => name !== sha || !isMove(arrival)).map(({ login }) => login);
+};
+
+/** Whether somebody else than its author pushed the head of a fork, whoever labels it. */
+export const isOfAnother = (arrival: Arrival, known: readonly PushedBy[]): boolean =>
+  arrival.kind === "pull" &&
+  known.some(({ name, login }) => name === arrival.sha && login !== arrival.pull.author?.toLowerCase());
+
+/** What a delivery adds to what is remembered, and what is to be forgotten of it. */
+interface Learned {
+  added: PushedBy[];
+  forgotten: string[];
+}
+
+const NOTHING: Learned = { added: [], forgotten: [] };
+
+const without = (known: readonly PushedBy[], wanted: PushedBy[]): PushedBy[] =>
+  wanted.filter((one) => !known.some(({ name, login }) => name === one.name && login === one.login));
+
+/** Of a member's fork, where members need no approval: heads that somebody else pushed. */
+const learnOfFork = ({ action, sender, sha, pull }: PullChange, known: readonly PushedBy[], rules: Rules): Learned => {
+  const isKept = action === "new-head" && rules.forks === "members" && sender !== pull.author;
+  const added = isKept ? [{ name: sha, login: sender?.toLowerCase() ?? "" }] : [];
+  return { ...NOTHING, added: without(known, added) };
+};
+
+export const learnPushers = (arrival: Arrival, known: readonly PushedBy[], rules: Rules): Learned => {
+  if (arrival.kind === "deleted") return { ...NOTHING, forgotten: known.map(({ name }) => name) };
+  if (arrival.kind !== "push" && arrival.kind !== "pull") return NOTHING;
+  if (arrival.kind === "pull" && arrival.pull.isFork) return learnOfFork(arrival, known, rules);
+  // The branch of one that is closed may be gone already.
+  if (arrival.kind === "pull" && arrival.action === "closed") return NOTHING;
+  const { sender, sha } = arrival;
+  const ref = arrival.kind === "pull" ? refOfPull(arrival) : arrival.ref;
+  const pusher = arrival.kind === "push" || arrival.action === "new-head" ? sender : null;
+  const logins = listedOf(rules, [...pushersBefore(arrival, known, rules), pusher]);
+  if (logins.length > 0) {
+    const names = isOfDefault(ref, rules) ? [] : [ref, sha];
+    const all = names.flatMap((name) => logins.map((login) => ({ name, login })));
+    return { ...NOTHING, added: without(known, all) };
+  }
+  const isVouchedFor = isMove(arrival) && pusher !== null && known.some(({ name }) => name === sha);
+  return { ...NOTHING, forgotten: isVouchedFor ? [sha] : [] };
+};

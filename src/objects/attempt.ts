@@ -1,0 +1,34 @@
+/** Runs one attempt at a time: whoever asks for one meanwhile waits for the same attempt. */
+export class SingleFlight {
+  readonly #attempt: () => Promise<void>;
+  #present: Promise<void> | null = null;
+
+  constructor(attempt: () => Promise<void>) {
+    this.#attempt = attempt;
+  }
+
+  /** The attempt that is under way. */
+  get present(): Promise<void> | null {
+    return this.#present;
+  }
+
+  run(): Promise<void> {
+    this.#present ??= this.#attempt().finally(() => {
+      this.#present = null;
+    });
+    return this.#present;
+  }
+}
+
+/** Milliseconds that a caller of a pool waits for D1; after that the alarm goes on with it. */
+export const CALLER_WAIT_MS = 1_000;
+
+/** Waits for the promise, but not longer than this. */
+export const within = async (milliseconds: number, promise: Promise<unknown>): Promise<void> => {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const timeout = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, milliseconds);
+  });
+  await Promise.race([promise, timeout]);
+  clearTimeout(timer);
+};

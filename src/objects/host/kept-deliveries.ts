@@ -1,0 +1,120 @@
+import { type DeliveryNote, isTooOld, type KeptDelivery, orderKey } from "../../githosts/core/delivery-note.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import type { HostStore } from "./store.ts";
+
+/** Milliseconds until the first try, and until the next after one that failed: doubled each time, up to five minutes. */
+const FIRST_MS = 15_000;
+const MOST_MS = 5 * 60_000;
+/** Repositories that may fail in one run: one may be its own trouble, of more the service is. */
+const MOST_FAILURES = 3;
+
+/** Takes one: its line in the list, or null where its hook is gone. Throws where the service is still away. */
+type Take = (delivery: KeptDelivery) => Promise<DeliveryNote | null>;
+
+interface Row {
+  seq: number;
+  delivery: KeptDelivery;
+}
+
+/** The deliveries that came while the service could not take them, in their order. */
+export class KeptDeliveries {
+  readonly #store: HostStore;
+  /** Null until it is read. */
+  #isEmpty: boolean | null = null;
+  #failures = 0;
+  #nextAt = Date.now();
+
+  constructor(store: HostStore) {
+    this.#store = store;
+  }
+
+  /** When to try next; null where none waits. */
+  get nextAt(): number | null {
+    this.#isEmpty ??= this.#after(0) === null;
+    return this.#isEmpty ? null : this.#nextAt;
+  }
+
+  /**
+   * Keeps one, once. A newer generation of the hook takes the place of those before it: whoever knows only an older
+   * secret keeps nobody out.
+   * @returns whether there is room for it
+   */
+  keep(delivery: KeptDelivery, now: number): boolean {
+    const { sql } = this.#store;
+    const { note, generation } = delivery;
+    if (this.nextAt === null) this.#nextAt = now + FIRST_MS;
+    sql.exec("DELETE FROM kept WHERE generation < ?", generation);
+    const [known] = sql.exec("SELECT 1 FROM kept WHERE generation = ? AND id = ?", generation, note.id);
+    if (known) return true;
+    const facts = JSON.stringify(delivery);
+    const held = sql
+      .exec("SELECT count(*) AS number, total(length(facts)) AS size, max(generation) AS newest FROM kept")
+      .one();
+    const isFull =
+      Number(held.number) >= LIMITS.keptDeliveries || Number(held.size) + facts.length > LIMITS.keptCharacters;
+    if (isFull || Number(held.newest) > generation) return false;
+    sql.exec("INSERT INTO kept (id, generation, facts) VALUES (?, ?, ?)", note.id, generation, facts);
+    this.#isEmpty = false;
+    return true;
+  }
+
+  /** As lines of the list of deliveries, the newest first. */
+  notes(limit: number): DeliveryNote[] {
+    const rows = this.#store.sql.exec("SELECT facts FROM kept ORDER BY seq DESC LIMIT ?", limit);
+    return [...rows].map(({ facts }) => (JSON.parse(String(facts)) as KeptDelivery).note);
+  }
+
+  /** Tries at once: another delivery was taken, so the service is back. */
+  hurry(now: number): void {
+    this.#nextAt = Math.min(this.#nextAt, now);
+  }
+
+  /** Takes what waits, oldest first, until the time has come. One that fails holds up its own repository alone. Never throws. */
+  async take(take: Take, until: number): Promise<void> {
+    const failed = new Set<number | null>();
+    let row = this.#after(0);
+    for (; row !== null && Date.now() < until && failed.size < MOST_FAILURES; row = this.#after(row.seq)) {
+      const key = orderKey(row.delivery);
+      if (failed.has(key)) continue;
+      const taken = await takeOne(take, row.delivery);
+      // The object was emptied meanwhile.
+      if (this.#isEmpty) return;
+      if (taken === "away") failed.add(key);
+      else this.#finish(row, taken);
+    }
+    this.#isEmpty = this.#after(0) === null;
+    this.#failures = failed.size === 0 ? 0 : this.#failures + 1;
+    const wait = failed.size === 0 ? 0 : Math.min(FIRST_MS * 2 ** this.#failures, MOST_MS);
+    this.#nextAt = Date.now() + wait;
+  }
+
+  /** Of a hook that is gone, so are the generations before it. */
+  #finish({ seq, delivery }: Row, note: DeliveryNote | null): void {
+    const { sql } = this.#store;
+    if (!note) sql.exec("DELETE FROM kept WHERE generation <= ?", delivery.generation);
+    else {
+      this.#store.noteDelivery(note);
+      sql.exec("DELETE FROM kept WHERE seq = ?", seq);
+    }
+  }
+
+  #after(seq: number): Row | null {
+    const [row] = this.#store.sql.exec("SELECT seq, facts FROM kept WHERE seq > ? ORDER BY seq LIMIT 1", seq);
+    return row ? { seq: Number(row.seq), delivery: JSON.parse(String(row.facts)) } : null;
+  }
+
+  /** The store was emptied: nothing is read from it. */
+  forget(): void {
+    this.#isEmpty = true;
+  }
+}
+
+const takeOne = async (take: Take, delivery: KeptDelivery): Promise<DeliveryNote | null | "away"> => {
+  if (isTooOld(delivery, Date.now())) return { ...delivery.note, ignored: "it waited for four days: take it again" };
+  try {
+    return await take(delivery);
+  } catch (error) {
+    console.warn("host: a delivery that waits could not be taken yet", String(error));
+    return "away";
+  }
+};

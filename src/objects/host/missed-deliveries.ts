@@ -1,0 +1,142 @@
+import { HostProblem } from "../../githosts/core/host-api.ts";
+import {
+  type Attempt,
+  deliverAgain,
+  failedAttempts,
+  MISSED_RULES,
+  type Missed,
+  missedOf,
+  ordersOf,
+  type Remembered,
+  refOfDelivery,
+} from "../../githosts/github/missed-deliveries.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import type { HostApp } from "./connection.ts";
+import type { HostStore } from "./store.ts";
+
+const MINUTE = 60_000;
+/** Milliseconds between two looks while the host delivers, and while it has nothing to deliver. */
+const BUSY_MS = 15 * MINUTE;
+const QUIET_MS = 60 * MINUTE;
+const DAY_MS = 24 * 60 * MINUTE;
+/** Milliseconds until the next look where something had to wait. */
+const LEFT_MS = MINUTE;
+/** GitHub asks for it between two requests that do something. */
+const GAP_MS = 1_000;
+/** Pages of the list, and whole deliveries, that one look reads at most. */
+const MOST_PAGES = 5;
+const MOST_WHOLE = 40;
+
+const pause = () => new Promise<void>((resolve) => setTimeout(resolve, GAP_MS));
+
+/** Whether this one delivery is the trouble, and not GitHub as a whole. */
+const isItsOwn = (error: unknown): boolean =>
+  error instanceof HostProblem && ["missing", "refused", "stranger"].includes(error.kind);
+
+/** Has GitHub deliver once more what it could not deliver to an App: of each ref the newest. */
+export class MissedDeliveries {
+  readonly #store: HostStore;
+
+  constructor(store: HostStore) {
+    this.#store = store;
+  }
+
+  /** When to look next: milliseconds since 1970; null where nobody looks. */
+  get lookAt(): number | null {
+    return this.#store.meta("lookAt");
+  }
+
+  /** Begins to look, or looks sooner: something was delivered. */
+  stir(now: number): void {
+    if ((this.lookAt ?? Number.POSITIVE_INFINITY) > now + BUSY_MS) this.#store.setMeta("lookAt", now + BUSY_MS);
+  }
+
+  stop(): void {
+    if (this.lookAt !== null) this.#store.deleteMeta("lookAt");
+  }
+
+  /** Looks once, and says when to look next, also where GitHub does not answer. Never throws. */
+  async look(app: HostApp, apiUrl: string): Promise<void> {
+    const now = Date.now();
+    const [last] = this.#store.deliveries(1);
+    const isBusy = last !== undefined && now - last.at < DAY_MS;
+    this.#store.setMeta("lookAt", now + (isBusy ? BUSY_MS : QUIET_MS));
+    try {
+      if ((await this.#lookNow(app, apiUrl, now)) > 0) this.#store.setMeta("lookAt", Date.now() + LEFT_MS);
+    } catch (error) {
+      console.warn("host: missed deliveries could not be asked for; the next look will try again", String(error));
+    }
+  }
+
+  /** @returns how many have to wait for the next look. @throws HostProblem */
+  async #lookNow(app: HostApp, apiUrl: string, now: number): Promise<number> {
+    const listed = await this.#listed(app, apiUrl, now);
+    if (listed.length === 0) return 0;
+    const known = this.#store.missed(now);
+    const arrived = this.#store.deliveries(LIMITS.deliveries).map(({ id, at, repository, ref }) => ({
+      ...{ guid: id, at, repositoryId: repository?.hostRepoId ?? null, ref },
+    }));
+    const found = missedOf(listed, known, arrived, now, MISSED_RULES);
+    const missed = await this.#withRefs(found, app, apiUrl);
+    const { again, over, left } = ordersOf(missed, listed, arrived, MISSED_RULES);
+    for (const one of over) this.#remember({ ...one, isOver: true });
+    for (const one of again) await this.#order(one, app, apiUrl);
+    return left;
+  }
+
+  async #listed(app: HostApp, apiUrl: string, now: number): Promise<Attempt[]> {
+    const listed: Attempt[] = [];
+    let cursor: string | null = null;
+    for (let page = 0; page < MOST_PAGES; page++) {
+      const { attempts, next } = await failedAttempts(apiUrl, await app.jwt(), cursor);
+      listed.push(...attempts);
+      const oldest = attempts.at(-1);
+      if (!oldest || next === null || MISSED_RULES.isOld(oldest.at, now)) break;
+      cursor = next;
+    }
+    return listed;
+  }
+
+  /** Asks for those that are not known, the newest first. */
+  async #withRefs(missed: Missed[], app: HostApp, apiUrl: string): Promise<Missed[]> {
+    const found: Missed[] = [];
+    let asked = 0;
+    for (const one of missed) {
+      if (one.ref !== undefined || asked >= MOST_WHOLE) {
+        found.push(one);
+        continue;
+      }
+      asked += 1;
+      const known = { ...one, ref: await this.#refOf(one, app, apiUrl) };
+      this.#remember(known);
+      found.push(known);
+    }
+    return found;
+  }
+
+  async #refOf({ attemptId }: Missed, app: HostApp, apiUrl: string): Promise<string | null> {
+    try {
+      return await refOfDelivery(apiUrl, await app.jwt(), attemptId);
+    } catch (error) {
+      if (isItsOwn(error)) return null;
+      throw error;
+    }
+  }
+
+  /** It is counted before it is asked for: a repeat of the alarm asks for none more often. */
+  async #order(one: Missed, app: HostApp, apiUrl: string): Promise<void> {
+    const tried = { ...one, tries: one.tries + 1, triedAt: Date.now() };
+    this.#remember(tried);
+    try {
+      await deliverAgain(apiUrl, await app.jwt(), one.attemptId);
+    } catch (error) {
+      if (!isItsOwn(error)) throw error;
+      this.#remember({ ...tried, isOver: true });
+    }
+    await pause();
+  }
+
+  #remember({ guid, firstAt, tries, triedAt, ref, isOver }: Remembered): void {
+    this.#store.rememberMissed({ guid, firstAt, tries, triedAt, ref, isOver });
+  }
+}

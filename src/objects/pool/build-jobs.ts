@@ -1,0 +1,123 @@
+import type { Matrix } from "../../pipeline/graph/graph.ts";
+import type { ArtifactPlace, StoredArtifact } from "../../protocol/artifact.ts";
+import type { Build } from "../../protocol/build.ts";
+import type { JobOfBuild } from "../../protocol/build-job.ts";
+import type { BuildJob } from "../../protocol/job-record.ts";
+import type { StoredTests, TestPlace } from "../../protocol/test-report.ts";
+import { artifactPlaces, seenArtifacts } from "../../queue/commands/artifacts.ts";
+import { seenTests, testPlaces, testsOfJobs } from "../../queue/commands/tests.ts";
+import { countsOfJobs, failedJobs, toJobs } from "../../queue/read/job-records.ts";
+import type { JobFacts } from "../../queue/state/facts.ts";
+import { RULES } from "../../queue/state/rules.ts";
+import type { PoolState } from "../../queue/state/state.ts";
+import type { PoolStorage } from "./storage.ts";
+
+/** What the jobs of a build left, by their ids; without those that left nothing. */
+export type ArtifactsOfBuild = Record<string, StoredArtifact[]>;
+
+/** What the tests of its jobs said, in the same way. */
+export type TestsOfBuild = Record<string, StoredTests>;
+
+/** A job that another one needs, directly or through others, with what it left. */
+export interface NeededArtifacts {
+  jobId: string;
+  key: string;
+  definition: string;
+  matrix: Matrix | null;
+  /** The job of an earlier build whose result was taken over: its artifacts are that one's. */
+  adopted: { buildId: string; jobId: string } | null;
+  artifacts: StoredArtifact[];
+}
+
+export const artifactsOfBuild = (storage: PoolStorage, buildId: string): ArtifactsOfBuild =>
+  Object.fromEntries(
+    storage.jobsOf(buildId).flatMap((job) => {
+      const artifacts = seenArtifacts(job, RULES);
+      return artifacts.length > 0 ? [[job.id, artifacts]] : [];
+    }),
+  );
+
+/** Where in the archive the build may have left something. */
+export const artifactPlacesOf = (storage: PoolStorage, buildId: string): ArtifactPlace[] =>
+  storage.jobsOf(buildId).flatMap(artifactPlaces);
+
+/** Where the reports of the tests that count are, by the ids of their jobs; without those that have none. */
+export const testsOfBuild = (storage: PoolStorage, buildId: string): TestsOfBuild =>
+  Object.fromEntries(
+    storage.jobsOf(buildId).flatMap((job) => {
+      const tests = seenTests(job);
+      return tests ? [[job.id, tests]] : [];
+    }),
+  );
+
+/** Where in the archive the build may have left reports of tests. */
+export const testPlacesOf = (storage: PoolStorage, buildId: string): TestPlace[] =>
+  storage.jobsOf(buildId).flatMap(testPlaces);
+
+/** All that a job of an active build needs, and the names of the other jobs of its build. */
+export const neededArtifacts = (state: PoolState, jobId: string): { needed: NeededArtifacts[]; others: string[] } => {
+  const graph = state.graphs.get(state.jobs.get(jobId)?.buildId ?? "");
+  if (!graph) return { needed: [], others: [] };
+  const definitions = new Set<string>();
+  const follow = (names: string[]): void => {
+    for (const name of names) {
+      if (definitions.has(name)) continue;
+      definitions.add(name);
+      for (const job of graph.jobs) if (job.definition === name) follow(job.needs.map((need) => need.definition));
+    }
+  };
+  follow(graph.jobs.find(({ id }) => id === jobId)?.needs.map(({ definition }) => definition) ?? []);
+  const needed = graph.jobs
+    .filter(({ definition }) => definitions.has(definition))
+    .map(({ id, key, definition, matrix }): NeededArtifacts => {
+      const job = state.jobs.get(id);
+      const adopted = job?.end?.adopted;
+      return {
+        ...{ jobId: id, key, definition, matrix },
+        adopted: adopted ? { buildId: adopted.buildId, jobId: adopted.jobId } : null,
+        artifacts: job ? seenArtifacts(job, RULES) : [],
+      };
+    });
+  return { needed, others: graph.jobs.map(({ definition }) => definition).filter((name) => !definitions.has(name)) };
+};
+
+/** An ended build with its planned jobs, each whole, as they are stored. */
+export const withWholeJobs = (storage: PoolStorage, build: Build): Build => {
+  const plan = storage.jobRows.plan(build.id);
+  if (!plan) return build;
+  const rows = storage.jobRows.of(build.id);
+  const listed = toJobs(plan.graph, (id) => rows.get(id));
+  const jobs = listed.map((job) => toWholeJob(storage, build.id, job, rows.get(job.id)));
+  return { ...build, jobs, ...shownOfJobs(storage, build, jobs) };
+};
+
+/** What a build shows of its planned jobs together. */
+export const shownOfJobs = (
+  storage: PoolStorage,
+  { status }: Build,
+  jobs: readonly JobOfBuild[],
+): Pick<Build, "jobCounts" | "failedLine" | "tests"> => ({
+  jobCounts: countsOfJobs(jobs),
+  failedLine: status === "failed" ? failedLineOfJobs(storage, jobs) : null,
+  tests: testsOfJobs(jobs),
+});
+
+export const toWholeJob = (
+  storage: PoolStorage,
+  buildId: string,
+  job: JobOfBuild,
+  facts: JobFacts | undefined,
+): BuildJob => {
+  const { environment, steps, summary } = storage.report(job.id);
+  return {
+    ...{ ...job, buildId, environment, steps, summary },
+    leak: facts?.leak ?? false,
+    outputs: storage.outputs(job.id),
+  };
+};
+
+/** Why the first job that failed did so, as its log says. */
+const failedLineOfJobs = (storage: PoolStorage, jobs: readonly JobOfBuild[]): string | null => {
+  const [failed] = failedJobs(jobs);
+  return (failed && storage.report(failed.id).failedLine) ?? null;
+};

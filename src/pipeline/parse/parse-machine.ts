@@ -1,0 +1,92 @@
+import type { PLATFORMS, WrittenCheckout, WrittenRequires } from "../fields/agent-fields.ts";
+import { type WrittenTools, XCODE, xcodeProblem } from "../fields/tool-fields.ts";
+import type { ScalarText } from "../yaml/node-parser.ts";
+import type { TemplateParser } from "../yaml/template-parser.ts";
+import type { ParseContext } from "./parse-context.ts";
+import type { Checkout, LocatedExpression, NamedTool, RequiresTemplate, ToolsTemplate } from "./plan.ts";
+
+/** A flag, or one expression for it. */
+export const flagOf = (
+  written: boolean | ScalarText | undefined,
+  parser: TemplateParser,
+): boolean | LocatedExpression | null => {
+  if (written === undefined || typeof written === "boolean") return written ?? null;
+  if (written.text.includes("${{")) return parser.condition(written, "mistake");
+  parser.mistake(written.node, 0, "This must be true or false, or one ${{ }}");
+  return null;
+};
+
+const platformOf = (written: (typeof PLATFORMS)[number] | ScalarText | undefined, parser: TemplateParser) =>
+  typeof written === "object" ? parser.template(written) : (written ?? null);
+
+const labelOf = (written: ScalarText, parser: TemplateParser) => parser.template(written);
+
+/** What a job requires of its agent, with expressions in it. */
+export const requiresOf = (written: WrittenRequires | undefined, parser: TemplateParser): RequiresTemplate => ({
+  platform: platformOf(written?.platform, parser),
+  ios: flagOf(written?.ios, parser),
+  android: flagOf(written?.android, parser),
+  web: flagOf(written?.web, parser),
+  labels: written?.labels?.map((label) => labelOf(label, parser)) ?? null,
+  xcode: null,
+});
+
+/** What the file requires for all its jobs, where a job says nothing else. */
+export const mergedRequires = (own: RequiresTemplate, outer: RequiresTemplate): RequiresTemplate => ({
+  platform: own.platform ?? outer.platform,
+  ios: own.ios ?? outer.ios,
+  android: own.android ?? outer.android,
+  web: own.web ?? outer.web,
+  labels: own.labels ?? outer.labels,
+  xcode: own.xcode ?? outer.xcode,
+});
+
+/** How the commit is fetched: `outer` is what the file says of all its jobs, where `written` leaves something out. */
+export const checkoutOf = (written?: WrittenCheckout, outer?: WrittenCheckout): Checkout | false => {
+  if (written === false || (written === undefined && outer === false)) return false;
+  const merged = { ...(outer || {}), ...written };
+  const { depth = 1, submodules = false, lfs = false, "fetch-tags": fetchTags = false } = merged;
+  return {
+    ...{ depth, submodules: submodules === true ? "direct" : submodules || "none", lfs, fetchTags },
+    ...(merged.path && { path: merged.path }),
+    ...(merged.mtimes && { mtimes: merged.mtimes }),
+  };
+};
+
+const named = (written: WrittenTools | undefined, parser: TemplateParser): NamedTool[] =>
+  typeof written === "object"
+    ? written.map(({ key, value }) => ({
+        name: key,
+        version: parser.template(value),
+        position: parser.context.positionAt(value.node.range?.[0] ?? 0),
+      }))
+    : [];
+
+/** The tools that a file or a job names; null for none. */
+export const toolsOf = (written: WrittenTools | undefined, parser: TemplateParser): ToolsTemplate | null =>
+  written === "auto" ? "auto" : written ? named(written, parser) : null;
+
+/** The tools of a job: its own stand before those of the file. `auto` stands alone. */
+export const mergedTools = (own: ToolsTemplate | null, outer: ToolsTemplate | null): ToolsTemplate | null => {
+  if (own === null || outer === null) return own ?? outer;
+  if (own === "auto" || outer === "auto") return own;
+  const names = new Set(own.map(({ name }) => name));
+  return [...outer.filter(({ name }) => !names.has(name)), ...own];
+};
+
+/** Xcode is no tool that is set up: an agent has it, or another one gets the job. */
+export const xcodeIn = (tools: ToolsTemplate | null): NamedTool | null =>
+  typeof tools === "object" ? (tools?.find(({ name }) => name === XCODE) ?? null) : null;
+
+/** The version that a file of steps requires. Nothing can be put in its place there: the agent is chosen without it. */
+export const plainXcode = (tools: ToolsTemplate | null, context: ParseContext): string | null => {
+  const version = xcodeIn(tools)?.version;
+  if (!version) return null;
+  const [text] = version;
+  if (version.length === 1 && typeof text === "string") return xcodeProblem(text) === null ? text : null;
+  const expression = version.find((part) => typeof part !== "string");
+  const at = expression?.positionAt(0);
+  if (at)
+    context.mistakes.push({ ...at, message: "A file of steps names its Xcode in plain text: write `jobs` for ${{ }}" });
+  return null;
+};

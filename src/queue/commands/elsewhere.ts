@@ -1,0 +1,49 @@
+import { lastHeardAt, ONLINE_MS } from "../read/record.ts";
+import { type Decision, type DecisionContext, decided, refused } from "../state/decision.ts";
+import type { Change, HeldJob, JobFacts } from "../state/facts.ts";
+import type { PoolState } from "../state/state.ts";
+import { requeue } from "./lease.ts";
+
+/** Milliseconds between two checks whether another agent may still take the job. */
+const RECHECK_MS = 60_000;
+
+/** Whether an agent other than `exceptId` is online, able to run it, and takes builds now or after its present one. */
+const anotherMayTake = (state: PoolState, job: JobFacts, exceptId: string, context: DecisionContext): boolean => {
+  const { now, rules } = context;
+  const { requires, features = [], releasedBy } = job;
+  return [...state.agents.values()].some((agent) => {
+    const waiter = state.waiters.get(agent.id);
+    const isOnline = waiter ? rules.isAlert(waiter, now) : now - lastHeardAt(state, agent) < ONLINE_MS;
+    const isAble = rules.meets(agent, requires) && rules.runsLane(agent, { features });
+    const isOther = agent.id !== exceptId && !releasedBy.includes(agent.id);
+    return isOther && isOnline && isAble && rules.takesBuilds(agent, now);
+  });
+};
+
+/** The agent cannot fetch what another agent might. Possible once for each job, and it uses no attempt. */
+export const releaseElsewhere = (
+  state: PoolState,
+  held: HeldJob,
+  agentId: string,
+  reason: string,
+  context: DecisionContext,
+): Decision<string> => {
+  const { job } = held;
+  if (job.passedOver || !anotherMayTake(state, job, agentId, context)) {
+    return refused("conflict", "No other agent can take the build now, or one has tried already: report the result.");
+  }
+  const attempt = job.lease!.startedAt === null ? job.attempt : context.rules.attemptAfterRelease(job);
+  const passedOver = { agentId, until: context.now + RECHECK_MS };
+  return decided(job.id, requeue(held, { attempt, passedOver }, context, reason));
+};
+
+/** Checks jobs that wait for another agent: where none is left, the first agent may have the job again. */
+export const recheckElsewhere = (state: PoolState, jobIds: readonly string[], context: DecisionContext): Change[] =>
+  jobIds.flatMap((id): Change[] => {
+    const job = state.jobs.get(id);
+    const { agentId, until } = job?.passedOver ?? { until: null };
+    if (job?.status !== "queued" || until === null || until > context.now) return [];
+    const isWaiting = anotherMayTake(state, job, agentId!, context);
+    const passedOver = { agentId: agentId!, until: isWaiting ? context.now + RECHECK_MS : null };
+    return [{ kind: "job", job: { ...job, passedOver } }];
+  });

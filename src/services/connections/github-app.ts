@@ -1,0 +1,187 @@
+import { and, eq } from "drizzle-orm";
+import * as z from "zod/mini";
+import { connection, repository } from "../../db/schema.ts";
+import { connectionContext } from "../../domain/seal-context.ts";
+import { HostProblem } from "../../githosts/core/host-api.ts";
+import { convertManifest, type MadeApp } from "../../githosts/github/app.ts";
+import { readAppSecret, writtenAppSecret } from "../../githosts/github/app-key.ts";
+import { appFormUrl, appManifest, appName } from "../../githosts/github/app-manifest.ts";
+import { PathId } from "../../protocol/common.ts";
+import { type HookOutcome, InstalledConnection } from "../../protocol/connection.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import { commit } from "../core/commit.ts";
+import type { Context } from "../core/context.ts";
+import { nextVersion, updateRow } from "../core/record.ts";
+import { invalid, Refusal } from "../core/refusal.ts";
+import { verb, versioned } from "../core/verb.ts";
+import type { RepositoryColumns } from "../repositories/repositories.ts";
+import { appOf } from "./app-proof.ts";
+import { onlyPlace, sealedKey } from "./app-sealing.ts";
+import { hookedRepositories, ofEach, removeHook } from "./connection-hooks.ts";
+import { connectionDetail, connectionRecord, findConnection } from "./connections.ts";
+import {
+  asking,
+  type ConnectionRow,
+  clientOf,
+  hookClientOf,
+  hookToken,
+  hostRefusal,
+  settingsOf,
+  tellAppHook,
+} from "./host-access.ts";
+
+const NewApp = z.strictObject({
+  organization: z.nullable(
+    z.string().check(z.regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,98}$/, "must be the name of an organization at GitHub")),
+  ),
+});
+/** What a browser sends to GitHub: a form with the one field `manifest`, for `action`. */
+const AppForm = z.object({ action: z.string(), manifest: z.string() });
+const Made = z.strictObject({
+  code: z.string().check(z.regex(/^[A-Za-z0-9_-]{1,200}$/, "is not one of GitHub's")),
+  state: z.string(),
+});
+
+const visitor = ({ orgId, caller }: Context) => ({ orgId, sessionId: caller.sessionId ?? "" });
+
+/** Begins a visit to GitHub, where a person makes an App for the connection. */
+export const beginApp = verb({
+  access: { role: "admin" },
+  params: PathId,
+  body: NewApp,
+  output: AppForm,
+  async run(context, { params, body }) {
+    const row = await findConnection(context, params.id);
+    if (row.kind !== "github") throw new Refusal("conflict", "Only GitHub has Apps.");
+    const { origin, orgId } = context;
+    const state = await context.keys.appStates.grant({ ...visitor(context), connectionId: row.id }, Date.now());
+    const { url: hookUrl } = await settingsOf(context, row);
+    const manifest = appManifest({ name: appName(orgId), origin, connectionId: row.id, hookUrl });
+    return { action: appFormUrl(row.webUrl, body.organization, state), manifest: JSON.stringify(manifest) };
+  },
+});
+
+/** GitHub answers a code once: the App may be here already, by the same visit. */
+const conversionOf = async (context: Context, row: ConnectionRow, code: string): Promise<MadeApp | null> => {
+  try {
+    return await convertManifest(row.apiUrl, code);
+  } catch (error) {
+    if (!(error instanceof HostProblem) || error.kind === "away") throw hostRefusal(error);
+    if ((await findConnection(context, row.id)).auth === "app") return null;
+    throw new Refusal("conflict", "GitHub does not know this App: make it again, and come back within an hour.");
+  }
+};
+
+/**
+ * Takes the App over that a person has made. Its key is sealed at once, and shown to nobody. A visit that comes back
+ * twice makes nothing twice.
+ */
+export const takeApp = verb({
+  access: { role: "admin" },
+  body: Made,
+  output: PathId,
+  async run(context, { body }) {
+    await context.admit();
+    const id = await context.keys.appStates.recognize(body.state, visitor(context), Date.now());
+    if (id === undefined) throw invalid("/state", "is of another session, or of more than an hour ago: begin again");
+    const row = await findConnection(context, id);
+    if (row.auth === "app") return { id };
+    const made = await conversionOf(context, row, body.code);
+    if (!made) return { id };
+    const next = { ...row, sealedVersion: row.sealedVersion + 1, ...nextVersion(context, row) };
+    const { id: appId, clientId, key } = made;
+    const taken: ConnectionRow = {
+      ...next,
+      ...{ auth: "app", appId, clientId, installationId: null, account: null },
+      sealed: await sealedKey(context, next, key, await hookToken(context, row)),
+    };
+    await commit(
+      context,
+      { action: "connection.update", subject: id, detail: { ...connectionDetail(taken), hasNewKey: true } },
+      updateRow(context, connection, row, taken),
+    );
+    await context.objects.gitHost(context.orgId, id).connectionChanged();
+    await tellAppHook(context, taken, await settingsOf(context, taken));
+    return { id };
+  },
+});
+
+/** Pages of repositories that one request reads. */
+const MOST_PAGES = 20;
+const UNSEEN = "The App is not installed for this repository: its hook of before stays.";
+
+/** The numbers of the repositories that the App is installed for, as far as one request reads them. */
+const seenBy = async (context: Context, row: ConnectionRow): Promise<Set<number>> => {
+  const client = await asking(clientOf(context, row));
+  const seen = new Set<number>();
+  for (let page = 1; client && page <= MOST_PAGES; page++) {
+    const some = await asking(client.repositories(page, LIMITS.hostPageLength));
+    for (const { id } of some) seen.add(id);
+    if (some.length < LIMITS.hostPageLength) break;
+  }
+  return seen;
+};
+
+/** The record no longer names the hook. */
+const forgetHook = async (context: Context, { id, connectionId }: RepositoryColumns): Promise<void> => {
+  const isSame = and(eq(repository.id, id), eq(repository.connectionId, connectionId ?? ""));
+  await context.db.run(context.db.sql.update(repository).set({ hostHookId: null }).where(isSame));
+};
+
+/** Removes the hooks of before where the App delivers now: until then both do, and make one build of a push. */
+const removeFormerHooks = async (context: Context, row: ConnectionRow): Promise<HookOutcome[]> => {
+  const client = await hookClientOf(context, row);
+  if (!client) return [];
+  const [rows] = await context.db.run(hookedRepositories(context.db.sql, row));
+  const seen = rows.length > 0 ? await seenBy(context, row) : new Set<number>();
+  return ofEach(rows, async (one) => {
+    if (!seen.has(one.gitHostRepoId)) return UNSEEN;
+    await removeHook(client, one);
+    await forgetHook(context, one);
+    return null;
+  });
+};
+
+/** The row without the token of before, which nobody needs any more. */
+const withoutFormer = async (context: Context, row: ConnectionRow): Promise<ConnectionRow> => {
+  const { key } = readAppSecret(await context.keys.open(row.sealed ?? "", connectionContext(row)));
+  const next = { ...row, sealedVersion: row.sealedVersion + 1 };
+  return { ...next, sealed: await context.keys.seal(writtenAppSecret({ key }), connectionContext(next)) };
+};
+
+/**
+ * Finds where the connection's App is installed. Once it is, hooks that the service made by the token of before are
+ * removed, and then the token is forgotten. May be repeated.
+ */
+export const installConnection = verb({
+  access: { role: "admin" },
+  params: PathId,
+  output: InstalledConnection,
+  async run(context, { params }) {
+    const row = await findConnection(context, params.id);
+    if (row.auth !== "app") throw new Refusal("conflict", "The connection has no GitHub App.");
+    const app = await appOf(context, row);
+    const { pageUrl } = await asking(app.facts());
+    const place = onlyPlace(await asking(app.installations()));
+    const found = { ...row, installationId: place?.id ?? null, account: place?.account ?? null };
+    const kept = await keep(context, row, found);
+    const hooks = place ? await removeFormerHooks(context, kept) : [];
+    const isMoved = place !== null && hooks.every(({ problem }) => problem === null);
+    const done = isMoved && (await hookClientOf(context, kept)) ? await withoutFormer(context, kept) : kept;
+    const last = await keep(context, kept, done);
+    return versioned({ ...connectionRecord(last), pageUrl, hooks }, last.version);
+  },
+});
+
+/** Stores what has changed, and tells the object of the connection. */
+const keep = async (context: Context, row: ConnectionRow, found: ConnectionRow): Promise<ConnectionRow> => {
+  if (found.installationId === row.installationId && found.sealed === row.sealed) return row;
+  const next = { ...found, ...nextVersion(context, row) };
+  await commit(
+    context,
+    { action: "connection.update", subject: row.id, detail: connectionDetail(next) },
+    updateRow(context, connection, row, next),
+  );
+  await context.objects.gitHost(context.orgId, row.id).connectionChanged();
+  return next;
+};
