@@ -29,6 +29,9 @@ const namesOf = ({ text }: SourceFile): string[] => [
     .filter((name) => name !== ""),
 ];
 
+const CALLED_OF =
+  /^\s*(?:export\s+)?(?:const|function)\s+\w+Of\b\s*(?:=|\(|<)|^\s+(?:static\s+|async\s+)?#?\w+Of\([^)]*\)[^;]*\{$/gm;
+
 /** The figures of a set of files, and the exported names that several of them have. */
 export const measure = (files: readonly SourceFile[]) => {
   const owners = new Map<string, Set<string>>();
@@ -40,6 +43,8 @@ export const measure = (files: readonly SourceFile[]) => {
     lines: sum(({ text }) => text.split("\n").length - 1),
     tokens: sum(tokensOf),
     names: owners.size,
+    /** Functions called `xOf`: a name that says no verb. */
+    calledOf: sum(({ text }) => text.match(CALLED_OF)?.length ?? 0),
     doubled: [...owners].filter(([, paths]) => paths.size > 1),
   };
 };

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { expect, it } from "vitest";
 import { sourceFiles } from "./source-files.ts";
@@ -18,4 +18,23 @@ it("the tests lie in the folders of what they test", () => {
 
 it("a test in a folder of its own would be seen", () => {
   expect(strays(["test/hosts/client.test.ts", "test/api/a.test.ts", "test/queue/b.test.ts"])).toHaveLength(1);
+});
+
+/** Test helpers that the page does not name, neither by their file nor by their folder. */
+const unnamed = (page: string, paths: string[]): string[] =>
+  paths.filter((path) => {
+    const name = path.replace("test/support/", "");
+    const folders = [...name.matchAll(/\//g)].map(({ index }) => name.slice(0, index + 1));
+    return ![name, ...folders].some((word) => page.includes(`\`${word}\``));
+  });
+
+it("the page of test helpers names each of them", () => {
+  const page = readFileSync("docs/test-helpers.md", "utf8");
+  expect(
+    unnamed(
+      page,
+      sourceFiles("test/support/**/*.ts").map(({ path }) => path),
+    ),
+  ).toEqual([]);
+  expect(unnamed(page, ["test/support/new-helper.ts"])).toHaveLength(1);
 });
