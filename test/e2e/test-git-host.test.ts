@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { proves, readDelivery } from "../../src/githosts/core/delivery.ts";
+import { HOSTS } from "../../src/githosts/hosts.ts";
 import { TestGitHost } from "../support/local/git-host/git-host.ts";
 import { makeRepository } from "../support/local/git-repository.ts";
 
@@ -48,8 +49,8 @@ const lifeAt = async (kind: "github" | "gitlab" | "gitea") => {
     await host.settled();
     const taken = [];
     for (const { headers, bytes } of received) {
-      expect(await proves(kind, headers, bytes, SECRET)).toBe(true);
-      const delivery = readDelivery(kind, headers, bytes);
+      expect(await proves(HOSTS[kind], headers, bytes, SECRET)).toBe(true);
+      const delivery = readDelivery(HOSTS[kind], headers, bytes);
       if ("problem" in delivery) throw new Error(delivery.problem);
       if (delivery.arrival.kind !== "ignored") taken.push(delivery.arrival);
     }

@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { hostClient } from "../../src/githosts/core/clients.ts";
-import { apiUrlOf } from "../../src/githosts/core/host-address.ts";
 import { HostProblem } from "../../src/githosts/core/host-api.ts";
+import { HOSTS } from "../../src/githosts/hosts.ts";
 import { HostKind } from "../../src/protocol/connection.ts";
 import type { HostFault, HostSettings } from "../support/recording-host/host-state.ts";
 import { listen, RecordingHost } from "../support/recording-host/recording-host.ts";
@@ -24,7 +23,7 @@ const connected = async (kind: HostKind, settings: Partial<HostSettings> = {}, t
   const host = new RecordingHost({ kind, token: TOKEN, repositories, ...settings });
   const served = await listen(host);
   open.push(served);
-  return { host, client: hostClient(kind, { apiUrl: apiUrlOf(kind, served.url), token }) };
+  return { host, client: HOSTS[kind].client({ apiUrl: HOSTS[kind].apiUrl(served.url), token }) };
 };
 
 /** The sentence with which a call ends. */
@@ -147,7 +146,7 @@ it("follows GitHub and Gitea to the new name of a repository", async () => {
 it("would see a request that the API does not describe", async () => {
   for (const kind of KINDS) {
     const { host } = await connected(kind);
-    const api = apiUrlOf(kind, "https://host.example");
+    const api = HOSTS[kind].apiUrl("https://host.example");
     const bad = async (method: string, path: string, body?: object) => {
       const init = { method, body: body ? JSON.stringify(body) : null };
       return (await host.handle(new Request(api + path, init))).status;

@@ -4,11 +4,12 @@ import { describe, expect, it } from "vitest";
 import type { Arrival } from "../../src/githosts/core/arrival.ts";
 import { readDelivery } from "../../src/githosts/core/delivery.ts";
 import { githubArrival } from "../../src/githosts/github/deliveries.ts";
+import { HOSTS } from "../../src/githosts/hosts.ts";
 import { DELIVERIES, type Delivery } from "../support/deliveries/cases.ts";
 import { headersOf } from "../support/deliveries/signed.ts";
 
 const read = ({ kind, event, body }: Omit<Delivery, "title" | "arrival" | "builds">, id = "one") =>
-  readDelivery(kind, new Headers(headersOf(kind, event, id)), new TextEncoder().encode(JSON.stringify(body)));
+  readDelivery(HOSTS[kind], new Headers(headersOf(kind, event, id)), new TextEncoder().encode(JSON.stringify(body)));
 
 const matches = (delivery: object, arrival: object): boolean => {
   try {
@@ -58,7 +59,7 @@ describe("GitHub's examples", () => {
     expect(all).toHaveLength(726);
     for (const [event, body] of all) {
       const headers = new Headers({ "X-GitHub-Event": event, "X-GitHub-Delivery": "d" });
-      const delivery = readDelivery("github", headers, new TextEncoder().encode(JSON.stringify(body)));
+      const delivery = readDelivery(HOSTS.github, headers, new TextEncoder().encode(JSON.stringify(body)));
       expect(delivery).toEqual({ id: "d", event, arrival: githubArrival(event, body) });
       if ("arrival" in delivery && delivery.arrival.kind === "ignored") {
         expect(delivery.arrival.reason).toMatch(/^[A-Z].*\.$/);

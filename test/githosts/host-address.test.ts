@@ -1,7 +1,8 @@
 import { isIP } from "node:net";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { apiUrlOf, canonicalHostAddress, hostAddressProblem } from "../../src/githosts/core/host-address.ts";
+import { canonicalHostAddress, hostAddressProblem } from "../../src/githosts/core/host-address.ts";
+import { HOSTS } from "../../src/githosts/hosts.ts";
 
 const ownOrigin = "https://millrace.example";
 const problem = (address: string, protocols = ["https", "ssh"]) =>
@@ -50,7 +51,7 @@ it("keeps the API of what it allows at the host, and canonical addresses as they
       if (problem(text) !== null) return;
       const webUrl = canonicalHostAddress(text);
       expect(canonicalHostAddress(webUrl)).toBe(webUrl);
-      const api = new URL(apiUrlOf(kind as "github", webUrl));
+      const api = new URL(HOSTS[kind as "github"].apiUrl(webUrl));
       expect(api.hostname.replace(/^api\./, "")).toBe(new URL(webUrl).hostname.replace(/^api\./, ""));
       expect(problem(api.href)).toBeNull();
     }),

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { branchOf, branchProblem } from "../../src/domain/git-ref.ts";
 import type { Arrival } from "../../src/githosts/core/arrival.ts";
 import { readDelivery } from "../../src/githosts/core/delivery.ts";
+import { HOSTS } from "../../src/githosts/hosts.ts";
 import type { HostKind } from "../../src/protocol/connection.ts";
 import { DELIVERIES } from "../support/deliveries/cases.ts";
 import { headersOf } from "../support/deliveries/signed.ts";
@@ -67,7 +68,7 @@ describe("a delivery of any content", () => {
   it("is an arrival or a problem, never a throw", () => {
     fc.assert(
       fc.property(fc.constantFrom(...CALLS), fc.jsonValue({ maxDepth: 4 }), ({ kind, headers }, value) => {
-        const delivery = readDelivery(kind, headers, bytesOf(value));
+        const delivery = readDelivery(HOSTS[kind], headers, bytesOf(value));
         if ("arrival" in delivery) keepsLaws(delivery.arrival);
         else expect(delivery.problem).toMatch(/^The body /);
       }),
@@ -83,7 +84,7 @@ describe("a delivery of any content", () => {
         fc.array(fc.nat({ max: 60 }), { minLength: 1, maxLength: 4 }),
         odd,
         ({ kind, headers, body }, path, by) => {
-          const delivery = readDelivery(kind, headers, bytesOf(changed(body, path, by)));
+          const delivery = readDelivery(HOSTS[kind], headers, bytesOf(changed(body, path, by)));
           if (!("arrival" in delivery)) return;
           keepsLaws(delivery.arrival);
           seen.set(delivery.arrival.kind, (seen.get(delivery.arrival.kind) ?? 0) + 1);
@@ -96,9 +97,9 @@ describe("a delivery of any content", () => {
 
   it("says the same above a mebibyte, but for what its list of commits tells", () => {
     for (const { kind, headers, body } of BODIES) {
-      const small = readDelivery(kind, headers, bytesOf(body));
-      const large = readDelivery(kind, headers, bytesOf({ ...body, padding: " ".repeat(1024 * 1024) }));
-      const without = readDelivery(kind, headers, bytesOf({ ...body, commits: null }));
+      const small = readDelivery(HOSTS[kind], headers, bytesOf(body));
+      const large = readDelivery(HOSTS[kind], headers, bytesOf({ ...body, padding: " ".repeat(1024 * 1024) }));
+      const without = readDelivery(HOSTS[kind], headers, bytesOf({ ...body, commits: null }));
       expect(large).toEqual(without);
       if (!("arrival" in small) || small.arrival.kind === "ignored") continue;
       expect({ ...small.arrival, commit: null, isSkipped: false, changedPaths: null }).toEqual({
@@ -111,7 +112,7 @@ describe("a delivery of any content", () => {
   it("is ignored without an event, and has no id that is too long", () => {
     const [{ body }] = BODIES as [(typeof BODIES)[number]];
     const headers = new Headers({ "X-GitHub-Delivery": "d".repeat(101), "X-Gitea-Event": "push" });
-    expect(readDelivery("github", headers, bytesOf(body))).toEqual({
+    expect(readDelivery(HOSTS.github, headers, bytesOf(body))).toEqual({
       id: null,
       event: null,
       arrival: { kind: "ignored", reason: "The delivery names no event." },
@@ -124,16 +125,16 @@ describe("a delivery of any content", () => {
       "X-Gitlab-Event-UUID": "each",
       "Idempotency-Key": "all",
     });
-    expect(readDelivery("gitlab", headers, bytesOf({}))).toMatchObject({ id: "all" });
+    expect(readDelivery(HOSTS.gitlab, headers, bytesOf({}))).toMatchObject({ id: "all" });
     headers.delete("Idempotency-Key");
-    expect(readDelivery("gitlab", headers, bytesOf({}))).toMatchObject({ id: "each" });
+    expect(readDelivery(HOSTS.gitlab, headers, bytesOf({}))).toMatchObject({ id: "each" });
   });
 });
 
 describe("the laws", () => {
   it("would be seen to be broken", () => {
     const { kind, headers, body } = BODIES.find((delivery) => delivery.body.deleted === false)!;
-    const { arrival } = readDelivery(kind, headers, bytesOf(body)) as { arrival: Arrival & { kind: "push" } };
+    const { arrival } = readDelivery(HOSTS[kind], headers, bytesOf(body)) as { arrival: Arrival & { kind: "push" } };
     keepsLaws(arrival);
     for (const wrong of [
       { ref: "refs/notes/x" },

@@ -5,6 +5,9 @@ import { reported } from "../../src/githosts/core/report-status.ts";
 import { answered } from "../../src/githosts/core/status-answers.ts";
 import { STATUS_RULES } from "../../src/githosts/core/status-rules.ts";
 import { AT_EASE, commitKey, type SentStatus, type Statuses } from "../../src/githosts/core/statuses.ts";
+import { HOSTS } from "../../src/githosts/hosts.ts";
+
+const GAP_MS = HOSTS.github.statusGapMs;
 
 const NOW = Date.UTC(2026, 5, 1);
 const MINUTE = 60_000;
@@ -34,9 +37,9 @@ const newConnection = () => {
   /** Sends so many as an object does that looks before and after each pause. @returns what was sent */
   const send = (count: number): SentStatus[] =>
     Array.from({ length: count }, () => {
-      const later = nextStatus(statuses, "github", now, rules);
+      const later = nextStatus(statuses, GAP_MS, now, rules);
       if (later && "at" in later) now = later.at;
-      const next = nextStatus(statuses, "github", now, rules);
+      const next = nextStatus(statuses, GAP_MS, now, rules);
       if (!next || !("due" in next)) throw new Error("nothing is due");
       const sent = sentOf(next.due);
       statuses.pace = { ...statuses.pace, sentAt: now };

@@ -32,7 +32,7 @@ const MUTANTS: Record<string, { rules: Partial<StatusRules>; breaks: Law }> = {
   },
   "resent after 422": { rules: { isGivenUp: () => false }, breaks: "given up is given up" },
   "two in flight": { rules: { maySend: () => true }, breaks: "one in flight" },
-  "no second in between": { rules: { gapMs: () => 0 }, breaks: "a second apart" },
+  "no second in between": { rules: { mayAskAt: ({ quietUntil }) => quietUntil }, breaks: "a second apart" },
   "no back-off": { rules: { lineWait: () => 0, hostWait: () => 0 }, breaks: "backs off" },
   "no pause where the host asks for one": { rules: { pauseUntil: (now) => now + 1_000 }, breaks: "waits as told" },
   "the repository is well while a build lives": {

@@ -2,8 +2,9 @@ import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test"
 import { env } from "cloudflare:workers";
 import { gitHostName } from "../../src/domain/durable-objects.ts";
 import type { DeliveryNote } from "../../src/githosts/core/delivery-note.ts";
-import { type Hook, type HookKind, loadHookMint } from "../../src/githosts/core/hook-address.ts";
+import { type Hook, loadHookMint } from "../../src/githosts/core/hook-address.ts";
 import type { GitHost } from "../../src/objects/host/git-host.ts";
+import type { HostKind } from "../../src/protocol/connection.ts";
 import type { DeliveryTaken } from "../../src/protocol/delivery.ts";
 import type { Problem } from "../../src/protocol/problem.ts";
 import worker from "../../src/worker.ts";
@@ -23,14 +24,14 @@ export const hookOfGeneration = async (hook: Hook, generation: number): Promise<
   return { ...other, ...(await grantOf(other)) };
 };
 
-const CLONE_ORIGINS: Record<HookKind, string> = {
+const CLONE_ORIGINS: Record<HostKind, string> = {
   github: "https://github.com",
   gitlab: "https://gitlab.com",
   gitea: "https://codeberg.org",
 };
 
 /** Stores a connection without a token for its host. */
-export const newConnection = async (orgId: string, kind: HookKind): Promise<StoredConnection> => {
+export const newConnection = async (orgId: string, kind: HostKind): Promise<StoredConnection> => {
   const connectionId = crypto.randomUUID();
   const at = new Date().toISOString();
   const origin = CLONE_ORIGINS[kind];
@@ -63,7 +64,7 @@ export const proofOf = async (
   return kind === "github" ? { "X-Hub-Signature-256": `sha256=${mac}` } : { "X-Gitea-Signature": mac };
 };
 
-const EVENT_HEADERS: Record<HookKind, [event: string, delivery: string]> = {
+const EVENT_HEADERS: Record<HostKind, [event: string, delivery: string]> = {
   github: ["X-GitHub-Event", "X-GitHub-Delivery"],
   gitlab: ["X-Gitlab-Event", "Idempotency-Key"],
   gitea: ["X-Gitea-Event", "X-Gitea-Delivery"],
@@ -71,7 +72,7 @@ const EVENT_HEADERS: Record<HookKind, [event: string, delivery: string]> = {
 
 /** What a host sends of an event. */
 export const eventHeaders = (
-  kind: HookKind,
+  kind: HostKind,
   event: string,
   delivery: string = crypto.randomUUID(),
 ): Record<string, string> => {

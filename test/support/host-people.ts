@@ -1,4 +1,4 @@
-import type { HookKind } from "../../src/githosts/core/hook-address.ts";
+import type { HostKind } from "../../src/protocol/connection.ts";
 import { bodyWith } from "./deliveries/bodies.ts";
 import { hostTime, pullOf, pushOf, SHA } from "./host-events.ts";
 
@@ -111,4 +111,4 @@ const gitlab: HostOfPeople = {
   ],
 };
 
-export const HOSTS_OF_PEOPLE: Record<HookKind, HostOfPeople> = { github, gitlab, gitea };
+export const HOSTS_OF_PEOPLE: Record<HostKind, HostOfPeople> = { github, gitlab, gitea };

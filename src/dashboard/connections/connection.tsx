@@ -70,7 +70,7 @@ const Repositories = ({ connection, repositories }: { connection: Connection; re
 const HookByHand = ({ connection }: { connection: Connection }) => (
   <section>
     <h2>Hook</h2>
-    {connection.kind === "github" && (
+    {GIT_HOSTS[connection.kind].hasApps && (
       <p>
         <a class="button" href={`/app/connections/${connection.id}/app`}>
           {connection.auth === "app" ? "GitHub App" : "Become a GitHub App"}

@@ -99,7 +99,7 @@ const WAYS = [
 ];
 
 /** The best one first. */
-const waysOf = (kind: HostKind) => (kind === "github" ? [APP_WAY, ...WAYS] : WAYS);
+const waysOf = (kind: HostKind) => (GIT_HOSTS[kind].hasApps ? [APP_WAY, ...WAYS] : WAYS);
 
 const WayField = ({ request: { form }, kind }: { request: PageRequest; kind: HostKind }) => (
   <fieldset class="field ways">

@@ -16,6 +16,8 @@ interface GitHostWords {
   hookSteps: Child[];
   /** Where this service serves the file that says all of it at length. */
   guide: string;
+  /** Whether an organization can have an App of its own there. */
+  hasApps: boolean;
 }
 
 const Word = ({ children }: { children?: Child }) => <strong>{children}</strong>;
@@ -33,6 +35,7 @@ export const GIT_HOSTS: Record<HostKind, GitHostWords> = {
       </>
     ),
     guide: "/docs/connect/github.md",
+    hasApps: true,
     hookPath: "settings/hooks/new",
     hookSteps: [
       <>
@@ -62,6 +65,7 @@ export const GIT_HOSTS: Record<HostKind, GitHostWords> = {
       </>
     ),
     guide: "/docs/connect/gitlab.md",
+    hasApps: false,
     hookPath: "-/hooks",
     hookSteps: [
       <>
@@ -90,6 +94,7 @@ export const GIT_HOSTS: Record<HostKind, GitHostWords> = {
       </>
     ),
     guide: "/docs/connect/gitea.md",
+    hasApps: false,
     hookPath: "settings/hooks",
     hookSteps: [
       <>

@@ -1,4 +1,5 @@
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import type { HostKind } from "../../protocol/connection.ts";
 
 /** A git host, or an app at one, that sends events and receives states. `sealed` has its secrets. */
 export const connection = sqliteTable(
@@ -6,7 +7,7 @@ export const connection = sqliteTable(
   {
     id: text().primaryKey(),
     orgId: text("org_id").notNull(),
-    kind: text().$type<"github" | "gitlab" | "gitea">().notNull(),
+    kind: text().$type<HostKind>().notNull(),
     name: text().notNull(),
     webUrl: text("web_url").notNull(),
     apiUrl: text("api_url").notNull(),

@@ -1,17 +1,16 @@
-import { toBase64 } from "../../crypto/encoding.ts";
 import { type NamedKey, parseKeys } from "../../crypto/keys.ts";
-import { base62, Signer } from "../../crypto/signer.ts";
+import { Signer } from "../../crypto/signer.ts";
 import { oncePer } from "../../once-per.ts";
+import type { HostKind } from "../../protocol/connection.ts";
+import { HOSTS, isHostKind } from "../hosts.ts";
 
-const SHAPE = /^mrh_([a-z0-9-]{1,64})_(github|gitlab|gitea)\.([0-9a-f-]{36})\.([1-9][0-9]{0,8})_([A-Za-z0-9]{12})$/;
-
-/** Who sends to a hook, and what proves it. Forgejo is `gitea`. */
-export type HookKind = "github" | "gitlab" | "gitea";
+const SHAPE = /^mrh_([a-z0-9-]{1,64})_([a-z]{1,32})\.([0-9a-f-]{36})\.([1-9][0-9]{0,8})_([A-Za-z0-9]{12})$/;
 
 /** One generation of the hook of a connection: the next one has another address and another secret. */
 export interface Hook {
   orgId: string;
-  kind: HookKind;
+  /** Who sends to it, and what proves it. */
+  kind: HostKind;
   connectionId: string;
   generation: number;
 }
@@ -48,16 +47,14 @@ export class HookMint {
    */
   async recognize(token: string): Promise<(Hook & { secret: string }) | undefined> {
     const [, orgId = "", kind, connectionId = "", generation, tag = ""] = SHAPE.exec(token) ?? [];
-    if (!kind) return undefined;
-    const hook: Hook = { orgId, kind: kind as HookKind, connectionId, generation: Number(generation) };
+    if (!kind || !isHostKind(kind)) return undefined;
+    const hook: Hook = { orgId, kind, connectionId, generation: Number(generation) };
     const key = await this.#signer.keyOf(tag, "mrh", orgId, parts(hook));
     return key && { ...hook, secret: await this.#secret(key, hook) };
   }
 
-  /** 32 bytes: as base62, or for GitLab in the form of Standard Webhooks, which its newer releases ask for. */
   async #secret(key: NamedKey, { orgId, kind, connectionId, generation }: Hook): Promise<string> {
-    const mac = await this.#signer.mac(key, "hook", orgId, kind, connectionId, String(generation));
-    return kind === "gitlab" ? `whsec_${toBase64(mac)}` : base62(mac);
+    return HOSTS[kind].hookSecret(await this.#signer.mac(key, "hook", orgId, kind, connectionId, String(generation)));
   }
 }
 

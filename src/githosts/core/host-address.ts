@@ -1,5 +1,7 @@
 import { withoutEnd } from "../../domain/text.ts";
 import type { HostKind } from "../../protocol/connection.ts";
+import { HOSTS } from "../hosts.ts";
+import { pathOf } from "./host-api.ts";
 
 interface Reach {
   /** Protocols that clone addresses may use: where `http` is one of them, so are hosts of this machine. */
@@ -39,29 +41,16 @@ export const hostAddressProblem = (address: string, { protocols, ownOrigin }: Re
   return null;
 };
 
-/** Where the API of a git host is, from the address of its pages: GitHub's own cloud has it on another host. */
-export const apiUrlOf = (kind: HostKind, webUrl: string): string => {
-  const { protocol, host } = new URL(webUrl);
-  if (kind === "gitlab") return `${webUrl}/api/v4`;
-  if (kind === "gitea") return `${webUrl}/api/v1`;
-  const isCloud = host === "github.com" || host.endsWith(".ghe.com");
-  return isCloud ? `${protocol}//api.${host}` : `${webUrl}/api/v3`;
-};
-
 /** The address that git clones a repository of the host from. */
 export const cloneUrlAt = (webUrl: string, fullName: string): string => `${webUrl}/${fullName}.git`;
 
-type Kind = "github" | "gitlab" | "gitea";
-
-const encoded = (path: string): string => path.split("/").map(encodeURIComponent).join("/");
-
-const pageOf = (kind: Kind, webUrl: string, fullName: string, page: string): string =>
-  `${withoutEnd(webUrl, "/")}/${encoded(fullName)}${kind === "gitlab" ? "/-" : ""}/${page}`;
+const pageAddress = (kind: HostKind, webUrl: string, fullName: string, page: string): string =>
+  HOSTS[kind].pageUrl(`${withoutEnd(webUrl, "/")}/${pathOf(fullName)}`, page);
 
 /** The page of a git host that shows what lies between two commits. */
-export const compareAddress = (kind: Kind, webUrl: string, fullName: string, from: string, to: string): string =>
-  pageOf(kind, webUrl, fullName, `compare/${encodeURIComponent(from)}...${encodeURIComponent(to)}`);
+export const compareAddress = (kind: HostKind, webUrl: string, fullName: string, from: string, to: string): string =>
+  pageAddress(kind, webUrl, fullName, `compare/${encodeURIComponent(from)}...${encodeURIComponent(to)}`);
 
 /** The page of a git host that shows one commit, and what it changes. */
-export const commitAddress = (kind: Kind, webUrl: string, fullName: string, commitSha: string): string =>
-  pageOf(kind, webUrl, fullName, `commit/${encodeURIComponent(commitSha)}`);
+export const commitAddress = (kind: HostKind, webUrl: string, fullName: string, commitSha: string): string =>
+  pageAddress(kind, webUrl, fullName, `commit/${encodeURIComponent(commitSha)}`);

@@ -36,11 +36,14 @@ interface Agenda {
   news: number;
 }
 
-/** Chooses the next status: of the commit with the newest news. What has ended goes first there, then the oldest. */
-export const nextStatus = (statuses: Statuses, kind: string, now: number, rules: StatusRules): Next => {
+/**
+ * Chooses the next status: of the commit with the newest news. What has ended goes first there, then the oldest.
+ * @param gapMs Milliseconds that the host wants between two statuses.
+ */
+export const nextStatus = (statuses: Statuses, gapMs: number, now: number, rules: StatusRules): Next => {
   if (!rules.maySend(statuses)) return null;
   const { commits, pace } = statuses;
-  const from = Math.max(pace.quietUntil, pace.sentAt + rules.gapMs(kind));
+  const from = rules.mayAskAt(pace, gapMs);
   let [best, bestRank, earliest] = [null as DueStatus | null, [0, 0, 0], Number.POSITIVE_INFINITY];
   for (const commit of commits.values()) {
     const whole = agendaOf(commit, rules);

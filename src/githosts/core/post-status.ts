@@ -1,29 +1,18 @@
 import { LIMITS } from "../../protocol/limits.ts";
-import { GITEA_STATUSES } from "../gitea/statuses.ts";
-import { GITHUB_CHECK_RUNS } from "../github/check-runs.ts";
-import { GITHUB_STATUSES } from "../github/statuses.ts";
-import { GITLAB_STATUSES } from "../gitlab/statuses.ts";
+import type { GitHost, HostAddress, StatusHost } from "./git-host.ts";
 import { type HostAnswer, hostFetch } from "./host-fetch.ts";
-import type { Status, StatusHost } from "./status.ts";
+import type { Status } from "./status.ts";
 import { fieldsOf, type StatusOutcome } from "./status-answers.ts";
 
-const HOSTS: Record<"github" | "gitlab" | "gitea", StatusHost> = {
-  github: GITHUB_STATUSES,
-  gitlab: GITLAB_STATUSES,
-  gitea: GITEA_STATUSES,
-};
-
 /** Where statuses are told, and the token that may. */
-export interface StatusAddress {
-  kind: keyof typeof HOSTS;
-  apiUrl: string;
-  token: string;
-  /** The token is one of a GitHub App, which makes check runs. */
+export interface StatusAddress extends HostAddress {
+  host: GitHost;
+  /** The token is one of an App, which has more to tell than statuses. */
   isApp: boolean;
 }
 
-const hostOf = ({ kind, isApp }: StatusAddress, { wasStatus }: Status): StatusHost =>
-  isApp && !wasStatus ? GITHUB_CHECK_RUNS : HOSTS[kind];
+const chooseStatuses = ({ host, isApp }: StatusAddress, { wasStatus }: Status): StatusHost =>
+  isApp && host.app && !wasStatus ? host.app.statuses : host.statuses;
 
 /** What came of a status, and the repository's name of today where the host told another one. */
 export interface Posted {
@@ -33,7 +22,7 @@ export interface Posted {
 
 /** Tells a git host one status. Never throws. */
 export const postStatus = async (address: StatusAddress, status: Status): Promise<Posted> => {
-  const host = hostOf(address, status);
+  const host = chooseStatuses(address, status);
   const found = await checkRunOf(address, host, status);
   const answer =
     "refused" in found

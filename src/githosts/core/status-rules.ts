@@ -1,10 +1,8 @@
 import { isOver } from "./host-report.ts";
-import { type Line, REPOSITORY_CONTEXT, type SentStatus, type Statuses, type Wanted } from "./statuses.ts";
+import { type Line, type Pace, REPOSITORY_CONTEXT, type SentStatus, type Statuses, type Wanted } from "./statuses.ts";
 
 /** Milliseconds for which a build that goes on is not told: one that ends at once is told once. */
 export const REST_MS = 1_500;
-/** Milliseconds between two statuses, where the host asks for it (GitHub, "Best practices for using the REST API"). */
-const GITHUB_GAP_MS = 1_000;
 /** Milliseconds for which a host may still do what it was asked and did not answer. */
 const LATE_MS = 60_000;
 const SECOND = 1_000;
@@ -52,7 +50,8 @@ export const STATUS_RULES = {
   /** Whether the host may have a check run that its answer did not name, or one that came late. */
   mayHaveRun: ({ unsureUntil }: Line): boolean => unsureUntil > 0,
   maySend: ({ inFlight }: Statuses): boolean => inFlight === null,
-  gapMs: (kind: string): number => (kind === "github" ? GITHUB_GAP_MS : 0),
+  /** When the host may be asked again, which wants so many milliseconds between two statuses. */
+  mayAskAt: ({ quietUntil, sentAt }: Pace, gapMs: number): number => Math.max(quietUntil, sentAt + gapMs),
   /** Until when the host may do something late after a request without an answer. */
   unsureUntil: (now: number): number => now + LATE_MS,
   /** Until when a line waits after so many tries, and the whole connection after so many failures in a row. */

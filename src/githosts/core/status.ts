@@ -1,7 +1,5 @@
-import type { HostAnswer, HostRequest, HostResponse } from "./host-fetch.ts";
 import type { HostReport } from "./host-report.ts";
 import type { DueStatus } from "./next-status.ts";
-import type { StatusOutcome } from "./status-answers.ts";
 import type { StatusRules } from "./status-rules.ts";
 import { REPOSITORY_CONTEXT } from "./statuses.ts";
 
@@ -49,16 +47,3 @@ export const statusOf = ({ commit, line }: DueStatus, origin: string | null, rul
     pipelineId: line.pipelineId,
   };
 };
-
-/** How a kind of git host is told a status. */
-export interface StatusHost {
-  request(status: Status, token: string): HostRequest;
-  outcome(answer: HostAnswer, now: number, status: Status): StatusOutcome;
-  /** Looks for what the host made without saying so, where a status has an id; absent where it has none. */
-  find?: {
-    request(status: Status, token: string): HostRequest;
-    newest(answer: HostResponse, status: Status): number | null;
-  };
-  /** Asks for a repository by its id; null where a status names the id anyway. */
-  repository: ((repoId: number, token: string) => HostRequest) | null;
-}

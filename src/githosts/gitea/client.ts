@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
+import type { HookSettings, HostAddress, HostClient, RepositoryAtHost, RepositoryName } from "../core/git-host.ts";
 import { ask, type HostManner, HostNumber, order, pathOf } from "../core/host-api.ts";
-import type { HookSettings, HostAddress, HostClient, RepositoryAtHost, RepositoryName } from "../core/host-client.ts";
 
 const TO_READ = "the permission read:repository";
 const ACCOUNT = "the permission read:user";

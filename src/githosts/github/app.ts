@@ -1,10 +1,10 @@
 import * as z from "zod/mini";
 import type { Role } from "../../protocol/token.ts";
+import type { HookSettings, HostReader } from "../core/git-host.ts";
 import { ask, type HostManner, HostNumber, HostProblem, order, pathOf } from "../core/host-api.ts";
-import type { HookSettings, HostReader } from "../core/host-client.ts";
 import { hostFetch } from "../core/host-fetch.ts";
 import { APP_PERMISSIONS } from "./app-manifest.ts";
-import { API_VERSION, RepoAnswer, toHostRepository } from "./client.ts";
+import { githubHeaders, RepoAnswer, toHostRepository, VERSION_HEADERS } from "./client.ts";
 
 const RIGHT = "the permissions that it asks for";
 const MOST_INSTALLATIONS = 100;
@@ -73,12 +73,7 @@ export const appManner = (apiUrl: string, bearer: string, more: Record<string, s
   name: "GitHub",
   apiUrl,
   proof: "key of the App",
-  headers: {
-    Accept: "application/vnd.github+json",
-    Authorization: `Bearer ${bearer}`,
-    "X-GitHub-Api-Version": API_VERSION,
-    ...more,
-  },
+  headers: { ...githubHeaders(bearer), ...more },
 });
 
 /** Mints a token of an installation. @throws HostProblem */
@@ -147,11 +142,7 @@ export interface MadeApp {
  * https://docs.github.com/en/apps/sharing-github-apps/registering-a-github-app-from-a-manifest @throws HostProblem
  */
 export const convertManifest = async (apiUrl: string, code: string): Promise<MadeApp> => {
-  const manner: HostManner = {
-    name: "GitHub",
-    apiUrl,
-    headers: { Accept: "application/vnd.github+json", "X-GitHub-Api-Version": API_VERSION },
-  };
+  const manner: HostManner = { name: "GitHub", apiUrl, headers: VERSION_HEADERS };
   const path = `/app-manifests/${encodeURIComponent(code)}/conversions`;
   const { value } = await ask(manner, { method: "POST", path, right: RIGHT }, Made);
   return { id: String(value.id), clientId: value.client_id ?? null, key: value.pem };

@@ -1,9 +1,19 @@
 import * as z from "zod/mini";
+import type { HookSettings, HostAddress, HostClient, RepositoryAtHost, RepositoryName } from "../core/git-host.ts";
 import { ask, type HostManner, HostNumber, order, pathOf } from "../core/host-api.ts";
-import type { HookSettings, HostAddress, HostClient, RepositoryAtHost, RepositoryName } from "../core/host-client.ts";
 
 /** The version of the REST API: https://docs.github.com/en/rest/about-the-rest-api/api-versions */
-export const API_VERSION = "2022-11-28";
+export const VERSION_HEADERS: Record<string, string> = {
+  Accept: "application/vnd.github+json",
+  "X-GitHub-Api-Version": "2022-11-28",
+};
+
+/** @param bearer A token, or what an App signed. */
+export const githubHeaders = (bearer: string): Record<string, string> => ({
+  ...VERSION_HEADERS,
+  Authorization: `Bearer ${bearer}`,
+});
+
 const EVENTS = ["push", "pull_request", "merge_group", "repository"];
 /** Of hooks that one repository may have, GitHub lists 20 of an event. */
 const MOST_HOOKS = 100;
@@ -50,15 +60,7 @@ const scopesOf = (headers: Headers): string[] | null =>
 
 /** GitHub's cloud and its Enterprise Server, by a personal access token. */
 export const githubClient = ({ apiUrl, token }: HostAddress): HostClient => {
-  const manner: HostManner = {
-    name: "GitHub",
-    apiUrl,
-    headers: {
-      Accept: "application/vnd.github+json",
-      Authorization: `Bearer ${token}`,
-      "X-GitHub-Api-Version": API_VERSION,
-    },
-  };
+  const manner: HostManner = { name: "GitHub", apiUrl, headers: githubHeaders(token) };
   const read = async (path: string) =>
     toHostRepository((await ask(manner, { method: "GET", path, right: TO_READ }, RepoAnswer)).value);
   const hooksOf = ({ fullName }: RepositoryName) => `/repos/${pathOf(fullName)}/hooks`;

@@ -1,26 +1,109 @@
-import type { HostRequest } from "../core/host-fetch.ts";
-import type { Status, StatusHost } from "../core/status.ts";
-import { statusOutcomeOf } from "../core/status-answers.ts";
-
-export const githubHeaders = (token: string): Record<string, string> => ({
-  Accept: "application/vnd.github+json",
-  "X-GitHub-Api-Version": "2022-11-28",
-  Authorization: `Bearer ${token}`,
-});
+import { approvalName } from "../core/check-requests.ts";
+import type { StatusHost } from "../core/git-host.ts";
+import { pathOf } from "../core/host-api.ts";
+import type { HostRequest, HostResponse } from "../core/host-fetch.ts";
+import type { Status } from "../core/status.ts";
+import { fieldsOf, statusOutcomeOf } from "../core/status-answers.ts";
+import { githubHeaders } from "./client.ts";
 
 /** https://docs.github.com/en/rest/commits/statuses#create-a-commit-status */
-const request = (status: Status, token: string): HostRequest => {
+const statusRequest = (status: Status, token: string): HostRequest => {
   const { fullName, sha, state, url, description, context } = status;
   return {
     method: "POST",
-    path: `/repos/${fullName.split("/").map(encodeURIComponent).join("/")}/statuses/${encodeURIComponent(sha)}`,
+    path: `/repos/${pathOf(fullName)}/statuses/${encodeURIComponent(sha)}`,
     headers: githubHeaders(token),
     body: { state, ...(url !== null && { target_url: url }), description, context },
   };
 };
 
+/** Commit statuses, which a token may set. */
 export const GITHUB_STATUSES: StatusHost = {
-  request,
+  request: statusRequest,
   outcome: statusOutcomeOf,
   repository: (repoId, token) => ({ method: "GET", path: `/repositories/${repoId}`, headers: githubHeaders(token) }),
+};
+
+/* GitHub's own limits, in characters. */
+const SUMMARY_CHARACTERS = 65_535;
+const LABEL_CHARACTERS = 20;
+const DESCRIPTION_CHARACTERS = 40;
+const MOST_ACTIONS = 3;
+
+const cut = (text: string, most: number): string => text.slice(0, most).toWellFormed();
+
+/** Null while the build goes on. Ends without a word about the commit are failures: a neutral one would let it pass. */
+const conclusionOf = ({ state, phase, ended, asks, isOverall }: Status): string | null => {
+  if (asks || phase === "asking") return "action_required";
+  if (state === "pending") return null;
+  if (ended === "skipped") return isOverall ? "neutral" : "skipped";
+  if (state === "success") return "success";
+  if (ended === "canceled") return "cancelled";
+  return ended === "timed-out" ? "timed_out" : "failure";
+};
+
+/** GitHub shows them only on a run that is completed, and only to people who may write. */
+const actionsOf = ({ asks = [] }: Status) =>
+  asks.slice(0, MOST_ACTIONS).map(({ index, name }) => ({
+    label: asks.length === 1 ? "Approve" : cut(`Approve ${name}`, LABEL_CHARACTERS),
+    description: cut(`Let ${name} run`, DESCRIPTION_CHARACTERS),
+    identifier: approvalName(index),
+  }));
+
+const progressOf = (status: Status): object => {
+  const conclusion = conclusionOf(status);
+  if (conclusion !== null) return { status: "completed", conclusion, actions: actionsOf(status) };
+  if (status.phase === "queued") return { status: "queued" };
+  return { status: "in_progress", started_at: new Date(status.since).toISOString() };
+};
+
+/** https://docs.github.com/en/rest/checks/runs: made once for each build, and changed by its id from then on. */
+const checkRunRequest = (status: Status, token: string): HostRequest => {
+  const { fullName, sha, context, externalId, checkRunId, url, description, summary } = status;
+  const runs = `/repos/${pathOf(fullName)}/check-runs`;
+  const body = {
+    ...(url !== null && { details_url: url }),
+    ...progressOf(status),
+    output: { title: description, summary: cut(summary ?? description, SUMMARY_CHARACTERS) },
+  };
+  const headers = githubHeaders(token);
+  if (checkRunId !== null) return { method: "PATCH", path: `${runs}/${checkRunId}`, headers, body };
+  return {
+    ...{ method: "POST", path: runs, headers },
+    body: { name: context, head_sha: sha, external_id: externalId, ...body },
+  };
+};
+
+const idOf = (run: unknown): number | null => {
+  const id = typeof run === "object" && run !== null && "id" in run ? run.id : null;
+  return Number.isSafeInteger(id) ? (id as number) : null;
+};
+
+/** The runs of the build that the host has, the newest of which it shows. */
+const find: StatusHost["find"] = {
+  request: ({ fullName, sha, context }, token) => ({
+    method: "GET",
+    path: `/repos/${pathOf(fullName)}/commits/${sha}/check-runs?check_name=${encodeURIComponent(context)}&filter=all&per_page=100`,
+    headers: githubHeaders(token),
+  }),
+  newest(answer: HostResponse, { externalId }) {
+    const { check_runs: runs } = fieldsOf(answer) ?? {};
+    const own = (Array.isArray(runs) ? runs : []).filter((run) => run?.external_id === externalId);
+    return own.map(idOf).reduce((best, id) => (id !== null && (best === null || id > best) ? id : best), null);
+  },
+};
+
+/** Check runs of a GitHub App, in the place of commit statuses. */
+export const GITHUB_CHECK_RUNS: StatusHost = {
+  request: checkRunRequest,
+  find,
+  outcome(answer, now) {
+    const outcome = statusOutcomeOf(answer, now);
+    if (outcome.kind !== "told" || "unreachable" in answer) return outcome;
+    const id = idOf(fieldsOf(answer));
+    return id === null
+      ? { kind: "away", isUnsure: true, reason: "What answers in place of the git host is not its API." }
+      : { ...outcome, checkRunId: id };
+  },
+  repository: GITHUB_STATUSES.repository,
 };

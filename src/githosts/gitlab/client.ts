@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
+import type { HookSettings, HostAddress, HostClient, RepositoryAtHost, RepositoryName } from "../core/git-host.ts";
 import { ask, type HostManner, HostNumber, HostProblem, order } from "../core/host-api.ts";
-import type { HookSettings, HostAddress, HostClient, RepositoryAtHost, RepositoryName } from "../core/host-client.ts";
 
 const API = "the scope api";
 const HOOKS = "the scope api and the role Maintainer in the project";

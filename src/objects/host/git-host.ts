@@ -4,6 +4,7 @@ import { type HostHealth, healthOf, type StatusView, statusViews } from "../../g
 import type { HostReport, LeftOut } from "../../githosts/core/host-report.ts";
 import { STATUS_RULES } from "../../githosts/core/status-rules.ts";
 import { notInstalled, roleAtGithub } from "../../githosts/github/app.ts";
+import { HOSTS } from "../../githosts/hosts.ts";
 import type { Role } from "../../protocol/token.ts";
 import { VersionedObject } from "../versioned-object.ts";
 import { answerOf, HostConnection, type Known, type TokenAnswer } from "./connection.ts";
@@ -91,7 +92,8 @@ export class GitHost extends VersionedObject {
 
   /** What the host keeps apart. */
   get #hearing() {
-    return { hearsPhases: this.#isApp, hasRefs: this.#store.meta("kind") === "gitlab" };
+    const kind = this.#store.meta("kind");
+    return { hearsPhases: this.#isApp, hasRefs: kind !== null && HOSTS[kind].keepsRefsApart };
   }
 
   /** Whether the connection is one of an App, as it was read last. */
@@ -166,7 +168,7 @@ export class GitHost extends VersionedObject {
       if (known.state === "gone") return this.destroy();
       if (known.state === "silent") return this.#drop();
       const { kind, apiUrl, app } = known;
-      const address = { kind, apiUrl, token: await known.token(), isApp: app !== null };
+      const address = { host: HOSTS[kind], apiUrl, token: await known.token(), isApp: app !== null };
       if (await this.#statuses.tell(address, until)) this.#connection.forget();
     }
   }

@@ -15,6 +15,7 @@ import {
   type SentStatus,
   type Statuses,
 } from "../../githosts/core/statuses.ts";
+import { HOSTS } from "../../githosts/hosts.ts";
 import type { HostStore } from "./store.ts";
 
 /** What a git host's object asks the pool: the pool knows that object, which therefore cannot import the pool. */
@@ -40,6 +41,8 @@ const FEWER_LINES = 15_000;
 /** Milliseconds between two cleanups of old rows. */
 const TIDY_MS = 60 * 60_000;
 
+const LONGEST_GAP_MS = Math.max(...Object.values(HOSTS).map(({ statusGapMs }) => statusGapMs));
+
 /** What a host keeps apart: how far a build is, and each branch and tag of a commit. */
 interface Hearing {
   hearsPhases: boolean;
@@ -56,7 +59,8 @@ export class HostStatuses {
   /** Commits whose last answer is not on the disk yet: lost, the host would be told once more. */
   readonly #unsaved = new Map<string, Commit>();
   #tidyAt = 0;
-  #kind = "github";
+  /** Until it is known which host it is, as long as any host wants. */
+  #gapMs = LONGEST_GAP_MS;
   #isDropped = false;
 
   /** @param summaryOf What a build says of itself. */
@@ -153,7 +157,7 @@ export class HostStatuses {
   }
 
   #next(now: number) {
-    return nextStatus(this.#state, this.#kind, now, STATUS_RULES);
+    return nextStatus(this.#state, this.#gapMs, now, STATUS_RULES);
   }
 
   /** Takes into account that the object may have been cut off while a request was on its way. */
@@ -179,7 +183,7 @@ export class HostStatuses {
    * @returns whether it refused the token
    */
   async tell(address: StatusAddress, until: number): Promise<boolean> {
-    this.#kind = address.kind;
+    this.#gapMs = address.host.statusGapMs;
     this.#tidy(Date.now());
     try {
       for (;;) {

@@ -2,6 +2,7 @@ import { connectionContext } from "../../domain/seal-context.ts";
 import { HostProblem } from "../../githosts/core/host-api.ts";
 import { appAt, type Installed } from "../../githosts/github/app.ts";
 import { AppKey, AppKeyUnusable, writtenAppSecret } from "../../githosts/github/app-key.ts";
+import { HOSTS } from "../../githosts/hosts.ts";
 import type { Context } from "../core/context.ts";
 import { invalid } from "../core/refusal.ts";
 import { type ConnectionRow, hostRefusal, settingsOf } from "./host-access.ts";
@@ -54,7 +55,7 @@ export const sealedApp = async (
   { id, privateKey }: NamedApp,
   formerToken: string | null = null,
 ): Promise<OfApp> => {
-  if (row.kind !== "github") throw invalid("/app", "is for GitHub: this is another git host");
+  if (!HOSTS[row.kind].app) throw invalid("/app", "is for GitHub: this is another git host");
   if (id === "") throw invalid("/app/id", "is required: the connection has no App yet");
   const key = await keyOf(privateKey);
   try {

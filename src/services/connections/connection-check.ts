@@ -1,9 +1,9 @@
 import { and, eq } from "drizzle-orm";
 import { repository } from "../../db/schema.ts";
 import { cloneHost } from "../../domain/clone-url.ts";
+import type { HookSettings, HostClient } from "../../githosts/core/git-host.ts";
 import { cloneUrlAt } from "../../githosts/core/host-address.ts";
 import { HostProblem } from "../../githosts/core/host-api.ts";
-import type { HookSettings, HostClient } from "../../githosts/core/host-client.ts";
 import type { HostHealth } from "../../githosts/core/host-health.ts";
 import { PathId } from "../../protocol/common.ts";
 import { ConnectionCheck, type HookOutcome, type RepositoryDifference } from "../../protocol/connection.ts";
@@ -11,11 +11,10 @@ import { LIMITS } from "../../protocol/limits.ts";
 import type { Context } from "../core/context.ts";
 import { verb } from "../core/verb.ts";
 import type { RepositoryColumns } from "../repositories/repositories.ts";
-import { appOf } from "./app-proof.ts";
 import { hookedRepositories, ofEach, ownHook } from "./connection-hooks.ts";
 import { fromDeliveries } from "./connection-repositories.ts";
 import { findConnection } from "./connections.ts";
-import { appHookProblem, type ConnectionRow, clientOf, hookClientOf, settingsOf } from "./host-access.ts";
+import { appHookProblem, appOf, type ConnectionRow, clientOf, hookClientOf, settingsOf } from "./host-access.ts";
 
 /** A clone address at the host that names another repository: one of before a rename, in most cases. */
 const otherAddress = ({ cloneUrl, fullName }: RepositoryColumns, webUrl: string): string | null => {

@@ -1,9 +1,9 @@
 import { and, eq, isNotNull, sql } from "drizzle-orm";
 import type { Database, Query } from "../../db/query.ts";
 import { connection, repository } from "../../db/schema.ts";
+import type { HookSettings, HostClient, HostHook, RepositoryName } from "../../githosts/core/git-host.ts";
 import { hookName } from "../../githosts/core/hook-address.ts";
 import { HostProblem } from "../../githosts/core/host-api.ts";
-import type { HookSettings, HostClient, HostHook, RepositoryName } from "../../githosts/core/host-client.ts";
 import { PathId } from "../../protocol/common.ts";
 import { ConnectionHook, type HookOutcome, RotatedConnection } from "../../protocol/connection.ts";
 import { auditRow, commit } from "../core/commit.ts";

@@ -1,8 +1,8 @@
 import { and, eq, sql } from "drizzle-orm";
 import * as z from "zod/mini";
 import { repository } from "../../db/schema.ts";
+import type * as hosts from "../../githosts/core/git-host.ts";
 import { cloneUrlAt } from "../../githosts/core/host-address.ts";
-import type * as hosts from "../../githosts/core/host-client.ts";
 import { PathId } from "../../protocol/common.ts";
 import { HostRepository, HostRepositoryFilter } from "../../protocol/connection.ts";
 import { LIMITS } from "../../protocol/limits.ts";

@@ -3,10 +3,10 @@ import * as z from "zod/mini";
 import { connection } from "../../db/schema.ts";
 import { cloneOrigin } from "../../domain/clone-url.ts";
 import { connectionContext } from "../../domain/seal-context.ts";
-import { hostClient } from "../../githosts/core/clients.ts";
 import { oneLine } from "../../githosts/core/fields.ts";
-import { apiUrlOf, canonicalHostAddress, cloneUrlAt, hostAddressProblem } from "../../githosts/core/host-address.ts";
+import { canonicalHostAddress, cloneUrlAt, hostAddressProblem } from "../../githosts/core/host-address.ts";
 import { HostProblem } from "../../githosts/core/host-api.ts";
+import { HOSTS } from "../../githosts/hosts.ts";
 import { PathId } from "../../protocol/common.ts";
 import { Connection, ConnectionChange, ConnectionFilter, NewConnection } from "../../protocol/connection.ts";
 import { commit, ensureRoom } from "../core/commit.ts";
@@ -15,9 +15,8 @@ import { listing, pageOf } from "../core/listing.ts";
 import { findOne, getterOf, nextVersion, updateRow } from "../core/record.ts";
 import { invalid } from "../core/refusal.ts";
 import { checkOwnOrg, updateOf, verb, versioned, viewOf, writablePart } from "../core/verb.ts";
-import { issuerOf } from "./app-proof.ts";
 import { sealedApp } from "./app-sealing.ts";
-import { type ConnectionRow, hookToken, hostRefusal } from "./host-access.ts";
+import { type ConnectionRow, hookToken, hostRefusal, issuerOf } from "./host-access.ts";
 
 const COLUMNS = getTableColumns(connection);
 
@@ -49,7 +48,7 @@ const addressesOf = (context: Context, kind: ConnectionRow["kind"], given: Addre
     return canonicalHostAddress(address);
   };
   const webUrl = checked("/webUrl", given.webUrl);
-  const apiUrl = given.apiUrl == null ? apiUrlOf(kind, webUrl) : checked("/apiUrl", given.apiUrl);
+  const apiUrl = given.apiUrl == null ? HOSTS[kind].apiUrl(webUrl) : checked("/apiUrl", given.apiUrl);
   return { webUrl, apiUrl, cloneOrigin: cloneOrigin(cloneUrlAt(webUrl, "owner/name")) };
 };
 
@@ -63,7 +62,7 @@ type Unproven = Omit<ConnectionRow, "auth" | "sealed" | "account">;
 /** Seals the token, after the host has said whose it is. @throws Refusal where the host does not take it */
 const sealedToken = async (context: Context, row: Unproven, token: string) => {
   try {
-    const { name } = await hostClient(row.kind, { apiUrl: row.apiUrl, token }).account();
+    const { name } = await HOSTS[row.kind].client({ apiUrl: row.apiUrl, token }).account();
     const sealed = await context.keys.seal(token, connectionContext({ ...row, auth: "token" }));
     return { auth: "token", sealed, account: oneLine(name), ...WITHOUT_APP } as const;
   } catch (error) {

@@ -6,6 +6,7 @@ import { HostProblem } from "../../githosts/core/host-api.ts";
 import { convertManifest, type MadeApp } from "../../githosts/github/app.ts";
 import { readAppSecret, writtenAppSecret } from "../../githosts/github/app-key.ts";
 import { appFormUrl, appManifest, appName } from "../../githosts/github/app-manifest.ts";
+import { HOSTS } from "../../githosts/hosts.ts";
 import { PathId } from "../../protocol/common.ts";
 import { type HookOutcome, InstalledConnection } from "../../protocol/connection.ts";
 import { LIMITS } from "../../protocol/limits.ts";
@@ -15,11 +16,11 @@ import { nextVersion, updateRow } from "../core/record.ts";
 import { invalid, Refusal } from "../core/refusal.ts";
 import { verb, versioned } from "../core/verb.ts";
 import type { RepositoryColumns } from "../repositories/repositories.ts";
-import { appOf } from "./app-proof.ts";
 import { onlyPlace, sealedKey } from "./app-sealing.ts";
 import { hookedRepositories, ofEach, removeHook } from "./connection-hooks.ts";
 import { connectionDetail, connectionRecord, findConnection } from "./connections.ts";
 import {
+  appOf,
   asking,
   type ConnectionRow,
   clientOf,
@@ -52,7 +53,7 @@ export const beginApp = verb({
   output: AppForm,
   async run(context, { params, body }) {
     const row = await findConnection(context, params.id);
-    if (row.kind !== "github") throw new Refusal("conflict", "Only GitHub has Apps.");
+    if (!HOSTS[row.kind].app) throw new Refusal("conflict", "Only GitHub has Apps.");
     const { origin, orgId } = context;
     const state = await context.keys.appStates.grant({ ...visitor(context), connectionId: row.id }, Date.now());
     const { url: hookUrl } = await settingsOf(context, row);

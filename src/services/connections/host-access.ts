@@ -1,17 +1,26 @@
 import type { connection } from "../../db/schema.ts";
 import { connectionContext } from "../../domain/seal-context.ts";
-import { hostClient } from "../../githosts/core/clients.ts";
+import type { HookSettings, HostClient, HostReader } from "../../githosts/core/git-host.ts";
 import { HostProblem } from "../../githosts/core/host-api.ts";
-import type { HookSettings, HostClient, HostReader } from "../../githosts/core/host-client.ts";
-import { type AppAt, githubAppReader, notInstalled } from "../../githosts/github/app.ts";
-import { readAppSecret } from "../../githosts/github/app-key.ts";
+import { type AppAt, appAt, githubAppReader, notInstalled } from "../../githosts/github/app.ts";
+import { AppKey, readAppSecret } from "../../githosts/github/app-key.ts";
+import { HOSTS } from "../../githosts/hosts.ts";
 import type { Context } from "../core/context.ts";
 import type { Keys } from "../core/keys.ts";
 import type { ObjectStubs } from "../core/object-stubs.ts";
 import { Refusal } from "../core/refusal.ts";
-import { appOf } from "./app-proof.ts";
 
 export type ConnectionRow = typeof connection.$inferSelect;
+
+/** The name under which an App proves itself. */
+export const issuerOf = ({ clientId, appId }: Pick<ConnectionRow, "clientId" | "appId">): string =>
+  clientId ?? appId ?? "";
+
+/** What a connection's App may ask of itself. @throws Damaged; Refusal keyring-unavailable */
+export const appOf = async ({ keys }: { keys: Keys }, row: ConnectionRow): Promise<AppAt> => {
+  const { key } = readAppSecret(await keys.open(row.sealed ?? "", connectionContext(row)));
+  return appAt(row.apiUrl, await (await AppKey.of(key)).jwt(issuerOf(row), Date.now()));
+};
 
 /** What opens connections, and asks their objects. */
 interface HostHolder {
@@ -35,7 +44,7 @@ export const hookClientOf = async (
   row: ConnectionRow,
 ): Promise<HostClient | null> => {
   const token = await hookToken(holder, row);
-  return token === null ? null : hostClient(row.kind, { apiUrl: row.apiUrl, token });
+  return token === null ? null : HOSTS[row.kind].client({ apiUrl: row.apiUrl, token });
 };
 
 /**

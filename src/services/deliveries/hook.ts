@@ -2,6 +2,7 @@ import { readConfig } from "../../config.ts";
 import { type Delivery, proves, readDelivery } from "../../githosts/core/delivery.ts";
 import type { DeliveryNote, KeptDelivery } from "../../githosts/core/delivery-note.ts";
 import { type Hook, loadHookMint } from "../../githosts/core/hook-address.ts";
+import { HOSTS } from "../../githosts/hosts.ts";
 import type { DeliveryTaken } from "../../protocol/delivery.ts";
 import { Context } from "../core/context.ts";
 import { outageRefusal } from "../core/outage.ts";
@@ -31,10 +32,11 @@ export const provenDelivery = async (
   headers: Headers,
   bytes: Uint8Array<ArrayBuffer>,
 ): Promise<Delivery> => {
-  if (!(await proves(kind, headers, bytes, secret))) {
+  const host = HOSTS[kind];
+  if (!(await proves(host, headers, bytes, secret))) {
     throw new Refusal("unauthenticated", "The signature of the delivery is missing or wrong.");
   }
-  const delivery = readDelivery(kind, headers, bytes);
+  const delivery = readDelivery(host, headers, bytes);
   if ("problem" in delivery) throw new Refusal("malformed-body", delivery.problem);
   return delivery;
 };

@@ -12,8 +12,11 @@ import {
   type SentStatus,
   type Statuses,
 } from "../../../src/githosts/core/statuses.ts";
+import { HOSTS } from "../../../src/githosts/hosts.ts";
 import { Random } from "../../simulate/random.ts";
 import { type Behaviour, behave, type KnownBuild, StatusJudge } from "./status-host.ts";
+
+const GAP_MS = HOSTS.github.statusGapMs;
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -185,7 +188,7 @@ class StatusHistory {
 
   #pump(): void {
     for (;;) {
-      const next = nextStatus(this.#statuses, "github", this.#now, this.#rules);
+      const next = nextStatus(this.#statuses, GAP_MS, this.#now, this.#rules);
       if (!next || ("at" in next && next.at - this.#now > INLINE_MS)) this.#save();
       if (!next) return;
       if ("at" in next) {
@@ -264,7 +267,7 @@ class StatusHistory {
     if (wasCutOff) {
       for (const commit of cutOff(this.#statuses, this.#now, this.#rules)) this.#keep(commitKey(commit), commit);
     }
-    const next = nextStatus(this.#statuses, "github", this.#now, this.#rules);
+    const next = nextStatus(this.#statuses, GAP_MS, this.#now, this.#rules);
     if (next && "due" in next) this.#statuses.pace = { ...this.#statuses.pace, sentAt: this.#now };
     this.#pump();
   }

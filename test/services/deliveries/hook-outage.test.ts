@@ -2,8 +2,8 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "c
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { gitHostName } from "../../../src/domain/durable-objects.ts";
-import type { HookKind } from "../../../src/githosts/core/hook-address.ts";
 import type { GitHost } from "../../../src/objects/host/git-host.ts";
+import type { HostKind } from "../../../src/protocol/connection.ts";
 import { LIMITS } from "../../../src/protocol/limits.ts";
 import { passTime, setClockRight } from "../../objects/host/support.ts";
 import { call, expectProblem, newOrganization, newPipeline, newRepository } from "../../support/api.ts";
@@ -77,7 +77,7 @@ const fill = (count: number, characters: number, generation = 1) =>
   });
 
 describe("while the database is away", () => {
-  const KINDS: [kind: HookKind, event: string, body: object][] = [
+  const KINDS: [kind: HostKind, event: string, body: object][] = [
     ["github", "push", pushOf(SHA("a"))],
     ["gitea", "push", pushOf(SHA("a"))],
     [

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import cloud from "@octokit/webhooks-examples/api.github.com/index.json";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { HookKind } from "../../../src/githosts/core/hook-address.ts";
+import type { HostKind } from "../../../src/protocol/connection.ts";
 import { call, newOrganization, newPipeline, newRepository } from "../../support/api.ts";
 import { DELIVERIES } from "../../support/deliveries/cases.ts";
 import { SIGNATURE_CASES } from "../../support/deliveries/signature-cases.ts";
@@ -17,12 +17,12 @@ import {
 } from "../../support/hooks.ts";
 
 let admin: string;
-let hooks: Record<HookKind, StoredConnection>;
+let hooks: Record<HostKind, StoredConnection>;
 /** Ids of our repositories, by the host's kind. */
-const repositories = new Map<HookKind, string>();
+const repositories = new Map<HostKind, string>();
 
 const ON_EVERYTHING = JSON.stringify({ push: true, tag: true, pull: true });
-const HOSTED: [HookKind, id: number, fullName: string][] = [
+const HOSTED: [HostKind, id: number, fullName: string][] = [
   ["github", 7001, "millwork/gears"],
   ["gitlab", 8002, "millwork/parts/gears"],
   ["gitea", 93, "millwork/gears"],

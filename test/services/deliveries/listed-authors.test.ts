@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { HookKind } from "../../../src/githosts/core/hook-address.ts";
+import type { HostKind } from "../../../src/protocol/connection.ts";
 import type { Repository } from "../../../src/protocol/repository.ts";
 import { call, newOrganization, newPipeline, newRepository } from "../../support/api.ts";
 import { buildOf, trigger } from "../../support/build-setup.ts";
@@ -24,7 +24,7 @@ const buildOn = async (on: object | null) =>
   expect((await call(admin, "PUT", `/pipeline/${pipelineId}`, { on })).status).toBe(200);
 
 /** A repository of a host which lists the author. */
-const connect = async (kind: HookKind) => {
+const connect = async (kind: HostKind) => {
   ({ admin, orgId } = await newOrganization());
   repository = await newRepository(admin, 1);
   pipelineId = (await newPipeline(admin, repository.id, { definition: "steps: [{ run: make }]" })).id;
@@ -47,7 +47,7 @@ const trustAfter = async (told: Told[]): Promise<string | null> => {
 let places = 0;
 
 /** What people do in a place of its own: branches, tags, commits and a pull request that no other has. */
-const at = (kind: HookKind) => {
+const at = (kind: HostKind) => {
   const host = HOSTS_OF_PEOPLE[kind];
   const number = ++places;
   const own = (sha: string): string => sha.slice(0, 30) + number.toString(16).padStart(10, "a");

@@ -1,4 +1,4 @@
-import type { HookKind } from "../../../src/githosts/core/hook-address.ts";
+import type { HostKind } from "../../../src/protocol/connection.ts";
 import { type BodyName, bodyWith, type Changeable } from "./bodies.ts";
 
 const ZEROS = "0".repeat(40);
@@ -9,14 +9,14 @@ const PULL_HEAD = "3".repeat(40);
 /** A delivery, what is understood of it, and whether it makes a build where everything is built but forks. */
 export interface Delivery {
   title: string;
-  kind: HookKind;
+  kind: HostKind;
   event: string;
   body: Changeable;
   arrival: object;
   builds: boolean;
 }
 
-const REPOSITORIES: Record<HookKind, object> = {
+const REPOSITORIES: Record<HostKind, object> = {
   github: { id: 7001, fullName: "millwork/gears" },
   gitlab: { id: 8002, fullName: "millwork/parts/gears" },
   gitea: { id: 93, fullName: "millwork/gears" },
@@ -271,7 +271,7 @@ const GITEA: Row[] = [
   ["a release", "release", "giteaDelete", acts("published"), IGNORED],
 ];
 
-const deliveriesOf = (kind: HookKind, rows: Row[]): Delivery[] =>
+const deliveriesOf = (kind: HostKind, rows: Row[]): Delivery[] =>
   rows.map(([what, event, name, change, arrival, builds = false]) => ({
     ...{ title: `${kind}: ${what}`, kind, event, builds, body: bodyWith(name, change) },
     arrival: arrival === IGNORED ? arrival : { repository: REPOSITORIES[kind], ...arrival },

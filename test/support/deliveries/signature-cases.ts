@@ -1,10 +1,10 @@
 import { createHmac } from "node:crypto";
-import type { HookKind } from "../../../src/githosts/core/hook-address.ts";
+import type { HostKind } from "../../../src/protocol/connection.ts";
 
 /** What somebody sends to a hook, and whether its host sent it. */
 export interface SignatureCase {
   title: string;
-  kind: HookKind;
+  kind: HostKind;
   headers: Record<string, string>;
   body: Uint8Array<ArrayBuffer>;
   isRight: boolean;
@@ -74,7 +74,7 @@ const GITEA: Row[] = [
   ["GitHub's right one alone", github(`sha256=${mac(BODY)}`)],
 ];
 
-const casesOf = (kind: HookKind, rows: Row[]): SignatureCase[] =>
+const casesOf = (kind: HostKind, rows: Row[]): SignatureCase[] =>
   rows.map(([title, headers, isRight = false, body = BODY]) => ({
     title: `${kind}: ${title}`,
     kind,

@@ -1,13 +1,13 @@
-import type { HookKind } from "../../../src/githosts/core/hook-address.ts";
+import type { HostKind } from "../../../src/protocol/connection.ts";
 
-const NAMES: Record<HookKind, [event: string, delivery: string]> = {
+const NAMES: Record<HostKind, [event: string, delivery: string]> = {
   github: ["X-GitHub-Event", "X-GitHub-Delivery"],
   gitlab: ["X-Gitlab-Event", "Idempotency-Key"],
   gitea: ["X-Gitea-Event", "X-Gitea-Delivery"],
 };
 
 /** The headers of a delivery, without its proof. */
-export const headersOf = (kind: HookKind, event: string, delivery: string): Record<string, string> => {
+export const headersOf = (kind: HostKind, event: string, delivery: string): Record<string, string> => {
   const [eventName, deliveryName] = NAMES[kind];
   return { "Content-Type": "application/json", [eventName]: event, [deliveryName]: delivery };
 };

@@ -1,6 +1,11 @@
+import { toBase64 } from "../../crypto/encoding.ts";
+import { sameText } from "../../crypto/signer.ts";
+import type { GitHost } from "../core/git-host.ts";
 import type { HostAnswer, HostRequest } from "../core/host-fetch.ts";
-import type { Status, StatusHost } from "../core/status.ts";
+import type { Status } from "../core/status.ts";
 import { type StatusOutcome, statusOutcomeOf } from "../core/status-answers.ts";
+import { gitlabClient } from "./client.ts";
+import { gitlabArrival } from "./deliveries.ts";
 
 const stateOf = ({ state, ended }: Status): string => {
   if (ended === "canceled") return "canceled";
@@ -46,4 +51,21 @@ const outcome = (answer: HostAnswer, now: number, status: Status): StatusOutcome
   return statusOutcomeOf(answer, now);
 };
 
-export const GITLAB_STATUSES: StatusHost = { request, outcome, repository: null };
+/** GitLab's cloud and self-managed ones. */
+export const GITLAB: GitHost = {
+  eventHeader: "X-Gitlab-Event",
+  deliveryHeaders: ["Idempotency-Key", "X-Gitlab-Event-UUID"],
+  readArrival: gitlabArrival,
+  /** GitLab sends the secret itself. */
+  proves: async (headers, _bytes, secret) => sameText(headers.get("X-Gitlab-Token") ?? "", secret),
+  /** In the form of Standard Webhooks, which its newer releases ask for. */
+  hookSecret: (mac) => `whsec_${toBase64(mac)}`,
+  apiUrl: (webUrl) => `${webUrl}/api/v4`,
+  pageUrl: (repositoryUrl, page) => `${repositoryUrl}/-/${page}`,
+  client: gitlabClient,
+  statuses: { request, outcome, repository: null },
+  statusGapMs: 0,
+  /** Each branch and tag has a pipeline of its own, which its statuses are in. */
+  keepsRefsApart: true,
+  app: null,
+};

@@ -1,0 +1,28 @@
+import { expect, it } from "vitest";
+import { HOSTS } from "../../src/githosts/hosts.ts";
+import { type SourceFile, sourceFiles } from "./source-files.ts";
+
+/** The only files that name a kind of git host, beside those in its folder. tsc names each that lacks a new kind. */
+const TABLES = ["src/protocol/connection.ts", "src/githosts/hosts.ts", "src/dashboard/connections/git-hosts.tsx"];
+/** Where the same words are something else: contexts of GitHub Actions, and names of tools. */
+const OTHER_MEANINGS = ["src/importer/", "src/pipeline/"];
+
+const kinds = Object.keys(HOSTS);
+const folders = kinds.map((kind) => `src/githosts/${kind}/`);
+
+const naming = (files: SourceFile[]): string[] => {
+  const named = new RegExp(`["'](?:${kinds.join("|")})["']|\\b(?:${kinds.join("|")}):`);
+  return files
+    .filter(({ path }) => ![...folders, ...OTHER_MEANINGS].some((beginning) => path.startsWith(beginning)))
+    .filter(({ text }) => named.test(text.replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*/g, "")))
+    .map(({ path }) => path);
+};
+
+it("a kind of git host is named in its folder and in three tables", () => {
+  expect(naming(sourceFiles("src/**/*.{ts,tsx}")).sort()).toEqual(TABLES.toSorted());
+});
+
+it("another place that decides by the kind would be seen", () => {
+  const text = 'const gap = kind === "github" ? 1_000 : 0;';
+  expect(naming([{ path: "src/objects/host/statuses.ts", text }])).toHaveLength(1);
+});
