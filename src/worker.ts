@@ -2,6 +2,7 @@ import { createApp } from "./api/app.ts";
 import { createArtifactHost, isOnArtifactHost } from "./api/artifact-host.ts";
 import { readConfig } from "./config.ts";
 import { createDashboard } from "./dashboard/shell/app.tsx";
+import { log } from "./log.ts";
 import { GitHost as GitHostObject } from "./objects/host/git-host.ts";
 import { takeKept } from "./services/deliveries/hook.ts";
 import { keepUp } from "./services/upkeep/upkeep.ts";
@@ -35,6 +36,6 @@ export default {
     const now = new Date(scheduledTime);
     const { BUILD_DAYS: buildDays, AUDIT_DAYS: auditDays } = readConfig(env);
     const done = await keepUp(env, now, { buildDays, auditDays });
-    console.log(JSON.stringify({ upkeep: done }));
+    log.info("upkeep.ran", { orgId: null, done });
   },
 } satisfies ExportedHandler<Env>;

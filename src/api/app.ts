@@ -1,7 +1,6 @@
 import { Hono, type Context as HonoContext, type MiddlewareHandler } from "hono";
 import { readConfig } from "../config.ts";
 import { BOOKMARK_HEADER } from "../protocol/headers.ts";
-import { PROBLEMS } from "../protocol/problem.ts";
 import { identify } from "../services/core/admission.ts";
 import { type Context, entityTag } from "../services/core/context.ts";
 import { checkRate, ratePolicy } from "../services/core/rate-limit.ts";
@@ -9,7 +8,7 @@ import { Refusal } from "../services/core/refusal.ts";
 import type { AppEnv } from "../web/app-env.ts";
 import { hasTag, linkToNext } from "../web/headers.ts";
 import { openContext } from "../web/open-context.ts";
-import { describe, problemResponse, refusalOf } from "../web/problems.ts";
+import { logFailure, problemResponse, refusalOf } from "../web/problems.ts";
 import { requestId, requestLog } from "../web/request-log.ts";
 import { mountPublicRoutes } from "./public-routes.ts";
 import { bodyValidator, bookmarkOf, checkHeaders, jsonBody, requestHeaders, validator } from "./read-request.ts";
@@ -155,7 +154,7 @@ export const createApp = (): Hono<AppEnv> => {
   app.onError(async (error, c) => {
     const refusal = await refuse(c, error);
     const requestId = c.get("requestId");
-    if (PROBLEMS[refusal.kind][0] >= 500) console.error(JSON.stringify({ requestId, error: describe(refusal) }));
+    logFailure(c, refusal);
     return problemResponse(refusal, requestId);
   });
   return app;

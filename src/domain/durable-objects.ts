@@ -6,6 +6,12 @@ export const poolName = (orgId: string): string => orgId;
 /** Name of the object that speaks with a git host for a connection. */
 export const gitHostName = (orgId: string, connectionId: string): string => `${orgId}/${connectionId}`;
 
+/** Whose connection the object of this name speaks for; empty texts where it has no name yet. */
+export const connectionIn = (name: string): { orgId: string; connectionId: string } => {
+  const [orgId = "", connectionId = ""] = name.split("/");
+  return { orgId, connectionId };
+};
+
 /** Name of the object that holds the log of a job. A first job has the id of its build. */
 export const buildLogName = (orgId: string, jobId: string): string => `${orgId}/${jobId}`;
 

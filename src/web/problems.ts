@@ -1,7 +1,11 @@
+import type { Context as HonoContext } from "hono";
 import { HTTPException } from "hono/http-exception";
+import { log } from "../log.ts";
 import { PROBLEMS, type Problem, type ProblemKind } from "../protocol/problem.ts";
+import type { Context } from "../services/core/context.ts";
 import { outageRefusal } from "../services/core/outage.ts";
 import { Refusal } from "../services/core/refusal.ts";
+import type { AppEnv } from "./app-env.ts";
 
 /** Maps every error to one of the closed set of problems. An unforeseen one is described in the log alone. */
 export const refusalOf = (error: unknown): Refusal => {
@@ -44,8 +48,10 @@ export const problemResponse = (refusal: Refusal, requestId: string): Response =
   return new Response(JSON.stringify(problem), { status: problem.status, headers });
 };
 
-/** For the log of the service only: a message could quote what was sent. */
-export const describe = (refusal: Refusal): string => {
-  const cause = refusal.extras.cause;
-  return cause instanceof Error ? `${refusal.message} ${cause.name}: ${cause.stack ?? ""}` : refusal.message;
+/** Logs what went wrong inside the service, with its cause: an answer names neither, because it could quote what was sent. */
+export const logFailure = (c: HonoContext<AppEnv>, { kind, message, extras: { cause } }: Refusal): void => {
+  if (PROBLEMS[kind][0] < 500) return;
+  const context: Context | undefined = c.get("context");
+  const error = cause instanceof Error ? `${message} ${cause.name}: ${cause.stack ?? ""}` : message;
+  log.error("request.failed", { orgId: context?.orgId ?? null, requestId: c.get("requestId"), error });
 };

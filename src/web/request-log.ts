@@ -1,6 +1,7 @@
 import type { Context as HonoContext, MiddlewareHandler } from "hono";
 import { matchedRoutes } from "hono/route";
 import { v7 as uuid } from "uuid";
+import { log } from "../log.ts";
 import type { Context } from "../services/core/context.ts";
 import type { AppEnv } from "./app-env.ts";
 
@@ -41,7 +42,6 @@ export const requestLog: MiddlewareHandler<AppEnv> = async (c, next) => {
   const weight = weightOf(context, status);
   if (weight === null) return;
   const request = { requestId: c.get("requestId"), method: c.req.method, route: patternOf(c) };
-  const caller = { orgId: context?.orgId || null, caller: context?.actor ?? null };
-  const line = { ...request, status, ms, ...caller, rounds, rowsRead, rowsWritten, weight };
-  console.log(JSON.stringify(line));
+  const caller = { orgId: context?.orgId ?? null, caller: context?.actor ?? null };
+  log.info("request.answered", { ...request, status, ms, ...caller, rounds, rowsRead, rowsWritten, weight });
 };

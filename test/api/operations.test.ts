@@ -123,6 +123,7 @@ describe("each request", () => {
     await call(null, "GET", `/${value}`);
     expect(lines).toHaveLength(3);
     expect(JSON.parse(lines[1] ?? "")).toEqual({
+      ...{ level: "info", event: "request.answered" },
       ...{ requestId: answer.headers.get("X-Request-Id"), method: "GET", route: "/secrets/variables/:id", status: 200 },
       ...{ ms: expect.any(Number), orgId, caller: expect.stringMatching(/^token:[0-9a-f-]{36}$/) },
       ...{ rounds: 1, rowsRead: 2, rowsWritten: 0, weight: 1 },

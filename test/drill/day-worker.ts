@@ -26,13 +26,14 @@ const upkeep: { at: number; done: Record<string, number> }[] = [];
 const troubles: Record<string, number> = {};
 
 console.log = (text: unknown) => {
-  if (typeof text !== "string" || !text.startsWith('{"upkeep":{')) return;
-  upkeep.push({ at: Date.now(), done: JSON.parse(text).upkeep });
+  if (typeof text !== "string" || !text.includes('"event":"upkeep.ran"')) return;
+  upkeep.push({ at: Date.now(), done: JSON.parse(text).done });
 };
 for (const level of ["warn", "error"] as const) {
   console[level] = (...given: unknown[]) => {
-    const text = given
-      .map((one) => (one instanceof Error ? one.message : String(one)))
+    const line = String(given[0]);
+    const { event, error, reason = error } = line.startsWith('{"level":') ? JSON.parse(line) : { event: line };
+    const text = [event, ...(reason ? [String(reason).split("\n")[0]] : [])]
       .join(" ")
       .replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}|\d{3,}/g, "*")
       .slice(0, 160);

@@ -39,7 +39,7 @@ const LAYERS: Record<string, { layers: string[]; packages: string[] }> = {
   local: { layers: ["protocol", "crypto"], packages: ["node:"] },
 };
 /** Files of no layer. */
-const SHARED = ["config", "once-per"];
+const SHARED = ["config", "log", "once-per"];
 /** Types of one layer that another may name, and the files of no layer that a layer may import. */
 const EXCEPTIONS: Record<string, string[]> = {
   services: ["objects", ...SHARED],

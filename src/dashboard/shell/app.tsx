@@ -13,7 +13,7 @@ import { checkPipeline } from "../../services/repositories/pipeline-check.ts";
 import type { AppEnv, StreamRoute } from "../../web/app-env.ts";
 import { downloadFile, downloadZip } from "../../web/artifact-files.ts";
 import { readLog } from "../../web/log.ts";
-import { describe, refusalOf } from "../../web/problems.ts";
+import { logFailure, refusalOf } from "../../web/problems.ts";
 import { requestId, requestLog } from "../../web/request-log.ts";
 import { mountPaletteRoute } from "../palette/find-rows.ts";
 import { readText } from "../parts/fields.tsx";
@@ -197,7 +197,7 @@ const viewerContext = async (c: HonoCall): Promise<Context | null> => {
 const problemPage = async (c: HonoCall, problem: Refusal) => {
   const requestId = c.get("requestId");
   const [status] = PROBLEMS[problem.kind];
-  if (status >= 500) console.error(JSON.stringify({ requestId, error: describe(problem) }));
+  logFailure(c, problem);
   const context = status === 403 || status === 404 ? await viewerContext(c) : null;
   return c.html(<ProblemPage problem={problem} requestId={requestId} context={context} theme={themeOf(c)} />, status);
 };

@@ -1,3 +1,4 @@
+import { connectionIn } from "../../domain/durable-objects.ts";
 import type { DeliveryNote, KeptDelivery } from "../../githosts/core/delivery-note.ts";
 import { HostProblem } from "../../githosts/core/host-api.ts";
 import { type HostHealth, healthOf, type StatusView, statusViews } from "../../githosts/core/host-health.ts";
@@ -5,6 +6,7 @@ import type { HostReport, LeftOut } from "../../githosts/core/host-report.ts";
 import { STATUS_RULES } from "../../githosts/core/status-rules.ts";
 import { notInstalled, roleAtGithub } from "../../githosts/github/app.ts";
 import { HOSTS } from "../../githosts/hosts.ts";
+import { log } from "../../log.ts";
 import type { Role } from "../../protocol/token.ts";
 import { VersionedObject } from "../versioned-object.ts";
 import { answerOf, HostConnection, type Known, type TokenAnswer } from "./connection.ts";
@@ -66,8 +68,7 @@ export class GitHost extends VersionedObject {
   }
 
   #summaryOf(buildId: string): Promise<string | null> {
-    const [orgId = ""] = this.#name.split("/");
-    return summaryOfBuild(this.env, orgId, buildId);
+    return summaryOfBuild(this.env, connectionIn(this.#name).orgId, buildId);
   }
 
   /**
@@ -106,7 +107,7 @@ export class GitHost extends VersionedObject {
     const { name } = this.ctx.id;
     if (!name || this.#store.meta("kind") !== null) return;
     this.#store.setMeta("name", name);
-    await this.#read().catch((error) => console.warn("host: the connection could not be read yet", error));
+    await this.#read().catch((error) => log.warn("host.connection_unread", { ...connectionIn(this.#name), error }));
   }
 
   /** Tells the host what is due. */
@@ -125,7 +126,7 @@ export class GitHost extends VersionedObject {
       this.#misreads = 0;
     } catch (error) {
       this.#misreads += 1;
-      console.error("host: the connection could not be read; the next alarm will try again", error);
+      log.error("host.alarm_failed", { ...connectionIn(this.#name), error });
     }
     this.#isTelling = false;
     await this.#schedule();
@@ -227,7 +228,7 @@ export class GitHost extends VersionedObject {
   /** Reads the connection anew the next time, and tries what waits for it: its token may have been changed. */
   async connectionChanged(): Promise<void> {
     this.#connection.forget();
-    await this.#read().catch((error) => console.warn("host: the connection could not be read yet", error));
+    await this.#read().catch((error) => log.warn("host.connection_unread", { ...connectionIn(this.#name), error }));
     this.#statuses.resume(Date.now());
     await this.#schedule();
   }

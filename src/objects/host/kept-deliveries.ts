@@ -1,4 +1,5 @@
 import { type DeliveryNote, isTooOld, type KeptDelivery, orderKey } from "../../githosts/core/delivery-note.ts";
+import { log } from "../../log.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import type { HostStore } from "./store.ts";
 
@@ -76,7 +77,7 @@ export class KeptDeliveries {
     for (; row !== null && Date.now() < until && failed.size < MOST_FAILURES; row = this.#after(row.seq)) {
       const key = orderKey(row.delivery);
       if (failed.has(key)) continue;
-      const taken = await takeOne(take, row.delivery);
+      const taken = await takeOne(take, row.delivery, this.#store);
       // The object was emptied meanwhile.
       if (this.#isEmpty) return;
       if (taken === "away") failed.add(key);
@@ -109,12 +110,12 @@ export class KeptDeliveries {
   }
 }
 
-const takeOne = async (take: Take, delivery: KeptDelivery): Promise<DeliveryNote | null | "away"> => {
+const takeOne = async (take: Take, delivery: KeptDelivery, store: HostStore): Promise<DeliveryNote | null | "away"> => {
   if (isTooOld(delivery, Date.now())) return { ...delivery.note, ignored: "it waited for four days: take it again" };
   try {
     return await take(delivery);
   } catch (error) {
-    console.warn("host: a delivery that waits could not be taken yet", String(error));
+    log.warn("host.delivery_waits", { ...store.owner, delivery: delivery.note.id, error });
     return "away";
   }
 };

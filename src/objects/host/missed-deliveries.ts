@@ -10,6 +10,7 @@ import {
   type Remembered,
   refOfDelivery,
 } from "../../githosts/github/missed-deliveries.ts";
+import { log } from "../../log.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import type { HostApp } from "./connection.ts";
 import type { HostStore } from "./store.ts";
@@ -64,7 +65,7 @@ export class MissedDeliveries {
     try {
       if ((await this.#lookNow(app, apiUrl, now)) > 0) this.#store.setMeta("lookAt", Date.now() + LEFT_MS);
     } catch (error) {
-      console.warn("host: missed deliveries could not be asked for; the next look will try again", String(error));
+      log.warn("host.missed_deliveries_unread", { ...this.#store.owner, error });
     }
   }
 

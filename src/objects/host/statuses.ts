@@ -16,6 +16,7 @@ import {
   type Statuses,
 } from "../../githosts/core/statuses.ts";
 import { HOSTS } from "../../githosts/hosts.ts";
+import { log } from "../../log.ts";
 import type { HostStore } from "./store.ts";
 
 /** What a git host's object asks the pool: the pool knows that object, which therefore cannot import the pool. */
@@ -222,7 +223,7 @@ export class HostStatuses {
     try {
       return await this.#summaryOf(wanted.buildId);
     } catch (error) {
-      console.warn("host: a build's summary could not be read", wanted.buildId, error);
+      log.warn("host.summary_unread", { ...this.#store.owner, buildId: wanted.buildId, error });
       return null;
     }
   }
@@ -235,7 +236,9 @@ export class HostStatuses {
     this.#state.pace = pace;
     if (pace.failures !== before.failures || pace.trouble !== before.trouble) this.#store.setMeta("pace", pace);
     if (!commit) return;
-    if (outcome.kind === "refused") console.warn("host: a status was given up", commit.sha, outcome.reason);
+    if (outcome.kind === "refused") {
+      log.warn("host.status_given_up", { ...this.#store.owner, sha: commit.sha, reason: outcome.reason });
+    }
     this.#keep(commit);
     this.#unsaved.set(sent.commit, commit);
   }

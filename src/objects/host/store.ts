@@ -1,3 +1,4 @@
+import { connectionIn } from "../../domain/durable-objects.ts";
 import { boundedNote, type DeliveryNote } from "../../githosts/core/delivery-note.ts";
 import {
   AT_EASE,
@@ -64,6 +65,11 @@ export class HostStore {
     this.#isLaid = true;
     this.#isBare = false;
     return this.#storage.sql;
+  }
+
+  /** Whose connection this is: the name is stored at the first call of the object. */
+  get owner(): { orgId: string; connectionId: string } {
+    return connectionIn(this.meta("name") ?? "");
   }
 
   /** Stores all of them or none. */

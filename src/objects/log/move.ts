@@ -1,5 +1,6 @@
 import { logKey } from "../../archive/keys.ts";
 import { putLog, readLogText } from "../../archive/logs.ts";
+import { log } from "../../log.ts";
 import { SingleFlight } from "../attempt.ts";
 import { type BuildLogFollowers, shownSegment } from "./followers.ts";
 import type { LogMasking } from "./masking.ts";
@@ -99,7 +100,8 @@ export class LogMove {
     try {
       await this.run();
     } catch (error) {
-      console.error("log: it could not be moved to the archive and will be tried again", error);
+      const { orgId = null, jobId = null } = this.#parts.store.ended ?? {};
+      log.error("log.move_failed", { orgId, jobId, error });
       await this.#parts.storage.setAlarm(Date.now() + MOVE_RETRY);
     }
   }

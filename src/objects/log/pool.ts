@@ -1,4 +1,5 @@
 import { calling, poolName } from "../../domain/durable-objects.ts";
+import { log } from "../../log.ts";
 
 /** What a log says to its organization's pool. */
 interface Pool {
@@ -11,6 +12,6 @@ export const tellOfFollower = async (env: Env, orgId: string, jobId: string): Pr
     const pool = calling(env.AGENT_POOL.getByName(poolName(orgId)) as unknown as Pool);
     await pool.followed({ jobId });
   } catch (error) {
-    console.warn("log: its agent was not told of a follower", error);
+    log.warn("log.follower_unannounced", { orgId, jobId, error });
   }
 };

@@ -6,6 +6,7 @@ import { deleteTests } from "../../archive/tests.ts";
 import { eraseBuild, forgetFailedLine } from "../../db/projection.ts";
 import { buildLogName, calling, gitHostName } from "../../domain/durable-objects.ts";
 import { type HostReport, toldState } from "../../githosts/core/host-report.ts";
+import { log } from "../../log.ts";
 import { mayCarryOut } from "../../queue/commands/delete.ts";
 import type { DecisionContext } from "../../queue/state/decision.ts";
 import type { Deletion } from "../../queue/state/facts.ts";
@@ -104,7 +105,7 @@ const closeLog = async (ways: Ways, { name, entry, markClosed }: PendingClose, r
   } catch (error) {
     if (ways.failures.add(name) < MAX_FAILURES) {
       result.failed = true;
-      console.error("pool: a log could not be closed; the next attempt will try again", entry!.jobId, error);
+      log.error("pool.log_close_failed", { orgId, jobId: entry!.jobId, error });
       return;
     }
     storage.deadLetters.add({ kind: "close", ...entry! }, error instanceof Error ? error.message : "unknown");
@@ -146,7 +147,7 @@ const tellHost = async (
   } catch (error) {
     for (const { buildId } of reports) failures.add(buildId);
     result.failed = true;
-    console.error("pool: a git host's object could not be told; the next attempt will try again", name, error);
+    log.error("pool.host_report_failed", { orgId: machine.orgId, connectionId, error });
   }
 };
 
@@ -163,7 +164,7 @@ export const carryOutDeletions = async (ways: Ways): Promise<Delivered> => {
       result.builds.push({ buildId, version: at });
     } catch (error) {
       result.failed = true;
-      console.error("pool: a deletion could not be carried out; the next attempt will try again", buildId, error);
+      log.error("pool.deletion_failed", { orgId: ways.machine.orgId, buildId, error });
     }
   };
   await Promise.all(told.map(carryOut));

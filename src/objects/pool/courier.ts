@@ -1,3 +1,4 @@
+import { log } from "../../log.ts";
 import { CHANNELS, type Channel } from "../../queue/state/facts.ts";
 import { type Delivered, nothingDelivered } from "../../queue/state/outbox.ts";
 import { CALLER_WAIT_MS, SingleFlight, within } from "../attempt.ts";
@@ -21,7 +22,7 @@ export class Courier {
     // A pool that was restored would say of an ended build that it waits.
     const afterComparing = (deliver: () => Promise<Delivered>) => () =>
       reconciler.compared().then(deliver, (error: unknown) => {
-        console.error("pool: D1 could not be compared", error);
+        log.error("pool.comparison_failed", { orgId: machine.orgId, error });
         return nothingDelivered(true);
       });
     this.#flights = {

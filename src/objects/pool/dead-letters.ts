@@ -1,5 +1,6 @@
+import { log } from "../../log.ts";
 import { parseJobRow, parsePlanRow } from "./job-rows.ts";
-import { parseBuildRow, readAgent } from "./rows.ts";
+import { organizationIn, parseBuildRow, readAgent } from "./rows.ts";
 import type { AuditOutboxEntry, LogOutboxEntry } from "./tables.ts";
 
 /** A table whose damaged rows are set aside, with the column that names a row. */
@@ -37,7 +38,7 @@ export class DeadLetters {
   }
 
   add(body: DeadLetterBody, reason: string): void {
-    console.error("pool: set aside as a dead letter", labelOf(body), reason);
+    log.error("pool.dead_letter_added", { orgId: organizationIn(this.#sql), what: labelOf(body), reason });
     this.#sql.exec(
       "INSERT INTO parked (what, reason, at) VALUES (?, ?, ?)",
       ...[JSON.stringify(body), reason, Date.now()],

@@ -1,5 +1,6 @@
 import { poolTimes } from "../../config.ts";
 import { databaseOf } from "../../db/database-of.ts";
+import { log } from "../../log.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { limitsOf } from "../../protocol/organization.ts";
 import type { Result } from "../../queue/commands/commands.ts";
@@ -202,7 +203,7 @@ export class PoolEngine {
       this.sweep();
       await within(ALARM_WAIT_MS, this.courier.deliverDue(Date.now() + ALARM_AHEAD_MS));
     } catch (error) {
-      console.error("pool: the alarm failed and will be tried again", error);
+      log.error("pool.alarm_failed", { orgId: this.orgId, error });
       this.#setAlarm(Date.now() + ALARM_RETRY_MS);
     } finally {
       this.#isFiring = false;
@@ -260,7 +261,9 @@ export class PoolEngine {
   }
 
   async #tell(channel: Channel): Promise<void> {
-    await this.courier.tell(channel).catch((error) => console.error("pool: nobody could be told", channel, error));
+    await this.courier
+      .tell(channel)
+      .catch((error) => log.error("pool.channel_failed", { orgId: this.orgId, channel, error }));
   }
 
   /** Closes the logs of builds that have just ended at once, so that those who follow them hear of it. */

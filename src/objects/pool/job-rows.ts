@@ -1,7 +1,8 @@
+import { log } from "../../log.ts";
 import type { JobGraph } from "../../pipeline/graph/graph.ts";
 import type { PlanOfBuild } from "../../queue/commands/commands.ts";
 import type { Change, JobFacts } from "../../queue/state/facts.ts";
-import { type EarlierJobRow, must, objectIn, upgradeJob } from "./rows.ts";
+import { type EarlierJobRow, must, objectIn, organizationIn, upgradeJob } from "./rows.ts";
 
 const JOB_TABLES = `
 CREATE TABLE IF NOT EXISTS plan (build_id TEXT PRIMARY KEY, facts TEXT NOT NULL) WITHOUT ROWID;
@@ -81,7 +82,7 @@ export class JobRows {
       try {
         found.set(id, parseJobRow(facts));
       } catch (error) {
-        console.error("pool: the row of a job is damaged", id, error);
+        log.error("pool.job_damaged", { orgId: organizationIn(this.#sql), jobId: id, error });
       }
     }
     return found;
@@ -93,7 +94,7 @@ export class JobRows {
     try {
       return row && parsePlanRow(row.facts);
     } catch (error) {
-      console.error("pool: the row of a plan is damaged", buildId, error);
+      log.error("pool.plan_damaged", { orgId: organizationIn(this.#sql), buildId, error });
       return undefined;
     }
   }

@@ -7,6 +7,7 @@ import {
   projectUses,
   readPool,
 } from "../../db/projection.ts";
+import { log } from "../../log.ts";
 import type { Build } from "../../protocol/build.ts";
 import { isEnded } from "../../protocol/build-states.ts";
 import { isSequenceDue, revocationsToTell } from "../../queue/commands/reconcile.ts";
@@ -125,11 +126,7 @@ export class Lists {
       this.#ways.failures.forget(build.id);
       return true;
     } catch (error) {
-      console.error(
-        "pool: the archive did not take a build's record; the next attempt will try again",
-        build.id,
-        error,
-      );
+      log.error("pool.record_failed", { orgId: this.#ways.machine.orgId, buildId: build.id, error });
       this.#ways.failures.add(build.id);
       result.failed = true;
       return false;
@@ -198,7 +195,7 @@ export class Lists {
       const reason = error instanceof Error ? error.message : "unknown";
       const middle = writes.length >> 1;
       if (writes.length === 0 || !INVALID_ROW.test(reason)) {
-        console.error("pool: D1 could not be told; the next attempt will try again", reason);
+        log.error("pool.outbox_failed", { orgId, reason });
         result.failed = true;
       } else if (middle > 0) {
         await this.#send(pool, writes.slice(0, middle), result, rejected);
@@ -215,7 +212,7 @@ export class Lists {
     if (sent === 1 || rejected.length < sent) {
       for (const one of rejected) this.#countRejection(one, result);
     } else if (rejected.length > 0) {
-      console.error("pool: D1 rejected every row; the next attempt will try again", rejected[0]!.reason);
+      log.error("pool.outbox_rejected", { orgId: this.#ways.machine.orgId, reason: rejected[0]!.reason });
       result.failed = true;
     }
   }

@@ -3,6 +3,7 @@ import { quoted } from "../../db/query.ts";
 import { branchOf } from "../../domain/git-ref.ts";
 import { firstIdAt } from "../../domain/id-range.ts";
 import type { BuildOrigin } from "../../githosts/core/build-origin.ts";
+import { log } from "../../log.ts";
 import { BuildEvent } from "../../protocol/build.ts";
 import { ACTIVE } from "../../protocol/build-states.ts";
 import { limitsOf, type OrganizationLimits, type OwnLimits } from "../../protocol/organization.ts";
@@ -115,7 +116,9 @@ export class Reconciler {
   /** The same, but not for longer than a second, and without a comparison where D1 is away. */
   async comparedSoon(): Promise<void> {
     if (this.#machine.state.unchecked === null) return;
-    const tried = this.compared().catch((error) => console.error("pool: D1 could not be compared", error));
+    const tried = this.compared().catch((error) =>
+      log.error("pool.comparison_failed", { orgId: this.#machine.orgId, error }),
+    );
     await within(CALLER_WAIT_MS, tried);
   }
 

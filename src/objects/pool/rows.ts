@@ -161,3 +161,9 @@ export const readAgent = (facts: string): AgentFacts => {
   must(typeof agent.id === "string" && typeof agent.tokenHash === "string" && Array.isArray(agent.labels), "agent");
   return agent;
 };
+
+/** The organization of a pool, for its log; null before it was told. Read from its table: an alarm does not know the object's name. */
+export const organizationIn = (sql: SqlStorage): string | null => {
+  const [row] = sql.exec<{ value: string }>("SELECT value FROM meta WHERE name = 'org'");
+  return row?.value ?? null;
+};

@@ -1,8 +1,10 @@
+import { log } from "../../log.ts";
 import { type HeartbeatReply, HINT_PING, HINT_PONG } from "../../protocol/jobs.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import type { FoundSockets } from "../../queue/commands/wake.ts";
 import type { Push } from "../../queue/state/decision.ts";
 import type { KeptLease } from "../../queue/state/facts.ts";
+import { organizationIn } from "./rows.ts";
 
 /** Stored with a socket while the object hibernates. `until` is a poll's deadline; null for the agent's own socket. */
 interface Attachment {
@@ -55,7 +57,7 @@ export class HintSockets {
     try {
       socket.send(text);
     } catch (error) {
-      console.warn("pool: a hint could not be sent", error);
+      log.warn("pool.hint_failed", { orgId: organizationIn(this.#ctx.storage.sql), error });
     }
   }
 

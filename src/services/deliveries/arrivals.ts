@@ -8,6 +8,7 @@ import { effectsOf, MOST_BUILDS } from "../../githosts/core/effects.ts";
 import { hookName } from "../../githosts/core/hook-address.ts";
 import { isOfAnother, pushersBefore } from "../../githosts/core/source-trust.ts";
 import { reasonOf } from "../../githosts/core/wants.ts";
+import { log } from "../../log.ts";
 import type { DeliveryTaken } from "../../protocol/delivery.ts";
 import type { DeliveredBuild } from "../../queue/commands/commands.ts";
 import type { ConnectionRow } from "../connections/host-access.ts";
@@ -217,7 +218,7 @@ const note = async (context: Context, { connectionId, event, arrival }: Sent, ta
     await host.noteDelivery(deliveryNote(taken, event, arrival, context.now));
   } catch (error) {
     const { requestId, orgId } = context;
-    console.error(JSON.stringify({ requestId, orgId, connectionId, notListed: String(error) }));
+    log.error("delivery.list_failed", { orgId, requestId, connectionId, error });
   }
 };
 

@@ -3,6 +3,7 @@ import { type Delivery, proves, readDelivery } from "../../githosts/core/deliver
 import type { DeliveryNote, KeptDelivery } from "../../githosts/core/delivery-note.ts";
 import { type Hook, loadHookMint } from "../../githosts/core/hook-address.ts";
 import { HOSTS } from "../../githosts/hosts.ts";
+import { log } from "../../log.ts";
 import type { DeliveryTaken } from "../../protocol/delivery.ts";
 import { Context } from "../core/context.ts";
 import { outageRefusal } from "../core/outage.ts";
@@ -65,7 +66,7 @@ const keep = async (context: Context, sent: OfHost): Promise<boolean> => {
   try {
     return await objects.gitHost(orgId, connectionId).keepDelivery({ note, generation, origin, requestId });
   } catch (error) {
-    console.error(JSON.stringify({ requestId, orgId, connectionId, notKept: String(error) }));
+    log.error("delivery.keep_failed", { orgId, requestId, connectionId, error });
     return false;
   }
 };
@@ -80,7 +81,7 @@ export const takeOrKeep = async (context: Context, sent: OfHost): Promise<Delive
   } catch (error) {
     if (!isOutage(error) || !(await keep(context, sent))) throw error;
     const { requestId, orgId } = context;
-    console.warn(JSON.stringify({ requestId, orgId, connectionId: sent.connectionId, kept: String(error) }));
+    log.warn("delivery.kept", { orgId, requestId, connectionId: sent.connectionId, error });
     return { delivery: sent.id, builds: [], ignored: WAITS };
   }
 };
@@ -110,7 +111,7 @@ export const takeKept = async (env: Env, name: string, delivery: KeptDelivery): 
   } catch (error) {
     if (isOutage(error)) throw error;
     if (error instanceof Refusal && error.kind === "gone") return null;
-    console.error(JSON.stringify({ requestId, orgId, connectionId, notTaken: String(error) }));
+    log.error("delivery.take_failed", { orgId, requestId, connectionId, error });
     return { ...note, ignored: "the service failed in an unexpected way: take it again" };
   }
 };

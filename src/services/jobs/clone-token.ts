@@ -2,6 +2,7 @@ import { getTableColumns, sql } from "drizzle-orm";
 import { connection, repository } from "../../db/schema.ts";
 import { cloneOrigin } from "../../domain/clone-url.ts";
 import type { HostProblem } from "../../githosts/core/host-api.ts";
+import { log } from "../../log.ts";
 import type { Job } from "../../protocol/jobs.ts";
 import type { Context } from "../core/context.ts";
 import { Refusal } from "../core/refusal.ts";
@@ -24,7 +25,7 @@ type WithApp = typeof repository.$inferSelect & { appOrigin: string | null };
 
 /** A public repository is cloned without; for a private one git says that it may not. */
 const without = ({ orgId, requestId }: Context, { message }: Pick<HostProblem, "message">): null => {
-  console.warn(JSON.stringify({ requestId, orgId, noCloneToken: message }));
+  log.warn("clone.token_missing", { orgId, requestId, reason: message });
   return null;
 };
 

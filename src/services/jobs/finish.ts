@@ -1,3 +1,4 @@
+import { log } from "../../log.ts";
 import { Build } from "../../protocol/build.ts";
 import { PathId } from "../../protocol/common.ts";
 import { Finish } from "../../protocol/jobs.ts";
@@ -61,7 +62,7 @@ const tellTests = async (context: Context, job: EndedJob, tests: StoredTests): P
   try {
     await writeTestResults(context, job, tests);
   } catch (error) {
-    console.error("finish: the results of tests were not written", job.id, error);
+    log.error("tests.write_failed", { orgId: context.orgId, requestId: context.requestId, jobId: job.id, error });
   }
 };
 
@@ -71,7 +72,7 @@ const failedLineOf = async (context: Context, { jobId, fence }: Holder): Promise
     const part = await context.objects.pool(context.orgId).failingPart(jobId);
     return await context.objects.log(context.orgId, jobId).failedLine({ fence, ...part });
   } catch (error) {
-    console.warn("finish: the line that says why was not read", jobId, error);
+    log.warn("build.failed_line_unread", { orgId: context.orgId, requestId: context.requestId, jobId, error });
     return null;
   }
 };

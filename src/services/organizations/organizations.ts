@@ -4,6 +4,7 @@ import { hashToken } from "../../crypto/token.ts";
 import { ensure } from "../../db/guard.ts";
 import { formerOrganization, organization, token } from "../../db/schema.ts";
 import { diff } from "../../domain/diff.ts";
+import { log } from "../../log.ts";
 import { OrgId } from "../../protocol/common.ts";
 import {
   CreatedOrganization,
@@ -117,8 +118,8 @@ export const updateOrganization = verb({
       ]);
     }
     // Also where nothing changed: a call that was lost may be repeated.
-    const told = context.objects.pool(id).limitsChanged(next.limits);
-    await told.catch((error) => console.error("limits: the pool hears of them when it wakes next", id, error));
+    const whenSent = context.objects.pool(id).limitsChanged(next.limits);
+    await whenSent.catch((error) => log.error("pool.limits_unsent", { orgId: id, error }));
     return organizationRecord(next);
   },
 });

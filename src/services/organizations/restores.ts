@@ -1,5 +1,6 @@
 import { asc, eq, gt } from "drizzle-orm";
 import { organization } from "../../db/schema.ts";
+import { log } from "../../log.ts";
 import { PoolRestore, PoolRestored, Restore, Restored } from "../../protocol/operator.ts";
 import { auditRow } from "../core/commit.ts";
 import type { Context } from "../core/context.ts";
@@ -39,7 +40,7 @@ export const reconcileRestored = verb({
         done.told += told;
         done.agentsRemoved += agentsRemoved;
       } catch (error) {
-        console.error("restore: a pool could not be reconciled", orgId, error);
+        log.error("pool.restore_failed", { orgId, error });
         done.failed.push(orgId);
       }
     };

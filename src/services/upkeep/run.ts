@@ -2,6 +2,7 @@ import { type SQL, sql } from "drizzle-orm";
 import { upkeepFailure } from "../../db/schema.ts";
 import type { DatabaseSession } from "../../db/session.ts";
 import { isOfOtherRelease } from "../../domain/durable-objects.ts";
+import { log } from "../../log.ts";
 import { MINUTE_MS } from "../../protocol/units.ts";
 
 /** Minutes since 1970: upkeep runs once in each. */
@@ -116,7 +117,7 @@ export class Failures {
       if (isOfOtherRelease(error)) return null;
       const reason = reasonOf(error);
       const { kind, subject, orgId } = of;
-      console.error(JSON.stringify({ upkeep: "set aside", kind, subject, orgId, reason }));
+      log.error("upkeep.set_aside", { orgId, kind, subject, reason });
       this.#failed.push({ ...of, reason });
       return null;
     }

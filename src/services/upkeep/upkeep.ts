@@ -3,6 +3,7 @@ import { lastDayPast } from "../../archive/keys.ts";
 import { sharedDatabase } from "../../db/database-of.ts";
 import { organization } from "../../db/schema.ts";
 import { DatabaseSession } from "../../db/session.ts";
+import { log } from "../../log.ts";
 import { DAY_MS, MINUTE_MS } from "../../protocol/units.ts";
 import { addDay } from "../../queue/metrics/service-days.ts";
 import {
@@ -104,7 +105,10 @@ const finishRemovals: Chore = async ({ env, now, failures, turn }) => {
   const share = await failures.attempt(subject, REMOVAL_MS, async () => ({
     left: await removeShare(env, { id, deletingAt: deletingAt ?? "" }, new Date(now)),
   }));
-  if (share) console.log(JSON.stringify({ removal: share.left ?? { id, step: "done" } }));
+  if (share) {
+    const { step, removed } = share.left ?? { step: "done", removed: 0 };
+    log.info("organization.removal_continued", { orgId: id, step, removed });
+  }
   // Nothing names an organization that is gone.
   turn.place = leaving.length > 1 && share?.left !== null ? id : "";
   return { removals: 1 };

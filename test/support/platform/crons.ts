@@ -35,7 +35,7 @@ export const runCrons = async (
     return worker.scheduled(controller, env as Env);
   });
   await Promise.allSettled(runs);
-  const lines = log.mock.calls.map(([line]) => JSON.parse(String(line)) as { upkeep?: Upkeep });
+  const lines = log.mock.calls.map(([line]) => JSON.parse(String(line)) as { done?: Upkeep });
   log.mockRestore();
-  return lines.map(({ upkeep }) => upkeep).filter((done) => done !== undefined);
+  return lines.map(({ done }) => done).filter((done) => done !== undefined);
 };

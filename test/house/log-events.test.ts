@@ -1,0 +1,41 @@
+import { readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import { sourceFiles } from "./source-files.ts";
+
+/** Programs that print for people: the agent, the importer, what builds the assets, and scripts of pages. */
+const PRINTS = /^src\/(?:agent|importer|local|assets)\/|\/client(?:\/|\.)|^src\/log\.ts$/;
+
+const ofService = sourceFiles("src/**/*.{ts,tsx}").filter(({ path }) => !PRINTS.test(path));
+
+/** `level event` of each call of the logger, each once. */
+const inSource = (): string[] => {
+  const calls = ofService.flatMap(({ text }) => [
+    ...text.matchAll(/\blog\.(info|warn|error)\(\s*"([a-z]+\.[a-z_]+)"/g),
+  ]);
+  return [...new Set(calls.map(([, level, event]) => `${level} ${event}`))].sort();
+};
+
+const inDocument = (): string[] => {
+  const rows = readFileSync("docs/operations.md", "utf8").matchAll(/^\| `([a-z]+\.[a-z_]+)` \| (info|warn|error) \|/gm);
+  return [...rows].map(([, event, level]) => `${level} ${event}`).sort();
+};
+
+it("the service logs through its logger alone", () => {
+  const others = ofService.filter(({ text }) => /\bconsole\.\w+\(/.test(text)).map(({ path }) => path);
+  expect(others).toEqual([]);
+});
+
+it("every event of the log is named where it is logged", () => {
+  const unnamed = ofService.filter(
+    ({ text }) =>
+      /\bimport \{ log \}/.test(text) &&
+      (text.match(/\blog\.(?:info|warn|error)\(/g) ?? []).length !==
+        (text.match(/\blog\.(?:info|warn|error)\(\s*"[a-z]+\.[a-z_]+",/g) ?? []).length,
+  );
+  expect(unnamed.map(({ path }) => path)).toEqual([]);
+});
+
+it("docs/operations.md has every event of the log, and no other", () => {
+  expect(inSource().length).toBeGreaterThan(30);
+  expect(inDocument()).toEqual(inSource());
+});
