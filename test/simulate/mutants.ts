@@ -62,17 +62,17 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     5,
     "a lost socket gives no more time",
-    planted("queue/commands/wake.ts", 'lease.keptBy === "socket" && !found?.hasOwn', "false"),
+    planted("queue/commands/wake.ts", 'lease.keptBy === "socket" && !sockets?.hasOwn', "false"),
   ),
   mutant(
     5,
     "every wake extends leases that sockets keep",
-    planted("queue/commands/wake.ts", 'lease.keptBy === "socket" && !found?.hasOwn', 'lease.keptBy === "socket"'),
+    planted("queue/commands/wake.ts", 'lease.keptBy === "socket" && !sockets?.hasOwn', 'lease.keptBy === "socket"'),
   ),
   mutant(
     5,
     "a deadline that only the socket remembers is forgotten",
-    planted("queue/commands/wake.ts", "Math.max(lease.expiresAt, kept)", "lease.expiresAt"),
+    planted("queue/commands/wake.ts", "Math.max(lease.expiresAt, keptUntil)", "lease.expiresAt"),
   ),
   mutant(
     5,
@@ -101,7 +101,7 @@ export const MUTANTS: readonly Mutant[] = [
     planted(
       "queue/commands/claim.ts",
       "requeue(over, kept, context)",
-      "requeue(over, { ...kept, unstarted: held.job.unstarted + 1 }, context)",
+      "requeue(over, { ...kept, unstarted: entry.job.unstarted + 1 }, context)",
     ),
   ),
   mutant(6, "a release uses up an attempt", { attemptAfterRelease: (job) => job.attempt }),
@@ -160,7 +160,7 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     10,
     "a canceled build is delivered",
-    planted("queue/commands/claim.ts", 'isAllowed("deliver", held.job)', "true"),
+    planted("queue/commands/claim.ts", 'isAllowed("deliver", entry.job)', "true"),
   ),
   mutant(
     4,
@@ -248,7 +248,7 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     15,
     "a removed agent keeps its build",
-    planted("queue/commands/agents.ts", "const held = jobHeldBy(state, id)", "const held = undefined"),
+    planted("queue/commands/agents.ts", "const entry = jobHeldBy(state, id)", "const entry = undefined"),
   ),
   mutant(
     7,
@@ -283,8 +283,8 @@ export const MUTANTS: readonly Mutant[] = [
     "a restored pool does not take over how builds ended",
     planted(
       "queue/commands/reconcile.ts",
-      "stored.builds.filter(",
-      "stored.builds.filter(({ finishedAt }) => finishedAt === null).filter(",
+      "database.builds.filter(",
+      "database.builds.filter(({ finishedAt }) => finishedAt === null).filter(",
     ),
   ),
   mutant(
@@ -292,14 +292,14 @@ export const MUTANTS: readonly Mutant[] = [
     "a restored pool does not end what it lost",
     planted(
       "queue/commands/reconcile.ts",
-      "stored.builds.filter(",
-      "stored.builds.filter(({ finishedAt }) => finishedAt !== null).filter(",
+      "database.builds.filter(",
+      "database.builds.filter(({ finishedAt }) => finishedAt !== null).filter(",
     ),
   ),
   mutant(
     15,
     "a restore revives removed agents",
-    planted("queue/commands/reconcile.ts", "of stored.removedAgents", "of []"),
+    planted("queue/commands/reconcile.ts", "of database.removedAgents", "of []"),
   ),
   mutant(
     15,
@@ -324,16 +324,16 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     19,
     "deliveries are known by their id only",
-    planted("queue/commands/arrive.ts", "place(known.heads, pushed)", '{ kind: "new", isCertain: true }'),
+    planted("queue/commands/arrive.ts", "place(record.heads, pushedHead)", '{ kind: "new", isCertain: true }'),
   ),
   mutant(
     19,
     "deliveries are known by their commit only",
     planted(
       "queue/commands/arrive.ts",
-      "const placed = place(known.heads, pushed)",
-      `const head = known.heads.find(({ sha }) => sha === pushed.sha);
-       const placed = head ? { kind: "same", head } : place(known.heads, pushed)`,
+      "const position = place(record.heads, pushedHead)",
+      `const head = record.heads.find(({ sha }) => sha === pushedHead.sha);
+       const position = head ? { kind: "same", head } : place(record.heads, pushedHead)`,
     ),
   ),
   mutant(
@@ -341,9 +341,9 @@ export const MUTANTS: readonly Mutant[] = [
     "a head that was replaced is built",
     planted(
       "queue/commands/arrive.ts",
-      "const placed = place(known.heads, pushed)",
-      `const found = place(known.heads, pushed);
-       const placed = found.kind === "late" ? { kind: "new", isCertain: false } : found`,
+      "const position = place(record.heads, pushedHead)",
+      `const found = place(record.heads, pushedHead);
+       const position = found.kind === "late" ? { kind: "new", isCertain: false } : found`,
     ),
   ),
   mutant(
@@ -351,7 +351,7 @@ export const MUTANTS: readonly Mutant[] = [
     "a delivery is known before all of it was made",
     planted("queue/commands/arrive.ts", "if (!isRefused)", "if (true)"),
   ),
-  mutant(19, "no delivery is known", planted("queue/commands/arrive.ts", "now < known.at + HEAD_MS", "false")),
+  mutant(19, "no delivery is known", planted("queue/commands/arrive.ts", "now < earlier.at + HEAD_MS", "false")),
   mutant(
     20,
     "the head that arrived last is the newest",

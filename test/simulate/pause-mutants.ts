@@ -29,5 +29,5 @@ export const PAUSE_MUTANTS: readonly JobMutant[] = [
     "all builds are handed out after a pause",
     planted("queue/commands/offers.ts", "this.#jobs.size > 0 && this.#state.pause !== null", "false"),
   ],
-  [46, "an eviction ends a pause", planted("queue/commands/wake.ts", "foundPause(state) }", "null }")],
+  [46, "an eviction ends a pause", planted("queue/commands/wake.ts", "latestPause(state) }", "null }")],
 ];

@@ -97,13 +97,18 @@ export const remove = (
   context: DecisionContext,
 ): Decision<null> => {
   const agent = state.agents.get(agentId);
-  return agent ? decided(null, removalOf(state, agent, actor, context)) : unknownId();
+  return agent ? decided(null, removalChanges(state, agent, actor, context)) : unknownId();
 };
 
-const removalOf = (state: PoolState, { id, name }: AgentFacts, actor: Actor, context: DecisionContext): Change[] => {
-  const held = jobHeldBy(state, id);
+const removalChanges = (
+  state: PoolState,
+  { id, name }: AgentFacts,
+  actor: Actor,
+  context: DecisionContext,
+): Change[] => {
+  const entry = jobHeldBy(state, id);
   return [
-    ...(held ? loseLease(held, undefined, "removed", context) : []),
+    ...(entry ? loseLease(entry, undefined, "removed", context) : []),
     { kind: "agent-removed", agentId: id },
     ...audit(actor, "agent.remove", id, { name }, context),
   ];
@@ -127,7 +132,7 @@ export const removeRegistered = (
   const revoked: Change[] = isNews ? [{ kind: "revoked", tokenId, at: later(state, context.now) }] : [];
   return decided({ removed: removed.map(({ id }) => id), left: agents.length - removed.length }, [
     ...revoked,
-    ...removed.flatMap((agent) => removalOf(state, agent, actor, context)),
+    ...removed.flatMap((agent) => removalChanges(state, agent, actor, context)),
   ]);
 };
 
@@ -175,15 +180,15 @@ export const leave = (
   { now }: DecisionContext,
 ): Decision<null> => {
   const waiter = state.waiters.get(agentId);
-  const settled = settleLease(state, agentId);
-  if (!waiter) return decided(null, settled);
+  const leaseChanges = settleLease(state, agentId);
+  if (!waiter) return decided(null, leaseChanges);
   const agent = waiter.until === null ? state.agents.get(agentId) : undefined;
   const offered = until === undefined ? state.index.offered.get(agentId) : undefined;
   const rest = until === undefined ? null : { ...waiter, until };
   return decided(null, [
     { kind: "contact", agentId, at: now },
     ...(agent ? [{ kind: "agent", agent: withoutSocket(agent, now) } as const] : []),
-    ...settled,
+    ...leaseChanges,
     { kind: "waiter", agentId, waiter: rest },
     ...(offered ? [{ kind: "offer", jobId: offered, offer: null } as const] : []),
   ]);
@@ -216,14 +221,14 @@ export const recordContact = (
     !isEqualList(call.xcodes ?? agent.xcodes, agent.xcodes) ||
     ignored !== agent.ignored ||
     !isRecent;
-  const seen = isStored ? asSeen(agent, call, { ignored, isRestart, now }) : agent;
+  const next = isStored ? afterContact(agent, call, { ignored, isRestart, now }) : agent;
   const changes: Change[] = [{ kind: "contact", agentId: agent.id, at: now }, ...resetIgnoredOffers(state, agent)];
-  if (isStored) changes.push({ kind: "agent", agent: seen });
-  return decided(null, [...changes, ...releaseHeldJob(state, seen, isRestart, call.by, context)]);
+  if (isStored) changes.push({ kind: "agent", agent: next });
+  return decided(null, [...changes, ...releaseJob(state, next, isRestart, call.by, context)]);
 };
 
 /** The agent as this contact shows it. */
-const asSeen = (
+const afterContact = (
   agent: AgentFacts,
   { bootId, features, xcodes }: ClaimRequest,
   { ignored, isRestart, now }: { ignored: number; isRestart: boolean; now: number },
@@ -236,8 +241,8 @@ const asSeen = (
   heardAt: now,
 });
 
-const isEqualList = (left: readonly string[] = [], right: readonly string[] = []): boolean =>
-  left.length === right.length && left.every((word) => right.includes(word));
+const isEqualList = (one: readonly string[] = [], other: readonly string[] = []): boolean =>
+  one.length === other.length && one.every((word) => other.includes(word));
 
 const bootHistory = (agent: AgentFacts, bootId: string | null) => ({
   bootId,
@@ -250,16 +255,16 @@ const resetIgnoredOffers = (state: PoolState, { id }: AgentFacts): Change[] => {
 };
 
 /** Releases the job that the agent lost by its restart, or that was canceled before the agent started it. */
-const releaseHeldJob = (
+const releaseJob = (
   state: PoolState,
   agent: AgentFacts,
   isRestart: boolean,
   by: ContactKind,
   context: DecisionContext,
 ): Change[] => {
-  const held = jobHeldBy(state, agent.id);
-  if (!held) return [];
-  if (isRestart) return loseLease(held, agent, "restarted", context);
-  const isIdle = by === "claim" && held.job.status === "canceling" && held.job.lease?.startedAt === null;
-  return isIdle ? endCanceled(held, context) : [];
+  const entry = jobHeldBy(state, agent.id);
+  if (!entry) return [];
+  if (isRestart) return loseLease(entry, agent, "restarted", context);
+  const isIdle = by === "claim" && entry.job.status === "canceling" && entry.job.lease?.startedAt === null;
+  return isIdle ? endCanceled(entry, context) : [];
 };

@@ -29,8 +29,8 @@ export const arrive = (
   const { orgId, connectionId, deliveryId } = request;
   if (state.orgId !== null && state.orgId !== orgId) return unknownId();
   if (request.hook !== null && state.revoked.has(request.hook)) return unknownToken();
-  const known = state.records.delivery(connectionId, deliveryId);
-  if (known && now < known.at + HEAD_MS) return decided({ ...known.arrived, isRepeat: true });
+  const earlier = state.records.delivery(connectionId, deliveryId);
+  if (earlier && now < earlier.at + HEAD_MS) return decided({ ...earlier.arrived, isRepeat: true });
   if (state.unchecked !== null) return notCompared();
   const delivery = new DeliveryInProgress(state, request.actor, context);
   for (const ended of request.ended) delivery.end(ended);
@@ -83,18 +83,18 @@ class DeliveryInProgress {
     const message = pull === null ? goneMessage(ref) : "The pull request was closed.";
     for (const build of ended) this.#cancel(build.id, { message, supersededBy: null });
     for (const purpose of PURPOSES) {
-      const known = this.#headsOf({ pipelineId, ref, purpose });
+      const record = this.#readHeads({ pipelineId, ref, purpose });
       // A pull request that is opened again builds its head again.
-      const left = known.heads.filter(({ buildId }) =>
+      const remaining = record.heads.filter(({ buildId }) =>
         pull === null ? buildId !== null && spared.has(buildId) : !ended.some(({ id }) => id === buildId),
       );
-      if (left.length < known.heads.length) known.heads = left;
+      if (remaining.length < record.heads.length) record.heads = remaining;
     }
   }
 
   /** Builds of a ref that was made again, where its deletion is heard of late. */
   #madeAgain(pipelineId: string, ref: string, sha: string | null): Set<string | null> {
-    const heads = PURPOSES.flatMap((purpose) => madeAgain(this.#headsOf({ pipelineId, ref, purpose }).heads, sha));
+    const heads = PURPOSES.flatMap((purpose) => madeAgain(this.#readHeads({ pipelineId, ref, purpose }).heads, sha));
     return new Set(heads.map(({ buildId }) => buildId));
   }
 
@@ -106,25 +106,25 @@ class DeliveryInProgress {
       return { buildId, pipelineId, outcome };
     };
     if (isKnown(this.#state, id)) return answer("same", id);
-    const known = this.#headsOf({ pipelineId, ref: refOf(branch), purpose: origin.purpose });
-    const pushed = { sha: commitSha, before: origin.before };
-    const placed = place(known.heads, pushed);
-    if (placed.kind === "new") {
+    const record = this.#readHeads({ pipelineId, ref: refOf(branch), purpose: origin.purpose });
+    const pushedHead = { sha: commitSha, before: origin.before };
+    const position = place(record.heads, pushedHead);
+    if (position.kind === "new") {
       const problem =
         dayProblem(this.#state, this.#added.builds, this.#context) ??
         queueProblem(this.#state, request, this.#added, this.#context);
       if (problem) return { ...answer("refused", null), reason: problem };
       const { number } = this.#make(request);
-      known.heads = remember(known.heads, { ...pushed, buildId: id, number, at: now });
-      if (supersedes && placed.isCertain) this.#supersede(known.heads, pushed.sha, branch);
+      record.heads = remember(record.heads, { ...pushedHead, buildId: id, number, at: now });
+      if (supersedes && position.isCertain) this.#supersede(record.heads, pushedHead.sha, branch);
       return answer("made", id);
     }
-    const learned = learn(known.heads, pushed, now);
-    if (learned !== known.heads) {
-      known.heads = learned;
-      if (supersedes) this.#supersede(learned, pushed.sha, branch);
+    const learned = learn(record.heads, pushedHead, now);
+    if (learned !== record.heads) {
+      record.heads = learned;
+      if (supersedes) this.#supersede(learned, pushedHead.sha, branch);
     }
-    const buildId = placed.kind === "same" ? placed.head.buildId : null;
+    const buildId = position.kind === "same" ? position.head.buildId : null;
     if (buildId === null) return answer("late", null);
     this.#adopt(buildId, origin);
     return answer("same", buildId);
@@ -137,15 +137,15 @@ class DeliveryInProgress {
       .map(({ key, heads }) => ({ kind: "heads", key, heads, at: this.#context.now }));
   }
 
-  #headsOf(key: HeadKey) {
+  #readHeads(key: HeadKey) {
     const name = JSON.stringify([key.pipelineId, key.ref, key.purpose]);
-    const known = this.#heads.get(name);
-    if (known) return known;
-    const after = this.#context.now - HEAD_MS;
-    const stored = this.#state.records.heads(key).filter(({ at }) => at > after);
-    const read = { key, heads: stored, stored };
-    this.#heads.set(name, read);
-    return read;
+    const earlier = this.#heads.get(name);
+    if (earlier) return earlier;
+    const oldest = this.#context.now - HEAD_MS;
+    const storedHeads = this.#state.records.heads(key).filter(({ at }) => at > oldest);
+    const record = { key, heads: storedHeads, stored: storedHeads };
+    this.#heads.set(name, record);
+    return record;
   }
 
   #make(request: RequestedBuild): BuildFacts {
@@ -164,16 +164,16 @@ class DeliveryInProgress {
   }
 
   /** Gives a build under way to the pull request that its head arrives for. */
-  #adopt(buildId: string, arrived: BuildOrigin): void {
+  #adopt(buildId: string, newOrigin: BuildOrigin): void {
     const build = this.#state.builds.get(buildId);
-    const origin = build && !this.canceled.has(buildId) ? withPull(build, arrived) : null;
+    const origin = build && !this.canceled.has(buildId) ? withPull(build, newOrigin) : null;
     if (build && origin) this.changes.push(...patchBuild(build, { origin }, this.#context));
   }
 
   #supersede(heads: readonly Head[], sha: string, branch: string): void {
-    const found = olderThanNewest(heads, { sha });
-    if (!found) return;
-    const { newest, older } = found;
+    const line = olderThanNewest(heads, { sha });
+    if (!line) return;
+    const { newest, older } = line;
     const message = `A newer commit of ${branch} took its place: build ${newest.number}.`;
     for (const { buildId } of older) {
       if (buildId !== null && buildId !== newest.buildId)

@@ -19,11 +19,11 @@ export interface RemoveArtifact {
   artifactId: string;
 }
 
-const ofLease = ({ artifacts = [], fence }: JobFacts): ArtifactFacts[] =>
+const artifactsOfLease = ({ artifacts = [], fence }: JobFacts): ArtifactFacts[] =>
   artifacts.filter((one) => one.fence === fence);
 
-const isSame = (known: ArtifactFacts, asked: OpenArtifact): boolean =>
-  known.as === asked.as && known.bytes === asked.bytes && known.files === asked.files;
+const isSame = (artifact: ArtifactFacts, request: OpenArtifact): boolean =>
+  artifact.as === request.as && artifact.bytes === request.bytes && artifact.files === request.files;
 
 /** The held job with these artifacts, of its lease alone. The days of earlier ones stay known, for deletions. */
 const withArtifacts = ({ job }: HeldJob, artifacts: ArtifactFacts[]): Change => {
@@ -37,29 +37,29 @@ export const openArtifact = (
   request: OpenArtifact,
   context: DecisionContext,
 ): Decision<ArtifactFacts> => {
-  const held = jobOfCaller(state, request, context);
-  if (isRefused(held)) return held;
-  if (held.job.lease!.startedAt === null) return refused("conflict", "The build was not started.");
-  const artifacts = ofLease(held.job);
-  const known = artifacts.find(({ name, isReplaced }) => name === request.name && !isReplaced);
-  if (known?.isKept) return refused("conflict", "The job has an artifact of this name already.");
+  const entry = jobOfCaller(state, request, context);
+  if (isRefused(entry)) return entry;
+  if (entry.job.lease!.startedAt === null) return refused("conflict", "The build was not started.");
+  const artifacts = artifactsOfLease(entry.job);
+  const existing = artifacts.find(({ name, isReplaced }) => name === request.name && !isReplaced);
+  if (existing?.isKept) return refused("conflict", "The job has an artifact of this name already.");
   const { id, name, as, bytes, files, day, uploadId } = request;
-  if (known && isSame(known, request)) {
-    if (known.uploadId !== undefined || uploadId === undefined) return decided(known);
-    const begun = { ...known, uploadId };
+  if (existing && isSame(existing, request)) {
+    if (existing.uploadId !== undefined || uploadId === undefined) return decided(existing);
+    const begun = { ...existing, uploadId };
     return decided(begun, [
       withArtifacts(
-        held,
-        artifacts.map((one) => (one === known ? begun : one)),
+        entry,
+        artifacts.map((one) => (one === existing ? begun : one)),
       ),
     ]);
   }
   // Those that were replaced count too, so that no agent fills the archive with beginnings.
-  const others = artifacts.map((one) => (one === known ? { ...one, isReplaced: true } : one));
+  const others = artifacts.map((one) => (one === existing ? { ...one, isReplaced: true } : one));
   if (others.length >= LIMITS.artifacts)
     return refused("limit-reached", `A job may leave at most ${LIMITS.artifacts} artifacts.`);
   const opened = { id, name, as, bytes, files, fence: request.fence, day, at: context.now };
-  return decided(opened, [withArtifacts(held, [...others, opened])]);
+  return decided(opened, [withArtifacts(entry, [...others, opened])]);
 };
 
 /** All bytes are in the archive: the artifact is the job's, should the job end under this lease. May be repeated. */
@@ -68,18 +68,18 @@ export const keepArtifact = (
   request: KeepArtifact,
   context: DecisionContext,
 ): Decision<ArtifactFacts> => {
-  const held = jobOfCaller(state, request, context);
-  if (isRefused(held)) return held;
-  const artifacts = ofLease(held.job);
-  const known = artifacts.find(({ id, isReplaced }) => id === request.artifactId && !isReplaced);
-  if (!known) return refused("conflict", "The artifact was opened again since: send that one.");
-  if (known.isKept) return decided(known);
-  const { uploadId: _, ...whole } = known;
-  const kept = { ...whole, isKept: true };
-  return decided(kept, [
+  const entry = jobOfCaller(state, request, context);
+  if (isRefused(entry)) return entry;
+  const artifacts = artifactsOfLease(entry.job);
+  const artifact = artifacts.find(({ id, isReplaced }) => id === request.artifactId && !isReplaced);
+  if (!artifact) return refused("conflict", "The artifact was opened again since: send that one.");
+  if (artifact.isKept) return decided(artifact);
+  const { uploadId: _, ...whole } = artifact;
+  const keptArtifact = { ...whole, isKept: true };
+  return decided(keptArtifact, [
     withArtifacts(
-      held,
-      artifacts.map((one) => (one === known ? kept : one)),
+      entry,
+      artifacts.map((one) => (one === artifact ? keptArtifact : one)),
     ),
   ]);
 };
@@ -90,24 +90,24 @@ export const discardArtifact = (
   request: KeepArtifact,
   context: DecisionContext,
 ): Decision<boolean> => {
-  const held = jobOfCaller(state, request, context);
-  if (isRefused(held)) return held;
-  const artifacts = ofLease(held.job);
-  const known = artifacts.find(({ id }) => id === request.artifactId);
-  if (!known || known.isKept) return decided(false);
+  const entry = jobOfCaller(state, request, context);
+  if (isRefused(entry)) return entry;
+  const artifacts = artifactsOfLease(entry.job);
+  const artifact = artifacts.find(({ id }) => id === request.artifactId);
+  if (!artifact || artifact.isKept) return decided(false);
   return decided(true, [
     withArtifacts(
-      held,
-      artifacts.map((one) => (one === known ? { ...one, isReplaced: true } : one)),
+      entry,
+      artifacts.map((one) => (one === artifact ? { ...one, isReplaced: true } : one)),
     ),
   ]);
 };
 
-const seen = ({ uploadId: _, isKept: __, isReplaced: ___, ...artifact }: ArtifactFacts): StoredArtifact => artifact;
+const toStored = ({ uploadId: _, isKept: __, isReplaced: ___, ...artifact }: ArtifactFacts): StoredArtifact => artifact;
 
 /** What people and other jobs see of an ended job's artifacts: those of the lease under which its result came. */
 export const seenArtifacts = (job: JobFacts, rules: Pick<Rules, "showsArtifact">): StoredArtifact[] =>
-  (job.artifacts ?? []).filter((artifact) => rules.showsArtifact(artifact, job)).map(seen);
+  (job.artifacts ?? []).filter((artifact) => rules.showsArtifact(artifact, job)).map(toStored);
 
 /** Where in the archive the job may have left something, under any lease. */
 export const artifactPlaces = ({ id, artifactDays = [] }: JobFacts): ArtifactPlace[] =>
@@ -119,14 +119,11 @@ export const removeArtifact = (
   { jobId, artifactId }: RemoveArtifact,
   context: DecisionContext,
 ): Decision<null> => {
-  const live = jobs.get(jobId);
-  const found = live?.end ? live : records.endedJob(jobId)?.job;
-  const before = found?.artifacts ?? [];
+  const activeJob = jobs.get(jobId);
+  const job = activeJob?.end ? activeJob : records.endedJob(jobId)?.job;
+  const before = job?.artifacts ?? [];
   const artifacts = before.filter(({ id }) => id !== artifactId);
-  if (!found || artifacts.length === before.length) return unknownId();
-  const build = records.ended(found.buildId);
-  return decided(null, [
-    { kind: "job", job: { ...found, artifacts } },
-    ...(build ? patchBuild(build, {}, context) : []),
-  ]);
+  if (!job || artifacts.length === before.length) return unknownId();
+  const build = records.ended(job.buildId);
+  return decided(null, [{ kind: "job", job: { ...job, artifacts } }, ...(build ? patchBuild(build, {}, context) : [])]);
 };

@@ -16,7 +16,7 @@ import type { AgentFacts, Change, HeldJob, JobFacts, JobLease } from "../state/f
 import { isAllowed } from "../state/rules.ts";
 import type { PoolState } from "../state/state.ts";
 import type { ClaimRequest, FailClaim, JobDelivery, Unclaim } from "./commands.ts";
-import { endCanceled, endJob, foundChanges, requeue } from "./lease.ts";
+import { commitChanges, endCanceled, endJob, requeue } from "./lease.ts";
 import { firstJobFor, NO_RESERVATIONS } from "./match.ts";
 import { isPaused, paused, resumed, tried } from "./pause.ts";
 
@@ -39,29 +39,34 @@ export const claim = (state: PoolState, request: ClaimRequest, context: Decision
   const { now, rules } = context;
   const agent = verifiedAgent(state, request);
   if (!agent) return unknownToken();
-  const followed = closeOffer(state, agent);
+  const offerChanges = closeOffer(state, agent);
   if (rules.isStale(agent, request.bootId)) return decided(null);
-  const held = jobHeldBy(state, agent.id);
-  if (held && state.unchecked !== null) return notCompared();
-  if (held) {
-    const { job } = held;
-    return decided(isAllowed("hand-out", job) ? { ...claimOf(job.id, job.lease!), isAgain: true } : null, followed);
+  const entry = jobHeldBy(state, agent.id);
+  if (entry && state.unchecked !== null) return notCompared();
+  if (entry) {
+    const { job } = entry;
+    return decided(isAllowed("hand-out", job) ? { ...toClaim(job.id, job.lease!), isAgain: true } : null, offerChanges);
   }
   const mayTake = rules.takesBuilds(agent, now) && !isPaused(state, now);
   const next = mayTake ? firstJobFor(state, agent, NO_RESERVATIONS, context) : undefined;
-  if (!next) return decided(null, followed);
-  if (state.unchecked !== null) return uncompared(state, state.jobs.get(next.id)!, followed, context);
+  if (!next) return decided(null, offerChanges);
+  if (state.unchecked !== null) return uncompared(state, state.jobs.get(next.id)!, offerChanges, context);
   const { changes, lease } = leaseJob(state, heldJob(state, next.id)!, agent, context);
-  return decided(claimOf(next.id, lease), [...followed, ...changes]);
+  return decided(toClaim(next.id, lease), [...offerChanges, ...changes]);
 };
 
 /** D1 is away for every hand-out: agents that ask again and again would learn the same. */
-const uncompared = (state: PoolState, job: JobFacts, followed: Change[], context: DecisionContext): Decision<never> => {
+const uncompared = (
+  state: PoolState,
+  job: JobFacts,
+  offerChanges: Change[],
+  context: DecisionContext,
+): Decision<never> => {
   const { changes, kept } = paused(state, null, context);
-  return { ...notCompared(), changes: [...followed, ...changes, { kind: "job", job: { ...job, ...kept } }] };
+  return { ...notCompared(), changes: [...offerChanges, ...changes, { kind: "job", job: { ...job, ...kept } }] };
 };
 
-const claimOf = (jobId: string, { fence, expiresAt }: JobLease): Claim => ({ jobId, fence, expiresAt });
+const toClaim = (jobId: string, { fence, expiresAt }: JobLease): Claim => ({ jobId, fence, expiresAt });
 
 const closeOffer = (state: PoolState, { id }: AgentFacts): Change[] => {
   const jobId = state.index.offered.get(id);
@@ -98,17 +103,17 @@ const leaseJob = (state: PoolState, { job }: HeldJob, agent: AgentFacts, context
  */
 export const deliver = (state: PoolState, delivery: JobDelivery, context: DecisionContext): Decision<Claim> => {
   const { jobId, fence, agentId, environment, steps, variableIds = [], requestId = null } = delivery;
-  const held = heldJob(state, jobId);
-  if (!held || !context.rules.holdsLease(held.job, agentId, fence) || !state.agents.has(agentId)) return leaseLost();
-  if (!isAllowed("deliver", held.job)) return leaseLost();
-  const answer = claimOf(jobId, held.job.lease!);
-  const found = [...foundChanges(held, delivery, context), ...resumed(state)];
-  if (environment === null) return decided(answer, found);
+  const entry = heldJob(state, jobId);
+  if (!entry || !context.rules.holdsLease(entry.job, agentId, fence) || !state.agents.has(agentId)) return leaseLost();
+  if (!isAllowed("deliver", entry.job)) return leaseLost();
+  const answer = toClaim(jobId, entry.job.lease!);
+  const changes = [...commitChanges(entry, delivery, context), ...resumed(state)];
+  if (environment === null) return decided(answer, changes);
   const keys = environment.map(({ key }) => key);
   const actor = { ...agentActor(agentId), requestId };
   return decided(answer, [
     { kind: "report", jobId, report: { environment, ...(steps && { steps }) }, at: context.now },
-    ...found,
+    ...changes,
     ...audit(actor, "build.deliver", jobId, { agentId, keys }, context, variableIds),
   ]);
 };
@@ -118,20 +123,20 @@ const leasedUnder = (
   { jobId, fence }: { jobId: string; fence: number },
   { rules }: DecisionContext,
 ) => {
-  const held = heldJob(state, jobId);
-  const lease = held?.job.lease;
-  return held && lease && rules.holdsLease(held.job, lease.agentId, fence) ? held : undefined;
+  const entry = heldJob(state, jobId);
+  const lease = entry?.job.lease;
+  return entry && lease && rules.holdsLease(entry.job, lease.agentId, fence) ? entry : undefined;
 };
 
 /** Takes a hand-out back because a part of the service does not answer. Uses no attempt. */
 export const unclaim = (state: PoolState, request: Unclaim, context: DecisionContext): Decision<null> => {
-  const held = leasedUnder(state, request, context);
-  if (!held) return leaseLost();
-  if (held.job.lease!.startedAt !== null) return refused("conflict", "The build was started.");
+  const entry = leasedUnder(state, request, context);
+  if (!entry) return leaseLost();
+  if (entry.job.lease!.startedAt !== null) return refused("conflict", "The build was started.");
   const { changes, kept } = afterUnclaim(state, request, context);
-  if (held.job.status === "canceling") return decided(null, [...changes, ...endCanceled(held, context)]);
+  if (entry.job.status === "canceling") return decided(null, [...changes, ...endCanceled(entry, context)]);
   // A close would make the tables of a log that has nothing.
-  const over = request.isLogOpen === false ? { job: { ...held.job, lease: null } } : held;
+  const over = request.isLogOpen === false ? { job: { ...entry.job, lease: null } } : entry;
   return decided(null, [...changes, ...requeue(over, kept, context)]);
 };
 
@@ -146,13 +151,13 @@ const afterUnclaim = (state: PoolState, request: Unclaim, context: DecisionConte
 
 /** Fails a job whose environment cannot be composed: another hand-out could not succeed either. */
 export const failClaim = (state: PoolState, request: FailClaim, context: DecisionContext): Decision<string> => {
-  const held = leasedUnder(state, request, context);
-  if (!held) return leaseLost();
-  if (held.job.lease!.startedAt !== null) return refused("conflict", "The build was started.");
+  const entry = leasedUnder(state, request, context);
+  if (!entry) return leaseLost();
+  if (entry.job.lease!.startedAt !== null) return refused("conflict", "The build was started.");
   const failure = { status: "failed", exitCode: null, reason: request.reason } as const;
   const ended =
-    held.job.status === "canceling"
-      ? endCanceled(held, context, request.message)
-      : endJob(held, failure, request.message, context);
+    entry.job.status === "canceling"
+      ? endCanceled(entry, context, request.message)
+      : endJob(entry, failure, request.message, context);
   return decided(request.jobId, [...resumed(state), ...ended]);
 };

@@ -17,30 +17,30 @@ const AUDITED = { build: "build.delete", log: "log.delete" } as const;
 /** Deletes an ended build, or its log. The pool forgets the build at once, so that nothing tells it again. */
 export const deleteBuild = (
   state: PoolState,
-  { buildId, deleted, seen, actor }: DeleteRequest,
+  { buildId, deleted, seen: view, actor }: DeleteRequest,
   context: DecisionContext,
 ): Decision<null> => {
   const earlier = state.records.deletion(buildId);
   if (earlier?.deleted === "build") return unknownId();
   if (earlier?.deleted === deleted) return refused("not-found", DETAILS["log-deleted"]);
-  const known = state.records.ended(buildId);
-  const finishedAt = known?.finishedAt ?? seen.finishedAt;
+  const build = state.records.ended(buildId);
+  const finishedAt = build?.finishedAt ?? view.finishedAt;
   if (state.builds.has(buildId) || finishedAt === null) {
     return refused("conflict", "The build has not ended: cancel it first, or wait.");
   }
-  const { jobs = [], artifacts = [], tests = [] } = seen;
+  const { jobs = [], artifacts = [], tests = [] } = view;
   const at = later(state, context.now);
-  const left = {
+  const places = {
     ...(jobs.length > 0 && { jobs }),
     ...(artifacts.length > 0 && { artifacts }),
     ...(tests.length > 0 && { tests }),
   };
-  const deletion: Deletion = { buildId, deleted, finishedAt, ...left, at };
+  const deletion: Deletion = { buildId, deleted, finishedAt, ...places, at };
   // A pool that is set back to before the build learns from the audit that its number was given.
-  const { repoId, number } = seen;
+  const { repoId, number } = view;
   return decided(null, [
     { kind: "deleted", deletion },
-    ...(known && deleted === "build" ? keepDayCount(state, known) : []),
+    ...(build && deleted === "build" ? keepDayCount(state, build) : []),
     ...audit(actor, AUDITED[deleted], buildId, { repoId, number }, context),
   ]);
 };

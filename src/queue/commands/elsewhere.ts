@@ -23,18 +23,18 @@ const anotherMayTake = (state: PoolState, job: JobFacts, exceptId: string, conte
 /** The agent cannot fetch what another agent might. Possible once for each job, and it uses no attempt. */
 export const releaseElsewhere = (
   state: PoolState,
-  held: HeldJob,
+  entry: HeldJob,
   agentId: string,
   reason: string,
   context: DecisionContext,
 ): Decision<string> => {
-  const { job } = held;
+  const { job } = entry;
   if (job.passedOver || !anotherMayTake(state, job, agentId, context)) {
     return refused("conflict", "No other agent can take the build now, or one has tried already: report the result.");
   }
   const attempt = job.lease!.startedAt === null ? job.attempt : context.rules.attemptAfterRelease(job);
   const passedOver = { agentId, until: context.now + RECHECK_MS };
-  return decided(job.id, requeue(held, { attempt, passedOver }, context, reason));
+  return decided(job.id, requeue(entry, { attempt, passedOver }, context, reason));
 };
 
 /** Checks jobs that wait for another agent: where none is left, the first agent may have the job again. */

@@ -16,7 +16,7 @@ import { REMEMBER_MS } from "../state/rules.ts";
 import type { PoolState } from "../state/state.ts";
 import { confined, trustOf } from "../state/trust.ts";
 import type { NewBuild } from "./commands.ts";
-import { APPROVAL_MS, heldProblem } from "./gates.ts";
+import { APPROVAL_MS, approvalProblem } from "./gates.ts";
 import { addGraph, countWaiting, endOfPlanned, firstJob } from "./plan.ts";
 
 interface Enqueued {
@@ -37,8 +37,8 @@ export const enqueue = (state: PoolState, request: NewBuild, context: DecisionCo
     return refused("idempotency-mismatch", "This Idempotency-Key was used for another request: use a new one.");
   }
   if (isKnown(state, id)) return repeated(state, id);
-  const ofDay = dayProblem(state, 0, context);
-  if (ofDay !== null) return refused("limit-reached", ofDay, secondsUntilTomorrow(now));
+  const problemOfDay = dayProblem(state, 0, context);
+  if (problemOfDay !== null) return refused("limit-reached", problemOfDay, secondsUntilTomorrow(now));
   const problem = queueProblem(state, request, { builds: 0, runValueCharacters: 0 }, context);
   if (problem) return refused("limit-reached", problem);
   if (state.unchecked !== null) return notCompared();
@@ -69,8 +69,8 @@ export const queueProblem = (
   added: Added,
   { maxQueued }: DecisionContext,
 ): string | null => {
-  const held = request.needsApproval ? heldProblem(state, request.repoId, added.builds) : null;
-  if (held !== null) return held;
+  const problem = request.needsApproval ? approvalProblem(state, request.repoId, added.builds) : null;
+  if (problem !== null) return problem;
   if (countWaiting(state) + added.builds + (request.planned?.graph.jobs.length ?? 1) > maxQueued)
     return `${withCommas(maxQueued)} builds are queued already: wait until some of them have run.`;
   const characters = state.runValueCharacters + added.runValueCharacters + sizeOfInputs(request);
@@ -104,7 +104,7 @@ export const addBuild = (
     ...(planned
       ? addGraph(build, planned)
       : [{ kind: "job", job: confined(firstJob(request, build), build) } as const]),
-    ...runValuesOf(request, now),
+    ...runValueChanges(request, now),
     { kind: "number", repoId, number },
     { kind: "due", channel: "lists", buildId: build.id, at: now },
     ...rules.hostOutbox(build, now),
@@ -116,7 +116,7 @@ export const addBuild = (
 const jobsIn = (planned: NewBuild["planned"]) => (planned ? { jobs: planned.graph.jobs.length } : {});
 
 /** A run without values and keys of its own needs no row: a retry finds the rest in the build. */
-const runValuesOf = (request: NewBuild, at: number): Change[] => {
+const runValueChanges = (request: NewBuild, at: number): Change[] => {
   const { id, inputs, secretKeys, requires, priority } = request;
   if (inputs === null && secretKeys.length === 0) return [];
   return [{ kind: "inputs", buildId: id, runValues: { inputs, secretKeys, requires, priority }, at }];

@@ -19,20 +19,20 @@ import type { GateRequest } from "./commands.ts";
 export const decideGate = (state: PoolState, request: GateRequest, context: DecisionContext): Decision<string> => {
   const build = state.builds.get(request.id);
   const job = build ? null : state.jobs.get(request.id);
-  if (job) return decideOn(state, job, request, context);
+  if (job) return decideJobGate(state, job, request, context);
   if (!build) return state.records.endedJob(request.id) ? refused("conflict", ENDED) : unknownId();
   const jobs = jobsOf(state, build.id);
   // Once its commit was approved, a gate of one of its jobs may be meant.
   if (build.approval && !(build.approval.decision && askingAmong(jobs).length > 0))
     return decideApproval(build, request, context);
-  const asked = askedIn(state, jobs, request.index);
-  return asked ? decideOn(state, asked, request, context) : refused("conflict", NOT_ONE);
+  const askingJob = chooseJob(state, jobs, request.index);
+  return askingJob ? decideJobGate(state, askingJob, request, context) : refused("conflict", NOT_ONE);
 };
 
 const ENDED = "It has ended already.";
 const NOT_ONE = "Not one gate of this build asks now: name its job.";
 
-const definitionOf = (state: PoolState, { buildId, index }: JobFacts): string =>
+const gateDefinition = (state: PoolState, { buildId, index }: JobFacts): string =>
   graphOf(state, buildId).jobs[index]!.definition;
 
 const isAsking = ({ gate, end }: JobFacts): boolean => !!gate && !gate.decision && !end;
@@ -42,16 +42,16 @@ const askingAmong = (jobs: readonly JobFacts[]): JobFacts[] => jobs.filter(isAsk
 export const gatesThatAsk = (state: PoolState, buildId: string): Gate[] =>
   askingAmong(jobsOf(state, buildId)).flatMap(({ index }) => graphOf(state, buildId).jobs[index]?.gate ?? []);
 
-const askedIn = (state: PoolState, jobs: readonly JobFacts[], index: number | undefined): JobFacts | undefined =>
-  index === undefined ? theOneAsked(state, jobs) : jobs.find((job) => job.index === index);
+const chooseJob = (state: PoolState, jobs: readonly JobFacts[], index: number | undefined): JobFacts | undefined =>
+  index === undefined ? onlyAskingJob(state, jobs) : jobs.find((job) => job.index === index);
 
 /** A job whose gate asks, where only one gate does: all combinations of a matrix have one. */
-const theOneAsked = (state: PoolState, jobs: readonly JobFacts[]): JobFacts | undefined => {
+const onlyAskingJob = (state: PoolState, jobs: readonly JobFacts[]): JobFacts | undefined => {
   const asking = askingAmong(jobs);
-  return new Set(asking.map((job) => definitionOf(state, job))).size === 1 ? asking[0] : undefined;
+  return new Set(asking.map((job) => gateDefinition(state, job))).size === 1 ? asking[0] : undefined;
 };
 
-const decideOn = (
+const decideJobGate = (
   state: PoolState,
   job: JobFacts,
   { approved, comment, role, name, actor }: GateRequest,
@@ -68,9 +68,9 @@ const decideOn = (
     return refused("conflict", "It was decided already, or has ended.");
   const decision = { approved, at: now, actor: actor.actor, name, role, comment };
   const { definition } = graphJob;
-  const asked = askingAmong(jobsOf(state, buildId)).filter((one) => definitionOf(state, one) === definition);
+  const waitingJobs = askingAmong(jobsOf(state, buildId)).filter((one) => gateDefinition(state, one) === definition);
   return decided(buildId, [
-    ...asked.map((one): Change => ({ kind: "job", job: { ...one, gate: { ...one.gate!, decision } } })),
+    ...waitingJobs.map((one): Change => ({ kind: "job", job: { ...one, gate: { ...one.gate!, decision } } })),
     ...audit(actor, approved ? "job.approve" : "job.reject", id, { buildId, key: definition }, context),
   ]);
 };
@@ -81,12 +81,12 @@ const decideOn = (
 export const APPROVAL_MS = 30 * 24 * 60 * 60 * 1000;
 
 /** Builds of one repository that wait for approval at most: whoever may fork it can open pull requests. */
-const MOST_HELD = 100;
+const MOST_UNAPPROVED = 100;
 
-export const heldProblem = ({ builds }: PoolState, repoId: string, added: number): string | null => {
-  let held = added;
-  for (const build of builds.values()) if (build.repoId === repoId && isHeld(build)) held++;
-  return held < MOST_HELD ? null : `${MOST_HELD} builds of this repository wait for approval already.`;
+export const approvalProblem = ({ builds }: PoolState, repoId: string, added: number): string | null => {
+  let count = added;
+  for (const build of builds.values()) if (build.repoId === repoId && isHeld(build)) count++;
+  return count < MOST_UNAPPROVED ? null : `${MOST_UNAPPROVED} builds of this repository wait for approval already.`;
 };
 
 /** A person lets a held build run, or ends it. Decided once; the same word again is the same answer. */
@@ -104,11 +104,17 @@ const decideApproval = (
   if (approval.decision?.approved === approved) return decided(id);
   if (approval.decision || now >= approval.until) return refused("conflict", "It was decided already, or has ended.");
   const decision: GateDecision = { approved, at: now, actor: actor.actor, name, role, comment };
-  const said = audit(actor, approved ? "job.approve" : "job.reject", id, { commitSha: build.commitSha }, context);
+  const auditChanges = audit(
+    actor,
+    approved ? "job.approve" : "job.reject",
+    id,
+    { commitSha: build.commitSha },
+    context,
+  );
   const next = { ...build, approval: { ...approval, decision } };
-  if (approved) return decided(id, [...patchBuild(next, {}, context), ...said]);
+  if (approved) return decided(id, [...patchBuild(next, {}, context), ...auditChanges]);
   const words = comment === null ? "" : `: ${comment}`;
-  return decided(id, [...said, ...close(next, `${name} rejected it${words}`, context)]);
+  return decided(id, [...auditChanges, ...close(next, `${name} rejected it${words}`, context)]);
 };
 
 /** Nothing of it ran, so no job cleans up. What becomes of its jobs is settled next. */
@@ -119,17 +125,17 @@ const close = (build: BuildFacts, message: string, context: DecisionContext): Ch
   return patchBuild(build, { reason: "gate-closed", message, until, cancel: { at: now, until: now } }, context);
 };
 
-const heldBuilds = ({ builds }: PoolState, ids: Iterable<string>): BuildFacts[] =>
+const unapprovedBuilds = ({ builds }: PoolState, ids: Iterable<string>): BuildFacts[] =>
   [...ids].flatMap((id) => builds.get(id) ?? []).filter(isHeld);
 
 /** Ends those that nobody approved in time. */
-export const expireHeld = (state: PoolState, buildIds: readonly string[], context: DecisionContext): Change[] =>
-  heldBuilds(state, buildIds)
+export const expireApprovals = (state: PoolState, buildIds: readonly string[], context: DecisionContext): Change[] =>
+  unapprovedBuilds(state, buildIds)
     .filter(({ approval }) => context.now >= approval!.until)
     .flatMap((build) => close(build, "Nobody approved its commit within 30 days.", context));
 
 /** After a restore nobody can tell what a held build was asked for: a new push or a retry asks again. */
-export const voidHeld = (state: PoolState, spared: ReadonlySet<string>, context: DecisionContext): Change[] =>
-  heldBuilds(state, state.builds.keys())
+export const voidUnapproved = (state: PoolState, spared: ReadonlySet<string>, context: DecisionContext): Change[] =>
+  unapprovedBuilds(state, state.builds.keys())
     .filter(({ id }) => !spared.has(id))
     .flatMap((build) => close(build, "The service was restored to an earlier time: ask for the build again.", context));

@@ -33,7 +33,7 @@ type Place = { kind: "same"; head: Head } | { kind: "late" } | { kind: "new"; is
 /** What hosts tell of a ref that moved to where it was names no head before it. */
 const normal = ({ sha, before }: Pushed): Pushed => ({ sha, before: before === sha ? null : before });
 
-const successorsOf = (heads: readonly Head[], sha: string): Head[] => heads.filter(({ before }) => before === sha);
+const findSuccessors = (heads: readonly Head[], sha: string): Head[] => heads.filter(({ before }) => before === sha);
 
 /** The heads that a ref had after it was deleted at this commit and made again: all that were heard of later. */
 export const madeAgain = (heads: readonly Head[], sha: string | null): readonly Head[] => {
@@ -45,16 +45,16 @@ export const madeAgain = (heads: readonly Head[], sha: string | null): readonly 
 
 /** Commits to which links lead back from this one, with the one itself. */
 const olderThan = (heads: readonly Head[], sha: string): Set<string> => {
-  const found = new Set([sha]);
-  for (const one of found) for (const head of heads) if (head.sha === one && head.before) found.add(head.before);
-  return found;
+  const shas = new Set([sha]);
+  for (const one of shas) for (const head of heads) if (head.sha === one && head.before) shas.add(head.before);
+  return shas;
 };
 
 /** Commits that the ref had after this one, as far as links tell, with the one itself. */
 const shasFrom = (heads: readonly Head[], sha: string): Set<string> => {
-  const found = new Set([sha]);
-  for (const from of found) for (const head of successorsOf(heads, from)) found.add(head.sha);
-  return found;
+  const shas = new Set([sha]);
+  for (const from of shas) for (const head of findSuccessors(heads, from)) shas.add(head.sha);
+  return shas;
 };
 
 /** Where an arriving head belongs. `heads` are in the order in which the pool heard of them. */
@@ -66,7 +66,7 @@ export const place = (heads: readonly Head[], pushed: Pushed): Place => {
     !heads.some((other, later) => later > index && other.before === sha);
   const head = heads.findLast(isSame);
   if (head) return { kind: "same", head };
-  const successors = successorsOf(heads, sha);
+  const successors = findSuccessors(heads, sha);
   if (successors.length === 0) return { kind: "new", isCertain: true };
   return mayFollow(heads, successors, { sha, before }) ? { kind: "new", isCertain: false } : { kind: "late" };
 };
@@ -102,7 +102,7 @@ export const remember = (heads: readonly Head[], head: Head): Head[] => [
 const newestFrom = (heads: readonly Head[], from: Head): Head | null => {
   let newest = from;
   for (let steps = 0; steps <= heads.length; steps++) {
-    const [next, ...others] = successorsOf(heads, newest.sha);
+    const [next, ...others] = findSuccessors(heads, newest.sha);
     if (!next) return newest;
     if (others.length > 0 || heads.some((head) => head.sha === newest.sha && head !== newest)) return null;
     newest = next;

@@ -28,11 +28,11 @@ const CANCELED: JobCause = { kind: "canceled", job: null, text: null };
 
 /** Ends a job that had to stop: with what its agent says of the end. */
 export const endCanceled = (
-  held: HeldJob,
+  entry: HeldJob,
   context: DecisionContext,
-  said: string | null = null,
-  outcome: Outcome = { status: "canceled", exitCode: null, reason: stopReason(held.job) },
-): Change[] => endJob(held, outcome, held.job.message ?? said, context);
+  message: string | null = null,
+  outcome: Outcome = { status: "canceled", exitCode: null, reason: stopReason(entry.job) },
+): Change[] => endJob(entry, outcome, entry.job.message ?? message, context);
 
 /** Puts the job back into the queue. It keeps its age, and so its place. */
 export const requeue = (
@@ -47,23 +47,28 @@ export const requeue = (
 
 /** Queues the job again after a try that failed, where its file gives it another; else null. */
 export const anotherTry = (
-  held: HeldJob,
+  entry: HeldJob,
   outcome: Outcome,
   message: string | null,
   context: DecisionContext,
 ): Change[] | null => {
-  const { job } = held;
+  const { job } = entry;
   const { rules } = context;
   if (!rules.triesAgain(job, outcome)) return null;
   const code = outcome.exitCode === null ? "" : ` with exit code ${outcome.exitCode}`;
-  const said = [`Attempt ${job.attempt} failed${code}, and the job is tried again.`, message];
-  return requeue(held, { retries: (job.retries ?? 0) + 1 }, context, said.filter((one) => one !== null).join(" "));
+  const sentences = [`Attempt ${job.attempt} failed${code}, and the job is tried again.`, message];
+  return requeue(
+    entry,
+    { retries: (job.retries ?? 0) + 1 },
+    context,
+    sentences.filter((one) => one !== null).join(" "),
+  );
 };
 
 /** The time of one try is over. */
-export const endOvertime = (held: HeldJob, context: DecisionContext): Change[] => {
-  const message = overtimeMessage(held.job);
-  return anotherTry(held, TIMED_OUT, message, context) ?? endJob(held, TIMED_OUT, message, context);
+export const endOvertime = (entry: HeldJob, context: DecisionContext): Change[] => {
+  const message = overtimeMessage(entry.job);
+  return anotherTry(entry, TIMED_OUT, message, context) ?? endJob(entry, TIMED_OUT, message, context);
 };
 
 /**
@@ -93,39 +98,39 @@ const LOSS_CAUSES: Record<LossCause, string> = {
 
 /** Ends a lease without a result: the job is retried, or fails when its attempts are used up. */
 export const loseLease = (
-  held: HeldJob,
+  entry: HeldJob,
   agent: AgentFacts | undefined,
   cause: LossCause,
   context: DecisionContext,
 ): Change[] => {
-  const { job } = held;
-  const lost: Change = { kind: "lease-lost", cause };
+  const { job } = entry;
+  const lossChange: Change = { kind: "lease-lost", cause };
   if (job.lease!.startedAt !== null) {
     return [
-      lost,
-      ...retryOrFail(held, `Its agent ${LOSS_CAUSES[cause]}.`, context),
+      lossChange,
+      ...retryOrFail(entry, `Its agent ${LOSS_CAUSES[cause]}.`, context),
       ...retireEphemeral(agent, context),
     ];
   }
   const message = `It was handed out ${POOL_LIMITS.unstarted} times, and no agent started it.`;
   const isIgnored = agent && cause === "expired" && job.status === "assigned";
-  return [lost, ...retryOrFail(held, message, context), ...(isIgnored ? countIgnoredLease(agent, context) : [])];
+  return [lossChange, ...retryOrFail(entry, message, context), ...(isIgnored ? countIgnoredLease(agent, context) : [])];
 };
 
 const countIgnoredLease = (agent: AgentFacts, { now }: DecisionContext): Change[] => [
   { kind: "agent", agent: { ...agent, ignored: agent.ignored + 1, ignoredAt: now } },
 ];
 
-const retryOrFail = (held: HeldJob, message: string, context: DecisionContext): Change[] => {
-  const { job } = held;
+const retryOrFail = (entry: HeldJob, message: string, context: DecisionContext): Change[] => {
+  const { job } = entry;
   const { attempt, retries = 0, maxAttempts } = job;
   const lease = job.lease!;
-  if (job.status === "canceling") return endCanceled(held, context);
-  if (lease.stop?.reason === "timeout") return endOvertime(held, context);
+  if (job.status === "canceling") return endCanceled(entry, context);
+  if (lease.stop?.reason === "timeout") return endOvertime(entry, context);
   const isStarted = lease.startedAt !== null;
   const unstarted = job.unstarted + (isStarted ? 0 : 1);
   const mayRetry = isStarted ? attempt - retries < maxAttempts : unstarted < POOL_LIMITS.unstarted;
-  const counted = { ...held, job: { ...job, unstarted } };
+  const counted = { ...entry, job: { ...job, unstarted } };
   if (!mayRetry) return endJob(counted, AGENT_LOST, message, context);
   // People read this message until the job ends: why there is a next attempt.
   return requeue(counted, {}, context, isStarted ? `Attempt ${job.attempt} was lost. ${message}` : undefined);
@@ -138,7 +143,7 @@ export const overtimeMessage = ({ timeoutSeconds }: JobFacts): string =>
   `It ran for longer than its timeout of ${timeoutSeconds} seconds.`;
 
 /** What an agent found out of a commit: its hash, and that of the commit that changes are counted from. */
-interface Found {
+interface ReportedCommit {
   commitSha?: string | undefined;
   base?: string | null | undefined;
 }
@@ -148,9 +153,9 @@ export const commitBuilt = ({ branch, commitSha }: BuildFacts, reported: string 
   (branch.startsWith("refs/tags/") ? (reported ?? commitSha) : (commitSha ?? reported)) ?? null;
 
 /** Stores what the agent found, where that is news. The commit of a build is settled once its jobs are planned. */
-export const foundChanges = ({ build }: HeldJob, found: Found, context: DecisionContext): Change[] => {
-  const commitSha = build.until === null ? commitBuilt(build, found.commitSha) : build.commitSha;
-  const base = found.base ?? build.base ?? null;
+export const commitChanges = ({ build }: HeldJob, commit: ReportedCommit, context: DecisionContext): Change[] => {
+  const commitSha = build.until === null ? commitBuilt(build, commit.commitSha) : build.commitSha;
+  const base = commit.base ?? build.base ?? null;
   const isKnown = commitSha === build.commitSha && base === (build.base ?? null);
   return isKnown ? [] : patchBuild(build, { commitSha, base }, context);
 };

@@ -95,11 +95,11 @@ class OfferRound implements Reservations {
 
   add(agentId: string, jobId: string): void {
     this.#agents.add(agentId);
-    const held = heldJob(this.#state, jobId)!;
+    const entry = heldJob(this.#state, jobId)!;
     this.#jobs.add(jobId);
-    for (const { key, holder } of semaphoresOfJob(this.#state, held)) this.#take(key, holder);
+    for (const { key, holder } of semaphoresOfJob(this.#state, entry)) this.#take(key, holder);
     this.changes.push({ kind: "offer", jobId, offer: { agentId, at: this.#context.now } });
-    this.pushes.push({ agentId, hint: hintOf("look", held.job) });
+    this.pushes.push({ agentId, hint: hintOf("look", entry.job) });
   }
 
   /** Whether no other job is offered in this step. */
@@ -112,10 +112,10 @@ class OfferRound implements Reservations {
   }
 
   holders({ index }: PoolState, semaphore: string): Holders {
-    const taken = index.semaphores.taken(semaphore);
+    const reserved = index.semaphores.taken(semaphore);
     const added = this.#holders.get(semaphore);
-    if (!added) return taken;
-    return { size: taken.size + added.size, has: (holder) => taken.has(holder) || added.has(holder) };
+    if (!added) return reserved;
+    return { size: reserved.size + added.size, has: (holder) => reserved.has(holder) || added.has(holder) };
   }
 
   #take(semaphore: string, holder: string): void {

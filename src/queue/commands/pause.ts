@@ -16,12 +16,12 @@ export const isPaused = ({ pause }: Pick<PoolState, "pause">, now: number): bool
   pause !== null && now < pause.until;
 
 /** The pause of a pool that was evicted: that of the job which was tried last. */
-export const foundPause = ({ jobs }: PoolState): Pause | null => {
-  let found: Pause | null = null;
+export const latestPause = ({ jobs }: PoolState): Pause | null => {
+  let latest: Pause | null = null;
   for (const { pause, lease } of jobs.values()) {
-    if (pause && (!found || found.until < pause.until)) found = { ...pause, fence: lease?.fence ?? null };
+    if (pause && (!latest || latest.until < pause.until)) latest = { ...pause, fence: lease?.fence ?? null };
   }
-  return found;
+  return latest;
 };
 
 /** What is left of a hand-out that would fail for every job: the pause, and what the row of its job keeps of it. */

@@ -30,17 +30,17 @@ export const plan = (state: PoolState, request: PlanRequest, context: DecisionCo
   const { jobId, graph } = request;
   if (!verifiedAgent(state, request)) return unknownToken();
   const planned = state.builds.get(jobId);
-  const known = state.graphs.get(jobId);
-  if (planned && known) return planAgain(planned, known, request);
-  const held = jobOfCaller(state, request, context);
-  if (isRefused(held)) return held;
-  const problem = planProblem(held, request);
+  const existing = state.graphs.get(jobId);
+  if (planned && existing) return planAgain(planned, existing, request);
+  const entry = jobOfCaller(state, request, context);
+  if (isRefused(entry)) return entry;
+  const problem = planProblem(entry, request);
   if (problem) return refused("conflict", problem);
-  if (countWaiting(state) + graph.jobs.length > context.maxQueued) return queueFull(held, context);
-  return decided({ jobs: namesOf(graph.jobs) }, accept(held, request, context));
+  if (countWaiting(state) + graph.jobs.length > context.maxQueued) return queueFull(entry, context);
+  return decided({ jobs: toPlannedJobs(graph.jobs) }, accept(entry, request, context));
 };
 
-const namesOf = (jobs: JobGraph["jobs"]): PlannedJobs["jobs"] => jobs.map(({ id, key }) => ({ id, key }));
+const toPlannedJobs = (jobs: JobGraph["jobs"]): PlannedJobs["jobs"] => jobs.map(({ id, key }) => ({ id, key }));
 
 /** The answer may have been lost: the same text, under the lease that it came with, gets it again. */
 const planAgain = (
@@ -50,7 +50,7 @@ const planAgain = (
 ): Decision<PlannedJobs> => {
   if (plannedBy?.fence !== fence || plannedBy.agentId !== agentId) return leaseLost();
   return graph.hash === sent.hash
-    ? decided({ jobs: namesOf(graph.jobs) })
+    ? decided({ jobs: toPlannedJobs(graph.jobs) })
     : refused("conflict", "The jobs of this build are known already, from another text.");
 };
 
@@ -78,10 +78,10 @@ const accept = ({ build, job }: HeldJob, request: PlanRequest, context: Decision
 };
 
 /** A build whose jobs find no room in the queue fails: they could wait for ever. */
-const queueFull = (held: HeldJob, context: DecisionContext): Decision<PlannedJobs> => {
+const queueFull = (entry: HeldJob, context: DecisionContext): Decision<PlannedJobs> => {
   const message = `${withCommas(context.maxQueued)} builds and jobs wait already: run it again when some of them have run.`;
   const failed = { status: "failed", exitCode: null, reason: "queue-full" } as const;
-  return { ...refused("limit-reached", message), changes: endJob(held, failed, message, context) };
+  return { ...refused("limit-reached", message), changes: endJob(entry, failed, message, context) };
 };
 
 /** The file has mistakes, or this build may not run it: the build has failed with them. */
@@ -90,11 +90,11 @@ export const refusePlan = (state: PoolState, request: PlanRefused, context: Deci
   const { jobId, fence, agentId, reason, message } = request;
   const ended = state.records.endedJob(jobId)?.job;
   if (ended?.fence === fence && ended.agentId === agentId && ended.end?.reason === reason) return decided(jobId);
-  const held = jobOfCaller(state, request, context);
-  if (isRefused(held)) return held;
-  if (held.build.until !== null) return unknownId();
-  if (held.job.status !== "running") return refused("conflict", "The build does not run.");
-  return decided(jobId, endJob(held, { status: "failed", exitCode: null, reason }, message, context));
+  const entry = jobOfCaller(state, request, context);
+  if (isRefused(entry)) return entry;
+  if (entry.build.until !== null) return unknownId();
+  if (entry.job.status !== "running") return refused("conflict", "The build does not run.");
+  return decided(jobId, endJob(entry, { status: "failed", exitCode: null, reason }, message, context));
 };
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -139,10 +139,10 @@ export const addGraph = (
   { kind: "graph", buildId: build.id, graph, text },
   ...graph.jobs.flatMap((job, index): Change[] => {
     const planned = confined(plannedJob(build, job, index, graph), build);
-    const known = adopted[job.id];
-    const ended = known ? { status: known.end.status, end: known.end } : {};
+    const adoptedJob = adopted[job.id];
+    const ended = adoptedJob ? { status: adoptedJob.end.status, end: adoptedJob.end } : {};
     const added: Change = { kind: "job", job: { ...planned, ...ended } };
-    const outputs = known?.outputs ?? {};
+    const outputs = adoptedJob?.outputs ?? {};
     if (Object.keys(outputs).length === 0) return [added];
     return [added, { kind: "outputs", buildId: build.id, jobId: job.id, outputs }];
   }),

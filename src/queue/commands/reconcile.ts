@@ -12,7 +12,7 @@ import {
 import type { AgentFacts, BuildFacts, Change, Deletion, JobFacts, Outcome } from "../state/facts.ts";
 import { jobsOf, type PoolState } from "../state/state.ts";
 import type { HeardSequence, Stored, StoredBuild } from "../state/stored.ts";
-import { voidHeld } from "./gates.ts";
+import { voidUnapproved } from "./gates.ts";
 import { endJob, loseLease } from "./lease.ts";
 
 /* After a restore D1 and the pool remember different pasts. Each attempt to tell D1 of builds tells the pool's sequence
@@ -84,7 +84,7 @@ const tellAgain = (state: PoolState, sequence: number, context: DecisionContext)
     (buildId): Change => ({ kind: "untold", buildId, at: later(state, context.now) }),
   ),
   ...deleteAgain(state, state.records.rememberedDeletions(), context),
-  ...voidHeld(state, new Set(), context),
+  ...voidUnapproved(state, new Set(), context),
   { kind: "attempt", channel: "lists", at: context.now, failures: 0 },
 ];
 
@@ -94,13 +94,13 @@ const deleteAgain = (state: PoolState, deletions: Deletion[], { now }: DecisionC
 };
 
 /** Deletions that a restored pool forgot: of builds that it remembers again, which may be under way again. */
-const forgottenDeletions = (state: PoolState, stored: Stored, context: DecisionContext): Change[] =>
-  stored.deleted.flatMap(({ buildId, deleted }): Change[] => {
+const forgottenDeletions = (state: PoolState, database: Stored, context: DecisionContext): Change[] =>
+  database.deleted.flatMap(({ buildId, deleted }): Change[] => {
     const { now } = context;
-    const row = stored.builds.find(({ id }) => id === buildId);
+    const row = database.builds.find(({ id }) => id === buildId);
     const active = state.builds.get(buildId);
-    const known = state.records.ended(buildId) ?? row;
-    const finishedAt = active || known ? (known?.finishedAt ?? now) : null;
+    const ended = state.records.ended(buildId) ?? row;
+    const finishedAt = active || ended ? (ended?.finishedAt ?? now) : null;
     if (!finishedAt || state.records.deletion(buildId) || (active && deleted === "log")) return [];
     const lost = { ...LOST, message: LOST_MESSAGE, finishedAt: now };
     const ending = active ? [...endJobs(state, active, LOST, context), ...patchBuild(active, lost, context)] : [];
@@ -109,8 +109,8 @@ const forgottenDeletions = (state: PoolState, stored: Stored, context: DecisionC
 
 /** An operator says that D1 was restored, so that an idle pool tells it again too. */
 export const databaseRestored = (state: PoolState, _: null, context: DecisionContext): Decision<Reconciled> => {
-  const told = state.builds.size + state.records.endedAfter(0, Number.POSITIVE_INFINITY).length;
-  return decided({ ended: 0, lost: 0, told, agentsRemoved: 0 }, tellAgain(state, state.told, context));
+  const count = state.builds.size + state.records.endedAfter(0, Number.POSITIVE_INFINITY).length;
+  return decided({ ended: 0, lost: 0, told: count, agentsRemoved: 0 }, tellAgain(state, state.told, context));
 };
 
 /** What follows from the sequence that an attempt found in D1, and from the one that it wrote there. */
@@ -127,11 +127,11 @@ export const recordSequence = (
   if (restored === "database") return tellAgain(state, found.complete, context);
   const next = state.tellAgainAfter !== null && !failed ? tellNext(state, context) : [];
   const mustStore = isStored || written > state.sequence;
-  const told: Change[] =
+  const sequenceChanges: Change[] =
     written > state.told || (mustStore && !state.isToldStored)
       ? [{ kind: "told", sequence: written, ...(mustStore ? {} : { isInMemory: true }) }]
       : [];
-  return [...told, ...next];
+  return [...sequenceChanges, ...next];
 };
 
 /** Whether D1 has heard of every revocation. */
@@ -159,58 +159,51 @@ const tellNext = (state: PoolState, { now }: DecisionContext): Change[] => {
 };
 
 /** Takes over what D1 knows and the pool does not: after the pool was restored, or for builds that D1 has under way. */
-export const reconcile = (state: PoolState, stored: Stored, context: DecisionContext): Decision<Reconciled> => {
+export const reconcile = (state: PoolState, database: Stored, context: DecisionContext): Decision<Reconciled> => {
   const done: Reconciled = { ended: 0, lost: 0, told: 0, agentsRemoved: 0 };
-  const deleted = new Set(stored.deleted.filter((one) => one.deleted === "build").map(({ buildId }) => buildId));
-  const builds = stored.builds.filter(({ id }) => !deleted.has(id));
+  const deleted = new Set(database.deleted.filter((one) => one.deleted === "build").map(({ buildId }) => buildId));
+  const builds = database.builds.filter(({ id }) => !deleted.has(id));
   const changes = builds.flatMap((build) => reconcileBuild(state, build, done, context));
-  for (const { repoId, number } of stored.numbers) {
+  for (const { repoId, number } of database.numbers) {
     if (number > state.records.lastNumber(repoId)) changes.push({ kind: "number", repoId, number });
   }
   const changed = new Map(
     changes.flatMap((change) => (change.kind === "build" ? [[change.build.id, change.build]] : [])),
   );
-  for (const agentId of stored.removedAgents) {
+  for (const agentId of database.removedAgents) {
     const agent = state.agents.get(agentId);
     if (agent) changes.push(...removeAgain(state, agent, changed, context));
     if (agent) done.agentsRemoved++;
   }
-  for (const tokenId of stored.revoked) {
+  for (const tokenId of database.revoked) {
     if (!state.revoked.has(tokenId)) changes.push({ kind: "revoked", tokenId, at: context.now });
   }
-  if (stored.heard) {
-    const { sequence, complete } = stored.heard;
+  if (database.heard) {
+    const { sequence, complete } = database.heard;
     const { now } = context;
     changes.push({ kind: "told", sequence: complete }, { kind: "compared" });
-    changes.push(...voidHeld(state, new Set(changed.keys()), context));
+    changes.push(...voidUnapproved(state, new Set(changed.keys()), context));
     // D1 may have been restored too, and the pool have forgotten that it was telling it again.
     const at = Math.max(sequence + 1, later(state, now));
-    changes.push({ kind: "tell-again", after: 0, at }, ...forgottenDeletions(state, stored, context));
+    changes.push({ kind: "tell-again", after: 0, at }, ...forgottenDeletions(state, database, context));
     changes.push(...deleteAgain(state, state.records.rememberedDeletions(), context));
     changes.push({ kind: "attempt", channel: "lists", at: now, failures: 0 });
   }
   return decided(done, changes);
 };
 
-const reconcileBuild = (
-  state: PoolState,
-  stored: StoredBuild,
-  done: Reconciled,
-  context: DecisionContext,
-): Change[] => {
-  const { id } = stored;
+const reconcileBuild = (state: PoolState, row: StoredBuild, done: Reconciled, context: DecisionContext): Change[] => {
+  const { id } = row;
   const build = state.builds.get(id);
   if (build) {
-    if (!isEnded(stored.status)) return stored.version > build.version ? tellNewer(build, stored, context) : [];
+    if (!isEnded(row.status)) return row.version > build.version ? tellNewer(build, row, context) : [];
     done.ended++;
-    return endAsStored(state, build, stored, context);
+    return endAsStored(state, build, row, context);
   }
   const remembered = state.records.ended(id);
-  if (remembered && isEnded(stored.status)) {
-    const isLater = state.outbox.lists.due.has(id) && stored.version > (state.unchecked ?? stored.version);
-    return isLater && !context.rules.isSameResult(remembered, stored)
-      ? endAsStored(state, remembered, stored, context)
-      : [];
+  if (remembered && isEnded(row.status)) {
+    const isLater = state.outbox.lists.due.has(id) && row.version > (state.unchecked ?? row.version);
+    return isLater && !context.rules.isSameResult(remembered, row) ? endAsStored(state, remembered, row, context) : [];
   }
   if (remembered) {
     done.told++;
@@ -218,9 +211,9 @@ const reconcileBuild = (
   }
   const deletion = state.records.deletion(id);
   if (deletion?.deleted === "build") return deleteAgain(state, [deletion], context);
-  if (isEnded(stored.status)) return [];
+  if (isEnded(row.status)) return [];
   done.lost++;
-  return endLost(state, stored, done.lost, context);
+  return endLost(state, row, done.lost, context);
 };
 
 /** A version above that of D1, which the pool forgot. */
@@ -232,12 +225,12 @@ const tellNewer = (build: BuildFacts, { version }: StoredBuild, context: Decisio
  * end now. D1 does not know the fence: the agent's id and result must do. D1 and the archive know the end: they are not
  * told of it by a pool that knows less.
  */
-const endAsStored = (state: PoolState, build: BuildFacts, stored: StoredBuild, context: DecisionContext): Change[] => {
-  const { agentId, attempt, ...known } = stored;
-  const { status, exitCode, reason } = known;
+const endAsStored = (state: PoolState, build: BuildFacts, row: StoredBuild, context: DecisionContext): Change[] => {
+  const { agentId, attempt, ...fields } = row;
+  const { status, exitCode, reason } = fields;
   const { now, rules } = context;
   const own = { origin: build.origin ?? null, seq: build.seq, holdsPlace: false, isTold: true };
-  const ended: BuildFacts = { ...build, ...known, ...own };
+  const ended: BuildFacts = { ...build, ...fields, ...own };
   const result = isEnded(status) ? { status, exitCode, reason } : FORGOTTEN;
   const first = state.jobs.get(build.id) ?? state.records.endedJob(build.id)?.job;
   const end = first && { ...forgottenEnd(context), ...result, message: ended.message ?? null, agentId, attempt };
@@ -269,16 +262,16 @@ const endJobs = (state: PoolState, { id }: BuildFacts, outcome: Outcome, context
   });
 
 /** Nothing but its row in D1 is left of the build: its values and its lease are gone, so it can only end. */
-const endLost = (state: PoolState, stored: StoredBuild, nth: number, context: DecisionContext): Change[] => {
-  const { agentId, attempt, createdBy = null, ...known } = stored;
+const endLost = (state: PoolState, row: StoredBuild, nth: number, context: DecisionContext): Change[] => {
+  const { agentId, attempt, createdBy = null, ...fields } = row;
   const nothing = { requires: {}, maxParallel: null, maxAttempts: attempt, inputBytes: 0 };
   const build: BuildFacts = {
-    ...{ ...known, ...nothing, createdBy, pipelineVersion: null, seq: state.seq + nth },
+    ...{ ...fields, ...nothing, createdBy, pipelineVersion: null, seq: state.seq + nth },
     ...{ until: null, holdsPlace: false, cancel: null },
   };
   const job: JobFacts = {
-    ...{ id: stored.id, buildId: stored.id, index: 0, seq: build.seq, status: "queued", queuedAt: stored.queuedAt },
-    ...{ startedAt: stored.startedAt, requires: {}, timeoutSeconds: 0, maxAttempts: attempt, attempt, unstarted: 0 },
+    ...{ id: row.id, buildId: row.id, index: 0, seq: build.seq, status: "queued", queuedAt: row.queuedAt },
+    ...{ startedAt: row.startedAt, requires: {}, timeoutSeconds: 0, maxAttempts: attempt, attempt, unstarted: 0 },
     ...{ releasedBy: [], notBefore: 0, lease: null, fence: 0, agentId, result: null },
   };
   const lost = { ...LOST, message: LOST_MESSAGE, finishedAt: context.now };
@@ -292,9 +285,9 @@ const removeAgain = (
   changed: ReadonlyMap<string, BuildFacts>,
   context: DecisionContext,
 ): Change[] => {
-  const held = jobHeldBy(state, id);
-  const build = held && changed.get(held.build.id);
-  const freed = held && !(build && isEnded(build.status)) ? loseLease(held, undefined, "removed", context) : [];
+  const entry = jobHeldBy(state, id);
+  const build = entry && changed.get(entry.build.id);
+  const freed = entry && !(build && isEnded(build.status)) ? loseLease(entry, undefined, "removed", context) : [];
   return [...freed, { kind: "agent-removed", agentId: id }];
 };
 

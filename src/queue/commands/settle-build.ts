@@ -40,7 +40,7 @@ export const settleBuild = (state: PoolState, buildId: string, context: Decision
 };
 
 /** The gates that a build waits for; null where it waits for more than people. */
-const waitsAtOf = ({ jobs }: PoolState, graph: JobGraph): BuildFacts["waitsAt"] => {
+const findGateWait = ({ jobs }: PoolState, graph: JobGraph): BuildFacts["waitsAt"] => {
   const open = graph.jobs.filter(({ id }) => !jobs.get(id)?.end);
   if (open.some(({ id }) => jobs.get(id)?.status !== "waiting")) return null;
   const asking = open.filter(({ id }) => jobs.get(id)?.gate);
@@ -104,15 +104,15 @@ class Settling {
     let { seq } = this.#state;
     for (const jobId of this.#ready) {
       const job = this.#job({ jobId });
-      const made = endHolders(this.#state, this.#build, this.#graph.jobs[job.index]!, canceled, this.#context);
+      const endChanges = endHolders(this.#state, this.#build, this.#graph.jobs[job.index]!, canceled, this.#context);
       this.#setJob({ ...job, status: "queued", seq: ++seq, queuedAt: now });
-      this.changes.push(...made);
+      this.changes.push(...endChanges);
     }
   }
 
   /** What a git host hears while only people are waited for. */
   noteGates(): void {
-    const waitsAt = waitsAtOf(this.#state, this.#graph);
+    const waitsAt = findGateWait(this.#state, this.#graph);
     if (JSON.stringify(waitsAt) !== JSON.stringify(this.#build.waitsAt ?? null)) this.#patch({ waitsAt });
   }
 
@@ -199,15 +199,15 @@ const endHolders = (
   if (context.rules.hasRoom(holders.length, limitOf(state, semaphore))) return [];
   const message = `A newer job took its place in the group ${job.concurrency.group}.`;
   return holders.flatMap((jobId): Change[] => {
-    const held = heldJob(state, jobId);
-    if (!held || canceled.has(held.build.id) || held.build.cancel) return [];
-    const isSame = isSameRef(held.build, build);
-    if (isSame && held.build.seq < build.seq) {
-      canceled.add(held.build.id);
-      return cancelBuild(held.build, { message, supersededBy: null }, SYSTEM, context);
+    const entry = heldJob(state, jobId);
+    if (!entry || canceled.has(entry.build.id) || entry.build.cancel) return [];
+    const isSame = isSameRef(entry.build, build);
+    if (isSame && entry.build.seq < build.seq) {
+      canceled.add(entry.build.id);
+      return cancelBuild(entry.build, { message, supersededBy: null }, SYSTEM, context);
     }
-    if (isSame || held.job.stopCause) return [];
-    return [{ kind: "job", job: { ...held.job, stopCause: { kind: "canceled", job: null, text: message } } }];
+    if (isSame || entry.job.stopCause) return [];
+    return [{ kind: "job", job: { ...entry.job, stopCause: { kind: "canceled", job: null, text: message } } }];
   });
 };
 

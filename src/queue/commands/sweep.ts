@@ -13,14 +13,14 @@ import type { Change, JobFacts } from "../state/facts.ts";
 import { EPHEMERAL_MS, OFFER_MS, OUTAGE_MS } from "../state/rules.ts";
 import type { PoolState } from "../state/state.ts";
 import { recheckElsewhere } from "./elsewhere.ts";
-import { expireHeld } from "./gates.ts";
+import { expireApprovals } from "./gates.ts";
 import { loseLease } from "./lease.ts";
 import { endPause } from "./pause.ts";
 
 /** Ends what is overdue: leases, jobs that run too long, delays, offers that nobody followed, agents that are gone. */
 export const sweep = (state: PoolState, due: DueIds, context: DecisionContext): Decision<null> => {
   const stopped = stopOvertime(state, due.lease, context);
-  const told = tellAgain(state, due.stop, context);
+  const repeated = repeatStops(state, due.stop, context);
   const ended = missedDeadlines(state, due.lease, context)
     ? extendAllLeases(state, context)
     : endExpired(state, due.lease, context);
@@ -28,7 +28,7 @@ export const sweep = (state: PoolState, due: DueIds, context: DecisionContext): 
     null,
     [
       ...stopped.changes,
-      ...told.changes,
+      ...repeated.changes,
       ...ended,
       ...removeRetired(state, due.retirement, context),
       ...forgetSilent(state, due.silence, context),
@@ -37,10 +37,10 @@ export const sweep = (state: PoolState, due: DueIds, context: DecisionContext): 
       ...(due.pause.length > 0 ? endPause(state, context) : []),
       ...recheckElsewhere(state, due.otherAgent, context),
       ...unsettled(state, due),
-      ...expireHeld(state, due.build, context),
+      ...expireApprovals(state, due.build, context),
       ...due.offersResume.map((agentId) => ({ kind: "offers-resumed", agentId }) as const),
     ],
-    [...stopped.pushes, ...told.pushes],
+    [...stopped.pushes, ...repeated.pushes],
   );
 };
 
@@ -74,10 +74,10 @@ const extendAllLeases = (state: PoolState, context: DecisionContext): Change[] =
 
 const endExpired = (state: PoolState, jobIds: readonly string[], context: DecisionContext): Change[] =>
   jobIds.flatMap((id) => {
-    const active = heldJob(state, id);
-    const lease = active?.job.lease;
-    if (!active || !lease || !context.rules.leaseIsOver(lease, context.now)) return [];
-    const stopped = { ...active, job: { ...active.job, lease: { ...lease, stop: overtimeStop(active.job, context) } } };
+    const entry = heldJob(state, id);
+    const lease = entry?.job.lease;
+    if (!entry || !lease || !context.rules.leaseIsOver(lease, context.now)) return [];
+    const stopped = { ...entry, job: { ...entry.job, lease: { ...lease, stop: overtimeStop(entry.job, context) } } };
     return loseLease(stopped, state.agents.get(lease.agentId), "expired", context);
   });
 
@@ -103,7 +103,7 @@ const stopOvertime = (
 };
 
 /** Tells agents once more that they have to stop their jobs: the first hint may have been lost. */
-const tellAgain = (
+const repeatStops = (
   state: PoolState,
   jobIds: readonly string[],
   { now }: DecisionContext,

@@ -16,15 +16,15 @@ export const seenTests = ({ status, tests, fence, result }: JobFacts) => {
 };
 
 export const testSummaryOf = (job: JobFacts): TestSummary | null => {
-  const seen = seenTests(job);
-  return seen && { ...seen.counts, warnings: seen.warnings };
+  const report = seenTests(job);
+  return report && { ...report.counts, warnings: report.warnings };
 };
 
 /** The counts of the jobs of a build together; null where no job has any. */
 export const testsOfJobs = (jobs: readonly { tests: TestSummary | null }[]): TestSummary | null => {
-  const known = jobs.flatMap(({ tests }) => (tests ? [tests] : []));
-  const sum = (field: keyof TestSummary): number => known.reduce((total, counts) => total + counts[field], 0);
-  if (known.length === 0) return null;
+  const summaries = jobs.flatMap(({ tests }) => (tests ? [tests] : []));
+  const sum = (field: keyof TestSummary): number => summaries.reduce((total, counts) => total + counts[field], 0);
+  if (summaries.length === 0) return null;
   return {
     ...{ total: sum("total"), failed: sum("failed"), skipped: sum("skipped"), flaky: sum("flaky") },
     ...{ seconds: Math.round(sum("seconds") * 1000) / 1000, warnings: sum("warnings") },

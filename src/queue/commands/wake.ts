@@ -1,7 +1,7 @@
 import { type DecisionContext, jobHeldBy, patchBuild } from "../state/decision.ts";
 import type { AgentFacts, BuildFacts, Change, JobFacts, KeptLease } from "../state/facts.ts";
 import type { PoolState } from "../state/state.ts";
-import { foundPause } from "./pause.ts";
+import { latestPause } from "./pause.ts";
 
 /** What the pool finds of an agent's sockets when it wakes. */
 export interface FoundSockets {
@@ -18,21 +18,21 @@ export interface FoundSockets {
  */
 export const wake = (
   state: PoolState,
-  found: ReadonlyMap<string, FoundSockets>,
+  sockets: ReadonlyMap<string, FoundSockets>,
   context: DecisionContext,
 ): Change[] => [
-  { kind: "pause", pause: foundPause(state) },
-  ...[...found].flatMap(([agentId, { until }]): Change[] =>
+  { kind: "pause", pause: latestPause(state) },
+  ...[...sockets].flatMap(([agentId, { until }]): Change[] =>
     until === undefined || !state.agents.has(agentId)
       ? []
       : [{ kind: "waiter", agentId, waiter: { until, ignored: 0, ignoredAt: 0 } }],
   ),
   ...[...state.index.holding].flatMap(([agentId, jobId]) =>
-    wakeLease(state.jobs.get(jobId)!, found.get(agentId), context),
+    wakeLease(state.jobs.get(jobId)!, sockets.get(agentId), context),
   ),
   ...[...state.builds.values()].flatMap((build) => endUnplanned(state, build, context)),
   ...[...state.agents.values()].flatMap((agent): Change[] => {
-    const isLost = agent.hasSocket && !found.get(agent.id)?.hasOwn;
+    const isLost = agent.hasSocket && !sockets.get(agent.id)?.hasOwn;
     return isLost ? [{ kind: "agent", agent: withoutSocket(agent, context.now) }] : [];
   }),
 ];
@@ -45,28 +45,28 @@ const endUnplanned = (state: PoolState, build: BuildFacts, context: DecisionCont
   return patchBuild(build, { ...failed, finishedAt: context.now }, context);
 };
 
-const wakeLease = (job: JobFacts, found: FoundSockets | undefined, context: DecisionContext): Change[] => {
+const wakeLease = (job: JobFacts, sockets: FoundSockets | undefined, context: DecisionContext): Change[] => {
   const { now, leaseMs, rules } = context;
   const lease = job.lease!;
-  const kept = found?.kept?.fence === lease.fence ? found.kept.expiresAt : 0;
-  const expiresAt = Math.max(lease.expiresAt, kept);
+  const keptUntil = sockets?.kept?.fence === lease.fence ? sockets.kept.expiresAt : 0;
+  const expiresAt = Math.max(lease.expiresAt, keptUntil);
   const renewed = { ...lease, expiresAt };
-  const hasLostSocket = lease.keptBy === "socket" && !found?.hasOwn;
+  const hasLostSocket = lease.keptBy === "socket" && !sockets?.hasOwn;
   if (hasLostSocket && !lease.graced) {
-    const graced = rules.extended(renewed, now, leaseMs);
-    return [{ kind: "job", job: { ...job, lease: { ...lease, ...written(graced), graced: true } } }];
+    const extension = rules.extended(renewed, now, leaseMs);
+    return [{ kind: "job", job: { ...job, lease: { ...lease, ...storedDeadline(extension), graced: true } } }];
   }
   return expiresAt === lease.expiresAt ? [] : [{ kind: "renewal", jobId: job.id, expiresAt }];
 };
 
 /** A deadline that is stored as it is, of a lease that no socket keeps. */
-const written = (expiresAt: number) => ({ expiresAt, writtenUntil: expiresAt, keptBy: null });
+const storedDeadline = (expiresAt: number) => ({ expiresAt, writtenUntil: expiresAt, keptBy: null });
 
 /** Stores the deadline of a lease whose socket was closed: from now on memory and disk have the same. */
 export const settleLease = (state: PoolState, agentId: string): Change[] => {
   const job = jobHeldBy(state, agentId)?.job;
   if (job?.lease?.keptBy !== "socket") return [];
-  return [{ kind: "job", job: { ...job, lease: { ...job.lease, ...written(job.lease.expiresAt) } } }];
+  return [{ kind: "job", job: { ...job, lease: { ...job.lease, ...storedDeadline(job.lease.expiresAt) } } }];
 };
 
 /** An agent that was heard of just now, and has no socket of its own any more. */

@@ -20,10 +20,10 @@ import type { FinishReport, HeartbeatRequest, LeaseHolder, ProgressReport, Relea
 import { releaseElsewhere } from "./elsewhere.ts";
 import {
   anotherTry,
+  commitChanges,
   endCanceled,
   endJob,
   endOvertime,
-  foundChanges,
   loseLease,
   overtimeMessage,
   requeue,
@@ -39,18 +39,18 @@ export const jobOfCaller = (
 ): HeldJob | Decision<never> => {
   if (!verifiedAgent(state, holder)) return unknownToken();
   const { jobId, agentId, fence } = holder;
-  const held = heldJob(state, jobId);
-  if (held && context.rules.holdsLease(held.job, agentId, fence)) return held;
-  return held || isRemembered(state, jobId) ? leaseLost() : unknownId();
+  const entry = heldJob(state, jobId);
+  if (entry && context.rules.holdsLease(entry.job, agentId, fence)) return entry;
+  return entry || isRemembered(state, jobId) ? leaseLost() : unknownId();
 };
 
-export const isRefused = (held: HeldJob | Decision<never>): held is Decision<never> => "answer" in held;
+export const isRefused = (entry: HeldJob | Decision<never>): entry is Decision<never> => "answer" in entry;
 
 /** The agent confirms that it received the job. The attempt counts from here, and heartbeats renew the lease. */
 export const start = (state: PoolState, holder: LeaseHolder, context: DecisionContext): Decision<string> => {
-  const held = jobOfCaller(state, holder, context);
-  if (isRefused(held)) return held;
-  const { job } = held;
+  const entry = jobOfCaller(state, holder, context);
+  if (isRefused(entry)) return entry;
+  const { job } = entry;
   const lease = job.lease!;
   if (job.status === "running") return decided(job.id);
   if (!isAllowed("start", job)) return refused("conflict", "The build was canceled: drop it and poll again.");
@@ -90,16 +90,16 @@ export const heartbeat = (state: PoolState, beat: HeartbeatRequest, context: Dec
   if (!agent) return unknownToken();
   if (fence === null) return decided({ cancel: false });
   const jobId = beat.jobId ?? state.index.holding.get(agentId);
-  const held = jobId === undefined ? undefined : heldJob(state, jobId);
-  const isHolder = held && rules.holdsLease(held.job, agentId, fence) && !rules.isStale(agent, bootId);
+  const entry = jobId === undefined ? undefined : heldJob(state, jobId);
+  const isHolder = entry && rules.holdsLease(entry.job, agentId, fence) && !rules.isStale(agent, bootId);
   if (!isHolder) return decided({ cancel: true, reason: "lease-lost" });
-  const lease = held.job.lease!;
+  const lease = entry.job.lease!;
   const expiresAt = lease.startedAt === null ? lease.expiresAt : rules.extended(lease, now, leaseMs);
   const leaseExpiresAt = new Date(expiresAt).toISOString();
-  const changes = renewal(held.job, beat, context);
+  const changes = renewal(entry.job, beat, context);
   if (!lease.stop) return decided({ cancel: false, leaseExpiresAt }, changes);
-  const told: Change = { kind: "stop-told", jobId: held.job.id, at: null };
-  return decided({ cancel: true, reason: lease.stop.reason, leaseExpiresAt }, [...changes, told]);
+  const stopNotice: Change = { kind: "stop-told", jobId: entry.job.id, at: null };
+  return decided({ cancel: true, reason: lease.stop.reason, leaseExpiresAt }, [...changes, stopNotice]);
 };
 
 /** Stores what the agent found out: steps, summary, the commit of a branch or tag, and what it was compared with. */
@@ -108,17 +108,17 @@ export const progress = (
   progressReport: ProgressReport,
   context: DecisionContext,
 ): Decision<null> => {
-  const held = jobOfCaller(state, progressReport, context);
-  if (isRefused(held)) return held;
-  const { job } = held;
+  const entry = jobOfCaller(state, progressReport, context);
+  if (isRefused(entry)) return entry;
+  const { job } = entry;
   if (!isAllowed("finish", job)) return refused("conflict", "The build was not started.");
   const report: Partial<Report> = {};
   if (progressReport.steps) report.steps = progressReport.steps;
   else if (progressReport.masksCame) report.masksCame = true;
   if (progressReport.summary !== undefined) report.summary = progressReport.summary;
-  const found = [...foundChanges(held, progressReport, context), ...testsFound(held, progressReport)];
-  if (Object.keys(report).length === 0) return decided(null, found);
-  return decided(null, [{ kind: "report", jobId: job.id, report, at: context.now }, ...found]);
+  const findings = [...commitChanges(entry, progressReport, context), ...testsFound(entry, progressReport)];
+  if (Object.keys(report).length === 0) return decided(null, findings);
+  return decided(null, [{ kind: "report", jobId: job.id, report, at: context.now }, ...findings]);
 };
 
 /**
@@ -126,21 +126,21 @@ export const progress = (
  * cannot: neither uses an attempt. An agent that is stopped itself (`interrupted`) loses its attempt.
  */
 export const release = (state: PoolState, request: ReleaseRequest, context: DecisionContext): Decision<string> => {
-  const held = jobOfCaller(state, request, context);
-  if (isRefused(held)) return held;
-  const { job } = held;
+  const entry = jobOfCaller(state, request, context);
+  if (isRefused(entry)) return entry;
+  const { job } = entry;
   const { agentId, reason } = request;
-  if (request.interrupted) return decided(job.id, loseLease(held, state.agents.get(agentId), "stopped", context));
-  if (job.status === "canceling") return decided(job.id, endCanceled(held, context));
-  if (job.lease?.stop) return decided(job.id, endOvertime(held, context));
-  if (request.elsewhere) return releaseElsewhere(state, held, agentId, reason, context);
+  if (request.interrupted) return decided(job.id, loseLease(entry, state.agents.get(agentId), "stopped", context));
+  if (job.status === "canceling") return decided(job.id, endCanceled(entry, context));
+  if (job.lease?.stop) return decided(job.id, endOvertime(entry, context));
+  if (request.elsewhere) return releaseElsewhere(state, entry, agentId, reason, context);
   const requires = mergeRequires(job.requires, request.requires ?? {});
   if (!requires || job.releasedBy.length >= POOL_LIMITS.releases) {
-    return decided(job.id, endJob(held, UNMET, reason, context));
+    return decided(job.id, endJob(entry, UNMET, reason, context));
   }
   const attempt = job.lease!.startedAt === null ? job.attempt : context.rules.attemptAfterRelease(job);
   const releasedBy = [...job.releasedBy, agentId];
-  return decided(job.id, requeue(held, { requires, attempt, releasedBy }, context, reason));
+  return decided(job.id, requeue(entry, { requires, attempt, releasedBy }, context, reason));
 };
 
 const UNMET: Outcome = { status: "failed", exitCode: null, reason: "requirements-unmet" };
@@ -150,21 +150,21 @@ export const finish = (state: PoolState, report: FinishReport, context: Decision
   const { agentId, jobId, fence } = report;
   if (!verifiedAgent(state, report)) return unknownToken();
   const reported: Outcome = { status: report.status, exitCode: report.exitCode ?? null, reason: report.reason ?? null };
-  const held = heldJob(state, jobId);
-  if (!held) return finishAgain(state, report, reported, context);
-  const { job } = held;
+  const entry = heldJob(state, jobId);
+  if (!entry) return finishAgain(state, report, reported, context);
+  const { job } = entry;
   if (!context.rules.holdsLease(job, agentId, fence))
     return job.lease ? leaseLost() : sayAgain(job, report, reported, context);
   if (!isAllowed("finish", job)) return refused("conflict", "The build was not started.");
   const refusedOutputs = outputsProblem(state, job, report);
-  const outcome = context.rules.ending(held, refusedOutputs ? OUTPUT_REFUSED : reported);
-  const outputs = keptOutputs(held, outcome, report);
+  const outcome = context.rules.ending(entry, refusedOutputs ? OUTPUT_REFUSED : reported);
+  const outputs = keptOutputs(entry, outcome, report);
   const isOwnMessage = outcome.reason !== "timeout" || report.reason === "timeout";
   const message =
     refusedOutputs ??
     (isOwnMessage ? report.message : null) ??
     (outcome.reason === "timeout" ? overtimeMessage(job) : null);
-  const finished = { ...held, job: { ...job, result: reported } };
+  const finished = { ...entry, job: { ...job, result: reported } };
   const end = () =>
     job.status === "canceling"
       ? endCanceled(finished, context, message, outcome)
@@ -206,7 +206,7 @@ const sayAgain = (
 const OUTPUT_REFUSED: Outcome = { status: "failed", exitCode: null, reason: "output-refused" };
 
 /** UTF-8 of names and values. */
-const sizeOf = (outputs: Record<string, string>): number => {
+const countBytes = (outputs: Record<string, string>): number => {
   const encoder = new TextEncoder();
   return Object.entries(outputs).reduce((sum, texts) => sum + encoder.encode(texts.join("")).length, 0);
 };
@@ -214,15 +214,15 @@ const sizeOf = (outputs: Record<string, string>): number => {
 /** Why the outputs of a job that succeeded are too large; null where they are not. */
 const outputsProblem = (state: PoolState, { buildId }: JobFacts, { status, outputs }: FinishReport): string | null => {
   if (!outputs || status !== "succeeded") return null;
-  const size = sizeOf(outputs);
+  const size = countBytes(outputs);
   if (size === 0) return null;
   if (size > LIMITS.outputBytes) {
-    const [largest] = Object.entries(outputs).sort((left, right) => right[1].length - left[1].length);
+    const [largest] = Object.entries(outputs).sort((one, other) => other[1].length - one[1].length);
     return `Its outputs are larger than ${byteSize(LIMITS.outputBytes)}; the largest is ${largest![0].slice(0, 200)}.`;
   }
   let sum = size;
-  for (const { id, status: known } of jobsOf(state, buildId))
-    if (known === "succeeded") sum += sizeOf(state.records.outputs(id));
+  for (const { id, status: jobStatus } of jobsOf(state, buildId))
+    if (jobStatus === "succeeded") sum += countBytes(state.records.outputs(id));
   return sum > LIMITS.buildOutputBytes
     ? `With its outputs, those of the build would be larger than ${byteSize(LIMITS.buildOutputBytes)}.`
     : null;

@@ -90,9 +90,9 @@ export class BuildInProgress {
   }
 
   /** All combinations of what the job needs: the same for all combinations of its own. */
-  #needsOf(job: GraphJob): readonly Need[] {
-    const known = this.#needs.get(job.definition);
-    if (known) return known;
+  #collectNeeds(job: GraphJob): readonly Need[] {
+    const cached = this.#needs.get(job.definition);
+    if (cached) return cached;
     const needs = job.needs.flatMap(({ definition, isOptional }) =>
       (this.#byDefinition.get(definition) ?? []).map((view) => ({ view, isOptional })),
     );
@@ -101,15 +101,15 @@ export class BuildInProgress {
   }
 
   isReady(job: GraphJob): boolean {
-    return this.input.rules.isReady(this.#needsOf(job), job);
+    return this.input.rules.isReady(this.#collectNeeds(job), job);
   }
 
   /** What its condition and its needs, which have ended, make of the job. */
-  verdictOf(job: GraphJob): Verdict {
-    const known = this.#verdicts.get(job.definition);
-    if (known) return known;
+  judge(job: GraphJob): Verdict {
+    const cached = this.#verdicts.get(job.definition);
+    if (cached) return cached;
     const { graph, rules } = this.input;
-    const verdict = verdictOf(job, this.#needsOf(job), {
+    const verdict = verdictOf(job, this.#collectNeeds(job), {
       facts: graph.facts,
       conditions: this.#conditions,
       isCanceled: this.cancel !== null,
@@ -122,8 +122,8 @@ export class BuildInProgress {
   }
 
   #needsToRead(job: GraphJob): NeedsToRead {
-    const known = this.#read.get(job.definition);
-    if (known) return known;
+    const cached = this.#read.get(job.definition);
+    if (cached) return cached;
     const { graph, outputs } = this.input;
     const needs = needsFrom(graph, job.id, (id) => this.#byId.get(id)?.end?.status ?? null, outputs);
     const read = { context: needsContext(needs), characters: JSON.stringify(needs).length };
@@ -137,11 +137,11 @@ export class BuildInProgress {
 
   /** Whether the job may run after a cancel. One whose needs have ended must have a condition that still holds. */
   isSpared(job: GraphJob): boolean {
-    return this.#cleansUp(job) && (!this.isReady(job) || this.verdictOf(job).kind === "run");
+    return this.#cleansUp(job) && (!this.isReady(job) || this.judge(job).kind === "run");
   }
 
   /** The first failed job for which this one has to end; null where there is none. */
-  faultOf(view: JobView): JobView | null {
+  findFault(view: JobView): JobView | null {
     const { rules, graph } = this.input;
     this.#failed ??= this.views.filter((one) => rules.tripsFailFast(one));
     const reaches = (failed: JobView) =>

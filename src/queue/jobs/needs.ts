@@ -29,7 +29,7 @@ export const needsFrom = (
   outputs: (jobId: string) => Record<string, string>,
 ): Needs => {
   const needs = graph.jobs.find(({ id }) => id === jobId)?.needs ?? [];
-  const entryOf = (definition: string): NeededJob => {
+  const toNeededJob = (definition: string): NeededJob => {
     const jobs = graph.jobs
       .filter((job) => job.definition === definition)
       .map(({ id, matrix, mayFail }) => {
@@ -45,7 +45,7 @@ export const needsFrom = (
       jobs,
     };
   };
-  return Object.fromEntries(needs.map(({ definition }) => [definition, entryOf(definition)]));
+  return Object.fromEntries(needs.map(({ definition }) => [definition, toNeededJob(definition)]));
 };
 
 /** As `needsFrom`, by the jobs of the build. */

@@ -27,7 +27,7 @@ interface Surroundings {
 }
 
 /** What the need did to those that depend on it. A dropped or skipped one hands on what kept it from running. */
-const causeOf = ({ job, status, end }: JobView): JobCause => {
+const toCause = ({ job, status, end }: JobView): JobCause => {
   if (status === "failed") return { kind: "need-failed", job: job.key, text: null };
   if (status === "canceled") return { kind: "need-canceled", job: job.key, text: null };
   if (status === "skipped" && end?.cause?.kind === "condition")
@@ -37,14 +37,14 @@ const causeOf = ({ job, status, end }: JobView): JobCause => {
 
 const ORDER: readonly JobCause["kind"][] = ["need-failed", "need-canceled", "need-skipped"];
 const mostTelling = (causes: JobCause[]): JobCause =>
-  causes.toSorted((left, right) => ORDER.indexOf(left.kind) - ORDER.indexOf(right.kind))[0]!;
+  causes.toSorted((one, other) => ORDER.indexOf(one.kind) - ORDER.indexOf(other.kind))[0]!;
 
 const judge = (job: GraphJob, condition: Condition, needs: readonly Need[], around: Surroundings): Verdict => {
   const { rules } = around;
   const inTheWay = needs.filter(({ view, isOptional }) => !rules.good(view, isOptional)).map(({ view }) => view);
   const success = inTheWay.length === 0;
   if (!success && !condition.usesStatus)
-    return { kind: rules.endsAs(inTheWay), cause: mostTelling(inTheWay.map(causeOf)) };
+    return { kind: rules.endsAs(inTheWay), cause: mostTelling(inTheWay.map(toCause)) };
   const failure = needs.some(({ view }) => rules.isFailure(view));
   const situation = { success, failure, cancelled: around.isCanceled, needs: around.needs, work: around.work };
   return holds(condition, job, around.facts, situation)
@@ -71,26 +71,26 @@ interface Outcome extends Pick<JobEnd, "exitCode" | "reason" | "message"> {
 
 /** The job that ended first, in the order of the graph where two ended at once. */
 export const firstEnded = (views: readonly JobView[]): JobView | undefined =>
-  views.toSorted((left, right) => (left.end?.finishedAt ?? 0) - (right.end?.finishedAt ?? 0))[0];
+  views.toSorted((one, other) => (one.end?.finishedAt ?? 0) - (other.end?.finishedAt ?? 0))[0];
 
-const named = (keys: readonly string[], words: string): string | null =>
+const listKeys = (keys: readonly string[], words: string): string | null =>
   keys.length === 0
     ? null
     : `${keys.length} ${keys.length === 1 ? "job" : "jobs"} ${words}: ${keys.slice(0, 5).join("; ")}.`;
 
 const forgiven = (views: readonly JobView[]): string | null => {
   const keys = views.filter(({ status }) => status === "failed").map(({ job }) => job.key);
-  return named(keys, "may fail, and did");
+  return listKeys(keys, "may fail, and did");
 };
 
 /** What people should know of a build that succeeded all the same. */
 const blemishes = (views: readonly JobView[]): string | null => {
   const unsteady = views.filter(({ status, retries }) => status === "succeeded" && retries > 0);
-  const tried = named(
+  const tried = listKeys(
     unsteady.map(({ job }) => job.key),
     "passed after a failed try",
   );
-  return [forgiven(views), tried].filter((said) => said !== null).join(" ") || null;
+  return [forgiven(views), tried].filter((sentence) => sentence !== null).join(" ") || null;
 };
 
 /** How a build ends whose jobs have ended: as the job that ended first among those that decided. */
@@ -103,8 +103,8 @@ export const outcomeOf = (
   const status = rules.buildOutcome(views, cancel);
   if (cancel?.isTimeout) return { status, exitCode: null, reason: "timeout", message: TOO_LONG };
   if (status === "succeeded") {
-    const said = views.find(({ end }) => end?.message)?.end?.message ?? null;
-    return { status, exitCode: 0, reason: null, message: blemishes(views) ?? said };
+    const note = views.find(({ end }) => end?.message)?.end?.message ?? null;
+    return { status, exitCode: 0, reason: null, message: blemishes(views) ?? note };
   }
   const decisive = views.filter((view) => view.status === status && !(status === "failed" && view.job.mayFail));
   const { exitCode = null, reason = null, message = null } = firstEnded(decisive)?.end ?? {};

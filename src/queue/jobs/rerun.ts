@@ -39,7 +39,7 @@ export const keysAnew = (
   return keys;
 };
 
-const named = ({ key, definition, needs }: GraphJob): NamedJob => ({
+const toNamedJob = ({ key, definition, needs }: GraphJob): NamedJob => ({
   ...{ key, definition },
   needs: needs.map((need) => need.definition),
 });
@@ -47,15 +47,15 @@ const named = ({ key, definition, needs }: GraphJob): NamedJob => ({
 /** What a retry of the failed jobs takes over from the build that it repeats, by the job ids of the new graph. */
 export const rerunOf = (old: EndedBuild, graph: JobGraph, rules: JobRules = JOB_RULES): Adopted => {
   const before = new Map(old.graph.jobs.map(({ key, id }) => [key, { id, ...old.jobs[id] }]));
-  const anew = keysAnew(graph.jobs.map(named), (key) => before.get(key)?.end ?? null, rules);
+  const anew = keysAnew(graph.jobs.map(toNamedJob), (key) => before.get(key)?.end ?? null, rules);
   return Object.fromEntries(
     graph.jobs.flatMap(({ id, key }) => {
-      const known = before.get(key);
-      if (anew.has(key) || !known?.end) return [];
+      const earlier = before.get(key);
+      if (anew.has(key) || !earlier?.end) return [];
       // The reports stay with the build that sent them.
-      const { tests: _, ...end } = known.end;
-      const adopted = end.adopted ?? { buildId: old.buildId, jobId: known.id, fence: end.fence };
-      return [[id, { end: { ...end, adopted }, outputs: known.outputs ?? {} }]];
+      const { tests: _, ...end } = earlier.end;
+      const adopted = end.adopted ?? { buildId: old.buildId, jobId: earlier.id, fence: end.fence };
+      return [[id, { end: { ...end, adopted }, outputs: earlier.outputs ?? {} }]];
     }),
   );
 };

@@ -13,7 +13,7 @@ interface Stop {
 }
 
 /** Why the job must not run any longer; null where it may. */
-const stopOf = (view: JobView, progress: BuildInProgress): Stop | null => {
+const findStop = (view: JobView, progress: BuildInProgress): Stop | null => {
   const { cancel, input } = progress;
   const { rules, build, now } = input;
   if (view.stopCause)
@@ -22,7 +22,7 @@ const stopOf = (view: JobView, progress: BuildInProgress): Stop | null => {
     const text = cancel.isTimeout ? TOO_LONG : (build.message ?? null);
     return { reason: build.supersededBy ? "superseded" : "canceled", cause: { kind: "canceled", job: null, text } };
   }
-  const fault = progress.faultOf(view);
+  const fault = progress.findFault(view);
   return fault && { reason: "fail-fast", cause: { kind: "fail-fast", job: fault.job.key, text: null } };
 };
 
@@ -35,14 +35,14 @@ const stopOrder = ({ job, status }: JobView, stop: Stop): JobOrder | null => {
 
 /** How a job ends whose gate stays closed. */
 const closed = (jobId: string, { decision, since, until }: Gated): JobOrder => {
-  const said = decision?.comment ?? null;
+  const comment = decision?.comment ?? null;
   const hours = Math.round((until - since) / HOUR_MS);
-  const rejected = decision && `${decision.name} rejected it${said === null ? "." : `: ${said}`}`;
+  const rejected = decision && `${decision.name} rejected it${comment === null ? "." : `: ${comment}`}`;
   return {
     kind: "end",
     jobId,
     status: "failed",
-    cause: { kind: "gate", job: null, text: said },
+    cause: { kind: "gate", job: null, text: comment },
     reason: "gate-closed",
     message: rejected ?? `Nobody approved it within ${hours} ${hours === 1 ? "hour" : "hours"}.`,
   };
@@ -54,10 +54,10 @@ const go = ({ job }: JobView): JobOrder =>
     : { kind: "end", jobId: job.id, status: "succeeded", cause: null, reason: null, message: null };
 
 /** What comes of a job that nobody has asked about yet. */
-const firstOf = (view: JobView, progress: BuildInProgress): JobOrder => {
+const judgeFirst = (view: JobView, progress: BuildInProgress): JobOrder => {
   const { job } = view;
   const { now } = progress.input;
-  const verdict = progress.verdictOf(job);
+  const verdict = progress.judge(job);
   if (verdict.kind === "invalid")
     return {
       kind: "end",
@@ -74,13 +74,13 @@ const firstOf = (view: JobView, progress: BuildInProgress): JobOrder => {
 };
 
 /** What is to be done about the job now; null where nothing is. */
-const nextOf = (view: JobView, progress: BuildInProgress): JobOrder | null => {
+const decideNext = (view: JobView, progress: BuildInProgress): JobOrder | null => {
   const { rules, now } = progress.input;
   if (view.end) return null;
-  const stop = stopOf(view, progress);
+  const stop = findStop(view, progress);
   if (stop) return stopOrder(view, stop);
   if (view.status === "queued" || isLeasedJob(view) || !progress.isReady(view.job)) return null;
-  if (!view.gate) return firstOf(view, progress);
+  if (!view.gate) return judgeFirst(view, progress);
   if (rules.gateIsOpen(view.gate, now)) return go(view);
   return rules.gateIsOver(view.gate, now) ? closed(view.job.id, view.gate) : null;
 };
@@ -92,7 +92,7 @@ const wasRun = ({ end }: JobView): boolean => end !== null && end.startedAt !== 
  * What a build shows of its jobs. Once they are planned (`until`), it runs from the first lease of one of them to its
  * end: it does not go back to the queue because the only one that had begun is tried again.
  */
-const statusOf = (
+const judgeStatus = (
   { status, until }: SettleInput["build"],
   begun: readonly JobView[],
   isCanceled: boolean,
@@ -103,16 +103,16 @@ const statusOf = (
   return begun.every((view) => view.status === "assigned") ? "assigned" : "running";
 };
 
-const startOf = (begun: readonly JobView[]): number | null => {
+const findStart = (begun: readonly JobView[]): number | null => {
   const starts = begun.flatMap(({ startedAt, end }) => end?.startedAt ?? startedAt ?? []);
   return starts.length > 0 ? Math.min(...starts) : null;
 };
 
 /** What follows for a build from jobs that have not all ended. */
-const progressOf = ({ views, cancel, input }: BuildInProgress): BuildProgress => {
+const judgeProgress = ({ views, cancel, input }: BuildInProgress): BuildProgress => {
   const { build, now, rules } = input;
   const begun = views.filter((view) => isLeasedJob(view) || wasRun(view));
-  const status = statusOf(build, begun, cancel !== null);
+  const status = judgeStatus(build, begun, cancel !== null);
   const isOwn = cancel !== null || build.until !== null;
   const message = isOwn ? build.message : views.find(({ end, message: said }) => !end && said !== null)?.message;
   const keepsPlace = build.holdsPlace && (build.plannedBy !== undefined || views.some(wasRun));
@@ -121,7 +121,7 @@ const progressOf = ({ views, cancel, input }: BuildInProgress): BuildProgress =>
     startedAt:
       status === "queued" || status === "assigned"
         ? null
-        : (build.startedAt ?? startOf(begun) ?? (status === "running" ? now : null)),
+        : (build.startedAt ?? findStart(begun) ?? (status === "running" ? now : null)),
     message: message ?? null,
     holdsPlace: rules.holdsPlace(keepsPlace, views),
   };
@@ -147,7 +147,7 @@ export const settle = (input: SettleInput): Order[] => {
   for (let changed = true; changed; ) {
     changed = false;
     for (const view of views) {
-      const order = nextOf(view, progress);
+      const order = decideNext(view, progress);
       if (!order) continue;
       progress.apply(view, order);
       orders.push(order);
@@ -155,6 +155,6 @@ export const settle = (input: SettleInput): Order[] => {
     }
   }
   if (rules.buildIsOver(views)) return [...orders, { kind: "end-build", ...outcomeOf(views, build, cancel, rules) }];
-  const next = progressOf(progress);
+  const next = judgeProgress(progress);
   return isSameProgress(next, build) ? orders : [...orders, { kind: "build", ...next }];
 };

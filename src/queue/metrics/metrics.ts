@@ -95,6 +95,6 @@ const countJobs = (state: PoolState, now: number): Map<string, ByRequirement> =>
 
 const capacityFor = ({ requires }: ByRequirement, skillGroups: Map<string, SkillGroup>, { rules }: DecisionContext) => {
   const able = [...skillGroups.values()].filter(({ agent }) => rules.meets(agent, requires));
-  const sum = (of: (group: SkillGroup) => number) => able.reduce((total, group) => total + of(group), 0);
+  const sum = (count: (group: SkillGroup) => number) => able.reduce((total, group) => total + count(group), 0);
   return { agents: sum((group) => group.online), idle: sum((group) => group.idle) };
 };

@@ -23,12 +23,13 @@ export const addDay = (
   now: number,
 ): ServiceDay => {
   const day = dayNumberOf(now);
-  const known = new Map((before?.day === day ? before.organizations : []).map((one) => [one.orgId, one]));
+  const byOrganization = new Map((before?.day === day ? before.organizations : []).map((one) => [one.orgId, one]));
   for (const { orgId, numbers } of pools) {
-    const { buildsToday, buildsPerDay = known.get(orgId)?.buildsPerDay ?? ORGANIZATION_LIMITS.buildsPerDay } = numbers;
-    known.set(orgId, { orgId, buildsToday, buildsPerDay });
+    const { buildsToday, buildsPerDay = byOrganization.get(orgId)?.buildsPerDay ?? ORGANIZATION_LIMITS.buildsPerDay } =
+      numbers;
+    byOrganization.set(orgId, { orgId, buildsToday, buildsPerDay });
   }
-  const organizations = [...known.values()]
+  const organizations = [...byOrganization.values()]
     .filter(({ buildsToday }) => buildsToday > 0)
     .sort((one, other) => shareOf(other) - shareOf(one) || other.buildsToday - one.buildsToday)
     .slice(0, NAMED);

@@ -23,13 +23,15 @@ export const addStored = (
   pools: { orgId: string; numbers: Pick<PoolNumbers, "storedBytes" | "mostStoredBytes"> }[],
   now: number,
 ): KnownStore[] => {
-  const known = new Map(before.map((one) => [one.orgId, one]));
+  const byOrganization = new Map(before.map((one) => [one.orgId, one]));
   for (const { orgId, numbers } of pools) {
-    const { storedBytes, mostStoredBytes = known.get(orgId)?.mostStoredBytes ?? ORGANIZATION_LIMITS.storedBytes } =
-      numbers;
-    known.set(orgId, { orgId, storedBytes, mostStoredBytes, at: now });
+    const {
+      storedBytes,
+      mostStoredBytes = byOrganization.get(orgId)?.mostStoredBytes ?? ORGANIZATION_LIMITS.storedBytes,
+    } = numbers;
+    byOrganization.set(orgId, { orgId, storedBytes, mostStoredBytes, at: now });
   }
-  return [...known.values()]
+  return [...byOrganization.values()]
     .filter(({ storedBytes, at }) => storedBytes > 0 && at > now - KNOWN_MS)
     .sort((one, other) => storedShare(other) - storedShare(one) || other.storedBytes - one.storedBytes)
     .slice(0, NAMED);
@@ -117,16 +119,16 @@ const worst = (pools: NamedPool[]): NamedPool[] =>
     .slice(0, NAMED_POOLS);
 
 export const gaugesOf = (pools: SweptPool[], failed: number): PoolGauges => {
-  const of = (value: (numbers: PoolNumbers) => number) => pools.map(({ numbers }) => value(numbers));
+  const each = (value: (numbers: PoolNumbers) => number) => pools.map(({ numbers }) => value(numbers));
   return {
     swept: pools.length,
     failed,
-    active: sum(of(({ active }) => active)),
-    waiting: sum(of(({ waiting }) => waiting)),
-    oldestWaitSeconds: Math.max(0, ...of(({ oldestWaitSeconds }) => oldestWaitSeconds)),
-    outboxSeconds: Math.max(0, ...of(({ outboxSeconds }) => outboxSeconds)),
-    outboxFailures: Math.max(0, ...of(({ outboxFailures }) => outboxFailures)),
-    largestPoolBytes: Math.max(0, ...of(({ databaseBytes }) => databaseBytes)),
+    active: sum(each(({ active }) => active)),
+    waiting: sum(each(({ waiting }) => waiting)),
+    oldestWaitSeconds: Math.max(0, ...each(({ oldestWaitSeconds }) => oldestWaitSeconds)),
+    outboxSeconds: Math.max(0, ...each(({ outboxSeconds }) => outboxSeconds)),
+    outboxFailures: Math.max(0, ...each(({ outboxFailures }) => outboxFailures)),
+    largestPoolBytes: Math.max(0, ...each(({ databaseBytes }) => databaseBytes)),
     named: worst(
       pools.map(({ orgId, numbers: { outboxSeconds, oldestWaitSeconds, waiting } }) => ({
         ...{ orgId, outboxSeconds, oldestWaitSeconds, waiting },
@@ -137,16 +139,16 @@ export const gaugesOf = (pools: SweptPool[], failed: number): PoolGauges => {
 
 /** The gauges of runs that swept different pools, as one. */
 export const mergeGauges = (runs: PoolGauges[]): PoolGauges => {
-  const of = (value: (gauges: PoolGauges) => number) => runs.map(value);
+  const each = (value: (gauges: PoolGauges) => number) => runs.map(value);
   return {
-    swept: sum(of(({ swept }) => swept)),
-    failed: sum(of(({ failed }) => failed)),
-    active: sum(of(({ active }) => active)),
-    waiting: sum(of(({ waiting }) => waiting)),
-    oldestWaitSeconds: Math.max(0, ...of(({ oldestWaitSeconds }) => oldestWaitSeconds)),
-    outboxSeconds: Math.max(0, ...of(({ outboxSeconds }) => outboxSeconds)),
-    outboxFailures: Math.max(0, ...of(({ outboxFailures }) => outboxFailures)),
-    largestPoolBytes: Math.max(0, ...of(({ largestPoolBytes }) => largestPoolBytes)),
+    swept: sum(each(({ swept }) => swept)),
+    failed: sum(each(({ failed }) => failed)),
+    active: sum(each(({ active }) => active)),
+    waiting: sum(each(({ waiting }) => waiting)),
+    oldestWaitSeconds: Math.max(0, ...each(({ oldestWaitSeconds }) => oldestWaitSeconds)),
+    outboxSeconds: Math.max(0, ...each(({ outboxSeconds }) => outboxSeconds)),
+    outboxFailures: Math.max(0, ...each(({ outboxFailures }) => outboxFailures)),
+    largestPoolBytes: Math.max(0, ...each(({ largestPoolBytes }) => largestPoolBytes)),
     named: worst(runs.flatMap(({ named }) => named)),
   };
 };

@@ -27,28 +27,28 @@ export const explainJob = (
   pingedAt: PingedAt,
 ): Explanation => {
   if (end) return ended(id, status, end.reason ?? end.cause?.job);
-  const held = heldJob(state, id);
-  if (held) return explain(state, held, context, pingedAt);
-  return { ...{ buildId: id, status, ...notQueued }, ...waitOf(state, graphOf(state, buildId), index, gate) };
+  const entry = heldJob(state, id);
+  if (entry) return explain(state, entry, context, pingedAt);
+  return { ...{ buildId: id, status, ...notQueued }, ...explainWait(state, graphOf(state, buildId), index, gate) };
 };
 
-const waitOf = ({ jobs }: PoolState, graph: JobGraph, index: number, asked: JobFacts["gate"]): Waits => {
+const explainWait = ({ jobs }: PoolState, graph: JobGraph, index: number, openGate: JobFacts["gate"]): Waits => {
   const { needs, gate } = graph.jobs[index]!;
-  if (asked) return say("gate", `A person with the role ${gate?.by ?? "maintainer"} has to approve it.`);
+  if (openGate) return say("gate", `A person with the role ${gate?.by ?? "maintainer"} has to approve it.`);
   const needed = new Set(needs.map(({ definition }) => definition));
   const open = graph.jobs.filter(({ id, definition }) => needed.has(definition) && !jobs.get(id)?.end);
   return say("needs", `It waits for the end of ${open.map(({ key }) => key).join(", ")}.`);
 };
 
-const heldJobsOf = (state: PoolState, buildId: string): HeldJob[] =>
+const entriesOfBuild = (state: PoolState, buildId: string): HeldJob[] =>
   jobsOf(state, buildId).flatMap(({ id }) => heldJob(state, id) ?? []);
 
-const queuedAmong = (held: HeldJob[]): HeldJob[] =>
-  held.filter(({ job }) => job.status === "queued").sort((left, right) => left.job.seq - right.job.seq);
+const queuedAmong = (entries: HeldJob[]): HeldJob[] =>
+  entries.filter(({ job }) => job.status === "queued").sort((one, other) => one.job.seq - other.job.seq);
 
 /** The first job in the queue for which a build waits. */
 const queuedJob = (state: PoolState, buildId: string): HeldJob | undefined =>
-  queuedAmong(heldJobsOf(state, buildId))[0];
+  queuedAmong(entriesOfBuild(state, buildId))[0];
 
 /** Why a build waits: for its gates, or for the first of its jobs in the queue; or that it runs. */
 export const explainBuild = (
@@ -60,11 +60,11 @@ export const explainBuild = (
   const first = state.jobs.get(buildId);
   if (first) return explainJob(state, first, context, pingedAt);
   const { jobs } = graphOf(state, buildId);
-  const held = heldJobsOf(state, buildId);
-  const queued = queuedAmong(held);
-  if (held.length > queued.length) {
+  const entries = entriesOfBuild(state, buildId);
+  const queued = queuedAmong(entries);
+  if (entries.length > queued.length) {
     const done = jobs.filter(({ id }) => state.jobs.get(id)?.end).length;
-    const message = `${held.length - queued.length} of its ${jobs.length} jobs run, and ${done} have ended.`;
+    const message = `${entries.length - queued.length} of its ${jobs.length} jobs run, and ${done} have ended.`;
     return { buildId, status, ...say(status === "canceling" ? "canceling" : "running", message), ...notQueued };
   }
   const [next] = queued;
@@ -79,7 +79,7 @@ export const explainBuild = (
 const MOST_NEEDS = 10;
 
 /** Jobs with the same one wait for the same agents. */
-const needOf = ({ requires, features = [], releasedBy, passedOver }: JobFacts): string =>
+const needKey = ({ requires, features = [], releasedBy, passedOver }: JobFacts): string =>
   JSON.stringify([requires, features, releasedBy, passedOver ?? null]);
 
 /** Why each of these builds waits, in a sentence, by its id. Only of those that wait in the queue. */
@@ -89,16 +89,16 @@ export const explainEach = (
   context: DecisionContext,
   pingedAt: (agentId: string) => number,
 ): Map<string, string> => {
-  const known = new Map<string, ReasonsByAgent>();
-  const said = new Map<string, string>();
+  const byNeed = new Map<string, ReasonsByAgent>();
+  const messages = new Map<string, string>();
   for (const id of buildIds) {
-    const queued = queuedJob(state, id);
-    if (!queued) continue;
-    const need = needOf(queued.job);
-    if (!known.has(need) && known.size >= MOST_NEEDS) continue;
-    const reasons = known.get(need) ?? reasonsByAgent(state, queued.job, context, pingedAt);
-    known.set(need, reasons);
-    said.set(id, explain(state, queued, context, pingedAt, reasons).message);
+    const entry = queuedJob(state, id);
+    if (!entry) continue;
+    const need = needKey(entry.job);
+    if (!byNeed.has(need) && byNeed.size >= MOST_NEEDS) continue;
+    const reasons = byNeed.get(need) ?? reasonsByAgent(state, entry.job, context, pingedAt);
+    byNeed.set(need, reasons);
+    messages.set(id, explain(state, entry, context, pingedAt, reasons).message);
   }
-  return said;
+  return messages;
 };

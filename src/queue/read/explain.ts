@@ -50,7 +50,7 @@ const groupWaits = (reasonsByAgent: Reason[][]): NonNullable<Explanation["groups
       const message = messageFor(reasons, members.length, online);
       return { codes, agents: members.length, online, ...sentence(message) };
     })
-    .sort((left, right) => countPermanent(left.codes) - countPermanent(right.codes) || right.agents - left.agents);
+    .sort((one, other) => countPermanent(one.codes) - countPermanent(other.codes) || other.agents - one.agents);
 };
 
 type AgentView = Explanation["agents"][number];
@@ -77,10 +77,16 @@ export const reasonsByAgent = (
   pingedAt: (agentId: string) => number,
 ): ReasonsByAgent =>
   new Map(
-    [...state.agents.values()].map((agent) => [agent, reasonsOf(state, agent, job, context, pingedAt(agent.id))]),
+    [...state.agents.values()].map((agent) => [agent, findReasons(state, agent, job, context, pingedAt(agent.id))]),
   );
 
-const reasonsOf = (state: PoolState, agent: AgentFacts, job: JobFacts, context: DecisionContext, pingedAt: number) => {
+const findReasons = (
+  state: PoolState,
+  agent: AgentFacts,
+  job: JobFacts,
+  context: DecisionContext,
+  pingedAt: number,
+) => {
   const reasons = unmetRequirements(agent, job.requires);
   if (isReserved(agent.labels, job.requires.labels))
     reasons.push(reason("labels", ["takes", "take"], `only builds that ask for the label ${UNTRUSTED_LABEL}`));
@@ -101,7 +107,7 @@ const reasonsOf = (state: PoolState, agent: AgentFacts, job: JobFacts, context: 
   return reasons;
 };
 
-const viewOf = (agent: AgentFacts, reasons: Reason[]): AgentView => ({
+const toView = (agent: AgentFacts, reasons: Reason[]): AgentView => ({
   agentId: agent.id,
   name: agent.name,
   codes: reasons.map(({ code }) => code),
@@ -115,8 +121,8 @@ const viewOf = (agent: AgentFacts, reasons: Reason[]): AgentView => ({
 const isCapable = ({ codes }: AgentView): boolean => codes.every(isTemporary);
 
 /** The first full semaphore, with the limit that holds there. */
-const fullSemaphore = (state: PoolState, held: HeldJob, { rules }: DecisionContext) => {
-  for (const { key, limit, holder } of semaphoresOfJob(state, held)) {
+const fullSemaphore = (state: PoolState, entry: HeldJob, { rules }: DecisionContext) => {
+  for (const { key, limit, holder } of semaphoresOfJob(state, entry)) {
     const holders = state.index.semaphores.held(key);
     const most = limitOf(state, { key, limit });
     if (most !== null && !holders.has(holder) && !rules.hasRoom(holders.size, most)) return { key, most };
@@ -135,7 +141,7 @@ const needsLabel = (build: BuildFacts): string =>
   trustOf(build) === "trusted" ? "" : ` It is untrusted, and needs an agent with the label ${UNTRUSTED_LABEL}.`;
 
 /** Why the queued job waits: the first reason that applies. */
-const waitOf = (
+const explainWait = (
   state: PoolState,
   { build, job }: HeldJob,
   agents: AgentView[],
@@ -172,10 +178,10 @@ const waitOf = (
 };
 
 /** Says besides that the job was tried before. */
-const afterTries = ({ retries = 0, retry = 0 }: JobFacts, { code, message }: ReturnType<typeof waitOf>) => {
+const afterTries = ({ retries = 0, retry = 0 }: JobFacts, { code, message }: ReturnType<typeof explainWait>) => {
   const failed = retries === 1 ? "1 try" : `${retries} tries`;
-  const said = retries === 0 ? message : `${failed} of at most ${retry + 1} failed. ${message}`;
-  return { code, ...sentence(said) };
+  const text = retries === 0 ? message : `${failed} of at most ${retry + 1} failed. ${message}`;
+  return { code, ...sentence(text) };
 };
 
 const LEASED_MESSAGES: Record<LeasedStatus, (agent: string) => string> = {
@@ -187,16 +193,16 @@ const LEASED_MESSAGES: Record<LeasedStatus, (agent: string) => string> = {
 /**
  * Why a job in the queue waits, with the reasons for each agent, or the state of one that an agent has. `pingedAt` is the
  * last ping on an agent's socket.
- * @param known the reasons for each agent, where they were found already
+ * @param cachedReasons the reasons for each agent, where they were found already
  */
 export const explain = (
   state: PoolState,
-  held: HeldJob,
+  entry: HeldJob,
   context: DecisionContext,
   pingedAt: (agentId: string) => number,
-  known?: ReasonsByAgent,
+  cachedReasons?: ReasonsByAgent,
 ): Explanation => {
-  const { build, job } = held;
+  const { build, job } = entry;
   const { id: buildId, status } = job;
   const notQueued = { buildId, status, ahead: null, agents: [] };
   if (status !== "queued") {
@@ -208,16 +214,16 @@ export const explain = (
     const message = `It waits for approval of its commit, by a person with the role ${APPROVER}.`;
     return { ...notQueued, code: "gate", ...sentence(message) };
   }
-  const reasons = known ?? reasonsByAgent(state, job, context, pingedAt);
+  const reasons = cachedReasons ?? reasonsByAgent(state, job, context, pingedAt);
   const agents = [...reasons]
-    .map(([agent, agentReasons]) => viewOf(agent, agentReasons))
-    .sort((left, right) => left.codes.length - right.codes.length);
+    .map(([agent, agentReasons]) => toView(agent, agentReasons))
+    .sort((one, other) => one.codes.length - other.codes.length);
   const groups = groupWaits([...reasons.values()]).slice(0, GROUP_LIMIT);
-  const ahead = state.queue.countAhead(held);
+  const ahead = state.queue.countAhead(entry);
   return {
     buildId,
     status,
-    ...afterTries(job, waitOf(state, held, agents, ahead, context)),
+    ...afterTries(job, explainWait(state, entry, agents, ahead, context)),
     ahead,
     requires: job.requires,
     groups,

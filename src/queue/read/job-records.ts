@@ -5,27 +5,27 @@ import { LIMITS } from "../../protocol/limits.ts";
 import { testSummaryOf } from "../commands/tests.ts";
 import type { JobFacts } from "../state/facts.ts";
 
-const timestampOf = (at: number | null | undefined): string | null => (at == null ? null : new Date(at).toISOString());
+const toTimestamp = (at: number | null | undefined): string | null => (at == null ? null : new Date(at).toISOString());
 
 /** The planned jobs of a build as the API shows them. `factsOf` knows none where the row of a job was damaged. */
 export const toJobs = ({ jobs }: JobGraph, factsOf: (jobId: string) => JobFacts | undefined): JobOfBuild[] => {
-  const depths = depthsOf(jobs);
+  const depths = measureDepths(jobs);
   return jobs.map((job) => ({
-    ...whatItIs(job),
+    ...toDefinition(job),
     depth: depths.get(job.definition)!,
-    ...stateOf(job, factsOf(job.id)),
+    ...toState(job, factsOf(job.id)),
   }));
 };
 
 /** By definition: 0 where it needs nothing, else one more than the deepest of its needs, which stand before it. */
-const depthsOf = (jobs: readonly GraphJob[]): Map<string, number> => {
+const measureDepths = (jobs: readonly GraphJob[]): Map<string, number> => {
   const depths = new Map<string, number>();
   for (const { definition, needs } of jobs)
     depths.set(definition, Math.max(0, ...needs.map((need) => (depths.get(need.definition) ?? 0) + 1)));
   return depths;
 };
 
-const whatItIs = ({ id, key, definition, name, matrix, needs, mayFail }: GraphJob) => ({
+const toDefinition = ({ id, key, definition, name, matrix, needs, mayFail }: GraphJob) => ({
   ...{ id, key, definition, name, matrix, mayFail },
   needs: needs.map((need) => need.definition),
 });
@@ -37,7 +37,7 @@ const DAMAGED = {
   ...{ queuedAt: null, startedAt: null, finishedAt: null, adoptedFrom: null, tests: null },
 };
 
-const stateOf = (graphJob: GraphJob, job: JobFacts | undefined) => {
+const toState = (graphJob: GraphJob, job: JobFacts | undefined) => {
   if (!job) return { ...DAMAGED, gate: toGate(graphJob, undefined), ...(graphJob.retry && { retries: 0 }) };
   const { end, status } = job;
   return {
@@ -50,9 +50,9 @@ const stateOf = (graphJob: GraphJob, job: JobFacts | undefined) => {
     exitCode: end?.exitCode ?? null,
     reason: (end ? end.reason : job.reason) ?? null,
     message: (end ? end.message : job.message) ?? null,
-    queuedAt: timestampOf(job.queuedAt),
-    startedAt: timestampOf(end ? end.startedAt : job.startedAt),
-    finishedAt: timestampOf(end?.finishedAt),
+    queuedAt: toTimestamp(job.queuedAt),
+    startedAt: toTimestamp(end ? end.startedAt : job.startedAt),
+    finishedAt: toTimestamp(end?.finishedAt),
     adoptedFrom: end?.adopted?.buildId ?? null,
     tests: end?.adopted ? null : testSummaryOf(job),
   };
@@ -63,10 +63,10 @@ const toGate = ({ gate, groups }: GraphJob, job: JobFacts | undefined): JobGate 
   const decision = job?.gate?.decision ?? null;
   return {
     ...{ message: gate.message, by: gate.by, groups },
-    since: timestampOf(job?.gate?.since),
-    until: timestampOf(job?.gate?.until),
+    since: toTimestamp(job?.gate?.since),
+    until: toTimestamp(job?.gate?.until),
     decision: decision && {
-      ...{ approved: decision.approved, at: timestampOf(decision.at)!, by: decision.name, comment: decision.comment },
+      ...{ approved: decision.approved, at: toTimestamp(decision.at)!, by: decision.name, comment: decision.comment },
     },
   };
 };
@@ -100,7 +100,7 @@ export const countsOfJobs = (jobs: readonly { status: JobStatus }[]): JobCounts 
 export const failedJobs = (jobs: readonly JobOfBuild[]): JobOfBuild[] =>
   jobs
     .filter(({ status, mayFail, adoptedFrom }) => status === "failed" && !mayFail && adoptedFrom === null)
-    .sort((left, right) => Date.parse(left.finishedAt ?? "") - Date.parse(right.finishedAt ?? ""));
+    .sort((one, other) => Date.parse(one.finishedAt ?? "") - Date.parse(other.finishedAt ?? ""));
 
 /**
  * What jobs wrote for people as one text in Markdown, each under its key; null where none wrote anything. It reads no

@@ -17,9 +17,9 @@ const COUNTED_AS: Record<Phase, "waiting" | "running" | null> = { queued: "waiti
 export const countNow = (state: PoolState, role: Role): PoolNow => {
   const now: PoolNow = { running: 0, waiting: 0, forRole: 0 };
   for (const build of state.builds.values()) {
-    const asked: Role[] = gatesThatAsk(state, build.id).map(({ by }) => by);
-    if (isHeld(build)) asked.push(APPROVER);
-    const isForRole = asked.some((by) => includesRole(role, by));
+    const approvers: Role[] = gatesThatAsk(state, build.id).map(({ by }) => by);
+    if (isHeld(build)) approvers.push(APPROVER);
+    const isForRole = approvers.some((by) => includesRole(role, by));
     const counted = isForRole ? "forRole" : COUNTED_AS[phaseOf(build.status)];
     if (counted) now[counted]++;
   }
@@ -44,21 +44,21 @@ const listed = (state: PoolState, build: BuildFacts): Listed => ({
 });
 
 /** Ids of the builds that have not ended, or that D1 does not know as ended: all that a list would miss or show late. */
-const untoldIds = (state: PoolState): Set<string> =>
+const listedIds = (state: PoolState): Set<string> =>
   new Set([...state.builds.keys(), ...state.outbox.lists.due.keys()]);
 
 export const liveIds = (state: PoolState, { limit, ids, ...query }: LiveQuery): string[] => {
-  const found: string[] = [];
-  for (const id of untoldIds(state)) {
-    const known = state.builds.get(id) ?? state.records.ended(id);
-    if (known && matches(listed(state, known), query)) found.push(id);
+  const matching: string[] = [];
+  for (const id of listedIds(state)) {
+    const build = state.builds.get(id) ?? state.records.ended(id);
+    if (build && matches(listed(state, build), query)) matching.push(id);
   }
-  const newest = found.sort().reverse().slice(0, limit);
+  const newest = matching.sort().reverse().slice(0, limit);
   return [...new Set([...newest, ...ids])];
 };
 
 /** Which job of which build it is. A first job is named by its build alone. */
-const idsOf = ({ graphs }: PoolState, { id, buildId, index }: JobFacts) => ({
+const toIds = ({ graphs }: PoolState, { id, buildId, index }: JobFacts) => ({
   buildId,
   jobId: id === buildId ? null : id,
   jobKey: graphs.get(buildId)?.jobs[index]?.key ?? null,
@@ -67,26 +67,26 @@ const idsOf = ({ graphs }: PoolState, { id, buildId, index }: JobFacts) => ({
 /** What these agents run now. */
 export const runsUnderWay = (state: PoolState, agentIds: readonly string[]): AgentRun[] =>
   agentIds.flatMap((agentId): AgentRun[] => {
-    const held = heldJob(state, state.index.holding.get(agentId) ?? "");
-    const startedAt = held?.job.lease?.startedAt;
-    if (!held || typeof startedAt !== "number") return [];
-    const { build, job } = held;
+    const entry = heldJob(state, state.index.holding.get(agentId) ?? "");
+    const startedAt = entry?.job.lease?.startedAt;
+    if (!entry || typeof startedAt !== "number") return [];
+    const { build, job } = entry;
     const { number, pipelineId } = build;
     const status = job.status as AgentRun["status"];
-    return [{ agentId, ...idsOf(state, job), number, pipelineId, status, startedAt, finishedAt: null }];
+    return [{ agentId, ...toIds(state, job), number, pipelineId, status, startedAt, finishedAt: null }];
   });
 
 /** Jobs of these agents that ended since then, of builds that have not. */
 export const runsOfActiveBuilds = (state: PoolState, agentIds: readonly string[], since: number): AgentRun[] => {
-  const wanted = new Set<string | null>(agentIds);
+  const wantedAgents = new Set<string | null>(agentIds);
   return [...state.jobs.values()].flatMap((job): AgentRun[] => {
     const { end } = job;
     const build = state.builds.get(job.buildId);
     if (!build || !end?.agentId || end.startedAt === null || end.adopted) return [];
     const { agentId, status, startedAt, finishedAt } = end;
-    if (finishedAt <= since || !wanted.has(agentId)) return [];
+    if (finishedAt <= since || !wantedAgents.has(agentId)) return [];
     const { number, pipelineId } = build;
-    return [{ agentId, ...idsOf(state, job), number, pipelineId, status, startedAt, finishedAt }];
+    return [{ agentId, ...toIds(state, job), number, pipelineId, status, startedAt, finishedAt }];
   });
 };
 

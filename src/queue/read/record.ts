@@ -15,7 +15,7 @@ import { APPROVER, isHeld, trustOf } from "../state/trust.ts";
 export const ONLINE_MS = PERIODS.onlineSeconds * 1000;
 
 const timestamp = (at: number): string => new Date(at).toISOString();
-const timestampOf = (at: number | null): string | null => (at === null ? null : timestamp(at));
+const optionalTimestamp = (at: number | null): string | null => (at === null ? null : timestamp(at));
 
 /** The lease of the first job, also after planned jobs took its place. */
 const firstLease = ({ plannedBy }: BuildFacts, first: JobFacts | undefined) =>
@@ -30,7 +30,7 @@ const whatToApprove = (author: string | null, commitSha: string | null): string 
   `Commit ${commitSha?.slice(0, 7)}${author === null ? "" : ` by ${author}`} comes from outside the repository. It runs without secrets, on agents for untrusted builds; the approval is for this commit alone.`;
 
 /** Who approved the commit of a stranger, or may do so. */
-const approvalOf = ({ approval, origin, commitSha }: BuildFacts): JobGate | null => {
+const toApproval = ({ approval, origin, commitSha }: BuildFacts): JobGate | null => {
   if (!approval) return null;
   const { since, until, decision } = approval;
   return {
@@ -48,7 +48,7 @@ const approvalOf = ({ approval, origin, commitSha }: BuildFacts): JobGate | null
  */
 export const toBuild = (orgId: string, build: BuildFacts, first: JobFacts | undefined, report: Report): Build => {
   const { id, branch, status, origin } = build;
-  const approval = approvalOf(build);
+  const approval = toApproval(build);
   return toRecord({
     ...report,
     ...build,
@@ -69,8 +69,8 @@ export const toBuild = (orgId: string, build: BuildFacts, first: JobFacts | unde
     waitsFor: approval && isHeld(build) ? [{ jobId: id, key: "build", gate: approval }] : [],
     tests: first && testSummaryOf(first),
     queuedAt: timestamp(build.queuedAt),
-    startedAt: timestampOf(build.startedAt),
-    finishedAt: timestampOf(build.finishedAt),
+    startedAt: optionalTimestamp(build.startedAt),
+    finishedAt: optionalTimestamp(build.finishedAt),
   });
 };
 
@@ -108,7 +108,7 @@ export const isOnline = (state: PoolState, agent: AgentFacts, now: number, pinge
   return until > now || now - lastHeardAt(state, agent, pingedAt) < ONLINE_MS;
 };
 
-const statusOf = (agent: AgentFacts, isBusy: boolean, online: boolean): number => {
+const judgeStatus = (agent: AgentFacts, isBusy: boolean, online: boolean): number => {
   if (!online) return AGENT_STATUS.offline;
   if (agent.isDraining || agent.spentAt !== null) return AGENT_STATUS.draining;
   return isBusy ? AGENT_STATUS.busy : AGENT_STATUS.idle;
@@ -123,7 +123,7 @@ export const toAgent = (state: PoolState, orgId: string, agent: AgentFacts, now:
     id,
     name,
     platform,
-    status: statusOf(agent, currentBuildId !== null, online),
+    status: judgeStatus(agent, currentBuildId !== null, online),
     isOnline: online,
     canBuildIOS,
     canBuildAndroid,

@@ -33,9 +33,9 @@ export const dayProblem = (
   added: number,
   { now, buildsPerDay }: { now: number; buildsPerDay: number },
 ): string | null => {
-  const made = builtToday(state, now) + added;
-  if (made < buildsPerDay) return null;
-  return `Builds of this organization today: ${withCommas(made)} of ${withCommas(buildsPerDay)}. Wait until 00:00 UTC, or ask the operator of this service to raise buildsPerDay.`;
+  const count = builtToday(state, now) + added;
+  if (count < buildsPerDay) return null;
+  return `Builds of this organization today: ${withCommas(count)} of ${withCommas(buildsPerDay)}. Wait until 00:00 UTC, or ask the operator of this service to raise buildsPerDay.`;
 };
 
 export const secondsUntilTomorrow = (now: number): number => Math.ceil(((dayNumberOf(now) + 1) * DAY_MS - now) / 1000);

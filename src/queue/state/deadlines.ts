@@ -11,7 +11,7 @@ import { heldUntil } from "./trust.ts";
  * time is over, or the minutes for cleaning up are. Null: never. Milliseconds since 1970. What was missed is not told:
  * after a load every build is settled once.
  */
-export const deadlineOf = (
+export const settleDue = (
   { until, cancel }: Pick<BuildFacts, "until" | "cancel">,
   jobs: Iterable<Pick<JobFacts, "gate" | "end">>,
   now: number,
@@ -83,7 +83,7 @@ export const rescheduleEarly = (state: PoolState, due: DueIds, context: Decision
 
 /** Makes the earliest deadline of a lease actual, so that no alarm is set for one that has moved back or is gone. */
 export const settleLeases = (state: PoolState): void => {
-  state.deadlines.lease.settle((id) => leaseDueOf(state, id));
+  state.deadlines.lease.settle((id) => leaseDueById(state, id));
 };
 
 /** Leases are looked after at multiples of this, so that those of many agents share an alarm, which costs a row. */
@@ -133,8 +133,8 @@ const gateDue = ({ jobs }: PoolState, jobId: string): number | null => {
 export const stopDue = ({ jobs, waiters, stopsTold }: PoolState, jobId: string): number | null => {
   const lease = jobs.get(jobId)?.lease;
   if (!lease?.stop || waiters.get(lease.agentId)?.until !== null) return null;
-  const told = stopsTold.get(jobId);
-  return told === null ? null : (told ?? lease.stop.at) + STOP_AGAIN_MS;
+  const sentAt = stopsTold.get(jobId);
+  return sentAt === null ? null : (sentAt ?? lease.stop.at) + STOP_AGAIN_MS;
 };
 
 /** When an ephemeral agent is removed: after its one job, or when it has been away for long without any. */
@@ -163,14 +163,14 @@ export const lastContact = (state: PoolState, agentId: string, { now }: Decision
   return agent ? (isHere(state, agentId) ? now : lastHeardAt(state, agent)) : null;
 };
 
-const leaseDueOf = ({ jobs }: PoolState, id: string): number | null => {
+const leaseDueById = ({ jobs }: PoolState, id: string): number | null => {
   const job = jobs.get(id);
   return job ? leaseDue(job) : null;
 };
 
 /** The actual time of a deadline, read from the facts; null where it no longer exists. */
 const ACTUAL: Record<DeadlineKind, (state: PoolState, id: string, now: number) => number | null> = {
-  lease: leaseDueOf,
+  lease: leaseDueById,
   stop: stopDue,
   delay: ({ jobs }, id) => {
     const job = jobs.get(id);
@@ -185,7 +185,7 @@ const ACTUAL: Record<DeadlineKind, (state: PoolState, id: string, now: number) =
   gate: gateDue,
   build: ({ builds }, id, now) => {
     const build = builds.get(id);
-    return build ? earliest([deadlineOf(build, [], now), heldUntil(build)]) : null;
+    return build ? earliest([settleDue(build, [], now), heldUntil(build)]) : null;
   },
   pause: ({ pause }) => pause?.until ?? null,
 };

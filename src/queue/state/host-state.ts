@@ -14,7 +14,7 @@ const MOST_CHARACTERS = 140;
 const ERRORS: ReadonlySet<BuildFacts["reason"]> = new Set(["agent-lost", "environment", "agent-error"]);
 
 /** The state of a build in the words of git hosts. */
-const hostStateOf = ({ status, reason, waitsAt }: BuildFacts): HostState => {
+const toHostState = ({ status, reason, waitsAt }: BuildFacts): HostState => {
   if (!isEnded(status)) return waitsAt?.hostStatus ?? "pending";
   if (status === "succeeded" || reason === "skipped") return "success";
   if (status === "canceled") return "error";
@@ -30,7 +30,7 @@ export const isHostDue = (build: BuildFacts): boolean => {
   return !isHeard(build, build.toldHost) || (isEnded(build.status) && !!build.waitsAt);
 };
 
-const phaseOf = (build: BuildFacts): HostPhase => {
+const toPhase = (build: BuildFacts): HostPhase => {
   if (build.waitsAt || isHeld(build)) return "asking";
   return isQueued(build.status) ? "queued" : "running";
 };
@@ -39,8 +39,8 @@ const phaseOf = (build: BuildFacts): HostPhase => {
 const COMMIT_ASKS = [{ index: 9999, name: "commit" }];
 
 /** Whether a host that was told this knows how the build is. */
-export const isHeard = (build: BuildFacts, told: ToldState | undefined): boolean => {
-  return hostStateOf(build) === told || (!isEnded(build.status) && phaseOf(build) === told);
+export const isHeard = (build: BuildFacts, hostState: ToldState | undefined): boolean => {
+  return toHostState(build) === hostState || (!isEnded(build.status) && toPhase(build) === hostState);
 };
 
 /** What the git host is told of a build and its jobs, of which planned ones count at its end; null where it hears nothing. */
@@ -49,16 +49,16 @@ export const hostReportOf = (build: BuildFacts, jobs: readonly JobFacts[]): Host
   if (!host || commitSha === null) return null;
   // A fork's stays the full ref of its request: under the name of its branch it would speak for a branch of ours.
   const ref = tagOf(branch) ?? branch;
-  const description = `${describe(build, jobs)}${testsOf(build, jobs)}`.slice(0, MOST_CHARACTERS);
-  const known = { ...host, buildId: id, number, version, sha: commitSha, ref };
-  return { ...known, state: hostStateOf(build), description, ...beyondState(build) };
+  const description = `${describe(build, jobs)}${describeTests(build, jobs)}`.slice(0, MOST_CHARACTERS);
+  const identity = { ...host, buildId: id, number, version, sha: commitSha, ref };
+  return { ...identity, state: toHostState(build), description, ...beyondState(build) };
 };
 
 /** What not all hosts have a state for. */
 const beyondState = (build: BuildFacts): Pick<HostReport, "phase" | "ended" | "asks"> => {
   const { status, reason, waitsAt } = build;
   const asks = isHeld(build) ? COMMIT_ASKS : waitsAt?.asks;
-  if (!isEnded(status)) return { phase: phaseOf(build), ...(asks && { asks }) };
+  if (!isEnded(status)) return { phase: toPhase(build), ...(asks && { asks }) };
   if (reason === "skipped") return { ended: "skipped" };
   if (status === "canceled") return { ended: "canceled" };
   return reason === "timeout" ? { ended: "timed-out" } : {};
@@ -68,7 +68,7 @@ const describe = (build: BuildFacts, jobs: readonly JobFacts[]): string => {
   const { status, reason, waitsAt } = build;
   if (waitsAt && !isEnded(status)) return `${waitsAt.jobs.join(", ")} waits for approval`;
   if (isHeld(build)) return "Its commit waits for approval";
-  if (isQueued(status)) return `Waits for an agent${needs(requiredOf(build, jobs))}`;
+  if (isQueued(status)) return `Waits for an agent${needs(findRequires(build, jobs))}`;
   if (!isEnded(status)) return "Runs";
   if (status === "canceled" && reason === "gate-closed") return "Canceled: nobody approved its commit";
   if (reason && SENTENCES[reason]) return SENTENCES[reason];
@@ -77,11 +77,11 @@ const describe = (build: BuildFacts, jobs: readonly JobFacts[]): string => {
 };
 
 /** The agents that released its first job may have said more than its pipeline does. */
-const requiredOf = (build: BuildFacts, jobs: readonly JobFacts[]): Requires =>
+const findRequires = (build: BuildFacts, jobs: readonly JobFacts[]): Requires =>
   jobs.find(({ id }) => id === build.id)?.requires ?? confinedTo(build.requires, build);
 
 /** What the tests said of a build that has succeeded or failed. */
-const testsOf = ({ status }: BuildFacts, jobs: readonly JobFacts[]): string => {
+const describeTests = ({ status }: BuildFacts, jobs: readonly JobFacts[]): string => {
   if (status !== "succeeded" && status !== "failed") return "";
   const tests = testsOfJobs(jobs.map((job) => ({ tests: testSummaryOf(job) })));
   return tests && tests.total > 0 ? `: ${testsInWords(tests)}` : "";
@@ -103,8 +103,8 @@ const SENTENCES: { [Reason in NonNullable<BuildFacts["reason"]>]?: string } = {
 /** Labels have no characters that a page could take for more than text. */
 const needs = ({ platform, labels, ...abilities }: Requires): string => {
   const names = (["ios", "android", "web"] as const).filter((name) => abilities[name]);
-  const wanted = labels?.length ? [...names, `label${labels.length > 1 ? "s" : ""} ${labels.join(", ")}`] : names;
-  return (platform ? ` on ${platform}` : "") + (wanted.length > 0 ? ` with ${wanted.join(", ")}` : "");
+  const phrases = labels?.length ? [...names, `label${labels.length > 1 ? "s" : ""} ${labels.join(", ")}`] : names;
+  return (platform ? ` on ${platform}` : "") + (phrases.length > 0 ? ` with ${phrases.join(", ")}` : "");
 };
 
 const duration = ({ startedAt, finishedAt }: BuildFacts, word: string): string => {

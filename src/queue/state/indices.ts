@@ -64,7 +64,7 @@ export const indexJob = (state: PoolState, id: string, agents: Set<string>): voi
   const before = index.positions.get(id);
   if (job?.status !== "queued") setOffer(state, id, null, agents);
   if (before?.inQueue) leaveQueue(state, before.inQueue);
-  const after = job ? positionOf(state, job, before?.held ?? []) : null;
+  const after = job ? findPosition(state, job, before?.held ?? []) : null;
   if (after) index.positions.set(id, after);
   else index.positions.delete(id);
   moveHolder(state, id, before?.holder ?? null, after?.holder ?? null, agents);
@@ -84,16 +84,16 @@ export const indexJob = (state: PoolState, id: string, agents: Set<string>): voi
 };
 
 /** Null of a job that has ended. */
-const positionOf = (state: PoolState, job: JobFacts, heldBefore: readonly Semaphore[]): IndexedJob | null => {
+const findPosition = (state: PoolState, job: JobFacts, semaphoresBefore: readonly Semaphore[]): IndexedJob | null => {
   const nowhere = { inQueue: null, holder: null, held: [], isWaiting: false };
   if (job.status === "waiting") return { ...nowhere, isWaiting: true };
-  const held = heldJob(state, job.id);
-  if (!held) return null;
+  const entry = heldJob(state, job.id);
+  if (!entry) return null;
   if (job.status !== "queued") {
-    const semaphores = heldBefore.length > 0 ? heldBefore : semaphoresOfJob(state, held);
+    const semaphores = semaphoresBefore.length > 0 ? semaphoresBefore : semaphoresOfJob(state, entry);
     return { ...nowhere, holder: job.lease?.agentId ?? null, held: semaphores };
   }
-  return isHeld(held.build) ? nowhere : { ...nowhere, inQueue: state.queue.add(held, semaphoresOfJob(state, held)) };
+  return isHeld(entry.build) ? nowhere : { ...nowhere, inQueue: state.queue.add(entry, semaphoresOfJob(state, entry)) };
 };
 
 /** A concurrency group that a job leaves may have a larger limit from now on. */
@@ -112,14 +112,15 @@ export const indexBuild = (state: PoolState, id: string, agents: Set<string>): v
   const build = state.builds.get(id)!;
   const hasEnded = isEnded(build.status);
   const before = state.index.places.get(id);
-  const held = build.holdsPlace && !hasEnded ? (before?.held.length ? before.held : semaphoresOfBuild(build)) : [];
-  moveSemaphores(state, before?.held ?? [], held);
+  const semaphores =
+    build.holdsPlace && !hasEnded ? (before?.held.length ? before.held : semaphoresOfBuild(build)) : [];
+  moveSemaphores(state, before?.held ?? [], semaphores);
   state.runValueCharacters += (hasEnded ? 0 : build.inputBytes) - (before?.inputBytes ?? 0);
   if (hasEnded) {
     forgetBuild(state, build, agents);
     return;
   }
-  state.index.places.set(id, { held, inputBytes: build.inputBytes });
+  state.index.places.set(id, { held: semaphores, inputBytes: build.inputBytes });
   const due = buildDue(build);
   if (due !== null) state.deadlines.build.schedule(id, due);
 };
@@ -159,7 +160,7 @@ const moveSemaphores = (state: PoolState, from: readonly Semaphore[], to: readon
   for (const semaphore of to) for (const lane of lanesWithin(state, semaphore)) state.index.unmatched.lanes.add(lane);
 };
 
-const skillsOf = (agent: AgentFacts): string =>
+const toSkills = (agent: AgentFacts): string =>
   [
     agent.platform,
     Number(agent.canBuildIOS),
@@ -175,7 +176,7 @@ export const setAgent = (state: PoolState, agent: AgentFacts): void => {
   const { index } = state;
   leaveIdle(state, agent.id);
   state.agents.set(agent.id, agent);
-  index.skills.set(agent.id, skillsOf(agent));
+  index.skills.set(agent.id, toSkills(agent));
   index.agentByToken.set(agent.tokenHash, agent.id);
   index.contacts.schedule(agent.id, agent.heardAt);
 };

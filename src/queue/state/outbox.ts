@@ -36,17 +36,19 @@ const nextAttempt = (now: number, failures: number): number =>
   now + Math.min(FLUSH_DELAY_MS * 2 ** failures, MAX_BACKOFF_MS);
 
 /** Whether nothing has changed since that has to be told too. */
-const knowsEnough = ({ builds, records }: PoolState, channel: BuildChannel, told: Heard, rules: Rules): boolean => {
-  const { buildId, version = 0, state } = told;
+const knowsEnough = ({ builds, records }: PoolState, channel: BuildChannel, delivery: Heard, rules: Rules): boolean => {
+  const { buildId, version = 0, state } = delivery;
   const build = builds.get(buildId) ?? records.ended(buildId);
   if (!build || channel === "logs") return true;
-  return channel === "lists" ? rules.isHeard(build, version) : !state || rules.isHostTold(build, state, told.version);
+  return channel === "lists"
+    ? rules.isHeard(build, version)
+    : !state || rules.isHostTold(build, state, delivery.version);
 };
 
 /** The row of an ended build is the outbox of all channels: it says so until the last has delivered. */
-const heardBy = (state: PoolState, channel: BuildChannel, { buildId, state: shown }: Heard): Change[] => {
-  const known = channel === "lists" ? { isTold: true } : shown ? { toldHost: shown } : {};
-  const delivered: Change = { kind: "delivered", channel, buildId, known };
+const heardBy = (state: PoolState, channel: BuildChannel, { buildId, state: hostState }: Heard): Change[] => {
+  const mark = channel === "lists" ? { isTold: true } : hostState ? { toldHost: hostState } : {};
+  const delivered: Change = { kind: "delivered", channel, buildId, known: mark };
   const isLast = BUILD_CHANNELS.every((other) => other === channel || !state.outbox[other].due.has(buildId));
   const ended = isLast && !state.builds.has(buildId) ? state.records.ended(buildId) : undefined;
   return ended ? [delivered, { kind: "heard", buildId, endedAt: ended.finishedAt! }] : [delivered];
@@ -62,12 +64,14 @@ export const recordDelivery = (
   const { rules, now } = context;
   const { entries, failed, sequence } = result;
   const { due, failures: before } = state.outbox[channel];
-  const builds = result.builds.filter((told) => due.has(told.buildId) && knowsEnough(state, channel, told, rules));
-  const changes = builds.flatMap((told) => heardBy(state, channel, told));
-  const left = due.size - builds.length + state.records.pending(channel) - entries.length;
+  const builds = result.builds.filter(
+    (delivery) => due.has(delivery.buildId) && knowsEnough(state, channel, delivery, rules),
+  );
+  const changes = builds.flatMap((delivery) => heardBy(state, channel, delivery));
+  const remaining = due.size - builds.length + state.records.pending(channel) - entries.length;
   const failures = failed ? before + 1 : 0;
   const isMore = channel === "lists" && (state.tellAgainAfter !== null || !hasToldRevocations(state, sequence));
-  const at = isMore || rules.deliversAgain(left, failed, channel) ? nextAttempt(now, failures) : null;
+  const at = isMore || rules.deliversAgain(remaining, failed, channel) ? nextAttempt(now, failures) : null;
   const isStored = builds.some(({ buildId }) => !state.builds.has(buildId)) || result.builds.length === 0;
   return decided(null, [
     ...changes,
@@ -84,12 +88,12 @@ export const recordDelivery = (
 const recordDeletions = (state: PoolState, { builds, failed }: Delivered, { now }: DecisionContext): Decision<null> => {
   const { due, failures: before } = state.outbox.deletions;
   const failures = failed ? before + 1 : 0;
-  const known = builds.flatMap(({ buildId, version }) => {
+  const deletions = builds.flatMap(({ buildId, version }) => {
     const deletion = state.records.deletion(buildId);
     return deletion && deletion.at === version ? deletion : [];
   });
-  const buildIds = known.filter(({ isSettled }) => isSettled).map(({ buildId }) => buildId);
-  const settled = known.filter(({ isSettled, at }) => !isSettled && now >= at + SETTLE_MS);
+  const buildIds = deletions.filter(({ isSettled }) => isSettled).map(({ buildId }) => buildId);
+  const settled = deletions.filter(({ isSettled, at }) => !isSettled && now >= at + SETTLE_MS);
   const isEmpty = due.size <= buildIds.length;
   const at = failed ? nextAttempt(now, failures) : isEmpty ? null : now + SETTLE_MS;
   const changes = settled.map((deletion): Change => {

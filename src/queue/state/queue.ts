@@ -35,8 +35,8 @@ interface RequirementClass {
   lanes: Map<string, Lane>;
 }
 
-export const byQueueOrder = (left: QueuedJob, right: QueuedJob): number =>
-  right.priority - left.priority || left.seq - right.seq;
+export const byQueueOrder = (one: QueuedJob, other: QueuedJob): number =>
+  other.priority - one.priority || one.seq - other.seq;
 
 /** The same text for equal requirements, however they were written. */
 export const requirementKey = ({ platform, ios, android, web, labels, xcode }: Requires): string =>
@@ -52,9 +52,9 @@ export class Queue {
   readonly #bySemaphore = new Map<string, Set<Lane>>();
   size = 0;
 
-  add(held: HeldJob, semaphores: readonly Semaphore[]): { lane: Lane; queued: QueuedJob } {
-    const lane = this.#laneFor(held, semaphores);
-    const queued = placeOf(held);
+  add(entry: HeldJob, semaphores: readonly Semaphore[]): { lane: Lane; queued: QueuedJob } {
+    const lane = this.#laneFor(entry, semaphores);
+    const queued = toQueuedJob(entry);
     lane.jobs.splice(rankIn(lane, queued), 0, queued);
     this.size++;
     return { lane, queued };
@@ -78,9 +78,9 @@ export class Queue {
   }
 
   /** How many queued jobs are before this one. */
-  countAhead(held: HeldJob): number {
+  countAhead(entry: HeldJob): number {
     let count = 0;
-    const place = placeOf(held);
+    const place = toQueuedJob(entry);
     for (const { lanes } of this.classes.values()) for (const lane of lanes.values()) count += rankIn(lane, place);
     return count;
   }
@@ -90,7 +90,7 @@ export class Queue {
     const classKey = requirementKey(requires);
     const requirementClass = this.classes.get(classKey) ?? { key: classKey, requires, lanes: new Map<string, Lane>() };
     this.classes.set(classKey, requirementClass);
-    const semaphores = needed.map((semaphore) => laneSemaphoreOf(job.id, semaphore));
+    const semaphores = needed.map((semaphore) => toLaneSemaphore(job.id, semaphore));
     const key = JSON.stringify([
       features,
       ...semaphores.map((semaphore) => [semaphore.key, semaphore.limit, semaphore.holder]),
@@ -105,13 +105,13 @@ export class Queue {
   }
 }
 
-const laneSemaphoreOf = (id: string, { key, limit, holder }: Semaphore): LaneSemaphore => ({
+const toLaneSemaphore = (id: string, { key, limit, holder }: Semaphore): LaneSemaphore => ({
   key,
   limit,
   holder: holder === id || limit === null ? null : holder,
 });
 
-const placeOf = ({ build, job }: HeldJob): QueuedJob => ({ id: job.id, priority: build.priority, seq: job.seq });
+const toQueuedJob = ({ build, job }: HeldJob): QueuedJob => ({ id: job.id, priority: build.priority, seq: job.seq });
 
 /** How many jobs of the lane are before this one. */
 const rankIn = ({ jobs }: Lane, place: QueuedJob): number => {

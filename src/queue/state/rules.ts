@@ -104,11 +104,11 @@ export const RULES = {
     bootId !== null && bootId !== agent.bootId && !agent.pastBoots.includes(bootId),
   isStale: (agent: AgentFacts, bootId: string | null): boolean => bootId !== null && agent.pastBoots.includes(bootId),
   /** The outcome of a job whose agent reported a result. */
-  ending: (held: HeldJob, reported: Outcome): Outcome => {
-    const { job } = held;
+  ending: (entry: HeldJob, reported: Outcome): Outcome => {
+    const { job } = entry;
     if (job.status === "canceling") return { ...reported, status: "canceled", reason: stopReason(job) };
     if (job.lease?.stop?.reason === "timeout") return { ...reported, status: "failed", reason: "timeout" };
-    if (reported.status === "canceled" && reported.reason === "skipped" && mayBeSkipped(held)) return reported;
+    if (reported.status === "canceled" && reported.reason === "skipped" && mayBeSkipped(entry)) return reported;
     if (reported.status === "canceled")
       return { ...reported, status: "failed", reason: reported.reason ?? "agent-error" };
     return reported.status === "succeeded" ? { ...reported, reason: null } : reported;
@@ -135,10 +135,10 @@ export const RULES = {
    * Whether the git host knows enough of a build of which it was told this. Its end may have the state of its wait at a
    * gate: only the version tells them apart.
    */
-  isHostTold: (build: BuildFacts, told: ToldState, version?: number): boolean =>
-    isHeard(build, told) && (!isEnded(build.status) || version === undefined || version === build.version),
+  isHostTold: (build: BuildFacts, hostState: ToldState, version?: number): boolean =>
+    isHeard(build, hostState) && (!isEnded(build.status) || version === undefined || version === build.version),
   /** Whether there is another attempt on a channel, where so much is left. */
-  deliversAgain: (left: number, failed: boolean, _channel: Channel): boolean => left > 0 || failed,
+  deliversAgain: (remaining: number, failed: boolean, _channel: Channel): boolean => remaining > 0 || failed,
   /** Whether the agent may not have the job, which it released before. */
   isNotFor: ({ releasedBy, passedOver }: JobFacts, agentId: string): boolean =>
     releasedBy.includes(agentId) || (passedOver?.agentId === agentId && passedOver.until !== null),

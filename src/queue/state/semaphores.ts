@@ -19,7 +19,7 @@ interface BuildWithLimits {
 }
 
 /** No id of a repository is `untrusted`, so nothing that a file says makes one group of two. */
-const groupsOf = (repoId: string, ownRef: string | null): string =>
+const groupsKey = (repoId: string, ownRef: string | null): string =>
   ownRef === null ? `group ${repoId}` : `group untrusted ${repoId} ${ownRef}`;
 
 /** The semaphores that a job holds while it is leased. */
@@ -36,7 +36,7 @@ export const semaphoresOf = (
   ...(job.concurrency !== null
     ? [
         {
-          key: `${groupsOf(repoId, ownRef)}/${job.concurrency.group.toLowerCase()}`,
+          key: `${groupsKey(repoId, ownRef)}/${job.concurrency.group.toLowerCase()}`,
           limit: job.concurrency.limit,
           holder: job.id,
         },

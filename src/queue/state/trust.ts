@@ -31,8 +31,8 @@ export const confined = (job: JobFacts, build: Pick<BuildFacts, "trust">): JobFa
       };
 
 /** Whether an agent for untrusted builds would get one that does not ask for such agents. */
-export const isReserved = (labels: readonly string[], wanted: readonly string[] | null | undefined): boolean =>
-  labels.includes(UNTRUSTED_LABEL) && !wanted?.includes(UNTRUSTED_LABEL);
+export const isReserved = (labels: readonly string[], jobLabels: readonly string[] | null | undefined): boolean =>
+  labels.includes(UNTRUSTED_LABEL) && !jobLabels?.includes(UNTRUSTED_LABEL);
 
 /** The role that approves the commit of a stranger. */
 export const APPROVER = "member" satisfies Role;

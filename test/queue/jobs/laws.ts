@@ -1,7 +1,7 @@
 import type { GraphJob } from "../../../src/pipeline/graph/graph.ts";
 import type { JobEnd } from "../../../src/pipeline/graph/job-end.ts";
 import { isEnded } from "../../../src/protocol/build-states.ts";
-import { deadlineOf } from "../../../src/queue/state/deadlines.ts";
+import { settleDue } from "../../../src/queue/state/deadlines.ts";
 import type { JobFacts } from "../../../src/queue/state/facts.ts";
 import { type Seen, wordsOf } from "./conditions.ts";
 import type { TestBuild } from "./test-build.ts";
@@ -207,7 +207,7 @@ export class Watcher {
     const isOver = graph.jobs.every((job) => endOf(build, job) !== null);
     must("J3", isEnded(build.status) === isOver, isOver ? "the build goes on without a job" : "the build ended early");
     must("J2", build.pending().length === 0, "there is something left to do");
-    const next = deadlineOf(build.build, jobs.values(), build.now);
+    const next = settleDue(build.build, jobs.values(), build.now);
     must("J2", next === null || build.pending(next - 1).length === 0, "there is something to do before the deadline");
     this.#lookAtPlace();
     this.#queued = new Set(queue.keys());

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { needsOf } from "../../../src/queue/jobs/needs.ts";
-import { deadlineOf } from "../../../src/queue/state/deadlines.ts";
+import { settleDue } from "../../../src/queue/state/deadlines.ts";
 import { DAY, graphJob, graphOf, TestBuild } from "./test-build.ts";
 
 const GATE = { message: "Release?", by: "maintainer", timeoutHours: 48, hostStatus: "success" } as const;
@@ -201,7 +201,7 @@ describe("a gate", () => {
   it("closes by its time, which is the build's deadline then", () => {
     const build = deploy();
     run(build, "a", "succeeded");
-    expect(deadlineOf(build.build, build.jobs.values(), 0)).toBe(2 * DAY);
+    expect(settleDue(build.build, build.jobs.values(), 0)).toBe(2 * DAY);
     build.wait(2 * DAY - 1);
     expect(build.statusOf("deploy")).toBe("gate");
     build.wait(1);
@@ -273,7 +273,7 @@ describe("a cancel of the build", () => {
     expect(build.statusOf("work")).toBe("canceling");
     build.finish("work", "canceled");
     expect(build.statusOf("clean")).toBe("queued");
-    expect(deadlineOf(build.build, build.jobs.values(), build.now)).toBe(30 * DAY + 5 * MINUTE);
+    expect(settleDue(build.build, build.jobs.values(), build.now)).toBe(30 * DAY + 5 * MINUTE);
     build.wait(5 * MINUTE);
     expect(build.end).toEqual({
       kind: "end-build",
