@@ -365,7 +365,8 @@ function withLateOutputs(_state: PoolState, changes: readonly Change[]): Change[
 function keepingSemaphores(isKept: (command: string) => boolean): WrongRules["sabotage"] {
   return ({ index: { semaphores } }, command) => {
     const { hold } = Object.getPrototypeOf(semaphores);
-    semaphores.hold = (semaphore, by) => (by < 0 && isKept(command) ? undefined : hold.call(semaphores, semaphore, by));
+    semaphores.countLease = (semaphore, by) =>
+      by < 0 && isKept(command) ? undefined : hold.call(semaphores, semaphore, by);
   };
 }
 

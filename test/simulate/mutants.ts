@@ -100,8 +100,8 @@ export const MUTANTS: readonly Mutant[] = [
     "a withdrawn hand-out is counted as unstarted",
     planted(
       "queue/commands/claim.ts",
-      "requeue(over, kept, context)",
-      "requeue(over, { ...kept, unstarted: entry.job.unstarted + 1 }, context)",
+      "requeue(over, jobPatch, context)",
+      "requeue(over, { ...jobPatch, unstarted: entry.job.unstarted + 1 }, context)",
     ),
   ),
   mutant(6, "a release uses up an attempt", { attemptAfterRelease: (job) => job.attempt }),
@@ -248,7 +248,7 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     15,
     "a removed agent keeps its build",
-    planted("queue/commands/agents.ts", "const entry = jobHeldBy(state, id)", "const entry = undefined"),
+    planted("queue/commands/agents.ts", "const entry = findLeasedEntry(state, id)", "const entry = undefined"),
   ),
   mutant(
     7,

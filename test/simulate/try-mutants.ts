@@ -131,7 +131,7 @@ function keepingSemaphoresOfTries(): WrongRules["sabotage"] {
     const { hold } = Object.getPrototypeOf(semaphores);
     const waits = ({ lease, retries = 0 }: JobFacts): boolean => lease === null && retries > 0;
     const before = new Set([...jobs.values()].filter(waits).map(({ id }) => id));
-    semaphores.hold = (semaphore, by) => {
+    semaphores.countLease = (semaphore, by) => {
       const isAfterTry = by < 0 && [...jobs.values()].some((job) => waits(job) && !before.has(job.id));
       if (!isAfterTry) hold.call(semaphores, semaphore, by);
     };

@@ -6,10 +6,10 @@ import {
   type Decision,
   type DecisionContext,
   decided,
-  hintOf,
-  jobHeldBy,
+  findLeasedEntry,
   later,
   refused,
+  toHint,
   unknownId,
   unknownToken,
   verifiedAgent,
@@ -106,7 +106,7 @@ const removalChanges = (
   actor: Actor,
   context: DecisionContext,
 ): Change[] => {
-  const entry = jobHeldBy(state, id);
+  const entry = findLeasedEntry(state, id);
   return [
     ...(entry ? loseLease(entry, undefined, "removed", context) : []),
     { kind: "agent-removed", agentId: id },
@@ -157,7 +157,7 @@ export const wait = (
   const { agentId, until } = call;
   const isNews = agent.isEphemeral && until === null && !agent.hasSocket;
   const job = state.jobs.get(state.index.holding.get(agentId) ?? "");
-  const mustStop = until === null && job?.lease?.stop && state.stopsTold.get(job.id) !== null;
+  const mustStop = until === null && job?.lease?.stop && state.stopNotices.get(job.id) !== null;
   return decided(
     null,
     [
@@ -166,7 +166,7 @@ export const wait = (
       { kind: "waiter", agentId, waiter: { until, ignored: 0, ignoredAt: 0 } },
       ...(mustStop ? [{ kind: "stop-told", jobId: job.id, at: context.now } as const] : []),
     ],
-    mustStop ? [{ agentId, hint: hintOf("cancel", job) }] : [],
+    mustStop ? [{ agentId, hint: toHint("cancel", job) }] : [],
   );
 };
 
@@ -262,7 +262,7 @@ const releaseJob = (
   by: ContactKind,
   context: DecisionContext,
 ): Change[] => {
-  const entry = jobHeldBy(state, agent.id);
+  const entry = findLeasedEntry(state, agent.id);
   if (!entry) return [];
   if (isRestart) return loseLease(entry, agent, "restarted", context);
   const isIdle = by === "claim" && entry.job.status === "canceling" && entry.job.lease?.startedAt === null;

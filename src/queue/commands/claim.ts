@@ -4,8 +4,8 @@ import {
   type Decision,
   type DecisionContext,
   decided,
+  findLeasedEntry,
   heldJob,
-  jobHeldBy,
   leaseLost,
   notCompared,
   refused,
@@ -18,7 +18,7 @@ import type { PoolState } from "../state/state.ts";
 import type { ClaimRequest, FailClaim, JobDelivery, Unclaim } from "./commands.ts";
 import { commitChanges, endCanceled, endJob, requeue } from "./lease.ts";
 import { firstJobFor, NO_RESERVATIONS } from "./match.ts";
-import { isPaused, paused, resumed, tried } from "./pause.ts";
+import { holdOthers, isPaused, resume, startPause } from "./pause.ts";
 
 /** Milliseconds that a job waits at least after its hand-out was taken back. */
 const UNCLAIM_MS = 1_000;
@@ -41,7 +41,7 @@ export const claim = (state: PoolState, request: ClaimRequest, context: Decision
   if (!agent) return unknownToken();
   const offerChanges = closeOffer(state, agent);
   if (rules.isStale(agent, request.bootId)) return decided(null);
-  const entry = jobHeldBy(state, agent.id);
+  const entry = findLeasedEntry(state, agent.id);
   if (entry && state.unchecked !== null) return notCompared();
   if (entry) {
     const { job } = entry;
@@ -62,8 +62,8 @@ const uncompared = (
   offerChanges: Change[],
   context: DecisionContext,
 ): Decision<never> => {
-  const { changes, kept } = paused(state, null, context);
-  return { ...notCompared(), changes: [...offerChanges, ...changes, { kind: "job", job: { ...job, ...kept } }] };
+  const { changes, jobPatch } = startPause(state, null, context);
+  return { ...notCompared(), changes: [...offerChanges, ...changes, { kind: "job", job: { ...job, ...jobPatch } }] };
 };
 
 const toClaim = (jobId: string, { fence, expiresAt }: JobLease): Claim => ({ jobId, fence, expiresAt });
@@ -85,13 +85,13 @@ const leaseJob = (state: PoolState, { job }: HeldJob, agent: AgentFacts, context
     stop: null,
     graced: false,
   };
-  const { changes: trying, kept } = tried(state, lease);
+  const { changes: trying, jobPatch } = holdOthers(state, lease);
   const changes: Change[] = [
     ...trying,
     { kind: "fence", fence },
     {
       kind: "job",
-      job: { ...job, ...kept, status: "assigned", lease, fence, agentId: agent.id, notBefore: 0, result: null },
+      job: { ...job, ...jobPatch, status: "assigned", lease, fence, agentId: agent.id, notBefore: 0, result: null },
     },
   ];
   return { lease, changes };
@@ -107,7 +107,7 @@ export const deliver = (state: PoolState, delivery: JobDelivery, context: Decisi
   if (!entry || !context.rules.holdsLease(entry.job, agentId, fence) || !state.agents.has(agentId)) return leaseLost();
   if (!isAllowed("deliver", entry.job)) return leaseLost();
   const answer = toClaim(jobId, entry.job.lease!);
-  const changes = [...commitChanges(entry, delivery, context), ...resumed(state)];
+  const changes = [...commitChanges(entry, delivery, context), ...resume(state)];
   if (environment === null) return decided(answer, changes);
   const keys = environment.map(({ key }) => key);
   const actor = { ...agentActor(agentId), requestId };
@@ -118,7 +118,7 @@ export const deliver = (state: PoolState, delivery: JobDelivery, context: Decisi
   ]);
 };
 
-const leasedUnder = (
+const findByFence = (
   state: PoolState,
   { jobId, fence }: { jobId: string; fence: number },
   { rules }: DecisionContext,
@@ -130,28 +130,28 @@ const leasedUnder = (
 
 /** Takes a hand-out back because a part of the service does not answer. Uses no attempt. */
 export const unclaim = (state: PoolState, request: Unclaim, context: DecisionContext): Decision<null> => {
-  const entry = leasedUnder(state, request, context);
+  const entry = findByFence(state, request, context);
   if (!entry) return leaseLost();
   if (entry.job.lease!.startedAt !== null) return refused("conflict", "The build was started.");
-  const { changes, kept } = afterUnclaim(state, request, context);
+  const { changes, jobPatch } = afterUnclaim(state, request, context);
   if (entry.job.status === "canceling") return decided(null, [...changes, ...endCanceled(entry, context)]);
   // A close would make the tables of a log that has nothing.
   const over = request.isLogOpen === false ? { job: { ...entry.job, lease: null } } : entry;
-  return decided(null, [...changes, ...requeue(over, kept, context)]);
+  return decided(null, [...changes, ...requeue(over, jobPatch, context)]);
 };
 
 /** Whether the pool pauses, and how long the job waits besides. */
 const afterUnclaim = (state: PoolState, request: Unclaim, context: DecisionContext) => {
-  if (request.isAway) return paused(state, request.fence, context);
+  if (request.isAway) return startPause(state, request.fence, context);
   const notBefore = Math.max(request.notBefore, context.now + UNCLAIM_MS);
   return request.isAway === false
-    ? { changes: resumed(state), kept: { notBefore, pause: undefined } }
-    : { changes: [], kept: { notBefore } };
+    ? { changes: resume(state), jobPatch: { notBefore, pause: undefined } }
+    : { changes: [], jobPatch: { notBefore } };
 };
 
 /** Fails a job whose environment cannot be composed: another hand-out could not succeed either. */
 export const failClaim = (state: PoolState, request: FailClaim, context: DecisionContext): Decision<string> => {
-  const entry = leasedUnder(state, request, context);
+  const entry = findByFence(state, request, context);
   if (!entry) return leaseLost();
   if (entry.job.lease!.startedAt !== null) return refused("conflict", "The build was started.");
   const failure = { status: "failed", exitCode: null, reason: request.reason } as const;
@@ -159,5 +159,5 @@ export const failClaim = (state: PoolState, request: FailClaim, context: Decisio
     entry.job.status === "canceling"
       ? endCanceled(entry, context, request.message)
       : endJob(entry, failure, request.message, context);
-  return decided(request.jobId, [...resumed(state), ...ended]);
+  return decided(request.jobId, [...resume(state), ...ended]);
 };

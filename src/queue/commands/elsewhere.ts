@@ -8,7 +8,7 @@ import { requeue } from "./lease.ts";
 const RECHECK_MS = 60_000;
 
 /** Whether an agent other than `exceptId` is online, able to run it, and takes builds now or after its present one. */
-const anotherMayTake = (state: PoolState, job: JobFacts, exceptId: string, context: DecisionContext): boolean => {
+const anotherAgentMayTake = (state: PoolState, job: JobFacts, exceptId: string, context: DecisionContext): boolean => {
   const { now, rules } = context;
   const { requires, features = [], releasedBy } = job;
   return [...state.agents.values()].some((agent) => {
@@ -21,7 +21,7 @@ const anotherMayTake = (state: PoolState, job: JobFacts, exceptId: string, conte
 };
 
 /** The agent cannot fetch what another agent might. Possible once for each job, and it uses no attempt. */
-export const releaseElsewhere = (
+export const reassign = (
   state: PoolState,
   entry: HeldJob,
   agentId: string,
@@ -29,7 +29,7 @@ export const releaseElsewhere = (
   context: DecisionContext,
 ): Decision<string> => {
   const { job } = entry;
-  if (job.passedOver || !anotherMayTake(state, job, agentId, context)) {
+  if (job.passedOver || !anotherAgentMayTake(state, job, agentId, context)) {
     return refused("conflict", "No other agent can take the build now, or one has tried already: report the result.");
   }
   const attempt = job.lease!.startedAt === null ? job.attempt : context.rules.attemptAfterRelease(job);
@@ -38,12 +38,12 @@ export const releaseElsewhere = (
 };
 
 /** Checks jobs that wait for another agent: where none is left, the first agent may have the job again. */
-export const recheckElsewhere = (state: PoolState, jobIds: readonly string[], context: DecisionContext): Change[] =>
+export const recheckReassigned = (state: PoolState, jobIds: readonly string[], context: DecisionContext): Change[] =>
   jobIds.flatMap((id): Change[] => {
     const job = state.jobs.get(id);
     const { agentId, until } = job?.passedOver ?? { until: null };
     if (job?.status !== "queued" || until === null || until > context.now) return [];
-    const isWaiting = anotherMayTake(state, job, agentId!, context);
+    const isWaiting = anotherAgentMayTake(state, job, agentId!, context);
     const passedOver = { agentId: agentId!, until: isWaiting ? context.now + RECHECK_MS : null };
     return [{ kind: "job", job: { ...job, passedOver } }];
   });

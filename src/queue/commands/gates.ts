@@ -12,7 +12,7 @@ import {
 } from "../state/decision.ts";
 import type { BuildFacts, Change, JobFacts } from "../state/facts.ts";
 import { graphOf, jobsOf, type PoolState } from "../state/state.ts";
-import { APPROVER, isHeld } from "../state/trust.ts";
+import { APPROVER, awaitsApproval } from "../state/trust.ts";
 import type { GateRequest } from "./commands.ts";
 
 /** A person lets a job run, or not. Decided once; the same word again is the same answer. */
@@ -85,7 +85,7 @@ const MOST_UNAPPROVED = 100;
 
 export const approvalProblem = ({ builds }: PoolState, repoId: string, added: number): string | null => {
   let count = added;
-  for (const build of builds.values()) if (build.repoId === repoId && isHeld(build)) count++;
+  for (const build of builds.values()) if (build.repoId === repoId && awaitsApproval(build)) count++;
   return count < MOST_UNAPPROVED ? null : `${MOST_UNAPPROVED} builds of this repository wait for approval already.`;
 };
 
@@ -126,7 +126,7 @@ const close = (build: BuildFacts, message: string, context: DecisionContext): Ch
 };
 
 const unapprovedBuilds = ({ builds }: PoolState, ids: Iterable<string>): BuildFacts[] =>
-  [...ids].flatMap((id) => builds.get(id) ?? []).filter(isHeld);
+  [...ids].flatMap((id) => builds.get(id) ?? []).filter(awaitsApproval);
 
 /** Ends those that nobody approved in time. */
 export const expireApprovals = (state: PoolState, buildIds: readonly string[], context: DecisionContext): Change[] =>

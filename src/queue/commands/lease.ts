@@ -3,7 +3,7 @@ import type { LossCause } from "../state/counts.ts";
 import { type DecisionContext, patchBuild } from "../state/decision.ts";
 import type { AgentFacts, BuildFacts, Change, HeldJob, JobFacts, Outcome } from "../state/facts.ts";
 import { POOL_LIMITS, stopReason } from "../state/rules.ts";
-import { testSummaryOf } from "./tests.ts";
+import { summarizeTests } from "./tests.ts";
 
 /** Ends the job with this outcome. What follows for its build is settled next. */
 export const endJob = (
@@ -14,7 +14,7 @@ export const endJob = (
 ): Change[] => {
   const { startedAt, agentId, attempt, lease, retries, stopCause } = job;
   const cause = status === "canceled" ? (stopCause ?? CANCELED) : null;
-  const tests = testSummaryOf({ ...job, status });
+  const tests = summarizeTests({ ...job, status });
   const end: JobEnd = {
     ...{ status, cause, exitCode, reason, message, startedAt, finishedAt: context.now, agentId, attempt },
     ...(retries && { retries }),

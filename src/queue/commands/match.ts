@@ -13,7 +13,7 @@ export interface Reservations {
 /** Offers to others do not count for an agent that claims. */
 export const NO_RESERVATIONS: Reservations = {
   has: () => false,
-  holders: ({ index }, semaphore) => index.semaphores.held(semaphore),
+  holders: ({ index }, semaphore) => index.semaphores.holders(semaphore),
 };
 
 /** Whether each semaphore that jobs of the lane need may have one more holder. */
@@ -23,12 +23,12 @@ export const isLaneFree = (state: PoolState, lane: Lane, reserved: Reservations,
     const holders = reserved.holders(state, semaphore.key);
     return (
       (semaphore.holder !== null && holders.has(semaphore.holder)) ||
-      rules.hasRoom(holders.size, limitOf(state, semaphore))
+      rules.hasRoom(holders.size, effectiveLimit(state, semaphore))
     );
   });
 
 /** The limit of a concurrency group is the smallest of those who are in it, whoever came first. */
-export const limitOf = (
+export const effectiveLimit = (
   { queue, index }: PoolState,
   { key, limit }: Pick<LaneSemaphore, "key" | "limit">,
 ): number | null => {
@@ -36,7 +36,7 @@ export const limitOf = (
   const waiting = [...queue.lanesIn(key)].flatMap(({ semaphores }) =>
     semaphores.filter((semaphore) => semaphore.key === key),
   );
-  const limits = [...index.semaphores.taken(key).values(), ...waiting].map((semaphore) => semaphore.limit);
+  const limits = [...index.semaphores.holdersAndOffers(key).values(), ...waiting].map((semaphore) => semaphore.limit);
   return Math.min(limit, ...limits.filter((other) => other !== null));
 };
 

@@ -1,4 +1,4 @@
-import { type Decision, type DecisionContext, decided, heldJob, hintOf, type Push } from "../state/decision.ts";
+import { type Decision, type DecisionContext, decided, heldJob, type Push, toHint } from "../state/decision.ts";
 import type { Change, JobFacts } from "../state/facts.ts";
 import { lanesWithin } from "../state/indices.ts";
 import type { Lane } from "../state/queue.ts";
@@ -99,7 +99,7 @@ class OfferRound implements Reservations {
     this.#jobs.add(jobId);
     for (const { key, holder } of semaphoresOfJob(this.#state, entry)) this.#take(key, holder);
     this.changes.push({ kind: "offer", jobId, offer: { agentId, at: this.#context.now } });
-    this.pushes.push({ agentId, hint: hintOf("look", entry.job) });
+    this.pushes.push({ agentId, hint: toHint("look", entry.job) });
   }
 
   /** Whether no other job is offered in this step. */
@@ -112,14 +112,14 @@ class OfferRound implements Reservations {
   }
 
   holders({ index }: PoolState, semaphore: string): Holders {
-    const reserved = index.semaphores.taken(semaphore);
+    const reserved = index.semaphores.holdersAndOffers(semaphore);
     const added = this.#holders.get(semaphore);
     if (!added) return reserved;
     return { size: reserved.size + added.size, has: (holder) => reserved.has(holder) || added.has(holder) };
   }
 
   #take(semaphore: string, holder: string): void {
-    if (this.#state.index.semaphores.taken(semaphore).has(holder)) return;
+    if (this.#state.index.semaphores.holdersAndOffers(semaphore).has(holder)) return;
     this.#holders.set(semaphore, (this.#holders.get(semaphore) ?? new Set()).add(holder));
     for (const lane of lanesWithin(this.#state, { key: semaphore, holder })) this.#lanes.add(lane);
   }

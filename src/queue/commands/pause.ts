@@ -25,30 +25,30 @@ export const latestPause = ({ jobs }: PoolState): Pause | null => {
 };
 
 /** What is left of a hand-out that would fail for every job: the pause, and what the row of its job keeps of it. */
-export const paused = (
+export const startPause = (
   state: PoolState,
   fence: number | null,
   { now }: DecisionContext,
-): { changes: Change[]; kept: Pick<JobFacts, "notBefore" | "pause"> } => {
+): { changes: Change[]; jobPatch: Pick<JobFacts, "notBefore" | "pause"> } => {
   const { pause } = state;
   // It began before the pause, as others did.
-  if (pause && pause.fence !== fence && isPaused(state, now)) return { changes: [], kept: { notBefore: 0 } };
+  if (pause && pause.fence !== fence && isPaused(state, now)) return { changes: [], jobPatch: { notBefore: 0 } };
   const failures = (pause?.failures ?? 0) + 1;
   const until = now + Math.min(FIRST_MS * 2 ** (failures - 1), MOST_MS);
   return {
     changes: [{ kind: "pause", pause: { failures, until, fence: null } }],
-    kept: { notBefore: until + BEHIND_MS, pause: { failures, until } },
+    jobPatch: { notBefore: until + BEHIND_MS, pause: { failures, until } },
   };
 };
 
 /** A hand-out is tried: nothing else is handed out before its end, or before its lease is over. */
-export const tried = (
+export const holdOthers = (
   { pause }: PoolState,
   { fence, expiresAt: until }: JobLease,
-): { changes: Change[]; kept: Pick<JobFacts, "pause"> } => {
-  if (!pause) return { changes: [], kept: { pause: undefined } };
+): { changes: Change[]; jobPatch: Pick<JobFacts, "pause"> } => {
+  if (!pause) return { changes: [], jobPatch: { pause: undefined } };
   const { failures } = pause;
-  return { changes: [{ kind: "pause", pause: { failures, until, fence } }], kept: { pause: { failures, until } } };
+  return { changes: [{ kind: "pause", pause: { failures, until, fence } }], jobPatch: { pause: { failures, until } } };
 };
 
 /** It is over, also for a clock that is set back. The next hand-out is the only one. */
@@ -56,7 +56,7 @@ export const endPause = ({ pause }: PoolState, { now }: DecisionContext): Change
   pause && now >= pause.until ? [{ kind: "pause", pause: { ...pause, until: 0 } }] : [];
 
 /** What every hand-out needs has answered one. No row keeps the pause. */
-export const resumed = ({ pause, jobs }: PoolState): Change[] => {
+export const resume = ({ pause, jobs }: PoolState): Change[] => {
   if (!pause) return [];
   const withPause = [...jobs.values()].filter((job) => job.pause);
   return [

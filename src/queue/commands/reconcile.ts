@@ -4,8 +4,8 @@ import {
   type Decision,
   type DecisionContext,
   decided,
+  findLeasedEntry,
   isInQueue,
-  jobHeldBy,
   later,
   patchBuild,
 } from "../state/decision.ts";
@@ -125,10 +125,10 @@ export const recordSequence = (
   const restored = restoredSide(state, found, written);
   if (restored === "pool") return [{ kind: "unchecked", sequence: written }];
   if (restored === "database") return tellAgain(state, found.complete, context);
-  const next = state.tellAgainAfter !== null && !failed ? tellNext(state, context) : [];
+  const next = state.resendAfter !== null && !failed ? tellNext(state, context) : [];
   const mustStore = isStored || written > state.sequence;
   const sequenceChanges: Change[] =
-    written > state.told || (mustStore && !state.isToldStored)
+    written > state.told || (mustStore && !state.isDatabaseSequenceStored)
       ? [{ kind: "told", sequence: written, ...(mustStore ? {} : { isInMemory: true }) }]
       : [];
   return [...sequenceChanges, ...next];
@@ -140,17 +140,17 @@ export const hasToldRevocations = ({ revoked, told }: PoolState, sequence: ToldS
 
 /** Whether D1 is told the sequence even where there is no build and no entry to tell. */
 export const isSequenceDue = (state: PoolState, revoked: string[]): boolean =>
-  revoked.length > 0 || state.tellAgainAfter !== null || state.outbox.deletions.due.size > 0;
+  revoked.length > 0 || state.resendAfter !== null || state.outbox.deletions.due.size > 0;
 
 /** The tokens, by id or by the hash of a replaced secret, that the next attempt deletes from D1. */
-export const revocationsToTell = ({ revoked, tellAgainAfter, told }: PoolState): string[] => {
+export const revocationsToTell = ({ revoked, resendAfter: tellAgainAfter, told }: PoolState): string[] => {
   const since = tellAgainAfter === null ? told : 0;
   return [...revoked].flatMap(([tokenId, at]) => (at > since ? [tokenId] : []));
 };
 
 /** The next ended builds that D1 is told again. The revocations of tokens went with the attempt before. */
 const tellNext = (state: PoolState, { now }: DecisionContext): Change[] => {
-  const ended = state.records.endedAfter(state.tellAgainAfter ?? 0, TELL_AGAIN_LIMIT);
+  const ended = state.records.endedAfter(state.resendAfter ?? 0, TELL_AGAIN_LIMIT);
   const last = ended.at(-1);
   return [
     last ? { kind: "tell-again", after: last.seq, at: later(state, now) } : { kind: "tell-again", after: null, at: 0 },
@@ -285,7 +285,7 @@ const removeAgain = (
   changed: ReadonlyMap<string, BuildFacts>,
   context: DecisionContext,
 ): Change[] => {
-  const entry = jobHeldBy(state, id);
+  const entry = findLeasedEntry(state, id);
   const build = entry && changed.get(entry.build.id);
   const freed = entry && !(build && isEnded(build.status)) ? loseLease(entry, undefined, "removed", context) : [];
   return [...freed, { kind: "agent-removed", agentId: id }];

@@ -8,19 +8,19 @@ import {
   type DecisionContext,
   decided,
   heldJob,
-  hintOf,
   isInQueue,
   type Push,
   patchBuild,
   SYSTEM,
+  toHint,
 } from "../state/decision.ts";
 import type { BuildFacts, Change, JobFacts } from "../state/facts.ts";
-import { semaphoresOf } from "../state/semaphores.ts";
-import { ownRefOf } from "../state/semaphores-of.ts";
+import { plannedSemaphores } from "../state/semaphores.ts";
+import { groupRef } from "../state/semaphores-of.ts";
 import { graphOf, type PoolState } from "../state/state.ts";
 import { cancelBuild } from "./cancel.ts";
 import { endJob } from "./lease.ts";
-import { isGroup, limitOf } from "./match.ts";
+import { effectiveLimit, isGroup } from "./match.ts";
 
 /** Carries out all that follows from what became of the jobs of a build. */
 export const settleBuild = (state: PoolState, buildId: string, context: DecisionContext): Decision<null> => {
@@ -166,7 +166,7 @@ class Settling {
     const stop = lease.stop ?? { reason, at: this.#context.now };
     this.#setJob({ ...stopped, status: "canceling", lease: { ...lease, stop } });
     this.changes.push({ kind: "stop-told", jobId, at: this.#context.now });
-    this.pushes.push({ agentId: lease.agentId, hint: hintOf("cancel", job) });
+    this.pushes.push({ agentId: lease.agentId, hint: toHint("cancel", job) });
   }
 
   /** The log of the lease under which its jobs were read ends with it. */
@@ -192,11 +192,11 @@ const endHolders = (
   context: DecisionContext,
 ): Change[] => {
   if (job.concurrency?.whenBusy !== "cancel-running") return [];
-  const semaphore = semaphoresOf(job, { ...build, maxParallel: null, ownRef: ownRefOf(build) }).find(({ key }) =>
+  const semaphore = plannedSemaphores(job, { ...build, maxParallel: null, ownRef: groupRef(build) }).find(({ key }) =>
     isGroup(key),
   )!;
-  const holders = [...state.index.semaphores.held(semaphore.key).keys()];
-  if (context.rules.hasRoom(holders.length, limitOf(state, semaphore))) return [];
+  const holders = [...state.index.semaphores.holders(semaphore.key).keys()];
+  if (context.rules.hasRoom(holders.length, effectiveLimit(state, semaphore))) return [];
   const message = `A newer job took its place in the group ${job.concurrency.group}.`;
   return holders.flatMap((jobId): Change[] => {
     const entry = heldJob(state, jobId);

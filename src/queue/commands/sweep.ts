@@ -5,14 +5,14 @@ import {
   type DecisionContext,
   decided,
   heldJob,
-  hintOf,
   type Push,
   SYSTEM,
+  toHint,
 } from "../state/decision.ts";
 import type { Change, JobFacts } from "../state/facts.ts";
 import { EPHEMERAL_MS, OFFER_MS, OUTAGE_MS } from "../state/rules.ts";
 import type { PoolState } from "../state/state.ts";
-import { recheckElsewhere } from "./elsewhere.ts";
+import { recheckReassigned } from "./elsewhere.ts";
 import { expireApprovals } from "./gates.ts";
 import { loseLease } from "./lease.ts";
 import { endPause } from "./pause.ts";
@@ -35,7 +35,7 @@ export const sweep = (state: PoolState, due: DueIds, context: DecisionContext): 
       ...withdrawOffers(state, due.offer, context),
       ...endDelays(state, due.delay, context),
       ...(due.pause.length > 0 ? endPause(state, context) : []),
-      ...recheckElsewhere(state, due.otherAgent, context),
+      ...recheckReassigned(state, due.otherAgent, context),
       ...unsettled(state, due),
       ...expireApprovals(state, due.build, context),
       ...due.offersResume.map((agentId) => ({ kind: "offers-resumed", agentId }) as const),
@@ -97,7 +97,7 @@ const stopOvertime = (
     if (!job?.lease || !context.rules.overtime(job, context.now)) continue;
     changes.push({ kind: "job", job: { ...job, lease: { ...job.lease, stop: overtimeStop(job, context) } } });
     changes.push({ kind: "stop-told", jobId, at: context.now });
-    pushes.push({ agentId: job.lease.agentId, hint: hintOf("cancel", job) });
+    pushes.push({ agentId: job.lease.agentId, hint: toHint("cancel", job) });
   }
   return { changes, pushes };
 };
@@ -113,7 +113,7 @@ const repeatStops = (
     changes: unanswered.map((jobId) => ({ kind: "stop-told", jobId, at: now })),
     pushes: unanswered.map((jobId) => {
       const job = state.jobs.get(jobId)!;
-      return { agentId: job.lease!.agentId, hint: hintOf("cancel", job) };
+      return { agentId: job.lease!.agentId, hint: toHint("cancel", job) };
     }),
   };
 };

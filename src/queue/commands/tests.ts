@@ -3,7 +3,7 @@ import type { Change, HeldJob, JobFacts } from "../state/facts.ts";
 import type { ProgressReport } from "./commands.ts";
 
 /** What the tests of the held job said, instead of what they said before. The days stay known, for deletions. */
-export const testsFound = ({ job }: HeldJob, { tests, fence }: ProgressReport): Change[] => {
+export const testChanges = ({ job }: HeldJob, { tests, fence }: ProgressReport): Change[] => {
   if (!tests) return [];
   const testDays = [...new Set([...(job.testDays ?? []), tests.day])];
   return [{ kind: "job", job: { ...job, tests: { ...tests, fence }, testDays } }];
@@ -15,7 +15,7 @@ export const seenTests = ({ status, tests, fence, result }: JobFacts) => {
   return counts ? (tests ?? null) : null;
 };
 
-export const testSummaryOf = (job: JobFacts): TestSummary | null => {
+export const summarizeTests = (job: JobFacts): TestSummary | null => {
   const report = seenTests(job);
   return report && { ...report.counts, warnings: report.warnings };
 };

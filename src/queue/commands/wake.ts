@@ -1,4 +1,4 @@
-import { type DecisionContext, jobHeldBy, patchBuild } from "../state/decision.ts";
+import { type DecisionContext, findLeasedEntry, patchBuild } from "../state/decision.ts";
 import type { AgentFacts, BuildFacts, Change, JobFacts, KeptLease } from "../state/facts.ts";
 import type { PoolState } from "../state/state.ts";
 import { latestPause } from "./pause.ts";
@@ -64,7 +64,7 @@ const storedDeadline = (expiresAt: number) => ({ expiresAt, writtenUntil: expire
 
 /** Stores the deadline of a lease whose socket was closed: from now on memory and disk have the same. */
 export const settleLease = (state: PoolState, agentId: string): Change[] => {
-  const job = jobHeldBy(state, agentId)?.job;
+  const job = findLeasedEntry(state, agentId)?.job;
   if (job?.lease?.keptBy !== "socket") return [];
   return [{ kind: "job", job: { ...job, lease: { ...job.lease, ...storedDeadline(job.lease.expiresAt) } } }];
 };

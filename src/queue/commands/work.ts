@@ -17,7 +17,7 @@ import type { Change, HeldJob, JobFacts, JobLease, Outcome, Report } from "../st
 import { isAllowed, POOL_LIMITS } from "../state/rules.ts";
 import { jobsOf, type PoolState } from "../state/state.ts";
 import type { FinishReport, HeartbeatRequest, LeaseHolder, ProgressReport, ReleaseRequest } from "./commands.ts";
-import { releaseElsewhere } from "./elsewhere.ts";
+import { reassign } from "./elsewhere.ts";
 import {
   anotherTry,
   commitChanges,
@@ -29,7 +29,7 @@ import {
   requeue,
   retireEphemeral,
 } from "./lease.ts";
-import { testsFound } from "./tests.ts";
+import { testChanges } from "./tests.ts";
 
 /** The job that the caller holds a lease on, or the refusal. */
 export const jobOfCaller = (
@@ -116,7 +116,7 @@ export const progress = (
   if (progressReport.steps) report.steps = progressReport.steps;
   else if (progressReport.masksCame) report.masksCame = true;
   if (progressReport.summary !== undefined) report.summary = progressReport.summary;
-  const findings = [...commitChanges(entry, progressReport, context), ...testsFound(entry, progressReport)];
+  const findings = [...commitChanges(entry, progressReport, context), ...testChanges(entry, progressReport)];
   if (Object.keys(report).length === 0) return decided(null, findings);
   return decided(null, [{ kind: "report", jobId: job.id, report, at: context.now }, ...findings]);
 };
@@ -133,7 +133,7 @@ export const release = (state: PoolState, request: ReleaseRequest, context: Deci
   if (request.interrupted) return decided(job.id, loseLease(entry, state.agents.get(agentId), "stopped", context));
   if (job.status === "canceling") return decided(job.id, endCanceled(entry, context));
   if (job.lease?.stop) return decided(job.id, endOvertime(entry, context));
-  if (request.elsewhere) return releaseElsewhere(state, entry, agentId, reason, context);
+  if (request.elsewhere) return reassign(state, entry, agentId, reason, context);
   const requires = mergeRequires(job.requires, request.requires ?? {});
   if (!requires || job.releasedBy.length >= POOL_LIMITS.releases) {
     return decided(job.id, endJob(entry, UNMET, reason, context));
@@ -158,7 +158,7 @@ export const finish = (state: PoolState, report: FinishReport, context: Decision
   if (!isAllowed("finish", job)) return refused("conflict", "The build was not started.");
   const refusedOutputs = outputsProblem(state, job, report);
   const outcome = context.rules.ending(entry, refusedOutputs ? OUTPUT_REFUSED : reported);
-  const outputs = keptOutputs(entry, outcome, report);
+  const outputs = outputChanges(entry, outcome, report);
   const isOwnMessage = outcome.reason !== "timeout" || report.reason === "timeout";
   const message =
     refusedOutputs ??
@@ -229,7 +229,7 @@ const outputsProblem = (state: PoolState, { buildId }: JobFacts, { status, outpu
 };
 
 /** Stores what the job tells those that need it: of the attempt that succeeded alone. */
-const keptOutputs = (
+const outputChanges = (
   { job: { id, buildId, fence: last } }: HeldJob,
   { status }: Outcome,
   { outputs, fence }: FinishReport,

@@ -6,7 +6,7 @@ import type { BuildReason } from "../../protocol/build.ts";
 import type { EndedStatus } from "../../protocol/build-states.ts";
 import type { BuildFacts, JobFacts } from "../state/facts.ts";
 import { needsFrom } from "./needs.ts";
-import { firstEnded, type Verdict, verdictOf } from "./outcome.ts";
+import { firstEnded, judgeJob, type Verdict } from "./outcome.ts";
 import {
   type BuildCancel,
   type BuildView,
@@ -15,7 +15,7 @@ import {
   type JobRules,
   type JobView,
   type Need,
-  viewsOf,
+  toViews,
 } from "./rules.ts";
 
 /** What of a build that has not ended follows from its jobs. */
@@ -84,7 +84,7 @@ export class BuildInProgress {
     this.input = input;
     this.cancel = cancel;
     this.#conditions = new Conditions(input.graph);
-    this.views = viewsOf(input.graph, input.jobs);
+    this.views = toViews(input.graph, input.jobs);
     this.#byDefinition = byDefinition(this.views);
     this.#byId = new Map(this.views.map((view) => [view.job.id, view]));
   }
@@ -109,7 +109,7 @@ export class BuildInProgress {
     const cached = this.#verdicts.get(job.definition);
     if (cached) return cached;
     const { graph, rules } = this.input;
-    const verdict = verdictOf(job, this.#collectNeeds(job), {
+    const verdict = judgeJob(job, this.#collectNeeds(job), {
       facts: graph.facts,
       conditions: this.#conditions,
       isCanceled: this.cancel !== null,

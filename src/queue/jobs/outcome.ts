@@ -52,7 +52,7 @@ const judge = (job: GraphJob, condition: Condition, needs: readonly Need[], arou
     : { kind: "skipped", cause: { kind: "condition", job: null, text: job.condition } };
 };
 
-export const verdictOf = (job: GraphJob, needs: readonly Need[], around: Surroundings): Verdict => {
+export const judgeJob = (job: GraphJob, needs: readonly Need[], around: Surroundings): Verdict => {
   try {
     return judge(job, around.conditions.of(job.condition), needs, around);
   } catch (error) {
@@ -94,7 +94,7 @@ const blemishes = (views: readonly JobView[]): string | null => {
 };
 
 /** How a build ends whose jobs have ended: as the job that ended first among those that decided. */
-export const outcomeOf = (
+export const judgeBuild = (
   views: readonly JobView[],
   build: BuildView,
   cancel: BuildCancel | null,

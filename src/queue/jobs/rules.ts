@@ -53,7 +53,7 @@ const LOST: EndOfJob = {
   finishedAt: 0,
 };
 
-const viewOf = (job: GraphJob, facts: JobFacts | undefined): JobView => {
+const toView = (job: GraphJob, facts: JobFacts | undefined): JobView => {
   if (!facts)
     return {
       job,
@@ -72,8 +72,8 @@ const viewOf = (job: GraphJob, facts: JobFacts | undefined): JobView => {
 };
 
 /** All jobs of a build, in the order of its graph. */
-export const viewsOf = (graph: JobGraph, jobs: ReadonlyMap<string, JobFacts>): JobView[] =>
-  graph.jobs.map((job) => viewOf(job, jobs.get(job.id)));
+export const toViews = (graph: JobGraph, jobs: ReadonlyMap<string, JobFacts>): JobView[] =>
+  graph.jobs.map((job) => toView(job, jobs.get(job.id)));
 
 export const byDefinition = (views: readonly JobView[]): Map<string, JobView[]> =>
   groupBy(views, ({ job }) => job.definition);
@@ -143,7 +143,10 @@ export const triesAgain = (
 export const CLEAN_UP_MS = 5 * 60 * 1000;
 
 /** The cancel that holds for a build now; its own deadline is one too. */
-export const cancelOf = ({ cancel, until }: Pick<BuildFacts, "cancel" | "until">, now: number): BuildCancel | null => {
+export const currentCancel = (
+  { cancel, until }: Pick<BuildFacts, "cancel" | "until">,
+  now: number,
+): BuildCancel | null => {
   if (cancel && (until === null || cancel.at <= until)) return { ...cancel, isTimeout: false };
   if (until === null || now < until) return null;
   const byDeadline = until + CLEAN_UP_MS;

@@ -2,8 +2,8 @@ import type { JobCause, StopReason } from "../../pipeline/graph/job-end.ts";
 import { isEnded } from "../../protocol/build-states.ts";
 import type { Gated } from "../state/facts.ts";
 import { BuildInProgress, type BuildProgress, type JobOrder, type Order, type SettleInput } from "./in-progress.ts";
-import { outcomeOf } from "./outcome.ts";
-import { cancelOf, isLeasedJob, type JobView, TOO_LONG } from "./rules.ts";
+import { judgeBuild } from "./outcome.ts";
+import { currentCancel, isLeasedJob, type JobView, TOO_LONG } from "./rules.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
 
@@ -140,7 +140,7 @@ const isSameProgress = (
 export const settle = (input: SettleInput): Order[] => {
   const { build, now, rules } = input;
   if (isEnded(build.status)) return [];
-  const cancel = cancelOf(build, now);
+  const cancel = currentCancel(build, now);
   const progress = new BuildInProgress(input, cancel);
   const { views } = progress;
   const orders: Order[] = [];
@@ -154,7 +154,7 @@ export const settle = (input: SettleInput): Order[] => {
       changed = true;
     }
   }
-  if (rules.buildIsOver(views)) return [...orders, { kind: "end-build", ...outcomeOf(views, build, cancel, rules) }];
+  if (rules.buildIsOver(views)) return [...orders, { kind: "end-build", ...judgeBuild(views, build, cancel, rules) }];
   const next = judgeProgress(progress);
   return isSameProgress(next, build) ? orders : [...orders, { kind: "build", ...next }];
 };

@@ -7,7 +7,7 @@ import type { DecisionContext } from "../state/decision.ts";
 import type { AgentFacts } from "../state/facts.ts";
 import { requirementKey } from "../state/queue.ts";
 import type { PoolState } from "../state/state.ts";
-import { isHeld } from "../state/trust.ts";
+import { awaitsApproval } from "../state/trust.ts";
 
 type ByRequirement = Metrics["byRequirement"][number];
 
@@ -82,7 +82,7 @@ const countJobs = (state: PoolState, now: number): Map<string, ByRequirement> =>
   const groups = new Map<string, ByRequirement>();
   for (const { requires, status, buildId, queuedAt } of state.jobs.values()) {
     const counter = status === "queued" ? "waiting" : isLeased(status) ? "running" : null;
-    if (!counter || isHeld(state.builds.get(buildId)!)) continue;
+    if (!counter || awaitsApproval(state.builds.get(buildId)!)) continue;
     const key = requirementKey(requires);
     const group = groups.get(key) ?? { requires, waiting: 0, running: 0, oldestWaitSeconds: 0, agents: 0, idle: 0 };
     groups.set(key, group);

@@ -13,7 +13,7 @@ export interface ServiceDay {
   organizations: OrganizationDay[];
 }
 
-export const shareOf = ({ buildsToday, buildsPerDay }: OrganizationDay): number =>
+export const dayShare = ({ buildsToday, buildsPerDay }: OrganizationDay): number =>
   buildsPerDay > 0 ? buildsToday / buildsPerDay : Number(buildsToday > 0);
 
 /** Those of before, with what the swept pools say now. A pool that nobody sweeps has made no build since. */
@@ -31,7 +31,7 @@ export const addDay = (
   }
   const organizations = [...byOrganization.values()]
     .filter(({ buildsToday }) => buildsToday > 0)
-    .sort((one, other) => shareOf(other) - shareOf(one) || other.buildsToday - one.buildsToday)
+    .sort((one, other) => dayShare(other) - dayShare(one) || other.buildsToday - one.buildsToday)
     .slice(0, NAMED);
   return { day, organizations };
 };

@@ -1,6 +1,6 @@
 import type { ServiceMetrics } from "../../protocol/service-metrics.ts";
 import { counter, gauge, type Sample } from "./prometheus.ts";
-import { shareOf } from "./service-days.ts";
+import { dayShare } from "./service-days.ts";
 import { storedShare } from "./service-numbers.ts";
 
 /** Organizations that are labels, so that the number of series is bounded. */
@@ -89,7 +89,7 @@ const ofOrganizations = ({ organizations, stores }: ServiceMetrics): string[] =>
     "millrace_organization_limit_share",
     "The part of its limit that each of them has used; from 1 on it is refused.",
     [
-      ...organizations.map((one): Sample => [{ org: one.orgId, limit: "buildsPerDay" }, shareOf(one)]),
+      ...organizations.map((one): Sample => [{ org: one.orgId, limit: "buildsPerDay" }, dayShare(one)]),
       ...stores.map((one): Sample => [{ org: one.orgId, limit: "storedBytes" }, storedShare(one)]),
     ],
   ),

@@ -2,13 +2,13 @@ import { type Reason, reason, unmetRequirements } from "../../domain/requires.ts
 import type { LeasedStatus } from "../../protocol/build-states.ts";
 import { type AgentCode, type Explanation, sentence, type WaitCode } from "../../protocol/explain.ts";
 import type { Feature } from "../../protocol/jobs.ts";
-import { isGroup, limitOf } from "../commands/match.ts";
+import { effectiveLimit, isGroup } from "../commands/match.ts";
 import { isPaused } from "../commands/pause.ts";
 import type { DecisionContext } from "../state/decision.ts";
 import type { AgentFacts, BuildFacts, HeldJob, JobFacts } from "../state/facts.ts";
 import { semaphoresOfJob } from "../state/semaphores-of.ts";
 import type { PoolState } from "../state/state.ts";
-import { APPROVER, isHeld, isReserved, trustOf, UNTRUSTED_LABEL } from "../state/trust.ts";
+import { APPROVER, awaitsApproval, isReserved, trustOf, UNTRUSTED_LABEL } from "../state/trust.ts";
 import { isOnline } from "./record.ts";
 
 /** Reasons that end without a change of the agent or the build. */
@@ -123,8 +123,8 @@ const isCapable = ({ codes }: AgentView): boolean => codes.every(isTemporary);
 /** The first full semaphore, with the limit that holds there. */
 const fullSemaphore = (state: PoolState, entry: HeldJob, { rules }: DecisionContext) => {
   for (const { key, limit, holder } of semaphoresOfJob(state, entry)) {
-    const holders = state.index.semaphores.held(key);
-    const most = limitOf(state, { key, limit });
+    const holders = state.index.semaphores.holders(key);
+    const most = effectiveLimit(state, { key, limit });
     if (most !== null && !holders.has(holder) && !rules.hasRoom(holders.size, most)) return { key, most };
   }
   return null;
@@ -210,7 +210,7 @@ export const explain = (
     const leased = status as LeasedStatus;
     return { ...notQueued, code: leased, ...sentence(LEASED_MESSAGES[leased](name)) };
   }
-  if (isHeld(build)) {
+  if (awaitsApproval(build)) {
     const message = `It waits for approval of its commit, by a person with the role ${APPROVER}.`;
     return { ...notQueued, code: "gate", ...sentence(message) };
   }

@@ -2,7 +2,7 @@ import type { GraphJob, JobGraph } from "../../pipeline/graph/graph.ts";
 import type { Build, BuildReason, JobCounts } from "../../protocol/build.ts";
 import type { JobGate, JobOfBuild, JobStatus } from "../../protocol/build-job.ts";
 import { LIMITS } from "../../protocol/limits.ts";
-import { testSummaryOf } from "../commands/tests.ts";
+import { summarizeTests } from "../commands/tests.ts";
 import type { JobFacts } from "../state/facts.ts";
 
 const toTimestamp = (at: number | null | undefined): string | null => (at == null ? null : new Date(at).toISOString());
@@ -54,7 +54,7 @@ const toState = (graphJob: GraphJob, job: JobFacts | undefined) => {
     startedAt: toTimestamp(end ? end.startedAt : job.startedAt),
     finishedAt: toTimestamp(end?.finishedAt),
     adoptedFrom: end?.adopted?.buildId ?? null,
-    tests: end?.adopted ? null : testSummaryOf(job),
+    tests: end?.adopted ? null : summarizeTests(job),
   };
 };
 

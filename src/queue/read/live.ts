@@ -8,8 +8,8 @@ import { gatesThatAsk } from "../commands/gates.ts";
 import { heldJob } from "../state/decision.ts";
 import { BUILD_CHANNELS, type BuildFacts, type JobFacts } from "../state/facts.ts";
 import type { PoolState } from "../state/state.ts";
-import { APPROVER, isHeld } from "../state/trust.ts";
-import { agentOf } from "./record.ts";
+import { APPROVER, awaitsApproval } from "../state/trust.ts";
+import { latestAgent } from "./record.ts";
 
 const COUNTED_AS: Record<Phase, "waiting" | "running" | null> = { queued: "waiting", leased: "running", ended: null };
 
@@ -18,7 +18,7 @@ export const countNow = (state: PoolState, role: Role): PoolNow => {
   const now: PoolNow = { running: 0, waiting: 0, forRole: 0 };
   for (const build of state.builds.values()) {
     const approvers: Role[] = gatesThatAsk(state, build.id).map(({ by }) => by);
-    if (isHeld(build)) approvers.push(APPROVER);
+    if (awaitsApproval(build)) approvers.push(APPROVER);
     const isForRole = approvers.some((by) => includesRole(role, by));
     const counted = isForRole ? "forRole" : COUNTED_AS[phaseOf(build.status)];
     if (counted) now[counted]++;
@@ -40,7 +40,7 @@ const listed = (state: PoolState, build: BuildFacts): Listed => ({
   event: build.origin?.event ?? "api",
   author: build.origin?.commit?.author ?? null,
   pull: build.origin?.pull?.number ?? null,
-  agentId: agentOf(build, state.jobs.get(build.id) ?? state.records.endedJob(build.id)?.job),
+  agentId: latestAgent(build, state.jobs.get(build.id) ?? state.records.endedJob(build.id)?.job),
 });
 
 /** Ids of the builds that have not ended, or that D1 does not know as ended: all that a list would miss or show late. */

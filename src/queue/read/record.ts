@@ -6,10 +6,10 @@ import { phaseOf } from "../../protocol/build-states.ts";
 import { PERIODS } from "../../protocol/limits.ts";
 import type { Claim } from "../commands/claim.ts";
 import type { ClaimedJob, RunValues } from "../commands/commands.ts";
-import { testSummaryOf } from "../commands/tests.ts";
+import { summarizeTests } from "../commands/tests.ts";
 import type { AgentFacts, BuildFacts, HeldJob, JobFacts, Report } from "../state/facts.ts";
 import type { PoolState } from "../state/state.ts";
-import { APPROVER, isHeld, trustOf } from "../state/trust.ts";
+import { APPROVER, awaitsApproval, trustOf } from "../state/trust.ts";
 
 /** Milliseconds for which an agent counts as online after its last contact. */
 export const ONLINE_MS = PERIODS.onlineSeconds * 1000;
@@ -22,7 +22,7 @@ const firstLease = ({ plannedBy }: BuildFacts, first: JobFacts | undefined) =>
   plannedBy ?? { agentId: first?.agentId ?? null, attempt: first?.attempt ?? 0 };
 
 /** The agent that a build names: that of the latest lease of its first job. */
-export const agentOf = (build: BuildFacts, first: JobFacts | undefined): string | null =>
+export const latestAgent = (build: BuildFacts, first: JobFacts | undefined): string | null =>
   phaseOf(build.status) === "queued" ? null : firstLease(build, first).agentId;
 
 /** Names from the outside are text wherever the message is shown. */
@@ -57,7 +57,7 @@ export const toBuild = (orgId: string, build: BuildFacts, first: JobFacts | unde
     tag: tagOf(branch),
     event: origin?.event ?? "api",
     trust: trustOf(build),
-    agentId: agentOf(build, first),
+    agentId: latestAgent(build, first),
     attempt: firstLease(build, first).attempt,
     message: build.message ?? null,
     failedLine: status === "failed" ? report.failedLine : null,
@@ -66,8 +66,8 @@ export const toBuild = (orgId: string, build: BuildFacts, first: JobFacts | unde
     author: origin?.commit?.author,
     schedule: origin?.schedule,
     approval,
-    waitsFor: approval && isHeld(build) ? [{ jobId: id, key: "build", gate: approval }] : [],
-    tests: first && testSummaryOf(first),
+    waitsFor: approval && awaitsApproval(build) ? [{ jobId: id, key: "build", gate: approval }] : [],
+    tests: first && summarizeTests(first),
     queuedAt: timestamp(build.queuedAt),
     startedAt: optionalTimestamp(build.startedAt),
     finishedAt: optionalTimestamp(build.finishedAt),

@@ -20,7 +20,7 @@ import {
   setOffer,
 } from "./indices.ts";
 import { jobsOf, type PoolState, unsettle } from "./state.ts";
-import { isHeld } from "./trust.ts";
+import { awaitsApproval } from "./trust.ts";
 
 /** Milliseconds between a change and its write to D1, so that changes close together become one write. */
 export const FLUSH_DELAY_MS = 1_000;
@@ -92,7 +92,7 @@ const applyChange = (state: PoolState, change: Change, touched: Touched): void =
       return;
     case "told":
       state.told = change.sequence;
-      state.isToldStored = !change.isInMemory;
+      state.isDatabaseSequenceStored = !change.isInMemory;
       reach(state, change.sequence);
       return;
     case "unchecked":
@@ -104,7 +104,7 @@ const applyChange = (state: PoolState, change: Change, touched: Touched): void =
       state.isUncheckedStored = false;
       return;
     case "tell-again":
-      state.tellAgainAfter = change.after;
+      state.resendAfter = change.after;
       if (change.after !== null) reach(state, change.at);
       return;
     case "graph":
@@ -140,7 +140,8 @@ const applyBuild = (state: PoolState, build: BuildFacts, touched: Touched): void
   state.dayCount = laterCount(state.dayCount, countOf(build));
   reach(state, build.version);
   touched.builds.add(build.id);
-  if (before && isHeld(before) !== isHeld(build)) for (const { id } of jobsOf(state, build.id)) touched.jobs.add(id);
+  if (before && awaitsApproval(before) !== awaitsApproval(build))
+    for (const { id } of jobsOf(state, build.id)) touched.jobs.add(id);
   unsettle(state, build.id);
 };
 
@@ -191,7 +192,7 @@ const applyMemoryChange = (state: PoolState, change: MemoryChange, agents: Set<s
       setDeadline(state, change.jobId, change.expiresAt);
       return;
     case "stop-told":
-      state.stopsTold.set(change.jobId, change.at);
+      state.stopNotices.set(change.jobId, change.at);
       scheduleStop(state, change.jobId);
       return;
     case "pause":

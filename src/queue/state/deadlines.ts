@@ -4,7 +4,7 @@ import type { DecisionContext } from "./decision.ts";
 import type { BuildFacts, JobFacts } from "./facts.ts";
 import { EPHEMERAL_MS, IGNORED_LIMIT, STOP_AGAIN_MS, UNRESPONSIVE_MS } from "./rules.ts";
 import { DEADLINE_KINDS, type DeadlineKind, type PoolState } from "./state.ts";
-import { heldUntil } from "./trust.ts";
+import { approvalUntil } from "./trust.ts";
 
 /**
  * When a build that was settled `now` has to be settled again though nothing happens to it: a gate times out, its own
@@ -121,7 +121,7 @@ export const leaseDue = ({ lease, timeoutSeconds }: JobFacts): number | null => 
 
 /** When a build is looked at first, whatever happens: after its time, after that of its cancel, or nobody approved it. */
 export const buildDue = (build: BuildFacts): number | null =>
-  earliest([build.until, build.cancel?.until ?? null, heldUntil(build)]);
+  earliest([build.until, build.cancel?.until ?? null, approvalUntil(build)]);
 
 /** When a gate that nobody has answered stays closed. */
 const gateDue = ({ jobs }: PoolState, jobId: string): number | null => {
@@ -130,7 +130,7 @@ const gateDue = ({ jobs }: PoolState, jobId: string): number | null => {
 };
 
 /** When the agent is told again to stop the job: while its socket is open, until its heartbeat carried the stop. */
-export const stopDue = ({ jobs, waiters, stopsTold }: PoolState, jobId: string): number | null => {
+export const stopDue = ({ jobs, waiters, stopNotices: stopsTold }: PoolState, jobId: string): number | null => {
   const lease = jobs.get(jobId)?.lease;
   if (!lease?.stop || waiters.get(lease.agentId)?.until !== null) return null;
   const sentAt = stopsTold.get(jobId);
@@ -185,7 +185,7 @@ const ACTUAL: Record<DeadlineKind, (state: PoolState, id: string, now: number) =
   gate: gateDue,
   build: ({ builds }, id, now) => {
     const build = builds.get(id);
-    return build ? earliest([settleDue(build, [], now), heldUntil(build)]) : null;
+    return build ? earliest([settleDue(build, [], now), approvalUntil(build)]) : null;
   },
   pause: ({ pause }) => pause?.until ?? null,
 };

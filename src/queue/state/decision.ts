@@ -98,11 +98,11 @@ export const isInQueue = ({ status }: JobFacts): boolean =>
   status === "queued" || status === "assigned" || status === "running" || status === "canceling";
 
 /** A hint about the job. Agents know a first job by its build alone. */
-export const hintOf = (type: Hint["type"], { id, buildId }: JobFacts): Hint =>
+export const toHint = (type: Hint["type"], { id, buildId }: JobFacts): Hint =>
   id === buildId ? { type, buildId } : { type, buildId: id, jobId: id };
 
 /** The job that the agent holds a lease on. */
-export const jobHeldBy = (state: PoolState, agentId: string): HeldJob | undefined => {
+export const findLeasedEntry = (state: PoolState, agentId: string): HeldJob | undefined => {
   const jobId = state.index.holding.get(agentId);
   return jobId === undefined ? undefined : heldJob(state, jobId);
 };

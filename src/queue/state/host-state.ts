@@ -3,9 +3,9 @@ import type { HostPhase, HostReport, HostState, ToldState } from "../../githosts
 import { isEnded, isQueued } from "../../protocol/build-states.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
 import { testsInWords } from "../../protocol/test-report.ts";
-import { testSummaryOf, testsOfJobs } from "../commands/tests.ts";
+import { summarizeTests, testsOfJobs } from "../commands/tests.ts";
 import type { BuildFacts, JobFacts } from "./facts.ts";
-import { confinedTo, isHeld } from "./trust.ts";
+import { awaitsApproval, confinedTo } from "./trust.ts";
 
 /** Characters of a description that every git host takes. */
 const MOST_CHARACTERS = 140;
@@ -31,7 +31,7 @@ export const isHostDue = (build: BuildFacts): boolean => {
 };
 
 const toPhase = (build: BuildFacts): HostPhase => {
-  if (build.waitsAt || isHeld(build)) return "asking";
+  if (build.waitsAt || awaitsApproval(build)) return "asking";
   return isQueued(build.status) ? "queued" : "running";
 };
 
@@ -57,7 +57,7 @@ export const hostReportOf = (build: BuildFacts, jobs: readonly JobFacts[]): Host
 /** What not all hosts have a state for. */
 const beyondState = (build: BuildFacts): Pick<HostReport, "phase" | "ended" | "asks"> => {
   const { status, reason, waitsAt } = build;
-  const asks = isHeld(build) ? COMMIT_ASKS : waitsAt?.asks;
+  const asks = awaitsApproval(build) ? COMMIT_ASKS : waitsAt?.asks;
   if (!isEnded(status)) return { phase: toPhase(build), ...(asks && { asks }) };
   if (reason === "skipped") return { ended: "skipped" };
   if (status === "canceled") return { ended: "canceled" };
@@ -67,7 +67,7 @@ const beyondState = (build: BuildFacts): Pick<HostReport, "phase" | "ended" | "a
 const describe = (build: BuildFacts, jobs: readonly JobFacts[]): string => {
   const { status, reason, waitsAt } = build;
   if (waitsAt && !isEnded(status)) return `${waitsAt.jobs.join(", ")} waits for approval`;
-  if (isHeld(build)) return "Its commit waits for approval";
+  if (awaitsApproval(build)) return "Its commit waits for approval";
   if (isQueued(status)) return `Waits for an agent${needs(findRequires(build, jobs))}`;
   if (!isEnded(status)) return "Runs";
   if (status === "canceled" && reason === "gate-closed") return "Canceled: nobody approved its commit";
@@ -83,7 +83,7 @@ const findRequires = (build: BuildFacts, jobs: readonly JobFacts[]): Requires =>
 /** What the tests said of a build that has succeeded or failed. */
 const describeTests = ({ status }: BuildFacts, jobs: readonly JobFacts[]): string => {
   if (status !== "succeeded" && status !== "failed") return "";
-  const tests = testsOfJobs(jobs.map((job) => ({ tests: testSummaryOf(job) })));
+  const tests = testsOfJobs(jobs.map((job) => ({ tests: summarizeTests(job) })));
   return tests && tests.total > 0 ? `: ${testsInWords(tests)}` : "";
 };
 

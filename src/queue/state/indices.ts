@@ -8,7 +8,7 @@ import { OFFER_MS } from "./rules.ts";
 import type { Semaphore } from "./semaphores.ts";
 import { semaphoresOfBuild, semaphoresOfJob } from "./semaphores-of.ts";
 import { graphOf, type IndexedJob, type PoolState } from "./state.ts";
-import { isHeld } from "./trust.ts";
+import { awaitsApproval } from "./trust.ts";
 
 /* Keeps the indices equal to builds, jobs, agents, waiters and offers. `agents` collects the agents to index again. */
 
@@ -64,13 +64,13 @@ export const indexJob = (state: PoolState, id: string, agents: Set<string>): voi
   const before = index.positions.get(id);
   if (job?.status !== "queued") setOffer(state, id, null, agents);
   if (before?.inQueue) leaveQueue(state, before.inQueue);
-  const after = job ? findPosition(state, job, before?.held ?? []) : null;
+  const after = job ? findPosition(state, job, before?.semaphores ?? []) : null;
   if (after) index.positions.set(id, after);
   else index.positions.delete(id);
   moveHolder(state, id, before?.holder ?? null, after?.holder ?? null, agents);
-  moveSemaphores(state, before?.held ?? [], after?.held ?? []);
+  moveSemaphores(state, before?.semaphores ?? [], after?.semaphores ?? []);
   index.waitingJobs += Number(after?.isWaiting ?? false) - Number(before?.isWaiting ?? false);
-  if (!job?.lease) state.stopsTold.delete(id);
+  if (!job?.lease) state.stopNotices.delete(id);
   if (!job || !after) return;
   if (job.gate && !job.gate.decision) deadlines.gate.schedule(id, job.gate.until);
   const due = leaseDue(job);
@@ -85,15 +85,17 @@ export const indexJob = (state: PoolState, id: string, agents: Set<string>): voi
 
 /** Null of a job that has ended. */
 const findPosition = (state: PoolState, job: JobFacts, semaphoresBefore: readonly Semaphore[]): IndexedJob | null => {
-  const nowhere = { inQueue: null, holder: null, held: [], isWaiting: false };
+  const nowhere: IndexedJob = { inQueue: null, holder: null, semaphores: [], isWaiting: false };
   if (job.status === "waiting") return { ...nowhere, isWaiting: true };
   const entry = heldJob(state, job.id);
   if (!entry) return null;
   if (job.status !== "queued") {
     const semaphores = semaphoresBefore.length > 0 ? semaphoresBefore : semaphoresOfJob(state, entry);
-    return { ...nowhere, holder: job.lease?.agentId ?? null, held: semaphores };
+    return { ...nowhere, holder: job.lease?.agentId ?? null, semaphores: semaphores };
   }
-  return isHeld(entry.build) ? nowhere : { ...nowhere, inQueue: state.queue.add(entry, semaphoresOfJob(state, entry)) };
+  return awaitsApproval(entry.build)
+    ? nowhere
+    : { ...nowhere, inQueue: state.queue.add(entry, semaphoresOfJob(state, entry)) };
 };
 
 /** A concurrency group that a job leaves may have a larger limit from now on. */
@@ -113,14 +115,14 @@ export const indexBuild = (state: PoolState, id: string, agents: Set<string>): v
   const hasEnded = isEnded(build.status);
   const before = state.index.places.get(id);
   const semaphores =
-    build.holdsPlace && !hasEnded ? (before?.held.length ? before.held : semaphoresOfBuild(build)) : [];
-  moveSemaphores(state, before?.held ?? [], semaphores);
+    build.holdsPlace && !hasEnded ? (before?.semaphores.length ? before.semaphores : semaphoresOfBuild(build)) : [];
+  moveSemaphores(state, before?.semaphores ?? [], semaphores);
   state.runValueCharacters += (hasEnded ? 0 : build.inputBytes) - (before?.inputBytes ?? 0);
   if (hasEnded) {
     forgetBuild(state, build, agents);
     return;
   }
-  state.index.places.set(id, { held: semaphores, inputBytes: build.inputBytes });
+  state.index.places.set(id, { semaphores: semaphores, inputBytes: build.inputBytes });
   const due = buildDue(build);
   if (due !== null) state.deadlines.build.schedule(id, due);
 };
@@ -154,8 +156,8 @@ const moveHolder = (
 
 const moveSemaphores = (state: PoolState, from: readonly Semaphore[], to: readonly Semaphore[]): void => {
   if (from === to) return;
-  for (const semaphore of from) state.index.semaphores.hold(semaphore, -1);
-  for (const semaphore of to) state.index.semaphores.hold(semaphore, 1);
+  for (const semaphore of from) state.index.semaphores.countLease(semaphore, -1);
+  for (const semaphore of to) state.index.semaphores.countLease(semaphore, 1);
   markSemaphoresUnmatched(state, from);
   for (const semaphore of to) for (const lane of lanesWithin(state, semaphore)) state.index.unmatched.lanes.add(lane);
 };

@@ -46,7 +46,7 @@ const knowsEnough = ({ builds, records }: PoolState, channel: BuildChannel, deli
 };
 
 /** The row of an ended build is the outbox of all channels: it says so until the last has delivered. */
-const heardBy = (state: PoolState, channel: BuildChannel, { buildId, state: hostState }: Heard): Change[] => {
+const deliveryChanges = (state: PoolState, channel: BuildChannel, { buildId, state: hostState }: Heard): Change[] => {
   const mark = channel === "lists" ? { isTold: true } : hostState ? { toldHost: hostState } : {};
   const delivered: Change = { kind: "delivered", channel, buildId, known: mark };
   const isLast = BUILD_CHANNELS.every((other) => other === channel || !state.outbox[other].due.has(buildId));
@@ -67,10 +67,10 @@ export const recordDelivery = (
   const builds = result.builds.filter(
     (delivery) => due.has(delivery.buildId) && knowsEnough(state, channel, delivery, rules),
   );
-  const changes = builds.flatMap((delivery) => heardBy(state, channel, delivery));
+  const changes = builds.flatMap((delivery) => deliveryChanges(state, channel, delivery));
   const remaining = due.size - builds.length + state.records.pending(channel) - entries.length;
   const failures = failed ? before + 1 : 0;
-  const isMore = channel === "lists" && (state.tellAgainAfter !== null || !hasToldRevocations(state, sequence));
+  const isMore = channel === "lists" && (state.resendAfter !== null || !hasToldRevocations(state, sequence));
   const at = isMore || rules.deliversAgain(remaining, failed, channel) ? nextAttempt(now, failures) : null;
   const isStored = builds.some(({ buildId }) => !state.builds.has(buildId)) || result.builds.length === 0;
   return decided(null, [
@@ -100,6 +100,6 @@ const recordDeletions = (state: PoolState, { builds, failed }: Delivered, { now 
     return { kind: "deleted", deletion: { ...deletion, at: later(state, now), isSettled: true } };
   });
   if (buildIds.length > 0) changes.push({ kind: "deletions-done", buildIds });
-  if (buildIds.length > 0 && !state.isToldStored) changes.push({ kind: "told", sequence: state.told });
+  if (buildIds.length > 0 && !state.isDatabaseSequenceStored) changes.push({ kind: "told", sequence: state.told });
   return decided(null, [...changes, { kind: "attempt", channel: "deletions", at, failures }]);
 };

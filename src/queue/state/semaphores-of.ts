@@ -1,11 +1,11 @@
 import { refOf } from "../../domain/git-ref.ts";
 import type { BuildFacts, HeldJob } from "./facts.ts";
-import { type Semaphore, semaphoresOf } from "./semaphores.ts";
+import { plannedSemaphores, type Semaphore } from "./semaphores.ts";
 import type { PoolState } from "./state.ts";
 import { trustOf } from "./trust.ts";
 
 /** The ref to which the concurrency groups of an untrusted build belong; null for those of the repository. */
-export const ownRefOf = (build: Pick<BuildFacts, "trust" | "branch">): string | null =>
+export const groupRef = (build: Pick<BuildFacts, "trust" | "branch">): string | null =>
   trustOf(build) === "untrusted" ? refOf(build.branch) : null;
 
 /** The semaphore that a build holds while it counts for its pipeline's limit: its jobs hold it together. */
@@ -16,6 +16,7 @@ export const semaphoresOfBuild = ({ id, pipelineId, maxParallel }: BuildFacts): 
 export const semaphoresOfJob = ({ graphs }: PoolState, { build, job }: HeldJob): Semaphore[] => {
   const { id, repoId, maxParallel } = build;
   const planned = graphs.get(id)?.jobs[job.index];
-  const own = planned && semaphoresOf(planned, { id, repoId, pipelineId: null, maxParallel, ownRef: ownRefOf(build) });
+  const own =
+    planned && plannedSemaphores(planned, { id, repoId, pipelineId: null, maxParallel, ownRef: groupRef(build) });
   return [...semaphoresOfBuild(build), ...(own ?? [])];
 };

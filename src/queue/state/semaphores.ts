@@ -23,7 +23,7 @@ const groupsKey = (repoId: string, ownRef: string | null): string =>
   ownRef === null ? `group ${repoId}` : `group untrusted ${repoId} ${ownRef}`;
 
 /** The semaphores that a job holds while it is leased. */
-export const semaphoresOf = (
+export const plannedSemaphores = (
   job: GraphJob,
   { id, repoId, pipelineId, maxParallel, ownRef = null }: BuildWithLimits,
 ): (Semaphore & { limit: number })[] => [
@@ -59,26 +59,26 @@ const NOBODY: ReadonlyMap<string, Holding> = new Map();
 
 /** Who holds each semaphore by a lease (`held`), and who by a lease or an open offer (`taken`). */
 export class Semaphores {
-  readonly #held = new Map<string, Map<string, Holding>>();
-  readonly #taken = new Map<string, Map<string, Holding>>();
+  readonly #byLease = new Map<string, Map<string, Holding>>();
+  readonly #byLeaseOrOffer = new Map<string, Map<string, Holding>>();
 
-  held(key: string): ReadonlyMap<string, Holding> {
-    return this.#held.get(key) ?? NOBODY;
+  holders(key: string): ReadonlyMap<string, Holding> {
+    return this.#byLease.get(key) ?? NOBODY;
   }
 
-  taken(key: string): ReadonlyMap<string, Holding> {
-    return this.#taken.get(key) ?? NOBODY;
+  holdersAndOffers(key: string): ReadonlyMap<string, Holding> {
+    return this.#byLeaseOrOffer.get(key) ?? NOBODY;
   }
 
   /** By a lease. */
-  hold(semaphore: Semaphore, by: 1 | -1): void {
-    count(this.#held, semaphore, by);
-    count(this.#taken, semaphore, by);
+  countLease(semaphore: Semaphore, by: 1 | -1): void {
+    count(this.#byLease, semaphore, by);
+    count(this.#byLeaseOrOffer, semaphore, by);
   }
 
   /** By an offer. */
   take(semaphore: Semaphore, by: 1 | -1): void {
-    count(this.#taken, semaphore, by);
+    count(this.#byLeaseOrOffer, semaphore, by);
   }
 }
 

@@ -57,7 +57,7 @@ export interface PoolState {
   /** Set while a part of the service is away that every hand-out needs. */
   pause: Pause | null;
   /** By job that its agent has to stop: when the agent was last told, or null once its heartbeat carried the stop. */
-  readonly stopsTold: Map<string, number | null>;
+  readonly stopNotices: Map<string, number | null>;
   /** Characters of the run values of all active builds, sealed. */
   runValueCharacters: number;
   readonly outbox: Record<Channel, Outgoing>;
@@ -66,13 +66,13 @@ export interface PoolState {
   /** The sequence that D1 had last; a lower one there shows that D1 was restored. */
   told: number;
   /** Whether `told` is stored. */
-  isToldStored: boolean;
+  isDatabaseSequenceStored: boolean;
   /** The sequence at the last load, until D1 was compared with it; null afterwards. */
   unchecked: number | null;
   /** Whether `unchecked` is stored. */
   isUncheckedStored: boolean;
   /** After D1 was restored: it has been told again of the ended builds up to this sequence number. */
-  tellAgainAfter: number | null;
+  resendAfter: number | null;
   /** What happened since the last sweep that was answered. */
   events: PoolEvents;
   readonly deadlines: Record<DeadlineKind, DeadlineQueue>;
@@ -124,14 +124,14 @@ export interface IndexedJob {
   inQueue: { lane: Lane; queued: QueuedJob } | null;
   holder: string | null;
   /** The semaphores that it holds. */
-  held: readonly Semaphore[];
+  semaphores: readonly Semaphore[];
   isWaiting: boolean;
 }
 
 /** What the indices hold of a build. */
 interface Place {
   /** The semaphore of its pipeline, where it counts for that. */
-  held: readonly Semaphore[];
+  semaphores: readonly Semaphore[];
   inputBytes: number;
 }
 
@@ -151,15 +151,15 @@ export const emptyState = (records: Records): PoolState => ({
   waiters: new Map(),
   offers: new Map(),
   pause: null,
-  stopsTold: new Map(),
+  stopNotices: new Map(),
   runValueCharacters: 0,
   outbox: { lists: nothingDue(), logs: nothingDue(), hosts: nothingDue(), deletions: nothingDue() },
   sequence: 0,
   told: 0,
-  isToldStored: true,
+  isDatabaseSequenceStored: true,
   unchecked: null,
   isUncheckedStored: false,
-  tellAgainAfter: null,
+  resendAfter: null,
   events: noEvents(),
   deadlines: {
     lease: new DeadlineQueue(),

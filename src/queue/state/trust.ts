@@ -38,8 +38,9 @@ export const isReserved = (labels: readonly string[], jobLabels: readonly string
 export const APPROVER = "member" satisfies Role;
 
 /** Whether it waits for approval: until then it is in no queue, and nobody runs it. */
-export const isHeld = ({ approval, status }: BuildFacts): boolean =>
+export const awaitsApproval = ({ approval, status }: BuildFacts): boolean =>
   !!approval && !approval.decision && isQueued(status);
 
 /** When a held build ends without a decision; null for any other. Milliseconds since 1970. */
-export const heldUntil = (build: BuildFacts): number | null => (isHeld(build) ? build.approval!.until : null);
+export const approvalUntil = (build: BuildFacts): number | null =>
+  awaitsApproval(build) ? build.approval!.until : null;

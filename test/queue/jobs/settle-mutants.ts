@@ -1,6 +1,6 @@
 import type { GraphJob, JobGraph } from "../../../src/pipeline/graph/graph.ts";
 import { isLeasedJob, JOB_RULES, type JobView } from "../../../src/queue/jobs/rules.ts";
-import { semaphoresOf } from "../../../src/queue/state/semaphores.ts";
+import { plannedSemaphores } from "../../../src/queue/state/semaphores.ts";
 import type { Law } from "./laws.ts";
 import type { WrongRules } from "./test-build.ts";
 
@@ -186,17 +186,18 @@ export const JOB_MUTANTS: readonly JobMutant[] = [
   mutant("the limit is the largest of the group", "J7", { limitOf: (limits) => Math.max(...limits) }),
   mutant("letter case makes another group", "J7", {
     semaphoresOf: (job, build) =>
-      semaphoresOf(job, build).map((semaphore) =>
+      plannedSemaphores(job, build).map((semaphore) =>
         semaphore.key.startsWith("group") ? { ...semaphore, key: `group ${job.concurrency!.group}` } : semaphore,
       ),
   }),
   mutant("jobs share their places in a matrix", "J7", {
-    semaphoresOf: (job, build) => semaphoresOf(job, build).map((semaphore) => ({ ...semaphore, holder: build.id })),
+    semaphoresOf: (job, build) =>
+      plannedSemaphores(job, build).map((semaphore) => ({ ...semaphore, holder: build.id })),
   }),
   mutant("the place of the pipeline is not asked for", "J15", {
     semaphoresOf: (job, build) => [
       { key: "none", limit: Number.POSITIVE_INFINITY, holder: build.id },
-      ...semaphoresOf(job, { ...build, maxParallel: null }),
+      ...plannedSemaphores(job, { ...build, maxParallel: null }),
     ],
   }),
   mutant("a retry runs what succeeded", "J10", { runsAnew: () => true }),

@@ -5,7 +5,7 @@ import type { Order } from "../../../src/queue/jobs/in-progress.ts";
 import { type BuildView, JOB_RULES, type JobRules } from "../../../src/queue/jobs/rules.ts";
 import { settle } from "../../../src/queue/jobs/settle.ts";
 import type { JobFacts } from "../../../src/queue/state/facts.ts";
-import type { semaphoresOf } from "../../../src/queue/state/semaphores.ts";
+import type { plannedSemaphores } from "../../../src/queue/state/semaphores.ts";
 
 export const DAY = 24 * 60 * 60 * 1000;
 
@@ -20,7 +20,7 @@ const NEW_JOB: JobFacts = {
 export interface WrongRules extends JobRules {
   reads?: (graph: JobGraph) => JobGraph;
   obeys?: (orders: Order[]) => Order[];
-  semaphoresOf?: typeof semaphoresOf;
+  semaphoresOf?: typeof plannedSemaphores;
   limitOf?: (limits: readonly number[]) => number;
 }
 

@@ -1,5 +1,5 @@
 import { JOB_RULES } from "../../../src/queue/jobs/rules.ts";
-import { semaphoresOf } from "../../../src/queue/state/semaphores.ts";
+import { plannedSemaphores } from "../../../src/queue/state/semaphores.ts";
 import type { Random } from "../../simulate/random.ts";
 import { randomGraph } from "./random-graph.ts";
 import { DAY, type Happening, TestBuild, type WrongRules } from "./test-build.ts";
@@ -25,7 +25,7 @@ export class World {
     const job = build.graph.jobs.find(({ id }) => id === jobId)!;
     const { maxParallel } = this;
     const id = String(this.builds.indexOf(build));
-    const semaphores = (this.#rules.semaphoresOf ?? semaphoresOf)(job, {
+    const semaphores = (this.#rules.semaphoresOf ?? plannedSemaphores)(job, {
       id,
       repoId: "r",
       pipelineId: "p",
