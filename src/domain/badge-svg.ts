@@ -15,7 +15,7 @@ const NARROW = new Set("fijlrtI.,:;'!|()[]/ -");
 const WIDE = new Set("mwMW@%&");
 
 /** Pixels of a text at 11 pixels of Verdana, about: `textLength` then makes it fit. */
-const widthOf = (text: string): number =>
+const textWidth = (text: string): number =>
   [...text].reduce((sum, letter) => {
     if (letter > "\u02ff") return sum + 11;
     return sum + (NARROW.has(letter) ? 5 : WIDE.has(letter) ? 11 : 7);
@@ -42,7 +42,7 @@ const box = (text: string, from: number, width: number, colour: string): string 
 /** Two boxes: the name, which may be any text, and the state. */
 export const badgeSvg = (name: string, state: BadgeState): string => {
   const label = shortened(name);
-  const [left, right] = [widthOf(label) + 2 * PADDING, widthOf(state) + 2 * PADDING];
+  const [left, right] = [textWidth(label) + 2 * PADDING, textWidth(state) + 2 * PADDING];
   const title = escaped(`${label}: ${state}`);
   return (
     `<svg xmlns="http://www.w3.org/2000/svg" width="${left + right}" height="20" role="img" aria-label="${title}">` +

@@ -74,7 +74,7 @@ export const asksStore = ({ status }: BuildQuery): boolean => status === undefin
 export const asksPool = ({ status }: BuildQuery, isPastLive: boolean, rows: readonly Listed[]): boolean =>
   status === undefined ? !isPastLive || rows.some((row) => isActive(row.status)) : isActive(status);
 
-const byNewest = (left: Listed, right: Listed): number => (left.id < right.id ? 1 : -1);
+const byNewest = (one: Listed, other: Listed): number => (one.id < other.id ? 1 : -1);
 
 /** Whether the pool's word counts: always, but for a build that D1 knows as ended and a restored pool does not. */
 const isCurrent = (live: Listed, row: Listed | undefined): boolean =>

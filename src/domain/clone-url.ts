@@ -55,8 +55,8 @@ export const canonicalCloneUrl = (url: string): string => {
 /** Whether the address is of a web page about the repository, copied from a browser. */
 const isPage = (parsed: CloneUrl): boolean => {
   const names = parsed.path.split("/").filter((name) => name !== "");
-  const known = knownNames(parsed) ?? names.length;
-  return names.includes("-") || names.length !== known;
+  const nameCount = knownNames(parsed) ?? names.length;
+  return names.includes("-") || names.length !== nameCount;
 };
 
 /**

@@ -20,11 +20,11 @@ const editDistance = (a: string, b: string): number => {
 const normalized = (text: string): string => text.toLowerCase().replaceAll(/[-_ ]/g, "");
 
 /** The known name with the fewest edits from `text`; undefined when none is near. Ignores case, `-`, `_` and spaces. */
-export const closestName = (text: string, known: Iterable<string>): string | undefined => {
+export const closestName = (text: string, names: Iterable<string>): string | undefined => {
   if (text.length > 64) return undefined;
   let best: string | undefined;
   let least = Math.floor(normalized(text).length / 3) + 1;
-  for (const name of known) {
+  for (const name of names) {
     if (Math.abs(name.length - text.length) > 8) continue;
     const isShortened = normalized(text).length >= 4 && normalized(name).startsWith(normalized(text));
     const edits = isShortened ? 1 : editDistance(normalized(text), normalized(name));

@@ -8,7 +8,7 @@ export interface EnvironmentChange {
   how: string | null;
 }
 
-const howOf = (before: EnvironmentKey, now: EnvironmentKey): string | null => {
+const describeChange = (before: EnvironmentKey, now: EnvironmentKey): string | null => {
   const parts = [
     before.scope !== now.scope && `from ${now.scope}, was ${before.scope}`,
     before.scope === now.scope &&
@@ -28,7 +28,7 @@ export const environmentChanges = (
   return [...new Set([...old!.keys(), ...young!.keys()])].sort().flatMap((key): EnvironmentChange[] => {
     const [was, is] = [old!.get(key), young!.get(key)];
     if (!was || !is) return [{ key, change: is ? "added" : "removed", how: null }];
-    const how = howOf(was, is);
+    const how = describeChange(was, is);
     return how === null ? [] : [{ key, change: "changed", how }];
   });
 };

@@ -79,12 +79,12 @@ const LAYERS: Scope[] = ["organization", "group", "repository", "pipeline"];
 const inLayers = <Value extends string | null>(input: Composition<Value>): LayeredVariable<Value>[] => {
   const groupOrder = new Map(input.groupIds.map((id, index) => [id, index]));
   const marked = new Set(input.secretKeys);
-  const rankOf = ({ scope, groupId }: ScopedVariable<Value>): number =>
+  const layerRank = ({ scope, groupId }: ScopedVariable<Value>): number =>
     LAYERS.indexOf(scope) + (scope === "group" ? (groupOrder.get(groupId ?? "") ?? 0) / groupOrder.size : 0);
   const isOfBuild = ({ scope, groupId }: ScopedVariable<Value>) => scope !== "group" || groupOrder.has(groupId ?? "");
-  const stored = input.variables
+  const storedVariables = input.variables
     .filter((variable) => variable.isActive && isOfBuild(variable))
-    .map((variable) => ({ variable, rank: rankOf(variable) }))
+    .map((variable) => ({ variable, rank: layerRank(variable) }))
     .sort((a, b) => a.rank - b.rank)
     .map(({ variable: { id, scope, groupId, key, value, version, isSecret, file } }) => ({
       scope,
@@ -98,8 +98,8 @@ const inLayers = <Value extends string | null>(input: Composition<Value>): Layer
     }));
   const source: ValueSource = { scope: "run", groupId: null, variableId: null };
   // Refused when the run was asked for; a schedule's values are older than the variable's setting may be.
-  const kept = new Set(overridesRefused(input.variables.filter(isOfBuild), input.run));
-  const allowed = Object.entries(input.run).filter(([key]) => !kept.has(key));
+  const fixedKeys = new Set(overridesRefused(input.variables.filter(isOfBuild), input.run));
+  const allowed = Object.entries(input.run).filter(([key]) => !fixedKeys.has(key));
   const run = allowed.map(([key, value]) => ({
     ...source,
     key,
@@ -107,7 +107,7 @@ const inLayers = <Value extends string | null>(input: Composition<Value>): Layer
     version: null,
     isSecret: marked.has(key),
   }));
-  return [...stored, ...run];
+  return [...storedVariables, ...run];
 };
 
 const byteLength = (text: string): number => new TextEncoder().encode(text).byteLength;
@@ -153,6 +153,6 @@ export const overridesRefused = (
   variables: Pick<ScopedVariable<string | null>, "key" | "isActive" | "allowOverride">[],
   run: Record<string, string>,
 ): string[] => {
-  const kept = new Set(variables.filter((one) => one.isActive && !one.allowOverride).map((one) => one.key));
-  return Object.keys(run).filter((key) => kept.has(key));
+  const fixedKeys = new Set(variables.filter((one) => one.isActive && !one.allowOverride).map((one) => one.key));
+  return Object.keys(run).filter((key) => fixedKeys.has(key));
 };

@@ -26,7 +26,7 @@ const FOR_ALL_RELEASES = ["fetch", "keepDelivery", "noteDelivery", "summaryOf"];
 
 export const isForAllReleases = (method: string): boolean => FOR_ALL_RELEASES.includes(method);
 
-type Calls = Record<string, (...given: unknown[]) => Promise<unknown>>;
+type Calls = Record<string, (...args: unknown[]) => Promise<unknown>>;
 
 /** The stub of an object, whose calls say the release. */
 export const calling = <T extends object>(stub: T): T =>
@@ -34,8 +34,8 @@ export const calling = <T extends object>(stub: T): T =>
     get(_, name) {
       if (typeof name !== "string" || name === "then") return undefined;
       const calls = stub as Calls;
-      return (...given: unknown[]) =>
-        isForAllReleases(name) ? calls[name]!(...given) : calls.call!(VERSION, name, given);
+      return (...args: unknown[]) =>
+        isForAllReleases(name) ? calls[name]!(...args) : calls.call!(VERSION, name, args);
     },
   });
 

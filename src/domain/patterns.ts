@@ -10,7 +10,7 @@ export type NameKind = "ref" | "path";
 const NOT_IN_A_REF = /[[\]\\^~: \x00-\x1f\x7f]/;
 
 /** Why a text is no pattern, as a sentence that says what to write; null when it is one. */
-export const patternProblem = (pattern: string, named: NameKind): string | null => {
+export const patternProblem = (pattern: string, kind: NameKind): string | null => {
   const name = pattern.startsWith("!") ? pattern.slice(1) : pattern;
   if (name === "") return "A pattern must not be empty";
   if (pattern.length > PATTERN_LIMITS.characters)
@@ -19,7 +19,7 @@ export const patternProblem = (pattern: string, named: NameKind): string | null 
   if (/\{[^}]*,[^}]*\}/.test(name)) return "A pattern has no lists in braces: write one pattern for each";
   if (name.startsWith("/") || name.startsWith("./")) return "A pattern must not begin with / or ./: leave it out";
   if (name.endsWith("/")) return "A pattern must not end with /: write /** for all below it";
-  if (named === "path") return null;
+  if (kind === "path") return null;
   if (name.startsWith("refs/")) return "A pattern is for the name alone: leave out refs/heads/ or refs/tags/";
   if (NOT_IN_A_REF.test(name))
     return "No name of a branch or tag has a space or any of [ ] \\ ^ ~ : in it: a pattern has *, ** and ?";
@@ -35,7 +35,7 @@ type Token = { character: string } | "one" | "within" | "across" | "optional";
 
 const SIGNS = /(?<=^|\/)\*{2,}\/|\*{2,}|./gsu;
 
-const tokensOf = (pattern: string): Token[] =>
+const tokenize = (pattern: string): Token[] =>
   (pattern.match(SIGNS) ?? []).flatMap((sign): Token[] => {
     if (sign === "*") return ["within"];
     if (sign === "?") return ["one"];
@@ -71,7 +71,7 @@ const matches = (tokens: Token[], text: string): boolean => {
 };
 
 /** The texts between the signs: a name without all of them, in this order, needs no closer look. */
-const plainTextsOf = (pattern: string): string[] =>
+const splitAtSigns = (pattern: string): string[] =>
   pattern.split(/(?<=^|\/)\*{2,}\/|[*?]+/).filter((text) => text !== "");
 
 const hasInOrder = (texts: string[], name: string): boolean => {
@@ -87,15 +87,15 @@ const hasInOrder = (texts: string[], name: string): boolean => {
 export const PATTERN_WORK = 5_000_000;
 
 /** A test for names by one pattern without `!`. What it begins with is compared as text. */
-const matcherOfOne = (pattern: string, work: Work): ((name: string) => boolean) => {
-  const all = tokensOf(pattern);
+const patternMatcher = (pattern: string, work: Work): ((name: string) => boolean) => {
+  const all = tokenize(pattern);
   const first = all.findIndex((token) => typeof token !== "object");
   const tokens = first < 0 ? [] : all.slice(first);
   const head = all
     .slice(0, all.length - tokens.length)
     .map((token) => (typeof token === "object" ? token.character : ""));
   const begin = head.join("");
-  const texts = plainTextsOf(pattern);
+  const texts = splitAtSigns(pattern);
   return (name) => {
     if (!spend(work, 1) || !name.startsWith(begin) || !hasInOrder(texts, name)) return false;
     if (tokens.length === 1 && tokens[0] === "across") return true;
@@ -115,7 +115,7 @@ export const matcherOf = (
 ): ((name: string) => boolean) => {
   const read = patterns.map((pattern) => {
     const isTaking = pattern.startsWith("!");
-    return { isTaking, isMatch: matcherOfOne(isTaking ? pattern.slice(1) : pattern, work) };
+    return { isTaking, isMatch: patternMatcher(isTaking ? pattern.slice(1) : pattern, work) };
   });
   return (name) => read.findLast(({ isMatch }) => isMatch(name))?.isTaking === false;
 };

@@ -58,22 +58,22 @@ export const unmetRequirements = (
 };
 
 /** Of two wanted versions the one that fulfils both; undefined where none does. */
-const narrowerXcode = (left: string | null, right: string | null): string | null | undefined => {
-  if (left === null || right === null) return left ?? right;
-  return isXcode(left, right) ? right : isXcode(right, left) ? left : undefined;
+const narrowerXcode = (one: string | null, other: string | null): string | null | undefined => {
+  if (one === null || other === null) return one ?? other;
+  return isXcode(one, other) ? other : isXcode(other, one) ? one : undefined;
 };
 
 /** Merges two sets of requirements: an agent must meet both. Returns undefined where they contradict each other. */
-export const mergeRequires = (left: Requires, right: Requires): Requires | undefined => {
-  if (left.platform && right.platform && left.platform !== right.platform) return undefined;
-  const xcode = narrowerXcode(left.xcode ?? null, right.xcode ?? null);
+export const mergeRequires = (one: Requires, other: Requires): Requires | undefined => {
+  if (one.platform && other.platform && one.platform !== other.platform) return undefined;
+  const xcode = narrowerXcode(one.xcode ?? null, other.xcode ?? null);
   if (xcode === undefined) return undefined;
   return {
     ...(xcode === null ? {} : { xcode }),
-    platform: left.platform ?? right.platform ?? null,
-    ios: left.ios || right.ios || null,
-    android: left.android || right.android || null,
-    web: left.web || right.web || null,
-    labels: [...new Set([...(left.labels ?? []), ...(right.labels ?? [])])],
+    platform: one.platform ?? other.platform ?? null,
+    ios: one.ios || other.ios || null,
+    android: one.android || other.android || null,
+    web: one.web || other.web || null,
+    labels: [...new Set([...(one.labels ?? []), ...(other.labels ?? [])])],
   };
 };

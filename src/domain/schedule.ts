@@ -26,26 +26,26 @@ const DAYS_OF_MONTH = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 const PART = /^(?:(\*)|([0-9]{1,2}|[A-Z]{3})(?:-([0-9]{1,2}|[A-Z]{3}))?)(?:\/([0-9]{1,2}))?$/;
 
-const numberOf = (text: string, { from, to, names }: Field, isEnd: boolean): number | null => {
+const readNumber = (text: string, { from, to, names }: Field, isEnd: boolean): number | null => {
   const name = isEnd ? names.lastIndexOf(text) : names.indexOf(text);
   const value = name >= 0 ? name + from : /^[0-9]+$/.test(text) ? Number(text) : -1;
   return value >= from && value <= to ? value : null;
 };
 
 /** The values of one part of a list: `*`, `5`, `1-5`, with `/2` behind the first and the last; null for any other. */
-const valuesOf = (part: string, field: Field): number[] | null => {
+const readValues = (part: string, field: Field): number[] | null => {
   const [, star, first, last, step] = PART.exec(part) ?? [];
   if (star === undefined && first === undefined) return null;
   if (step !== undefined && star === undefined && last === undefined) return null;
-  const from = first === undefined ? field.from : numberOf(first, field, false);
-  const to = last === undefined ? (first === undefined ? field.to : from) : numberOf(last, field, true);
+  const from = first === undefined ? field.from : readNumber(first, field, false);
+  const to = last === undefined ? (first === undefined ? field.to : from) : readNumber(last, field, true);
   const by = step === undefined ? 1 : Number(step);
   if (from === null || to === null || from > to || by === 0) return null;
   return Array.from({ length: Math.floor((to - from) / by) + 1 }, (_, index) => from + index * by);
 };
 
-const fieldOf = (text: string, field: Field): Set<number> | null => {
-  const parts = text.split(",").map((part) => valuesOf(part, field));
+const readField = (text: string, field: Field): Set<number> | null => {
+  const parts = text.split(",").map((part) => readValues(part, field));
   return parts.includes(null) ? null : new Set(parts.flatMap((values) => values ?? []));
 };
 
@@ -63,7 +63,7 @@ const neverComes = (days: Set<number>, months: Set<number>, weekdays: string): b
 const numbers = (values: Set<number>): string => [...values].sort((a, b) => a - b).join(",");
 
 /** `*` is kept, as it means any time and not each; hours by a step of `*` also. */
-const lineOf = (texts: string[], values: Set<number>[]): string =>
+const printLine = (texts: string[], values: Set<number>[]): string =>
   texts
     .map((text, index) => (text === "*" || (index === 1 && text.startsWith("*")) ? text : numbers(values[index]!)))
     .join(" ");
@@ -90,7 +90,7 @@ export const readCron = (cron: string): CronLine | { problem: string } => {
   }
   const values: Set<number>[] = [];
   for (const [index, field] of FIELDS.entries()) {
-    const read = fieldOf(texts[index]!, field);
+    const read = readField(texts[index]!, field);
     if (!read)
       return {
         problem: `The ${field.name} must be *, numbers or names from ${field.from} to ${field.to}, ranges as 1-5, steps as */5 or 10-50/5, with commas between them`,
@@ -101,7 +101,7 @@ export const readCron = (cron: string): CronLine | { problem: string } => {
   if (neverComes(days, months, texts[4]!)) return { problem: "This date never comes: no such month has so many days" };
   if (smallestStep(minutes, hours) < SMALLEST_STEP_MINUTES)
     return { problem: `There must be at least ${SMALLEST_STEP_MINUTES} minutes between two runs` };
-  return { line: lineOf(texts, values), needsBothDays: texts[2]!.startsWith("*") || texts[4]!.startsWith("*") };
+  return { line: printLine(texts, values), needsBothDays: texts[2]!.startsWith("*") || texts[4]!.startsWith("*") };
 };
 
 /** When something runs: a cron line of five fields, and the zone in which its hours are meant. */
@@ -127,7 +127,7 @@ export const timeZoneProblem = (timeZone: string): string | null => {
 };
 
 /** @throws {Error} for a schedule of which `readCron` or `timeZoneProblem` tells a problem */
-const timesOf = ({ cron, timeZone }: CronSchedule): ((after: number) => number) => {
+const compileSchedule = ({ cron, timeZone }: CronSchedule): ((after: number) => number) => {
   const read = readCron(cron);
   if ("problem" in read) throw new Error("The schedule never runs");
   const { line, needsBothDays: domAndDow } = read;
@@ -144,11 +144,11 @@ const timesOf = ({ cron, timeZone }: CronSchedule): ((after: number) => number) 
  * them: at the first minute after a gap of the clock, the first time of two. With `*` hours real time counts.
  * @throws {Error} for a schedule of which `readCron` or `timeZoneProblem` tells a problem
  */
-export const nextRun = (schedule: CronSchedule, after: number): number => timesOf(schedule)(after);
+export const nextRun = (schedule: CronSchedule, after: number): number => compileSchedule(schedule)(after);
 
 /** The next `count` times after `after`, as `nextRun` gives them. */
 export const nextRuns = (schedule: CronSchedule, after: number, count: number): number[] => {
-  const timeAfter = timesOf(schedule);
+  const timeAfter = compileSchedule(schedule);
   const times: number[] = [];
   while (times.length < count) times.push(timeAfter(times.at(-1) ?? after));
   return times;
@@ -161,15 +161,15 @@ const HOUR_MS = 3_600_000;
  * the one that is made up for. Looks back an hour first, then ten times as far each time.
  */
 export const lastRun = (schedule: CronSchedule, first: number, until: number): number => {
-  const timeAfter = timesOf(schedule);
-  const fromThere = (found: number): number => {
-    let time = found;
+  const timeAfter = compileSchedule(schedule);
+  const fromThere = (start: number): number => {
+    let time = start;
     for (let next = timeAfter(time); next <= until; next = timeAfter(time)) time = next;
     return time;
   };
   for (let back = HOUR_MS; until - back > first; back *= 10) {
-    const found = timeAfter(until - back);
-    if (found <= until) return fromThere(found);
+    const candidate = timeAfter(until - back);
+    if (candidate <= until) return fromThere(candidate);
   }
   return fromThere(first);
 };

@@ -12,7 +12,7 @@ export const KEEPING_ACTIONS: Record<string, KeepingKey> = {
   "actions/download-artifact": "downloads",
 };
 
-export const keyOf = (action: string): KeepingKey => KEEPING_ACTIONS[action.toLowerCase()]!;
+export const keepingKey = (action: string): KeepingKey => KEEPING_ACTIONS[action.toLowerCase()]!;
 
 /* What a workflow asks for by actions, of which a person has to write the equal. */
 

@@ -1,7 +1,7 @@
 import type { Marks } from "./marks.ts";
 import { type Comment, OutMap } from "./out.ts";
 import type { Source } from "./source.ts";
-import { isExpression, type Pair, textOf } from "./tokens.ts";
+import { isExpression, type Pair, readText } from "./tokens.ts";
 
 /* `actions/checkout`, as what the job says of the agent's own checkout. */
 
@@ -23,7 +23,7 @@ const BUILT =
 /** Whether it fetches another commit, or to another place, than the agent does. */
 export const isOtherCheckout = (inputs: Pair[], source: Source): boolean =>
   inputs.some(({ key, value }) => {
-    const text = textOf(value, source).trim();
+    const text = readText(value, source).trim();
     if (key === "ref") return !BUILT.test(text);
     if (key === "repository") return text !== "" && !/^\$\{\{\s*github\.repository\s*\}\}$/.test(text);
     return key === "path" && text !== "" && text !== ".";
@@ -39,7 +39,7 @@ export const translateCheckout = (inputs: Pair[], source: Source, marks: Marks):
   const comments: Comment[] = [];
   let tags: boolean | undefined;
   for (const { key, value, line } of inputs) {
-    const text = textOf(value, source).trim();
+    const text = readText(value, source).trim();
     const noEqual = () => comments.push(marks.add("action-input", `\`${key}: ${text}\` of actions/checkout`, line));
     if (HARMLESS.has(key) || key === "ref" || key === "repository" || key === "path") continue;
     if (isExpression(value)) noEqual();

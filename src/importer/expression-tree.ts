@@ -12,7 +12,7 @@ import {
   Unary,
 } from "@actions/expressions/ast";
 import { TokenType } from "@actions/expressions/lexer";
-import { spansOf } from "../pipeline/expression/interpolation.ts";
+import { findSpans } from "../pipeline/expression/interpolation.ts";
 
 /* The trees of GitHub's expressions. */
 
@@ -33,10 +33,10 @@ export const parse = (text: string): Expr => {
 };
 
 /** The context and the literal keys of `context.key`; a star is `*`. Null for all else. */
-export const contextPathOf = (node: Expr): string[] | null => {
+export const contextPath = (node: Expr): string[] | null => {
   if (node instanceof ContextAccess) return [node.name.lexeme];
   if (!(node instanceof IndexAccess)) return null;
-  const holder = contextPathOf(node.expr);
+  const holder = contextPath(node.expr);
   if (!holder) return null;
   if (node.index instanceof Star) return [...holder, "*"];
   return node.index instanceof Literal ? [...holder, node.index.literal.coerceString()] : null;
@@ -51,21 +51,21 @@ export const stringIn = (node: Expr): string | undefined =>
 const isStatusCall = (node: Expr): boolean =>
   node instanceof FunctionCall && /^(?:success|failure|always|cancelled)$/i.test(node.functionName.lexeme);
 
-const anyOf = (node: Expr, test: (node: Expr) => boolean): boolean => {
+const someNode = (node: Expr, test: (node: Expr) => boolean): boolean => {
   if (test(node)) return true;
-  if (node instanceof FunctionCall || node instanceof Logical) return node.args.some((arg) => anyOf(arg, test));
-  if (node instanceof Binary) return anyOf(node.left, test) || anyOf(node.right, test);
-  if (node instanceof Grouping) return anyOf(node.group, test);
-  if (node instanceof Unary || node instanceof IndexAccess) return anyOf(node.expr, test);
+  if (node instanceof FunctionCall || node instanceof Logical) return node.args.some((arg) => someNode(arg, test));
+  if (node instanceof Binary) return someNode(node.left, test) || someNode(node.right, test);
+  if (node instanceof Grouping) return someNode(node.group, test);
+  if (node instanceof Unary || node instanceof IndexAccess) return someNode(node.expr, test);
   return false;
 };
 
 /** Whether a condition names a status function: then it does not mean `success() && (...)`. */
 export const usesStatus = (text: string): boolean => {
-  const { spans } = spansOf(text);
+  const { spans } = findSpans(text);
   return (spans.length > 0 ? spans.map(({ inner }) => inner) : [text]).some((one) => {
     try {
-      return anyOf(parse(one), isStatusCall);
+      return someNode(parse(one), isStatusCall);
     } catch {
       return true;
     }

@@ -1,8 +1,8 @@
 import { Binary, type Expr, FunctionCall, Grouping, Literal, Logical, Unary } from "@actions/expressions/ast";
 import { TokenType } from "@actions/expressions/lexer";
-import { spansOf } from "../pipeline/expression/interpolation.ts";
-import { contextPathOf, parse, stringIn } from "./expression-tree.ts";
-import { beginningOf, contextName, equalityOf } from "./github-names.ts";
+import { findSpans } from "../pipeline/expression/interpolation.ts";
+import { contextPath, parse, stringIn } from "./expression-tree.ts";
+import { contextName, translateBeginning, translateEquality } from "./github-names.ts";
 import { NoEqual } from "./marks.ts";
 import { findName, type Names, textOfValue } from "./names.ts";
 
@@ -27,7 +27,7 @@ class Translator {
     if (node instanceof Logical) return node.args.map((arg) => this.truth(arg)).join(` ${node.operator.lexeme} `);
     if (node instanceof Binary) return this.#binary(node);
     if (node instanceof FunctionCall) return this.#call(node);
-    const path = contextPathOf(node);
+    const path = contextPath(node);
     if (!path) throw new NoEqual("a name that is only known when it runs");
     return this.#name(path);
   }
@@ -35,7 +35,7 @@ class Translator {
   /** A value of which only counts whether it is something. */
   truth(node: Expr): string {
     if (node instanceof Grouping) return `(${this.truth(node.group)})`;
-    const path = contextPathOf(node);
+    const path = contextPath(node);
     const key = path && this.#matrixKey(path);
     if (key?.values.some((value) => value === 0 || Number.isNaN(value))) return this.#asNumber(key);
     return this.print(node);
@@ -45,7 +45,7 @@ class Translator {
   #exact(node: Expr): string {
     if (node instanceof Grouping) return `(${this.#exact(node.group)})`;
     if (node instanceof Logical) return node.args.map((arg) => this.#exact(arg)).join(` ${node.operator.lexeme} `);
-    const path = contextPathOf(node);
+    const path = contextPath(node);
     const key = path && this.#matrixKey(path);
     return key?.values.some((value) => typeof value === "number" || value === null)
       ? this.#asNumber(key)
@@ -71,10 +71,10 @@ class Translator {
       [left, right],
       [right, left],
     ] as const) {
-      const path = contextPathOf(side);
+      const path = contextPath(side);
       const text = stringIn(other);
       if (!path || text === undefined || ORDER.has(sign)) continue;
-      const equality = equalityOf(path.join("."), text, this.#names) ?? this.#resultIs(path, text);
+      const equality = translateEquality(path.join("."), text, this.#names) ?? this.#resultIs(path, text);
       if (equality !== undefined) return sign === "==" ? equality : this.#negated(equality);
     }
     return `${this.#compared(left, right, sign)} ${sign} ${this.#compared(right, left, sign)}`;
@@ -103,7 +103,7 @@ class Translator {
 
   /** One side of a comparison. Numbers of a matrix are texts here, which compare in another way in some places. */
   #compared(node: Expr, other: Expr, sign: string): string {
-    const path = contextPathOf(node);
+    const path = contextPath(node);
     const key = path && this.#matrixKey(path);
     if (!key) return this.#exact(node);
     if (!key.values.some((value) => typeof value === "number")) return this.print(node);
@@ -120,18 +120,18 @@ class Translator {
     const lower = name.toLowerCase();
     if (lower === "hashfiles") throw new NoEqual("`hashFiles()`: compute the hash in a step");
     const [first, second] = args;
-    const path = first && contextPathOf(first);
+    const path = first && contextPath(first);
     const text = second && stringIn(second);
     if (path && text !== undefined && lower === "startswith") {
-      const beginning = beginningOf(path.join("."), text, this.#names);
+      const beginning = translateBeginning(path.join("."), text, this.#names);
       if (beginning !== undefined) return beginning;
     }
     if (path && lower === "contains" && /^needs\.\*\.result$/i.test(path.join("."))) {
       if (text === undefined) throw new NoEqual("`contains(needs.*.result, ...)` of a value that is not written out");
       const list = this.#name(path);
       if (text.toLowerCase() === "dropped") return "false";
-      const found = `contains(${list}, '${text.replaceAll("'", "''")}')`;
-      return text.toLowerCase() === "skipped" ? `(${found} || contains(${list}, 'dropped'))` : found;
+      const containsText = `contains(${list}, '${text.replaceAll("'", "''")}')`;
+      return text.toLowerCase() === "skipped" ? `(${containsText} || contains(${list}, 'dropped'))` : containsText;
     }
     const asText = /^(?:contains|startswith|endswith|format|fromjson)$/.test(lower);
     return `${name}(${args.map((arg) => (asText ? this.print(arg) : this.#exact(arg))).join(", ")})`;
@@ -161,18 +161,18 @@ class Translator {
     if (key === "*") throw new NoEqual("all of `env`");
     if (findName(wrongEnv, key, (one) => one))
       throw new NoEqual(`\`env.${key}\`, which has another value where this is evaluated here`);
-    const known = findName(env, key, (one) => one);
-    if (known !== undefined || !isStrict) return `env${property(known ?? key)}`;
+    const variable = findName(env, key, (one) => one);
+    if (variable !== undefined || !isStrict) return `env${property(variable ?? key)}`;
     return `(env${property(key)} || '')`;
   }
 
   #matrix(key: string): string {
     const { matrix } = this.#names;
     if (matrix === null) throw new NoEqual(`\`matrix.${key}\`: the matrix could not be taken over`, "matrix");
-    const found = findName(matrix, key, ({ name }) => name);
+    const matrixKey = findName(matrix, key, ({ name }) => name);
     if (key === "*") throw new NoEqual("all of `matrix`");
-    if (!found) return "null";
-    return `matrix${property(found.name)}`;
+    if (!matrixKey) return "null";
+    return `matrix${property(matrixKey.name)}`;
   }
 
   #needs(job: string, rest: string[]): string {
@@ -194,8 +194,8 @@ class Translator {
       throw new NoEqual(
         `\`needs.${job}.outputs\` of a matrix, which are not merged: read \`needs.${needed.key}.jobs\``,
       );
-    const known = findName(needed.outputs, output, (one) => one);
-    return known === undefined ? "null" : `needs.${needed.key}.outputs.${known}`;
+    const outputName = findName(needed.outputs, output, (one) => one);
+    return outputName === undefined ? "null" : `needs.${needed.key}.outputs.${outputName}`;
   }
 
   #steps(id: string, rest: string[]): string {
@@ -232,19 +232,19 @@ const translatedTruth = (text: string, names: Names): string =>
 
 /** A text with expressions. @throws {NoEqual} */
 export const translatedText = (text: string, names: Names): string => {
-  const { spans } = spansOf(text);
-  let made = "";
+  const { spans } = findSpans(text);
+  let translation = "";
   let end = 0;
   for (const span of spans) {
-    made += `${text.slice(end, span.start)}\${{ ${translated(span.inner, names)} }}`;
+    translation += `${text.slice(end, span.start)}\${{ ${translated(span.inner, names)} }}`;
     end = span.end;
   }
-  return made + text.slice(end);
+  return translation + text.slice(end);
 };
 
 /** The condition of `if`, as the parser of workflows gives it. @throws {NoEqual} */
 export const translatedCondition = (text: string, names: Names): string => {
-  const { spans } = spansOf(text);
+  const { spans } = findSpans(text);
   const [span] = spans;
   if (span && spans.length === 1 && text.slice(0, span.start).trim() === "" && text.slice(span.end).trim() === "")
     return translatedTruth(span.inner, names);

@@ -6,14 +6,14 @@ import type { Names } from "./names.ts";
 const PULL_SHA = "case(build.event == 'pull', build.commit, '')";
 const NO_TOKEN = "builds get no token of the git host";
 
-type Made = string | ((names: Names) => string);
+type Equivalent = string | ((names: Names) => string);
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
 const refName = "(build.tag || build.branch)";
 
 /** Properties, in lower case. A text or null means the same in an expression, unless something names its kind. */
-const GITHUB: Record<string, Made> = {
+const GITHUB: Record<string, Equivalent> = {
   sha: "build.commit",
   "event.after": "build.commit",
   ref: ({ hasPulls }) =>
@@ -44,7 +44,7 @@ const GITHUB: Record<string, Made> = {
   "event.head_commit.message": "case(build.event == 'push' || build.event == 'tag', build.message, '')",
 };
 
-const RUNNER: Record<string, Made> = {
+const RUNNER: Record<string, Equivalent> = {
   os: "case(agent.platform == 'macos', 'macOS', agent.platform == 'linux', 'Linux', 'Windows')",
   name: "agent.name",
   environment: "'self-hosted'",
@@ -61,12 +61,12 @@ const REASONS: Record<string, string> = {
 export const contextName = (context: "github" | "runner", keys: string[], names: Names): string => {
   const key = keys.join(".").toLowerCase();
   const table = context === "github" ? GITHUB : RUNNER;
-  const made = Object.hasOwn(table, key) ? table[key] : undefined;
-  if (made === undefined) {
+  const equivalent = Object.hasOwn(table, key) ? table[key] : undefined;
+  if (equivalent === undefined) {
     const reason = REASONS[`${context}.${key}`];
     throw new NoEqual(`\`${[context, ...keys].join(".")}\`${reason ? ` (${reason})` : ""}`);
   }
-  return typeof made === "string" ? made : made(names);
+  return typeof equivalent === "string" ? equivalent : equivalent(names);
 };
 
 const EVENTS: Record<string, string> = {
@@ -81,7 +81,7 @@ const notPull = (names: Names, condition: string): string =>
   names.hasPulls ? `(build.event != 'pull' && ${condition})` : condition;
 
 /** A shorter way to say that a name equals a text; undefined where its value has to be compared. */
-export const equalityOf = (path: string, text: string, names: Names): string | undefined => {
+export const translateEquality = (path: string, text: string, names: Names): string | undefined => {
   switch (path.toLowerCase()) {
     case "github.event_name":
       return Object.hasOwn(EVENTS, text.toLowerCase()) ? EVENTS[text.toLowerCase()] : "false";
@@ -106,7 +106,7 @@ export const equalityOf = (path: string, text: string, names: Names): string | u
 };
 
 /** A shorter way to say that a ref begins with a text. */
-export const beginningOf = (path: string, text: string, names: Names): string | undefined => {
+export const translateBeginning = (path: string, text: string, names: Names): string | undefined => {
   if (path.toLowerCase() === "github.ref" && /^refs\/heads\//i.test(text))
     return notPull(names, `startsWith(build.ref, ${quoted(text)})`);
   if (path.toLowerCase() === "github.ref" && /^refs\/tags\//i.test(text))

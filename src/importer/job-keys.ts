@@ -3,7 +3,7 @@ import { type Marks, NoEqual } from "./marks.ts";
 import type { Names } from "./names.ts";
 import { OutMap } from "./out.ts";
 import type { Source } from "./source.ts";
-import { find, isExpression, isMapping, lineOf, type Pair, pairsOf, type Token, textOf } from "./tokens.ts";
+import { find, isExpression, isMapping, lineOf, type Pair, pairsOf, readText, type Token } from "./tokens.ts";
 
 /* Keys of a job that become other keys here. Each function writes into the job. */
 
@@ -25,10 +25,10 @@ const orMark = ({ source, marks }: JobPlace, out: OutMap, token: Token, make: ()
 };
 
 /** `environment`: whether it asks for an approval is not in the file, so a person is asked. */
-export const environmentOf = (token: Token, place: JobPlace, out: OutMap): void =>
+export const writeGate = (token: Token, place: JobPlace, out: OutMap): void =>
   orMark(place, out, token, () => {
     const name = isMapping(token) ? find(token, "name") : token;
-    const text = name ? textOf(name, place.source) : "";
+    const text = name ? readText(name, place.source) : "";
     out.say(place.marks.add("approval", `the environment ${text}`, lineOf(token)));
     let message: string;
     try {
@@ -39,33 +39,33 @@ export const environmentOf = (token: Token, place: JobPlace, out: OutMap): void 
     out.set("gate", new OutMap().set("message", `Deploy to ${message}?`));
   });
 
-export const concurrencyOf = (token: Token, place: JobPlace, out: OutMap): void =>
+export const writeConcurrency = (token: Token, place: JobPlace, out: OutMap): void =>
   orMark(place, out, token, () => {
     const group = find(token, "group") ?? token;
     const cancel = find(token, "cancel-in-progress");
-    const made = new OutMap().set("group", translatedText(textOf(group, place.source), place.names));
+    const concurrency = new OutMap().set("group", translatedText(readText(group, place.source), place.names));
     if (cancel && isExpression(cancel)) throw new NoEqual("`cancel-in-progress` that is computed");
-    if (cancel && textOf(cancel, place.source) === "true") made.set("when-busy", "cancel-running");
+    if (cancel && readText(cancel, place.source) === "true") concurrency.set("when-busy", "cancel-running");
     else out.say(place.marks.add("group-order", "`concurrency` that waits", lineOf(token)));
-    out.set("concurrency", made);
+    out.set("concurrency", concurrency);
   });
 
 /** `fail-fast` is on there, when it is left out, and off here. */
-export const strategyOf = (strategy: Token, place: JobPlace, out: OutMap): void => {
+export const writeStrategy = (strategy: Token, place: JobPlace, out: OutMap): void => {
   const failFast = find(strategy, "fail-fast");
   const most = find(strategy, "max-parallel");
   if (failFast && isExpression(failFast))
     out.say(place.marks.add("expression", "`fail-fast` that is computed (it is on)", lineOf(failFast)));
-  out.set("fail-fast", !(failFast && textOf(failFast, place.source) === "false"));
+  out.set("fail-fast", !(failFast && readText(failFast, place.source) === "false"));
   if (!most) return;
-  const text = textOf(most, place.source);
+  const text = readText(most, place.source);
   if (/^[1-9]\d{0,2}$/.test(text) && Number(text) <= 256) out.set("max-parallel", Number(text));
   else out.say(place.marks.add("expression", `\`max-parallel: ${text}\``, lineOf(most)));
 };
 
-export const mayFailOf = (token: Token, place: JobPlace, out: OutMap): void =>
+export const writeMayFail = (token: Token, place: JobPlace, out: OutMap): void =>
   orMark(place, out, token, () => {
-    const text = textOf(token, place.source);
+    const text = readText(token, place.source);
     if (!isExpression(token)) {
       if (text === "true") out.set("continue-on-error", true);
       return;
@@ -73,7 +73,7 @@ export const mayFailOf = (token: Token, place: JobPlace, out: OutMap): void =>
     out.set("continue-on-error", translatedText(text, place.names));
   });
 
-export const translateOutputs = (
+export const writeOutputs = (
   token: Token,
   place: JobPlace,
   out: OutMap,
@@ -86,7 +86,7 @@ export const translateOutputs = (
       const own = `${unit}.${key}`;
       const refused = withdrawn.get(own);
       if (refused !== undefined) throw new NoEqual(`the output ${key} (${refused})`, "refused");
-      outputs.set(key, translatedText(textOf(value, place.source), place.names), own);
+      outputs.set(key, translatedText(readText(value, place.source), place.names), own);
     });
   if (outputs.items.length > 0) out.set("outputs", outputs);
 };

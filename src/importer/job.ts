@@ -1,25 +1,25 @@
 import { KNOWS } from "./actions.ts";
 import { translateCheckout } from "./checkout.ts";
 import {
-  concurrencyOf,
-  environmentOf,
   type JobPlace,
   markedKey,
   markedKeys,
-  mayFailOf,
-  strategyOf,
-  translateOutputs,
+  writeConcurrency,
+  writeGate,
+  writeMayFail,
+  writeOutputs,
+  writeStrategy,
 } from "./job-keys.ts";
 import { KeptFiles } from "./kept-files.ts";
 import { type Marks, NoEqual } from "./marks.ts";
-import { matrixOf, type TranslatedMatrix } from "./matrix.ts";
+import { type TranslatedMatrix, translateMatrix } from "./matrix.ts";
 import type { Names, NeededJob } from "./names.ts";
 import { Comment, OutList, OutMap } from "./out.ts";
-import { type Runner, runnerOf } from "./runs-on.ts";
+import { type Runner, translateRunner } from "./runs-on.ts";
 import type { Source } from "./source.ts";
-import { ifOf, type ReadStep, readStep, stepOf, timeoutOf, translateEnv, translateName } from "./step.ts";
-import { find, isExpression, itemsOf, lineOf, type Pair, pairsOf, textOf } from "./tokens.ts";
-import { toolOf } from "./tool-versions.ts";
+import { type ReadStep, readStep, translateEnv, translateName, translateStep, writeIf, writeTimeout } from "./step.ts";
+import { find, isExpression, itemsOf, lineOf, type Pair, pairsOf, readText } from "./tokens.ts";
+import { translateTool } from "./tool-versions.ts";
 
 /* One job. */
 
@@ -103,7 +103,7 @@ class JobWriter {
     if (this.#find("uses")) throw new NoEqual("a job that calls another workflow", "reusable");
     const matrix = this.#matrix();
     const runsOn = this.#find("runs-on");
-    const runner = runsOn ? runnerOf(runsOn, this.#planned.names, source, marks) : undefined;
+    const runner = runsOn ? translateRunner(runsOn, this.#planned.names, source, marks) : undefined;
     const { out } = this;
     const name = this.#find("name");
     if (name) translateName(name, this.#planned.names, this.#place, out);
@@ -118,15 +118,15 @@ class JobWriter {
         needs.map(({ key }) => key),
         this.#unit,
       );
-    ifOf(job, this.#names, this.#place, out, withdrawn.get(`${this.#unit}.if`), this.#unit);
+    writeIf(job, this.#names, this.#place, out, withdrawn.get(`${this.#unit}.if`), this.#unit);
     if (matrix) this.#strategy(matrix);
     this.#agent(runner);
     const mayFail = this.#find("continue-on-error");
-    if (mayFail) mayFailOf(mayFail, this.#planned, out);
-    timeoutOf(this.#find("timeout-minutes"), source, marks, out);
+    if (mayFail) writeMayFail(mayFail, this.#planned, out);
+    writeTimeout(this.#find("timeout-minutes"), source, marks, out);
     const [environment, concurrency] = [this.#find("environment"), this.#find("concurrency")];
-    if (environment) environmentOf(environment, this.#planned, out);
-    if (concurrency) concurrencyOf(concurrency, this.#planned, out);
+    if (environment) writeGate(environment, this.#planned, out);
+    if (concurrency) writeConcurrency(concurrency, this.#planned, out);
     const env = translateEnv(this.#find("env"), this.#names, this.#place, `${this.#unit}.env`, withdrawn);
     if (env) out.set("env", env);
     this.#names = { ...this.#names, env: [...this.#names.env, ...pairsOf(this.#find("env")).map(({ key }) => key)] };
@@ -139,14 +139,14 @@ class JobWriter {
     const strategy = this.#find("strategy");
     const token = find(strategy, "matrix");
     if (!token) return undefined;
-    const matrix = matrixOf(token, this.#file.source, this.#file.marks);
+    const matrix = translateMatrix(token, this.#file.source, this.#file.marks);
     this.#names = { ...this.#names, matrix: matrix.keys };
     return matrix;
   }
 
   #strategy(matrix: TranslatedMatrix): void {
     this.out.set("matrix", matrix.out, this.#unit);
-    strategyOf(this.#find("strategy")!, this.#place, this.out);
+    writeStrategy(this.#find("strategy")!, this.#place, this.out);
   }
 
   #agent(runner: Runner | undefined): void {
@@ -157,9 +157,9 @@ class JobWriter {
   }
 
   #onlyIf(condition: string): void {
-    const written = this.out.items.find((item) => !(item instanceof Comment) && item.key === "if");
-    if (!written || written instanceof Comment) this.out.set("if", condition);
-    else if (written.value !== false) written.value = `(${String(written.value)}) && ${condition}`;
+    const ifItem = this.out.items.find((item) => !(item instanceof Comment) && item.key === "if");
+    if (!ifItem || ifItem instanceof Comment) this.out.set("if", condition);
+    else if (ifItem.value !== false) ifItem.value = `(${String(ifItem.value)}) && ${condition}`;
   }
 
   /** The folder of the steps. @returns the shell that the job names for them */
@@ -173,8 +173,11 @@ class JobWriter {
         marks.add("expression", "`working-directory` that is computed", lineOf(folder), source.lines(folder)),
       );
     else if (folder)
-      this.out.set("defaults", new OutMap().set("run", new OutMap().set("working-directory", textOf(folder, source))));
-    return shell ? textOf(shell, source) : outer;
+      this.out.set(
+        "defaults",
+        new OutMap().set("run", new OutMap().set("working-directory", readText(folder, source))),
+      );
+    return shell ? readText(shell, source) : outer;
   }
 
   #steps(shell: string | undefined, line: number): void {
@@ -182,7 +185,7 @@ class JobWriter {
     const steps = itemsOf(this.#find("steps")).map((token) => readStep(token, source));
     const list = new OutList();
     const tools = new OutMap();
-    const kept = new KeptFiles();
+    const keptFiles = new KeptFiles();
     const checkouts = steps.filter(({ kind }) => kind === "checkout");
     for (const [index, step] of steps.entries()) {
       const unit = `${this.#unit}.steps.${index}`;
@@ -190,14 +193,14 @@ class JobWriter {
       const comment = source.commentAbove(at);
       if (step.kind === "checkout") list.say(comment, this.#checkout(step, step === checkouts[0], list));
       else if (step.kind === "set-up") list.say(comment, this.#setUp(step, tools, at));
-      else if (step.kind === "keeping") list.say(comment, this.#keepFiles(step, kept, unit, at));
+      else if (step.kind === "keeping") list.say(comment, this.#keepFiles(step, keptFiles, unit, at));
       else {
         list.say(comment);
         const place = { names: this.#names, shell, source, marks };
-        const made = stepOf(step, place, unit, withdrawn);
-        if (made instanceof Comment) list.say(made);
-        else list.add(made, unit);
-        const fate = made instanceof Comment ? (step.fate === "kept" ? "lost" : step.fate) : "kept";
+        const translation = translateStep(step, place, unit, withdrawn);
+        if (translation instanceof Comment) list.say(translation);
+        else list.add(translation, unit);
+        const fate = translation instanceof Comment ? (step.fate === "kept" ? "lost" : step.fate) : "kept";
         if (step.id !== null) this.#keep(step.id, fate);
       }
       if ((step.kind === "checkout" || step.kind === "set-up") && step.id !== null) this.#keep(step.id, "lost");
@@ -205,9 +208,9 @@ class JobWriter {
     }
     if (checkouts.length === 0) this.out.set("checkout", false);
     if (!tools.isEmpty) this.#tools(tools, line);
-    kept.writeTo(this.out);
+    keptFiles.writeTo(this.out);
     const outputs = this.#find("outputs");
-    if (outputs) translateOutputs(outputs, this.#place, this.out, `${this.#unit}.outputs`, withdrawn);
+    if (outputs) writeOutputs(outputs, this.#place, this.out, `${this.#unit}.outputs`, withdrawn);
     if (list.isEmpty) {
       // A job that only fetched its files has done all that it had to do; of any other nothing is left to run.
       if (steps.every(({ kind }) => kind === "checkout" || kind === "set-up" || kind === "keeping"))
@@ -250,12 +253,12 @@ class JobWriter {
     return undefined;
   }
 
-  #keepFiles(step: ReadStep, kept: KeptFiles, unit: string, line: number): Comment | undefined {
+  #keepFiles(step: ReadStep, keptFiles: KeptFiles, unit: string, line: number): Comment | undefined {
     const { source, marks, withdrawn, jobsLeaving } = this.#file;
     try {
       const refused = withdrawn.get(unit);
       if (refused !== undefined) throw new NoEqual(`${step.action} (${refused})`, "refused");
-      kept.add(step, unit, { names: this.#names, source, jobsLeaving });
+      keptFiles.add(step, unit, { names: this.#names, source, jobsLeaving });
       return undefined;
     } catch (error) {
       if (!(error instanceof NoEqual)) throw error;
@@ -269,7 +272,7 @@ class JobWriter {
     const before = marks.list.length;
     try {
       if (find(step.token, "if")) throw new NoEqual(`${step.action} under a condition`, "tool");
-      const { tool, version, comments } = toolOf(
+      const { tool, version, comments } = translateTool(
         { action: step.action, inputs: step.inputs, line },
         this.#names,
         source,
@@ -303,7 +306,7 @@ class JobWriter {
 }
 
 /** A job; where it cannot run, one that never runs, with the reason. */
-export const jobOf = (pair: Pair, file: FilePlace): OutMap => {
+export const translateJob = (pair: Pair, file: FilePlace): OutMap => {
   const before = file.marks.list.length;
   try {
     return new JobWriter(pair, file).write();

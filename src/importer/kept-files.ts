@@ -1,12 +1,12 @@
 import { withoutEnd } from "../domain/text.ts";
-import { type KeepingKey, keyOf } from "./actions.ts";
+import { type KeepingKey, keepingKey } from "./actions.ts";
 import { translatedText } from "./expression.ts";
 import { NoEqual } from "./marks.ts";
 import type { Names } from "./names.ts";
 import { OutList, OutMap } from "./out.ts";
 import type { Source } from "./source.ts";
 import type { ReadStep } from "./step.ts";
-import { find, type Pair, textOf } from "./tokens.ts";
+import { find, type Pair, readText } from "./tokens.ts";
 
 /* Actions that keep files, and fetch them again: each becomes an entry of a key of the job. */
 
@@ -20,26 +20,26 @@ interface KeepingPlace {
 const DEFAULT_NAME = "artifact";
 
 /** What the artifact of a step is called; null where that is computed. */
-const nameOf = (inputs: Pair[], source: Source): string | null => {
-  const written = inputs.find(({ key }) => key === "name");
-  const name = written ? textOf(written.value, source) : DEFAULT_NAME;
+const artifactName = (inputs: Pair[], source: Source): string | null => {
+  const nameInput = inputs.find(({ key }) => key === "name");
+  const name = nameInput ? readText(nameInput.value, source) : DEFAULT_NAME;
   return name.includes("${{") ? null : name;
 };
 
 /** By the name of an artifact: the jobs with a step that leaves it. */
-export const jobsLeavingOf = (jobs: { key: string; steps: ReadStep[] }[], source: Source): Map<string, string[]> => {
-  const found = new Map<string, string[]>();
+export const findJobsLeaving = (jobs: { key: string; steps: ReadStep[] }[], source: Source): Map<string, string[]> => {
+  const jobsByArtifact = new Map<string, string[]>();
   for (const { key, steps } of jobs)
     for (const { kind, action, inputs } of steps) {
-      const name = kind === "keeping" && keyOf(action) === "artifacts" ? nameOf(inputs, source) : null;
-      if (name !== null) found.set(name, [...new Set([...(found.get(name) ?? []), key])]);
+      const name = kind === "keeping" && keepingKey(action) === "artifacts" ? artifactName(inputs, source) : null;
+      if (name !== null) jobsByArtifact.set(name, [...new Set([...(jobsByArtifact.get(name) ?? []), key])]);
     }
-  return found;
+  return jobsByArtifact;
 };
 
 /** The entry that says the same as the step. @throws {NoEqual} where none does */
-const entryOf = (step: ReadStep, nth: number, place: KeepingPlace): OutMap =>
-  ENTRIES[keyOf(step.action)](new Inputs(step, place), step, nth, place);
+const makeEntry = (step: ReadStep, nth: number, place: KeepingPlace): OutMap =>
+  ENTRIES[keepingKey(step.action)](new Inputs(step, place), step, nth, place);
 
 /** The inputs of one step, each of which has to be asked for. */
 class Inputs {
@@ -49,13 +49,13 @@ class Inputs {
   constructor({ action, inputs }: ReadStep, { source }: KeepingPlace) {
     this.#pairs = new Map(inputs.map((pair) => [pair.key, pair]));
     this.#source = source;
-    this.kind = keyOf(action) === "cache" ? "cache" : "artifact";
+    this.kind = keepingKey(action) === "cache" ? "cache" : "artifact";
   }
 
   take(key: string): string | undefined {
     const pair = this.#pairs.get(key);
     this.#pairs.delete(key);
-    return pair && textOf(pair.value, this.#source);
+    return pair && readText(pair.value, this.#source);
   }
 
   /** A text that is the same in each run. */
@@ -99,9 +99,9 @@ const AFTER = new Map([
 ]);
 
 /** After which end of the steps the files are kept. */
-const whenOf = ({ token }: ReadStep, source: Source): string | undefined => {
-  const written = find(token, "if");
-  const text = written ? textOf(written, source).replace(/^\$\{\{|\}\}$/g, "") : "";
+const readWhen = ({ token }: ReadStep, source: Source): string | undefined => {
+  const condition = find(token, "if");
+  const text = condition ? readText(condition, source).replace(/^\$\{\{|\}\}$/g, "") : "";
   if (!AFTER.has(text.trim())) throw new NoEqual(`\`if: ${text.trim()}\` before files are kept`, "artifact");
   return AFTER.get(text.trim());
 };
@@ -110,9 +110,9 @@ const alwaysRuns = ({ token, action }: ReadStep, kind: "artifact" | "cache"): vo
   if (find(token, "if")) throw new NoEqual(`${action} under a condition`, kind);
 };
 
-type EntryOf = (inputs: Inputs, step: ReadStep, nth: number, place: KeepingPlace) => OutMap;
+type MakeEntry = (inputs: Inputs, step: ReadStep, nth: number, place: KeepingPlace) => OutMap;
 
-const artifact: EntryOf = (inputs, step, _, { source }) => {
+const artifact: MakeEntry = (inputs, step, _, { source }) => {
   const name = inputs.fixed("name") ?? DEFAULT_NAME;
   const paths = inputs.paths();
   const days = Number(inputs.fixed("retention-days") ?? 0);
@@ -124,10 +124,10 @@ const artifact: EntryOf = (inputs, step, _, { source }) => {
     .set("path", paths.length === 1 ? paths[0] : paths)
     .set("keep-days", days > 0 ? days : undefined)
     .set("if-none", IF_NONE.has(ifNone) ? IF_NONE.get(ifNone) : "warn")
-    .set("when", whenOf(step, source));
+    .set("when", readWhen(step, source));
 };
 
-const download: EntryOf = (inputs, step, _, { jobsLeaving }) => {
+const download: MakeEntry = (inputs, step, _, { jobsLeaving }) => {
   alwaysRuns(step, "artifact");
   const name = inputs.fixed("name");
   if (name === undefined) throw new NoEqual("all artifacts at once", "artifact");
@@ -155,7 +155,7 @@ const keyWithoutFiles = (text: string): { key: string; files: string[] } => {
   return { key: key === text && short === "" ? "" : `${short}-`, files };
 };
 
-const cache: EntryOf = (inputs, step, nth, { names }) => {
+const cache: MakeEntry = (inputs, step, nth, { names }) => {
   alwaysRuns(step, "cache");
   const { key, files } = keyWithoutFiles(inputs.take("key") ?? "");
   const fallback = inputs.lines("restore-keys").map((line) => translatedText(keyWithoutFiles(line).key, names));
@@ -173,17 +173,17 @@ const cache: EntryOf = (inputs, step, nth, { names }) => {
     .set("save", isRead ? "never" : undefined);
 };
 
-const ENTRIES: Record<KeepingKey, EntryOf> = { artifacts: artifact, downloads: download, cache };
+const ENTRIES: Record<KeepingKey, MakeEntry> = { artifacts: artifact, downloads: download, cache };
 
 /** The entries of one job, by the key they stand under. */
 export class KeptFiles {
   readonly #lists = new Map<KeepingKey, OutList>();
 
   add(step: ReadStep, unit: string, place: KeepingPlace): void {
-    const key = keyOf(step.action);
+    const key = keepingKey(step.action);
     const list = this.#lists.get(key) ?? new OutList();
     const nth = list.items.length;
-    list.add(entryOf(step, nth, place), unit);
+    list.add(makeEntry(step, nth, place), unit);
     this.#lists.set(key, list);
   }
 

@@ -3,7 +3,7 @@ import { VERSION } from "../protocol/version.ts";
 import type { Mark } from "./marks.ts";
 import { treeLines } from "./out.ts";
 import { readWorkflow, Untranslatable } from "./read-workflow.ts";
-import { fileOf } from "./workflow.ts";
+import { translateFile } from "./workflow.ts";
 
 /** The release that this program belongs to. */
 export const version: string = VERSION;
@@ -21,11 +21,11 @@ const checked = async (text: string, name: string): Promise<Imported> => {
   const workflow = () => readWorkflow(text, name);
   const withdrawn = new Map<string, string>();
   for (let round = 0; round < MOST_ROUNDS; round++) {
-    const { file, marks } = fileOf(await workflow(), name, withdrawn);
+    const { file, marks } = translateFile(await workflow(), name, withdrawn);
     const lines = treeLines(file, "", "");
-    const made = `${lines.map((line) => line.text).join("\n")}\n`;
-    const { mistakes = [] } = parseFile(made);
-    if (mistakes.length === 0) return { text: made, marks: marks.list };
+    const translation = `${lines.map((line) => line.text).join("\n")}\n`;
+    const { mistakes = [] } = parseFile(translation);
+    if (mistakes.length === 0) return { text: translation, marks: marks.list };
     const before = withdrawn.size;
     for (const { line, message } of mistakes) {
       const unit = lines[line - 1]?.unit ?? "";

@@ -76,7 +76,7 @@ const exactly = (item: Item, axes: Map<string, Value[]>): Item[] => {
   return items;
 };
 
-const outOf = (item: Item): OutMap => {
+const toOut = (item: Item): OutMap => {
   const map = new OutMap();
   for (const [key, value] of item) map.set(key, asWritten(value));
   return map;
@@ -85,7 +85,7 @@ const outOf = (item: Item): OutMap => {
 const asMatrix = (item: Item): Matrix => Object.fromEntries([...item].map(([key, value]) => [key, asWritten(value)]));
 
 /** What the matrix is here, with the comments on it. @throws {NoEqual} where its values are not in the file */
-export const matrixOf = (token: Token, source: Source, marks: Marks): TranslatedMatrix => {
+export const translateMatrix = (token: Token, source: Source, marks: Marks): TranslatedMatrix => {
   if (!isMapping(token)) throw new NoEqual(COMPUTED, "matrix");
   const reader = new MatrixReader(source, marks);
   const out = new OutMap();
@@ -97,7 +97,7 @@ export const matrixOf = (token: Token, source: Source, marks: Marks): Translated
     axes.set(key, values);
     out.say(...reader.comments.splice(0)).set(key, values.map(asWritten));
   }
-  const written = reader.items(find(token, "include"));
+  const includeItems = reader.items(find(token, "include"));
   const excluded = reader.items(find(token, "exclude"));
   const exclude = excluded.flatMap((item) => exactly(item, axes));
   const plain = { axes: [...axes].map(([name, values]) => ({ name, values: values.map(asWritten) })), include: [] };
@@ -106,10 +106,10 @@ export const matrixOf = (token: Token, source: Source, marks: Marks): Translated
     const { problems = [] } = expandMatrix({ ...plain, exclude: [asMatrix(item)] });
     return problems.every(({ at }) => at !== "exclude");
   });
-  const kept = expandMatrix({ ...plain, exclude: useful.map(asMatrix) }).combinations ?? [];
+  const combinations = expandMatrix({ ...plain, exclude: useful.map(asMatrix) }).combinations ?? [];
   const fits = (item: Item) =>
-    kept.some((one) => [...item].every(([key, value]) => !axes.has(key) || one[key] === asWritten(value)));
-  const include = written.flatMap((item) => {
+    combinations.some((one) => [...item].every(([key, value]) => !axes.has(key) || one[key] === asWritten(value)));
+  const include = includeItems.flatMap((item) => {
     const exact = exactly(item, axes).filter(fits);
     // One that fits no combination is one of its own, with the values that it has.
     return exact.length > 0 ? exact : [item];
@@ -120,7 +120,7 @@ export const matrixOf = (token: Token, source: Source, marks: Marks): Translated
     ["exclude", useful],
   ] as const) {
     const list = new OutList();
-    for (const item of items) list.add(outOf(item));
+    for (const item of items) list.add(toOut(item));
     if (!list.isEmpty) out.set(key, list);
   }
   const names = [...new Set([...axes.keys(), ...include.flatMap((item) => [...item.keys()])])];

@@ -51,9 +51,9 @@ export const textOfValue = (value: Scalar): string => {
 export const isEqual = (a: Scalar, b: Scalar): boolean => {
   if (typeof a === "string" && typeof b === "string") return a.toUpperCase() === b.toUpperCase();
   if (a === null && b === null) return true;
-  const numberOf = (value: Scalar) =>
+  const toNumber = (value: Scalar) =>
     typeof value === "string" ? new data.StringData(value).number() : value === null ? 0 : Number(value);
-  return numberOf(a) === numberOf(b);
+  return toNumber(a) === toNumber(b);
 };
 
 /** Finds a name as GitHub does, letter case aside. */

@@ -54,27 +54,27 @@ const documentIn = (text: string, counter: LineCounter): Document.Parsed => {
 const boundAliases = (document: Document.Parsed): void => {
   const sizes = new Map<Node, number>();
   const anchors = new Map<string, Node>();
-  const sizeOf = (node: unknown): number => {
-    if (isPair(node)) return sizeOf(node.key) + sizeOf(node.value);
+  const measure = (node: unknown): number => {
+    if (isPair(node)) return measure(node.key) + measure(node.value);
     if (isAlias(node)) return sizes.get(anchors.get(node.source) as Node) ?? 1;
     if (isScalar(node)) return 1 + (node.source?.length ?? 0) / 8;
-    return isCollection(node) ? node.items.reduce((sum: number, item) => sum + sizeOf(item), 1) : 1;
+    return isCollection(node) ? node.items.reduce((sum: number, item) => sum + measure(item), 1) : 1;
   };
   // In the order of the file: an alias refers to what stands before it, whose size is known by then.
   visit(document, {
     Alias: (_, node) => {
       const target = anchors.get(node.source);
-      if (target && !sizes.has(target)) sizes.set(target, sizeOf(target));
+      if (target && !sizes.has(target)) sizes.set(target, measure(target));
     },
     Node: (_, node) => {
       if (!isAlias(node) && node.anchor) anchors.set(node.anchor, node);
     },
   });
-  if (sizeOf(document.contents) > FILE_LIMITS.values)
+  if (measure(document.contents) > FILE_LIMITS.values)
     throw new Untranslatable("its aliases stand for more than a pipeline file may have: write less of them");
 };
 
-const eventsOf = (document: Document.Parsed): string[] => {
+const readEvents = (document: Document.Parsed): string[] => {
   const on = (document.contents as { get(key: string, keep: true): unknown }).get("on", true);
   if (isScalar(on)) return [String(on.value)];
   if (isSeq(on)) return on.items.map((item) => String(isScalar(item) ? item.value : ""));
@@ -88,7 +88,7 @@ const refuseOthers = (document: Document.Parsed): void => {
     throw new Untranslatable(
       "it is an action, no workflow: rewrite its steps as a file of `steps`, for `include` in the pipeline file",
     );
-  const events = eventsOf(document);
+  const events = readEvents(document);
   if (events.length > 0 && events.every((event) => event === "workflow_call"))
     throw new Untranslatable(
       "it is a workflow that others call (`workflow_call`): import the one that calls it, and write these jobs there",

@@ -4,7 +4,7 @@ import { type Marks, NoEqual } from "./marks.ts";
 import { findName, type Names } from "./names.ts";
 import { type Comment, OutMap } from "./out.ts";
 import type { Source } from "./source.ts";
-import { find, isMapping, itemsOf, lineOf, type Token, textOf } from "./tokens.ts";
+import { find, isMapping, itemsOf, lineOf, readText, type Token } from "./tokens.ts";
 
 /* `runs-on`, as what the agent must have. */
 
@@ -21,7 +21,7 @@ const PLATFORMS = new Map<string, Platform>([
   ["windows", "windows"],
 ]);
 
-const platformOf = (label: string): Platform | undefined =>
+const findPlatform = (label: string): Platform | undefined =>
   HOSTED.find(([pattern]) => pattern.test(label))?.[1] ?? PLATFORMS.get(label.toLowerCase());
 
 /** Whether the platform says all that this label does. */
@@ -67,52 +67,54 @@ class RunnerReader {
 
   word(text: string): void {
     if (text.toLowerCase() === "self-hosted") return;
-    const platform = platformOf(text);
+    const platform = findPlatform(text);
     if (platform) this.#platform(platform);
     if (!platform || !isPlatformAlone(text)) this.#label(text);
   }
 
   /** A label that is computed: where it is a key of the matrix, its platforms are known. */
   expression(inner: string): void {
-    const made = translated(inner, this.#names);
+    const translation = translated(inner, this.#names);
     const key = KEY.exec(inner.trim())?.[1];
-    const found = key === undefined ? undefined : findName(this.#names.matrix ?? [], key, ({ name }) => name);
-    const values = [...new Set(found?.values.map(String) ?? [])];
-    const platforms = values.map(platformOf);
+    const matrixKey = key === undefined ? undefined : findName(this.#names.matrix ?? [], key, ({ name }) => name);
+    const values = [...new Set(matrixKey?.values.map(String) ?? [])];
+    const platforms = values.map(findPlatform);
     if (values.length === 0 || platforms.includes(undefined)) {
-      this.#label(`\${{ ${made} }}`);
+      this.#label(`\${{ ${translation} }}`);
       return;
     }
     const kinds = [...new Set(platforms)].filter((kind) => kind !== "windows");
     if (kinds.length === 0) throw new NoEqual("a runner with Windows", "windows");
     this.#withoutWindows(
-      made,
-      values.filter((value) => platformOf(value) === "windows"),
+      translation,
+      values.filter((value) => findPlatform(value) === "windows"),
     );
     const cases = kinds.slice(0, -1).map((kind) => {
-      const of = values.filter((value) => platformOf(value) === kind).map((value) => `${made} == '${value}'`);
-      return `${of.join(" || ")}, '${kind}', `;
+      const comparisons = values
+        .filter((value) => findPlatform(value) === kind)
+        .map((value) => `${translation} == '${value}'`);
+      return `${comparisons.join(" || ")}, '${kind}', `;
     });
     this.#platform(cases.length === 0 ? kinds[0]! : `\${{ case(${cases.join("")}'${kinds.at(-1)}') }}`);
-    if (!values.every(isPlatformAlone)) this.#label(`\${{ ${made} }}`);
+    if (!values.every(isPlatformAlone)) this.#label(`\${{ ${translation} }}`);
   }
 
-  #withoutWindows(made: string, values: string[]): void {
+  #withoutWindows(translation: string, values: string[]): void {
     if (values.length === 0) return;
     this.comments.push(this.#marks.add("windows", `a runner with Windows (${values.join(", ")})`, this.#line));
-    this.condition = values.map((value) => `${made} != '${value}'`).join(" && ");
+    this.condition = values.map((value) => `${translation} != '${value}'`).join(" && ");
   }
 }
 
 /** @throws {NoEqual} where no agent could be told apart by it */
-export const runnerOf = (token: Token, names: Names, source: Source, marks: Marks): Runner => {
+export const translateRunner = (token: Token, names: Names, source: Source, marks: Marks): Runner => {
   const reader = new RunnerReader(names, marks, lineOf(token));
   if (isMapping(token) && find(token, "group"))
     reader.comments.push(
-      marks.add("label", `the group ${textOf(find(token, "group")!, source)} of runners`, lineOf(token)),
+      marks.add("label", `the group ${readText(find(token, "group")!, source)} of runners`, lineOf(token)),
     );
   for (const item of itemsOf(isMapping(token) ? find(token, "labels") : token)) {
-    const text = textOf(item, source).trim();
+    const text = readText(item, source).trim();
     const inner = /^\$\{\{((?:(?!\}\}).)*)\}\}$/s.exec(text)?.[1];
     if (inner !== undefined) reader.expression(inner);
     else if (text.includes("${{")) throw new NoEqual(`the label ${text}`, "label");

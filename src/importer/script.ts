@@ -1,6 +1,6 @@
 import { idiomsIn } from "../pipeline/advice/scripts.ts";
-import { spansOf } from "../pipeline/expression/interpolation.ts";
-import { referencesOf } from "../pipeline/shell/references.ts";
+import { findSpans } from "../pipeline/expression/interpolation.ts";
+import { replaceExpressions } from "../pipeline/shell/references.ts";
 import { translated } from "./expression.ts";
 import { NoEqual } from "./marks.ts";
 import { findName, type Names } from "./names.ts";
@@ -20,18 +20,18 @@ const bash = (prelude = ""): TranslatedShell => ({ shell: undefined, prelude });
 const hasPipe = (script: string): boolean => /(?<![|>])\|(?![|])/.test(script);
 
 /** `bash -e {0}` and the like: the options that are on here, and are not there, are taken back. */
-const ownBash = (written: string, script: string): TranslatedShell => {
-  const words = written.trim().split(/\s+/);
-  if (words[0] !== "bash" || words.at(-1) !== "{0}") throw new NoEqual(`\`shell: ${written}\``, "shell");
+const ownBash = (commandLine: string, script: string): TranslatedShell => {
+  const words = commandLine.trim().split(/\s+/);
+  if (words[0] !== "bash" || words.at(-1) !== "{0}") throw new NoEqual(`\`shell: ${commandLine}\``, "shell");
   const on = new Set<string>();
   for (let index = 1; index < words.length - 1; index++) {
     const word = words[index]!;
     if (word === "--noprofile" || word === "--norc") continue;
-    if (!/^-[euxo]+$/.test(word)) throw new NoEqual(`\`shell: ${written}\``, "shell");
+    if (!/^-[euxo]+$/.test(word)) throw new NoEqual(`\`shell: ${commandLine}\``, "shell");
     for (const letter of word.slice(1)) {
       if (letter !== "o") on.add(letter);
       else if (words[++index] === "pipefail") on.add("pipefail");
-      else throw new NoEqual(`\`shell: ${written}\``, "shell");
+      else throw new NoEqual(`\`shell: ${commandLine}\``, "shell");
     }
   }
   const changes = [
@@ -43,9 +43,9 @@ const ownBash = (written: string, script: string): TranslatedShell => {
   return bash(changes.length > 0 ? `set ${changes.join(" ")}` : "");
 };
 
-/** The shell for a script; `written` is undefined where the workflow names none. @throws {NoEqual} */
-export const shellOf = (written: string | undefined, script: string): TranslatedShell => {
-  switch (written) {
+/** The shell for a script; `shell` is undefined where the workflow names none. @throws {NoEqual} */
+export const translateShell = (shell: string | undefined, script: string): TranslatedShell => {
+  switch (shell) {
     case undefined:
       // Where no shell is named, GitHub runs `bash -e`.
       return bash(hasPipe(script) ? "set +o pipefail" : "");
@@ -54,9 +54,9 @@ export const shellOf = (written: string | undefined, script: string): Translated
     case "sh":
     case "pwsh":
     case "python":
-      return { shell: written, prelude: "" };
+      return { shell, prelude: "" };
     default:
-      return ownBash(written, script);
+      return ownBash(shell, script);
   }
 };
 
@@ -127,8 +127,8 @@ const isOneWord = (expression: string, names: Names): boolean => {
   if (/^(?:runner\.os|github\.event\.(?:pull_request\.number|number|pull_request\.head\.sha))$/i.test(expression))
     return true;
   const key = /^matrix\.([\w-]+)$/i.exec(expression)?.[1];
-  const found = key === undefined ? undefined : findName(names.matrix ?? [], key, ({ name }) => name);
-  return found?.values.every((value) => /^[\w.,:/@%+=-]+$/.test(String(value ?? ""))) ?? false;
+  const matrixKey = key === undefined ? undefined : findName(names.matrix ?? [], key, ({ name }) => name);
+  return matrixKey?.values.every((value) => /^[\w.,:/@%+=-]+$/.test(String(value ?? ""))) ?? false;
 };
 
 const variablesIn = (script: string, names: Names): [string, string][] => {
@@ -143,23 +143,29 @@ const variablesIn = (script: string, names: Names): [string, string][] => {
 };
 
 /** @throws {NoEqual} */
-export const scriptOf = (script: string, shell: "bash" | "sh" | "pwsh" | "python", names: Names): TranslatedScript => {
+export const translateScript = (
+  script: string,
+  shell: "bash" | "sh" | "pwsh" | "python",
+  names: Names,
+): TranslatedScript => {
   const text = rewritten(script);
   const [idiom] = idiomsIn(text);
   if (idiom) throw new NoEqual(`a script (${idiom.advice})`, "script");
-  const { expressions, problems } = referencesOf(text, shell);
+  const { expressions, problems } = replaceExpressions(text, shell);
   if (problems.length > 0) throw new NoEqual(`a script (${problems[0]!.message})`, "script");
   const live = new Set(expressions.map(({ offset }) => offset));
   const words = expressions.flatMap(({ expression, isWord }) =>
     isWord && !isOneWord(expression, names) ? [expression] : [],
   );
-  let made = "";
+  let translation = "";
   let end = 0;
-  for (const span of spansOf(text).spans) {
-    made += text.slice(end, span.start);
+  for (const span of findSpans(text).spans) {
+    translation += text.slice(end, span.start);
     // What stands in a comment of the script stays as it is, and is never evaluated.
-    made += live.has(span.innerStart) ? `\${{ ${translated(span.inner, names)} }}` : text.slice(span.start, span.end);
+    translation += live.has(span.innerStart)
+      ? `\${{ ${translated(span.inner, names)} }}`
+      : text.slice(span.start, span.end);
     end = span.end;
   }
-  return { text: made + text.slice(end), env: variablesIn(text, names), words };
+  return { text: translation + text.slice(end), env: variablesIn(text, names), words };
 };

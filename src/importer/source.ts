@@ -6,7 +6,7 @@ import { Comment } from "./out.ts";
 export class Source {
   readonly #lines: string[];
   readonly #scalars = new Map<string, Scalar>();
-  readonly #told = new Set<number>();
+  readonly #usedLines = new Set<number>();
 
   constructor(text: string, document: Document.Parsed, counter: LineCounter) {
     this.#lines = text.split(/\r\n|\n/);
@@ -45,13 +45,13 @@ export class Source {
 
   /** The comment directly above a line, once. */
   commentAbove(line: number): Comment | undefined {
-    const found: string[] = [];
-    for (let above = line - 1; above > 0 && !this.#told.has(above); above--) {
+    const commentLines: string[] = [];
+    for (let above = line - 1; above > 0 && !this.#usedLines.has(above); above--) {
       const comment = /^\s*#\s?(.*)$/.exec(this.#lines[above - 1] ?? "");
       if (!comment) break;
-      this.#told.add(above);
-      found.unshift(comment[1] ?? "");
+      this.#usedLines.add(above);
+      commentLines.unshift(comment[1] ?? "");
     }
-    return found.length > 0 ? new Comment(found) : undefined;
+    return commentLines.length > 0 ? new Comment(commentLines) : undefined;
   }
 }

@@ -1,12 +1,12 @@
-import { KEEPING_ACTIONS, keyOf, LATER_ACTIONS } from "./actions.ts";
+import { KEEPING_ACTIONS, keepingKey, LATER_ACTIONS } from "./actions.ts";
 import { isOtherCheckout } from "./checkout.ts";
 import { translatedCondition, translatedText } from "./expression.ts";
 import { type Marks, NoEqual } from "./marks.ts";
 import type { Names, StepFate } from "./names.ts";
 import { type Comment, OutMap } from "./out.ts";
-import { scriptOf, shellOf } from "./script.ts";
+import { translateScript, translateShell } from "./script.ts";
 import type { Source } from "./source.ts";
-import { find, isExpression, isLiteral, lineOf, misread, type Pair, pairsOf, type Token, textOf } from "./tokens.ts";
+import { find, isExpression, isLiteral, lineOf, misread, type Pair, pairsOf, readText, type Token } from "./tokens.ts";
 import { isSetUp } from "./tool-versions.ts";
 
 /* One step. */
@@ -15,7 +15,7 @@ import { isSetUp } from "./tool-versions.ts";
 type StepKind = "run" | "checkout" | "set-up" | "keeping" | "later" | "lost";
 
 /** The name of an action without its version. */
-const actionOf = (uses: string): string => uses.split("@")[0]!.trim();
+const actionName = (uses: string): string => uses.split("@")[0]!.trim();
 
 export interface ReadStep {
   token: Token;
@@ -29,12 +29,12 @@ export interface ReadStep {
 export const readStep = (token: Token, source: Source): ReadStep => {
   const uses = find(token, "uses");
   const id = find(token, "id");
-  const action = uses ? actionOf(textOf(uses, source)) : "";
+  const action = uses ? actionName(readText(uses, source)) : "";
   const inputs = pairsOf(find(token, "with"));
-  const read = { token, action, inputs, id: id ? textOf(id, source) : null };
+  const read = { token, action, inputs, id: id ? readText(id, source) : null };
   if (find(token, "run")) return { ...read, kind: "run", fate: "kept" };
   if (Object.hasOwn(KEEPING_ACTIONS, action.toLowerCase()))
-    return { ...read, kind: "keeping", fate: keyOf(action) === "cache" ? "cache" : "lost" };
+    return { ...read, kind: "keeping", fate: keepingKey(action) === "cache" ? "cache" : "lost" };
   const later = Object.hasOwn(LATER_ACTIONS, action.toLowerCase()) ? LATER_ACTIONS[action.toLowerCase()] : undefined;
   if (later) return { ...read, kind: "later", fate: later.fate };
   if (/^actions\/checkout$/i.test(action) && !isOtherCheckout(inputs, source))
@@ -51,9 +51,9 @@ interface StepPlace {
 }
 
 /** `timeout-minutes` of a step or job: a fraction is rounded up. */
-export const timeoutOf = (token: Token | undefined, source: Source, marks: Marks, out: OutMap): void => {
+export const writeTimeout = (token: Token | undefined, source: Source, marks: Marks, out: OutMap): void => {
   if (!token) return;
-  const text = textOf(token, source);
+  const text = readText(token, source);
   const minutes = Number(text);
   if (isExpression(token) || !(minutes > 0)) {
     out.say(marks.add("timeout", `\`timeout-minutes: ${text}\``, lineOf(token)));
@@ -86,10 +86,13 @@ export const translateEnv = (
       if (refused !== undefined) throw new NoEqual(`${key} (${refused})`, "refused");
       if (!KEY.test(key)) throw new NoEqual(`the variable ${key}`, "unknown");
       // There an entry does not see the ones above it; here it does.
-      const made = translatedText(textOf(value, source), { ...names, wrongEnv: [...names.wrongEnv, ...before] });
-      const written = misread(value, source);
-      if (written !== undefined) out.say(marks.add("number", `${written} is ${textOf(value, source)}`, line));
-      out.say(source.commentAbove(line)).set(key, made, own);
+      const translation = translatedText(readText(value, source), {
+        ...names,
+        wrongEnv: [...names.wrongEnv, ...before],
+      });
+      const original = misread(value, source);
+      if (original !== undefined) out.say(marks.add("number", `${original} is ${readText(value, source)}`, line));
+      out.say(source.commentAbove(line)).set(key, translation, own);
       before.push(key);
     } catch (error) {
       if (!(error instanceof NoEqual)) throw error;
@@ -103,8 +106,8 @@ const KNOWN_KEYS = new Set([
   ...["id", "name", "run", "if", "shell", "env", "working-directory", "timeout-minutes", "continue-on-error"],
 ]);
 
-const folderOf = (token: Token, place: StepPlace): string => {
-  const text = textOf(token, place.source).replace(
+const translateFolder = (token: Token, place: StepPlace): string => {
+  const text = readText(token, place.source).replace(
     /^(?:\$\{\{\s*github\.workspace\s*\}\}|\$GITHUB_WORKSPACE)(?:\/|$)/,
     "",
   );
@@ -122,17 +125,17 @@ const runStep = (
   const own = find(token, "env");
   const env = pairsOf(own).map(({ key }) => key);
   const names = { ...place.names, env: [...place.names.env, ...env] };
-  const written = find(token, "shell");
-  const shellText = written ? textOf(written, source) : place.shell;
-  const raw = textOf(find(token, "run")!, source);
-  const { shell, prelude } = shellOf(shellText, raw);
-  const script = scriptOf(raw, shell ?? "bash", names);
+  const shellToken = find(token, "shell");
+  const shellText = shellToken ? readText(shellToken, source) : place.shell;
+  const raw = readText(find(token, "run")!, source);
+  const { shell, prelude } = translateShell(shellText, raw);
+  const script = translateScript(raw, shell ?? "bash", names);
   for (const { key } of pairsOf(token)) if (!KNOWN_KEYS.has(key)) throw new NoEqual(`\`${key}\` of a step`, "unknown");
   const out = new OutMap();
   out.set("id", id ?? undefined);
   const name = find(token, "name");
   if (name) translateName(name, names, place, out);
-  ifOf(
+  writeIf(
     token,
     { ...place.names, wrongEnv: [...place.names.wrongEnv, ...env] },
     place,
@@ -142,11 +145,11 @@ const runStep = (
   );
   out.set("shell", shell);
   const folder = find(token, "working-directory");
-  if (folder) out.set("working-directory", folderOf(folder, { ...place, names }));
-  timeoutOf(find(token, "timeout-minutes"), source, marks, out);
+  if (folder) out.set("working-directory", translateFolder(folder, { ...place, names }));
+  writeTimeout(find(token, "timeout-minutes"), source, marks, out);
   const mayFail = find(token, "continue-on-error");
   if (mayFail && isExpression(mayFail)) throw new NoEqual("`continue-on-error` that is computed");
-  if (mayFail && textOf(mayFail, source) === "true") out.set("continue-on-error", true);
+  if (mayFail && readText(mayFail, source) === "true") out.set("continue-on-error", true);
   const variables = translateEnv(own, place.names, place, `${unit}.env`, withdrawn) ?? new OutMap();
   for (const [key, value] of script.env) if (!variables.has(key)) variables.set(key, value);
   if (variables.items.length > 0) out.set("env", variables);
@@ -161,7 +164,7 @@ export const translateName = (
   out: OutMap,
 ): void => {
   try {
-    const text = translatedText(textOf(token, source), names);
+    const text = translatedText(readText(token, source), names);
     if (text !== "") out.set("name", text);
   } catch (error) {
     if (!(error instanceof NoEqual)) throw error;
@@ -170,7 +173,7 @@ export const translateName = (
 };
 
 /** A condition that cannot be said is never true: what it guards does not run, and a mark says so. */
-export const ifOf = (
+export const writeIf = (
   token: Token,
   names: Names,
   { source, marks }: Pick<StepPlace, "source" | "marks">,
@@ -178,17 +181,17 @@ export const ifOf = (
   refused: string | undefined,
   unit: string,
 ): void => {
-  const written = find(token, "if");
-  if (!written) return;
-  const line = lineOf(written);
+  const condition = find(token, "if");
+  if (!condition) return;
+  const line = lineOf(condition);
   try {
     if (refused !== undefined) throw new NoEqual(refused, "refused");
-    const text = isLiteral(written) ? written.toString() : textOf(written, source);
-    const made = translatedCondition(text, names);
-    out.set("if", made, `${unit}.if`);
+    const text = isLiteral(condition) ? condition.toString() : readText(condition, source);
+    const translation = translatedCondition(text, names);
+    out.set("if", translation, `${unit}.if`);
   } catch (error) {
     if (!(error instanceof NoEqual)) throw error;
-    const original = source.lines(written, line);
+    const original = source.lines(condition, line);
     out.say(
       marks.add(error.kind, `\`if\` with ${error.message} (until it is rewritten this does not run)`, line, original),
     );
@@ -197,7 +200,7 @@ export const ifOf = (
 };
 
 /** A step that runs here, or the comment that stands in its place. */
-export const stepOf = (
+export const translateStep = (
   step: ReadStep,
   place: StepPlace,
   unit: string,

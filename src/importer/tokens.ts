@@ -36,7 +36,7 @@ export const itemsOf = (token: Token | undefined): Token[] => {
 export const isExpression = (token: Token): boolean => isScalar(token) && !isLiteral(token);
 
 /** A scalar as text with its expressions. A number is the text that GitHub reads it as. */
-export const textOf = (token: Token, source: Source): string => {
+export const readText = (token: Token, source: Source): string => {
   if (isBasicExpression(token)) {
     // Of text around an expression the parser makes a call of format(): the text itself is what is written.
     if (!token.originalExpressions) return `\${{ ${token.expression} }}`;
@@ -48,8 +48,8 @@ export const textOf = (token: Token, source: Source): string => {
 /** How a number is written, where GitHub reads another text. */
 export const misread = (token: Token, source: Source): string | undefined => {
   if (!isScalar(token) || isExpression(token)) return undefined;
-  const written = source.numberAt(token);
-  return written !== undefined && written !== token.toString() ? written : undefined;
+  const original = source.numberAt(token);
+  return original !== undefined && original !== token.toString() ? original : undefined;
 };
 
 export { isLiteral, isMapping, isNumber, isScalar, isSequence };

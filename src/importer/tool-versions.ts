@@ -2,7 +2,7 @@ import { type Marks, NoEqual } from "./marks.ts";
 import { findName, type Names, textOfValue } from "./names.ts";
 import type { Comment } from "./out.ts";
 import type { Source } from "./source.ts";
-import { misread, type Pair, textOf } from "./tokens.ts";
+import { misread, type Pair, readText } from "./tokens.ts";
 
 /* Actions that set a tool up, as `tools`. */
 
@@ -57,8 +57,8 @@ const CACHES = new Set(["cache", "bundler-cache", "enable-cache", "cache-write",
 export const isSetUp = (action: string): boolean => Object.hasOwn(SET_UPS, action.toLowerCase());
 
 /** `18.x` and `v18` are `18`: the newest of them. @throws {NoEqual} */
-const versionOf = (written: string, { tool, words = {} }: SetUp): string => {
-  const text = written.trim();
+const readVersion = (version: string, { tool, words = {} }: SetUp): string => {
+  const text = version.trim();
   if (Object.hasOwn(words, text)) return words[text]!;
   const plain = /^v?(\d+(?:\.\d+)*)(?:\.[x*])*$/.exec(text)?.[1];
   if (plain === undefined) throw new NoEqual(`${tool} ${text}`, "tool");
@@ -66,16 +66,16 @@ const versionOf = (written: string, { tool, words = {} }: SetUp): string => {
 };
 
 /** A version, or one that a matrix decides. @throws {NoEqual} */
-const templateOf = (written: string, prefix: string, setUp: SetUp, names: Names): string => {
-  if (!written.includes("${{")) return prefix + versionOf(written, setUp);
-  const key = /^\$\{\{\s*matrix\.([\w-]+)\s*\}\}$/i.exec(written.trim())?.[1];
-  const found = key === undefined ? undefined : findName(names.matrix ?? [], key, ({ name }) => name);
-  if (!found || found.values.includes(null)) throw new NoEqual(`${setUp.tool} ${written}`, "tool");
-  const versions = [...new Set(found.values.map(textOfValue))].map(
-    (value) => [value, versionOf(value, setUp)] as const,
+const versionTemplate = (versionText: string, prefix: string, setUp: SetUp, names: Names): string => {
+  if (!versionText.includes("${{")) return prefix + readVersion(versionText, setUp);
+  const key = /^\$\{\{\s*matrix\.([\w-]+)\s*\}\}$/i.exec(versionText.trim())?.[1];
+  const matrixKey = key === undefined ? undefined : findName(names.matrix ?? [], key, ({ name }) => name);
+  if (!matrixKey || matrixKey.values.includes(null)) throw new NoEqual(`${setUp.tool} ${versionText}`, "tool");
+  const versions = [...new Set(matrixKey.values.map(textOfValue))].map(
+    (value) => [value, readVersion(value, setUp)] as const,
   );
   const changed = versions.filter(([value, version]) => value !== version);
-  const name = `matrix.${found.name}`;
+  const name = `matrix.${matrixKey.name}`;
   if (changed.length === 0) return `${prefix}\${{ ${name} }}`;
   return `${prefix}\${{ case(${changed.map(([value, version]) => `${name} == '${value}', '${version}', `).join("")}${name}) }}`;
 };
@@ -94,35 +94,35 @@ interface Use {
 }
 
 /** The tool that a step sets up. @throws {NoEqual} */
-export const toolOf = ({ action, inputs, line }: Use, names: Names, source: Source, marks: Marks): Tool => {
+export const translateTool = ({ action, inputs, line }: Use, names: Names, source: Source, marks: Marks): Tool => {
   const setUp = SET_UPS[action.toLowerCase()]!;
   const comments: Comment[] = [];
   const input = (name: string) => inputs.find(({ key }) => key.toLowerCase() === name);
   const distribution = input("distribution");
   let prefix = "";
   if (setUp.tool === "java") {
-    const name = distribution ? textOf(distribution.value, source) : "temurin";
+    const name = distribution ? readText(distribution.value, source) : "temurin";
     if (!DISTRIBUTIONS.has(name)) throw new NoEqual(`java of ${name}`, "tool");
     prefix = `${name}-`;
   }
   for (const { key, value, line: at } of inputs) {
     const name = key.toLowerCase();
     if (name === setUp.version || name === setUp.file || HARMLESS.has(name)) continue;
-    const text = textOf(value, source);
+    const text = readText(value, source);
     if (CACHES.has(name)) {
       if (text !== "false" && text !== "") comments.push(marks.add("cache", `\`${key}\` of ${action}`, at));
     } else comments.push(marks.add("action-input", `\`${key}: ${text}\` of ${action}`, at));
   }
   const version = input(setUp.version);
   const file = setUp.file === undefined ? undefined : input(setUp.file);
-  if (version && textOf(version.value, source) !== "") {
-    const written = misread(version.value, source);
-    const text = textOf(version.value, source);
-    if (written !== undefined) comments.push(marks.add("number", `${written} is ${text}`, version.line));
+  if (version && readText(version.value, source) !== "") {
+    const original = misread(version.value, source);
+    const text = readText(version.value, source);
+    if (original !== undefined) comments.push(marks.add("number", `${original} is ${text}`, version.line));
     if (text.trim().includes("\n")) throw new NoEqual(`several versions of ${setUp.tool}`, "tool");
-    return { tool: setUp.tool, version: templateOf(text, prefix, setUp, names), comments };
+    return { tool: setUp.tool, version: versionTemplate(text, prefix, setUp, names), comments };
   }
-  const path = file && textOf(file.value, source);
+  const path = file && readText(file.value, source);
   if (path !== undefined && READ_BY_AUTO.has(path)) return { tool: setUp.tool, version: undefined, comments };
   if (path !== undefined) throw new NoEqual(`the version of ${setUp.tool} in ${path}`, "tool");
   comments.push(marks.add("tool", `${setUp.tool} without a version (the agent's own is used)`, line));

@@ -3,7 +3,7 @@ import { readCron } from "../domain/schedule.ts";
 import { type Marks, NoEqual } from "./marks.ts";
 import { type Comment, OutList, OutMap } from "./out.ts";
 import type { Source } from "./source.ts";
-import { find, isMapping, itemsOf, lineOf, type Pair, pairsOf, type Token, textOf } from "./tokens.ts";
+import { find, isMapping, itemsOf, lineOf, type Pair, pairsOf, readText, type Token } from "./tokens.ts";
 
 /* `on` of a workflow, as `on` and `schedule`. An event with a pattern that cannot be said builds nothing. */
 
@@ -24,33 +24,35 @@ interface WrittenTriggers {
 
 /** Every event with its conditions: a single word or a list has none. */
 const pairsIn = (on: Token, source: Source): Pair[] =>
-  isMapping(on) ? pairsOf(on) : itemsOf(on).map((one) => ({ key: textOf(one, source), value: one, line: lineOf(one) }));
+  isMapping(on)
+    ? pairsOf(on)
+    : itemsOf(on).map((one) => ({ key: readText(one, source), value: one, line: lineOf(one) }));
 
 const SIGNS = /[+\\[\]]|\?/;
 
 /** Patterns of refs or paths; those of an `-ignore` take away from everything. @throws {NoEqual} */
-const patternsOf = (token: Token, isIgnored: boolean, named: "ref" | "path", source: Source): string[] => {
-  const written = itemsOf(token).map((one) => textOf(one, source));
-  for (const one of written)
+const readPatterns = (token: Token, isIgnored: boolean, kind: "ref" | "path", source: Source): string[] => {
+  const items = itemsOf(token).map((one) => readText(one, source));
+  for (const one of items)
     if (SIGNS.test(one) || (isIgnored && one.startsWith("!"))) throw new NoEqual(`the pattern ${one}`, "pattern");
-  const patterns = isIgnored ? ["**", ...written.map((one) => `!${one}`)] : written;
+  const patterns = isIgnored ? ["**", ...items.map((one) => `!${one}`)] : items;
   for (const one of patterns) {
-    const problem = patternProblem(one, named);
+    const problem = patternProblem(one, kind);
     if (problem !== null) throw new NoEqual(`the pattern ${one} (${problem})`, "pattern");
   }
   if (patterns.length > 100 || firstPatternProblem(patterns[0] ?? "")) throw new NoEqual("these patterns", "pattern");
   return patterns;
 };
 
-const either = (event: Token, key: string, named: "ref" | "path", source: Source): string[] | undefined => {
-  const [wanted, ignored] = [find(event, key), find(event, `${key}-ignore`)];
-  if (wanted) return patternsOf(wanted, false, named, source);
-  return ignored && patternsOf(ignored, true, named, source);
+const either = (event: Token, key: string, kind: "ref" | "path", source: Source): string[] | undefined => {
+  const [included, ignored] = [find(event, key), find(event, `${key}-ignore`)];
+  if (included) return readPatterns(included, false, kind, source);
+  return ignored && readPatterns(ignored, true, kind, source);
 };
 
-const conditions = (given: Record<string, string[] | undefined>): OutMap | true => {
+const conditions = (lists: Record<string, string[] | undefined>): OutMap | true => {
   const map = new OutMap();
-  for (const [key, patterns] of Object.entries(given)) map.set(key, patterns);
+  for (const [key, patterns] of Object.entries(lists)) map.set(key, patterns);
   return map.isEmpty ? true : map;
 };
 
@@ -97,10 +99,10 @@ class TriggerWriter {
 
   #pull({ value, line }: Pair): void {
     const types = find(value, "types");
-    const written = itemsOf(types).map((one) => textOf(one, this.#source).toLowerCase());
-    if (types && !BY_DEFAULT.every((one) => written.includes(one)))
-      throw new NoEqual(`pull_request of types ${written.join(", ")} (here every new head is built)`, "event");
-    const more = written.filter((one) => !BY_DEFAULT.includes(one));
+    const typeNames = itemsOf(types).map((one) => readText(one, this.#source).toLowerCase());
+    if (types && !BY_DEFAULT.every((one) => typeNames.includes(one)))
+      throw new NoEqual(`pull_request of types ${typeNames.join(", ")} (here every new head is built)`, "event");
+    const more = typeNames.filter((one) => !BY_DEFAULT.includes(one));
     if (more.length > 0) this.on.say(this.#marks.add("event", `pull_request of types ${more.join(", ")}`, line));
     const base = either(value, "branches", "ref", this.#source);
     const paths = either(value, "paths", "path", this.#source);
@@ -118,14 +120,14 @@ class TriggerWriter {
       const cron = find(item, "cron");
       const unit = `schedule.${index}`;
       const zone = find(item, "timezone");
-      const text = cron ? textOf(cron, this.#source) : "";
+      const text = cron ? readText(cron, this.#source) : "";
       const read = readCron(text);
       const problem = this.#withdrawn.get(unit) ?? ("problem" in read ? read.problem : undefined);
       const line = lineOf(cron ?? item);
       if (problem !== undefined) this.schedule.say(this.#marks.add("refused", `the time ${text} (${problem})`, line));
       else {
         const time = new OutMap().set("name", `schedule-${index + 1}`).set("cron", text);
-        this.schedule.add(time.set("time-zone", zone && textOf(zone, this.#source)), unit);
+        this.schedule.add(time.set("time-zone", zone && readText(zone, this.#source)), unit);
       }
     }
   }
@@ -147,16 +149,16 @@ export const translateTriggers = (
 /* `concurrency` of a workflow, as `supersede`. */
 
 const NAME = String.raw`\$\{\{\s*github\.workflow\s*\}\}|[\w./-]+`;
-const groupOf = (inner: string): RegExp =>
+const groupPattern = (inner: string): RegExp =>
   new RegExp(`^(?:(?:${NAME})-?)?\\$\\{\\{\\s*(?:${inner})\\s*\\}\\}(?:-(?:${NAME}))?$`);
 
 /** One group a ref: a pull request's is its own. */
-const BY_REF = groupOf(String.raw`github\.ref|github\.ref_name|github\.head_ref\s*\|\|\s*github\.ref(?:_name)?`);
+const BY_REF = groupPattern(String.raw`github\.ref|github\.ref_name|github\.head_ref\s*\|\|\s*github\.ref(?:_name)?`);
 /** One group a pull request, and one a run of all else. */
-const BY_PULL = groupOf(
+const BY_PULL = groupPattern(
   String.raw`github\.head_ref\s*\|\|\s*github\.run_id|github\.event\.pull_request\.number\s*\|\|\s*github\.(?:run_id|sha)`,
 );
-const BY_NUMBER = groupOf(String.raw`github\.event\.pull_request\.number\s*\|\|\s*github\.ref(?:_name)?`);
+const BY_NUMBER = groupPattern(String.raw`github\.event\.pull_request\.number\s*\|\|\s*github\.ref(?:_name)?`);
 
 interface Superseding {
   supersede: "all" | "none";
@@ -164,16 +166,16 @@ interface Superseding {
 }
 
 /** Whose older builds end. Without `concurrency` none do; in a file without the key most would. */
-export const supersedingOf = (
+export const translateSuperseding = (
   concurrency: Token | undefined,
   events: Events,
   source: Source,
   marks: Marks,
 ): Superseding => {
   if (!concurrency) return { supersede: "none" };
-  const group = textOf(find(concurrency, "group") ?? concurrency, source).trim();
+  const group = readText(find(concurrency, "group") ?? concurrency, source).trim();
   const cancel = find(concurrency, "cancel-in-progress");
-  const cancels = cancel ? textOf(cancel, source).trim() : "false";
+  const cancels = cancel ? readText(cancel, source).trim() : "false";
   const onlyPulls = events.names.every((name) => name === "pull_request" || name === "workflow_dispatch");
   const isOfRef = BY_REF.test(group) || BY_NUMBER.test(group) || (onlyPulls && BY_PULL.test(group));
   if (cancels === "true" && isOfRef) return { supersede: "all" };

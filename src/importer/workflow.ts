@@ -1,14 +1,14 @@
 import { usesStatus } from "./expression-tree.ts";
-import { jobOf } from "./job.ts";
-import { jobsLeavingOf } from "./kept-files.ts";
+import { translateJob } from "./job.ts";
+import { findJobsLeaving } from "./kept-files.ts";
 import { Marks } from "./marks.ts";
 import type { Names } from "./names.ts";
 import { OutMap } from "./out.ts";
 import type { Workflow } from "./read-workflow.ts";
 import type { Source } from "./source.ts";
 import { readStep, translateEnv } from "./step.ts";
-import { find, isExpression, isLiteral, itemsOf, lineOf, type Pair, pairsOf, type Token, textOf } from "./tokens.ts";
-import { supersedingOf, translateTriggers } from "./triggers.ts";
+import { find, isExpression, isLiteral, itemsOf, lineOf, type Pair, pairsOf, readText, type Token } from "./tokens.ts";
+import { translateSuperseding, translateTriggers } from "./triggers.ts";
 
 /* Which jobs a job has to name in `needs`, so that `success()` and `failure()` look at the same jobs as there. */
 
@@ -18,9 +18,9 @@ interface NeedsOfJobs {
   extended: Set<string>;
 }
 
-const conditionOf = (job: Token, source: Source): string | undefined => {
+const readCondition = (job: Token, source: Source): string | undefined => {
   const token = find(job, "if");
-  return token && (isLiteral(token) ? token.toString() : textOf(token, source));
+  return token && (isLiteral(token) ? token.toString() : readText(token, source));
 };
 
 /**
@@ -34,25 +34,25 @@ const needsOfJobs = (jobs: Token, source: Source): NeedsOfJobs => {
   const pairs = pairsOf(jobs);
   const keys = new Map(pairs.map(({ key }) => [key.toLowerCase(), key]));
   for (const { key, value } of pairs) {
-    const named = itemsOf(find(value, "needs")).map((one) => textOf(one, source));
-    direct.set(key, [...new Set(named.map((one) => keys.get(one.toLowerCase()) ?? one))]);
-    const condition = conditionOf(value, source) ?? "";
+    const needNames = itemsOf(find(value, "needs")).map((one) => readText(one, source));
+    direct.set(key, [...new Set(needNames.map((one) => keys.get(one.toLowerCase()) ?? one))]);
+    const condition = readCondition(value, source) ?? "";
     const hasStatus = usesStatus(condition);
     runsAnyway.set(key, hasStatus);
     looksBack.set(key, !hasStatus || /\b(?:success|failure)\s*\(/i.test(condition));
   }
-  const ancestorsOf = (key: string, found = new Set<string>()): Set<string> => {
+  const findAncestors = (key: string, ancestors = new Set<string>()): Set<string> => {
     for (const one of direct.get(key) ?? []) {
-      if (found.has(one)) continue;
-      found.add(one);
-      ancestorsOf(one, found);
+      if (ancestors.has(one)) continue;
+      ancestors.add(one);
+      findAncestors(one, ancestors);
     }
-    return found;
+    return ancestors;
   };
   const needs = new Map<string, string[]>();
   const extended = new Set<string>();
   for (const [key, own] of direct) {
-    const all = [...ancestorsOf(key)];
+    const all = [...findAncestors(key)];
     const isOpen = looksBack.get(key) && all.some((one) => runsAnyway.get(one) && (direct.get(one)?.length ?? 0) > 0);
     if (isOpen && all.length > own.length) extended.add(key);
     needs.set(key, isOpen ? [...own, ...all.filter((one) => !own.includes(one))] : own);
@@ -70,18 +70,22 @@ interface Written {
 }
 
 /** What a job shows of itself to those that need it. */
-const shownOf = ({ key, value }: Pair) => ({
+const describeJob = ({ key, value }: Pair) => ({
   key,
   hasMatrix: find(find(value, "strategy"), "matrix") !== undefined,
   outputs: pairsOf(find(value, "outputs")).map((pair) => pair.key),
 });
 
 /** The pipeline file of a workflow. `withdrawn` are parts that were refused, with the reason: marks take their places. */
-export const fileOf = ({ root, source }: Workflow, name: string, withdrawn: ReadonlyMap<string, string>): Written => {
+export const translateFile = (
+  { root, source }: Workflow,
+  name: string,
+  withdrawn: ReadonlyMap<string, string>,
+): Written => {
   const marks = new Marks();
   const file = new OutMap();
   const title = find(root, "name");
-  const workflow = title ? textOf(title, source) : name;
+  const workflow = title ? readText(title, source) : name;
   if (title && workflow !== "" && !workflow.includes("${{")) file.set("name", workflow);
   for (const { key, value, line } of pairsOf(root)) {
     if (Object.hasOwn(MARKED, key))
@@ -90,12 +94,20 @@ export const fileOf = ({ root, source }: Workflow, name: string, withdrawn: Read
   }
   const { events, on, schedule } = translateTriggers(find(root, "on")!, source, marks, withdrawn);
   file.set("on", on);
-  const { supersede, mark } = supersedingOf(find(root, "concurrency"), events, source, marks);
+  const { supersede, mark } = translateSuperseding(find(root, "concurrency"), events, source, marks);
   file.say(mark).set("supersede", supersede);
   if (schedule.items.length > 0) file.set("schedule", schedule);
   const hasPulls = events.has("pull_request");
   const top: Names = {
-    ...{ workflow, job: null, hasPulls, matrix: [], needs: [], hasMoreNeeds: false, steps: [], env: [], wrongEnv: [] },
+    workflow,
+    job: null,
+    hasPulls,
+    matrix: [],
+    needs: [],
+    hasMoreNeeds: false,
+    steps: [],
+    env: [],
+    wrongEnv: [],
     isStrict: true,
   };
   const env = translateEnv(find(root, "env"), top, { source, marks }, "env", withdrawn);
@@ -105,33 +117,32 @@ export const fileOf = ({ root, source }: Workflow, name: string, withdrawn: Read
   if (folder && isExpression(folder))
     file.say(marks.add("expression", "`working-directory` that is computed", lineOf(folder), source.lines(folder)));
   else if (folder)
-    file.set("defaults", new OutMap().set("run", new OutMap().set("working-directory", textOf(folder, source))));
+    file.set("defaults", new OutMap().set("run", new OutMap().set("working-directory", readText(folder, source))));
   const shell = find(run, "shell");
   const pairs = pairsOf(find(root, "jobs"));
-  const shown = new Map(pairs.map((pair) => [pair.key, shownOf(pair)]));
+  const neededJobs = new Map(pairs.map((pair) => [pair.key, describeJob(pair)]));
   const { needs, extended } = needsOfJobs(find(root, "jobs")!, source);
   const steps = pairs.map(({ key, value }) => ({
     key,
     steps: itemsOf(find(value, "steps")).map((token) => readStep(token, source)),
   }));
-  const jobsLeaving = jobsLeavingOf(steps, source);
+  const jobsLeaving = findJobsLeaving(steps, source);
   const jobs = new OutMap();
   for (const pair of pairs) {
-    const own = (needs.get(pair.key) ?? []).flatMap((key) => shown.get(key) ?? []);
+    const own = (needs.get(pair.key) ?? []).flatMap((key) => neededJobs.get(key) ?? []);
     const place = {
-      ...{
-        source,
-        marks,
-        withdrawn,
-        workflow,
-        hasPulls,
-        needs: own,
-        hasMoreNeeds: extended.has(pair.key),
-        jobsLeaving,
-      },
-      ...{ env: pairsOf(find(root, "env")).map(({ key }) => key), shell: shell && textOf(shell, source) },
+      source,
+      marks,
+      withdrawn,
+      workflow,
+      hasPulls,
+      needs: own,
+      hasMoreNeeds: extended.has(pair.key),
+      jobsLeaving,
+      env: pairsOf(find(root, "env")).map(({ key }) => key),
+      shell: shell && readText(shell, source),
     };
-    jobs.say(source.commentAbove(pair.line)).set(pair.key, jobOf(pair, place), `jobs.${pair.key}`);
+    jobs.say(source.commentAbove(pair.line)).set(pair.key, translateJob(pair, place), `jobs.${pair.key}`);
   }
   return { file: file.set("jobs", jobs), marks };
 };

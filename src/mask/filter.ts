@@ -39,7 +39,7 @@ export class Filter {
     for (let byte = 0; byte < 256; byte++) {
       if (wrapped.buckets[TO_BASE64[byte]!] !== wrapped.buckets[TO_BASE64[byte]! + 1]) this.first[byte] = 1;
     }
-    this.pairs = short.length > 0 ? pairsOf(short) : null;
+    this.pairs = short.length > 0 ? markPairs(short) : null;
   }
 
   #add(needle: Uint8Array): void {
@@ -51,7 +51,7 @@ export class Filter {
   }
 }
 
-const pairsOf = (needles: Uint8Array[]): Uint8Array => {
+const markPairs = (needles: Uint8Array[]): Uint8Array => {
   const pairs = new Uint8Array(65536);
   for (const [first, second] of needles) {
     if (second !== undefined) pairs[first! | (second << 8)] = 1;

@@ -142,7 +142,7 @@ export class PrefixFingerprints {
    */
   leap(checkpoints: Checkpoints, start: number, to: number): (Checkpoint & { at: number; matchedTo: number }) | null {
     const first = this.#reach(start, to);
-    let found = -1;
+    let farthest = -1;
     let low = 0;
     let high = Math.floor(Math.min(this.#places.length - first, checkpoints.longest) / CHECKPOINT_STEP);
     // Text that repeats itself mostly reaches as far as it can, so that is tried first.
@@ -151,19 +151,19 @@ export class PrefixFingerprints {
       const checkpoint = checkpoints.find(
         this.#powers.ofRest(this.#p[first]!, this.#q[first]!, this.#p[end]!, this.#q[end]!, times),
       );
-      if (checkpoint >= 0) [low, found] = [times, checkpoint];
+      if (checkpoint >= 0) [low, farthest] = [times, checkpoint];
       else high = times - 1;
     }
-    if (found < 0) return null;
-    const { depth, matched, ...rest } = checkpoints.at(found);
-    const endOf = (length: number) => this.#places[first + length - 1]! + 1;
-    return { ...rest, depth, matched, at: endOf(depth), matchedTo: matched > 0 ? endOf(matched) : start };
+    if (farthest < 0) return null;
+    const { depth, matched, ...rest } = checkpoints.at(farthest);
+    const offsetAfter = (length: number) => this.#places[first + length - 1]! + 1;
+    return { ...rest, depth, matched, at: offsetAfter(depth), matchedTo: matched > 0 ? offsetAfter(matched) : start };
   }
 
   /** Adds the text up to `to`. @returns the index of `start` */
   #reach(start: number, to: number): number {
-    const known = this.#indexOf(start);
-    if (known < 0 || known > LAG + this.#places.length / 2) {
+    const index = this.#findPlace(start);
+    if (index < 0 || index > LAG + this.#places.length / 2) {
       [this.#places, this.#p, this.#q, this.#next] = [[], [0], [0], start];
     }
     const { bytes, base, end } = this.#window;
@@ -174,10 +174,10 @@ export class PrefixFingerprints {
       this.#q.push(addToQ(this.#q[this.#places.length]!, byte));
       this.#places.push(this.#next++);
     }
-    return this.#indexOf(start);
+    return this.#findPlace(start);
   }
 
-  #indexOf(place: number): number {
+  #findPlace(place: number): number {
     let [low, high] = [0, this.#places.length];
     while (low < high) {
       const middle = (low + high) >>> 1;

@@ -27,10 +27,10 @@ const MASK_BYTES = new TextEncoder().encode(MASK);
 const isNeedles = (secrets: Secrets | Needles): secrets is Needles => "plain" in secrets;
 
 /** Prepares the search for secrets, which is costly; many maskers can share the result. */
-export const compile = (secrets: Secrets, known?: Needles): Needles => {
+export const compile = (secrets: Secrets, needles?: Needles): Needles => {
   const forms = groupedForms(secrets);
-  const plain = new MaskDictionary([...forms.plain, ...(known?.plain.needles() ?? [])]);
-  const wrapped = new MaskDictionary([...forms.wrapped, ...(known?.wrapped.needles() ?? [])]);
+  const plain = new MaskDictionary([...forms.plain, ...(needles?.plain.needles() ?? [])]);
+  const wrapped = new MaskDictionary([...forms.wrapped, ...(needles?.wrapped.needles() ?? [])]);
   return { plain, wrapped, filter: new Filter(plain, wrapped) };
 };
 

@@ -141,8 +141,8 @@ export class Scanner {
     this.settled = offset;
   }
 
-  /** Calls `found` with stream offsets, starts ascending. With `final` no more bytes follow. */
-  scan(final: boolean, found: (start: number, end: number) => void): void {
+  /** Calls `report` with stream offsets, starts ascending. With `final` no more bytes follow. */
+  scan(final: boolean, report: (start: number, end: number) => void): void {
     const { bytes, base } = this.#window;
     const end = this.#window.end - base;
     const [plain, wrapped] = [this.#plain, this.#wrapped];
@@ -157,7 +157,7 @@ export class Scanner {
       plain.follow(at, end);
       wrapped.follow(at, end);
       const length = Math.max(plain.matched, wrapped.matched);
-      if (length > 0) found(base + at, base + at + length);
+      if (length > 0) report(base + at, base + at + length);
       if ((plain.isAlive || wrapped.isAlive) && !final) break;
       plain.stop();
       wrapped.stop();

@@ -35,14 +35,14 @@ export class SlidingWindow {
 
   #makeRoom(length: number): void {
     if (this.end - this.base + length <= this.bytes.length) return;
-    const kept = this.bytes.subarray(this.#start - this.base, this.end - this.base);
-    const needed = kept.length + length;
+    const content = this.bytes.subarray(this.#start - this.base, this.end - this.base);
+    const needed = content.length + length;
     if (needed * 2 > this.bytes.length) {
       const larger = new Uint8Array(Math.ceil(needed / 2) * 4);
-      larger.set(kept);
+      larger.set(content);
       this.bytes = larger;
       this.words = new Uint32Array(larger.buffer);
-    } else this.bytes.set(kept);
+    } else this.bytes.set(content);
     this.base = this.#start;
   }
 }

@@ -14,7 +14,7 @@ export const byPlace = (a: Position, b: Position): number => {
 };
 
 /** The same text for the same place. */
-export const placeOf = ({ file, line, column }: Position): string => `${line}:${column}:${file ?? ""}`;
+export const placeKey = ({ file, line, column }: Position): string => `${line}:${column}:${file ?? ""}`;
 
 /**
  * A mistake or a hint in a pipeline file. The message may quote keys of the file, and names that should be keys, but no

@@ -13,10 +13,10 @@ import { parseExpression } from "../../src/pipeline/expression/parse.ts";
 import {
   contextOfVariables,
   fixedContext,
+  makeScope,
   matrixContext,
   needsContext,
   outputsContext,
-  scopeOf,
 } from "../../src/pipeline/expression/scope.ts";
 
 /*
@@ -174,7 +174,7 @@ const scopeHere = ({ build }: Situation, rest: Rest) => {
   const text = (value: unknown) => toData(value);
   const { n, os, flag, extra } = rest.matrix;
   const need = (result: Result, outputs: Record<string, string>) => ({ result, outcome: result, outputs, jobs: [] });
-  return scopeOf(
+  return makeScope(
     {
       vars: contextOfVariables([]),
       secrets: contextOfVariables([]),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { allowsRef, approvalOf, openGroups, withGate } from "../../src/pipeline/graph/group-protection.ts";
+import { allowsRef, openGroups, requiredApproval, withGate } from "../../src/pipeline/graph/group-protection.ts";
 import type { GroupProtection } from "../../src/protocol/group.ts";
 
 const protectedBy = (more: Partial<GroupProtection>): GroupProtection => ({
@@ -59,9 +59,9 @@ describe("a protected group", () => {
   });
 
   it("asks for the highest role, and only where it may be had", () => {
-    expect(approvalOf(attached, "main")).toBe("admin");
-    expect(approvalOf(attached.slice(0, 2), "main")).toBe("maintainer");
-    expect(approvalOf(attached.slice(0, 2), "feature")).toBe(null);
+    expect(requiredApproval(attached, "main")).toBe("admin");
+    expect(requiredApproval(attached.slice(0, 2), "main")).toBe("maintainer");
+    expect(requiredApproval(attached.slice(0, 2), "feature")).toBe(null);
   });
 
   it("makes a gate, or raises the one of the file and never lowers it", () => {

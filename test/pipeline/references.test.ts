@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { REFUSED } from "../../src/pipeline/shell/quoting.ts";
-import { referencesOf } from "../../src/pipeline/shell/references.ts";
+import { replaceExpressions } from "../../src/pipeline/shell/references.ts";
 
 const ONE = "${MILLRACE_EXPR_1}";
 const X = "${{ x }}";
@@ -47,8 +47,8 @@ describe("an expression in a script for bash or sh", () => {
     ["after a redirection", `echo ${X} > "${X}" 2>&1`, `echo "${ONE}" > "\${MILLRACE_EXPR_2}" 2>&1`],
     ["with quotes of its own", "echo ${{ format('}} {0}', x) }}", `echo "${ONE}"`],
   ])("%s is a reference", (_, run, script) => {
-    expect(referencesOf(run, "bash")).toMatchObject({ script, problems: [] });
-    expect(referencesOf(run, "sh").script).toBe(script);
+    expect(replaceExpressions(run, "bash")).toMatchObject({ script, problems: [] });
+    expect(replaceExpressions(run, "sh").script).toBe(script);
   });
 
   it.each([
@@ -89,19 +89,19 @@ describe("an expression in a script for bash or sh", () => {
     ["the name in read", `read ${X}`, REFUSED.name],
     ["the name in test -v", `[ -v ${X} ]`, REFUSED.name],
   ])("in %s is refused", (_, run, message) => {
-    expect(referencesOf(run, "bash").problems).toEqual([{ offset: run.indexOf("${{"), message }]);
+    expect(replaceExpressions(run, "bash").problems).toEqual([{ offset: run.indexOf("${{"), message }]);
   });
 
   it("in a comment stays and is never evaluated", () => {
     const run = `# ${X} it's\necho ${X} # '${X}\necho ${X}`;
-    const { script, expressions, problems } = referencesOf(run, "bash");
+    const { script, expressions, problems } = replaceExpressions(run, "bash");
     expect(problems).toEqual([]);
     expect(expressions.map((one) => one.offset)).toEqual([19, 45].map((at) => run.indexOf("x", at)));
     expect(script).toBe(`# ${X} it's\necho "${ONE}" # '${X}\necho "\${MILLRACE_EXPR_2}"`);
   });
 
   it("that is never closed is told of", () => {
-    expect(referencesOf("echo ${{ 'a }} b", "bash").problems).toEqual([
+    expect(replaceExpressions("echo ${{ 'a }} b", "bash").problems).toEqual([
       { offset: 5, message: "This ${{ is never closed by }}" },
     ]);
   });
@@ -116,7 +116,7 @@ describe("an expression in a script for another shell", () => {
     [`echo "$(echo ${X})"`, 'echo "$(echo ${env:MILLRACE_EXPR_1})"'],
     [`<# ${X} #> echo ${X} # ${X}`, `<# ${X} #> echo \${env:MILLRACE_EXPR_1} # ${X}`],
   ])("is a reference in pwsh: %s", (run, script) => {
-    expect(referencesOf(run, "pwsh")).toMatchObject({ script, problems: [] });
+    expect(replaceExpressions(run, "pwsh")).toMatchObject({ script, problems: [] });
   });
 
   it.each([
@@ -126,12 +126,12 @@ describe("an expression in a script for another shell", () => {
     [`Invoke-Expression "echo ${X}"`, REFUSED.code],
     [`iex ${X}`, REFUSED.code],
   ])("is refused in pwsh: %s", (run, message) => {
-    expect(referencesOf(run, "pwsh").problems).toEqual([{ offset: run.indexOf("${{"), message }]);
+    expect(replaceExpressions(run, "pwsh").problems).toEqual([{ offset: run.indexOf("${{"), message }]);
   });
 
   it("is refused in python and node, which have no reference", () => {
-    expect(referencesOf(`print("${X}")`, "python").problems[0]?.message).toContain('os.environ["NAME"]');
-    expect(referencesOf(`console.log("${X}")`, "node").problems[0]?.message).toContain(
+    expect(replaceExpressions(`print("${X}")`, "python").problems[0]?.message).toContain('os.environ["NAME"]');
+    expect(replaceExpressions(`console.log("${X}")`, "node").problems[0]?.message).toContain(
       "the environment of the process",
     );
   });

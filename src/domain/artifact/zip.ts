@@ -71,8 +71,8 @@ const dosTime = (at: number): [time: number, date: number] => {
 
 /** What both headers of a file say in the same order. */
 const common = (bytes: Bytes, { crc32, size }: PlacedFile, at: number): Bytes => {
-  const shown = Math.min(size, LARGE);
-  return bytes.two(VERSION, FLAGS, 0, ...dosTime(at)).four(Number.parseInt(crc32, 16), shown, shown);
+  const shortSize = Math.min(size, LARGE);
+  return bytes.two(VERSION, FLAGS, 0, ...dosTime(at)).four(Number.parseInt(crc32, 16), shortSize, shortSize);
 };
 
 const localHeader = (file: PlacedFile, name: Uint8Array, at: number): Uint8Array => {
@@ -104,9 +104,12 @@ const ending = (count: number, size: number, offset: number): Uint8Array => {
       .eight(offset + size)
       .four(1);
   }
-  const shown = Math.min(count, MANY);
-  return bytes.four(0x06054b50).two(0, 0, shown, shown).four(Math.min(size, LARGE), Math.min(offset, LARGE)).two(0)
-    .bytes;
+  const shortCount = Math.min(count, MANY);
+  return bytes
+    .four(0x06054b50)
+    .two(0, 0, shortCount, shortCount)
+    .four(Math.min(size, LARGE), Math.min(offset, LARGE))
+    .two(0).bytes;
 };
 
 const joined = (parts: Uint8Array[]): Uint8Array => {

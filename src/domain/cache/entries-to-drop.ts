@@ -16,25 +16,25 @@ export interface StoredSize {
  * own pipeline. The default branch also pushes out those of other branches, so that none of them can fill the room.
  */
 export const entriesToDrop = <E extends StoredSize>(
-  stored: readonly E[],
-  wanted: Pick<StoredSize, "scope" | "bytes" | "isOfDefaultBranch">,
+  storedEntries: readonly E[],
+  newEntry: Pick<StoredSize, "scope" | "bytes" | "isOfDefaultBranch">,
   most: { bytes: number; entries: number } = { bytes: LIMITS.cacheBytes, entries: LIMITS.cacheEntries },
 ): E[] | null => {
-  let bytes = stored.reduce((sum, one) => sum + one.bytes, wanted.bytes);
-  let entries = stored.length + 1;
+  let bytes = storedEntries.reduce((sum, one) => sum + one.bytes, newEntry.bytes);
+  let entries = storedEntries.length + 1;
   const isFull = (): boolean => bytes > most.bytes || entries > most.entries;
-  const isOwn = ({ scope }: StoredSize): boolean => scope === wanted.scope;
+  const isOwn = ({ scope }: StoredSize): boolean => scope === newEntry.scope;
   const rank = (one: StoredSize): string => `${isOwn(one) ? 1 : 0} ${one.usedDay} ${one.madeAt}`;
-  const movable = stored
-    .filter((one) => isOwn(one) || (wanted.isOfDefaultBranch && !one.isOfDefaultBranch))
+  const movable = storedEntries
+    .filter((one) => isOwn(one) || (newEntry.isOfDefaultBranch && !one.isOfDefaultBranch))
     .sort((a, b) => (rank(a) < rank(b) ? -1 : 1));
-  const gone: E[] = [];
+  const removals: E[] = [];
   while (isFull()) {
     const next = movable.shift();
     if (!next) return null;
-    gone.push(next);
+    removals.push(next);
     bytes -= next.bytes;
     entries--;
   }
-  return gone;
+  return removals;
 };

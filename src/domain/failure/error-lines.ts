@@ -49,15 +49,15 @@ export const excerptOf = (all: LogLine[]): Excerpt | null => {
   if (lines.length === 0) return null;
   const ranks = lines.map(({ text }) => errorRank(text));
   const best = Math.max(...ranks);
-  const found = best === 0 ? [lines.length - 1] : ranks.flatMap((rank, index) => (rank === best ? [index] : []));
-  const [first = 0] = found;
+  const errorIndexes = best === 0 ? [lines.length - 1] : ranks.flatMap((rank, index) => (rank === best ? [index] : []));
+  const [first = 0] = errorIndexes;
   const from = Math.max(0, first - CONTEXT);
-  const shown = lines.slice(from, first + CONTEXT + 1).map(({ offset, text }) => ({
+  const excerptLines = lines.slice(from, first + CONTEXT + 1).map(({ offset, text }) => ({
     offset,
     text: plainText(settledLine(text)).slice(0, MOST_CHARACTERS),
   }));
-  const errors = (best === 0 ? [] : found).slice(0, MOST_ERRORS).flatMap((index) => lines[index]?.offset ?? []);
-  return { lines: shown, at: first - from, errors };
+  const errors = (best === 0 ? [] : errorIndexes).slice(0, MOST_ERRORS).flatMap((index) => lines[index]?.offset ?? []);
+  return { lines: excerptLines, at: first - from, errors };
 };
 
 /** The line of a log's end that says why it failed, as lists show it; null where none does. @param end its last bytes, as text */

@@ -40,7 +40,7 @@ const hasVerdict = ({ status, isUntrusted = false }: Run): boolean => status !==
 const inOrder = <R extends Run>(runs: readonly R[]): Placed<R>[] => {
   const places = new Map<string, string>();
   const ofCommits = new Map<string, string>();
-  const placed = runs
+  const placedRuns = runs
     .toSorted((a, b) => (a.id < b.id ? -1 : 1))
     .map((run) => {
       const { id, event, commitSha, retryOf } = run;
@@ -51,7 +51,7 @@ const inOrder = <R extends Run>(runs: readonly R[]): Placed<R>[] => {
       return { run, place };
     });
   // The sort is stable: runs of one place stay in the order of their ids.
-  return placed.sort((a, b) => (a.place === b.place ? 0 : a.place < b.place ? -1 : 1));
+  return placedRuns.sort((a, b) => (a.place === b.place ? 0 : a.place < b.place ? -1 : 1));
 };
 
 const areOfOneCommit = (one: Placed<Run>, other: Placed<Run>): boolean =>
@@ -64,9 +64,9 @@ const countCommits = (failed: readonly Placed<Run>[]): number | null => {
 };
 
 /** Whether no commit without a verdict lies between the last that succeeded and the first that failed. */
-const isCertain = (placed: readonly Placed<Run>[], green: Placed<Run> | undefined, first: Placed<Run>): boolean =>
+const isCertain = (placedRuns: readonly Placed<Run>[], green: Placed<Run> | undefined, first: Placed<Run>): boolean =>
   green !== undefined &&
-  placed
+  placedRuns
     .filter(({ place }) => place > green.place && place < first.place)
     .every((one) => areOfOneCommit(one, green) || areOfOneCommit(one, first));
 
@@ -75,8 +75,8 @@ const isCertain = (placed: readonly Placed<Run>[], green: Placed<Run> | undefine
  * run says nothing, nor does an untrusted one, which lacks secrets.
  */
 export const failingSince = <R extends Run>(runs: readonly R[]): FailingRuns<R> | null => {
-  const placed = inOrder(runs);
-  const judged = placed.filter(({ run }) => hasVerdict(run));
+  const placedRuns = inOrder(runs);
+  const judged = placedRuns.filter(({ run }) => hasVerdict(run));
   const lastGreen = judged.findLastIndex(({ run }) => run.status === "succeeded");
   const failed = judged.slice(lastGreen + 1);
   const [first] = failed;
@@ -85,7 +85,7 @@ export const failingSince = <R extends Run>(runs: readonly R[]): FailingRuns<R> 
     first: first.run,
     builds: new Set(failed.map(({ place }) => place)).size,
     commits: countCommits(failed),
-    isCertain: isCertain(placed, judged[lastGreen], first),
+    isCertain: isCertain(placedRuns, judged[lastGreen], first),
     hasPassed: judged.some((one) => one.run.status === "succeeded" && areOfOneCommit(one, first)),
   };
 };

@@ -8,21 +8,21 @@ type Histogram = Record<number, number>;
 /** Buckets from a span to its double: a percentile is at most a sixteenth of an octave, 4.5 %, beside the exact one. */
 const BUCKETS_AN_OCTAVE = 8;
 
-const bucketOf = (milliseconds: number): number => Math.floor(Math.log2(Math.max(1, milliseconds)) * BUCKETS_AN_OCTAVE);
+const toBucket = (milliseconds: number): number => Math.floor(Math.log2(Math.max(1, milliseconds)) * BUCKETS_AN_OCTAVE);
 
 /** The middle of a bucket, in whole milliseconds. */
-const middleOf = (bucket: number): number => Math.round(2 ** ((bucket + 0.5) / BUCKETS_AN_OCTAVE));
+const bucketMiddle = (bucket: number): number => Math.round(2 ** ((bucket + 0.5) / BUCKETS_AN_OCTAVE));
 
-export const histogramOf = (spans: readonly number[]): Histogram => {
+export const toHistogram = (spans: readonly number[]): Histogram => {
   const histogram: Histogram = {};
   for (const span of spans) {
-    const bucket = bucketOf(span);
+    const bucket = toBucket(span);
     histogram[bucket] = (histogram[bucket] ?? 0) + 1;
   }
   return histogram;
 };
 
-export const sumOf = (histograms: readonly Histogram[]): Histogram => {
+export const addHistograms = (histograms: readonly Histogram[]): Histogram => {
   const sum: Histogram = {};
   for (const [bucket, count] of histograms.flatMap((one) => Object.entries(one))) {
     sum[Number(bucket)] = (sum[Number(bucket)] ?? 0) + count;
@@ -34,10 +34,10 @@ export const sumOf = (histograms: readonly Histogram[]): Histogram => {
 export const percentile = (histogram: Histogram, share: number): number | null => {
   const counts = Object.entries(histogram).map(([bucket, count]): [number, number] => [Number(bucket), count]);
   const total = counts.reduce((sum, [, count]) => sum + count, 0);
-  let left = Math.max(1, Math.ceil(total * share));
+  let rank = Math.max(1, Math.ceil(total * share));
   for (const [bucket, count] of counts.sort(([a], [b]) => a - b)) {
-    left -= count;
-    if (left <= 0) return middleOf(bucket);
+    rank -= count;
+    if (rank <= 0) return bucketMiddle(bucket);
   }
   return null;
 };
@@ -88,7 +88,7 @@ export const dayStart = (at: number): number => Math.floor(at / DAY_MS) * DAY_MS
 /** The first millisecond of the days that are kept. */
 export const keptSince = (now: number): number => dayStart(now) - (KEPT.days - 1) * DAY_MS;
 
-const dateOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
+const isoDate = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
 const countDay = (builds: readonly EndedBuild[]): DayOfBuilds => {
   const having = (status: EndedStatus) => builds.filter((build) => build.status === status).length;
@@ -99,8 +99,8 @@ const countDay = (builds: readonly EndedBuild[]): DayOfBuilds => {
     failed: having("failed"),
     canceled: having("canceled"),
     flaky: builds.filter(({ status, isFlaky }) => status === "succeeded" && isFlaky).length,
-    took: histogramOf(judged.map(({ startedAt, finishedAt }) => finishedAt - startedAt)),
-    waited: histogramOf(begun.map(({ queuedAt, startedAt }) => startedAt - queuedAt)),
+    took: toHistogram(judged.map(({ startedAt, finishedAt }) => finishedAt - startedAt)),
+    waited: toHistogram(begun.map(({ queuedAt, startedAt }) => startedAt - queuedAt)),
   };
 };
 
@@ -109,16 +109,16 @@ const countDay = (builds: readonly EndedBuild[]): DayOfBuilds => {
  * order, and perhaps older ones. What was known of that time is replaced, so that doing it twice changes nothing.
  */
 export const rollUp = (before: History, from: number, builds: readonly EndedBuild[], now: number): History => {
-  const known = new Map(before.builds.filter(({ id }) => timeOfId(id) < from).map((build) => [build.id, build]));
-  for (const build of builds) known.set(build.id, build);
-  const newest = [...known.values()].sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, KEPT.builds);
+  const buildsById = new Map(before.builds.filter(({ id }) => timeOfId(id) < from).map((build) => [build.id, build]));
+  for (const build of builds) buildsById.set(build.id, build);
+  const newest = [...buildsById.values()].sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, KEPT.builds);
   const first = Math.max(from, keptSince(now));
   const counted = Map.groupBy(
     builds.filter(({ id }) => timeOfId(id) >= first),
-    ({ id }) => dateOf(timeOfId(id)),
+    ({ id }) => isoDate(timeOfId(id)),
   );
   const days = [
-    ...Object.entries(before.days).filter(([date]) => date >= dateOf(keptSince(now)) && date < dateOf(first)),
+    ...Object.entries(before.days).filter(([date]) => date >= isoDate(keptSince(now)) && date < isoDate(first)),
     ...[...counted].map(([date, ofDay]): [string, DayOfBuilds] => [date, countDay(ofDay)]),
   ];
   return { builds: newest, days: Object.fromEntries(days.sort(([a], [b]) => (a < b ? -1 : 1))) };

@@ -1,4 +1,4 @@
-import { type DayOfBuilds, dayStart, type History, percentile, sumOf } from "./history.ts";
+import { addHistograms, type DayOfBuilds, dayStart, type History, percentile } from "./history.ts";
 
 const DAY_MS = 86_400_000;
 const DAYS_OF_WEEK = 7;
@@ -18,8 +18,8 @@ export interface Week {
 
 /** Adds up days of any pipelines. */
 export const addUp = (days: readonly DayOfBuilds[]): Week => {
-  const took = sumOf(days.map((day) => day.took));
-  const waited = sumOf(days.map((day) => day.waited));
+  const took = addHistograms(days.map((day) => day.took));
+  const waited = addHistograms(days.map((day) => day.waited));
   const sum = (count: (day: DayOfBuilds) => number) => days.reduce((all, day) => all + count(day), 0);
   return {
     succeeded: sum((day) => day.succeeded),

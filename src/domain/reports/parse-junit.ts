@@ -80,7 +80,7 @@ export class JUnitReader {
     this.#maxCases = maxCases;
     this.#parser.on("doctype", () => this.#refuse("has a DOCTYPE, which no test report needs"));
     this.#parser.on("error", (error) => {
-      if (!TOLERATED.test(error.message)) this.#refuse(`is not well-formed: ${reasonOf(error.message)}`);
+      if (!TOLERATED.test(error.message)) this.#refuse(`is not well-formed: ${parserReason(error.message)}`);
       this.#tolerate();
     });
     this.#parser.on("opentagstart", () => {
@@ -117,7 +117,7 @@ export class JUnitReader {
     this.#open.push(name);
     if (name === "testsuite") this.#enter(attributes.name ?? "");
     else if (name === "testcase") this.#begin(attributes);
-    else if (this.#case) this.#told(this.#case, name, attributes);
+    else if (this.#case) this.#readChild(this.#case, name, attributes);
   }
 
   #enter(suite: string): void {
@@ -135,7 +135,7 @@ export class JUnitReader {
       name: cut(attributes.name ?? "", nameCharacters),
       file: attributes.file ? cut(attributes.file, nameCharacters) : null,
       line: wholeNumber(attributes.line),
-      seconds: secondsOf(attributes.time),
+      seconds: readSeconds(attributes.time),
       outcome: NOT_RUN.has((attributes.status ?? "").toLowerCase()) ? "skipped" : "passed",
       failedTries: 0,
       message: "",
@@ -144,7 +144,7 @@ export class JUnitReader {
     this.#cases.push(this.#case);
   }
 
-  #told(test: TestCase, element: string, attributes: Record<string, string>): void {
+  #readChild(test: TestCase, element: string, attributes: Record<string, string>): void {
     if (element === "skipped" && test.outcome !== "failed") test.outcome = "skipped";
     if (EARLIER_TRIES.has(element)) test.failedTries++;
     if (FAILURES.has(element)) test.outcome = "failed";
@@ -188,7 +188,7 @@ export class JUnitReader {
 }
 
 /** The parser's words without its place, and without what it quotes. */
-const reasonOf = (message: string): string => message.replace(/^\d+:\d+: /, "").replace(/[.:].*$/s, "");
+const parserReason = (message: string): string => message.replace(/^\d+:\d+: /, "").replace(/[.:].*$/s, "");
 
 const cut = (text: string, characters: number): string => (text.length > characters ? text.slice(0, characters) : text);
 
@@ -196,5 +196,5 @@ const wholeNumber = (text: string | undefined): number | null =>
   text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : null;
 
 /** Some tools group thousands (`1,234.5`), and some write words. */
-const secondsOf = (text = ""): number | null =>
+const readSeconds = (text = ""): number | null =>
   /^\d[\d,]{0,12}(\.\d+)?(e-?\d)?$/i.test(text) ? Number(text.replaceAll(",", "")) : null;

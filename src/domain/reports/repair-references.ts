@@ -23,7 +23,7 @@ const isCharacter = (code: number): boolean =>
 export class ReferenceRepair {
   readonly #onRepair: () => void;
   /** The end of the pieces before, not yet read. */
-  #held = "";
+  #remainder = "";
   /** What ends the part without references that is read. */
   #until: string | null = null;
   /** How far the present text was read. */
@@ -34,7 +34,7 @@ export class ReferenceRepair {
   }
 
   push(piece: string, isLast = false): string {
-    const text = this.#held + piece;
+    const text = this.#remainder + piece;
     const parts: string[] = [];
     let at = 0;
     for (;;) {
@@ -42,7 +42,7 @@ export class ReferenceRepair {
       if (next === null) break;
       at = next;
     }
-    this.#held = text.slice(this.#readTo);
+    this.#remainder = text.slice(this.#readTo);
     return parts.join("");
   }
 
@@ -65,19 +65,19 @@ export class ReferenceRepair {
     parts.push(text.slice(at, sign));
     this.#readTo = sign;
     if (sign === text.length || (!isLast && text.length - sign < AHEAD)) return null;
-    const [read, written] = text[sign] === "<" ? this.#markup(text, sign) : this.#reference(text, sign);
-    parts.push(written);
+    const [read, replacement] = text[sign] === "<" ? this.#markup(text, sign) : this.#reference(text, sign);
+    parts.push(replacement);
     this.#readTo = sign + read;
     return this.#readTo;
   }
 
-  #markup(text: string, at: number): [read: number, written: string] {
+  #markup(text: string, at: number): [read: number, replacement: string] {
     const [begin = "<", until = null] = PLAIN.find(([opening]) => text.startsWith(opening, at)) ?? [];
     this.#until = until;
     return [begin.length, begin];
   }
 
-  #reference(text: string, at: number): [read: number, written: string] {
+  #reference(text: string, at: number): [read: number, replacement: string] {
     REFERENCE.lastIndex = at;
     const [whole, hex, digits] = REFERENCE.exec(text) ?? [];
     if (whole !== undefined) {

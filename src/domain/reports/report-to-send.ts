@@ -16,21 +16,21 @@ export interface TestResult extends TestCase {
  * passed, else failed. Without a failure they are a test with several sets of values, each counted.
  */
 export const foldTries = (cases: readonly TestCase[]): TestResult[] =>
-  [...groupBy(cases, identityOf).values()].flatMap(resultsOf);
+  [...groupBy(cases, identityOf).values()].flatMap(foldCases);
 
 /** What makes two cases the same test. */
 export const identityOf = ({ suite, className, name, file }: TestCase): string =>
   JSON.stringify([suite, className, name, file]);
 
-const resultsOf = (cases: TestCase[]): TestResult[] => {
+const foldCases = (cases: TestCase[]): TestResult[] => {
   const isSkipped = ({ outcome }: TestCase) => outcome === "skipped";
   const ran = cases.filter((test) => !isSkipped(test));
   const failed = ran.find(({ outcome }) => outcome === "failed");
   if (!failed) return cases.map(alone);
-  const passed = ran.find(({ outcome }) => outcome === "passed");
+  const passedTry = ran.find(({ outcome }) => outcome === "passed");
   const tries = ran.reduce((sum, test) => sum + test.failedTries + 1, 0);
   const { message, text } = failed;
-  const result = { ...(passed ?? failed), message, text, tries, isFlaky: passed !== undefined };
+  const result = { ...(passedTry ?? failed), message, text, tries, isFlaky: passedTry !== undefined };
   return [result, ...cases.filter(isSkipped).map(alone)];
 };
 
@@ -69,25 +69,37 @@ export const reportToSend = (
   const flaky = results.filter(({ isFlaky }) => isFlaky);
   const slowest = results
     .filter(({ seconds }) => seconds !== null && seconds > 0)
-    .sort((left, right) => right.seconds! - left.seconds!)
+    .sort((one, other) => other.seconds! - one.seconds!)
     .slice(0, LIMITS.slowestTests);
   const chosen = [...new Set([...failed, ...flaky].slice(0, LIMITS.reportedTests - LIMITS.slowestTests))];
   const all = [...new Set([...chosen, ...slowest])];
   const missing = failed.length + flaky.length - chosen.length;
   const more = missing > 0 ? [{ file: null, message: `${missing} more failures are counted and not listed` }] : [];
-  const told = [...more, ...warnings].slice(0, LIMITS.testWarnings).map(({ file, message }) => ({
+  const listedWarnings = [...more, ...warnings].slice(0, LIMITS.testWarnings).map(({ file, message }) => ({
     file: file === null ? null : cut(mask(file), LIMITS.testNameCharacters),
     message: cut(mask(message), LIMITS.testMessageCharacters),
   }));
-  return fitting({ counts: countTests(results), warnings: told, tests: all.map((test) => toSend(test, mask)) });
+  return fitting({
+    counts: countTests(results),
+    warnings: listedWarnings,
+    tests: all.map((test) => toSend(test, mask)),
+  });
 };
 
 const toSend = (test: IdentifiedTest, mask: (text: string) => string): ReportedTest => {
   const { id, suite, className, name, file, line, seconds, outcome, tries, isFlaky, message, text } = test;
-  const shown = (words: string): string => cut(mask(words), LIMITS.testNameCharacters);
+  const maskName = (words: string): string => cut(mask(words), LIMITS.testNameCharacters);
   return {
-    ...{ id, suite: shown(suite), className: shown(className), name: shown(name) },
-    ...{ file: file === null ? null : shown(file), line, seconds, outcome, tries, isFlaky },
+    id,
+    suite: maskName(suite),
+    className: maskName(className),
+    name: maskName(name),
+    file: file === null ? null : maskName(file),
+    line,
+    seconds,
+    outcome,
+    tries,
+    isFlaky,
     message: cut(mask(withoutColours(message)), LIMITS.testMessageCharacters),
     text: cut(mask(withoutColours(text)), LIMITS.testTextCharacters),
   };

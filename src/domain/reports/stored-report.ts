@@ -16,7 +16,12 @@ type Texts = Pick<ReportedTests, "tests" | "warnings">;
 /** The texts of a report that may have a secret in them, in an order that `withTexts` knows. */
 export const textsOf = ({ tests, warnings }: Texts): string[] => [
   ...tests.flatMap(({ suite, className, name, file, message, text }) => [
-    ...[suite, className, name, file ?? "", message, text],
+    suite,
+    className,
+    name,
+    file ?? "",
+    message,
+    text,
   ]),
   ...warnings.flatMap(({ file, message }) => [file ?? "", message]),
 ];
@@ -26,9 +31,9 @@ export const withTexts = (report: Texts, texts: string[]): Texts => {
   const rest = texts.values();
   const next = (characters: number): string => storedText(rest.next().value ?? "", characters);
   const name = (): string => next(LIMITS.testNameCharacters);
-  const fileOf = (file: string | null): string | null => {
-    const kept = name();
-    return file === null ? null : kept;
+  const nextFile = (file: string | null): string | null => {
+    const path = name();
+    return file === null ? null : path;
   };
   const message = (): string => next(LIMITS.testMessageCharacters);
   // The fields are read in the order of `textsOf`.
@@ -37,20 +42,21 @@ export const withTexts = (report: Texts, texts: string[]): Texts => {
     suite: name(),
     className: name(),
     name: name(),
-    file: fileOf(test.file),
+    file: nextFile(test.file),
     message: message(),
     text: next(LIMITS.testTextCharacters),
   }));
-  return { tests, warnings: report.warnings.map(({ file }) => ({ file: fileOf(file), message: message() })) };
+  return { tests, warnings: report.warnings.map(({ file }) => ({ file: nextFile(file), message: message() })) };
 };
 
 /** What a report says of itself that cannot be; null for one that can. */
 export const contradictionIn = ({ counts, tests, passed = [] }: ReportedTests): string | null => {
   const { total, failed, skipped, flaky } = counts;
-  const shown = (wanted: "failed" | "skipped"): number => tests.filter(({ outcome }) => outcome === wanted).length;
+  const countListed = (result: "failed" | "skipped"): number =>
+    tests.filter(({ outcome }) => outcome === result).length;
   if (failed + skipped > total) return "must not have more failed and skipped tests than tests";
   if (flaky > total - failed - skipped) return "must not have more flaky tests than passed ones";
-  if (shown("failed") > failed || shown("skipped") > skipped || tests.length > total)
+  if (countListed("failed") > failed || countListed("skipped") > skipped || tests.length > total)
     return "must not have fewer tests than are listed";
   if (tests.filter(({ isFlaky }) => isFlaky).length > flaky) return "must not have fewer flaky tests than are listed";
   if (tests.some(({ isFlaky, outcome }) => isFlaky && outcome !== "passed"))

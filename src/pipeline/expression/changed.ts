@@ -9,7 +9,7 @@ import type { Data } from "./data.ts";
 export const changedProblem = (pattern: string, index: number): string | null =>
   (index === 0 ? firstPatternProblem(pattern) : null) ?? patternProblem(pattern, "path");
 
-const textOf = (argument: Data, index: number): string => {
+const readPattern = (argument: Data, index: number): string => {
   const pattern = argument.primitive ? argument.coerceString() : "";
   const problem = changedProblem(pattern, index);
   if (problem !== null) throw new ExpressionMistake(problem);
@@ -29,7 +29,7 @@ export const changedFunction = (files: readonly string[] | null): FunctionDefini
     name: "changed",
     minArgs: 1,
     maxArgs: PATTERN_LIMITS.patterns,
-    call: (...args: Data[]) => new data.BooleanData(isTouched(args.map(textOf), files, work) ?? true),
+    call: (...args: Data[]) => new data.BooleanData(isTouched(args.map(readPattern), files, work) ?? true),
   };
 };
 

@@ -57,21 +57,21 @@ const NAME_VARIABLES = "Write the name of the variable out, as `vars.NAME`";
 const isOfService = (name: string): boolean => name === "CI" || name.startsWith("MILLRACE_");
 
 /** The context and the literal keys of `context.key.key`; null for all else. */
-const pathOf = (node: Expr): { context: string; keys: string[] } | null => {
+const contextPath = (node: Expr): { context: string; keys: string[] } | null => {
   if (node instanceof ContextAccess) return { context: node.name.lexeme, keys: [] };
   if (!(node instanceof IndexAccess) || !(node.index instanceof Literal)) return null;
-  const holder = pathOf(node.expr);
+  const holder = contextPath(node.expr);
   return holder && { context: holder.context, keys: [...holder.keys, node.index.literal.coerceString()] };
 };
 
 class Checker {
   readonly mistakes: ExpressionMistake[] = [];
   readonly #expression: Expression;
-  readonly #known: KnownNames;
+  readonly #names: KnownNames;
 
-  constructor(expression: Expression, known: KnownNames) {
+  constructor(expression: Expression, names: KnownNames) {
     this.#expression = expression;
-    this.#known = known;
+    this.#names = names;
   }
 
   #report(token: Token, message: string, suggestion?: string): void {
@@ -79,47 +79,47 @@ class Checker {
   }
 
   #isContext(name: string): boolean {
-    if (name === "inputs") return this.#known.inputs !== undefined;
-    return (CONTEXT_NAMES as readonly string[]).includes(name) || (this.#known.job !== undefined && isJobContext(name));
+    if (name === "inputs") return this.#names.inputs !== undefined;
+    return (CONTEXT_NAMES as readonly string[]).includes(name) || (this.#names.job !== undefined && isJobContext(name));
   }
 
   /** Reports a context that an expression of the job itself cannot name. */
   #isRefused(name: string, token: Token): boolean {
-    const { level } = this.#known;
+    const { level } = this.#names;
     const why = level && refusedContext(level, name);
     if (why) this.#report(token, why);
     return why !== undefined;
   }
 
-  #mustBeOneOf(names: Iterable<string>, key: string, token: Token, message: string, instead?: string): void {
-    const known = [...names];
-    if (!known.includes(key)) this.#report(token, message, instead ?? closestName(key, known));
+  #mustBeIn(names: Iterable<string>, key: string, token: Token, message: string, instead?: string): void {
+    const choices = [...names];
+    if (!choices.includes(key)) this.#report(token, message, instead ?? closestName(key, choices));
   }
 
   /** `context.key` with a literal key. */
   #property(context: string, key: string, token: Token, lenient: boolean): void {
-    const { steps, hasUnread, variables, level, inputs } = this.#known;
+    const { steps, hasUnread, variables, level, inputs } = this.#names;
     if (isJobContext(context)) return;
     if (context === "inputs") {
-      this.#mustBeOneOf(inputs ?? [], key, token, "This file has no such input");
+      this.#mustBeIn(inputs ?? [], key, token, "This file has no such input");
       return;
     }
     if (context === "steps") {
       if (steps === null) this.#report(token, "No step has run yet where this is evaluated");
-      else if (!hasUnread) this.#mustBeOneOf(steps, key, token, "There is no earlier step with this id");
+      else if (!hasUnread) this.#mustBeIn(steps, key, token, "There is no earlier step with this id");
     } else if (context === "vars" || context === "secrets") {
       const [own, other] = context === "vars" ? (["vars", "secrets"] as const) : (["secrets", "vars"] as const);
       if (!variables || variables[own].has(key)) return;
       if (level && variables[other].has(key)) this.#report(token, "This is a secret, which only steps can read");
       else if (variables[other].has(key))
         this.#report(token, other === "secrets" ? "This is a secret" : "This is not a secret", `${other}.${key}`);
-      else if (!lenient) this.#mustBeOneOf(variables[own], key, token, "There is no variable of this name");
+      else if (!lenient) this.#mustBeIn(variables[own], key, token, "There is no variable of this name");
     } else if (context === "env") {
       if (variables?.env && !lenient && !isOfService(key))
-        this.#mustBeOneOf(variables.env, key, token, "There is no variable of this name");
+        this.#mustBeIn(variables.env, key, token, "There is no variable of this name");
     } else {
       const instead = PROPERTY_EQUIVALENTS.get(`${context}.${key}`);
-      this.#mustBeOneOf(
+      this.#mustBeIn(
         CONTEXT_PROPERTIES[context as keyof typeof CONTEXT_PROPERTIES],
         key,
         token,
@@ -132,13 +132,13 @@ class Checker {
   #bare(token: Token, lenient: boolean): void {
     const name = token.lexeme;
     if (this.#isContext(name)) {
-      if (!this.#isRefused(name, token) && this.#known.level && name === "vars") this.#report(token, NAME_VARIABLES);
+      if (!this.#isRefused(name, token) && this.#names.level && name === "vars") this.#report(token, NAME_VARIABLES);
     } else if (!isVariableName(name)) this.#report(token, "This is a function: call it with ( )", `${name}()`);
     else if (name.includes("-")) this.#report(token, "No variable can have this name");
-    else if (this.#known.level)
+    else if (this.#names.level)
       this.#report(token, "There is no environment before an agent has the job", `vars.${name}`);
-    else if (this.#known.variables?.env && !lenient && !isOfService(name))
-      this.#mustBeOneOf(this.#known.variables.env, name, token, "There is no variable of this name");
+    else if (this.#names.variables?.env && !lenient && !isOfService(name))
+      this.#mustBeIn(this.#names.variables.env, name, token, "There is no variable of this name");
   }
 
   #index({ expr, index }: IndexAccess, lenient: boolean): void {
@@ -150,7 +150,7 @@ class Checker {
       if (this.#isContext(name)) {
         if (this.#isRefused(name, expr.name)) return;
         if (key !== undefined) this.#property(name, key, (index as Literal).token, lenient);
-        else if (this.#known.level && name === "vars") this.#report(expr.name, NAME_VARIABLES);
+        else if (this.#names.level && name === "vars") this.#report(expr.name, NAME_VARIABLES);
         return;
       }
       const instead = PROPERTY_EQUIVALENTS.get(`${name}.${key}`);
@@ -172,9 +172,9 @@ class Checker {
     const inBuild =
       expr instanceof IndexAccess && expr.expr instanceof ContextAccess && expr.expr.name.lexeme === "build";
     if (inBuild && holder === "pull" && key !== undefined)
-      this.#mustBeOneOf(CONTEXT_PROPERTIES.pull, key, (index as Literal).token, "A pull request has no such property");
+      this.#mustBeIn(CONTEXT_PROPERTIES.pull, key, (index as Literal).token, "A pull request has no such property");
     if (inSteps && key !== undefined)
-      this.#mustBeOneOf(
+      this.#mustBeIn(
         CONTEXT_PROPERTIES.step,
         key,
         (index as Literal).token,
@@ -185,8 +185,8 @@ class Checker {
 
   /** A key somewhere after `matrix` or `needs`. */
   #jobName(access: IndexAccess, token: Token): void {
-    const { job, level } = this.#known;
-    const path = job && pathOf(access);
+    const { job, level } = this.#names;
+    const path = job && contextPath(access);
     if (!path || !isJobContext(path.context) || (level && refusedContext(level, path.context))) return;
     const wrong = wrongJobName(job, path.context, path.keys);
     if (wrong) this.#report(token, wrong.message, wrong.suggestion);
@@ -206,7 +206,7 @@ class Checker {
 
   #call({ functionName, args }: FunctionCall, lenient: boolean): void {
     const name = functionName.lexeme.toLowerCase();
-    const { level } = this.#known;
+    const { level } = this.#names;
     if (level === "plan" && (name === "changed" || isStatusFunction(name)))
       this.#report(functionName, ONLY_IN_CONDITION);
     for (const [index, arg] of args.entries()) {
@@ -229,8 +229,8 @@ class Checker {
 }
 
 /** All wrong names in an expression that can be found before a build, and patterns that are none. */
-export const wrongNames = (expression: Expression, known: KnownNames, unknown: UnknownNames): ExpressionMistake[] => {
-  const checker = new Checker(expression, known);
+export const wrongNames = (expression: Expression, names: KnownNames, unknown: UnknownNames): ExpressionMistake[] => {
+  const checker = new Checker(expression, names);
   if (expression.root) checker.walk(expression.root, unknown === "null");
   return checker.mistakes;
 };

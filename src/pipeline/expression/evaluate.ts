@@ -42,7 +42,7 @@ class NamedEvaluator extends Evaluator {
   readonly #expression: Expression;
   readonly #names: Dictionary;
   #lenient: boolean;
-  #made = 0;
+  #characters = 0;
 
   constructor(expression: Expression, root: Expr, scope: EvaluationScope, unknown: UnknownNames) {
     super(root, scope.names, scope.functions);
@@ -52,11 +52,11 @@ class NamedEvaluator extends Evaluator {
   }
 
   #find(holder: Dictionary, key: string, token: Token | undefined): Data {
-    const found = holder.get(key);
-    const missing = found === undefined ? holder.missing?.(key) : null;
+    const value = holder.get(key);
+    const missing = value === undefined ? holder.missing?.(key) : null;
     if (missing && (missing.always || !this.#lenient))
       throw new ExpressionMistake(missing.message, token && this.#expression.offsets.get(token), missing.suggestion);
-    return found ?? new data.Null();
+    return value ?? new data.Null();
   }
 
   override visitContextAccess(access: ContextAccess): Data {
@@ -91,8 +91,8 @@ class NamedEvaluator extends Evaluator {
   override visitFunctionCall(call: FunctionCall): Data {
     try {
       const result = super.visitFunctionCall(call);
-      this.#made += result.primitive ? result.coerceString().length : 0;
-      if (this.#made > WORK_LIMIT) throw new ExpressionMistake("The expression makes too much text");
+      this.#characters += result.primitive ? result.coerceString().length : 0;
+      if (this.#characters > WORK_LIMIT) throw new ExpressionMistake("The expression makes too much text");
       return result;
     } catch (error) {
       if (!(error instanceof ExpressionMistake) || error.offset > 0) throw error;

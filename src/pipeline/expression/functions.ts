@@ -109,7 +109,7 @@ const fromJson = (value: Data): Data => {
   return toData(parsed, isSecretData(value));
 };
 
-const caseOf = (...args: Data[]): Data => {
+const chooseCase = (...args: Data[]): Data => {
   for (let index = 0; index < args.length - 1; index += 2) {
     const condition = args[index]!;
     if (condition.kind !== data.Kind.Boolean)
@@ -127,7 +127,7 @@ const CALLS = {
   join,
   tojson: toJson,
   fromjson: fromJson,
-  case: caseOf,
+  case: chooseCase,
   contains: wellKnownFunctions.contains!.call,
   startswith: wellKnownFunctions.startswith!.call,
   endswith: wellKnownFunctions.endswith!.call,
@@ -154,7 +154,7 @@ const BY_STATUS: Record<JobContextStatus, Map<string, FunctionDefinition>> = {
 };
 
 /** The functions by their names in lower case. `changedFiles` is null where nothing tells what changed. */
-export const functionsOf = (
+export const functionsFor = (
   status: JobContextStatus,
   changedFiles: readonly string[] | null,
 ): Map<string, FunctionDefinition> => new Map([...BY_STATUS[status], ["changed", changedFunction(changedFiles)]]);

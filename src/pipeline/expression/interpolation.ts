@@ -8,7 +8,7 @@ export interface Span {
 }
 
 /** The expressions in a text, in order; `open` is the offset of a `${{` that is never closed. `}}` in quotes is text. */
-export const spansOf = (text: string): { spans: Span[]; open?: number } => {
+export const findSpans = (text: string): { spans: Span[]; open?: number } => {
   const spans: Span[] = [];
   for (let start = text.indexOf("${{"); start >= 0; ) {
     let end = start + 3;

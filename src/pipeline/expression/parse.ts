@@ -34,7 +34,7 @@ const lex = (text: string): Token[] => {
 };
 
 /** Counts offsets itself: the library's line and column are wrong after a line break inside a text. */
-const offsetsOf = (text: string, tokens: Token[]): Map<Token, number> => {
+const tokenOffsets = (text: string, tokens: Token[]): Map<Token, number> => {
   let end = 0;
   return new Map(
     tokens.map((token) => {
@@ -51,7 +51,7 @@ const unescaped = (token: Token): Token =>
   token.type === TokenType.STRING ? { ...token, value: token.lexeme.slice(1, -1).replaceAll("''", "'") } : token;
 
 const functions = [...STATUS_FUNCTIONS.map((name) => ({ name, minArgs: 0, maxArgs: 0 })), changedFunction(null)];
-const known = new Map(FUNCTION_NAMES.map((name) => [name.toLowerCase(), name]));
+const functionNames = new Map(FUNCTION_NAMES.map((name) => [name.toLowerCase(), name]));
 
 const MESSAGES: [RegExp, string][] = [
   [/^Unexpected end/, "The expression ends too early"],
@@ -69,7 +69,7 @@ const MESSAGES: [RegExp, string][] = [
 export const parseExpression = (text: string): Expression => {
   const tokens = lex(text).map(unescaped);
   if (tokens.length > TOKEN_LIMIT) throw new ExpressionMistake("This expression is too long");
-  const offsets = offsetsOf(text, tokens);
+  const offsets = tokenOffsets(text, tokens);
   const names: string[] = [];
   let usesStatus = false;
   for (const [index, token] of tokens.entries()) {
@@ -78,7 +78,7 @@ export const parseExpression = (text: string): Expression => {
       names.push(token.lexeme);
       continue;
     }
-    const name = known.get(token.lexeme.toLowerCase());
+    const name = functionNames.get(token.lexeme.toLowerCase());
     if (name === undefined) {
       const elsewhere = FUNCTION_ADVICE.get(token.lexeme.toLowerCase());
       const near = elsewhere === undefined ? closestName(token.lexeme, FUNCTION_NAMES) : undefined;

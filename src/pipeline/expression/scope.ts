@@ -3,7 +3,7 @@ import type { Needs } from "../../protocol/jobs.ts";
 import type { Matrix } from "../graph/graph.ts";
 import { type Data, Dictionary, type Missing, textData, toData } from "./data.ts";
 import type { EvaluationScope } from "./evaluate.ts";
-import { functionsOf, type JobContextStatus } from "./functions.ts";
+import { functionsFor, type JobContextStatus } from "./functions.ts";
 import { CONTEXT_NAMES, type ContextName, isVariableName, type JobContextName } from "./names.ts";
 
 /** `needs` and `matrix` only for a job in `jobs`, `inputs` only in an included file. */
@@ -26,14 +26,14 @@ class ScopeNames extends Dictionary {
 }
 
 /** `changedFiles` are those that the build's commits changed; null where nothing tells. */
-export const scopeOf = (
+export const makeScope = (
   contexts: Contexts,
   status: JobContextStatus,
   changedFiles: readonly string[] | null = null,
 ): EvaluationScope => ({
   names: new ScopeNames(contexts),
   status,
-  functions: functionsOf(status, changedFiles),
+  functions: functionsFor(status, changedFiles),
 });
 
 /** A context whose keys are variables. `elsewhere` has the keys of the other kind, and the message for them. */
@@ -41,30 +41,30 @@ export const contextOfVariables = (
   pairs: Iterable<readonly [string, Data]>,
   elsewhere?: { keys: Set<string>; message: string; context: "vars" | "secrets" },
 ): Dictionary => {
-  const known: Dictionary = new Dictionary(pairs, (key) =>
+  const dictionary: Dictionary = new Dictionary(pairs, (key) =>
     elsewhere?.keys.has(key)
       ? { message: elsewhere.message, suggestion: `${elsewhere.context}.${key}`, always: true }
       : {
           message: "There is no variable of this name",
           suggestion: closestName(
             key,
-            known.pairs().map((pair) => pair.key),
+            dictionary.pairs().map((pair) => pair.key),
           ),
         },
   );
-  return known;
+  return dictionary;
 };
 
 /** A context with fixed keys: any other key is a mistake, except where unknown names are null. */
 export const fixedContext = (pairs: Iterable<readonly [string, Data]>): Dictionary => {
-  const known: Dictionary = new Dictionary(pairs, (key) => ({
+  const dictionary: Dictionary = new Dictionary(pairs, (key) => ({
     message: "This context has no such property",
     suggestion: closestName(
       key,
-      known.pairs().map((pair) => pair.key),
+      dictionary.pairs().map((pair) => pair.key),
     ),
   }));
-  return known;
+  return dictionary;
 };
 
 /** Outputs of a step: one that was not set is null everywhere. */
@@ -80,7 +80,7 @@ export const matrixContext = (matrix: Matrix | null): Dictionary =>
     () => null,
   );
 
-const outputsOf = (outputs: Record<string, string>): Dictionary =>
+const jobOutputs = (outputs: Record<string, string>): Dictionary =>
   outputsContext(Object.entries(outputs).map(([key, value]) => [key, textData(value)]));
 
 /** The outputs of a job with a matrix are nowhere merged. */
@@ -97,13 +97,13 @@ const needContext = ({ result, outcome, outputs, jobs }: Needs[string]): Diction
         ["matrix", toData(job.matrix)],
         ["result", textData(job.result)],
         ["outcome", textData(job.outcome)],
-        ["outputs", outputsOf(job.outputs)],
+        ["outputs", jobOutputs(job.outputs)],
       ]),
     );
   return fixedContext([
     ["result", textData(result)],
     ["outcome", textData(outcome)],
-    ["outputs", outputs ? outputsOf(outputs) : NOT_MERGED],
+    ["outputs", outputs ? jobOutputs(outputs) : NOT_MERGED],
     ["jobs", list],
   ]);
 };

@@ -16,8 +16,8 @@ const ANY_PLATFORM = choice(...PLATFORMS);
 const PLATFORM: typeof ANY_PLATFORM = {
   schema: ANY_PLATFORM.schema,
   parse(node, context) {
-    const found = context.resolve(node);
-    if (!isScalar(found) || found.value !== "windows") return ANY_PLATFORM.parse(node, context);
+    const target = context.resolve(node);
+    if (!isScalar(target) || target.value !== "windows") return ANY_PLATFORM.parse(node, context);
     context.mistake(node, NO_WINDOWS);
     return undefined;
   },

@@ -13,9 +13,9 @@ import { choice, text, wholeNumber } from "../yaml/scalar-parsers.ts";
 const checked = (problemOf: (text: string) => string | null, atMost: number): NodeParser<ScalarText> => ({
   schema: { type: ["string", "number", "boolean"], minLength: 1, maxLength: atMost },
   parse(node, context) {
-    const written = text().parse(node, context);
-    const problem = written ? problemOf(written.text) : null;
-    if (problem === null) return written;
+    const scalar = text().parse(node, context);
+    const problem = scalar ? problemOf(scalar.text) : null;
+    if (problem === null) return scalar;
     context.mistake(node, problem);
     return undefined;
   },
@@ -44,9 +44,9 @@ const PATH_LIST = list(PATH, { atLeast: 1, atMost: PATTERN_LIMITS.patterns });
 const PATHS: NodeParser<ScalarText[]> = {
   schema: { anyOf: [PATH.schema, PATH_LIST.schema] },
   parse(node, context) {
-    const found = context.resolve(node);
-    const one = isScalar(found) ? PATH.parse(node, context) : undefined;
-    const paths = isScalar(found) ? one && [one] : PATH_LIST.parse(node, context);
+    const target = context.resolve(node);
+    const one = isScalar(target) ? PATH.parse(node, context) : undefined;
+    const paths = isScalar(target) ? one && [one] : PATH_LIST.parse(node, context);
     if (paths?.[0]?.text.startsWith("!"))
       context.mistake(paths[0].node, "A path with ! takes away from those before it: it cannot be the first");
     return paths;
@@ -133,6 +133,6 @@ export const REPORTS = mapping(
 );
 
 /** The patterns of the reports; none where nothing is said. */
-export const reportsOf = (written: ParsedBy<typeof REPORTS> | undefined): { junit: string[] } => ({
-  junit: (written?.junit ?? []).map(({ text }) => text),
+export const readReports = (reports: ParsedBy<typeof REPORTS> | undefined): { junit: string[] } => ({
+  junit: (reports?.junit ?? []).map(({ text }) => text),
 });

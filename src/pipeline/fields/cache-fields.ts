@@ -15,9 +15,9 @@ const oneOrMore = (problemOf: (text: string) => string | null): NodeParser<Scala
   const one: NodeParser<ScalarText> = {
     schema: { type: ["string", "number", "boolean"], minLength: 1, maxLength: PATTERN_LIMITS.characters },
     parse(node, context) {
-      const written = text().parse(node, context);
-      const problem = written ? problemOf(written.text) : null;
-      if (problem === null) return written;
+      const scalar = text().parse(node, context);
+      const problem = scalar ? problemOf(scalar.text) : null;
+      if (problem === null) return scalar;
       context.mistake(node, problem);
       return undefined;
     },
@@ -26,8 +26,8 @@ const oneOrMore = (problemOf: (text: string) => string | null): NodeParser<Scala
   return {
     schema: { anyOf: [one.schema, several.schema] },
     parse(node, context) {
-      const found = context.resolve(node);
-      if (!isScalar(found)) return several.parse(node, context);
+      const target = context.resolve(node);
+      if (!isScalar(target)) return several.parse(node, context);
       const only = one.parse(node, context);
       return only && [only];
     },

@@ -32,11 +32,11 @@ export interface Input extends InputKind {
 const DECIMAL = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
 
 /** A text as a value of this kind; undefined where it is none. */
-export const inputOf = (written: string, { type, options }: InputKind): InputLiteral | undefined => {
-  if (type === "string") return written;
-  if (type === "choice") return options.includes(written) ? written : undefined;
-  if (type === "boolean") return written === "true" ? true : written === "false" ? false : undefined;
-  const number = DECIMAL.test(written) ? Number(written) : Number.NaN;
+export const parseInput = (literal: string, { type, options }: InputKind): InputLiteral | undefined => {
+  if (type === "string") return literal;
+  if (type === "choice") return options.includes(literal) ? literal : undefined;
+  if (type === "boolean") return literal === "true" ? true : literal === "false" ? false : undefined;
+  const number = DECIMAL.test(literal) ? Number(literal) : Number.NaN;
   return Number.isFinite(number) ? number : undefined;
 };
 
@@ -46,21 +46,21 @@ export const inputProblem = ({ type, options }: InputKind): string =>
     ? `This must be one of: ${options.join(", ")}`
     : `This must be ${type === "boolean" ? "true or false" : type === "number" ? "a number" : "text"}`;
 
-const fallbackOf = (written: ScalarText, kind: InputKind, context: ParseContext): InputLiteral => {
-  const value = inputOf(written.text, kind);
-  if (written.text.includes("${{")) context.mistake(written.node, "A default is plain text: it cannot have ${{ }}");
-  else if (value === undefined) context.mistake(written.node, inputProblem(kind));
+const readFallback = (scalar: ScalarText, kind: InputKind, context: ParseContext): InputLiteral => {
+  const value = parseInput(scalar.text, kind);
+  if (scalar.text.includes("${{")) context.mistake(scalar.node, "A default is plain text: it cannot have ${{ }}");
+  else if (value === undefined) context.mistake(scalar.node, inputProblem(kind));
   return value ?? null;
 };
 
-const declared = (name: string, node: Node, written: MappingOf<typeof FIELDS>, context: ParseContext): Input => {
-  const { type = "string", options, default: fallback, required } = written;
+const declareInput = (name: string, node: Node, fields: MappingOf<typeof FIELDS>, context: ParseContext): Input => {
+  const { type = "string", options, default: fallback, required } = fields;
   const fits = (type === "choice") === (options !== undefined);
   if (!fits) context.mistake(node, "An input of type choice, and no other, has `options`");
   const kind: InputKind = { type: fits ? type : "string", options: (options ?? []).map((option) => option.text) };
   if (required && fallback)
     context.mistake(node, "An input with a default need not be given: leave out `required`, or the default");
-  const value = fallback && fallbackOf(fallback, kind, context);
+  const value = fallback && readFallback(fallback, kind, context);
   if (value !== undefined) return { name, ...kind, fallback: value };
   return required === false ? { name, ...kind, fallback: null } : { name, ...kind };
 };
@@ -69,9 +69,9 @@ const declared = (name: string, node: Node, written: MappingOf<typeof FIELDS>, c
 export const INPUTS: NodeParser<Input[]> = {
   schema: { ...RECORD.schema, maxProperties: FILE_LIMITS.inputs },
   parse(node, context) {
-    const found = RECORD.parse(node, context);
-    if (found && found.length > FILE_LIMITS.inputs)
+    const entries = RECORD.parse(node, context);
+    if (entries && entries.length > FILE_LIMITS.inputs)
       context.mistake(node, `A file has at most ${FILE_LIMITS.inputs} inputs`);
-    return found?.slice(0, FILE_LIMITS.inputs).map(({ key, node, value }) => declared(key, node, value, context));
+    return entries?.slice(0, FILE_LIMITS.inputs).map(({ key, node, value }) => declareInput(key, node, value, context));
   },
 };

@@ -32,8 +32,8 @@ const NEEDS_LIST = list(NEED, { atMost: LIMITS.needs });
 const NEEDS: NodeParser<ParsedBy<typeof NEED>[]> = {
   schema: NEEDS_LIST.schema,
   parse(node, context) {
-    const found = context.resolve(node);
-    if (isSeq(found)) return NEEDS_LIST.parse(node, context);
+    const target = context.resolve(node);
+    if (isSeq(target)) return NEEDS_LIST.parse(node, context);
     context.mistake(node, "Write a list, as `needs: [build]`, or `needs: [{ job: build, optional: true }]`");
     return undefined;
   },
@@ -69,8 +69,8 @@ const CONCURRENCY = mapping(
 const GROUP_NAME: NodeParser<ScalarText> = {
   schema: { type: "string", minLength: 1, maxLength: LIMITS.nameCharacters },
   parse(node, context) {
-    const written = text().parse(node, context);
-    if (!written?.text.includes("${{")) return written;
+    const scalar = text().parse(node, context);
+    if (!scalar?.text.includes("${{")) return scalar;
     context.mistake(node, "The name of a variable group is plain text: nothing is put in place of ${{ }} here");
     return undefined;
   },
@@ -132,16 +132,16 @@ const JOBS_RECORD = record(JOB_NAME, JOB);
 export const JOBS: NodeParser<{ key: string; node: Node; value: JobOfFile }[]> = {
   schema: { ...JOBS_RECORD.schema, minProperties: 1, maxProperties: LIMITS.jobDefinitions },
   parse(node, context) {
-    const found = context.resolve(node);
-    if (!isMap(found)) {
+    const target = context.resolve(node);
+    if (!isMap(target)) {
       context.mistake(node, "Write a mapping: the name of each job, and what it does below it");
       // Mistakes in the jobs are reported all the same.
-      for (const item of isSeq(found) ? found.items.slice(0, LIMITS.jobDefinitions) : [])
+      for (const item of isSeq(target) ? target.items.slice(0, LIMITS.jobDefinitions) : [])
         if (isMap(item)) JOB.parse(item, context);
       return undefined;
     }
-    if (found.items.length === 0) context.mistake(node, "This must not be empty");
-    if (found.items.length > LIMITS.jobDefinitions)
+    if (target.items.length === 0) context.mistake(node, "This must not be empty");
+    if (target.items.length > LIMITS.jobDefinitions)
       context.mistake(node, `A file has at most ${LIMITS.jobDefinitions} jobs`);
     return JOBS_RECORD.parse(node, context);
   },

@@ -14,20 +14,20 @@ const COMPUTED = "A matrix that is computed comes later: write its values out";
 const VALUE: NodeParser<MatrixValue> = {
   schema: { type: ["string", "number", "boolean"], maxLength: LIMITS.jobNameCharacters },
   parse(node, context) {
-    const found = context.resolve(node);
-    if (isMap(found) || isSeq(found))
+    const target = context.resolve(node);
+    if (isMap(target) || isSeq(target))
       context.mistake(node, "A value of a matrix is a text, true or false: it has no parts");
-    else if (isScalar(found) && typeof found.value === "boolean") return found.value;
-    else if (isScalar(found) && found.value === null)
+    else if (isScalar(target) && typeof target.value === "boolean") return target.value;
+    else if (isScalar(target) && target.value === null)
       context.mistake(node, "A value of a matrix is a text, true or false: write '' for an empty text");
     else {
-      const written = text(true).parse(node, context);
-      if (written?.text.includes("${{")) context.mistake(node, COMPUTED);
-      else if (written && written.text.length > LIMITS.jobNameCharacters)
+      const scalar = text(true).parse(node, context);
+      if (scalar?.text.includes("${{")) context.mistake(node, COMPUTED);
+      else if (scalar && scalar.text.length > LIMITS.jobNameCharacters)
         context.mistake(node, `A value of a matrix has at most ${LIMITS.jobNameCharacters} characters`);
-      else if (written && !written.text.isWellFormed())
+      else if (scalar && !scalar.text.isWellFormed())
         context.mistake(node, "A value of a matrix must be valid Unicode");
-      else return written?.text;
+      else return scalar?.text;
     }
     return undefined;
   },
@@ -59,38 +59,38 @@ interface MatrixOfFile {
   combinations: Matrix[];
 }
 
-interface Written {
+interface MatrixParts {
   axes: { name: string; values: MatrixValue[] }[];
   include: { node: Node; matrix: Matrix }[];
   exclude: { node: Node; matrix: Matrix }[];
 }
 
-const writtenIn = (pairs: { key: string; node: Node; value: Node }[], context: ParseContext): Written => {
-  const written: Written = { axes: [], include: [], exclude: [] };
+const readParts = (pairs: { key: string; node: Node; value: Node }[], context: ParseContext): MatrixParts => {
+  const parts: MatrixParts = { axes: [], include: [], exclude: [] };
   for (const { key, node, value } of pairs) {
-    if (key === "include" || key === "exclude") written[key] = ITEMS.parse(value, context) ?? [];
+    if (key === "include" || key === "exclude") parts[key] = ITEMS.parse(value, context) ?? [];
     else if (isScalar(context.resolve(value)) && String((value as { value?: unknown }).value).includes("${{"))
       context.mistake(value, COMPUTED);
     else {
       const values = VALUES.parse(value, context);
-      if (values && written.axes.length === LIMITS.matrixAxes)
+      if (values && parts.axes.length === LIMITS.matrixAxes)
         context.mistake(node, `A matrix has at most ${LIMITS.matrixAxes} axes`);
-      if (values) written.axes.push({ name: key, values });
+      if (values) parts.axes.push({ name: key, values });
     }
   }
-  return written;
+  return parts;
 };
 
-const combinationsOf = (written: Written, node: Node, context: ParseContext): Matrix[] => {
-  const { axes, include, exclude } = written;
-  const matrices = (items: Written["include"]) => items.map(({ matrix }) => matrix);
+const expandParts = (parts: MatrixParts, node: Node, context: ParseContext): Matrix[] => {
+  const { axes, include, exclude } = parts;
+  const matrices = (items: MatrixParts["include"]) => items.map(({ matrix }) => matrix);
   const { combinations = [], problems = [] } = expandMatrix({
     axes,
     include: matrices(include),
     exclude: matrices(exclude),
   });
   for (const { at, index, message } of problems)
-    context.mistake(at === "matrix" ? node : written[at][index]!.node, message);
+    context.mistake(at === "matrix" ? node : parts[at][index]!.node, message);
   return combinations;
 };
 
@@ -98,10 +98,10 @@ const matrixIn = (node: Node, context: ParseContext): MatrixOfFile | undefined =
   const before = context.mistakes.length;
   const pairs = record(AXIS, NODE).parse(node, context);
   if (!pairs) return undefined;
-  const written = writtenIn(pairs, context);
-  const axes = written.axes.map(({ name }) => name);
-  const keys = [...new Set([...axes, ...written.include.flatMap(({ matrix }) => Object.keys(matrix))])];
-  const combinations = context.mistakes.length > before ? [] : combinationsOf(written, node, context);
+  const parts = readParts(pairs, context);
+  const axes = parts.axes.map(({ name }) => name);
+  const keys = [...new Set([...axes, ...parts.include.flatMap(({ matrix }) => Object.keys(matrix))])];
+  const combinations = context.mistakes.length > before ? [] : expandParts(parts, node, context);
   return { axes, keys, combinations };
 };
 
@@ -117,8 +117,8 @@ export const MATRIX: NodeParser<MatrixOfFile> = {
     additionalProperties: VALUES.schema,
   },
   parse(node, context) {
-    const found = context.resolve(node);
-    if (found && !isScalar(found)) return context.memoize(found, "matrix", () => matrixIn(found, context));
+    const target = context.resolve(node);
+    if (target && !isScalar(target)) return context.memoize(target, "matrix", () => matrixIn(target, context));
     context.mistake(node, COMPUTED);
     return undefined;
   },

@@ -50,15 +50,15 @@ const packageProblem = (name: string): string | null => {
   return PACKAGE.test(rest) ? null : "After the colon stands the name of a package";
 };
 
-/** Why there is no tool of this name; null where there is. `known` are names that it may have been meant to be. */
-const toolNameProblem = (name: string): { message: string; known: Iterable<string> } | null => {
+/** Why there is no tool of this name; null where there is. `similar` are names that the author may have meant. */
+const toolNameProblem = (name: string): { message: string; similar: Iterable<string> } | null => {
   if (name === XCODE || REGISTRY_NAMES.has(name)) return null;
   if (name.length <= LONGEST_TOOL_NAME && name.includes(":")) {
     const message = packageProblem(name);
-    return message === null ? null : { message, known: [] };
+    return message === null ? null : { message, similar: [] };
   }
   const other = OTHER_NAMES.get(name);
-  return { message: "There is no tool of this name", known: other === undefined ? REGISTRY_NAMES : [other] };
+  return { message: "There is no tool of this name", similar: other === undefined ? REGISTRY_NAMES : [other] };
 };
 
 export const isToolName = (name: string): boolean => toolNameProblem(name) === null;
@@ -85,21 +85,21 @@ const NAMED_TOOLS: typeof NAMED = {
   schema: { ...NAMED.schema, minProperties: 1, maxProperties: FILE_LIMITS.tools },
   parse(node, context) {
     const tools = NAMED.parse(node, context);
-    const found = context.resolve(node);
-    if (isMap(found) && found.items.length === 0) context.mistake(node, "This must not be empty");
+    const target = context.resolve(node);
+    if (isMap(target) && target.items.length === 0) context.mistake(node, "This must not be empty");
     if (tools && tools.length > FILE_LIMITS.tools)
       context.mistake(node, `A job has at most ${FILE_LIMITS.tools} tools`);
     for (const { key, node: at, value } of tools ?? []) {
       const wrongName = toolNameProblem(key);
-      const wrongVersion = value.text.includes("${{") ? null : problemOf(key, value.text);
-      if (wrongName !== null) context.mistake(at, wrongName.message, closestName(key, wrongName.known));
+      const wrongVersion = value.text.includes("${{") ? null : toolVersionProblem(key, value.text);
+      if (wrongName !== null) context.mistake(at, wrongName.message, closestName(key, wrongName.similar));
       else if (wrongVersion !== null) context.mistake(value.node, wrongVersion);
     }
     return tools?.filter(({ key }) => isToolName(key));
   },
 };
 
-const problemOf = (name: string, version: string): string | null =>
+const toolVersionProblem = (name: string, version: string): string | null =>
   name === XCODE ? xcodeProblem(version) : versionProblem(version);
 
 const isWord = (node: Node): boolean => isScalar(node);

@@ -46,20 +46,20 @@ const MOST_SCHEDULES = 20;
 /** Text of which `problemOf` tells what is wrong with it, or null. */
 const checked = (
   parser: NodeParser<ScalarText>,
-  problemOf: (written: string) => string | null,
+  problemOf: (value: string) => string | null,
 ): NodeParser<ScalarText> => ({
   schema: parser.schema,
   parse(node, context) {
-    const written = parser.parse(node, context);
-    const problem = written && problemOf(written.text);
-    if (!problem) return written;
+    const scalar = parser.parse(node, context);
+    const problem = scalar && problemOf(scalar.text);
+    if (!problem) return scalar;
     context.mistake(node, problem);
     return undefined;
   },
 });
 
-const patterns = (named: NameKind): NodeParser<ScalarText[]> => {
-  const each = checked(text(), (pattern) => patternProblem(pattern, named));
+const patterns = (kind: NameKind): NodeParser<ScalarText[]> => {
+  const each = checked(text(), (pattern) => patternProblem(pattern, kind));
   const all = list(each, { atLeast: 1, atMost: PATTERN_LIMITS.patterns });
   return {
     schema: all.schema,

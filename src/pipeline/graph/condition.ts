@@ -5,7 +5,7 @@ import { falsy } from "@actions/expressions/result";
 import { changedQuestion } from "../expression/changed.ts";
 import { type Data, Dictionary, toData } from "../expression/data.ts";
 import { evaluate } from "../expression/evaluate.ts";
-import { functionsOf } from "../expression/functions.ts";
+import { functionsFor } from "../expression/functions.ts";
 import { type Expression, parseExpression } from "../expression/parse.ts";
 import { contextOfVariables, fixedContext, matrixContext } from "../expression/scope.ts";
 import { ExpressionMistake } from "../mistake.ts";
@@ -61,7 +61,7 @@ export class Conditions {
     traits.set(graph, this.#traits);
   }
 
-  #of(text: string | null): Condition | ExpressionMistake {
+  #find(text: string | null): Condition | ExpressionMistake {
     if (text === null) return SUCCESS;
     const parsed = this.#parsed.get(text) ?? attempt(text);
     this.#parsed.set(text, parsed);
@@ -70,7 +70,7 @@ export class Conditions {
 
   /** `success()` where a job has none. @throws {ExpressionMistake} */
   of(text: string | null): Condition {
-    const parsed = this.#of(text);
+    const parsed = this.#find(text);
     if (parsed instanceof ExpressionMistake) throw parsed;
     return parsed;
   }
@@ -78,12 +78,12 @@ export class Conditions {
   /** A text that is no condition has no traits. */
   traitsOf(text: string | null): Traits {
     if (text === null) return SUCCESS.traits;
-    const known = this.#traits.get(text);
-    if (known) return known;
-    const parsed = this.#of(text);
-    const found = parsed instanceof ExpressionMistake ? NO_TRAITS : parsed.traits;
-    this.#traits.set(text, found);
-    return found;
+    const knownTraits = this.#traits.get(text);
+    if (knownTraits) return knownTraits;
+    const parsed = this.#find(text);
+    const newTraits = parsed instanceof ExpressionMistake ? NO_TRAITS : parsed.traits;
+    this.#traits.set(text, newTraits);
+    return newTraits;
   }
 }
 
@@ -138,12 +138,12 @@ interface Situation {
 
 const functionsIn = (facts: GraphFacts, situation: Situation): Map<string, FunctionDefinition> => {
   const { work } = situation;
-  const known = functionsOf("success", null);
+  const functions = functionsFor("success", null);
   const answer = (name: string, call: (...args: Data[]) => boolean): [string, FunctionDefinition] => [
     name,
-    { ...known.get(name)!, call: (...args: Data[]) => new data.BooleanData(call(...args)) },
+    { ...functions.get(name)!, call: (...args: Data[]) => new data.BooleanData(call(...args)) },
   ];
-  const counted = [...known].map(([name, { call, ...rest }]): [string, FunctionDefinition] => [
+  const counted = [...functions].map(([name, { call, ...rest }]): [string, FunctionDefinition] => [
     name,
     { ...rest, call: (...args: Data[]) => work.counted(args, () => call(...args)) },
   ]);

@@ -7,20 +7,20 @@ import { LocatedMistake, type Mistake } from "../mistake.ts";
 import type { JobDefinition, Plan } from "../parse/plan.ts";
 import { ONLY_JOB } from "../parse/plan-contents.ts";
 import type { GraphFacts, GraphJob, JobGraph } from "./graph.ts";
-import { graphJob, keysOf } from "./graph-job.ts";
+import { graphJob, jobKeys } from "./graph-job.ts";
 import { PlanScope } from "./plan-scope.ts";
 import { questionsInCondition } from "./questions.ts";
 
 /** The definitions so that each stands behind all that it needs, else in the order of the file. */
 const inOrderOfNeeds = (jobs: readonly JobDefinition[]): JobDefinition[] => {
   const waiting = [...jobs];
-  const placed = new Set<string>();
+  const placedKeys = new Set<string>();
   const ordered: JobDefinition[] = [];
   while (waiting.length > 0) {
-    const ready = waiting.findIndex(({ needs }) => needs.every(({ job }) => placed.has(job)));
+    const ready = waiting.findIndex(({ needs }) => needs.every(({ job }) => placedKeys.has(job)));
     // A plan has no circle of needs: its file would have been refused.
     const [next] = waiting.splice(Math.max(ready, 0), 1);
-    placed.add(next!.key);
+    placedKeys.add(next!.key);
     ordered.push(next!);
   }
   return ordered;
@@ -50,7 +50,7 @@ const START = { line: 1, column: 1 };
 const ONLY_FROM_COMMIT =
   "Only a file in the repository can ask what changed before its jobs run: write it in `if` of a step";
 
-const bytesOf = (value: unknown): number => new TextEncoder().encode(JSON.stringify(value)).byteLength;
+const jsonBytes = (value: unknown): number => new TextEncoder().encode(JSON.stringify(value)).byteLength;
 
 /** Mistakes, each place once: all combinations of a matrix make the same. */
 class Mistakes {
@@ -80,8 +80,17 @@ const onlyJob = (plan: Plan, { requires, timeoutSeconds, newId }: ExpandOptions,
   return [
     {
       id: newId(),
-      ...{ key: ONLY_JOB, definition: ONLY_JOB, name: ONLY_JOB, matrix: null, needs: [], condition: null },
-      ...{ mayFail: false, failFast: false, maxParallel: null, concurrency: null, gate: null },
+      key: ONLY_JOB,
+      definition: ONLY_JOB,
+      name: ONLY_JOB,
+      matrix: null,
+      needs: [],
+      condition: null,
+      mayFail: false,
+      failFast: false,
+      maxParallel: null,
+      concurrency: null,
+      gate: null,
       groups: plan.groups,
       requires: merged ?? {},
       timeoutSeconds: Math.min(timeoutSeconds, limit),
@@ -93,33 +102,33 @@ const onlyJob = (plan: Plan, { requires, timeoutSeconds, newId }: ExpandOptions,
 
 const jobsIn = (plan: Plan, options: ExpandOptions, mistakes: Mistakes): GraphJob[] => {
   const scope = new PlanScope(options.facts);
-  const found: GraphJob[] = [];
-  let bytes = bytesOf(options.facts);
+  const jobs: GraphJob[] = [];
+  let bytes = jsonBytes(options.facts);
   for (const definition of inOrderOfNeeds(plan.jobs ?? [])) {
     const { key, matrix, position } = definition;
     if (options.path === null && questionsInCondition(definition).length > 0)
       mistakes.add({ ...definition.if!.positionAt(0), message: ONLY_FROM_COMMIT });
-    const keys = matrix ? keysOf(key, matrix.axes, matrix.combinations) : [key];
+    const keys = matrix ? jobKeys(key, matrix.axes, matrix.combinations) : [key];
     for (const [index, jobKey] of keys.entries()) {
       const one = { id: options.newId(), key: jobKey, matrix: matrix?.combinations[index] ?? null };
       try {
         const job = graphJob(definition, one, options, scope);
-        bytes += bytesOf(job);
+        bytes += jsonBytes(job);
         if (bytes > MOST_BYTES)
           throw new LocatedMistake({
             ...position,
             message: `The jobs up to here have more than ${withCommas(MOST_BYTES)} bytes`,
           });
-        found.push(job);
+        jobs.push(job);
       } catch (error) {
         if (!(error instanceof LocatedMistake)) throw error;
         mistakes.add(error.mistake);
-        if (mistakes.isFull || scope.isSpent || bytes > MOST_BYTES) return found;
+        if (mistakes.isFull || scope.isSpent || bytes > MOST_BYTES) return jobs;
       }
     }
   }
-  if (found.length > LIMITS.jobs) mistakes.add({ ...START, message: `A build has at most ${LIMITS.jobs} jobs` });
-  return found;
+  if (jobs.length > LIMITS.jobs) mistakes.add({ ...START, message: `A build has at most ${LIMITS.jobs} jobs` });
+  return jobs;
 };
 
 /**

@@ -26,20 +26,20 @@ const keyWith = (definition: string, values: (string | boolean)[]): string =>
  * The keys of a definition's jobs, `test (26.10, phone)`: by the values of the axes, where these tell the combinations
  * apart, else by all values, else with a number behind. In the order of the combinations.
  */
-export const keysOf = (definition: string, axes: readonly string[], combinations: readonly Matrix[]): string[] => {
+export const jobKeys = (definition: string, axes: readonly string[], combinations: readonly Matrix[]): string[] => {
   const short = combinations.map((one) => {
     const values = axes.flatMap((axis) => (Object.hasOwn(one, axis) ? [one[axis]!] : []));
     return keyWith(definition, values.length > 0 ? values : Object.values(one));
   });
   const counts = groupBy(short, (key) => key);
-  const seen = new Set<string>();
+  const usedKeys = new Set<string>();
   return combinations.map((one, index) => {
     const alone = counts.get(short[index]!)!.length === 1;
     const key = alone ? short[index]! : keyWith(definition, Object.values(one));
     let unique = key;
-    for (let number = 2; seen.has(unique) || (unique !== short[index] && counts.has(unique)); number++)
+    for (let number = 2; usedKeys.has(unique) || (unique !== short[index] && counts.has(unique)); number++)
       unique = `${key} #${number}`;
-    seen.add(unique);
+    usedKeys.add(unique);
     return unique;
   });
 };
@@ -59,7 +59,7 @@ class JobMaker {
   constructor(definition: JobDefinition, matrix: Matrix | null, plan: PlanScope) {
     this.#definition = definition;
     this.#plan = plan;
-    this.#scope = plan.of(matrix);
+    this.#scope = plan.forMatrix(matrix);
   }
 
   /** @throws {LocatedMistake} where the first expression of the template stands, else at the job. */
@@ -68,19 +68,19 @@ class JobMaker {
     throw new LocatedMistake({ ...(expression?.positionAt(0) ?? position), message });
   }
 
-  #flag(written: boolean | LocatedExpression | null): boolean | null {
-    if (written === null || typeof written === "boolean") return written;
-    const value = this.#plan.value(written, this.#scope);
-    const made = value.primitive ? value.coerceString() : "?";
-    if (value.kind === data.Kind.Null || made === "false") return false;
-    return made === "true" || this.#refuse("The result must be true or false", [written]);
+  #flag(flag: boolean | LocatedExpression | null): boolean | null {
+    if (flag === null || typeof flag === "boolean") return flag;
+    const value = this.#plan.value(flag, this.#scope);
+    const text = value.primitive ? value.coerceString() : "?";
+    if (value.kind === data.Kind.Null || text === "false") return false;
+    return text === "true" || this.#refuse("The result must be true or false", [flag]);
   }
 
   name(key: string): string {
     const { name } = this.#definition;
     if (name === null) return key;
-    const made = inOneLine(this.#plan.text(name, this.#scope)).trim();
-    if (made.length <= LIMITS.jobNameCharacters) return made || key;
+    const jobName = inOneLine(this.#plan.text(name, this.#scope)).trim();
+    if (jobName.length <= LIMITS.jobNameCharacters) return jobName || key;
     return this.#refuse(`The name of a job has at most ${LIMITS.jobNameCharacters} characters`, name);
   }
 
@@ -99,21 +99,21 @@ class JobMaker {
   }
 
   #platform(template: Template): Requires["platform"] {
-    const made = this.#plan.text(template, this.#scope);
-    const found = PLATFORMS.find((one) => one === made);
-    const problem = made === "windows" ? NO_WINDOWS : `The result must be one of: ${PLATFORMS.join(", ")}`;
-    return found ?? this.#refuse(problem, template);
+    const platform = this.#plan.text(template, this.#scope);
+    const match = PLATFORMS.find((one) => one === platform);
+    const problem = platform === "windows" ? NO_WINDOWS : `The result must be one of: ${PLATFORMS.join(", ")}`;
+    return match ?? this.#refuse(problem, template);
   }
 
   #xcode(template: Template): string {
-    const made = this.#plan.text(template, this.#scope);
-    const problem = xcodeProblem(made);
-    return problem === null ? made : this.#refuse(problem, template);
+    const version = this.#plan.text(template, this.#scope);
+    const problem = xcodeProblem(version);
+    return problem === null ? version : this.#refuse(problem, template);
   }
 
   #label(template: Template): string {
-    const made = this.#plan.text(template, this.#scope);
-    return LABEL.test(made) ? made : this.#refuse(`A label ${LABEL_RULE}`, template);
+    const label = this.#plan.text(template, this.#scope);
+    return LABEL.test(label) ? label : this.#refuse(`A label ${LABEL_RULE}`, template);
   }
 
   concurrency(): GraphJob["concurrency"] {
@@ -152,7 +152,9 @@ export const graphJob = (
   const make = new JobMaker(definition, matrix, plan);
   const { timeoutMinutes, steps } = definition.job;
   return {
-    ...{ id, key, matrix },
+    id,
+    key,
+    matrix,
     definition: definition.key,
     name: make.name(key),
     needs: definition.needs.map(({ job, isOptional }) => ({ definition: job, isOptional })),

@@ -38,7 +38,10 @@ export const allowsRef = ({ branches, tags }: GroupProtection, branch: string): 
 };
 
 /** Why a job that asks for the group cannot have it; null where it can. */
-const refusalOf = ({ name, protection }: AttachedGroup, { branch, decision, trust }: AsksForGroups): string | null => {
+const explainRefusal = (
+  { name, protection }: AttachedGroup,
+  { branch, decision, trust }: AsksForGroups,
+): string | null => {
   if (protection === null) return null;
   if (trust === "untrusted") return `The variable group ${name} is protected: an untrusted build never gets it.`;
   if (!allowsRef(protection, branch))
@@ -55,16 +58,17 @@ export const openGroups = (
   attached: readonly AttachedGroup[],
   asking: AsksForGroups,
 ): { groupIds: string[]; refused: string | null } => {
-  const missing = asking.groups.find((wanted) => !attached.some(({ name }) => name === wanted));
-  const asked = attached.filter(({ name }) => asking.groups.includes(name));
-  const refusals = asked.map((group) => refusalOf(group, asking)).filter((reason) => reason !== null);
-  const gone = missing === undefined ? [] : [`The pipeline does not have the variable group ${missing} any more.`];
+  const missing = asking.groups.find((group) => !attached.some(({ name }) => name === group));
+  const requestedGroups = attached.filter(({ name }) => asking.groups.includes(name));
+  const refusals = requestedGroups.map((group) => explainRefusal(group, asking)).filter((reason) => reason !== null);
+  const missingReasons =
+    missing === undefined ? [] : [`The pipeline does not have the variable group ${missing} any more.`];
   const open = attached.filter(({ name, protection }) => protection === null || asking.groups.includes(name));
-  return { groupIds: open.map(({ id }) => id), refused: [...gone, ...refusals][0] ?? null };
+  return { groupIds: open.map(({ id }) => id), refused: [...missingReasons, ...refusals][0] ?? null };
 };
 
 /** The highest role that a protected group asks for before a job of the ref may have it; null where none is asked. */
-export const approvalOf = (groups: readonly AttachedGroup[], branch: string): Role | null =>
+export const requiredApproval = (groups: readonly AttachedGroup[], branch: string): Role | null =>
   groups.reduce<Role | null>((highest, { protection }) => {
     const role = protection && allowsRef(protection, branch) ? protection.approval : null;
     return role && (highest === null || includesRole(role, highest)) ? role : highest;
@@ -83,8 +87,8 @@ export const withGate = (
   { branch, trust }: Pick<AsksForGroups, "branch" | "trust">,
 ): GraphJob => {
   if (trust === "untrusted") return job;
-  const asked = attached.filter(({ name }) => job.groups.includes(name));
-  const role = approvalOf(asked, branch);
+  const requestedGroups = attached.filter(({ name }) => job.groups.includes(name));
+  const role = requiredApproval(requestedGroups, branch);
   if (role === null) return job;
   const { gate } = job;
   const by = gate && includesRole(gate.by, role) ? gate.by : role;
@@ -95,13 +99,13 @@ const TOP = { line: 1, column: 1 };
 
 /** A mistake for each name of a group that the pipeline does not have. */
 export const unknownGroups = (plan: Plan, attached: readonly AttachedGroup[]): Mistake[] => {
-  const known = attached.map(({ name }) => name);
+  const groupNames = attached.map(({ name }) => name);
   const asking = plan.jobs ?? [{ groups: plan.groups, position: TOP }];
   return asking.flatMap(({ groups, position }) =>
     groups
-      .filter((wanted) => !known.includes(wanted))
-      .map((wanted) => {
-        const suggestion = closestName(wanted, known);
+      .filter((group) => !groupNames.includes(group))
+      .map((group) => {
+        const suggestion = closestName(group, groupNames);
         const message = "`groups` names a variable group that the pipeline does not have";
         return { ...position, message, ...(suggestion === undefined ? {} : { suggestion }) };
       }),

@@ -31,7 +31,7 @@ const matches = (combination: Matrix, filter: [string, MatrixValue][]): boolean 
   filter.every(([key, value]) => combination[key] === value);
 
 /** The cross product in the order written: the last axis changes first. */
-const productOf = (axes: WrittenMatrix["axes"]): Matrix[] => {
+const crossProduct = (axes: WrittenMatrix["axes"]): Matrix[] => {
   if (axes.length === 0) return [];
   return axes.reduce<Matrix[]>(
     (all, { name, values }) => all.flatMap((one) => values.map((value) => ({ ...one, [name]: value }))),
@@ -40,7 +40,7 @@ const productOf = (axes: WrittenMatrix["axes"]): Matrix[] => {
 };
 
 /** What is wrong with the lists as they are written. */
-const problemsOf = ({ axes, include, exclude }: WrittenMatrix): MatrixProblem[] => {
+const findProblems = ({ axes, include, exclude }: WrittenMatrix): MatrixProblem[] => {
   const names = new Set(axes.map(({ name }) => name));
   const problems: MatrixProblem[] = [];
   for (const [index, item] of include.entries())
@@ -64,7 +64,7 @@ const problemsOf = ({ axes, include, exclude }: WrittenMatrix): MatrixProblem[] 
 const excluded = (all: Matrix[], exclude: Matrix[], problems: MatrixProblem[]): Matrix[] => {
   const filters = exclude.map((item) => Object.entries(item));
   const idle = new Set(filters.keys());
-  const kept = all.filter((one) => {
+  const rest = all.filter((one) => {
     let isKept = true;
     for (const [index, filter] of filters.entries()) {
       if (!matches(one, filter)) continue;
@@ -75,7 +75,7 @@ const excluded = (all: Matrix[], exclude: Matrix[], problems: MatrixProblem[]): 
   });
   for (const index of idle)
     problems.push({ at: "exclude", index, message: "No combination of the axes has these values" });
-  return kept;
+  return rest;
 };
 
 /** Lays the extra keys of each item on the combinations that it fits, and appends the items that fit none. */
@@ -98,10 +98,10 @@ const included = (combinations: Matrix[], { axes, include }: WrittenMatrix): Mat
  * fits nothing is a problem here, and so is a matrix of which nothing is left.
  */
 export const expandMatrix = (matrix: WrittenMatrix): ExpandedMatrix => {
-  const problems = problemsOf(matrix);
+  const problems = findProblems(matrix);
   if (problems.length > 0) return { problems };
-  const kept = excluded(productOf(matrix.axes), matrix.exclude, problems);
-  const combinations = kept.length > LIMITS.jobs ? kept : included(kept, matrix);
+  const rest = excluded(crossProduct(matrix.axes), matrix.exclude, problems);
+  const combinations = rest.length > LIMITS.jobs ? rest : included(rest, matrix);
   if (combinations.length === 0) problems.push({ at: "matrix", index: 0, message: "No combination is left" });
   if (combinations.length > LIMITS.jobs)
     problems.push({

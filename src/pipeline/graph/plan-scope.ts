@@ -1,9 +1,9 @@
 import type { FunctionDefinition } from "@actions/expressions/funcs/info";
 import { type Data, Dictionary, textData, toData } from "../expression/data.ts";
 import { type EvaluationScope, evaluate } from "../expression/evaluate.ts";
-import { functionsOf } from "../expression/functions.ts";
+import { functionsFor } from "../expression/functions.ts";
 import { CONTEXT_PROPERTIES } from "../expression/names.ts";
-import { type Contexts, contextOfVariables, fixedContext, matrixContext, scopeOf } from "../expression/scope.ts";
+import { type Contexts, contextOfVariables, fixedContext, makeScope, matrixContext } from "../expression/scope.ts";
 import { ExpressionMistake } from "../mistake.ts";
 import type { LocatedExpression, Template } from "../parse/plan.ts";
 import { locateMistakes } from "../prepare/step-environment.ts";
@@ -12,15 +12,19 @@ import type { GraphFacts, Matrix } from "./graph.ts";
 /** Characters that all expressions of a plan may read and make, and words of them that may be evaluated. */
 const MOST_WORK = 4 * 1024 * 1024;
 
-const known = (values: Record<string, unknown>, names: readonly string[]): Dictionary =>
+const factsContext = (values: Record<string, unknown>, names: readonly string[]): Dictionary =>
   fixedContext(names.map((name) => [name, toData(values[name])]));
 
-const contextsOf = ({ build, repository, vars }: GraphFacts): Omit<Contexts, "matrix"> => {
+const makeContexts = ({ build, repository, vars }: GraphFacts): Omit<Contexts, "matrix"> => {
   const none = new Dictionary([]);
   return {
-    ...{ secrets: none, env: contextOfVariables([]), agent: none, steps: none, job: none },
-    build: known(build, CONTEXT_PROPERTIES.build),
-    repository: known(repository, CONTEXT_PROPERTIES.repository),
+    secrets: none,
+    env: contextOfVariables([]),
+    agent: none,
+    steps: none,
+    job: none,
+    build: factsContext(build, CONTEXT_PROPERTIES.build),
+    repository: factsContext(repository, CONTEXT_PROPERTIES.repository),
     vars: contextOfVariables(Object.entries(vars).map(([key, value]) => [key, textData(value)])),
   };
 };
@@ -32,9 +36,9 @@ export class PlanScope {
   #work = 0;
 
   constructor(facts: GraphFacts) {
-    this.#contexts = contextsOf(facts);
+    this.#contexts = makeContexts(facts);
     this.#functions = new Map(
-      [...functionsOf("success", null)].map(([name, { call, ...rest }]) => [
+      [...functionsFor("success", null)].map(([name, { call, ...rest }]) => [
         name,
         { ...rest, call: (...args: Data[]) => this.#counted(call(...args), args) },
       ]),
@@ -57,9 +61,9 @@ export class PlanScope {
   }
 
   /** The names that the jobs with this combination can read. */
-  of(matrix: Matrix | null): EvaluationScope {
+  forMatrix(matrix: Matrix | null): EvaluationScope {
     const contexts = { ...this.#contexts, matrix: matrixContext(matrix) };
-    return { ...scopeOf(contexts, "success"), functions: this.#functions };
+    return { ...makeScope(contexts, "success"), functions: this.#functions };
   }
 
   /** @throws {LocatedMistake} */
@@ -72,17 +76,17 @@ export class PlanScope {
 
   /** @throws {LocatedMistake} */
   text(template: Template, scope: EvaluationScope): string {
-    return template.map((part) => (typeof part === "string" ? part : this.#textOf(part, scope))).join("");
+    return template.map((part) => (typeof part === "string" ? part : this.#print(part, scope))).join("");
   }
 
-  #textOf(one: LocatedExpression, scope: EvaluationScope): string {
+  #print(one: LocatedExpression, scope: EvaluationScope): string {
     const value = this.value(one, scope);
     return locateMistakes(one, () => {
       if (!value.primitive)
         throw new ExpressionMistake("This is an object or array: write toJSON(...) to make it text");
-      const made = value.coerceString();
-      this.#count(made.length);
-      return made;
+      const text = value.coerceString();
+      this.#count(text.length);
+      return text;
     });
   }
 }

@@ -31,7 +31,7 @@ export interface Questions {
   vars: string[];
 }
 
-const nodesOf = (root: Expr | null): Expr[] => (root ? [root, ...childrenOf(root).flatMap(nodesOf)] : []);
+const allNodes = (root: Expr | null): Expr[] => (root ? [root, ...childrenOf(root).flatMap(allNodes)] : []);
 
 const variableIn = (node: Expr): string[] =>
   node instanceof IndexAccess &&
@@ -46,19 +46,19 @@ const questionIn = (node: Expr): string[] =>
     ? [changedQuestion(node.args.map((arg) => (arg instanceof Literal ? arg.literal.coerceString() : "")))]
     : [];
 
-const nodesIn = ({ expression }: LocatedExpression): Expr[] => nodesOf(expression.root);
+const nodesIn = ({ expression }: LocatedExpression): Expr[] => allNodes(expression.root);
 
 /** What the condition of a job asks with `changed()`. */
 export const questionsInCondition = (job: JobDefinition): string[] =>
   job.if ? nodesIn(job.if).flatMap(questionIn) : [];
 
-const expressionsOf = (plan: Plan): LocatedExpression[] =>
+const listExpressions = (plan: Plan): LocatedExpression[] =>
   (plan.jobs ?? []).flatMap((job) => [...(job.if ? [job.if] : []), ...plannedExpressions(job)]);
 
 /** What the jobs of a file ask; nothing where it has only steps. */
 export const questionsOf = (plan: Plan): Questions => ({
   changed: [...new Set((plan.jobs ?? []).flatMap(questionsInCondition))],
-  vars: [...new Set(expressionsOf(plan).flatMap(nodesIn).flatMap(variableIn))],
+  vars: [...new Set(listExpressions(plan).flatMap(nodesIn).flatMap(variableIn))],
 });
 
 /** Whether it may read `build.number`: also as `build[...]`, `build.*` and `toJSON(build)`. */
@@ -71,4 +71,4 @@ const readsNumber = (node: Expr): boolean => {
 
 /** Whether the jobs of a file may read the build's number before they run. */
 export const readsBuildNumber = (plan: Plan): boolean =>
-  expressionsOf(plan).some(({ expression: { root } }) => root !== null && readsNumber(root));
+  listExpressions(plan).some(({ expression: { root } }) => root !== null && readsNumber(root));

@@ -11,7 +11,7 @@ interface WrittenNeed {
 }
 
 /** The jobs that one needs, as they are written. */
-export const writtenNeedsOf = (job: JobOfFile): WrittenNeed[] =>
+export const readNeeds = (job: JobOfFile): WrittenNeed[] =>
   (job.needs ?? []).flatMap((need): WrittenNeed[] => {
     if ("text" in need) return [{ ...need, isOptional: false }];
     return need.job ? [{ ...need.job, isOptional: need.optional ?? false }] : [];
@@ -22,32 +22,32 @@ type Jobs = { key: string; node: Node; value: JobOfFile }[];
 /** Each need names another job of the file, once. */
 const checkEach = (jobs: Jobs, context: ParseContext): void => {
   const keys = jobs.map(({ key }) => key);
-  const known = new Set(keys);
+  const jobKeys = new Set(keys);
   for (const { key, value } of jobs) {
-    const seen = new Set<string>();
-    for (const { text, node } of writtenNeedsOf(value)) {
+    const neededKeys = new Set<string>();
+    for (const { text, node } of readNeeds(value)) {
       if (text === key) context.mistake(node, "A job cannot need itself");
-      else if (seen.has(text)) context.mistake(node, "This job is needed twice");
-      else if (!known.has(text)) context.mistake(node, noJobNamed(text), closestName(text, keys));
-      seen.add(text);
+      else if (neededKeys.has(text)) context.mistake(node, "This job is needed twice");
+      else if (!jobKeys.has(text)) context.mistake(node, noJobNamed(text), closestName(text, keys));
+      neededKeys.add(text);
     }
   }
 };
 
 /** Two names that only letter case tells apart would be mistaken for each other. */
 const checkCase = (jobs: Jobs, context: ParseContext): void => {
-  const seen = new Map<string, string>();
+  const keysInLowerCase = new Map<string, string>();
   for (const { key, node } of jobs) {
-    const other = seen.get(key.toLowerCase());
+    const other = keysInLowerCase.get(key.toLowerCase());
     if (other !== undefined && other !== key)
       context.mistake(node, `The job \`${other}\` has the same name but for letter case`);
-    seen.set(key.toLowerCase(), key);
+    keysInLowerCase.set(key.toLowerCase(), key);
   }
 };
 
 /** Reports each need that closes a circle, with the way around it. */
 const checkCircles = (jobs: Jobs, context: ParseContext): void => {
-  const needs = new Map(jobs.map(({ key, value }) => [key, writtenNeedsOf(value).filter(({ text }) => text !== key)]));
+  const needs = new Map(jobs.map(({ key, value }) => [key, readNeeds(value).filter(({ text }) => text !== key)]));
   const finished = new Set<string>();
   const path: string[] = [];
   const visit = (key: string): void => {

@@ -29,16 +29,16 @@ export class KnownFiles {
 
   readonly find: Includes = (path) => {
     this.#used.add(path);
-    const found = this.#texts.get(path) ?? this.#otherwise(path);
-    this.#texts.set(path, found);
-    return found;
+    const file = this.#texts.get(path) ?? this.#otherwise(path);
+    this.#texts.set(path, file);
+    return file;
   };
 
   /** The files that were included, in the order of their paths. */
   get used(): IncludedText[] {
     return [...this.#used].sort().flatMap((path) => {
-      const found = this.#texts.get(path);
-      return found && "text" in found ? [{ path, text: found.text }] : [];
+      const file = this.#texts.get(path);
+      return file && "text" in file ? [{ path, text: file.text }] : [];
     });
   }
 }

@@ -1,10 +1,10 @@
 import { type KnownNames, wrongNames } from "../expression/check.ts";
 import type { UnknownNames } from "../expression/evaluate.ts";
 import { FILE_LIMITS } from "../fields/limits.ts";
-import { byPlace, type Mistake, placeOf } from "../mistake.ts";
-import { namesOf } from "./parse-steps.ts";
+import { byPlace, type Mistake, placeKey } from "../mistake.ts";
+import { inputNames } from "./parse-steps.ts";
 import type { EnvEntry, InputScope, JobDefinition, LocatedExpression, Plan, PlanStep, Template } from "./plan.ts";
-import { plannedExpressions, planOfJob, versionsOf } from "./plan-contents.ts";
+import { plannedExpressions, planOfJob, toolVersions } from "./plan-contents.ts";
 
 /** Keys of the variables that the pipeline's builds receive; those of the service itself may be absent. */
 export interface KnownVariables {
@@ -23,7 +23,7 @@ class VariableChecker {
 
   /** Names of the inputs that the step's file has. */
   #inputs: Pick<KnownNames, "inputs"> = {};
-  readonly #seen = new Set<InputScope>();
+  readonly #checkedScopes = new Set<InputScope>();
   readonly #hasUnread: boolean;
 
   constructor({ vars, secrets }: KnownVariables, { hasUnread }: Pick<Plan, "hasUnread">) {
@@ -36,8 +36,8 @@ class VariableChecker {
   expression({ expression, positionAt }: LocatedExpression, unknown: UnknownNames, steps: string[]): void {
     if (this.mistakes.length >= FILE_LIMITS.mistakes) return;
     const variables = { vars: this.#vars, secrets: this.#secrets, env: this.env };
-    const known = { steps, hasUnread: this.#hasUnread, variables, ...this.job, ...this.#inputs };
-    for (const { offset, message, suggestion } of wrongNames(expression, known, unknown))
+    const names = { steps, hasUnread: this.#hasUnread, variables, ...this.job, ...this.#inputs };
+    for (const { offset, message, suggestion } of wrongNames(expression, names, unknown))
       this.mistakes.push({ ...positionAt(offset), message, ...(suggestion === undefined ? {} : { suggestion }) });
   }
 
@@ -55,13 +55,13 @@ class VariableChecker {
 
   /** What is written in `with`, once for all steps that it is for. */
   #enter(scope: InputScope | undefined, steps: string[]): void {
-    if (scope && !this.#seen.has(scope)) {
-      this.#seen.add(scope);
+    if (scope && !this.#checkedScopes.has(scope)) {
+      this.#checkedScopes.add(scope);
       this.#enter(scope.outer, steps);
       for (const value of scope.values.values())
         if (typeof value === "object" && value !== null) this.template(value.template, steps);
     }
-    this.#inputs = namesOf(scope);
+    this.#inputs = inputNames(scope);
   }
 
   step(step: PlanStep, steps: string[]): void {
@@ -78,7 +78,7 @@ class VariableChecker {
   }
 }
 
-const stepsOf = (walk: VariableChecker, { job }: Pick<Plan, "job">): string[] => {
+const checkSteps = (walk: VariableChecker, { job }: Pick<Plan, "job">): string[] => {
   const steps: string[] = [];
   for (const step of job.steps) {
     walk.step(step, steps);
@@ -96,38 +96,38 @@ const checkPlanned = (walk: VariableChecker, definition: JobDefinition): void =>
   for (const one of plannedExpressions(definition)) walk.expression(one, "mistake", []);
 };
 
-const checkJob = (plan: Plan, definition: JobDefinition, known: KnownVariables): Mistake[] => {
-  const walk = new VariableChecker(known, plan);
+const checkJob = (plan: Plan, definition: JobDefinition, variables: KnownVariables): Mistake[] => {
+  const walk = new VariableChecker(variables, plan);
   checkPlanned(walk, definition);
   walk.job = { job: definition.names };
   walk.entries([...plan.env, ...definition.env], []);
-  const steps = stepsOf(walk, planOfJob(plan, definition));
+  const steps = checkSteps(walk, planOfJob(plan, definition));
   for (const { value } of definition.outputs) walk.template(value, steps);
   return walk.mistakes;
 };
 
 /** Each place once, in the order of the file. */
 const inOrder = (mistakes: Mistake[]): Mistake[] => {
-  const found = new Map(mistakes.map((one) => [placeOf(one), one]));
-  return [...found.values()].slice(0, FILE_LIMITS.mistakes).sort(byPlace);
+  const firstAtPlace = new Map(mistakes.map((one) => [placeKey(one), one]));
+  return [...firstAtPlace.values()].slice(0, FILE_LIMITS.mistakes).sort(byPlace);
 };
 
 /** Mistakes for each variable in a plan that its build does not have, or has as the other kind. */
-export const unknownVariables = (plan: Plan, known: KnownVariables): Mistake[] => {
-  const walk = new VariableChecker(known, plan);
+export const unknownVariables = (plan: Plan, variables: KnownVariables): Mistake[] => {
+  const walk = new VariableChecker(variables, plan);
   walk.template(plan.name, []);
-  if (plan.jobs) return inOrder([...walk.mistakes, ...plan.jobs.flatMap((job) => checkJob(plan, job, known))]);
-  for (const version of versionsOf(plan.job.tools)) walk.template(version, []);
+  if (plan.jobs) return inOrder([...walk.mistakes, ...plan.jobs.flatMap((job) => checkJob(plan, job, variables))]);
+  for (const version of toolVersions(plan.job.tools)) walk.template(version, []);
   walk.entries(plan.env, []);
-  stepsOf(walk, plan);
+  checkSteps(walk, plan);
   return inOrder(walk.mistakes);
 };
 
 /** The same for what is evaluated before any job runs: conditions of jobs, their names and requirements. */
-export const unknownBeforeJobs = (plan: Plan, known: KnownVariables): Mistake[] =>
+export const unknownBeforeJobs = (plan: Plan, variables: KnownVariables): Mistake[] =>
   inOrder(
     (plan.jobs ?? []).flatMap((definition) => {
-      const walk = new VariableChecker(known, plan);
+      const walk = new VariableChecker(variables, plan);
       checkPlanned(walk, definition);
       return walk.mistakes;
     }),

@@ -5,18 +5,18 @@ import type { WrittenCache } from "../fields/cache-fields.ts";
 import type { JobOfFile } from "../fields/job-fields.ts";
 import { noJobNamed } from "../mistake.ts";
 import type { TemplateParser } from "../yaml/template-parser.ts";
-import { writtenNeedsOf } from "./check-needs.ts";
+import { readNeeds } from "./check-needs.ts";
 import type { ParseContext } from "./parse-context.ts";
 import type { PlanArtifact, PlanCache, PlanDownload } from "./plan.ts";
 
-export const parseArtifacts = (written: WrittenArtifact[] | undefined, context: ParseContext): PlanArtifact[] => {
-  const seen = new Set<string>();
-  return (written ?? []).flatMap((one): PlanArtifact[] => {
+export const parseArtifacts = (artifacts: WrittenArtifact[] | undefined, context: ParseContext): PlanArtifact[] => {
+  const foldedNames = new Set<string>();
+  return (artifacts ?? []).flatMap((one): PlanArtifact[] => {
     const { name, path } = one;
     if (!name || !path) return [];
     const folded = name.text.normalize("NFC").toLowerCase();
-    if (seen.has(folded)) context.mistake(name.node, "Another artifact of this job has this name");
-    seen.add(folded);
+    if (foldedNames.has(folded)) context.mistake(name.node, "Another artifact of this job has this name");
+    foldedNames.add(folded);
     return [
       {
         name: name.text,
@@ -32,47 +32,47 @@ export const parseArtifacts = (written: WrittenArtifact[] | undefined, context: 
 
 /** The jobs that one needs, and those that they need. */
 const allNeeds = (job: JobOfFile, all: Map<string, JobOfFile>): Set<string> => {
-  const found = new Set<string>();
+  const neededJobs = new Set<string>();
   const queue = [job];
   for (const one of queue)
-    for (const { text } of writtenNeedsOf(one)) {
+    for (const { text } of readNeeds(one)) {
       const needed = all.get(text);
-      if (!needed || found.has(text)) continue;
-      found.add(text);
+      if (!needed || neededJobs.has(text)) continue;
+      neededJobs.add(text);
       queue.push(needed);
     }
-  return found;
+  return neededJobs;
 };
 
-const partsOf = (folder: string): string[] => folder.split("/").filter((part) => part !== "" && part !== ".");
+const folderParts = (folder: string): string[] => folder.split("/").filter((part) => part !== "" && part !== ".");
 
 /** What a job takes from jobs that it needs, directly or through others. */
-export const downloadsOf = (
-  written: WrittenDownload[] | undefined,
+export const parseDownloads = (
+  downloads: WrittenDownload[] | undefined,
   job: JobOfFile,
   all: Map<string, JobOfFile>,
   context: ParseContext,
 ): PlanDownload[] => {
   const needed = allNeeds(job, all);
-  return (written ?? []).flatMap(({ from, artifact, to }): PlanDownload[] => {
+  return (downloads ?? []).flatMap(({ from, artifact, to }): PlanDownload[] => {
     if (!from || !to) return [];
     if (!all.has(from.text)) context.mistake(from.node, noJobNamed(from.text), closestName(from.text, [...all.keys()]));
     else if (!needed.has(from.text))
       context.mistake(from.node, "Only jobs that this one `needs`, directly or through others, have ended before it");
-    return [{ from: from.text, artifact: artifact?.text ?? null, to: partsOf(to.text) }];
+    return [{ from: from.text, artifact: artifact?.text ?? null, to: folderParts(to.text) }];
   });
 };
 
 /** What a job finds again. `parser` knows what can be named before the first step. */
-export const cachesOf = (written: WrittenCache[] | undefined, parser: TemplateParser): { caches?: PlanCache[] } => {
+export const parseCaches = (entries: WrittenCache[] | undefined, parser: TemplateParser): { caches?: PlanCache[] } => {
   const { context } = parser;
-  if (!written) return {};
-  const seen = new Set<string>();
-  const caches = written.flatMap((one): PlanCache[] => {
+  if (!entries) return {};
+  const names = new Set<string>();
+  const caches = entries.flatMap((one): PlanCache[] => {
     const { node, name, path, files = [], key, fallback = [] } = one;
     if (!name || !path) return [];
-    if (seen.has(name.text)) context.mistake(name.node, "Another cache of this job has this name");
-    seen.add(name.text);
+    if (names.has(name.text)) context.mistake(name.node, "Another cache of this job has this name");
+    names.add(name.text);
     if (!key && files.length === 0)
       context.mistake(node, "A cache needs `files` of the commit, or a `key`: without them it would never change");
     if (fallback.length > 0 && !key)

@@ -5,7 +5,7 @@ import type { Mistake, Position } from "../mistake.ts";
 import type { IncludeState } from "./included-files.ts";
 
 /** The node that each alias refers to: the last one before it with that anchor, or undefined. */
-const aliasesOf = (document: Document.Parsed): Map<Node, Node | undefined> => {
+const resolveAliases = (document: Document.Parsed): Map<Node, Node | undefined> => {
   const anchors = new Map<string, Node>();
   const targets = new Map<Node, Node | undefined>();
   visit(document, {
@@ -53,7 +53,7 @@ export class ParseContext {
     this.mistakes = within?.context.mistakes ?? [];
     this.hints = within?.context.hints ?? [];
     this.#reported = new Map([this.mistakes, this.hints].map((list) => [list, new Set<number>()]));
-    this.#aliases = aliasesOf(document);
+    this.#aliases = resolveAliases(document);
     this.#lines = lines;
     for (const [alias, target] of this.#aliases) if (!target) this.mistake(alias, "This alias has no anchor before it");
   }
@@ -103,16 +103,16 @@ export class ParseContext {
   /** The node itself, or the node that an alias refers to. @throws {FileLimitExceeded} */
   resolve(node: Node): Node | undefined {
     if (isAlias(node)) this.#alias = node;
-    const found = this.peek(node);
+    const target = this.peek(node);
     const sums = this.#sums;
-    if (isScalar(found)) sums.characters += found.source?.length ?? 0;
+    if (isScalar(target)) sums.characters += target.source?.length ?? 0;
     sums.values++;
     if (sums.values > FILE_LIMITS.values || sums.characters > FILE_LIMITS.read)
       throw this.limit(
         "The aliases up to here make the file larger than its limit",
         (this.#alias ?? node).range?.[0] ?? 0,
       );
-    return found;
+    return target;
   }
 
   /** Counts the tokens of an expression, with `${{` and `}}`. @throws {FileLimitExceeded} */

@@ -1,15 +1,23 @@
 import type { Node } from "yaml";
 import { LIMITS } from "../../protocol/limits.ts";
 import type { JobLevel, JobNames } from "../expression/names.ts";
-import { reportsOf } from "../fields/artifact-fields.ts";
+import { readReports } from "../fields/artifact-fields.ts";
 import type { JobOfFile } from "../fields/job-fields.ts";
 import { FILE_LIMITS } from "../fields/limits.ts";
 import { TemplateParser } from "../yaml/template-parser.ts";
-import { checkNeeds, writtenNeedsOf } from "./check-needs.ts";
-import { cachesOf, downloadsOf, parseArtifacts } from "./parse-artifacts.ts";
+import { checkNeeds, readNeeds } from "./check-needs.ts";
+import { parseArtifacts, parseCaches, parseDownloads } from "./parse-artifacts.ts";
 import type { ParseContext } from "./parse-context.ts";
-import { checkoutOf, flagOf, mergedRequires, mergedTools, requiresOf, toolsOf, xcodeIn } from "./parse-machine.ts";
-import { conditionOf, envOf, stepsOf } from "./parse-steps.ts";
+import {
+  mergedRequires,
+  mergedTools,
+  parseCheckout,
+  parseFlag,
+  parseRequires,
+  parseTools,
+  xcodeIn,
+} from "./parse-machine.ts";
+import { parseCondition, parseEnv, parseSteps } from "./parse-steps.ts";
 import type { JobsFile } from "./pipeline-file.ts";
 import type { JobDefinition } from "./plan.ts";
 
@@ -20,10 +28,10 @@ const WITHOUT_STEPS = new Set(["node", "name", "needs", "if", "gate", "continue-
 
 const DEFAULT_GATE_HOURS = 72;
 
-const namesOf = (job: JobOfFile, all: Map<string, JobOfFile>): JobNames => ({
+const jobNames = (job: JobOfFile, all: Map<string, JobOfFile>): JobNames => ({
   matrix: job.matrix?.keys ?? null,
   needs: new Map(
-    writtenNeedsOf(job).flatMap(({ text }) => {
+    readNeeds(job).flatMap(({ text }) => {
       const needed = all.get(text);
       const outputs = (needed?.outputs ?? []).map(({ key }) => key);
       return needed ? [[text, { hasMatrix: needed.matrix !== undefined, outputs }] as const] : [];
@@ -44,7 +52,7 @@ const checkKeys = ({ node, value: job }: WrittenJob, context: ParseContext): voi
     );
 };
 
-const gateOf = ({ gate }: JobOfFile, parser: TemplateParser): JobDefinition["gate"] =>
+const parseGate = ({ gate }: JobOfFile, parser: TemplateParser): JobDefinition["gate"] =>
   gate
     ? {
         message: gate.message ? parser.template(gate.message) : null,
@@ -54,7 +62,7 @@ const gateOf = ({ gate }: JobOfFile, parser: TemplateParser): JobDefinition["gat
       }
     : null;
 
-const concurrencyOf = ({ concurrency }: JobOfFile, parser: TemplateParser): JobDefinition["concurrency"] =>
+const parseConcurrency = ({ concurrency }: JobOfFile, parser: TemplateParser): JobDefinition["concurrency"] =>
   concurrency?.group
     ? {
         group: parser.template(concurrency.group),
@@ -65,7 +73,7 @@ const concurrencyOf = ({ concurrency }: JobOfFile, parser: TemplateParser): JobD
     : null;
 
 /** What the agent does: the steps, with what the file says of all its jobs. */
-const workOf = (
+const parseWork = (
   job: JobOfFile,
   file: JobsFile,
   all: Map<string, JobOfFile>,
@@ -79,26 +87,27 @@ const workOf = (
     folder: own?.["working-directory"] ?? outer?.["working-directory"],
     env,
   };
-  const inPlan = (of: JobNames | undefined) => new TemplateParser(context, { steps: null, job: of, level: "plan" });
-  const tools = mergedTools(toolsOf(job.tools, inPlan(names)), toolsOf(file.tools, inPlan(undefined)));
+  const inPlan = (visibleNames: JobNames | undefined) =>
+    new TemplateParser(context, { steps: null, job: visibleNames, level: "plan" });
+  const tools = mergedTools(parseTools(job.tools, inPlan(names)), parseTools(file.tools, inPlan(undefined)));
   const [requires, outerRequires] = [
-    requiresOf(job.requires, inPlan(names)),
-    requiresOf(file.requires, inPlan(undefined)),
+    parseRequires(job.requires, inPlan(names)),
+    parseRequires(file.requires, inPlan(undefined)),
   ];
   return {
     requires: { ...mergedRequires(requires, outerRequires), xcode: xcodeIn(tools) },
     timeoutMinutes: job["timeout-minutes"] ?? file["timeout-minutes"] ?? null,
-    checkout: checkoutOf(job.checkout, file.checkout),
+    checkout: parseCheckout(job.checkout, file.checkout),
     tools,
-    steps: stepsOf(job.steps ?? [], defaults, context, names),
+    steps: parseSteps(job.steps ?? [], defaults, context, names),
     artifacts: parseArtifacts(job.artifacts, context),
-    downloads: downloadsOf(job.downloads, job, all, context),
-    reports: reportsOf(job.reports),
-    ...cachesOf(job.cache, new TemplateParser(context, { steps: null, job: names })),
+    downloads: parseDownloads(job.downloads, job, all, context),
+    reports: readReports(job.reports),
+    ...parseCaches(job.cache, new TemplateParser(context, { steps: null, job: names })),
   };
 };
 
-const definitionOf = (
+const parseDefinition = (
   { key, node, value: job }: WrittenJob,
   file: JobsFile,
   all: Map<string, JobOfFile>,
@@ -116,23 +125,23 @@ const definitionOf = (
     key,
     position: context.positionAt(node.range?.[0] ?? 0),
     name: job.name ? at("plan").template(job.name) : null,
-    needs: writtenNeedsOf(job).map(({ text, isOptional }) => ({ job: text, isOptional })),
-    if: conditionOf(job.if, job.node, at("condition")),
+    needs: readNeeds(job).map(({ text, isOptional }) => ({ job: text, isOptional })),
+    if: parseCondition(job.if, job.node, at("condition")),
     matrix: matrix ? { axes: matrix.axes, combinations: matrix.combinations } : null,
     maxParallel: job["max-parallel"] ?? null,
     failFast: job["fail-fast"] ?? false,
-    mayFail: flagOf(job["continue-on-error"], at("plan")) ?? false,
+    mayFail: parseFlag(job["continue-on-error"], at("plan")) ?? false,
     retry: job.retry ?? 0,
-    concurrency: concurrencyOf(job, at("plan")),
-    gate: gateOf(job, at("plan")),
+    concurrency: parseConcurrency(job, at("plan")),
+    gate: parseGate(job, at("plan")),
     groups: (job.groups ?? []).map(({ text }) => text),
     outputs: (job.outputs ?? []).map((entry) => ({
       name: entry.key,
       value: afterSteps.template(entry.value),
       position: context.positionAt(entry.node.range?.[0] ?? 0),
     })),
-    env: envOf(job.env, at()),
-    job: workOf(job, file, all, names, context),
+    env: parseEnv(job.env, at()),
+    job: parseWork(job, file, all, names, context),
     names,
   };
 };
@@ -162,6 +171,6 @@ export const parseJobs = (file: JobsFile, context: ParseContext): JobDefinition[
   checkSums(jobs, context);
   return jobs.map((job) => {
     checkKeys(job, context);
-    return definitionOf(job, file, all, namesOf(job.value, all), context);
+    return parseDefinition(job, file, all, jobNames(job.value, all), context);
   });
 };

@@ -6,28 +6,28 @@ import type { ParseContext } from "./parse-context.ts";
 import type { Checkout, LocatedExpression, NamedTool, RequiresTemplate, ToolsTemplate } from "./plan.ts";
 
 /** A flag, or one expression for it. */
-export const flagOf = (
-  written: boolean | ScalarText | undefined,
+export const parseFlag = (
+  flag: boolean | ScalarText | undefined,
   parser: TemplateParser,
 ): boolean | LocatedExpression | null => {
-  if (written === undefined || typeof written === "boolean") return written ?? null;
-  if (written.text.includes("${{")) return parser.condition(written, "mistake");
-  parser.mistake(written.node, 0, "This must be true or false, or one ${{ }}");
+  if (flag === undefined || typeof flag === "boolean") return flag ?? null;
+  if (flag.text.includes("${{")) return parser.condition(flag, "mistake");
+  parser.mistake(flag.node, 0, "This must be true or false, or one ${{ }}");
   return null;
 };
 
-const platformOf = (written: (typeof PLATFORMS)[number] | ScalarText | undefined, parser: TemplateParser) =>
-  typeof written === "object" ? parser.template(written) : (written ?? null);
+const parsePlatform = (platform: (typeof PLATFORMS)[number] | ScalarText | undefined, parser: TemplateParser) =>
+  typeof platform === "object" ? parser.template(platform) : (platform ?? null);
 
-const labelOf = (written: ScalarText, parser: TemplateParser) => parser.template(written);
+const parseLabel = (label: ScalarText, parser: TemplateParser) => parser.template(label);
 
 /** What a job requires of its agent, with expressions in it. */
-export const requiresOf = (written: WrittenRequires | undefined, parser: TemplateParser): RequiresTemplate => ({
-  platform: platformOf(written?.platform, parser),
-  ios: flagOf(written?.ios, parser),
-  android: flagOf(written?.android, parser),
-  web: flagOf(written?.web, parser),
-  labels: written?.labels?.map((label) => labelOf(label, parser)) ?? null,
+export const parseRequires = (requires: WrittenRequires | undefined, parser: TemplateParser): RequiresTemplate => ({
+  platform: parsePlatform(requires?.platform, parser),
+  ios: parseFlag(requires?.ios, parser),
+  android: parseFlag(requires?.android, parser),
+  web: parseFlag(requires?.web, parser),
+  labels: requires?.labels?.map((label) => parseLabel(label, parser)) ?? null,
   xcode: null,
 });
 
@@ -41,21 +41,24 @@ export const mergedRequires = (own: RequiresTemplate, outer: RequiresTemplate): 
   xcode: own.xcode ?? outer.xcode,
 });
 
-/** How the commit is fetched: `outer` is what the file says of all its jobs, where `written` leaves something out. */
-export const checkoutOf = (written?: WrittenCheckout, outer?: WrittenCheckout): Checkout | false => {
-  if (written === false || (written === undefined && outer === false)) return false;
-  const merged = { ...(outer || {}), ...written };
+/** How the commit is fetched: `outer` is what the file says of all its jobs, where `own` leaves something out. */
+export const parseCheckout = (own?: WrittenCheckout, outer?: WrittenCheckout): Checkout | false => {
+  if (own === false || (own === undefined && outer === false)) return false;
+  const merged = { ...(outer || {}), ...own };
   const { depth = 1, submodules = false, lfs = false, "fetch-tags": fetchTags = false } = merged;
   return {
-    ...{ depth, submodules: submodules === true ? "direct" : submodules || "none", lfs, fetchTags },
+    depth,
+    submodules: submodules === true ? "direct" : submodules || "none",
+    lfs,
+    fetchTags,
     ...(merged.path && { path: merged.path }),
     ...(merged.mtimes && { mtimes: merged.mtimes }),
   };
 };
 
-const named = (written: WrittenTools | undefined, parser: TemplateParser): NamedTool[] =>
-  typeof written === "object"
-    ? written.map(({ key, value }) => ({
+const parseNamedTools = (tools: WrittenTools | undefined, parser: TemplateParser): NamedTool[] =>
+  typeof tools === "object"
+    ? tools.map(({ key, value }) => ({
         name: key,
         version: parser.template(value),
         position: parser.context.positionAt(value.node.range?.[0] ?? 0),
@@ -63,8 +66,8 @@ const named = (written: WrittenTools | undefined, parser: TemplateParser): Named
     : [];
 
 /** The tools that a file or a job names; null for none. */
-export const toolsOf = (written: WrittenTools | undefined, parser: TemplateParser): ToolsTemplate | null =>
-  written === "auto" ? "auto" : written ? named(written, parser) : null;
+export const parseTools = (tools: WrittenTools | undefined, parser: TemplateParser): ToolsTemplate | null =>
+  tools === "auto" ? "auto" : tools ? parseNamedTools(tools, parser) : null;
 
 /** The tools of a job: its own stand before those of the file. `auto` stands alone. */
 export const mergedTools = (own: ToolsTemplate | null, outer: ToolsTemplate | null): ToolsTemplate | null => {

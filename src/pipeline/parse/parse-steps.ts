@@ -9,28 +9,32 @@ import type { EnvEntry, InputScope, PlanStep, Retry, Shell, Template } from "./p
 import type { IncludeCall, PlacedStep } from "./step-list.ts";
 
 /** The names that expressions in an included file can read. */
-export const namesOf = (scope: InputScope | undefined): Pick<KnownNames, "inputs"> =>
+export const inputNames = (scope: InputScope | undefined): Pick<KnownNames, "inputs"> =>
   scope ? { inputs: [...scope.values.keys()] } : {};
 
 /** The inputs of the included files of one job. Steps of the same include share them. */
 class InputScopes {
-  readonly #known = new Map<IncludeCall, Map<InputScope | undefined, InputScope>>();
+  readonly #scopes = new Map<IncludeCall, Map<InputScope | undefined, InputScope>>();
 
-  /** `calls` begins with the innermost; `known` is what the step's own expressions can name. */
-  of(calls: IncludeCall[], known: KnownNames): InputScope | undefined {
+  /** `calls` begins with the innermost; `names` is what the step's own expressions can name. */
+  find(calls: IncludeCall[], names: KnownNames): InputScope | undefined {
     const [call, ...around] = calls;
     if (!call) return undefined;
-    const outer = this.of(around, known);
-    const scopes = this.#known.get(call) ?? new Map<InputScope | undefined, InputScope>();
-    this.#known.set(call, scopes);
-    const scope = scopes.get(outer) ?? scopeOf(call, outer, known);
+    const outer = this.find(around, names);
+    const scopes = this.#scopes.get(call) ?? new Map<InputScope | undefined, InputScope>();
+    this.#scopes.set(call, scopes);
+    const scope = scopes.get(outer) ?? makeInputScope(call, outer, names);
     scopes.set(outer, scope);
     return scope;
   }
 }
 
-const scopeOf = ({ context, inputs }: IncludeCall, outer: InputScope | undefined, known: KnownNames): InputScope => {
-  const parser = new TemplateParser(context, { ...known, ...namesOf(outer) });
+const makeInputScope = (
+  { context, inputs }: IncludeCall,
+  outer: InputScope | undefined,
+  names: KnownNames,
+): InputScope => {
+  const parser = new TemplateParser(context, { ...names, ...inputNames(outer) });
   const values: InputScope["values"] = new Map();
   for (const { input, value } of inputs) {
     const { name, type, options } = input;
@@ -46,7 +50,7 @@ const scopeOf = ({ context, inputs }: IncludeCall, outer: InputScope | undefined
   return outer ? { values, outer } : { values };
 };
 
-export const envOf = (
+export const parseEnv = (
   entries: { key: string; node: Node; value: ScalarText }[] | undefined,
   parser: TemplateParser,
 ): EnvEntry[] =>
@@ -58,27 +62,27 @@ export const envOf = (
 
 const NO_SCRIPT = { text: "", references: [], firstLine: "" };
 
-export const conditionOf = (written: boolean | ScalarText | undefined, node: Node, parser: TemplateParser) => {
-  if (written === undefined) return null;
-  if (typeof written !== "boolean") return parser.condition(written);
-  return parser.expression(node as Scalar, String(written), 0, "null");
+export const parseCondition = (condition: boolean | ScalarText | undefined, node: Node, parser: TemplateParser) => {
+  if (condition === undefined) return null;
+  if (typeof condition !== "boolean") return parser.condition(condition);
+  return parser.expression(node as Scalar, String(condition), 0, "null");
 };
 
 /** Checks the literal parts; a folder with expressions is checked again when they have values. */
-const folderOf = (written: ScalarText, parser: TemplateParser): Template => {
-  const folder = parser.template(written);
+const parseFolder = (scalar: ScalarText, parser: TemplateParser): Template => {
+  const folder = parser.template(scalar);
   const problem = folderProblem(folder.map((part) => (typeof part === "string" ? part : "?")).join(""));
-  if (problem) parser.mistake(written.node, 0, problem);
+  if (problem) parser.mistake(scalar.node, 0, problem);
   return folder;
 };
 
-const retryOf = (written: StepOfFile["retry"]): Retry | null => {
-  if (written === undefined) return null;
-  if (typeof written === "number") return { times: written, on: null, waitSeconds: 0 };
-  return { times: written.times ?? 1, on: written.on ?? null, waitSeconds: written["wait-seconds"] ?? 0 };
+const parseRetry = (retry: StepOfFile["retry"]): Retry | null => {
+  if (retry === undefined) return null;
+  if (typeof retry === "number") return { times: retry, on: null, waitSeconds: 0 };
+  return { times: retry.times ?? 1, on: retry.on ?? null, waitSeconds: retry["wait-seconds"] ?? 0 };
 };
 
-const stepOf = (
+const parseStep = (
   file: StepOfFile,
   defaults: { shell: Shell; folder: ScalarText | undefined; env: string[] },
   parser: TemplateParser,
@@ -86,19 +90,19 @@ const stepOf = (
 ): PlanStep => {
   const shell = file.shell ?? defaults.shell;
   const folder = file["working-directory"] ?? defaults.folder;
-  const given = [...defaults.env, ...(file.env ?? []).map((entry) => entry.key)];
-  const { text, references, firstLine } = file.run ? parser.script(file.run, shell, given) : NO_SCRIPT;
+  const keys = [...defaults.env, ...(file.env ?? []).map((entry) => entry.key)];
+  const { text, references, firstLine } = file.run ? parser.script(file.run, shell, keys) : NO_SCRIPT;
   return {
     id: file.id?.text ?? null,
     name: file.name ? parser.template(file.name) : null,
     run: { text, references },
     firstLine,
     shell,
-    env: envOf(file.env, parser),
-    if: conditionOf(file.if, file.node, parser),
-    workingDirectory: folder ? folderOf(folder, parser) : null,
+    env: parseEnv(file.env, parser),
+    if: parseCondition(file.if, file.node, parser),
+    workingDirectory: folder ? parseFolder(folder, parser) : null,
     timeoutMinutes: file["timeout-minutes"] ?? null,
-    retry: retryOf(file.retry),
+    retry: parseRetry(file.retry),
     continueOnError: file["continue-on-error"] ?? false,
     position: parser.context.positionAt(file.node.range?.[0] ?? 0),
     ...(inputs ? { inputs } : {}),
@@ -114,7 +118,7 @@ interface StepDefaults {
 }
 
 /** The steps of a file or of a job; `job` is what their expressions can name besides. */
-export const stepsOf = (
+export const parseSteps = (
   steps: PlacedStep[],
   { shell = "bash", ...rest }: StepDefaults,
   context: ParseContext,
@@ -124,10 +128,15 @@ export const stepsOf = (
   const { hasUnread } = context.included;
   const scopes = new InputScopes();
   return steps.map((step) => {
-    const known = { steps: [...before], job, hasUnread };
-    const inputs = scopes.of(step.place?.calls ?? [], known);
+    const names = { steps: [...before], job, hasUnread };
+    const inputs = scopes.find(step.place?.calls ?? [], names);
     const own = step.place?.context ?? context;
-    const plan = stepOf(step, { shell, ...rest }, new TemplateParser(own, { ...known, ...namesOf(inputs) }), inputs);
+    const plan = parseStep(
+      step,
+      { shell, ...rest },
+      new TemplateParser(own, { ...names, ...inputNames(inputs) }),
+      inputs,
+    );
     if (step.id && before.includes(step.id.text)) own.mistake(step.id.node, "Another step already has this id");
     if (step.id) before.push(step.id.text);
     return plan;

@@ -1,6 +1,6 @@
 import type { Node } from "yaml";
 import type { Requires } from "../../protocol/pipeline.ts";
-import { reportsOf } from "../fields/artifact-fields.ts";
+import { readReports } from "../fields/artifact-fields.ts";
 import type { TriggersOfFile } from "../fields/trigger-fields.ts";
 import type { Mistake } from "../mistake.ts";
 import { triggersOfFile } from "../triggers/stored-triggers.ts";
@@ -8,11 +8,11 @@ import { type Triggers, wantsAny } from "../triggers/triggers.ts";
 import type { NodeParser } from "../yaml/node-parser.ts";
 import { TemplateParser } from "../yaml/template-parser.ts";
 import type { Includes } from "./included-files.ts";
-import { cachesOf, parseArtifacts } from "./parse-artifacts.ts";
+import { parseArtifacts, parseCaches } from "./parse-artifacts.ts";
 import type { ParseContext } from "./parse-context.ts";
 import { parseJobs } from "./parse-jobs.ts";
-import { checkoutOf, plainXcode, toolsOf } from "./parse-machine.ts";
-import { envOf, stepsOf } from "./parse-steps.ts";
+import { parseCheckout, parseTools, plainXcode } from "./parse-machine.ts";
+import { parseEnv, parseSteps } from "./parse-steps.ts";
 import {
   FILE_FIELDS,
   hasJobs,
@@ -31,31 +31,31 @@ export type Parsed =
   | { plan: Plan; hints: Mistake[]; mistakes?: undefined }
   | { plan?: undefined; hints?: undefined; mistakes: Mistake[] };
 
-const requiresOf = ({ requires }: StepsFile): Requires => {
+const plainRequires = ({ requires }: StepsFile): Requires => {
   const { node: _, labels, ...rest } = requires ?? { node: null };
   return { ...rest, ...(labels ? { labels: labels.map((label) => label.text) } : {}) };
 };
 
 const planOfSteps = (file: StepsFile, context: ParseContext): Plan => {
   const everywhere = new TemplateParser(context, { steps: null });
-  const tools = toolsOf(file.tools, new TemplateParser(context, { steps: null, level: "plan" }));
+  const tools = parseTools(file.tools, new TemplateParser(context, { steps: null, level: "plan" }));
   const xcode = plainXcode(tools, context);
   const run = file.defaults?.run;
   const keys = (file.env ?? []).map((entry) => entry.key);
   const defaults = { shell: run?.shell, folder: run?.["working-directory"], env: keys };
   return {
     name: file.name ? everywhere.template(file.name) : null,
-    env: envOf(file.env, everywhere),
+    env: parseEnv(file.env, everywhere),
     job: {
-      requires: { ...requiresOf(file), ...(xcode === null ? {} : { xcode }) },
+      requires: { ...plainRequires(file), ...(xcode === null ? {} : { xcode }) },
       timeoutMinutes: file["timeout-minutes"] ?? null,
-      checkout: checkoutOf(file.checkout),
+      checkout: parseCheckout(file.checkout),
       tools,
-      steps: stepsOf(file.steps ?? [], defaults, context),
+      steps: parseSteps(file.steps ?? [], defaults, context),
       artifacts: parseArtifacts(file.artifacts, context),
       downloads: [],
-      reports: reportsOf(file.reports),
-      ...cachesOf(file.cache, everywhere),
+      reports: readReports(file.reports),
+      ...parseCaches(file.cache, everywhere),
     },
     jobs: null,
     failFast: false,
@@ -64,16 +64,20 @@ const planOfSteps = (file: StepsFile, context: ParseContext): Plan => {
   };
 };
 
-const NO_FILES = { artifacts: [], downloads: [], reports: { junit: [] } };
-
 const planOfJobs = (file: JobsFile, context: ParseContext): Plan => {
   const everywhere = new TemplateParser(context, { steps: null });
   return {
     name: file.name ? everywhere.template(file.name) : null,
-    env: envOf(file.env, everywhere),
+    env: parseEnv(file.env, everywhere),
     job: {
-      ...{ requires: {}, timeoutMinutes: null, checkout: checkoutOf(file.checkout), tools: null, steps: [] },
-      ...NO_FILES,
+      requires: {},
+      timeoutMinutes: null,
+      checkout: parseCheckout(file.checkout),
+      tools: null,
+      steps: [],
+      artifacts: [],
+      downloads: [],
+      reports: { junit: [] },
     },
     jobs: parseJobs(file, context),
     failFast: file["fail-fast"] ?? false,
@@ -95,20 +99,20 @@ interface Kinds<Also> {
   jobs: NodeParser<JobsFile & Also>;
 }
 
-/** Reads a file as the kind that it is. `written` has what it says besides. */
+/** Parses a file as one of steps or one of jobs. `file` has all that it says. */
 const readAs = <Also>(
   kinds: Kinds<Also>,
   root: Node,
   context: ParseContext,
-): { plan: Plan; written: Also } | undefined => {
+): { plan: Plan; file: Also } | undefined => {
   if (hasJobs(root)) {
     const file = kinds.jobs.parse(root, context);
-    return file && { plan: planOfJobs(file, context), written: file };
+    return file && { plan: planOfJobs(file, context), file };
   }
   const file = kinds.steps.parse(root, context);
-  const read = file && { plan: planOfSteps(file, context), written: file };
+  const result = file && { plan: planOfSteps(file, context), file };
   checkJobs(root, context);
-  return read;
+  return result;
 };
 
 const marked = (plan: Plan, { included }: ParseContext): Plan =>
@@ -135,12 +139,13 @@ interface WholeFile {
 }
 
 const fileIn = (root: Node, context: ParseContext): WholeFile | undefined => {
-  const read = readAs<TriggersOfFile>(PIPELINE_FILE, root, context);
-  if (!read) return undefined;
-  const triggers = triggersOfFile(read.written, context);
-  if (read.written.on && !wantsAny(triggers.on))
-    context.hint(read.written.on.node, "No push, tag or pull request builds this: `on` has none of them");
-  return { plan: marked(read.plan, context), triggers };
+  const result = readAs<TriggersOfFile>(PIPELINE_FILE, root, context);
+  if (!result) return undefined;
+  const { plan, file } = result;
+  const triggers = triggersOfFile(file, context);
+  if (file.on && !wantsAny(triggers.on))
+    context.hint(file.on.node, "No push, tag or pull request builds this: `on` has none of them");
+  return { plan: marked(plan, context), triggers };
 };
 
 /** Parses and checks all that a pipeline file says, also when it is built. */

@@ -29,23 +29,23 @@ const expressionsIn = (template: Template | null): LocatedExpression[] =>
   (template ?? []).filter((part) => typeof part !== "string");
 
 /** The versions of tools that a file or job names. */
-export const versionsOf = (tools: ToolsTemplate | null): Template[] =>
+export const toolVersions = (tools: ToolsTemplate | null): Template[] =>
   typeof tools === "object" ? (tools ?? []).map(({ version }) => version) : [];
 
-const templatesOf = ({ name, concurrency, gate, job: { requires, tools } }: JobDefinition): (Template | null)[] => [
+const listTemplates = ({ name, concurrency, gate, job: { requires, tools } }: JobDefinition): (Template | null)[] => [
   name,
   concurrency?.group ?? null,
   gate?.message ?? null,
   typeof requires.platform === "object" ? requires.platform : null,
   ...(requires.labels ?? []),
-  ...versionsOf(tools),
+  ...toolVersions(tools),
 ];
 
 /** The expressions of a job itself that are evaluated when the build is planned. */
 export const plannedExpressions = (job: JobDefinition): LocatedExpression[] => {
   const { ios, android, web } = job.job.requires;
   const flags = [job.mayFail, ios, android, web].filter((one) => typeof one === "object" && one !== null);
-  return [...templatesOf(job).flatMap(expressionsIn), ...flags];
+  return [...listTemplates(job).flatMap(expressionsIn), ...flags];
 };
 
 type Part = Pick<Plan["job"], "tools" | "steps" | "artifacts" | "downloads" | "reports" | "caches">;
@@ -53,7 +53,7 @@ type Part = Pick<Plan["job"], "tools" | "steps" | "artifacts" | "downloads" | "r
 const isTriedAgain = ({ retry }: { retry: number }, steps: PlanStep[]): boolean =>
   retry > 0 || steps.some((step) => step.retry !== null);
 
-const isOf = (part: Part, retry: number): Partial<Record<Feature, boolean>> => ({
+const partFeatures = (part: Part, retry: number): Partial<Record<Feature, boolean>> => ({
   retry: isTriedAgain({ retry }, part.steps),
   tools: part.tools !== null,
   // Programs learned to read reports together with artifacts.
@@ -66,6 +66,9 @@ const isOf = (part: Part, retry: number): Partial<Record<Feature, boolean>> => (
  * word that it does not know.
  */
 export const neededFeatures = (plan: Plan, { includesFiles }: { includesFiles: boolean }): Feature[] => {
-  const parts = [isOf(plan.job, plan.retry), ...(plan.jobs ?? []).map((one) => isOf(one.job, one.retry))];
+  const parts = [
+    partFeatures(plan.job, plan.retry),
+    ...(plan.jobs ?? []).map((one) => partFeatures(one.job, one.retry)),
+  ];
   return FEATURES.filter((feature) => (feature === "include" && includesFiles) || parts.some((part) => part[feature]));
 };

@@ -24,7 +24,7 @@ type Reader<Value> = (root: Node, context: ParseContext) => Value | undefined;
 const inOrder = (mistakes: Mistake[]): Mistake[] => mistakes.sort(byPlace);
 
 /** The offset to report for an error of YAML: for an unclosed quote its beginning, not the end of the file. */
-const offsetOf = (error: YamlError, document: Document.Parsed | null): number => {
+const errorOffset = (error: YamlError, document: Document.Parsed | null): number => {
   if (!document || !isUnclosedQuote(error)) return error.offset;
   let opened = error.offset;
   visit(document, {
@@ -39,7 +39,7 @@ const offsetOf = (error: YamlError, document: Document.Parsed | null): number =>
 const yamlMistakes = (text: string, { document, errors }: YamlFile, lines: LineCounter): Mistake[] => {
   const last = errors.findIndex((error) => isBareExpression(error, text));
   const mistakes = errors.slice(0, last < 0 ? undefined : last + 1).map((error) => {
-    const { line, col } = lines.linePos(offsetOf(error, document));
+    const { line, col } = lines.linePos(errorOffset(error, document));
     return { line, column: col, message: yamlMessage(error, text) };
   });
   const first = new Map(mistakes.reverse().map((one) => [one.line, one]));
@@ -106,7 +106,7 @@ export const openIncluded = (file: string, text: string, at: Node, context: Pars
     return undefined;
   }
   const lines = new LineCounter();
-  const { document, errors } = yamlOf(text, lines, file, context);
+  const { document, errors } = parseIncludedYaml(text, lines, file, context);
   const mistakes = yamlMistakes(text, { document, errors }, lines);
   context.addAll(mistakes.map((mistake) => ({ ...mistake, file })));
   if (mistakes.length > 0) return undefined;
@@ -120,7 +120,7 @@ export const openIncluded = (file: string, text: string, at: Node, context: Pars
 };
 
 /** @throws {FileLimitExceeded} with the position in this file */
-const yamlOf = (text: string, lines: LineCounter, file: string, { included }: ParseContext) => {
+const parseIncludedYaml = (text: string, lines: LineCounter, file: string, { included }: ParseContext) => {
   try {
     return parseYaml(text, lines, included.yaml);
   } catch (error) {

@@ -1,7 +1,7 @@
 import { isMap, isScalar, type Node } from "yaml";
 import { closestName } from "../../domain/closest-name.ts";
 import { ConfigPath } from "../../protocol/pipeline.ts";
-import { INPUTS, type Input, inputOf, inputProblem } from "../fields/input-fields.ts";
+import { INPUTS, type Input, inputProblem, parseInput } from "../fields/input-fields.ts";
 import { FILE_LIMITS } from "../fields/limits.ts";
 import { NAME_IN_FILE, STEP, type StepOfFile } from "../fields/step-fields.ts";
 import { field, list, mapping, record } from "../yaml/collection-parsers.ts";
@@ -18,19 +18,21 @@ const OF_OTHERS =
 const isGitFolder = (part: string): boolean => /^(?:\.git|git~\d+)(?:[ .:].*)?$/i.test(part);
 
 /** The path from the repository's root that `include` names, or why it cannot be one. It says nothing of the file. */
-const includedPath = (written: string): { path: string } | { problem: string } => {
-  if (written.includes("${{")) return { problem: "The path is plain text: nothing is put in place of ${{ }} here" };
-  if (!written.startsWith("./") && /\/\/|@|^[\w.-]+:/.test(written)) return { problem: OF_OTHERS };
-  const path = written.replace(/^\.\//, "");
+const includedPath = (reference: string): { path: string } | { problem: string } => {
+  if (reference.includes("${{")) return { problem: "The path is plain text: nothing is put in place of ${{ }} here" };
+  if (!reference.startsWith("./") && /\/\/|@|^[\w.-]+:/.test(reference)) return { problem: OF_OTHERS };
+  const path = reference.replace(/^\.\//, "");
   if (!ConfigPath.safeParse(path).success || path.split("/").some(isGitFolder))
     return { problem: "This must be the path of a file in the repository, without `..`, as `./ci/setup.yml`" };
-  return written === path ? { problem: "Write `./` before the path: it counts from the repository's root" } : { path };
+  return reference === path
+    ? { problem: "Write `./` before the path: it counts from the repository's root" }
+    : { path };
 };
 
 /* Keys that people write at an include, or in an included file, because other systems have them there. */
 
-const rows = (...of: [keys: string, advice: string][]): Map<string, string> =>
-  new Map(of.flatMap(([keys, advice]) => keys.split(" ").map((key) => [key, advice] as const)));
+const rows = (...entries: [keys: string, advice: string][]): Map<string, string> =>
+  new Map(entries.flatMap(([keys, advice]) => keys.split(" ").map((key) => [key, advice] as const)));
 
 /** Keys of an entry that includes a file. */
 const INCLUDE_ENTRY_ADVICE = rows(
@@ -136,9 +138,9 @@ const stepsOfInclude = (entry: IncludeOfFile, context: ParseContext): PlacedStep
     context.mistake(at, problem);
     return [];
   };
-  const named = includedPath(entry.include.text);
-  if ("problem" in named) return refuse(named.problem);
-  const { path } = named;
+  const target = includedPath(entry.include.text);
+  if ("problem" in target) return refuse(target.problem);
+  const { path } = target;
   const circle = included.path.indexOf(path);
   if (circle >= 0)
     return refuse(`These files include each other: ${[...included.path.slice(circle), path].join(", ")}`);
@@ -152,7 +154,7 @@ const stepsOfInclude = (entry: IncludeOfFile, context: ParseContext): PlacedStep
   if (included.path.length === 0) included.steps += file.steps.length;
   if (included.steps > FILE_LIMITS.steps)
     return refuse(`A file has at most ${FILE_LIMITS.steps} steps in all its jobs`);
-  const call = { context, inputs: valuesOf(entry, file.inputs, context) };
+  const call = { context, inputs: inputValues(entry, file.inputs, context) };
   return file.steps.map(({ place, ...step }) => ({
     ...step,
     place: { context: place?.context ?? file.context, calls: [...(place?.calls ?? []), call] },
@@ -162,20 +164,20 @@ const stepsOfInclude = (entry: IncludeOfFile, context: ParseContext): PlacedStep
 /** The file of a path, read once; null where it cannot be read or has mistakes. */
 const fileAt = (path: string, at: Node, context: ParseContext): FileOfSteps | null => {
   const { included } = context;
-  const known = included.read.get(path);
-  if (known !== undefined) return known as FileOfSteps | null;
-  const found = included.find(path);
-  if ("problem" in found) {
-    context.mistake(at, found.problem);
+  const earlierFile = included.read.get(path);
+  if (earlierFile !== undefined) return earlierFile as FileOfSteps | null;
+  const answer = included.find(path);
+  if ("problem" in answer) {
+    context.mistake(at, answer.problem);
     return null;
   }
-  if ("unread" in found) {
+  if ("unread" in answer) {
     included.hasUnread = true;
-    context.hint(at, found.unread);
+    context.hint(at, answer.unread);
     return null;
   }
   included.path.push(path);
-  const file = read(path, found.text, at, context);
+  const file = read(path, answer.text, at, context);
   included.path.pop();
   included.read.set(path, file);
   return file;
@@ -191,29 +193,29 @@ const read = (path: string, text: string, at: Node, context: ParseContext): File
 };
 
 /** The values of a file's inputs at one entry that includes it. */
-const valuesOf = (entry: IncludeOfFile, inputs: Input[], context: ParseContext): IncludeCall["inputs"] => {
-  const given = new Map((entry.with ?? []).map((one) => [one.key, one]));
+const inputValues = (entry: IncludeOfFile, inputs: Input[], context: ParseContext): IncludeCall["inputs"] => {
+  const entriesByName = new Map((entry.with ?? []).map((one) => [one.key, one]));
   const names = inputs.map(({ name }) => name);
-  for (const [key, { node }] of given)
+  for (const [key, { node }] of entriesByName)
     if (!names.includes(key)) context.mistake(node, "The included file has no such input", closestName(key, names));
   return inputs.map((input) => ({
     input,
-    value: givenValue(input, given.get(input.name)?.value, entry.node, context),
+    value: inputValue(input, entriesByName.get(input.name)?.value, entry.node, context),
   }));
 };
 
-const givenValue = (
+const inputValue = (
   input: Input,
-  written: ScalarText | undefined,
+  scalar: ScalarText | undefined,
   entry: Node,
   context: ParseContext,
 ): InputLiteral | ScalarText => {
-  if (!written) {
+  if (!scalar) {
     if (input.fallback === undefined) context.mistake(entry, `The input \`${input.name}\` has no value here`);
     return input.fallback ?? null;
   }
-  if (written.text.includes("${{")) return written;
-  const value = inputOf(written.text, input);
-  if (value === undefined) context.mistake(written.node, inputProblem(input));
+  if (scalar.text.includes("${{")) return scalar;
+  const value = parseInput(scalar.text, input);
+  if (value === undefined) context.mistake(scalar.node, inputProblem(input));
   return value ?? null;
 };

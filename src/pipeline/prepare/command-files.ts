@@ -139,7 +139,7 @@ export class MaskFileReader {
     const blocks: Block[] = [];
     for (const line of lines) this.#take(plainLine(line), blocks);
     const last = this.#rest !== "" && spend(this.#work, this.#rest.length) ? plainLine(this.#rest) : "";
-    return [...this.#told(blocks, last)].filter((value) => value !== "");
+    return [...this.#values(blocks, last)].filter((value) => value !== "");
   }
 
   #take(line: string, blocks: Block[]): void {
@@ -159,11 +159,11 @@ export class MaskFileReader {
   }
 
   /** `last` may be the end of the value that it stands in, or the beginning of a value. */
-  *#told(blocks: readonly Block[], last: string): Generator<string> {
-    const known = this.#from;
+  *#values(blocks: readonly Block[], last: string): Generator<string> {
+    const previousFrom = this.#from;
     for (const block of blocks) {
       while (this.#from < block.start) yield this.#lines[this.#from++]!;
-      yield* this.#within(block, block.start < known);
+      yield* this.#within(block, block.start < previousFrom);
       this.#from = block.end + 1;
     }
     const start = this.#open.get(last);

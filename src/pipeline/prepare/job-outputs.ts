@@ -10,7 +10,7 @@ type JobOutputs =
   | { outputs: Record<string, string>; fromSecrets: string[]; mistake?: undefined }
   | { outputs?: undefined; fromSecrets?: undefined; mistake: Mistake };
 
-const bytesOf = (text: string): number => new TextEncoder().encode(text).byteLength;
+const utf8Bytes = (text: string): number => new TextEncoder().encode(text).byteLength;
 
 /** Evaluates the outputs of a job after its last step. `plan` is that of the whole file. */
 export const outputsOfJob = (
@@ -19,7 +19,7 @@ export const outputsOfJob = (
   context: JobContext,
   state: JobState,
 ): JobOutputs => {
-  const found: [string, string][] = [];
+  const pairs: [string, string][] = [];
   const fromSecrets: string[] = [];
   let bytes = 0;
   try {
@@ -29,7 +29,7 @@ export const outputsOfJob = (
     for (const [key, value] of Object.entries(state.env)) environment.set(key, value);
     for (const { name, value, position } of definition.outputs) {
       const { text, isSecret } = environment.render(value);
-      bytes += bytesOf(name) + bytesOf(text);
+      bytes += utf8Bytes(name) + utf8Bytes(text);
       if (!text.isWellFormed())
         throw new LocatedMistake({ ...position, message: `The output \`${name}\` is no valid Unicode` });
       if (bytes > LIMITS.outputBytes) {
@@ -37,11 +37,11 @@ export const outputsOfJob = (
         throw new LocatedMistake({ ...position, message: `With \`${name}\` the outputs have more than ${most} bytes` });
       }
       if (isSecret) fromSecrets.push(name);
-      found.push([name, text]);
+      pairs.push([name, text]);
     }
   } catch (error) {
     if (!(error instanceof LocatedMistake)) throw error;
     return { mistake: error.mistake };
   }
-  return { outputs: Object.fromEntries(found), fromSecrets };
+  return { outputs: Object.fromEntries(pairs), fromSecrets };
 };

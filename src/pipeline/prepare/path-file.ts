@@ -5,7 +5,7 @@ interface PathFile {
   problems: { line: number; message: string }[];
 }
 
-const problemOf = (line: string): string | null => {
+const pathProblem = (line: string): string | null => {
   if (line.includes("\0")) return "the folder has a NUL character";
   if (line === "") return "the line is empty: it would stand for the folder that a program is started in";
   if (!line.startsWith("/")) return "must be the whole path of a folder, beginning with /";
@@ -18,7 +18,7 @@ export const readPathFile = (content: string): PathFile => {
   if (lines.at(-1) === "") lines.pop();
   const result: PathFile = { folders: [], problems: [] };
   for (const [index, line] of lines.entries()) {
-    const message = problemOf(line);
+    const message = pathProblem(line);
     if (message === null) result.folders.push(line);
     else result.problems.push({ line: index + 1, message });
   }

@@ -29,7 +29,7 @@ export type PreparedStep =
   | { kind: "skip"; name: string }
   | { kind: "mistake"; name: string; mistake: Mistake };
 
-const folderOf = (template: Template, step: PlanStep, environment: StepEnvironment): string => {
+const renderFolder = (template: Template, step: PlanStep, environment: StepEnvironment): string => {
   const folder = environment.render(template).text;
   const message = folderProblem(folder);
   if (message === null) return folder;
@@ -39,7 +39,7 @@ const folderOf = (template: Template, step: PlanStep, environment: StepEnvironme
 
 const stepToRun = (step: PlanStep, name: string, path: string[], environment: StepEnvironment): StepToRun => {
   environment.setAll(step.env);
-  const workingDirectory = step.workingDirectory && folderOf(step.workingDirectory, step, environment);
+  const workingDirectory = step.workingDirectory && renderFolder(step.workingDirectory, step, environment);
   const references = step.run.references.map(({ name, value }) => [name, environment.render([value]).text]);
   return {
     kind: "run",

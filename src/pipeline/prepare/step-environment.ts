@@ -4,12 +4,12 @@ import {
   type Contexts,
   contextOfVariables,
   fixedContext,
+  makeScope,
   matrixContext,
   needsContext,
   outputsContext,
-  scopeOf,
 } from "../expression/scope.ts";
-import { inputOf, inputProblem } from "../fields/input-fields.ts";
+import { inputProblem, parseInput } from "../fields/input-fields.ts";
 import { ExpressionMistake, LocatedMistake } from "../mistake.ts";
 import type { EnvEntry, InputScope, LocatedExpression, Plan, Template } from "../parse/plan.ts";
 import type { JobContext, JobState } from "./job-context.ts";
@@ -34,15 +34,15 @@ class InputsContext extends Dictionary {
 }
 
 type Render = (template: Template) => { text: string; isSecret: boolean };
-type Given = Exclude<
+type ComputedInput = Exclude<
   InputScope["values"] extends Map<string, infer Value> ? Value : never,
   string | number | boolean | null
 >;
 
-const evaluated = (given: Given, render: Render): Data => {
-  const { text: written, isSecret } = render(given.template);
-  const value = inputOf(written, given);
-  if (value === undefined) throw new LocatedMistake({ ...given.position, message: inputProblem(given) });
+const evaluateInput = (input: ComputedInput, render: Render): Data => {
+  const { text: literal, isSecret } = render(input.template);
+  const value = parseInput(literal, input);
+  if (value === undefined) throw new LocatedMistake({ ...input.position, message: inputProblem(input) });
   return typeof value === "string" ? textData(value, isSecret) : toData(value, isSecret);
 };
 
@@ -56,7 +56,7 @@ const inputsDictionary = ({ values }: InputScope, render: Render): Dictionary =>
       continue;
     }
     try {
-      pairs.set(name, evaluated(value, render));
+      pairs.set(name, evaluateInput(value, render));
     } catch (error) {
       if (!(error instanceof LocatedMistake)) throw error;
       mistakes.set(name, error);
@@ -127,7 +127,7 @@ const variableContexts = ({ env, secretKeys, build }: JobContext): Record<"vars"
   };
 };
 
-const contextsOf = (plan: Plan, context: JobContext, state: JobState): Contexts => ({
+const makeContexts = (plan: Plan, context: JobContext, state: JobState): Contexts => ({
   ...variableContexts(context),
   build: objectContext(context.build),
   repository: objectContext(context.repository),
@@ -145,25 +145,25 @@ export class StepEnvironment {
   readonly masks = new Set<string>();
   readonly #secretKeys: Set<string>;
   readonly #runKeys: Set<string>;
-  readonly #scopeOf: (contexts: Partial<Contexts>) => EvaluationScope;
+  readonly #makeScope: (contexts: Partial<Contexts>) => EvaluationScope;
 
   constructor(plan: Plan, context: JobContext, state: JobState) {
     this.#secretKeys = new Set(context.secretKeys);
     this.#runKeys = new Set(context.runKeys);
-    const contexts = contextsOf(plan, context, state);
+    const contexts = makeContexts(plan, context, state);
     this.env = contexts.env;
-    this.#scopeOf = (more) => scopeOf({ ...contexts, ...more }, state.status, context.changedFiles);
-    this.scope = this.#scopeOf({});
+    this.#makeScope = (more) => makeScope({ ...contexts, ...more }, state.status, context.changedFiles);
+    this.scope = this.#makeScope({});
   }
 
   /** From now on expressions read the inputs of an included file, whose values are made with the variables set so far. */
   enter(inputs: InputScope): void {
     const env = contextOfVariables(this.env.pairs().map(({ key, value }) => [key, value] as const));
-    const contextOf = (scope: InputScope): Dictionary => {
-      const around = this.#scopeOf(scope.outer ? { env, inputs: contextOf(scope.outer) } : { env });
+    const makeInputs = (scope: InputScope): Dictionary => {
+      const around = this.#makeScope(scope.outer ? { env, inputs: makeInputs(scope.outer) } : { env });
       return inputsDictionary(scope, (template) => this.render(template, around));
     };
-    this.scope = this.#scopeOf({ inputs: contextOf(inputs) });
+    this.scope = this.#makeScope({ inputs: makeInputs(inputs) });
   }
 
   /** Sets a key, except those of the run itself. A secret key stays secret whatever its value. */

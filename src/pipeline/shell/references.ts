@@ -1,4 +1,4 @@
-import { type Span, spansOf } from "../expression/interpolation.ts";
+import { findSpans, type Span } from "../expression/interpolation.ts";
 import type { Shell } from "../parse/plan.ts";
 import { pwshQuoting } from "./pwsh-quoting.ts";
 import type { Quoting } from "./quoting.ts";
@@ -19,7 +19,7 @@ const NO_REFERENCE = {
   node: "Node would read this as code: set a variable under `env:` and read it from the environment of the process",
 } as const;
 
-const quotingOf = (run: string, spans: Span[], shell: Shell): Quoting[] => {
+const findQuoting = (run: string, spans: Span[], shell: Shell): Quoting[] => {
   if (spans.length === 0) return [];
   if (shell === "pwsh") return pwshQuoting(run, spans);
   if (shell === "bash" || shell === "sh") return shellQuoting(run, spans);
@@ -35,8 +35,8 @@ const reference = (name: string, quoting: Quoting, shell: Shell): string => {
  * Replaces each expression of a script by a reference to a variable, so that its value can never become code. Outside
  * quotes the reference gets double quotes and stays one word. Expressions in comments stay and are never evaluated.
  */
-export const referencesOf = (run: string, shell: Shell, { spans, open } = spansOf(run)): References => {
-  const quoting = quotingOf(run, spans, shell);
+export const replaceExpressions = (run: string, shell: Shell, { spans, open } = findSpans(run)): References => {
+  const quoting = findQuoting(run, spans, shell);
   const result: References = { script: "", expressions: [], problems: [] };
   let end = 0;
   for (const [index, span] of spans.entries()) {

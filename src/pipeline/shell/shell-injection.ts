@@ -41,7 +41,7 @@ const fromProgram = (words: string[]): string[] => {
   return index < 0 ? [] : words.slice(index);
 };
 
-const plainOf = (args: string[], takes: RegExp): string[] =>
+const plainArguments = (args: string[], takes: RegExp): string[] =>
   args.filter((word, index) => !/^[-+]./.test(word) && !takes.test(args[index - 1] ?? ""));
 
 /** Whether an interpreter in `words` runs the next word as code. */
@@ -51,7 +51,8 @@ const isCode = (words: string[]): boolean =>
     const interpreter = INTERPRETERS.find(({ name }) => name.test(base(word)));
     const args = words.slice(index + 1);
     return (
-      interpreter?.option.test(args.at(-1) ?? "") && plainOf(args, SHELL_TAKES).every((one) => one === args.at(-1))
+      interpreter?.option.test(args.at(-1) ?? "") &&
+      plainArguments(args, SHELL_TAKES).every((one) => one === args.at(-1))
     );
   });
 
@@ -61,7 +62,7 @@ const isFirstArgument = (program: string, args: string[]): boolean =>
       name.test(program) &&
       !args.some((word) => brings.test(word)) &&
       !takes.test(args.at(-1) ?? "") &&
-      plainOf(args, takes).length === 0,
+      plainArguments(args, takes).length === 0,
   );
 
 const inBuiltin = (builtin: string, args: string[], current: string): string | null => {
@@ -86,7 +87,7 @@ const inBuiltin = (builtin: string, args: string[], current: string): string | n
 export const injectionRisk = (words: string[], current: string): string | null => {
   if (RUN_BY_SHELL.test(current)) return REFUSED.code;
   const [program = "", ...args] = fromProgram(words);
-  const isRemote = program === "ssh" && plainOf(args, SSH_TAKES).length > 0;
+  const isRemote = program === "ssh" && plainArguments(args, SSH_TAKES).length > 0;
   if (isRemote || isCode(words) || isFirstArgument(base(program), args)) return REFUSED.code;
   return inBuiltin(program, args, current);
 };
@@ -95,7 +96,7 @@ export const injectionRisk = (words: string[], current: string): string | null =
 export const readsProgram = (words: string[]): boolean => {
   const [program = "", ...args] = fromProgram(words);
   if (program === "source" || program === ".") return true;
-  if (program === "ssh") return plainOf(args, SSH_TAKES).length <= 1;
+  if (program === "ssh") return plainArguments(args, SSH_TAKES).length <= 1;
   if (/^(?:xargs|parallel)$/.test(program))
     return words.some((word) => INTERPRETERS.some(({ name }) => name.test(base(word))));
   return words.some((word, index) => {
@@ -103,7 +104,7 @@ export const readsProgram = (words: string[]): boolean => {
     if (!interpreter?.readsInput) return false;
     const rest = words.slice(index + 1);
     if (rest.some((one) => interpreter.option.test(one))) return false;
-    return rest.includes("-s") || rest.includes("-") || plainOf(rest, SHELL_TAKES).length === 0;
+    return rest.includes("-s") || rest.includes("-") || plainArguments(rest, SHELL_TAKES).length === 0;
   });
 };
 

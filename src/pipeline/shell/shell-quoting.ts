@@ -137,9 +137,9 @@ class ShellScanner extends ShellExpansionScanner {
       else if (quote === "" && (c === "'" || c === '"')) quote = c;
       this.at += c === "\\" ? 2 : 1;
     }
-    const written = this.text.slice(start, this.at);
-    const isQuoted = /[\\'"]/.test(written);
-    const heredoc = { word: written.replaceAll(/[\\'"]/g, ""), isQuoted, stripsTabs, isProgram: false };
+    const endWord = this.text.slice(start, this.at);
+    const isQuoted = /[\\'"]/.test(endWord);
+    const heredoc = { word: endWord.replaceAll(/[\\'"]/g, ""), isQuoted, stripsTabs, isProgram: false };
     this.#heredocs.push(heredoc);
     list.heredocs.push(heredoc);
   }
@@ -160,8 +160,8 @@ class ShellScanner extends ShellExpansionScanner {
 
   #bodyEnd({ word, stripsTabs }: Heredoc): { end: number; after: number } {
     for (let start = this.at; start < this.end; ) {
-      const found = this.text.indexOf("\n", start);
-      const end = found < 0 || found > this.end ? this.end : found;
+      const lineBreak = this.text.indexOf("\n", start);
+      const end = lineBreak < 0 || lineBreak > this.end ? this.end : lineBreak;
       const line = this.text.slice(start, end).replace(/\r$/, "");
       const read = stripsTabs ? line.replace(/^\t+/, "") : line;
       if (read === word) return { end: start, after: end };

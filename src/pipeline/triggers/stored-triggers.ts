@@ -6,26 +6,26 @@ import type { ParseContext } from "../parse/parse-context.ts";
 import { hasJobs, PIPELINE_FILE } from "../parse/pipeline-file.ts";
 import { type FileRead, readFile } from "../parse/read-file.ts";
 import type { ScalarText } from "../yaml/node-parser.ts";
-import { DEFAULT_TRIGGERS, type NamedSchedule, onOf, type Triggers } from "./triggers.ts";
+import { DEFAULT_TRIGGERS, type NamedSchedule, readOn, type Triggers } from "./triggers.ts";
 
-const textsOf = (written: ScalarText[] | undefined): string[] | undefined => written?.map((one) => one.text);
+const plainTexts = (scalars: ScalarText[] | undefined): string[] | undefined => scalars?.map((one) => one.text);
 
 /** The texts of `on`, as a pipeline's record has them. */
-const writtenOf = ({ push, tag, pull, "merge-group": group }: NonNullable<TriggersOfFile["on"]>): PipelineOn => ({
-  push: push && (push === true || { branches: textsOf(push.branches), paths: textsOf(push.paths) }),
-  tag: tag && (tag === true || { names: textsOf(tag.names) }),
+const toPipelineOn = ({ push, tag, pull, "merge-group": group }: NonNullable<TriggersOfFile["on"]>): PipelineOn => ({
+  push: push && (push === true || { branches: plainTexts(push.branches), paths: plainTexts(push.paths) }),
+  tag: tag && (tag === true || { names: plainTexts(tag.names) }),
   pull:
     pull &&
     (pull === true || {
-      base: textsOf(pull.base),
-      paths: textsOf(pull.paths),
+      base: plainTexts(pull.base),
+      paths: plainTexts(pull.paths),
       drafts: pull.drafts,
-      labels: textsOf(pull.labels),
+      labels: plainTexts(pull.labels),
     }),
   "merge-group": group,
 });
 
-const scheduleOf = ({ schedule = [] }: TriggersOfFile, context: ParseContext): NamedSchedule[] => {
+const readSchedules = ({ schedule = [] }: TriggersOfFile, context: ParseContext): NamedSchedule[] => {
   const names = new Set<string>();
   return schedule.flatMap(({ name, cron, "time-zone": timeZone, env = [] }) => {
     if (!name || !cron) return [];
@@ -40,9 +40,9 @@ const scheduleOf = ({ schedule = [] }: TriggersOfFile, context: ParseContext): N
 
 /** What a file says of when it is built. Two schedules with one name are a mistake in the context. */
 export const triggersOfFile = (file: TriggersOfFile, context: ParseContext): Triggers => ({
-  on: file.on ? onOf(writtenOf(file.on)) : DEFAULT_TRIGGERS.on,
+  on: file.on ? readOn(toPipelineOn(file.on)) : DEFAULT_TRIGGERS.on,
   supersede: file.supersede ?? DEFAULT_TRIGGERS.supersede,
-  schedule: scheduleOf(file, context),
+  schedule: readSchedules(file, context),
 });
 
 const triggersIn = (root: Node, context: ParseContext): Triggers | undefined => {

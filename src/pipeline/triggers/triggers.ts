@@ -42,8 +42,8 @@ export const DEFAULT_TRIGGERS: Triggers = {
 
 /** Patterns as people read them; the first three of a long list. */
 const listed = (patterns: string[]): string => {
-  const shown = patterns.slice(0, 3).join(", ");
-  return patterns.length > 3 ? `${shown} and ${patterns.length - 3} more` : shown;
+  const firstPatterns = patterns.slice(0, 3).join(", ");
+  return patterns.length > 3 ? `${firstPatterns} and ${patterns.length - 3} more` : firstPatterns;
 };
 
 const touching = (paths: string[] | null): string => (paths ? ` that change ${listed(paths)}` : "");
@@ -64,7 +64,7 @@ const pullWords = ({ base, paths, drafts, labels }: NonNullable<On["pull"]>): st
     .filter(Boolean)
     .join("");
 
-const eventsOf = ({ push, tag, pull, mergeGroup }: On): string[] => [
+const eventWords = ({ push, tag, pull, mergeGroup }: On): string[] => [
   ...(push ? [pushWords(push)] : []),
   ...(tag ? [tag.names ? `tags ${listed(tag.names)}` : "tags"] : []),
   ...(pull ? [pullWords(pull)] : []),
@@ -72,19 +72,19 @@ const eventsOf = ({ push, tag, pull, mergeGroup }: On): string[] => [
 ];
 
 /** Whether any event of a git host builds it. */
-export const wantsAny = (on: On): boolean => eventsOf(on).length > 0;
+export const wantsAny = (on: On): boolean => eventWords(on).length > 0;
 
 /** What builds a pipeline, as people read it: `pushes of main; tags v*`. */
 export const triggerWords = (on: On): string =>
-  eventsOf(on).join("; ") || "nothing: only schedules and requests build it";
+  eventWords(on).join("; ") || "nothing: only schedules and requests build it";
 
 /** The conditions of an event: none for `true`, null when the event is left out. */
-const conditionsOf = <Conditions extends object>(event: true | Conditions | undefined): Partial<Conditions> | null =>
+const readConditions = <Conditions extends object>(event: true | Conditions | undefined): Partial<Conditions> | null =>
   event === true ? {} : (event ?? null);
 
 /** What `on` means. An event that is left out is not wanted. */
-export const onOf = (written: PipelineOn): On => {
-  const [push, tag, pull] = [conditionsOf(written.push), conditionsOf(written.tag), conditionsOf(written.pull)];
+export const readOn = (on: PipelineOn): On => {
+  const [push, tag, pull] = [readConditions(on.push), readConditions(on.tag), readConditions(on.pull)];
   return {
     push: push && { branches: push.branches ?? null, paths: push.paths ?? null },
     tag: tag && { names: tag.names ?? null },
@@ -94,14 +94,14 @@ export const onOf = (written: PipelineOn): On => {
       drafts: pull.drafts ?? true,
       labels: pull.labels ?? null,
     },
-    mergeGroup: written["merge-group"] === true,
+    mergeGroup: on["merge-group"] === true,
   };
 };
 
 /** What a stored override means; null where it is none that can be read. */
-export const readWrittenOn = (stored: unknown): On | null => {
-  const { data } = PipelineOn.safeParse(stored);
-  return data ? onOf(data) : null;
+export const readWrittenOn = (override: unknown): On | null => {
+  const { data } = PipelineOn.safeParse(override);
+  return data ? readOn(data) : null;
 };
 
 /** What is wrong with a list, and where. */
@@ -111,15 +111,15 @@ interface ListProblem {
   detail: string;
 }
 
-/** What is wrong with a list of patterns, or of other texts where `named` is null. */
-export const problemsOfList = (path: string[], list: string[] | undefined, named: NameKind | null): ListProblem[] => {
+/** What is wrong with a list of patterns, or of other texts where `kind` is null. */
+export const problemsOfList = (path: string[], list: string[] | undefined, kind: NameKind | null): ListProblem[] => {
   if (!list) return [];
   if (list.length === 0) return [{ path, detail: "must not be empty" }];
   const most = PATTERN_LIMITS.patterns;
   if (list.length > most) return [{ path, detail: `must have at most ${most} items` }];
   return list.flatMap((text, index) => {
-    const first = named && index === 0 ? firstPatternProblem(text) : null;
-    const problem = first ?? (named ? patternProblem(text, named) : labelProblem(text));
+    const first = kind && index === 0 ? firstPatternProblem(text) : null;
+    const problem = first ?? (kind ? patternProblem(text, kind) : labelProblem(text));
     return problem === null ? [] : [{ path: [...path, index], detail: problem }];
   });
 };
@@ -128,8 +128,8 @@ const labelProblem = (label: string): string | null =>
   label === "" || label.includes("\0") ? "A label must not be empty, and must not have a NUL character" : null;
 
 /** What is wrong with the lists of an `on` that comes without a file: the rules are those of a file. */
-export const onProblems = (written: PipelineOn): ListProblem[] => {
-  const [push, tag, pull] = [conditionsOf(written.push), conditionsOf(written.tag), conditionsOf(written.pull)];
+export const onProblems = (on: PipelineOn): ListProblem[] => {
+  const [push, tag, pull] = [readConditions(on.push), readConditions(on.tag), readConditions(on.pull)];
   return [
     ...problemsOfList(["push", "branches"], push?.branches, "ref"),
     ...problemsOfList(["push", "paths"], push?.paths, "path"),

@@ -14,22 +14,22 @@ export const list = <Item>(
 ): NodeParser<Item[]> => ({
   schema: { type: "array", items: item.schema, minItems: limits.atLeast ?? 0, maxItems: limits.atMost },
   parse(node, context) {
-    const found = context.resolve(node);
-    if (!isSeq(found)) {
+    const target = context.resolve(node);
+    if (!isSeq(target)) {
       context.mistake(node, "This must be a list, with `- ` before each item");
       // Mistakes in the items are reported all the same.
-      if (isMap(found)) for (const pair of found.items.slice(0, limits.atMost)) readMap(item, pair.value, context);
+      if (isMap(target)) for (const pair of target.items.slice(0, limits.atMost)) readMap(item, pair.value, context);
       return undefined;
     }
-    if (found.items.length < (limits.atLeast ?? 0)) context.mistake(node, "This must not be empty");
-    if (found.items.length > limits.atMost) context.mistake(node, `This must have at most ${limits.atMost} items`);
-    const items = found.items.slice(0, limits.atMost).map((one) => item.parse(one as Node, context));
+    if (target.items.length < (limits.atLeast ?? 0)) context.mistake(node, "This must not be empty");
+    if (target.items.length > limits.atMost) context.mistake(node, `This must have at most ${limits.atMost} items`);
+    const items = target.items.slice(0, limits.atMost).map((one) => item.parse(one as Node, context));
     return items.filter((one) => one !== undefined);
   },
 });
 
 /** The key of a pair and its node; undefined for a key that is no text. */
-const keyOf = (pair: Pair<unknown, unknown>, context: ParseContext): { key: string; node: Node } | undefined => {
+const readKey = (pair: Pair<unknown, unknown>, context: ParseContext): { key: string; node: Node } | undefined => {
   const node = pair.key as Node;
   if (isScalar(node) && node.value !== null) return { key: node.source ?? String(node.value), node };
   context.mistake(node, "A key must be text");
@@ -40,19 +40,19 @@ const isNothing = (node: unknown): boolean => !node || (isScalar(node) && node.v
 
 type Pairs = { key: string; node: Node; value: Node }[];
 
-const pairsOf = (node: Node, context: ParseContext, texts?: Partial<MappingAdvice>): Pairs | undefined => {
-  const found = context.resolve(node);
-  if (!isMap(found)) {
-    const ofWord = isScalar(found) && found.value !== null && texts?.adviceForWord?.(String(found.value));
-    const advice = isSeq(found) ? texts?.adviceForList : ofWord;
+const readPairs = (node: Node, context: ParseContext, texts?: Partial<MappingAdvice>): Pairs | undefined => {
+  const target = context.resolve(node);
+  if (!isMap(target)) {
+    const ofWord = isScalar(target) && target.value !== null && texts?.adviceForWord?.(String(target.value));
+    const advice = isSeq(target) ? texts?.adviceForList : ofWord;
     context.mistake(node, advice || "This must be a mapping, with `key: value` on each line");
     return undefined;
   }
-  const seen = new Set<string>();
-  return found.items.flatMap((pair) => {
-    const key = keyOf(pair, context);
+  const keys = new Set<string>();
+  return target.items.flatMap((pair) => {
+    const key = readKey(pair, context);
     if (!key) return [];
-    if (seen.has(key.key)) context.mistake(key.node, "This key appears twice");
+    if (keys.has(key.key)) context.mistake(key.node, "This key appears twice");
     else if (key.key === "<<")
       context.mistake(
         key.node,
@@ -60,10 +60,10 @@ const pairsOf = (node: Node, context: ParseContext, texts?: Partial<MappingAdvic
       );
     else if (isNothing(pair.value)) context.mistake(key.node, "This key has no value");
     else {
-      seen.add(key.key);
+      keys.add(key.key);
       return [{ ...key, value: pair.value as Node }];
     }
-    seen.add(key.key);
+    keys.add(key.key);
     return [];
   });
 };
@@ -75,7 +75,7 @@ export const record = <Value>(
 ): NodeParser<{ key: string; node: Node; value: Value }[]> => ({
   schema: { type: "object", propertyNames: { pattern: key.pattern.source }, additionalProperties: value.schema },
   parse(node, context) {
-    return pairsOf(node, context)?.flatMap((pair) => {
+    return readPairs(node, context)?.flatMap((pair) => {
       if (!key.pattern.test(pair.key)) {
         context.mistake(pair.node, key.message);
         return [];
@@ -112,25 +112,27 @@ export interface MappingAdvice {
 
 /** A mapping with known keys. */
 export const mapping = <F extends Fields>(fields: F, texts: MappingAdvice): NodeParser<MappingOf<F>> => {
-  const known = new Map(Object.entries(fields));
-  const required = [...known].filter(([, field]) => field.required).map(([key]) => key);
+  const fieldsByKey = new Map(Object.entries(fields));
+  const required = [...fieldsByKey].filter(([, field]) => field.required).map(([key]) => key);
   const properties = Object.fromEntries(
-    [...known].map(([key, { parser, description }]) => [key, { description, ...parser.schema }]),
+    [...fieldsByKey].map(([key, { parser, description }]) => [key, { description, ...parser.schema }]),
   );
-  const oneOf = texts.needsOneOf && { anyOf: texts.needsOneOf.keys.map((key) => ({ required: [key] })) };
+  const requirement = texts.needsOneOf && { anyOf: texts.needsOneOf.keys.map((key) => ({ required: [key] })) };
   return {
     schema: {
-      ...{ type: "object", properties, additionalProperties: false },
+      type: "object",
+      properties,
+      additionalProperties: false,
       ...(required.length > 0 ? { required } : {}),
-      ...oneOf,
+      ...requirement,
     },
     parse(node, context) {
-      const pairs = pairsOf(node, context, texts);
+      const pairs = readPairs(node, context, texts);
       if (!pairs) return undefined;
       const result: Record<string, unknown> = { node };
       let isForOtherCi = false;
       for (const { key, node: at, value } of pairs) {
-        const field = known.get(key);
+        const field = fieldsByKey.get(key);
         if (field) {
           result[key] = field.parser.parse(value, context);
           continue;
@@ -138,8 +140,8 @@ export const mapping = <F extends Fields>(fields: F, texts: MappingAdvice): Node
         const unknown = `${quotedKey(key) ?? "This"} is not a key of ${texts.name}`;
         const advice = texts.adviceForKey?.(key, value, context);
         isForOtherCi ||= advice !== undefined;
-        const near = advice === undefined ? closestName(key, known.keys()) : undefined;
-        const more = advice ?? (near === undefined ? `The keys are ${[...known.keys()].join(", ")}` : undefined);
+        const near = advice === undefined ? closestName(key, fieldsByKey.keys()) : undefined;
+        const more = advice ?? (near === undefined ? `The keys are ${[...fieldsByKey.keys()].join(", ")}` : undefined);
         context.mistake(at, more === undefined ? unknown : `${unknown}. ${more}`, near);
       }
       const present = new Set((context.resolve(node) as YAMLMap).items.map((pair) => String(pair.key)));

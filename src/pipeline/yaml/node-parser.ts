@@ -26,7 +26,7 @@ export const either = <A, B>(
 ): NodeParser<A | B> => ({
   schema: { anyOf: [first.schema, second.schema] },
   parse(node, context) {
-    const found = context.resolve(node);
-    return found && isFirst(found) ? first.parse(node, context) : second.parse(node, context);
+    const target = context.resolve(node);
+    return target && isFirst(target) ? first.parse(node, context) : second.parse(node, context);
   },
 });

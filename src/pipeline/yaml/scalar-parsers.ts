@@ -4,9 +4,9 @@ import { LIMITS } from "../../protocol/limits.ts";
 import type { ParseContext } from "../parse/parse-context.ts";
 import type { NodeParser, ScalarText } from "./node-parser.ts";
 
-const scalarOf = (node: Node, context: ParseContext, expected: string): Scalar | undefined => {
-  const found = context.resolve(node);
-  if (isScalar(found) && found.value !== null) return found;
+const readScalar = (node: Node, context: ParseContext, expected: string): Scalar | undefined => {
+  const target = context.resolve(node);
+  if (isScalar(target) && target.value !== null) return target;
   context.mistake(node, `This must be ${expected}`);
   return undefined;
 };
@@ -18,7 +18,7 @@ const scalarOf = (node: Node, context: ParseContext, expected: string): Scalar |
 export const text = (emptyAllowed = false, expected = "text"): NodeParser<ScalarText> => ({
   schema: { type: ["string", "number", "boolean"], ...(emptyAllowed ? {} : { minLength: 1 }) },
   parse(node, context) {
-    const scalar = scalarOf(node, context, expected);
+    const scalar = readScalar(node, context, expected);
     if (!scalar) return undefined;
     const value = typeof scalar.value === "string" ? scalar.value : (scalar.source ?? String(scalar.value));
     if (value.includes("\0")) context.mistake(node, "This must not have a NUL character");
@@ -32,8 +32,8 @@ export const text = (emptyAllowed = false, expected = "text"): NodeParser<Scalar
 export const name = (pattern: RegExp, message: string): NodeParser<ScalarText> => ({
   schema: { type: "string", pattern: pattern.source },
   parse(node, context) {
-    const written = text().parse(node, context);
-    if (!written || pattern.test(written.text)) return written;
+    const scalar = text().parse(node, context);
+    if (!scalar || pattern.test(scalar.text)) return scalar;
     context.mistake(node, message);
     return undefined;
   },
@@ -42,8 +42,8 @@ export const name = (pattern: RegExp, message: string): NodeParser<ScalarText> =
 export const flag: NodeParser<boolean> = {
   schema: { type: "boolean" },
   parse(node, context) {
-    const found = context.resolve(node);
-    if (isScalar(found) && typeof found.value === "boolean") return found.value;
+    const target = context.resolve(node);
+    if (isScalar(target) && typeof target.value === "boolean") return target.value;
     context.mistake(node, "This must be true or false");
     return undefined;
   },
@@ -52,8 +52,8 @@ export const flag: NodeParser<boolean> = {
 export const wholeNumber = (minimum: number, maximum: number): NodeParser<number> => ({
   schema: { type: "integer", minimum, maximum },
   parse(node, context) {
-    const found = context.resolve(node);
-    const value = isScalar(found) ? found.value : undefined;
+    const target = context.resolve(node);
+    const value = isScalar(target) ? target.value : undefined;
     if (typeof value === "number" && Number.isInteger(value) && value >= minimum && value <= maximum) return value;
     context.mistake(node, `This must be a whole number from ${minimum} to ${maximum}`);
     return undefined;
@@ -63,8 +63,8 @@ export const wholeNumber = (minimum: number, maximum: number): NodeParser<number
 export const choice = <Name extends string | boolean>(...names: readonly Name[]): NodeParser<Name> => ({
   schema: { enum: names },
   parse(node, context) {
-    const found = context.resolve(node);
-    const value = isScalar(found) ? found.value : undefined;
+    const target = context.resolve(node);
+    const value = isScalar(target) ? target.value : undefined;
     const match = names.find((one) => one === value);
     if (match !== undefined) return match;
     const near = typeof value === "string" ? closestName(value, names.map(String)) : undefined;

@@ -52,12 +52,12 @@ export class ScalarSourceMap {
     const source = this.#source;
     const isSpace = (c: string | undefined) => c !== undefined && SPACE.has(c);
     for (; ; this.#read++) {
-      const wanted = this.#value[this.#read];
-      while (isSpace(source[this.#at]) && source[this.#at] !== wanted && !isSpace(wanted)) this.#at++;
+      const character = this.#value[this.#read];
+      while (isSpace(source[this.#at]) && source[this.#at] !== character && !isSpace(character)) this.#at++;
       if (this.#read >= index) return this.#at;
       if (this.#node.type === "QUOTE_DOUBLE" && source[this.#at] === "\\") this.#at += escapeLength(source, this.#at);
-      else if (this.#node.type === "QUOTE_SINGLE" && wanted === "'") this.#at += 2;
-      else if (source[this.#at] === wanted && wanted !== "\n") this.#at++;
+      else if (this.#node.type === "QUOTE_SINGLE" && character === "'") this.#at += 2;
+      else if (source[this.#at] === character && character !== "\n") this.#at++;
       else while (isSpace(source[this.#at])) this.#at++;
     }
   }

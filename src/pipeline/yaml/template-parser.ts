@@ -3,13 +3,13 @@ import { withCommas } from "../../protocol/limits.ts";
 import { idiomsIn } from "../advice/scripts.ts";
 import { type KnownNames, wrongNames } from "../expression/check.ts";
 import type { UnknownNames } from "../expression/evaluate.ts";
-import { spansOf } from "../expression/interpolation.ts";
+import { findSpans } from "../expression/interpolation.ts";
 import { parseExpression } from "../expression/parse.ts";
 import { FILE_LIMITS } from "../fields/limits.ts";
 import { ExpressionMistake } from "../mistake.ts";
 import type { ParseContext } from "../parse/parse-context.ts";
 import type { LocatedExpression, Script, Shell, Template } from "../parse/plan.ts";
-import { referencesOf } from "../shell/references.ts";
+import { replaceExpressions } from "../shell/references.ts";
 import type { ScalarText } from "./node-parser.ts";
 import { ScalarSourceMap } from "./source-map.ts";
 
@@ -30,9 +30,9 @@ const ONE_WORD =
 export class TemplateParser {
   readonly context: ParseContext;
   readonly known: KnownNames;
-  constructor(context: ParseContext, known: KnownNames) {
+  constructor(context: ParseContext, names: KnownNames) {
     this.context = context;
-    this.known = known;
+    this.known = names;
   }
 
   /** Reports a mistake at a character of a scalar's value. */
@@ -45,10 +45,10 @@ export class TemplateParser {
     return context.memoize(node, "source map", () => new ScalarSourceMap(context.source, node));
   }
 
-  #spans({ text, node }: ScalarText): ReturnType<typeof spansOf> {
-    const found = this.context.memoize(node, "spans", () => spansOf(text));
-    const over = found.spans[FILE_LIMITS.expressions];
-    if (!over) return found;
+  #spans({ text, node }: ScalarText): ReturnType<typeof findSpans> {
+    const result = this.context.memoize(node, "spans", () => findSpans(text));
+    const over = result.spans[FILE_LIMITS.expressions];
+    if (!over) return result;
     const message = `This text has more than ${withCommas(FILE_LIMITS.expressions)} expressions`;
     throw this.context.limit(message, this.#sourceMap(node).offset(over.start));
   }
@@ -77,9 +77,9 @@ export class TemplateParser {
   }
 
   /** Parses a text with `${{ }}` in it. */
-  template(written: ScalarText): Template {
-    const { text, node } = written;
-    const { spans, open } = this.#spans(written);
+  template(scalar: ScalarText): Template {
+    const { text, node } = scalar;
+    const { spans, open } = this.#spans(scalar);
     if (open !== undefined) this.mistake(node, open, "This ${{ is never closed by }}");
     const template: Template = [];
     let end = 0;
@@ -94,11 +94,11 @@ export class TemplateParser {
   }
 
   /** Replaces a script's expressions by variables. `fileKeys` are the variables that the file's `env` sets. */
-  script(written: ScalarText, shell: Shell, fileKeys: string[]): Script & { firstLine: string } {
-    const { text, node } = written;
-    const found = this.#spans(written);
+  script(scalar: ScalarText, shell: Shell, fileKeys: string[]): Script & { firstLine: string } {
+    const { text, node } = scalar;
+    const spans = this.#spans(scalar);
     const read = this.context.memoize(node, `script for ${shell}`, () => ({
-      ...referencesOf(text, shell, found),
+      ...replaceExpressions(text, shell, spans),
       firstLine: firstLine(text),
       idioms: idiomsIn(text),
     }));
@@ -114,9 +114,9 @@ export class TemplateParser {
   }
 
   /** Parses the condition of `if`: an expression, with or without `${{ }}` around it. */
-  condition(written: ScalarText, unknown: UnknownNames = "null"): LocatedExpression | null {
-    const { text, node } = written;
-    const { spans, open } = this.#spans(written);
+  condition(scalar: ScalarText, unknown: UnknownNames = "null"): LocatedExpression | null {
+    const { text, node } = scalar;
+    const { spans, open } = this.#spans(scalar);
     const [span] = spans;
     if (open !== undefined) this.mistake(node, open, "This ${{ is never closed by }}");
     else if (!span) return this.expression(node, text, 0, unknown);

@@ -88,7 +88,7 @@ class TooManyErrors extends Error {}
 /** The library's forms of an error's position. */
 type ErrorLocation = number | [number, number] | { offset: number };
 
-const startOf = (source: ErrorLocation): number =>
+const errorStart = (source: ErrorLocation): number =>
   typeof source === "number" ? source : Array.isArray(source) ? source[0] : source.offset;
 
 /** The result of the YAML library; the document is null after too many errors. */
@@ -130,7 +130,7 @@ export const parseYaml = (text: string, lines: LineCounter, sums: YamlSums): Yam
   const composer = new Composer({ ...OPTIONS, lineCounter: lines });
   Object.assign(composer, {
     onError: (source: ErrorLocation, code: ErrorCode, message: string, isWarning?: boolean) =>
-      note(startOf(source), code, message, isWarning),
+      note(errorStart(source), code, message, isWarning),
   });
   let document: Document.Parsed | null = null;
   try {

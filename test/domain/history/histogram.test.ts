@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { histogramOf, percentile, sumOf } from "../../../src/domain/history/history.ts";
+import { addHistograms, percentile, toHistogram } from "../../../src/domain/history/history.ts";
 
 const spans = fc.array(fc.integer({ min: 0, max: 3 * 86_400_000 }), { minLength: 1, maxLength: 60 });
 const share = fc.double({ min: 0, max: 1, noNaN: true });
@@ -13,7 +13,7 @@ it("finds each percentile within 4.5 % of the one that sorting finds, but for le
   fc.assert(
     fc.property(spans, share, (all, part) => {
       const wanted = exact(all, part);
-      const found = percentile(histogramOf(all), part)!;
+      const found = percentile(toHistogram(all), part)!;
       expect(Math.abs(found - Math.max(1, wanted))).toBeLessThanOrEqual(wanted * 0.045 + 1);
     }),
   );
@@ -22,7 +22,7 @@ it("finds each percentile within 4.5 % of the one that sorting finds, but for le
 it("says the same of the sum of parts as of the whole", () => {
   fc.assert(
     fc.property(fc.array(spans, { maxLength: 5 }), (parts) => {
-      expect(sumOf(parts.map(histogramOf))).toEqual(histogramOf(parts.flat()));
+      expect(addHistograms(parts.map(toHistogram))).toEqual(toHistogram(parts.flat()));
     }),
   );
 });
@@ -30,7 +30,7 @@ it("says the same of the sum of parts as of the whole", () => {
 it("grows with the share, and has nothing to say of no spans", () => {
   fc.assert(
     fc.property(spans, share, share, (all, one, other) => {
-      const histogram = histogramOf(all);
+      const histogram = toHistogram(all);
       const [less, more] = [Math.min(one, other), Math.max(one, other)];
       expect(percentile(histogram, less)!).toBeLessThanOrEqual(percentile(histogram, more)!);
     }),

@@ -5,7 +5,7 @@ import { answerChanged, changedQuestion } from "../../../src/pipeline/expression
 import { Dictionary } from "../../../src/pipeline/expression/data.ts";
 import { evaluateCondition, evaluateText } from "../../../src/pipeline/expression/evaluate.ts";
 import { parseExpression } from "../../../src/pipeline/expression/parse.ts";
-import { fixedContext, scopeOf } from "../../../src/pipeline/expression/scope.ts";
+import { fixedContext, makeScope } from "../../../src/pipeline/expression/scope.ts";
 import { ExpressionMistake } from "../../../src/pipeline/mistake.ts";
 import { parsePlan } from "../../../src/pipeline/parse/parse.ts";
 
@@ -16,7 +16,7 @@ const CONTEXTS = {
 };
 
 const holds = (condition: string, files: readonly string[] | null, status: "success" | "failure" = "success") =>
-  evaluateCondition(parseExpression(condition), scopeOf(CONTEXTS, status, files));
+  evaluateCondition(parseExpression(condition), makeScope(CONTEXTS, status, files));
 
 describe("changed()", () => {
   it.each<[string, string[] | null, boolean]>([
@@ -59,7 +59,7 @@ describe("changed()", () => {
   });
 
   it("is text outside a condition", () => {
-    const scope = scopeOf(CONTEXTS, "success", ["a"]);
+    const scope = makeScope(CONTEXTS, "success", ["a"]);
     expect(evaluateText(parseExpression("changed('b')"), scope)).toEqual({ text: "false", isSecret: false });
   });
 

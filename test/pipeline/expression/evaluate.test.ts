@@ -10,7 +10,7 @@ import {
 } from "../../../src/pipeline/expression/evaluate.ts";
 import type { JobContextStatus } from "../../../src/pipeline/expression/functions.ts";
 import { parseExpression } from "../../../src/pipeline/expression/parse.ts";
-import { contextOfVariables, fixedContext, scopeOf } from "../../../src/pipeline/expression/scope.ts";
+import { contextOfVariables, fixedContext, makeScope } from "../../../src/pipeline/expression/scope.ts";
 import { ExpressionMistake } from "../../../src/pipeline/mistake.ts";
 
 const VARS = [
@@ -45,7 +45,7 @@ const CONTEXTS = {
   steps: EMPTY,
   job: EMPTY,
 };
-const scope = (status: JobContextStatus = "success") => scopeOf(CONTEXTS, status);
+const scope = (status: JobContextStatus = "success") => makeScope(CONTEXTS, status);
 const run = (source: string, unknown: UnknownNames = "mistake") => evaluate(parseExpression(source), scope(), unknown);
 const plain = (value: ReturnType<typeof run>): unknown => {
   if (value.kind === data.Kind.Array) return (value as data.Array).values().map(plain);
@@ -231,7 +231,7 @@ describe("limits and mistakes", () => {
     const secret = textData("{ s3cret", true);
     const contexts = { ...CONTEXTS, secrets: contextOfVariables([["BAD", secret]]) };
     for (const source of ["fromJSON(secrets.BAD)", "format(secrets.BAD)"]) {
-      const said = mistakeOf(() => evaluate(parseExpression(source), scopeOf(contexts, "success"), "mistake"));
+      const said = mistakeOf(() => evaluate(parseExpression(source), makeScope(contexts, "success"), "mistake"));
       expect(said).toMatchObject({ message: expect.not.stringContaining("s3cret"), offset: 0 });
     }
   });

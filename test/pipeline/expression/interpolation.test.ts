@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { spansOf } from "../../../src/pipeline/expression/interpolation.ts";
+import { findSpans } from "../../../src/pipeline/expression/interpolation.ts";
 
 describe("spansOf", () => {
   it.each([
@@ -12,7 +12,7 @@ describe("spansOf", () => {
     ["${{}}", [""]],
     ["${{ '${{' }}", ["'${{'"]],
   ])("%j", (text, inner) => {
-    const { spans, open } = spansOf(text);
+    const { spans, open } = findSpans(text);
     expect(spans.map((span) => span.inner)).toEqual(inner);
     expect(open).toBeUndefined();
     for (const span of spans) {
@@ -26,6 +26,6 @@ describe("spansOf", () => {
     ["${{ 'it''s }}", 0],
     ["${{ x }} ${{ y }", 9],
   ])("%j is never closed", (text, open) => {
-    expect(spansOf(text).open).toBe(open);
+    expect(findSpans(text).open).toBe(open);
   });
 });

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { LineCounter, parseDocument } from "yaml";
 import { parseExpression } from "../../../src/pipeline/expression/parse.ts";
 import { parsePlan } from "../../../src/pipeline/parse/parse.ts";
-import { referencesOf } from "../../../src/pipeline/shell/references.ts";
+import { replaceExpressions } from "../../../src/pipeline/shell/references.ts";
 
 /** Ways to read a file: as a plan, by the YAML library alone, or each alias anew as if nothing were kept. */
 const WAYS = {
@@ -16,7 +16,7 @@ const WAYS = {
     const block = /\|\n(.*?)^steps:/ms.exec(text)![1]!;
     return text
       .match(/\*r/g)!
-      .map(() => referencesOf(block, "bash").expressions.map((one) => parseExpression(one.expression)));
+      .map(() => replaceExpressions(block, "bash").expressions.map((one) => parseExpression(one.expression)));
   },
 };
 export type Way = keyof typeof WAYS;

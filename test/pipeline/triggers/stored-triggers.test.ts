@@ -5,8 +5,8 @@ import { readSnapshot, snapshotAfter } from "../../../src/githosts/core/file-sna
 import { parseTriggers } from "../../../src/pipeline/triggers/stored-triggers.ts";
 import {
   DEFAULT_TRIGGERS,
-  onOf,
   onProblems,
+  readOn,
   readWrittenOn,
   triggerWords,
 } from "../../../src/pipeline/triggers/triggers.ts";
@@ -47,7 +47,7 @@ describe("an `on` in a pipeline's record", () => {
         const isTaken = data !== undefined && onProblems(data).length === 0;
         taken += Number(isTaken);
         expect(isTaken).toBe(inFile !== undefined);
-        if (isTaken) expect(onOf(data)).toEqual(inFile?.on);
+        if (isTaken) expect(readOn(data)).toEqual(inFile?.on);
       }),
       { numRuns: 1_500 },
     );
