@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { parsePlan } from "../../src/pipeline/parse/parse.ts";
-import { readArtifactFile } from "../../src/pipeline/prepare/command-files.ts";
+import { parsePlan } from "../../../src/pipeline/parse/parse.ts";
+import { readArtifactFile } from "../../../src/pipeline/prepare/command-files.ts";
 
 const STEPS = "steps: [{ run: x }]";
 const mistakesOf = (text: string): string[] =>

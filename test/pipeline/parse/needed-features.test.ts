@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { parsePlan } from "../../src/pipeline/parse/parse.ts";
-import { neededFeatures } from "../../src/pipeline/parse/plan-contents.ts";
+import { parsePlan } from "../../../src/pipeline/parse/parse.ts";
+import { neededFeatures } from "../../../src/pipeline/parse/plan-contents.ts";
 
 const needed = (text: string, includesFiles = false) => {
   const { plan, mistakes } = parsePlan(text);

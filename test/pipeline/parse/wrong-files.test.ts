@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseFile } from "../../src/pipeline/parse/parse.ts";
+import { parseFile } from "../../../src/pipeline/parse/parse.ts";
 
 /** Pipeline files with what is to be said of them: line, column, message and, in brackets, what was meant. */
 const WRONG: [file: string, mistakes: string[]][] = [

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { formatMistake } from "../../src/pipeline/mistake.ts";
-import { unknownVariables } from "../../src/pipeline/parse/known-variables.ts";
-import { parsePlan } from "../../src/pipeline/parse/parse.ts";
+import { formatMistake } from "../../../src/pipeline/mistake.ts";
+import { unknownVariables } from "../../../src/pipeline/parse/known-variables.ts";
+import { parsePlan } from "../../../src/pipeline/parse/parse.ts";
 
 const KNOWN = { vars: ["API_URL", "PLAIN"], secrets: ["TOKEN"] };
 const said = (file: string): string[] =>

@@ -1,12 +1,12 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { stringify } from "yaml";
-import { formatMistake } from "../../src/pipeline/mistake.ts";
-import type { Plan } from "../../src/pipeline/parse/plan.ts";
-import { INITIAL_JOB_STATE, type JobContext, type JobState } from "../../src/pipeline/prepare/job-context.ts";
-import { type PreparedStep, prepareStep } from "../../src/pipeline/prepare/prepare-step.ts";
-import { BY_REQUEST } from "../support/build-facts.ts";
-import { planWith, toldWith } from "./support/included.ts";
+import { formatMistake } from "../../../src/pipeline/mistake.ts";
+import type { Plan } from "../../../src/pipeline/parse/plan.ts";
+import { INITIAL_JOB_STATE, type JobContext, type JobState } from "../../../src/pipeline/prepare/job-context.ts";
+import { type PreparedStep, prepareStep } from "../../../src/pipeline/prepare/prepare-step.ts";
+import { BY_REQUEST } from "../../support/build-facts.ts";
+import { planWith, toldWith } from "../support/included.ts";
 
 const CONTEXT: JobContext = {
   env: { CI: "true", PLAIN: "plain", TOKEN: "s3cret" },

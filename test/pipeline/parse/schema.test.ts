@@ -2,10 +2,10 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { parsePlan } from "../../src/pipeline/parse/parse.ts";
-import { PIPELINE_SCHEMA } from "../../src/pipeline/parse/pipeline-file.ts";
-import { Label } from "../../src/protocol/common.ts";
-import { Key } from "../../src/protocol/variable.ts";
+import { parsePlan } from "../../../src/pipeline/parse/parse.ts";
+import { PIPELINE_SCHEMA } from "../../../src/pipeline/parse/pipeline-file.ts";
+import { Label } from "../../../src/protocol/common.ts";
+import { Key } from "../../../src/protocol/variable.ts";
 
 type Schema = Record<string, unknown> & {
   properties?: Record<string, Schema>;

@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { parsePlan } from "../../src/pipeline/parse/parse.ts";
-import { INITIAL_JOB_STATE, type JobContext } from "../../src/pipeline/prepare/job-context.ts";
-import { prepareStep } from "../../src/pipeline/prepare/prepare-step.ts";
-import { BY_REQUEST } from "../support/build-facts.ts";
+import { parsePlan } from "../../../src/pipeline/parse/parse.ts";
+import { INITIAL_JOB_STATE, type JobContext } from "../../../src/pipeline/prepare/job-context.ts";
+import { prepareStep } from "../../../src/pipeline/prepare/prepare-step.ts";
+import { BY_REQUEST } from "../../support/build-facts.ts";
 
 let folder = "";
 beforeAll(() => {

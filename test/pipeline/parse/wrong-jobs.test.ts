@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseFile, parsePlan } from "../../src/pipeline/parse/parse.ts";
+import { parseFile, parsePlan } from "../../../src/pipeline/parse/parse.ts";
 
 const told = (file: string): string[] =>
   (parsePlan(file).mistakes ?? []).map(({ line, column, message, suggestion }) =>

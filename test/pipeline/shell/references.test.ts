@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { REFUSED } from "../../src/pipeline/shell/quoting.ts";
-import { replaceExpressions } from "../../src/pipeline/shell/references.ts";
+import { REFUSED } from "../../../src/pipeline/shell/quoting.ts";
+import { replaceExpressions } from "../../../src/pipeline/shell/references.ts";
 
 const ONE = "${MILLRACE_EXPR_1}";
 const X = "${{ x }}";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parsePlan } from "../../src/pipeline/parse/parse.ts";
+import { parsePlan } from "../../../src/pipeline/parse/parse.ts";
 
 const STEPS = "steps: [{ run: x }]";
 const mistakesOf = (text: string): string[] =>

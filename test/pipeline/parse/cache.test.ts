@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { cachePathProblem, cachePlaces } from "../../src/domain/artifact/chosen-paths.ts";
-import { parsePlan } from "../../src/pipeline/parse/parse.ts";
+import { cachePathProblem, cachePlaces } from "../../../src/domain/artifact/chosen-paths.ts";
+import { parsePlan } from "../../../src/pipeline/parse/parse.ts";
 
 const fileOf = (caches: string) => `steps: [{ run: make }]\ncache: ${caches}\n`;
 const mistakesIn = (text: string) => (parsePlan(text).mistakes ?? []).map(({ message }) => message);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { allowsRef, openGroups, requiredApproval, withGate } from "../../src/pipeline/graph/group-protection.ts";
-import type { GroupProtection } from "../../src/protocol/group.ts";
+import { allowsRef, openGroups, requiredApproval, withGate } from "../../../src/pipeline/graph/group-protection.ts";
+import type { GroupProtection } from "../../../src/protocol/group.ts";
 
 const protectedBy = (more: Partial<GroupProtection>): GroupProtection => ({
   branches: null,

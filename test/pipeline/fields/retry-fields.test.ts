@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { FILE_LIMITS } from "../../src/pipeline/fields/limits.ts";
-import { parsePlan } from "../../src/pipeline/parse/parse.ts";
+import { FILE_LIMITS } from "../../../src/pipeline/fields/limits.ts";
+import { parsePlan } from "../../../src/pipeline/parse/parse.ts";
 
 const parse = (retry: string) => parsePlan(`steps: [{ run: x, retry: ${retry} }]`);
 const retryOf = (retry: string) => parse(retry).plan?.job.steps[0]?.retry;

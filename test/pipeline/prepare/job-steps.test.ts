@@ -4,20 +4,20 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { formatMistake } from "../../src/pipeline/mistake.ts";
-import { unknownVariables } from "../../src/pipeline/parse/known-variables.ts";
-import { parsePlan } from "../../src/pipeline/parse/parse.ts";
-import type { Plan } from "../../src/pipeline/parse/plan.ts";
-import { planOfJob } from "../../src/pipeline/parse/plan-contents.ts";
+import { formatMistake } from "../../../src/pipeline/mistake.ts";
+import { unknownVariables } from "../../../src/pipeline/parse/known-variables.ts";
+import { parsePlan } from "../../../src/pipeline/parse/parse.ts";
+import type { Plan } from "../../../src/pipeline/parse/plan.ts";
+import { planOfJob } from "../../../src/pipeline/parse/plan-contents.ts";
 import {
   afterStep,
   INITIAL_JOB_STATE,
   type JobContext,
   type JobState,
-} from "../../src/pipeline/prepare/job-context.ts";
-import { outputsOfJob } from "../../src/pipeline/prepare/job-outputs.ts";
-import { prepareStep, type StepToRun } from "../../src/pipeline/prepare/prepare-step.ts";
-import { BY_REQUEST } from "../support/build-facts.ts";
+} from "../../../src/pipeline/prepare/job-context.ts";
+import { outputsOfJob } from "../../../src/pipeline/prepare/job-outputs.ts";
+import { prepareStep, type StepToRun } from "../../../src/pipeline/prepare/prepare-step.ts";
+import { BY_REQUEST } from "../../support/build-facts.ts";
 
 const planOf = (file: string): Plan => {
   const { plan, mistakes } = parsePlan(file);

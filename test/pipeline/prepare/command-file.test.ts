@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { readArtifactFile, readCommandFile, readEnvFile } from "../../src/pipeline/prepare/command-files.ts";
+import { readArtifactFile, readCommandFile, readEnvFile } from "../../../src/pipeline/prepare/command-files.ts";
 
 describe("a command file", () => {
   it.each([

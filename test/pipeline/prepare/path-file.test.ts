@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { pathWith, prepended, readPathFile } from "../../src/pipeline/prepare/path-file.ts";
+import { pathWith, prepended, readPathFile } from "../../../src/pipeline/prepare/path-file.ts";
 
 describe("the file of MILLRACE_PATH", () => {
   it("has a folder a line", () => {

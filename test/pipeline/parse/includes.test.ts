@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { FILE_LIMITS } from "../../src/pipeline/fields/limits.ts";
-import { formatMistake } from "../../src/pipeline/mistake.ts";
-import { hashedText, KnownFiles } from "../../src/pipeline/parse/included-files.ts";
-import { unknownVariables } from "../../src/pipeline/parse/known-variables.ts";
-import { parseFile, parsePlan } from "../../src/pipeline/parse/parse.ts";
-import { filesOf, planWith, toldWith } from "./support/included.ts";
+import { FILE_LIMITS } from "../../../src/pipeline/fields/limits.ts";
+import { formatMistake } from "../../../src/pipeline/mistake.ts";
+import { hashedText, KnownFiles } from "../../../src/pipeline/parse/included-files.ts";
+import { unknownVariables } from "../../../src/pipeline/parse/known-variables.ts";
+import { parseFile, parsePlan } from "../../../src/pipeline/parse/parse.ts";
+import { filesOf, planWith, toldWith } from "../support/included.ts";
 
 const RUN = "steps: [{ run: x }]";
 const including = (...paths: string[]): string => `steps:\n${paths.map((path) => `  - include: ${path}\n`).join("")}`;

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { MaskFileReader, readMaskFile } from "../../src/pipeline/prepare/command-files.ts";
+import { MaskFileReader, readMaskFile } from "../../../src/pipeline/prepare/command-files.ts";
 
 /** The same in few words: it looks for the end of each value in all lines after it. */
 const readSlowly = (content: string): string[] => {

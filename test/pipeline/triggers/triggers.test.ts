@@ -2,12 +2,12 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parse, stringify } from "yaml";
 import * as z from "zod";
-import { mistakeSentence } from "../../src/pipeline/mistake.ts";
-import { parseFile, parsePlan } from "../../src/pipeline/parse/parse.ts";
-import { PIPELINE_SCHEMA } from "../../src/pipeline/parse/pipeline-file.ts";
-import { parseTriggers } from "../../src/pipeline/triggers/stored-triggers.ts";
-import { DEFAULT_TRIGGERS } from "../../src/pipeline/triggers/triggers.ts";
-import { ons } from "../githosts/support/arrivals.ts";
+import { mistakeSentence } from "../../../src/pipeline/mistake.ts";
+import { parseFile, parsePlan } from "../../../src/pipeline/parse/parse.ts";
+import { PIPELINE_SCHEMA } from "../../../src/pipeline/parse/pipeline-file.ts";
+import { parseTriggers } from "../../../src/pipeline/triggers/stored-triggers.ts";
+import { DEFAULT_TRIGGERS } from "../../../src/pipeline/triggers/triggers.ts";
+import { ons } from "../../githosts/support/arrivals.ts";
 
 const STEPS = "steps: [{ run: make }]\n";
 

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { environmentChanges, logDifference, maskLine } from "../../../src/domain/comparison.ts";
-import { commitAddress, compareAddress } from "../../../src/githosts/core/host-address.ts";
-import type { EnvironmentKey } from "../../../src/protocol/build.ts";
+import { environmentChanges, logDifference, maskLine } from "../../src/domain/comparison.ts";
+import { commitAddress, compareAddress } from "../../src/githosts/core/host-address.ts";
+import type { EnvironmentKey } from "../../src/protocol/build.ts";
 
 const line = fc.constantFrom("a", "b", "c", "took 12.5s", "took 13s", "");
 const lines = fc.array(line, { maxLength: 25 });

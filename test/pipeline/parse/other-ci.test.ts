@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { idiomsIn } from "../../src/pipeline/advice/scripts.ts";
-import { formatMistake } from "../../src/pipeline/mistake.ts";
-import { parseFile } from "../../src/pipeline/parse/parse.ts";
+import { idiomsIn } from "../../../src/pipeline/advice/scripts.ts";
+import { formatMistake } from "../../../src/pipeline/mistake.ts";
+import { parseFile } from "../../../src/pipeline/parse/parse.ts";
 
 const told = (file: string): string[] =>
   (parseFile(file).mistakes ?? []).map((mistake) => formatMistake("f", mistake).slice(2));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { parsePlan } from "../../src/pipeline/parse/parse.ts";
-import type { Plan } from "../../src/pipeline/parse/plan.ts";
+import { parsePlan } from "../../../src/pipeline/parse/parse.ts";
+import type { Plan } from "../../../src/pipeline/parse/plan.ts";
 import {
   afterCancel,
   afterStep,
@@ -8,9 +8,9 @@ import {
   type JobContext,
   type JobState,
   type StepEnd,
-} from "../../src/pipeline/prepare/job-context.ts";
-import { type PreparedStep, prepareStep, stepNames } from "../../src/pipeline/prepare/prepare-step.ts";
-import { BY_REQUEST } from "../support/build-facts.ts";
+} from "../../../src/pipeline/prepare/job-context.ts";
+import { type PreparedStep, prepareStep, stepNames } from "../../../src/pipeline/prepare/prepare-step.ts";
+import { BY_REQUEST } from "../../support/build-facts.ts";
 
 const CONTEXT: JobContext = {
   env: { CI: "true", PLAIN: "plain", TOKEN: "s3cret", RUN: "of the run", constructor: "c" },
