@@ -2,9 +2,9 @@ import { count, formatDuration } from "../../parts/format.ts";
 import { createElement } from "../../shell/client/elements.ts";
 import type { Colours } from "./colours.ts";
 import type { Groups, LogGroup } from "./groups.ts";
+import { HEADER_HEIGHT, type StepSection } from "./log-layout.ts";
 import type { LogStore } from "./log-store.ts";
 import { paintLine } from "./paint.ts";
-import { HEADER_HEIGHT, type StepSection } from "./sections.ts";
 
 interface TimeOfPart {
   offset: number;

@@ -1,20 +1,8 @@
 import { Colours } from "./colours.ts";
-import { Groups } from "./groups.ts";
-import { FoldedHeights } from "./heights.ts";
 import { headerRow, type LineRange, LineRows, LineTimes } from "./line-rows.ts";
 import { LogCanvas } from "./log-canvas.ts";
+import { HEADER_HEIGHT, LogLayout, ROW_HEIGHT } from "./log-layout.ts";
 import type { LogStore } from "./log-store.ts";
-import {
-  Folds,
-  HEADER_HEIGHT,
-  heightOf,
-  ROW_HEIGHT,
-  rowAt,
-  type StepSection,
-  splitIntoSections,
-  stepsOfPage,
-  topOf,
-} from "./sections.ts";
 
 /** Browsers limit the height of a page. A log that is taller scrolls by more than a pixel for each pixel. */
 const TALLEST = 8_000_000;
@@ -37,24 +25,20 @@ export class LogView {
   /** The lines that the address links to. */
   linked: LineRange | null = null;
   onFollow: () => void = () => {};
-  readonly #folds: Folds;
   readonly #store: LogStore;
   readonly #isLive: () => boolean;
   readonly #canvas: LogCanvas;
-  readonly #heights: FoldedHeights;
-  readonly #groups: Groups;
+  readonly #layout: LogLayout;
   readonly #colours: Colours;
   readonly #rows: LineRows;
   readonly times: LineTimes;
-  #sections: StepSection[] = [];
-  #height = 0;
   #isScheduled = false;
   /** Where the next frame scrolls to; null to stay. */
   #target: Position | null = null;
-  /** The line whose match one stands on. */
+  /** The line of the current match. */
   #matchLine: number | null = null;
   /** The line whose match the next frame makes visible. */
-  #wanted: number | null = null;
+  #matchToShow: number | null = null;
   /** The last frame: its scroll position, and the pixels of the log above what was visible. */
   #drawn = { scrollTop: 0, y: 0 };
 
@@ -63,12 +47,10 @@ export class LogView {
     this.#store = store;
     this.#isLive = isLive;
     this.isFollowing = isLive();
-    this.#folds = new Folds(store);
-    this.#heights = new FoldedHeights(store);
-    this.#groups = new Groups(store);
+    this.#layout = new LogLayout(store);
     this.#colours = new Colours(store);
     this.times = new LineTimes(store, source);
-    this.#rows = new LineRows(store, this.#colours, this.#groups, this.times, source);
+    this.#rows = new LineRows(store, this.#colours, this.#layout.groups, this.times, source);
     this.#canvas = new LogCanvas(scroller);
     scroller.addEventListener("scroll", () => this.#onScroll(), { passive: true });
     scroller.addEventListener("click", (event) => this.#onClick(event));
@@ -94,7 +76,7 @@ export class LogView {
   /** From now on the log is live: the person has seen what was stored, and new steps stay open. */
   watch(): void {
     this.#split();
-    this.#folds.watch(this.#sections);
+    this.#layout.watch();
   }
 
   /** Marks what is searched, and no line of it. */
@@ -104,7 +86,7 @@ export class LogView {
     this.plan();
   }
 
-  /** Scrolls to a line whose match one stands on from now. */
+  /** Makes the match in a line the current one and scrolls to it. */
   showMatch(line: number): void {
     this.#matchLine = line;
     this.show(line);
@@ -113,24 +95,24 @@ export class LogView {
   /** Opens the step and the group of a line and scrolls to the line, and to its match when a text is searched. */
   show(line: number): void {
     this.#split();
-    const section = this.#sectionOf(line);
+    const section = this.#layout.sectionWith(line);
     if (!section) return;
-    this.#folds.set(section.key, true);
-    const group = this.#groups.around(line);
-    if (group) this.#groups.open(group.head, true);
+    this.#layout.open(section.key, true);
+    const group = this.#layout.groups.around(line);
+    if (group) this.#layout.groups.open(group.head, true);
     this.#split();
-    this.#wanted = line;
-    this.#goTo(() => this.#topOf(line) - this.scroller.clientHeight / 3);
+    this.#matchToShow = line;
+    this.#goTo(() => this.#layout.topOf(line) - this.scroller.clientHeight / 3);
   }
 
   /** Opens a step and scrolls to its header, or to its last lines. */
   showStep(key: string, atEnd = false): void {
-    this.#folds.set(key, true);
+    this.#layout.open(key, true);
     this.#split();
     this.#goTo(() => {
-      const section = this.#sectionBy(key);
+      const section = this.#layout.sectionBy(key);
       if (!section) return this.#drawn.y;
-      return atEnd ? section.top + heightOf(section, this.#heights) - this.scroller.clientHeight : section.top;
+      return atEnd ? section.top + this.#layout.heightOf(section) - this.scroller.clientHeight : section.top;
     });
   }
 
@@ -143,12 +125,12 @@ export class LogView {
 
   /** So many lines were added before the first: what is visible stays where it is. */
   keepPlace(added: number): void {
-    const { at, line } = rowAt(this.#sections, this.#heights, this.#y);
-    const section = this.#sections[at];
-    for (const { key, isOpen } of this.#sections) this.#folds.set(key, isOpen);
+    const { at, line } = this.#layout.rowAt(this.#y);
+    const section = this.#layout.sections[at];
+    for (const { key, isOpen } of this.#layout.sections) this.#layout.open(key, isOpen);
     if (section && line !== null && !this.isFollowing) {
-      const below = this.#y - topOf(section, this.#heights, line);
-      this.#target = () => this.#topOf(line + added) + below;
+      const below = this.#y - this.#layout.topWithin(section, line);
+      this.#target = () => this.#layout.topOf(line + added) + below;
     }
     if (this.#matchLine !== null) this.#matchLine += added;
     this.plan();
@@ -157,33 +139,20 @@ export class LogView {
   /** Opens the last step and shows its last lines. */
   showEnd(): void {
     this.#split();
-    const last = this.#sections.at(-1);
+    const last = this.#layout.sections.at(-1);
     if (last) this.showStep(last.key, true);
   }
 
   /** The lines of the step at the top of what is visible. */
   linesAtTop(): LineRange | null {
-    const section = this.#sections[rowAt(this.#sections, this.#heights, this.#y).at];
+    const section = this.#layout.sections[this.#layout.rowAt(this.#y).at];
     return section ? { from: section.first, to: section.end - 1 } : null;
-  }
-
-  #sectionBy(key: string | undefined): StepSection | undefined {
-    return this.#sections.find((section) => section.key === key);
-  }
-
-  #sectionOf(line: number): StepSection | undefined {
-    return this.#sections.find(({ first, end }) => line >= first && line < end);
-  }
-
-  #topOf(line: number): number {
-    const section = this.#sectionOf(line);
-    return section ? topOf(section, this.#heights, section.isOpen ? line : null) : 0;
   }
 
   /** Pixels of the log for each pixel of the scroll bar's way. */
   get #scale(): number {
     const visible = this.scroller.clientHeight;
-    return Math.max(1, (this.#height - visible) / Math.max(1, Math.min(this.#height, TALLEST) - visible));
+    return Math.max(1, (this.#layout.height - visible) / Math.max(1, Math.min(this.#layout.height, TALLEST) - visible));
   }
 
   /** Pixels of the log above what is visible. */
@@ -195,10 +164,10 @@ export class LogView {
   #onScroll(): void {
     const { scrollTop, scrollHeight, clientHeight } = this.scroller;
     const before = this.#drawn.scrollTop;
-    const left = scrollHeight - scrollTop - clientHeight;
-    if (this.isFollowing && scrollTop < before && left > 1) this.follow(false);
-    else if (scrollTop > before && left < AT_END && this.#isLive()) this.follow(true);
-    else if (scrollTop > before && left <= 1) this.#target = () => this.#height;
+    const below = scrollHeight - scrollTop - clientHeight;
+    if (this.isFollowing && scrollTop < before && below > 1) this.follow(false);
+    else if (scrollTop > before && below < AT_END && this.#isLive()) this.follow(true);
+    else if (scrollTop > before && below <= 1) this.#target = () => this.#layout.height;
     this.plan();
   }
 
@@ -206,48 +175,43 @@ export class LogView {
     const fold = (event.target as Element).closest<HTMLElement>(".log-fold");
     if (fold) this.#toggle(Number(fold.dataset.group));
     const header = (event.target as Element).closest<HTMLElement>(".log-head");
-    const section = this.#sectionBy(header?.dataset.section);
+    const section = this.#layout.sectionBy(header?.dataset.section);
     if (!header || !section) return;
-    this.#folds.set(section.key, !section.isOpen);
-    if (header.closest(".log-pin")) this.#target = () => this.#sectionBy(section.key)?.top ?? 0;
+    this.#layout.open(section.key, !section.isOpen);
+    if (header.closest(".log-pin")) this.#target = () => this.#layout.sectionBy(section.key)?.top ?? 0;
     this.plan();
   }
 
   #toggle(head: number): void {
-    this.#groups.open(head, this.#groups.at(head)?.isOpen === false);
+    this.#layout.groups.open(head, this.#layout.groups.at(head)?.isOpen === false);
     this.plan();
   }
 
   /** Keeps the row at the top where it is, whatever is added or grows above it. */
   #currentPosition(): Position {
     const y = this.#y;
-    const { at, line } = rowAt(this.#sections, this.#heights, y);
-    const section = this.#sections[at];
+    const { at, line } = this.#layout.rowAt(y);
+    const section = this.#layout.sections[at];
     if (y <= 0 || !section) return () => 0;
-    const below = y - topOf(section, this.#heights, line);
-    if (line !== null) return () => this.#topOf(line) + below;
-    return () => (this.#sectionBy(section.key)?.top ?? section.top) + below;
+    const below = y - this.#layout.topWithin(section, line);
+    if (line !== null) return () => this.#layout.topOf(line) + below;
+    return () => (this.#layout.sectionBy(section.key)?.top ?? section.top) + below;
   }
 
   #split(): void {
-    const steps = stepsOfPage();
-    if (this.#groups.update(steps.map(({ offset }) => this.#store.lineAt(offset)))) this.plan();
-    this.#heights.hide(this.#groups.all);
-    const { sections, height } = splitIntoSections(this.#store, this.#heights, steps, this.#folds.isOpen);
-    this.#sections = sections;
-    this.#height = height;
+    if (this.#layout.split()) this.plan();
   }
 
   #draw(): void {
-    const position = this.isFollowing ? () => this.#height : (this.#target ?? this.#currentPosition());
+    const position = this.isFollowing ? () => this.#layout.height : (this.#target ?? this.#currentPosition());
     this.#target = null;
     const columns = this.#canvas.columns();
-    this.#heights.update(columns);
+    this.#layout.heights.update(columns);
     this.#split();
-    const begins = this.#sections.flatMap(({ key, first }) => (key === "before" ? [] : [first]));
+    const begins = this.#layout.sections.flatMap(({ key, first }) => (key === "before" ? [] : [first]));
     if (this.#colours.update(begins)) this.plan();
     const { needle, linked } = this;
-    this.#rows.begin({ needle, linked, matchLine: this.#matchLine, sections: this.#sections });
+    this.#rows.begin({ needle, linked, matchLine: this.#matchLine, sections: this.#layout.sections });
     void this.times.update().then((isOther) => isOther && this.plan());
     this.scroller.style.setProperty("--digits", String(String(this.#store.count).length));
     let y = this.#drawAt(position());
@@ -261,26 +225,26 @@ export class LogView {
 
   /** Draws with `top` at the top of what is visible, or as near to it as the log allows. Returns the real top. */
   #drawAt(top: number): number {
-    const y = Math.max(0, Math.min(top, this.#height - this.scroller.clientHeight));
-    const from = rowAt(this.#sections, this.#heights, Math.max(0, y - SPARE));
+    const y = Math.max(0, Math.min(top, this.#layout.height - this.scroller.clientHeight));
+    const from = this.#layout.rowAt(Math.max(0, y - SPARE));
     this.#canvas.setRows(this.#rowsFrom(from, y + this.scroller.clientHeight + SPARE));
-    const section = this.#sections[from.at];
-    const rowsTop = section ? topOf(section, this.#heights, from.line) : 0;
-    const scrollTop = this.#canvas.place(Math.min(this.#height, TALLEST), y / this.#scale, rowsTop - y);
+    const section = this.#layout.sections[from.at];
+    const rowsTop = section ? this.#layout.topWithin(section, from.line) : 0;
+    const scrollTop = this.#canvas.place(Math.min(this.#layout.height, TALLEST), y / this.#scale, rowsTop - y);
     this.#drawn = { scrollTop, y };
     return y;
   }
 
   /** The rows from a header or line on, down to `bottom`, in pixels. */
-  #rowsFrom({ at, line }: ReturnType<typeof rowAt>, bottom: number): HTMLElement[] {
+  #rowsFrom({ at, line }: ReturnType<LogLayout["rowAt"]>, bottom: number): HTMLElement[] {
     const rows: HTMLElement[] = [];
-    for (let section = this.#sections[at]; section; section = this.#sections[++at], line = null) {
+    for (let section = this.#layout.sections[at]; section; section = this.#layout.sections[++at], line = null) {
       if (section.top > bottom) break;
       if (line === null && section.name !== null) rows.push(headerRow(section, section.name));
       if (!section.isOpen) continue;
-      const rowsBelow = (bottom - topOf(section, this.#heights, section.first)) / ROW_HEIGHT;
-      const last = this.#heights.lineAt(this.#heights.above(section.first) + Math.max(0, rowsBelow));
-      for (line ??= section.first; line < section.end && line <= last; line = this.#heights.after(line))
+      const rowsBelow = (bottom - this.#layout.topWithin(section, section.first)) / ROW_HEIGHT;
+      const last = this.#layout.heights.lineAt(this.#layout.heights.above(section.first) + Math.max(0, rowsBelow));
+      for (line ??= section.first; line < section.end && line <= last; line = this.#layout.heights.after(line))
         rows.push(this.#rows.row(line));
     }
     return rows;
@@ -289,33 +253,33 @@ export class LogView {
   /** Measures the drawn rows. Returns whether an estimated height was wrong. */
   #measure(): boolean {
     const wrong = [...this.scroller.querySelectorAll<HTMLElement>(".log-row")].filter((row) =>
-      this.#heights.measured(Number(row.dataset.row), Math.max(1, Math.round(row.offsetHeight / ROW_HEIGHT))),
+      this.#layout.heights.measured(Number(row.dataset.row), Math.max(1, Math.round(row.offsetHeight / ROW_HEIGHT))),
     );
     return wrong.length > 0;
   }
 
   /** Keeps the header of a step visible while lines of the step are at the top. */
   #pinHeader(y: number): void {
-    const { at, line } = rowAt(this.#sections, this.#heights, y);
-    const section = this.#sections[at];
+    const { at, line } = this.#layout.rowAt(y);
+    const section = this.#layout.sections[at];
     this.#canvas.pin(section && line !== null && section.name !== null ? headerRow(section, section.name) : null);
   }
 
   /** Scrolls to the match in the searched line, also sideways or within a wrapped line. */
   #showMatch(): void {
-    const line = this.#wanted;
-    this.#wanted = null;
+    const line = this.#matchToShow;
+    this.#matchToShow = null;
     const row = line === null ? null : this.scroller.querySelector(`[data-row="${line}"]`);
     const mark = row?.querySelector("mark")?.getBoundingClientRect();
     if (line === null || !row || !mark) return;
     const { scroller } = this;
     const visible = scroller.getBoundingClientRect();
-    const left = mark.left - visible.left + scroller.scrollLeft;
+    const distance = mark.left - visible.left + scroller.scrollLeft;
     if (mark.left < visible.left || mark.right > visible.right) {
-      scroller.scrollLeft = left < scroller.clientWidth / 2 ? 0 : left - scroller.clientWidth / 3;
+      scroller.scrollLeft = distance < scroller.clientWidth / 2 ? 0 : distance - scroller.clientWidth / 3;
     }
     if (mark.bottom <= visible.bottom && mark.top >= visible.top + HEADER_HEIGHT) return;
     const within = mark.top - row.getBoundingClientRect().top;
-    this.#goTo(() => this.#topOf(line) + within - scroller.clientHeight / 3);
+    this.#goTo(() => this.#layout.topOf(line) + within - scroller.clientHeight / 3);
   }
 }

@@ -1,0 +1,152 @@
+import { Groups } from "./groups.ts";
+import { FoldedHeights } from "./heights.ts";
+import type { LogStore } from "./log-store.ts";
+
+export const ROW_HEIGHT = 20;
+export const HEADER_HEIGHT = 32;
+
+/** The lines of one step, or those before the first step. */
+export interface StepSection {
+  key: string;
+  name: string | null;
+  state: string;
+  startedAt: string;
+  first: number;
+  end: number;
+  isOpen: boolean;
+  /** Pixels from the top of the log to its header. */
+  top: number;
+}
+
+/** A step, or what comes before the first, as the page lists it. */
+interface StepPart {
+  key: string;
+  name: string;
+  state: string;
+  offset: number;
+  /** ISO 8601, or empty. */
+  startedAt: string;
+}
+
+const readPart = ({ id, dataset }: HTMLElement): StepPart => ({
+  key: id,
+  name: dataset.name ?? "",
+  state: dataset.state ?? "",
+  offset: Number(dataset.offset ?? 0),
+  startedAt: dataset.startedAt ?? "",
+});
+
+/** The steps as the page lists them. */
+const readSteps = (): StepPart[] =>
+  [...document.querySelectorAll<HTMLElement>("#steps > li[data-offset]")].map(readPart);
+
+/** What an agent writes before the first step: it fetches the commit. */
+const beforeSteps = (steps: StepPart[]): Omit<StepPart, "name"> & { name: string | null } => {
+  const row = document.querySelector<HTMLElement>("#steps > #before");
+  const before = row ? readPart(row) : { key: "before", name: "Before the steps", state: "", offset: 0, startedAt: "" };
+  return steps.length > 0 ? before : { ...before, name: null };
+};
+
+/** In a log of up to this many lines, every step is open at first. */
+const SHORT = 200;
+
+const headerHeight = ({ name }: StepSection): number => (name === null ? 0 : HEADER_HEIGHT);
+
+/** Where each step, group and line of a log is, in pixels from the top of the log, and which of them are open. */
+export class LogLayout {
+  readonly heights: FoldedHeights;
+  readonly groups: Groups;
+  sections: StepSection[] = [];
+  /** Pixels of the whole log. */
+  height = 0;
+  readonly #store: LogStore;
+  /** The steps that were opened or closed, by their keys. */
+  readonly #opened = new Map<string, boolean>();
+  #isWatched = false;
+
+  constructor(store: LogStore) {
+    this.#store = store;
+    this.heights = new FoldedHeights(store);
+    this.groups = new Groups(store);
+  }
+
+  /**
+   * Splits the log at the steps of the page. Sections without lines are left out, except those of running steps.
+   * Returns whether more lines have to be searched for groups.
+   */
+  split(): boolean {
+    const steps = readSteps();
+    const isBehind = this.groups.update(steps.map(({ offset }) => this.#store.lineAt(offset)));
+    this.heights.hide(this.groups.all);
+    const parts = [beforeSteps(steps), ...steps];
+    const starts = parts.map(({ offset }) => this.#store.lineAt(offset));
+    this.sections = [];
+    this.height = 0;
+    for (const [index, { key, name, state, startedAt }] of parts.entries()) {
+      const first = starts[index] ?? 0;
+      const end = starts[index + 1] ?? this.#store.count;
+      if (end <= first && state !== "running") continue;
+      const isOpen = this.#isOpen(key, state, name);
+      const section = { key, name, state, startedAt, first, end, isOpen, top: this.height };
+      this.sections.push(section);
+      this.height += this.heightOf(section);
+    }
+    return isBehind;
+  }
+
+  /** Steps are open as the person left them; else as this page showed them; else those that failed or run. */
+  #isOpen(key: string, state: string, name: string | null): boolean {
+    if (name === null) return true;
+    if (this.#isWatched && !this.#opened.has(key)) this.open(key, true);
+    return this.#opened.get(key) ?? (this.#store.count <= SHORT || state === "failed" || state === "running");
+  }
+
+  /** Opens or closes a step. */
+  open(key: string, isOpen: boolean): void {
+    this.#opened.set(key, isOpen);
+  }
+
+  /** From now on the log is live. Steps that are open or begin stay open when they end and the log grows. */
+  watch(): void {
+    for (const { key, name, isOpen } of this.sections)
+      if (name !== null && !this.#opened.has(key)) this.open(key, isOpen);
+    this.#isWatched = true;
+  }
+
+  sectionBy(key: string | undefined): StepSection | undefined {
+    return this.sections.find((section) => section.key === key);
+  }
+
+  sectionWith(line: number): StepSection | undefined {
+    return this.sections.find(({ first, end }) => line >= first && line < end);
+  }
+
+  heightOf(section: StepSection): number {
+    const { first, end, isOpen } = section;
+    return headerHeight(section) + (isOpen ? (this.heights.above(end) - this.heights.above(first)) * ROW_HEIGHT : 0);
+  }
+
+  /** The section and the line `y` pixels below the top of the log. The line is null when a header is there. */
+  rowAt(y: number): { at: number; line: number | null } {
+    const at = this.sections.findLastIndex(({ top }) => top <= y);
+    const section = this.sections[at];
+    if (!section) return { at: 0, line: null };
+    const below = y - section.top - headerHeight(section);
+    if (below < 0 || !section.isOpen) return { at, line: null };
+    const line = this.heights.lineAt(this.heights.above(section.first) + below / ROW_HEIGHT);
+    return { at, line: Math.max(section.first, Math.min(section.end - 1, line)) };
+  }
+
+  /** Pixels from the top of the log to a line of the section, or to its header when `line` is null. */
+  topWithin(section: StepSection, line: number | null): number {
+    if (line === null) return section.top;
+    const rows = this.heights.above(line) - this.heights.above(section.first);
+    return section.top + headerHeight(section) + rows * ROW_HEIGHT;
+  }
+
+  /** Pixels from the top of the log to a line, or to the header of its step while that is closed. */
+  topOf(line: number): number {
+    const section = this.sectionWith(line);
+    return section ? this.topWithin(section, section.isOpen ? line : null) : 0;
+  }
+}
