@@ -1,10 +1,11 @@
 import { AGENT_STATUS, type Agent } from "../../protocol/agent.ts";
 import { PLATFORM_NAMES, PLATFORM_TITLES } from "../../protocol/pipeline.ts";
+import { DAY_MS } from "../../protocol/units.ts";
 import { VERSION } from "../../protocol/version.ts";
 import { filterByText } from "../parts/list-filter.tsx";
 
 const PAGE_LENGTH = 50;
-const GONE_MS = 7 * 24 * 60 * 60 * 1000;
+const GONE_MS = 7 * DAY_MS;
 
 export type AgentState = keyof typeof AGENT_STATUS;
 /** In the order in which the page counts them. */

@@ -1,4 +1,5 @@
 import type { Agent } from "../../protocol/agent.ts";
+import { MINUTE_MS } from "../../protocol/units.ts";
 import { agentRuns, getAgent, pipelinesOfLate } from "../../services/agents/agents.ts";
 import { CopiedCode } from "../parts/copied-code.tsx";
 import { StateWord } from "../parts/state.tsx";
@@ -20,7 +21,7 @@ const Ticks = ({ now }: { now: Date }) => {
     <svg class="hour-ticks" width="100%" height="18" aria-hidden="true">
       {axis.ticks.map((tick) => (
         <text x={placeOn(axis, tick)} y="12">
-          {tick === axis.to ? "now" : `${(axis.to - tick) / 60_000} min`}
+          {tick === axis.to ? "now" : `${(axis.to - tick) / MINUTE_MS} min`}
         </text>
       ))}
     </svg>

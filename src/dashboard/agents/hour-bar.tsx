@@ -1,4 +1,5 @@
 import { type AgentRun, RUNS_MS } from "../../protocol/agent.ts";
+import { MINUTE_MS } from "../../protocol/units.ts";
 import { formatDuration } from "../parts/format.ts";
 import { wordOf } from "../parts/state.tsx";
 import { lengthOn, placeOn, type TimeAxis } from "../parts/time-axis.ts";
@@ -19,14 +20,14 @@ const titleOfRun = (run: AgentRun, pipelines: ReadonlyMap<string, string>, now: 
 };
 
 /** The axis moves on in such steps: between them a page that renews itself redraws nothing. */
-const STEP_MS = 60_000;
+const STEP_MS = MINUTE_MS;
 /** Percent of the bar: what took a second is still seen. */
 const SHORTEST = 0.6;
 
 /** One axis for all agents of a page: from 60 minutes ago until now. */
 export const hourUntil = (now: Date): TimeAxis => {
   const to = Math.ceil(now.getTime() / STEP_MS) * STEP_MS;
-  const quarters = [60, 45, 30, 15, 0].map((minutes) => to - minutes * 60_000);
+  const quarters = [60, 45, 30, 15, 0].map((minutes) => to - minutes * MINUTE_MS);
   return { from: to - RUNS_MS, zero: to - RUNS_MS, to, ticks: quarters };
 };
 

@@ -4,7 +4,7 @@ import type { Step } from "../../protocol/build.ts";
 import { formatDuration } from "../parts/format.ts";
 import { StateIcon, wordOf } from "../parts/state.tsx";
 import { Elapsed } from "../parts/time.tsx";
-import { timeAxis, type UsualTimes } from "../parts/time-axis.ts";
+import { parseTime, timeAxis, type UsualTimes } from "../parts/time-axis.ts";
 import { type Segment, Waterfall, WaterfallBar } from "./waterfall.tsx";
 
 const ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"];
@@ -28,8 +28,6 @@ interface Worked {
 
 const SHORT_MS = 1000;
 
-const time = (at: string | null): number | null => (at === null ? null : Date.parse(at));
-
 /** What an agent does before the first step: it fetches the commit. Null where it has not begun. */
 const checkoutOf = ({ steps, startedAt, finishedAt }: Worked): Step | null => {
   if (startedAt === null) return null;
@@ -41,7 +39,7 @@ const checkoutOf = ({ steps, startedAt, finishedAt }: Worked): Step | null => {
 
 /** What an agent does behind the last step: it stores what the build leaves. Null where that took no time to speak of. */
 const closingOf = ({ steps, finishedAt }: Worked): Step | null => {
-  const ends = steps.flatMap((step) => time(step.finishedAt) ?? []);
+  const ends = steps.flatMap((step) => parseTime(step.finishedAt) ?? []);
   const last = Math.max(...ends);
   if (ends.length === 0 || finishedAt === null || Date.parse(finishedAt) - last < SHORT_MS) return null;
   const startedAt = new Date(last).toISOString();
@@ -50,7 +48,7 @@ const closingOf = ({ steps, finishedAt }: Worked): Step | null => {
 };
 
 const segmentOf = ({ startedAt, finishedAt, status }: Step): Segment[] =>
-  startedAt === null ? [] : [{ from: Date.parse(startedAt), to: time(finishedAt), state: status }];
+  startedAt === null ? [] : [{ from: Date.parse(startedAt), to: parseTime(finishedAt), state: status }];
 
 interface RowProps {
   id: string;
@@ -97,9 +95,9 @@ interface StepWaterfallProps {
 export const StepWaterfall = ({ of, now, usual, told, logPage }: StepWaterfallProps) => {
   const checkout = checkoutOf(of);
   if (!checkout && of.steps.length === 0) return null;
-  const [startedAt, finishedAt] = [time(of.startedAt), time(of.finishedAt)];
+  const [startedAt, finishedAt] = [parseTime(of.startedAt), parseTime(of.finishedAt)];
   const axis = timeAxis({
-    queuedAt: time(of.queuedAt) ?? startedAt ?? now.getTime(),
+    queuedAt: parseTime(of.queuedAt) ?? startedAt ?? now.getTime(),
     startedAt,
     until: finishedAt ?? now.getTime(),
     isLive: finishedAt === null,
@@ -109,7 +107,7 @@ export const StepWaterfall = ({ of, now, usual, told, logPage }: StepWaterfallPr
   rows.push(...of.steps.map((step, index) => ({ id: `step-${index}`, step })));
   const closing = closingOf(of);
   if (closing) rows.push({ id: "after", step: closing });
-  const waitedFrom = (id: string) => (id === "before" ? time(of.queuedAt) : null);
+  const waitedFrom = (id: string) => (id === "before" ? parseTime(of.queuedAt) : null);
   return (
     <Waterfall
       title="Where the time went"
@@ -119,8 +117,9 @@ export const StepWaterfall = ({ of, now, usual, told, logPage }: StepWaterfallPr
       times={rows.map(({ id, step }) => ({
         name: step.name,
         word: wordOf(step.status),
-        waited: id === "before" && startedAt !== null ? startedAt - (time(of.queuedAt) ?? startedAt) : null,
-        took: step.startedAt === null ? null : (time(step.finishedAt) ?? now.getTime()) - Date.parse(step.startedAt),
+        waited: id === "before" && startedAt !== null ? startedAt - (parseTime(of.queuedAt) ?? startedAt) : null,
+        took:
+          step.startedAt === null ? null : (parseTime(step.finishedAt) ?? now.getTime()) - Date.parse(step.startedAt),
         usual: usual.parts.get(step.name),
       }))}
     >

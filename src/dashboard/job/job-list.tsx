@@ -6,7 +6,7 @@ import { count } from "../parts/format.ts";
 import { CommaList } from "../parts/lists.tsx";
 import { StateIcon, wordOf } from "../parts/state.tsx";
 import { Elapsed } from "../parts/time.tsx";
-import type { TimeAxis } from "../parts/time-axis.ts";
+import { parseTime, type TimeAxis } from "../parts/time-axis.ts";
 import {
   columnsOf,
   hasLostAttempts,
@@ -21,18 +21,16 @@ import {
 } from "./arrange.ts";
 import { whyOf } from "./cause.tsx";
 
-const time = (at: string | null): number | null => (at === null ? null : Date.parse(at));
-
 /** What a job's bar consists of: its steps where they are known, else one stretch. Empty for one that did not run here. */
 const segmentsOf = (job: JobOfBuild, steps: Step[] = []): Segment[] => {
   if (job.startedAt === null || job.adoptedFrom !== null) return [];
   const begun = steps.flatMap(({ name, status, startedAt, finishedAt }): Segment[] =>
-    startedAt === null ? [] : [{ from: Date.parse(startedAt), to: time(finishedAt), state: status, name }],
+    startedAt === null ? [] : [{ from: Date.parse(startedAt), to: parseTime(finishedAt), state: status, name }],
   );
   const [first] = begun;
   const from = Date.parse(job.startedAt);
   if (first) return [{ from, to: first.from, state: "checkout" }, ...begun];
-  return [{ from, to: time(job.finishedAt), state: job.status }];
+  return [{ from, to: parseTime(job.finishedAt), state: job.status }];
 };
 
 /**
@@ -53,7 +51,7 @@ export const spanOf = (jobs: readonly JobOfBuild[]): Segment[] => {
 
 /** When somebody was asked whether the job may run, and answered. */
 const askedOf = ({ gate, finishedAt }: JobOfBuild): { from: number; to: number | null } | null =>
-  gate?.since ? { from: Date.parse(gate.since), to: time(gate.decision?.at ?? finishedAt) } : null;
+  gate?.since ? { from: Date.parse(gate.since), to: parseTime(gate.decision?.at ?? finishedAt) } : null;
 
 /** What rows show beside the jobs themselves. */
 export interface JobListDetails {

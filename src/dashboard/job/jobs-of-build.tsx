@@ -1,11 +1,14 @@
+import type { JobOfBuild } from "../../protocol/build-job.ts";
+import { isEnded } from "../../protocol/build-states.ts";
 import type { Explanation } from "../../protocol/explain.ts";
+import type { ReadBuild } from "../../services/builds/build-view.ts";
 import { ToldTimes } from "../build/step-waterfall.tsx";
 import { type TimeOfRow, Waterfall } from "../build/waterfall.tsx";
 import { count } from "../parts/format.ts";
 import { wordOf } from "../parts/state.tsx";
+import { parseTime, type TimeAxis, timeAxis } from "../parts/time-axis.ts";
 import { requirementsOf } from "../parts/why-waiting.tsx";
 import { jobStateOf } from "./arrange.ts";
-import { axisOf } from "./axis-of-jobs.ts";
 import { Body } from "./body.tsx";
 import type { JobsDetails, OpenedPage } from "./details.ts";
 import { counted, JobList } from "./job-list.tsx";
@@ -36,16 +39,44 @@ const Unable = ({ unable }: JobsDetails) =>
     </section>
   );
 
-const time = (at: string | null): number | null => (at === null ? null : Date.parse(at));
+/** While nothing but gates is waited for, the wait takes so much of the picture as a part of what came before. */
+const WAIT = 1 / 3;
 
-const timesOf = ({ jobs, usual, now }: JobsDetails): TimeOfRow[] =>
+/** Whether people alone keep the build from going on. */
+const waitsForPeople = (jobs: readonly JobOfBuild[]): boolean =>
+  jobs.some((job) => jobStateOf(job) === "asking") &&
+  jobs.every((job) => job.finishedAt !== null || jobStateOf(job) === "asking" || jobStateOf(job) === "waiting");
+
+/**
+ * The time of the build that its picture shows: from the first job that began to the last that ended. A wait for people
+ * runs out of the picture: hours of it would leave nothing to see of minutes of work.
+ */
+export const jobsAxis = (
+  { jobs, status, queuedAt, finishedAt }: Pick<ReadBuild, "jobs" | "status" | "queuedAt" | "finishedAt">,
+  usual: number | null,
+  now: Date,
+): TimeAxis => {
+  const own = jobs.filter(({ adoptedFrom }) => adoptedFrom === null);
+  const begins = own.flatMap(({ startedAt, gate }) => parseTime(startedAt ?? gate?.since ?? null) ?? []);
+  const ends = own.flatMap((job) => parseTime(job.finishedAt) ?? []);
+  const startedAt = begins.length > 0 ? Math.min(...begins) : null;
+  const isLive = !isEnded(status);
+  const shared = { queuedAt: Date.parse(queuedAt), startedAt, isLive };
+  if (startedAt !== null && ends.length > 0 && isLive && waitsForPeople(jobs)) {
+    const work = Math.max(...ends, ...begins) - startedAt;
+    return timeAxis({ ...shared, until: Math.min(now.getTime(), startedAt + work * (1 + WAIT)), usual: null });
+  }
+  return timeAxis({ ...shared, until: isLive ? now.getTime() : Math.max(parseTime(finishedAt) ?? 0, ...ends), usual });
+};
+
+const toRowTimes = ({ jobs, usual, now }: JobsDetails): TimeOfRow[] =>
   jobs.map((job) => {
-    const [queued, started] = [time(job.queuedAt), time(job.startedAt)];
+    const [queued, started] = [parseTime(job.queuedAt), parseTime(job.startedAt)];
     return {
       name: job.key,
       word: wordOf(jobStateOf(job)),
       waited: queued === null || started === null ? null : started - queued,
-      took: started === null ? null : (time(job.finishedAt) ?? now.getTime()) - started,
+      took: started === null ? null : (parseTime(job.finishedAt) ?? now.getTime()) - started,
       usual: usual.parts.get(job.key),
     };
   });
@@ -53,7 +84,7 @@ const timesOf = ({ jobs, usual, now }: JobsDetails): TimeOfRow[] =>
 /** The jobs of a build: why the first of them failed, all of them on one axis of time, and the tabs. */
 export const JobsBody = ({ details, opened }: { details: JobsDetails; opened: OpenedPage }) => {
   const { build, jobs, usual, now } = details;
-  const axis = axisOf(build, usual.whole, now);
+  const axis = jobsAxis(build, usual.whole, now);
   return (
     <Body details={details} opened={opened}>
       <Unable {...details} />
@@ -66,7 +97,7 @@ export const JobsBody = ({ details, opened }: { details: JobsDetails; opened: Op
         told={<ToldTimes of={build} usual={usual.whole} agent={null} now={now} />}
         axis={axis}
         noun="job"
-        times={timesOf(details)}
+        times={toRowTimes(details)}
       >
         <JobList jobs={jobs} names={details} times={{ axis, usual: usual.parts }} />
       </Waterfall>

@@ -1,7 +1,5 @@
 import type { Step } from "../../protocol/build.ts";
-import { DAY_MS as DAY, HOUR_MS as HOUR, MINUTE_MS as MINUTE } from "../../protocol/units.ts";
-
-const SECOND = 1000;
+import { DAY_MS as DAY, HOUR_MS as HOUR, MINUTE_MS as MINUTE, SECOND_MS as SECOND } from "../../protocol/units.ts";
 
 /** Distances of ticks that people count in. */
 const DISTANCES = [
@@ -21,6 +19,9 @@ export interface TimeAxis {
   to: number;
   ticks: number[];
 }
+
+/** A time of an API answer in milliseconds since 1970. */
+export const parseTime = (at: string | null): number | null => (at === null ? null : Date.parse(at));
 
 interface Shown {
   queuedAt: number;

@@ -2,8 +2,8 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Waterfall } from "../../../src/dashboard/build/waterfall.tsx";
 import { columnsOf, opensAtFirst } from "../../../src/dashboard/job/arrange.ts";
-import { axisOf } from "../../../src/dashboard/job/axis-of-jobs.ts";
 import { JobList, spanOf } from "../../../src/dashboard/job/job-list.tsx";
+import { jobsAxis } from "../../../src/dashboard/job/jobs-of-build.tsx";
 import { timeAxis } from "../../../src/dashboard/parts/time-axis.ts";
 import type { JobOfBuild } from "../../../src/protocol/build-job.ts";
 import { countToRetry } from "../../../src/services/builds/retry.ts";
@@ -40,7 +40,7 @@ describe("the time that the picture of jobs shows", () => {
     status: "running" | "succeeded" = "running",
     finishedAt: string | null = null,
   ) => {
-    const { from, to } = axisOf({ jobs, status, queuedAt: at(0), finishedAt }, null, new Date(AT + 3_600_000));
+    const { from, to } = jobsAxis({ jobs, status, queuedAt: at(0), finishedAt }, null, new Date(AT + 3_600_000));
     return (to - from) / 1000;
   };
 

@@ -1,3 +1,4 @@
+import { KIB } from "../../../protocol/units.ts";
 import { createButton, createElement } from "../../shell/client/elements.ts";
 import { LogStore } from "./log-store.ts";
 import type { LogView } from "./log-view.ts";
@@ -8,7 +9,7 @@ const RETRY_MS = { first: 500, most: 15_000 };
 const SILENCE_MS = 45_000;
 
 /** Bytes at the end of a log that are read first: some screens, in a third of a second of a line of 400 kbit/s. */
-const END_BYTES = 16 * 1024;
+const END_BYTES = 16 * KIB;
 /** The answer to a range that a log does not have: it is empty. */
 const NO_SUCH_BYTES = 416;
 
@@ -139,7 +140,7 @@ const QUICK = 2 * MEGABYTE;
 /** and any line brings the rest that is not longer than this. */
 const SHORT = 4 * MEGABYTE;
 /** Bytes that are read when a person scrolls up to the first line; each time twice as many. */
-const FIRST_PART = 512 * 1024;
+const FIRST_PART = 512 * KIB;
 /** Pixels from the top within which earlier lines are wanted. */
 const NEAR_TOP = 400;
 
