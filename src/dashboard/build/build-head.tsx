@@ -5,7 +5,7 @@ import { countToRetry } from "../../services/builds/retry.ts";
 import type { Context } from "../../services/core/context.ts";
 import { hasEnded } from "../job/arrange.ts";
 import type { BuildDetails } from "../job/details.ts";
-import { BuildName, repoNameOf } from "../parts/build-name.tsx";
+import { BuildName, repositoryName } from "../parts/build-name.tsx";
 import { OriginOfBuild, refName } from "../parts/build-origin.tsx";
 import { CancelButton } from "../parts/cancel-button.tsx";
 import { CopiedCode } from "../parts/copied-code.tsx";
@@ -159,11 +159,11 @@ export const BuildHead = ({ details, context, testsPage }: BuildHeadProps) => {
   return (
     <>
       <div class="head">
-        <h1>{build.subject ? <bdi>{build.subject}</bdi> : `#${build.number} ${repoNameOf(details)}`}</h1>
+        <h1>{build.subject ? <bdi>{build.subject}</bdi> : `#${build.number} ${repositoryName(details)}`}</h1>
         {hasRole(context, "member") && (
           <BuildActions
             build={build}
-            name={repoNameOf(details)}
+            name={repositoryName(details)}
             canDelete={hasRole(context, "maintainer")}
             hasLog={hasLog}
           />

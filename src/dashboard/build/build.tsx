@@ -9,7 +9,7 @@ import { JobBody, openBody } from "../job/body.tsx";
 import { type BuildDetails, readBuild } from "../job/details.ts";
 import { GateDecisionLine, Gates } from "../job/gate-panel.tsx";
 import { JobsBody } from "../job/jobs-of-build.tsx";
-import { repoNameOf } from "../parts/build-name.tsx";
+import { repositoryName } from "../parts/build-name.tsx";
 import { ProblemNotice } from "../parts/form-page.tsx";
 import { WhyWaiting } from "../parts/why-waiting.tsx";
 import { confirmRemoval } from "../shell/confirm-removal.tsx";
@@ -48,7 +48,7 @@ const Messages = ({ build, body, successor, canceler, refused }: BuildDetails) =
 );
 
 const titleOf = ({ build, ...owners }: BuildDetails): string =>
-  `#${build.number} ${repoNameOf(owners)}${build.waitsFor.length > 0 ? " waits for approval" : ""}`;
+  `#${build.number} ${repositoryName(owners)}${build.waitsFor.length > 0 ? " waits for approval" : ""}`;
 
 export const buildPage: Page = {
   path: "/builds/:id",

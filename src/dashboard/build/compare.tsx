@@ -3,7 +3,7 @@ import { getAgent } from "../../services/agents/agents.ts";
 import { type Comparison, readComparison, type TimeOfBoth } from "../../services/builds/comparison.ts";
 import type { Context } from "../../services/core/context.ts";
 import { nullIfNotFound } from "../../services/core/refusal.ts";
-import { type Owners, readOwners, repoNameOf } from "../parts/build-name.tsx";
+import { type Owners, readOwners, repositoryName } from "../parts/build-name.tsx";
 import { refName } from "../parts/build-origin.tsx";
 import { count, formatDuration } from "../parts/format.ts";
 import { Table } from "../parts/lists.tsx";
@@ -188,7 +188,7 @@ const Log = ({ log, job, build }: Comparison) => {
   );
 };
 
-const titleOf = ({ number }: Build, owners: Owners): string => `#${number} ${repoNameOf(owners)}, compared`;
+const titleOf = ({ number }: Build, owners: Owners): string => `#${number} ${repositoryName(owners)}, compared`;
 
 export const comparePage: Page = {
   path: "/builds/:id/compare",
@@ -197,7 +197,7 @@ export const comparePage: Page = {
     const comparison = await readComparison(context, params.id ?? "");
     const { build, green, agents } = comparison;
     const [owners, before, now] = await Promise.all([
-      readOwners(context, Promise.resolve(build)),
+      readOwners(context, build),
       agentName(context, agents.before),
       agentName(context, agents.now),
     ]);
@@ -207,7 +207,7 @@ export const comparePage: Page = {
       section: "builds",
       trail: [
         { name: "Builds", href: "/app/builds" },
-        { name: `#${build.number} ${repoNameOf(owners)}`, href: `/app/builds/${build.id}` },
+        { name: `#${build.number} ${repositoryName(owners)}`, href: `/app/builds/${build.id}` },
       ],
       body: (
         <>

@@ -3,7 +3,7 @@ import { jobKeyOf } from "../../services/builds/build-view.ts";
 import type { Excerpt, Failure } from "../../services/builds/failure.ts";
 import { whyOf } from "../job/cause.tsx";
 import type { Details, OpenedPage } from "../job/details.ts";
-import { repoNameOf } from "../parts/build-name.tsx";
+import { repositoryName } from "../parts/build-name.tsx";
 import { refName } from "../parts/build-origin.tsx";
 import { count } from "../parts/format.ts";
 import { whyEnded } from "../parts/state.tsx";
@@ -117,7 +117,11 @@ export const FailureBand = ({ details, opened }: { details: Details; opened: Ope
               next error <kbd>n</kbd>
             </button>
           )}
-          <button type="button" class="quiet scripted" data-copy={issueText(build, said, repoNameOf(details), excerpt)}>
+          <button
+            type="button"
+            class="quiet scripted"
+            data-copy={issueText(build, said, repositoryName(details), excerpt)}
+          >
             Copy for an issue
           </button>
         </p>

@@ -63,11 +63,18 @@ export interface JobDetails extends Details {
   usual: UsualTimes;
 }
 
+/** Awaits all values of an object at once. */
+const resolveAll = async <T extends object>(values: T): Promise<{ [K in keyof T]: Awaited<T[K]> }> => {
+  const entries = Object.entries(values).map(async ([key, value]) => [key, await value] as const);
+  return Object.fromEntries(await Promise.all(entries)) as { [K in keyof T]: Awaited<T[K]> };
+};
+
 /** Not before its turn, where it ended before an agent had it, or where an earlier build had it. */
 const hasLog = (job: BuildJob): boolean =>
   !isYetToRun(job) && (job.attempt > 0 || !hasEnded(job)) && job.adoptedFrom === null;
 
-const lostOf = (job: BuildJob): number => {
+/** Attempts whose agents were lost, as far as this build made them. */
+const countLostAttempts = (job: BuildJob): number => {
   if (job.adoptedFrom !== null) return 0;
   return job.status === "queued" ? job.attempt : job.attempt - 1;
 };
@@ -83,29 +90,37 @@ const readLog = async (context: Context, build: FoundBuild, job: BuildJob) => {
   };
 };
 
-/** What pages show of a job. */
+/** What pages show of a job. The build and what it belongs to may be on their way. */
 export const readJob = async (
   context: Context,
-  reading: Promise<FoundBuild>,
-  readingOwners: Promise<Owners>,
   job: BuildJob,
+  readingBuild: Promise<FoundBuild>,
+  readingOwners: Promise<Owners>,
 ): Promise<JobDetails> => {
   const waits = isYetToRun(job);
-  const [build, owners, agent, explanation, log, green, artifacts] = await Promise.all([
-    reading,
-    readingOwners,
-    job.agentId === null ? null : nullIfNotFound(getAgent.run(context, byId(job.agentId))),
-    waits && jobStateOf(job) !== "asking" ? explainWait.run(context, byId(job.id)) : null,
-    reading.then((build) => readLog(context, build, job)),
-    waits ? null : reading.then((build) => findLastGreen(context, build)),
-    hasEnded(job) ? reading.then((build) => artifactsOf(context, build, [job])) : [],
-  ]);
-  const ran = green?.jobs.find(({ key, adoptedFrom }) => key === job.key && adoptedFrom === null);
+  const { build, owners, agent, explanation, log, green, artifacts } = await resolveAll({
+    build: readingBuild,
+    owners: readingOwners,
+    agent: job.agentId === null ? null : nullIfNotFound(getAgent.run(context, byId(job.agentId))),
+    explanation: waits && jobStateOf(job) !== "asking" ? explainWait.run(context, byId(job.id)) : null,
+    log: readingBuild.then((build) => readLog(context, build, job)),
+    green: waits ? null : readingBuild.then((build) => findLastGreen(context, build)),
+    artifacts: hasEnded(job) ? readingBuild.then((build) => artifactsOf(context, build, [job])) : [],
+  });
+  const lastRun = green?.jobs.find(({ key, adoptedFrom }) => key === job.key && adoptedFrom === null);
   return {
-    ...{ of: job, jobs: [job], build, now: context.now, ...owners, agent, ...log, green, artifacts },
+    ...owners,
+    ...log,
+    of: job,
+    jobs: [job],
+    build,
+    now: context.now,
+    agent,
+    green,
+    artifacts,
     explanation: build.waitsFor.some(({ jobId }) => jobId === job.id) ? null : explanation,
-    lost: lostOf(job),
-    usual: usualTimes(ran, ran?.steps ?? []),
+    lost: countLostAttempts(job),
+    usual: usualTimes(lastRun, lastRun?.steps ?? []),
   };
 };
 
@@ -136,30 +151,35 @@ const explain = async (context: Context, { id, definition }: JobOfBuild) => {
 };
 
 /** What the page of a build shows of its planned jobs. */
-const readJobs = async (context: Context, build: FoundBuild, owners: Owners): Promise<JobsDetails> => {
+const readJobs = async (context: Context, build: FoundBuild, readingOwners: Promise<Owners>): Promise<JobsDetails> => {
   const jobs = plannedJobs(build);
-  const earlier = [...new Set(jobs.flatMap(({ adoptedFrom }) => adoptedFrom ?? []))].slice(0, MOST.adopted);
+  const adopted = [...new Set(jobs.flatMap(({ adoptedFrom }) => adoptedFrom ?? []))].slice(0, MOST.adopted);
   const hasAgents = jobs.some(({ agentId }) => agentId !== null);
-  const [agents, numbers, unable, failure, green, artifacts] = await Promise.all([
-    hasAgents ? listAgents.run(context, noInput) : [],
-    Promise.all(earlier.map((id) => readNumber(context, id))),
-    Promise.all(
-      waitingForAgents(jobs)
-        .slice(0, MOST.explained)
-        .map((job) => explain(context, job)),
-    ),
-    readFirstFailure(context, build),
-    findLastGreen(context, build),
-    artifactsOf(context, build),
-  ]);
-  const ran = (green ? plannedJobs(green) : []).filter(({ adoptedFrom }) => adoptedFrom === null);
+  const unexplained = waitingForAgents(jobs).slice(0, MOST.explained);
+  const { owners, agents, numbers, unable, failure, green, artifacts } = await resolveAll({
+    owners: readingOwners,
+    agents: hasAgents ? listAgents.run(context, noInput) : [],
+    numbers: Promise.all(adopted.map((id) => readNumber(context, id))),
+    unable: Promise.all(unexplained.map((job) => explain(context, job))),
+    failure: readFirstFailure(context, build),
+    green: findLastGreen(context, build),
+    artifacts: artifactsOf(context, build),
+  });
+  const lastRuns = (green ? plannedJobs(green) : []).filter(({ adoptedFrom }) => adoptedFrom === null);
   return {
-    ...{ of: build, build, now: context.now, ...owners, failure, green, artifacts, logTail: undefined },
+    ...owners,
+    of: build,
+    build,
+    now: context.now,
+    failure,
+    green,
+    artifacts,
+    logTail: undefined,
     jobs: jobs.map((job) => (job.id === failure?.job.id ? failure.job : job)),
     lost: build.attempt - 1,
     usual: usualTimes(
       green,
-      ran.map(({ key: name, startedAt, finishedAt }) => ({ name, startedAt, finishedAt })),
+      lastRuns.map(({ key: name, startedAt, finishedAt }) => ({ name, startedAt, finishedAt })),
     ),
     agents: namesById(agents, ({ name }) => name),
     adopted: new Map(numbers.flat()),
@@ -184,16 +204,16 @@ export interface BuildDetails extends Owners {
 
 /** What the page of a build shows. @throws Refusal not-found */
 export const readBuild = async (context: Context, id: string | undefined): Promise<BuildDetails> => {
-  const reading = findRecord(context, id ?? "");
-  const readingOwners = readOwners(context, reading);
-  const [build, owners] = await Promise.all([reading, readingOwners]);
+  const build = await findRecord(context, id ?? "");
+  const readingOwners = readOwners(context, build);
   const own = ownJob(build);
-  const [successor, retried, canceler, refused, body] = await Promise.all([
-    build.supersededBy === null ? null : nullIfNotFound(findRecord(context, build.supersededBy)),
-    build.retryOf === null ? null : nullIfNotFound(findRecord(context, build.retryOf)),
-    build.status === "canceled" && build.reason !== "superseded" ? findCanceler(context, build) : null,
-    owners.repository ? refusedStates(context, owners.repository, build) : [],
-    own ? readJob(context, reading, readingOwners, own) : readJobs(context, build, owners),
-  ]);
-  return { build, now: context.now, ...owners, successor, retried, canceler, refused, body };
+  const { owners, ...details } = await resolveAll({
+    owners: readingOwners,
+    successor: build.supersededBy === null ? null : nullIfNotFound(findRecord(context, build.supersededBy)),
+    retried: build.retryOf === null ? null : nullIfNotFound(findRecord(context, build.retryOf)),
+    canceler: build.status === "canceled" && build.reason !== "superseded" ? findCanceler(context, build) : null,
+    refused: readingOwners.then(({ repository }) => (repository ? refusedStates(context, repository, build) : [])),
+    body: own ? readJob(context, own, Promise.resolve(build), readingOwners) : readJobs(context, build, readingOwners),
+  });
+  return { build, now: context.now, ...owners, ...details };
 };

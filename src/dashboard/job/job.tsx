@@ -5,7 +5,7 @@ import { nullIfNotFound } from "../../services/core/refusal.ts";
 import { approve, reject } from "../../services/jobs/gates.ts";
 import { buildPage } from "../build/build.tsx";
 import { LostAttempts } from "../build/build-log.tsx";
-import { readOwners, repoNameOf } from "../parts/build-name.tsx";
+import { readOwners, repositoryName } from "../parts/build-name.tsx";
 import { CancelButton } from "../parts/cancel-button.tsx";
 import { readText } from "../parts/fields.tsx";
 import { ProblemNotice } from "../parts/form-page.tsx";
@@ -54,18 +54,19 @@ const jobPage: Page = {
   async show(context, { params, query, problem, form }) {
     const job = await getJob.run(context, byId(params.id));
     const reading = findRecord(context, job.buildId);
-    const details = await readJob(context, reading, readOwners(context, reading), job);
+    const readingOwners = reading.then((build) => readOwners(context, build));
+    const details = await readJob(context, job, reading, readingOwners);
     const { build, now, explanation } = details;
     const { gate } = job;
     const asks = jobStateOf(job) === "asking";
     const opened = await openBody(context, details, pathOf(job), query);
     return {
-      title: `${job.name} of #${build.number} ${repoNameOf(details)}${asks ? " waits for approval" : ""}`,
+      title: `${job.name} of #${build.number} ${repositoryName(details)}${asks ? " waits for approval" : ""}`,
       section: "builds",
       crumb: job.name,
       trail: [
         { name: "Builds", href: "/app/builds" },
-        { name: `#${build.number} ${repoNameOf(details)}`, href: `/app/builds/${build.id}` },
+        { name: `#${build.number} ${repositoryName(details)}`, href: `/app/builds/${build.id}` },
       ],
       script: "build.js",
       refreshSeconds: hasEnded(job) ? undefined : REFRESH_SECONDS,

@@ -2,39 +2,37 @@ import type { Build } from "../../protocol/build.ts";
 import type { Pipeline } from "../../protocol/pipeline.ts";
 import type { Repository } from "../../protocol/repository.ts";
 import type { Context } from "../../services/core/context.ts";
-import { listPipelines } from "../../services/repositories/pipelines.ts";
-import { listRepositories } from "../../services/repositories/repositories.ts";
-import { noInput } from "../shell/verb-input.ts";
+import { nullIfNotFound } from "../../services/core/refusal.ts";
+import { getPipeline } from "../../services/repositories/pipelines.ts";
+import { getRepository } from "../../services/repositories/repositories.ts";
+import { byId } from "../shell/verb-input.ts";
 
-/** What a build belongs to; undefined where it was removed. */
+/** What a build belongs to; null where it was removed. */
 export interface Owners {
-  repository: Repository | undefined;
-  pipeline: Pipeline | undefined;
+  repository: Repository | null;
+  pipeline: Pipeline | null;
 }
 
-/** Finds what the build belongs to, which may have to be read itself. */
-export const readOwners = async (context: Context, reading: Promise<Build>): Promise<Owners> => {
-  const [{ repoId, pipelineId }, repositories, pipelines] = await Promise.all([
-    reading,
-    listRepositories.run(context, noInput),
-    listPipelines.run(context, noInput),
+/** Reads what a build belongs to. */
+export const readOwners = async (context: Context, { repoId, pipelineId }: Build): Promise<Owners> => {
+  const [repository, pipeline] = await Promise.all([
+    nullIfNotFound(getRepository.run(context, byId(repoId))),
+    pipelineId === null ? null : nullIfNotFound(getPipeline.run(context, byId(pipelineId))),
   ]);
-  return {
-    repository: repositories.find(({ id }) => id === repoId),
-    pipeline: pipelines.find(({ id }) => id === pipelineId),
-  };
+  return { repository, pipeline };
 };
 
-export const repoNameOf = ({ repository }: Owners): string => repository?.fullName ?? "removed repository";
+export const repositoryName = ({ repository }: Pick<Owners, "repository">): string =>
+  repository?.fullName ?? "removed repository";
 
 /** The number of a build, its repository and its pipeline, in a heading. */
 export const BuildName = ({ number, href, ...owners }: Owners & { number: number; href?: string }) => {
   const { repository, pipeline } = owners;
-  const shown = <span class="number">#{number}</span>;
+  const text = <span class="number">#{number}</span>;
   return (
     <>
-      {href ? <a href={href}>{shown}</a> : shown}{" "}
-      {repository ? <a href={`/app/repositories/${repository.id}`}>{repository.fullName}</a> : repoNameOf(owners)}
+      {href ? <a href={href}>{text}</a> : text}{" "}
+      {repository ? <a href={`/app/repositories/${repository.id}`}>{repository.fullName}</a> : repositoryName(owners)}
       {pipeline && (
         <>
           {" / "}
