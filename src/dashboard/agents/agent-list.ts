@@ -14,13 +14,13 @@ const STATE_BY_STATUS = Object.keys(AGENT_STATUS) as AgentState[];
 
 export const agentStateOf = ({ status }: Agent): AgentState => STATE_BY_STATUS[status] ?? "offline";
 
-export const platformOf = ({ platform }: Pick<Agent, "platform">): string => {
+export const platformTitle = ({ platform }: Pick<Agent, "platform">): string => {
   const name = PLATFORM_NAMES[platform] ?? "other";
   return name === "other" ? "Another platform" : PLATFORM_TITLES[name];
 };
 
 /** What the agent can build, then its labels. */
-export const capabilitiesOf = ({ canBuildIOS, canBuildAndroid, canBuildWeb, labels }: Agent): string[] => [
+export const listCapabilities = ({ canBuildIOS, canBuildAndroid, canBuildWeb, labels }: Agent): string[] => [
   ...(canBuildIOS ? ["iOS"] : []),
   ...(canBuildAndroid ? ["Android"] : []),
   ...(canBuildWeb ? ["web"] : []),
@@ -60,19 +60,34 @@ const compareAgents = (left: Agent, right: Agent): number =>
  * last. Whoever asks for agents that are offline sees all of them.
  */
 export const selectAgents = (agents: Agent[], query: URLSearchParams, now: Date): AgentSelection => {
-  const named = filterByText(agents, query, (agent) => [agent.name, platformOf(agent), ...capabilitiesOf(agent)]);
+  const agentsWithText = filterByText(agents, query, (agent) => [
+    agent.name,
+    platformTitle(agent),
+    ...listCapabilities(agent),
+  ]);
   const counts = new Map(AGENT_STATES.map((state) => [state, 0] as [AgentState, number]));
-  for (const agent of named) counts.set(agentStateOf(agent), (counts.get(agentStateOf(agent)) ?? 0) + 1);
-  const older = named.filter(({ version }) => isOlder(version));
+  for (const agent of agentsWithText) counts.set(agentStateOf(agent), (counts.get(agentStateOf(agent)) ?? 0) + 1);
+  const older = agentsWithText.filter(({ version }) => isOlder(version));
   const state = AGENT_STATES.find((each) => each === query.get("state"));
-  const asked = query.get("version") === "older" ? older : named;
-  const matching = state ? asked.filter((agent) => agentStateOf(agent) === state) : asked;
+  const candidates = query.get("version") === "older" ? older : agentsWithText;
+  const matching = state ? candidates.filter((agent) => agentStateOf(agent) === state) : candidates;
   const isGone = ({ isOnline, lastHeartbeatAt }: Agent) =>
     !isOnline && state !== "offline" && now.getTime() - Date.parse(lastHeartbeatAt) > GONE_MS;
   const listed = matching.filter((agent) => !isGone(agent));
-  const gone = matching.filter(isGone).sort((left, right) => right.lastHeartbeatAt.localeCompare(left.lastHeartbeatAt));
+  const longGone = matching
+    .filter(isGone)
+    .sort((left, right) => right.lastHeartbeatAt.localeCompare(left.lastHeartbeatAt));
   const pages = Math.max(1, Math.ceil(listed.length / PAGE_LENGTH));
   const page = Math.min(pages, Math.max(1, Math.trunc(Number(query.get("page"))) || 1));
-  const shown = listed.sort(compareAgents).slice((page - 1) * PAGE_LENGTH, page * PAGE_LENGTH);
-  return { total: agents.length, counts, older: older.length, shown, gone, matches: matching.length, page, pages };
+  const agentsOnPage = listed.sort(compareAgents).slice((page - 1) * PAGE_LENGTH, page * PAGE_LENGTH);
+  return {
+    total: agents.length,
+    counts,
+    older: older.length,
+    shown: agentsOnPage,
+    gone: longGone,
+    matches: matching.length,
+    page,
+    pages,
+  };
 };

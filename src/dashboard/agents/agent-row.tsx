@@ -2,7 +2,7 @@ import type { Agent } from "../../protocol/agent.ts";
 import { VERSION } from "../../protocol/version.ts";
 import { StateIcon } from "../parts/state.tsx";
 import { RelativeTime } from "../parts/time.tsx";
-import { agentStateOf, capabilitiesOf, isOlder, platformOf } from "./agent-list.ts";
+import { agentStateOf, isOlder, listCapabilities, platformTitle } from "./agent-list.ts";
 import { HourBar, type HourProps, runsInWords } from "./hour-bar.tsx";
 
 interface AgentActionsProps {
@@ -83,7 +83,7 @@ const Facts = ({ agent, now }: Pick<AgentRowProps, "agent" | "now">) => (
         seen <RelativeTime at={agent.lastHeartbeatAt} now={now} />,{" "}
       </>
     )}
-    {(agent.isOnline || agent.version === null) && platformOf(agent)}
+    {(agent.isOnline || agent.version === null) && platformTitle(agent)}
     {agent.version && (
       <>
         {agent.isOnline && " "}
@@ -109,8 +109,8 @@ export const AgentRow = ({ agent, runs, pipelines, now, canChange, search }: Age
       </a>{" "}
       <Facts agent={agent} now={now} />
     </span>
-    <span class="labels" title={capabilitiesOf(agent).join(", ")}>
-      {capabilitiesOf(agent).map((label) => (
+    <span class="labels" title={listCapabilities(agent).join(", ")}>
+      {listCapabilities(agent).map((label) => (
         <span class="label">{label}</span>
       ))}
     </span>

@@ -7,9 +7,9 @@ import { Elapsed, RelativeTime } from "../parts/time.tsx";
 import { placeOn } from "../parts/time-axis.ts";
 import { hasRole, type Page } from "../shell/page-definition.ts";
 import { byId } from "../shell/verb-input.ts";
-import { capabilitiesOf, platformOf } from "./agent-list.ts";
+import { listCapabilities, platformTitle } from "./agent-list.ts";
 import { AgentActions, AgentState, AgentVersion } from "./agent-row.tsx";
-import { addressOfRun, HourBar, type HourProps, hourUntil, nameOfRun, runsInWords } from "./hour-bar.tsx";
+import { HourBar, type HourProps, hourUntil, runAddress, runName, runsInWords } from "./hour-bar.tsx";
 
 const LISTED = 20;
 
@@ -56,8 +56,8 @@ const LastHour = ({ runs, pipelines, now }: HourProps) => (
             {runs.slice(0, LISTED).map((run) => (
               <tr id={`run-${run.jobId ?? run.buildId}`}>
                 <th scope="row">
-                  <a href={addressOfRun(run)}>
-                    <bdi>{nameOfRun(run, pipelines)}</bdi>
+                  <a href={runAddress(run)}>
+                    <bdi>{runName(run, pipelines)}</bdi>
                   </a>
                 </th>
                 <td>
@@ -94,8 +94,8 @@ const Fact = ({ name, children }: { name: string; children?: unknown }) => (
 
 const Facts = ({ agent, now }: { agent: Agent; now: Date }) => (
   <dl class="agent-facts">
-    <Fact name="Builds for">{capabilitiesOf(agent).join(", ") || "what asks for nothing"}</Fact>
-    <Fact name="Machine">{platformOf(agent)}</Fact>
+    <Fact name="Builds for">{listCapabilities(agent).join(", ") || "what asks for nothing"}</Fact>
+    <Fact name="Machine">{platformTitle(agent)}</Fact>
     {agent.xcodes.length > 0 && <Fact name="Xcode">{agent.xcodes.join(", ")}</Fact>}
     <Fact name="Program">
       <AgentVersion version={agent.version} />
@@ -127,8 +127,8 @@ const Now = ({ agent, runs, pipelines }: { agent: Agent } & Omit<HourProps, "now
       {currentBuildId ? (
         <>
           It runs{" "}
-          <a href={run ? addressOfRun(run) : `/app/builds/${currentBuildId}`}>
-            <bdi>{run ? nameOfRun(run, pipelines) : "a build"}</bdi>
+          <a href={run ? runAddress(run) : `/app/builds/${currentBuildId}`}>
+            <bdi>{run ? runName(run, pipelines) : "a build"}</bdi>
           </a>
           .
         </>

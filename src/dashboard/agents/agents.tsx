@@ -15,7 +15,7 @@ import { RelativeTime } from "../parts/time.tsx";
 import { confirmRemoval } from "../shell/confirm-removal.tsx";
 import { formAt, hasRole, type Page, type Pages } from "../shell/page-definition.ts";
 import { byId, noInput } from "../shell/verb-input.ts";
-import { AGENT_STATES, type AgentSelection, platformOf, selectAgents } from "./agent-list.ts";
+import { AGENT_STATES, type AgentSelection, platformTitle, selectAgents } from "./agent-list.ts";
 import { AgentRow, HOW_TO_UPDATE } from "./agent-row.tsx";
 import { AgentStrip, QueuePanel } from "./fleet.tsx";
 
@@ -41,7 +41,7 @@ export const LongGone = ({ agents, now, all }: LongGoneProps) =>
                 <bdi>{name}</bdi>
               </a>{" "}
               <span class="why">
-                {platformOf(agent)}, seen <RelativeTime at={lastHeartbeatAt} now={now} />
+                {platformTitle(agent)}, seen <RelativeTime at={lastHeartbeatAt} now={now} />
               </span>
             </span>
           </li>
@@ -56,7 +56,7 @@ export const LongGone = ({ agents, now, all }: LongGoneProps) =>
 const REFRESH_SECONDS = 5;
 
 /** The address of this page with its filters, some of them changed. */
-const addressOf = (query: URLSearchParams, change: Record<string, string>): string => {
+const addressWith = (query: URLSearchParams, change: Record<string, string>): string => {
   const [q = "", state = "", version = ""] = ["q", "state", "version"].map((name) => query.get(name) ?? "");
   const filters = { q, state, version, ...change };
   const search = new URLSearchParams(Object.entries(filters).filter(([, value]) => value !== ""));
@@ -92,12 +92,12 @@ interface CountsProps extends Pick<AgentSelection, "counts" | "older"> {
 const Counts = ({ query, counts, older }: CountsProps) => (
   <p class="facts" id="agent-counts">
     {[...counts].map(([state, count]) => (
-      <a href={addressOf(query, { state })}>
+      <a href={addressWith(query, { state })}>
         {count.toLocaleString("en")} {state}
       </a>
     ))}
     {older > 0 && (
-      <a href={addressOf(query, { version: "older" })} title={HOW_TO_UPDATE}>
+      <a href={addressWith(query, { version: "older" })} title={HOW_TO_UPDATE}>
         {count(older, "agent")} {older === 1 ? "is" : "are"} older than the service
       </a>
     )}
@@ -107,11 +107,11 @@ const Counts = ({ query, counts, older }: CountsProps) => (
 const Pager = ({ query, page, pages }: { query: URLSearchParams; page: number; pages: number }) =>
   pages === 1 ? null : (
     <p class="more actions">
-      {page > 1 && <a href={addressOf(query, { page: String(page - 1) })}>Previous</a>}
+      {page > 1 && <a href={addressWith(query, { page: String(page - 1) })}>Previous</a>}
       <span class="hint">
         Page {page} of {pages}
       </span>
-      {page < pages && <a href={addressOf(query, { page: String(page + 1) })}>Next</a>}
+      {page < pages && <a href={addressWith(query, { page: String(page + 1) })}>Next</a>}
     </p>
   );
 
@@ -132,7 +132,7 @@ const agentsPage: Page = {
     );
     const runs = Map.groupBy(ran, ({ agentId }) => agentId);
     const canChange = hasRole(context, "maintainer");
-    const here = addressOf(query, page > 1 ? { page: String(page) } : {});
+    const here = addressWith(query, page > 1 ? { page: String(page) } : {});
     return {
       title: "Fleet",
       section: "agents",
@@ -149,7 +149,7 @@ const agentsPage: Page = {
               </a>
             )}
           </div>
-          {total > 0 && <AgentStrip counts={counts} addressOf={(state) => addressOf(query, { state })} />}
+          {total > 0 && <AgentStrip counts={counts} addressFor={(state) => addressWith(query, { state })} />}
           {total > 0 && <Counts query={query} {...selection} />}
           <div class="fleet">
             <section aria-labelledby="agents-title">
@@ -168,7 +168,7 @@ const agentsPage: Page = {
               </ol>
               <Pager query={query} page={page} pages={pages} />
               {page === pages && (
-                <LongGone agents={gone} now={context.now} all={addressOf(query, { state: "offline" })} />
+                <LongGone agents={gone} now={context.now} all={addressWith(query, { state: "offline" })} />
               )}
               {total > 0 && shown.length + gone.length === 0 && <NoMatch noun="agent" href="/app/agents" />}
               {total === 0 && (
@@ -187,7 +187,7 @@ const agentsPage: Page = {
 };
 
 /** The list with its filters, at the page that a person saw. */
-const backTo = (query: URLSearchParams): string => addressOf(query, { page: query.get("page") ?? "" });
+const backTo = (query: URLSearchParams): string => addressWith(query, { page: query.get("page") ?? "" });
 
 /** Where a person came from: the page of the agent, or the list with its filters. */
 const backFrom = (id: string, query: URLSearchParams): string =>

@@ -1,6 +1,6 @@
 import type { Metrics } from "../../protocol/metrics.ts";
 import { count, formatDuration } from "../parts/format.ts";
-import { requirementsOf } from "../parts/why-waiting.tsx";
+import { requirementsInWords } from "../parts/why-waiting.tsx";
 import { AGENT_STATES, type AgentState } from "./agent-list.ts";
 
 /** A rectangle of cells; all four in cells. */
@@ -45,14 +45,14 @@ const Cell = ({ state, side }: { state: AgentState; side: number }) => (
 interface AgentStripProps {
   counts: Map<AgentState, number>;
   /** Where a click on the agents of a state leads. */
-  addressOf(state: AgentState): string;
+  addressFor(state: AgentState): string;
 }
 
 /**
  * Every agent as a cell, by state: thousands of them are a few rectangles that are filled with a pattern. Its words are
  * the counts below it.
  */
-export const AgentStrip = ({ counts, addressOf }: AgentStripProps) => {
+export const AgentStrip = ({ counts, addressFor }: AgentStripProps) => {
   const total = [...counts.values()].reduce((sum, one) => sum + one, 0);
   const { columns, pitch } = ROWS.find(({ most }) => total <= most) ?? ROWS[0]!;
   const width = Math.min(columns, Math.max(total, 1)) * pitch;
@@ -73,7 +73,7 @@ export const AgentStrip = ({ counts, addressOf }: AgentStripProps) => {
         const from = at;
         at += counts.get(state) ?? 0;
         return at === from ? null : (
-          <a href={addressOf(state)} tabindex={-1}>
+          <a href={addressFor(state)} tabindex={-1}>
             <title>{`${count(at - from, "agent")} ${state}`}</title>
             {cellRects(from, at, columns).map(({ x, y, width, height }) => (
               <rect
@@ -96,7 +96,7 @@ type Need = Metrics["byRequirement"][number];
 const GROUPS = 20;
 
 /** Who could take them, in words. */
-const takersOf = ({ agents, idle }: Need): string => {
+const takersInWords = ({ agents, idle }: Need): string => {
   if (agents === 0) return "no online agent has that";
   return idle > 0 ? `${count(agents, "agent")}, ${idle} idle` : `${count(agents, "agent")}, all at work`;
 };
@@ -120,11 +120,11 @@ export const QueuePanel = ({ metrics: { builds, oldestWaitSeconds, byRequirement
           <ol class="rows">
             {needs.slice(0, GROUPS).map((need) => (
               <li class={need.agents === 0 ? "row need is-stuck" : "row need"}>
-                <strong>{requirementsOf(need.requires).join(", ") || "Any agent"}</strong>
+                <strong>{requirementsInWords(need.requires).join(", ") || "Any agent"}</strong>
                 <span>
                   {need.waiting.toLocaleString("en")} waiting, {formatDuration(need.oldestWaitSeconds * 1000)}
                 </span>
-                <span class="hint">{takersOf(need)}</span>
+                <span class="hint">{takersInWords(need)}</span>
               </li>
             ))}
           </ol>

@@ -5,18 +5,18 @@ import { wordOf } from "../parts/state.tsx";
 import { lengthOn, placeOn, type TimeAxis } from "../parts/time-axis.ts";
 
 /** `#84 acme/shop / ci`, or `#84 acme/shop / ci, lint`; the number alone where the pipeline has no name yet. */
-export const nameOfRun = ({ number, pipelineId, jobKey }: AgentRun, pipelines: ReadonlyMap<string, string>): string => {
+export const runName = ({ number, pipelineId, jobKey }: AgentRun, pipelines: ReadonlyMap<string, string>): string => {
   const build = [`#${number}`, pipelines.get(pipelineId ?? "")].filter(Boolean).join(" ");
   return [build, jobKey].filter(Boolean).join(", ");
 };
 
-export const addressOfRun = ({ buildId, jobId }: AgentRun): string =>
+export const runAddress = ({ buildId, jobId }: AgentRun): string =>
   jobId === null ? `/app/builds/${buildId}` : `/app/jobs/${jobId}`;
 
 /** `#84 acme/shop / ci, succeeded, 41s`. */
-const titleOfRun = (run: AgentRun, pipelines: ReadonlyMap<string, string>, now: Date): string => {
+const runTitle = (run: AgentRun, pipelines: ReadonlyMap<string, string>, now: Date): string => {
   const took = formatDuration((run.finishedAt ?? now.getTime()) - run.startedAt);
-  return `${nameOfRun(run, pipelines)}, ${wordOf(run.status)}, ${took}`;
+  return `${runName(run, pipelines)}, ${wordOf(run.status)}, ${took}`;
 };
 
 /** The axis moves on in such steps: between them a page that renews itself redraws nothing. */
@@ -54,8 +54,8 @@ export const HourBar = ({ runs, pipelines, now }: HourProps) => {
         const length = Number.parseFloat(lengthOn(axis, run.startedAt, run.finishedAt ?? axis.to));
         const [x, width] = [placeOn(axis, run.startedAt), `${Math.max(SHORTEST, length)}%`];
         return (
-          <a href={addressOfRun(run)} tabindex={-1}>
-            <title>{titleOfRun(run, pipelines, now)}</title>
+          <a href={runAddress(run)} tabindex={-1}>
+            <title>{runTitle(run, pipelines, now)}</title>
             <rect class={`stretch is-${run.status}`} x={x} width={width} />
           </a>
         );

@@ -3,7 +3,7 @@ import { createToken } from "../../services/tokens/tokens.ts";
 import { Copyable } from "../parts/copied-code.tsx";
 import { readList, SelectField, TextField } from "../parts/fields.tsx";
 import { ProblemNotice, StackedForm } from "../parts/form-page.tsx";
-import { formOf, hasRole, type Page, type PageRequest, type View } from "../shell/page-definition.ts";
+import { formOn, hasRole, type Page, type PageRequest, type View } from "../shell/page-definition.ts";
 import { parseBody, withBody } from "../shell/verb-input.ts";
 
 const HOURS = [
@@ -22,7 +22,7 @@ const commandsFor = (origin: string, token: string, labels: string[]) => {
   ].join("\n");
 };
 
-const viewOf = (body: View["body"]): View => ({
+const toView = (body: View["body"]): View => ({
   title: "Add an agent",
   section: "agents",
   body: (
@@ -78,7 +78,7 @@ const page: Page = {
   role: "maintainer",
   async show(context, request) {
     await context.admit();
-    return viewOf(
+    return toView(
       hasRole(context, "admin") ? (
         <TokenForm request={request} />
       ) : (
@@ -88,13 +88,13 @@ const page: Page = {
   },
 };
 
-const form = formOf(page, createToken, async (context, { form, origin }) => {
+const form = formOn(page, createToken, async (context, { form, origin }) => {
   const labels = [...new Set(readList(form, "labels"))];
   const hours = HOURS.find(({ value }) => value === form.get("hours"))?.value ?? "24";
   const expiresAt = new Date(context.now.getTime() + Number(hours) * HOUR_MS).toISOString();
   const body = parseBody(createToken.body, { name: "new agent", kind: "registration", labels, expiresAt });
   const { token } = await createToken.run(context, withBody(body));
-  return viewOf(<Instructions commands={commandsFor(origin, token, labels)} />);
+  return toView(<Instructions commands={commandsFor(origin, token, labels)} />);
 });
 
 export const newAgentPages = [page, form];

@@ -2,7 +2,7 @@ import { type AuditEntry, AuditFilter } from "../../protocol/audit.ts";
 import { listAgents } from "../../services/agents/agents.ts";
 import { type IdsByKind, type Named, readNames } from "../../services/builds/names.ts";
 import { listAudit } from "../../services/tokens/audit.ts";
-import { FilterNotice, filledFields, readFilter, timeOf } from "../parts/list-filter.tsx";
+import { FilterNotice, filledFields, readFilter, toTime } from "../parts/list-filter.tsx";
 import { Table } from "../parts/lists.tsx";
 import { ClockTime } from "../parts/time.tsx";
 import type { Page, Pages } from "../shell/page-definition.ts";
@@ -35,26 +35,26 @@ const Gone = ({ kind, id }: { kind: string; id: string }) => (
 /** The actor `token:ID` or `agent:ID` by its present name, if it still has one. */
 const Actor = ({ actor, names }: { actor: string; names: Names }) => {
   const [kind = "", id = ""] = actor.split(":");
-  const known = names.get(id);
-  if (!known && UUID.test(id)) return <Gone kind={kind} id={id} />;
-  if (!known) return <>{actor}</>;
+  const holder = names.get(id);
+  if (!holder && UUID.test(id)) return <Gone kind={kind} id={id} />;
+  if (!holder) return <>{actor}</>;
   return (
     <>
-      <bdi>{known.name}</bdi> ({kind})
+      <bdi>{holder.name}</bdi> ({kind})
     </>
   );
 };
 
 const Subject = ({ entry: { action, subject }, names }: { entry: AuditEntry; names: Names }) => {
-  const known = names.get(subject);
+  const thing = names.get(subject);
   const [noun = ""] = action.split(".");
-  if (!known) return UUID.test(subject) ? <Gone kind={noun} id={subject} /> : <bdi>{subject}</bdi>;
-  const page = PAGES[known.kind];
-  const name = <bdi>{known.name}</bdi>;
+  if (!thing) return UUID.test(subject) ? <Gone kind={noun} id={subject} /> : <bdi>{subject}</bdi>;
+  const page = PAGES[thing.kind];
+  const name = <bdi>{thing.name}</bdi>;
   return (
     <>
       {page ? <a href={`/app/${page}/${subject}`}>{name}</a> : name}
-      {known.kind === "job" && <span class="hint"> a job</span>}
+      {thing.kind === "job" && <span class="hint"> a job</span>}
     </>
   );
 };
@@ -86,13 +86,13 @@ const namedIn = (entries: AuditEntry[]): IdsByKind => {
 
 const FILTERS = ["actor", "action", "subject", "since", "until", "cursor"];
 
-const filterOf = (query: URLSearchParams) => {
+const readAuditFilter = (query: URLSearchParams) => {
   const filled = Object.entries(filledFields(query, FILTERS));
-  const times = filled.map(([name, value]) => [name, timeOf(value)]);
+  const times = filled.map(([name, value]) => [name, toTime(value)]);
   return readFilter(AuditFilter, Object.fromEntries(times));
 };
 
-const titleOf = (name: string): string => name[0]?.toUpperCase() + name.slice(1);
+const capitalize = (name: string): string => name[0]?.toUpperCase() + name.slice(1);
 
 const Filter = ({ query }: { query: URLSearchParams }) => (
   <form method="get" action="/app/audit" class="filter">
@@ -102,7 +102,7 @@ const Filter = ({ query }: { query: URLSearchParams }) => (
         <input
           type="text"
           name={name}
-          placeholder={titleOf(name)}
+          placeholder={capitalize(name)}
           value={query.get(name) ?? ""}
           data-key={name === "actor" ? "/" : undefined}
         />
@@ -147,7 +147,7 @@ const page: Page = {
   path: "/audit",
   role: "admin",
   async show(context, { query }) {
-    const { filter, errors } = filterOf(query);
+    const { filter, errors } = readAuditFilter(query);
     const [{ value: entries, nextCursor }, agents] = await Promise.all([
       listAudit.answer(context, { ...noInput, query: filter }),
       listAgents.run(context, noInput),

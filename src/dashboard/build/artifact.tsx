@@ -31,14 +31,14 @@ const folderAt = (list: readonly ArtifactFile[], path: string): Folder => {
       files.push({ name, path: whole, bytes: size });
       continue;
     }
-    const known = folders.get(name) ?? { name, path: prefix + name, files: 0, bytes: 0 };
-    folders.set(name, { ...known, files: known.files + 1, bytes: known.bytes + size });
+    const folder = folders.get(name) ?? { name, path: prefix + name, files: 0, bytes: 0 };
+    folders.set(name, { ...folder, files: folder.files + 1, bytes: folder.bytes + size });
   }
   return { folders: [...folders.values()], files };
 };
 
 /** The page that a report opens with: the `index.html` that lies highest; undefined where there is none. */
-const reportOf = (list: readonly ArtifactFile[]): string | undefined =>
+const findReport = (list: readonly ArtifactFile[]): string | undefined =>
   list
     .map(({ path }) => path)
     .filter((path) => path === "index.html" || path.endsWith("/index.html"))
@@ -48,8 +48,10 @@ const reportOf = (list: readonly ArtifactFile[]): string | undefined =>
 const ROWS = 1000;
 const DEFAULT_HOURS = 24;
 
-const named = ({ id = "", name = "" }: Record<string, string>) => ({
-  ...{ params: { id, name }, query: undefined, body: undefined },
+const toInput = ({ id = "", name = "" }: Record<string, string>) => ({
+  params: { id, name },
+  query: undefined,
+  body: undefined,
 });
 
 const inUrl = (path: string): string => path.split("/").map(encodeURIComponent).join("/");
@@ -159,7 +161,7 @@ const Delete = ({ path }: { path: string }) => (
 
 /** The address of the report in it; null where it has none, or the deployment shows none. */
 const reportAddress = async (context: Context, { list, jobId, name }: ArtifactWithFiles): Promise<string | null> => {
-  const report = reportOf(list);
+  const report = findReport(list);
   const address = report === undefined ? null : await viewAddress(context, jobId, name);
   return address && address + inUrl(report ?? "");
 };
@@ -168,11 +170,11 @@ const artifactPage: Page = {
   path: "/artifacts/:id/:name",
   role: "viewer",
   async show(context, request) {
-    const artifact = await getArtifact.run(context, named(request.params));
+    const artifact = await getArtifact.run(context, toInput(request.params));
     const { jobId, name, files, bytes, expiresAt, list } = artifact;
     const path = artifactPath(jobId, name);
     const folder = request.query.get("folder") ?? "";
-    const shown = folderAt(list, folder);
+    const content = folderAt(list, folder);
     const report = await reportAddress(context, artifact);
     const isMember = hasRole(context, "member");
     return {
@@ -205,7 +207,7 @@ const artifactPage: Page = {
             </span>
           </p>
           <Way path={path} folder={folder} />
-          <Files path={path} folder={shown} />
+          <Files path={path} folder={content} />
           {isMember && <Share path={path} folder={folder} request={request} />}
         </>
       ),
@@ -236,14 +238,14 @@ const shareForm = formAt(
   shareArtifact,
   async (context, { params, form }) => {
     const body = parseBody(shareArtifact.body, { hours: readNumber(form, "hours"), path: readText(form, "path") });
-    const { url, expiresAt } = await shareArtifact.run(context, { ...named(params), body });
+    const { url, expiresAt } = await shareArtifact.run(context, { ...toInput(params), body });
     const { id = "", name = "" } = params;
     return sharedView(name, artifactPath(id, name), url, expiresAt, context.now);
   },
 );
 
 const deleteForm = formAt("/artifacts/:id/:name/delete", artifactPage, removeArtifact, async (context, { params }) => {
-  await removeArtifact.run(context, named(params));
+  await removeArtifact.run(context, toInput(params));
   return { to: "/app/builds", notice: "removed" };
 });
 

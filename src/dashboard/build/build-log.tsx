@@ -2,20 +2,20 @@ import { CommaList } from "../parts/lists.tsx";
 
 interface LostAttemptsProps {
   /** The path of the build or the job that they are of. */
-  of: string;
+  path: string;
   lost: number;
   /** Whether some of them failed, and the job was tried again. */
   hasFailed?: boolean;
 }
 
 /** The attempts before the present one. Their logs are kept. */
-export const LostAttempts = ({ of, lost, hasFailed = false }: LostAttemptsProps) =>
+export const LostAttempts = ({ path, lost, hasFailed = false }: LostAttemptsProps) =>
   lost > 0 ? (
     <p class="message" id="lost-attempts">
       {hasFailed ? "Earlier attempts:" : "Ended without a result:"}{" "}
       <CommaList
         items={Array.from({ length: lost }, (_, index) => (
-          <a href={`${of}/log?attempt=${index + 1}`}>log of attempt {index + 1}</a>
+          <a href={`${path}/log?attempt=${index + 1}`}>log of attempt {index + 1}</a>
         ))}
       />
     </p>
@@ -23,7 +23,7 @@ export const LostAttempts = ({ of, lost, hasFailed = false }: LostAttemptsProps)
 
 interface BuildLogProps {
   /** The path of the build or the job that it is of. */
-  of: string;
+  path: string;
   attempt: number;
   isLive: boolean;
   /** The end of the log as text; null when it was deleted. */
@@ -31,9 +31,9 @@ interface BuildLogProps {
 }
 
 /** The log. The page's script replaces `tail` with a view of the whole log. */
-export const LogPanel = ({ of, attempt, isLive, tail }: BuildLogProps) => {
+export const LogPanel = ({ path, attempt, isLive, tail }: BuildLogProps) => {
   if (tail === null) return <p class="empty">The log of this build was deleted.</p>;
-  const source = `${of}/log`;
+  const source = `${path}/log`;
   return (
     <div
       id="log"

@@ -40,14 +40,14 @@ const Messages = ({ build, body, successor, canceler, refused }: BuildDetails) =
         The state <bdi>{name}</bdi> is not at the git host: {reason}
       </p>
     ))}
-    {body.logTail !== null && <LostAttempts of={`/app/builds/${build.id}`} lost={body.lost} />}
+    {body.logTail !== null && <LostAttempts path={`/app/builds/${build.id}`} lost={body.lost} />}
     {build.leak && (
       <p class="message">The agent's masker missed a secret. The service masked it before the log was stored.</p>
     )}
   </>
 );
 
-const titleOf = ({ build, ...owners }: BuildDetails): string =>
+const pageTitle = ({ build, ...owners }: BuildDetails): string =>
   `#${build.number} ${repositoryName(owners)}${build.waitsFor.length > 0 ? " waits for approval" : ""}`;
 
 export const buildPage: Page = {
@@ -58,7 +58,7 @@ export const buildPage: Page = {
     const { build, body } = details;
     const opened = await openBody(context, body, `/app/builds/${build.id}`, query);
     return {
-      title: titleOf(details),
+      title: pageTitle(details),
       section: "builds",
       script: "build.js",
       refreshSeconds: isEnded(build.status) ? undefined : REFRESH_SECONDS,
@@ -95,7 +95,7 @@ const retryForm = formAt("/builds/:id/retry", buildPage, retryBuild, async (cont
 export const buildPages: Pages = [buildPage, cancelForm, retryForm];
 
 /** The number of a build and the name of its repository. */
-const nameOf = async (context: Context, id: string): Promise<string> => {
+const readBuildName = async (context: Context, id: string): Promise<string> => {
   const { number, repoId } = await getBuild.run(context, byId(id));
   const repository = await nullIfNotFound(getRepository.run(context, byId(repoId)));
   return `#${number} of ${repository?.fullName ?? "a removed repository"}`;
@@ -104,21 +104,26 @@ const nameOf = async (context: Context, id: string): Promise<string> => {
 interface Deletion {
   path: string;
   verb: typeof deleteBuild | typeof deleteLog;
-  /** What is deleted of the build with this name. */
-  of(build: string): string;
+  /** Names what is deleted of the build with this name. */
+  describe(build: string): string;
   consequences: string;
   /** The page that follows. */
   next(id: string): string;
 }
 
-const confirmDeletion = ({ path, verb, of, consequences, next }: Deletion) =>
+const confirmDeletion = ({ path, verb, describe, consequences, next }: Deletion) =>
   confirmRemoval({
     path,
     section: "builds",
     access: verb.access,
     verb: "delete",
     async question(context, id) {
-      return { name: of(await nameOf(context, id)), consequences, back: `/app/builds/${id}`, next: next(id) };
+      return {
+        name: describe(await readBuildName(context, id)),
+        consequences,
+        back: `/app/builds/${id}`,
+        next: next(id),
+      };
     },
     remove: (context, id) => verb.run(context, byId(id)),
   });
@@ -126,7 +131,7 @@ const confirmDeletion = ({ path, verb, of, consequences, next }: Deletion) =>
 const ofBuild = confirmDeletion({
   path: "/builds/:id/delete",
   verb: deleteBuild,
-  of: (build) => build,
+  describe: (build) => build,
   consequences:
     "Its log, steps and summary are deleted for good. Its number is not used again, and the audit keeps who deleted it.",
   next: () => "/app/builds",
@@ -135,7 +140,7 @@ const ofBuild = confirmDeletion({
 const ofLog = confirmDeletion({
   path: "/builds/:id/log/delete",
   verb: deleteLog,
-  of: (build) => `the log of ${build}`,
+  describe: (build) => `the log of ${build}`,
   consequences: "The log of every attempt is deleted for good. The build stays, and can be retried.",
   next: (id) => `/app/builds/${id}`,
 });

@@ -21,24 +21,24 @@ const SIGNS = { same: " ", added: "+", removed: "−" } as const;
 const WORDS = { same: "", added: "only here: ", removed: "only in the last green: " } as const;
 
 /** Parts of equal lines far from any difference are left out; a number stands for them. */
-const shortened = (lines: Lines): (Lines[number] | number)[] => {
+const shortenEqualParts = (lines: Lines): (Lines[number] | number)[] => {
   const isNear = (at: number) =>
     lines.slice(Math.max(0, at - AROUND), at + AROUND + 1).some(({ kind }) => kind !== "same");
-  const shown: (Lines[number] | number)[] = [];
+  const parts: (Lines[number] | number)[] = [];
   for (const [at, line] of lines.entries()) {
-    const last = shown.at(-1);
-    if (line.kind !== "same" || isNear(at)) shown.push(line);
-    else if (typeof last === "number") shown[shown.length - 1] = last + 1;
-    else shown.push(1);
+    const last = parts.at(-1);
+    if (line.kind !== "same" || isNear(at)) parts.push(line);
+    else if (typeof last === "number") parts[parts.length - 1] = last + 1;
+    else parts.push(1);
   }
-  return shown;
+  return parts;
 };
 
 /** The log of a step against that of the last green build: times and numbers do not count. */
 const LogDifference = ({ lines }: { lines: Lines }) => (
   <section class="difference" tabindex={0} aria-label="Differences of the log">
     <pre>
-      {shortened(lines).map((line) =>
+      {shortenEqualParts(lines).map((line) =>
         typeof line === "number" ? (
           <span class="left-out">{`… ${line.toLocaleString("en")} equal ${line === 1 ? "line" : "lines"}`}</span>
         ) : (
@@ -188,7 +188,7 @@ const Log = ({ log, job, build }: Comparison) => {
   );
 };
 
-const titleOf = ({ number }: Build, owners: Owners): string => `#${number} ${repositoryName(owners)}, compared`;
+const pageTitle = ({ number }: Build, owners: Owners): string => `#${number} ${repositoryName(owners)}, compared`;
 
 export const comparePage: Page = {
   path: "/builds/:id/compare",
@@ -202,7 +202,7 @@ export const comparePage: Page = {
       agentName(context, agents.now),
     ]);
     return {
-      title: titleOf(build, owners),
+      title: pageTitle(build, owners),
       crumb: "Compare",
       section: "builds",
       trail: [

@@ -1,7 +1,7 @@
 import type { Build } from "../../protocol/build.ts";
 import { jobKeyOf } from "../../services/builds/build-view.ts";
 import type { Excerpt, Failure } from "../../services/builds/failure.ts";
-import { whyOf } from "../job/cause.tsx";
+import { explainEnd } from "../job/cause.tsx";
 import type { Details, OpenedPage } from "../job/details.ts";
 import { repositoryName } from "../parts/build-name.tsx";
 import { refName } from "../parts/build-origin.tsx";
@@ -66,7 +66,7 @@ const Title = ({ failure, page }: { failure: Failure; page: string | null }) => 
   const { job, others } = failure;
   const step = cause(failure);
   if (page === null) {
-    return step ? <bdi>{failedText(failure)}</bdi> : <>Failed: {whyOf(job) ?? "nothing more is known"}</>;
+    return step ? <bdi>{failedText(failure)}</bdi> : <>Failed: {explainEnd(job) ?? "nothing more is known"}</>;
   }
   return (
     <>
@@ -78,7 +78,7 @@ const Title = ({ failure, page }: { failure: Failure; page: string | null }) => 
           : <bdi>{step.name}</bdi> failed{step.code}
         </>
       ) : (
-        <> failed: {whyOf(job)}</>
+        <> failed: {explainEnd(job)}</>
       )}
       {others > 0 && <span class="hint"> and {count(others, "more job")} failed</span>}
     </>
@@ -87,10 +87,10 @@ const Title = ({ failure, page }: { failure: Failure; page: string | null }) => 
 
 /** The failure first: what failed, the line that says why with three around it, and the way to more. */
 export const FailureBand = ({ details, opened }: { details: Details; opened: OpenedPage }) => {
-  const { of, build, failure, green, now } = details;
+  const { run, build, failure, green, now } = details;
   if (!failure) return null;
   const { job, step, excerpt } = failure;
-  const jobPage = job.id === of.id ? null : `/app/jobs/${job.id}`;
+  const jobPage = job.id === run.id ? null : `/app/jobs/${job.id}`;
   const logPage = jobPage ?? opened.logPage;
   const error = excerpt && excerpt.errors.length > 0 ? excerpt.lines[excerpt.at] : undefined;
   const message = step ? null : job.message;
@@ -126,7 +126,7 @@ export const FailureBand = ({ details, opened }: { details: Details; opened: Ope
           </button>
         </p>
       </div>
-      <FailingTests reports={opened.tests.reports} counts={of.tests} testsPage={opened.testsPage} />
+      <FailingTests reports={opened.tests.reports} counts={run.tests} testsPage={opened.testsPage} />
       {excerpt && <Lines excerpt={excerpt} logPage={logPage} />}
     </section>
   );

@@ -18,8 +18,8 @@ export const triesInWords = (status: Step["status"], tries: number): string => {
   return status === "running" ? ordinal(tries) : `stopped at ${ordinal(tries)}`;
 };
 
-/** What of a job its waterfall shows. */
-interface Worked {
+/** The times of a job that its waterfall shows. */
+interface RunTimes {
   steps: Step[];
   queuedAt: string | null;
   startedAt: string | null;
@@ -29,7 +29,7 @@ interface Worked {
 const SHORT_MS = 1000;
 
 /** What an agent does before the first step: it fetches the commit. Null where it has not begun. */
-const checkoutOf = ({ steps, startedAt, finishedAt }: Worked): Step | null => {
+const checkoutStep = ({ steps, startedAt, finishedAt }: RunTimes): Step | null => {
   if (startedAt === null) return null;
   const began = steps.find((step) => step.startedAt !== null)?.startedAt ?? null;
   const end = began ?? finishedAt;
@@ -38,7 +38,7 @@ const checkoutOf = ({ steps, startedAt, finishedAt }: Worked): Step | null => {
 };
 
 /** What an agent does behind the last step: it stores what the build leaves. Null where that took no time to speak of. */
-const closingOf = ({ steps, finishedAt }: Worked): Step | null => {
+const closingStep = ({ steps, finishedAt }: RunTimes): Step | null => {
   const ends = steps.flatMap((step) => parseTime(step.finishedAt) ?? []);
   const last = Math.max(...ends);
   if (ends.length === 0 || finishedAt === null || Date.parse(finishedAt) - last < SHORT_MS) return null;
@@ -47,7 +47,7 @@ const closingOf = ({ steps, finishedAt }: Worked): Step | null => {
   return { id: null, name, status, exitCode: null, startedAt, finishedAt, logOffset: null };
 };
 
-const segmentOf = ({ startedAt, finishedAt, status }: Step): Segment[] =>
+const toSegments = ({ startedAt, finishedAt, status }: Step): Segment[] =>
   startedAt === null ? [] : [{ from: Date.parse(startedAt), to: parseTime(finishedAt), state: status }];
 
 interface RowProps {
@@ -84,40 +84,40 @@ const StepRow = ({ id, step, logPage, now, children }: RowProps) => (
 );
 
 interface StepWaterfallProps {
-  of: Worked;
+  run: RunTimes;
   now: Date;
   usual: UsualTimes;
-  told: Child;
+  summary: Child;
   logPage: string;
 }
 
 /** The steps of a job. Nothing before an agent has begun. */
-export const StepWaterfall = ({ of, now, usual, told, logPage }: StepWaterfallProps) => {
-  const checkout = checkoutOf(of);
-  if (!checkout && of.steps.length === 0) return null;
-  const [startedAt, finishedAt] = [parseTime(of.startedAt), parseTime(of.finishedAt)];
+export const StepWaterfall = ({ run, now, usual, summary, logPage }: StepWaterfallProps) => {
+  const checkout = checkoutStep(run);
+  if (!checkout && run.steps.length === 0) return null;
+  const [startedAt, finishedAt] = [parseTime(run.startedAt), parseTime(run.finishedAt)];
   const axis = timeAxis({
-    queuedAt: parseTime(of.queuedAt) ?? startedAt ?? now.getTime(),
+    queuedAt: parseTime(run.queuedAt) ?? startedAt ?? now.getTime(),
     startedAt,
     until: finishedAt ?? now.getTime(),
     isLive: finishedAt === null,
     usual: usual.whole,
   });
   const rows = [...(checkout ? [{ id: "before", step: checkout }] : [])];
-  rows.push(...of.steps.map((step, index) => ({ id: `step-${index}`, step })));
-  const closing = closingOf(of);
+  rows.push(...run.steps.map((step, index) => ({ id: `step-${index}`, step })));
+  const closing = closingStep(run);
   if (closing) rows.push({ id: "after", step: closing });
-  const waitedFrom = (id: string) => (id === "before" ? parseTime(of.queuedAt) : null);
+  const waitedFrom = (id: string) => (id === "before" ? parseTime(run.queuedAt) : null);
   return (
     <Waterfall
       title="Where the time went"
-      told={told}
+      summary={summary}
       axis={axis}
       noun="step"
       times={rows.map(({ id, step }) => ({
         name: step.name,
         word: wordOf(step.status),
-        waited: id === "before" && startedAt !== null ? startedAt - (parseTime(of.queuedAt) ?? startedAt) : null,
+        waited: id === "before" && startedAt !== null ? startedAt - (parseTime(run.queuedAt) ?? startedAt) : null,
         took:
           step.startedAt === null ? null : (parseTime(step.finishedAt) ?? now.getTime()) - Date.parse(step.startedAt),
         usual: usual.parts.get(step.name),
@@ -130,7 +130,7 @@ export const StepWaterfall = ({ of, now, usual, told, logPage }: StepWaterfallPr
               axis={axis}
               now={now.getTime()}
               waitedFrom={waitedFrom(id)}
-              segments={segmentOf(step)}
+              segments={toSegments(step)}
               usual={usual.parts.get(step.name)}
             />
           </StepRow>
@@ -140,10 +140,10 @@ export const StepWaterfall = ({ of, now, usual, told, logPage }: StepWaterfallPr
   );
 };
 
-interface ToldTimesProps {
-  of: Omit<Worked, "steps">;
+interface TimesInWordsProps {
+  run: Omit<RunTimes, "steps">;
   /** Absent where there are jobs instead. */
-  steps?: Worked["steps"];
+  steps?: RunTimes["steps"];
   /** Milliseconds that the last green run took. */
   usual: number | null;
   agent: Pick<Agent, "name"> | null;
@@ -151,8 +151,8 @@ interface ToldTimesProps {
 }
 
 /** What happens before the first step, then the times in words: `4m 31s, usually 4m 10s`. */
-export const ToldTimes = ({ of, steps, usual, agent, now }: ToldTimesProps) => {
-  const { startedAt, finishedAt, queuedAt } = of;
+export const TimesInWords = ({ run, steps, usual, agent, now }: TimesInWordsProps) => {
+  const { startedAt, finishedAt, queuedAt } = run;
   if (startedAt === null) return null;
   if (finishedAt === null && steps?.every((step) => step.startedAt === null)) {
     return (

@@ -31,22 +31,22 @@ const nullIfGone = async (reading: Promise<ShownTests>): Promise<ShownTests> => 
 };
 
 /** Where a page shows tests: all that they said, or those that failed, in a few words. */
-interface TestsWanted {
+interface TestsUse {
   asPart: boolean;
   asFailures: boolean;
 }
 
-const isWanted = (tests: TestSummary | null, { asPart, asFailures }: TestsWanted): boolean =>
+const isNeeded = (tests: TestSummary | null, { asPart, asFailures }: TestsUse): boolean =>
   tests !== null && (asPart || (asFailures && tests.failed > 0));
 
 /** The reports that a page shows. They are read again at each refresh: so only those, and of few jobs. */
 export const readTests = async (
   context: Context,
-  { of, build, jobs }: { of: { tests: TestSummary | null }; build: FoundBuild; jobs: { id: string }[] },
-  wanted: TestsWanted,
+  { run, build, jobs }: { run: { tests: TestSummary | null }; build: FoundBuild; jobs: { id: string }[] },
+  use: TestsUse,
 ): Promise<ShownTests> =>
-  isWanted(of.tests, wanted)
-    ? nullIfGone(readWorstReports(context, build, jobs, wanted.asPart ? SHOWN_REPORTS : NAMED_FAILURES))
+  isNeeded(run.tests, use)
+    ? nullIfGone(readWorstReports(context, build, jobs, use.asPart ? SHOWN_REPORTS : NAMED_FAILURES))
     : NO_TESTS;
 
 /** A test by what people call it: `suite > class > name`. */
@@ -71,11 +71,11 @@ interface Props {
 export const FailingTests = ({ reports, counts, testsPage }: Props) => {
   const failed = (reports ?? []).flatMap(({ tests }) => tests).filter(({ outcome }) => outcome === "failed");
   if (failed.length === 0) return null;
-  const named = failed.slice(0, NAMED_FAILURES);
-  const others = (counts?.failed ?? 0) - named.length;
+  const firstFailed = failed.slice(0, NAMED_FAILURES);
+  const others = (counts?.failed ?? 0) - firstFailed.length;
   return (
     <ul class="failing-tests">
-      {named.map(({ suite, className, name, message, file, line }) => (
+      {firstFailed.map(({ suite, className, name, message, file, line }) => (
         <li>
           <bdi class="failing-name">{testName({ suite, className, name })}</bdi>
           {message !== "" && <bdi class="failing-message">{message.split("\n")[0]}</bdi>}
@@ -119,7 +119,7 @@ const TestName = ({ test, repoId }: { test: Test; repoId: string }) => (
   </a>
 );
 
-const placeOf = ({ file, line }: Test): string | null =>
+const placeInFile = ({ file, line }: Test): string | null =>
   file === null ? null : `${file}${line === null ? "" : `:${line}`}`;
 
 interface FailureProps {
@@ -143,7 +143,7 @@ const Failure = ({ test, repoId, branch, isOpen }: FailureProps) => (
     {test.message !== "" && <p class="test-message">{test.message}</p>}
     {(test.text !== "" || test.file !== null) && (
       <details id={`t-${test.id}`} open={isOpen}>
-        <summary>{placeOf(test) === null ? "Details" : <bdi>{placeOf(test)}</bdi>}</summary>
+        <summary>{placeInFile(test) === null ? "Details" : <bdi>{placeInFile(test)}</bdi>}</summary>
         {test.text !== "" && (
           <pre class="output" tabindex={0}>
             {test.text}

@@ -19,7 +19,7 @@ interface BarProps {
   /** Milliseconds that it took in the last green run. */
   usual?: number | undefined;
   /** When somebody was asked, and answered; `to` is null while nobody did. */
-  asked?: { from: number; to: number | null } | null;
+  atGate?: { from: number; to: number | null } | null;
 }
 
 /** A name is written into a bar that is at least so many percent long. */
@@ -49,7 +49,7 @@ const Stretch = ({ axis, now, segment }: { axis: TimeAxis; now: number; segment:
 };
 
 /** One row of the waterfall: waiting, work, the notch of a gate, and where the last green run ended. */
-export const WaterfallBar = ({ axis, now, waitedFrom = null, segments, usual, asked = null }: BarProps) => {
+export const WaterfallBar = ({ axis, now, waitedFrom = null, segments, usual, atGate = null }: BarProps) => {
   const [first] = segments;
   const waitedTo = first?.from ?? now;
   return (
@@ -57,10 +57,10 @@ export const WaterfallBar = ({ axis, now, waitedFrom = null, segments, usual, as
       {waitedFrom !== null && waitedTo > waitedFrom && (
         <line class="wait" x1={placeOn(axis, waitedFrom)} x2={placeOn(axis, waitedTo)} y1="10" y2="10" />
       )}
-      {asked && (
+      {atGate && (
         <>
-          <line class="asked" x1={placeOn(axis, asked.from)} x2={placeOn(axis, asked.to ?? now)} y1="10" y2="10" />
-          <svg class="notch" x={placeOn(axis, asked.from)} y="4" width="12" height="12" aria-hidden="true">
+          <line class="asked" x1={placeOn(axis, atGate.from)} x2={placeOn(axis, atGate.to ?? now)} y1="10" y2="10" />
+          <svg class="notch" x={placeOn(axis, atGate.from)} y="4" width="12" height="12" aria-hidden="true">
             <path d="M0 0l6 6-6 6-6-6z" />
           </svg>
         </>
@@ -148,7 +148,7 @@ const FILTERED_FROM = 13;
 interface WaterfallProps {
   title: Child;
   /** What the times say in words, at the right. */
-  told: Child;
+  summary: Child;
   axis: TimeAxis;
   noun: "step" | "job";
   times: TimeOfRow[];
@@ -160,11 +160,11 @@ interface WaterfallProps {
 const SHORT_NAME = 16;
 
 /** Where the time went: a row for each step or job on one axis of time. It is the log's table of contents too. */
-export const Waterfall = ({ title, told, axis, noun, times, children }: WaterfallProps) => (
+export const Waterfall = ({ title, summary, axis, noun, times, children }: WaterfallProps) => (
   <section class="waterfall" id="waterfall" aria-labelledby="waterfall-title">
     <div class="section-head">
       <h2 id="waterfall-title">{title}</h2>
-      <p class="hint">{told}</p>
+      <p class="hint">{summary}</p>
     </div>
     <div class={times.every(({ name }) => name.length <= SHORT_NAME) ? "fall is-short" : "fall"}>
       {times.length >= FILTERED_FROM && (

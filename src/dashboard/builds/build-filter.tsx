@@ -4,7 +4,7 @@ import { STATUSES } from "../../protocol/build-states.ts";
 import { listAgents } from "../../services/agents/agents.ts";
 import type { Context } from "../../services/core/context.ts";
 import { EVENT_OPTIONS } from "../parts/build-origin.tsx";
-import { filledFields, type ListFilter, readFilter, timeOf } from "../parts/list-filter.tsx";
+import { filledFields, type ListFilter, readFilter, toTime } from "../parts/list-filter.tsx";
 import { wordOf } from "../parts/state.tsx";
 import { noInput } from "../shell/verb-input.ts";
 
@@ -30,7 +30,7 @@ export const readBuildFilter = async (context: Context, query: URLSearchParams):
     delete fields.branch;
   }
   if (fields.pull) fields.pull = fields.pull.replace(/^#/, "");
-  if (fields.since) fields.since = timeOf(fields.since);
+  if (fields.since) fields.since = toTime(fields.since);
   const { filter, errors } = readFilter(BuildFilter, fields);
   const isFiltered = name !== undefined || Object.keys(fields).length > errors.length;
   if (!name) return { filter, errors, isFiltered };

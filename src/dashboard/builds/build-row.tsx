@@ -14,7 +14,7 @@ const STATES: State[] = ["succeeded", "failed", "stopped", "running", "waiting"]
 const MOST = 24;
 const GAP = 0.12;
 
-const wordsOf = (counts: JobCounts): string =>
+const countsInWords = (counts: JobCounts): string =>
   STATES.filter((state) => counts[state] > 0)
     .map((state) => `${counts[state]} ${state === "stopped" ? "not run" : state}`)
     .join(", ");
@@ -25,7 +25,7 @@ const JobSegments = ({ counts }: { counts: JobCounts }) => {
   const lengths = STATES.flatMap((state) =>
     isEach ? Array.from({ length: counts[state] }, () => ({ state, length: 1 })) : { state, length: counts[state] },
   ).filter(({ length }) => length > 0);
-  const words = `${count(counts.total, "job")}: ${wordsOf(counts)}`;
+  const words = `${count(counts.total, "job")}: ${countsInWords(counts)}`;
   let x = 0;
   return (
     <span class="job-segments" title={words}>
@@ -58,10 +58,10 @@ interface RowProps {
   details: BuildRowDetails;
 }
 
-const stateOf = ({ status, waitsFor }: Build) => (waitsFor.length > 0 ? "asking" : status);
+const shownState = ({ status, waitsFor }: Build) => (waitsFor.length > 0 ? "asking" : status);
 
 /** What a commit says, in a word; or what else the build is of. */
-const subjectOf = (build: Build): string => {
+const subjectLine = (build: Build): string => {
   const { subject, pull, schedule, commitSha } = build;
   return subject ?? pull?.title ?? schedule ?? `${refName(build)}${commitSha ? ` at ${commitSha.slice(0, 7)}` : ""}`;
 };
@@ -128,7 +128,7 @@ const SpokenName = ({ build, details }: RowProps) => {
   const pipeline = build.pipelineId && details.pipelines.get(build.pipelineId);
   return (
     <span class="sr">
-      {`${wordOf(stateOf(build))} #${build.number} `}
+      {`${wordOf(shownState(build))} #${build.number} `}
       <bdi>{details.repositories.get(build.repoId) ?? "removed repository"}</bdi>
       {pipeline && (
         <>
@@ -151,14 +151,14 @@ const Ref = ({ build }: { build: Build }) => (
 /** A build: the commit's subject is the loud word. */
 export const BuildListRow = ({ build, details, children }: RowProps & { children?: unknown }) => (
   <div id={`b-${build.id}`} class="build-row">
-    <StateIcon state={stateOf(build)} />
+    <StateIcon state={shownState(build)} />
     <a href={`/app/builds/${build.id}`} class="what">
       <SpokenName build={build} details={details} />
-      <bdi>{subjectOf(build)}</bdi>
+      <bdi>{subjectLine(build)}</bdi>
     </a>
     <span class={saysNothing(build) ? "why is-silent" : "why"}>
       <span class={isEnded(build.status) ? "sr" : undefined}>
-        {wordOf(stateOf(build))}
+        {wordOf(shownState(build))}
         {isEnded(build.status) ? " " : " · "}
       </span>
       <Note build={build} details={details} />
@@ -188,10 +188,10 @@ export const Dots = ({ builds }: { builds: Build[] }) => (
       .map((build) => (
         <a
           href={`/app/builds/${build.id}`}
-          title={`#${build.number} ${wordOf(stateOf(build))}`}
-          aria-label={`#${build.number} ${wordOf(stateOf(build))}`}
+          title={`#${build.number} ${wordOf(shownState(build))}`}
+          aria-label={`#${build.number} ${wordOf(shownState(build))}`}
         >
-          <StateIcon state={stateOf(build)} />
+          <StateIcon state={shownState(build)} />
         </a>
       ))}
   </span>

@@ -32,11 +32,11 @@ interface BranchOfBuilds {
   builds: Build[];
 }
 
-const keyOf = ({ repoId, pull, ref }: Build): string => `${repoId}/${pull ? `#${pull.number}` : ref}`;
+const branchKey = ({ repoId, pull, ref }: Build): string => `${repoId}/${pull ? `#${pull.number}` : ref}`;
 
 /** The builds of a list, which is newest first, by what they are of. The branch with the newest build comes first. */
 const byBranch = (builds: readonly Build[]): BranchOfBuilds[] =>
-  [...Map.groupBy(builds, keyOf)].map(([key, ofBranch]) => ({ key, newest: ofBranch[0]!, builds: ofBranch }));
+  [...Map.groupBy(builds, branchKey)].map(([key, ofBranch]) => ({ key, newest: ofBranch[0]!, builds: ofBranch }));
 
 /** Of a page whose builds run or wait; and of one with older builds, where little changes. */
 const REFRESH_SECONDS = { active: 5, idle: 15 };
@@ -44,7 +44,7 @@ const REFRESH_SECONDS = { active: 5, idle: 15 };
 const GROUPED = 100;
 
 /** The address of the same list in another way, from its first page. */
-const addressOf = (query: URLSearchParams, changes: Record<string, string | null>): string => {
+const addressWith = (query: URLSearchParams, changes: Record<string, string | null>): string => {
   const next = new URLSearchParams(query);
   next.delete("done");
   for (const [name, value] of Object.entries(changes)) {
@@ -56,10 +56,10 @@ const addressOf = (query: URLSearchParams, changes: Record<string, string | null
 
 const Views = ({ query, isFlat }: { query: URLSearchParams; isFlat: boolean }) => (
   <nav class="views" aria-label="Views">
-    <a href={addressOf(query, { view: null, cursor: null })} aria-current={isFlat ? undefined : "page"}>
+    <a href={addressWith(query, { view: null, cursor: null })} aria-current={isFlat ? undefined : "page"}>
       By branch
     </a>
-    <a href={addressOf(query, { view: "all", cursor: null })} aria-current={isFlat ? "page" : undefined}>
+    <a href={addressWith(query, { view: "all", cursor: null })} aria-current={isFlat ? "page" : undefined}>
       All builds
     </a>
   </nav>
@@ -83,7 +83,11 @@ const Branches = ({ builds, details }: RowsProps) => (
 );
 
 const DAY = new Intl.DateTimeFormat("en-GB", {
-  ...{ weekday: "long", day: "numeric", month: "long", year: "numeric", timeZone: "UTC" },
+  weekday: "long",
+  day: "numeric",
+  month: "long",
+  year: "numeric",
+  timeZone: "UTC",
 });
 
 const Days = ({ builds, details }: RowsProps) => (
@@ -112,8 +116,8 @@ const Places = ({ query, shown, nextCursor }: { query: URLSearchParams; shown: n
       {count(shown, "build")}
       {nextCursor && " of more"}
     </span>{" "}
-    {query.has("cursor") && <a href={addressOf(query, { cursor: null })}>Newest builds</a>}{" "}
-    {nextCursor && <a href={addressOf(query, { cursor: nextCursor })}>Older builds</a>}
+    {query.has("cursor") && <a href={addressWith(query, { cursor: null })}>Newest builds</a>}{" "}
+    {nextCursor && <a href={addressWith(query, { cursor: nextCursor })}>Older builds</a>}
   </p>
 );
 
@@ -163,7 +167,7 @@ export const buildsPage: Page = {
           </div>
           {filter.since && (
             <p class="hint">
-              Since {query.get("since")} UTC. <a href={addressOf(query, { since: null, cursor: null })}>Of any day</a>
+              Since {query.get("since")} UTC. <a href={addressWith(query, { since: null, cursor: null })}>Of any day</a>
             </p>
           )}
           {builds.length > 0 && <Views query={query} isFlat={isFlat} />}

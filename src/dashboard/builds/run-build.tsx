@@ -17,10 +17,10 @@ import {
   TextField,
 } from "../parts/fields.tsx";
 import { FormPage } from "../parts/form-page.tsx";
-import { formOf, type Page, type PageRequest, type Pages } from "../shell/page-definition.ts";
+import { formOn, type Page, type PageRequest, type Pages } from "../shell/page-definition.ts";
 import { noInput, parseBody, withBody } from "../shell/verb-input.ts";
 
-const choicesOf = (repositories: Repository[], pipelines: Pipeline[]): Choice[] => {
+const listChoices = (repositories: Repository[], pipelines: Pipeline[]): Choice[] => {
   const byRepository = Map.groupBy(pipelines, ({ repoId }) => repoId);
   return repositories
     .filter(({ isActive }) => isActive)
@@ -28,13 +28,13 @@ const choicesOf = (repositories: Repository[], pipelines: Pipeline[]): Choice[] 
       const own = (byRepository.get(id) ?? []).filter(({ isActive }) => isActive);
       const file =
         defaultPipelineId === null ? [{ value: `repository:${id}`, label: PIPELINE_DEFAULTS.configPath }] : [];
-      const named = own.map((pipeline) => ({ value: `pipeline:${pipeline.id}`, label: pipeline.name }));
-      return [...file, ...named].map((choice) => ({ ...choice, group: fullName }));
+      const pipelineChoices = own.map((pipeline) => ({ value: `pipeline:${pipeline.id}`, label: pipeline.name }));
+      return [...file, ...pipelineChoices].map((choice) => ({ ...choice, group: fullName }));
     });
 };
 
 /** The target of the address as `pipeline:ID` or `repository:ID`. A repository means its default pipeline. */
-const targetOf = (query: URLSearchParams, repositories: Repository[]): string => {
+const chooseTarget = (query: URLSearchParams, repositories: Repository[]): string => {
   const pipelineId = query.get("pipelineId");
   if (pipelineId) return `pipeline:${pipelineId}`;
   const repository = repositories.find(({ id }) => id === query.get("repoId")) ?? repositories[0];
@@ -42,7 +42,7 @@ const targetOf = (query: URLSearchParams, repositories: Repository[]): string =>
   return repository.defaultPipelineId ? `pipeline:${repository.defaultPipelineId}` : `repository:${repository.id}`;
 };
 
-const defaultBranchOf = (target: string, repositories: Repository[], pipelines: Pipeline[]): string => {
+const findDefaultBranch = (target: string, repositories: Repository[], pipelines: Pipeline[]): string => {
   const [, id = ""] = target.split(":");
   const repoId = pipelines.find((pipeline) => pipeline.id === id)?.repoId ?? id;
   return repositories.find((repository) => repository.id === repoId)?.defaultBranch ?? "main";
@@ -97,7 +97,7 @@ const page: Page = {
       listRepositories.run(context, noInput),
       listPipelines.run(context, noInput),
     ]);
-    const target = targetOf(request.query, repositories);
+    const target = chooseTarget(request.query, repositories);
     return {
       title: "Run a build",
       section: "builds",
@@ -108,14 +108,14 @@ const page: Page = {
             name="what"
             label="Pipeline"
             value={target}
-            choices={choicesOf(repositories, pipelines)}
+            choices={listChoices(repositories, pipelines)}
           />
           <TextField
             request={request}
             name="branch"
             label="Branch or tag"
             required
-            value={defaultBranchOf(target, repositories, pipelines)}
+            value={findDefaultBranch(target, repositories, pipelines)}
             hint="The name of a branch. A tag needs its whole name, such as refs/tags/v2.3."
           />
           <RunFields request={request} />
@@ -125,7 +125,7 @@ const page: Page = {
   },
 };
 
-const form = formOf(page, triggerBuild, async (context, { form }) => {
+const form = formOn(page, triggerBuild, async (context, { form }) => {
   const [kind, id] = (form.get("what") ?? "").split(":");
   const secrets = readPairs(form, "secretVariables");
   const body = parseBody(triggerBuild.body, {

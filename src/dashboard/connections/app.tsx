@@ -3,7 +3,7 @@ import { getConnection, updateConnection } from "../../services/connections/conn
 import { beginApp, installConnection, takeApp } from "../../services/connections/github-app.ts";
 import { readRequiredText, readText, SecretField, TextField } from "../parts/fields.tsx";
 import { ProblemNotice } from "../parts/form-page.tsx";
-import { formAt, formOf, type Page, type PageRequest, type Pages, type View } from "../shell/page-definition.ts";
+import { formAt, formOn, type Page, type PageRequest, type Pages, type View } from "../shell/page-definition.ts";
 import { byId, parseBody, withBody } from "../shell/verb-input.ts";
 import { HookOutcomes } from "./hook.tsx";
 
@@ -157,7 +157,7 @@ const manifestView = (connectionId: string, { action, manifest }: { action: stri
   ),
 });
 
-const beginForm = formOf(appPage, beginApp, async (context, { params, form }) => {
+const beginForm = formOn(appPage, beginApp, async (context, { params, form }) => {
   const body = parseBody(beginApp.body, { organization: readText(form, "organization") });
   const begun = await beginApp.run(context, { ...byId(params.id), body });
   return manifestView(params.id ?? "", begun);
@@ -195,7 +195,7 @@ const afterGithub: Page = {
   },
 };
 
-const madeForm = formOf(afterGithub, takeApp, async (context, { form }) => {
+const madeForm = formOn(afterGithub, takeApp, async (context, { form }) => {
   const body = parseBody(takeApp.body, { code: form.get("code") ?? "", state: form.get("state") ?? "" });
   const { id } = await takeApp.run(context, withBody(body));
   return { to: `/app/connections/${id}/app`, notice: "app-made" };
@@ -203,8 +203,8 @@ const madeForm = formOf(afterGithub, takeApp, async (context, { form }) => {
 
 const installForm = formAt("/connections/:id/installation", appPage, installConnection, async (context, { params }) => {
   const { id, webUrl, installationId, pageUrl, hooks } = await installConnection.run(context, byId(params.id));
-  const left = hooks.filter(({ problem }) => problem !== null);
-  if (installationId !== null && left.length === 0) {
+  const refusedHooks = hooks.filter(({ problem }) => problem !== null);
+  if (installationId !== null && refusedHooks.length === 0) {
     return { to: `/app/connections/${id}/repositories`, notice: "app-installed" };
   }
   return {
@@ -213,7 +213,7 @@ const installForm = formAt("/connections/:id/installation", appPage, installConn
     body: (
       <div class="column">
         <h1>{installationId === null ? "Install the App" : "Hooks of before"}</h1>
-        {left.length > 0 && <HookOutcomes hooks={left} />}
+        {refusedHooks.length > 0 && <HookOutcomes hooks={refusedHooks} />}
         {installationId === null && (
           <p>Choose the repositories at GitHub. It sends you back here, or press the second button afterwards.</p>
         )}

@@ -14,7 +14,7 @@ import {
 } from "../parts/fields.tsx";
 import { ProblemNotice, StackedForm } from "../parts/form-page.tsx";
 import { confirmRemoval } from "../shell/confirm-removal.tsx";
-import { formOf, hasRole, type Page, type PageRequest, type Pages } from "../shell/page-definition.ts";
+import { formOn, hasRole, type Page, type PageRequest, type Pages } from "../shell/page-definition.ts";
 import { byId, noInput, parseBody } from "../shell/verb-input.ts";
 import { GIT_HOSTS } from "./git-hosts.tsx";
 
@@ -186,18 +186,18 @@ export const connectionPage: Page = {
 };
 
 /** Undefined keeps the stored token, null forgets it. */
-const tokenOf = (form: URLSearchParams): string | null | undefined =>
+const readToken = (form: URLSearchParams): string | null | undefined =>
   readFlag(form, "forgetsToken") ? null : (readText(form, "token") ?? undefined);
 
-const saveForm = formOf(connectionPage, updateConnection, async (context, { params, form }) => {
+const saveForm = formOn(connectionPage, updateConnection, async (context, { params, form }) => {
   const { webUrl, apiUrl } = await getConnection.run(context, byId(params.id));
-  const sent = { webUrl: readRequiredText(form, "webUrl"), apiUrl: readText(form, "apiUrl") };
+  const addresses = { webUrl: readRequiredText(form, "webUrl"), apiUrl: readText(form, "apiUrl") };
   const body = parseBody(updateConnection.body, {
     name: readRequiredText(form, "name"),
     // The API moves with the pages where nobody wrote where it is.
-    webUrl: sent.webUrl === webUrl ? undefined : sent.webUrl,
-    apiUrl: sent.apiUrl === null || sent.apiUrl === apiUrl ? undefined : sent.apiUrl,
-    token: tokenOf(form),
+    webUrl: addresses.webUrl === webUrl ? undefined : addresses.webUrl,
+    apiUrl: addresses.apiUrl === null || addresses.apiUrl === apiUrl ? undefined : addresses.apiUrl,
+    token: readToken(form),
     isActive: readFlag(form, "isActive"),
   });
   await updateConnection.run(context, { ...byId(params.id), body });

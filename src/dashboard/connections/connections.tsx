@@ -3,7 +3,7 @@ import { createConnection, listConnections } from "../../services/connections/co
 import { readRequiredText, SecretField, TextField } from "../parts/fields.tsx";
 import { FormPage } from "../parts/form-page.tsx";
 import { filterByText, NoMatch, TextFilter } from "../parts/list-filter.tsx";
-import { formOf, hasRole, type Page, type PageRequest, type Pages } from "../shell/page-definition.ts";
+import { formOn, hasRole, type Page, type PageRequest, type Pages } from "../shell/page-definition.ts";
 import { noInput, parseBody, withBody } from "../shell/verb-input.ts";
 import { GIT_HOSTS, HOST_KINDS, kindNamed } from "./git-hosts.tsx";
 
@@ -99,19 +99,19 @@ const WAYS = [
 ];
 
 /** The best one first. */
-const waysOf = (kind: HostKind) => (GIT_HOSTS[kind].hasApps ? [APP_WAY, ...WAYS] : WAYS);
+const listWays = (kind: HostKind) => (GIT_HOSTS[kind].hasApps ? [APP_WAY, ...WAYS] : WAYS);
 
 const WayField = ({ request: { form }, kind }: { request: PageRequest; kind: HostKind }) => (
   <fieldset class="field ways">
     <legend>How</legend>
-    {waysOf(kind).map(({ value, label, hint }) => (
+    {listWays(kind).map(({ value, label, hint }) => (
       <div>
         <label class="check">
           <input
             type="radio"
             name="way"
             value={value}
-            checked={(form?.get("way") ?? waysOf(kind)[0]?.value) === value}
+            checked={(form?.get("way") ?? listWays(kind)[0]?.value) === value}
           />{" "}
           {label}
         </label>
@@ -170,7 +170,7 @@ const newPage: Page = {
 /** Where each way goes on. */
 const NEXT: Record<string, string> = { app: "/app", hand: "" };
 
-const createForm = formOf(newPage, createConnection, async (context, { form }) => {
+const createForm = formOn(newPage, createConnection, async (context, { form }) => {
   const way = form.get("way");
   const body = parseBody(createConnection.body, {
     kind: form.get("kind"),

@@ -10,7 +10,7 @@ import { filterByText, NoMatch, TextFilter } from "../parts/list-filter.tsx";
 import { Table } from "../parts/lists.tsx";
 import { StateIcon, wordOf } from "../parts/state.tsx";
 import { RelativeTime } from "../parts/time.tsx";
-import { connectionTrail, formOf, type Page, type Pages } from "../shell/page-definition.ts";
+import { connectionTrail, formOn, type Page, type Pages } from "../shell/page-definition.ts";
 import { byId, noInput, parseBody } from "../shell/verb-input.ts";
 import { AddForm } from "./host-repositories.tsx";
 
@@ -165,7 +165,7 @@ const page: Page = {
   },
 };
 
-const redeliverForm = formOf(page, redeliverDelivery, async (context, { params, form }) => {
+const redeliverForm = formOn(page, redeliverDelivery, async (context, { params, form }) => {
   const target = { id: params.id ?? "", deliveryId: form.get("delivery") ?? "" };
   await redeliverDelivery.run(context, { ...byId(params.id), params: parseBody(redeliverDelivery.params, target) });
   return { to: `/app/connections/${params.id}/deliveries`, notice: "redelivered" };

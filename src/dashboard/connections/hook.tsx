@@ -3,7 +3,7 @@ import { rotateConnection, showHook } from "../../services/connections/connectio
 import { getConnection } from "../../services/connections/connections.ts";
 import { Copyable } from "../parts/copied-code.tsx";
 import { ProblemNotice } from "../parts/form-page.tsx";
-import { formAt, formOf, type Page, type Pages, type View } from "../shell/page-definition.ts";
+import { formAt, formOn, type Page, type Pages, type View } from "../shell/page-definition.ts";
 import { byId } from "../shell/verb-input.ts";
 import { connectionPage } from "./connection.tsx";
 import { GIT_HOSTS } from "./git-hosts.tsx";
@@ -111,7 +111,7 @@ const rotatePage: Page = {
   },
 };
 
-const rotateForm = formOf(rotatePage, rotateConnection, async (context, { params }) => {
+const rotateForm = formOn(rotatePage, rotateConnection, async (context, { params }) => {
   const { id, name, hooks } = await rotateConnection.run(context, byId(params.id));
   if (hooks.every(({ problem }) => problem === null)) return { to: `/app/connections/${id}`, notice: "rotated" };
   return {

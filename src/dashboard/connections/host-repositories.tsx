@@ -7,7 +7,7 @@ import { linkRepository } from "../../services/repositories/repository-link.ts";
 import { CheckField, readFlag, readNumber, readText, TextField } from "../parts/fields.tsx";
 import { ProblemNotice, StackedForm } from "../parts/form-page.tsx";
 import { filterByText, TextFilter } from "../parts/list-filter.tsx";
-import { connectionTrail, formOf, type Page, type PageRequest, type Pages } from "../shell/page-definition.ts";
+import { connectionTrail, formOn, type Page, type PageRequest, type Pages } from "../shell/page-definition.ts";
 import { byId, parseBody } from "../shell/verb-input.ts";
 
 interface AddFormProps {
@@ -157,7 +157,7 @@ const page: Page = {
   },
 };
 
-const addForm = formOf(page, linkRepository, async (context, { params, form }) => {
+const addForm = formOn(page, linkRepository, async (context, { params, form }) => {
   const body = parseBody(linkRepository.body, {
     hostRepoId: readNumber(form, "hostRepoId") ?? undefined,
     fullName: readText(form, "fullName") ?? undefined,

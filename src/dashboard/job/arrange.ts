@@ -14,7 +14,7 @@ export interface JobsOfDefinition {
 }
 
 /** The jobs by depth: each column stands after all that its jobs need. */
-export const columnsOf = (jobs: ReadJob[]): JobsOfDefinition[][] =>
+export const arrangeInColumns = (jobs: ReadJob[]): JobsOfDefinition[][] =>
   [...Map.groupBy(jobs, ({ depth }) => depth)]
     .sort(([left], [right]) => left - right)
     .map(([, sameDepth]) =>
@@ -37,7 +37,7 @@ const ORDER: ShownJobState[] = [
 ];
 
 /** The states of these jobs, those that matter most first. */
-export const statesOf = (jobs: JobOfBuild[]): ShownJobState[] => {
+export const sortStates = (jobs: JobOfBuild[]): ShownJobState[] => {
   const place = (state: ShownJobState): number => ORDER.indexOf(state);
   return jobs.map(jobStateOf).sort((left, right) => place(left) - place(right));
 };
@@ -73,7 +73,7 @@ export const shareCause = (jobs: JobOfBuild[]): boolean =>
 export const opensAtFirst = (jobs: JobOfBuild[]): boolean => !jobs.every(isGood) && !shareCause(jobs);
 
 /** A job by its name; where another of its matrix has the same name, by its key. */
-export const labelOf = (job: JobOfBuild, { jobs }: JobsOfDefinition): string =>
+export const jobLabel = (job: JobOfBuild, { jobs }: JobsOfDefinition): string =>
   jobs.some(({ id, name }) => id !== job.id && name === job.name) ? job.key : job.name;
 
 /** The definitions among the job's needs that have not ended. */
@@ -83,7 +83,7 @@ export const openNeeds = ({ needs }: JobOfBuild, all: JobOfBuild[]): string[] =>
 const ORDINALS = ["first", "second", "third"];
 
 /** What people read of a job that was tried more than once in its build; null of any other. */
-export const triesOf = ({ status, retries = 0, adoptedFrom }: JobOfBuild): string | null => {
+export const jobTriesInWords = ({ status, retries = 0, adoptedFrom }: JobOfBuild): string | null => {
   if (retries === 0 || adoptedFrom !== null) return null;
   const nth = `${ORDINALS[retries] ?? `${retries + 1}th`} try`;
   if (status === "succeeded") return `passed on the ${nth}`;

@@ -5,7 +5,7 @@ import type { Context } from "../../services/core/context.ts";
 import { Artifacts } from "../build/artifact-list.tsx";
 import { LogPanel } from "../build/build-log.tsx";
 import { FailureBand } from "../build/failure-band.tsx";
-import { StepWaterfall, ToldTimes } from "../build/step-waterfall.tsx";
+import { StepWaterfall, TimesInWords } from "../build/step-waterfall.tsx";
 import { readTests, TestsSection } from "../build/tests.tsx";
 import { count } from "../parts/format.ts";
 import { Table } from "../parts/lists.tsx";
@@ -13,7 +13,7 @@ import { assetUrl } from "../shell/document.tsx";
 import { hasEnded } from "./arrange.ts";
 import type { Details, JobDetails, OpenedPage } from "./details.ts";
 import { JobOutputs } from "./job-facts.tsx";
-import { PartTabs, type Tab, tabAddress, tabOf } from "./part-tabs.tsx";
+import { chooseTab, PartTabs, type Tab, tabAddress } from "./part-tabs.tsx";
 
 /** The keys that a build or a job got, and from where. Nothing where it got none. */
 const EnvironmentKeys = ({ keys }: { keys: EnvironmentKey[] | null }) =>
@@ -49,16 +49,16 @@ const BuildSummary = ({ text }: { text: string }) => (
 );
 
 /** The tabs of what there is. The first is shown at first. */
-const tabsOf = ({ of, logTail, artifacts }: Details): Tab[] => {
-  const { tests } = of;
-  const [keys, outputs] = [of.environment?.length ?? 0, Object.keys(of.outputs ?? {}).length];
+const listTabs = ({ run, logTail, artifacts }: Details): Tab[] => {
+  const { tests } = run;
+  const [keys, outputs] = [run.environment?.length ?? 0, Object.keys(run.outputs ?? {}).length];
   return [
     ...(logTail === undefined ? [] : [{ name: "log", title: "Log", count: null }]),
     ...(tests ? [{ name: "tests", title: "Tests", count: tests.failed || tests.total, isBad: tests.failed > 0 }] : []),
     ...(artifacts.length > 0 ? [{ name: "artifacts", title: "Artifacts", count: artifacts.length }] : []),
     ...(keys > 0 ? [{ name: "environment", title: "Environment", count: keys }] : []),
     ...(outputs > 0 ? [{ name: "outputs", title: "Outputs", count: outputs }] : []),
-    ...(of.summary === null ? [] : [{ name: "summary", title: "Summary", count: null }]),
+    ...(run.summary === null ? [] : [{ name: "summary", title: "Summary", count: null }]),
   ];
 };
 
@@ -69,8 +69,8 @@ export const openBody = async (
   page: string,
   query: URLSearchParams,
 ): Promise<OpenedPage> => {
-  const tabs = tabsOf(details);
-  const tab = tabOf(query, tabs);
+  const tabs = listTabs(details);
+  const tab = chooseTab(query, tabs);
   const tests = await readTests(context, details, { asPart: tab === "tests", asFailures: details.failure !== null });
   const testsPage = `${tabAddress(page, tabs, "tests")}#parts`;
   return { page, tabs, tab, tests, testsPage, logPage: tab === "log" ? "" : page };
@@ -83,17 +83,17 @@ interface BodyProps {
 
 /** What the chosen tab has. */
 const Part = ({ details, opened: { tab, page, tests } }: BodyProps) => {
-  const { of, build, now, logTail, repository, artifacts, jobs } = details;
+  const { run, build, now, logTail, repository, artifacts, jobs } = details;
   if (tab === "log" && logTail !== undefined)
-    return <LogPanel of={page} attempt={of.attempt} isLive={!hasEnded(of)} tail={logTail} />;
+    return <LogPanel path={page} attempt={run.attempt} isLive={!hasEnded(run)} tail={logTail} />;
   if (tab === "tests") return <TestsSection shown={tests} repoId={build.repoId} branch={repository?.defaultBranch} />;
   if (tab === "artifacts") {
-    const others = plannedJobs({ id: of.id, jobs });
+    const others = plannedJobs({ id: run.id, jobs });
     return <Artifacts artifacts={artifacts} jobs={others} now={now} />;
   }
-  if (tab === "environment") return <EnvironmentKeys keys={of.environment} />;
-  if (tab === "outputs") return <JobOutputs outputs={of.outputs ?? {}} />;
-  return tab === "summary" && of.summary ? <BuildSummary text={of.summary} /> : null;
+  if (tab === "environment") return <EnvironmentKeys keys={run.environment} />;
+  if (tab === "outputs") return <JobOutputs outputs={run.outputs ?? {}} />;
+  return tab === "summary" && run.summary ? <BuildSummary text={run.summary} /> : null;
 };
 
 /** Why it failed, where the time went, and a tab for each thing that is there. */
@@ -108,14 +108,14 @@ export const Body = ({ details, opened, children }: BodyProps & { children: Chil
 
 /** A job on its own page, or on that of its build: why it failed, its steps, and the tabs. */
 export const JobBody = ({ details, opened }: { details: JobDetails; opened: OpenedPage }) => {
-  const { of: job, now, usual, agent } = details;
+  const { run: job, now, usual, agent } = details;
   return (
     <Body details={details} opened={opened}>
       <StepWaterfall
-        of={job}
+        run={job}
         now={now}
         usual={usual}
-        told={<ToldTimes of={job} steps={job.steps} usual={usual.whole} agent={agent} now={now} />}
+        summary={<TimesInWords run={job} steps={job.steps} usual={usual.whole} agent={agent} now={now} />}
         logPage={opened.logPage}
       />
     </Body>

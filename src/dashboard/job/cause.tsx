@@ -64,7 +64,7 @@ const ClosedGate = ({ gate }: JobOfBuild) => {
 };
 
 /** Why a job did not run, was stopped or failed; null where its state says all. */
-export const whyOf = (job: JobOfBuild): Child => {
+export const explainEnd = (job: JobOfBuild): Child => {
   const { status, reason, cause } = job;
   if (reason === "gate-closed") return <ClosedGate {...job} />;
   if (status === "failed" || !cause) return whyEnded(job);

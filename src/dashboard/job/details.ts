@@ -21,12 +21,12 @@ import { hasEnded, isYetToRun, jobStateOf } from "./arrange.ts";
 import type { JobListDetails } from "./job-list.tsx";
 import type { Tab } from "./part-tabs.tsx";
 
-type Told = Pick<BuildJob, "id" | "status" | "attempt" | "tests" | "environment" | "summary">;
+type RunFacts = Pick<BuildJob, "id" | "status" | "attempt" | "tests" | "environment" | "summary">;
 
 /** What the page of a job, or of a build, has below its facts. */
 export interface Details extends Owners {
-  /** What the page is of. */
-  of: Told & Partial<Pick<BuildJob, "outputs">>;
+  /** The job, or the build, that the page shows. */
+  run: RunFacts & Partial<Pick<BuildJob, "outputs">>;
   build: FoundBuild;
   /** The jobs whose tests and artifacts it shows. */
   jobs: ReadJob[];
@@ -55,7 +55,7 @@ export interface OpenedPage {
 }
 
 export interface JobDetails extends Details {
-  of: BuildJob;
+  run: BuildJob;
   agent: Agent | null;
   /** Why a job that nobody has to approve waits. */
   explanation: Explanation | null;
@@ -111,7 +111,7 @@ export const readJob = async (
   return {
     ...owners,
     ...log,
-    of: job,
+    run: job,
     jobs: [job],
     build,
     now: context.now,
@@ -168,7 +168,7 @@ const readJobs = async (context: Context, build: FoundBuild, readingOwners: Prom
   const lastRuns = (green ? plannedJobs(green) : []).filter(({ adoptedFrom }) => adoptedFrom === null);
   return {
     ...owners,
-    of: build,
+    run: build,
     build,
     now: context.now,
     failure,

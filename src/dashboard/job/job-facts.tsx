@@ -5,12 +5,12 @@ import { BuildName } from "../parts/build-name.tsx";
 import { CommaList, Table } from "../parts/lists.tsx";
 import { StateWord } from "../parts/state.tsx";
 import { Elapsed } from "../parts/time.tsx";
-import { hasLostAttempts, jobStateOf, triesOf } from "./arrange.ts";
-import { whyOf } from "./cause.tsx";
+import { hasLostAttempts, jobStateOf, jobTriesInWords } from "./arrange.ts";
+import { explainEnd } from "./cause.tsx";
 import type { JobDetails } from "./details.ts";
 
 /** Where on its build's page a job that this one needs is. */
-const placeOf = (need: string, { jobs }: FoundBuild): string => {
+const anchorInBuild = (need: string, { jobs }: FoundBuild): string => {
   const job = jobs.find(({ definition }) => definition === need);
   return job && job.matrix === null ? `j-${job.id}` : `m-${need}`;
 };
@@ -21,7 +21,7 @@ const Needs = ({ job, build }: { job: BuildJob; build: FoundBuild }) =>
       after{" "}
       <CommaList
         items={job.needs.map((need) => (
-          <a href={`/app/builds/${build.id}#${encodeURIComponent(placeOf(need, build))}`}>{need}</a>
+          <a href={`/app/builds/${build.id}#${encodeURIComponent(anchorInBuild(need, build))}`}>{need}</a>
         ))}
       />
     </span>
@@ -36,9 +36,9 @@ const Combination = ({ matrix }: BuildJob) =>
 
 /** The state of a job, the build that it is of, why it ended so, who ran it and what it stands behind. */
 export const JobFactList = ({ details, testsPage }: { details: JobDetails; testsPage: string }) => {
-  const { of: job, build, agent, now } = details;
-  const why = whyOf(job);
-  const tries = triesOf(job);
+  const { run: job, build, agent, now } = details;
+  const why = explainEnd(job);
+  const tries = jobTriesInWords(job);
   return (
     <div class="facts">
       <StateWord state={jobStateOf(job)} />

@@ -8,21 +8,21 @@ import { StateIcon, wordOf } from "../parts/state.tsx";
 import { Elapsed } from "../parts/time.tsx";
 import { parseTime, type TimeAxis } from "../parts/time-axis.ts";
 import {
-  columnsOf,
+  arrangeInColumns,
   hasLostAttempts,
   type JobsOfDefinition,
+  jobLabel,
   jobStateOf,
-  labelOf,
+  jobTriesInWords,
   openNeeds,
   opensAtFirst,
   shareCause,
-  statesOf,
-  triesOf,
+  sortStates,
 } from "./arrange.ts";
-import { whyOf } from "./cause.tsx";
+import { explainEnd } from "./cause.tsx";
 
 /** What a job's bar consists of: its steps where they are known, else one stretch. Empty for one that did not run here. */
-const segmentsOf = (job: JobOfBuild, steps: Step[] = []): Segment[] => {
+const toSegments = (job: JobOfBuild, steps: Step[] = []): Segment[] => {
   if (job.startedAt === null || job.adoptedFrom !== null) return [];
   const begun = steps.flatMap(({ name, status, startedAt, finishedAt }): Segment[] =>
     startedAt === null ? [] : [{ from: Date.parse(startedAt), to: parseTime(finishedAt), state: status, name }],
@@ -37,20 +37,20 @@ const segmentsOf = (job: JobOfBuild, steps: Step[] = []): Segment[] => {
  * From the first job that began to the last end: one stretch for all combinations of a matrix. Those that failed are
  * drawn over it, so that the time of the others is not red.
  */
-export const spanOf = (jobs: readonly JobOfBuild[]): Segment[] => {
-  const ran = jobs.flatMap((job) => segmentsOf(job));
+export const spanJobs = (jobs: readonly JobOfBuild[]): Segment[] => {
+  const ran = jobs.flatMap((job) => toSegments(job));
   if (ran.length === 0) return [];
   const ends = ran.map(({ to }) => to ?? Number.POSITIVE_INFINITY);
   const [from, last] = [Math.min(...ran.map((one) => one.from)), Math.max(...ends)];
   const failed = ran.filter(({ state }) => state === "failed");
   const others = jobs.filter((job) => job.startedAt !== null && job.status !== "failed");
-  const [state] = statesOf(others);
+  const [state] = sortStates(others);
   const to = Number.isFinite(last) ? last : null;
   return state === undefined ? [{ from, to, state: "failed" }] : [{ from, to, state }, ...failed];
 };
 
 /** When somebody was asked whether the job may run, and answered. */
-const askedOf = ({ gate, finishedAt }: JobOfBuild): { from: number; to: number | null } | null =>
+const timeAtGate = ({ gate, finishedAt }: JobOfBuild): { from: number; to: number | null } | null =>
   gate?.since ? { from: Date.parse(gate.since), to: parseTime(gate.decision?.at ?? finishedAt) } : null;
 
 /** What rows show beside the jobs themselves. */
@@ -74,7 +74,7 @@ const JobNote = ({ job, all, names }: { job: JobOfBuild; all: JobOfBuild[]; name
   const state = jobStateOf(job);
   if (job.adoptedFrom) return <Adopted from={job.adoptedFrom} names={names} />;
   if (state === "asking") return <a href={`#gate-${job.id}`}>waits for approval</a>;
-  if (state === "queued") return triesOf(job) ?? "waits for its turn";
+  if (state === "queued") return jobTriesInWords(job) ?? "waits for its turn";
   if (state === "waiting") {
     const needs = openNeeds(job, all);
     return needs.length > 0 ? (
@@ -83,7 +83,7 @@ const JobNote = ({ job, all, names }: { job: JobOfBuild; all: JobOfBuild[]; name
       </>
     ) : null;
   }
-  const why = whyOf(job);
+  const why = explainEnd(job);
   if (why) {
     return (
       <>
@@ -104,23 +104,23 @@ interface JobTimes {
 
 interface RowProps {
   job: ReadJob;
-  of: JobsOfDefinition;
+  definition: JobsOfDefinition;
   all: ReadJob[];
   names: JobListDetails;
   times: JobTimes;
 }
 
-const JobRow = ({ job, of, all, names, times }: RowProps) => {
+const JobRow = ({ job, definition, all, names, times }: RowProps) => {
   const state = jobStateOf(job);
-  const tries = job.status === "queued" ? null : triesOf(job);
-  const segments = segmentsOf(job, job.steps);
-  const asked = askedOf(job);
+  const tries = job.status === "queued" ? null : jobTriesInWords(job);
+  const segments = toSegments(job, job.steps);
+  const atGate = timeAtGate(job);
   return (
     <li id={`j-${job.id}`} class="fall-row job" data-state={state} data-row>
       <StateIcon state={state} />
       <a href={`/app/jobs/${job.id}`} class="what">
         <span class="sr">{wordOf(state)} </span>
-        <bdi>{labelOf(job, of)}</bdi>
+        <bdi>{jobLabel(job, definition)}</bdi>
       </a>{" "}
       <WaterfallBar
         axis={times.axis}
@@ -128,12 +128,12 @@ const JobRow = ({ job, of, all, names, times }: RowProps) => {
         waitedFrom={job.queuedAt === null || job.adoptedFrom ? null : Date.parse(job.queuedAt)}
         segments={segments}
         usual={times.usual.get(job.key)}
-        asked={asked}
+        atGate={atGate}
       />
       <span class="fall-end">
         {job.startedAt && <Elapsed from={job.startedAt} to={job.finishedAt} now={names.now} />}
       </span>
-      <span class={segments.length > 0 || asked ? "job-note" : "job-note is-alone"}>
+      <span class={segments.length > 0 || atGate ? "job-note" : "job-note is-alone"}>
         {" "}
         {job.mayFail && <span class="label">may fail</span>} <JobNote job={job} all={all} names={names} />
         {tries && <span class="label">{tries}</span>}
@@ -144,27 +144,27 @@ const JobRow = ({ job, of, all, names, times }: RowProps) => {
 };
 
 /** `1 failed, 3 succeeded`. Several states may have one word. */
-export const counted = (jobs: JobOfBuild[]): string =>
-  [...Map.groupBy(statesOf(jobs).map(wordOf), (word) => word)]
+export const countStates = (jobs: JobOfBuild[]): string =>
+  [...Map.groupBy(sortStates(jobs).map(wordOf), (word) => word)]
     .map(([word, { length }]) => `${length.toLocaleString("en")} ${word}`)
     .join(", ");
 
 /** The combinations of a matrix under the job that they are of, with how many are in which state. */
-const Combinations = ({ of, all, names, times }: Omit<RowProps, "job">) => {
-  const { jobs } = of;
+const Combinations = ({ definition, all, names, times }: Omit<RowProps, "job">) => {
+  const { jobs } = definition;
   const [first] = jobs;
   const opens = opensAtFirst(jobs);
   return (
     <li class="job-matrix" data-row>
-      <details id={`m-${of.key}`} data-opens={opens ? "" : undefined} open={opens}>
+      <details id={`m-${definition.key}`} data-opens={opens ? "" : undefined} open={opens}>
         <summary>
-          <StateIcon state={statesOf(jobs)[0] ?? "waiting"} />{" "}
+          <StateIcon state={sortStates(jobs)[0] ?? "waiting"} />{" "}
           <span class="job-name">
-            <bdi class="what">{of.key}</bdi> <span class="hint fold">{count(jobs.length, "job")}</span>
+            <bdi class="what">{definition.key}</bdi> <span class="hint fold">{count(jobs.length, "job")}</span>
           </span>{" "}
-          <WaterfallBar axis={times.axis} now={names.now.getTime()} segments={spanOf(jobs)} />
+          <WaterfallBar axis={times.axis} now={names.now.getTime()} segments={spanJobs(jobs)} />
           <span class="job-note">
-            {counted(jobs)}
+            {countStates(jobs)}
             {first && shareCause(jobs) && (
               <span class="job-why">
                 {" "}
@@ -175,7 +175,7 @@ const Combinations = ({ of, all, names, times }: Omit<RowProps, "job">) => {
         </summary>
         <ol class="fall-list">
           {jobs.map((job) => (
-            <JobRow job={job} of={of} all={all} names={names} times={times} />
+            <JobRow job={job} definition={definition} all={all} names={names} times={times} />
           ))}
         </ol>
       </details>
@@ -186,14 +186,14 @@ const Combinations = ({ of, all, names, times }: Omit<RowProps, "job">) => {
 /** The jobs of a build in topological order, combinations folded. */
 export const JobList = ({ jobs, names, times }: { jobs: ReadJob[]; names: JobListDetails; times: JobTimes }) => (
   <ol class="fall-list" id="jobs" aria-label="Jobs">
-    {columnsOf(jobs)
+    {arrangeInColumns(jobs)
       .flat()
-      .map((of) => {
-        const [job] = of.jobs;
+      .map((definition) => {
+        const [job] = definition.jobs;
         return job?.matrix ? (
-          <Combinations of={of} all={jobs} names={names} times={times} />
+          <Combinations definition={definition} all={jobs} names={names} times={times} />
         ) : (
-          job && <JobRow job={job} of={of} all={jobs} names={names} times={times} />
+          job && <JobRow job={job} definition={definition} all={jobs} names={names} times={times} />
         );
       })}
   </ol>

@@ -20,7 +20,7 @@ import { JobFactList } from "./job-facts.tsx";
 
 const REFRESH_SECONDS = 2;
 
-const pathOf = ({ id }: { id: string }): string => `/app/jobs/${id}`;
+const jobPath = ({ id }: { id: string }): string => `/app/jobs/${id}`;
 
 const Head = ({ job, mayCancel }: { job: BuildJob; mayCancel: boolean }) => (
   <div class="head">
@@ -29,7 +29,7 @@ const Head = ({ job, mayCancel }: { job: BuildJob; mayCancel: boolean }) => (
     </h1>
     {mayCancel && !hasEnded(job) && (
       <div class="actions">
-        <CancelButton action={`${pathOf(job)}/cancel`} noun="job" disabled={job.status === "canceling"}>
+        <CancelButton action={`${jobPath(job)}/cancel`} noun="job" disabled={job.status === "canceling"}>
           Cancel <bdi>{job.key}</bdi>? Jobs that need it do not run.
         </CancelButton>
       </div>
@@ -37,11 +37,11 @@ const Head = ({ job, mayCancel }: { job: BuildJob; mayCancel: boolean }) => (
   </div>
 );
 
-const Messages = ({ of: job, now, logTail, failure, lost }: JobDetails) => (
+const Messages = ({ run: job, now, logTail, failure, lost }: JobDetails) => (
   <>
     {job.message && !failure && <p class="message">{job.message}</p>}
     <GateDecisionLine gate={job.gate} now={now} />
-    {logTail !== null && <LostAttempts of={pathOf(job)} lost={lost} hasFailed={(job.retries ?? 0) > 0} />}
+    {logTail !== null && <LostAttempts path={jobPath(job)} lost={lost} hasFailed={(job.retries ?? 0) > 0} />}
     {job.leak && (
       <p class="message">The agent's masker missed a secret. The service masked it before the log was stored.</p>
     )}
@@ -59,7 +59,7 @@ const jobPage: Page = {
     const { build, now, explanation } = details;
     const { gate } = job;
     const asks = jobStateOf(job) === "asking";
-    const opened = await openBody(context, details, pathOf(job), query);
+    const opened = await openBody(context, details, jobPath(job), query);
     return {
       title: `${job.name} of #${build.number} ${repositoryName(details)}${asks ? " waits for approval" : ""}`,
       section: "builds",

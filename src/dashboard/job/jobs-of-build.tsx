@@ -2,19 +2,19 @@ import type { JobOfBuild } from "../../protocol/build-job.ts";
 import { isEnded } from "../../protocol/build-states.ts";
 import type { Explanation } from "../../protocol/explain.ts";
 import type { ReadBuild } from "../../services/builds/build-view.ts";
-import { ToldTimes } from "../build/step-waterfall.tsx";
+import { TimesInWords } from "../build/step-waterfall.tsx";
 import { type TimeOfRow, Waterfall } from "../build/waterfall.tsx";
 import { count } from "../parts/format.ts";
 import { wordOf } from "../parts/state.tsx";
 import { parseTime, type TimeAxis, timeAxis } from "../parts/time-axis.ts";
-import { requirementsOf } from "../parts/why-waiting.tsx";
+import { requirementsInWords } from "../parts/why-waiting.tsx";
 import { jobStateOf } from "./arrange.ts";
 import { Body } from "./body.tsx";
 import type { JobsDetails, OpenedPage } from "./details.ts";
-import { counted, JobList } from "./job-list.tsx";
+import { countStates, JobList } from "./job-list.tsx";
 
 const needed = ({ requires = {} }: Explanation) => {
-  const requirements = requirementsOf(requires);
+  const requirements = requirementsInWords(requires);
   return (
     requirements.length > 0 && (
       <>
@@ -91,10 +91,10 @@ export const JobsBody = ({ details, opened }: { details: JobsDetails; opened: Op
       <Waterfall
         title={
           <>
-            {count(jobs.length, "job")}: <span class="hint">{counted(jobs)}</span>
+            {count(jobs.length, "job")}: <span class="hint">{countStates(jobs)}</span>
           </>
         }
-        told={<ToldTimes of={build} usual={usual.whole} agent={null} now={now} />}
+        summary={<TimesInWords run={build} usual={usual.whole} agent={null} now={now} />}
         axis={axis}
         noun="job"
         times={toRowTimes(details)}

@@ -8,7 +8,7 @@ export interface Tab {
 }
 
 /** The tab that the address names; the first where it names none of them. */
-export const tabOf = (query: URLSearchParams, tabs: Tab[]): string | undefined =>
+export const chooseTab = (query: URLSearchParams, tabs: Tab[]): string | undefined =>
   (tabs.find(({ name }) => name === query.get("tab")) ?? tabs[0])?.name;
 
 /** The address of a tab: the first one has that of the page. */

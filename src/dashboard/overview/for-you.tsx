@@ -104,14 +104,14 @@ const Gate = ({ build, asks, names, now }: { build: Build; asks: WaitsFor; names
 );
 
 /** The first build of a default branch that failed, and the newest; null where it does not fail. */
-const redOf = ({ builds, failingSince }: PipelineHistory) => {
+const findRed = ({ builds, failingSince }: PipelineHistory) => {
   const first = failingSince && builds.find(({ id }) => id === failingSince.buildId);
   if (!first) return null;
   const newest = builds.find(({ status, branch }) => status === "failed" && branch === first.branch) ?? first;
   return { first, newest, ...failingSince };
 };
 
-const Since = ({ first, isCertain, hasPassed }: NonNullable<ReturnType<typeof redOf>>) => (
+const Since = ({ first, isCertain, hasPassed }: NonNullable<ReturnType<typeof findRed>>) => (
   <>
     failing since #{first.number}
     {!isCertain && " or earlier"}
@@ -126,7 +126,7 @@ const Since = ({ first, isCertain, hasPassed }: NonNullable<ReturnType<typeof re
 );
 
 const Red = ({ history, names, now }: { history: PipelineHistory; names: NamesById; now: Date }) => {
-  const red = redOf(history);
+  const red = findRed(history);
   if (!red) return null;
   const { first, newest, commits, builds } = red;
   return (
@@ -189,7 +189,7 @@ export const ForYouList = ({ context, forYou, red, names }: ForYouProps) => {
   const { now } = context;
   const gates = gatesFor(context, forYou);
   const own = [...forYou.live.filter((build) => isOwn(context, build)), ...forYou.failed];
-  const isRedBuild = new Set(red.map(redOf).flatMap((one) => (one ? [one.first.id, one.newest.id] : [])));
+  const isRedBuild = new Set(red.map(findRed).flatMap((one) => (one ? [one.first.id, one.newest.id] : [])));
   const started = own.filter(({ id }) => !isRedBuild.has(id));
   if (gates.length + red.length + started.length === 0) return null;
   return (

@@ -6,7 +6,7 @@ import type { Context } from "../../services/core/context.ts";
 import { listPipelineHistories } from "../../services/repositories/pipeline-histories.ts";
 import { listPipelines } from "../../services/repositories/pipelines.ts";
 import { listRepositories } from "../../services/repositories/repositories.ts";
-import { type Bar, Bars, barOf } from "../parts/bars.tsx";
+import { type Bar, Bars, toBar } from "../parts/bars.tsx";
 import { count, formatDuration } from "../parts/format.ts";
 import { FilterNotice, filledFields, readFilter } from "../parts/list-filter.tsx";
 import { ShortName } from "../parts/short-name.tsx";
@@ -26,7 +26,7 @@ const seconds = (value: number | undefined): string => (value === undefined ? NO
 const greenPercent = ({ succeeded, failed }: Pick<WeekOfBuilds, "succeeded" | "failed">): number | null =>
   succeeded + failed === 0 ? null : Math.floor((100 * succeeded) / (succeeded + failed));
 
-const trendOf = ({ week, weekBefore }: PipelineHistory): number | null =>
+const computeTrend = ({ week, weekBefore }: PipelineHistory): number | null =>
   week.tookSeconds && weekBefore.tookSeconds
     ? Math.round((week.tookSeconds.p50 / weekBefore.tookSeconds.p50 - 1) * 100)
     : null;
@@ -34,21 +34,24 @@ const trendOf = ({ week, weekBefore }: PipelineHistory): number | null =>
 const signed = (percent: number): string => `${percent > 0 ? "+" : percent < 0 ? "−" : ""}${Math.abs(percent)} %`;
 
 /** A build that has not ended, at the end of the bars of its pipeline. */
-const liveBarOf = ({ id, number, status, subject, startedAt, waitsFor }: Build, now: Date): Bar => ({
-  ...{ id, number, subject, isFlaky: false },
+const toLiveBar = ({ id, number, status, subject, startedAt, waitsFor }: Build, now: Date): Bar => ({
+  id,
+  number,
+  subject,
+  isFlaky: false,
   state: waitsFor.length > 0 ? "asking" : status,
   tookMs: startedAt === null ? 0 : now.getTime() - Date.parse(startedAt),
 });
 
 /** The default branch; undefined where only tags were built. */
-const defaultBranchOf = ({ builds }: PipelineHistory): string | undefined =>
+const findDefaultBranch = ({ builds }: PipelineHistory): string | undefined =>
   builds.find(({ tag }) => tag === null)?.branch;
 
 /** What a row stands for: the default branch, red or green whatever a retry of an older commit did; else a tag. */
-const lastOf = (history: PipelineHistory) => {
+const findLast = (history: PipelineHistory) => {
   const { builds, failingSince } = history;
   const verdict = failingSince ? "failed" : "succeeded";
-  const ofBranch = builds.filter(({ branch }) => branch === defaultBranchOf(history));
+  const ofBranch = builds.filter(({ branch }) => branch === findDefaultBranch(history));
   return (
     ofBranch.find(({ status }) => status === verdict) ??
     ofBranch[0] ??
@@ -66,13 +69,13 @@ interface RowProps {
 
 const Row = ({ history, live: [newest, ...older], now }: RowProps) => {
   const { pipelineId, name, repository, builds, week } = history;
-  const last = lastOf(history);
+  const last = findLast(history);
   // A tag under way does not hide how the branch stands.
   const live = [newest, ...older].find((build) => build?.tag === null || last?.tag !== null);
-  const bars = [...builds.map(barOf).reverse(), ...(newest ? [liveBarOf(newest, now)] : [])];
-  const state = live ? liveBarOf(live, now).state : (last?.status ?? "queued");
+  const bars = [...builds.map(toBar).reverse(), ...(newest ? [toLiveBar(newest, now)] : [])];
+  const state = live ? toLiveBar(live, now).state : (last?.status ?? "queued");
   const green = greenPercent(week);
-  const trend = trendOf(history);
+  const trend = computeTrend(history);
   const [, ofOwner = repository] = repository.split("/");
   return (
     <tr id={`p-${pipelineId}`} data-row>
@@ -105,10 +108,10 @@ const Row = ({ history, live: [newest, ...older], now }: RowProps) => {
 };
 
 /** Whether a build is one that the history of its pipeline will have: of the default branch, or of a tag. */
-const isOf = (history: PipelineHistory, build: Build): boolean =>
+const belongsTo = (history: PipelineHistory, build: Build): boolean =>
   build.pipelineId === history.pipelineId &&
   build.pull === null &&
-  (build.tag !== null || build.branch === defaultBranchOf(history));
+  (build.tag !== null || build.branch === findDefaultBranch(history));
 
 /** Pipelines with the state of their default branch, their last builds and what their week was like. */
 const PipelineTable = ({ histories, live, now }: { histories: PipelineHistory[]; live: Build[]; now: Date }) => (
@@ -137,7 +140,7 @@ const PipelineTable = ({ histories, live, now }: { histories: PipelineHistory[];
     </thead>
     <tbody>
       {histories.map((history) => (
-        <Row history={history} live={live.filter((build) => isOf(history, build))} now={now} />
+        <Row history={history} live={live.filter((build) => belongsTo(history, build))} now={now} />
       ))}
     </tbody>
   </table>
@@ -148,7 +151,7 @@ const PIPELINES = 40;
 const RED = 5;
 const REFRESH_SECONDS = 15;
 
-const namesOf = (histories: PipelineHistory[]): NamesById =>
+const listNames = (histories: PipelineHistory[]): NamesById =>
   new Map(
     histories.flatMap(({ repoId, repository, pipelineId, name }) => [
       [repoId, repository],
@@ -157,7 +160,7 @@ const namesOf = (histories: PipelineHistory[]): NamesById =>
   );
 
 /** Names of what only builds under way are of: asks a second time, and only where one is. */
-const withNamesOf = async (context: Context, names: NamesById, builds: Build[]): Promise<NamesById> => {
+const readMissingNames = async (context: Context, names: NamesById, builds: Build[]): Promise<NamesById> => {
   const isKnown = builds.every(({ repoId, pipelineId }) => names.has(repoId) && (!pipelineId || names.has(pipelineId)));
   if (isKnown) return names;
   const [repositories, pipelines] = await Promise.all([
@@ -168,7 +171,7 @@ const withNamesOf = async (context: Context, names: NamesById, builds: Build[]):
 };
 
 /** What the page is about, in one sentence. */
-const headlineOf = (red: PipelineHistory[]): string => {
+const headline = (red: PipelineHistory[]): string => {
   if (red.length === 0) return "All is green";
   const branches = new Set(
     red.map(({ builds, failingSince }) => builds.find(({ id }) => id === failingSince?.buildId)?.branch),
@@ -211,7 +214,10 @@ export const overviewPage: Page = {
     ]);
     // The release before counted a tag that failed as red.
     const red = counted.filter(({ failingSince }) => failingSince !== null);
-    const names = await withNamesOf(context, namesOf([...histories, ...red]), [...forYou.live, ...forYou.failed]);
+    const names = await readMissingNames(context, listNames([...histories, ...red]), [
+      ...forYou.live,
+      ...forYou.failed,
+    ]);
     const isAll = !nextCursor && !filter.cursor;
     const isEmpty = histories.length === 0 && isAll;
     return {
@@ -221,7 +227,7 @@ export const overviewPage: Page = {
       body: (
         <>
           <FilterNotice errors={errors} />
-          <h1>{isEmpty ? "Nothing was built yet" : headlineOf(red)}</h1>
+          <h1>{isEmpty ? "Nothing was built yet" : headline(red)}</h1>
           {histories.length > 0 && <Summary histories={histories} isAll={isAll} />}
           <ForYouList context={context} forYou={forYou} red={red} names={names} />
           {isEmpty ? (

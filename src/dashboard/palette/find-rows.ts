@@ -9,7 +9,7 @@ import { listRepositories } from "../../services/repositories/repositories.ts";
 import { listGroups } from "../../services/variables/groups.ts";
 import { listVariables } from "../../services/variables/variables.ts";
 import type { AppEnv } from "../../web/app-env.ts";
-import { platformOf } from "../agents/agent-list.ts";
+import { platformTitle } from "../agents/agent-list.ts";
 import { wordOf } from "../parts/state.tsx";
 import { openRequest } from "../shell/open-request.ts";
 import { hasRole } from "../shell/page-definition.ts";
@@ -28,7 +28,10 @@ type Names = Record<"repositories" | "pipelines", Map<string, string>>;
 const input = <Q>(query: Q) => ({ params: undefined, query, body: undefined });
 
 const row = (kind: PaletteRow["kind"], name: string, note: string, path: string): PaletteRow => ({
-  ...{ kind, name, note, href: `/app/${path}` },
+  kind,
+  name,
+  note,
+  href: `/app/${path}`,
 });
 
 const buildRow = (build: Build, { repositories, pipelines }: Names): PaletteRow => {
@@ -38,7 +41,7 @@ const buildRow = (build: Build, { repositories, pipelines }: Names): PaletteRow 
   return row("build", `#${number} ${owners.join(" / ")}`, note, `builds/${id}`);
 };
 
-const readOwners = async (context: Context) => {
+const readTargets = async (context: Context) => {
   const [repositories, pipelines] = await Promise.all([
     listRepositories.run(context, input({ limit: MOST })),
     listPipelines.run(context, input({ limit: MOST })),
@@ -53,7 +56,7 @@ const readOwners = async (context: Context) => {
 /** The newest builds, and up to a hundred of each other kind: at most 530 rows. */
 const everything = async (context: Context): Promise<PaletteRow[]> => {
   const [{ repositories, pipelines, names }, builds, variables, groups, agents] = await Promise.all([
-    readOwners(context),
+    readTargets(context),
     listBuilds.run(context, input({ limit: MOST_BUILDS })),
     listVariables.run(context, input({ limit: MOST, includeInactive: false })),
     listGroups.run(context, input({ limit: MOST, includeVariables: false })),
@@ -72,17 +75,19 @@ const everything = async (context: Context): Promise<PaletteRow[]> => {
       row("run", `Run ${whole}`, "", `builds/new?pipelineId=${id}`),
     ),
     ...repositories.map(({ id, fullName }) => row("repository", fullName, "", `repositories/${id}`)),
-    ...agents.map((agent) => row("agent", agent.name, platformOf(agent), `agents?q=${encodeURIComponent(agent.name)}`)),
+    ...agents.map((agent) =>
+      row("agent", agent.name, platformTitle(agent), `agents?q=${encodeURIComponent(agent.name)}`),
+    ),
     ...variables.map((each) => row("variable", each.key, owners.get(ownerKey(each)) ?? "", `variables/${each.id}`)),
     ...groups.map(({ id, name, description }) => row("group", name, description ?? "", `groups/${id}`)),
   ];
 };
 
 /** The builds of this branch or tag, and of the commits whose hash begins so. */
-const buildsOf = async (context: Context, word: string): Promise<PaletteRow[]> => {
+const findBuilds = async (context: Context, word: string): Promise<PaletteRow[]> => {
   const limit = MOST_FOUND;
   const [{ names }, ofRef, ofCommit] = await Promise.all([
-    readOwners(context),
+    readTargets(context),
     listBuilds.run(context, input({ limit, refName: word })),
     HASH.test(word) ? listBuilds.run(context, input({ limit, commitSha: word })) : [],
   ]);
@@ -91,7 +96,7 @@ const buildsOf = async (context: Context, word: string): Promise<PaletteRow[]> =
 
 /** What the palette finds: without a word everything that it knows by name, with a word builds. */
 const paletteRows = (context: Context, word: string): Promise<PaletteRow[]> =>
-  word === "" ? everything(context) : buildsOf(context, word);
+  word === "" ? everything(context) : findBuilds(context, word);
 
 /** What the palette shows, as JSON: `{ rows }`. A word that can be no branch finds nothing. */
 export const mountPaletteRoute = (app: Hono<AppEnv>): void => {

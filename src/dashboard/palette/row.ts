@@ -10,7 +10,7 @@ export interface PaletteRow {
 }
 
 /** How well one word fits a text: 3 at its begin, 2 at the begin of a word in it, 1 inside, 0 not at all. */
-const fitOf = (text: string, word: string): number => {
+const scoreFit = (text: string, word: string): number => {
   const at = text.indexOf(word);
   if (at < 0) return 0;
   if (at === 0) return 3;
@@ -25,7 +25,7 @@ export const rank = <T extends { name: string; note: string; kind: string }>(ent
   const words = question.toLowerCase().split(/\s+/).filter(Boolean);
   const scored = entries.map((entry) => {
     const [name, rest] = [entry.name.toLowerCase(), `${entry.kind} ${entry.note}`.toLowerCase()];
-    const fits = words.map((word) => 2 * fitOf(name, word) || fitOf(rest, word) / 2);
+    const fits = words.map((word) => 2 * scoreFit(name, word) || scoreFit(rest, word) / 2);
     return { entry, score: fits.includes(0) ? 0 : fits.reduce((sum, each) => sum + each, 1) };
   });
   return scored

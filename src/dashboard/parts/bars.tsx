@@ -12,13 +12,13 @@ export interface Bar extends Pick<BuildOfHistory, "id" | "number" | "isFlaky" | 
   tookMs: number;
 }
 
-export const barOf = ({ status, startedAt, finishedAt, ...build }: BuildOfHistory): Bar => ({
+export const toBar = ({ status, startedAt, finishedAt, ...build }: BuildOfHistory): Bar => ({
   ...build,
   state: status,
   tookMs: startedAt === null ? 0 : Date.parse(finishedAt) - Date.parse(startedAt),
 });
 
-const wordsOf = ({ number, state, isFlaky, tookMs, subject }: Bar): string => {
+const barInWords = ({ number, state, isFlaky, tookMs, subject }: Bar): string => {
   const flaky = isFlaky ? ", flaky" : "";
   const words = `#${number} ${wordOf(state)}${flaky} ${formatDuration(tookMs)} ${subject ?? ""}`.trim();
   return words.length > WORDS_CHARACTERS ? `${words.slice(0, WORDS_CHARACTERS - 1)}…` : words;
@@ -41,22 +41,27 @@ const BarLink = ({ bar, x, height, isStop }: BarProps) => {
       <rect x={x} y={base - height} width={width} height={height} rx="1.5" />
       {bar.isFlaky && <rect x={x} y={base - height} width={width} height="5" rx="1.5" class="cap" />}
       {bar.state === "failed" && <rect x={x} y={base + 2} width={width} height="2" />}
-      <text y="11">{wordsOf(bar)}</text>
+      <text y="11">{barInWords(bar)}</text>
     </a>
   );
 };
 
 /** The last builds of a pipeline, oldest first: height is what they took, colour how they ended. */
 export const Bars = ({ bars, label }: { bars: Bar[]; label: string }) => {
-  const shown = bars.slice(-CHART.bars);
-  const longest = Math.max(1, ...shown.map(({ tookMs }) => tookMs));
-  const heightOf = ({ tookMs }: Bar) => CHART.least + Math.round(((CHART.height - CHART.least) * tookMs) / longest);
-  const first = CHART.bars - shown.length;
+  const newestBars = bars.slice(-CHART.bars);
+  const longest = Math.max(1, ...newestBars.map(({ tookMs }) => tookMs));
+  const barHeight = ({ tookMs }: Bar) => CHART.least + Math.round(((CHART.height - CHART.least) * tookMs) / longest);
+  const first = CHART.bars - newestBars.length;
   const [width, height] = [CHART.bars * CHART.step, CHART.words + CHART.height + CHART.foot];
   return (
     <svg class="bars" viewBox={`0 0 ${width} ${height}`} width={width} height={height} aria-label={label}>
-      {shown.map((bar, at) => (
-        <BarLink bar={bar} x={(first + at) * CHART.step + 1} height={heightOf(bar)} isStop={at === shown.length - 1} />
+      {newestBars.map((bar, at) => (
+        <BarLink
+          bar={bar}
+          x={(first + at) * CHART.step + 1}
+          height={barHeight(bar)}
+          isStop={at === newestBars.length - 1}
+        />
       ))}
     </svg>
   );

@@ -12,7 +12,7 @@ interface FieldProps {
   value?: string | number | null;
 }
 
-const errorsOf = ({ problem }: FormState, name: string): string[] =>
+const fieldErrors = ({ problem }: FormState, name: string): string[] =>
   (problem?.extras.errors ?? [])
     .filter(({ pointer }) => pointer === `/${name}` || pointer.startsWith(`/${name}/`))
     .map(({ detail }) => detail);
@@ -21,7 +21,7 @@ const currentValue = ({ form }: FormState, name: string, value: FieldProps["valu
   form ? (form.get(name) ?? "") : String(value ?? "");
 
 const FieldErrors = ({ request, name }: Pick<FieldProps, "request" | "name">) =>
-  errorsOf(request, name).map((detail) => <p class="wrong">{detail}</p>);
+  fieldErrors(request, name).map((detail) => <p class="wrong">{detail}</p>);
 
 const LabelledField = ({ request, name, label, hint, children }: FieldProps & { children: Child }) => (
   <div class="field">
@@ -38,7 +38,7 @@ const LabelledField = ({ request, name, label, hint, children }: FieldProps & { 
 
 const fieldState = ({ request, name, hint }: FieldProps) => ({
   "aria-describedby": hint ? `${name}-hint` : undefined,
-  "aria-invalid": errorsOf(request, name).length > 0 ? ("true" as const) : undefined,
+  "aria-invalid": fieldErrors(request, name).length > 0 ? ("true" as const) : undefined,
   autofocus: firstWrongField(request) === name || undefined,
 });
 

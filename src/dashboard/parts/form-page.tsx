@@ -3,20 +3,20 @@ import { PROBLEMS } from "../../protocol/problem.ts";
 import type { FormState, PageRequest } from "../shell/page-definition.ts";
 
 /** The field of the form whose value, or a part of it, the pointer names. */
-const fieldOf = (form: URLSearchParams | null, pointer: string): string | undefined =>
+const fieldAt = (form: URLSearchParams | null, pointer: string): string | undefined =>
   [...(form?.keys() ?? [])].find((name) => `${pointer}/`.startsWith(`/${name}/`));
 
 /** The errors of a refused form: those shown at a field, and the others, which the notice lists. */
 const splitErrors = ({ problem, form }: FormState) => {
   const errors = problem?.extras.errors ?? [];
-  const isAtField = ({ pointer }: { pointer: string }): boolean => fieldOf(form, pointer) !== undefined;
+  const isAtField = ({ pointer }: { pointer: string }): boolean => fieldAt(form, pointer) !== undefined;
   return { atFields: errors.filter(isAtField), others: errors.filter((error) => !isAtField(error)) };
 };
 
 /** The name of the first field with an error, which gets the focus. */
 export const firstWrongField = (request: FormState): string | null => {
   const [first] = splitErrors(request).atFields;
-  return first ? (fieldOf(request.form, first.pointer) ?? null) : null;
+  return first ? (fieldAt(request.form, first.pointer) ?? null) : null;
 };
 
 /** Says that the form was refused and why. An error of a field is shown at the field. */
@@ -24,7 +24,7 @@ export const ProblemNotice = ({ request }: { request: FormState }) => {
   const { problem } = request;
   if (!problem) return null;
   const { atFields, others } = splitErrors(request);
-  const count = new Set(atFields.map(({ pointer }) => fieldOf(request.form, pointer))).size;
+  const count = new Set(atFields.map(({ pointer }) => fieldAt(request.form, pointer))).size;
   const title =
     count > 0 ? `${count} ${count === 1 ? "field needs" : "fields need"} a change` : PROBLEMS[problem.kind][1];
   return (

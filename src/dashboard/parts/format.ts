@@ -16,7 +16,7 @@ export const formatDuration = (milliseconds: number): string => {
   return `${Math.floor(span / DAY)}d ${twoDigits(Math.floor((span % DAY) / HOUR))}h`;
 };
 
-const unitOf = (distance: number): [number, string] => {
+const chooseUnit = (distance: number): [number, string] => {
   if (distance < HOUR) return [MINUTE, "min"];
   return distance < DAY ? [HOUR, "h"] : [DAY, "d"];
 };
@@ -26,7 +26,7 @@ export const formatRelative = (then: number, now: number): string => {
   const distance = Math.abs(now - then);
   const isFuture = then > now;
   if (distance < 45 * SECOND) return isFuture ? "in a moment" : "just now";
-  const [size, unit] = unitOf(distance);
+  const [size, unit] = chooseUnit(distance);
   const text = `${Math.round(distance / size)} ${unit}`;
   return isFuture ? `in ${text}` : `${text} ago`;
 };

@@ -28,7 +28,7 @@ export const readFilter = <S extends z.ZodMiniType>(
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
 /** A time of the address. A day begins at midnight UTC. */
-export const timeOf = (value: string): string => (DAY.test(value) ? `${value}T00:00:00Z` : value);
+export const toTime = (value: string): string => (DAY.test(value) ? `${value}T00:00:00Z` : value);
 
 /** The named fields of an address that are not empty. */
 export const filledFields = (query: URLSearchParams, names: string[]): Record<string, string> =>
@@ -78,7 +78,7 @@ const CALLED: Record<string, string> = {
   until: "last day",
 };
 
-const nameOf = (pointer: string): string => CALLED[pointer.slice(1)] ?? pointer.slice(1);
+const filterName = (pointer: string): string => CALLED[pointer.slice(1)] ?? pointer.slice(1);
 
 /** Says which filters of a list were not applied, and why. It never repeats a value: a link may have brought it. */
 export const FilterNotice = ({ errors }: { errors: FieldError[] }) =>
@@ -90,7 +90,7 @@ export const FilterNotice = ({ errors }: { errors: FieldError[] }) =>
       <ul>
         {errors.map(({ pointer, detail }) => (
           <li>
-            The {nameOf(pointer)} {detail}.
+            The {filterName(pointer)} {detail}.
           </li>
         ))}
       </ul>

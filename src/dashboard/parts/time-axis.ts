@@ -66,15 +66,15 @@ export interface UsualTimes {
 
 type Timed = Pick<Step, "startedAt" | "finishedAt">;
 
-const taken = ({ startedAt, finishedAt }: Timed): number | null =>
+const duration = ({ startedAt, finishedAt }: Timed): number | null =>
   startedAt === null || finishedAt === null ? null : Date.parse(finishedAt) - Date.parse(startedAt);
 
 /** None where there is no such run. */
-export const usualTimes = (ran: Timed | null | undefined, parts: (Timed & { name: string })[]): UsualTimes => ({
-  whole: (ran && taken(ran)) ?? null,
+export const usualTimes = (lastRun: Timed | null | undefined, parts: (Timed & { name: string })[]): UsualTimes => ({
+  whole: (lastRun && duration(lastRun)) ?? null,
   parts: new Map(
     parts.flatMap((part): [string, number][] => {
-      const time = taken(part);
+      const time = duration(part);
       return time === null ? [] : [[part.name, time]];
     }),
   ),

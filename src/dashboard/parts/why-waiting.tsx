@@ -6,7 +6,7 @@ const NEAREST = 5;
 const FOLDED = 100;
 
 /** What an agent must have, for people. */
-export const requirementsOf = ({ platform, ios, android, web, labels, xcode }: Requires): string[] => [
+export const requirementsInWords = ({ platform, ios, android, web, labels, xcode }: Requires): string[] => [
   ...(platform ? [PLATFORM_TITLES[platform]] : []),
   ...(ios ? ["iOS"] : []),
   ...(android ? ["Android"] : []),
@@ -15,24 +15,24 @@ export const requirementsOf = ({ platform, ios, android, web, labels, xcode }: R
   ...(labels && labels.length > 0 ? [`${labels.length > 1 ? "labels" : "label"} ${labels.join(", ")}`] : []),
 ];
 
-const Reasons = ({ of }: { of: { message: string }[] }) => (
+const Reasons = ({ reasons }: { reasons: { message: string }[] }) => (
   <ul>
-    {of.map(({ message }) => (
+    {reasons.map(({ message }) => (
       <li>{message}</li>
     ))}
   </ul>
 );
 
 const Agents = ({ agents, groups = [] }: Explanation) => {
-  if (agents.length <= NEAREST) return <Reasons of={agents} />;
+  if (agents.length <= NEAREST) return <Reasons reasons={agents} />;
   return (
     <>
-      <Reasons of={groups} />
+      <Reasons reasons={groups} />
       <p>The nearest:</p>
-      <Reasons of={agents.slice(0, NEAREST)} />
+      <Reasons reasons={agents.slice(0, NEAREST)} />
       <details id="other-agents">
         <summary>{(agents.length - NEAREST).toLocaleString("en")} more</summary>
-        <Reasons of={agents.slice(NEAREST, NEAREST + FOLDED)} />
+        <Reasons reasons={agents.slice(NEAREST, NEAREST + FOLDED)} />
         {agents.length > NEAREST + FOLDED && (
           <p>
             <a href="/app/agents">All agents</a>
@@ -45,7 +45,7 @@ const Agents = ({ agents, groups = [] }: Explanation) => {
 
 /** Why a build waits: what it requires, then what each agent lacks. */
 export const WhyWaiting = ({ why, canAdd }: { why: Explanation; canAdd: boolean }) => {
-  const requirements = requirementsOf(why.requires ?? {});
+  const requirements = requirementsInWords(why.requires ?? {});
   return (
     <section class="waits" id="waits">
       <h2>Why it waits</h2>

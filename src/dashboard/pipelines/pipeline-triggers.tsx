@@ -2,7 +2,7 @@ import type { Pipeline, PipelineOn } from "../../protocol/pipeline.ts";
 import { getPipeline, updatePipeline } from "../../services/repositories/pipelines.ts";
 import { AreaField, CheckField, readFlag, readLines, readText, SelectField, VersionField } from "../parts/fields.tsx";
 import { FormPage } from "../parts/form-page.tsx";
-import { formOf, type Page, type PageRequest, type Pages } from "../shell/page-definition.ts";
+import { formOn, type Page, type PageRequest, type Pages } from "../shell/page-definition.ts";
 import { byId, parseBody } from "../shell/verb-input.ts";
 
 const SUPERSEDES = [
@@ -20,7 +20,7 @@ const DECIDES = [
 const PATTERNS = "One pattern a line, * for a part, ** for any. A line that begins with ! takes away.";
 
 /** The conditions of an event: none where it is wanted without any. */
-const conditionsOf = <T extends object>(event: true | T | undefined): Partial<T> =>
+const toConditions = <T extends object>(event: true | T | undefined): Partial<T> =>
   event === true ? {} : (event ?? {});
 
 interface ListFieldProps {
@@ -36,7 +36,7 @@ const ListField = ({ value = [], ...props }: ListFieldProps) => (
 );
 
 const Pushes = ({ request, on }: { request: PageRequest; on: PipelineOn }) => {
-  const push = conditionsOf(on.push);
+  const push = toConditions(on.push);
   return (
     <fieldset class="field">
       <legend>Pushes</legend>
@@ -60,7 +60,7 @@ const Pushes = ({ request, on }: { request: PageRequest; on: PipelineOn }) => {
 };
 
 const Pulls = ({ request, on }: { request: PageRequest; on: PipelineOn }) => {
-  const pull = conditionsOf(on.pull);
+  const pull = toConditions(on.pull);
   return (
     <fieldset class="field">
       <legend>Pull requests</legend>
@@ -99,7 +99,7 @@ const Tags = ({ request, on }: { request: PageRequest; on: PipelineOn }) => (
       request={request}
       name="on/tag/names"
       label="Names"
-      value={conditionsOf(on.tag).names}
+      value={toConditions(on.tag).names}
       hint="One pattern a line. Empty: every tag."
     />
   </fieldset>
@@ -159,7 +159,7 @@ const page: Page = {
 };
 
 /** The lines of a field; undefined without any, which is no condition. */
-const linesOf = (form: URLSearchParams, name: string): string[] | undefined => {
+const readPatterns = (form: URLSearchParams, name: string): string[] | undefined => {
   const lines = readLines(form, name);
   return lines.length > 0 ? lines : undefined;
 };
@@ -168,21 +168,23 @@ const linesOf = (form: URLSearchParams, name: string): string[] | undefined => {
 const readOn = (form: URLSearchParams, before: PipelineOn | null) => {
   const [pushes, pulls, tags] = ["push", "pull", "tag"].map((name) => readFlag(form, name));
   return {
-    push: pushes ? { branches: linesOf(form, "on/push/branches"), paths: linesOf(form, "on/push/paths") } : undefined,
+    push: pushes
+      ? { branches: readPatterns(form, "on/push/branches"), paths: readPatterns(form, "on/push/paths") }
+      : undefined,
     pull: pulls
       ? {
-          base: linesOf(form, "on/pull/base"),
-          labels: linesOf(form, "on/pull/labels"),
-          paths: linesOf(form, "on/pull/paths"),
+          base: readPatterns(form, "on/pull/base"),
+          labels: readPatterns(form, "on/pull/labels"),
+          paths: readPatterns(form, "on/pull/paths"),
           drafts: readFlag(form, "drafts"),
         }
       : undefined,
-    tag: tags ? { names: linesOf(form, "on/tag/names") } : undefined,
+    tag: tags ? { names: readPatterns(form, "on/tag/names") } : undefined,
     "merge-group": before?.["merge-group"],
   };
 };
 
-const form = formOf(page, updatePipeline, async (context, { params, form }) => {
+const form = formOn(page, updatePipeline, async (context, { params, form }) => {
   const id = byId(params.id);
   const { on } = await getPipeline.run(context, id);
   const body = parseBody(updatePipeline.body, {

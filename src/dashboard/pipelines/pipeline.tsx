@@ -9,7 +9,7 @@ import { getRepository, listRepositories } from "../../services/repositories/rep
 import { listSchedules } from "../../services/schedules/schedules.ts";
 import { previewEnvironment } from "../../services/variables/environment-preview.ts";
 import { listGroups } from "../../services/variables/groups.ts";
-import { Bars, barOf } from "../parts/bars.tsx";
+import { Bars, toBar } from "../parts/bars.tsx";
 import { VersionField } from "../parts/fields.tsx";
 import { ProblemNotice, StackedForm } from "../parts/form-page.tsx";
 import { count, formatDuration } from "../parts/format.ts";
@@ -17,7 +17,7 @@ import { TargetLinks } from "../parts/target-links.tsx";
 import { confirmRemoval } from "../shell/confirm-removal.tsx";
 import {
   type FormRequest,
-  formOf,
+  formOn,
   hasRole,
   type Page,
   type PageRequest,
@@ -37,7 +37,7 @@ const LastBuilds = ({ history: { pipelineId, repoId, name, builds, week } }: { h
   return (
     <section class="part" aria-labelledby="last-builds">
       <h2 id="last-builds">Last builds</h2>
-      <Bars bars={builds.map(barOf).reverse()} label={`Last builds of ${name}`} />
+      <Bars bars={builds.map(toBar).reverse()} label={`Last builds of ${name}`} />
       <p class="hint">
         This week {succeeded} succeeded, {failed} failed, {canceled} canceled
         {tookSeconds && `; half of them took at most ${formatDuration(tookSeconds.p50 * 1000)}`}.{" "}
@@ -114,7 +114,7 @@ const Schedules = ({ pipeline, schedules, canChange, now }: SchedulesProps) => (
         </a>
       )}
     </div>
-    <ScheduleRows schedules={schedules} now={now} pipelineOf={null} />
+    <ScheduleRows schedules={schedules} now={now} pipelineName={null} />
     {schedules.length === 0 && <p class="hint">Nothing builds it at set times.</p>}
   </section>
 );
@@ -196,7 +196,7 @@ const showReordered = async (context: Context, request: FormRequest, page: Page)
   return page.show(context.expectingVersion(null), { ...request, form });
 };
 
-const saveForm = formOf(pipelinePage, updatePipeline, async (context, request) => {
+const saveForm = formOn(pipelinePage, updatePipeline, async (context, request) => {
   const reordered = await showReordered(context, request, pipelinePage);
   if (reordered) return reordered;
   const { params, form } = request;
@@ -230,7 +230,7 @@ const newPage: Page = {
   },
 };
 
-const addForm = formOf(newPage, createPipeline, async (context, request) => {
+const addForm = formOn(newPage, createPipeline, async (context, request) => {
   const reordered = await showReordered(context, request, newPage);
   if (reordered) return reordered;
   const { params, form } = request;

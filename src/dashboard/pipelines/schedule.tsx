@@ -7,15 +7,21 @@ import { ProblemNotice, StackedForm } from "../parts/form-page.tsx";
 import { StateWord } from "../parts/state.tsx";
 import { RelativeTime } from "../parts/time.tsx";
 import { confirmRemoval } from "../shell/confirm-removal.tsx";
-import { formOf, hasRole, type Page, type PageRequest, type Pages } from "../shell/page-definition.ts";
+import { formOn, hasRole, type Page, type PageRequest, type Pages } from "../shell/page-definition.ts";
 import { byId, parseBody } from "../shell/verb-input.ts";
 import { readSchedule, ScheduleFields } from "./schedules.tsx";
 
 /** A time as a clock in the zone shows it: `Mon 23 Nov 2026, 02:00 CET`. Its title has it in UTC. */
 const ZonedTime = ({ at, timeZone }: { at: string; timeZone: string }) => {
   const format = new Intl.DateTimeFormat("en-GB", {
-    ...{ weekday: "short", day: "numeric", month: "short", year: "numeric" },
-    ...{ hour: "2-digit", minute: "2-digit", timeZone, timeZoneName: "short" },
+    weekday: "short",
+    day: "numeric",
+    month: "short",
+    year: "numeric",
+    hour: "2-digit",
+    minute: "2-digit",
+    timeZone,
+    timeZoneName: "short",
   });
   return (
     <time datetime={at} title={at.replace("T", " ").replace(/\.\d+Z$/, " UTC")}>
@@ -130,7 +136,7 @@ const page: Page = {
   },
 };
 
-const saveForm = formOf(page, updateSchedule, async (context, { params, form }) => {
+const saveForm = formOn(page, updateSchedule, async (context, { params, form }) => {
   const id = byId(params.id);
   const isWhole = form.has("cron");
   const body = parseBody(updateSchedule.body, isWhole ? readSchedule(form) : { isActive: readFlag(form, "isActive") });

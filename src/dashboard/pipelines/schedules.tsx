@@ -15,7 +15,7 @@ import { FormPage } from "../parts/form-page.tsx";
 import { filterByText, NoMatch, TextFilter } from "../parts/list-filter.tsx";
 import { StateWord } from "../parts/state.tsx";
 import { RelativeTime } from "../parts/time.tsx";
-import { type FormState, formOf, type Page, type Pages } from "../shell/page-definition.ts";
+import { type FormState, formOn, type Page, type Pages } from "../shell/page-definition.ts";
 import { byId, namesById, noInput, parseBody, withBody } from "../shell/verb-input.ts";
 
 const ValuesHint = ({ keys }: { keys: string[] }) => (
@@ -77,7 +77,7 @@ export const ScheduleFields = ({ request, schedule }: { request: FormState; sche
 );
 
 /** Undefined keeps the variables that are stored. */
-const valuesOf = (form: URLSearchParams): Record<string, string> | undefined => {
+const readVariables = (form: URLSearchParams): Record<string, string> | undefined => {
   if (readFlag(form, "forgetsVariables")) return {};
   const pairs = readPairs(form, "envVariables");
   return pairs.length > 0 ? Object.fromEntries(pairs) : undefined;
@@ -88,7 +88,7 @@ export const readSchedule = (form: URLSearchParams) => ({
   cron: readRequiredText(form, "cron"),
   timeZone: readRequiredText(form, "timeZone"),
   ref: readText(form, "ref"),
-  envVariables: valuesOf(form),
+  envVariables: readVariables(form),
   isActive: readFlag(form, "isActive"),
 });
 
@@ -111,20 +111,20 @@ interface ScheduleRowsProps {
   schedules: Schedule[];
   now: Date;
   /** The name of a schedule's pipeline; null where the page is about one pipeline. */
-  pipelineOf: ((schedule: Schedule) => string) | null;
+  pipelineName: ((schedule: Schedule) => string) | null;
 }
 
 /** Schedules, one a row: its name, its times, when it comes next, and what became of its last run. */
-export const ScheduleRows = ({ schedules, now, pipelineOf }: ScheduleRowsProps) => (
+export const ScheduleRows = ({ schedules, now, pipelineName }: ScheduleRowsProps) => (
   <ol class="rows">
     {schedules.map((schedule) => (
       <li class="row schedule-row" data-row>
         <a href={`/app/schedules/${schedule.id}`} class="what">
           {schedule.name}
-          {pipelineOf && (
+          {pipelineName && (
             <span class="pipeline">
               {" "}
-              of <bdi>{pipelineOf(schedule)}</bdi>
+              of <bdi>{pipelineName(schedule)}</bdi>
             </span>
           )}
         </a>
@@ -164,8 +164,9 @@ const listPage: Page = {
       pipelines,
       ({ repoId, name }) => `${repositoryNames.get(repoId) ?? "removed repository"} / ${name}`,
     );
-    const pipelineOf = ({ pipelineId }: { pipelineId: string }) => pipelineNames.get(pipelineId) ?? "removed pipeline";
-    const schedules = filterByText(all, query, (schedule) => [schedule.name, pipelineOf(schedule)]);
+    const pipelineName = ({ pipelineId }: { pipelineId: string }) =>
+      pipelineNames.get(pipelineId) ?? "removed pipeline";
+    const schedules = filterByText(all, query, (schedule) => [schedule.name, pipelineName(schedule)]);
     return {
       title: "Schedules",
       section: "schedules",
@@ -175,7 +176,7 @@ const listPage: Page = {
             <h1>Schedules</h1>
             {all.length > 0 && <TextFilter path="/app/schedules" query={query} label="Name or pipeline" />}
           </div>
-          <ScheduleRows schedules={schedules} now={context.now} pipelineOf={pipelineOf} />
+          <ScheduleRows schedules={schedules} now={context.now} pipelineName={pipelineName} />
           {all.length > 0 && schedules.length === 0 && <NoMatch noun="schedule" href="/app/schedules" />}
           {all.length === 0 && (
             <p class="empty">
@@ -214,7 +215,7 @@ const newPage: Page = {
   },
 };
 
-const addForm = formOf(newPage, createSchedule, async (context, { params, form }) => {
+const addForm = formOn(newPage, createSchedule, async (context, { params, form }) => {
   const body = parseBody(createSchedule.body, { pipelineId: params.id, ...readSchedule(form) });
   const { id } = await createSchedule.run(context, withBody(body));
   return { to: `/app/schedules/${id}`, notice: "created" };

@@ -4,7 +4,7 @@ import { listPipelines } from "../../services/repositories/pipelines.ts";
 import { connectRepository, listRepositories, numberOf } from "../../services/repositories/repositories.ts";
 import { FormPage } from "../parts/form-page.tsx";
 import { filterByText, NoMatch, TextFilter } from "../parts/list-filter.tsx";
-import { formOf, hasRole, type Page, type Pages } from "../shell/page-definition.ts";
+import { formOn, hasRole, type Page, type Pages } from "../shell/page-definition.ts";
 import { noInput, parseBody, withBody } from "../shell/verb-input.ts";
 import { RepositoryFields, readRepository } from "./repository-fields.tsx";
 
@@ -95,7 +95,7 @@ const newPage: Page = {
   },
 };
 
-const connectForm = formOf(newPage, connectRepository, async (context, { form }) => {
+const connectForm = formOn(newPage, connectRepository, async (context, { form }) => {
   const fields = readRepository(form);
   const gitHostRepoId = fields.gitHostRepoId ?? (await numberOf(fields.cloneUrl));
   const body = parseBody(connectRepository.body, { ...fields, gitHostRepoId });

@@ -17,17 +17,17 @@ interface OfBranch {
 
 /** The sums of each branch, the largest first. */
 export const byBranch = (entries: readonly CacheEntry[]): OfBranch[] => {
-  const found = new Map<string, OfBranch>();
+  const branches = new Map<string, OfBranch>();
   for (const { branch, bytes, lastUsed } of entries) {
-    const known = found.get(branch) ?? { branch, bytes: 0, entries: 0, lastUsed };
-    found.set(branch, {
+    const sum = branches.get(branch) ?? { branch, bytes: 0, entries: 0, lastUsed };
+    branches.set(branch, {
       branch,
-      bytes: known.bytes + bytes,
-      entries: known.entries + 1,
-      lastUsed: known.lastUsed > lastUsed ? known.lastUsed : lastUsed,
+      bytes: sum.bytes + bytes,
+      entries: sum.entries + 1,
+      lastUsed: sum.lastUsed > lastUsed ? sum.lastUsed : lastUsed,
     });
   }
-  return [...found.values()].sort((a, b) => b.bytes - a.bytes);
+  return [...branches.values()].sort((a, b) => b.bytes - a.bytes);
 };
 
 /** What the builds of a repository find again, by branch. */

@@ -10,7 +10,7 @@ import { CheckField, readFlag, readText, SecretField, SelectField, TextField, Ve
 import { ProblemNotice, StackedForm } from "../parts/form-page.tsx";
 import { TargetLinks } from "../parts/target-links.tsx";
 import { confirmRemoval } from "../shell/confirm-removal.tsx";
-import { formAt, formOf, hasRole, type Page, type PageRequest, type Pages } from "../shell/page-definition.ts";
+import { formAt, formOn, hasRole, type Page, type PageRequest, type Pages } from "../shell/page-definition.ts";
 import { byId, noInput, parseBody } from "../shell/verb-input.ts";
 import { RepositoryFields, readRepository, readSources, SourceFields } from "./repository-fields.tsx";
 
@@ -129,7 +129,7 @@ const CredentialForm = ({ request, repository }: { request: PageRequest; reposit
 );
 
 /** The organization's connections, for who may see them. */
-const connectionsOf = async (context: Context): Promise<Connection[]> => {
+const readConnections = async (context: Context): Promise<Connection[]> => {
   await context.admit();
   return hasRole(context, "maintainer") ? listConnections.run(context, noInput) : [];
 };
@@ -141,7 +141,7 @@ const page: Page = {
     const [{ value: repository, version }, pipelines, connections] = await Promise.all([
       getRepository.answer(context, byId(request.params.id)),
       listPipelines.run(context, { ...noInput, query: { repoId: request.params.id ?? "" } }),
-      connectionsOf(context),
+      readConnections(context),
     ]);
     const canChange = hasRole(context, "maintainer");
     const connection = connections.find(({ id }) => id === repository.connectionId);
@@ -195,7 +195,7 @@ const page: Page = {
   },
 };
 
-const saveForm = formOf(page, updateRepository, async (context, { params, form }) => {
+const saveForm = formOn(page, updateRepository, async (context, { params, form }) => {
   const body = parseBody(updateRepository.body, {
     ...readRepository(form),
     ...readSources(form),

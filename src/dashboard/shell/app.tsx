@@ -17,11 +17,11 @@ import { logFailure, refusalOf } from "../../web/problems.ts";
 import { requestId, requestLog } from "../../web/request-log.ts";
 import { mountPaletteRoute } from "../palette/find-rows.ts";
 import { readText } from "../parts/fields.tsx";
-import { clearCookies, rememberBookmark, rememberTheme, type Theme, themeOf } from "./cookies.ts";
+import { clearCookies, readTheme, rememberBookmark, rememberTheme, type Theme } from "./cookies.ts";
 import { Document } from "./document.tsx";
 import { mountFollowedRoute } from "./followed-route.ts";
 import { Layout } from "./layout.tsx";
-import { type HonoCall, openRequest, pageRequestOf, readForm, SignedOut } from "./open-request.ts";
+import { type HonoCall, openRequest, readForm, SignedOut, toPageRequest } from "./open-request.ts";
 import type { Form, Page, Redirect, View } from "./page-definition.ts";
 import { FORMS, PAGES } from "./page-routes.ts";
 import { mountReturnsFromHost } from "./returns-from-host.tsx";
@@ -84,7 +84,7 @@ const ProblemPage = ({ context, theme, ...props }: ProblemPageProps) => {
 };
 
 /** The page that a form came from, by its Referer. */
-const pathOf = (referer: string | undefined): string | null => {
+const refererPath = (referer: string | undefined): string | null => {
   const url = URL.parse(referer ?? "");
   return url && url.pathname + url.search;
 };
@@ -93,7 +93,7 @@ const pathOf = (referer: string | undefined): string | null => {
 const mountThemeRoute = (app: Hono<AppEnv>): void => {
   app.post("/theme", async (c) => {
     rememberTheme(c, (await readForm(c)).get("theme"));
-    return c.redirect(ownPath(pathOf(c.req.header("Referer"))), 303);
+    return c.redirect(ownPath(refererPath(c.req.header("Referer"))), 303);
   });
 };
 
@@ -116,17 +116,17 @@ interface Answer {
 
 const answerView = (c: HonoCall, context: Context, view: View, { now, notice = null, status = 200 }: Answer) => {
   if (view.formTarget) c.header("Content-Security-Policy", pagePolicy(view.formTarget));
-  return c.html(<Layout context={context} view={view} theme={themeOf(c)} now={now} noticeKey={notice} />, status);
+  return c.html(<Layout context={context} view={view} theme={readTheme(c)} now={now} noticeKey={notice} />, status);
 };
 
 const showPage = async (c: HonoCall, page: Page): Promise<Response> => {
   const context = await openRequest(c, { role: page.role }, false);
-  const request = pageRequestOf(c);
+  const request = toPageRequest(c);
   const [view, now] = await Promise.all([page.show(context, request), poolNow(context)]);
   return answerView(c, context, view, { now, notice: request.query.get("done") });
 };
 
-const addressOf = ({ to, notice }: Redirect): string =>
+const redirectAddress = ({ to, notice }: Redirect): string =>
   notice ? `${to}${to.includes("?") ? "&" : "?"}done=${notice}` : to;
 
 /** Whether a person can correct this in the form; any other problem gets a page of its own. */
@@ -135,13 +135,13 @@ const isShownInForm = ({ kind }: Refusal): boolean => [409, 412, 413, 422, 429].
 /** Submits the form. Shows its page again, with the problem, when the form is refused. */
 const submitForm = async (c: HonoCall, form: Form): Promise<Response> => {
   const context = await openRequest(c, form.access, true);
-  const request = { ...pageRequestOf(c), form: await readForm(c) };
+  const request = { ...toPageRequest(c), form: await readForm(c) };
   const version = request.form.get("version");
   try {
     const result = await form.submit(context.expectingVersion(version === null ? null : Number(version)), request);
     rememberBookmark(c, context.db.bookmark);
     return "to" in result
-      ? c.redirect(addressOf(result), 303)
+      ? c.redirect(redirectAddress(result), 303)
       : answerView(c, context, result, { now: await poolNow(context) });
   } catch (error) {
     const problem = refusalOf(error);
@@ -199,7 +199,7 @@ const problemPage = async (c: HonoCall, problem: Refusal) => {
   const [status] = PROBLEMS[problem.kind];
   logFailure(c, problem);
   const context = status === 403 || status === 404 ? await viewerContext(c) : null;
-  return c.html(<ProblemPage problem={problem} requestId={requestId} context={context} theme={themeOf(c)} />, status);
+  return c.html(<ProblemPage problem={problem} requestId={requestId} context={context} theme={readTheme(c)} />, status);
 };
 
 /** The pages for people, below `/app`. */

@@ -46,7 +46,7 @@ const storeSession = async (c: HonoContext<AppEnv>, session: Session): Promise<v
 };
 
 /** The caller of an API token. @throws Refusal when the token is invalid or of another kind */
-const callerOf = async (c: HonoContext<AppEnv>, token: string): Promise<Caller> => {
+const identifyCaller = async (c: HonoContext<AppEnv>, token: string): Promise<Caller> => {
   const caller = await identify(c.env, `Bearer ${token}`).catch((error) => {
     throw error instanceof Refusal && error.kind === "unauthenticated"
       ? new Refusal("unauthenticated", "The token is invalid or has expired.")
@@ -59,7 +59,7 @@ const callerOf = async (c: HonoContext<AppEnv>, token: string): Promise<Caller> 
 /** Starts a session after `check` has found the token valid. */
 export const signIn = async (c: HonoContext<AppEnv>, token: string, check: (caller: Caller) => Promise<unknown>) => {
   checkConnection(c);
-  await check(await callerOf(c, token));
+  await check(await identifyCaller(c, token));
   await storeSession(c, freshSession(token, new Date()));
 };
 
@@ -67,27 +67,27 @@ export const clearCookies = (c: HonoContext): void => {
   for (const name of [sessionCookie(c), bookmarkCookie(c)]) deleteCookie(c, name, cookieAttributes(c, 0));
 };
 
-const sessionOf = async (c: HonoContext<AppEnv>): Promise<Session | null> => {
+const readSession = async (c: HonoContext<AppEnv>): Promise<Session | null> => {
   const sealed = getCookie(c, sessionCookie(c));
   return sealed === undefined ? null : openSession(c.env, sealed, new Date());
 };
 
 /** Ends the session: from now on a copy of its cookie is refused too. */
 export const signOut = async (c: HonoContext<AppEnv>): Promise<void> => {
-  const session = await sessionOf(c);
+  const session = await readSession(c);
   if (session) await endSession(c.env, session);
   clearCookies(c);
 };
 
 /** The caller of the session in the cookie, or null. Prolongs a session that is past half of its time. */
 export const sessionCaller = async (c: HonoContext<AppEnv>): Promise<Caller | null> => {
-  const session = await sessionOf(c);
+  const session = await readSession(c);
   if (!session) return null;
   const now = new Date();
   const next = freshSession(session.token, now, session);
   const isLate = session.expiresAt - now.getTime() < SESSION_MS / 2;
   if (isLate && next.expiresAt > session.expiresAt) await storeSession(c, next);
-  return { ...(await callerOf(c, session.token)), sessionId: session.id };
+  return { ...(await identifyCaller(c, session.token)), sessionId: session.id };
 };
 
 /** Keeps D1's bookmark in a cookie, so that the pages after a change read a replica that has it. */
@@ -110,7 +110,7 @@ const YEAR_SECONDS = 365 * 24 * 60 * 60;
 const toTheme = (word: string | null | undefined): Theme => THEMES.find((theme) => theme === word) ?? "system";
 
 /** The theme that this browser chose, known before the first paint. */
-export const themeOf = (c: Context): Theme => toTheme(getCookie(c, cookieName(c, COOKIE)));
+export const readTheme = (c: Context): Theme => toTheme(getCookie(c, cookieName(c, COOKIE)));
 
 export const rememberTheme = (c: Context, word: string | null): void =>
   setCookie(c, cookieName(c, COOKIE), toTheme(word), cookieAttributes(c, YEAR_SECONDS));

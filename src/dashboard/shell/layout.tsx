@@ -95,7 +95,7 @@ const NOTICES: Record<string, string> = {
   redelivered: "The delivery was taken again.",
 };
 
-const noticeOf = (key: string | null): string | null =>
+const noticeText = (key: string | null): string | null =>
   key !== null && Object.hasOwn(NOTICES, key) ? (NOTICES[key] ?? null) : null;
 
 /** Who is signed in, the theme, the settings, and the way out. It is a popover, so it opens without a script. */
@@ -221,7 +221,7 @@ interface LayoutProps {
 
 /** A page for a signed-in person: the rail, where one is, notice, the view, and what opens over it. */
 export const Layout = ({ context, view, theme, now, noticeKey }: LayoutProps) => {
-  const notice = noticeOf(noticeKey);
+  const notice = noticeText(noticeKey);
   const navigation = navigationFor(context);
   const { places, settings } = navigation;
   return (

@@ -101,7 +101,11 @@ export interface NavigationGroup {
 }
 
 const page = (section: Section, name: string, key: string, role: Role = "viewer", href = `/app/${section}`) => ({
-  ...{ section, name, key, role, href },
+  section,
+  name,
+  key,
+  role,
+  href,
 });
 
 const PLACES: NavigationGroup[] = [

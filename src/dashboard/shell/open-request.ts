@@ -25,7 +25,7 @@ export const openRequest = async (c: HonoCall, access: Access, writes: boolean):
   return context;
 };
 
-export const pageRequestOf = (c: HonoCall): PageRequest => {
+export const toPageRequest = (c: HonoCall): PageRequest => {
   const { searchParams: query, origin } = new URL(c.req.url);
   return { params: c.req.param(), query, origin, form: null, problem: null };
 };

@@ -86,7 +86,7 @@ export const formAt = (path: string, page: Page, { access }: Pick<Form, "access"
 });
 
 /** The same at the path of its page. */
-export const formOf = (page: Page, verb: Pick<Form, "access">, submit: Form["submit"]): Form =>
+export const formOn = (page: Page, verb: Pick<Form, "access">, submit: Form["submit"]): Form =>
   formAt(page.path, page, verb, submit);
 
 type Place = NonNullable<View["trail"]>[number];

@@ -1,6 +1,6 @@
 import type { Hono } from "hono";
 import type { AppEnv } from "../../web/app-env.ts";
-import { type Theme, themeOf } from "./cookies.ts";
+import { readTheme, type Theme } from "./cookies.ts";
 import { assetUrl, Document } from "./document.tsx";
 import type { HonoCall } from "./open-request.ts";
 
@@ -38,10 +38,10 @@ const ReturnPage = ({ theme, heading, text, action, fields }: ReturnProps) => (
  * pages know nobody, change nothing, and have a button: what it sends comes from this site.
  */
 
-const made = (c: HonoCall) =>
+const continueToApp = (c: HonoCall) =>
   c.html(
     <ReturnPage
-      theme={themeOf(c)}
+      theme={readTheme(c)}
       heading="The App is made"
       text="Millrace takes its key from GitHub now, and seals it."
       action="/app/connections/github/made"
@@ -52,7 +52,7 @@ const made = (c: HonoCall) =>
 const installed = (c: HonoCall) =>
   c.html(
     <ReturnPage
-      theme={themeOf(c)}
+      theme={readTheme(c)}
       heading="Back from GitHub"
       text="Millrace asks GitHub now where the App is installed."
       action={`/app/connections/${encodeURIComponent(c.req.param("id") ?? "")}/installation`}
@@ -61,6 +61,6 @@ const installed = (c: HonoCall) =>
   );
 
 export const mountReturnsFromHost = (app: Hono<AppEnv>): void => {
-  app.get("/connections/github/made", made);
+  app.get("/connections/github/made", continueToApp);
   app.get("/connections/:id/installed", installed);
 };

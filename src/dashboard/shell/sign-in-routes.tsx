@@ -6,7 +6,7 @@ import type { AppEnv } from "../../web/app-env.ts";
 import { openContext } from "../../web/open-context.ts";
 import { refusalOf } from "../../web/problems.ts";
 import { ProblemNotice } from "../parts/form-page.tsx";
-import { signIn, signOut, type Theme, themeOf } from "./cookies.ts";
+import { readTheme, signIn, signOut, type Theme } from "./cookies.ts";
 import { assetUrl, Document } from "./document.tsx";
 import { type HonoCall, readForm } from "./open-request.ts";
 
@@ -72,7 +72,7 @@ const submitSignIn = async (c: HonoCall): Promise<Response> => {
     });
   } catch (error) {
     const problem = refusalOf(error);
-    return c.html(<SignInPage theme={themeOf(c)} next={next} problem={problem} />, PROBLEMS[problem.kind][0]);
+    return c.html(<SignInPage theme={readTheme(c)} next={next} problem={problem} />, PROBLEMS[problem.kind][0]);
   }
   return c.redirect(next, 303);
 };
@@ -80,7 +80,9 @@ const submitSignIn = async (c: HonoCall): Promise<Response> => {
 export const mountSignInRoutes = (app: Hono<AppEnv>): void => {
   app.get("/sign-in", (c) => {
     const isOver = c.req.query("why") === "over";
-    return c.html(<SignInPage theme={themeOf(c)} next={ownPath(c.req.query("next"))} isOver={isOver} problem={null} />);
+    return c.html(
+      <SignInPage theme={readTheme(c)} next={ownPath(c.req.query("next"))} isOver={isOver} problem={null} />,
+    );
   });
   app.post("/sign-in", submitSignIn);
   app.post("/sign-out", async (c) => {

@@ -17,7 +17,7 @@ import { filterByText, TextFilter } from "../parts/list-filter.tsx";
 import { Table } from "../parts/lists.tsx";
 import { RelativeTime } from "../parts/time.tsx";
 import { confirmRemoval } from "../shell/confirm-removal.tsx";
-import { formOf, type Page, type PageRequest, type Pages, type View } from "../shell/page-definition.ts";
+import { formOn, type Page, type PageRequest, type Pages, type View } from "../shell/page-definition.ts";
 import { byId, noInput, parseBody, withBody } from "../shell/verb-input.ts";
 
 const GRACES = [
@@ -125,7 +125,7 @@ const createdView = (name: string, token: string): View => ({
   ),
 });
 
-const createForm = formOf(page, createToken, async (context, { form }) => {
+const createForm = formOn(page, createToken, async (context, { form }) => {
   const days = readNumber(form, "days");
   const body = parseBody(createToken.body, {
     name: readRequiredText(form, "name"),
@@ -175,7 +175,7 @@ const rotatePage: Page = {
   },
 };
 
-const rotateForm = formOf(rotatePage, rotateToken, async (context, { params, form }) => {
+const rotateForm = formOn(rotatePage, rotateToken, async (context, { params, form }) => {
   const body = parseBody(rotateToken.body, { graceSeconds: readNumber(form, "grace") });
   const { name, token } = await rotateToken.run(context, { ...byId(params.id), body });
   return createdView(name, token);

@@ -59,7 +59,7 @@ export const ProtectionFields = ({ request, protection, own }: ProtectionFieldsP
   );
 };
 
-const patternsOf = (form: URLSearchParams, name: string): string[] | null => {
+const readPatterns = (form: URLSearchParams, name: string): string[] | null => {
   const lines = readLines(form, name);
   return lines.length > 0 ? lines : null;
 };
@@ -68,7 +68,7 @@ const patternsOf = (form: URLSearchParams, name: string): string[] | null => {
 export const readProtection = (form: URLSearchParams): object => {
   if (!form.has("hasProtection")) return {};
   if (!readFlag(form, "isProtected")) return { protection: null };
-  const [branches, tags] = ["protection/branches", "protection/tags"].map((name) => patternsOf(form, name));
+  const [branches, tags] = ["protection/branches", "protection/tags"].map((name) => readPatterns(form, name));
   return { protection: { branches, tags, approval: readText(form, "protection/approval") } };
 };
 

@@ -8,7 +8,7 @@ import { ProblemNotice, StackedForm } from "../parts/form-page.tsx";
 import { count } from "../parts/format.ts";
 import { filterByText, NoMatch, TextFilter } from "../parts/list-filter.tsx";
 import { confirmRemoval } from "../shell/confirm-removal.tsx";
-import { formOf, hasRole, type Page, type PageRequest, type Pages } from "../shell/page-definition.ts";
+import { formOn, hasRole, type Page, type PageRequest, type Pages } from "../shell/page-definition.ts";
 import { byId, noInput, parseBody, withBody } from "../shell/verb-input.ts";
 import { ProtectionFacts, ProtectionFields, readProtection } from "./group-protection.tsx";
 import { VariableTable } from "./variable-table.tsx";
@@ -146,12 +146,12 @@ const page: Page = {
   },
 };
 
-const createForm = formOf(listPage, createGroup, async (context, { form }) => {
+const createForm = formOn(listPage, createGroup, async (context, { form }) => {
   const { id } = await createGroup.run(context, withBody(parseBody(createGroup.body, readGroup(form))));
   return { to: `/app/groups/${id}`, notice: "created" };
 });
 
-const saveForm = formOf(page, updateGroup, async (context, { params, form }) => {
+const saveForm = formOn(page, updateGroup, async (context, { params, form }) => {
   await updateGroup.run(context, { ...byId(params.id), body: parseBody(updateGroup.body, readGroup(form)) });
   return { to: `/app/groups/${params.id}`, notice: "saved" };
 });

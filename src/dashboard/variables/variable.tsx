@@ -16,7 +16,7 @@ import {
 import { ProblemNotice, StackedForm } from "../parts/form-page.tsx";
 import { RelativeDay, RelativeTime } from "../parts/time.tsx";
 import { confirmRemoval } from "../shell/confirm-removal.tsx";
-import { formOf, hasRole, type Page, type PageRequest, type Pages } from "../shell/page-definition.ts";
+import { formOn, hasRole, type Page, type PageRequest, type Pages } from "../shell/page-definition.ts";
 import { byId, parseBody } from "../shell/verb-input.ts";
 import { FileFields, fileInWords, readFileFields } from "./file-fields.tsx";
 import { ownerChoices, ownerKey, ownerPage, readVariableOwners } from "./variable-table.tsx";
@@ -26,20 +26,20 @@ const SHOWN = 20;
 const NAMED = 100;
 
 interface Uses {
-  shown: Awaited<ReturnType<typeof listUses.run>>;
+  listed: Awaited<ReturnType<typeof listUses.run>>;
   names: Map<string, Named>;
   /** How many are known, shown or not. */
-  known: number;
+  total: number;
 }
 
 /** The first uses of the newest days; all that are known where the address asks for them (`?uses=all`). */
 const readUses = async (context: Context, id: string, query: URLSearchParams): Promise<Uses> => {
   const uses = await listUses.run(context, byId(id));
-  const shown = query.get("uses") === "all" ? uses : uses.slice(0, SHOWN);
-  const ids = shown.map(({ buildId }) => buildId);
+  const listed = query.get("uses") === "all" ? uses : uses.slice(0, SHOWN);
+  const ids = listed.map(({ buildId }) => buildId);
   const parts = [ids.slice(0, NAMED), ids.slice(NAMED)];
-  const named = await Promise.all(parts.map((build) => readNames(context, { build })));
-  return { shown, names: new Map(named.flatMap((part) => [...part])), known: uses.length };
+  const namesByPart = await Promise.all(parts.map((build) => readNames(context, { build })));
+  return { listed, names: new Map(namesByPart.flatMap((part) => [...part])), total: uses.length };
 };
 
 /** The builds since a day that may have got it: of its repository or pipeline, or all. */
@@ -55,8 +55,8 @@ interface VariableUsesProps {
 }
 
 /** The service keeps the first use of each day: the page says so, and leads to the other builds. */
-const VariableUses = ({ variable, uses: { shown, names, known }, now }: VariableUsesProps) => {
-  const day = shown.at(-1)?.at.slice(0, 10);
+const VariableUses = ({ variable, uses: { listed, names, total }, now }: VariableUsesProps) => {
+  const day = listed.at(-1)?.at.slice(0, 10);
   return (
     <section id="uses">
       <h2>First build of each day that used it</h2>
@@ -65,7 +65,7 @@ const VariableUses = ({ variable, uses: { shown, names, known }, now }: Variable
       ) : (
         <>
           <ul class="plain">
-            {shown.map(({ buildId, at }) => (
+            {listed.map(({ buildId, at }) => (
               <li>
                 <a href={`/app/${names.get(buildId)?.kind === "job" ? "jobs" : "builds"}/${buildId}`}>
                   {names.get(buildId)?.name ?? "a build"}
@@ -78,9 +78,9 @@ const VariableUses = ({ variable, uses: { shown, names, known }, now }: Variable
             Later builds of a day are not listed: look at{" "}
             <a href={buildsSince(day, variable)}>all builds since {day}</a>. Days are those of UTC.
           </p>
-          {known > shown.length && (
+          {total > listed.length && (
             <p>
-              <a href="?uses=all#uses">Show all {known} days</a>
+              <a href="?uses=all#uses">Show all {total} days</a>
             </p>
           )}
         </>
@@ -196,7 +196,7 @@ const page: Page = {
   },
 };
 
-const saveForm = formOf(page, updateVariable, async (context, { params, form }) => {
+const saveForm = formOn(page, updateVariable, async (context, { params, form }) => {
   const value = form.get("value") ?? "";
   const keepsValue = value === "" && readFlag(form, "wasSecret");
   const body = parseBody(updateVariable.body, {

@@ -13,7 +13,7 @@ import {
 } from "../parts/fields.tsx";
 import { FormPage } from "../parts/form-page.tsx";
 import { FilterNotice, filterByText, readFilter } from "../parts/list-filter.tsx";
-import { formOf, hasRole, type Page, type Pages } from "../shell/page-definition.ts";
+import { formOn, hasRole, type Page, type Pages } from "../shell/page-definition.ts";
 import { noInput, parseBody, withBody } from "../shell/verb-input.ts";
 import { FileFields, readFileFields } from "./file-fields.tsx";
 import { ownerChoices, ownerFields, ownerPage, readVariableOwners, VariableTable } from "./variable-table.tsx";
@@ -46,7 +46,7 @@ const Filter = ({ query, owner, includeInactive, owners }: FilterProps) => (
 );
 
 /** The filters of the address. The owner is one field there and up to three of the verb. */
-const filterOf = (query: URLSearchParams, orgId: string) => {
+const readVariableFilter = (query: URLSearchParams, orgId: string) => {
   const owner = query.get("owner") ?? "";
   const { filter, errors } = readFilter(VariableFilter, owner ? ownerFields(owner, orgId) : {});
   return {
@@ -61,7 +61,7 @@ const page: Page = {
   async show(context, { query }) {
     const owner = query.get("owner") ?? "";
     const includeInactive = query.get("inactive") === "on";
-    const { filter, errors } = filterOf(query, context.orgId);
+    const { filter, errors } = readVariableFilter(query, context.orgId);
     const [all, allOwners] = await Promise.all([
       listVariables.run(context, { ...noInput, query: { ...filter, includeInactive } }),
       readVariableOwners(context),
@@ -134,7 +134,7 @@ const newPage: Page = {
   },
 };
 
-const createForm = formOf(newPage, createVariable, async (context, { form }) => {
+const createForm = formOn(newPage, createVariable, async (context, { form }) => {
   const owner = form.get("owner") ?? "";
   const body = parseBody(createVariable.body, {
     ...ownerFields(owner, context.orgId),

@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Waterfall } from "../../../src/dashboard/build/waterfall.tsx";
-import { columnsOf, opensAtFirst } from "../../../src/dashboard/job/arrange.ts";
-import { JobList, spanOf } from "../../../src/dashboard/job/job-list.tsx";
+import { arrangeInColumns, opensAtFirst } from "../../../src/dashboard/job/arrange.ts";
+import { JobList, spanJobs } from "../../../src/dashboard/job/job-list.tsx";
 import { jobsAxis } from "../../../src/dashboard/job/jobs-of-build.tsx";
 import { timeAxis } from "../../../src/dashboard/parts/time-axis.ts";
 import type { JobOfBuild } from "../../../src/protocol/build-job.ts";
@@ -132,15 +132,15 @@ describe("the list of a build's jobs", () => {
     const first = jobRecord("test (1)", { startedAt: early, finishedAt: soon });
     const second = jobRecord("test (2)", { startedAt: late, finishedAt: end });
     const whole = { from: Date.parse(early), to: Date.parse(end), state: "succeeded" };
-    expect(spanOf([first, second])).toEqual([whole]);
+    expect(spanJobs([first, second])).toEqual([whole]);
     const failed = { ...second, status: "failed" } as const;
-    const [red] = spanOf([failed]);
+    const [red] = spanJobs([failed]);
     expect(red).toMatchObject({ from: Date.parse(late), state: "failed" });
-    expect(spanOf([first, failed])).toEqual([whole, red]);
-    expect(spanOf([{ ...first, status: "failed" }, failed])).toEqual([{ ...whole, state: "failed" }]);
+    expect(spanJobs([first, failed])).toEqual([whole, red]);
+    expect(spanJobs([{ ...first, status: "failed" }, failed])).toEqual([{ ...whole, state: "failed" }]);
     const running = { ...second, status: "running" as const, finishedAt: null };
-    expect(spanOf([first, running, idleJob("test (3)")])).toEqual([{ ...whole, to: null, state: "running" }]);
-    expect(spanOf([idleJob("test (3)"), { ...first, adoptedFrom: first.id }])).toEqual([]);
+    expect(spanJobs([first, running, idleJob("test (3)")])).toEqual([{ ...whole, to: null, state: "running" }]);
+    expect(spanJobs([idleJob("test (3)"), { ...first, adoptedFrom: first.id }])).toEqual([]);
     expect(shown([first, second].map((job) => ({ ...job, matrix: { n: "1" } })))).toMatch(
       /<summary>.*<rect class="stretch is-succeeded".*<\/summary>/s,
     );
@@ -149,7 +149,7 @@ describe("the list of a build's jobs", () => {
   it("gives the room of a name to the bars where all names are short", () => {
     const drawn = (names: string[]) => {
       const times = names.map((name) => ({ name, word: "", waited: null, took: null, usual: undefined }));
-      return String(Waterfall({ title: "", told: "", axis, noun: "job", times, children: "" }));
+      return String(Waterfall({ title: "", summary: "", axis, noun: "job", times, children: "" }));
     };
     expect(drawn(["lint"])).toContain('class="fall is-short"');
     expect(drawn(["lint", "a name of many characters"])).toContain('class="fall"');
@@ -205,7 +205,7 @@ describe("jobs of any graph", () => {
   it("stand in one column each, behind all that they need", () => {
     fc.assert(
       fc.property(graphs, (jobs) => {
-        const columns = columnsOf(jobs);
+        const columns = arrangeInColumns(jobs);
         const placeOf = (key: string) => columns.findIndex((column) => column.some((of) => of.key === key));
         expect(columns.flat().flatMap((of) => of.jobs)).toHaveLength(jobs.length);
         for (const { key, needs } of jobs) for (const need of needs) expect(placeOf(need)).toBeLessThan(placeOf(key));

@@ -7,12 +7,12 @@ const inState = (rows: HTMLElement, state: string): HTMLElement | undefined =>
 
 /** Where the rows of steps or jobs scroll, scrolls to the one that failed, else to one that runs: once for each. */
 const scrollToActiveStep = (): void => {
-  let shown = "";
+  let lastId = "";
   const scroll = () => {
     const rows = document.querySelector<HTMLElement>(".fall-rows");
     const row = rows && (inState(rows, "failed") ?? inState(rows, "running"));
-    if (!row || row.id === shown || rows.matches(":hover, :focus-within")) return;
-    shown = row.id;
+    if (!row || row.id === lastId || rows.matches(":hover, :focus-within")) return;
+    lastId = row.id;
     const below = row.getBoundingClientRect().top - rows.getBoundingClientRect().top;
     if (below < 0 || below > rows.clientHeight - row.offsetHeight) rows.scrollTop += below - rows.clientHeight / 3;
   };
@@ -24,10 +24,10 @@ const scrollToActiveStep = (): void => {
 const filterRows = (): void => {
   const apply = () => {
     const field = document.getElementById("fall-filter") as HTMLInputElement | null;
-    const wanted = field?.value.trim().toLowerCase() ?? "";
+    const searchText = field?.value.trim().toLowerCase() ?? "";
     for (const row of document.querySelectorAll<HTMLElement>(".fall-row")) {
       const name = row.querySelector(".what bdi")?.textContent ?? "";
-      row.toggleAttribute("hidden", !name.toLowerCase().includes(wanted));
+      row.toggleAttribute("hidden", !name.toLowerCase().includes(searchText));
     }
   };
   document.addEventListener("input", (event) => {

@@ -37,7 +37,7 @@ export class Groups {
   #scanned = 0;
   #marks: Mark[] = [];
   #groups: LogGroup[] = [];
-  #made = "";
+  #basis = "";
   /** Increases with each change. */
   version = 0;
 
@@ -57,9 +57,9 @@ export class Groups {
     while (this.#scanned < until && this.#store.isWhole(this.#scanned) && this.#read(this.#scanned)) this.#scanned += 1;
     const isBehind = this.#scanned === until;
     const isOpenEnded = this.#marks.length > 0 && this.#marks.at(-1)?.kind !== "end";
-    const made = `${begins} ${this.#marks.length} ${isOpenEnded ? count : 0} ${generation}`;
-    if (made === this.#made) return isBehind;
-    this.#made = made;
+    const basis = `${begins} ${this.#marks.length} ${isOpenEnded ? count : 0} ${generation}`;
+    if (basis === this.#basis) return isBehind;
+    this.#basis = basis;
     this.#groups = this.#make(begins);
     this.version += 1;
     return isBehind;
@@ -99,12 +99,12 @@ export class Groups {
       if (end <= line + 1 || groups.length === MOST_GROUPS) continue;
       const isFinished = next !== undefined && next.line < endOfStep;
       const isOpen = this.#set.get(line) ?? (kind === "title" || !isFinished);
-      groups.push({ head: line, end, hasEnd: isEnded, title: this.#titleOf(line, kind), isOpen });
+      groups.push({ head: line, end, hasEnd: isEnded, title: this.#readTitle(line, kind), isOpen });
     }
     return groups;
   }
 
-  #titleOf(line: number, kind: "group" | "title"): string {
+  #readTitle(line: number, kind: "group" | "title"): string {
     const length = (kind === "group" ? GROUP : TITLE).length;
     return this.#store.line(line).slice(length).trim() || "Group";
   }

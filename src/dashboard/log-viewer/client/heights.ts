@@ -62,11 +62,11 @@ export class Heights {
   lineAt(row: number): number {
     if (this.#columns === null) return Math.floor(row);
     let place = 0;
-    let left = row;
+    let remainingRows = row;
     for (let step = 2 ** Math.floor(Math.log2(Math.max(1, this.#count))); step >= 1; step /= 2) {
-      if (place + step > this.#count || this.#at(place + step) > left) continue;
+      if (place + step > this.#count || this.#at(place + step) > remainingRows) continue;
       place += step;
-      left -= this.#at(place);
+      remainingRows -= this.#at(place);
     }
     return place;
   }

@@ -48,7 +48,7 @@ export class LineTimes {
   /** The time of a line: since its step began, and exact in two zones. Null where it is not known. */
   of(line: number, step: { startedAt: string } | undefined): { text: string; title: string } | null {
     const offset = this.#store.start(line);
-    const at = Date.parse(this.#partOf(offset)?.at ?? "");
+    const at = Date.parse(this.#findPart(offset)?.at ?? "");
     if (Number.isNaN(at)) return null;
     const utc = new Date(at)
       .toISOString()
@@ -60,7 +60,7 @@ export class LineTimes {
   }
 
   /** The last part that begins at the byte or before. */
-  #partOf(offset: number): TimeOfPart | undefined {
+  #findPart(offset: number): TimeOfPart | undefined {
     let low = 0;
     let high = this.#parts.length;
     while (low < high) {
@@ -169,8 +169,8 @@ export class LineRows {
     if (!isNumbered) number.setAttribute("aria-label", "Link to this line");
     const text = createElement("span", "log-text");
     const group = this.#groups.at(index);
-    const shown = group ? group.title : this.#store.line(index);
-    const { nodes, more } = paintLine(shown, this.#needle, this.#colours.before(index));
+    const lineText = group ? group.title : this.#store.line(index);
+    const { nodes, more } = paintLine(lineText, this.#needle, this.#colours.before(index));
     text.append(...(group ? [groupHead(group, nodes)] : nodes));
     if (more > 0) text.append(this.#rest(more));
     row.dataset.row = String(index);

@@ -35,14 +35,14 @@ export class LogCanvas {
   /** Shows these rows. Rows that are equal to one shown before are kept, with their selection and focus. */
   setRows(rows: HTMLElement[]): void {
     if (rows.length > 0) this.#begin();
-    const shown = this.#rows.children;
-    const known = new Map([...shown].map((row) => [(row as HTMLElement).dataset.row, row]));
-    const kept = rows.map((row) => {
-      const before = known.get(row.dataset.row);
+    const drawnRows = this.#rows.children;
+    const rowsByLine = new Map([...drawnRows].map((row) => [(row as HTMLElement).dataset.row, row]));
+    const nextRows = rows.map((row) => {
+      const before = rowsByLine.get(row.dataset.row);
       return before === row || before?.isEqualNode(row) ? (before as Element) : row;
     });
-    const isSame = kept.length === shown.length && kept.every((row, at) => shown[at] === row);
-    if (!isSame) this.#rows.replaceChildren(...kept);
+    const isSame = nextRows.length === drawnRows.length && nextRows.every((row, at) => drawnRows[at] === row);
+    if (!isSame) this.#rows.replaceChildren(...nextRows);
   }
 
   /**

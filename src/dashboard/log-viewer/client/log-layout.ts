@@ -89,7 +89,7 @@ export class LogLayout {
       const isOpen = this.#isOpen(key, state, name);
       const section = { key, name, state, startedAt, first, end, isOpen, top: this.height };
       this.sections.push(section);
-      this.height += this.heightOf(section);
+      this.height += this.sectionHeight(section);
     }
     return isBehind;
   }
@@ -121,7 +121,7 @@ export class LogLayout {
     return this.sections.find(({ first, end }) => line >= first && line < end);
   }
 
-  heightOf(section: StepSection): number {
+  sectionHeight(section: StepSection): number {
     const { first, end, isOpen } = section;
     return headerHeight(section) + (isOpen ? (this.heights.above(end) - this.heights.above(first)) * ROW_HEIGHT : 0);
   }
@@ -145,7 +145,7 @@ export class LogLayout {
   }
 
   /** Pixels from the top of the log to a line, or to the header of its step while that is closed. */
-  topOf(line: number): number {
+  lineTop(line: number): number {
     const section = this.sectionWith(line);
     return section ? this.topWithin(section, section.isOpen ? line : null) : 0;
   }

@@ -3,14 +3,14 @@ import type { LineRange } from "./line-rows.ts";
 import { EarlierLines, feedLog } from "./log-feed.ts";
 import { LogStore } from "./log-store.ts";
 import { LogView } from "./log-view.ts";
-import { shownText } from "./paint.ts";
+import { visibleText } from "./paint.ts";
 import { SearchField } from "./search-field.ts";
 
 /** Lines as a terminal shows them, without colours. */
-const textOf = (store: LogStore, { from, to }: LineRange): string => {
+const readText = (store: LogStore, { from, to }: LineRange): string => {
   const lines: string[] = [];
   for (let line = Math.max(0, from); line <= Math.min(to, store.count - 1); line += 1)
-    lines.push(shownText(store.line(line)));
+    lines.push(visibleText(store.line(line)));
   return lines.join("\n");
 };
 
@@ -19,7 +19,7 @@ const copyLines = async (store: LogStore, view: LogView): Promise<string> => {
   const linked = view.linked && view.linked.from < store.count ? view.linked : null;
   const range = linked ?? view.linesAtTop();
   if (!range) return "Nothing to copy";
-  await navigator.clipboard.writeText(textOf(store, range));
+  await navigator.clipboard.writeText(readText(store, range));
   if (!linked) return "Step copied";
   return range.from === range.to ? `Line ${range.from + 1} copied` : `Lines ${range.from + 1}-${range.to + 1} copied`;
 };
@@ -39,7 +39,7 @@ const selectWhole = (store: LogStore, view: LogView): void => {
   scroller.addEventListener("copy", (event) => {
     if (!isWhole) return;
     event.preventDefault();
-    event.clipboardData?.setData("text/plain", textOf(store, { from: 0, to: store.count - 1 }));
+    event.clipboardData?.setData("text/plain", readText(store, { from: 0, to: store.count - 1 }));
   });
 };
 
@@ -98,7 +98,7 @@ const fillToolbar = (bar: Element, store: LogStore, view: LogView, readAll: () =
   return () => search.grew();
 };
 
-const rangeOf = (hash: string, store: LogStore): { from: number; to: number } | null => {
+const parseRange = (hash: string, store: LogStore): { from: number; to: number } | null => {
   const [, offset] = /^#at-(\d+)$/.exec(hash) ?? [];
   if (offset) {
     const isHere = Number(offset) >= store.base && Number(offset) < store.size;
@@ -119,7 +119,7 @@ const rangeOf = (hash: string, store: LogStore): { from: number; to: number } | 
 const followLineLinks = (view: LogView, store: LogStore, readAll: () => void): (() => boolean) => {
   const showLinked = (): boolean => {
     if (store.base > 0 && location.hash !== "") readAll();
-    view.linked = rangeOf(location.hash, store);
+    view.linked = parseRange(location.hash, store);
     if (view.linked && view.linked.from < store.count) view.show(view.linked.from);
     else if (/^#(?:step-\d+|before)$/.test(location.hash)) view.showStep(location.hash.slice(1));
     else return false;

@@ -102,7 +102,7 @@ export class LogView {
     if (group) this.#layout.groups.open(group.head, true);
     this.#split();
     this.#matchToShow = line;
-    this.#goTo(() => this.#layout.topOf(line) - this.scroller.clientHeight / 3);
+    this.#goTo(() => this.#layout.lineTop(line) - this.scroller.clientHeight / 3);
   }
 
   /** Opens a step and scrolls to its header, or to its last lines. */
@@ -112,7 +112,7 @@ export class LogView {
     this.#goTo(() => {
       const section = this.#layout.sectionBy(key);
       if (!section) return this.#drawn.y;
-      return atEnd ? section.top + this.#layout.heightOf(section) - this.scroller.clientHeight : section.top;
+      return atEnd ? section.top + this.#layout.sectionHeight(section) - this.scroller.clientHeight : section.top;
     });
   }
 
@@ -130,7 +130,7 @@ export class LogView {
     for (const { key, isOpen } of this.#layout.sections) this.#layout.open(key, isOpen);
     if (section && line !== null && !this.isFollowing) {
       const below = this.#y - this.#layout.topWithin(section, line);
-      this.#target = () => this.#layout.topOf(line + added) + below;
+      this.#target = () => this.#layout.lineTop(line + added) + below;
     }
     if (this.#matchLine !== null) this.#matchLine += added;
     this.plan();
@@ -194,7 +194,7 @@ export class LogView {
     const section = this.#layout.sections[at];
     if (y <= 0 || !section) return () => 0;
     const below = y - this.#layout.topWithin(section, line);
-    if (line !== null) return () => this.#layout.topOf(line) + below;
+    if (line !== null) return () => this.#layout.lineTop(line) + below;
     return () => (this.#layout.sectionBy(section.key)?.top ?? section.top) + below;
   }
 
@@ -280,6 +280,6 @@ export class LogView {
     }
     if (mark.bottom <= visible.bottom && mark.top >= visible.top + HEADER_HEIGHT) return;
     const within = mark.top - row.getBoundingClientRect().top;
-    this.#goTo(() => this.#layout.topOf(line) + within - scroller.clientHeight / 3);
+    this.#goTo(() => this.#layout.lineTop(line) + within - scroller.clientHeight / 3);
   }
 }

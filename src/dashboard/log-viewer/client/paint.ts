@@ -14,7 +14,7 @@ export const MOST_CHARACTERS = 20_000;
 const MOST_READ = 16 * MOST_CHARACTERS;
 
 /** The text of a line as a terminal shows it, without colours. */
-export const shownText = (text: string): string =>
+export const visibleText = (text: string): string =>
   settledLine(text)
     .replace(/\x1b\[[0-?]*[ -/]*[@-~]/g, "")
     .replace(OTHER_ESCAPES, "")
@@ -104,11 +104,11 @@ export const paintLine = (text: string, needle: string, before = ""): PaintedLin
     const split = splitAtLinks(content.replaceAll("\x1b", ""), links, open);
     open = split.open;
     const inner = split.parts.flatMap((part) => {
-      const shown = truncate(part.text, room);
-      room -= shown.length;
-      if (shown === "") return [];
-      const found = markMatches(shown, needle);
-      return part.href === null ? found : [linkTo(part.href, found)];
+      const drawnText = truncate(part.text, room);
+      room -= drawnText.length;
+      if (drawnText === "") return [];
+      const textNodes = markMatches(drawnText, needle);
+      return part.href === null ? textNodes : [linkTo(part.href, textNodes)];
     });
     if (inner.length === 0 || (!colour.fg && !colour.bg && decorations.length === 0)) return inner;
     const span = document.createElement("span");
@@ -117,5 +117,8 @@ export const paintLine = (text: string, needle: string, before = ""): PaintedLin
     span.append(...inner);
     return [span];
   });
-  return { nodes, more: text.length - from > MOST_CHARACTERS ? shownText(text).length - (MOST_CHARACTERS - room) : 0 };
+  return {
+    nodes,
+    more: text.length - from > MOST_CHARACTERS ? visibleText(text).length - (MOST_CHARACTERS - room) : 0,
+  };
 };

@@ -1,13 +1,13 @@
 import { createButton, createElement } from "../../shell/client/elements.ts";
 import type { LogStore } from "./log-store.ts";
 import type { LogView } from "./log-view.ts";
-import { MOST_CHARACTERS, shownText } from "./paint.ts";
+import { MOST_CHARACTERS, visibleText } from "./paint.ts";
 
 const LINES_AT_ONCE = 20_000;
 
 /** Whether the line's first match is among the characters that are drawn. */
 const isShown = (line: string, needle: string): boolean => {
-  const at = shownText(line).toLowerCase().indexOf(needle);
+  const at = visibleText(line).toLowerCase().indexOf(needle);
   return at + needle.length <= MOST_CHARACTERS;
 };
 
@@ -21,7 +21,7 @@ const searchLog = async (
   isWanted: () => boolean,
   range: { from: number; to: number },
 ): Promise<number[]> => {
-  const found: number[] = [];
+  const matches: number[] = [];
   for (let { from } = range; from < range.to && isWanted(); from += LINES_AT_ONCE) {
     const to = Math.min(range.to, from + LINES_AT_ONCE);
     const text = store.text(from, to);
@@ -29,16 +29,16 @@ const searchLog = async (
       const lines = text.split("\n");
       for (let at = 0; at < to - from; at += 1) {
         if (
-          shownText(lines[at] ?? "")
+          visibleText(lines[at] ?? "")
             .toLowerCase()
             .includes(needle)
         )
-          found.push(from + at);
+          matches.push(from + at);
       }
     }
     await new Promise((resolve) => setTimeout(resolve));
   }
-  return found;
+  return matches;
 };
 
 const TYPING_MS = 150;
@@ -53,7 +53,7 @@ export class SearchField {
   readonly #readAll: () => Promise<void>;
   readonly #input = document.createElement("input");
   readonly #result = createElement("output", "");
-  #found: number[] = [];
+  #matches: number[] = [];
   #at = -1;
   /** Lines that were searched. The last of them may have grown since. */
   #searched = 0;
@@ -114,7 +114,7 @@ export class SearchField {
     const needle = this.#input.value.toLowerCase();
     const isNew = needle !== this.#view.needle || this.#generation !== this.#store.generation;
     if (isNew) {
-      this.#found = [];
+      this.#matches = [];
       this.#at = -1;
       this.#searched = 0;
       this.#generation = this.#store.generation;
@@ -126,14 +126,17 @@ export class SearchField {
     const from = Math.max(0, this.#searched - 1);
     const to = this.#store.count;
     this.#isBusy = true;
-    const found = await searchLog(this.#store, needle, () => this.#input.value.toLowerCase() === needle, { from, to });
+    const newMatches = await searchLog(this.#store, needle, () => this.#input.value.toLowerCase() === needle, {
+      from,
+      to,
+    });
     this.#isBusy = false;
     if (this.#input.value.toLowerCase() !== needle) return;
     if (this.#generation !== this.#store.generation) return this.#plan(0, false);
-    const last = this.#found.at(-1) ?? -1;
-    for (const line of found) if (line > last) this.#found.push(line);
+    const last = this.#matches.at(-1) ?? -1;
+    for (const line of newMatches) if (line > last) this.#matches.push(line);
     this.#searched = to;
-    if (isNew && this.#found.length > 0) this.#moveBy(1);
+    if (isNew && this.#matches.length > 0) this.#moveBy(1);
     else this.#tell();
     if (this.#store.count > to) this.#plan(GROWN_MS, false);
   }
@@ -153,21 +156,21 @@ export class SearchField {
   }
 
   #moveBy(by: number): void {
-    const { length } = this.#found;
+    const { length } = this.#matches;
     if (length === 0) return;
     this.#at = (this.#at + by + length) % length;
     this.#tell();
-    this.#view.showMatch(this.#found[this.#at] ?? 0);
+    this.#view.showMatch(this.#matches[this.#at] ?? 0);
   }
 
   #tell(): void {
-    const line = this.#found[this.#at];
+    const line = this.#matches[this.#at];
     const place =
       line === undefined
-        ? this.#found.length === 0
+        ? this.#matches.length === 0
           ? this.#nothing()
-          : `${this.#found.length.toLocaleString("en")} found`
-        : `${(this.#at + 1).toLocaleString("en")} of ${this.#found.length.toLocaleString("en")}`;
+          : `${this.#matches.length.toLocaleString("en")} found`
+        : `${(this.#at + 1).toLocaleString("en")} of ${this.#matches.length.toLocaleString("en")}`;
     const isSeen = line === undefined || isShown(this.#store.line(line), this.#view.needle);
     this.#result.textContent = isSeen ? place : `${place}, too far right to be shown: see Raw`;
   }

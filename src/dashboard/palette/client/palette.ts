@@ -14,19 +14,25 @@ interface Entry {
 const go = (href: string) => (): void => location.assign(href);
 
 /** The name of a control as a screen reader says it. */
-const nameOf = (element: HTMLElement): string =>
+const spokenName = (element: HTMLElement): string =>
   (element.getAttribute("aria-label") ?? element.textContent ?? "").replace(/\s+/g, " ").trim();
 
 /** What every page leads to. An address stands once, under its longest name. */
 const pages = (): Entry[] => {
   const links = document.querySelectorAll<HTMLAnchorElement>(".rail nav a, .tabs a, #me a, #keys a");
-  const found = new Map<string, Entry>();
+  const entries = new Map<string, Entry>();
   for (const link of links) {
     const href = link.getAttribute("href") ?? "";
-    const entry: Entry = { kind: "page", name: nameOf(link), note: "", keys: link.dataset.key ?? "", run: go(href) };
-    if (href !== "" && !found.has(href)) found.set(href, entry);
+    const entry: Entry = {
+      kind: "page",
+      name: spokenName(link),
+      note: "",
+      keys: link.dataset.key ?? "",
+      run: go(href),
+    };
+    if (href !== "" && !entries.has(href)) entries.set(href, entry);
   }
-  return [...found.values()];
+  return [...entries.values()];
 };
 
 const ACTIONS = "main :is(button, a.button), #me button";
@@ -41,7 +47,7 @@ const actions = (): Entry[] => {
   return buttons
     .filter((button) => (button.closest("#me") ? !button.matches(":disabled") : isUsable(button)))
     .map((button): Entry => {
-      const name = button.closest(".themes") ? `Theme: ${nameOf(button)}` : nameOf(button);
+      const name = button.closest(".themes") ? `Theme: ${spokenName(button)}` : spokenName(button);
       const note = button.closest("main") ? subject : "";
       return { kind: "action", name, note, keys: button.dataset.key ?? "", run: () => button.click() };
     })
@@ -50,7 +56,7 @@ const actions = (): Entry[] => {
 
 const entriesOfPage = (): Entry[] => [...actions(), ...pages()];
 
-const entryOf = ({ kind, name, note, href }: PaletteRow): Entry => ({
+const toEntry = ({ kind, name, note, href }: PaletteRow): Entry => ({
   kind,
   name,
   note,
@@ -76,7 +82,7 @@ const fetchRows = async (word: string): Promise<Entry[]> => {
   });
   if (!response.ok || response.redirected) return [];
   const { rows } = (await response.json()) as { rows: PaletteRow[] };
-  return rows.map(entryOf);
+  return rows.map(toEntry);
 };
 
 /** Finds pages, actions of this page and what the organization has, by words. */
@@ -85,9 +91,9 @@ class Palette {
   readonly #field = createElement("input", "") as HTMLInputElement;
   readonly #list = createElement("ul", "") as HTMLUListElement;
   #entries: Entry[] = [];
-  #known: Entry[] = [];
-  #found: Entry[] = [];
-  #shown: Entry[] = [];
+  #suggestions: Entry[] = [];
+  #answers: Entry[] = [];
+  #options: Entry[] = [];
   #at = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -120,14 +126,14 @@ class Palette {
     }
     for (const open of document.querySelectorAll<HTMLElement>(":popover-open")) open.hidePopover();
     this.#field.value = "";
-    this.#found = [];
-    this.#known = [];
+    this.#answers = [];
+    this.#suggestions = [];
     this.#entries = entriesOfPage();
     this.#draw();
     this.#dialog.showModal();
     fetchRows("").then(
       (rows) => {
-        this.#known = rows;
+        this.#suggestions = rows;
         this.#draw();
       },
       () => undefined,
@@ -140,9 +146,9 @@ class Palette {
     clearTimeout(this.#timer);
     const word = this.#field.value.trim();
     this.#timer = setTimeout(async () => {
-      const found = word.length < 2 ? [] : await fetchRows(word).catch(() => []);
+      const answers = word.length < 2 ? [] : await fetchRows(word).catch(() => []);
       if (this.#field.value.trim() !== word) return;
-      this.#found = found;
+      this.#answers = answers;
       this.#draw();
     }, PAUSE_MS);
   }
@@ -156,7 +162,7 @@ class Palette {
   }
 
   #run(index: number): void {
-    const entry = this.#shown[index];
+    const entry = this.#options[index];
     if (!entry) return;
     this.#dialog.close();
     entry.run();
@@ -175,14 +181,14 @@ class Palette {
   #draw(): void {
     const word = this.#field.value.trim();
     const names = new Set<string>();
-    const all = [...this.#entries, ...this.#known, ...this.#found].filter(({ kind, name, note }) => {
+    const all = [...this.#entries, ...this.#suggestions, ...this.#answers].filter(({ kind, name, note }) => {
       const own = `${kind} ${name} ${note}`;
       return !names.has(own) && names.add(own);
     });
     const ranked = word === "" ? this.#entries : rank(all, word);
-    this.#shown = [...ranked.slice(0, MOST_SHOWN), ...(word === "" ? [] : searchesFor(word))];
-    this.#list.replaceChildren(...this.#shown.map((entry, index) => this.#option(entry, index)));
-    this.#select(Math.min(this.#at, this.#shown.length - 1));
+    this.#options = [...ranked.slice(0, MOST_SHOWN), ...(word === "" ? [] : searchesFor(word))];
+    this.#list.replaceChildren(...this.#options.map((entry, index) => this.#option(entry, index)));
+    this.#select(Math.min(this.#at, this.#options.length - 1));
   }
 
   #option({ kind, name, note, keys }: Entry, index: number): HTMLElement {

@@ -6,8 +6,13 @@ const setText = (element: Element, text: string): void => {
 };
 
 const LOCAL = new Intl.DateTimeFormat("en-GB", {
-  ...{ day: "numeric", month: "short", year: "numeric" },
-  ...{ hour: "2-digit", minute: "2-digit", second: "2-digit", timeZoneName: "short" },
+  day: "numeric",
+  month: "short",
+  year: "numeric",
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+  timeZoneName: "short",
 });
 
 const local = (time: Element): string => LOCAL.format(new Date(time.getAttribute("datetime") ?? 0));
@@ -66,22 +71,22 @@ const morph = (now: Node, next: Node): void => {
  * details. Elements with the same id are the same element, also when they move.
  */
 const morphChildren = (now: Element, next: Element): void => {
-  const named = new Map([...now.children].filter(({ id }) => id).map((child) => [child.id, child]));
+  const childrenById = new Map([...now.children].filter(({ id }) => id).map((child) => [child.id, child]));
   let at = now.firstChild;
-  for (const wanted of [...next.childNodes]) {
-    const known = wanted instanceof Element && wanted.id ? named.get(wanted.id) : undefined;
-    if (known && known !== at) now.insertBefore(known, at);
-    else if (at && isSame(at, wanted)) at = at.nextSibling;
+  for (const nextChild of [...next.childNodes]) {
+    const sameChild = nextChild instanceof Element && nextChild.id ? childrenById.get(nextChild.id) : undefined;
+    if (sameChild && sameChild !== at) now.insertBefore(sameChild, at);
+    else if (at && isSame(at, nextChild)) at = at.nextSibling;
     else {
-      now.insertBefore(document.importNode(wanted, true), at);
+      now.insertBefore(document.importNode(nextChild, true), at);
       continue;
     }
-    morph((known ?? (at ? at.previousSibling : now.lastChild)) as Node, wanted);
+    morph((sameChild ?? (at ? at.previousSibling : now.lastChild)) as Node, nextChild);
   }
   while (at) {
-    const gone = at;
+    const surplus = at;
     at = at.nextSibling;
-    gone.remove();
+    surplus.remove();
   }
 };
 
@@ -129,9 +134,9 @@ const announce = (count: number, noun: string, show: () => void): void => {
 /** The title and the icon of the tab tell the state, also while nobody looks at the page. */
 const showTab = ({ title, head }: Document): void => {
   document.title = title;
-  const [shown, wanted] = [document.head, head].map((each) => each.querySelector<HTMLLinkElement>("link[rel=icon]"));
-  const href = wanted?.getAttribute("href");
-  if (shown && href && shown.getAttribute("href") !== href) shown.setAttribute("href", href);
+  const [icon, nextIcon] = [document.head, head].map((each) => each.querySelector<HTMLLinkElement>("link[rel=icon]"));
+  const href = nextIcon?.getAttribute("href");
+  if (icon && href && icon.getAttribute("href") !== href) icon.setAttribute("href", href);
 };
 
 const apply = (next: HTMLElement): void => {

@@ -4,13 +4,13 @@ const LOOK_MS = 30_000;
 /** What this browser wants to be told of, and which builds ran when it looked last. */
 const KEY = "millrace.notify";
 
-interface Wanted {
+interface Settings {
   own: boolean;
   branches: string[];
   running: string[];
 }
 
-const read = (): Wanted => {
+const read = (): Settings => {
   try {
     return { own: false, branches: [], running: [], ...JSON.parse(localStorage.getItem(KEY) ?? "{}") };
   } catch {
@@ -18,8 +18,8 @@ const read = (): Wanted => {
   }
 };
 
-const write = (wanted: Wanted): void => {
-  if (wanted.own || wanted.branches.length > 0) localStorage.setItem(KEY, JSON.stringify(wanted));
+const write = (settings: Settings): void => {
+  if (settings.own || settings.branches.length > 0) localStorage.setItem(KEY, JSON.stringify(settings));
   else localStorage.removeItem(KEY);
 };
 
@@ -57,12 +57,12 @@ export const offerNotifications = (): void => {
   const toggle = async (button: HTMLButtonElement): Promise<void> => {
     const on = !isOn(button);
     if (on && (await Notification.requestPermission()) !== "granted") return;
-    const wanted = read();
-    if (button.dataset.notify === "own") write({ ...wanted, own: on });
+    const settings = read();
+    if (button.dataset.notify === "own") write({ ...settings, own: on });
     else
       write({
-        ...wanted,
-        branches: [...wanted.branches.filter((one) => one !== branch), ...(on && branch ? [branch] : [])],
+        ...settings,
+        branches: [...settings.branches.filter((one) => one !== branch), ...(on && branch ? [branch] : [])],
       });
     show();
     await look();

@@ -8,13 +8,13 @@ let rendered = "";
 
 const render = async (): Promise<void> => {
   const source = document.getElementById("summary-source")?.textContent;
-  const shown = document.getElementById("summary-shown");
-  if (!source || !shown || source === rendered) return;
+  const summary = document.getElementById("summary-shown");
+  if (!source || !summary || source === rendered) return;
   rendered = source;
   const { toHtml } = (await import(
-    shown.dataset.renderer as string
+    summary.dataset.renderer as string
   )) as typeof import("../../build/client/markdown.ts");
-  if (source === rendered) shown.replaceChildren(...parseMarkup(toHtml(source)).body.childNodes);
+  if (source === rendered) summary.replaceChildren(...parseMarkup(toHtml(source)).body.childNodes);
 };
 
 /** Renders the summary's Markdown, again when it changes. The renderer is loaded only when there is a summary. */
@@ -44,8 +44,8 @@ const ringStateChanges = (): void => {
   document.addEventListener(REFRESHED, () => {
     const now = readSigns();
     for (const [place, { sign, look }] of now) {
-      const known = before.get(place);
-      sign.toggleAttribute("data-changed", known !== undefined && known.look !== look);
+      const earlier = before.get(place);
+      sign.toggleAttribute("data-changed", earlier !== undefined && earlier.look !== look);
     }
     before = now;
   });
