@@ -1,15 +1,18 @@
 import { CommaList } from "../parts/lists.tsx";
 
-interface LostAttemptsProps {
+interface LogNotesProps {
   /** The path of the build or the job that they are of. */
   path: string;
+  /** Null when the log was deleted. */
+  logTail: string | null | undefined;
   lost: number;
-  /** Whether some of them failed, and the job was tried again. */
+  /** Whether some of the attempts before failed, and the job was tried again. */
   hasFailed?: boolean;
+  leak: boolean;
 }
 
 /** The attempts before the present one. Their logs are kept. */
-export const LostAttempts = ({ path, lost, hasFailed = false }: LostAttemptsProps) =>
+const LostAttempts = ({ path, lost, hasFailed }: Pick<LogNotesProps, "path" | "lost" | "hasFailed">) =>
   lost > 0 ? (
     <p class="message" id="lost-attempts">
       {hasFailed ? "Earlier attempts:" : "Ended without a result:"}{" "}
@@ -20,6 +23,16 @@ export const LostAttempts = ({ path, lost, hasFailed = false }: LostAttemptsProp
       />
     </p>
   ) : null;
+
+/** What a page says about logs: where those of earlier attempts are, and that the service had to mask a secret. */
+export const LogNotes = ({ path, logTail, lost, hasFailed = false, leak }: LogNotesProps) => (
+  <>
+    {logTail !== null && <LostAttempts path={path} lost={lost} hasFailed={hasFailed} />}
+    {leak && (
+      <p class="message">The agent's masker missed a secret. The service masked it before the log was stored.</p>
+    )}
+  </>
+);
 
 interface BuildLogProps {
   /** The path of the build or the job that it is of. */

@@ -16,7 +16,7 @@ import { confirmRemoval } from "../shell/confirm-removal.tsx";
 import { formAt, hasRole, type Page, type Pages } from "../shell/page-definition.ts";
 import { byId, parseBody } from "../shell/verb-input.ts";
 import { BuildHead } from "./build-head.tsx";
-import { LostAttempts } from "./build-log.tsx";
+import { LogNotes } from "./build-log.tsx";
 
 const REFRESH_SECONDS = 2;
 
@@ -40,10 +40,7 @@ const Messages = ({ build, body, successor, canceler, refused }: BuildDetails) =
         The state <bdi>{name}</bdi> is not at the git host: {reason}
       </p>
     ))}
-    {body.logTail !== null && <LostAttempts path={`/app/builds/${build.id}`} lost={body.lost} />}
-    {build.leak && (
-      <p class="message">The agent's masker missed a secret. The service masked it before the log was stored.</p>
-    )}
+    <LogNotes path={`/app/builds/${build.id}`} logTail={body.logTail} lost={body.lost} leak={build.leak} />
   </>
 );
 

@@ -1,21 +1,19 @@
 import type { Child } from "hono/jsx";
 import type { Agent } from "../../protocol/agent.ts";
 import type { Step } from "../../protocol/build.ts";
-import { formatDuration } from "../parts/format.ts";
+import { formatDuration, ordinal } from "../parts/format.ts";
 import { StateIcon, wordOf } from "../parts/state.tsx";
 import { Elapsed } from "../parts/time.tsx";
 import { parseTime, timeAxis, type UsualTimes } from "../parts/time-axis.ts";
 import { type Segment, Waterfall, WaterfallBar } from "./waterfall.tsx";
 
-const ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"];
-
-const ordinal = (number: number): string => `the ${ORDINALS[number - 1] ?? `${number}th`} try`;
+const nthTry = (number: number): string => `the ${ordinal(number)} try`;
 
 /** What a step that was begun more than once says of its tries, after its name. */
 export const triesInWords = (status: Step["status"], tries: number): string => {
-  if (status === "succeeded") return `passed on ${ordinal(tries)}`;
+  if (status === "succeeded") return `passed on ${nthTry(tries)}`;
   if (status === "failed") return `failed ${tries} times`;
-  return status === "running" ? ordinal(tries) : `stopped at ${ordinal(tries)}`;
+  return status === "running" ? nthTry(tries) : `stopped at ${nthTry(tries)}`;
 };
 
 /** The times of a job that its waterfall shows. */

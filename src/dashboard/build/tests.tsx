@@ -4,7 +4,7 @@ import type { FoundBuild } from "../../services/builds/builds.ts";
 import type { Context } from "../../services/core/context.ts";
 import { Refusal } from "../../services/core/refusal.ts";
 import { readWorstReports } from "../../services/tests/test-reports.ts";
-import { count } from "../parts/format.ts";
+import { count, testName } from "../parts/format.ts";
 import { Table } from "../parts/lists.tsx";
 
 /** Jobs whose reports are in the part of the tests at most. */
@@ -50,13 +50,6 @@ export const readTests = async (
     : NO_TESTS;
 
 /** A test by what people call it: `suite > class > name`. */
-const testName = ({
-  suite,
-  className,
-  name,
-}: Pick<TestReport["tests"][number], "suite" | "className" | "name">): string =>
-  [suite, className, name].filter((part) => part !== "").join(" > ") || "a test without a name";
-
 /** Failing tests that are named at once. */
 const NAMED_FAILURES = 3;
 

@@ -1,5 +1,6 @@
 import type { JobOfBuild, JobStatus } from "../../protocol/build-job.ts";
 import type { ReadJob } from "../../services/builds/build-view.ts";
+import { ordinal } from "../parts/format.ts";
 
 /** What pages show of a job: its status, or that somebody has to approve it. */
 export type ShownJobState = JobStatus | "asking";
@@ -80,12 +81,10 @@ export const jobLabel = (job: JobOfBuild, { jobs }: JobsOfDefinition): string =>
 export const openNeeds = ({ needs }: JobOfBuild, all: JobOfBuild[]): string[] =>
   needs.filter((need) => all.some((job) => job.definition === need && !hasEnded(job)));
 
-const ORDINALS = ["first", "second", "third"];
-
 /** What people read of a job that was tried more than once in its build; null of any other. */
 export const jobTriesInWords = ({ status, retries = 0, adoptedFrom }: JobOfBuild): string | null => {
   if (retries === 0 || adoptedFrom !== null) return null;
-  const nth = `${ORDINALS[retries] ?? `${retries + 1}th`} try`;
+  const nth = `${ordinal(retries + 1)} try`;
   if (status === "succeeded") return `passed on the ${nth}`;
   if (status === "failed") return `failed on the ${nth} too`;
   return status === "queued" ? `waits for its ${nth}` : nth;

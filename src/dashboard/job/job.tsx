@@ -4,7 +4,7 @@ import { findRecord } from "../../services/builds/builds.ts";
 import { nullIfNotFound } from "../../services/core/refusal.ts";
 import { approve, reject } from "../../services/jobs/gates.ts";
 import { buildPage } from "../build/build.tsx";
-import { LostAttempts } from "../build/build-log.tsx";
+import { LogNotes } from "../build/build-log.tsx";
 import { readOwners, repositoryName } from "../parts/build-name.tsx";
 import { CancelButton } from "../parts/cancel-button.tsx";
 import { readText } from "../parts/fields.tsx";
@@ -41,10 +41,7 @@ const Messages = ({ run: job, now, logTail, failure, lost }: JobDetails) => (
   <>
     {job.message && !failure && <p class="message">{job.message}</p>}
     <GateDecisionLine gate={job.gate} now={now} />
-    {logTail !== null && <LostAttempts path={jobPath(job)} lost={lost} hasFailed={(job.retries ?? 0) > 0} />}
-    {job.leak && (
-      <p class="message">The agent's masker missed a secret. The service masked it before the log was stored.</p>
-    )}
+    <LogNotes path={jobPath(job)} logTail={logTail} lost={lost} hasFailed={(job.retries ?? 0) > 0} leak={job.leak} />
   </>
 );
 

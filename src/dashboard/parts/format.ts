@@ -46,3 +46,12 @@ export const sizeText = (bytes: number): string => {
   const amount = bytes / 1024 ** step;
   return `${step === 0 || amount >= 100 ? Math.round(amount) : amount.toFixed(1)} ${UNITS[step]}`;
 };
+
+const ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"];
+
+/** `first`, `second`, `11th`: the place of something in a row. */
+export const ordinal = (number: number): string => ORDINALS[number - 1] ?? `${number}th`;
+
+/** A test by its suite, class and name, as far as its report has them. */
+export const testName = ({ suite, className, name }: Record<"suite" | "className" | "name", string>): string =>
+  [suite, className, name].filter((part) => part !== "").join(" > ") || "a test without a name";

@@ -1,13 +1,11 @@
 import { PERIODS } from "../../protocol/limits.ts";
 import { getRepository } from "../../services/repositories/repositories.ts";
 import { getTestHistory, listFlakyTests } from "../../services/tests/flaky-tests.ts";
+import { testName } from "../parts/format.ts";
 import { Table } from "../parts/lists.tsx";
 import { RelativeTime } from "../parts/time.tsx";
 import { type Page, type Pages, repositoryTrail } from "../shell/page-definition.ts";
 import { byId } from "../shell/verb-input.ts";
-
-const nameOf = ({ suite, className, name }: { suite: string; className: string; name: string }): string =>
-  [suite, className, name].filter((part) => part !== "").join(" > ") || "a test without a name";
 
 const flakyPage: Page = {
   path: "/repositories/:id/flaky",
@@ -36,7 +34,7 @@ const flakyPage: Page = {
                 <tr data-row tabindex={-1}>
                   <td>
                     <a href={`/app/repositories/${repository.id}/tests/${test.id}`} class="test-name">
-                      <bdi>{nameOf(test)}</bdi>
+                      <bdi>{testName(test)}</bdi>
                     </a>
                   </td>
                   <td>{test.jobKey}</td>
@@ -69,13 +67,13 @@ const historyPage: Page = {
       }),
     ]);
     return {
-      title: nameOf(test),
+      title: testName(test),
       section: "repositories",
       trail: repositoryTrail(repository),
       body: (
         <>
           <h1>
-            <bdi class="test-name">{nameOf(test)}</bdi>
+            <bdi class="test-name">{testName(test)}</bdi>
           </h1>
           <p class="facts">
             <a href={`/app/repositories/${repository.id}`}>{repository.fullName}</a>
