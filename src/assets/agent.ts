@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { build, type Plugin } from "esbuild";
 import { VERSION } from "../protocol/version.ts";
-import { noticesOf, packagesOf } from "./notices.ts";
+import { collectNotices, findPackages } from "./notices.ts";
 import { ROOT } from "./output-files.ts";
 
 /** The oldest Node the program runs on: `npm run drill -- nodes` tries it. */
@@ -69,8 +69,8 @@ export interface AgentProgram {
 /** Bundles the agent into one file that needs nothing but Node. */
 export const agentProgram = async (): Promise<AgentProgram> => {
   const { metafile } = await bundle("");
-  const packages = packagesOf(Object.keys(metafile.inputs));
-  const { outputFiles } = await bundle(noticesOf(packages));
+  const packages = findPackages(Object.keys(metafile.inputs));
+  const { outputFiles } = await bundle(collectNotices(packages));
   const text = outputFiles[0]?.text ?? "";
   return { text, sha256: createHash("sha256").update(text).digest("hex"), packages };
 };

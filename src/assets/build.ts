@@ -1,7 +1,7 @@
 import { readdirSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { build } from "esbuild";
-import { packagesOf } from "./notices.ts";
+import { findPackages } from "./notices.ts";
 import { DIST, ROOT, SERVED, writeIfChanged } from "./output-files.ts";
 
 /** Swagger UI sets styles by script. Everything else must come from this origin. */
@@ -65,13 +65,13 @@ export const buildAssets = async (): Promise<string[]> => {
     legalComments: "none",
   });
   for (const { path, contents } of outputFiles) writeIfChanged(path, contents);
-  const named = Object.entries(metafile.outputs).flatMap(([path, { entryPoint, inputs }]) => {
+  const addresses = Object.entries(metafile.outputs).flatMap(([path, { entryPoint, inputs }]) => {
     const from = entryPoint ?? Object.keys(inputs)[0] ?? "";
     return [[basename(from).replace(/\.ts$/, ".js"), `/app/static/${basename(path)}`]];
   });
-  writeIfChanged(join(DIST, "assets.json"), `${JSON.stringify(Object.fromEntries(named.sort()), null, 2)}\n`);
+  writeIfChanged(join(DIST, "assets.json"), `${JSON.stringify(Object.fromEntries(addresses.sort()), null, 2)}\n`);
   writeIfChanged(join(SERVED, "_headers"), HEADERS);
   const current = new Set(outputFiles.map(({ path }) => basename(path)));
   for (const name of readdirSync(STATIC)) if (!current.has(name)) rmSync(join(STATIC, name), { force: true });
-  return packagesOf(Object.keys(metafile.inputs));
+  return findPackages(Object.keys(metafile.inputs));
 };

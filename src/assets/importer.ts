@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { build } from "esbuild";
 import { VERSION } from "../protocol/version.ts";
 import { type AgentProgram, atRunTime, PROGRAM } from "./agent.ts";
-import { packagesOf } from "./notices.ts";
+import { findPackages } from "./notices.ts";
 
 const BANNER = `// Millrace importer ${VERSION}, for agent.mjs of the same release. THIRD-PARTY-NOTICES.txt beside it has the licences.
 import { createRequire as __createRequire } from "node:module";
@@ -21,6 +21,6 @@ export const importerProgram = async (): Promise<AgentProgram> => {
     banner: { js: BANNER },
   });
   const text = outputFiles[0]?.text ?? "";
-  const packages = packagesOf(Object.keys(metafile.inputs));
+  const packages = findPackages(Object.keys(metafile.inputs));
   return { text, sha256: createHash("sha256").update(text).digest("hex"), packages };
 };

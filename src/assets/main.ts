@@ -3,11 +3,11 @@ import { agentProgram } from "./agent.ts";
 import { buildAssets } from "./build.ts";
 import { writeDocuments } from "./documents.ts";
 import { importerProgram } from "./importer.ts";
-import { noticesOf } from "./notices.ts";
+import { collectNotices } from "./notices.ts";
 
 const [packages, agent, importer] = await Promise.all([buildAssets(), agentProgram(), importerProgram()]);
 const distributed = [
   ...new Set([...packages, ...agent.packages, ...importer.packages, "node_modules/swagger-ui-dist"]),
 ].sort();
-writeDocuments(agent, importer, noticesOf(distributed));
+writeDocuments(agent, importer, collectNotices(distributed));
 console.log(`agent.mjs ${VERSION} sha256 ${agent.sha256}`);

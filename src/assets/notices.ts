@@ -24,7 +24,7 @@ export const MISSING_LICENCES: Record<string, string> = {
 const LICENCE = /^(licen[cs]e|notice|copying)/i;
 
 /** The packages of these bundled files, as folders under node_modules. */
-export const packagesOf = (files: string[]): string[] => {
+export const findPackages = (files: string[]): string[] => {
   const folders = files.map((file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(file)?.[0]);
   return [...new Set(folders)].filter((folder) => folder !== undefined).sort();
 };
@@ -41,7 +41,7 @@ const notice = (folder: string): string => {
 };
 
 /** The text that the packages' licences require wherever their code is distributed. */
-export const noticesOf = (packages: string[]): string =>
+export const collectNotices = (packages: string[]): string =>
   ["Millrace contains the following packages. These are their licences.", ...packages.map(notice)].join(
     `\n\n${"-".repeat(80)}\n\n`,
   );

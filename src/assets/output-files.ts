@@ -8,9 +8,9 @@ export const SERVED = join(DIST, "assets");
 
 /** Replaces the file at once, because tests build at the same time. A file with the same bytes is not touched. */
 export const writeIfChanged = (path: string, bytes: Uint8Array | string): void => {
-  const wanted = Buffer.from(bytes);
-  if (existsSync(path) && readFileSync(path).equals(wanted)) return;
+  const content = Buffer.from(bytes);
+  if (existsSync(path) && readFileSync(path).equals(content)) return;
   mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(`${path}.${process.pid}`, wanted);
+  writeFileSync(`${path}.${process.pid}`, content);
   renameSync(`${path}.${process.pid}`, path);
 };

@@ -65,8 +65,8 @@ export const offerSignIn = async (local: LocalAccess): Promise<{ url: string; cl
   let isUsed = false;
   const server = createServer(async (request, response) => {
     if (request.method !== "GET" || request.url !== path || isUsed) {
-      const gone = `This link was already used. Sign in with the token at ${local.url}/app/sign-in\n`;
-      answer(response, 410, { "Content-Type": "text/plain" }, gone);
+      const usedMessage = `This link was already used. Sign in with the token at ${local.url}/app/sign-in\n`;
+      answer(response, 410, { "Content-Type": "text/plain" }, usedMessage);
       return;
     }
     isUsed = true;

@@ -21,8 +21,8 @@ export class Client {
 
   /** Returns the matching record of the list at `path`, or creates it with POST. */
   async ensure<T>(path: string, matches: (record: T) => boolean, body: unknown): Promise<T> {
-    const found = (await this.call<T[]>("GET", path)).find(matches);
-    return found ?? (await this.call<T>("POST", path, body));
+    const existing = (await this.call<T[]>("GET", path)).find(matches);
+    return existing ?? (await this.call<T>("POST", path, body));
   }
 }
 

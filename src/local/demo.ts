@@ -30,14 +30,15 @@ export const prepareDemo = async (client: Client, orgId: string, cloneUrl: strin
     { scope: "repository", repoId: repository.id, plain: ["OWNER", "team-water"], secret: "REPO_TOKEN" },
     { scope: "pipeline", pipelineId: pipeline.id, plain: ["STAGE", "test"], secret: "PIPELINE_TOKEN" },
   ];
-  const known = new Set((await client.call<Variable[]>("GET", "/secrets/variables")).map(({ key }) => key));
+  const existingKeys = new Set((await client.call<Variable[]>("GET", "/secrets/variables")).map(({ key }) => key));
   for (const { plain, secret, ...owner } of owners) {
     const [key = "", value = ""] = plain;
     const variables = [
       { ...owner, key, value, isSecret: false },
       { ...owner, key: secret, value: randomText(24), isSecret: true, description: "A random value" },
     ];
-    for (const body of variables) if (!known.has(body.key)) await client.call("POST", "/secrets/variables", body);
+    for (const body of variables)
+      if (!existingKeys.has(body.key)) await client.call("POST", "/secrets/variables", body);
   }
   return repository;
 };

@@ -45,8 +45,12 @@ export const checkHooks = async (service: string, token: string): Promise<Checke
 export const hookProblems = (checks: Checked[]): string[] =>
   checks.flatMap(({ name, problem, missing, hooks }) => {
     const old = hooks.filter((hook) => hook.problem !== null).map(({ fullName }) => fullName);
-    const told = [...(problem === null ? [] : [problem]), ...missing, ...(old.length === 0 ? [] : [old.join(", ")])];
-    return told.length === 0 ? [] : [`${name}: ${told.join(" ")}`];
+    const problems = [
+      ...(problem === null ? [] : [problem]),
+      ...missing,
+      ...(old.length === 0 ? [] : [old.join(", ")]),
+    ];
+    return problems.length === 0 ? [] : [`${name}: ${problems.join(" ")}`];
   });
 
 /** What an agent's record says of its program. */
@@ -55,7 +59,7 @@ interface AgentRecord {
   features: string[];
 }
 
-const pageOf = async (address: URL, token: string) => {
+const fetchPage = async (address: URL, token: string) => {
   const answer = await fetch(address, { headers: { Authorization: `Bearer ${token}` } });
   if (!answer.ok) throw new Error(`GET /buildagent was answered with ${answer.status}`);
   const next = /<([^>]+)>; rel="next"/.exec(answer.headers.get("Link") ?? "")?.[1];
@@ -66,9 +70,9 @@ const pageOf = async (address: URL, token: string) => {
 export const fetchAgents = async (service: string, token: string): Promise<AgentRecord[]> => {
   const agents: AgentRecord[] = [];
   for (let page: URL | null = new URL("/buildagent", service); page; ) {
-    const found = await pageOf(page, token);
-    agents.push(...found.agents);
-    page = found.next;
+    const answer = await fetchPage(page, token);
+    agents.push(...answer.agents);
+    page = answer.next;
   }
   return agents;
 };
@@ -115,7 +119,7 @@ const hasDatabase = (settings: string): boolean => {
   return /[1-9a-f]/.test(id);
 };
 
-const bucketOf = (settings: string): string => /^bucket_name = "([^"]+)"/m.exec(settings)?.[1] ?? "";
+const readBucketName = (settings: string): string => /^bucket_name = "([^"]+)"/m.exec(settings)?.[1] ?? "";
 
 const secretNames = ({ isOk, output }: WranglerResult): string[] => {
   const [list] = /\[[\s\S]*\]/.exec(output) ?? [];
@@ -148,7 +152,7 @@ export const checkDeployment = async (settings: string, wrangler: Wrangler): Pro
     },
     {
       what: "wrangler.toml names a bucket for the archive",
-      isOk: bucketOf(settings) !== "",
+      isOk: readBucketName(settings) !== "",
       fix: "put [[r2_buckets]] with binding ARCHIVE back into wrangler.toml",
     },
   ];
@@ -162,7 +166,7 @@ export const checkDeployment = async (settings: string, wrangler: Wrangler): Pro
   const isSignedIn = account.isOk && !/not authenticated/i.test(account.output);
   findings.push({ what: "wrangler is signed in", isOk: isSignedIn, fix: "npx wrangler login" });
   if (!isSignedIn || !hasDatabase(settings)) return findings;
-  const bucket = bucketOf(settings);
+  const bucket = readBucketName(settings);
   const buckets = await wrangler("r2", "bucket", "list");
   findings.push({
     what: `the R2 bucket ${bucket} is there`,

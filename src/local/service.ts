@@ -126,18 +126,18 @@ const PATIENCE = 30_000;
  */
 export const endProcess = async (child: ChildProcess, signals: NodeJS.Signals[] = ["SIGTERM"]): Promise<void> => {
   if (child.exitCode !== null || child.signalCode !== null) return;
-  const gone = once(child, "exit");
+  const exit = once(child, "exit");
   for (const signal of [...signals, "SIGKILL"] as const) {
     child.kill(signal);
-    if (await isGoneWithin(gone, PATIENCE)) return;
+    if (await isGoneWithin(exit, PATIENCE)) return;
   }
-  await gone;
+  await exit;
 };
 
-const isGoneWithin = (gone: Promise<unknown>, milliseconds: number): Promise<boolean> =>
+const isGoneWithin = (exit: Promise<unknown>, milliseconds: number): Promise<boolean> =>
   new Promise((resolve) => {
     const timer = setTimeout(() => resolve(false), milliseconds);
-    gone.then(
+    exit.then(
       () => {
         clearTimeout(timer);
         resolve(true);

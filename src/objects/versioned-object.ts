@@ -13,9 +13,9 @@ export class VersionedObject extends DurableObject<Env> {
   }
 
   /** Calls a method for a Worker or an object. @throws where the caller is of another release; nothing is done then */
-  async call(release: string, method: string, given: unknown[]): Promise<unknown> {
+  async call(release: string, method: string, argumentList: unknown[]): Promise<unknown> {
     if (release !== VERSION) throw new TypeError(`${VERSION} does not implement the method "${method}" of ${release}.`);
-    return (this as unknown as Record<string, (...words: unknown[]) => unknown>)[method]!(...given);
+    return (this as unknown as Record<string, (...words: unknown[]) => unknown>)[method]!(...argumentList);
   }
 
   /** Callers before 0.14.0 name a method itself. The platform lets nobody call what is a property of the object alone. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
 import { agentProgram as bundled, OLDEST_NODE } from "../../src/assets/agent.ts";
-import { MISSING_LICENCES, noticesOf, packagesOf } from "../../src/assets/notices.ts";
+import { collectNotices, findPackages, MISSING_LICENCES } from "../../src/assets/notices.ts";
 import { ROOT } from "../../src/assets/output-files.ts";
 import { runAgentCli } from "./support/agent-cli.ts";
 import { testFolder } from "./support/folder.ts";
@@ -119,8 +119,8 @@ describe("the notices", () => {
     onTestFinished(() => rmSync(folder, { recursive: true }));
     mkdirSync(folder);
     writeFileSync(join(folder, "package.json"), JSON.stringify({ name, version: "1.0.0" }));
-    expect(packagesOf([`node_modules/${name}/index.js`, "src/agent/main.ts"])).toEqual([`node_modules/${name}`]);
-    expect(() => noticesOf([`node_modules/${name}`])).toThrow("has no licence file");
+    expect(findPackages([`node_modules/${name}/index.js`, "src/agent/main.ts"])).toEqual([`node_modules/${name}`]);
+    expect(() => collectNotices([`node_modules/${name}`])).toThrow("has no licence file");
   });
 
   it("of a checkout say where they are", async () => {

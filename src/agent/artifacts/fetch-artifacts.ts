@@ -42,17 +42,17 @@ const fetchOne = async (download: PlanDownload, options: FetchOptions): Promise<
     options.log.say(`${from} was skipped: it left nothing`);
     return;
   }
-  const found = await options.store.find(download);
-  if (found.length === 0) options.log.say(`${from} left ${artifact === null ? "nothing" : `no ${artifact}`}`);
-  for (const one of found) {
+  const artifacts = await options.store.find(download);
+  if (artifacts.length === 0) options.log.say(`${from} left ${artifact === null ? "nothing" : `no ${artifact}`}`);
+  for (const one of artifacts) {
     const values = Object.values(one.matrix ?? {}).map((value) => safeFolder(String(value)));
     const folder = [...to, ...values, ...(artifact === null ? [one.name] : [])];
-    await put(one, folder, options);
+    await putArtifact(one, folder, options);
     options.log.say(`${from}: ${one.name}, ${sizeInWords(one.bytes)}, is in ${folder.join("/") || "the checkout"}`);
   }
 };
 
-const put = async (artifact: LeftArtifact, folder: string[], options: FetchOptions): Promise<void> => {
+const putArtifact = async (artifact: LeftArtifact, folder: string[], options: FetchOptions): Promise<void> => {
   const { place, replaces } = options;
   const files = await artifact.files();
   const bytes = files.reduce((sum, { size }) => sum + size, 0);
@@ -74,16 +74,16 @@ const write = async (
     for (const file of files) {
       await begin(file);
       const hash = createHash("sha256");
-      for (let left = file.size; left > 0; ) {
+      for (let bytesLeft = file.size; bytesLeft > 0; ) {
         if (rest.length === 0) {
           const { done, value } = await pieces.next();
           if (done) throw new FileProblem("its bytes end too early");
           rest = value;
         }
-        const own = rest.subarray(0, left);
+        const own = rest.subarray(0, bytesLeft);
         hash.update(own);
         await writer.write(own);
-        left -= own.length;
+        bytesLeft -= own.length;
         rest = rest.subarray(own.length);
       }
       if (hash.digest("hex") !== file.sha256)

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { logger } from "../cli/logger.ts";
-import { type BackOff, DEFAULT_BACK_OFF, retryAfterOf, retryDelay } from "../wire/back-off.ts";
+import { type BackOff, DEFAULT_BACK_OFF, parseRetryAfter, retryDelay } from "../wire/back-off.ts";
 import type { ApiClient } from "../wire/client.ts";
 import { ArtifactRefused } from "./lease-calls.ts";
 
@@ -42,7 +42,7 @@ export async function* contentOf({
         redirect: "manual",
         signal: silence.signal,
       });
-      retryAfter = retryAfterOf(response.headers.get("Retry-After"), Date.now());
+      retryAfter = parseRetryAfter(response.headers.get("Retry-After"), Date.now());
       if (response.status === (done > 0 ? 206 : 200) && response.body) {
         for await (const piece of response.body as AsyncIterable<Uint8Array>) {
           silence.end();

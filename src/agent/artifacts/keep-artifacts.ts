@@ -35,8 +35,8 @@ export class ArtifactKeeper {
     const asTar = as === "tar" ? `${name}.tar` : null;
     try {
       this.#takeName(name);
-      const wanted = { paths, asTar, atMost: LIMITS.artifactFiles };
-      await collectFiles(this.#place, wanted, (collected) => this.#keepFound(artifact, collected));
+      const request = { paths, asTar, atMost: LIMITS.artifactFiles };
+      await collectFiles(this.#place, request, (collected) => this.#keepFound(artifact, collected));
     } catch (error) {
       if (error instanceof Cancel) throw error;
       throw toArtifactFailure(error, `The artifact ${name} was not kept`);

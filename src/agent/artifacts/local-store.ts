@@ -13,26 +13,26 @@ export interface LocalJob {
   matrix: Record<string, string | boolean> | null;
 }
 
-type Kept = NewArtifact & { job: LocalJob; folder: string; files: (FoundFile & FileSums)[] };
+type KeptArtifact = NewArtifact & { job: LocalJob; folder: string; files: (FoundFile & FileSums)[] };
 
 /** What the jobs of a local run leave: the store of each job. */
 export type LocalArtifacts = (job: LocalJob, signal: AbortSignal) => ArtifactStore;
 
 /** In a folder: below it one for each job, and in that one for each artifact. */
 export const localArtifacts = (root: string): LocalArtifacts => {
-  const kept: Kept[] = [];
+  const artifacts: KeptArtifact[] = [];
   return (job, signal) => ({
     async keep(artifact, { files, bytes }) {
       const folder = [safeFolder(job.key), artifact.name];
       const sums = new SumsOfFiles(files);
       await receiveFiles({ root, user: null, signal }, { folder, replaces: true }, async (writer) => {
         const next = files.values();
-        let left = 0;
+        let bytesLeft = 0;
         const begin = async (): Promise<void> => {
-          while (left === 0) {
+          while (bytesLeft === 0) {
             const { value, done } = next.next();
             if (done) return;
-            left = value.size;
+            bytesLeft = value.size;
             await writer.begin({ ...value, isUnpacked: false });
           }
         };
@@ -40,31 +40,33 @@ export const localArtifacts = (root: string): LocalArtifacts => {
         for await (const piece of bytes()) {
           sums.push(piece);
           for (let rest = piece; rest.length > 0; await begin()) {
-            const own = rest.subarray(0, left);
+            const own = rest.subarray(0, bytesLeft);
             await writer.write(own);
-            left -= own.length;
+            bytesLeft -= own.length;
             rest = rest.subarray(own.length);
           }
         }
       });
-      const again = kept.findIndex((one) => one.job.key === job.key && one.name === artifact.name);
-      if (again >= 0) kept.splice(again, 1);
+      const again = artifacts.findIndex((one) => one.job.key === job.key && one.name === artifact.name);
+      if (again >= 0) artifacts.splice(again, 1);
       const withSums = files.map((file, index) => ({ ...file, ...sums.sums[index]! }));
-      kept.push({ ...artifact, job, folder: join(root, ...folder), files: withSums });
+      artifacts.push({ ...artifact, job, folder: join(root, ...folder), files: withSums });
     },
 
     async find({ from, artifact }) {
-      const found = kept.filter((one) => one.job.definition === from && (artifact === null || one.name === artifact));
-      return found.map(({ name, as, job, folder, files }) => ({
+      const matching = artifacts.filter(
+        (one) => one.job.definition === from && (artifact === null || one.name === artifact),
+      );
+      return matching.map(({ name, as, job, folder, files }) => ({
         ...{ name, as, matrix: job.matrix },
         bytes: files.reduce((sum, { size }) => sum + size, 0),
         files: async () => files,
-        content: () => contentOf(folder, files),
+        content: () => readFiles(folder, files),
       }));
     },
   });
 };
 
-async function* contentOf(folder: string, files: FoundFile[]): AsyncGenerator<Buffer> {
+async function* readFiles(folder: string, files: FoundFile[]): AsyncGenerator<Buffer> {
   for (const { path } of files) yield* createReadStream(join(folder, path)) as AsyncIterable<Buffer>;
 }

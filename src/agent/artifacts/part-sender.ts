@@ -88,8 +88,8 @@ export class Upload<Opening extends { bytes: number }, End> {
 
   /** The clocks of the service and of this machine may differ: a time that makes no sense counts as a short one. */
   #noteTime(): void {
-    const left = Date.parse(this.#opened.expiresAt) - Date.now();
-    const lifetime = left > MINUTE_MS && left <= 60 * MINUTE_MS ? left : 5 * MINUTE_MS;
+    const timeLeft = Date.parse(this.#opened.expiresAt) - Date.now();
+    const lifetime = timeLeft > MINUTE_MS && timeLeft <= 60 * MINUTE_MS ? timeLeft : 5 * MINUTE_MS;
     this.#renewAt = performance.now() + lifetime * GRANT_USED;
   }
 }

@@ -43,14 +43,14 @@ export class ArtifactCalls extends LeaseCalls<ArtifactOpening, ArtifactEnd> {
 const SAY_EVERY = 20_000;
 
 /** Tells of a long upload how far it is. */
-const progressOf = (log: JobLog, name: string, total: number): ((bytes: number) => void) => {
-  let sent = 0;
+const reportProgress = (log: JobLog, name: string, total: number): ((bytes: number) => void) => {
+  let sentBytes = 0;
   let said = performance.now();
   return (bytes) => {
-    sent += bytes;
+    sentBytes += bytes;
     if (performance.now() - said < SAY_EVERY) return;
     said = performance.now();
-    log.say(`artifact ${name}: ${sizeInWords(sent)} of ${sizeInWords(total)}`);
+    log.say(`artifact ${name}: ${sizeInWords(sentBytes)} of ${sizeInWords(total)}`);
   };
 };
 
@@ -68,13 +68,13 @@ export const serviceStore = (calls: ArtifactCalls, client: ApiClient, log: JobLo
       }
     };
     const listed = () => files.map(({ path, size, mode }, index) => ({ path, size, mode, ...sums.sums[index]! }));
-    await upload.send(summed(), (sent) => ({ list: listed(), ...sent }), progressOf(log, name, total));
+    await upload.send(summed(), (parts) => ({ list: listed(), ...parts }), reportProgress(log, name, total));
   },
 
   async find({ from, artifact }) {
     const request = { downloads: [{ from, ...(artifact === null ? {} : { artifact }) }] };
-    const found = await calls.downloads(request);
-    return found.map((one) => {
+    const artifacts = await calls.downloads(request);
+    return artifacts.map((one) => {
       let { grant } = one;
       const renew = async (): Promise<string> => {
         const again = await calls.downloads(request);

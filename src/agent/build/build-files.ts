@@ -51,7 +51,7 @@ export const writeFiles = async (
 };
 
 /** @throws BuildFailure environment for a file that this agent cannot write */
-const fileOf = ([key, handed]: [string, NonNullable<JobAnswer["files"]>[string]]): BuildFile => {
+const toBuildFile = ([key, handed]: [string, NonNullable<JobAnswer["files"]>[string]]): BuildFile => {
   const { encoding, text, name = key } = handed;
   const problem = fileNameProblem(name);
   if (problem !== null) throw new BuildFailure("environment", `the name of the file of ${key} ${problem}`);
@@ -68,7 +68,7 @@ const fileOf = ([key, handed]: [string, NonNullable<JobAnswer["files"]>[string]]
 export const withFiles = async (job: JobAnswer, folder: BuildFolder, user: StepUser | null): Promise<JobAnswer> => {
   const { files = {}, ...rest } = job;
   if (Object.keys(files).length === 0) return job;
-  const paths = await writeFiles(Object.entries(files).map(fileOf), folder, user);
+  const paths = await writeFiles(Object.entries(files).map(toBuildFile), folder, user);
   const secretKeys = job.secretKeys.filter((key) => !Object.hasOwn(paths, key));
   return { ...rest, env: { ...job.env, ...paths }, secretKeys };
 };

@@ -64,7 +64,7 @@ const claim = (path: string): boolean => {
 };
 
 /** Where the workspace of this build is outside of its folder; null for most. */
-const stablePathOf = (buildFolder: string): string | null => {
+const readStablePath = (buildFolder: string): string | null => {
   const note = join(buildFolder, NOTE);
   return existsSync(note) ? readFileSync(note, "utf8") : null;
 };
@@ -132,7 +132,7 @@ const fillBuildFolder = async (path: string, user: StepUser | null): Promise<Bui
 /** The steps' user may pass through the folders that this makes, whatever the agent's umask is. */
 export const makeWorkFolder = (work: string, user: StepUser | null): void => {
   const first = mkdirSync(work, { recursive: true, mode: user ? 0o711 : 0o700 });
-  for (let made = work; user && first && made.startsWith(first); made = dirname(made)) chmodSync(made, 0o711);
+  for (let folder = work; user && first && folder.startsWith(first); folder = dirname(folder)) chmodSync(folder, 0o711);
 };
 
 /** Notes the run id, so that a later agent can clean up when this one is killed. */
@@ -144,8 +144,8 @@ export const writeRunId = (folder: BuildFolder, runId: string): void =>
  * removal. @returns false when a process does not end; the folder then stays.
  */
 export const endAndRemoveBuild = async (path: string, user: StepUser | null, grace: number): Promise<boolean> => {
-  const tree = new ProcessTree(readNote(path, RUN_ID) ?? "none", { user, folder: path, cgroup: cgroupOf(path) });
-  const stable = stablePathOf(path);
+  const tree = new ProcessTree(readNote(path, RUN_ID) ?? "none", { user, folder: path, cgroup: openCgroup(path) });
+  const stable = readStablePath(path);
   if (stable) tree.lookIn(stable);
   if (!(await tree.terminate(grace))) return false;
   await removeBuildFolder(path, user);
@@ -157,7 +157,7 @@ const readNote = (path: string, name: string): string | null => {
   return existsSync(file) ? readFileSync(file, "utf8") : null;
 };
 
-const cgroupOf = (path: string): Cgroup | null => {
+const openCgroup = (path: string): Cgroup | null => {
   const cgroup = readNote(path, CGROUP);
   return cgroup === null ? null : new Cgroup(cgroup);
 };
@@ -173,8 +173,8 @@ const REMOVE_SCRIPT = `rm -rf -- "$1" || { chmod -R u+rwx "$1"; rm -rf -- "$1"; 
 /** Removes what steps have made with their rights, then the rest with the agent's. @throws when a part remains. */
 export const removeBuildFolder = async (path: string, user: StepUser | null): Promise<void> => {
   removeToolsLink(path);
-  cgroupOf(path)?.remove();
-  const stable = stablePathOf(path);
+  openCgroup(path)?.remove();
+  const stable = readStablePath(path);
   const stepFolders = [...STEP_FOLDERS, ...TOOL_FOLDERS.map((name) => join(TOOLS_FOLDER, name))].map((name) =>
     join(path, name),
   );

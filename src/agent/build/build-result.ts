@@ -25,7 +25,7 @@ export type ReportedResult = { kind: "finish"; body: Finish } | { kind: "release
 export type BuildResult = ReportedResult | { kind: "planned" };
 
 /** The result of a build whose steps did not run to their end. Writes the reason to the log. */
-export const resultOfError = (error: unknown, job: JobAnswer, log: JobLog): ReportedResult => {
+export const toResult = (error: unknown, job: JobAnswer, log: JobLog): ReportedResult => {
   if (error instanceof RequirementsNotMet)
     return { kind: "release", body: { reason: error.message, requires: error.requires } };
   if (error instanceof MachineNotReady) return { kind: "release", body: { reason: error.message } };
@@ -73,7 +73,7 @@ interface ReportResultOptions {
 export const reportResult = async (result: ReportedResult, options: ReportResultOptions): Promise<void> => {
   const { client, job, name, signal, mask } = options;
   const path = `/build/${heldId(job)}/${result.kind}`;
-  const answer = await client.send({ method: "POST", path, body: bodyOf(result, mask), lease: job.lease, signal });
+  const answer = await client.send({ method: "POST", path, body: toBody(result, mask), lease: job.lease, signal });
   if (answer.status !== 200 && result.kind === "release" && result.otherwise)
     return reportResult({ kind: "finish", body: result.otherwise }, options);
   if (answer.status !== 200) return logger.warn(`the service refused the result of ${name}: ${describeAnswer(answer)}`);
@@ -84,7 +84,7 @@ export const reportResult = async (result: ReportedResult, options: ReportResult
   );
 };
 
-const bodyOf = ({ kind, body }: ReportedResult, mask: (text: string) => string): Finish | Release => {
+const toBody = ({ kind, body }: ReportedResult, mask: (text: string) => string): Finish | Release => {
   if (kind === "release") return { ...body, reason: mask(body.reason).slice(0, LIMITS.releaseReasonCharacters) };
   return { ...body, message: body.message ? mask(body.message).slice(0, LIMITS.messageCharacters) : null };
 };
@@ -93,7 +93,7 @@ const bodyOf = ({ kind, body }: ReportedResult, mask: (text: string) => string):
  * What the jobs that need this one get. `mask` changes every text that has a secret in it.
  * @throws BuildFailure output-refused with the name of the output
  */
-export const outputsOf = (
+export const checkedOutputs = (
   { file, whole, definition }: Pick<PlanRead, "file" | "whole" | "definition">,
   facts: JobContext,
   state: JobState,

@@ -12,7 +12,7 @@ import { ProcessTree } from "../process/process-tree.ts";
 import type { StepUser } from "../process/step-user.ts";
 import { hookVariables } from "../steps/step-environment.ts";
 import type { ToolSources } from "../tools/mise-program.ts";
-import { heldId, type JobAnswer, secretValuesOf } from "../wire/answers.ts";
+import { heldId, type JobAnswer, secretValues } from "../wire/answers.ts";
 import type { Audience } from "../wire/audience.ts";
 import type { AutoResetEvent } from "../wire/auto-reset-event.ts";
 import { BuildCalls } from "../wire/build-calls.ts";
@@ -26,7 +26,7 @@ import {
   type ReportedResult,
   reportResult,
   resultOfBrokenMachine,
-  resultOfError,
+  toResult,
 } from "./build-result.ts";
 import { toBuildFailure } from "./failure.ts";
 import { performBuild } from "./perform-build.ts";
@@ -52,8 +52,8 @@ export interface RunJobOptions {
 }
 
 /** Names one attempt of one job. */
-const runIdOf = (job: JobAnswer): string => `${heldId(job)}/${job.lease}`;
-const nameOf = ({ build, repository, job }: JobAnswer): string =>
+const toRunId = (job: JobAnswer): string => `${heldId(job)}/${job.lease}`;
+const jobName = ({ build, repository, job }: JobAnswer): string =>
   `${job ? `${job.key} in ` : ""}build ${build.number} of ${repository.fullName}`;
 
 export interface SessionEnd {
@@ -71,14 +71,14 @@ export const runJob = async (job: JobAnswer, options: RunJobOptions): Promise<Se
   const { client, folder, interrupt } = options;
   let buffer: LogBuffer;
   try {
-    writeRunId(folder, runIdOf(job));
+    writeRunId(folder, toRunId(job));
     buffer = new LogBuffer(folder.log);
   } catch (error) {
     const result = resultOfBrokenMachine(error);
-    await reportResult(result, { client, job, name: nameOf(job), signal: interrupt, mask: (text) => text });
+    await reportResult(result, { client, job, name: jobName(job), signal: interrupt, mask: (text) => text });
     return { hasEnded: false, hasPlanned: false };
   }
-  const control = new BuildControl(nameOf(job), interrupt);
+  const control = new BuildControl(jobName(job), interrupt);
   return new BuildSession(job, options, control, buffer).run();
 };
 
@@ -99,18 +99,18 @@ class BuildSession {
     this.#options = options;
     this.#control = control;
     this.#buffer = buffer;
-    this.#tree = new ProcessTree(runIdOf(job), { user, cgroup: folder.cgroup, folder: folder.path });
-    this.#log = new JobLog(needlesOf(job, identity.token), buffer, (error) =>
+    this.#tree = new ProcessTree(toRunId(job), { user, cgroup: folder.cgroup, folder: folder.path });
+    this.#log = new JobLog(secretsToMask(job, identity.token), buffer, (error) =>
       control.cancel.abort(toBuildFailure(error)),
     );
-    const held = { client, lease: job.lease, signal: control.leaseEnd };
+    const leaseContext = { client, lease: job.lease, signal: control.leaseEnd };
     this.#calls = new BuildCalls({
-      ...held,
+      ...leaseContext,
       id: heldId(job),
       cancel: control.cancel.signal,
       onLeaseLost: () => control.stop("lease-lost"),
     });
-    this.#progress = new ProgressSender({ ...held, jobId: heldId(job), audience, onError: control.fail });
+    this.#progress = new ProgressSender({ ...leaseContext, jobId: heldId(job), audience, onError: control.fail });
   }
 
   async run(): Promise<SessionEnd> {
@@ -199,7 +199,7 @@ class BuildSession {
       cacheOf: (roots, caches) => this.#cache(roots, caches),
       letGo: () => this.#control.letGo(),
       abandon: this.#control.leaseEnd,
-    }).catch((error: unknown) => resultOfError(error, this.#job, this.#log));
+    }).catch((error: unknown) => toResult(error, this.#job, this.#log));
   }
 
   #prepare(started: Promise<void>): Promise<void> {
@@ -211,16 +211,16 @@ class BuildSession {
   #artifacts(): ArtifactStore {
     const { client } = this.#options;
     const { stop, cancel } = this.#control;
-    const held = { client, id: heldId(this.#job), lease: this.#job.lease };
-    const calls = new ArtifactCalls({ ...held, signal: cancel.signal, onLeaseLost: () => stop("lease-lost") });
+    const leaseContext = { client, id: heldId(this.#job), lease: this.#job.lease };
+    const calls = new ArtifactCalls({ ...leaseContext, signal: cancel.signal, onLeaseLost: () => stop("lease-lost") });
     return serviceStore(calls, client, this.#log);
   }
 
   #cache(roots: CacheRoots, caches: KeyedCache[]): JobCache {
     const { client, tier } = this.#options;
     const { stop, cancel } = this.#control;
-    const held = { client, id: heldId(this.#job), lease: this.#job.lease };
-    const calls = new CacheCalls({ ...held, signal: cancel.signal, onLeaseLost: () => stop("lease-lost") });
+    const leaseContext = { client, id: heldId(this.#job), lease: this.#job.lease };
+    const calls = new CacheCalls({ ...leaseContext, signal: cancel.signal, onLeaseLost: () => stop("lease-lost") });
     return new JobCache({ calls, client, tier, log: this.#log }, roots, caches);
   }
 
@@ -239,11 +239,11 @@ class BuildSession {
   }
 
   get #name(): string {
-    return nameOf(this.#job);
+    return jobName(this.#job);
   }
 }
 
 /** All that must be masked: the job's secrets, the clone credential, and the agent's own token. */
-const needlesOf = (job: JobAnswer, agentToken: string): string[] => {
-  return [...secretValuesOf(job), job.repository.credential?.value ?? "", agentToken].filter((value) => value !== "");
+const secretsToMask = (job: JobAnswer, agentToken: string): string[] => {
+  return [...secretValues(job), job.repository.credential?.value ?? "", agentToken].filter((value) => value !== "");
 };

@@ -53,8 +53,8 @@ const ADVICE: Record<string, string> = {
 export const toBuildFailure = (error: unknown): BuildFailure => {
   if (error instanceof BuildFailure) return error;
   const { code, path, message } = error as NodeJS.ErrnoException;
-  const known = code === undefined ? undefined : ADVICE[code];
-  if (known) return new BuildFailure("agent-error", path ? `${known} (${path})` : known);
+  const advice = code === undefined ? undefined : ADVICE[code];
+  if (advice) return new BuildFailure("agent-error", path ? `${advice} (${path})` : advice);
   return new BuildFailure("agent-error", `the agent failed: ${message ?? "unknown error"}`);
 };
 

@@ -1,9 +1,9 @@
 import { type CheckoutContext, type CheckoutSource, type Fetched, fetchSource } from "../checkout/checkout.ts";
 import type { Identity } from "../cli/identity.ts";
 import type { JobLog } from "../log/job-log.ts";
-import { attemptOf, heldId, type JobAnswer } from "../wire/answers.ts";
+import { attemptNumber, heldId, type JobAnswer } from "../wire/answers.ts";
 import { BuildFailure, TryElsewhere } from "./failure.ts";
-import { headerOf } from "./one-of-several.ts";
+import { jobHeader } from "./one-of-several.ts";
 
 /* What is fetched for a job, from where, and what its log says of that. */
 
@@ -25,8 +25,8 @@ export const toSource = ({ build: { branch, commitSha }, repository, pipeline, j
 export const logCheckout = (job: JobAnswer, { log, identity }: { log: JobLog; identity: Identity }): void => {
   const { build, repository, job: one } = job;
   const { branch, message } = build;
-  const before = attemptOf(job) - 1;
-  if (one) log.say(headerOf(one));
+  const before = attemptNumber(job) - 1;
+  if (one) log.say(jobHeader(one));
   log.say(`--- Checkout of ${repository.fullName}, ${branch}`);
   if (message !== null && !one) log.say(message);
   if (before === 0) return;

@@ -13,7 +13,7 @@ import type { CommitWithFile } from "../checkout/commit-file.ts";
 import type { Remote } from "../checkout/remote.ts";
 import { platformName } from "../cli/capabilities.ts";
 import type { Identity } from "../cli/identity.ts";
-import { attemptOf, type JobAnswer } from "../wire/answers.ts";
+import { attemptNumber, type JobAnswer } from "../wire/answers.ts";
 
 /* What a job asks of the agent besides running the steps of a file. */
 
@@ -27,12 +27,12 @@ const comparedWith = ({ base }: JobAnswer): string | null => {
 };
 
 /** What the commit changed since the job's base, found out once, when it is asked for; null where that is not known. */
-export const changesOf = (job: JobAnswer, remote: Remote, commit: string): (() => Promise<Changes | null>) => {
-  let found: Promise<Changes | null> | undefined;
+export const changesFinder = (job: JobAnswer, remote: Remote, commit: string): (() => Promise<Changes | null>) => {
+  let changes: Promise<Changes | null> | undefined;
   const compared = comparedWith(job);
   return () => {
-    found ??= compared === null ? Promise.resolve(null) : changesSince(remote, compared, commit);
-    return found;
+    changes ??= compared === null ? Promise.resolve(null) : changesSince(remote, compared, commit);
+    return changes;
   };
 };
 
@@ -43,7 +43,7 @@ export const knownBase = (job: JobAnswer): string | null => (job.base?.sha === u
 export const asksForChanges = (text: string): boolean => /changed|base/i.test(text);
 
 /** The text of the file in the commit: empty where it has none, null for what is no file of an allowed size. */
-const textOf = ({ file }: CommitWithFile): string | null => {
+const definitionText = ({ file }: CommitWithFile): string | null => {
   if (file === null) return "";
   return file.mode.startsWith("100") && file.size <= LIMITS.definitionCharacters ? file.text : null;
 };
@@ -53,7 +53,7 @@ const saysDefaults = (text: string): boolean =>
 
 /** The text of the pipeline file, where the service has to hear it: an empty one where the commit has no such file. */
 export const newsOfFile = ({ file: known, pipeline }: JobAnswer, fetched: CommitWithFile): string | null => {
-  const text = textOf(fetched);
+  const text = definitionText(fetched);
   if (!known || pipeline.definition !== null || text === null) return null;
   if (known.hash === null) return saysDefaults(text) ? null : text;
   return createHash("sha256").update(text).digest("hex") === known.hash ? null : text;
@@ -66,7 +66,8 @@ const wantsThisPush = async (
   changes: () => Promise<Changes | null>,
 ): Promise<boolean> => {
   if (!file?.decides) return false;
-  const isWanted = (files: readonly string[] | null) => fileWantsPush(textOf(fetched) ?? "", build.branch, files);
+  const isWanted = (files: readonly string[] | null) =>
+    fileWantsPush(definitionText(fetched) ?? "", build.branch, files);
   return isWanted(null) && isWanted((await changes())?.files ?? null);
 };
 
@@ -81,8 +82,8 @@ export const reasonToSkip = async (
   if (!job.paths) return null;
   const files = (await changes())?.files ?? null;
   if (isTouched(job.paths, files) !== false) return null;
-  const shown = job.paths.slice(0, 3).join(", ");
-  return `Skipped: no file of ${shown}${job.paths.length > 3 ? " ..." : ""} changed`;
+  const firstPaths = job.paths.slice(0, 3).join(", ");
+  return `Skipped: no file of ${firstPaths}${job.paths.length > 3 ? " ..." : ""} changed`;
 };
 
 /** What a build is compared with: the commit, and the files that changed since; null where that is not known. */
@@ -92,7 +93,7 @@ export interface ComparedFiles {
 }
 
 /** What the expressions of a job's file can read. `fixed` are the variables that nothing overrides. */
-export const jobFactsOf = (
+export const toJobFacts = (
   { build, env, secretKeys, runKeys, repository: { fullName, cloneUrl }, job }: JobAnswer,
   { commitSha, message }: Fetched,
   { base, files }: ComparedFiles,
@@ -116,7 +117,7 @@ export const jobFactsOf = (
     trusted: build.trust !== "untrusted",
     commit: commitSha,
     message,
-    attempt: attemptOf({ build, job }),
+    attempt: attemptNumber({ build, job }),
   },
   // A result that only a newer service knows reaches the file's expressions as it is.
   ...(job ? { matrix: job.matrix, needs: job.needs as Needs } : {}),

@@ -13,7 +13,7 @@ import { BuildFailure } from "./failure.ts";
 const inOneLine = (text: string): string => text.replaceAll(/[\x00-\x1f\x7f]/g, " ").toWellFormed();
 
 /** Its first lines in the log. */
-export const headerOf = ({ key, name, matrix }: OneOfSeveral): string => {
+export const jobHeader = ({ key, name, matrix }: OneOfSeveral): string => {
   const values = Object.entries(matrix ?? {}).map(([axis, value]) => `${axis}=${value}`);
   const title = name === key ? key : `${key}: ${name}`;
   return [`Job ${inOneLine(title)}`, ...(values.length > 0 ? [`matrix ${inOneLine(values.join(", "))}`] : [])].join(

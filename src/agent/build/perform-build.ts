@@ -10,9 +10,9 @@ import { keepAround } from "../artifacts/keep-around.ts";
 import { ArtifactKeeper } from "../artifacts/keep-artifacts.ts";
 import type { CacheRoots } from "../cache/cache-archive.ts";
 import type { JobCache, KeyedCache } from "../cache/job-cache.ts";
-import { type CacheIds, cacheIdsOf, cacheRoots, keyedCaches } from "../cache/prepare-cache.ts";
+import { type CacheIds, cacheRoots, keyedCaches, readCacheIds } from "../cache/prepare-cache.ts";
 import type { Changes } from "../checkout/changed-files.ts";
-import { type CheckoutContext, type CheckoutSource, checkOut, type Fetched, remoteOf } from "../checkout/checkout.ts";
+import { type CheckoutContext, type CheckoutSource, checkOut, type Fetched, toRemote } from "../checkout/checkout.ts";
 import { platformCode } from "../cli/capabilities.ts";
 import type { Identity } from "../cli/identity.ts";
 import type { FilePlace } from "../files/file-helper.ts";
@@ -24,24 +24,24 @@ import { type RunStepsOptions, runSteps } from "../steps/run-steps.ts";
 import { buildVariables } from "../steps/step-environment.ts";
 import { firstSteps } from "../steps/step-report.ts";
 import type { ToolSources } from "../tools/mise-program.ts";
-import { type ToolInputs, toolInputs, toolsOfBuild } from "../tools/tools-of-job.ts";
+import { setUpBuildTools, type ToolInputs, toolInputs } from "../tools/tools-of-job.ts";
 import { findXcodes } from "../tools/xcodes.ts";
-import { type JobAnswer, secretValuesOf } from "../wire/answers.ts";
+import { type JobAnswer, secretValues } from "../wire/answers.ts";
 import type { BuildCalls } from "../wire/build-calls.ts";
 import type { ProgressSender } from "../wire/progress-report.ts";
 import { withFiles } from "./build-files.ts";
 import { type BuildFolder, placeWorkspace } from "./build-folder.ts";
-import { type BuildResult, outputsOf } from "./build-result.ts";
+import { type BuildResult, checkedOutputs } from "./build-result.ts";
 import { Cancel, RequirementsNotMet } from "./failure.ts";
 import { fetchForJob, logCheckout, toSource } from "./fetch-job.ts";
 import {
   asksForChanges,
   type ComparedFiles,
-  changesOf,
-  jobFactsOf,
+  changesFinder,
   knownBase,
   newsOfFile,
   reasonToSkip,
+  toJobFacts,
 } from "./job-facts.ts";
 import { jobVariables } from "./one-of-several.ts";
 import { type PlanRead, planJobs, readPlan, wholeText } from "./read-plan.ts";
@@ -96,7 +96,7 @@ export const performBuild = async (job: JobAnswer, options: PerformBuildOptions)
     else progress.report({ commitSha: fetched.commitSha });
     log.say(`commit ${fetched.commitSha}`);
     await tellFile(job, fetched, options);
-    const changes = changesOf(job, remoteOf(source, context), fetched.commitSha);
+    const changes = changesFinder(job, toRemote(source, context), fetched.commitSha);
     const skipped = await reasonToSkip(job, fetched, changes);
     if (skipped !== null) {
       log.say(skipped);
@@ -108,8 +108,8 @@ export const performBuild = async (job: JobAnswer, options: PerformBuildOptions)
     if (!job.job) checkRequirements(plan, read.file, options.identity);
     if (plan.job.timeoutMinutes !== null) planTimer = cancelAfter(plan.job.timeoutMinutes * 60, cancel);
     const comparison = await compare(job, wholeText(read), changes, options);
-    const inputs = await toolInputs(plan.job.tools, remoteOf(source, context), fetched);
-    const cacheIds = await cacheIdsOf(plan, fetched);
+    const inputs = await toolInputs(plan.job.tools, toRemote(source, context), fetched);
+    const cacheIds = await readCacheIds(plan, fetched);
     await fillWorkspace(source, fetched, context, plan, options);
     const workspace = placeWorkspace(job, plan.job.checkout, options);
     const placed = { ...options, folder: { ...folder, workspace } };
@@ -181,7 +181,7 @@ const withEnvironment = async (
   const handed = await calls.environment({ commitSha, ...(base === null ? {} : { base }), steps });
   progress.told(steps);
   const equipped = { ...job, ...handed };
-  log.addSecrets(secretValuesOf(equipped));
+  log.addSecrets(secretValues(equipped));
   return equipped;
 };
 
@@ -209,7 +209,7 @@ const runAll = async (
   const { folder, log, artifacts: store, toolSources: sources } = options;
   const keeper = new ArtifactKeeper(filesOf(options), store, log);
   const steps = stepsOf(job, fetched, comparison, keeper, options);
-  const tools = await toolsOfBuild({ ...steps, plan, file, job, inputs, sources, buildFolder: folder.path });
+  const tools = await setUpBuildTools({ ...steps, plan, file, job, inputs, sources, buildFolder: folder.path });
   const caches = keyedCaches(plan, steps.facts, cacheIds, log);
   const cache = options.cacheOf(cacheRoots(options.folder, options.user, options.cancel.signal), caches);
   await cache.restoreAll();
@@ -219,7 +219,7 @@ const runAll = async (
   await cache.saveAll(succeeded);
   const status = succeeded ? "succeeded" : "failed";
   if (!succeeded || !job.job) return { kind: "finish", body: { status, exitCode, message } };
-  const outputs = outputsOf(read, steps.facts, state, (text) => options.log.mask(text));
+  const outputs = checkedOutputs(read, steps.facts, state, (text) => options.log.mask(text));
   return { kind: "finish", body: { status, exitCode, message, outputs } };
 };
 
@@ -266,7 +266,7 @@ const stepsOf = (
     log,
     user,
     grace,
-    facts: jobFactsOf(job, fetched, comparison, fixed, identity),
+    facts: toJobFacts(job, fetched, comparison, fixed, identity),
     signal: cancel.signal,
     abandon,
     artifacts,

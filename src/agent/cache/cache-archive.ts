@@ -52,14 +52,14 @@ const collected = async <T>(
   roots: CacheRoots,
   where: "checkout" | "home",
   paths: string[],
-  use: (found: CollectedFiles) => Promise<T>,
+  use: (tree: CollectedFiles) => Promise<T>,
 ): Promise<T> => {
   if (paths.length === 0) return use(NOTHING);
-  const wanted = { paths, asTar: TAR, atMost: MOST_VISITED, isCache: true };
-  return collectFiles(roots[where], wanted, use);
+  const request = { paths, asTar: TAR, atMost: MOST_VISITED, isCache: true };
+  return collectFiles(roots[where], request, use);
 };
 
-async function* archiveOf(head: Head, trees: CollectedFiles[]): AsyncGenerator<Buffer> {
+async function* writeArchive(head: Head, trees: CollectedFiles[]): AsyncGenerator<Buffer> {
   yield Buffer.from(`${JSON.stringify(head)}\n`);
   for (const tree of trees) if (tree.files.length > 0) yield* tree.bytes();
 }
@@ -73,8 +73,8 @@ export const packCache = async (
   const places = cachePlaces(paths);
   return collected(roots, "checkout", places.checkout, (checkout) =>
     collected(roots, "home", places.home, async (home) => {
-      const sizeOf = ({ files }: CollectedFiles): number => files.reduce((sum, { size }) => sum + size, 0);
-      const sizes = { checkout: sizeOf(checkout), home: sizeOf(home) };
+      const sumSizes = ({ files }: CollectedFiles): number => files.reduce((sum, { size }) => sum + size, 0);
+      const sizes = { checkout: sumSizes(checkout), home: sumSizes(home) };
       const leftOut = [...checkout.leftOut, ...home.leftOut];
       if (sizes.checkout + sizes.home === 0) return { archive: null, leftOut };
       if (sizes.checkout + sizes.home > LIMITS.cacheUnpackedBytes) throw new FileProblem("it is too large");
@@ -88,7 +88,7 @@ export const packCache = async (
           done(null, piece);
         },
       });
-      const source = Readable.from(archiveOf({ trees }, [checkout, home]));
+      const source = Readable.from(writeArchive({ trees }, [checkout, home]));
       const { signal } = roots.checkout;
       await pipeline(source, compressor(codec), counting, createWriteStream(file, { mode: 0o600 }), { signal });
       return { archive: { bytes, sha256: hash.digest("hex") }, leftOut };
@@ -168,10 +168,10 @@ const unpackTrees = async (roots: CacheRoots, paths: string[], pieces: Pieces): 
     const how = { folder: [], replaces: true, cachePaths: places[where] };
     await receiveFiles(roots[where], how, async (writer) => {
       await writer.begin({ path: TAR, size: bytes, mode: "644", isUnpacked: true });
-      for (let left = bytes; left > 0; ) {
-        const piece = await pieces.next(left);
+      for (let bytesLeft = bytes; bytesLeft > 0; ) {
+        const piece = await pieces.next(bytesLeft);
         await writer.write(piece);
-        left -= piece.length;
+        bytesLeft -= piece.length;
       }
     });
   }

@@ -81,16 +81,16 @@ export class JobCache {
     if (this.#caches.length === 0) return;
     log.begin("Cache");
     const entries = this.#caches.map(({ key, fallback }) => ({ key, fallback }));
-    const found = await this.#trying("the cache was not asked for", () => calls.find({ entries, codecs: CODECS }));
-    if (!found) return;
-    this.#scopes = found;
-    if (found.scopes.length === 0) {
+    const answer = await this.#trying("the cache was not asked for", () => calls.find({ entries, codecs: CODECS }));
+    if (!answer) return;
+    this.#scopes = answer;
+    if (answer.scopes.length === 0) {
       log.say("Warning: cache: a build without a pipeline has none");
       return;
     }
     for (const [index, keyed] of this.#caches.entries())
       await this.#trying(`${keyed.cache.name} was not restored`, () =>
-        this.#restore(keyed, found.entries[index] ?? null),
+        this.#restore(keyed, answer.entries[index] ?? null),
       );
   }
 
@@ -116,52 +116,52 @@ export class JobCache {
     const { log, tier } = this.#options;
     if (entry?.key === key && entry.scope === this.#scopes.saves) this.#whole.add(cache.name);
     const begun = performance.now();
-    const local = this.#localOf(key, fallback, entry);
-    const kept = local && (await this.#checked(local)) ? local : entry && (await this.#fetch(entry));
-    if (!kept) {
+    const local = this.#findLocal(key, fallback, entry);
+    const copy = local && (await this.#checked(local)) ? local : entry && (await this.#fetch(entry));
+    if (!copy) {
       log.say(`${cache.name}: there is none yet`);
       return;
     }
     try {
-      await unpackCache(this.#roots, cache.paths, kept);
+      await unpackCache(this.#roots, cache.paths, copy);
     } finally {
-      if (kept.file.endsWith(".part")) rmSync(kept.file, { force: true });
+      if (copy.file.endsWith(".part")) rmSync(copy.file, { force: true });
     }
-    if (kept === local) tier.touch(kept);
-    if (kept.key === key) this.#whole.add(cache.name);
-    const how = kept.key === key ? "" : " of a fallback";
-    const where = kept === local ? "this machine" : `the service, saved by ${this.#branchOf(entry)}`;
+    if (copy === local) tier.touch(copy);
+    if (copy.key === key) this.#whole.add(cache.name);
+    const how = copy.key === key ? "" : " of a fallback";
+    const where = copy === local ? "this machine" : `the service, saved by ${this.#savingBranch(entry)}`;
     const seconds = ((performance.now() - begun) / 1000).toFixed(1);
-    log.say(`${cache.name}: restored${how}, ${sizeInWords(kept.bytes)} from ${where} in ${seconds} s`);
+    log.say(`${cache.name}: restored${how}, ${sizeInWords(copy.bytes)} from ${where} in ${seconds} s`);
   }
 
-  #branchOf(entry: CachedEntry | null): string {
+  #savingBranch(entry: CachedEntry | null): string {
     return this.#scopes.scopes.find(({ id }) => id === entry?.scope)?.branch ?? "this branch";
   }
 
   /** A copy on this machine: of the service's entry only the same bytes, and else one that never left this machine. */
-  #localOf(key: string, fallback: string[], entry: CachedEntry | null): KeptCache | null {
+  #findLocal(key: string, fallback: string[], entry: CachedEntry | null): KeptCache | null {
     const { tier } = this.#options;
-    const isRead = (kept: KeptCache | null): kept is KeptCache => kept !== null && CODECS.includes(kept.codec);
+    const isRead = (copy: KeptCache | null): copy is KeptCache => copy !== null && CODECS.includes(copy.codec);
     const isUnsent = ({ bytes }: KeptCache): boolean => bytes > LIMITS.cacheLocalBytes;
     if (entry?.key === key) {
       const copy = tier.find(entry.scope, entry.key);
       return isRead(copy) && copy.sha256 === entry.sha256 ? copy : null;
     }
     const scopes = this.#scopes.scopes.map(({ id }) => id);
-    const exact = scopes.map((id) => tier.find(id, key)).find((kept) => isRead(kept) && isUnsent(kept));
+    const exact = scopes.map((id) => tier.find(id, key)).find((copy) => isRead(copy) && isUnsent(copy));
     if (exact) return exact;
     if (entry) {
       const copy = tier.find(entry.scope, entry.key);
       return isRead(copy) && copy.sha256 === entry.sha256 ? copy : null;
     }
     const begun = fallback.flatMap((text) => scopes.map((id) => tier.newest(id, text)));
-    return begun.find((kept) => isRead(kept) && isUnsent(kept)) ?? null;
+    return begun.find((copy) => isRead(copy) && isUnsent(copy)) ?? null;
   }
 
-  async #checked(kept: KeptCache): Promise<boolean> {
-    if ((await sumOfFile(kept.file)) === kept.sha256) return true;
-    this.#options.tier.forget(kept);
+  async #checked(copy: KeptCache): Promise<boolean> {
+    if ((await sumOfFile(copy.file)) === copy.sha256) return true;
+    this.#options.tier.forget(copy);
     return false;
   }
 
@@ -207,8 +207,8 @@ export class JobCache {
       if (bytes > LIMITS.cacheEntryBytes) throw new FileProblem(`${sizeInWords(bytes)} are too many`);
       const isSent = bytes <= LIMITS.cacheLocalBytes || cache.isRemote;
       if (isSent) {
-        const taken = await this.#send(file, { key, bytes, sha256, codec });
-        if (taken !== null) return log.say(`${cache.name}: not saved: ${taken}`);
+        const refusal = await this.#send(file, { key, bytes, sha256, codec });
+        if (refusal !== null) return log.say(`${cache.name}: not saved: ${refusal}`);
       } else if ((await calls.find({ entries: [], codecs: [] })).saves !== scope) return;
       tier.keep(scope, { key, bytes, sha256, codec, madeAt: new Date().toISOString() }, file);
       const where = isSent ? "" : " on this machine alone: `remote: true` would send it to the service";
@@ -226,7 +226,7 @@ export class JobCache {
       throw error;
     });
     if (typeof upload === "string") return upload;
-    await upload.send(createReadStream(file), (sent) => sent);
+    await upload.send(createReadStream(file), (parts) => parts);
     return null;
   }
 

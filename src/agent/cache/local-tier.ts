@@ -28,7 +28,7 @@ export type KeptCache = Kept & { file: string };
 const SCOPE = /^[0-9a-f]{64}$/;
 const TEMPORARY = ".part";
 
-const nameOf = (key: string): string => createHash("sha256").update(key).digest("hex");
+const hashKey = (key: string): string => createHash("sha256").update(key).digest("hex");
 
 /** SHA-256 of a file of the agent. */
 export const sumOfFile = async (file: string): Promise<string> => {
@@ -64,29 +64,29 @@ export class LocalTier {
   }
 
   find(scope: string, key: string): KeptCache | null {
-    return SCOPE.test(scope) ? this.#read(join(this.#folder, scope, nameOf(key))) : null;
+    return SCOPE.test(scope) ? this.#read(join(this.#folder, scope, hashKey(key))) : null;
   }
 
   /** The newest whose key begins so. */
   newest(scope: string, beginning: string): KeptCache | null {
     if (!SCOPE.test(scope)) return null;
-    const found = this.#namesIn(scope)
+    const copies = this.#namesIn(scope)
       .map((name) => this.#read(join(this.#folder, scope, name)))
-      .filter((kept) => kept?.key.startsWith(beginning));
-    return found.sort((a, b) => (a!.madeAt < b!.madeAt ? 1 : -1))[0] ?? null;
+      .filter((copy) => copy?.key.startsWith(beginning));
+    return copies.sort((a, b) => (a!.madeAt < b!.madeAt ? 1 : -1))[0] ?? null;
   }
 
   /** Takes a file over as the copy of an entry. @returns where it is now */
-  keep(scope: string, kept: Kept, from: string): KeptCache {
+  keep(scope: string, copy: Kept, from: string): KeptCache {
     if (!SCOPE.test(scope)) throw new Error("the service names no scope");
-    if (kept.bytes > this.#mostBytes) return { ...kept, file: from };
+    if (copy.bytes > this.#mostBytes) return { ...copy, file: from };
     const folder = join(this.#folder, scope);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const file = join(folder, nameOf(kept.key));
+    const file = join(folder, hashKey(copy.key));
     renameSync(from, file);
-    writeFileSync(`${file}.json`, JSON.stringify(kept), { mode: 0o600 });
+    writeFileSync(`${file}.json`, JSON.stringify(copy), { mode: 0o600 });
     this.#makeRoom(file);
-    return { ...kept, file };
+    return { ...copy, file };
   }
 
   /** It was used now. */
@@ -109,8 +109,8 @@ export class LocalTier {
 
   #read(file: string): KeptCache | null {
     try {
-      const kept = Kept.parse(JSON.parse(readFileSync(`${file}.json`, "utf8")));
-      return statSync(file).size === kept.bytes ? { ...kept, file } : null;
+      const copy = Kept.parse(JSON.parse(readFileSync(`${file}.json`, "utf8")));
+      return statSync(file).size === copy.bytes ? { ...copy, file } : null;
     } catch {
       return null;
     }

@@ -27,15 +27,15 @@ const sha256 = (text: string): string => createHash("sha256").update(text).diges
 const plain = (text: string): string => encodeURIComponent(text.toWellFormed());
 
 /** A key and its fallbacks, as the service gets them; null where one is too long. */
-export const cacheKeyOf = (
+export const buildCacheKey = (
   { name, paths, isShared }: Pick<PlanCache, "name" | "paths" | "isShared">,
   { platform, arch, matrix }: KeyFacts,
   texts: { key: string; fallback: string[] },
   idsOfFiles: string | null,
 ): { key: string; fallback: string[] } | null => {
   const values = Object.entries((!isShared && matrix) || {}).sort(([a], [b]) => (a < b ? -1 : 1));
-  const of = sha256(JSON.stringify([values, paths])).slice(0, 32);
-  const begin = `v1/${name}/${platform}-${arch}/${of}/`;
+  const digest = sha256(JSON.stringify([values, paths])).slice(0, 32);
+  const begin = `v1/${name}/${platform}-${arch}/${digest}/`;
   const files = idsOfFiles === null ? "" : `/${sha256(idsOfFiles)}`;
   const key = `${begin}${plain(texts.key)}${files}`;
   const fallback = texts.fallback.map((text) => `${begin}${plain(text)}`);
@@ -93,20 +93,20 @@ export type CacheIds = Map<string, { ids: string | null } | { problem: string }>
 const MOST_WORK = 4 * PATTERN_WORK;
 
 /** Asks git before the checkout: after it, a step could change what git answers. */
-export const cacheIdsOf = async ({ job: { caches = [] } }: Plan, fetched: Fetched): Promise<CacheIds> => {
-  const found: CacheIds = new Map();
+export const readCacheIds = async ({ job: { caches = [] } }: Plan, fetched: Fetched): Promise<CacheIds> => {
+  const cacheIds: CacheIds = new Map();
   const work = { left: MOST_WORK };
   for (const { name, files } of caches) {
-    if (files.length === 0) found.set(name, { ids: null });
+    if (files.length === 0) cacheIds.set(name, { ids: null });
     else
       try {
         const ids = await idsOfFiles(fetched.gitContext, fetched.commitSha, files, work);
-        found.set(name, ids === null ? { problem: `the commit has no file ${files.join(", ")}` } : { ids });
+        cacheIds.set(name, ids === null ? { problem: `the commit has no file ${files.join(", ")}` } : { ids });
       } catch (error) {
-        found.set(name, { problem: (error as Error).message });
+        cacheIds.set(name, { problem: (error as Error).message });
       }
   }
-  return found;
+  return cacheIds;
 };
 
 /** The caches of a plan with their keys. One whose key cannot be made is left out, with a warning in the log. */
@@ -118,7 +118,7 @@ export const keyedCaches = (plan: Plan, facts: JobContext, ids: CacheIds, log: J
     const key =
       "problem" in own || texts.problem !== undefined || !("key" in texts)
         ? null
-        : cacheKeyOf(cache, machine, texts, own.ids);
+        : buildCacheKey(cache, machine, texts, own.ids);
     const problem = texts.problem ?? (key === null ? "its key is too long" : null);
     if (key !== null && problem === null) return [{ cache, ...key }];
     log.say(`Warning: cache: ${cache.name} is not used: ${problem}`);

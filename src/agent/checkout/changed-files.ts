@@ -49,8 +49,8 @@ const fetchBase = async (remote: Remote, refspecs: string[]): Promise<string | n
       output = await fetchRefspecs(remote, range, refspecs);
     }
     if (output.code !== 0) return null;
-    const found = await git(local, ["merge-base", BASE, HEAD]);
-    if (found.code === 0) return found.stdout.toString("latin1").trim();
+    const base = await git(local, ["merge-base", BASE, HEAD]);
+    if (base.code === 0) return base.stdout.toString("latin1").trim();
   }
   return null;
 };

@@ -108,7 +108,7 @@ const remoteRef = (branch: string): string => (branch.startsWith("refs/") ? bran
 const localRef = (branch: string): string => (branch.startsWith("refs/") ? branch : `refs/remotes/origin/${branch}`);
 
 /** The repository at its host, as git fetches from it. */
-export const remoteOf = (
+export const toRemote = (
   { repository: { cloneUrl, credential = null } }: CheckoutSource,
   { workspace: folder, tempFolder, tree, signal }: CheckoutContext,
 ): Remote => ({
@@ -124,7 +124,7 @@ export const remoteOf = (
  */
 export const fetchSource = async (source: CheckoutSource, context: CheckoutContext): Promise<Fetched> => {
   const { commitSha, branch, configPath, repository } = source;
-  const remote = remoteOf(source, context);
+  const remote = toRemote(source, context);
   const { gitContext } = remote;
   const wrong = cloneUrlProblem(repository.cloneUrl, gitContext.protocols) ?? branchProblem(branch);
   if (wrong) throw new BuildFailure("checkout-failed", `the clone URL or branch cannot be used: ${wrong}`);
@@ -191,7 +191,7 @@ export const checkOut = async (
   checkout: Checkout,
 ): Promise<void> => {
   const { depth, fetchTags, submodules, lfs, mtimes } = checkout;
-  const plain = remoteOf(source, context);
+  const plain = toRemote(source, context);
   const remote = { ...plain, gitContext: { ...plain.gitContext, settings: AS_COMMITTED } };
   if (depth !== 1 || fetchTags) {
     const range = [`--depth=${depth || INFINITE_DEPTH}`, fetchTags ? "--tags" : "--no-tags"];

@@ -3,7 +3,7 @@ import { type GitContext, git } from "./git.ts";
 import { gitFailure } from "./git-failure.ts";
 
 /** Git's name of an encoding, and its decoder: UTF-8 where nobody knows it. */
-const decoderOf = (label: string): TextDecoder => {
+const decoderFor = (label: string): TextDecoder => {
   try {
     return new TextDecoder(label);
   } catch {
@@ -20,7 +20,7 @@ const messageIn = (commit: Buffer): string => {
   if (end < 0) return "";
   const headers = commit.toString("latin1", 0, end);
   const [, label = "utf-8"] = /^encoding (\S+)$/m.exec(headers) ?? [];
-  return decoderOf(label)
+  return decoderFor(label)
     .decode(commit.subarray(end + 2))
     .trimEnd();
 };
@@ -88,17 +88,17 @@ export const readCommit = async (context: GitContext, revision: string, path: st
   const [, mode, type, blob = "", size = "-"] = entry ?? [];
   const isRead = type === "blob" && Number(size) <= READ_LIMIT;
   // The commit is the last object: the output may be cut inside its message.
-  const asked = isRead ? [blob, commit] : [commit];
-  const output = await git(context, ["cat-file", "--batch"], {}, asked.map((name) => `${name}\n`).join(""));
+  const objectNames = isRead ? [blob, commit] : [commit];
+  const output = await git(context, ["cat-file", "--batch"], {}, objectNames.map((name) => `${name}\n`).join(""));
   if (output.code !== 0) throw gitFailure("git cat-file", output.stderr);
   const objects = objectsIn(output.stdout);
-  const found = objects.at(-1);
-  if (!found) throw new BuildFailure("checkout-failed", `there is no commit ${revision} in the repository`);
+  const commitObject = objects.at(-1);
+  if (!commitObject) throw new BuildFailure("checkout-failed", `there is no commit ${revision} in the repository`);
   if (listed.code !== 0) throw gitFailure("git ls-tree", listed.stderr);
   const content = isRead && objects[0] ? utf8Text(objects[0].bytes) : null;
   return {
-    commitSha: found.hash,
-    message: messageIn(found.bytes).slice(0, MESSAGE_LIMIT).toWellFormed(),
+    commitSha: commitObject.hash,
+    message: messageIn(commitObject.bytes).slice(0, MESSAGE_LIMIT).toWellFormed(),
     file: mode === undefined ? null : { mode, size: Number(size) || 0, text: content },
   };
 };
@@ -128,22 +128,22 @@ export const textsInCommit = async (
   const list = ["--literal-pathspecs", "ls-tree", "--full-tree", "-lz", commitSha, "--", ...paths];
   const listed = await git(context, list);
   if (listed.code !== 0) throw gitFailure("git ls-tree", listed.stderr);
-  const found = listed.stdout
+  const files = listed.stdout
     .toString("utf8")
     .split("\0")
     .flatMap((line) => {
       const [, mode = "", blob = "", size = "", path = ""] = /^(\d+) blob ([0-9a-f]+) +(\d+)\t(.*)$/s.exec(line) ?? [];
       return mode.startsWith("100") ? [{ blob, size: Number(size), path }] : [];
     });
-  for (const { path, size } of found)
+  for (const { path, size } of files)
     if (size > limit) throw new BuildFailure("pipeline-invalid", `${path} is larger than ${limit} bytes`);
-  if (found.length === 0) return new Map();
-  const asked = found.map(({ blob }) => `${blob}\n`).join("");
-  const output = await git(context, ["cat-file", "--batch"], {}, asked);
+  if (files.length === 0) return new Map();
+  const objectNames = files.map(({ blob }) => `${blob}\n`).join("");
+  const output = await git(context, ["cat-file", "--batch"], {}, objectNames);
   if (output.code !== 0) throw gitFailure("git cat-file", output.stderr);
   const objects = objectsIn(output.stdout);
   return new Map(
-    found.flatMap(({ path }, index) => {
+    files.flatMap(({ path }, index) => {
       const object = objects[index];
       return object ? [[path, object.bytes.toString("utf8")] as const] : [];
     }),

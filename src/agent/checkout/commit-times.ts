@@ -21,7 +21,7 @@ export const BEFORE = 946_684_800;
 /** What archives and file systems can keep: from 1980 on. A time to come would make tools wait for it. */
 const OLDEST = 315_532_800;
 
-const bytesOf = (path: string): Buffer => Buffer.from(path, "latin1");
+const toBytes = (path: string): Buffer => Buffer.from(path, "latin1");
 
 /**
  * Sets the times of files below a folder, along no link: paths and names come from the repository. `paths` and the keys
@@ -32,8 +32,8 @@ export const fileTimes = (root: string, paths: readonly string[], seconds: Reado
   const now = Math.floor(Date.now() / 1000);
   const folders = new Map<string, boolean>([["", true]]);
   const isFolder = (path: string): boolean => {
-    const known = folders.get(path);
-    if (known !== undefined) return known;
+    const isKnownFolder = folders.get(path);
+    if (isKnownFolder !== undefined) return isKnownFolder;
     const parent = path.slice(0, Math.max(0, path.lastIndexOf("/")));
     const is = isFolder(parent) && (stat(base + path)?.isDirectory() ?? false);
     folders.set(path, is);
@@ -41,14 +41,14 @@ export const fileTimes = (root: string, paths: readonly string[], seconds: Reado
   };
   for (const path of paths) {
     if (!isFolder(path.slice(0, Math.max(0, path.lastIndexOf("/"))))) continue;
-    const found = stat(base + path);
-    if (!found || found.isDirectory()) continue;
+    const stats = stat(base + path);
+    if (!stats || stats.isDirectory()) continue;
     const time = Math.min(Math.max(seconds.get(path) ?? BEFORE, OLDEST), now);
-    lutimesSync(bytesOf(base + path), time, time);
+    lutimesSync(toBytes(base + path), time, time);
   }
 };
 
-const stat = (path: string) => lstatSync(bytesOf(path), { throwIfNoEntry: false });
+const stat = (path: string) => lstatSync(toBytes(path), { throwIfNoEntry: false });
 
 /** Commits of history that are looked at. */
 const MOST_COMMITS = 10_000;
@@ -82,10 +82,10 @@ export const setCommitTimes = async (remote: Remote, commit: string, refspecs: s
 /** What git says, as bytes in a text: a name may be no UTF-8. */
 const said = async (context: GitContext, args: string[], input = ""): Promise<string> => {
   const chunks: Buffer[] = [];
-  let kept = 0;
+  let bytesRead = 0;
   const read = (chunk: Buffer): void => {
-    kept += chunk.length;
-    if (kept <= MOST_BYTES) chunks.push(chunk);
+    bytesRead += chunk.length;
+    if (bytesRead <= MOST_BYTES) chunks.push(chunk);
   };
   ensureSuccess(await git(context, args, { read }, input), `git ${args[0]}`);
   return Buffer.concat(chunks).toString("latin1");
@@ -104,7 +104,7 @@ const lastChanges = async (context: GitContext, commit: string): Promise<Map<str
   const pairs = commits.filter(([, id = ""]) => !cut.has(id)).map(([, id, parent = ""]) => `${id} ${parent}`.trim());
   if (pairs.length === 0) return new Map();
   const args = ["diff-tree", "--stdin", "-r", "-z", "--raw", "--abbrev=4", "--root", "--no-renames"];
-  return lastOf(await said(context, [...args, "--ignore-submodules=none"], `${pairs.join("\n")}\n`), times);
+  return parseLastChanges(await said(context, [...args, "--ignore-submodules=none"], `${pairs.join("\n")}\n`), times);
 };
 
 const shallowIn = (folder: string): Set<string> => {
@@ -113,7 +113,7 @@ const shallowIn = (folder: string): Set<string> => {
 };
 
 /** `diff-tree -z --raw`: a commit's id, then `:modes ids kind` and a path for each change. The newest commit is first. */
-const lastOf = (changed: string, times: Map<string, number>): Map<string, number> => {
+const parseLastChanges = (changed: string, times: Map<string, number>): Map<string, number> => {
   const last = new Map<string, number>();
   const words = changed.split("\0");
   let seconds = 0;

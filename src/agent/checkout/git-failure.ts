@@ -101,16 +101,16 @@ const ADVICE: Advice[] = [
 const withoutUsers = (text: string): string => text.replaceAll(/:\/\/[^/\s]*@/g, "://");
 
 /** Git's message without control characters, and cut in the middle when it is long. */
-const messageOf = (stderr: string): string => {
+const shortMessage = (stderr: string): string => {
   const lines = withoutUsers(stderr)
     .replaceAll(/\r\n?/g, "\n")
     .replaceAll(/[\x00-\x08\x0b-\x1f\x7f]/g, "")
     .split("\n")
     .filter((line) => line.trim() !== "");
-  const left = lines.length - FIRST_LINES - LAST_LINES;
-  const shown =
-    left > 0 ? [...lines.slice(0, FIRST_LINES), `(${left} more lines)`, ...lines.slice(-LAST_LINES)] : lines;
-  return shown.join("\n");
+  const omitted = lines.length - FIRST_LINES - LAST_LINES;
+  const messageLines =
+    omitted > 0 ? [...lines.slice(0, FIRST_LINES), `(${omitted} more lines)`, ...lines.slice(-LAST_LINES)] : lines;
+  return messageLines.join("\n");
 };
 
 /** Why a stored credential may be of no use: git's address is another one than the repository has. */
@@ -126,7 +126,7 @@ export const gitFailure = (
 ): BuildFailure => {
   const fits = (advice: Advice): boolean =>
     advice.pattern.test(stderr) && (advice.credential === undefined || advice.credential === credential);
-  const message = messageOf(stderr);
+  const message = shortMessage(stderr);
   const parts = [ADVICE.find(fits)?.text, rewritten && rewriting(rewritten), message && `git says:\n${message}`];
   const text = [`${doing} failed`, ...parts].filter(Boolean).join(": ");
   return new BuildFailure("checkout-failed", text);

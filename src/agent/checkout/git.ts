@@ -100,10 +100,10 @@ export const git = (
     if (child.pid !== undefined) context.tree.add(child.pid);
     const out: Buffer[] = [];
     const err: Buffer[] = [];
-    let kept = 0;
+    let bytesRead = 0;
     const keep = (into: Buffer[]) => (chunk: Buffer) => {
-      kept += chunk.length;
-      if (kept <= OUTPUT_LIMIT) into.push(chunk);
+      bytesRead += chunk.length;
+      if (bytesRead <= OUTPUT_LIMIT) into.push(chunk);
     };
     child.stdout?.on("data", options.read ?? keep(out));
     child.stderr?.on("data", keep(err));

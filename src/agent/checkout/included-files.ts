@@ -25,7 +25,7 @@ const entriesIn = (listed: string): Map<string, Entry> =>
   );
 
 /** Why an entry of a tree cannot be included; null for a regular file of an allowed size. */
-const problemOf = (entry: Entry | undefined, path: string, commitSha: string): string | null => {
+const entryProblem = (entry: Entry | undefined, path: string, commitSha: string): string | null => {
   if (!entry) return `Commit ${commitSha} has no file ${path}`;
   const { mode, size } = entry;
   if (mode === "120000") return `${path} is a symbolic link: only a regular file can be included`;
@@ -52,24 +52,24 @@ export const readIncluded = async (
   const listed = await git(gitContext, tree);
   if (listed.code !== 0) throw gitFailure("git ls-tree", listed.stderr);
   const entries = entriesIn(listed.stdout.toString("utf8"));
-  const found = new Map<string, ToInclude>();
-  const wanted: { path: string; hash: string }[] = [];
+  const files = new Map<string, ToInclude>();
+  const blobs: { path: string; hash: string }[] = [];
   let bytes = 0;
   for (const path of paths) {
     const entry = entries.get(path);
-    const problem = problemOf(entry, path, commitSha);
+    const problem = entryProblem(entry, path, commitSha);
     bytes += problem === null ? (entry?.size ?? 0) : 0;
-    if (problem !== null || !entry) found.set(path, { problem: problem ?? "" });
-    else if (bytes > READ_LIMIT) found.set(path, { problem: "The files up to here are too large to be included" });
-    else wanted.push({ path, hash: entry.hash });
+    if (problem !== null || !entry) files.set(path, { problem: problem ?? "" });
+    else if (bytes > READ_LIMIT) files.set(path, { problem: "The files up to here are too large to be included" });
+    else blobs.push({ path, hash: entry.hash });
   }
-  if (wanted.length === 0) return found;
-  const output = await git(gitContext, ["cat-file", "--batch"], {}, wanted.map(({ hash }) => `${hash}\n`).join(""));
+  if (blobs.length === 0) return files;
+  const output = await git(gitContext, ["cat-file", "--batch"], {}, blobs.map(({ hash }) => `${hash}\n`).join(""));
   if (output.code !== 0) throw gitFailure("git cat-file", output.stderr);
   const objects = objectsIn(output.stdout);
-  for (const [index, { path }] of wanted.entries())
-    found.set(path, objects[index] ? toInclude(objects[index].bytes, path) : { problem: `${path} cannot be read` });
-  return found;
+  for (const [index, { path }] of blobs.entries())
+    files.set(path, objects[index] ? toInclude(objects[index].bytes, path) : { problem: `${path} cannot be read` });
+  return files;
 };
 
 /** A file that was parsed, with those of the same commit that it includes. */
@@ -86,15 +86,15 @@ export const parseInCommit = async (
   text: string,
   commit: Pick<Fetched, "gitContext" | "commitSha">,
 ): Promise<ParsedWithIncludes> => {
-  const known = new Map<string, ToInclude>();
+  const readFiles = new Map<string, ToInclude>();
   for (;;) {
     const missing = new Set<string>();
-    const files = new KnownFiles(known, (path) => {
+    const files = new KnownFiles(readFiles, (path) => {
       missing.add(path);
       return { problem: "This file was not read" };
     });
     const parsed = parsePlan(text, files.find);
     if (missing.size === 0) return { parsed, includes: files.used };
-    for (const [path, file] of await readIncluded(commit, [...missing])) known.set(path, file);
+    for (const [path, file] of await readIncluded(commit, [...missing])) readFiles.set(path, file);
   }
 };

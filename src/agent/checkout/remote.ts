@@ -139,9 +139,9 @@ export const gitWithCredential = async (
 
 /** Where git goes for an address, unless that is the address itself. */
 const rewrittenAddress = async (context: GitContext, from: string): Promise<Rewritten | null> => {
-  const asked = await git(context, ["ls-remote", "--get-url", "--", from]);
-  const to = asked.stdout.toString("utf8").trim();
-  return asked.code === 0 && to !== from ? { from, to } : null;
+  const rewritten = await git(context, ["ls-remote", "--get-url", "--", from]);
+  const to = rewritten.stdout.toString("utf8").trim();
+  return rewritten.code === 0 && to !== from ? { from, to } : null;
 };
 
 /** `--depth` for the whole history (git's own constant). Unlike `--unshallow`, it works for a complete repository too. */
@@ -172,7 +172,7 @@ export const fetchRefspecs = async (remote: Remote, range: string[], refspecs: s
 };
 
 /** The whole name of the branch that the repository's host calls its default; null where it does not tell. */
-export const defaultBranchOf = async (remote: Remote): Promise<string | null> => {
+export const fetchDefaultBranch = async (remote: Remote): Promise<string | null> => {
   const { code, stdout } = await gitWithCredential(remote, ["ls-remote", "--symref", "--", "origin", "HEAD"]);
   const ref = /^ref: (refs\/heads\/\S{1,400})\tHEAD$/m.exec(stdout.toString("utf8"))?.[1];
   return code === 0 && ref !== undefined ? ref : null;

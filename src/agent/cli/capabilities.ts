@@ -24,10 +24,10 @@ const succeeds = (command: string, args: string[]): boolean => {
 };
 
 /** What this machine can build: as given, else detected by what is installed (Xcode, an Android SDK, npm). */
-export const detectCapabilities = (given: Partial<Capabilities>): Capabilities => ({
-  canBuildIOS: given.canBuildIOS ?? (process.platform === "darwin" && succeeds("xcodebuild", ["-version"])),
+export const detectCapabilities = (options: Partial<Capabilities>): Capabilities => ({
+  canBuildIOS: options.canBuildIOS ?? (process.platform === "darwin" && succeeds("xcodebuild", ["-version"])),
   canBuildAndroid:
-    given.canBuildAndroid ??
+    options.canBuildAndroid ??
     [process.env.ANDROID_HOME, process.env.ANDROID_SDK_ROOT].some((path) => Boolean(path) && existsSync(path ?? "")),
-  canBuildWeb: given.canBuildWeb ?? succeeds("npm", ["--version"]),
+  canBuildWeb: options.canBuildWeb ?? succeeds("npm", ["--version"]),
 });

@@ -14,14 +14,14 @@ without; 1 the workflow was refused; 2 a file cannot be read or written. Then: c
 const IS_BUNDLED = !import.meta.url.endsWith(".ts");
 
 /** The importer is a file of its own: beside the program, or what `npm run assets` made in a checkout. */
-const placeOf = (): string => {
+const importerPath = (): string => {
   const folder = dirname(fileURLToPath(import.meta.url));
   return IS_BUNDLED ? join(folder, "importer.mjs") : join(folder, "../../../dist/assets/importer.mjs");
 };
 
 /** @throws {ExitError} */
 const load = async (): Promise<typeof Importer> => {
-  const place = placeOf();
+  const place = importerPath();
   const fetch = IS_BUNDLED
     ? "fetch /importer.mjs of your service into the folder of this program"
     : "make it with: npm run assets";

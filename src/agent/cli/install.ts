@@ -78,23 +78,23 @@ const KEPT = new RegExp(
 );
 
 /** Why a variable that builds need must not stand in a service file, worded to follow its name. */
-const problemOf = (name: string, value: string): string | null => {
+const variableProblem = (name: string, value: string): string | null => {
   if (name === "SSH_AUTH_SOCK") return "ends with this session";
   if (/proxy$/i.test(name) && value.includes("@")) return "has a password";
   return /[\x00-\x1f\x7f]/.test(value) ? "has control characters" : null;
 };
 
 /** The shell's variables that a service keeps for its agent and builds, and what it leaves: `NAME has a password`. */
-export const keptVariables = (shell: NodeJS.ProcessEnv): { kept: Record<string, string>; left: string[] } => {
-  const kept: Record<string, string> = { PATH: "/usr/local/bin:/usr/bin:/bin" };
-  const left: string[] = [];
+export const variablesToKeep = (shell: NodeJS.ProcessEnv): { variables: Record<string, string>; omitted: string[] } => {
+  const variables: Record<string, string> = { PATH: "/usr/local/bin:/usr/bin:/bin" };
+  const omitted: string[] = [];
   for (const [name, value = ""] of Object.entries(shell).toSorted()) {
     if (value === "" || !(KEPT.test(name) || name === "SSH_AUTH_SOCK")) continue;
-    const problem = problemOf(name, value);
-    if (problem === null) kept[name] = value;
-    else left.push(`${name} ${problem}`);
+    const problem = variableProblem(name, value);
+    if (problem === null) variables[name] = value;
+    else omitted.push(`${name} ${problem}`);
   }
-  return { kept, left };
+  return { variables, omitted };
 };
 
 export interface InstallOptions {
@@ -106,7 +106,7 @@ export interface InstallOptions {
   work: string | null;
   grace: number | null;
   /** Options of `start` that are passed on as they are written. */
-  passed: string[];
+  furtherOptions: string[];
   service: string | null;
 }
 
@@ -145,16 +145,16 @@ const checkOptions = ({ runAs, user, service }: InstallOptions, { platform, isRo
 /** @throws ExitError when the user does not exist. */
 const findUser = (name: string): { uid: number; home: string } => {
   if (!isUserName(name)) throw usageError("--user must be the name of a user");
-  const outputOf = (command: string, args: string[]): string =>
+  const readOutput = (command: string, args: string[]): string =>
     execFileSync(command, args, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
   try {
-    return { uid: Number(outputOf("id", ["-u", "--", name])), home: outputOf("sh", ["-c", `echo ~${name}`]) };
+    return { uid: Number(readOutput("id", ["-u", "--", name])), home: readOutput("sh", ["-c", `echo ~${name}`]) };
   } catch {
     throw usageError(`--user: there is no user ${name} on this machine`);
   }
 };
 
-const serviceNameOf = (name: string, id: string): string =>
+const toServiceName = (name: string, id: string): string =>
   name
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, "-")
@@ -163,7 +163,7 @@ const serviceNameOf = (name: string, id: string): string =>
 /** @throws ExitError for wrong options, or when the state folder has no agent or another user's. */
 export const serviceFile = (options: InstallOptions, program: string, machine: Machine): ServiceFile => {
   checkOptions(options, machine);
-  const { runAs, user, work, grace, passed, service } = options;
+  const { runAs, user, work, grace, furtherOptions, service } = options;
   const owner = user === null ? null : findUser(user);
   const defaultState = owner ? join(owner.home, ".millrace") : defaultStateFolder();
   const state = resolve(options.state ?? defaultState);
@@ -174,11 +174,11 @@ export const serviceFile = (options: InstallOptions, program: string, machine: M
     ...(runAs === null ? [] : ["--run-as", runAs]),
     ...(work === null ? [] : ["--work", resolve(work)]),
     ...(grace === null ? [] : ["--grace", String(grace)]),
-    ...passed,
+    ...furtherOptions,
   ];
   const agent: AgentService = {
     name: service,
-    agent: state === resolve(defaultState) ? null : serviceNameOf(identity.name, identity.id),
+    agent: state === resolve(defaultState) ? null : toServiceName(identity.name, identity.id),
     command: [process.execPath, program, "start", "--state", state, ...startOptions],
     state,
     user,

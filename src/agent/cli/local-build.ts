@@ -88,7 +88,7 @@ const NEW_JOB = {
   ...{ unstarted: 0, releasedBy: [], notBefore: 0, lease: null, fence: 0, agentId: null, result: null },
 } satisfies Partial<JobFacts>;
 
-const factsOf = ({ id, requires, timeoutSeconds }: GraphJob) => ({ id, requires, timeoutSeconds });
+const queueFacts = ({ id, requires, timeoutSeconds }: GraphJob) => ({ id, requires, timeoutSeconds });
 
 /** The jobs of a file in this folder, one after another, by the rules that the service has for them. */
 export class LocalBuild {
@@ -100,7 +100,7 @@ export class LocalBuild {
 
   constructor(options: LocalBuildOptions) {
     this.#options = options;
-    this.#jobs = new Map(options.graph.jobs.map((job, index) => [job.id, { ...NEW_JOB, ...factsOf(job), index }]));
+    this.#jobs = new Map(options.graph.jobs.map((job, index) => [job.id, { ...NEW_JOB, ...queueFacts(job), index }]));
   }
 
   /** @returns the exit code: that of the first job that failed. */

@@ -12,9 +12,9 @@ import { needsFrom } from "../../queue/jobs/needs.ts";
 import { triesAgain } from "../../queue/jobs/rules.ts";
 import type { LocalArtifacts } from "../artifacts/local-store.ts";
 import type { BuildFile } from "../build/build-files.ts";
-import { outputsOf } from "../build/build-result.ts";
+import { checkedOutputs } from "../build/build-result.ts";
 import { BuildFailure, type Cancel } from "../build/failure.ts";
-import { headerOf, jobVariables } from "../build/one-of-several.ts";
+import { jobHeader, jobVariables } from "../build/one-of-several.ts";
 import { changedAnswers, readPlannedJob, wholeText } from "../build/read-plan.ts";
 import { ProcessTree } from "../process/process-tree.ts";
 import type { ToolSources } from "../tools/mise-program.ts";
@@ -73,21 +73,21 @@ interface LocalJobs extends LocalRunOptions {
 /** Runs the jobs of a file in the order of their needs, or only one of them. @returns the exit code */
 export const runJobs = async (options: LocalJobs): Promise<number> => {
   const { job, approve, signal, abandon, env } = options;
-  const known = await localFacts(randomUUID(), wholeText(options), env, new ProcessTree("local"));
-  const graph = graphOf(options, known);
+  const localContext = await localFacts(randomUUID(), wholeText(options), env, new ProcessTree("local"));
+  const graph = planGraph(options, localContext);
   const run = (one: GraphJob, needs: Needs): Promise<JobResult> => {
     const { key: name, retry = 0 } = one;
-    return runLocalTries({ name, retry, signal, run: (attempt) => runOne(one, attempt, needs, known, options) });
+    return runLocalTries({ name, retry, signal, run: (attempt) => runOne(one, attempt, needs, localContext, options) });
   };
   return job === null ? new LocalBuild({ graph, approve, run, signal, abandon }).run() : runOnly(job, graph, run);
 };
 
 /** @throws BuildFailure pipeline-invalid with a line for each mistake. */
-const graphOf = ({ file, text, plan, env }: LocalJobs, { facts }: LocalFacts): JobGraph => {
+const planGraph = ({ file, text, plan, env }: LocalJobs, { facts }: LocalFacts): JobGraph => {
   const { build, repository, changedFiles = null } = facts;
   const { graph, mistakes = [] } = expand(plan, {
     facts: { build, repository, vars: env, changed: changedAnswers(questionsOf(plan), changedFiles) },
-    hash: hashOf(text),
+    hash: sha256(text),
     path: file,
     commitSha: build.commit,
     requires: {},
@@ -98,17 +98,17 @@ const graphOf = ({ file, text, plan, env }: LocalJobs, { facts }: LocalFacts): J
   throw new BuildFailure("pipeline-invalid", mistakes.map((mistake) => formatMistake(file, mistake)).join("\n"));
 };
 
-const hashOf = (text: string): string => createHash("sha256").update(text).digest("hex");
+const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 /** Runs the job of this key, or all combinations of its matrix, as if all that it needs had succeeded. */
 const runOnly = async (
-  wanted: string,
+  jobName: string,
   graph: JobGraph,
   run: (job: GraphJob, needs: Needs) => Promise<JobResult>,
 ): Promise<number> => {
-  const jobs = graph.jobs.filter(({ key, definition }) => key === wanted || definition === wanted);
+  const jobs = graph.jobs.filter(({ key, definition }) => key === jobName || definition === jobName);
   const keys = graph.jobs.map(({ key }) => key).join(", ");
-  if (jobs.length === 0) throw new ExitError(`there is no job ${wanted}, only ${keys}`, EXIT.usage);
+  if (jobs.length === 0) throw new ExitError(`there is no job ${jobName}, only ${keys}`, EXIT.usage);
   const needed = [...new Set(jobs.flatMap(({ needs }) => needs.map(({ definition }) => definition)))];
   if (needed.length > 0) say(`${needed.join(", ")}: not run, taken as succeeded without outputs`);
   let code: number = EXIT.done;
@@ -135,16 +135,22 @@ const runOne = async (
   job: GraphJob,
   attempt: number,
   needs: Needs,
-  known: LocalFacts,
+  localContext: LocalFacts,
   options: LocalJobs,
 ): Promise<JobResult> => {
   const { file, text, plan, files, toolSources, grace, signal, abandon, artifacts } = options;
-  const one = { ...job, needs, hash: hashOf(text), path: file, attempt };
-  say(headerOf(one));
+  const one = { ...job, needs, hash: sha256(text), path: file, attempt };
+  say(jobHeader(one));
   if (job.groups.length > 0) say(`groups ${job.groups.join(", ")}: their variables are only at the service`);
-  const fixed = { ...known.fixed, ...jobVariables(one) };
-  const build = { ...known.facts.build, attempt };
-  const facts = { ...known.facts, build, env: { ...known.facts.env, ...fixed }, matrix: job.matrix, needs };
+  const fixed = { ...localContext.fixed, ...jobVariables(one) };
+  const build = { ...localContext.facts.build, attempt };
+  const facts = {
+    ...localContext.facts,
+    build,
+    env: { ...localContext.facts.env, ...fixed },
+    matrix: job.matrix,
+    needs,
+  };
   const read = readPlannedJob(plan, file, text, job.definition);
   const end = await runPlan({
     read,
@@ -167,7 +173,7 @@ const runOne = async (
       exitCode,
       reason: null,
       message,
-      outputs: outputsOf(read, end.facts, state, end.mask),
+      outputs: checkedOutputs(read, end.facts, state, end.mask),
     };
   } catch (error) {
     if (error instanceof BuildFailure) return failed(error);

@@ -36,7 +36,7 @@ const UNKNOWN: ComparedFiles = { base: null, files: null };
 
 const NAMES = ["--name-only", "--no-renames", "--no-relative", "--no-ext-diff", "-z"];
 
-const linesOf = (output: Buffer): string[] => output.toString("utf8").split("\0").slice(0, -1);
+const splitNames = (output: Buffer): string[] => output.toString("utf8").split("\0").slice(0, -1);
 
 /**
  * What the files in the folder differ in from where the checkout's history left the default branch; new files that git
@@ -44,15 +44,15 @@ const linesOf = (output: Buffer): string[] => output.toString("utf8").split("\0"
  */
 export const localChanges = async (gitContext: GitContext): Promise<ComparedFiles> => {
   for (const branch of DEFAULT_BRANCHES) {
-    const found = await git(gitContext, ["merge-base", branch, "HEAD"]);
-    if (found.code !== 0) continue;
-    const base = found.stdout.toString("latin1").trim();
+    const mergeBase = await git(gitContext, ["merge-base", branch, "HEAD"]);
+    if (mergeBase.code !== 0) continue;
+    const base = mergeBase.stdout.toString("latin1").trim();
     const [changed, added] = await Promise.all([
       git(gitContext, ["diff", ...NAMES, "--ignore-submodules=untracked", base, "--"]),
       git(gitContext, ["ls-files", "--others", "--exclude-standard", "--full-name", "-z", "--", ":/"]),
     ]);
     if (changed.code !== 0 || added.code !== 0) return UNKNOWN;
-    return { base, files: [...linesOf(changed.stdout), ...linesOf(added.stdout)] };
+    return { base, files: [...splitNames(changed.stdout), ...splitNames(added.stdout)] };
   }
   return UNKNOWN;
 };
@@ -111,9 +111,9 @@ interface LocalTools {
 const textsHere = (): Map<string, string> =>
   new Map(
     TOOL_FILES.flatMap((file) => {
-      const found = lstatSync(file, { throwIfNoEntry: false });
-      if (!found?.isFile()) return [];
-      if (found.size > TOOL_FILE_BYTES)
+      const stats = lstatSync(file, { throwIfNoEntry: false });
+      if (!stats?.isFile()) return [];
+      if (stats.size > TOOL_FILE_BYTES)
         throw new BuildFailure("pipeline-invalid", `${file} is larger than ${TOOL_FILE_BYTES} bytes`);
       return [[file, readFileSync(file, "utf8")] as const];
     }),

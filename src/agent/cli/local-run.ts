@@ -34,7 +34,7 @@ import { logger } from "./logger.ts";
 /** Bytes of the largest file that a variable can hold: text as it is, other bytes as base64. */
 const MOST_BYTES = LIMITS.valueBytes;
 
-const bytesOf = (path: string): Uint8Array => {
+const readBytes = (path: string): Uint8Array => {
   try {
     return readFileSync(path);
   } catch (error) {
@@ -45,14 +45,14 @@ const bytesOf = (path: string): Uint8Array => {
 /** Reads the files of a run's variables, by their names. @throws ExitError for one that cannot be read, or is too large */
 export const readLocalFiles = (paths: Record<string, string>): BuildFile[] =>
   Object.entries(paths).map(([key, path]) => {
-    const bytes = bytesOf(path);
+    const bytes = readBytes(path);
     if (bytes.length > MOST_BYTES)
       throw new ExitError(`${path} is larger than ${byteSize(MOST_BYTES)}: no variable can hold it`, EXIT.usage);
     return { key, name: basename(path), bytes };
   });
 
 /** The folder of the repository that a file is in: the nearest one above it with `.git`, else the current folder. */
-const rootOf = (file: string): string => {
+const repositoryRoot = (file: string): string => {
   for (let folder = dirname(resolve(file)); ; folder = dirname(folder)) {
     if (existsSync(join(folder, ".git"))) return folder;
     if (folder === dirname(folder)) return process.cwd();
@@ -66,9 +66,9 @@ const readIn = (root: string, path: string): ToInclude => {
     return { problem: `${path} leads through a symbolic link, or differs in letter case: write the file's own path` };
   const opened = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
-    const found = fstatSync(opened);
-    if (!found.isFile()) return { problem: `${path} is not a regular file` };
-    if (found.size > LIMITS.definitionCharacters)
+    const stats = fstatSync(opened);
+    if (!stats.isFile()) return { problem: `${path} is not a regular file` };
+    if (stats.size > LIMITS.definitionCharacters)
       return { problem: `${path} is larger than ${LIMITS.definitionCharacters} bytes` };
     return toInclude(readFileSync(opened), path);
   } finally {
@@ -78,7 +78,7 @@ const readIn = (root: string, path: string): ToInclude => {
 
 /** What a pipeline file includes, as it lies in the folder of its repository now. Nothing outside of it is read. */
 export const filesBeside = (file: string): KnownFiles => {
-  const root = realpathSync.native(rootOf(file));
+  const root = realpathSync.native(repositoryRoot(file));
   return new KnownFiles(new Map(), (path) => {
     try {
       return readIn(root, path);
@@ -110,7 +110,7 @@ export const checkFile = (file: string): number => {
 };
 
 /** How one try of a file of steps ended. */
-const triedOf = (end: LocalEnd) => {
+const toTryEnd = (end: LocalEnd) => {
   const { error } = end.result ? { error: null } : end;
   const isTimeout = error instanceof Cancel && error.reason === "timeout";
   const reason = error instanceof BuildFailure ? error.reason : isTimeout ? ("timeout" as const) : null;
@@ -134,17 +134,17 @@ export const runFile = async (
     const includes = files.used;
     if (plan.jobs !== null) return await runJobs({ file, text, plan, includes, ...options });
     if (options.job !== null) throw new ExitError(`${file} has no jobs: leave out --job`, EXIT.usage);
-    const factsOf = async (tree: ProcessTree, attempt: number) => {
+    const tryFacts = async (tree: ProcessTree, attempt: number) => {
       const { fixed, facts } = await localFacts(randomUUID(), wholeText({ text, includes }), options.env, tree);
       return { fixed, facts: { ...facts, build: { ...facts.build, attempt } } };
     };
     const run = async (attempt: number) =>
-      triedOf(
+      toTryEnd(
         await runPlan({
           ...options,
           job: { key: ONLY_JOB, definition: ONLY_JOB, matrix: null },
           read: { file, text, plan, whole: plan, definition: null },
-          factsOf: (tree) => factsOf(tree, attempt),
+          factsOf: (tree) => tryFacts(tree, attempt),
         }),
       );
     const { end } = await runLocalTries({ name: file, retry: plan.retry, signal: options.signal, run });

@@ -6,9 +6,10 @@ const STYLES = { info: 2, warn: 33, error: 31 } as const;
 /** Writes one line of the agent's own log to standard error, in colour on a terminal. Never a secret or a step's output. */
 const line = (level: keyof typeof STYLES, text: string): void => {
   const stamp = new Date().toISOString();
-  const shown = process.stderr.isTTY && process.stderr.hasColors() ? `\u001b[${STYLES[level]}m${text}\u001b[0m` : text;
+  const coloured =
+    process.stderr.isTTY && process.stderr.hasColors() ? `\u001b[${STYLES[level]}m${text}\u001b[0m` : text;
   rotateLog();
-  process.stderr.write(`${stamp} ${level === "info" ? "" : `${level}: `}${shown}\n`);
+  process.stderr.write(`${stamp} ${level === "info" ? "" : `${level}: `}${coloured}\n`);
 };
 
 export const logger = {

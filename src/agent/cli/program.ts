@@ -8,7 +8,7 @@ import { findStepUser } from "../process/step-user.ts";
 import { EXIT, ExitError } from "./exit-codes.ts";
 import { defaultStateFolder } from "./identity.ts";
 import { IMPORT_HELP, importFile } from "./import-workflow.ts";
-import { keptVariables, machineWith, serviceFile, writeServiceFile } from "./install.ts";
+import { machineWith, serviceFile, variablesToKeep, writeServiceFile } from "./install.ts";
 import { checkFile, readLocalFiles, runFile } from "./local-run.ts";
 import { logger } from "./logger.ts";
 import {
@@ -170,21 +170,21 @@ command("install", "show the service file that starts the agent with the machine
   .option("--write", "write the file to its place", false)
   .action(async (options) => {
     const { state = null, user = null, runAs = null, work = null, grace = null, service = null } = options;
-    const passed = [
+    const furtherOptions = [
       ...(options.cacheGib === undefined ? [] : ["--cache-gib", String(options.cacheGib)]),
       ...(options.mise === undefined ? [] : ["--mise", resolve(options.mise)]),
       ...(options.npmRegistry === undefined ? [] : ["--npm-registry", options.npmRegistry]),
       ...(options.toolStore === undefined ? [] : ["--tool-store", String(options.toolStore)]),
     ];
-    const { kept, left } = keptVariables(process.env);
-    const wanted = { state, user, runAs, work, grace, passed, service };
-    const file = serviceFile(wanted, resolve(process.argv[1] ?? ""), machineWith(kept));
+    const { variables, omitted } = variablesToKeep(process.env);
+    const serviceOptions = { state, user, runAs, work, grace, furtherOptions, service };
+    const file = serviceFile(serviceOptions, resolve(process.argv[1] ?? ""), machineWith(variables));
     if (process.getuid?.() === 0 && user === null && runAs === null)
       logger.warn("the agent and its steps will run as root: use --user USER or --run-as USER to prevent that");
     if (options.write) writeServiceFile(file);
     else print([file.text]);
-    process.stderr.write(`Kept of this shell: ${Object.keys(kept).join(", ")}\n`);
-    if (left.length > 0) process.stderr.write(`Not kept: ${left.join(", ")}\n`);
+    process.stderr.write(`Kept of this shell: ${Object.keys(variables).join(", ")}\n`);
+    if (omitted.length > 0) process.stderr.write(`Not kept: ${omitted.join(", ")}\n`);
     process.stderr.write(`${options.write ? "Written to" : "Put this into"} ${file.path}, then run:\n`);
     process.stderr.write(file.nextCommands.map((line) => `  ${line}\n`).join(""));
   });

@@ -62,10 +62,10 @@ interface RegisterOptions extends Partial<Capabilities> {
 /** Registers this machine as an agent of the service and saves its identity in the state folder. */
 export const registerMachine = async (options: RegisterOptions): Promise<Identity> => {
   const url = serviceUrl(options.url);
-  const known = findIdentity(options.state);
-  if (known)
+  const existing = findIdentity(options.state);
+  if (existing)
     throw new ExitError(
-      `${options.state} already holds the agent ${known.name}: deregister it, or use another --state`,
+      `${options.state} already holds the agent ${existing.name}: deregister it, or use another --state`,
       EXIT.usage,
     );
   const capabilities = detectCapabilities(options);

@@ -141,7 +141,7 @@ export class AnchoredFolder {
     try {
       return act();
     } catch (error) {
-      if (!this.#opensUp || codeOf(error) !== "EACCES") throw error;
+      if (!this.#opensUp || errorCode(error) !== "EACCES") throw error;
       const { mode, ino: inode } = fstatSync(handle, { bigint: true });
       const bits = Number(mode & 0o7777n);
       if ((bits & 0o700) === 0o700) throw error;
@@ -165,14 +165,14 @@ const openOrMake = (path: string): number => {
   try {
     return openFolder(path);
   } catch (error) {
-    if (codeOf(error) !== "ENOENT") throw error;
+    if (errorCode(error) !== "ENOENT") throw error;
   }
   try {
     mkdirSync(path, 0o755);
   } catch (error) {
-    if (codeOf(error) !== "EEXIST") throw error;
+    if (errorCode(error) !== "EEXIST") throw error;
   }
   return openFolder(path);
 };
 
-const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
+const errorCode = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;

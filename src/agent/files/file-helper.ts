@@ -9,9 +9,9 @@ import {
   type FoundFile,
   type Frame,
   FrameParser,
+  frameHead,
   HelperNote,
   type HelperRequest,
-  headOf,
   noteFrame,
   PIECE_BYTES,
 } from "./helper-protocol.ts";
@@ -66,7 +66,7 @@ class FileHelper {
   async data(bytes: Buffer): Promise<void> {
     for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
       const piece = bytes.subarray(at, at + PIECE_BYTES);
-      this.#child.stdin.write(headOf(DATA, piece.length));
+      this.#child.stdin.write(frameHead(DATA, piece.length));
       await this.#write(piece);
     }
   }
@@ -140,10 +140,10 @@ export interface FilesToCollect {
 /** Finds files of a build, and lets `use` read them. @throws FileProblem */
 export const collectFiles = async <T>(
   { root, ...place }: FilePlace,
-  wanted: FilesToCollect,
+  request: FilesToCollect,
   use: (collected: CollectedFiles) => Promise<T>,
 ): Promise<T> => {
-  const helper = new FileHelper(place, { op: "collect", root, ...wanted });
+  const helper = new FileHelper(place, { op: "collect", root, ...request });
   try {
     const first = await helper.next();
     if (!("note" in first) || !("found" in first.note)) throw new FileProblem("the agent's file helper lost its way");
@@ -156,15 +156,15 @@ export const collectFiles = async <T>(
 
 async function* bytesOf(helper: FileHelper, files: readonly FoundFile[]): AsyncGenerator<Buffer> {
   await helper.tell({ send: true });
-  let left = files.reduce((sum, { size }) => sum + size, 0);
+  let bytesLeft = files.reduce((sum, { size }) => sum + size, 0);
   for (;;) {
     const next = await helper.next();
     if ("note" in next) break;
-    left -= next.data.length;
-    if (left < 0) break;
+    bytesLeft -= next.data.length;
+    if (bytesLeft < 0) break;
     yield next.data;
   }
-  if (left !== 0) throw new FileProblem("the agent's file helper lost its way");
+  if (bytesLeft !== 0) throw new FileProblem("the agent's file helper lost its way");
 }
 
 /** Writes files, one after the other. */

@@ -39,8 +39,8 @@ const GONE = new Set(["ENOENT", "ENOTDIR", "ELOOP", "ENAMETOOLONG"]);
 const ANY_NAME = "\u0001";
 
 interface Visit {
-  /** Where it was found, links counted as folders. */
-  seen: string[];
+  /** The names that lead to it from the root, links counted as folders. */
+  route: string[];
   /** The same without links. */
   real: string[];
 }
@@ -91,20 +91,20 @@ class Search {
   #visitPlace(place: string[]): void {
     if (place[0] === ".git") throw new CannotKeep("what git keeps in .git is not kept");
     const parent = this.#root.realParts(place.slice(0, -1));
-    if (place.length === 0) this.#enter({ seen: [], real: [] }, []);
+    if (place.length === 0) this.#enter({ route: [], real: [] }, []);
     else if (parent === null) this.#sayIfThere(place);
-    else this.#visit({ seen: place, real: [...parent, place.at(-1) ?? ""] }, []);
+    else this.#visit({ route: place, real: [...parent, place.at(-1) ?? ""] }, []);
   }
 
   #sayIfThere(place: string[]): void {
     const link = place
       .map((_, index) => place.slice(0, index))
-      .find((parts) => this.#statOf(parts)?.isSymbolicLink() && this.#root.realParts(parts) === null);
+      .find((parts) => this.#statOrNull(parts)?.isSymbolicLink() && this.#root.realParts(parts) === null);
     if (link) this.#leave(link, "is a link out of the checkout, or to nothing");
     else this.#look(place, () => this.#root.stat(place));
   }
 
-  #statOf(parts: readonly string[]): BigIntStats | null {
+  #statOrNull(parts: readonly string[]): BigIntStats | null {
     try {
       return this.#root.stat(parts);
     } catch {
@@ -112,23 +112,23 @@ class Search {
     }
   }
 
-  #visit({ seen, real }: Visit, within: bigint[]): void {
+  #visit({ route, real }: Visit, within: bigint[]): void {
     if (++this.#visited > MOST_VISITED)
       throw new CannotKeep(`there are more than ${MOST_VISITED} files and folders: write a narrower path`);
-    const stat = this.#look(seen, () => this.#root.stat(real));
+    const stat = this.#look(route, () => this.#root.stat(real));
     if (stat === null) return;
-    const name = this.#nameOf(seen);
-    if (stat.isDirectory()) this.#folder({ seen, real }, stat, within);
-    else if (stat.isSymbolicLink()) this.#link({ seen, real }, name, within);
+    const name = this.#nameOf(route);
+    if (stat.isDirectory()) this.#folder({ route, real }, stat, within);
+    else if (stat.isSymbolicLink()) this.#link({ route, real }, name, within);
     else if (name === null) return;
-    else if (stat.isFile()) this.#file(name, { seen, real }, stat);
-    else this.#leave(seen, "is no file: a socket, a pipe or a device");
+    else if (stat.isFile()) this.#file(name, { route, real }, stat);
+    else this.#leave(route, "is no file: a socket, a pipe or a device");
   }
 
-  #folder({ seen, real }: Visit, stat: BigIntStats, within: bigint[]): void {
-    const path = seen.join("/");
+  #folder({ route, real }: Visit, stat: BigIntStats, within: bigint[]): void {
+    const path = route.join("/");
     if (Buffer.byteLength(path) > DEEPEST_BYTES) {
-      this.#cannotKeep(seen, "is too deep", this.#nameOfContent(seen));
+      this.#cannotKeep(route, "is too deep", this.#nameOfContent(route));
       return;
     }
     // A folder that a link leads to again would have no end.
@@ -136,26 +136,27 @@ class Search {
     const name = this.#chosen.nameOf(path);
     const isPlace = this.#chosen.places.some((place) => place.join("/") === path);
     if (this.#options.asTar !== null && name !== null && (this.#options.isCache || !isPlace))
-      this.#add(memberOf("folder", name, stat), null);
+      this.#add(toTarMember("folder", name, stat), null);
     const inner = [...within, stat.ino];
-    const isWhole = name !== null || this.#nameOfContent(seen) !== null;
-    if (this.#options.asTar === null && isWhole && isBundle(seen.at(-1) ?? "")) this.#bundle({ seen, real }, name);
-    else this.#enter({ seen, real }, inner);
+    const isWhole = name !== null || this.#nameOfContent(route) !== null;
+    if (this.#options.asTar === null && isWhole && isBundle(route.at(-1) ?? "")) this.#bundle({ route, real }, name);
+    else this.#enter({ route, real }, inner);
   }
 
-  #enter({ seen, real }: Visit, within: bigint[]): void {
-    for (const name of this.#namesIn(real, seen)) this.#visit({ seen: [...seen, name], real: [...real, name] }, within);
+  #enter({ route, real }: Visit, within: bigint[]): void {
+    for (const name of this.#namesIn(real, route))
+      this.#visit({ route: [...route, name], real: [...real, name] }, within);
   }
 
-  #namesIn(real: string[], seen: string[]): string[] {
+  #namesIn(real: string[], route: string[]): string[] {
     const names =
       this.#look(
-        seen,
+        route,
         () => this.#root.names(real),
-        () => this.#nameOfContent(seen),
+        () => this.#nameOfContent(route),
       ) ?? [];
     for (const name of names)
-      if (!isUtf8(name)) this.#cannotKeep([...seen, name.toString("latin1")], "has a name that is no UTF-8");
+      if (!isUtf8(name)) this.#cannotKeep([...route, name.toString("latin1")], "has a name that is no UTF-8");
     const isOfGit = (name: string) => real.length === 0 && name === ".git";
     return names
       .filter((name) => isUtf8(name))
@@ -165,65 +166,65 @@ class Search {
   }
 
   /** What a look at something says; null where it is gone, or was left out. */
-  #look<T>(seen: string[], look: () => T, nameOf = () => this.#nameOf(seen)): T | null {
+  #look<T>(route: string[], look: () => T, keptName = () => this.#nameOf(route)): T | null {
     try {
       return look();
     } catch (error) {
       const { code = "" } = error as NodeJS.ErrnoException;
-      if (!GONE.has(code)) this.#cannotKeep(seen, `cannot be read (${code})`, nameOf());
+      if (!GONE.has(code)) this.#cannotKeep(route, `cannot be read (${code})`, keptName());
       return null;
     }
   }
 
-  #link({ seen, real }: Visit, name: string | null, within: bigint[]): void {
+  #link({ route, real }: Visit, name: string | null, within: bigint[]): void {
     if (this.#options.asTar !== null) {
-      if (name !== null) this.#linkInTar({ seen, real }, name);
+      if (name !== null) this.#linkInTar({ route, real }, name);
       return;
     }
     const target = this.#root.realParts(real);
-    const mayHold = name ?? this.#nameOfContent(seen);
-    if (target !== null && target[0] !== ".git" && target.length > 0) this.#visit({ seen, real: target }, within);
-    else if (mayHold !== null) this.#leave(seen, "is a link out of the checkout, or to nothing");
+    const mayHold = name ?? this.#nameOfContent(route);
+    if (target !== null && target[0] !== ".git" && target.length > 0) this.#visit({ route, real: target }, within);
+    else if (mayHold !== null) this.#leave(route, "is a link out of the checkout, or to nothing");
   }
 
-  #linkInTar({ seen, real }: Visit, name: string): void {
-    const bytes = this.#look(seen, () => this.#root.linkText(real));
+  #linkInTar({ route, real }: Visit, name: string): void {
+    const bytes = this.#look(route, () => this.#root.linkText(real));
     if (bytes === null) return;
     const text = bytes.toString();
     const { isCache } = this.#options;
-    if (!isUtf8(bytes)) this.#leave(seen, "is a link to a name that is no UTF-8");
+    if (!isUtf8(bytes)) this.#leave(route, "is a link to a name that is no UTF-8");
     else if (isCache ? isCachedLink(this.#chosen, name, text) : staysWithin(name.split("/"), text))
       this.#add({ ...linkMember(name), link: text }, null);
-    else this.#leave(seen, `is a link out of the ${isCache ? "cache" : "artifact"}`);
+    else this.#leave(route, `is a link out of the ${isCache ? "cache" : "artifact"}`);
   }
 
   /** The folder as one tar, whose members begin with its own name. */
-  #bundle({ seen, real }: Visit, name: string | null): void {
-    const own = seen.at(-1) ?? "";
-    const stat = this.#look(seen, () => this.#root.stat(real));
+  #bundle({ route, real }: Visit, name: string | null): void {
+    const own = route.at(-1) ?? "";
+    const stat = this.#look(route, () => this.#root.stat(real));
     if (stat === null) return;
     const all = { places: [], nameOf: (path: string) => path, isNamed: () => false };
     const inner = new Search(this.#root, all, { ...this.#options, asTar: own, atMost: MOST_VISITED });
-    inner.#members.push({ member: memberOf("folder", own, stat), source: null });
-    inner.#enter({ seen: [own], real }, []);
-    for (const line of inner.#leftOut) this.#leave(seen, `: ${line}`);
-    this.#push({ kind: "tar", path: `${(name ?? this.#nameOfContent(seen)) || own}.tar`, members: inner.#members });
+    inner.#members.push({ member: toTarMember("folder", own, stat), source: null });
+    inner.#enter({ route: [own], real }, []);
+    for (const line of inner.#leftOut) this.#leave(route, `: ${line}`);
+    this.#push({ kind: "tar", path: `${(name ?? this.#nameOfContent(route)) || own}.tar`, members: inner.#members });
   }
 
   /** The name of a folder all of whose content is meant; null of another. */
-  #nameOfContent(seen: string[]): string | null {
-    const name = this.#chosen.nameOf(`${seen.join("/")}/${ANY_NAME}`);
+  #nameOfContent(route: string[]): string | null {
+    const name = this.#chosen.nameOf(`${route.join("/")}/${ANY_NAME}`);
     return name === null ? null : name.slice(0, -ANY_NAME.length).replace(/\/$/, "");
   }
 
-  #file(name: string, { seen, real }: Visit, stat: BigIntStats): void {
+  #file(name: string, { route, real }: Visit, stat: BigIntStats): void {
     if (this.#options.isLenient) {
-      const handle = this.#look(seen, () => this.#root.open(real));
+      const handle = this.#look(route, () => this.#root.open(real));
       if (handle === null) return;
       closeSync(handle);
     }
     const source = { parts: real, size: Number(stat.size), inode: stat.ino, changed: stat.mtimeNs };
-    if (this.#options.asTar !== null) this.#add(memberOf("file", name, stat), source);
+    if (this.#options.asTar !== null) this.#add(toTarMember("file", name, stat), source);
     else this.#push({ kind: "file", path: name, mode: stat.mode & 0o111n ? "755" : "644", source });
   }
 
@@ -245,14 +246,14 @@ class Search {
     return problem === null;
   }
 
-  #nameOf(seen: string[]): string | null {
-    return this.#chosen.nameOf(seen.join("/"));
+  #nameOf(route: string[]): string | null {
+    return this.#chosen.nameOf(route.join("/"));
   }
 
   /** What has no name, and was only passed on the way to something else, fails nothing. */
-  #cannotKeep(seen: string[], why: string, name = this.#nameOf(seen)): void {
-    if (name !== null || this.#chosen.isNamed(seen.join("/"))) this.#lack(seen, why);
-    else this.#leave(seen, why);
+  #cannotKeep(parts: string[], why: string, name = this.#nameOf(parts)): void {
+    if (name !== null || this.#chosen.isNamed(parts.join("/"))) this.#lack(parts, why);
+    else this.#leave(parts, why);
   }
 
   #lack(parts: string[], why: string): void {
@@ -268,7 +269,7 @@ class Search {
 
 const shortPath = (parts: string[]): string => shownPath(parts.join("/")).slice(0, 300);
 
-const memberOf = (kind: "file" | "folder", path: string, stat: BigIntStats): TarMember => ({
+const toTarMember = (kind: "file" | "folder", path: string, stat: BigIntStats): TarMember => ({
   kind,
   path,
   mode: Number(stat.mode & 0o777n),

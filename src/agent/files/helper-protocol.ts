@@ -69,7 +69,7 @@ export interface Frame {
   bytes: Buffer;
 }
 
-export const headOf = (kind: number, length: number): Buffer => {
+export const frameHead = (kind: number, length: number): Buffer => {
   const head = Buffer.alloc(HEAD_BYTES);
   head[0] = kind;
   head.writeUInt32BE(length, 1);
@@ -78,7 +78,7 @@ export const headOf = (kind: number, length: number): Buffer => {
 
 export const noteFrame = (note: unknown): Buffer => {
   const text = Buffer.from(JSON.stringify(note));
-  return Buffer.concat([headOf(NOTE, text.length), text]);
+  return Buffer.concat([frameHead(NOTE, text.length), text]);
 };
 
 /** Puts frames together from the pieces of a stream. */

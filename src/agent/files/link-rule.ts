@@ -7,11 +7,11 @@ import type { ChosenPaths } from "../../domain/artifact/chosen-paths.ts";
 export const isCachedLink = ({ isNamed, nameOf }: ChosenPaths, path: string, text: string): boolean => {
   if (text === "" || text.includes("\0")) return false;
   const parts = path.split("/");
-  return !isNamed(path) || (staysWithin(parts, text) && nameOf(targetOf(parts, text)) !== null);
+  return !isNamed(path) || (staysWithin(parts, text) && nameOf(resolveLink(parts, text)) !== null);
 };
 
 /** Where a link of these parts leads, as its text says; it must stay within. */
-const targetOf = (parts: readonly string[], text: string): string => {
+const resolveLink = (parts: readonly string[], text: string): string => {
   const steps = text.split("/").filter((step) => step !== "" && step !== ".");
   const ups = steps.filter((step) => step === "..").length;
   return [...parts.slice(0, parts.length - 1 - ups), ...steps.slice(ups)].join("/");

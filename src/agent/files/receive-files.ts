@@ -161,9 +161,9 @@ class Unpacking implements Sink, TarListener {
   }
 
   begin(member: TarMember): void {
-    const made = this.#make(member);
-    if (typeof made === "function") this.#last.push(made);
-    else this.#file = made;
+    const sink = this.#make(member);
+    if (typeof sink === "function") this.#last.push(sink);
+    else this.#file = sink;
   }
 
   content(bytes: Buffer): void {

@@ -8,15 +8,15 @@ import {
   type FoundFile,
   type Frame,
   FrameParser,
+  frameHead,
   type HelperNote,
   HelperRequest,
-  headOf,
   NOTE,
   noteFrame,
   PIECE_BYTES,
 } from "./helper-protocol.ts";
 import { CannotWrite, Receiver } from "./receive-files.ts";
-import { paddingOf, TAR_END, tarBytes, tarHeader } from "./tar-format.ts";
+import { TAR_END, tarBytes, tarHeader, tarPadding } from "./tar-format.ts";
 
 /**
  * Gives the bytes of what was found, in its order, to `send`. `isLenient`: where a file is not as it was found, zeros
@@ -50,7 +50,7 @@ const sendFiles = (
       send(tarHeader(member));
       if (source === null) continue;
       sendSource(source);
-      const padding = paddingOf(source.size);
+      const padding = tarPadding(source.size);
       if (padding > 0) send(Buffer.alloc(padding));
     }
     send(TAR_END);
@@ -112,7 +112,7 @@ const writeAll = (bytes: Buffer): void => {
 };
 const say = (note: HelperNote): void => writeAll(noteFrame(note));
 const sendData = (bytes: Buffer): void => {
-  writeAll(headOf(DATA, bytes.length));
+  writeAll(frameHead(DATA, bytes.length));
   writeAll(bytes);
 };
 
@@ -133,11 +133,11 @@ const noteIn = ({ kind, bytes }: Frame): unknown => (kind === NOTE ? JSON.parse(
 const collect = (request: Extract<HelperRequest, { op: "collect" }>, from: Generator<Frame>): void => {
   const root = new AnchoredFolder(request.root);
   const { entries, leftOut } = findFiles(root, request.paths, request);
-  const found = entries.map((entry): FoundFile => {
+  const files = entries.map((entry): FoundFile => {
     if (entry.kind === "file") return { path: entry.path, size: entry.source.size, mode: entry.mode };
     return { path: entry.path, size: tarBytes(entry.members.map(({ member }) => member)), mode: "644" };
   });
-  say({ found, leftOut });
+  say({ found: files, leftOut });
   const next = from.next();
   if (next.done || !("send" in AgentNote.parse(noteIn(next.value)))) return;
   sendFiles(root, entries, sendData, request.isLenient);

@@ -21,7 +21,7 @@ export interface TarMember {
 
 const KINDS = { file: "0", folder: "5", link: "2" } as const;
 
-export const paddingOf = (size: number): number => (BLOCK - (size % BLOCK)) % BLOCK;
+export const tarPadding = (size: number): number => (BLOCK - (size % BLOCK)) % BLOCK;
 
 const octal = (value: number, digits: number): string => `${value.toString(8).padStart(digits, "0")}\0`;
 
@@ -36,13 +36,13 @@ const header = (type: string, path: string, { mode, size, mtime, link }: Omit<Ta
   block.write(type, 156, "latin1");
   block.write(link, 157, NAME_BYTES);
   block.write("ustar\0" + "00", 257, "latin1");
-  block.write(octal(checksumOf(block), 6), 148, "latin1");
+  block.write(octal(tarChecksum(block), 6), 148, "latin1");
   block[155] = 0x20;
   return block;
 };
 
 /** The sum of all bytes, those of the sum itself taken as spaces. */
-export const checksumOf = (block: Buffer): number =>
+export const tarChecksum = (block: Buffer): number =>
   block.reduce((sum, byte, index) => sum + (index >= 148 && index < 156 ? 0x20 : byte), 0);
 
 /** `LENGTH KEY=VALUE\n`, where the length counts its own digits. */
@@ -65,11 +65,11 @@ export const tarHeader = (member: TarMember): Buffer => {
   if (records.length === 0) return own;
   const text = Buffer.concat(records);
   const more = header("x", "pax", { mode: 0o644, size: text.length, mtime: 0, link: "" });
-  return Buffer.concat([more, text, Buffer.alloc(paddingOf(text.length)), own]);
+  return Buffer.concat([more, text, Buffer.alloc(tarPadding(text.length)), own]);
 };
 
 /** Two empty blocks. */
 export const TAR_END = Buffer.alloc(2 * BLOCK);
 
 export const tarBytes = (members: readonly TarMember[]): number =>
-  members.reduce((sum, one) => sum + tarHeader(one).length + one.size + paddingOf(one.size), TAR_END.length);
+  members.reduce((sum, one) => sum + tarHeader(one).length + one.size + tarPadding(one.size), TAR_END.length);

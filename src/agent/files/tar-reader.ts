@@ -1,5 +1,5 @@
 import { withoutEnd } from "../../domain/text.ts";
-import { BLOCK, checksumOf, paddingOf, type TarMember } from "./tar-format.ts";
+import { BLOCK, type TarMember, tarChecksum, tarPadding } from "./tar-format.ts";
 
 /** Receives the members of a tar in their order; the content of each file comes in pieces. */
 export interface TarListener {
@@ -11,7 +11,7 @@ export interface TarListener {
 const PAX_LIMIT = 64 * 1024;
 const MEMBERS = 200_000;
 
-const textOf = (block: Buffer, start: number, length: number): string => {
+const readText = (block: Buffer, start: number, length: number): string => {
   const field = block.subarray(start, start + length);
   const end = field.indexOf(0);
   return decoded(end < 0 ? field : field.subarray(0, end));
@@ -25,8 +25,8 @@ const decoded = (bytes: Buffer): string => {
   }
 };
 
-const numberOf = (block: Buffer, start: number, length: number): number => {
-  const text = textOf(block, start, length).trim();
+const readNumber = (block: Buffer, start: number, length: number): number => {
+  const text = readText(block, start, length).trim();
   if (!/^[0-7]{1,12}$/.test(text)) throw new Error("the tar has a header with a mistake");
   return Number.parseInt(text, 8);
 };
@@ -84,7 +84,7 @@ export class TarReader {
       const skipped = Math.min(this.#isInFile ? 0 : this.#padding, rest.length);
       this.#padding -= skipped;
       rest = rest.subarray(skipped);
-      const needed = this.#paxBytes > 0 ? this.#paxBytes + paddingOf(this.#paxBytes) : BLOCK;
+      const needed = this.#paxBytes > 0 ? this.#paxBytes + tarPadding(this.#paxBytes) : BLOCK;
       if (this.#isInFile || this.#padding > 0 || rest.length < needed) break;
       if (this.#paxBytes > 0) this.#readPax(rest);
       else this.#header(rest.subarray(0, BLOCK));
@@ -99,14 +99,14 @@ export class TarReader {
   }
 
   #pass(bytes: Buffer): Buffer {
-    const taken = bytes.subarray(0, this.#left);
-    if (taken.length > 0) this.#listener.content(taken);
-    this.#left -= taken.length;
+    const content = bytes.subarray(0, this.#left);
+    if (content.length > 0) this.#listener.content(content);
+    this.#left -= content.length;
     if (this.#left === 0) {
       this.#isInFile = false;
       this.#listener.end();
     }
-    return bytes.subarray(taken.length);
+    return bytes.subarray(content.length);
   }
 
   #readPax(bytes: Buffer): void {
@@ -119,11 +119,11 @@ export class TarReader {
       this.#isOver = true;
       return;
     }
-    if (numberOf(block, 148, 8) !== checksumOf(block)) throw new Error("the tar has a header with a wrong sum");
+    if (readNumber(block, 148, 8) !== tarChecksum(block)) throw new Error("the tar has a header with a wrong sum");
     if (++this.#members > MEMBERS) throw new Error(`the tar has more than ${MEMBERS} members`);
-    const kind = KINDS[textOf(block, 156, 1) || "\0"];
+    const kind = KINDS[readText(block, 156, 1) || "\0"];
     if (kind === undefined) throw new Error("the tar has something other than files, folders and links");
-    const size = numberOf(block, 124, 12);
+    const size = readNumber(block, 124, 12);
     if (kind === "pax") {
       if (size === 0 || size > PAX_LIMIT || this.#pax) throw new Error("the tar has a header with a mistake");
       this.#paxBytes = size;
@@ -132,23 +132,23 @@ export class TarReader {
     this.#begin(kind, block, size);
   }
 
-  #begin(kind: TarMember["kind"], block: Buffer, written: number): void {
+  #begin(kind: TarMember["kind"], block: Buffer, headerSize: number): void {
     const pax = this.#pax ?? new Map<string, string>();
     this.#pax = null;
-    const prefix = textOf(block, 257, 5) === "ustar" ? textOf(block, 345, 155) : "";
-    const path = pax.get("path") ?? [prefix, textOf(block, 0, 100)].filter((part) => part !== "").join("/");
-    const size = Number(pax.get("size") ?? written);
+    const prefix = readText(block, 257, 5) === "ustar" ? readText(block, 345, 155) : "";
+    const path = pax.get("path") ?? [prefix, readText(block, 0, 100)].filter((part) => part !== "").join("/");
+    const size = Number(pax.get("size") ?? headerSize);
     if (!Number.isSafeInteger(size) || size < 0 || (kind !== "file" && size > 0))
       throw new Error("the tar has a header with a mistake");
     this.#listener.begin({
       kind,
       path: withoutEnd(path.replace(/^(?:\.\/)+/, ""), "/"),
-      mode: numberOf(block, 100, 8) & 0o777,
+      mode: readNumber(block, 100, 8) & 0o777,
       size,
-      mtime: numberOf(block, 136, 12),
-      link: pax.get("linkpath") ?? textOf(block, 157, 100),
+      mtime: readNumber(block, 136, 12),
+      link: pax.get("linkpath") ?? readText(block, 157, 100),
     });
-    this.#padding = paddingOf(size);
+    this.#padding = tarPadding(size);
     this.#left = size;
     this.#isInFile = size > 0;
     if (size === 0) this.#listener.end();

@@ -14,7 +14,7 @@ export class UnsafeHook extends Error {}
 const find = (path: string): Stats | null => lstatSync(path, { throwIfNoEntry: false }) ?? null;
 
 /** What is wrong with a file or folder of the hooks, worded to follow its path; null where nothing is. */
-const problemOf = (stats: Stats, kind: "file" | "folder"): string | null => {
+const permissionProblem = (stats: Stats, kind: "file" | "folder"): string | null => {
   if (stats.isSymbolicLink()) return "is a link";
   if (kind === "folder" ? !stats.isDirectory() : !stats.isFile()) return `is no ${kind}`;
   if (stats.uid !== process.getuid?.()) return "does not belong to the agent's user (chown)";
@@ -24,7 +24,7 @@ const problemOf = (stats: Stats, kind: "file" | "folder"): string | null => {
 };
 
 const check = (path: string, stats: Stats, kind: "file" | "folder"): void => {
-  const problem = problemOf(stats, kind);
+  const problem = permissionProblem(stats, kind);
   if (problem !== null) throw new UnsafeHook(`${path} ${problem}`);
 };
 

@@ -64,7 +64,7 @@ const runHook = async (options: RunHookOptions): Promise<string | null> => {
     );
     await terminated;
     await output.drain();
-    const why = reasonOf(end.code === 0 ? null : describeExit(end), limit, signal, milliseconds);
+    const why = failureReason(end.code === 0 ? null : describeExit(end), limit, signal, milliseconds);
     if (why !== null) log.say(`${name} ${why}`);
     return why;
   } finally {
@@ -73,7 +73,7 @@ const runHook = async (options: RunHookOptions): Promise<string | null> => {
   }
 };
 
-const reasonOf = (
+const failureReason = (
   ended: string | null,
   limit: AbortSignal,
   signal: AbortSignal,

@@ -40,18 +40,18 @@ export class LogBuffer {
 
   /** Appends; drops what exceeds the limit. @throws the system's error, once, when the disk accepts no more. */
   write(bytes: Uint8Array): void {
-    const kept = this.#closed ? bytes.subarray(0, 0) : bytes.subarray(0, Math.max(0, this.#limit - this.size));
+    const accepted = this.#closed ? bytes.subarray(0, 0) : bytes.subarray(0, Math.max(0, this.#limit - this.size));
     this.grown.set();
     if (this.#inMemory !== null) {
-      this.#appendInMemory(kept);
+      this.#appendInMemory(accepted);
       return;
     }
     const start = this.#onDisk;
     try {
-      while (this.#onDisk - start < kept.length)
-        this.#onDisk += writeSync(this.#fd, kept, this.#onDisk - start, undefined, this.#onDisk);
+      while (this.#onDisk - start < accepted.length)
+        this.#onDisk += writeSync(this.#fd, accepted, this.#onDisk - start, undefined, this.#onDisk);
     } catch (error) {
-      this.#appendInMemory(kept.subarray(this.#onDisk - start));
+      this.#appendInMemory(accepted.subarray(this.#onDisk - start));
       throw error;
     }
   }
@@ -71,8 +71,8 @@ export class LogBuffer {
   }
 
   #appendInMemory(bytes: Uint8Array): void {
-    const known = this.#inMemory ?? Buffer.alloc(0);
-    this.#inMemory = Buffer.concat([known, bytes.subarray(0, MEMORY_LIMIT - known.length)]);
+    const buffered = this.#inMemory ?? Buffer.alloc(0);
+    this.#inMemory = Buffer.concat([buffered, bytes.subarray(0, MEMORY_LIMIT - buffered.length)]);
   }
 
   /** Ends the log: later writes are dropped. */
@@ -127,10 +127,10 @@ export const sendLog = async (options: SendLogOptions): Promise<void> => {
   const spend = paceLimiter(pace);
   let next = 0;
   let chunks = 0;
-  let sent = 0;
+  let sentOffset = 0;
   let stalls = 0;
   for (;;) {
-    while (!buffer.closed && buffer.size <= Math.max(sent, next)) {
+    while (!buffer.closed && buffer.size <= Math.max(sentOffset, next)) {
       signal.throwIfAborted();
       await buffer.grown.wait(null, signal);
     }
@@ -139,17 +139,17 @@ export const sendLog = async (options: SendLogOptions): Promise<void> => {
     const bytes = buffer.read(next, LIMITS.logChunkBytes);
     const end = next + bytes.length;
     const isFinal = buffer.closed && end === buffer.size;
-    const stored = await sendChunk(options, bytes, next, isFinal);
+    const storedOffset = await sendChunk(options, bytes, next, isFinal);
     chunks += 1;
-    if (stored === null) return;
-    stalls = stored === next ? stalls + 1 : 0;
-    next = Math.min(stored, buffer.size);
-    sent = end;
+    if (storedOffset === null) return;
+    stalls = storedOffset === next ? stalls + 1 : 0;
+    next = Math.min(storedOffset, buffer.size);
+    sentOffset = end;
     const hasMore = next < end && (isFinal || bytes.length === LIMITS.logChunkBytes);
     if (stalls > 0 && hasMore) await sleep(backOffDelay(stalls - 1, STALLED, Math.random()), signal);
     const isQuiet = !audience.isThere;
     const wait = Math.max(spend(), isQuiet ? quietPauseAfter(chunks, quietPace, pace) : 0);
-    if (wait === 0 || buffer.closed || buffer.size - sent >= URGENT_BYTES) continue;
+    if (wait === 0 || buffer.closed || buffer.size - sentOffset >= URGENT_BYTES) continue;
     if (isQuiet) await quietPause(options, wait);
     else await pause(buffer, wait, signal);
   }
@@ -193,13 +193,13 @@ const sendChunk = async (
     signal,
     timeout: 60_000,
   });
-  const stored = storedOf(answer);
+  const storedOffset = readStoredOffset(answer);
   if (answer.status === 200) audience.note(LogAccepted.safeParse(answer.body).data?.followed);
-  if (stored === null) logger.warn(`the service accepts no more of this build's log: ${describeAnswer(answer)}`);
-  return stored;
+  if (storedOffset === null) logger.warn(`the service accepts no more of this build's log: ${describeAnswer(answer)}`);
+  return storedOffset;
 };
 
-const storedOf = ({ status, body }: { status: number; body: unknown }): number | null => {
+const readStoredOffset = ({ status, body }: { status: number; body: unknown }): number | null => {
   if (status === 200) return LogAccepted.safeParse(body).data?.next ?? null;
   return status === 409 ? (LogGapAnswer.safeParse(body).data?.expectedOffset ?? null) : null;
 };

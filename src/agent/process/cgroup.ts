@@ -24,7 +24,7 @@ const emptyIfGone = (read: () => string[]): string[] => {
   }
 };
 
-const linesOf = (file: string): string[] => emptyIfGone(() => readFileSync(file, "latin1").split("\n"));
+const readLines = (file: string): string[] => emptyIfGone(() => readFileSync(file, "latin1").split("\n"));
 
 const foldersIn = (path: string): string[] =>
   emptyIfGone(() =>
@@ -66,13 +66,13 @@ export class Cgroup {
 
   /** Ids of the processes in it and in groups that a step has made below it. */
   members(path = this.path): number[] {
-    const own = linesOf(join(path, "cgroup.procs")).filter((line) => line !== "");
+    const own = readLines(join(path, "cgroup.procs")).filter((line) => line !== "");
     return [...own.map(Number), ...foldersIn(path).flatMap((below) => this.members(below))];
   }
 
   /** Whether a process in it is not dead yet. A dying process is not listed by `members` any more. */
   get isPopulated(): boolean {
-    return linesOf(join(this.path, "cgroup.events")).includes("populated 1");
+    return readLines(join(this.path, "cgroup.events")).includes("populated 1");
   }
 
   /** Kills all processes at once, also those that are being forked. */

@@ -1,7 +1,7 @@
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { EXIT, ExitError } from "../cli/exit-codes.ts";
-import { startOf } from "./process-table.ts";
+import { readStart } from "./process-table.ts";
 import type { StepUser } from "./step-user.ts";
 
 const FILE = "lock";
@@ -9,7 +9,7 @@ const FILE = "lock";
 const USER_LOCKS = "/var/run/millrace-agent";
 
 /** This process as id and start time: the system reuses ids. */
-const thisProcess = (): string => `${process.pid} ${startOf(process.pid)}\n`;
+const thisProcess = (): string => `${process.pid} ${readStart(process.pid)}\n`;
 
 const read = (path: string): string | null => {
   try {
@@ -21,7 +21,7 @@ const read = (path: string): string | null => {
 
 const isAlive = (holder: string): boolean => {
   const [pid = "", start = ""] = holder.trim().split(" ", 2);
-  return /^\d+$/.test(pid) && startOf(Number(pid)) !== null && String(startOf(Number(pid))) === start;
+  return /^\d+$/.test(pid) && readStart(Number(pid)) !== null && String(readStart(Number(pid))) === start;
 };
 
 /** Process id of the agent that runs with this state folder; null when none does. */
@@ -51,12 +51,12 @@ export const lockAgent = ({ state, work, user }: LockAgentOptions): (() => void)
     const use = `runs its steps as ${user.name} (process %), and ends all processes of that user after each build`;
     locks.push([USER_LOCKS, `user-${user.uid}`, `${use}: give each agent its own --run-as`]);
   }
-  const taken: (() => void)[] = [];
+  const releases: (() => void)[] = [];
   const unlock = (): void => {
-    for (const release of taken.splice(0)) release();
+    for (const release of releases.splice(0)) release();
   };
   try {
-    for (const [folder, file, use] of locks) taken.push(take(join(folder, file), use));
+    for (const [folder, file, use] of locks) releases.push(take(join(folder, file), use));
     return unlock;
   } catch (error) {
     unlock();

@@ -29,7 +29,7 @@ const hasVariable = (pid: number, variable: string): boolean => {
   }
 };
 
-const ownerOf = (pid: number): number => {
+const readOwner = (pid: number): number => {
   try {
     return statSync(`/proc/${pid}`).uid;
   } catch {
@@ -49,7 +49,7 @@ const linuxTable = (variable: string): ProcessRow[] =>
         pid,
         parent: Number(parent),
         group: Number(group),
-        uid: ownerOf(pid),
+        uid: readOwner(pid),
         start: fields[19] ?? "",
         hasRunId: hasVariable(pid, variable),
       },
@@ -92,7 +92,7 @@ export const startTicks = (pid: number): number | null => {
 };
 
 /** Start time of a process, in a form that is only for comparison; null for no process. */
-export const startOf = (pid: number): string | null => {
+export const readStart = (pid: number): string | null => {
   if (process.platform === "linux") {
     const fields = statFields(pid);
     return fields && fields[0] !== "Z" ? `${bootId()}:${fields[19]}` : null;

@@ -12,7 +12,7 @@ const target = (link: string): string => {
   }
 };
 
-const handlesOf = (pid: number): string[] => {
+const openHandles = (pid: number): string[] => {
   try {
     return readdirSync(`/proc/${pid}/fd`).map((fd) => `/proc/${pid}/fd/${fd}`);
   } catch {
@@ -22,7 +22,7 @@ const handlesOf = (pid: number): string[] => {
 
 /** Whether a process has its working directory or an open file in the folder. Always false without /proc, as on a Mac. */
 const hasOpenFileUnder = (pid: number, folder: string): boolean =>
-  [`/proc/${pid}/cwd`, ...handlesOf(pid)].some((link) => `${target(link)}/`.startsWith(`${folder}/`));
+  [`/proc/${pid}/cwd`, ...openHandles(pid)].some((link) => `${target(link)}/`.startsWith(`${folder}/`));
 
 /** Variable in the environment of every process of a build: which attempt of which build it belongs to. */
 export const RUN_ID_VARIABLE = "MILLRACE_RUN_ID";
@@ -82,13 +82,13 @@ export class ProcessTree {
       (row) => row.pid !== process.pid,
     );
     const members = new Set(this.#cgroup?.members());
-    const found = new Map(rows.filter((row) => this.#belongs(row, members)).map((row) => [row.pid, row]));
-    for (let before = -1; before !== found.size; ) {
-      before = found.size;
-      for (const row of rows) if (found.has(row.parent)) found.set(row.pid, row);
+    const own = new Map(rows.filter((row) => this.#belongs(row, members)).map((row) => [row.pid, row]));
+    for (let before = -1; before !== own.size; ) {
+      before = own.size;
+      for (const row of rows) if (own.has(row.parent)) own.set(row.pid, row);
     }
-    for (const row of found.values()) this.#known.set(row.pid, row.start);
-    return [...found.keys()];
+    for (const row of own.values()) this.#known.set(row.pid, row.start);
+    return [...own.keys()];
   }
 
   #belongs(row: ProcessRow, members: Set<number>): boolean {

@@ -14,7 +14,8 @@ export interface StepUser {
 /** A login name: it may be an argument of a command. */
 export const isUserName = (name: string): boolean => /^[A-Za-z_][A-Za-z0-9_.-]*\$?$/.test(name);
 
-const outputOf = (command: string, args: string[]): string => execFileSync(command, args, { encoding: "utf8" }).trim();
+const readOutput = (command: string, args: string[]): string =>
+  execFileSync(command, args, { encoding: "utf8" }).trim();
 
 /** @throws ExitError when the user does not exist, or the agent may not become it. */
 export const findStepUser = (name: string): StepUser => {
@@ -22,8 +23,8 @@ export const findStepUser = (name: string): StepUser => {
   if (process.getuid?.() !== 0)
     throw new ExitError("--run-as needs an agent that runs as root: only root may become another user", EXIT.usage);
   try {
-    const uid = Number(outputOf("id", ["-u", "--", name]));
-    const gid = Number(outputOf("id", ["-g", "--", name]));
+    const uid = Number(readOutput("id", ["-u", "--", name]));
+    const gid = Number(readOutput("id", ["-g", "--", name]));
     if (uid === 0) throw new ExitError("--run-as must not be root", EXIT.usage);
     return { name, uid, gid };
   } catch (error) {

@@ -22,10 +22,10 @@ const reportDecoder = (bytes: Uint8Array): TextDecoder => {
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return new TextDecoder("utf-16be");
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder("utf-16le");
   const head = new TextDecoder("latin1").decode(bytes.subarray(0, 200));
-  return decoderOf(/^[^<]*<\?xml[^>]*encoding=["']([\w.-]{1,40})["']/.exec(head)?.[1] ?? "utf-8");
+  return decoderFor(/^[^<]*<\?xml[^>]*encoding=["']([\w.-]{1,40})["']/.exec(head)?.[1] ?? "utf-8");
 };
 
-const decoderOf = (label: string): TextDecoder => {
+const decoderFor = (label: string): TextDecoder => {
   try {
     // A text that can be read byte by byte is not UTF-16, whatever it says.
     return new TextDecoder(/^utf-?16/i.test(label) ? "utf-8" : label);
@@ -47,8 +47,8 @@ interface ReadReports {
 export const readReports = async (place: FilePlace, patterns: string[]): Promise<ReadReports> => {
   const read: ReadReports = { cases: [], warnings: [] };
   try {
-    const wanted = { paths: patterns, asTar: null, atMost: LIMITS.testReportFiles, isLenient: true };
-    await collectFiles(place, wanted, (collected) => readAll(collected, patterns, read, place.signal));
+    const request = { paths: patterns, asTar: null, atMost: LIMITS.testReportFiles, isLenient: true };
+    await collectFiles(place, request, (collected) => readAll(collected, patterns, read, place.signal));
   } catch (error) {
     if (!(error instanceof FileProblem)) throw error;
     read.warnings.push({ file: null, message: `Test reports could not be read: ${error.message}` });
@@ -118,9 +118,9 @@ class PiecesOf {
   }
 
   async take(size: number): Promise<Buffer> {
-    const taken: Buffer[] = [];
-    await this.#each(size, (piece) => taken.push(piece));
-    return Buffer.concat(taken);
+    const pieces: Buffer[] = [];
+    await this.#each(size, (piece) => pieces.push(piece));
+    return Buffer.concat(pieces);
   }
 
   skip(size: number): Promise<void> {
@@ -128,15 +128,15 @@ class PiecesOf {
   }
 
   async #each(size: number, use: (piece: Buffer) => void): Promise<void> {
-    for (let left = size; left > 0; ) {
+    for (let bytesLeft = size; bytesLeft > 0; ) {
       if (this.#rest.length === 0) {
         const next = await this.#pieces.next();
         if (next.done) throw new FileProblem("the agent's file helper lost its way");
         this.#rest = next.value;
       }
-      const piece = this.#rest.subarray(0, left);
+      const piece = this.#rest.subarray(0, bytesLeft);
       this.#rest = this.#rest.subarray(piece.length);
-      left -= piece.length;
+      bytesLeft -= piece.length;
       use(piece);
     }
   }
@@ -146,11 +146,11 @@ const ID_CHARACTERS = 16;
 
 /** Each with an id that is the same in every build: of tests with the same names, the later ones by their order. */
 const withIds = (jobKey: string, results: readonly TestResult[]): IdentifiedTest[] => {
-  const seen = new Map<string, number>();
+  const counts = new Map<string, number>();
   return results.map((result) => {
     const identity = identityOf(result);
-    const index = seen.get(identity) ?? 0;
-    seen.set(identity, index + 1);
+    const index = counts.get(identity) ?? 0;
+    counts.set(identity, index + 1);
     const parts = JSON.stringify([jobKey, identity, ...(index === 0 ? [] : [index])]);
     return { ...result, id: createHash("sha256").update(parts).digest("hex").slice(0, ID_CHARACTERS) };
   });
@@ -213,8 +213,8 @@ const sendAll = async (
   const failedBefore = new Set(await send(report));
   if (failedBefore.size === 0) return;
   const isPassed = ({ id, outcome }: IdentifiedTest): boolean => outcome === "passed" && failedBefore.has(id);
-  const passed = results.filter(isPassed).map(({ id }) => id);
-  if (passed.length > 0) await send({ ...report, passed });
+  const passedIds = results.filter(isPassed).map(({ id }) => id);
+  if (passedIds.length > 0) await send({ ...report, passed: passedIds });
 };
 
 const tellFailures = (results: readonly IdentifiedTest[], log: JobLog): void => {

@@ -122,12 +122,12 @@ export class CommandFiles {
     const output = readCommandFile(this.#read("OUTPUT"));
     const env = readEnvFile(this.#read("ENV"));
     const path = readPathFile(this.#read("PATH"));
-    const kept = readArtifactFile(this.#read("ARTIFACT"));
+    const artifactList = readArtifactFile(this.#read("ARTIFACT"));
     const about = (kind: Kind, { problems }: Pick<typeof output, "problems">): string[] => {
-      const told = problems.slice(0, MOST_TOLD);
-      const more = problems.length - told.length;
+      const firstProblems = problems.slice(0, MOST_TOLD);
+      const more = problems.length - firstProblems.length;
       return [
-        ...told.map(({ line, message }) => `$MILLRACE_${kind}${line > 0 ? `, line ${line}` : ""}: ${message}`),
+        ...firstProblems.map(({ line, message }) => `$MILLRACE_${kind}${line > 0 ? `, line ${line}` : ""}: ${message}`),
         ...(more > 0 ? [`$MILLRACE_${kind}: and ${more} more`] : []),
       ];
     };
@@ -137,12 +137,12 @@ export class CommandFiles {
       env: Object.fromEntries(env.entries.map(({ name, value }) => [name, value])),
       path: path.folders,
       summary: this.#read("SUMMARY"),
-      artifacts: kept.artifacts,
+      artifacts: artifactList.artifacts,
       problems: [
         ...about("OUTPUT", output),
         ...about("ENV", env),
         ...about("PATH", path),
-        ...about("ARTIFACT", kept),
+        ...about("ARTIFACT", artifactList),
         ...tooLarge.map((kind) => `$MILLRACE_${kind}: only the first ${COMMAND_FILE_LIMIT} bytes are read`),
       ],
     };

@@ -31,7 +31,7 @@ export const describeStop = (reason: unknown): string =>
   `was stopped: ${reason instanceof Cancel ? CANCELS[reason.reason] : "the time for cleanup steps is over"}`;
 
 /** The largest variables, with the bytes of their values. */
-const largestOf = (env: Record<string, string>): string =>
+const largestVariables = (env: Record<string, string>): string =>
   Object.entries(env)
     .map(([name, value]) => ({ name, bytes: Buffer.byteLength(value) }))
     .sort((one, other) => other.bytes - one.bytes)
@@ -43,7 +43,7 @@ const largestOf = (env: Record<string, string>): string =>
 export const describeStartFailure = (error: unknown, user: StepUser | null, env: Record<string, string>): string => {
   const { code, path, message } = error as NodeJS.ErrnoException;
   const reason = (): string => {
-    if (code === "E2BIG") return `its environment is larger than this machine allows (${largestOf(env)})`;
+    if (code === "E2BIG") return `its environment is larger than this machine allows (${largestVariables(env)})`;
     if (code === "EACCES") return `${user?.name ?? "the agent's user"} may not run ${path ?? "its shell"}`;
     return code === undefined ? message : toBuildFailure(error).message;
   };

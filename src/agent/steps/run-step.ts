@@ -79,7 +79,7 @@ export const runStep = async (options: RunStepOptions): Promise<StepVerdict> => 
     terminated = tree.terminate(options.grace);
   };
   stop.addEventListener("abort", onStop, { once: true });
-  const env = environmentOf(options);
+  const env = stepEnvironment(options);
   try {
     const { code, why } = await startProcess(options, script, env, stop).then(
       (end) => ({ code: end.code, why: end.code === 0 ? null : describeExit(end) }),
@@ -90,7 +90,7 @@ export const runStep = async (options: RunStepOptions): Promise<StepVerdict> => 
     );
     await terminated;
     await output.drain();
-    return verdictOf(options, code, stopReason(signal, limit, step) ?? why);
+    return judge(options, code, stopReason(signal, limit, step) ?? why);
   } finally {
     stop.removeEventListener("abort", onStop);
   }
@@ -105,7 +105,7 @@ const writeScript = ({ step, name, folder, user }: RunStepOptions): string => {
   return path;
 };
 
-const environmentOf = (options: RunStepOptions): Record<string, string> => {
+const stepEnvironment = (options: RunStepOptions): Record<string, string> => {
   const { step, folder, user, fixed, commandFiles, tools = NO_TOOLS } = options;
   const env = { ...withTools(inheritedEnvironment(user, folder), tools), ...step.env, ...fixed, ...commandFiles.env };
   return step.path.length > 0 ? { ...env, PATH: pathWith(step.path, env.PATH) } : env;
@@ -144,7 +144,7 @@ const stopReason = (signal: AbortSignal, limit: AbortSignal | null, { timeoutMin
 };
 
 /** Reads the step's command files, and writes to the log why the step did not succeed. */
-const verdictOf = (options: RunStepOptions, code: number | null, ended: string | null): StepVerdict => {
+const judge = (options: RunStepOptions, code: number | null, ended: string | null): StepVerdict => {
   const { log, user, folder, output, signal } = options;
   const { problems, ...written } = options.commandFiles.readAll();
   for (const problem of problems) log.say(problem);

@@ -128,11 +128,11 @@ class StepsRun {
 
   failByMistake(index: number, name: string, mistake: Mistake): void {
     const { log, file } = this.#options;
-    const shown = this.#report.displayName(name);
-    const logOffset = log.begin(shown);
+    const displayName = this.#report.displayName(name);
+    const logOffset = log.begin(displayName);
     const failure = new ToldFailure("pipeline-invalid", formatMistake(file, mistake));
     log.say(failure.message);
-    this.#report.update(index, { name: shown, status: "failed", logOffset });
+    this.#report.update(index, { name: displayName, status: "failed", logOffset });
     this.jobState = afterStep(this.jobState, { continueOnError: false }, { ...NOT_RUN, outcome: "failure" });
     this.#mistake ??= failure;
   }
@@ -190,8 +190,8 @@ class StepsRun {
   }
 
   /** Keeps what a step named. The first that cannot be kept fails the build, unless it fails by itself. */
-  async #keep(named: StepVerdict["artifacts"]): Promise<void> {
-    for (const one of named)
+  async #keep(artifacts: StepVerdict["artifacts"]): Promise<void> {
+    for (const one of artifacts)
       await this.#options.artifacts.keep({ ...one, as: "files", keepDays: null, ifNone: "fail" }).catch((error) => {
         if (!(error instanceof BuildFailure)) throw error;
         this.#options.log.say(error.message);

@@ -29,7 +29,7 @@ interface BuildNames {
 }
 
 /** A name from outside, as a variable may have it: in one line, without half characters. */
-const named = (text: string | null | undefined): string =>
+const shownName = (text: string | null | undefined): string =>
   (text ?? "").replaceAll(/[\x00-\x1f\x7f]/g, " ").toWellFormed();
 
 /** The MILLRACE_* variables of a build, for all its steps. `base` is the commit that changes are counted from. */
@@ -43,13 +43,13 @@ export const buildVariables = (
   MILLRACE_BUILD_NUMBER: String(build.number),
   MILLRACE_BRANCH: build.branch,
   MILLRACE_COMMIT: commitSha ?? "",
-  MILLRACE_EVENT: named(build.event),
-  MILLRACE_REF: named(build.ref),
-  MILLRACE_TAG: named(build.tag),
+  MILLRACE_EVENT: shownName(build.event),
+  MILLRACE_REF: shownName(build.ref),
+  MILLRACE_TAG: shownName(build.tag),
   MILLRACE_PULL: build.pull ? String(build.pull.number) : "",
-  MILLRACE_PULL_BASE: named(build.pull?.base),
+  MILLRACE_PULL_BASE: shownName(build.pull?.base),
   MILLRACE_BASE: base ?? "",
-  MILLRACE_SCHEDULE: named(build.schedule),
+  MILLRACE_SCHEDULE: shownName(build.schedule),
   MILLRACE_REPOSITORY: repository.fullName,
   MILLRACE_PIPELINE: pipeline.name,
   MILLRACE_AGENT_NAME: agentName,
@@ -64,8 +64,8 @@ const NAME = /^MILLRACE_[A-Z_]+$/;
 /** The job's names, of which hooks are told, as MILLRACE_* variables. No variable of the build is among them. */
 export const hookVariables = (job: JobAnswer, { name, url }: { name: string; url: string }): Record<string, string> => {
   const ofBuild = buildVariables(job, { commitSha: job.build.commitSha, base: null }, name, url);
-  const named = { ...ofBuild, ...(job.job ? jobVariables(job.job) : {}) };
-  return Object.fromEntries(Object.entries(named).map(([key, value]) => [key, inOneLine(value)]));
+  const variables = { ...ofBuild, ...(job.job ? jobVariables(job.job) : {}) };
+  return Object.fromEntries(Object.entries(variables).map(([key, value]) => [key, inOneLine(value)]));
 };
 
 /** The variables in a note that an earlier agent left; none of what is no such variable. */

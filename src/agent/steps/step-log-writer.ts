@@ -35,7 +35,7 @@ export class MaskCommandParser {
     const masks: string[] = [];
     let until = this.#unfinished(bytes);
     for (let at = bytes.indexOf(COMMAND); at >= 0; at = bytes.indexOf(COMMAND, at + COMMAND.length)) {
-      const start = this.#lineOf(bytes, at);
+      const start = this.#findLine(bytes, at);
       if (start === null) continue;
       const end = lineEnd(bytes, at);
       if (end === bytes.length && end - start < LINE_LIMIT) {
@@ -68,7 +68,7 @@ export class MaskCommandParser {
   }
 
   /** Start of the line of `at` when only blanks precede `at` on it; else null. */
-  #lineOf(bytes: Buffer, at: number): number | null {
+  #findLine(bytes: Buffer, at: number): number | null {
     let start = at;
     while (start > 0 && isBlank(bytes[start - 1])) start--;
     if (start === 0) return this.#isMidLine ? null : 0;

@@ -28,7 +28,7 @@ const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW
 const FILE = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /** On Linux the name of an open folder, which stays that folder whatever becomes of its path; elsewhere its path. */
-const nameOf = (folder: FileHandle, path: string): string =>
+const stablePath = (folder: FileHandle, path: string): string =>
   process.platform === "linux" ? `/proc/self/fd/${folder.fd}` : path;
 
 class TreeCopy {
@@ -47,7 +47,7 @@ class TreeCopy {
       this.#check(await folder.stat(), inTree);
       if (levels > MOST_LEVELS) throw new RefusedTree(`${inTree}: too many folders in one another`);
       await mkdir(to, { mode: 0o755 });
-      const source = nameOf(folder, from);
+      const source = stablePath(folder, from);
       const names = await readdir(source);
       for (const name of inTree === "." ? names.filter((one) => !this.#rules.without.includes(one)) : names)
         await this.#entry(join(source, name), join(to, name), join(inTree, name), levels);
@@ -58,15 +58,15 @@ class TreeCopy {
   }
 
   async #entry(from: string, to: string, inTree: string, levels: number): Promise<void> {
-    const found = await lstat(from);
-    if (found.isDirectory()) await this.folder(from, to, inTree, levels + 1);
-    else if (found.isFile()) await this.#file(from, to, inTree);
-    else if (found.isSymbolicLink()) await this.#link(from, to, inTree, found);
+    const stats = await lstat(from);
+    if (stats.isDirectory()) await this.folder(from, to, inTree, levels + 1);
+    else if (stats.isFile()) await this.#file(from, to, inTree);
+    else if (stats.isSymbolicLink()) await this.#link(from, to, inTree, stats);
     else throw new RefusedTree(`${inTree} is no file, folder or link`);
   }
 
-  #check(found: Stats, inTree: string): void {
-    if (found.uid !== this.#rules.owner) throw new RefusedTree(`${inTree} belongs to another user`);
+  #check(stats: Stats, inTree: string): void {
+    if (stats.uid !== this.#rules.owner) throw new RefusedTree(`${inTree} belongs to another user`);
     this.#entries++;
     if (this.#entries > MOST_ENTRIES) throw new RefusedTree("it has too many files");
   }
@@ -75,10 +75,10 @@ class TreeCopy {
   async #file(from: string, to: string, inTree: string): Promise<void> {
     const source = await open(from, FILE);
     try {
-      const found = await source.stat();
-      this.#check(found, inTree);
-      if (!found.isFile()) throw new RefusedTree(`${inTree} is no file, folder or link`);
-      const target = await open(to, "wx", found.mode & 0o111 ? 0o755 : 0o644);
+      const stats = await source.stat();
+      this.#check(stats, inTree);
+      if (!stats.isFile()) throw new RefusedTree(`${inTree} is no file, folder or link`);
+      const target = await open(to, "wx", stats.mode & 0o111 ? 0o755 : 0o644);
       try {
         await this.#content(source, target);
       } finally {
@@ -101,12 +101,12 @@ class TreeCopy {
   }
 
   /** A link is made anew where its text stays in the tree: what it names is never opened. */
-  async #link(from: string, to: string, inTree: string, found: Stats): Promise<void> {
-    this.#check(found, inTree);
+  async #link(from: string, to: string, inTree: string, stats: Stats): Promise<void> {
+    this.#check(stats, inTree);
     const text = await readlink(from);
     const { root } = this.#rules;
-    const named = text.startsWith("/") ? text : join(root, inTree, "..", text);
-    if (text.length > LINK_CHARACTERS || !`${normalize(named)}/`.startsWith(`${root}/`))
+    const target = text.startsWith("/") ? text : join(root, inTree, "..", text);
+    if (text.length > LINK_CHARACTERS || !`${normalize(target)}/`.startsWith(`${root}/`))
       throw new RefusedTree(`${inTree} is a link to a place outside the tools`);
     await symlink(text, to);
   }

@@ -27,19 +27,19 @@ export const LOCK_FILE = "mise.lock";
 
 const CHECKSUM = /^(?:sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128}|blake3:[0-9a-f]{64})$/;
 
-const tableOf = (value: unknown): Record<string, unknown> =>
+const toTable = (value: unknown): Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
 
-const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
+const toText = (value: unknown): string => (typeof value === "string" ? value : "");
 
 /** The checksum of an entry for this machine: `platforms.linux-x64` is a key of its own, or two. */
-const checksumOf = (entry: Record<string, unknown>, machine: string): string => {
-  const own = entry[`platforms.${machine}`] ?? tableOf(entry.platforms)[machine];
-  return textOf(tableOf(own).checksum);
+const findChecksum = (entry: Record<string, unknown>, machine: string): string => {
+  const own = entry[`platforms.${machine}`] ?? toTable(entry.platforms)[machine];
+  return toText(toTable(own).checksum);
 };
 
-const isVersionOf = (wanted: string, version: string): boolean =>
-  wanted === version || version.startsWith(`${wanted}.`) || !/\d/.test(wanted);
+const isVersionFor = (prefix: string, version: string): boolean =>
+  prefix === version || version.startsWith(`${prefix}.`) || !/\d/.test(prefix);
 
 /**
  * Of a lock file in the repository: the version and this machine's checksum of each tool that is wanted. Addresses in it
@@ -48,41 +48,41 @@ const isVersionOf = (wanted: string, version: string): boolean =>
 export const lockedTools = (text: string, tools: Tool[], machine = miseMachine()): LockedTool[] => {
   let read: Record<string, unknown>;
   try {
-    read = tableOf(tableOf(parse(text)).tools);
+    read = toTable(toTable(parse(text)).tools);
   } catch {
     return [];
   }
   return tools.flatMap(({ name, version: wanted }) => {
-    const rows = Object.hasOwn(read, name) ? [read[name]].flat().map(tableOf) : [];
+    const rows = Object.hasOwn(read, name) ? [read[name]].flat().map(toTable) : [];
     for (const row of rows) {
-      const [version, checksum] = [textOf(row.version), checksumOf(row, machine)];
-      if (!isToolName(name) || versionProblem(version) !== null || !isVersionOf(wanted, version)) continue;
+      const [version, checksum] = [toText(row.version), findChecksum(row, machine)];
+      if (!isToolName(name) || versionProblem(version) !== null || !isVersionFor(wanted, version)) continue;
       if (CHECKSUM.test(checksum)) return [{ name, version, checksum }];
     }
     return [];
   });
 };
 
-const platformOf = (entry: Record<string, unknown>, machine: string): Record<string, unknown> =>
-  tableOf(entry[`platforms.${machine}`]);
+const platformTable = (entry: Record<string, unknown>, machine: string): Record<string, unknown> =>
+  toTable(entry[`platforms.${machine}`]);
 
 /**
  * The lock file that mise itself wrote, with its own addresses and the checksums of the repository.
  * `unchecked` are the tools of which mise names no address, so that it compares nothing.
  */
 export const withChecksums = (
-  written: string,
+  miseLock: string,
   locked: LockedTool[],
   machine = miseMachine(),
 ): { text: string; unchecked: string[] } => {
-  const whole = parse(written);
-  const tools = tableOf(whole.tools);
+  const whole = parse(miseLock);
+  const tools = toTable(whole.tools);
   const unchecked: string[] = [];
   for (const { name, version, checksum } of locked) {
-    const rows = Object.hasOwn(tools, name) ? [tools[name]].flat().map(tableOf) : [];
+    const rows = Object.hasOwn(tools, name) ? [tools[name]].flat().map(toTable) : [];
     const checked = rows.map((row) => {
-      const own = platformOf(row, machine);
-      if (row.version !== version || textOf(own.url) === "") return { row, isChecked: false };
+      const own = platformTable(row, machine);
+      if (row.version !== version || toText(own.url) === "") return { row, isChecked: false };
       return { row: { ...row, [`platforms.${machine}`]: { ...own, checksum } }, isChecked: true };
     });
     if (!checked.some(({ isChecked }) => isChecked)) unchecked.push(name);

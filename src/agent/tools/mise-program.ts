@@ -42,7 +42,7 @@ const addressIn = (registry: string): string =>
   new URL(`${MISE_PACKAGE.name}/-/${MISE_PACKAGE.file}`, registry.endsWith("/") ? registry : `${registry}/`).href;
 
 /** An address without what may be a password in it. */
-const shown = (address: string): string => {
+const withoutCredentials = (address: string): string => {
   const { origin, pathname } = new URL(address);
   return `${origin}${pathname}`;
 };
@@ -51,12 +51,12 @@ const shown = (address: string): string => {
 const fetchPackage = async (address: string, signal: AbortSignal): Promise<Buffer> => {
   try {
     const response = await fetch(address, { signal: AbortSignal.any([signal, AbortSignal.timeout(DOWNLOAD_MS)]) });
-    if (!response.ok) throw fail(`${shown(address)} was answered with ${response.status}`);
+    if (!response.ok) throw fail(`${withoutCredentials(address)} was answered with ${response.status}`);
     const parts: Uint8Array[] = [];
     let bytes = 0;
     for await (const part of response.body ?? []) {
       bytes += part.length;
-      if (bytes > PACKAGE_LIMIT) throw fail(`${shown(address)} is larger than any release of mise`);
+      if (bytes > PACKAGE_LIMIT) throw fail(`${withoutCredentials(address)} is larger than any release of mise`);
       parts.push(part);
     }
     return Buffer.concat(parts);
@@ -65,17 +65,19 @@ const fetchPackage = async (address: string, signal: AbortSignal): Promise<Buffe
     if (error instanceof BuildFailure) throw error;
     const { cause } = error as Error;
     const why = (cause as NodeJS.ErrnoException | undefined)?.code ?? (error as Error).name;
-    throw fail(`${shown(address)} cannot be fetched (${why}): this agent seems to be offline`);
+    throw fail(`${withoutCredentials(address)} cannot be fetched (${why}): this agent seems to be offline`);
   }
 };
 
 /** @throws BuildFailure unless these are the bytes that this agent was built for. */
 const programIn = async (tarball: Buffer, address: string): Promise<Buffer> => {
   if (createHash("sha512").update(tarball).digest("base64") !== MISE_PACKAGE.sha512)
-    throw fail(`${shown(address)} is not mise ${MISE_VERSION}: its checksum differs, so nothing of it was run`);
+    throw fail(
+      `${withoutCredentials(address)} is not mise ${MISE_VERSION}: its checksum differs, so nothing of it was run`,
+    );
   const tar = await promisify(gunzip)(tarball, { maxOutputLength: PROGRAM_LIMIT });
   const program = tarMember(tar, MISE_PACKAGE.member);
-  if (!program) throw fail(`${shown(address)} has no ${MISE_PACKAGE.member}`);
+  if (!program) throw fail(`${withoutCredentials(address)} has no ${MISE_PACKAGE.member}`);
   return program;
 };
 
@@ -129,17 +131,17 @@ const isKnownMachine = (): boolean => process.platform === "linux" && process.ar
 const VERSION = /^(?:mise )?(\d{4}\.\d{1,2}\.\d{1,3})\b/;
 
 /** Asks the program for its version, with the rights of the steps' user and no configuration. */
-const versionOf = async (path: string, user: StepUser | null): Promise<string | null> => {
+const readVersion = async (path: string, user: StepUser | null): Promise<string | null> => {
   const env = { PATH: process.env.PATH, HOME: "/nonexistent", MISE_SAFE: "1", MISE_NO_CONFIG: "1" };
-  const asked = promisify(execFile)(path, ["--version"], { cwd: "/", env, timeout: 20_000, ...runAs(user) });
-  const { stdout } = await asked.catch(() => ({ stdout: "" }));
+  const answer = promisify(execFile)(path, ["--version"], { cwd: "/", env, timeout: 20_000, ...runAs(user) });
+  const { stdout } = await answer.catch(() => ({ stdout: "" }));
   return VERSION.exec(stdout.trim())?.[1] ?? null;
 };
 
-const installedMise = async (given: string | null, user: StepUser | null): Promise<MiseProgram> => {
-  const path = given ?? (await findProgram("mise", user).catch(() => null));
+const installedMise = async (configured: string | null, user: StepUser | null): Promise<MiseProgram> => {
+  const path = configured ?? (await findProgram("mise", user).catch(() => null));
   if (path === null) throw fail(`this agent has no mise: ${ADVICE}`);
-  const version = await versionOf(path, user);
+  const version = await readVersion(path, user);
   if (version === null) throw fail(`${path} cannot be run, or is not mise: ${ADVICE}`);
   if (!isRecentEnough(version)) throw fail(`${path} is mise ${version}, which is too old: ${ADVICE}`);
   return { path, note: `mise ${version} of this machine, not checked by a hash` };

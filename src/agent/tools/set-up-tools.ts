@@ -34,8 +34,8 @@ export interface SetUpOptions {
 const makeFolders = ({ folder, user }: SetUpOptions, tools: Tool[], locked: LockedTool[]): void => {
   for (const name of TOOL_FOLDERS) mkdirSync(join(folder, name), { recursive: true, mode: 0o700 });
   const exact = new Map(locked.map(({ name, version }) => [name, version]));
-  const asked = tools.map(({ name, version }) => ({ name, version: exact.get(name) ?? version }));
-  writeFileSync(join(folder, "run", "mise.toml"), configText(asked));
+  const exactTools = tools.map(({ name, version }) => ({ name, version: exact.get(name) ?? version }));
+  writeFileSync(join(folder, "run", "mise.toml"), configText(exactTools));
   if (!user) return;
   for (const name of TOOL_FOLDERS) chownTree(user, join(folder, name));
   chmodSync(folder, 0o711);

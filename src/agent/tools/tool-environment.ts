@@ -82,11 +82,11 @@ export const withTools = (
 /** The versions in what `mise ls --current --json` prints, by the names of the tools. */
 export const installedVersions = (printed: string): Map<string, string> => {
   const read = parseJson(printed);
-  const found = new Map<string, string>();
-  for (const [name, versions] of Object.entries(typeof read === "object" && read !== null ? read : {})) {
-    const [first] = Array.isArray(versions) ? versions : [];
+  const versions = new Map<string, string>();
+  for (const [name, installations] of Object.entries(typeof read === "object" && read !== null ? read : {})) {
+    const [first] = Array.isArray(installations) ? installations : [];
     const version: unknown = first?.installed === true ? first.version : undefined;
-    if (typeof version === "string" && WORD.test(version)) found.set(name, version);
+    if (typeof version === "string" && WORD.test(version)) versions.set(name, version);
   }
-  return found;
+  return versions;
 };

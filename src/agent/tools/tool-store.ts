@@ -34,7 +34,7 @@ const MADE_AGAIN = ["shims", "downloads"];
 const ABOUT = "about.json";
 const FRESH = ".fresh-";
 
-const hashOf = (...parts: unknown[]): string => createHash("sha256").update(JSON.stringify(parts)).digest("hex");
+const sha256 = (...parts: unknown[]): string => createHash("sha256").update(JSON.stringify(parts)).digest("hex");
 
 /** Installed tools, in a folder that only the agent can enter: an entry for each scope and list of tools. */
 export class ToolStore {
@@ -48,8 +48,8 @@ export class ToolStore {
   }
 
   static key({ repository, trust, ref }: ToolScope, tools: Tool[], locked: LockedTool[]): string {
-    const named = tools.map(({ name, version }) => `${name}@${version}`).sort();
-    return hashOf(MISE_VERSION, process.platform, process.arch, repository, trust, ref, named, locked);
+    const toolNames = tools.map(({ name, version }) => `${name}@${version}`).sort();
+    return sha256(MISE_VERSION, process.platform, process.arch, repository, trust, ref, toolNames, locked);
   }
 
   has(key: string): boolean {
@@ -138,13 +138,13 @@ export const takeStored = async (
     const key = ToolStore.key(scope, tools, locked);
     if (!store.has(key)) return false;
     const data = join(folder, "data");
-    const taken = await store.take(key, data, join(root, "data")).then(
+    const isTaken = await store.take(key, data, join(root, "data")).then(
       () => true,
       () => false,
     );
-    if (taken) log.say(`taken from what this agent kept of ${words}`);
+    if (isTaken) log.say(`taken from what this agent kept of ${words}`);
     else rmSync(data, { recursive: true, force: true });
-    return taken;
+    return isTaken;
   };
   if (await take(own, own.ref)) return true;
   return main !== null && (await take(main, `${main.ref}, the default branch`));

@@ -9,7 +9,7 @@ import { LIMITS } from "../../protocol/limits.ts";
 import { BuildFailure } from "../build/failure.ts";
 import type { Fetched } from "../checkout/checkout.ts";
 import { textsInCommit } from "../checkout/commit-file.ts";
-import { defaultBranchOf, type Remote } from "../checkout/remote.ts";
+import { fetchDefaultBranch, type Remote } from "../checkout/remote.ts";
 import type { JobLog } from "../log/job-log.ts";
 import type { JobAnswer } from "../wire/answers.ts";
 import { LOCK_FILE, lockedTools } from "./mise-files.ts";
@@ -41,7 +41,7 @@ export const toolInputs = async (
 ): Promise<ToolInputs> => {
   if (tools === null) return { texts: new Map(), defaultRef: null };
   const texts = await textsInCommit(remote.gitContext, commitSha, TOOL_FILES, TOOL_FILE_BYTES);
-  return { texts, defaultRef: await defaultBranchOf(remote) };
+  return { texts, defaultRef: await fetchDefaultBranch(remote) };
 };
 
 interface ToolsOptions extends SetUpOptions {
@@ -53,7 +53,7 @@ interface ToolsOptions extends SetUpOptions {
 }
 
 /** @throws BuildFailure pipeline-invalid for an expression that gives no version */
-const named = ({ plan, file, facts }: ToolsOptions): WantedTool[] => {
+const readTools = ({ plan, file, facts }: ToolsOptions): WantedTool[] => {
   try {
     return prepareTools(plan, facts).map(({ name, version }) => ({ name, version, from: null }));
   } catch (error) {
@@ -63,8 +63,8 @@ const named = ({ plan, file, facts }: ToolsOptions): WantedTool[] => {
 };
 
 /** Chooses the Xcode that is named: it is there, or the job is for another agent. @throws BuildFailure */
-const withXcode = (wanted: WantedTool[], log: JobLog): ToolEnvironment => {
-  const version = wanted.find(({ name }) => name === XCODE)?.version;
+const withXcode = (wantedTools: WantedTool[], log: JobLog): ToolEnvironment => {
+  const version = wantedTools.find(({ name }) => name === XCODE)?.version;
   if (version === undefined) return NO_TOOLS;
   const xcode = chosenXcode(version, findXcodes());
   if (!xcode) throw new BuildFailure("agent-error", `tools: this agent has no Xcode ${version}`);
@@ -76,11 +76,11 @@ const withXcode = (wanted: WantedTool[], log: JobLog): ToolEnvironment => {
 export const toolsIn = async (options: ToolsOptions): Promise<ToolEnvironment> => {
   const { plan, folder, log, texts } = options;
   if (plan.job.tools === null) return NO_TOOLS;
-  const wanted = plan.job.tools === "auto" ? toolsInFiles(texts) : named(options);
-  const tools = wanted.filter(({ name }) => name !== XCODE);
+  const wantedTools = plan.job.tools === "auto" ? toolsInFiles(texts) : readTools(options);
+  const tools = wantedTools.filter(({ name }) => name !== XCODE);
   log.begin("Set up tools");
-  const { variables } = withXcode(wanted, log);
-  if (tools.length === 0 && wanted.length > 0) return { paths: [], variables };
+  const { variables } = withXcode(wantedTools, log);
+  if (tools.length === 0 && wantedTools.length > 0) return { paths: [], variables };
   if (tools.length === 0) {
     log.say(`nothing to set up: none of ${VERSION_FILES.join(", ")} names a tool`);
     return NO_TOOLS;
@@ -91,7 +91,7 @@ export const toolsIn = async (options: ToolsOptions): Promise<ToolEnvironment> =
 };
 
 /** What a build of this job may read of the agent's store, and add to it. */
-const storeOf = (
+const openStore = (
   { build, repository }: JobAnswer,
   { defaultRef }: ToolInputs,
   { sources: { folder, quotaBytes } }: Pick<SetUpOptions, "sources">,
@@ -112,9 +112,9 @@ interface BuildToolsOptions extends Omit<ToolsOptions, "folder" | "root" | "text
 }
 
 /** The same in the folder of a build: a link beside it gives the tools of each build the same path. */
-export const toolsOfBuild = async (options: BuildToolsOptions): Promise<ToolEnvironment> => {
+export const setUpBuildTools = async (options: BuildToolsOptions): Promise<ToolEnvironment> => {
   const { plan, buildFolder, job, inputs } = options;
   if (plan.job.tools === null) return NO_TOOLS;
   const { folder, root } = makeToolsFolder(buildFolder);
-  return toolsIn({ ...options, folder, root, store: storeOf(job, inputs, options), texts: inputs.texts });
+  return toolsIn({ ...options, folder, root, store: openStore(job, inputs, options), texts: inputs.texts });
 };

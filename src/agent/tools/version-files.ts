@@ -17,15 +17,15 @@ const refuse = (file: string, message: string): never => {
 };
 
 const checked = (name: string, version: string, file: string): Tool => {
-  const known = toolName(name);
-  const shown = /^[\w.:@/+-]{1,100}$/.test(name) ? name : "a tool";
-  if (!isToolName(known)) refuse(file, `there is no tool ${shown}`);
+  const miseName = toolName(name);
+  const displayName = /^[\w.:@/+-]{1,100}$/.test(name) ? name : "a tool";
+  if (!isToolName(miseName)) refuse(file, `there is no tool ${displayName}`);
   const problem = versionProblem(version);
-  if (problem !== null) refuse(file, `the version of ${shown} cannot be used here. ${problem}`);
-  return { name: known, version };
+  if (problem !== null) refuse(file, `the version of ${displayName} cannot be used here. ${problem}`);
+  return { name: miseName, version };
 };
 
-const linesOf = (text: string): string[] =>
+const contentLines = (text: string): string[] =>
   text
     .split(/\r?\n/)
     .map((line) => line.split("#", 1).join("").trim())
@@ -33,7 +33,7 @@ const linesOf = (text: string): string[] =>
 
 /** `node 24.1.0 22.0.0`: the first version counts. */
 const toolVersions: Reader = (text, file) =>
-  linesOf(text).map((line) => {
+  contentLines(text).map((line) => {
     const [name = "", version = ""] = line.split(/\s+/);
     return checked(name, version, file);
   });
@@ -49,14 +49,14 @@ const nodeVersion = (word: string): string => {
 const oneVersion =
   (name: string, read: (word: string) => string): Reader =>
   (text, file) =>
-    linesOf(text)
+    contentLines(text)
       .slice(0, 1)
       .map((word) => checked(name, read(word), file));
 
 const isTable = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-const tomlOf = (text: string, file: string): Record<string, unknown> => {
+const parseToml = (text: string, file: string): Record<string, unknown> => {
   try {
     return parse(text);
   } catch {
@@ -72,7 +72,7 @@ const versionIn = (value: unknown): string => {
 };
 
 const miseToml: Reader = (text, file) => {
-  const { tools } = tomlOf(text, file);
+  const { tools } = parseToml(text, file);
   return Object.entries(isTable(tools) ? tools : {}).map(([name, value]) => checked(name, versionIn(value), file));
 };
 
@@ -89,11 +89,11 @@ export const VERSION_FILES = READERS.map(([file]) => file);
 
 /** The tools that these texts of files name, by their paths. @throws BuildFailure pipeline-invalid */
 export const toolsInFiles = (texts: ReadonlyMap<string, string>): FoundTool[] => {
-  const found = new Map<string, FoundTool>();
+  const tools = new Map<string, FoundTool>();
   for (const [file, read] of READERS) {
     const text = texts.get(file);
     for (const tool of text === undefined ? [] : read(text, file))
-      if (!found.has(tool.name)) found.set(tool.name, { ...tool, from: file });
+      if (!tools.has(tool.name)) tools.set(tool.name, { ...tool, from: file });
   }
-  return [...found.values()];
+  return [...tools.values()];
 };

@@ -11,7 +11,7 @@ interface Xcode {
 
 const SHORT_VERSION = /<key>CFBundleShortVersionString<\/key>\s*<string>([^<]+)<\/string>/;
 
-const versionOf = (application: string): string | undefined => {
+const readVersion = (application: string): string | undefined => {
   try {
     const text = readFileSync(join(application, "Contents/version.plist"), "utf8");
     return xcodesIn(SHORT_VERSION.exec(text)?.[1] ?? null)[0];
@@ -23,16 +23,16 @@ const versionOf = (application: string): string | undefined => {
 /** The Xcodes in a folder of applications, the newest first. */
 export const findXcodes = (folder = "/Applications"): Xcode[] => {
   if (!existsSync(folder)) return [];
-  const found = readdirSync(folder)
+  const xcodes = readdirSync(folder)
     .filter((name) => /^Xcode.*\.app$/.test(name))
     .flatMap((name) => {
-      const version = versionOf(join(folder, name));
+      const version = readVersion(join(folder, name));
       const developerFolder = join(folder, name, "Contents/Developer");
       return version !== undefined && existsSync(developerFolder) ? [{ version, developerFolder }] : [];
     });
-  return found.sort((one, other) => other.version.localeCompare(one.version, "en", { numeric: true }));
+  return xcodes.sort((one, other) => other.version.localeCompare(one.version, "en", { numeric: true }));
 };
 
 /** The newest one that `wanted` names. */
-export const chosenXcode = (wanted: string, xcodes: readonly Xcode[]): Xcode | undefined =>
-  xcodes.find(({ version }) => isXcode(wanted, version));
+export const chosenXcode = (wantedVersion: string, xcodes: readonly Xcode[]): Xcode | undefined =>
+  xcodes.find(({ version }) => isXcode(wantedVersion, version));

@@ -19,9 +19,9 @@ import { HandedFile } from "../../protocol/variable.ts";
  */
 
 /** An enum that may grow: a value that this agent does not know is read as "other". */
-const openEnum = <T extends z.core.util.EnumLike>(known: z.ZodMiniEnum<T>) =>
+const openEnum = <T extends z.core.util.EnumLike>(knownValues: z.ZodMiniEnum<T>) =>
   z.union([
-    known,
+    knownValues,
     z.pipe(
       z.string(),
       z.transform(() => "other" as const),
@@ -88,11 +88,11 @@ export type OneOfSeveral = NonNullable<JobAnswer["job"]>;
 export const heldId = ({ build, job }: JobAnswer): string => job?.id ?? build.id;
 
 /** Counts this attempt, too: a build says how many were started before it. */
-export const attemptOf = ({ build, job }: Pick<JobAnswer, "build" | "job">): number =>
+export const attemptNumber = ({ build, job }: Pick<JobAnswer, "build" | "job">): number =>
   job?.attempt ?? build.attempt + 1;
 
 /** The values that must be masked. */
-export const secretValuesOf = ({ env, secretKeys, files = {} }: EnvironmentAnswer): string[] =>
+export const secretValues = ({ env, secretKeys, files = {} }: EnvironmentAnswer): string[] =>
   secretKeys.map((key) => (Object.hasOwn(env, key) ? env[key] : Object.hasOwn(files, key) && files[key]?.text) || "");
 
 export const EnvironmentAnswer = z.extend(z.pick(HandedEnvironment, { env: true, secretKeys: true, runKeys: true }), {

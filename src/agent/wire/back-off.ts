@@ -62,7 +62,7 @@ export const reopenDelay = (end: SocketEnd & { failures: number; backOff: BackOf
 };
 
 /** Milliseconds that a Retry-After header asks for, at most ten minutes; null when absent, malformed or in the past. */
-export const retryAfterOf = (header: string | null, now: number): number | null => {
+export const parseRetryAfter = (header: string | null, now: number): number | null => {
   if (header === null) return null;
   const text = header.trim();
   const milliseconds = /^\d+$/.test(text) ? Number(text) * 1000 : HTTP_DATE.test(text) ? Date.parse(text) - now : 0;

@@ -5,7 +5,7 @@ import { XCODES_HEADER } from "../../protocol/xcodes.ts";
 import { EXIT, ExitError } from "../cli/exit-codes.ts";
 import { logger } from "../cli/logger.ts";
 import { parseJson } from "../parse-json.ts";
-import { type BackOff, DEFAULT_BACK_OFF, retryAfterOf, retryDelay } from "./back-off.ts";
+import { type BackOff, DEFAULT_BACK_OFF, parseRetryAfter, retryDelay } from "./back-off.ts";
 
 export interface ApiRequest {
   method: "GET" | "POST" | "PUT" | "DELETE";
@@ -161,17 +161,17 @@ export class ApiClient {
       if (isFinal) return { error: null, answer };
       return {
         error: describeAnswer(answer),
-        retryAfter: retryAfterOf(response.headers.get("Retry-After"), Date.now()),
+        retryAfter: parseRetryAfter(response.headers.get("Retry-After"), Date.now()),
         isCut: isLong(started),
       };
     } catch (error) {
       if (limit.aborted) return { error: "no answer in time", retryAfter: null, isCut: false };
-      return { error: `no connection (${causeOf(error)})`, retryAfter: null, isCut: isLong(started) };
+      return { error: `no connection (${describeCause(error)})`, retryAfter: null, isCut: isLong(started) };
     }
   }
 }
 
-const causeOf = (error: unknown): string => {
+const describeCause = (error: unknown): string => {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   return cause instanceof Error ? ((cause as NodeJS.ErrnoException).code ?? cause.name) : "unknown";
 };

@@ -77,7 +77,7 @@ export class HeartbeatSocket {
 }
 
 /** A lease lasts a few heartbeats: after a lost connection several retries must fit before it expires. */
-const retriesOf = (heartbeatSeconds: number): BackOff => ({
+const heartbeatBackOff = (heartbeatSeconds: number): BackOff => ({
   initial: heartbeatSeconds * 50,
   max: (heartbeatSeconds * 1000) / 3,
 });
@@ -106,7 +106,7 @@ export const keepLease = async (options: KeepLeaseOptions): Promise<void> => {
     if (signal.aborted) return;
     const heartbeat = (await socket?.heartbeat(lease, heartbeatSeconds)) ?? (await byHttp(options));
     if (signal.aborted) return;
-    if (heartbeat.cancel) onCancel(reasonOf(heartbeat.reason));
+    if (heartbeat.cancel) onCancel(knownReason(heartbeat.reason));
   }
 };
 
@@ -125,7 +125,7 @@ const sendByHttp = async (options: KeepLeaseOptions): Promise<HeartbeatAnswer> =
     lease,
     signal,
     timeout: 10_000,
-    backOff: retriesOf(heartbeatSeconds),
+    backOff: heartbeatBackOff(heartbeatSeconds),
   });
   if (answer.status === 409) return { cancel: true, reason: "lease-lost" };
   const heartbeat = HeartbeatAnswer.safeParse(answer.body).data;
@@ -133,4 +133,5 @@ const sendByHttp = async (options: KeepLeaseOptions): Promise<HeartbeatAnswer> =
 };
 
 /** A cancel with an unknown reason still cancels. */
-const reasonOf = (reason: CancelReason | "other" = "other"): CancelReason => (reason === "other" ? "canceled" : reason);
+const knownReason = (reason: CancelReason | "other" = "other"): CancelReason =>
+  reason === "other" ? "canceled" : reason;

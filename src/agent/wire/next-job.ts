@@ -6,7 +6,7 @@ import { parseJson } from "../parse-json.ts";
 import { HintMessage, JobAnswer, SocketReply } from "./answers.ts";
 import { Audience } from "./audience.ts";
 import { AutoResetEvent, sleep } from "./auto-reset-event.ts";
-import { type BackOff, DEFAULT_BACK_OFF, reopenDelay, retryAfterOf, type SocketEnd } from "./back-off.ts";
+import { type BackOff, DEFAULT_BACK_OFF, parseRetryAfter, reopenDelay, type SocketEnd } from "./back-off.ts";
 import { type ApiClient, describeAnswer, TokenRefused } from "./client.ts";
 import { HeartbeatSocket } from "./heartbeat.ts";
 
@@ -99,7 +99,7 @@ export class HintSocket {
       });
       socket.on("unexpected-response", (request, response) => {
         status = response.statusCode ?? null;
-        retryAfter = retryAfterOf(response.headers["retry-after"] ?? null, Date.now());
+        retryAfter = parseRetryAfter(response.headers["retry-after"] ?? null, Date.now());
         request.destroy();
         socket.terminate();
       });

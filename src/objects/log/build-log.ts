@@ -110,7 +110,7 @@ export class BuildLog extends VersionedObject {
     return this.#turns.take(async () => {
       const segment = this.#writable(masks);
       if (!segment) return LEASE_LOST;
-      const earlier = await this.#masking.secretsOf(segment);
+      const earlier = await this.#masking.openSecrets(segment);
       const all = new Set([...earlier, ...masks.values]);
       if (all.size > new Set(earlier).size) {
         const secrets = JSON.stringify([...all]);
@@ -154,7 +154,7 @@ export class BuildLog extends VersionedObject {
   async close({ fence, ended = null }: { fence: number; ended?: EndedBuild | null }): Promise<void> {
     await this.#turns.take(async () => {
       const isNews = fence > this.#store.closedFence;
-      const isEnd = ended !== null && this.#store.end(this.#ownerOf(ended), fence);
+      const isEnd = ended !== null && this.#store.end(this.#withOwner(ended), fence);
       if (isNews && (fence > 0 || this.#store.isLaid)) this.#store.close(fence);
       this.#masking.forget();
       const isTombstone = isNews && this.#store.isLaid && !this.#store.current();
@@ -275,7 +275,7 @@ export class BuildLog extends VersionedObject {
   }
 
   /** An object that was woken by its alarm may not know its name: so it is stored with the end. */
-  #ownerOf({ day, orgId, jobId }: EndedBuild): Ended {
+  #withOwner({ day, orgId, jobId }: EndedBuild): Ended {
     return { day, orgId: orgId ?? this.#owner.orgId, jobId: jobId ?? this.#owner.jobId };
   }
 

@@ -114,8 +114,8 @@ export class BuildLogFollowers {
     const follower = read(socket);
     if (!follower.isWaiting || !isOpen(socket)) return;
     const { state } = this.#cache;
-    const shown = shownSegment(state.segments, follower.attempt);
-    const segment = state.segments.find(({ fence }) => fence === follower.fence) ?? shown;
+    const latest = shownSegment(state.segments, follower.attempt);
+    const segment = state.segments.find(({ fence }) => fence === follower.fence) ?? latest;
     const complete = isComplete(segment, state);
     if (segment && follower.at < segment.size) {
       const { offset, text } = this.#cache.messageAt(segment, follower.at, complete);
@@ -123,10 +123,10 @@ export class BuildLogFollowers {
       const { fence, attempt } = segment;
       save(socket, { ...follower, fence, at: offset, isWaiting: false });
       send(socket, { type: "text", attempt, offset, text });
-    } else if (segment && shown && shown.fence > segment.fence) {
-      const isNew = shown.attempt !== segment.attempt;
-      save(socket, { ...follower, fence: shown.fence, at: 0, isWaiting: !isNew });
-      if (isNew) send(socket, { type: "attempt", attempt: shown.attempt });
+    } else if (segment && latest && latest.fence > segment.fence) {
+      const isNew = latest.attempt !== segment.attempt;
+      save(socket, { ...follower, fence: latest.fence, at: 0, isWaiting: !isNew });
+      if (isNew) send(socket, { type: "attempt", attempt: latest.attempt });
       else this.#advance(socket);
     } else if (complete && (follower.attempt !== null || isComplete(state.segments.at(-1), state))) {
       end(socket);

@@ -30,7 +30,7 @@ export class LogMasking {
   async of(segment: LogSegment): Promise<Masking> {
     const { fence, position } = segment;
     if (this.#active?.fence === fence) return this.#active;
-    const needles = compile(await this.secretsOf(segment));
+    const needles = compile(await this.openSecrets(segment));
     this.#active = { fence, needles, masker: new Masker(needles, position), received: position.offset };
     return this.#active;
   }
@@ -40,7 +40,7 @@ export class LogMasking {
     this.#active = null;
   }
 
-  async secretsOf({ sealed, fence }: LogSegment): Promise<string[]> {
+  async openSecrets({ sealed, fence }: LogSegment): Promise<string[]> {
     return sealed === null ? [] : JSON.parse(await this.keyring.openText(sealed, this.#context(fence)));
   }
 

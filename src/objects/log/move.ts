@@ -15,7 +15,7 @@ export class LogText {
   readonly #store: BuildLogStore;
   readonly #archive: () => R2Bucket;
   /** Where the log is now, for those who began to read it before it moved. */
-  #moved: { ended: Ended; shown: LogSegment[] } | null = null;
+  #moved: { ended: Ended; segments: LogSegment[] } | null = null;
 
   constructor(store: BuildLogStore, archive: () => R2Bucket) {
     this.#store = store;
@@ -30,8 +30,8 @@ export class LogText {
       pull: async (controller) => {
         if (at >= end) return controller.close();
         const until = Math.min(end, at + READ_CHUNK);
-        const stored = this.#store.read(fence, at, until);
-        const chunk = stored.length > 0 ? stored : await this.#readMoved(fence, at, until);
+        const ownBytes = this.#store.read(fence, at, until);
+        const chunk = ownBytes.length > 0 ? ownBytes : await this.#readMoved(fence, at, until);
         at += chunk.length;
         controller.enqueue(chunk);
         if (at >= end) controller.close();
@@ -40,7 +40,7 @@ export class LogText {
   }
 
   async #readMoved(fence: number, start: number, end: number): Promise<Uint8Array> {
-    const segment = this.#moved?.shown.find((shown) => shown.fence === fence);
+    const segment = this.#moved?.segments.find((one) => one.fence === fence);
     if (!this.#moved || !segment) throw new Error("The log is gone");
     const { day, orgId, jobId } = this.#moved.ended;
     const key = logKey(day, orgId, jobId, segment.attempt);
@@ -51,12 +51,12 @@ export class LogText {
   async copy(ended: Ended): Promise<void> {
     const segments = this.#store.segments();
     const attempts = new Set(segments.map(({ attempt }) => attempt));
-    const shown = [...attempts].flatMap((attempt) => shownSegment(segments, attempt) ?? []);
-    for (const { fence, attempt, size } of shown) {
+    const shownSegments = [...attempts].flatMap((attempt) => shownSegment(segments, attempt) ?? []);
+    for (const { fence, attempt, size } of shownSegments) {
       const text = this.stream(fence, 0, size);
       await putLog(this.#archive(), ended, { attempt, size, text, times: this.#store.times(fence) });
     }
-    this.#moved = { ended, shown };
+    this.#moved = { ended, segments: shownSegments };
   }
 }
 

@@ -62,7 +62,7 @@ interface Row extends Record<string, SqlStorageValue> {
   leaked_to: number;
 }
 
-const segmentOf = ({ token_hash, offset, covered, run, is_full, leaked_to, ...row }: Row): LogSegment => ({
+const toSegment = ({ token_hash, offset, covered, run, is_full, leaked_to, ...row }: Row): LogSegment => ({
   ...row,
   tokenHash: token_hash,
   position: { offset, covered, run },
@@ -115,11 +115,11 @@ export class BuildLogStore {
 
   /** The segments of all leases, the latest last. */
   segments(): LogSegment[] {
-    return this.#rows<Row>(`SELECT * FROM ${SEGMENTS} ORDER BY fence`).map(segmentOf);
+    return this.#rows<Row>(`SELECT * FROM ${SEGMENTS} ORDER BY fence`).map(toSegment);
   }
 
   current(): LogSegment | undefined {
-    return this.#rows<Row>(`SELECT * FROM ${SEGMENTS} ORDER BY fence DESC LIMIT 1`).map(segmentOf)[0];
+    return this.#rows<Row>(`SELECT * FROM ${SEGMENTS} ORDER BY fence DESC LIMIT 1`).map(toSegment)[0];
   }
 
   /** The highest fence for which the log was closed; -1 where it never was. */

@@ -23,11 +23,11 @@ import type { PoolNumbers } from "../../queue/state/numbers.ts";
 import { VersionedObject } from "../versioned-object.ts";
 import {
   type ArtifactsOfBuild,
-  artifactPlacesOf,
+  listArtifactPlaces,
+  listTestPlaces,
   type NeededArtifacts,
   neededArtifacts,
   type TestsOfBuild,
-  testPlacesOf,
 } from "./build-jobs.ts";
 import type { ListedDeadLetter } from "./dead-letters.ts";
 import { PoolEngine } from "./engine.ts";
@@ -87,7 +87,7 @@ export class AgentPool extends VersionedObject {
 
   /** The same of the build that has this job; `id` may be that of the build too. */
   async getBuildOf(id: string): Promise<Result<Build> & { deleted?: Deleted | undefined }> {
-    return this.#records.findBuildOf(id);
+    return this.#records.findBuildWith(id);
   }
 
   /** Where in its log a failure of this build, or job, is told. */
@@ -97,14 +97,14 @@ export class AgentPool extends VersionedObject {
 
   /** What a build wrote for people, in Markdown, while the pool knows the build. */
   async summaryOf(buildId: string): Promise<string | null> {
-    return this.#records.summaryOf(buildId);
+    return this.#records.joinSummaries(buildId);
   }
 
   /** Deletes an ended build, or its log. Waits up to a second until nothing of it is left. */
   async deleteBuild(request: DeleteRequest): Promise<Result<null>> {
     const jobs = this.#records.endedJobs(request.buildId) ?? request.seen.jobs;
-    const places = artifactPlacesOf(this.#engine.storage, request.buildId);
-    const tests = testPlacesOf(this.#engine.storage, request.buildId);
+    const places = listArtifactPlaces(this.#engine.storage, request.buildId);
+    const tests = listTestPlaces(this.#engine.storage, request.buildId);
     const left = { ...(places.length > 0 && { artifacts: places }), ...(tests.length > 0 && { tests }) };
     const seen = { ...request.seen, ...(jobs && { jobs }), ...left };
     const answer = this.#engine.step("deleteBuild", { ...request, seen });
@@ -137,12 +137,12 @@ export class AgentPool extends VersionedObject {
   }
 
   /** Whether an active build belongs to the repository, or to the pipeline. */
-  async hasLiveBuilds(of: { repoId?: string; pipelineId?: string }): Promise<boolean> {
-    return this.#records.hasLiveBuilds(of);
+  async hasLiveBuilds(owner: { repoId?: string; pipelineId?: string }): Promise<boolean> {
+    return this.#records.hasLiveBuilds(owner);
   }
 
   async cancel(request: { buildId: string; actor: commands.Actor }): Promise<Result<Build>> {
-    return this.#records.buildOf(this.#engine.step("cancel", request));
+    return this.#records.toBuildAnswer(this.#engine.step("cancel", request));
   }
 
   /** Those of these ids that are jobs under way, each with the build that it is of. */
@@ -185,7 +185,7 @@ export class AgentPool extends VersionedObject {
 
   async registerAgent(agent: commands.NewAgent): Promise<Result<Agent>> {
     this.#checkOrg(agent.orgId);
-    return this.#records.agentOf(this.#engine.step("registerAgent", agent));
+    return this.#records.toAgentAnswer(this.#engine.step("registerAgent", agent));
   }
 
   /** Agents in the order of their ids, so that pages stay right while agents are added and removed. */
@@ -198,7 +198,7 @@ export class AgentPool extends VersionedObject {
   }
 
   async updateAgent(agentId: string, change: AgentChange, actor: commands.Actor): Promise<Result<Agent>> {
-    return this.#records.agentOf(this.#engine.step("updateAgent", { agentId, change, actor }));
+    return this.#records.toAgentAnswer(this.#engine.step("updateAgent", { agentId, change, actor }));
   }
 
   async removeAgent(agentId: string, actor: commands.Actor): Promise<Result<null>> {
@@ -248,7 +248,7 @@ export class AgentPool extends VersionedObject {
 
   /** What the agent holds, for what it asks the service after it has started: its environment, its plan. */
   async granted(holder: ByToken<commands.LeaseHolder>): Promise<Result<commands.ClaimedJob & { agentId: string }>> {
-    return this.#records.openClaimedJobOf(this.#withAgentId(holder));
+    return this.#records.findOpenClaimedJob(this.#withAgentId(holder));
   }
 
   async unclaim(request: commands.Unclaim): Promise<Result<null>> {
@@ -276,11 +276,11 @@ export class AgentPool extends VersionedObject {
    * mask came since: then the log masks first
    */
   async repeatSteps(report: ByToken<commands.ProgressReport>): Promise<Result<boolean>> {
-    const named = this.#withAgentId(report);
-    const masked = this.#engine.storage.maskedTexts(named.jobId);
+    const identified = this.#withAgentId(report);
+    const masked = this.#engine.storage.maskedTexts(identified.jobId);
     const isMasked = report.steps?.every(({ id, name }) => masked.has(name) && masked.has(id ?? name));
     if (!isMasked || report.summary !== undefined) return { ok: true, value: false };
-    const answer = this.#engine.step("progress", named);
+    const answer = this.#engine.step("progress", identified);
     return answer.ok ? { ok: true, value: true } : answer;
   }
 
@@ -293,7 +293,7 @@ export class AgentPool extends VersionedObject {
     const named = this.#withAgentId(report);
     const answer = this.#engine.step("finish", named);
     this.#engine.closeEnded();
-    const tests = answer.ok ? this.#records.newsOf(named.jobId) : undefined;
+    const tests = answer.ok ? this.#records.testNews(named.jobId) : undefined;
     return { ...this.#records.buildOfJob(answer), ...(tests && { tests }) };
   }
 
@@ -313,7 +313,7 @@ export class AgentPool extends VersionedObject {
 
   /** A person lets a job run, or not. */
   async decideGate(request: commands.GateRequest): Promise<Result<Build>> {
-    return this.#records.buildOf(this.#engine.step("decideGate", request));
+    return this.#records.toBuildAnswer(this.#engine.step("decideGate", request));
   }
 
   /** One planned job, that is active or ended within 24 hours. */
@@ -344,12 +344,12 @@ export class AgentPool extends VersionedObject {
 
   /** What an active or remembered build left so far; `id` is its own, or that of one of its jobs. */
   async artifactsOf(id: string): Promise<Result<{ buildId: string; artifacts: ArtifactsOfBuild }>> {
-    return this.#records.artifactsOf(id);
+    return this.#records.findArtifacts(id);
   }
 
   /** What the tests of an active or remembered build said so far; `id` is its own, or that of one of its jobs. */
   async testsOf(id: string): Promise<Result<{ buildId: string; tests: TestsOfBuild }>> {
-    return this.#records.testsOf(id);
+    return this.#records.findTests(id);
   }
 
   /** The build of what the agent holds. */
@@ -362,13 +362,13 @@ export class AgentPool extends VersionedObject {
     holder: ByToken<commands.LeaseHolder>,
   ): Promise<Result<{ needed: NeededArtifacts[]; others: string[] }>> {
     const named = this.#withAgentId(holder);
-    const held = this.#records.heldOf(named);
+    const held = this.#records.checkHeld(named);
     return held.ok ? { ok: true, value: neededArtifacts(this.#engine.state, named.jobId) } : held;
   }
 
   /** What a held job builds: for the scopes of the cache, under a lease that stands. */
   async cacheFacts(holder: ByToken<commands.LeaseHolder>): Promise<Result<CacheFacts>> {
-    return this.#records.cacheFactsOf(this.#withAgentId(holder));
+    return this.#records.findCacheFacts(this.#withAgentId(holder));
   }
 
   /** Counts an entry that a held job begins to save, unless the organization has no room for it. */
@@ -379,7 +379,7 @@ export class AgentPool extends VersionedObject {
     ...holder
   }: ByToken<commands.LeaseHolder> & BegunSaving): Promise<Result<null>> {
     await this.#engine.reconciler.comparedSoon();
-    const held = this.#records.heldOf(this.#withAgentId(holder));
+    const held = this.#records.checkHeld(this.#withAgentId(holder));
     return held.ok ? this.#room.beginSaving({ bytes, cacheId, parts }) : held;
   }
 
@@ -395,7 +395,7 @@ export class AgentPool extends VersionedObject {
 
   /** The plan of a build, with what its ended jobs gave, for a retry. */
   async planOf(buildId: string): Promise<Result<commands.PlanOfBuild>> {
-    return this.#records.planOf(buildId);
+    return this.#records.findPlan(buildId);
   }
 
   /** Tells the agent of the job that somebody began to follow its log. */

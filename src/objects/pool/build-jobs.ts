@@ -29,30 +29,30 @@ export interface NeededArtifacts {
   artifacts: StoredArtifact[];
 }
 
-export const artifactsOfBuild = (storage: PoolStorage, buildId: string): ArtifactsOfBuild =>
+export const seenArtifactsByJob = (storage: PoolStorage, buildId: string): ArtifactsOfBuild =>
   Object.fromEntries(
-    storage.jobsOf(buildId).flatMap((job) => {
+    storage.findJobs(buildId).flatMap((job) => {
       const artifacts = seenArtifacts(job, RULES);
       return artifacts.length > 0 ? [[job.id, artifacts]] : [];
     }),
   );
 
 /** Where in the archive the build may have left something. */
-export const artifactPlacesOf = (storage: PoolStorage, buildId: string): ArtifactPlace[] =>
-  storage.jobsOf(buildId).flatMap(artifactPlaces);
+export const listArtifactPlaces = (storage: PoolStorage, buildId: string): ArtifactPlace[] =>
+  storage.findJobs(buildId).flatMap(artifactPlaces);
 
 /** Where the reports of the tests that count are, by the ids of their jobs; without those that have none. */
-export const testsOfBuild = (storage: PoolStorage, buildId: string): TestsOfBuild =>
+export const seenTestsByJob = (storage: PoolStorage, buildId: string): TestsOfBuild =>
   Object.fromEntries(
-    storage.jobsOf(buildId).flatMap((job) => {
+    storage.findJobs(buildId).flatMap((job) => {
       const tests = seenTests(job);
       return tests ? [[job.id, tests]] : [];
     }),
   );
 
 /** Where in the archive the build may have left reports of tests. */
-export const testPlacesOf = (storage: PoolStorage, buildId: string): TestPlace[] =>
-  storage.jobsOf(buildId).flatMap(testPlaces);
+export const listTestPlaces = (storage: PoolStorage, buildId: string): TestPlace[] =>
+  storage.findJobs(buildId).flatMap(testPlaces);
 
 /** All that a job of an active build needs, and the names of the other jobs of its build. */
 export const neededArtifacts = (state: PoolState, jobId: string): { needed: NeededArtifacts[]; others: string[] } => {
@@ -88,11 +88,11 @@ export const withWholeJobs = (storage: PoolStorage, build: Build): Build => {
   const rows = storage.jobRows.of(build.id);
   const listed = toJobs(plan.graph, (id) => rows.get(id));
   const jobs = listed.map((job) => toWholeJob(storage, build.id, job, rows.get(job.id)));
-  return { ...build, jobs, ...shownOfJobs(storage, build, jobs) };
+  return { ...build, jobs, ...jobTotals(storage, build, jobs) };
 };
 
 /** What a build shows of its planned jobs together. */
-export const shownOfJobs = (
+export const jobTotals = (
   storage: PoolStorage,
   { status }: Build,
   jobs: readonly JobOfBuild[],

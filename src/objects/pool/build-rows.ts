@@ -54,14 +54,14 @@ export class Reports {
   texts(jobId: string): Set<string> {
     const [row] = this.#sql.exec<{ facts: string }>("SELECT facts FROM report WHERE build_id = ?", jobId).toArray();
     const { steps = [], masksCame } = JSON.parse(row?.facts ?? "{}") as Partial<Report>;
-    const known = this.#waiting.get(jobId)?.steps ?? (masksCame ? [] : steps);
-    return new Set(known.flatMap(({ id, name }) => [name, id ?? ""]));
+    const knownSteps = this.#waiting.get(jobId)?.steps ?? (masksCame ? [] : steps);
+    return new Set(knownSteps.flatMap(({ id, name }) => [name, id ?? ""]));
   }
 
   /** The whole report, of which `stored` is the text on disk. */
-  read(jobId: string, stored: string | null): Report {
+  read(jobId: string, storedFacts: string | null): Report {
     const steps = this.#waiting.get(jobId)?.steps;
-    const report: Report = { ...NO_REPORT, ...(JSON.parse(stored ?? "{}") as Partial<Report>) };
+    const report: Report = { ...NO_REPORT, ...(JSON.parse(storedFacts ?? "{}") as Partial<Report>) };
     return steps ? { ...report, steps } : report;
   }
 }
@@ -122,8 +122,8 @@ export class BuildRows {
 
   /** No row has a part of this release beside one of an earlier release. */
   #upgrade(id: string, parts: BuildParts): void {
-    const known = this.find(id);
-    if (known) this.#storeWhole(id, parts.build ?? known.build, parts.first ?? known.first ?? null);
+    const record = this.find(id);
+    if (record) this.#storeWhole(id, parts.build ?? record.build, parts.first ?? record.first ?? null);
   }
 
   /** A build that is active, or that ended within 24 hours. */
@@ -160,17 +160,17 @@ export class BuildRows {
   }
 
   #records(where: string, ...bindings: unknown[]): LoadedBuild[] {
-    const found: LoadedBuild[] = [];
+    const records: LoadedBuild[] = [];
     const query = `SELECT b.seq, b.id, b.ended_at, b.facts, r.facts AS report FROM build b
       LEFT JOIN report r ON r.build_id = b.id WHERE ${where}`;
     this.#rows.each(
       "build",
       query,
       ({ id, facts, report }) => {
-        found.push({ ...parseBuildRow(facts!), report: this.#reports.read(id!, report!) });
+        records.push({ ...parseBuildRow(facts!), report: this.#reports.read(id!, report!) });
       },
       ...bindings,
     );
-    return found;
+    return records;
   }
 }

@@ -35,8 +35,8 @@ export class FailureCounts {
 
   /** In their order, but those that failed more often stand behind the others. */
   fewestFirst<T>(all: T[], nameOf: (one: T) => string): T[] {
-    const countOf = (one: T) => this.#counts.get(nameOf(one)) ?? 0;
-    return all.sort((left, right) => countOf(left) - countOf(right));
+    const failureCount = (one: T) => this.#counts.get(nameOf(one)) ?? 0;
+    return all.sort((one, other) => failureCount(one) - failureCount(other));
   }
 }
 
@@ -65,7 +65,7 @@ export interface Ways {
   failures: FailureCounts;
 }
 
-const logOf = ({ env, machine }: Ways, jobId: string): DurableObjectStub<BuildLog> =>
+const openLog = ({ env, machine }: Ways, jobId: string): DurableObjectStub<BuildLog> =>
   calling((env.BUILD_LOG as DurableObjectNamespace<BuildLog>).getByName(buildLogName(machine.orgId, jobId)));
 
 /** A log to close: a row of the outbox says so, or that of an ended build. */
@@ -100,7 +100,7 @@ const closeLog = async (ways: Ways, { name, entry, markClosed }: PendingClose, r
     if (entry) {
       const { jobId, fence, endedAt } = entry;
       const ended = endedAt === undefined ? null : { day: dayOf(endedAt), orgId, jobId };
-      await logOf(ways, jobId).close({ fence, ended });
+      await openLog(ways, jobId).close({ fence, ended });
     }
   } catch (error) {
     if (ways.failures.add(name) < MAX_FAILURES) {
@@ -155,8 +155,8 @@ const tellHost = async (
 export const carryOutDeletions = async (ways: Ways): Promise<Delivered> => {
   const { state, storage } = ways.machine;
   const pending = storage.pendingDeletions(DELETIONS);
-  const told = pending.filter((deletion) => mayCarryOut(state, deletion));
-  const result = nothingDelivered(told.length < pending.length);
+  const dueDeletions = pending.filter((deletion) => mayCarryOut(state, deletion));
+  const result = nothingDelivered(dueDeletions.length < pending.length);
   const carryOut = async (deletion: Deletion): Promise<void> => {
     const { buildId, at } = deletion;
     try {
@@ -167,7 +167,7 @@ export const carryOutDeletions = async (ways: Ways): Promise<Delivered> => {
       log.error("pool.deletion_failed", { orgId: ways.machine.orgId, buildId, error });
     }
   };
-  await Promise.all(told.map(carryOut));
+  await Promise.all(dueDeletions.map(carryOut));
   return result;
 };
 
@@ -177,7 +177,7 @@ const erase = async (ways: Ways, deletion: Deletion): Promise<void> => {
   const { orgId, storage } = machine;
   const archive = env.ARCHIVE;
   for (const log of [{ id: buildId, finishedAt }, ...jobs]) {
-    await logOf(ways, log.id).remove();
+    await openLog(ways, log.id).remove();
     await deleteLogs(archive, { day: dayOf(log.finishedAt), orgId, jobId: log.id });
   }
   if (deleted === "log") {

@@ -71,11 +71,11 @@ export class Courier {
 
   /** Waits until the build is not due on the channel any more, but not longer than a second. */
   async waitUntilTold(channel: Channel, buildId: string): Promise<void> {
-    const told = async () => {
+    const isTold = async () => {
       await this.#flights[channel].present;
       if (this.#machine.state.outbox[channel].due.has(buildId)) await this.tell(channel);
     };
-    await within(CALLER_WAIT_MS, told());
+    await within(CALLER_WAIT_MS, isTold());
   }
 
   /** Waits for the attempts that are under way. */

@@ -38,7 +38,7 @@ export class DeadLetters {
   }
 
   add(body: DeadLetterBody, reason: string): void {
-    log.error("pool.dead_letter_added", { orgId: organizationIn(this.#sql), what: labelOf(body), reason });
+    log.error("pool.dead_letter_added", { orgId: organizationIn(this.#sql), what: describeBody(body), reason });
     this.#sql.exec(
       "INSERT INTO parked (what, reason, at) VALUES (?, ?, ?)",
       ...[JSON.stringify(body), reason, Date.now()],
@@ -61,17 +61,17 @@ export class DeadLetters {
       "SELECT seq, what, reason, at FROM parked WHERE seq > ? ORDER BY seq LIMIT ?",
       ...[after, limit],
     );
-    return [...rows].map((row) => ({ ...row, what: labelOf(bodyOf(row.what)) }));
+    return [...rows].map((row) => ({ ...row, what: describeBody(parseBody(row.what)) }));
   }
 
   /** Takes dead letters out, to be tried again. Those that can still not be read stay. */
   take(seqs: number[]): Exclude<DeadLetterBody, { kind: "row" }>[] {
-    const found = this.#sql.exec<{ seq: number; what: string }>(
+    const letters = this.#sql.exec<{ seq: number; what: string }>(
       "SELECT seq, what FROM parked WHERE seq IN (SELECT value FROM json_each(?)) ORDER BY seq",
       JSON.stringify(seqs),
     );
-    return [...found].flatMap(({ seq, what }) => {
-      const body = bodyOf(what);
+    return [...letters].flatMap(({ seq, what }) => {
+      const body = parseBody(what);
       if (body.kind === "row" && !this.#putBack(body)) return [];
       this.#sql.exec("DELETE FROM parked WHERE seq = ?", seq);
       return body.kind === "row" ? [] : [body];
@@ -92,9 +92,9 @@ export class DeadLetters {
   }
 }
 
-const bodyOf = (what: string): DeadLetterBody => JSON.parse(what) as DeadLetterBody;
+const parseBody = (what: string): DeadLetterBody => JSON.parse(what) as DeadLetterBody;
 
-const labelOf = (body: DeadLetterBody): string => {
+const describeBody = (body: DeadLetterBody): string => {
   switch (body.kind) {
     case "build":
       return `build ${body.buildId}, version ${body.version}`;
@@ -145,9 +145,9 @@ export class ReadableRows {
 
   /** The oldest entries of a queue. */
   queued<T>(queue: OutboxTable, limit: number): { seq: number; entry: T }[] {
-    const found: { seq: number; entry: T }[] = [];
+    const entries: { seq: number; entry: T }[] = [];
     const query = `SELECT seq, body FROM ${queue} ORDER BY seq LIMIT ?`;
-    this.each(queue, query, ({ seq, body }) => found.push({ seq: Number(seq), entry: JSON.parse(body!) }), limit);
-    return found;
+    this.each(queue, query, ({ seq, body }) => entries.push({ seq: Number(seq), entry: JSON.parse(body!) }), limit);
+    return entries;
   }
 }

@@ -108,7 +108,7 @@ export class PoolEngine {
 
   /** Runs one step and stores it in one transaction. When that fails, aborts the object: memory and disk may differ. */
   step<C extends Command>(command: C, input: InputOf<C>): Result<OutputOf<C>> {
-    const refusal = this.removal.refusalOf(command);
+    const refusal = this.removal.refuse(command);
     if (refusal) return refusal;
     const { context } = this;
     const { answer, pushes } = this.#transaction(command, () =>
@@ -136,7 +136,7 @@ export class PoolEngine {
 
   /** The answer that a command would get now. Changes nothing. */
   preview<C extends Command>(command: C, input: InputOf<C>): Result<OutputOf<C>> {
-    return this.removal.refusalOf(command) ?? decide(this.#state, command, input, this.context).answer;
+    return this.removal.refuse(command) ?? decide(this.#state, command, input, this.context).answer;
   }
 
   /** Ends what is overdue, and deletes what is old: in slices, and soon again while old rows are left. */
@@ -164,13 +164,13 @@ export class PoolEngine {
   /** Puts dead letters back to where they came from. @returns how many */
   retryDeadLetters(seqs: number[]): number {
     return this.#ctx.storage.transactionSync(() => {
-      const taken = this.storage.deadLetters.take(seqs);
-      const changes = taken.map((body) => retried(body, Date.now()));
+      const letters = this.storage.deadLetters.take(seqs);
+      const changes = letters.map((body) => retried(body, Date.now()));
       this.storage.store(changes);
       this.storage.flush();
       apply(this.#state, changes);
       this.#scheduleNext();
-      return taken.length;
+      return letters.length;
     });
   }
 

@@ -6,7 +6,7 @@ import type { PlannedJob, PlanOfBuild, Result } from "../../queue/commands/comma
 import { needsOf } from "../../queue/jobs/needs.ts";
 import { toJobs, toWaitsFor } from "../../queue/read/job-records.ts";
 import type { JobFacts } from "../../queue/state/facts.ts";
-import { shownOfJobs, toWholeJob } from "./build-jobs.ts";
+import { jobTotals, toWholeJob } from "./build-jobs.ts";
 import type { PoolEngine } from "./engine.ts";
 
 /** What callers read of jobs. Changes nothing. */
@@ -18,7 +18,7 @@ export class JobRecords {
   }
 
   /** The build of this id, or the one that has this job. */
-  buildIdOf(id: string): string {
+  findBuildId(id: string): string {
     const { state, storage } = this.#engine;
     if (state.builds.has(id)) return id;
     return state.jobs.get(id)?.buildId ?? storage.jobRows.find(id)?.buildId ?? this.#plannedIn(id) ?? id;
@@ -31,19 +31,19 @@ export class JobRecords {
   }
 
   /** Those of these ids that are planned jobs under way, each with its build. */
-  buildsOf(ids: readonly string[]): Map<string, string> {
+  buildIdsOfActiveJobs(ids: readonly string[]): Map<string, string> {
     const { jobs } = this.#engine.state;
-    const found = ids.flatMap((id) => jobs.get(id) ?? []);
-    return new Map(found.flatMap(({ id, buildId }) => (id === buildId ? [] : [[id, buildId] as const])));
+    const activeJobs = ids.flatMap((id) => jobs.get(id) ?? []);
+    return new Map(activeJobs.flatMap(({ id, buildId }) => (id === buildId ? [] : [[id, buildId] as const])));
   }
 
   /** The build with its planned jobs. */
   withJobs(build: Build): Build {
-    const found = this.#find(build.id);
-    if (!found) return build;
-    const jobs = toJobs(found.graph, found.factsOf);
-    const shown = shownOfJobs(this.#engine.storage, build, jobs);
-    return { ...build, jobs, waitsFor: build.finishedAt ? [] : toWaitsFor(jobs), ...shown };
+    const plan = this.#find(build.id);
+    if (!plan) return build;
+    const jobs = toJobs(plan.graph, plan.findFacts);
+    const totals = jobTotals(this.#engine.storage, build, jobs);
+    return { ...build, jobs, waitsFor: build.finishedAt ? [] : toWaitsFor(jobs), ...totals };
   }
 
   /** An active build as lists show it: with the gates that ask, and how many of its jobs are in which state. */
@@ -56,15 +56,15 @@ export class JobRecords {
   /** One job whole. */
   job(jobId: string): Result<BuildJob> {
     const { storage } = this.#engine;
-    const buildId = this.buildIdOf(jobId);
-    const found = buildId === jobId ? undefined : this.#find(buildId);
-    const job = found && toJobs(found.graph, found.factsOf).find(({ id }) => id === jobId);
+    const buildId = this.findBuildId(jobId);
+    const plan = buildId === jobId ? undefined : this.#find(buildId);
+    const job = plan && toJobs(plan.graph, plan.findFacts).find(({ id }) => id === jobId);
     if (!job) return { ok: false, refusal: { kind: "not-found", detail: DETAILS["not-found"] } };
-    return { ok: true, value: toWholeJob(storage, buildId, job, found.factsOf(jobId)) };
+    return { ok: true, value: toWholeJob(storage, buildId, job, plan.findFacts(jobId)) };
   }
 
   /** What the hand-out of a planned job needs; undefined for a first job. */
-  plannedJobOf(jobId: string): PlannedJob | undefined {
+  findPlannedJob(jobId: string): PlannedJob | undefined {
     const { state, storage } = this.#engine;
     const facts = state.jobs.get(jobId);
     const graph = facts && state.graphs.get(facts.buildId);
@@ -79,22 +79,22 @@ export class JobRecords {
   }
 
   /** The plan of a build, with what its ended jobs gave. */
-  planOf(buildId: string): Result<PlanOfBuild> {
+  findPlan(buildId: string): Result<PlanOfBuild> {
     const { storage } = this.#engine;
-    const found = storage.jobRows.planOf(buildId);
-    return found
-      ? { ok: true, value: found }
+    const plan = storage.jobRows.findPlan(buildId);
+    return plan
+      ? { ok: true, value: plan }
       : { ok: false, refusal: { kind: "not-found", detail: DETAILS["not-found"] } };
   }
 
   /** From memory while the build is active, else from what is stored. */
-  #find(buildId: string): { graph: JobGraph; factsOf: (jobId: string) => JobFacts | undefined } | undefined {
+  #find(buildId: string): { graph: JobGraph; findFacts: (jobId: string) => JobFacts | undefined } | undefined {
     const { state, storage } = this.#engine;
-    const known = state.graphs.get(buildId);
-    if (known) return { graph: known, factsOf: (id) => state.jobs.get(id) };
+    const graph = state.graphs.get(buildId);
+    if (graph) return { graph: graph, findFacts: (id) => state.jobs.get(id) };
     const plan = storage.jobRows.plan(buildId);
     if (!plan) return undefined;
     const rows = storage.jobRows.of(buildId);
-    return { graph: plan.graph, factsOf: (id) => rows.get(id) };
+    return { graph: plan.graph, findFacts: (id) => rows.get(id) };
   }
 }

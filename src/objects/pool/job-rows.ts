@@ -77,15 +77,15 @@ export class JobRows {
   /** All jobs of a build that can be read, by their ids. */
   of(buildId: string): Map<string, JobFacts> {
     const query = "SELECT id, facts FROM build_job WHERE build_id = ?";
-    const found = new Map<string, JobFacts>();
+    const jobs = new Map<string, JobFacts>();
     for (const { id, facts } of this.#sql.exec<{ id: string; facts: string }>(query, buildId)) {
       try {
-        found.set(id, parseJobRow(facts));
+        jobs.set(id, parseJobRow(facts));
       } catch (error) {
         log.error("pool.job_damaged", { orgId: organizationIn(this.#sql), jobId: id, error });
       }
     }
-    return found;
+    return jobs;
   }
 
   /** None where it cannot be read. */
@@ -100,7 +100,7 @@ export class JobRows {
   }
 
   /** The plan of a build, with what its ended jobs gave. */
-  planOf(buildId: string): PlanOfBuild | undefined {
+  findPlan(buildId: string): PlanOfBuild | undefined {
     const plan = this.plan(buildId);
     if (!plan) return undefined;
     const ended = [...this.of(buildId).values()].flatMap(({ id, end }) => (end ? [{ id, end }] : []));

@@ -17,7 +17,7 @@ import { type Delivered, nothingDelivered } from "../../queue/state/outbox.ts";
 import { RULES } from "../../queue/state/rules.ts";
 import type { PoolState } from "../../queue/state/state.ts";
 import { type HeardSequence, NOTHING_HEARD } from "../../queue/state/stored.ts";
-import { artifactPlacesOf, artifactsOfBuild, testPlacesOf, testsOfBuild, withWholeJobs } from "./build-jobs.ts";
+import { listArtifactPlaces, listTestPlaces, seenArtifactsByJob, seenTestsByJob, withWholeJobs } from "./build-jobs.ts";
 import type { LoadedBuild } from "./build-rows.ts";
 import { FailureCounts, type Ways } from "./channels.ts";
 import type { DeadLetterBody } from "./dead-letters.ts";
@@ -91,38 +91,38 @@ export class Lists {
 
   /** Ended builds with planned jobs come one after the other, so that one of them alone is in memory. */
   async #buildWrites(orgId: string, state: Readonly<PoolState>, result: Delivered): Promise<PendingWrite[]> {
-    const found = this.#ways.machine.storage.builds.of(this.#nextBuilds(state));
+    const builds = this.#ways.machine.storage.builds.of(this.#nextBuilds(state));
     const isLarge = ({ build }: LoadedBuild) => build.until !== null && isEnded(build.status);
-    const small = found.filter((one) => !isLarge(one)).map((one) => this.#told(orgId, one, result));
+    const small = builds.filter((one) => !isLarge(one)).map((one) => this.#told(orgId, one, result));
     const writes = await Promise.all(small);
-    const large = this.#ways.failures.fewestFirst(found.filter(isLarge), ({ build }) => build.id);
+    const large = this.#ways.failures.fewestFirst(builds.filter(isLarge), ({ build }) => build.id);
     for (const one of large.slice(0, LARGE_BATCH_SIZE)) writes.push(await this.#told(orgId, one, result));
     return writes.filter((write) => write !== null);
   }
 
   /** What D1 is told of a build; null where the archive has to have its record before, and has not. */
-  async #told(orgId: string, found: LoadedBuild, result: Delivered): Promise<PendingWrite | null> {
-    const { build, first, report } = found;
+  async #told(orgId: string, loaded: LoadedBuild, result: Delivered): Promise<PendingWrite | null> {
+    const { build, first, report } = loaded;
     const hasEnded = isEnded(build.status);
-    const shown = toBuild(orgId, build, first, report);
-    const whole = hasEnded ? withWholeJobs(this.#ways.machine.storage, shown) : shown;
-    const isRecorded = hasEnded && (await this.#record(whole, found, result));
-    return RULES.mayTell(build, isRecorded) ? this.#buildWrite(whole, found) : null;
+    const own = toBuild(orgId, build, first, report);
+    const whole = hasEnded ? withWholeJobs(this.#ways.machine.storage, own) : own;
+    const isRecorded = hasEnded && (await this.#record(whole, loaded, result));
+    return RULES.mayTell(build, isRecorded) ? this.#buildWrite(whole, loaded) : null;
   }
 
   /** @returns whether the archive has the record of an ended build */
-  async #record(whole: Build, found: LoadedBuild, result: Delivered): Promise<boolean> {
-    const { build } = found;
+  async #record(whole: Build, loaded: LoadedBuild, result: Delivered): Promise<boolean> {
+    const { build } = loaded;
     const record: ArchivedBuild = {
       ...whole,
-      plan: this.#ways.machine.storage.jobRows.planOf(build.id),
+      plan: this.#ways.machine.storage.jobRows.findPlan(build.id),
       // A person may delete the log: nothing of it stays in the archive.
       failedLine: null,
       requires: build.requires,
       hasRunValues: build.inputBytes !== 0,
     };
     try {
-      await putRecord(this.#ways.env.ARCHIVE, { ...record, ...(await this.#left(record, found)) });
+      await putRecord(this.#ways.env.ARCHIVE, { ...record, ...(await this.#left(record, loaded)) });
       this.#ways.failures.forget(build.id);
       return true;
     } catch (error) {
@@ -136,14 +136,17 @@ export class Lists {
   /** What the build left, for its record. A pool that was set back does not know it: then the record before counts. */
   async #left(record: ArchivedBuild, { first }: LoadedBuild): Promise<Partial<ArchivedBuild>> {
     const { id, finishedAt } = record;
-    const artifactPlaces = artifactPlacesOf(this.#ways.machine.storage, id);
-    const testPlaces = testPlacesOf(this.#ways.machine.storage, id);
-    const left = {
-      ...(artifactPlaces.length > 0 && { artifacts: artifactsOfBuild(this.#ways.machine.storage, id), artifactPlaces }),
-      ...(testPlaces.length > 0 && { testReports: testsOfBuild(this.#ways.machine.storage, id), testPlaces }),
+    const artifactPlaces = listArtifactPlaces(this.#ways.machine.storage, id);
+    const testPlaces = listTestPlaces(this.#ways.machine.storage, id);
+    const remains = {
+      ...(artifactPlaces.length > 0 && {
+        artifacts: seenArtifactsByJob(this.#ways.machine.storage, id),
+        artifactPlaces,
+      }),
+      ...(testPlaces.length > 0 && { testReports: seenTestsByJob(this.#ways.machine.storage, id), testPlaces }),
     };
     const isUnknown = first?.fence === 0 && first.attempt > 0;
-    if (Object.keys(left).length > 0 || !isUnknown || finishedAt === null) return left;
+    if (Object.keys(remains).length > 0 || !isUnknown || finishedAt === null) return remains;
     const before = await getRecord(this.#ways.env.ARCHIVE, { ...record, finishedAt });
     return {
       ...(before?.artifactPlaces && { artifacts: before.artifacts ?? {}, artifactPlaces: before.artifactPlaces }),
@@ -186,11 +189,13 @@ export class Lists {
     if (writes.length === 0 && !raises) return;
     const statements = writes.flatMap((write) => write.statements);
     const before = [readPool(this.#ways.db, orgId), ...projectRevocations(this.#ways.db, orgId, revoked)];
-    const told = projectPool(this.#ways.db, pool);
-    let found = NOTHING_HEARD;
+    const poolUpdate = projectPool(this.#ways.db, pool);
+    let heard = NOTHING_HEARD;
     try {
-      const [first] = await this.#ways.db.batch<HeardSequence>(raises ? [...before, ...statements, told] : statements);
-      if (raises) found = first?.results[0] ?? NOTHING_HEARD;
+      const [first] = await this.#ways.db.batch<HeardSequence>(
+        raises ? [...before, ...statements, poolUpdate] : statements,
+      );
+      if (raises) heard = first?.results[0] ?? NOTHING_HEARD;
     } catch (error) {
       const reason = error instanceof Error ? error.message : "unknown";
       const middle = writes.length >> 1;
@@ -203,13 +208,13 @@ export class Lists {
       } else rejected.push({ write: writes[0]!, reason });
       return;
     }
-    if (raises) result.sequence ??= { found, written: pool.sequence };
+    if (raises) result.sequence ??= { found: heard, written: pool.sequence };
     for (const write of writes) write.markDelivered(result);
   }
 
   /** Where D1 rejects every row of several, what they have in common is wrong: no row becomes a dead letter for that. */
-  #count(rejected: Rejection[], sent: number, result: Delivered): void {
-    if (sent === 1 || rejected.length < sent) {
+  #count(rejected: Rejection[], attempted: number, result: Delivered): void {
+    if (attempted === 1 || rejected.length < attempted) {
       for (const one of rejected) this.#countRejection(one, result);
     } else if (rejected.length > 0) {
       log.error("pool.outbox_rejected", { orgId: this.#ways.machine.orgId, reason: rejected[0]!.reason });

@@ -21,7 +21,7 @@ import { REVOKED } from "./tables.ts";
 /** The state after the last committed transaction. Read row by row: all rows at once do not fit into memory. */
 export const loadState = (records: Records, rows: ReadableRows, now: number): PoolState => {
   const state = emptyState(records);
-  for (const { name, value } of rows.all("SELECT name, value FROM meta")) apply(state, changesOfMeta(name!, value!));
+  for (const { name, value } of rows.all("SELECT name, value FROM meta")) apply(state, metaToChanges(name!, value!));
   rows.each("agent", "SELECT id, facts FROM agent ORDER BY id", ({ facts }) => {
     apply(state, [{ kind: "agent", agent: readAgent(facts!) }]);
   });
@@ -33,7 +33,7 @@ export const loadState = (records: Records, rows: ReadableRows, now: number): Po
   return state;
 };
 
-const changesOfMeta = (name: string, value: string): Change[] => {
+const metaToChanges = (name: string, value: string): Change[] => {
   const [, tokenId] = name.split(REVOKED);
   if (tokenId) return [{ kind: "revoked", tokenId, at: Number(value) }];
   switch (name) {
@@ -56,7 +56,7 @@ const changesOfMeta = (name: string, value: string): Change[] => {
 
 const loadBuilds = (state: PoolState, rows: ReadableRows, now: number): void => {
   const unheard = "SELECT seq, id, ended_at, facts FROM build WHERE ended_at IS NULL ORDER BY seq";
-  rows.each("build", unheard, ({ facts }) => apply(state, changesOf(parseBuildRow(facts!), now)));
+  rows.each("build", unheard, ({ facts }) => apply(state, toChanges(parseBuildRow(facts!), now)));
 };
 
 export const due = (channel: BuildChannel, buildId: string, at: number): Change => ({
@@ -67,13 +67,14 @@ export const due = (channel: BuildChannel, buildId: string, at: number): Change 
 });
 
 /** What a stored build that is active, or of whose end somebody has to hear, means for the state. All may hear twice. */
-const changesOf = ({ build, first }: { build: BuildFacts; first: JobFacts | undefined }, now: number): Change[] => {
+const toChanges = ({ build, first }: { build: BuildFacts; first: JobFacts | undefined }, now: number): Change[] => {
   const { id, finishedAt } = build;
   const untold = build.isTold ? [] : [due("lists", id, Math.min(now, finishedAt ?? now))];
-  const told = isHostDue(build) ? [...untold, due("hosts", id, now)] : untold;
-  if (isEnded(build.status)) return [{ kind: "sequence", sequence: build.version }, ...told, due("logs", id, now)];
+  const dueChanges = isHostDue(build) ? [...untold, due("hosts", id, now)] : untold;
+  if (isEnded(build.status))
+    return [{ kind: "sequence", sequence: build.version }, ...dueChanges, due("logs", id, now)];
   const job: Change[] = first ? [{ kind: "job", job: first }] : [];
-  return [{ kind: "build", build }, ...job, ...told];
+  return [{ kind: "build", build }, ...job, ...dueChanges];
 };
 
 const loadJobs = (state: PoolState, rows: ReadableRows): void => {

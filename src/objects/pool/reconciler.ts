@@ -21,19 +21,20 @@ const IS_ACTIVE = `status IN (${quoted(ACTIVE)})`;
 
 type Numbers = Stored["numbers"];
 
-const buildOf = (raw: Record<string, unknown>): StoredBuild => {
+const toStoredBuild = (raw: Record<string, unknown>): StoredBuild => {
   const row = readBuildRow(raw);
   const { orgId, ref, event, pull, author, subject, failedLine, tests, jobCounts, poolVersion, ...known } = row;
-  return { ...known, branch: branchOf(ref), origin: originOf(row), version: poolVersion };
+  return { ...known, branch: branchOf(ref), origin: toOrigin(row), version: poolVersion };
 };
 
 /** As much of what made a build as lists show. */
-const originOf = ({ ref, pull, author, subject, ...row }: BuildRow): BuildOrigin | null => {
+const toOrigin = ({ ref, pull, author, subject, ...row }: BuildRow): BuildOrigin | null => {
   const { data: event } = BuildEvent.safeParse(row.event);
   if (!event || event === "api") return null;
-  const made = pull === null ? null : { number: pull, base: null, branch: branchOf(ref), title: null, author: null };
+  const pullRequest =
+    pull === null ? null : { number: pull, base: null, branch: branchOf(ref), title: null, author: null };
   const commit = subject === null ? null : { subject, author };
-  return { event, before: null, pull: made, commit, schedule: null, paths: null, purpose: "build" };
+  return { event, before: null, pull: pullRequest, commit, schedule: null, paths: null, purpose: "build" };
 };
 
 /** A build that was deleted: its number was given, though no row has it any more. */
@@ -45,7 +46,7 @@ const NO_BUILDS: Omit<Stored, "builds"> = { heard: null, numbers: [], removedAge
 const readBuilds = async (db: D1Database, orgId: string, ids: string[]): Promise<Stored> => {
   const query = `SELECT * FROM build_summary WHERE org_id = ?1 AND id IN (SELECT value FROM json_each(?2))`;
   const { results } = await db.prepare(query).bind(orgId, JSON.stringify(ids)).all();
-  return { ...NO_BUILDS, builds: results.map(buildOf) };
+  return { ...NO_BUILDS, builds: results.map(toStoredBuild) };
 };
 
 /**
@@ -73,9 +74,11 @@ const readSince = async (db: D1Database, orgId: string, since: number, ids: stri
     audited("'build.delete'", DELETED_BUILD).bind(orgId, first),
     audited("'log.delete'").bind(orgId, first),
   ]);
-  const subjects = (found: D1Result | undefined) =>
-    ((found?.results ?? []) as { subject: string }[]).map(({ subject }) => subject);
-  const builds = [under, known].flatMap((found) => (found?.results ?? []) as Record<string, unknown>[]).map(buildOf);
+  const subjects = (result: D1Result | undefined) =>
+    ((result?.results ?? []) as { subject: string }[]).map(({ subject }) => subject);
+  const builds = [under, known]
+    .flatMap((result) => (result?.results ?? []) as Record<string, unknown>[])
+    .map(toStoredBuild);
   return {
     heard: (pool?.results[0] as HeardSequence | undefined) ?? NOTHING_HEARD,
     builds: [...new Map(builds.map((build) => [build.id, build])).values()],
@@ -138,9 +141,9 @@ export class Reconciler {
     const row = await readPoolAndLimits(this.#db, this.#machine.orgId).first<
       HeardSequence & { limits: string | null }
     >();
-    const found = row?.sequence == null ? NOTHING_HEARD : { sequence: row.sequence, complete: row.complete };
+    const sequence = row?.sequence == null ? NOTHING_HEARD : { sequence: row.sequence, complete: row.complete };
     this.#machine.limits = limitsOf(row?.limits ? (JSON.parse(row.limits) as OwnLimits) : null);
-    const compared = this.#machine.step("compare", { found });
+    const compared = this.#machine.step("compare", { found: sequence });
     if (!compared.ok) throw new Error(compared.refusal.detail);
     if (compared.value === "pool") await this.#readAgain();
   }
@@ -148,7 +151,7 @@ export class Reconciler {
   async #readAgain(): Promise<Result<Reconciled>> {
     const { orgId, state } = this.#machine;
     const ids = [...[...state.builds.keys()], ...state.outbox.lists.due.keys()];
-    const stored = await readSince(this.#db, orgId, state.unchecked ?? state.told, ids);
-    return this.#machine.step("reconcile", stored);
+    const remembered = await readSince(this.#db, orgId, state.unchecked ?? state.told, ids);
+    return this.#machine.step("reconcile", remembered);
   }
 }

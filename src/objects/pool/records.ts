@@ -24,7 +24,7 @@ import {
 import { toAgent, toBuild, toClaimedJob } from "../../queue/read/record.ts";
 import { heldJob, isRemembered } from "../../queue/state/decision.ts";
 import type { Deleted, Deletion } from "../../queue/state/facts.ts";
-import { type ArtifactsOfBuild, artifactsOfBuild, type TestsOfBuild, testsOfBuild } from "./build-jobs.ts";
+import { type ArtifactsOfBuild, seenArtifactsByJob, seenTestsByJob, type TestsOfBuild } from "./build-jobs.ts";
 import type { LoadedBuild } from "./build-rows.ts";
 import type { PoolEngine } from "./engine.ts";
 import { JobRecords } from "./job-records.ts";
@@ -50,17 +50,17 @@ export class PoolRecords {
   }
 
   /** For people: with its jobs. */
-  buildOf(answer: Result<string>): Result<Build> {
+  toBuildAnswer(answer: Result<string>): Result<Build> {
     return answer.ok ? { ok: true, value: this.#jobs.withJobs(this.build(answer.value)) } : answer;
   }
 
   /** For agents: the build of their job. */
   buildOfJob(answer: Result<string>): Result<Build> {
-    return answer.ok ? { ok: true, value: this.build(this.#jobs.buildIdOf(answer.value)) } : answer;
+    return answer.ok ? { ok: true, value: this.build(this.#jobs.findBuildId(answer.value)) } : answer;
   }
 
   buildsOfJobs(ids: readonly string[]): Map<string, string> {
-    return this.#jobs.buildsOf(ids);
+    return this.#jobs.buildIdsOfActiveJobs(ids);
   }
 
   job(jobId: string): Result<BuildJob> {
@@ -76,24 +76,24 @@ export class PoolRecords {
   }
 
   /** What a build left; `id` is its own, or that of one of its jobs. */
-  artifactsOf(id: string): Result<{ buildId: string; artifacts: ArtifactsOfBuild }> {
-    const buildId = this.#jobs.buildIdOf(id);
+  findArtifacts(id: string): Result<{ buildId: string; artifacts: ArtifactsOfBuild }> {
+    const buildId = this.#jobs.findBuildId(id);
     const { storage } = this.#engine;
     if (!storage.builds.find(buildId)) return unknownId();
-    return { ok: true, value: { buildId, artifacts: artifactsOfBuild(storage, buildId) } };
+    return { ok: true, value: { buildId, artifacts: seenArtifactsByJob(storage, buildId) } };
   }
 
   /** What the tests of a build said; `id` is its own, or that of one of its jobs. */
-  testsOf(id: string): Result<{ buildId: string; tests: TestsOfBuild }> {
-    const buildId = this.#jobs.buildIdOf(id);
+  findTests(id: string): Result<{ buildId: string; tests: TestsOfBuild }> {
+    const buildId = this.#jobs.findBuildId(id);
     const { storage } = this.#engine;
     if (!storage.builds.find(buildId)) return unknownId();
-    return { ok: true, value: { buildId, tests: testsOfBuild(storage, buildId) } };
+    return { ok: true, value: { buildId, tests: seenTestsByJob(storage, buildId) } };
   }
 
   /** What the tests of an ended job said, where others have to hear of them. */
-  newsOf(jobId: string): TestsOfJob | undefined {
-    const said = this.testsOf(jobId);
+  testNews(jobId: string): TestsOfJob | undefined {
+    const said = this.findTests(jobId);
     const tests = said.ok ? said.value.tests[jobId] : undefined;
     if (!said.ok || !tests?.hasNews) return undefined;
     const job = said.value.buildId === jobId ? null : this.job(jobId);
@@ -101,58 +101,58 @@ export class PoolRecords {
   }
 
   /** What the build wrote for people, masked: planned jobs each under its name. Null where nothing, or forgotten. */
-  summaryOf(buildId: string): string | null {
-    const found = this.findBuild(buildId);
-    if (!found.ok) return null;
-    const { summary, jobs } = found.value;
+  joinSummaries(buildId: string): string | null {
+    const build = this.findBuild(buildId);
+    if (!build.ok) return null;
+    const { summary, jobs } = build.value;
     if (!jobs) return summary;
     const { storage } = this.#engine;
     return joinedSummaries(jobs.values().map(({ id, key }) => ({ key, summary: storage.report(id).summary })));
   }
 
-  planOf(buildId: string): Result<PlanOfBuild> {
-    return this.#jobs.planOf(buildId);
+  findPlan(buildId: string): Result<PlanOfBuild> {
+    return this.#jobs.findPlan(buildId);
   }
 
   findBuild(buildId: string): Result<Build> & { deleted?: Deleted | undefined } {
     const { storage } = this.#engine;
-    const found = storage.builds.find(buildId);
+    const record = storage.builds.find(buildId);
     const deleted = storage.deletion(buildId)?.deleted;
-    return found
-      ? { ok: true, value: this.#jobs.withJobs(this.#toBuild(found)), deleted }
+    return record
+      ? { ok: true, value: this.#jobs.withJobs(this.#toBuild(record)), deleted }
       : { ...unknownId(), deleted };
   }
 
-  findBuildOf(id: string): ReturnType<PoolRecords["findBuild"]> {
-    return this.findBuild(this.#jobs.buildIdOf(id));
+  findBuildWith(id: string): ReturnType<PoolRecords["findBuild"]> {
+    return this.findBuild(this.#jobs.findBuildId(id));
   }
 
   /** Active builds, the oldest first; or those that the query asks for. */
   liveBuilds(query?: LiveQuery): Build[] {
     const { storage, state } = this.#engine;
-    const found = query ? storage.builds.of(liveIds(state, query)) : storage.builds.active();
-    return found.map((record) => this.#jobs.withGates(this.#toBuild(record)));
+    const records = query ? storage.builds.of(liveIds(state, query)) : storage.builds.active();
+    return records.map((record) => this.#jobs.withGates(this.#toBuild(record)));
   }
 
   /** Ids of the logs of builds under way that an agent wrote to and that have not moved to the archive. */
   leasedBuilds(): string[] {
     const { builds, jobs } = this.#engine.state;
     const planned = [...builds.values()].filter(({ plannedBy }) => plannedBy).map(({ id }) => id);
-    const held = [...jobs.values()].filter(({ fence, end }) => fence > 0 && !end).map(({ id }) => id);
-    return [...planned, ...held];
+    const leased = [...jobs.values()].filter(({ fence, end }) => fence > 0 && !end).map(({ id }) => id);
+    return [...planned, ...leased];
   }
 
-  hasLiveBuilds(of: { repoId?: string; pipelineId?: string }): boolean {
+  hasLiveBuilds(owner: { repoId?: string; pipelineId?: string }): boolean {
     return [...this.#engine.state.builds.values()].some(
       ({ repoId, pipelineId }) =>
-        (of.repoId !== undefined && repoId === of.repoId) ||
-        (of.pipelineId !== undefined && pipelineId === of.pipelineId),
+        (owner.repoId !== undefined && repoId === owner.repoId) ||
+        (owner.pipelineId !== undefined && pipelineId === owner.pipelineId),
     );
   }
 
   runValues(buildId: string): Result<RunValues> {
-    const found = this.#engine.storage.runValues(buildId);
-    return found ? { ok: true, value: found } : unknownId();
+    const values = this.#engine.storage.runValues(buildId);
+    return values ? { ok: true, value: values } : unknownId();
   }
 
   /** Why a build, or a job, waits; or its state. */
@@ -191,7 +191,7 @@ export class PoolRecords {
     return toAgent(state, orgId, state.agents.get(agentId)!, Date.now(), this.#pingedAt(agentId));
   }
 
-  agentOf(answer: Result<string>): Result<Agent> {
+  toAgentAnswer(answer: Result<string>): Result<Agent> {
     return answer.ok ? { ok: true, value: this.agent(answer.value) } : answer;
   }
 
@@ -201,10 +201,10 @@ export class PoolRecords {
 
   /** Agents in the order of their ids, after this one. */
   agents(after: string, limit: number, name?: string): Agent[] {
-    const found = [...this.#engine.state.agents.values()].filter(
+    const agents = [...this.#engine.state.agents.values()].filter(
       (agent) => agent.id > after && (name === undefined || agent.name === name),
     );
-    const ids = found.map(({ id }) => id).sort();
+    const ids = agents.map(({ id }) => id).sort();
     return ids.slice(0, limit).map((id) => this.agent(id));
   }
 
@@ -212,16 +212,16 @@ export class PoolRecords {
   runs(agentIds: readonly string[]): AgentRun[] {
     const { state, storage, context } = this.#engine;
     const since = context.now - RUNS_MS;
-    const known = [...runsUnderWay(state, agentIds), ...runsOfActiveBuilds(state, agentIds, since)];
-    const limit = Math.max(0, MOST_RUNS - known.length);
+    const activeRuns = [...runsUnderWay(state, agentIds), ...runsOfActiveBuilds(state, agentIds, since)];
+    const limit = Math.max(0, MOST_RUNS - activeRuns.length);
     const ended = storage.endedRuns({ agentIds, since, untold: endedUnheard(state), limit });
-    return [...known, ...ended].sort((left, right) => right.startedAt - left.startedAt);
+    return [...activeRuns, ...ended].sort((one, other) => other.startedAt - one.startedAt);
   }
 
   claimedJob(lease: Claim, job = this.#engine.state.jobs.get(lease.jobId)!): ClaimedJob {
     const { storage, orgId } = this.#engine;
     const { build, report } = storage.builds.find(job.buildId)!;
-    const planned = this.#jobs.plannedJobOf(job.id);
+    const planned = this.#jobs.findPlannedJob(job.id);
     const runValues = storage.runValues(build.id);
     return { ...toClaimedJob(orgId, lease, { build, job, report }, runValues), ...(planned && { job: planned }) };
   }
@@ -230,7 +230,7 @@ export class PoolRecords {
    * What the agent was granted under this lease, the latest of the build. Also once the lease is over, so that a call
    * whose answer was lost can be repeated: what the call then changes is judged where it is decided.
    */
-  claimedJobOf({ jobId, fence, agentId, tokenHash }: LeaseHolder): Result<ClaimedJob & { agentId: string }> {
+  findClaimedJob({ jobId, fence, agentId, tokenHash }: LeaseHolder): Result<ClaimedJob & { agentId: string }> {
     const { state } = this.#engine;
     const agent = state.agents.get(agentId);
     if (agent?.tokenHash !== tokenHash) return refusal("unauthenticated");
@@ -247,37 +247,37 @@ export class PoolRecords {
    * The same, but for what is being canceled. Its agent gets nothing more, and keeps the lease: one that is told that the
    * lease is lost reports no end, and the build is canceled only when the lease has run out.
    */
-  openClaimedJobOf(holder: LeaseHolder): Result<ClaimedJob & { agentId: string }> {
-    const granted = this.claimedJobOf(holder);
+  findOpenClaimedJob(holder: LeaseHolder): Result<ClaimedJob & { agentId: string }> {
+    const granted = this.findClaimedJob(holder);
     const isCanceling = this.#engine.state.jobs.get(holder.jobId)?.status === "canceling";
     return granted.ok && isCanceling ? refusal("conflict") : granted;
   }
 
   /** Whether the agent holds this lease now, for what leaves only under a lease that stands. */
-  heldOf(holder: LeaseHolder): Result<null> {
-    const granted = this.claimedJobOf(holder);
+  checkHeld(holder: LeaseHolder): Result<null> {
+    const granted = this.findClaimedJob(holder);
     if (!granted.ok) return granted;
     return this.#engine.state.jobs.get(holder.jobId)?.lease ? { ok: true, value: null } : refusal("lease-lost");
   }
 
   /** The build of what the agent holds now, as it was built. */
   heldBuild(holder: LeaseHolder): Result<Pick<Build, "id" | "repoId" | "commitSha">> {
-    const held = this.heldOf(holder);
-    if (!held.ok) return held;
-    const { id, repoId, commitSha } = this.build(this.#jobs.buildIdOf(holder.jobId));
+    const lease = this.checkHeld(holder);
+    if (!lease.ok) return lease;
+    const { id, repoId, commitSha } = this.build(this.#jobs.findBuildId(holder.jobId));
     return { ok: true, value: { id, repoId, commitSha } };
   }
 
-  cacheFactsOf(holder: LeaseHolder): Result<CacheFacts> {
-    const held = this.heldOf(holder);
-    if (!held.ok) return held;
+  findCacheFacts(holder: LeaseHolder): Result<CacheFacts> {
+    const lease = this.checkHeld(holder);
+    if (!lease.ok) return lease;
     const {
       repoId,
       pipelineId,
       branch,
       origin,
       trust = "trusted",
-    } = this.#engine.state.builds.get(this.#jobs.buildIdOf(holder.jobId))!;
+    } = this.#engine.state.builds.get(this.#jobs.findBuildId(holder.jobId))!;
     return {
       ok: true,
       value: { repoId, pipelineId, branch, event: origin?.event ?? "api", base: origin?.pull?.base || null, trust },

@@ -31,7 +31,7 @@ export class PoolRemoval {
   }
 
   /** The refusal of a command, as if its caller's token had been removed; null where the command may run. */
-  refusalOf(command: Command): Result<never> | null {
+  refuse(command: Command): Result<never> | null {
     if (this.#state === "open" || (this.#state === "closed" && GOES_ON.includes(command))) return null;
     return { ok: false, refusal: { kind: "unauthenticated", detail: DETAILS.unauthenticated } };
   }

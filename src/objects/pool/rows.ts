@@ -36,7 +36,7 @@ export interface EarlierJobRow {
 
 const isEarlierBuild = (row: object): boolean => !("until" in row);
 
-const endOf = (build: EarlierBuild, { agentId, attempt, retries, lease }: EarlierJob): JobEnd | null => {
+const toEnd = (build: EarlierBuild, { agentId, attempt, retries, lease }: EarlierJob): JobEnd | null => {
   const { status, exitCode, reason, message = null, startedAt, finishedAt } = build;
   if (!isEnded(status) || finishedAt === null) return null;
   const cause = status === "canceled" ? ({ kind: "canceled", job: null, text: null } as const) : null;
@@ -48,7 +48,7 @@ const endOf = (build: EarlierBuild, { agentId, attempt, retries, lease }: Earlie
 };
 
 /** Why an agent had to stop: of a build that is being canceled. */
-const reasonOf = ({
+const stopReason = ({
   status,
   supersededBy,
 }: {
@@ -75,13 +75,13 @@ const upgradeBuild = (row: EarlierBuild, job: EarlierJob): { build: BuildFacts; 
     ...(approval && { approval }),
   };
   if (several) return { build, first: undefined };
-  const end = endOf(row, job);
+  const end = toEnd(row, job);
   return {
     build,
     first: {
       ...rest,
       ...{ id, buildId: id, index: 0, seq, status, queuedAt, startedAt },
-      ...{ message: message ?? null, reason: reasonOf(row), leak },
+      ...{ message: message ?? null, reason: stopReason(row), leak },
       ...(end && { end }),
     },
   };
@@ -148,7 +148,7 @@ export const parseBuildRow = (facts: string): { build: BuildFacts; first: JobFac
 };
 
 /** The fence for which the log of an ended build is closed; 0 where nothing was written into it. */
-export const lastFenceOf = ({ build, first }: { build: BuildFacts; first: JobFacts | undefined }): number =>
+export const lastFence = ({ build, first }: { build: BuildFacts; first: JobFacts | undefined }): number =>
   build.plannedBy?.fence ?? first?.fence ?? 0;
 
 /** The text of a build's row. */

@@ -36,11 +36,11 @@ export const rewrapRunValues = async (
     if (rows.length === 0) break;
     after = rows.at(-1)?.row ?? 0;
     for (const { build_id: buildId, facts } of rows) {
-      const stored = JSON.parse(facts) as { inputs: string };
+      const row = JSON.parse(facts) as { inputs: string };
       const context = inputsContext(orgId, buildId);
       try {
-        const inputs = await keyring.seal(await keyring.open(stored.inputs, context), context);
-        const next = JSON.stringify({ ...stored, inputs });
+        const inputs = await keyring.seal(await keyring.open(row.inputs, context), context);
+        const next = JSON.stringify({ ...row, inputs });
         sql.exec("UPDATE inputs SET facts = ? WHERE build_id = ? AND facts = ?", next, buildId, facts);
         rewrapped += 1;
       } catch (error) {

@@ -33,13 +33,13 @@ export class HintSockets {
   /** Opens a socket, and closes the agent's oldest ones past the limit. @returns the client's end */
   accept(attachment: Attachment): WebSocket {
     const others = this.#open(attachment.agentId, attachment.openedAt);
-    others.sort((one, other) => attachmentOf(other).openedAt - attachmentOf(one).openedAt);
+    others.sort((one, other) => readAttachment(other).openedAt - readAttachment(one).openedAt);
     for (const socket of others.slice(LIMITS.agentSockets - 1))
       socket.close(POLICY_VIOLATION, "A newer socket took its place");
-    const kept = attachment.until === null ? this.#keptBy(attachment.agentId) : undefined;
+    const lease = attachment.until === null ? this.#findKeptLease(attachment.agentId) : undefined;
     const { 0: client, 1: server } = new WebSocketPair();
     this.#ctx.acceptWebSocket(server, [attachment.agentId]);
-    server.serializeAttachment({ ...attachment, kept });
+    server.serializeAttachment({ ...attachment, kept: lease });
     return client;
   }
 
@@ -47,7 +47,7 @@ export class HintSockets {
   push(pushes: readonly Push[], now: number): void {
     for (const { agentId, hint } of pushes) {
       for (const socket of this.#open(agentId, now)) {
-        const isOwn = attachmentOf(socket).until === null;
+        const isOwn = readAttachment(socket).until === null;
         if (hint.type === "look" || isOwn) this.#send(socket, JSON.stringify(hint));
       }
     }
@@ -64,34 +64,34 @@ export class HintSockets {
   /** Until when the agent can be reached: null while its own socket is open, undefined where no socket is open. */
   reachableUntil(agentId: string, now: number, except?: WebSocket): number | null | undefined {
     const others = this.#open(agentId, now).filter((socket) => socket !== except);
-    return others.map((socket) => attachmentOf(socket).until).reduce(later, undefined);
+    return others.map((socket) => readAttachment(socket).until).reduce(later, undefined);
   }
 
   /** By agent: what is left of its sockets. Read once, after the object woke. */
   found(now: number): Map<string, FoundSockets> {
     const all = new Map<string, FoundSockets>();
     for (const socket of this.#ctx.getWebSockets()) {
-      const { agentId, until, kept = null } = attachmentOf(socket);
+      const { agentId, until, kept: lease = null } = readAttachment(socket);
       const others = all.get(agentId) ?? { until: undefined, hasOwn: false, kept: null };
       all.set(agentId, {
         until: isOpen(socket, until, now) ? later(others.until, until) : others.until,
         hasOwn: others.hasOwn || until === null,
-        kept: kept && (others.kept?.expiresAt ?? 0) < kept.expiresAt ? kept : others.kept,
+        kept: lease && (others.kept?.expiresAt ?? 0) < lease.expiresAt ? lease : others.kept,
       });
     }
     return all;
   }
 
   /** Remembers the renewed lease with each of the agent's own sockets: any of them may outlive the others. */
-  keep(agentId: string, kept: KeptLease): void {
+  keep(agentId: string, lease: KeptLease): void {
     for (const socket of this.#ctx.getWebSockets(agentId)) {
-      const attachment = attachmentOf(socket);
-      if (attachment.until === null) socket.serializeAttachment({ ...attachment, kept });
+      const attachment = readAttachment(socket);
+      if (attachment.until === null) socket.serializeAttachment({ ...attachment, kept: lease });
     }
   }
 
-  #keptBy(agentId: string): KeptLease | undefined {
-    const all = this.#ctx.getWebSockets(agentId).flatMap((socket) => attachmentOf(socket).kept ?? []);
+  #findKeptLease(agentId: string): KeptLease | undefined {
+    const all = this.#ctx.getWebSockets(agentId).flatMap((socket) => readAttachment(socket).kept ?? []);
     return all.sort((one, other) => other.expiresAt - one.expiresAt)[0];
   }
 
@@ -110,7 +110,7 @@ export class HintSockets {
   /** The last ping on the agent's own sockets, in milliseconds since 1970; 0 where there is none. */
   pingedAt(agentId: string): number {
     const pings = this.#ctx.getWebSockets(agentId).map((socket) => {
-      const { until, openedAt } = attachmentOf(socket);
+      const { until, openedAt } = readAttachment(socket);
       const ping = this.#ctx.getWebSocketAutoResponseTimestamp(socket)?.getTime() ?? 0;
       return until === null ? Math.max(openedAt, ping) : 0;
     });
@@ -130,11 +130,11 @@ export class HintSockets {
   }
 
   #open(agentId: string, now: number): WebSocket[] {
-    return this.#ctx.getWebSockets(agentId).filter((socket) => isOpen(socket, attachmentOf(socket).until, now));
+    return this.#ctx.getWebSockets(agentId).filter((socket) => isOpen(socket, readAttachment(socket).until, now));
   }
 }
 
-export const attachmentOf = (socket: WebSocket): Attachment => socket.deserializeAttachment() as Attachment;
+export const readAttachment = (socket: WebSocket): Attachment => socket.deserializeAttachment() as Attachment;
 
 const isOpen = (socket: WebSocket, until: number | null, now: number): boolean =>
   socket.readyState === WebSocket.OPEN && (until === null || until > now);

@@ -26,9 +26,9 @@ import { DeadLetters, ReadableRows } from "./dead-letters.ts";
 import { ACTIVE_BUILD_IDS, type AskedRuns, endedRuns, forgetSlice } from "./ended-builds.ts";
 import { deleteJobs, JobRows } from "./job-rows.ts";
 import { due, loadState } from "./load.ts";
-import { earlierReports, lastFenceOf } from "./rows.ts";
+import { earlierReports, lastFence } from "./rows.ts";
 import { StoredBytes } from "./stored-bytes.ts";
-import { type AuditOutboxEntry, isBuildChange, type LogOutboxEntry, POOL_TABLES, writesOf } from "./tables.ts";
+import { type AuditOutboxEntry, isBuildChange, type LogOutboxEntry, POOL_TABLES, toWrites } from "./tables.ts";
 
 /** The pool's tables in its SQLite database: facts as JSON, one row each. */
 export class PoolStorage implements Records {
@@ -103,7 +103,7 @@ export class PoolStorage implements Records {
     else if (change.kind === "graph") this.jobRows.storePlan(change);
     else if (change.kind === "outputs") this.jobRows.storeOutputs(change);
     else if (!isBuildChange(change))
-      for (const [query, ...bindings] of writesOf(change, this.#newId)) this.#sql.exec(query, ...bindings);
+      for (const [query, ...bindings] of toWrites(change, this.#newId)) this.#sql.exec(query, ...bindings);
     if (change.kind === "deleted" && change.deletion.deleted === "build") {
       deleteJobs(this.#sql, JSON.stringify([change.deletion.buildId]));
       this.#forgetReport(change.deletion.buildId);
@@ -124,9 +124,9 @@ export class PoolStorage implements Records {
   }
 
   /** The jobs of a build. */
-  jobsOf(buildId: string): JobFacts[] {
+  findJobs(buildId: string): JobFacts[] {
     const first = this.builds.find(buildId)?.first;
-    return first ? [first] : [...this.jobRows.of(buildId).values()].sort((left, right) => left.index - right.index);
+    return first ? [first] : [...this.jobRows.of(buildId).values()].sort((one, other) => one.index - other.index);
   }
 
   job(jobId: string): JobFacts | undefined {
@@ -147,8 +147,8 @@ export class PoolStorage implements Records {
   }
 
   /** What agents ran, of builds that have ended. */
-  endedRuns(asked: AskedRuns): AgentRun[] {
-    return endedRuns(this.#sql, asked);
+  endedRuns(request: AskedRuns): AgentRun[] {
+    return endedRuns(this.#sql, request);
   }
 
   deletion(buildId: string): Deletion | undefined {
@@ -192,10 +192,10 @@ export class PoolStorage implements Records {
 
   /** What a git host has to hear of a build; null where that is nothing any more. */
   hostReport(buildId: string): HostReport | null {
-    const found = this.builds.find(buildId);
-    if (!found) return this.#earlierReports.get(buildId) ?? null;
-    const { build, first } = found;
-    const planned = !first && isEnded(build.status) ? this.jobsOf(buildId) : [];
+    const record = this.builds.find(buildId);
+    if (!record) return this.#earlierReports.get(buildId) ?? null;
+    const { build, first } = record;
+    const planned = !first && isEnded(build.status) ? this.findJobs(buildId) : [];
     return hostReportOf(build, first ? [first] : planned);
   }
 
@@ -248,9 +248,9 @@ export class PoolStorage implements Records {
   runValues(buildId: string): RunValues | undefined {
     const [row] = this.#rows.all("SELECT facts FROM inputs WHERE build_id = ?", buildId);
     if (row) return JSON.parse(row.facts!) as RunValues;
-    const found = this.builds.find(buildId);
-    if (found?.build.inputBytes !== 0) return undefined;
-    const { requires, priority } = found.build;
+    const record = this.builds.find(buildId);
+    if (record?.build.inputBytes !== 0) return undefined;
+    const { requires, priority } = record.build;
     return { inputs: null, secretKeys: [], requires, priority };
   }
 
@@ -266,9 +266,9 @@ export class PoolStorage implements Records {
 
   /** The log of an ended build, as it is closed for good; null where nothing was written into it. */
   endClose(buildId: string): LogOutboxEntry | null {
-    const found = this.builds.find(buildId);
-    const fence = found ? lastFenceOf(found) : 0;
-    const at = found?.build.finishedAt ?? Date.now();
+    const record = this.builds.find(buildId);
+    const fence = record ? lastFence(record) : 0;
+    const at = record?.build.finishedAt ?? Date.now();
     return fence > 0 ? { jobId: buildId, fence, at, endedAt: at } : null;
   }
 

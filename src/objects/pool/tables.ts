@@ -96,7 +96,7 @@ const BUILD_CHANGES: ReadonlySet<Change["kind"]> = new Set(["build", "job", "gra
 export const isBuildChange = (change: Change): change is BuildChange => BUILD_CHANGES.has(change.kind);
 
 /** The SQL statements that store a change; none for a change of memory only. */
-export const writesOf = (change: Exclude<Change, BuildChange>, newId: (at: number) => string): Write[] => {
+export const toWrites = (change: Exclude<Change, BuildChange>, newId: (at: number) => string): Write[] => {
   switch (change.kind) {
     case "org":
       return [replace("meta", "org", change.orgId)];

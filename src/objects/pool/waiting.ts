@@ -8,7 +8,7 @@ import {
 } from "../../protocol/jobs.ts";
 import { XCODES_HEADER, xcodesIn } from "../../protocol/xcodes.ts";
 import type { PoolEngine } from "./engine.ts";
-import { attachmentOf } from "./sockets.ts";
+import { readAttachment } from "./sockets.ts";
 
 /** What arrives on the sockets on which agents, and Workers in a long poll, wait for hints. */
 export class Waiting {
@@ -44,7 +44,7 @@ export class Waiting {
   /** The platform answers pings by itself. What arrives here is a heartbeat on the agent's own socket, or a violation. */
   receive(socket: WebSocket, message: string | ArrayBuffer): void {
     const { sockets } = this.#engine;
-    const { agentId, tokenHash, until } = attachmentOf(socket);
+    const { agentId, tokenHash, until } = readAttachment(socket);
     const beat = until === null && sockets.takesMessage(socket, Date.now()) ? parseHeartbeat(message) : null;
     const answer = beat ? this.#beat(agentId, tokenHash, beat) : null;
     if (beat && answer?.ok) sockets.reply(socket, { type: "heartbeat", lease: beat.lease, ...answer.value });
@@ -52,7 +52,7 @@ export class Waiting {
   }
 
   leave(socket: WebSocket): void {
-    const { agentId } = attachmentOf(socket);
+    const { agentId } = readAttachment(socket);
     const until = this.#engine.sockets.reachableUntil(agentId, Date.now(), socket);
     if (until !== null) this.#engine.step("leave", { agentId, until });
   }

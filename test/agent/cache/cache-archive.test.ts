@@ -18,7 +18,7 @@ import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { CODECS, packCache, unpackCache } from "../../../src/agent/cache/cache-archive.ts";
-import { paddingOf, TAR_END, type TarMember, tarHeader } from "../../../src/agent/files/tar-format.ts";
+import { TAR_END, type TarMember, tarHeader, tarPadding } from "../../../src/agent/files/tar-format.ts";
 import type { StepUser } from "../../../src/agent/process/step-user.ts";
 import type { CacheCodec } from "../../../src/protocol/cache.ts";
 import { LIMITS } from "../../../src/protocol/limits.ts";
@@ -48,7 +48,7 @@ const tarOf = (...members: (Partial<TarMember> & { path: string; content?: strin
     ...members.flatMap(({ content = "", ...member }) => [
       tarHeader({ kind: "file", mode: 0o644, mtime: 1, link: "", size: content.length, ...member }),
       Buffer.from(content),
-      Buffer.alloc(paddingOf(content.length)),
+      Buffer.alloc(tarPadding(content.length)),
     ]),
     TAR_END,
   ]);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { cacheKeyOf, idsOfFiles } from "../../../src/agent/cache/prepare-cache.ts";
+import { buildCacheKey, idsOfFiles } from "../../../src/agent/cache/prepare-cache.ts";
 import { ProcessTree } from "../../../src/agent/process/process-tree.ts";
 import { CacheKey } from "../../../src/protocol/cache.ts";
 import { makeRepository } from "../../support/local/git-repository.ts";
@@ -15,24 +15,24 @@ const text = fc.string({ unit: "binary", maxLength: 60 });
 describe("the key of a cache", () => {
   it("is another one on another platform, for other values, paths, files and names", () => {
     const keys = [
-      cacheKeyOf(CACHE, LINUX, TEXTS, "ids"),
-      cacheKeyOf(CACHE, { ...LINUX, platform: "darwin" }, TEXTS, "ids"),
-      cacheKeyOf(CACHE, { ...LINUX, arch: "arm64" }, TEXTS, "ids"),
-      cacheKeyOf(CACHE, { ...LINUX, matrix: { node: "22" } }, TEXTS, "ids"),
-      cacheKeyOf({ ...CACHE, paths: ["~/.npm", "deps"] }, LINUX, TEXTS, "ids"),
-      cacheKeyOf({ ...CACHE, name: "gems" }, LINUX, TEXTS, "ids"),
-      cacheKeyOf(CACHE, LINUX, { ...TEXTS, key: "other" }, "ids"),
-      cacheKeyOf(CACHE, LINUX, TEXTS, "other"),
-      cacheKeyOf(CACHE, LINUX, TEXTS, null),
+      buildCacheKey(CACHE, LINUX, TEXTS, "ids"),
+      buildCacheKey(CACHE, { ...LINUX, platform: "darwin" }, TEXTS, "ids"),
+      buildCacheKey(CACHE, { ...LINUX, arch: "arm64" }, TEXTS, "ids"),
+      buildCacheKey(CACHE, { ...LINUX, matrix: { node: "22" } }, TEXTS, "ids"),
+      buildCacheKey({ ...CACHE, paths: ["~/.npm", "deps"] }, LINUX, TEXTS, "ids"),
+      buildCacheKey({ ...CACHE, name: "gems" }, LINUX, TEXTS, "ids"),
+      buildCacheKey(CACHE, LINUX, { ...TEXTS, key: "other" }, "ids"),
+      buildCacheKey(CACHE, LINUX, TEXTS, "other"),
+      buildCacheKey(CACHE, LINUX, TEXTS, null),
     ].map((one) => one?.key);
     expect(new Set(keys).size).toBe(keys.length);
   });
 
   it("is the same for all combinations where it is shared, and in any order of their values", () => {
     const shared = { ...CACHE, isShared: true };
-    const of = (matrix: Record<string, string>) => cacheKeyOf(shared, { ...LINUX, matrix }, TEXTS, "ids")?.key;
+    const of = (matrix: Record<string, string>) => buildCacheKey(shared, { ...LINUX, matrix }, TEXTS, "ids")?.key;
     expect(of({ node: "20" })).toBe(of({ node: "22" }));
-    const ordered = (matrix: Record<string, string>) => cacheKeyOf(CACHE, { ...LINUX, matrix }, TEXTS, "ids")?.key;
+    const ordered = (matrix: Record<string, string>) => buildCacheKey(CACHE, { ...LINUX, matrix }, TEXTS, "ids")?.key;
     expect(ordered({ a: "1", b: "2" })).toBe(ordered({ b: "2", a: "1" }));
   });
 
@@ -41,11 +41,11 @@ describe("the key of a cache", () => {
       fc.property(text, fc.nat(60), (whole, length) => {
         const key = whole.toWellFormed();
         const beginning = [...key].slice(0, length).join("");
-        const made = cacheKeyOf(CACHE, LINUX, { key, fallback: [beginning] }, "ids");
+        const made = buildCacheKey(CACHE, LINUX, { key, fallback: [beginning] }, "ids");
         if (made === null) return;
         expect(CacheKey.safeParse(made.key).success).toBe(true);
         expect(made.key.startsWith(made.fallback[0] ?? "none")).toBe(true);
-        const mac = cacheKeyOf(CACHE, { ...LINUX, platform: "darwin" }, { key: "", fallback: [""] }, null);
+        const mac = buildCacheKey(CACHE, { ...LINUX, platform: "darwin" }, { key: "", fallback: [""] }, null);
         expect(made.key.startsWith(mac?.fallback[0] ?? "")).toBe(false);
       }),
     );

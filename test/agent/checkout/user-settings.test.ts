@@ -13,10 +13,10 @@ import { basename, dirname, join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { idsOfFiles } from "../../../src/agent/cache/prepare-cache.ts";
 import { changesSince } from "../../../src/agent/checkout/changed-files.ts";
-import { checkOut, fetchSource, remoteOf } from "../../../src/agent/checkout/checkout.ts";
+import { checkOut, fetchSource, toRemote } from "../../../src/agent/checkout/checkout.ts";
 import { git } from "../../../src/agent/checkout/git.ts";
 import { readIncluded } from "../../../src/agent/checkout/included-files.ts";
-import { defaultBranchOf } from "../../../src/agent/checkout/remote.ts";
+import { fetchDefaultBranch } from "../../../src/agent/checkout/remote.ts";
 import { localChanges } from "../../../src/agent/cli/local-plan.ts";
 import { startGitServer } from "../../support/local/git-server.ts";
 import { failureOf, makeCheckoutContext, PLAIN, sourceOf } from "../support/checkout.ts";
@@ -204,7 +204,7 @@ const allOf = async (cloneUrl: string, commitSha: string) => {
     credential: { kind: "token", username: "miller", value: "pw" },
   } as const;
   const source = sourceOf(cloneUrl, { commitSha, configPath: "a.txt", repository });
-  const remote = remoteOf(source, at);
+  const remote = toRemote(source, at);
   const { gitContext, refspecs, ...commit } = await fetchSource(source, at);
   const changes = await changesSince(remote, `${commitSha}~1`, commitSha);
   const whole = { depth: 0, submodules: "direct", lfs: false, fetchTags: true, mtimes: "commit" } as const;
@@ -223,7 +223,7 @@ const allOf = async (cloneUrl: string, commitSha: string) => {
     (await git(gitContext, ["for-each-ref"])).stdout.toString(),
     [...(await readIncluded({ gitContext, commitSha }, ["dir/ä\t.txt"]))],
     await idsOfFiles(gitContext, commitSha, ["dir/*"]),
-    await defaultBranchOf(remote),
+    await fetchDefaultBranch(remote),
   ];
   writeFileSync(join(at.workspace, "a.txt"), "changed\n");
   writeFileSync(join(at.workspace, "inner/inner.txt"), "changed\n");

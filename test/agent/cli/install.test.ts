@@ -13,7 +13,7 @@ import { userInfo } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { saveIdentity } from "../../../src/agent/cli/identity.ts";
-import { type InstallOptions, keptVariables, serviceFile, writeServiceFile } from "../../../src/agent/cli/install.ts";
+import { type InstallOptions, serviceFile, variablesToKeep, writeServiceFile } from "../../../src/agent/cli/install.ts";
 import { rotateLog } from "../../../src/agent/cli/launchd.ts";
 import { runAgentCli } from "../support/agent-cli.ts";
 import { IDENTITY } from "../support/fake-service.ts";
@@ -39,7 +39,7 @@ const options = (change: Partial<InstallOptions>): InstallOptions => ({
   runAs: null,
   work: null,
   grace: null,
-  passed: [],
+  furtherOptions: [],
   service: null,
   ...change,
 });
@@ -222,8 +222,8 @@ describe("the variables of the shell", () => {
   const env = { PATH, ...kept, ...others };
 
   it("that builds need are kept in the unit, each as it is, and no secret", () => {
-    const found = keptVariables(env);
-    const machine = { ...LINUX, variables: found.kept };
+    const found = variablesToKeep(env);
+    const machine = { ...LINUX, variables: found.variables };
     const { text } = serviceFile(options({ state: stateFolder() }), PROGRAM, machine);
     const words = wordsOf(parseUnit(text).Service?.Environment);
     expect(words.sort()).toEqual(
@@ -232,7 +232,7 @@ describe("the variables of the shell", () => {
         .sort(),
     );
     expect(text).not.toMatch(/secret|evil|ssh-x/);
-    expect(found.left).toEqual([
+    expect(found.omitted).toEqual([
       "HTTP_PROXY has a password",
       "JAVA_HOME has control characters",
       "SSH_AUTH_SOCK ends with this session",
@@ -240,7 +240,7 @@ describe("the variables of the shell", () => {
   });
 
   it("are kept in the LaunchAgent, whose own language is UTF-8", () => {
-    const machine = { ...MAC, variables: keptVariables(env).kept };
+    const machine = { ...MAC, variables: variablesToKeep(env).variables };
     const plist = parsePlist(serviceFile(options({ state: stateFolder() }), PROGRAM, machine).text);
     expect(plist).toMatchObject({ EnvironmentVariables: { PATH, ...kept } });
     expect(JSON.stringify(plist)).not.toMatch(/secret|evil|ssh-x/);

@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { paddingOf, TAR_END, type TarMember, tarHeader } from "../../../src/agent/files/tar-format.ts";
+import { TAR_END, type TarMember, tarHeader, tarPadding } from "../../../src/agent/files/tar-format.ts";
 import { isRoot } from "../../support/local/named-user.ts";
 import { testFolder } from "../support/folder.ts";
 import { attackAs, canAttack, unnamedUser } from "../support/step-user.ts";
@@ -32,7 +32,7 @@ const tarOf = (...members: (Partial<TarMember> & { path: string; content?: strin
     ...members.flatMap(({ content = "", ...member }) => [
       tarHeader({ kind: "file", mode: 0o644, mtime: 0, link: "", size: content.length, ...member }),
       Buffer.from(content),
-      Buffer.alloc(paddingOf(content.length)),
+      Buffer.alloc(tarPadding(content.length)),
     ]),
     TAR_END,
   ]);

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { paddingOf, TAR_END, type TarMember, tarBytes, tarHeader } from "../../../src/agent/files/tar-format.ts";
+import { TAR_END, type TarMember, tarBytes, tarHeader, tarPadding } from "../../../src/agent/files/tar-format.ts";
 import { TarReader } from "../../../src/agent/files/tar-reader.ts";
 
 const part = fc.stringMatching(/^[a-zü日 .-]{1,60}$/).filter((name) => !/^\.+$/.test(name) && name.trim() === name);
@@ -23,7 +23,7 @@ const members = fc.array(member, { maxLength: 6 }).map((all) =>
 );
 
 const write = (all: Written[]): Buffer =>
-  Buffer.concat([...all.flatMap((one) => [tarHeader(one), one.content, Buffer.alloc(paddingOf(one.size))]), TAR_END]);
+  Buffer.concat([...all.flatMap((one) => [tarHeader(one), one.content, Buffer.alloc(tarPadding(one.size))]), TAR_END]);
 
 const read = (pieces: Buffer[]): Written[] => {
   const found: Written[] = [];

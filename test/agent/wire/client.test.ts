@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { serviceUrl } from "../../../src/agent/cli/register.ts";
-import { backOffDelay, DEFAULT_BACK_OFF, retryAfterOf } from "../../../src/agent/wire/back-off.ts";
+import { backOffDelay, DEFAULT_BACK_OFF, parseRetryAfter } from "../../../src/agent/wire/back-off.ts";
 import { ApiClient, describeAnswer, TokenRefused, Unreachable } from "../../../src/agent/wire/client.ts";
 import { type StubResponse, startStubServer } from "../support/stub-server.ts";
 
@@ -121,7 +121,7 @@ describe("the wait between tries", () => {
     ["Thu, 01 Jan 1970 00:00:09 GMT", 4000],
     ["Thu, 01 Jan 1970 00:00:01 GMT", null],
   ])("takes Retry-After %j for %j milliseconds", (header, expected) => {
-    expect(retryAfterOf(header, 5000)).toBe(expected);
+    expect(parseRetryAfter(header, 5000)).toBe(expected);
   });
 });
 
