@@ -2,11 +2,11 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { matcherOf } from "../../src/domain/patterns.ts";
 import type { Effects, OpenPull, RefEvent } from "../../src/githosts/core/effect-facts.ts";
-import { effectsOf, isSameBuild, MOST_BUILDS } from "../../src/githosts/core/effects.ts";
+import { decideEffects, isSameBuild, MOST_BUILDS } from "../../src/githosts/core/effects.ts";
 import * as arrived from "./support/arrivals.ts";
 import { FILE, REPOSITORY, ZEROS } from "./support/arrivals.ts";
 
-type Plan = typeof effectsOf;
+type Plan = typeof decideEffects;
 type Law = (plan: Plan) => fc.IProperty<unknown[]>;
 
 const pipelines = arrived.pipelinesOf(6);
@@ -157,42 +157,42 @@ const MUTANTS: Record<string, [law: RegExp, plan: Plan]> = {
   "a pull request has a ref of its own": [
     /one build a pipeline/,
     (one, ...rest) => {
-      const planned = effectsOf(one, ...rest);
+      const planned = decideEffects(one, ...rest);
       if (one.kind !== "pull") return planned;
       return { ...planned, builds: planned.builds.map((build) => ({ ...build, ref: "refs/pull/7/head" })) };
     },
   ],
   "a push does not know of pull requests": [
     /one build a pipeline/,
-    (one, repository, pipelines, pulls) => effectsOf(one, repository, pipelines, one.kind === "push" ? [] : pulls),
+    (one, repository, pipelines, pulls) => decideEffects(one, repository, pipelines, one.kind === "push" ? [] : pulls),
   ],
   "a tag is a branch too": [
     /name as a branch/,
-    (one, ...rest) => effectsOf(one.kind === "tag" ? arrived.push(one.tag) : one, ...rest),
+    (one, ...rest) => decideEffects(one.kind === "tag" ? arrived.push(one.tag) : one, ...rest),
   ],
   "the file is read only when the push is wanted": [
     /always planned/,
     (...all) => {
-      const planned = effectsOf(...all);
+      const planned = decideEffects(...all);
       return { ...planned, builds: planned.builds.filter((build) => build.purpose === "build") };
     },
   ],
   "a list that is cut counts": [
     /is whole/,
-    (one, ...rest) => effectsOf(one.kind === "push" ? { ...one, files: one.files ?? [] } : one, ...rest),
+    (one, ...rest) => decideEffects(one.kind === "push" ? { ...one, files: one.files ?? [] } : one, ...rest),
   ],
   "a forced push's list counts": [
     /is whole/,
-    (one, ...rest) => effectsOf(one.kind === "push" ? { ...one, isForced: false } : one, ...rest),
+    (one, ...rest) => decideEffects(one.kind === "push" ? { ...one, isForced: false } : one, ...rest),
   ],
   "another branch is the default one": [
     /with refs/,
-    (one, repository, ...rest) => effectsOf(one, { ...repository, defaultBranch: "trunk" }, ...rest),
+    (one, repository, ...rest) => decideEffects(one, { ...repository, defaultBranch: "trunk" }, ...rest),
   ],
   "every choice is refs": [
     /with none/,
     (one, repository, pipelines, pulls) =>
-      effectsOf(
+      decideEffects(
         one,
         repository,
         pipelines.map((each) => ({ ...each, supersede: "refs" })),
@@ -203,38 +203,38 @@ const MUTANTS: Record<string, [law: RegExp, plan: Plan]> = {
     /500 builds/,
     (one, repository, pipelines, pulls) => {
       const parts = Array.from({ length: 80 }, (_, index) => pipelines.slice(index * 10, index * 10 + 10));
-      const all = parts.map((part) => effectsOf(one, repository, part, pulls));
+      const all = parts.map((part) => decideEffects(one, repository, part, pulls));
       const builds = all.flatMap((each) => each.builds);
       return { ...all[0]!, builds, ignored: builds.length > 0 ? null : all[0]!.ignored };
     },
   ],
   "a fork is of our own": [
     /nothing of a fork/,
-    (one, ...rest) => effectsOf(one.kind === "pull" ? { ...one, isFork: false } : one, ...rest),
+    (one, ...rest) => decideEffects(one.kind === "pull" ? { ...one, isFork: false } : one, ...rest),
   ],
   "members are known by their names alone": [
     /unless a member/,
-    (one, ...rest) => effectsOf(one.kind === "pull" ? { ...one, isByMember: true } : one, ...rest),
+    (one, ...rest) => decideEffects(one.kind === "pull" ? { ...one, isByMember: true } : one, ...rest),
   ],
   "members are trusted": [
     /unless a member/,
     (one, repository, ...rest) => {
       const isOwn = one.kind === "pull" && one.isFork && one.isByMember && repository.forks === "members";
-      return effectsOf(isOwn ? { ...one, isFork: false } : one, repository, ...rest);
+      return decideEffects(isOwn ? { ...one, isFork: false } : one, repository, ...rest);
     },
   ],
   "letter case counts in the name of a listed author": [
     /listed author/,
     (one, repository, pipelines, pulls) => {
       const isWritten = "sender" in one && one.sender === "Renovate[bot]";
-      return effectsOf(isWritten ? { ...one, sender: "ada" } : one, repository, pipelines, pulls);
+      return decideEffects(isWritten ? { ...one, sender: "ada" } : one, repository, pipelines, pulls);
     },
   ],
   "only who pushes counts": [
     /listed author/,
     (one, repository, pipelines, pulls) => {
       const nobody = pulls.map((pull) => ({ ...pull, author: null }));
-      return effectsOf(
+      return decideEffects(
         one.kind === "pull" ? { ...one, pull: { ...one.pull, author: null } } : one,
         repository,
         pipelines,
@@ -244,17 +244,17 @@ const MUTANTS: Record<string, [law: RegExp, plan: Plan]> = {
   ],
   "only the sender counts, not who pushed before": [
     /listed author/,
-    (one, ...rest) => effectsOf("pushers" in one ? { ...one, pushers: [] } : one, ...rest),
+    (one, ...rest) => decideEffects("pushers" in one ? { ...one, pushers: [] } : one, ...rest),
   ],
   "an edit is a new head": [
     /only edited/,
     (one, ...rest) =>
-      effectsOf(one.kind === "pull" && one.action === "edited" ? { ...one, action: "head" } : one, ...rest),
+      decideEffects(one.kind === "pull" && one.action === "edited" ? { ...one, action: "head" } : one, ...rest),
   ],
 };
 
 describe("a plan", () => {
-  it.each(Object.entries(LAWS))("keeps the law: %s", (_, law) => fc.assert(law(effectsOf), { numRuns: 1000 }));
+  it.each(Object.entries(LAWS))("keeps the law: %s", (_, law) => fc.assert(law(decideEffects), { numRuns: 1000 }));
 
   it.each(Object.entries(MUTANTS))("would be seen to break it: %s", (_, [name, mutant]) => {
     const laws = Object.entries(LAWS).filter(([title]) => name.test(title));

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import type { ActivePipeline, OpenPull, RefEvent } from "../../src/githosts/core/effect-facts.ts";
-import { effectsOf, isSameBuild } from "../../src/githosts/core/effects.ts";
+import { decideEffects, isSameBuild } from "../../src/githosts/core/effects.ts";
 import { FILE, openPull, pipeline, pull, push, REPOSITORY, sha, withDefaults, ZEROS } from "./support/arrivals.ts";
 
 const planned = (arrived: RefEvent, pipelines: ActivePipeline[], pulls: OpenPull[] = []) =>
-  effectsOf(arrived, REPOSITORY, pipelines, pulls);
+  decideEffects(arrived, REPOSITORY, pipelines, pulls);
 
 const TAG: RefEvent = { kind: "tag", tag: "v1.2", sha: sha("a"), before: ZEROS, sender: "ada", pushers: [] };
 const GROUP: RefEvent = {

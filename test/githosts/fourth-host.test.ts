@@ -9,12 +9,12 @@ import { BranchName, factsIn, HostId, LineField, optional, Sha } from "../../src
 import type { GitHost, HostAddress, HostClient, RepositoryAtHost } from "../../src/githosts/core/git-host.ts";
 import { loadHookMint } from "../../src/githosts/core/hook-address.ts";
 import { commitAddress } from "../../src/githosts/core/host-address.ts";
-import { ask, type HostManner, HostNumber, order, pathOf } from "../../src/githosts/core/host-api.ts";
+import { ask, encodePath, type HostManner, HostNumber, order } from "../../src/githosts/core/host-api.ts";
 import { nextStatus } from "../../src/githosts/core/next-status.ts";
 import { postStatus } from "../../src/githosts/core/post-status.ts";
 import { reported } from "../../src/githosts/core/report-status.ts";
-import { statusOf } from "../../src/githosts/core/status.ts";
-import { statusOutcomeOf } from "../../src/githosts/core/status-answers.ts";
+import { toStatus } from "../../src/githosts/core/status.ts";
+import { readStatusOutcome } from "../../src/githosts/core/status-answers.ts";
 import { STATUS_RULES } from "../../src/githosts/core/status-rules.ts";
 import { AT_EASE, commitKey } from "../../src/githosts/core/statuses.ts";
 import { HOSTS } from "../../src/githosts/hosts.ts";
@@ -81,17 +81,17 @@ const cottageClient = ({ apiUrl, token }: HostAddress): HostClient => {
     account: async () => ({ name: (await read("/user", z.object({ login: z.string() }))).login, scopes: null }),
     repositories: async () => (await read("/user/repos", z.array(Repository))).map(toRepository),
     repositoryById: async (id) => toRepository(await read(`/repositories/${id}`, Repository)),
-    repositoryByName: async (fullName) => toRepository(await read(`/repos/${pathOf(fullName)}`, Repository)),
+    repositoryByName: async (fullName) => toRepository(await read(`/repos/${encodePath(fullName)}`, Repository)),
     missing: () => [],
     hooks: async () => [],
     async createHook({ fullName }, { url, secret }) {
       const body = { type: "gitea", active: true, events: ["push"], config: { url, secret, content_type: "json" } };
-      const request = { method: "POST", path: `/repos/${pathOf(fullName)}/hooks`, right: RIGHT, body } as const;
+      const request = { method: "POST", path: `/repos/${encodePath(fullName)}/hooks`, right: RIGHT, body } as const;
       return String((await ask(manner, request, z.object({ id: HostNumber }))).value.id);
     },
     updateHook: async () => {},
     deleteHook: ({ fullName }, id) =>
-      order(manner, { method: "DELETE", path: `/repos/${pathOf(fullName)}/hooks/${id}`, right: RIGHT }),
+      order(manner, { method: "DELETE", path: `/repos/${encodePath(fullName)}/hooks/${id}`, right: RIGHT }),
   };
 };
 
@@ -107,11 +107,11 @@ const COTTAGE: GitHost = {
   statuses: {
     request: ({ fullName, sha, state, description, context }, token) => ({
       method: "POST",
-      path: `/repos/${pathOf(fullName)}/statuses/${sha}`,
+      path: `/repos/${encodePath(fullName)}/statuses/${sha}`,
       headers: toHeaders(token),
       body: { state, description, context },
     }),
-    outcome: statusOutcomeOf,
+    outcome: readStatusOutcome,
     repository: null,
   },
   statusGapMs: 5_000,
@@ -189,7 +189,7 @@ describe("a fourth kind of git host", () => {
       expect(nextStatus(statuses, host.statusGapMs, now, STATUS_RULES)).toEqual({ at: now + 5_000 });
       const next = nextStatus(statuses, host.statusGapMs, now + 5_000, STATUS_RULES);
       if (!next || !("due" in next)) throw new Error("no status is due");
-      const status = statusOf(next.due, null, STATUS_RULES);
+      const status = toStatus(next.due, null, STATUS_RULES);
       const posted = await postStatus({ host, ...address, isApp: false }, status);
       expect(posted.outcome.kind).toBe("told");
       expect(recording.place.statuses).toMatchObject([{ repositoryId: 41, sha: SHA, body: { state: "success" } }]);

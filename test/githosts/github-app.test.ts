@@ -55,8 +55,8 @@ describe("a GitHub App, at a GitHub that others wrote", () => {
     expect(await app.facts()).toMatchObject({ id: APP.id });
     expect(await app.installations()).toMatchObject([{ id: APP.installation, account: "acme", isSuspended: false }]);
     expect((await app.installation(APP.installation)).permissions).toContain("checks:write");
-    expect(await app.installationOf("acme/shop")).toBe(APP.installation);
-    expect(await problemOf(app.installationOf("other/theirs"))).toBe("missing");
+    expect(await app.findInstallation("acme/shop")).toBe(APP.installation);
+    expect(await problemOf(app.findInstallation("other/theirs"))).toBe("missing");
   });
 
   it("is not known by the JWT of another key, or of another App", async () => {

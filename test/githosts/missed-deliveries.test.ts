@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import {
   type Attempt,
+  chooseOrders,
+  findMissed,
   MISSED_RULES,
   type MissedRules,
-  missedOf,
-  ordersOf,
 } from "../../src/githosts/github/missed-deliveries.ts";
 import { type MissedLaw, missedHistory } from "./support/missed-simulation.ts";
 
@@ -16,7 +16,7 @@ const attempt = (over: Partial<Attempt> = {}): Attempt => ({
   ...over,
 });
 
-const missed = (listed: Attempt[]) => missedOf(listed, new Map(), [], NOW, MISSED_RULES).map(({ guid }) => guid);
+const missed = (listed: Attempt[]) => findMissed(listed, new Map(), [], NOW, MISSED_RULES).map(({ guid }) => guid);
 
 const MUTANTS: Record<string, { rules: Partial<MissedRules>; breaks: MissedLaw }> = {
   "an older head after a newer one": { rules: { isSuperseded: () => false }, breaks: "no older head after a newer" },
@@ -66,21 +66,21 @@ describe("deliveries that GitHub could not deliver", () => {
       attempt({ guid: "c", event: "check_run", action: "rerequested" }),
       attempt({ guid: "d", event: "check_run", action: "rerequested", at: NOW - 1 }),
     ];
-    const known = missedOf(listed, new Map(), [], NOW, MISSED_RULES).map((one) => ({
+    const known = findMissed(listed, new Map(), [], NOW, MISSED_RULES).map((one) => ({
       ...one,
       ref: one.ref === undefined ? "refs/heads/main" : one.ref,
     }));
-    const { again, over } = ordersOf(known, listed, [], MISSED_RULES);
+    const { again, over } = chooseOrders(known, listed, [], MISSED_RULES);
     expect(again.map(({ guid }) => guid).toSorted()).toEqual(["a", "b", "c", "d"]);
     expect(over).toEqual([]);
   });
 
   it("wait where their ref is not known, and above the number of one round", () => {
     const listed = Array.from({ length: 30 }, (_, n) => attempt({ id: n, guid: `g${n}`, at: NOW - HOUR + n }));
-    const found = missedOf(listed, new Map(), [], NOW, MISSED_RULES);
-    expect(ordersOf(found, listed, [], MISSED_RULES)).toEqual({ again: [], over: [], left: 30 });
+    const found = findMissed(listed, new Map(), [], NOW, MISSED_RULES);
+    expect(chooseOrders(found, listed, [], MISSED_RULES)).toEqual({ again: [], over: [], left: 30 });
     const known = found.map((one) => ({ ...one, ref: `refs/heads/${one.guid}` }));
-    const { again, left } = ordersOf(known, listed, [], MISSED_RULES);
+    const { again, left } = chooseOrders(known, listed, [], MISSED_RULES);
     expect([again.length, left, again[0]?.guid]).toEqual([20, 10, "g29"]);
   });
 });

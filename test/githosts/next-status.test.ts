@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { HostReport } from "../../src/githosts/core/host-report.ts";
-import { nextStatus, sentOf } from "../../src/githosts/core/next-status.ts";
+import { nextStatus, toSentStatus } from "../../src/githosts/core/next-status.ts";
 import { reported } from "../../src/githosts/core/report-status.ts";
 import { answered } from "../../src/githosts/core/status-answers.ts";
 import { STATUS_RULES } from "../../src/githosts/core/status-rules.ts";
@@ -41,7 +41,7 @@ const newConnection = () => {
       if (later && "at" in later) now = later.at;
       const next = nextStatus(statuses, GAP_MS, now, rules);
       if (!next || !("due" in next)) throw new Error("nothing is due");
-      const sent = sentOf(next.due);
+      const sent = toSentStatus(next.due);
       statuses.pace = { ...statuses.pace, sentAt: now };
       const { commit, pace } = answered(statuses, sent, { kind: "told", pipelineId: null }, now, rules);
       if (commit?.endedAt === null) statuses.commits.set(sent.commit, commit);

@@ -1,3 +1,4 @@
+import { MIB } from "../../protocol/units.ts";
 import { type Ignored, ignored } from "./arrival.ts";
 
 /** Hosts nest no deeper than ten. */
@@ -70,9 +71,9 @@ const scanObject = (bytes: Uint8Array): { commits: ByteSpan[] } | { problem: str
 };
 
 /** Up to here a body is read whole; above it, without its commits: as values they would fill the isolate's memory. */
-const WHOLE_BYTES = 1024 * 1024;
+const WHOLE_BYTES = MIB;
 /** What is made into values at most. */
-const READ_BYTES = 4 * 1024 * 1024;
+const READ_BYTES = 4 * MIB;
 
 const NULL = new TextEncoder().encode("null");
 
@@ -91,13 +92,13 @@ const without = (bytes: Uint8Array, spans: ByteSpan[]): Uint8Array => {
     at = to;
   }
   parts.push(bytes.subarray(at));
-  const kept = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  const result = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
   let offset = 0;
   for (const part of parts) {
-    kept.set(part, offset);
+    result.set(part, offset);
     offset += part.length;
   }
-  return kept;
+  return result;
 };
 
 const decode = (bytes: Uint8Array): string | null => {
@@ -122,8 +123,8 @@ const parse = (text: string): ParsedBody => {
 export const readBody = (bytes: Uint8Array, wholeBytes: number = WHOLE_BYTES): ParsedBody => {
   const scanned = scanObject(bytes);
   if ("problem" in scanned) return scanned;
-  const kept = bytes.length > wholeBytes ? without(bytes, scanned.commits) : bytes;
-  if (kept.length > READ_BYTES) return ignored("The delivery has more than 4 MiB beside its list of commits.");
-  const text = decode(kept);
+  const content = bytes.length > wholeBytes ? without(bytes, scanned.commits) : bytes;
+  if (content.length > READ_BYTES) return ignored("The delivery has more than 4 MiB beside its list of commits.");
+  const text = decode(content);
   return text === null ? { problem: "The body is not UTF-8." } : parse(text);
 };

@@ -8,7 +8,7 @@ const APPROVE = /^approve:(0|[1-9]\d{0,5})$/;
 export const approvalName = (index: number): string => `approve:${index}`;
 
 /** The place of the gate's job in its build; null for the name of something else. */
-const approvalIndexOf = (name: string): number | null => {
+const parseApprovalName = (name: string): number | null => {
   const [, index] = APPROVE.exec(name) ?? [];
   return index === undefined ? null : Number(index);
 };
@@ -17,17 +17,17 @@ const approvalIndexOf = (name: string): number | null => {
 type Wish = { rerun: string[] } | { approve: { buildId: string; index: number } } | { nothing: string };
 
 /** Of a commit, what was told of its newest builds: what the host shows is about them or about none. */
-export const wishOf = (asked: AskedAtHost, views: StatusView[]): Wish => {
+export const toWish = (request: AskedAtHost, views: StatusView[]): Wish => {
   const newest = views.filter(({ context }) => context !== REPOSITORY_CONTEXT);
-  const { externalId } = asked;
+  const { externalId } = request;
   if (externalId !== null && !newest.some(({ buildId }) => buildId === externalId)) {
     return { nothing: "the check is not the one of the newest build" };
   }
-  if (asked.kind === "pressed") {
-    const index = approvalIndexOf(asked.button);
+  if (request.kind === "pressed") {
+    const index = parseApprovalName(request.button);
     return index === null
       ? { nothing: "the button is none of ours" }
-      : { approve: { buildId: asked.externalId, index } };
+      : { approve: { buildId: request.externalId, index } };
   }
   if (externalId !== null) return { rerun: [externalId] };
   const failed = newest.filter(({ state }) => state === "failure" || state === "error").map(({ buildId }) => buildId);

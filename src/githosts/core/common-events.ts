@@ -11,7 +11,7 @@ import {
   HostTime,
   LineField,
   Login,
-  labelsOf,
+  labelsField,
   oneLine,
   optional,
   RepositoryField,
@@ -24,7 +24,7 @@ const TRAILER = /^skip-checks:[ \t]*true[ \t]*$/i;
 const TRAILER_LINE = /^(?:[A-Za-z0-9-]+:|[ \t])/;
 
 /** The last paragraph, where it is a block of trailers (git-interpret-trailers(1)) and not the subject itself. */
-const trailersOf = (message: string): string[] => {
+const readTrailers = (message: string): string[] => {
   const lines = message.trimEnd().split(/\r?\n/);
   const begin = lines.findLastIndex((line) => line.trim() === "") + 1;
   const block = lines.slice(begin);
@@ -39,7 +39,7 @@ export const subjectOf = (message: string): string => /^[^\r\n]*/.exec(message.t
  * `skip-checks: true`. One elsewhere does not count: a squash merge quotes the messages of other commits.
  */
 export const hasSkipMarker = (message: string): boolean =>
-  IN_SUBJECT.test(subjectOf(message)) || trailersOf(message).some((line) => TRAILER.test(line));
+  IN_SUBJECT.test(subjectOf(message)) || readTrailers(message).some((line) => TRAILER.test(line));
 
 const Paths = z.array(z.string());
 
@@ -113,7 +113,7 @@ const PullRequest = z.object({
     user: optional(Login),
     author_association: optional(z.string()),
     updated_at: optional(HostTime),
-    labels: labelsOf(Label),
+    labels: labelsField(Label),
     base: z.object({ ref: BranchName }),
     head: z.object({
       ref: HeadName,

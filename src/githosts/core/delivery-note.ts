@@ -1,3 +1,4 @@
+import { DAY_MS } from "../../protocol/units.ts";
 import type { Arrival } from "./arrival.ts";
 
 /** A delivery of a git host, and what came of it. */
@@ -28,9 +29,14 @@ const cut = <T extends string | null>(text: T): T => (text?.slice(0, TEXT_CHARAC
 /** The note as it may be kept: whoever sent the delivery chose its texts. */
 export const boundedNote = ({ repository, arrival, ...note }: DeliveryNote): DeliveryNote => ({
   ...note,
-  ...{ id: cut(note.id), event: cut(note.event), ref: cut(note.ref), sha: cut(note.sha), ignored: cut(note.ignored) },
+  id: cut(note.id),
+  event: cut(note.event),
+  ref: cut(note.ref),
+  sha: cut(note.sha),
+  ignored: cut(note.ignored),
   repository: repository && {
-    ...{ hostRepoId: repository.hostRepoId, fullName: cut(repository.fullName) },
+    hostRepoId: repository.hostRepoId,
+    fullName: cut(repository.fullName),
     defaultBranch: cut(repository.defaultBranch),
   },
   arrival: JSON.stringify(arrival).length > ARRIVAL_CHARACTERS ? null : arrival,
@@ -48,7 +54,7 @@ export interface KeptDelivery {
 }
 
 /** Milliseconds for which one is kept: the pool knows a delivery that comes again for as long. */
-const KEEP_MS = 4 * 24 * 60 * 60_000;
+const KEEP_MS = 4 * DAY_MS;
 
 export const isTooOld = ({ note }: KeptDelivery, now: number): boolean => now - note.at > KEEP_MS;
 

@@ -134,7 +134,7 @@ const ACTIONS: Record<PullAction, PullEvent["action"]> = {
 export const refOfPull = ({ ref, pull }: Pick<PullChange, "ref" | "pull">): string =>
   pull.isFork ? ref : refOf(pull.branch);
 
-const openPullOf = ({ ref, sha, pull }: PullChange): OpenPull => ({
+const toOpenPull = ({ ref, sha, pull }: PullChange): OpenPull => ({
   number: pull.number,
   ref: refOfPull({ ref, pull }),
   base: pull.base,
@@ -145,8 +145,6 @@ const openPullOf = ({ ref, sha, pull }: PullChange): OpenPull => ({
   title: pull.title,
 });
 
-const headOf = ({ sha, before }: { sha: string; before: string | null }) => ({ sha, before });
-
 /** What earlier deliveries told of the commits of this one. */
 interface Earlier {
   /** Whether its author asked for no build, which GitHub and Gitea do not say with a pull request. */
@@ -156,28 +154,33 @@ interface Earlier {
   isOfAnother: boolean;
 }
 
-/** What `effectsOf` takes of a delivery; null where it tells of no ref. */
-export const refEventOf = (arrival: Arrival, { isSkippedSha, pushers, isOfAnother }: Earlier): RefEvent | null => {
+/** What `decideEffects` takes of a delivery; null where it tells of no ref. */
+export const toRefEvent = (arrival: Arrival, { isSkippedSha, pushers, isOfAnother }: Earlier): RefEvent | null => {
   switch (arrival.kind) {
     case "push": {
       const { ref, sha, before, forced, changedPaths, isSkipped, sender } = arrival;
       const facts = { sha, before, isForced: forced === true, files: changedPaths, hasSkipMarker: isSkipped };
       return { kind: "push", branch: branchOf(ref), ...facts, sender, pushers };
     }
-    case "tag":
-      return {
-        ...{ kind: "tag", tag: arrival.ref.replace("refs/tags/", ""), ...headOf(arrival) },
-        ...{ sender: arrival.sender, pushers },
-      };
+    case "tag": {
+      const { ref, sha, before, sender } = arrival;
+      return { kind: "tag", tag: ref.replace("refs/tags/", ""), sha, before, sender, pushers };
+    }
     case "deleted":
       return { kind: "gone", ref: arrival.ref, sha: arrival.before };
     case "pull": {
       const { action, before, sha, isSkipped, pull, sender } = arrival;
       const hasSkipMarker = isSkipped || isSkippedSha(sha);
       return {
-        ...{ kind: "pull", action: ACTIONS[action], pull: openPullOf(arrival) },
-        ...{ before, isFork: pull.isFork, isByMember: pull.isByMember && !isOfAnother, hasSkipMarker },
-        ...{ sender, pushers },
+        kind: "pull",
+        action: ACTIONS[action],
+        pull: toOpenPull(arrival),
+        before,
+        isFork: pull.isFork,
+        isByMember: pull.isByMember && !isOfAnother,
+        hasSkipMarker,
+        sender,
+        pushers,
       };
     }
     case "merge-group": {

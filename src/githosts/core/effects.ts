@@ -11,7 +11,7 @@ import {
   type RefEvent,
   type WantedBuild,
 } from "./effect-facts.ts";
-import { type SourceRules, type SourceTrust, sourceTrustOf } from "./source-trust.ts";
+import { judgeSource, type SourceRules, type SourceTrust } from "./source-trust.ts";
 import { NO_PIPELINE, type TriggerMatch, wantsGroup, wantsPull, wantsPush, wantsTag } from "./wants.ts";
 
 /** Most builds of one delivery: whoever may push can have a pipeline file ask for more pipelines than anybody has. */
@@ -53,7 +53,7 @@ const choosePull = (on: On, pulls: OpenPull[], files: readonly string[] | null):
     .map((pull): Choice => ({ answer: wantsPull(on, pull, files), event: "pull", pull }))
     .reduce<Choice | null>((best, one) => (best ? nearer(best, one) : one), null);
 
-const buildsOf = (head: Head, pipelines: ActivePipeline[], { defaultBranch }: Repository): Effects => {
+const chooseBuilds = (head: Head, pipelines: ActivePipeline[], { defaultBranch }: Repository): Effects => {
   const { ref, sha, before, source, isAlone = false } = head;
   const builds: WantedBuild[] = [];
   let nearest = { near: -1, reason: NO_PIPELINE };
@@ -104,7 +104,7 @@ const pushedHead = (event: PushEvent, repository: Repository, openPulls: OpenPul
   const isDefault = branch === defaultBranch;
   const files = wholeFiles(event);
   const pulls = byNumber(openPulls.filter((one) => one.ref === ref));
-  const source = sourceTrustOf(event, repository, pulls);
+  const source = judgeSource(event, repository, pulls);
   return {
     ref,
     sha,
@@ -127,7 +127,7 @@ const pullHead = (event: PullEvent, pulls: OpenPull[], repository: Repository): 
     ref: pull.ref,
     sha: pull.sha,
     before,
-    source: sourceTrustOf(event, repository, [...pulls, pull]),
+    source: judgeSource(event, repository, [...pulls, pull]),
     isAlone: isFork,
     choose(on) {
       const choice = choosePull(on, byNumber(pulls), null) ?? {
@@ -142,28 +142,28 @@ const pullHead = (event: PullEvent, pulls: OpenPull[], repository: Repository): 
 };
 
 /** Ends what is left of a fork that is not built any more. */
-const forksOff = ({ pull }: PullEvent, known: OpenPull | undefined, pipelines: ActivePipeline[]): Effects => ({
+const forksOff = ({ pull }: PullEvent, knownPull: OpenPull | undefined, pipelines: ActivePipeline[]): Effects => ({
   ...NOTHING,
-  ...(known && { ended: endedAll(pull.ref, pull.number, pipelines), openPull: { forget: pull.number } }),
+  ...(knownPull && { ended: endedAll(pull.ref, pull.number, pipelines), openPull: { forget: pull.number } }),
   ignored: "fork, off",
 });
 
 /** Gitea and GitLab may not tell which head a new one follows: it is the one that was known. */
-const afterKnown = (event: PullEvent, known: OpenPull | undefined): PullEvent =>
-  event.isFork && event.before === null && known && known.sha !== event.pull.sha
-    ? { ...event, before: known.sha }
+const afterKnown = (event: PullEvent, knownPull: OpenPull | undefined): PullEvent =>
+  event.isFork && event.before === null && knownPull && knownPull.sha !== event.pull.sha
+    ? { ...event, before: knownPull.sha }
     : event;
 
-const effectsOfPull = (
-  told: PullEvent,
+const decidePull = (
+  change: PullEvent,
   repository: Repository,
   pipelines: ActivePipeline[],
   openPulls: OpenPull[],
 ): Effects => {
-  const { action, pull, isFork } = told;
-  const known = openPulls.find((one) => one.number === pull.number);
-  if (isFork && repository.forks === "off") return forksOff(told, known, pipelines);
-  const event = afterKnown(told, known);
+  const { action, pull, isFork } = change;
+  const knownPull = openPulls.find((one) => one.number === pull.number);
+  if (isFork && repository.forks === "off") return forksOff(change, knownPull, pipelines);
+  const event = afterKnown(change, knownPull);
   const others = openPulls.filter((one) => one.ref === pull.ref && one.number !== pull.number);
   if (action === "closed") {
     const ended = isFork
@@ -175,19 +175,20 @@ const effectsOfPull = (
   }
   const openPull = { remember: pull };
   const now = pullHead(event, [...others, pull], repository);
-  if (action !== "edited" || known?.sha !== pull.sha) return { ...buildsOf(now, pipelines, repository), openPull };
-  const earlier = pullHead(event, [...others, known], repository);
+  if (action !== "edited" || knownPull?.sha !== pull.sha)
+    return { ...chooseBuilds(now, pipelines, repository), openPull };
+  const earlier = pullHead(event, [...others, knownPull], repository);
   const unwanted = pipelines.filter(({ on }) => !earlier.choose(on).answer.isWanted);
-  const found = { ...buildsOf(now, unwanted, repository), openPull };
-  const isExplained = found.ignored === null || unwanted.length === pipelines.length;
-  return isExplained ? found : { ...found, ignored: "nothing that decides on builds has changed" };
+  const effects = { ...chooseBuilds(now, unwanted, repository), openPull };
+  const isExplained = effects.ignored === null || unwanted.length === pipelines.length;
+  return isExplained ? effects : { ...effects, ignored: "nothing that decides on builds has changed" };
 };
 
 /**
  * What a delivery builds and ends, for the active pipelines of its repository. `openPulls` are the known ones of its
  * ref, and the one of its number.
  */
-export const effectsOf = (
+export const decideEffects = (
   event: RefEvent,
   repository: Repository,
   pipelines: ActivePipeline[],
@@ -197,12 +198,12 @@ export const effectsOf = (
   switch (event.kind) {
     case "push":
       if (event.branch.startsWith(MERGE_QUEUE)) return { ...NOTHING, ignored: "a branch of a merge queue" };
-      return buildsOf(pushedHead(event, repository, openPulls), pipelines, repository);
+      return chooseBuilds(pushedHead(event, repository, openPulls), pipelines, repository);
     case "tag": {
       const { tag, sha, before } = event;
       const choose = (on: On): Choice => ({ answer: wantsTag(on, tag), event: "tag", pull: null });
-      const source = sourceTrustOf(event, repository, []);
-      return buildsOf({ ref: `refs/tags/${tag}`, sha, before, source, choose, mustRead }, pipelines, repository);
+      const source = judgeSource(event, repository, []);
+      return chooseBuilds({ ref: `refs/tags/${tag}`, sha, before, source, choose, mustRead }, pipelines, repository);
     }
     case "gone": {
       const { ref, sha = null } = event;
@@ -211,15 +212,15 @@ export const effectsOf = (
       return { ...NOTHING, ended, ignored: `the ${what} was deleted` };
     }
     case "pull":
-      return effectsOfPull(event, repository, pipelines, openPulls);
+      return decidePull(event, repository, pipelines, openPulls);
     case "merge-group": {
       const { action, sha } = event;
       const ref = refOf(event.branch);
       if (action === "gone")
         return { ...NOTHING, ended: endedAll(ref, null, pipelines), ignored: "the merge queue gave the group up" };
       const choose = (on: On): Choice => ({ answer: wantsGroup(on), event: "merge-group", pull: null });
-      const source = sourceTrustOf(event, repository, []);
-      return buildsOf({ ref, sha, before: null, source, choose, mustRead }, pipelines, repository);
+      const source = judgeSource(event, repository, []);
+      return chooseBuilds({ ref, sha, before: null, source, choose, mustRead }, pipelines, repository);
     }
   }
 };

@@ -77,7 +77,7 @@ export const Login = z.pipe(
 const LABELS = 100;
 
 /** The names of labels; none where the list is missing. */
-export const labelsOf = (label: z.ZodMiniType<string>) =>
+export const labelsField = (label: z.ZodMiniType<string>) =>
   z.pipe(
     optional(z.array(label)),
     z.transform((labels) => (labels ?? []).slice(0, LABELS)),

@@ -35,7 +35,7 @@ export const FileSnapshot = z.object({
 export type FileSnapshot = z.infer<typeof FileSnapshot>;
 
 /** A stored snapshot; null where there is none that can be read. */
-export const readSnapshot = (stored: unknown): FileSnapshot | null => FileSnapshot.safeParse(stored).data ?? null;
+export const readSnapshot = (json: unknown): FileSnapshot | null => FileSnapshot.safeParse(json).data ?? null;
 
 /** What was read: the text of a file, which is empty where the commit has none, and where it comes from. */
 type TextRead = Pick<FileSnapshot, "hash" | "number" | "commitSha"> & { text: string; at: string };

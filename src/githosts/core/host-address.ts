@@ -1,7 +1,7 @@
 import { withoutEnd } from "../../domain/text.ts";
 import type { HostKind } from "../../protocol/connection.ts";
 import { HOSTS } from "../hosts.ts";
-import { pathOf } from "./host-api.ts";
+import { encodePath } from "./host-api.ts";
 
 interface Reach {
   /** Protocols that clone addresses may use: where `http` is one of them, so are hosts of this machine. */
@@ -45,7 +45,7 @@ export const hostAddressProblem = (address: string, { protocols, ownOrigin }: Re
 export const cloneUrlAt = (webUrl: string, fullName: string): string => `${webUrl}/${fullName}.git`;
 
 const pageAddress = (kind: HostKind, webUrl: string, fullName: string, page: string): string =>
-  HOSTS[kind].pageUrl(`${withoutEnd(webUrl, "/")}/${pathOf(fullName)}`, page);
+  HOSTS[kind].pageUrl(`${withoutEnd(webUrl, "/")}/${encodePath(fullName)}`, page);
 
 /** The page of a git host that shows what lies between two commits. */
 export const compareAddress = (kind: HostKind, webUrl: string, fullName: string, from: string, to: string): string =>

@@ -37,7 +37,7 @@ interface Asked extends Omit<HostRequest, "headers"> {
 }
 
 /** A host answers 404 for what the token may not see as well. */
-const refusalOf = ({ name: host, proof = "token" }: HostManner, answer: HostResponse, right: string): HostProblem => {
+const toProblem = ({ name: host, proof = "token" }: HostManner, answer: HostResponse, right: string): HostProblem => {
   const { status } = answer;
   if (isLimited(answer)) return new HostProblem("away", `${host} takes no more requests for a while: repeat it later.`);
   if (status === 401) return new HostProblem("token", `${host} does not accept the ${proof}.`);
@@ -55,7 +55,7 @@ const send = async (manner: HostManner, { right, isList, ...request }: Asked) =>
   const answer = await hostFetch(apiUrl, { ...request, headers }, isList && LIMITS.hostListBytes);
   if ("unreachable" in answer) throw new HostProblem("away", `${name} cannot be reached: ${answer.unreachable}.`);
   const { status } = answer;
-  if (status < 200 || status > 299) throw refusalOf(manner, answer, right);
+  if (status < 200 || status > 299) throw toProblem(manner, answer, right);
   return answer;
 };
 
@@ -91,4 +91,4 @@ export const order = async (manner: HostManner, request: Asked): Promise<void> =
 export const HostNumber = z.int().check(z.nonnegative());
 
 /** The path of `owner/name`, whose parts are encoded one by one. */
-export const pathOf = (fullName: string): string => fullName.split("/").map(encodeURIComponent).join("/");
+export const encodePath = (fullName: string): string => fullName.split("/").map(encodeURIComponent).join("/");

@@ -1,8 +1,9 @@
 import { LIMITS } from "../../protocol/limits.ts";
+import { SECOND_MS } from "../../protocol/units.ts";
 import { VERSION } from "../../protocol/version.ts";
 
 /** Milliseconds for a request and its whole answer. */
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 10 * SECOND_MS;
 /** A host that moved something may say so once. These keep the method; the others mean a page for people. */
 const MOVED = new Set([301, 302, 307, 308]);
 /** A part of a path that leads to another part of the API. */
@@ -53,10 +54,10 @@ export const hostFetch = async (
     }
     const first = await send(url, request, signal);
     const next = await redirection(first, url);
-    if (!next) return await answerOf(first, mostBytes, false);
+    if (!next) return await readAnswer(first, mostBytes, false);
     if (next.origin !== origin) return { unreachable: "it redirects to another host" };
     const second = await send(next, request, signal);
-    if (!(await redirection(second, next))) return await answerOf(second, mostBytes, true);
+    if (!(await redirection(second, next))) return await readAnswer(second, mostBytes, true);
     return { unreachable: "it redirects again and again" };
   } catch {
     return { unreachable: signal.aborted ? "it did not answer within 10 s" : "no connection came about" };
@@ -66,10 +67,10 @@ export const hostFetch = async (
 };
 
 const send = (url: URL, { method, headers, body }: HostRequest, signal: AbortSignal): Promise<Response> => {
-  const sent = new Headers({ Accept: "application/json", "User-Agent": `millrace/${VERSION}`, ...headers });
-  if (body !== undefined) sent.set("Content-Type", "application/json");
+  const allHeaders = new Headers({ Accept: "application/json", "User-Agent": `millrace/${VERSION}`, ...headers });
+  if (body !== undefined) allHeaders.set("Content-Type", "application/json");
   const text = body === undefined ? null : JSON.stringify(body);
-  return fetch(url, { method, headers: sent, body: text, redirect: "manual", signal });
+  return fetch(url, { method, headers: allHeaders, body: text, redirect: "manual", signal });
 };
 
 /** Where the answer sends the request. Its body is let go of then. */
@@ -80,7 +81,7 @@ const redirection = async (answer: Response, from: URL): Promise<URL | null> => 
   return new URL(location, from);
 };
 
-const answerOf = async (answer: Response, mostBytes: number, isMoved: boolean): Promise<HostAnswer> => {
+const readAnswer = async (answer: Response, mostBytes: number, isMoved: boolean): Promise<HostAnswer> => {
   const { status, headers } = answer;
   const decoder = new TextDecoder();
   const reader = answer.body?.getReader();

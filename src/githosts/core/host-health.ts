@@ -28,19 +28,24 @@ export interface HostHealth {
 
 export const statusViews = (commit: Commit): StatusView[] =>
   linesOf(commit).map(({ context, wanted, told, givenUp }) => ({
-    ...{ fullName: commit.fullName, sha: commit.sha, context, buildId: wanted.buildId },
-    ...{ state: wanted.state, told: told?.state ?? null, givenUp },
+    fullName: commit.fullName,
+    sha: commit.sha,
+    context,
+    buildId: wanted.buildId,
+    state: wanted.state,
+    told: told?.state ?? null,
+    givenUp,
   }));
 
-export const healthOf = (
+export const summarizeHealth = (
   { commits, pace }: Pick<Statuses, "commits" | "pace">,
   withGivenUp: Commit[],
   rules: StatusRules,
 ): HostHealth => {
-  const left = waiting({ commits }, rules);
+  const waitingStatuses = waiting({ commits }, rules);
   return {
-    waiting: left.length,
-    waitingSince: left.length > 0 ? Math.min(...left.map(({ line }) => line.since)) : null,
+    waiting: waitingStatuses.length,
+    waitingSince: waitingStatuses.length > 0 ? Math.min(...waitingStatuses.map(({ line }) => line.since)) : null,
     trouble: pace.trouble === null ? null : { reason: pace.trouble, until: pace.quietUntil },
     givenUp: withGivenUp.flatMap((commit) =>
       statusViews(commit).filter(({ givenUp, buildId }) => givenUp !== null && buildId !== ""),

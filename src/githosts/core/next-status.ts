@@ -46,7 +46,7 @@ export const nextStatus = (statuses: Statuses, gapMs: number, now: number, rules
   const from = rules.mayAskAt(pace, gapMs);
   let [best, bestRank, earliest] = [null as DueStatus | null, [0, 0, 0], Number.POSITIVE_INFINITY];
   for (const commit of commits.values()) {
-    const whole = agendaOf(commit, rules);
+    const whole = cachedAgenda(commit, rules);
     earliest = Math.min(earliest, whole.earliest);
     if (whole.earliest > now) continue;
     const { first, news } = whole.latest <= now ? whole : agenda(whole.items.filter(({ at }) => at <= now));
@@ -76,9 +76,9 @@ const rankOf = ({ line, isUrgent }: Item): number[] => [isUrgent ? 0 : 1, line.s
 const agendas = new WeakMap<Commit, Agenda>();
 
 /** Worked out once: a commit never changes, another one takes its place. */
-const agendaOf = (commit: Commit, rules: StatusRules): Agenda => {
-  const known = agendas.get(commit);
-  if (known) return known;
+const cachedAgenda = (commit: Commit, rules: StatusRules): Agenda => {
+  const earlier = agendas.get(commit);
+  if (earlier) return earlier;
   const unheard = commit.own.filter(isUnheard);
   const hasEnd = commit.own.some(({ wanted, told }) => wanted.state === "success" && told?.buildId !== wanted.buildId);
   const items = linesOf(commit).flatMap((line): Item[] => {
@@ -86,9 +86,9 @@ const agendaOf = (commit: Commit, rules: StatusRules): Agenda => {
     // Ends go first, and so does a beginning that an end of the same commit waits for.
     return at === null ? [] : [{ line, at, isUrgent: isOver(line.wanted) || (hasEnd && isUnheard(line)) }];
   });
-  const found = agenda(items);
-  agendas.set(commit, found);
-  return found;
+  const newAgenda = agenda(items);
+  agendas.set(commit, newAgenda);
+  return newAgenda;
 };
 
 /** When the host may be told a line; null where there is nothing to tell, or where it waits for another line. */
@@ -107,7 +107,7 @@ const dueAt = (line: Line, unheard: Line[], rules: StatusRules): number | null =
  */
 export const cutOff = (statuses: Statuses, now: number, rules: StatusRules): Commit[] => {
   return [...statuses.commits.values()].map((commit) => {
-    const due = new Set(agendaOf(commit, rules).items.flatMap(({ line, at }) => (at <= now ? [line] : [])));
+    const due = new Set(cachedAgenda(commit, rules).items.flatMap(({ line, at }) => (at <= now ? [line] : [])));
     const unsure = (line: Line): Line => (due.has(line) ? { ...line, unsureUntil: rules.unsureUntil(now) } : line);
     return { ...commit, own: commit.own.map(unsure), overall: unsure(commit.overall) };
   });
@@ -123,7 +123,10 @@ export const waiting = ({ commits }: Pick<Statuses, "commits">, rules: StatusRul
   );
 
 /** The status as it is on its way. */
-export const sentOf = ({ commit, line }: DueStatus): SentStatus => ({
-  ...{ commit: commitKey(commit), context: line.context, since: line.since },
-  ...{ buildId: line.wanted.buildId, state: line.wanted.state },
+export const toSentStatus = ({ commit, line }: DueStatus): SentStatus => ({
+  commit: commitKey(commit),
+  context: line.context,
+  since: line.since,
+  buildId: line.wanted.buildId,
+  state: line.wanted.state,
 });

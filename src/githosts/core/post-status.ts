@@ -2,7 +2,7 @@ import { LIMITS } from "../../protocol/limits.ts";
 import type { GitHost, HostAddress, StatusHost } from "./git-host.ts";
 import { type HostAnswer, hostFetch } from "./host-fetch.ts";
 import type { Status } from "./status.ts";
-import { fieldsOf, type StatusOutcome } from "./status-answers.ts";
+import { readFields, type StatusOutcome } from "./status-answers.ts";
 
 /** Where statuses are told, and the token that may. */
 export interface StatusAddress extends HostAddress {
@@ -23,20 +23,20 @@ export interface Posted {
 /** Tells a git host one status. Never throws. */
 export const postStatus = async (address: StatusAddress, status: Status): Promise<Posted> => {
   const host = chooseStatuses(address, status);
-  const found = await checkRunOf(address, host, status);
+  const checkRun = await findCheckRun(address, host, status);
   const answer =
-    "refused" in found
-      ? found.refused
-      : await hostFetch(address.apiUrl, host.request({ ...status, ...found }, address.token));
+    "refused" in checkRun
+      ? checkRun.refused
+      : await hostFetch(address.apiUrl, host.request({ ...status, ...checkRun }, address.token));
   const outcome = host.outcome(answer, Date.now(), status);
-  const fullName = isElsewhere(answer) ? await nameOf(address, host, status.repoId) : null;
+  const fullName = isElsewhere(answer) ? await askName(address, host, status.repoId) : null;
   const isRenamed = fullName !== null && fullName !== status.fullName;
   if (!isRenamed || outcome.kind === "told") return { outcome, fullName };
   return { outcome: { kind: "busy", reason: "The repository has another name." }, fullName };
 };
 
 /** The check run to change; asks for it where an answer was lost, and gives that answer where it tells nothing. */
-const checkRunOf = async (
+const findCheckRun = async (
   address: StatusAddress,
   { find }: StatusHost,
   status: Status,
@@ -52,10 +52,10 @@ const checkRunOf = async (
 const isElsewhere = (answer: HostAnswer): boolean =>
   !("unreachable" in answer) && (answer.isMoved || answer.status === 404 || answer.status === 422);
 
-const nameOf = async ({ apiUrl, token }: StatusAddress, host: StatusHost, repoId: number): Promise<string | null> => {
+const askName = async ({ apiUrl, token }: StatusAddress, host: StatusHost, repoId: number): Promise<string | null> => {
   if (!host.repository) return null;
   const answer = await hostFetch(apiUrl, host.repository(repoId, token));
   if ("unreachable" in answer || answer.status !== 200) return null;
-  const name = fieldsOf(answer)?.full_name;
+  const name = readFields(answer)?.full_name;
   return typeof name === "string" && /^[^/\s]+(?:\/[^/\s]+)+$/.test(name) && name.length <= 400 ? name : null;
 };

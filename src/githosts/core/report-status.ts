@@ -1,3 +1,4 @@
+import { DAY_MS } from "../../protocol/units.ts";
 import { type HostReport, isOver, isTerminal, type LeftOut } from "./host-report.ts";
 import type { StatusRules } from "./status-rules.ts";
 import { type Commit, type Line, linesOf, REPOSITORY_CONTEXT, type Wanted } from "./statuses.ts";
@@ -16,14 +17,14 @@ export const reported = (
 ): Commit | undefined => {
   const { repoId, fullName, sha, ref, context } = report;
   const before = commit?.own.find((line) => line.context === context);
-  const wanted = wantedOf(report);
+  const wanted = toWanted(report);
   if (context === REPOSITORY_CONTEXT || (before && !rules.isNews(before.wanted, wanted))) return commit;
   if (!before && (commit?.own.length ?? 0) >= MOST_CONTEXTS)
     return withLeftOut(commit, { ...report, contexts: [context] }, now, rules);
   const line = renewed(before, context, wanted, now);
   const own = before ? commit!.own.map((other) => (other === before ? line : other)) : [...(commit?.own ?? []), line];
   const leftOut = commit?.leftOut?.filter((other) => other !== context) ?? [];
-  const overall = overallOf(commit?.overall, { own, leftOut, origin: report.origin }, now, rules);
+  const overall = judgeOverall(commit?.overall, { own, leftOut, origin: report.origin }, now, rules);
   const name = { repoId, fullName: commit?.fullName ?? fullName, sha, ref };
   return { ...name, own, overall, ...(leftOut.length > 0 && { leftOut }), endedAt: null };
 };
@@ -39,18 +40,19 @@ export const withLeftOut = (
   const added = contexts.filter((name) => !known.includes(name) && !own.some(({ context }) => context === name));
   const leftOut = [...known, ...added].slice(0, MOST_CONTEXTS);
   if (leftOut.length === known.length) return commit;
-  const overall = overallOf(commit?.overall, { own, leftOut, origin }, now, rules);
+  const overall = judgeOverall(commit?.overall, { own, leftOut, origin }, now, rules);
   return { repoId, fullName: commit?.fullName ?? fullName, sha, ref, own, overall, leftOut, endedAt: null };
 };
 
-const wantedOf = (report: HostReport): Wanted => ({
-  ...{
-    buildId: report.buildId,
-    number: report.number,
-    version: report.version,
-    origin: report.origin,
-  },
-  ...{ state: report.state, phase: report.phase, ended: report.ended, asks: report.asks },
+const toWanted = (report: HostReport): Wanted => ({
+  buildId: report.buildId,
+  number: report.number,
+  version: report.version,
+  origin: report.origin,
+  state: report.state,
+  phase: report.phase,
+  ended: report.ended,
+  asks: report.asks,
   description: report.description.slice(0, DESCRIPTION_CHARACTERS).toWellFormed(),
 });
 
@@ -65,25 +67,33 @@ const renewed = (before: Line | undefined, context: string, wanted: Wanted, now:
 const NO_BUILD = { buildId: "", number: 0, version: 0 };
 
 /** The line of the repository. It links to the build that decides. Nothing is well while something was left out. */
-const overallOf = (
+const judgeOverall = (
   before: Line | undefined,
   { own, leftOut, origin: reached }: { own: Line[]; leftOut: string[]; origin: string | null },
   now: number,
   rules: StatusRules,
 ): Line => {
-  const found = rules.overall(own);
-  const state = found !== "failure" && leftOut.length > 0 ? "error" : found;
+  const ownState = rules.overall(own);
+  const state = ownState !== "failure" && leftOut.length > 0 ? "error" : ownState;
   const deciding = own.find((line) => (state === "failure" ? isFailed(line) : line.wanted.state === state)) ?? own[0];
   const { buildId, number, version, origin } = deciding?.wanted ?? { ...NO_BUILD, origin: reached };
   const isSkipped = leftOut.length === 0 && own.every((line) => line.wanted.ended === "skipped");
   const ended = isSkipped ? ("skipped" as const) : undefined;
-  const wanted = { buildId, number, version, state, ended, origin, description: wordsOf(state, own, leftOut.length) };
+  const wanted = {
+    buildId,
+    number,
+    version,
+    state,
+    ended,
+    origin,
+    description: describeOverall(state, own, leftOut.length),
+  };
   return before?.wanted.state === state ? before : renewed(before, REPOSITORY_CONTEXT, wanted, now);
 };
 
 const isFailed = ({ wanted }: Line): boolean => isTerminal(wanted.state) && wanted.state !== "success";
 
-const wordsOf = (state: Wanted["state"], own: Line[], leftOut: number): string => {
+const describeOverall = (state: Wanted["state"], own: Line[], leftOut: number): string => {
   if (state === "error") return `${leftOut === 1 ? "1 pipeline" : `${leftOut} pipelines`} left out, which may want it`;
   const counted = own.filter(({ wanted }) => wanted.ended !== "skipped").length;
   const builds = counted === 1 ? "1 build" : `${counted} builds`;
@@ -96,10 +106,9 @@ const wordsOf = (state: Wanted["state"], own: Line[], leftOut: number): string =
 /** Whether nothing is left to do for a line. */
 export const isSettled = (line: Line, rules: StatusRules): boolean => rules.isTold(line) || rules.isGivenUp(line);
 
-const DAY = 24 * 60 * 60_000;
 /** Milliseconds after which a build is not told of which the host knows nothing, and after which nothing is. */
-const COLLAPSE_MS = DAY;
-const DROP_MS = 3 * DAY;
+const COLLAPSE_MS = DAY_MS;
+const DROP_MS = 3 * DAY_MS;
 
 const COLLAPSED = "It waited for a day: the state of the commit as a whole is told in its place.";
 const DROPPED = "It waited for three days.";

@@ -17,19 +17,19 @@ const TRUSTED: SourceTrust = { trust: "trusted", needsApproval: false };
 const OF_LISTED_AUTHOR: SourceTrust = { trust: "untrusted", needsApproval: false };
 
 /** Those of the logins that are listed, each once and in small letters. */
-export const listedOf = (
+export const filterListed = (
   { untrustedAuthors }: Pick<SourceRules, "untrustedAuthors">,
   logins: readonly (string | null)[],
 ): string[] => {
-  const asked = new Set(logins.map((login) => login?.toLowerCase()));
-  return [...new Set(untrustedAuthors.map((name) => name.toLowerCase()))].filter((name) => asked.has(name));
+  const lowerLogins = new Set(logins.map((login) => login?.toLowerCase()));
+  return [...new Set(untrustedAuthors.map((name) => name.toLowerCase()))].filter((name) => lowerLogins.has(name));
 };
 
 /**
  * Whose code a delivery brings. Code of a fork is never trusted, whoever wrote it. A branch is not trusted where a listed
  * author pushed to it, whoever pushed since, or made one of its pull requests. `pulls` are the open ones of the ref.
  */
-export const sourceTrustOf = (event: RefEvent, rules: SourceRules, pulls: readonly OpenPull[]): SourceTrust => {
+export const judgeSource = (event: RefEvent, rules: SourceRules, pulls: readonly OpenPull[]): SourceTrust => {
   switch (event.kind) {
     case "push":
     case "tag":
@@ -38,7 +38,7 @@ export const sourceTrustOf = (event: RefEvent, rules: SourceRules, pulls: readon
       if (event.kind === "pull" && event.isFork)
         return { trust: "untrusted", needsApproval: rules.forks !== "members" || !event.isByMember };
       const authors = [event.sender, ...event.pushers, ...pulls.map(({ author }) => author)];
-      return listedOf(rules, authors).length > 0 ? OF_LISTED_AUTHOR : TRUSTED;
+      return filterListed(rules, authors).length > 0 ? OF_LISTED_AUTHOR : TRUSTED;
     }
     case "gone":
       return TRUSTED;
@@ -66,7 +66,7 @@ interface Places {
   before: string | null;
 }
 
-export const placesOf = (arrival: Arrival): Places => {
+export const findPlaces = (arrival: Arrival): Places => {
   const nowhere = { ref: null, sha: null, before: null };
   switch (arrival.kind) {
     case "push":
@@ -93,16 +93,16 @@ const isOfDefault = (ref: string | null, { defaultBranch }: Rules): boolean => r
  * Who is known to have pushed before what a delivery brings. Of the default branch nobody: all branches come from it, so
  * its newest head alone counts.
  */
-export const pushersBefore = (arrival: Arrival, known: readonly PushedBy[], rules: Rules): string[] => {
-  const { ref, sha } = placesOf(arrival);
+export const pushersBefore = (arrival: Arrival, pushedBy: readonly PushedBy[], rules: Rules): string[] => {
+  const { ref, sha } = findPlaces(arrival);
   if (isOfDefault(ref, rules)) return [];
-  return known.filter(({ name }) => name !== sha || !isMove(arrival)).map(({ login }) => login);
+  return pushedBy.filter(({ name }) => name !== sha || !isMove(arrival)).map(({ login }) => login);
 };
 
 /** Whether somebody else than its author pushed the head of a fork, whoever labels it. */
-export const isOfAnother = (arrival: Arrival, known: readonly PushedBy[]): boolean =>
+export const isOfAnother = (arrival: Arrival, pushedBy: readonly PushedBy[]): boolean =>
   arrival.kind === "pull" &&
-  known.some(({ name, login }) => name === arrival.sha && login !== arrival.pull.author?.toLowerCase());
+  pushedBy.some(({ name, login }) => name === arrival.sha && login !== arrival.pull.author?.toLowerCase());
 
 /** What a delivery adds to what is remembered, and what is to be forgotten of it. */
 interface Learned {
@@ -112,31 +112,35 @@ interface Learned {
 
 const NOTHING: Learned = { added: [], forgotten: [] };
 
-const without = (known: readonly PushedBy[], wanted: PushedBy[]): PushedBy[] =>
-  wanted.filter((one) => !known.some(({ name, login }) => name === one.name && login === one.login));
+const without = (pushedBy: readonly PushedBy[], additions: PushedBy[]): PushedBy[] =>
+  additions.filter((one) => !pushedBy.some(({ name, login }) => name === one.name && login === one.login));
 
 /** Of a member's fork, where members need no approval: heads that somebody else pushed. */
-const learnOfFork = ({ action, sender, sha, pull }: PullChange, known: readonly PushedBy[], rules: Rules): Learned => {
+const learnOfFork = (
+  { action, sender, sha, pull }: PullChange,
+  pushedBy: readonly PushedBy[],
+  rules: Rules,
+): Learned => {
   const isKept = action === "new-head" && rules.forks === "members" && sender !== pull.author;
   const added = isKept ? [{ name: sha, login: sender?.toLowerCase() ?? "" }] : [];
-  return { ...NOTHING, added: without(known, added) };
+  return { ...NOTHING, added: without(pushedBy, added) };
 };
 
-export const learnPushers = (arrival: Arrival, known: readonly PushedBy[], rules: Rules): Learned => {
-  if (arrival.kind === "deleted") return { ...NOTHING, forgotten: known.map(({ name }) => name) };
+export const learnPushers = (arrival: Arrival, pushedBy: readonly PushedBy[], rules: Rules): Learned => {
+  if (arrival.kind === "deleted") return { ...NOTHING, forgotten: pushedBy.map(({ name }) => name) };
   if (arrival.kind !== "push" && arrival.kind !== "pull") return NOTHING;
-  if (arrival.kind === "pull" && arrival.pull.isFork) return learnOfFork(arrival, known, rules);
+  if (arrival.kind === "pull" && arrival.pull.isFork) return learnOfFork(arrival, pushedBy, rules);
   // The branch of one that is closed may be gone already.
   if (arrival.kind === "pull" && arrival.action === "closed") return NOTHING;
   const { sender, sha } = arrival;
   const ref = arrival.kind === "pull" ? refOfPull(arrival) : arrival.ref;
   const pusher = arrival.kind === "push" || arrival.action === "new-head" ? sender : null;
-  const logins = listedOf(rules, [...pushersBefore(arrival, known, rules), pusher]);
+  const logins = filterListed(rules, [...pushersBefore(arrival, pushedBy, rules), pusher]);
   if (logins.length > 0) {
     const names = isOfDefault(ref, rules) ? [] : [ref, sha];
     const all = names.flatMap((name) => logins.map((login) => ({ name, login })));
-    return { ...NOTHING, added: without(known, all) };
+    return { ...NOTHING, added: without(pushedBy, all) };
   }
-  const isVouchedFor = isMove(arrival) && pusher !== null && known.some(({ name }) => name === sha);
+  const isVouchedFor = isMove(arrival) && pusher !== null && pushedBy.some(({ name }) => name === sha);
   return { ...NOTHING, forgotten: isVouchedFor ? [sha] : [] };
 };

@@ -1,12 +1,11 @@
+import { SECOND_MS } from "../../protocol/units.ts";
 import { type HostAnswer, type HostResponse, isLimited } from "./host-fetch.ts";
 import { closed } from "./report-status.ts";
 import type { StatusRules } from "./status-rules.ts";
 import { type Commit, type Line, linesOf, type Pace, type SentStatus, type Statuses } from "./statuses.ts";
 
-const SECOND = 1_000;
-
 /** What the hosts have in common. `now` is in milliseconds since 1970. */
-export const statusOutcomeOf = (answer: HostAnswer, now: number): StatusOutcome => {
+export const readStatusOutcome = (answer: HostAnswer, now: number): StatusOutcome => {
   if ("unreachable" in answer) {
     return { kind: "away", isUnsure: true, reason: `The git host cannot be reached: ${answer.unreachable}.` };
   }
@@ -14,7 +13,11 @@ export const statusOutcomeOf = (answer: HostAnswer, now: number): StatusOutcome 
   if (status >= 200 && status < 300) return accepted(answer);
   if (status === 401) return { kind: "unauthorized", reason: "The git host does not accept the token." };
   if (isLimited(answer)) {
-    return { kind: "limited", until: pauseOf(answer, now), reason: "The git host takes no more requests for a while." };
+    return {
+      kind: "limited",
+      until: readPause(answer, now),
+      reason: "The git host takes no more requests for a while.",
+    };
   }
   if (status === 403) return { kind: "forbidden", reason: "The token may not set statuses here." };
   if (status === 408 || status === 409 || status === 423 || status === 425) {
@@ -38,7 +41,7 @@ const refusals: Record<number, string> = {
 
 /** A page for people may come with status 200, from whatever stands before the host: that told nobody anything. */
 const accepted = (answer: HostResponse): StatusOutcome => {
-  const body = fieldsOf(answer);
+  const body = readFields(answer);
   if (body === null) {
     return { kind: "away", isUnsure: false, reason: "What answers in place of the git host is not its API." };
   }
@@ -47,7 +50,7 @@ const accepted = (answer: HostResponse): StatusOutcome => {
 };
 
 /** The fields of an answer that is a JSON object; null for any other. */
-export const fieldsOf = ({ body }: HostResponse): Record<string, unknown> | null => {
+export const readFields = ({ body }: HostResponse): Record<string, unknown> | null => {
   try {
     const value: unknown = JSON.parse(body);
     return typeof value === "object" && value !== null && !Array.isArray(value)
@@ -59,14 +62,14 @@ export const fieldsOf = ({ body }: HostResponse): Record<string, unknown> | null
 };
 
 /** `Retry-After` has seconds or a date (RFC 9110, 10.2.3); GitHub's reset is a time in seconds. */
-const pauseOf = ({ headers }: HostResponse, now: number): number | null => {
+const readPause = ({ headers }: HostResponse, now: number): number | null => {
   const after = headers.get("Retry-After");
   if (after !== null) {
-    const at = /^\d{1,9}$/.test(after) ? now + Number(after) * SECOND : Date.parse(after);
+    const at = /^\d{1,9}$/.test(after) ? now + Number(after) * SECOND_MS : Date.parse(after);
     if (Number.isFinite(at)) return at;
   }
   const reset = headers.get("X-RateLimit-Reset") ?? headers.get("RateLimit-Reset");
-  return reset !== null && /^\d{9,11}$/.test(reset) ? Number(reset) * SECOND : null;
+  return reset !== null && /^\d{9,11}$/.test(reset) ? Number(reset) * SECOND_MS : null;
 };
 
 /** What came of a status that was sent. `reason` is in words for people. */
@@ -97,17 +100,19 @@ interface Answered {
 /** Takes in the answer to what was sent. */
 export const answered = (
   statuses: Statuses,
-  sent: SentStatus,
+  sentStatus: SentStatus,
   outcome: StatusOutcome,
   now: number,
   rules: StatusRules,
 ): Answered => {
   const pace = paced(statuses.pace, outcome, now, rules);
-  const commit = statuses.commits.get(sent.commit);
-  const line = commit && linesOf(commit).find(({ context }) => context === sent.context);
+  const commit = statuses.commits.get(sentStatus.commit);
+  const line = commit && linesOf(commit).find(({ context }) => context === sentStatus.context);
   if (!commit || !line) return { commit: null, pace };
   const next =
-    outcome.kind === "told" ? told(line, sent, outcome, now, rules) : missed(line, sent, outcome, now, rules);
+    outcome.kind === "told"
+      ? lineOnceTold(line, sentStatus, outcome, now, rules)
+      : lineAfterFailure(line, sentStatus, outcome, now, rules);
   return { commit: closed(withLine(commit, next), now, rules), pace };
 };
 
@@ -121,19 +126,19 @@ const withLine = (commit: Commit, line: Line): Commit => {
   return { ...commit, own: commit.own.map(shared), overall: shared(commit.overall) };
 };
 
-const told = (
+const lineOnceTold = (
   line: Line,
-  sent: SentStatus,
+  sentStatus: SentStatus,
   { pipelineId, checkRunId }: Extract<StatusOutcome, { kind: "told" }>,
   now: number,
   rules: StatusRules,
 ): Line => {
-  const taken = { ...line, told: rules.taken(line, sent), pipelineId: pipelineId ?? line.pipelineId };
-  if (checkRunId !== undefined) taken.checkRun = { id: checkRunId, buildId: sent.buildId };
+  const next = { ...line, told: rules.taken(line, sentStatus), pipelineId: pipelineId ?? line.pipelineId };
+  if (checkRunId !== undefined) next.checkRun = { id: checkRunId, buildId: sentStatus.buildId };
   const isSure = now >= line.unsureUntil;
-  const untried = rules.isAnswered(line, sent) ? { tries: 0, triedFrom: null, nextAt: 0 } : {};
+  const untried = rules.isAnswered(line, sentStatus) ? { tries: 0, triedFrom: null, nextAt: 0 } : {};
   return {
-    ...taken,
+    ...next,
     ...untried,
     unsureUntil: isSure ? 0 : line.unsureUntil,
     againAt: isSure ? null : line.unsureUntil,
@@ -141,18 +146,24 @@ const told = (
 };
 
 /** The line after a try in vain. What was reported meanwhile has not been tried. */
-const missed = (line: Line, sent: SentStatus, outcome: StatusOutcome, now: number, rules: StatusRules): Line => {
+const lineAfterFailure = (
+  line: Line,
+  sentStatus: SentStatus,
+  outcome: StatusOutcome,
+  now: number,
+  rules: StatusRules,
+): Line => {
   const unsure = outcome.kind === "away" && outcome.isUnsure ? { unsureUntil: rules.unsureUntil(now) } : {};
-  if (!rules.isAnswered(line, sent)) return { ...line, ...unsure };
+  if (!rules.isAnswered(line, sentStatus)) return { ...line, ...unsure };
   const tried = { ...line, ...unsure, tries: line.tries + 1, triedFrom: line.triedFrom ?? now };
   const reason = "reason" in outcome ? outcome.reason : "";
   if (outcome.kind === "refused") return { ...tried, givenUp: { reason, at: now } };
   if (rules.isHopeless(tried, now)) return { ...tried, givenUp: { reason: `For a day: ${reason}`, at: now } };
   if (outcome.kind === "unlinked") return { ...tried, mayLink: false };
-  return { ...tried, nextAt: now + waitOf(outcome, tried.tries, rules) };
+  return { ...tried, nextAt: now + chooseWait(outcome, tried.tries, rules) };
 };
 
-const waitOf = ({ kind }: StatusOutcome, tries: number, rules: StatusRules): number => {
+const chooseWait = ({ kind }: StatusOutcome, tries: number, rules: StatusRules): number => {
   if (kind === "unauthorized" || kind === "limited") return 0;
   return kind === "forbidden" ? rules.forbiddenWait(tries) : rules.lineWait(tries);
 };

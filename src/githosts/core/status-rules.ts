@@ -1,16 +1,15 @@
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../protocol/units.ts";
 import { isOver } from "./host-report.ts";
 import { type Line, type Pace, REPOSITORY_CONTEXT, type SentStatus, type Statuses, type Wanted } from "./statuses.ts";
 
 /** Milliseconds for which a build that goes on is not told: one that ends at once is told once. */
 export const REST_MS = 1_500;
 /** Milliseconds for which a host may still do what it was asked and did not answer. */
-const LATE_MS = 60_000;
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const MOST_WAIT = 10 * MINUTE;
-const GIVE_UP_MS = 24 * 60 * MINUTE;
+const LATE_MS = MINUTE_MS;
+const MOST_WAIT_MS = 10 * MINUTE_MS;
+const GIVE_UP_MS = DAY_MS;
 /** Milliseconds that a host may tell us to wait at most. */
-const LONGEST_PAUSE = 60 * MINUTE;
+const LONGEST_PAUSE_MS = HOUR_MS;
 
 const doubling = (first: number, times: number, most: number): number =>
   Math.min(first * 2 ** Math.min(times - 1, 20), most);
@@ -34,12 +33,12 @@ const isAfter = (left: (number | string)[], right: (number | string)[]): boolean
  */
 export const STATUS_RULES = {
   /** Whether a report says more than what is wanted already: nothing of a build follows its end. */
-  isNews: (known: Wanted, report: Wanted): boolean => isAfter(orderOf(report), orderOf(known)),
+  isNews: (before: Wanted, report: Wanted): boolean => isAfter(orderOf(report), orderOf(before)),
   /** Whether the host has taken what is wanted: not the same state of an earlier time, which others may have followed. */
   isTold: ({ since, told, againAt }: Line): boolean => told?.since === since && againAt === null,
   isGivenUp: ({ givenUp }: Line): boolean => givenUp !== null,
   /** Whether the answer is about what is wanted now: something newer may have been reported meanwhile. */
-  isAnswered: (line: Line, sent: SentStatus): boolean => line.since === sent.since,
+  isAnswered: (line: Line, sentStatus: SentStatus): boolean => line.since === sentStatus.since,
   /** What the host has taken with an answer. */
   taken: (_line: Line, { buildId, state, since }: SentStatus): Line["told"] => ({ buildId, state, since }),
   /** The check run that shows the build, and is changed; null where one is to be made. */
@@ -55,14 +54,16 @@ export const STATUS_RULES = {
   /** Until when the host may do something late after a request without an answer. */
   unsureUntil: (now: number): number => now + LATE_MS,
   /** Until when a line waits after so many tries, and the whole connection after so many failures in a row. */
-  lineWait: (tries: number): number => doubling(2 * SECOND, tries, MOST_WAIT),
-  forbiddenWait: (times: number): number => doubling(MINUTE, times, MOST_WAIT),
-  hostWait: (failures: number): number => doubling(2 * SECOND, failures, MINUTE),
+  lineWait: (tries: number): number => doubling(2 * SECOND_MS, tries, MOST_WAIT_MS),
+  forbiddenWait: (times: number): number => doubling(MINUTE_MS, times, MOST_WAIT_MS),
+  hostWait: (failures: number): number => doubling(2 * SECOND_MS, failures, MINUTE_MS),
   /** The first time the token is only read anew: it may have been changed. */
-  tokenWait: (failures: number): number => (failures === 1 ? 0 : doubling(MINUTE, failures - 1, MOST_WAIT)),
+  tokenWait: (failures: number): number => (failures === 1 ? 0 : doubling(MINUTE_MS, failures - 1, MOST_WAIT_MS)),
   /** When a host that is asked too often takes requests again, where it says so. */
   pauseUntil: (now: number, until: number | null, failures: number): number =>
-    until === null ? now + doubling(MINUTE, failures, MOST_WAIT) : clamp(until, now + SECOND, now + LONGEST_PAUSE),
+    until === null
+      ? now + doubling(MINUTE_MS, failures, MOST_WAIT_MS)
+      : clamp(until, now + SECOND_MS, now + LONGEST_PAUSE_MS),
   isHopeless: (line: Line, now: number): boolean => line.triedFrom !== null && now - line.triedFrom >= GIVE_UP_MS,
   /** A success waits while the host does not know of a build of the commit that goes on: all would look well. */
   isHeld: (line: Line, unheard: Line[]): boolean =>

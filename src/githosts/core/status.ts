@@ -33,16 +33,30 @@ export interface Status
 }
 
 /** The status of a line. `origin` is where the service was reached last: for builds that nobody asked for. */
-export const statusOf = ({ commit, line }: DueStatus, origin: string | null, rules: StatusRules): Status => {
+export const toStatus = ({ commit, line }: DueStatus, origin: string | null, rules: StatusRules): Status => {
   const { state, phase, ended, asks, description, buildId } = line.wanted;
   const isOverall = line.context === REPOSITORY_CONTEXT;
   const at = line.wanted.origin ?? origin;
   const isLinked = line.mayLink && buildId !== "" && at?.startsWith("https://");
   return {
-    ...{ repoId: commit.repoId, fullName: commit.fullName, sha: commit.sha, ref: commit.ref, context: line.context },
-    ...{ state, phase, ended, asks, description, buildId, since: line.since, summary: null },
-    ...{ isOverall, externalId: isOverall ? COMMIT_AS_WHOLE : buildId },
-    ...{ checkRunId: rules.knownRun(line), mayHaveRun: rules.mayHaveRun(line), wasStatus: rules.wasStatus(line) },
+    repoId: commit.repoId,
+    fullName: commit.fullName,
+    sha: commit.sha,
+    ref: commit.ref,
+    context: line.context,
+    state,
+    phase,
+    ended,
+    asks,
+    description,
+    buildId,
+    since: line.since,
+    summary: null,
+    isOverall,
+    externalId: isOverall ? COMMIT_AS_WHOLE : buildId,
+    checkRunId: rules.knownRun(line),
+    mayHaveRun: rules.mayHaveRun(line),
+    wasStatus: rules.wasStatus(line),
     url: isLinked ? `${at}/app/builds/${buildId}` : null,
     pipelineId: line.pipelineId,
   };

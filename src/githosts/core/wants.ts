@@ -15,7 +15,7 @@ interface Repository {
 }
 
 /** Why there is no build, with what a person does not see from here. */
-export const reasonOf = (reason: string, arrival: Arrival, { defaultBranch, address }: Repository): string => {
+export const explainReason = (reason: string, arrival: Arrival, { defaultBranch, address }: Repository): string => {
   if (reason === NO_PIPELINE) return `${NO_PIPELINE}: add one at ${address}`;
   if (reason !== UNWANTED_BRANCH || arrival.kind !== "push") return reason;
   const there = arrival.repository.defaultBranch;
@@ -32,7 +32,7 @@ const YES: TriggerMatch = { isWanted: true, undecidedPaths: null };
 const no = (near: number, reason: string): TriggerMatch => ({ isWanted: false, near, reason });
 
 /** The first patterns, to be read in one line. */
-const shown = (patterns: string[]): string =>
+const firstPatterns = (patterns: string[]): string =>
   `${patterns
     .slice(0, 3)
     .map((one) => one.slice(0, 60))
@@ -41,7 +41,7 @@ const shown = (patterns: string[]): string =>
 const byPaths = (paths: string[] | null, files: readonly string[] | null): TriggerMatch => {
   const touched = paths === null || isTouched(paths, files);
   if (touched === null) return { isWanted: true, undecidedPaths: paths };
-  return touched ? YES : no(4, `no file of ${shown(paths ?? [])} changed`);
+  return touched ? YES : no(4, `no file of ${firstPatterns(paths ?? [])} changed`);
 };
 
 const isOneOf = (patterns: string[] | null, name: string): boolean =>
@@ -68,7 +68,7 @@ export const wantsPull = ({ pull: wanted }: On, pull: OpenPull, files: readonly 
   if (!isOneOf(wanted.base, pull.base)) return no(2, "no pipeline wants pull requests into this branch");
   if (pull.isDraft && !wanted.drafts) return no(3, "the pull request is a draft");
   if (wanted.labels && !wanted.labels.some((label) => pull.labels.includes(label)))
-    return no(3, `the pull request has no label of ${shown(wanted.labels)}`);
+    return no(3, `the pull request has no label of ${firstPatterns(wanted.labels)}`);
   const answer = byPaths(wanted.paths, files);
   return answer.isWanted ? answer : { isWanted: true, undecidedPaths: wanted.paths };
 };

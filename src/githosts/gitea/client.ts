@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import type { HookSettings, HostAddress, HostClient, RepositoryAtHost, RepositoryName } from "../core/git-host.ts";
-import { ask, type HostManner, HostNumber, order, pathOf } from "../core/host-api.ts";
+import { ask, encodePath, type HostManner, HostNumber, order } from "../core/host-api.ts";
 
 const TO_READ = "the permission read:repository";
 const ACCOUNT = "the permission read:user";
@@ -22,14 +22,14 @@ const Hook = z.object({
   config: z.nullish(z.object({ url: z.nullish(z.string()) })),
 });
 
-const repositoryOf = (found: z.infer<typeof Repository>): RepositoryAtHost => ({
-  id: found.id,
-  fullName: found.full_name,
-  defaultBranch: found.default_branch ?? null,
-  isPrivate: found.private,
+const toRepository = (repository: z.infer<typeof Repository>): RepositoryAtHost => ({
+  id: repository.id,
+  fullName: repository.full_name,
+  defaultBranch: repository.default_branch ?? null,
+  isPrivate: repository.private,
 });
 
-const settingsOf = ({ url, secret }: HookSettings) => ({
+const toHookBody = ({ url, secret }: HookSettings) => ({
   active: true,
   events: EVENTS,
   config: { url, secret, content_type: "json" },
@@ -39,8 +39,8 @@ const settingsOf = ({ url, secret }: HookSettings) => ({
 export const giteaClient = ({ apiUrl, token }: HostAddress): HostClient => {
   const manner: HostManner = { name: "Gitea", apiUrl, headers: { Authorization: `token ${token}` } };
   const read = async (path: string) =>
-    repositoryOf((await ask(manner, { method: "GET", path, right: TO_READ }, Repository)).value);
-  const hooksOf = ({ fullName }: RepositoryName) => `/repos/${pathOf(fullName)}/hooks`;
+    toRepository((await ask(manner, { method: "GET", path, right: TO_READ }, Repository)).value);
+  const hooksPath = ({ fullName }: RepositoryName) => `/repos/${encodePath(fullName)}/hooks`;
   return {
     async account() {
       const { value } = await ask(manner, { method: "GET", path: "/user", right: ACCOUNT }, Account);
@@ -49,12 +49,12 @@ export const giteaClient = ({ apiUrl, token }: HostAddress): HostClient => {
     async repositories(page, limit) {
       const path = `/user/repos?limit=${limit}&page=${page}`;
       const { value } = await ask(manner, { method: "GET", path, right: TO_READ, isList: true }, z.array(Repository));
-      return value.map(repositoryOf);
+      return value.map(toRepository);
     },
     repositoryById: (id) => read(`/repositories/${id}`),
-    repositoryByName: (fullName) => read(`/repos/${pathOf(fullName)}`),
+    repositoryByName: (fullName) => read(`/repos/${encodePath(fullName)}`),
     async hooks(repository) {
-      const path = `${hooksOf(repository)}?limit=${MOST_HOOKS}`;
+      const path = `${hooksPath(repository)}?limit=${MOST_HOOKS}`;
       const { value } = await ask(manner, { method: "GET", path, right: HOOKS, isList: true }, z.array(Hook));
       return value.map(({ id, active, config }) => ({
         id: String(id),
@@ -63,19 +63,19 @@ export const giteaClient = ({ apiUrl, token }: HostAddress): HostClient => {
       }));
     },
     async createHook(repository, hook) {
-      const body = { type: "gitea", ...settingsOf(hook) };
-      const request = { method: "POST", path: hooksOf(repository), right: HOOKS, body } as const;
+      const body = { type: "gitea", ...toHookBody(hook) };
+      const request = { method: "POST", path: hooksPath(repository), right: HOOKS, body } as const;
       return String((await ask(manner, request, z.object({ id: HostNumber }))).value.id);
     },
     updateHook: (repository, id, hook) =>
       order(manner, {
         method: "PATCH",
-        path: `${hooksOf(repository)}/${id}`,
+        path: `${hooksPath(repository)}/${id}`,
         right: HOOKS,
-        body: settingsOf(hook),
+        body: toHookBody(hook),
       }),
     deleteHook: (repository, id) =>
-      order(manner, { method: "DELETE", path: `${hooksOf(repository)}/${id}`, right: HOOKS }),
+      order(manner, { method: "DELETE", path: `${hooksPath(repository)}/${id}`, right: HOOKS }),
     missing: () => [],
   };
 };

@@ -1,10 +1,10 @@
 import { base62 } from "../../crypto/signer.ts";
 import { isMac } from "../core/delivery.ts";
 import type { GitHost } from "../core/git-host.ts";
-import { pathOf } from "../core/host-api.ts";
+import { encodePath } from "../core/host-api.ts";
 import type { HostRequest } from "../core/host-fetch.ts";
 import type { Status } from "../core/status.ts";
-import { statusOutcomeOf } from "../core/status-answers.ts";
+import { readStatusOutcome } from "../core/status-answers.ts";
 import { giteaClient } from "./client.ts";
 import { giteaArrival } from "./deliveries.ts";
 
@@ -17,7 +17,7 @@ const statusRequest = (status: Status, token: string): HostRequest => {
   const { fullName, sha, state, url, description, context } = status;
   return {
     method: "POST",
-    path: `/repos/${pathOf(fullName)}/statuses/${encodeURIComponent(sha)}`,
+    path: `/repos/${encodePath(fullName)}/statuses/${encodeURIComponent(sha)}`,
     headers: toHeaders(token),
     body: { state, ...(url !== null && { target_url: url }), description, context },
   };
@@ -39,7 +39,7 @@ export const GITEA: GitHost = {
   client: giteaClient,
   statuses: {
     request: statusRequest,
-    outcome: statusOutcomeOf,
+    outcome: readStatusOutcome,
     repository: (repoId, token) => ({ method: "GET", path: `/repositories/${repoId}`, headers: toHeaders(token) }),
   },
   statusGapMs: 0,

@@ -18,7 +18,10 @@ const RSA_HEADER = [2, 1, 0, 48, 13, 6, 9, 42, 134, 72, 134, 247, 13, 1, 1, 1, 5
 
 /** A DER value whose content is 256 to 65535 bytes long: its length takes two bytes. */
 const der = (tag: number, content: Uint8Array): number[] => [
-  ...[tag, 0x82, content.length >> 8, content.length & 0xff],
+  tag,
+  0x82,
+  content.length >> 8,
+  content.length & 0xff,
   ...content,
 ];
 
@@ -27,7 +30,7 @@ const wrapped = (pkcs1: Uint8Array): Uint8Array<ArrayBuffer> =>
   new Uint8Array(der(48, new Uint8Array([...RSA_HEADER, ...der(4, pkcs1)])));
 
 /** The bytes of the key in PKCS#8. @throws AppKeyUnusable */
-const pkcs8Of = (pem: string): Uint8Array<ArrayBuffer> => {
+const toPkcs8 = (pem: string): Uint8Array<ArrayBuffer> => {
   const [, kind, base64 = ""] = PEM.exec(pem) ?? [];
   const bytes = kind ? fromBase64(base64.replace(/\s+/g, "")) : undefined;
   if (!bytes || bytes.length < 256 || bytes.length > 8_192) throw new AppKeyUnusable("It is no PEM of a private key");
@@ -35,7 +38,7 @@ const pkcs8Of = (pem: string): Uint8Array<ArrayBuffer> => {
 };
 
 const importKey = async (pem: string): Promise<CryptoKey> => {
-  const bytes = pkcs8Of(pem);
+  const bytes = toPkcs8(pem);
   try {
     const key = await crypto.subtle.importKey("pkcs8", bytes, ALGORITHM, false, ["sign"]);
     if ("modulusLength" in key.algorithm && key.algorithm.modulusLength >= SMALLEST_BITS) return key;

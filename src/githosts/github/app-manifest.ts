@@ -1,6 +1,7 @@
 import { type NamedKey, parseKeys } from "../../crypto/keys.ts";
 import { Signer } from "../../crypto/signer.ts";
 import { oncePer } from "../../once-per.ts";
+import { HOUR_MS } from "../../protocol/units.ts";
 
 /** What an App asks for, and what lacks without it. Later ones have to be accepted by each owner once more. */
 export const APP_PERMISSIONS = {
@@ -46,7 +47,7 @@ export const appName = (orgId: string): string => `millrace-${orgId}`.slice(0, 3
 
 const SHAPE = /^([0-9a-f-]{36})\.([0-9a-z]{1,9})\.([A-Za-z0-9]{12})$/;
 /** Milliseconds: GitHub answers the code of a manifest for as long. */
-const VALID_MS = 60 * 60_000;
+const VALID_MS = HOUR_MS;
 
 /** Who makes an App for a connection: the one who comes back with it must be the same. */
 interface AppMaking {
@@ -56,7 +57,10 @@ interface AppMaking {
 }
 
 const parts = ({ orgId, sessionId, connectionId }: AppMaking, time: string): string[] => [
-  ...["app-state", orgId, sessionId, connectionId],
+  "app-state",
+  orgId,
+  sessionId,
+  connectionId,
   time,
 ];
 
@@ -75,11 +79,11 @@ export class AppStates {
   }
 
   /** The connection that the visit was for; `undefined` for a state of another session, or of more than an hour ago. */
-  async recognize(state: string, of: Omit<AppMaking, "connectionId">, now: number): Promise<string | undefined> {
+  async recognize(state: string, visitor: Omit<AppMaking, "connectionId">, now: number): Promise<string | undefined> {
     const [, connectionId = "", time = "", tag = ""] = SHAPE.exec(state) ?? [];
     const age = now - Number.parseInt(time, 36) * 1000;
     if (!(age >= 0 && age <= VALID_MS)) return undefined;
-    return (await this.#signer.keyOf(tag, ...parts({ ...of, connectionId }, time))) && connectionId;
+    return (await this.#signer.keyOf(tag, ...parts({ ...visitor, connectionId }, time))) && connectionId;
   }
 }
 

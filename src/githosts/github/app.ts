@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import type { Role } from "../../protocol/token.ts";
 import type { HookSettings, HostReader } from "../core/git-host.ts";
-import { ask, type HostManner, HostNumber, HostProblem, order, pathOf } from "../core/host-api.ts";
+import { ask, encodePath, type HostManner, HostNumber, HostProblem, order } from "../core/host-api.ts";
 import { hostFetch } from "../core/host-fetch.ts";
 import { APP_PERMISSIONS } from "./app-manifest.ts";
 import { githubHeaders, RepoAnswer, toHostRepository, VERSION_HEADERS } from "./client.ts";
@@ -62,7 +62,7 @@ export interface Installed {
   permissions: string[];
 }
 
-const installedOf = ({ id, account, permissions, suspended_at }: z.infer<typeof Installation>): Installed => ({
+const toInstalled = ({ id, account, permissions, suspended_at }: z.infer<typeof Installation>): Installed => ({
   id: String(id),
   account: account?.login ?? null,
   isSuspended: suspended_at != null,
@@ -93,27 +93,29 @@ export const installationToken = async (
 /** What an App may ask of itself. Each call may throw a `HostProblem`. */
 export const appAt = (apiUrl: string, jwt: string) => {
   const manner = appManner(apiUrl, jwt);
-  const asked = <T>(path: string, form: z.ZodMiniType<T>, isList?: true) =>
+  const askApp = <T>(path: string, form: z.ZodMiniType<T>, isList?: true) =>
     ask(manner, { method: "GET", path, right: RIGHT, ...(isList && { isList }) }, form);
   return {
     async facts(): Promise<KnownApp> {
-      const { value } = await asked("/app", App);
+      const { value } = await askApp("/app", App);
       return { id: String(value.id), clientId: value.client_id ?? null, pageUrl: value.html_url ?? null };
     },
     async installations(): Promise<Installed[]> {
       const path = `/app/installations?per_page=${MOST_INSTALLATIONS}`;
-      return (await asked(path, z.array(Installation), true)).value.map(installedOf);
+      return (await askApp(path, z.array(Installation), true)).value.map(toInstalled);
     },
     async installation(id: string): Promise<Installed> {
-      return installedOf((await asked(`/app/installations/${encodeURIComponent(id)}`, Installation)).value);
+      return toInstalled((await askApp(`/app/installations/${encodeURIComponent(id)}`, Installation)).value);
     },
     /** Where it is installed for a repository. */
-    async installationOf(fullName: string): Promise<string> {
-      return String((await asked(`/repos/${pathOf(fullName)}/installation`, z.object({ id: HostNumber }))).value.id);
+    async findInstallation(fullName: string): Promise<string> {
+      return String(
+        (await askApp(`/repos/${encodePath(fullName)}/installation`, z.object({ id: HostNumber }))).value.id,
+      );
     },
     /** The address to which deliveries are sent. */
     async hookUrl(): Promise<string | null> {
-      return (await asked("/app/hook/config", z.object({ url: z.nullish(z.string()) }))).value.url ?? null;
+      return (await askApp("/app/hook/config", z.object({ url: z.nullish(z.string()) }))).value.url ?? null;
     },
     setHook: ({ url, secret }: HookSettings) =>
       order(manner, {
@@ -153,9 +155,9 @@ export const githubAppReader = (app: AppAt, installationId: string, apiUrl: stri
   const manner = appManner(apiUrl, token);
   /** The token reads whatever is public, so it is asked whether the App is installed for it. */
   const read = async (path: string) => {
-    const found = toHostRepository((await ask(manner, { method: "GET", path, right: RIGHT }, RepoAnswer)).value);
-    await app.installationOf(found.fullName);
-    return found;
+    const repository = toHostRepository((await ask(manner, { method: "GET", path, right: RIGHT }, RepoAnswer)).value);
+    await app.findInstallation(repository.fullName);
+    return repository;
   };
   return {
     async account() {
@@ -169,13 +171,13 @@ export const githubAppReader = (app: AppAt, installationId: string, apiUrl: stri
       return value.repositories.map(toHostRepository);
     },
     repositoryById: (id) => read(`/repositories/${id}`),
-    repositoryByName: (fullName) => read(`/repos/${pathOf(fullName)}`),
-    missing: (scopes) => missingOf(scopes ?? []),
+    repositoryByName: (fullName) => read(`/repos/${encodePath(fullName)}`),
+    missing: (scopes) => findMissing(scopes ?? []),
   };
 };
 
 /** A right to write includes the one to read. */
-const missingOf = (granted: string[]): string[] =>
+const findMissing = (granted: string[]): string[] =>
   Object.entries(APP_PERMISSIONS)
     .filter(([name, level]) => ![`${name}:${level}`, `${name}:write`].some((one) => granted.includes(one)))
     .map(([name, level]) => `The App lacks the permission ${name}: ${level}. Accept it at GitHub, in its settings.`);
@@ -207,7 +209,7 @@ export const roleAtGithub = async (
   fullName: string,
   login: string,
 ): Promise<Role | null> => {
-  const path = `/repos/${pathOf(fullName)}/collaborators/${encodeURIComponent(login)}/permission`;
+  const path = `/repos/${encodePath(fullName)}/collaborators/${encodeURIComponent(login)}/permission`;
   const request = { method: "GET", path, right: "the permission Metadata: read" } as const;
   try {
     const { permission, role_name: name } = (await ask(appManner(apiUrl, token), request, Permission)).value;

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import type { HookSettings, HostAddress, HostClient, RepositoryAtHost, RepositoryName } from "../core/git-host.ts";
-import { ask, type HostManner, HostNumber, order, pathOf } from "../core/host-api.ts";
+import { ask, encodePath, type HostManner, HostNumber, order } from "../core/host-api.ts";
 
 /** The version of the REST API: https://docs.github.com/en/rest/about-the-rest-api/api-versions */
 export const VERSION_HEADERS: Record<string, string> = {
@@ -38,20 +38,20 @@ export const RepoAnswer = z.object({
 });
 const Hook = z.object({ id: HostNumber, active: z.boolean(), config: z.object({ url: z.nullish(z.string()) }) });
 
-export const toHostRepository = (found: z.infer<typeof RepoAnswer>): RepositoryAtHost => ({
-  id: found.id,
-  fullName: found.full_name,
-  defaultBranch: found.default_branch ?? null,
-  isPrivate: found.private,
+export const toHostRepository = (repository: z.infer<typeof RepoAnswer>): RepositoryAtHost => ({
+  id: repository.id,
+  fullName: repository.full_name,
+  defaultBranch: repository.default_branch ?? null,
+  isPrivate: repository.private,
 });
 
-const settingsOf = ({ url, secret }: HookSettings) => ({
+const toHookBody = ({ url, secret }: HookSettings) => ({
   active: true,
   events: EVENTS,
   config: { url, secret, content_type: "json", insecure_ssl: "0" },
 });
 
-const scopesOf = (headers: Headers): string[] | null =>
+const readScopes = (headers: Headers): string[] | null =>
   headers
     .get("X-OAuth-Scopes")
     ?.split(",")
@@ -63,11 +63,11 @@ export const githubClient = ({ apiUrl, token }: HostAddress): HostClient => {
   const manner: HostManner = { name: "GitHub", apiUrl, headers: githubHeaders(token) };
   const read = async (path: string) =>
     toHostRepository((await ask(manner, { method: "GET", path, right: TO_READ }, RepoAnswer)).value);
-  const hooksOf = ({ fullName }: RepositoryName) => `/repos/${pathOf(fullName)}/hooks`;
+  const hooksPath = ({ fullName }: RepositoryName) => `/repos/${encodePath(fullName)}/hooks`;
   return {
     async account() {
       const { value, headers } = await ask(manner, { method: "GET", path: "/user", right: TO_READ }, Account);
-      return { name: value.login, scopes: scopesOf(headers) };
+      return { name: value.login, scopes: readScopes(headers) };
     },
     async repositories(page, limit) {
       const path = `/user/repos?sort=full_name&per_page=${limit}&page=${page}`;
@@ -76,9 +76,9 @@ export const githubClient = ({ apiUrl, token }: HostAddress): HostClient => {
     },
     // Where GitHub's own redirects of renamed repositories lead.
     repositoryById: (id) => read(`/repositories/${id}`),
-    repositoryByName: (fullName) => read(`/repos/${pathOf(fullName)}`),
+    repositoryByName: (fullName) => read(`/repos/${encodePath(fullName)}`),
     async hooks(repository) {
-      const path = `${hooksOf(repository)}?per_page=${MOST_HOOKS}`;
+      const path = `${hooksPath(repository)}?per_page=${MOST_HOOKS}`;
       const { value } = await ask(manner, { method: "GET", path, right: HOOKS, isList: true }, z.array(Hook));
       return value.map(({ id, active, config }) => ({
         id: String(id),
@@ -87,19 +87,19 @@ export const githubClient = ({ apiUrl, token }: HostAddress): HostClient => {
       }));
     },
     async createHook(repository, hook) {
-      const body = { name: "web", ...settingsOf(hook) };
-      const request = { method: "POST", path: hooksOf(repository), right: HOOKS, body } as const;
+      const body = { name: "web", ...toHookBody(hook) };
+      const request = { method: "POST", path: hooksPath(repository), right: HOOKS, body } as const;
       return String((await ask(manner, request, z.object({ id: HostNumber }))).value.id);
     },
     updateHook: (repository, id, hook) =>
       order(manner, {
         method: "PATCH",
-        path: `${hooksOf(repository)}/${id}`,
+        path: `${hooksPath(repository)}/${id}`,
         right: HOOKS,
-        body: settingsOf(hook),
+        body: toHookBody(hook),
       }),
     deleteHook: (repository, id) =>
-      order(manner, { method: "DELETE", path: `${hooksOf(repository)}/${id}`, right: HOOKS }),
+      order(manner, { method: "DELETE", path: `${hooksPath(repository)}/${id}`, right: HOOKS }),
     missing: (scopes) =>
       scopes === null
         ? []

@@ -38,12 +38,12 @@ const checkRunArrival = (fields: Fields): Arrival => {
   const { action, repository, sender, check_run: run, requested_action: asked } = facts;
   const { head_sha: sha, app, external_id: externalId } = run;
   if (sha === null) return NO_COMMIT;
-  const told = { repository, sender, sha, appId: app.id };
+  const arrival = { repository, sender, sha, appId: app.id };
   if (action === "rerequested") {
-    return { kind: "rerun", ...told, externalId: externalId === COMMIT_AS_WHOLE ? null : (externalId ?? "") };
+    return { kind: "rerun", ...arrival, externalId: externalId === COMMIT_AS_WHOLE ? null : (externalId ?? "") };
   }
   if (action !== "requested_action" || !asked) return NOBODY;
-  return { kind: "pressed", ...told, externalId: externalId ?? "", button: asked.identifier };
+  return { kind: "pressed", ...arrival, externalId: externalId ?? "", button: asked.identifier };
 };
 
 const checkSuiteArrival = (fields: Fields): Arrival => {

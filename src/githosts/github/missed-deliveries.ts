@@ -1,11 +1,12 @@
 import * as z from "zod/mini";
+import { DAY_MS, MINUTE_MS } from "../../protocol/units.ts";
 import { ask, HostNumber, order } from "../core/host-api.ts";
 import { appManner } from "./app.ts";
 
 /** Milliseconds for which GitHub delivers once more what it delivered before. */
-const REDELIVERED_MS = 3 * 24 * 60 * 60_000;
+const REDELIVERED_MS = 3 * DAY_MS;
 /** Milliseconds for which one that was ordered again is on its way. */
-const UNDER_WAY_MS = 10 * 60_000;
+const UNDER_WAY_MS = 10 * MINUTE_MS;
 /** What nobody can mend by sending it again: it was understood, and refused. */
 const REFUSED: ReadonlySet<number> = new Set([400, 401, 410, 413, 415]);
 /** The events, with their actions, that are of use hours later too; all actions where none is named. */
@@ -89,12 +90,12 @@ const isWanted = ({ event, action }: Attempt): boolean => {
 /** Whether it takes the payload to know of which ref a delivery tells. */
 const tellsOfRef = ({ event }: Pick<Attempt, "event">): boolean => OF_A_REF.has(event);
 
-const firstOf = (attempts: Attempt[]): number => Math.min(...attempts.map(({ at }) => at));
+const firstTime = (attempts: Attempt[]): number => Math.min(...attempts.map(({ at }) => at));
 
 /** The deliveries that did not arrive and may be ordered again, the newest first. */
-export const missedOf = (
+export const findMissed = (
   listed: Attempt[],
-  known: ReadonlyMap<string, Remembered>,
+  memory: ReadonlyMap<string, Remembered>,
   arrived: ArrivedDelivery[],
   now: number,
   rules: MissedRules,
@@ -104,17 +105,24 @@ export const missedOf = (
   return [...byGuid]
     .flatMap(([guid, attempts]): Missed[] => {
       const last = attempts.reduce((latest, one) => (one.at > latest.at ? one : latest));
-      const before = known.get(guid);
+      const before = memory.get(guid);
       const { tries = 0, triedAt = Number.NEGATIVE_INFINITY, isOver = false } = before ?? {};
-      const firstAt = Math.min(before?.firstAt ?? Number.POSITIVE_INFINITY, firstOf(attempts));
+      const firstAt = Math.min(before?.firstAt ?? Number.POSITIVE_INFINITY, firstTime(attempts));
       const isHopeless = REFUSED.has(last.code) || rules.isOld(firstAt, now) || tries >= rules.mostTries;
       if (isOver || isHopeless || rules.hasArrived(attempts, arrivedIds.has(guid))) return [];
       const ref = tellsOfRef(last) ? before?.ref : null;
       const { id, event, repositoryId } = last;
       return [
         {
-          ...{ guid, firstAt, tries, ref, isOver },
-          ...{ attemptId: id, event, repositoryId, isUnderWay: now - triedAt < UNDER_WAY_MS },
+          guid,
+          firstAt,
+          tries,
+          ref,
+          isOver,
+          attemptId: id,
+          event,
+          repositoryId,
+          isUnderWay: now - triedAt < UNDER_WAY_MS,
         },
       ];
     })
@@ -135,13 +143,15 @@ interface Orders {
  * at which it was delivered first.
  * @param missed The newest first; from one on whose ref is not known, all wait.
  */
-export const ordersOf = (
+export const chooseOrders = (
   missed: Missed[],
   listed: Attempt[],
   arrived: ArrivedDelivery[],
   rules: MissedRules,
 ): Orders => {
-  const listedAt = new Map([...Map.groupBy(listed, ({ guid }) => guid)].map(([guid, of]) => [guid, firstOf(of)]));
+  const listedAt = new Map(
+    [...Map.groupBy(listed, ({ guid }) => guid)].map(([guid, attempts]) => [guid, firstTime(attempts)]),
+  );
   const others = [
     ...arrived.map((one) => ({ ...one, firstAt: listedAt.get(one.guid) ?? one.at })),
     ...missed.map(({ guid, firstAt, repositoryId, ref }) => ({ guid, firstAt, repositoryId, ref })),
@@ -150,12 +160,12 @@ export const ordersOf = (
   const isOld = (one: Missed) =>
     !!one.ref && (bySubject.get(subjectOf(one)) ?? []).some((other) => rules.isSuperseded(one, other));
   const unknown = missed.findIndex(({ ref }) => ref === undefined);
-  const known = unknown < 0 ? missed : missed.slice(0, unknown);
-  const wanted = known.filter((one) => !isOld(one) && !one.isUnderWay);
+  const decidable = unknown < 0 ? missed : missed.slice(0, unknown);
+  const due = decidable.filter((one) => !isOld(one) && !one.isUnderWay);
   return {
-    again: wanted.slice(0, rules.atOnce),
-    over: known.filter(isOld),
-    left: missed.length - known.length + Math.max(0, wanted.length - rules.atOnce),
+    again: due.slice(0, rules.atOnce),
+    over: decidable.filter(isOld),
+    left: missed.length - decidable.length + Math.max(0, due.length - rules.atOnce),
   };
 };
 
@@ -173,14 +183,19 @@ const Listed = z.object({
   repository_id: z.nullish(HostNumber),
 });
 
-const attemptOf = (listed: z.infer<typeof Listed>): Attempt => ({
-  ...{ id: listed.id, guid: listed.guid, at: Date.parse(listed.delivered_at), code: listed.status_code },
+const toAttempt = (listed: z.infer<typeof Listed>): Attempt => ({
+  id: listed.id,
+  guid: listed.guid,
+  at: Date.parse(listed.delivered_at),
+  code: listed.status_code,
   isOk: listed.status_code >= 200 && listed.status_code < 300,
-  ...{ event: listed.event, action: listed.action ?? null, repositoryId: listed.repository_id ?? null },
+  event: listed.event,
+  action: listed.action ?? null,
+  repositoryId: listed.repository_id ?? null,
 });
 
 /** Where the next page begins: https://docs.github.com/en/rest/using-the-rest-api/using-pagination-in-the-rest-api */
-const cursorOf = (headers: Headers): string | null => {
+const readCursor = (headers: Headers): string | null => {
   const [, query] = /<[^>]*\?([^>]*)>;\s*rel="next"/.exec(headers.get("Link")?.slice(0, 2000) ?? "") ?? [];
   return query === undefined ? null : new URLSearchParams(query).get("cursor");
 };
@@ -195,7 +210,7 @@ export const failedAttempts = async (
   const path = `${PATH}?status=failure&per_page=${PAGE}${more}`;
   const request = { method: "GET", path, right: RIGHT, isList: true } as const;
   const { value, headers } = await ask(appManner(apiUrl, jwt), request, z.array(Listed));
-  return { attempts: value.map(attemptOf), next: cursorOf(headers) };
+  return { attempts: value.map(toAttempt), next: readCursor(headers) };
 };
 
 const Payload = z.object({ ref: z.nullish(z.string()), number: z.nullish(HostNumber) });

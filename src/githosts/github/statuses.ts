@@ -1,9 +1,9 @@
 import { approvalName } from "../core/check-requests.ts";
 import type { StatusHost } from "../core/git-host.ts";
-import { pathOf } from "../core/host-api.ts";
+import { encodePath } from "../core/host-api.ts";
 import type { HostRequest, HostResponse } from "../core/host-fetch.ts";
 import type { Status } from "../core/status.ts";
-import { fieldsOf, statusOutcomeOf } from "../core/status-answers.ts";
+import { readFields, readStatusOutcome } from "../core/status-answers.ts";
 import { githubHeaders } from "./client.ts";
 
 /** https://docs.github.com/en/rest/commits/statuses#create-a-commit-status */
@@ -11,7 +11,7 @@ const statusRequest = (status: Status, token: string): HostRequest => {
   const { fullName, sha, state, url, description, context } = status;
   return {
     method: "POST",
-    path: `/repos/${pathOf(fullName)}/statuses/${encodeURIComponent(sha)}`,
+    path: `/repos/${encodePath(fullName)}/statuses/${encodeURIComponent(sha)}`,
     headers: githubHeaders(token),
     body: { state, ...(url !== null && { target_url: url }), description, context },
   };
@@ -20,7 +20,7 @@ const statusRequest = (status: Status, token: string): HostRequest => {
 /** Commit statuses, which a token may set. */
 export const GITHUB_STATUSES: StatusHost = {
   request: statusRequest,
-  outcome: statusOutcomeOf,
+  outcome: readStatusOutcome,
   repository: (repoId, token) => ({ method: "GET", path: `/repositories/${repoId}`, headers: githubHeaders(token) }),
 };
 
@@ -33,7 +33,7 @@ const MOST_ACTIONS = 3;
 const cut = (text: string, most: number): string => text.slice(0, most).toWellFormed();
 
 /** Null while the build goes on. Ends without a word about the commit are failures: a neutral one would let it pass. */
-const conclusionOf = ({ state, phase, ended, asks, isOverall }: Status): string | null => {
+const toConclusion = ({ state, phase, ended, asks, isOverall }: Status): string | null => {
   if (asks || phase === "asking") return "action_required";
   if (state === "pending") return null;
   if (ended === "skipped") return isOverall ? "neutral" : "skipped";
@@ -43,16 +43,16 @@ const conclusionOf = ({ state, phase, ended, asks, isOverall }: Status): string 
 };
 
 /** GitHub shows them only on a run that is completed, and only to people who may write. */
-const actionsOf = ({ asks = [] }: Status) =>
+const toActions = ({ asks = [] }: Status) =>
   asks.slice(0, MOST_ACTIONS).map(({ index, name }) => ({
     label: asks.length === 1 ? "Approve" : cut(`Approve ${name}`, LABEL_CHARACTERS),
     description: cut(`Let ${name} run`, DESCRIPTION_CHARACTERS),
     identifier: approvalName(index),
   }));
 
-const progressOf = (status: Status): object => {
-  const conclusion = conclusionOf(status);
-  if (conclusion !== null) return { status: "completed", conclusion, actions: actionsOf(status) };
+const toProgress = (status: Status): object => {
+  const conclusion = toConclusion(status);
+  if (conclusion !== null) return { status: "completed", conclusion, actions: toActions(status) };
   if (status.phase === "queued") return { status: "queued" };
   return { status: "in_progress", started_at: new Date(status.since).toISOString() };
 };
@@ -60,21 +60,23 @@ const progressOf = (status: Status): object => {
 /** https://docs.github.com/en/rest/checks/runs: made once for each build, and changed by its id from then on. */
 const checkRunRequest = (status: Status, token: string): HostRequest => {
   const { fullName, sha, context, externalId, checkRunId, url, description, summary } = status;
-  const runs = `/repos/${pathOf(fullName)}/check-runs`;
+  const runs = `/repos/${encodePath(fullName)}/check-runs`;
   const body = {
     ...(url !== null && { details_url: url }),
-    ...progressOf(status),
+    ...toProgress(status),
     output: { title: description, summary: cut(summary ?? description, SUMMARY_CHARACTERS) },
   };
   const headers = githubHeaders(token);
   if (checkRunId !== null) return { method: "PATCH", path: `${runs}/${checkRunId}`, headers, body };
   return {
-    ...{ method: "POST", path: runs, headers },
+    method: "POST",
+    path: runs,
+    headers,
     body: { name: context, head_sha: sha, external_id: externalId, ...body },
   };
 };
 
-const idOf = (run: unknown): number | null => {
+const readId = (run: unknown): number | null => {
   const id = typeof run === "object" && run !== null && "id" in run ? run.id : null;
   return Number.isSafeInteger(id) ? (id as number) : null;
 };
@@ -83,13 +85,13 @@ const idOf = (run: unknown): number | null => {
 const find: StatusHost["find"] = {
   request: ({ fullName, sha, context }, token) => ({
     method: "GET",
-    path: `/repos/${pathOf(fullName)}/commits/${sha}/check-runs?check_name=${encodeURIComponent(context)}&filter=all&per_page=100`,
+    path: `/repos/${encodePath(fullName)}/commits/${sha}/check-runs?check_name=${encodeURIComponent(context)}&filter=all&per_page=100`,
     headers: githubHeaders(token),
   }),
   newest(answer: HostResponse, { externalId }) {
-    const { check_runs: runs } = fieldsOf(answer) ?? {};
+    const { check_runs: runs } = readFields(answer) ?? {};
     const own = (Array.isArray(runs) ? runs : []).filter((run) => run?.external_id === externalId);
-    return own.map(idOf).reduce((best, id) => (id !== null && (best === null || id > best) ? id : best), null);
+    return own.map(readId).reduce((best, id) => (id !== null && (best === null || id > best) ? id : best), null);
   },
 };
 
@@ -98,9 +100,9 @@ export const GITHUB_CHECK_RUNS: StatusHost = {
   request: checkRunRequest,
   find,
   outcome(answer, now) {
-    const outcome = statusOutcomeOf(answer, now);
+    const outcome = readStatusOutcome(answer, now);
     if (outcome.kind !== "told" || "unreachable" in answer) return outcome;
-    const id = idOf(fieldsOf(answer));
+    const id = readId(readFields(answer));
     return id === null
       ? { kind: "away", isUnsure: true, reason: "What answers in place of the git host is not its API." }
       : { ...outcome, checkRunId: id };

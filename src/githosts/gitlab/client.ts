@@ -20,14 +20,14 @@ const Hook = z.object({
   alert_status: z.nullish(z.string()),
 });
 
-const repositoryOf = (project: z.infer<typeof Project>): RepositoryAtHost => ({
+const toRepository = (project: z.infer<typeof Project>): RepositoryAtHost => ({
   id: project.id,
   fullName: project.path_with_namespace,
   defaultBranch: project.default_branch ?? null,
   isPrivate: project.visibility !== "public",
 });
 
-const settingsOf = ({ url, secret }: HookSettings) => ({
+const toHookBody = ({ url, secret }: HookSettings) => ({
   url,
   token: secret,
   push_events: true,
@@ -40,8 +40,8 @@ const settingsOf = ({ url, secret }: HookSettings) => ({
 export const gitlabClient = ({ apiUrl, token }: HostAddress): HostClient => {
   const manner: HostManner = { name: "GitLab", apiUrl, headers: { "PRIVATE-TOKEN": token } };
   const read = async (name: string) =>
-    repositoryOf((await ask(manner, { method: "GET", path: `/projects/${name}`, right: API }, Project)).value);
-  const hooksOf = ({ id }: RepositoryName) => `/projects/${id}/hooks`;
+    toRepository((await ask(manner, { method: "GET", path: `/projects/${name}`, right: API }, Project)).value);
+  const hooksPath = ({ id }: RepositoryName) => `/projects/${id}/hooks`;
   /** Null where the release has no such question. @throws HostProblem */
   const scopes = async (): Promise<string[] | null> => {
     try {
@@ -60,12 +60,12 @@ export const gitlabClient = ({ apiUrl, token }: HostAddress): HostClient => {
     async repositories(page, limit) {
       const path = `/projects?membership=true&order_by=id&sort=asc&per_page=${limit}&page=${page}`;
       const { value } = await ask(manner, { method: "GET", path, right: API, isList: true }, z.array(Project));
-      return value.map(repositoryOf);
+      return value.map(toRepository);
     },
     repositoryById: (id) => read(String(id)),
     repositoryByName: (fullName) => read(encodeURIComponent(fullName)),
     async hooks(repository) {
-      const path = `${hooksOf(repository)}?per_page=${MOST_HOOKS}`;
+      const path = `${hooksPath(repository)}?per_page=${MOST_HOOKS}`;
       const { value } = await ask(manner, { method: "GET", path, right: HOOKS, isList: true }, z.array(Hook));
       return value.map(({ id, url, alert_status }) => ({
         id: String(id),
@@ -76,13 +76,13 @@ export const gitlabClient = ({ apiUrl, token }: HostAddress): HostClient => {
       }));
     },
     async createHook(repository, hook) {
-      const request = { method: "POST", path: hooksOf(repository), right: HOOKS, body: settingsOf(hook) } as const;
+      const request = { method: "POST", path: hooksPath(repository), right: HOOKS, body: toHookBody(hook) } as const;
       return String((await ask(manner, request, z.object({ id: HostNumber }))).value.id);
     },
     updateHook: (repository, id, hook) =>
-      order(manner, { method: "PUT", path: `${hooksOf(repository)}/${id}`, right: HOOKS, body: settingsOf(hook) }),
+      order(manner, { method: "PUT", path: `${hooksPath(repository)}/${id}`, right: HOOKS, body: toHookBody(hook) }),
     deleteHook: (repository, id) =>
-      order(manner, { method: "DELETE", path: `${hooksOf(repository)}/${id}`, right: HOOKS }),
+      order(manner, { method: "DELETE", path: `${hooksPath(repository)}/${id}`, right: HOOKS }),
     missing: (scopes) =>
       scopes === null || scopes.includes("api")
         ? []

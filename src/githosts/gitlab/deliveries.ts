@@ -3,7 +3,7 @@ import { FullName } from "../../protocol/repository.ts";
 import { type Arrival, ignored, type PullAction } from "../core/arrival.ts";
 import type { Fields } from "../core/body.ts";
 import { CommitPaths, commitFacts, isClosed, pushArrival, Written } from "../core/common-events.ts";
-import { BranchName, factsIn, HostId, HostTime, LineField, labelsOf, optional, Sha } from "../core/fields.ts";
+import { BranchName, factsIn, HostId, HostTime, LineField, labelsField, optional, Sha } from "../core/fields.ts";
 
 const Project = z.pipe(
   z.object({ id: HostId, path_with_namespace: FullName, default_branch: optional(BranchName) }),
@@ -62,7 +62,7 @@ const Label = z.pipe(
 const MergeRequest = z.object({
   project: Project,
   user: optional(z.object({ id: z.number(), username: LineField })),
-  labels: labelsOf(Label),
+  labels: labelsField(Label),
   changes: optional(Changes),
   object_attributes: z.object({
     action: z.string(),
@@ -90,7 +90,7 @@ const ACTIONS = new Map<string, PullAction>([
 ]);
 
 /** Every other change is an `update` too: `oldrev` alone tells that there are new commits. */
-const actionOf = ({ object_attributes, changes }: MergeRequest): PullAction | undefined => {
+const toAction = ({ object_attributes, changes }: MergeRequest): PullAction | undefined => {
   if (object_attributes.action !== "update") return ACTIONS.get(object_attributes.action);
   if (object_attributes.oldrev) return "new-head";
   if (changes?.draft?.current === false) return "ready";
@@ -102,7 +102,7 @@ const mergeRequest = (fields: Fields): Arrival => {
   const facts = factsIn(MergeRequest, fields);
   if ("kind" in facts) return facts;
   const { project, user, labels, object_attributes: told } = facts;
-  const action = actionOf(facts);
+  const action = toAction(facts);
   if (action === undefined) return ignored("This change of a merge request makes no build.");
   if (isClosed(told.state, "opened") && action !== "closed") return ignored("The merge request is closed.");
   const { id: sha, ...head } = told.last_commit;

@@ -3,11 +3,11 @@ import { sameText } from "../../crypto/signer.ts";
 import type { GitHost } from "../core/git-host.ts";
 import type { HostAnswer, HostRequest } from "../core/host-fetch.ts";
 import type { Status } from "../core/status.ts";
-import { type StatusOutcome, statusOutcomeOf } from "../core/status-answers.ts";
+import { readStatusOutcome, type StatusOutcome } from "../core/status-answers.ts";
 import { gitlabClient } from "./client.ts";
 import { gitlabArrival } from "./deliveries.ts";
 
-const stateOf = ({ state, ended }: Status): string => {
+const toGitlabState = ({ state, ended }: Status): string => {
   if (ended === "canceled") return "canceled";
   return state === "failure" || state === "error" ? "failed" : state;
 };
@@ -20,7 +20,7 @@ const request = (status: Status, token: string): HostRequest => {
     path: `/projects/${repoId}/statuses/${encodeURIComponent(sha)}`,
     headers: { "PRIVATE-TOKEN": token },
     body: {
-      state: stateOf(status),
+      state: toGitlabState(status),
       // Without it the state lands on the first branch that has the commit.
       ...(ref !== undefined && { ref }),
       name: context,
@@ -33,7 +33,7 @@ const request = (status: Status, token: string): HostRequest => {
 
 /** Whether GitLab's state says what the status does: what runs is pending in our words. */
 const isSame = (status: Status, atHost: string): boolean =>
-  atHost === stateOf(status) || (status.state === "pending" && atHost === "running");
+  atHost === toGitlabState(status) || (status.state === "pending" && atHost === "running");
 
 /**
  * GitLab's statuses are a state machine: a repeat is refused with 400, and has been done before. So is what follows an
@@ -48,7 +48,7 @@ const outcome = (answer: HostAnswer, now: number, status: Status): StatusOutcome
     }
     if (/target[_ ]url/i.test(answer.body)) return { kind: "unlinked", reason: "GitLab does not take the link." };
   }
-  return statusOutcomeOf(answer, now);
+  return readStatusOutcome(answer, now);
 };
 
 /** GitLab's cloud and self-managed ones. */

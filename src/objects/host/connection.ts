@@ -5,16 +5,17 @@ import { connectionContext } from "../../domain/seal-context.ts";
 import { HostProblem } from "../../githosts/core/host-api.ts";
 import { installationToken, isHiddenFromGit, type TokenScope } from "../../githosts/github/app.ts";
 import { AppKey, readAppSecret } from "../../githosts/github/app-key.ts";
+import { MINUTE_MS } from "../../protocol/units.ts";
 
 /** Milliseconds for which a token is used of the hour that GitHub gives it. */
-const USED_MS = 45 * 60_000;
-const LEFT_MS = 15 * 60_000;
+const USED_MS = 45 * MINUTE_MS;
+const LEFT_MS = 15 * MINUTE_MS;
 
 /** A token; or why there is none, in words of ours: errors lose their class between objects. */
 export type TokenAnswer = { token: string } | { problem: Pick<HostProblem, "kind" | "message"> };
 
 /** @throws what is no `HostProblem` */
-export const answerOf = async (token: Promise<string>): Promise<TokenAnswer> => {
+export const toTokenAnswer = async (token: Promise<string>): Promise<TokenAnswer> => {
   try {
     return { token: await token };
   } catch (error) {
@@ -41,7 +42,7 @@ export class HostApp {
   readonly #facts: AppFacts;
   #key: Promise<AppKey> | null = null;
   readonly #tokens = new Map<string, { until: number; token: string }>();
-  readonly #asked = new Map<string, Promise<string>>();
+  readonly #requests = new Map<string, Promise<string>>();
   /** Whether git does not take the tokens of today's form. */
   #needsClassic = false;
 
@@ -86,16 +87,16 @@ export class HostApp {
     scope: TokenScope,
     instead: (token: string) => Promise<TokenScope | null> = async () => null,
   ): Promise<string> {
-    const known = this.#tokens.get(name);
-    if (known && Date.now() < known.until) return known.token;
-    let asked = this.#asked.get(name);
-    if (!asked) {
-      asked = this.#ask(name, { ...scope, isClassic: this.#needsClassic }, instead).finally(() =>
-        this.#asked.delete(name),
+    const current = this.#tokens.get(name);
+    if (current && Date.now() < current.until) return current.token;
+    let request = this.#requests.get(name);
+    if (!request) {
+      request = this.#ask(name, { ...scope, isClassic: this.#needsClassic }, instead).finally(() =>
+        this.#requests.delete(name),
       );
-      this.#asked.set(name, asked);
+      this.#requests.set(name, request);
     }
-    return asked;
+    return request;
   }
 
   async #ask(name: string, scope: TokenScope, instead: (token: string) => Promise<TokenScope | null>): Promise<string> {
@@ -109,7 +110,7 @@ export class HostApp {
 }
 
 /** Milliseconds for which a connection is taken to be as it was read. */
-const FRESH_MS = 5 * 60_000;
+const FRESH_MS = 5 * MINUTE_MS;
 
 /** How the host is asked: as an App, or with the token that a person gave. */
 interface OpenConnection {
@@ -122,12 +123,12 @@ interface OpenConnection {
 }
 
 /** What is known of the connection: `gone` where it was deleted, `silent` where nothing is told to its host. */
-export type Known = { state: "gone" } | { state: "silent"; app: HostApp | null } | OpenConnection;
+export type ConnectionState = { state: "gone" } | { state: "silent"; app: HostApp | null } | OpenConnection;
 
 /** The connection of one object. Its token is in memory only, and is read anew after five minutes. */
 export class HostConnection {
   readonly #env: Env;
-  #known: { value: Known; until: number } | null = null;
+  #lastRead: { value: ConnectionState; until: number } | null = null;
   /** It outlives the reading: its token is good for longer. */
   #app: { facts: AppFacts; app: HostApp } | null = null;
 
@@ -136,25 +137,25 @@ export class HostConnection {
   }
 
   /** @throws where D1 is away, or where the token cannot be opened */
-  async read(name: string): Promise<Known> {
-    if (this.#known && Date.now() < this.#known.until) return this.#known.value;
+  async read(name: string): Promise<ConnectionState> {
+    if (this.#lastRead && Date.now() < this.#lastRead.until) return this.#lastRead.value;
     const value = await this.#readAnew(name);
-    this.#known = { value, until: Date.now() + FRESH_MS };
+    this.#lastRead = { value, until: Date.now() + FRESH_MS };
     return value;
   }
 
   /** Whether it is known that nothing is told to its host. */
   get isSilent(): boolean {
-    return this.#known !== null && Date.now() < this.#known.until && this.#known.value.state !== "open";
+    return this.#lastRead !== null && Date.now() < this.#lastRead.until && this.#lastRead.value.state !== "open";
   }
 
   /** Reads it anew the next time: the token may have been changed, or is not accepted any more. */
   forget(): void {
-    this.#known = null;
+    this.#lastRead = null;
     this.#app?.app.forgetToken();
   }
 
-  async #readAnew(name: string): Promise<Known> {
+  async #readAnew(name: string): Promise<ConnectionState> {
     const [orgId = "", id = ""] = name.split("/");
     const row = await readConnection(databaseOf(this.#env, orgId), orgId, id);
     if (!row) return { state: "gone" };
@@ -164,17 +165,17 @@ export class HostConnection {
     return row.isActive || open.state !== "open" ? open : { state: "silent", app: open.app };
   }
 
-  #withApp(row: ConnectionToAsk, secret: string): Known {
+  #withApp(row: ConnectionToAsk, secret: string): ConnectionState {
     const { key, formerToken } = readAppSecret(secret);
     const issuer = row.clientId ?? row.appId ?? "";
     // Until it is installed somewhere, states are told as before.
     if (row.installationId === null) return formerToken ? openWith(row, formerToken) : { state: "silent", app: null };
     const facts = { apiUrl: row.apiUrl, issuer, installationId: row.installationId, key };
-    const app = this.#appOf(facts);
+    const app = this.#openApp(facts);
     return { state: "open", kind: row.kind, apiUrl: row.apiUrl, app, token: () => app.token() };
   }
 
-  #appOf(facts: AppFacts): HostApp {
+  #openApp(facts: AppFacts): HostApp {
     if (this.#app && JSON.stringify(this.#app.facts) === JSON.stringify(facts)) return this.#app.app;
     this.#app = { facts, app: new HostApp(facts) };
     return this.#app.app;
@@ -182,6 +183,9 @@ export class HostConnection {
 }
 
 const openWith = ({ kind, apiUrl }: ConnectionToAsk, token: string): OpenConnection => ({
-  ...{ state: "open", kind, apiUrl, app: null },
+  state: "open",
+  kind,
+  apiUrl,
+  app: null,
   token: async () => token,
 });

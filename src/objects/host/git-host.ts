@@ -1,36 +1,37 @@
 import { connectionIn } from "../../domain/durable-objects.ts";
 import type { DeliveryNote, KeptDelivery } from "../../githosts/core/delivery-note.ts";
 import { HostProblem } from "../../githosts/core/host-api.ts";
-import { type HostHealth, healthOf, type StatusView, statusViews } from "../../githosts/core/host-health.ts";
+import { type HostHealth, type StatusView, statusViews, summarizeHealth } from "../../githosts/core/host-health.ts";
 import type { HostReport, LeftOut } from "../../githosts/core/host-report.ts";
 import { STATUS_RULES } from "../../githosts/core/status-rules.ts";
 import { notInstalled, roleAtGithub } from "../../githosts/github/app.ts";
 import { HOSTS } from "../../githosts/hosts.ts";
 import { log } from "../../log.ts";
 import type { Role } from "../../protocol/token.ts";
+import { MINUTE_MS, SECOND_MS } from "../../protocol/units.ts";
 import { VersionedObject } from "../versioned-object.ts";
-import { answerOf, HostConnection, type Known, type TokenAnswer } from "./connection.ts";
+import { type ConnectionState, HostConnection, type TokenAnswer, toTokenAnswer } from "./connection.ts";
 import { KeptDeliveries } from "./kept-deliveries.ts";
 import { MissedDeliveries } from "./missed-deliveries.ts";
 import { HostStatuses, summaryOfBuild } from "./statuses.ts";
 import { HostStore } from "./store.ts";
 
 /** Milliseconds for which one alarm tells the host: far below the 15 minutes that it may take. */
-const ALARM_MS = 5 * 60_000;
+const ALARM_MS = 5 * MINUTE_MS;
 /** Milliseconds for which it takes deliveries that wait, and then tells the host while more of them wait. */
-const SHARE_MS = 30_000;
+const SHARE_MS = 30 * SECOND_MS;
 /** Milliseconds until an alarm that failed is repeated: doubled each time, up to ten minutes. */
-const RETRY_MS = 30_000;
-const MOST_RETRY_MS = 10 * 60_000;
+const RETRY_MS = 30 * SECOND_MS;
+const MOST_RETRY_MS = 10 * MINUTE_MS;
 /** Milliseconds after the first delivery until the object looks whether its connection is there. */
-const LOOK_MS = 60_000;
+const LOOK_MS = MINUTE_MS;
 /** Commits of which a status was given up that are listed. */
 const GIVEN_UP_LISTED = 20;
 
 /** Takes a delivery for the connection of this name: the services do, which no object may import. */
 type TakeKept = (env: Env, name: string, delivery: KeptDelivery) => Promise<DeliveryNote | null>;
 
-const appIn = (known: Known) => (known.state === "gone" ? null : known.app);
+const appIn = (connection: ConnectionState) => (connection.state === "gone" ? null : connection.app);
 
 /** What one connection was told and has told its git host: one object for each connection. */
 export class GitHost extends VersionedObject {
@@ -59,7 +60,7 @@ export class GitHost extends VersionedObject {
   }
 
   get #statuses(): HostStatuses {
-    this.#loaded ??= new HostStatuses(this.#store, (buildId) => this.#summaryOf(buildId), Date.now());
+    this.#loaded ??= new HostStatuses(this.#store, (buildId) => this.#readSummary(buildId), Date.now());
     return this.#loaded;
   }
 
@@ -67,7 +68,7 @@ export class GitHost extends VersionedObject {
     return this.ctx.id.name ?? this.#store.meta("name") ?? "";
   }
 
-  #summaryOf(buildId: string): Promise<string | null> {
+  #readSummary(buildId: string): Promise<string | null> {
     return summaryOfBuild(this.env, connectionIn(this.#name).orgId, buildId);
   }
 
@@ -84,10 +85,10 @@ export class GitHost extends VersionedObject {
   }
 
   /** Keeps which pipelines of a commit have no build. May be repeated. */
-  async leaveOut(left: LeftOut): Promise<void> {
+  async leaveOut(leftOut: LeftOut): Promise<void> {
     if (this.#connection.isSilent) return;
     await this.#meet();
-    this.#statuses.leaveOut(left, this.#hearing, Date.now());
+    this.#statuses.leaveOut(leftOut, this.#hearing, Date.now());
     await this.#schedule();
   }
 
@@ -142,34 +143,34 @@ export class GitHost extends VersionedObject {
     await this.#kept.take((delivery) => this.#takeKept(this.env, this.#name, delivery), Date.now() + SHARE_MS);
   }
 
-  async #read(): Promise<Known> {
-    const known = await this.#connection.read(this.#name);
-    if (known.state === "open") this.#store.setMeta("kind", known.kind);
-    const isApp = known.state === "open" && known.app !== null;
-    if (isApp === this.#isApp) return known;
+  async #read(): Promise<ConnectionState> {
+    const connection = await this.#connection.read(this.#name);
+    if (connection.state === "open") this.#store.setMeta("kind", connection.kind);
+    const isApp = connection.state === "open" && connection.app !== null;
+    if (isApp === this.#isApp) return connection;
     this.#store.setMeta("isApp", isApp);
     if (isApp) this.#missed.stir(Date.now());
     else this.#missed.stop();
-    return known;
+    return connection;
   }
 
   /** After what is due was told: that ends builds for people who wait. */
   async #lookForMissed(): Promise<void> {
     if ((this.#missed.lookAt ?? Number.POSITIVE_INFINITY) > Date.now()) return;
-    const known = await this.#read();
-    if (known.state === "open" && known.app) await this.#missed.look(known.app, known.apiUrl);
+    const connection = await this.#read();
+    if (connection.state === "open" && connection.app) await this.#missed.look(connection.app, connection.apiUrl);
   }
 
   async #tell(until: number): Promise<void> {
     if (this.#statuses.nextAt(Date.now()) === null && (await this.#read()).state === "gone") return this.destroy();
     for (;;) {
       const [now, at] = [Date.now(), this.#statuses.nextAt(Date.now())];
-      if (at === null || at > now + 1_000 || now >= until) return;
-      const known = await this.#read();
-      if (known.state === "gone") return this.destroy();
-      if (known.state === "silent") return this.#drop();
-      const { kind, apiUrl, app } = known;
-      const address = { host: HOSTS[kind], apiUrl, token: await known.token(), isApp: app !== null };
+      if (at === null || at > now + SECOND_MS || now >= until) return;
+      const connection = await this.#read();
+      if (connection.state === "gone") return this.destroy();
+      if (connection.state === "silent") return this.#drop();
+      const { kind, apiUrl, app } = connection;
+      const address = { host: HOSTS[kind], apiUrl, token: await connection.token(), isApp: app !== null };
       if (await this.#statuses.tell(address, until)) this.#connection.forget();
     }
   }
@@ -185,27 +186,27 @@ export class GitHost extends VersionedObject {
     if (this.#isTelling) return;
     const now = Date.now();
     const due = this.#loaded?.nextAt(now) ?? null;
-    const told = Math.min(...[due, this.#missed.lookAt].filter((at) => at !== null));
+    const dueAt = Math.min(...[due, this.#missed.lookAt].filter((at) => at !== null));
     const wait = this.#misreads === 0 ? 0 : Math.min(RETRY_MS * 2 ** (this.#misreads - 1), MOST_RETRY_MS);
-    const next = Math.min(Math.max(told, now + wait), this.#kept.nextAt ?? Number.POSITIVE_INFINITY);
+    const next = Math.min(Math.max(dueAt, now + wait), this.#kept.nextAt ?? Number.POSITIVE_INFINITY);
     if (next !== Number.POSITIVE_INFINITY) await this.#setAlarm(next);
   }
 
   /** A token of the App's installation; or why there is none. @throws where the connection cannot be read */
   async installationToken(): Promise<TokenAnswer> {
-    const known = await this.#read();
-    return answerOf(appIn(known)?.token() ?? Promise.reject(notInstalled()));
+    const connection = await this.#read();
+    return toTokenAnswer(appIn(connection)?.token() ?? Promise.reject(notInstalled()));
   }
 
   /** A token that reads one repository, for git; or why there is none. @throws where the connection cannot be read */
   async cloneToken(repoId: number, cloneUrl: string): Promise<TokenAnswer> {
-    const known = await this.#read();
-    return answerOf(appIn(known)?.cloneToken(repoId, cloneUrl) ?? Promise.reject(notInstalled()));
+    const connection = await this.#read();
+    return toTokenAnswer(appIn(connection)?.cloneToken(repoId, cloneUrl) ?? Promise.reject(notInstalled()));
   }
 
   /** How the connection gets on with its host. */
   async health(): Promise<HostHealth> {
-    return healthOf(this.#statuses.state, this.#store.withGivenUp(GIVEN_UP_LISTED), STATUS_RULES);
+    return summarizeHealth(this.#statuses.state, this.#store.withGivenUp(GIVEN_UP_LISTED), STATUS_RULES);
   }
 
   /** What became of the statuses of a commit. */
@@ -214,11 +215,11 @@ export class GitHost extends VersionedObject {
   }
 
   /** What a person may do here, by what they may do at the host; null where they may not write there. */
-  async roleOf(fullName: string, login: string): Promise<{ role: Role | null } | { away: string }> {
-    const known = await this.#read();
-    if (known.state !== "open" || !known.app) return { role: null };
+  async readRole(fullName: string, login: string): Promise<{ role: Role | null } | { away: string }> {
+    const connection = await this.#read();
+    if (connection.state !== "open" || !connection.app) return { role: null };
     try {
-      return { role: await roleAtGithub(known.apiUrl, await known.token(), fullName, login) };
+      return { role: await roleAtGithub(connection.apiUrl, await connection.token(), fullName, login) };
     } catch (error) {
       if (error instanceof HostProblem) return { away: error.message };
       throw error;

@@ -1,11 +1,12 @@
 import { type DeliveryNote, isTooOld, type KeptDelivery, orderKey } from "../../githosts/core/delivery-note.ts";
 import { log } from "../../log.ts";
 import { LIMITS } from "../../protocol/limits.ts";
+import { MINUTE_MS, SECOND_MS } from "../../protocol/units.ts";
 import type { HostStore } from "./store.ts";
 
 /** Milliseconds until the first try, and until the next after one that failed: doubled each time, up to five minutes. */
-const FIRST_MS = 15_000;
-const MOST_MS = 5 * 60_000;
+const FIRST_MS = 15 * SECOND_MS;
+const MOST_MS = 5 * MINUTE_MS;
 /** Repositories that may fail in one run: one may be its own trouble, of more the service is. */
 const MOST_FAILURES = 3;
 
@@ -45,15 +46,15 @@ export class KeptDeliveries {
     const { note, generation } = delivery;
     if (this.nextAt === null) this.#nextAt = now + FIRST_MS;
     sql.exec("DELETE FROM kept WHERE generation < ?", generation);
-    const [known] = sql.exec("SELECT 1 FROM kept WHERE generation = ? AND id = ?", generation, note.id);
-    if (known) return true;
+    const [sameDelivery] = sql.exec("SELECT 1 FROM kept WHERE generation = ? AND id = ?", generation, note.id);
+    if (sameDelivery) return true;
     const facts = JSON.stringify(delivery);
-    const held = sql
+    const usage = sql
       .exec("SELECT count(*) AS number, total(length(facts)) AS size, max(generation) AS newest FROM kept")
       .one();
     const isFull =
-      Number(held.number) >= LIMITS.keptDeliveries || Number(held.size) + facts.length > LIMITS.keptCharacters;
-    if (isFull || Number(held.newest) > generation) return false;
+      Number(usage.number) >= LIMITS.keptDeliveries || Number(usage.size) + facts.length > LIMITS.keptCharacters;
+    if (isFull || Number(usage.newest) > generation) return false;
     sql.exec("INSERT INTO kept (id, generation, facts) VALUES (?, ?, ?)", note.id, generation, facts);
     this.#isEmpty = false;
     return true;
@@ -77,11 +78,11 @@ export class KeptDeliveries {
     for (; row !== null && Date.now() < until && failed.size < MOST_FAILURES; row = this.#after(row.seq)) {
       const key = orderKey(row.delivery);
       if (failed.has(key)) continue;
-      const taken = await takeOne(take, row.delivery, this.#store);
+      const outcome = await takeOne(take, row.delivery, this.#store);
       // The object was emptied meanwhile.
       if (this.#isEmpty) return;
-      if (taken === "away") failed.add(key);
-      else this.#finish(row, taken);
+      if (outcome === "away") failed.add(key);
+      else this.#finish(row, outcome);
     }
     this.#isEmpty = this.#after(0) === null;
     this.#failures = failed.size === 0 ? 0 : this.#failures + 1;

@@ -1,29 +1,28 @@
 import { HostProblem } from "../../githosts/core/host-api.ts";
 import {
   type Attempt,
+  chooseOrders,
   deliverAgain,
   failedAttempts,
+  findMissed,
   MISSED_RULES,
   type Missed,
-  missedOf,
-  ordersOf,
   type Remembered,
   refOfDelivery,
 } from "../../githosts/github/missed-deliveries.ts";
 import { log } from "../../log.ts";
 import { LIMITS } from "../../protocol/limits.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../protocol/units.ts";
 import type { HostApp } from "./connection.ts";
 import type { HostStore } from "./store.ts";
 
-const MINUTE = 60_000;
 /** Milliseconds between two looks while the host delivers, and while it has nothing to deliver. */
-const BUSY_MS = 15 * MINUTE;
-const QUIET_MS = 60 * MINUTE;
-const DAY_MS = 24 * 60 * MINUTE;
+const BUSY_MS = 15 * MINUTE_MS;
+const QUIET_MS = HOUR_MS;
 /** Milliseconds until the next look where something had to wait. */
-const LEFT_MS = MINUTE;
+const LEFT_MS = MINUTE_MS;
 /** GitHub asks for it between two requests that do something. */
-const GAP_MS = 1_000;
+const GAP_MS = SECOND_MS;
 /** Pages of the list, and whole deliveries, that one look reads at most. */
 const MOST_PAGES = 5;
 const MOST_WHOLE = 40;
@@ -73,13 +72,16 @@ export class MissedDeliveries {
   async #lookNow(app: HostApp, apiUrl: string, now: number): Promise<number> {
     const listed = await this.#listed(app, apiUrl, now);
     if (listed.length === 0) return 0;
-    const known = this.#store.missed(now);
+    const memory = this.#store.missed(now);
     const arrived = this.#store.deliveries(LIMITS.deliveries).map(({ id, at, repository, ref }) => ({
-      ...{ guid: id, at, repositoryId: repository?.hostRepoId ?? null, ref },
+      guid: id,
+      at,
+      repositoryId: repository?.hostRepoId ?? null,
+      ref,
     }));
-    const found = missedOf(listed, known, arrived, now, MISSED_RULES);
-    const missed = await this.#withRefs(found, app, apiUrl);
-    const { again, over, left } = ordersOf(missed, listed, arrived, MISSED_RULES);
+    const candidates = findMissed(listed, memory, arrived, now, MISSED_RULES);
+    const missed = await this.#withRefs(candidates, app, apiUrl);
+    const { again, over, left } = chooseOrders(missed, listed, arrived, MISSED_RULES);
     for (const one of over) this.#remember({ ...one, isOver: true });
     for (const one of again) await this.#order(one, app, apiUrl);
     return left;
@@ -100,22 +102,22 @@ export class MissedDeliveries {
 
   /** Asks for those that are not known, the newest first. */
   async #withRefs(missed: Missed[], app: HostApp, apiUrl: string): Promise<Missed[]> {
-    const found: Missed[] = [];
-    let asked = 0;
+    const deliveries: Missed[] = [];
+    let requests = 0;
     for (const one of missed) {
-      if (one.ref !== undefined || asked >= MOST_WHOLE) {
-        found.push(one);
+      if (one.ref !== undefined || requests >= MOST_WHOLE) {
+        deliveries.push(one);
         continue;
       }
-      asked += 1;
-      const known = { ...one, ref: await this.#refOf(one, app, apiUrl) };
-      this.#remember(known);
-      found.push(known);
+      requests += 1;
+      const withRef = { ...one, ref: await this.#readRef(one, app, apiUrl) };
+      this.#remember(withRef);
+      deliveries.push(withRef);
     }
-    return found;
+    return deliveries;
   }
 
-  async #refOf({ attemptId }: Missed, app: HostApp, apiUrl: string): Promise<string | null> {
+  async #readRef({ attemptId }: Missed, app: HostApp, apiUrl: string): Promise<string | null> {
     try {
       return await refOfDelivery(apiUrl, await app.jwt(), attemptId);
     } catch (error) {

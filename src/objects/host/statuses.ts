@@ -1,9 +1,9 @@
 import { poolName } from "../../domain/durable-objects.ts";
 import { type HostReport, isOver, type LeftOut, withoutPhases, withoutRef } from "../../githosts/core/host-report.ts";
-import { cutOff, type DueStatus, nextStatus, sentOf } from "../../githosts/core/next-status.ts";
+import { cutOff, type DueStatus, nextStatus, toSentStatus } from "../../githosts/core/next-status.ts";
 import { type Posted, postStatus, type StatusAddress } from "../../githosts/core/post-status.ts";
 import { closed, reported, setAside, withLeftOut, withoutOld } from "../../githosts/core/report-status.ts";
-import { statusOf } from "../../githosts/core/status.ts";
+import { toStatus } from "../../githosts/core/status.ts";
 import { answered } from "../../githosts/core/status-answers.ts";
 import { STATUS_RULES } from "../../githosts/core/status-rules.ts";
 import {
@@ -17,6 +17,7 @@ import {
 } from "../../githosts/core/statuses.ts";
 import { HOSTS } from "../../githosts/hosts.ts";
 import { log } from "../../log.ts";
+import { HOUR_MS } from "../../protocol/units.ts";
 import type { HostStore } from "./store.ts";
 
 /** What a git host's object asks the pool: the pool knows that object, which therefore cannot import the pool. */
@@ -40,7 +41,7 @@ const INLINE_MS = 1_200;
 const MOST_LINES = 20_000;
 const FEWER_LINES = 15_000;
 /** Milliseconds between two cleanups of old rows. */
-const TIDY_MS = 60 * 60_000;
+const TIDY_MS = HOUR_MS;
 
 const LONGEST_GAP_MS = Math.max(...Object.values(HOSTS).map(({ statusGapMs }) => statusGapMs));
 
@@ -87,25 +88,25 @@ export class HostStatuses {
 
   /** The same on each of its refs. */
   onEachRef(repoId: number, sha: string): Commit[] {
-    return this.#store.onEachRef(repoId, sha).map((stored) => this.#commit(stored) ?? stored);
+    return this.#store.onEachRef(repoId, sha).map((commit) => this.#commit(commit) ?? commit);
   }
 
   /** The report as the host hears it. What an earlier release began without a ref ends without one. */
-  #heard(told: HostReport, { hearsPhases, hasRefs }: Hearing): HostReport {
-    const whole = withoutRef(hearsPhases ? told : withoutPhases(told));
-    const isBegun = () => this.#commit(whole)?.own.some(({ wanted }) => wanted.buildId === told.buildId);
-    return !hasRefs || isBegun() ? whole : { ...whole, ref: told.ref };
+  #heard(report: HostReport, { hearsPhases, hasRefs }: Hearing): HostReport {
+    const whole = withoutRef(hearsPhases ? report : withoutPhases(report));
+    const isBegun = () => this.#commit(whole)?.own.some(({ wanted }) => wanted.buildId === report.buildId);
+    return !hasRefs || isBegun() ? whole : { ...whole, ref: report.ref };
   }
 
   /** Takes reports in, in one transaction. */
   report(reports: HostReport[], hearing: Hearing, now: number): void {
     const changed = new Map<string, Commit>();
-    for (const told of reports) {
-      const report = this.#heard(told, hearing);
+    for (const wholeReport of reports) {
+      const report = this.#heard(wholeReport, hearing);
       const key = commitKey(report);
-      const known = changed.get(key) ?? this.#commit(report);
-      const commit = reported(known, report, now, STATUS_RULES);
-      if (commit && commit !== known) changed.set(key, closed(commit, now, STATUS_RULES));
+      const before = changed.get(key) ?? this.#commit(report);
+      const commit = reported(before, report, now, STATUS_RULES);
+      if (commit && commit !== before) changed.set(key, closed(commit, now, STATUS_RULES));
     }
     this.#tidy(now);
     if (changed.size === 0) return;
@@ -117,11 +118,11 @@ export class HostStatuses {
   }
 
   /** Remembers what has no build: the commit is not well without it. */
-  leaveOut(told: LeftOut, { hasRefs }: Hearing, now: number): void {
-    const left = hasRefs ? told : withoutRef(told);
-    const known = this.#commit(left);
-    const commit = withLeftOut(known, left, now, STATUS_RULES);
-    if (!commit || commit === known) return;
+  leaveOut(report: LeftOut, { hasRefs }: Hearing, now: number): void {
+    const leftOut = hasRefs ? report : withoutRef(report);
+    const before = this.#commit(leftOut);
+    const commit = withLeftOut(before, leftOut, now, STATUS_RULES);
+    if (!commit || commit === before) return;
     this.#replace(commit, now);
     this.#bound(now);
   }
@@ -152,8 +153,8 @@ export class HostStatuses {
     this.#tidyAt = now + TIDY_MS;
     this.#store.tidy(now);
     for (const commit of this.#state.commits.values()) {
-      const left = withoutOld(commit, now, STATUS_RULES);
-      if (left !== commit) this.#replace(left, now);
+      const rest = withoutOld(commit, now, STATUS_RULES);
+      if (rest !== commit) this.#replace(rest, now);
     }
   }
 
@@ -203,17 +204,17 @@ export class HostStatuses {
 
   /** @returns whether the host refused the token */
   async #tellOne(address: StatusAddress, due: DueStatus): Promise<boolean> {
-    const sent = sentOf(due);
+    const sentStatus = toSentStatus(due);
     const { repoId, fullName } = due.commit;
-    const status = statusOf(due, this.#store.meta("origin"), STATUS_RULES);
-    if (!this.#unsaved.has(sent.commit)) this.#saveAnswers();
-    this.#state.inFlight = sent;
+    const status = toStatus(due, this.#store.meta("origin"), STATUS_RULES);
+    if (!this.#unsaved.has(sentStatus.commit)) this.#saveAnswers();
+    this.#state.inFlight = sentStatus;
     if (address.isApp) status.summary = await this.#summaryFor(due);
     this.#state.pace = { ...this.#state.pace, sentAt: Date.now() };
     const posted = await postStatus(address, { ...status, fullName: this.#names.get(repoId) ?? fullName });
     this.#state.inFlight = null;
     if (posted.fullName !== null) this.#names.set(repoId, posted.fullName);
-    this.#take(sent, posted);
+    this.#take(sentStatus, posted);
     return posted.outcome.kind === "unauthorized";
   }
 
@@ -228,11 +229,11 @@ export class HostStatuses {
     }
   }
 
-  #take(sent: SentStatus, { outcome }: Posted): void {
+  #take(sentStatus: SentStatus, { outcome }: Posted): void {
     if (this.#isDropped) return;
     const now = Date.now();
     const before = this.#state.pace;
-    const { commit, pace } = answered(this.#state, sent, outcome, now, STATUS_RULES);
+    const { commit, pace } = answered(this.#state, sentStatus, outcome, now, STATUS_RULES);
     this.#state.pace = pace;
     if (pace.failures !== before.failures || pace.trouble !== before.trouble) this.#store.setMeta("pace", pace);
     if (!commit) return;
@@ -240,7 +241,7 @@ export class HostStatuses {
       log.warn("host.status_given_up", { ...this.#store.owner, sha: commit.sha, reason: outcome.reason });
     }
     this.#keep(commit);
-    this.#unsaved.set(sent.commit, commit);
+    this.#unsaved.set(sentStatus.commit, commit);
   }
 
   /** Two statuses of one commit that follow each other are one row. */

@@ -12,12 +12,13 @@ import {
 import type { Remembered } from "../../githosts/github/missed-deliveries.ts";
 import type { HostKind } from "../../protocol/connection.ts";
 import { LIMITS } from "../../protocol/limits.ts";
+import { DAY_MS } from "../../protocol/units.ts";
 
 /** Milliseconds for which a commit is kept after its end, and one that goes on after the last change. */
-const KEEP_MS = 7 * 24 * 60 * 60_000;
-const ABANDONED_MS = 30 * 24 * 60 * 60_000;
+const KEEP_MS = 7 * DAY_MS;
+const ABANDONED_MS = 30 * DAY_MS;
 /** Milliseconds for which a delivery that did not arrive is remembered: a day longer than it can be ordered again. */
-const MISSED_MS = 4 * 24 * 60 * 60_000;
+const MISSED_MS = 4 * DAY_MS;
 const MOST_COMMITS = 10_000;
 
 /**
@@ -85,7 +86,12 @@ export class HostStore {
     const givenUp = linesOf(commit).map((line) => line.givenUp?.at ?? 0);
     this.sql.exec(
       "INSERT OR REPLACE INTO commits VALUES (?, ?, ?, ?, ?, ?)",
-      ...[repoId, shaAndRef(commit), open, endedAt ?? now, Math.max(...givenUp) || null, JSON.stringify(commit)],
+      repoId,
+      shaAndRef(commit),
+      open,
+      endedAt ?? now,
+      Math.max(...givenUp) || null,
+      JSON.stringify(commit),
     );
   }
 
@@ -151,7 +157,8 @@ export class HostStore {
     const text = JSON.stringify(value);
     this.sql.exec(
       "INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value WHERE value <> excluded.value",
-      ...[key, text],
+      key,
+      text,
     );
   }
 
@@ -168,7 +175,8 @@ export class HostStore {
     const [row] = this.sql.exec(
       `INSERT INTO delivery SELECT (last + 1) % ?, last + 1, ? FROM (SELECT coalesce(max(seq), 0) AS last FROM delivery)
        WHERE true ON CONFLICT DO UPDATE SET seq = excluded.seq, facts = excluded.facts RETURNING seq`,
-      ...[LIMITS.deliveries, JSON.stringify(boundedNote(note))],
+      LIMITS.deliveries,
+      JSON.stringify(boundedNote(note)),
     );
     return row?.seq === 1;
   }

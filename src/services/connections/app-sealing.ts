@@ -18,7 +18,7 @@ type Unproven = Pick<ConnectionRow, "id" | "orgId" | "kind" | "apiUrl" | "sealed
 type OfApp = Pick<ConnectionRow, "auth" | "sealed" | "account" | "appId" | "clientId" | "installationId">;
 
 /** @throws Refusal invalid, which quotes nothing of it */
-const keyOf = async (pem: string): Promise<AppKey> => {
+const readKey = async (pem: string): Promise<AppKey> => {
   try {
     return await AppKey.of(pem);
   } catch (error) {
@@ -57,18 +57,18 @@ export const sealedApp = async (
 ): Promise<OfApp> => {
   if (!HOSTS[row.kind].app) throw invalid("/app", "is for GitHub: this is another git host");
   if (id === "") throw invalid("/app/id", "is required: the connection has no App yet");
-  const key = await keyOf(privateKey);
+  const key = await readKey(privateKey);
   try {
     const app = appAt(row.apiUrl, await key.jwt(id, Date.now()));
-    const known = await app.facts();
+    const appFacts = await app.facts();
     const place = onlyPlace(await app.installations());
     await app.setHook(await settingsOf(context, row));
     return {
       auth: "app",
       sealed: await sealedKey(context, row, privateKey, formerToken),
       account: place?.account ?? null,
-      appId: known.id,
-      clientId: known.clientId,
+      appId: appFacts.id,
+      clientId: appFacts.clientId,
       installationId: place?.id ?? null,
     };
   } catch (error) {

@@ -14,7 +14,7 @@ import type { RepositoryColumns } from "../repositories/repositories.ts";
 import { hookedRepositories, ofEach, ownHook } from "./connection-hooks.ts";
 import { fromDeliveries } from "./connection-repositories.ts";
 import { findConnection } from "./connections.ts";
-import { appHookProblem, appOf, type ConnectionRow, clientOf, hookClientOf, settingsOf } from "./host-access.ts";
+import { appHookProblem, type ConnectionRow, clientOf, hookClientOf, openApp, settingsOf } from "./host-access.ts";
 
 /** A clone address at the host that names another repository: one of before a rename, in most cases. */
 const otherAddress = ({ cloneUrl, fullName }: RepositoryColumns, webUrl: string): string | null => {
@@ -40,13 +40,13 @@ const connectedRepositories = async ({ db, orgId }: Context, connectionId: strin
 };
 
 /** What the host, by the last deliveries, says otherwise of repositories than their records. It may be meant so. */
-const differencesOf = async (
+const findDifferences = async (
   context: Context,
   row: ConnectionRow,
   connected: RepositoryColumns[],
 ): Promise<RepositoryDifference[]> => {
-  const told = await fromDeliveries(context, row);
-  const branches = new Map(told.map(({ id, defaultBranch }) => [id, defaultBranch]));
+  const repositories = await fromDeliveries(context, row);
+  const branches = new Map(repositories.map(({ id, defaultBranch }) => [id, defaultBranch]));
   return connected.flatMap((one) =>
     [otherAddress(one, row.webUrl), otherBranch(one, branches.get(one.gitHostRepoId) ?? null)].flatMap((detail) =>
       detail === null ? [] : [{ repositoryId: one.id, fullName: one.fullName, detail }],
@@ -80,7 +80,7 @@ const hooksAtHost = async (context: Context, row: ConnectionRow, settings: HookS
 };
 
 const appProblems = async (context: Context, row: ConnectionRow, settings: HookSettings): Promise<string[]> => {
-  const problem = row.auth === "app" ? await appHookProblem(await appOf(context, row), settings) : null;
+  const problem = row.auth === "app" ? await appHookProblem(await openApp(context, row), settings) : null;
   return problem === null ? [] : [problem];
 };
 
@@ -100,17 +100,17 @@ const askHost = async (context: Context, row: ConnectionRow): Promise<AtHost> =>
   }
 };
 
-const timeOf = (ms: number): string => new Date(ms).toISOString();
+const toTimestamp = (ms: number): string => new Date(ms).toISOString();
 
 type OfStates = Pick<ConnectionCheck, "waiting" | "waitingSince" | "trouble" | "givenUp">;
 
 /** What became of the states that the host is told. */
-const statesOf = ({ waiting, waitingSince, trouble, givenUp }: HostHealth): OfStates => ({
+const toStates = ({ waiting, waitingSince, trouble, givenUp }: HostHealth): OfStates => ({
   waiting,
-  waitingSince: waitingSince === null ? null : timeOf(waitingSince),
+  waitingSince: waitingSince === null ? null : toTimestamp(waitingSince),
   trouble: trouble?.reason ?? null,
   givenUp: givenUp.flatMap(({ fullName, sha, context, buildId, givenUp: end }) =>
-    end ? [{ fullName, sha, context, buildId, reason: end.reason, at: timeOf(end.at) }] : [],
+    end ? [{ fullName, sha, context, buildId, reason: end.reason, at: toTimestamp(end.at) }] : [],
   ),
 });
 
@@ -127,14 +127,14 @@ export const checkConnection = verb({
     const gitHost = context.objects.gitHost(context.orgId, row.id);
     const [atHost, differences, [last], health] = await Promise.all([
       askHost(context, row),
-      differencesOf(context, row, connected),
+      findDifferences(context, row, connected),
       gitHost.deliveries(1),
       gitHost.health(),
     ]);
-    const states = statesOf(health);
+    const states = toStates(health);
     const { problem, missing, hooks } = atHost;
     const isReached = problem === null && states.trouble === null;
     const isOk = isReached && missing.length === 0 && hooks.every((hook) => hook.problem === null);
-    return { ...atHost, ...states, isOk, differences, lastDeliveryAt: last ? timeOf(last.at) : null };
+    return { ...atHost, ...states, isOk, differences, lastDeliveryAt: last ? toTimestamp(last.at) : null };
   },
 });

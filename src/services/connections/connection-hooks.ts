@@ -25,7 +25,7 @@ const MOST_AWAY = 2;
 export const ownHook = (hooks: HostHook[], { orgId, kind, id }: ConnectionRow): HostHook | undefined =>
   hooks.find(({ url }) => url.includes(`/hook/mrh_${orgId}_${kind}.${id}.`));
 
-const nameOf = ({ gitHostRepoId, fullName }: RepositoryRow): RepositoryName => ({ id: gitHostRepoId, fullName });
+const toName = ({ gitHostRepoId, fullName }: RepositoryRow): RepositoryName => ({ id: gitHostRepoId, fullName });
 
 /** Makes the hook, or gives one that is there its present address and secret. @returns its id. @throws HostProblem */
 export const registerHook = async (
@@ -34,10 +34,10 @@ export const registerHook = async (
   name: RepositoryName,
   settings: HookSettings,
 ): Promise<string> => {
-  const known = ownHook(await client.hooks(name), row);
-  if (!known) return client.createHook(name, settings);
-  await client.updateHook(name, known.id, settings);
-  return known.id;
+  const hook = ownHook(await client.hooks(name), row);
+  if (!hook) return client.createHook(name, settings);
+  await client.updateHook(name, hook.id, settings);
+  return hook.id;
 };
 
 /** The connection's repositories whose hook the service registered. */
@@ -81,7 +81,7 @@ export const ofEach = async (
 
 /** @throws HostProblem where the host may still have it */
 export const removeHook = (client: HostClient, row: RepositoryRow): Promise<void> =>
-  client.deleteHook(nameOf(row), row.hostHookId ?? "");
+  client.deleteHook(toName(row), row.hostHookId ?? "");
 
 /** What became of hooks that nobody needs: how many are gone, and the repositories whose host still has one. */
 interface Unhooked {
@@ -101,8 +101,8 @@ export const removeHooks = async (
     await removeHook(client, one);
     return null;
   });
-  const left = outcomes.filter(({ problem }) => problem !== null).map(({ fullName }) => fullName);
-  return { removed: outcomes.length - left.length, left };
+  const remaining = outcomes.filter(({ problem }) => problem !== null).map(({ fullName }) => fullName);
+  return { removed: outcomes.length - remaining.length, left: remaining };
 };
 
 /** Removes the hook of a repository that is no longer the connection's, and writes down what became of it. */
@@ -133,7 +133,7 @@ const registerAll = async (context: Context, row: ConnectionRow): Promise<HookOu
   const [rows] = await context.db.run(hookedRepositories(context.db.sql, row));
   const settings = await settingsOf(context, row);
   return ofEach(rows, async (one) => {
-    const hostHookId = await registerHook(client, row, nameOf(one), settings);
+    const hostHookId = await registerHook(client, row, toName(one), settings);
     if (hostHookId !== one.hostHookId) await context.db.run(keepHook(context, one, hostHookId));
     return null;
   });

@@ -21,22 +21,22 @@ export const isUsable = ({ fullName }: Found): boolean => FullName.safeParse(ful
 
 /** The repositories that deliveries named, the newest name of each. */
 export const fromDeliveries = async ({ objects, orgId }: Context, row: ConnectionRow): Promise<Found[]> => {
-  const found = new Map<number, Found>();
-  for (const { repository: told } of await objects.gitHost(orgId, row.id).deliveries(LIMITS.deliveries)) {
-    if (!told || found.has(told.hostRepoId)) continue;
-    const { hostRepoId, fullName, defaultBranch } = told;
-    found.set(hostRepoId, { id: hostRepoId, fullName, defaultBranch, isPrivate: null });
+  const byHostId = new Map<number, Found>();
+  for (const { repository: delivered } of await objects.gitHost(orgId, row.id).deliveries(LIMITS.deliveries)) {
+    if (!delivered || byHostId.has(delivered.hostRepoId)) continue;
+    const { hostRepoId, fullName, defaultBranch } = delivered;
+    byHostId.set(hostRepoId, { id: hostRepoId, fullName, defaultBranch, isPrivate: null });
   }
-  return [...found.values()];
+  return [...byHostId.values()];
 };
 
 /** Which of them are connected: the ids of our records by the host's numbers. */
 const connectedAs = async (
   { db, orgId }: Context,
   row: ConnectionRow,
-  found: Found[],
+  repositories: Found[],
 ): Promise<Map<number, string>> => {
-  const ids = JSON.stringify(found.map(({ id }) => id));
+  const ids = JSON.stringify(repositories.map(({ id }) => id));
   const isOne = sql`${repository.gitHostRepoId} IN (SELECT value FROM json_each(${ids}))`;
   const [rows] = await db.run(
     db.sql
@@ -57,14 +57,19 @@ export const listHostRepositories = verb({
     const row = await findConnection(context, params.id);
     const client = await asking(clientOf(context, row));
     const page = Number(cursor ?? 1);
-    const found: Found[] = client ? await asking(client.repositories(page, limit)) : await fromDeliveries(context, row);
-    const connected = await connectedAs(context, row, found);
-    const records = found.filter(isUsable).map(({ id, fullName, defaultBranch, isPrivate }) => ({
-      ...{ hostRepoId: id, fullName, defaultBranch, isPrivate },
+    const repositories: Found[] = client
+      ? await asking(client.repositories(page, limit))
+      : await fromDeliveries(context, row);
+    const connected = await connectedAs(context, row, repositories);
+    const records = repositories.filter(isUsable).map(({ id, fullName, defaultBranch, isPrivate }) => ({
+      hostRepoId: id,
+      fullName,
+      defaultBranch,
+      isPrivate,
       cloneUrl: cloneUrlAt(row.webUrl, fullName),
       repositoryId: connected.get(id) ?? null,
     }));
-    const hasMore = client !== null && found.length >= limit;
+    const hasMore = client !== null && repositories.length >= limit;
     return new Answer(records, hasMore ? { nextCursor: encodeCursor(String(page + 1)) } : {});
   },
 });

@@ -16,7 +16,7 @@ import { findOne, getterOf, nextVersion, updateRow } from "../core/record.ts";
 import { invalid } from "../core/refusal.ts";
 import { checkOwnOrg, updateOf, verb, versioned, viewOf, writablePart } from "../core/verb.ts";
 import { sealedApp } from "./app-sealing.ts";
-import { type ConnectionRow, hookToken, hostRefusal, issuerOf } from "./host-access.ts";
+import { type ConnectionRow, chooseIssuer, hookToken, hostRefusal } from "./host-access.ts";
 
 const COLUMNS = getTableColumns(connection);
 
@@ -30,8 +30,12 @@ export const findConnection = (context: Context, id: string): Promise<Connection
 
 /** Names and addresses, never the token. */
 export const connectionDetail = ({ name, kind, webUrl, apiUrl, auth, isActive }: ConnectionRow) => ({
-  ...{ name, kind, webUrl, apiUrl },
-  ...{ auth, isActive },
+  name,
+  kind,
+  webUrl,
+  apiUrl,
+  auth,
+  isActive,
 });
 
 interface Addresses {
@@ -40,15 +44,15 @@ interface Addresses {
 }
 
 /** The addresses of a host in the form in which they are stored. @throws Refusal invalid */
-const addressesOf = (context: Context, kind: ConnectionRow["kind"], given: Addresses) => {
+const checkAddresses = (context: Context, kind: ConnectionRow["kind"], addresses: Addresses) => {
   const reach = { protocols: context.config.CLONE_PROTOCOLS, ownOrigin: context.origin };
   const checked = (pointer: string, address: string): string => {
     const problem = hostAddressProblem(address, reach);
     if (problem) throw invalid(pointer, problem);
     return canonicalHostAddress(address);
   };
-  const webUrl = checked("/webUrl", given.webUrl);
-  const apiUrl = given.apiUrl == null ? HOSTS[kind].apiUrl(webUrl) : checked("/apiUrl", given.apiUrl);
+  const webUrl = checked("/webUrl", addresses.webUrl);
+  const apiUrl = addresses.apiUrl == null ? HOSTS[kind].apiUrl(webUrl) : checked("/apiUrl", addresses.apiUrl);
   return { webUrl, apiUrl, cloneOrigin: cloneOrigin(cloneUrlAt(webUrl, "owner/name")) };
 };
 
@@ -83,11 +87,18 @@ export const createConnection = verb({
     const { kind, name, token, app } = body;
     if (token && app) throw invalid("/app", "must not be sent together with a token");
     const blank = {
-      ...{ id: context.newId(), orgId: context.orgId, kind, name },
-      ...addressesOf(context, kind, body),
+      id: context.newId(),
+      orgId: context.orgId,
+      kind,
+      name,
+      ...checkAddresses(context, kind, body),
       ...WITHOUT_APP,
-      ...{ sealedVersion: 1, hookGeneration: 1, isActive: true, version: 1 },
-      ...{ createdAt: context.at, updatedAt: context.at },
+      sealedVersion: 1,
+      hookGeneration: 1,
+      isActive: true,
+      version: 1,
+      createdAt: context.at,
+      updatedAt: context.at,
     };
     const proof = app ? sealedApp(context, blank, app) : token ? sealedToken(context, blank, token) : WITHOUT_TOKEN;
     const row: ConnectionRow = { ...blank, ...(await proof) };
@@ -124,8 +135,8 @@ export const updateConnection = verb({
     if (token !== undefined && app) throw invalid("/app", "must not be sent together with a token");
     const isMoved = webUrl !== undefined || apiUrl !== undefined;
     // The API moves with the pages unless its own address is sent.
-    const given = { webUrl: webUrl ?? row.webUrl, apiUrl: apiUrl ?? (webUrl === undefined ? row.apiUrl : null) };
-    const addresses = isMoved ? addressesOf(context, row.kind, given) : {};
+    const location = { webUrl: webUrl ?? row.webUrl, apiUrl: apiUrl ?? (webUrl === undefined ? row.apiUrl : null) };
+    const addresses = isMoved ? checkAddresses(context, row.kind, location) : {};
     const next: ConnectionRow = { ...row, ...written, ...addresses, ...nextVersion(context, row) };
     const isElsewhere = next.webUrl !== row.webUrl || next.apiUrl !== row.apiUrl;
     if (isElsewhere && row.sealed !== null && token === undefined && !app) {
@@ -140,7 +151,7 @@ export const updateConnection = verb({
     if (app) {
       next.sealedVersion += 1;
       const former = isElsewhere ? null : await hookToken(context, row);
-      Object.assign(next, await sealedApp(context, next, { id: issuerOf(row), ...app }, former));
+      Object.assign(next, await sealedApp(context, next, { id: chooseIssuer(row), ...app }, former));
     }
     await commit(
       context,

@@ -20,13 +20,13 @@ import { onlyPlace, sealedKey } from "./app-sealing.ts";
 import { hookedRepositories, ofEach, removeHook } from "./connection-hooks.ts";
 import { connectionDetail, connectionRecord, findConnection } from "./connections.ts";
 import {
-  appOf,
   asking,
   type ConnectionRow,
   clientOf,
   hookClientOf,
   hookToken,
   hostRefusal,
+  openApp,
   settingsOf,
   tellAppHook,
 } from "./host-access.ts";
@@ -63,7 +63,7 @@ export const beginApp = verb({
 });
 
 /** GitHub answers a code once: the App may be here already, by the same visit. */
-const conversionOf = async (context: Context, row: ConnectionRow, code: string): Promise<MadeApp | null> => {
+const convert = async (context: Context, row: ConnectionRow, code: string): Promise<MadeApp | null> => {
   try {
     return await convertManifest(row.apiUrl, code);
   } catch (error) {
@@ -87,22 +87,26 @@ export const takeApp = verb({
     if (id === undefined) throw invalid("/state", "is of another session, or of more than an hour ago: begin again");
     const row = await findConnection(context, id);
     if (row.auth === "app") return { id };
-    const made = await conversionOf(context, row, body.code);
-    if (!made) return { id };
+    const app = await convert(context, row, body.code);
+    if (!app) return { id };
     const next = { ...row, sealedVersion: row.sealedVersion + 1, ...nextVersion(context, row) };
-    const { id: appId, clientId, key } = made;
-    const taken: ConnectionRow = {
+    const { id: appId, clientId, key } = app;
+    const withApp: ConnectionRow = {
       ...next,
-      ...{ auth: "app", appId, clientId, installationId: null, account: null },
+      auth: "app",
+      appId,
+      clientId,
+      installationId: null,
+      account: null,
       sealed: await sealedKey(context, next, key, await hookToken(context, row)),
     };
     await commit(
       context,
-      { action: "connection.update", subject: id, detail: { ...connectionDetail(taken), hasNewKey: true } },
-      updateRow(context, connection, row, taken),
+      { action: "connection.update", subject: id, detail: { ...connectionDetail(withApp), hasNewKey: true } },
+      updateRow(context, connection, row, withApp),
     );
     await context.objects.gitHost(context.orgId, id).connectionChanged();
-    await tellAppHook(context, taken, await settingsOf(context, taken));
+    await tellAppHook(context, withApp, await settingsOf(context, withApp));
     return { id };
   },
 });
@@ -114,13 +118,13 @@ const UNSEEN = "The App is not installed for this repository: its hook of before
 /** The numbers of the repositories that the App is installed for, as far as one request reads them. */
 const seenBy = async (context: Context, row: ConnectionRow): Promise<Set<number>> => {
   const client = await asking(clientOf(context, row));
-  const seen = new Set<number>();
+  const visibleIds = new Set<number>();
   for (let page = 1; client && page <= MOST_PAGES; page++) {
     const some = await asking(client.repositories(page, LIMITS.hostPageLength));
-    for (const { id } of some) seen.add(id);
+    for (const { id } of some) visibleIds.add(id);
     if (some.length < LIMITS.hostPageLength) break;
   }
-  return seen;
+  return visibleIds;
 };
 
 /** The record no longer names the hook. */
@@ -134,9 +138,9 @@ const removeFormerHooks = async (context: Context, row: ConnectionRow): Promise<
   const client = await hookClientOf(context, row);
   if (!client) return [];
   const [rows] = await context.db.run(hookedRepositories(context.db.sql, row));
-  const seen = rows.length > 0 ? await seenBy(context, row) : new Set<number>();
+  const visibleIds = rows.length > 0 ? await seenBy(context, row) : new Set<number>();
   return ofEach(rows, async (one) => {
-    if (!seen.has(one.gitHostRepoId)) return UNSEEN;
+    if (!visibleIds.has(one.gitHostRepoId)) return UNSEEN;
     await removeHook(client, one);
     await forgetHook(context, one);
     return null;
@@ -161,23 +165,24 @@ export const installConnection = verb({
   async run(context, { params }) {
     const row = await findConnection(context, params.id);
     if (row.auth !== "app") throw new Refusal("conflict", "The connection has no GitHub App.");
-    const app = await appOf(context, row);
+    const app = await openApp(context, row);
     const { pageUrl } = await asking(app.facts());
     const place = onlyPlace(await asking(app.installations()));
-    const found = { ...row, installationId: place?.id ?? null, account: place?.account ?? null };
-    const kept = await keep(context, row, found);
-    const hooks = place ? await removeFormerHooks(context, kept) : [];
+    const installedRow = { ...row, installationId: place?.id ?? null, account: place?.account ?? null };
+    const storedRow = await keep(context, row, installedRow);
+    const hooks = place ? await removeFormerHooks(context, storedRow) : [];
     const isMoved = place !== null && hooks.every(({ problem }) => problem === null);
-    const done = isMoved && (await hookClientOf(context, kept)) ? await withoutFormer(context, kept) : kept;
-    const last = await keep(context, kept, done);
+    const done =
+      isMoved && (await hookClientOf(context, storedRow)) ? await withoutFormer(context, storedRow) : storedRow;
+    const last = await keep(context, storedRow, done);
     return versioned({ ...connectionRecord(last), pageUrl, hooks }, last.version);
   },
 });
 
 /** Stores what has changed, and tells the object of the connection. */
-const keep = async (context: Context, row: ConnectionRow, found: ConnectionRow): Promise<ConnectionRow> => {
-  if (found.installationId === row.installationId && found.sealed === row.sealed) return row;
-  const next = { ...found, ...nextVersion(context, row) };
+const keep = async (context: Context, row: ConnectionRow, change: ConnectionRow): Promise<ConnectionRow> => {
+  if (change.installationId === row.installationId && change.sealed === row.sealed) return row;
+  const next = { ...change, ...nextVersion(context, row) };
   await commit(
     context,
     { action: "connection.update", subject: row.id, detail: connectionDetail(next) },

@@ -13,13 +13,13 @@ import { Refusal } from "../core/refusal.ts";
 export type ConnectionRow = typeof connection.$inferSelect;
 
 /** The name under which an App proves itself. */
-export const issuerOf = ({ clientId, appId }: Pick<ConnectionRow, "clientId" | "appId">): string =>
+export const chooseIssuer = ({ clientId, appId }: Pick<ConnectionRow, "clientId" | "appId">): string =>
   clientId ?? appId ?? "";
 
 /** What a connection's App may ask of itself. @throws Damaged; Refusal keyring-unavailable */
-export const appOf = async ({ keys }: { keys: Keys }, row: ConnectionRow): Promise<AppAt> => {
+export const openApp = async ({ keys }: { keys: Keys }, row: ConnectionRow): Promise<AppAt> => {
   const { key } = readAppSecret(await keys.open(row.sealed ?? "", connectionContext(row)));
-  return appAt(row.apiUrl, await (await AppKey.of(key)).jwt(issuerOf(row), Date.now()));
+  return appAt(row.apiUrl, await (await AppKey.of(key)).jwt(chooseIssuer(row), Date.now()));
 };
 
 /** What opens connections, and asks their objects. */
@@ -61,7 +61,7 @@ export const clientOf = async (holder: HostHolder, row: ConnectionRow): Promise<
   }
   const answer = await holder.objects.gitHost(row.orgId, row.id).installationToken();
   if ("problem" in answer) throw new HostProblem(answer.problem.kind, answer.problem.message);
-  return githubAppReader(await appOf(holder, row), installationId, apiUrl, answer.token);
+  return githubAppReader(await openApp(holder, row), installationId, apiUrl, answer.token);
 };
 
 /** The refusal with which a request ends because of the host. Other errors stay as they are. */
@@ -95,7 +95,7 @@ export const settingsOf = async (
 
 /** Tells GitHub where the App's deliveries go, and the secret that proves them. @throws Refusal conflict, unavailable */
 export const tellAppHook = async (holder: { keys: Keys }, row: ConnectionRow, settings: HookSettings): Promise<void> =>
-  asking((await appOf(holder, row)).setHook(settings));
+  asking((await openApp(holder, row)).setHook(settings));
 
 /**
  * Takes the App off the repositories: its tokens and deliveries end with that. The App itself is left to its owner.
@@ -104,7 +104,7 @@ export const tellAppHook = async (holder: { keys: Keys }, row: ConnectionRow, se
 export const uninstall = async (holder: { keys: Keys }, row: ConnectionRow): Promise<boolean | null> => {
   if (row.auth !== "app") return null;
   try {
-    const app = await appOf(holder, row);
+    const app = await openApp(holder, row);
     for (const { id } of await app.installations()) await app.uninstall(id);
     return true;
   } catch {

@@ -6,13 +6,14 @@ import { firstIdAt } from "../../domain/id-range.ts";
 import type { Arrival } from "../../githosts/core/arrival.ts";
 import { hostContextOf } from "../../githosts/core/build-origin.ts";
 import type { Effects } from "../../githosts/core/effect-facts.ts";
+import { DAY_MS } from "../../protocol/units.ts";
 import type { ConnectionRow } from "../connections/host-access.ts";
 import type { Context } from "../core/context.ts";
 import { type ArrivalRows, type PipelineRow, type RepositoryRow, repositoryOf, storePushers } from "./arrival-rows.ts";
 import { storePull } from "./open-pulls.ts";
 
 /** Hosts deliver again for three days. */
-const LATE_MS = 4 * 86_400_000;
+const LATE_MS = 4 * DAY_MS;
 
 /** The clone address under the new name; null where it may not or need not follow. */
 const movedUrl = ({ cloneUrl, fullName, hasCredential }: RepositoryRow, origin: string, to: string): string | null => {
@@ -28,7 +29,7 @@ const newDefault = ({ defaultBranch }: RepositoryRow, arrival: Arrival): string 
   formerOf(arrival)?.defaultBranch === defaultBranch ? (repositoryOf(arrival)?.defaultBranch ?? null) : null;
 
 /** The record as the host says that it is; null where it is so already. */
-const changeOf = (row: RepositoryRow, { cloneOrigin: origin }: ConnectionRow, arrival: Arrival) => {
+const findChange = (row: RepositoryRow, { cloneOrigin: origin }: ConnectionRow, arrival: Arrival) => {
   const { fullName = row.fullName } = repositoryOf(arrival) ?? {};
   const defaultBranch = newDefault(row, arrival) ?? row.defaultBranch;
   if (fullName !== row.fullName) {
@@ -56,18 +57,20 @@ const renameStatements = (
   connection: ConnectionRow,
   arrival: Arrival,
 ): Query[] => {
-  const change = changeOf(row, connection, arrival);
+  const change = findChange(row, connection, arrival);
   if (!change) return [];
   const db = context.db.sql;
   const { set, ...former } = change;
   const inDoubt = JSON.stringify(namesInDoubt(row, set.fullName, arrival));
   const isLeft = and(
-    ...[eq(auditLog.orgId, context.orgId), eq(auditLog.subject, row.id)],
+    eq(auditLog.orgId, context.orgId),
+    eq(auditLog.subject, row.id),
     sql`${auditLog.id} > ${firstIdAt(context.now.getTime() - LATE_MS)}`,
     sql`${auditLog.detail} ->> '$.formerName' IN (SELECT value FROM json_each(${inDoubt}))`,
   );
   const mayChange = and(
-    ...[eq(repository.id, row.id), eq(repository.version, row.version)],
+    eq(repository.id, row.id),
+    eq(repository.version, row.version),
     notExists(db.select({ id: auditLog.id }).from(auditLog).where(isLeft)),
   );
   const detail = JSON.stringify({ ...set, isActive: row.isActive, ...former });
@@ -87,8 +90,8 @@ const SKIPPED_HEADS = 50;
 
 /** Remembers a pushed commit whose author asked for no build: its pull request does not say so. */
 const rememberSkip = ({ db }: Context, { id }: RepositoryRow, sha: string): Query => {
-  const known = sql`SELECT value FROM json_each(coalesce(${repository.skippedHeads}, '[]')) WHERE value <> ${sha}`;
-  const newest = sql`SELECT ${sha} AS value UNION ALL SELECT * FROM (${known}) LIMIT ${SKIPPED_HEADS}`;
+  const others = sql`SELECT value FROM json_each(coalesce(${repository.skippedHeads}, '[]')) WHERE value <> ${sha}`;
+  const newest = sql`SELECT ${sha} AS value UNION ALL SELECT * FROM (${others}) LIMIT ${SKIPPED_HEADS}`;
   return db.sql
     .update(repository)
     .set({ skippedHeads: sql`(SELECT json_group_array(value) FROM (${newest}))` })

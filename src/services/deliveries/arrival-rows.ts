@@ -4,7 +4,8 @@ import type { Database, Query } from "../../db/query.ts";
 import { connection, listedPush, openPull, pipeline, repository } from "../../db/schema.ts";
 import type { Arrival, DeliveryRepository } from "../../githosts/core/arrival.ts";
 import { refOfPull } from "../../githosts/core/effect-facts.ts";
-import { learnPushers, listedOf, type PushedBy, placesOf } from "../../githosts/core/source-trust.ts";
+import { filterListed, findPlaces, learnPushers, type PushedBy } from "../../githosts/core/source-trust.ts";
+import { DAY_MS } from "../../protocol/units.ts";
 import type { ConnectionRow } from "../connections/host-access.ts";
 import type { Context } from "../core/context.ts";
 
@@ -27,24 +28,26 @@ export interface ArrivalRows {
 export const repositoryOf = (arrival: Arrival): DeliveryRepository | null =>
   "repository" in arrival ? arrival.repository : null;
 
-const given = (name: string) => sql.placeholder(name);
+const parameter = (name: string) => sql.placeholder(name);
 
 const connectionRows = compiled(getTableColumns(connection), (db) =>
   db
     .select()
     .from(connection)
-    .where(and(eq(connection.orgId, given("orgId")), eq(connection.id, given("connectionId")))),
+    .where(and(eq(connection.orgId, parameter("orgId")), eq(connection.id, parameter("connectionId")))),
 );
 
 const isTold = and(
-  ...[eq(repository.orgId, given("orgId")), eq(repository.connectionId, given("connectionId"))],
-  ...[eq(repository.gitHostRepoId, given("hostRepoId")), eq(repository.isActive, true)],
+  eq(repository.orgId, parameter("orgId")),
+  eq(repository.connectionId, parameter("connectionId")),
+  eq(repository.gitHostRepoId, parameter("hostRepoId")),
+  eq(repository.isActive, true),
 );
 const idsOfTold = (db: Database) => db.select({ id: repository.id }).from(repository).where(isTold);
 
 const isOfPlaces = and(
   eq(listedPush.repoId, repository.id),
-  inArray(listedPush.name, [given("ref"), given("sha"), given("before")]),
+  inArray(listedPush.name, [parameter("ref"), parameter("sha"), parameter("before")]),
 );
 /** One value in place of rows, so that repositories without a list read nothing more. */
 const PUSHED_BY = sql<
@@ -67,7 +70,7 @@ const pipelineRows = compiled(getTableColumns(pipeline), (db) =>
     .select()
     .from(pipeline)
     .where(
-      and(eq(pipeline.orgId, given("orgId")), inArray(pipeline.repoId, idsOfTold(db)), eq(pipeline.isActive, true)),
+      and(eq(pipeline.orgId, parameter("orgId")), inArray(pipeline.repoId, idsOfTold(db)), eq(pipeline.isActive, true)),
     )
     .orderBy(pipeline.id),
 );
@@ -77,8 +80,8 @@ const MOST_PULLS = 100;
 
 /** Those of the ref, or of the number too, which comes first. */
 const pullRows = compiled(getTableColumns(openPull), (db, shape) => {
-  const isOfRef = eq(openPull.ref, given("ref"));
-  const isOfNumber = shape.includes("number") ? eq(openPull.number, given("number")) : undefined;
+  const isOfRef = eq(openPull.ref, parameter("ref"));
+  const isOfNumber = shape.includes("number") ? eq(openPull.number, parameter("number")) : undefined;
   return db
     .select()
     .from(openPull)
@@ -88,7 +91,7 @@ const pullRows = compiled(getTableColumns(openPull), (db, shape) => {
 });
 
 /** What finds the pull requests of a delivery; null where it has none. */
-const pullKeyOf = (arrival: Arrival): { ref: string; number?: number } | null => {
+const findPullKey = (arrival: Arrival): { ref: string; number?: number } | null => {
   if (arrival.kind === "pull") return { ref: refOfPull(arrival), number: arrival.pull.number };
   return arrival.kind === "push" ? { ref: arrival.ref } : null;
 };
@@ -99,33 +102,35 @@ export const readArrivalRows = async (
   connectionId: string,
   arrival: Arrival,
 ): Promise<ArrivalRows> => {
-  const told = repositoryOf(arrival);
-  const key = pullKeyOf(arrival);
-  const values = { orgId, connectionId, hostRepoId: told?.id };
+  const hostRepository = repositoryOf(arrival);
+  const key = findPullKey(arrival);
+  const values = { orgId, connectionId, hostRepoId: hostRepository?.id };
   const [connections, [repositories, pipelines], [pulls]] = await Promise.all([
     db.run(db.bind(connectionRows, values)),
-    told
-      ? db.run(db.bind(repositoryRows, { ...values, ...placesOf(arrival) }), db.bind(pipelineRows, values))
+    hostRepository
+      ? db.run(db.bind(repositoryRows, { ...values, ...findPlaces(arrival) }), db.bind(pipelineRows, values))
       : [[], []],
-    told && key ? db.run(db.bind(pullRows, { ...values, ...key }, Object.keys(key))) : [[]],
+    hostRepository && key ? db.run(db.bind(pullRows, { ...values, ...key }, Object.keys(key))) : [[]],
   ]);
   return { connection: connections[0][0] ?? null, repository: repositories[0] ?? null, pipelines, pulls };
 };
 
 /** How long a commit is known whose branch may be gone: its pull request can be opened again, with the branch. */
-const COMMIT_MS = 365 * 86_400_000;
+const COMMIT_MS = 365 * DAY_MS;
 
 /** What is remembered of a delivery's ref and commits. */
-export const pushedByOf = ({ pushedBy }: RepositoryRow): PushedBy[] => JSON.parse(pushedBy ?? "[]") as PushedBy[];
+export const readPushedBy = ({ pushedBy }: RepositoryRow): PushedBy[] => JSON.parse(pushedBy ?? "[]") as PushedBy[];
 
 /** What a repository says of whose code may be built, and how. */
-export const rulesOf = ({ defaultBranch, forks, untrustedAuthors }: RepositoryRow) => ({
-  ...{ defaultBranch, forks, untrustedAuthors: untrustedAuthors ?? [] },
+export const readRules = ({ defaultBranch, forks, untrustedAuthors }: RepositoryRow) => ({
+  defaultBranch,
+  forks,
+  untrustedAuthors: untrustedAuthors ?? [],
 });
 
 /** Statements that store what a delivery says of who pushed what. */
 export const storePushers = ({ db, now }: Context, row: RepositoryRow, arrival: Arrival): Query[] => {
-  const { added, forgotten } = learnPushers(arrival, pushedByOf(row), rulesOf(row));
+  const { added, forgotten } = learnPushers(arrival, readPushedBy(row), readRules(row));
   const until = new Date(now.getTime() + COMMIT_MS).toISOString();
   const rows = added.map((one) => ({ ...one, until: one.name.startsWith("refs/") ? null : until }));
   // Each value by itself would be too many: a statement binds a hundred.
@@ -145,7 +150,7 @@ export const forgetUnlisted = (
   listed: string[],
 ): Query[] => {
   const before = untrustedAuthors ?? [];
-  const still = listedOf({ untrustedAuthors: listed }, before);
+  const still = filterListed({ untrustedAuthors: listed }, before);
   const unlisted = before.map((login) => login.toLowerCase()).filter((login) => !still.includes(login));
   if (unlisted.length === 0) return [];
   return [db.delete(listedPush).where(and(eq(listedPush.repoId, id), inArray(listedPush.login, unlisted)))];

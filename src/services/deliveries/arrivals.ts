@@ -3,11 +3,11 @@ import { NO_WINDOWS } from "../../domain/requires.ts";
 import type { Arrival } from "../../githosts/core/arrival.ts";
 import { hostTargetOf } from "../../githosts/core/build-origin.ts";
 import type { DeliveryNote } from "../../githosts/core/delivery-note.ts";
-import { type Effects, refEventOf, type WantedBuild } from "../../githosts/core/effect-facts.ts";
-import { effectsOf, MOST_BUILDS } from "../../githosts/core/effects.ts";
+import { type Effects, toRefEvent, type WantedBuild } from "../../githosts/core/effect-facts.ts";
+import { decideEffects, MOST_BUILDS } from "../../githosts/core/effects.ts";
 import { hookName } from "../../githosts/core/hook-address.ts";
 import { isOfAnother, pushersBefore } from "../../githosts/core/source-trust.ts";
-import { reasonOf } from "../../githosts/core/wants.ts";
+import { explainReason } from "../../githosts/core/wants.ts";
 import { log } from "../../log.ts";
 import type { DeliveryTaken } from "../../protocol/delivery.ts";
 import type { DeliveredBuild } from "../../queue/commands/commands.ts";
@@ -19,15 +19,15 @@ import { afterArrival } from "./after-arrival.ts";
 import {
   type ArrivalRows,
   type PipelineRow,
-  pushedByOf,
   type RepositoryRow,
   readArrivalRows,
+  readPushedBy,
+  readRules,
   repositoryOf,
-  rulesOf,
 } from "./arrival-rows.ts";
 import { takeAsked } from "./asked-at-host.ts";
 import { newBuilds } from "./new-builds.ts";
-import { isLate, openPullsOf, withAuthor } from "./open-pulls.ts";
+import { isLate, toOpenPulls, withAuthor } from "./open-pulls.ts";
 
 /** Characters of what is kept of a delivery, so that it can be taken once more: of 200 of them, some MB. */
 const KEPT_CHARACTERS = 16_384;
@@ -35,7 +35,7 @@ const KEPT_CHARACTERS = 16_384;
 const isSmall = (arrival: Arrival): boolean => JSON.stringify(arrival).length <= KEPT_CHARACTERS;
 
 /** What is kept: of a long list of files only that it is not known, or nothing at all. */
-const kept = (arrival: Arrival): Arrival | null => {
+const boundedArrival = (arrival: Arrival): Arrival | null => {
   if (isSmall(arrival)) return arrival;
   const shorter: Arrival = arrival.kind === "push" ? { ...arrival, changedPaths: null } : arrival;
   return isSmall(shorter) ? shorter : null;
@@ -48,17 +48,21 @@ export const deliveryNote = (
   arrival: Arrival,
   now: Date,
 ): DeliveryNote => {
-  const told = repositoryOf(arrival);
+  const hostRepository = repositoryOf(arrival);
   return {
     id: delivery,
     at: now.getTime(),
     event: event ?? "",
-    repository: told && { hostRepoId: told.id, fullName: told.fullName, defaultBranch: told.defaultBranch },
+    repository: hostRepository && {
+      hostRepoId: hostRepository.id,
+      fullName: hostRepository.fullName,
+      defaultBranch: hostRepository.defaultBranch,
+    },
     ref: "ref" in arrival ? arrival.ref : null,
     sha: "sha" in arrival ? arrival.sha : null,
     builds,
     ignored,
-    arrival: kept(arrival),
+    arrival: boundedArrival(arrival),
   };
 };
 
@@ -86,14 +90,17 @@ const tellLeftOut = async (
   );
   const branch = branchOf(first.ref);
   await context.objects.gitHost(context.orgId, connection.id).leaveOut({
-    ...{ repoId: repository.gitHostRepoId, fullName: repository.fullName, origin: context.origin },
-    ...{ sha: first.sha, ref: tagOf(branch) ?? branch },
+    repoId: repository.gitHostRepoId,
+    fullName: repository.fullName,
+    origin: context.origin,
+    sha: first.sha,
+    ref: tagOf(branch) ?? branch,
     contexts: targets.flatMap((target) => (target ? [target.context] : [])),
   });
 };
 
 /** A delivery that a connection's host proved to have sent, or one of them once more. */
-export interface Sent {
+export interface SentDelivery {
   connectionId: string;
   /** Of the hook that it came to; null where a person takes it once more. */
   generation: number | null;
@@ -105,7 +112,7 @@ export interface Sent {
 /** What came of it. */
 type Outcome = Pick<DeliveryTaken, "builds" | "ignored">;
 
-const gone = () => new Refusal("gone", "This hook is not one of an active connection.");
+const hookGone = () => new Refusal("gone", "This hook is not one of an active connection.");
 
 const nothing = (ignored: string): Outcome => ({ builds: [], ignored });
 
@@ -119,11 +126,12 @@ const effectsFor = (
   if (!repository) return "no active repository of this connection has this id";
   if (arrival.kind === "pull" && isLate(pulls, arrival)) return "a later change of the pull request came first";
   const { skippedHeads } = repository;
-  const [known, rules] = [pushedByOf(repository), rulesOf(repository)];
-  const event = refEventOf(arrival, {
+  const pushedBy = readPushedBy(repository);
+  const rules = readRules(repository);
+  const event = toRefEvent(arrival, {
     isSkippedSha: (sha) => skippedHeads?.includes(sha) ?? false,
-    pushers: pushersBefore(arrival, known, rules),
-    isOfAnother: isOfAnother(arrival, known),
+    pushers: pushersBefore(arrival, pushedBy, rules),
+    isOfAnother: isOfAnother(arrival, pushedBy),
   });
   if (event === null) {
     const isOfBranch = arrival.kind === "renamed" && arrival.from?.defaultBranch;
@@ -136,35 +144,43 @@ const effectsFor = (
     return { id: row.id, file: row.definition === null ? row.configPath : null, on, supersede };
   });
   const { defaultBranch } = rules;
-  const found = effectsOf(event, rules, wanting, openPullsOf(pulls));
+  const effects = decideEffects(event, rules, wanting, toOpenPulls(pulls));
   const address = `${origin}/app/repositories/${repository.id}`;
-  if (found.ignored && buildable.length === 0 && pipelines.length > 0) return { ...found, ignored: NO_WINDOWS };
-  return { ...found, ignored: found.ignored && reasonOf(found.ignored, arrival, { defaultBranch, address }) };
+  if (effects.ignored && buildable.length === 0 && pipelines.length > 0) return { ...effects, ignored: NO_WINDOWS };
+  return {
+    ...effects,
+    ignored: effects.ignored && explainReason(effects.ignored, arrival, { defaultBranch, address }),
+  };
 };
 
 /** Why there are fewer builds than were wanted; null where none was refused. */
-const whyFewer = (builds: DeliveredBuild[], made: number): string | null => {
+const whyFewer = (builds: DeliveredBuild[], madeCount: number): string | null => {
   const refused = builds.filter(({ outcome }) => outcome === "refused");
   const reason = refused[0]?.reason ?? null;
-  return reason !== null && made > 0 ? `${refused.length} more builds: ${reason}` : reason;
+  return reason !== null && madeCount > 0 ? `${refused.length} more builds: ${reason}` : reason;
 };
 
-const outcomeOf = (builds: DeliveredBuild[], { ignored, leftOut }: Effects): Outcome => {
-  const made = builds.flatMap(({ outcome, buildId }) =>
+const toOutcome = (builds: DeliveredBuild[], { ignored, leftOut }: Effects): Outcome => {
+  const buildIds = builds.flatMap(({ outcome, buildId }) =>
     buildId !== null && (outcome === "made" || outcome === "same") ? [buildId] : [],
   );
   if (leftOut.length > 0) {
-    return { builds: made, ignored: `${leftOut.length} more builds: one delivery makes at most ${MOST_BUILDS}` };
+    return { builds: buildIds, ignored: `${leftOut.length} more builds: one delivery makes at most ${MOST_BUILDS}` };
   }
   const whyNone = builds.length > 0 ? "a newer head of the ref came first" : ignored;
-  return { builds: made, ignored: whyFewer(builds, made.length) ?? (made.length > 0 ? null : whyNone) };
+  return { builds: buildIds, ignored: whyFewer(builds, buildIds.length) ?? (buildIds.length > 0 ? null : whyNone) };
 };
 
 /** Tells the effects to the pool, in one call, and then to D1, in one batch: where there is something to do. */
-const carryOut = async (context: Context, sent: Sent, rows: ArrivalRows, effects: Effects): Promise<Outcome> => {
+const carryOut = async (
+  context: Context,
+  delivery: SentDelivery,
+  rows: ArrivalRows,
+  effects: Effects,
+): Promise<Outcome> => {
   const { connection, repository } = rows;
   if (!connection || !repository) return nothing("");
-  const { arrival, connectionId, id, generation } = sent;
+  const { arrival, connectionId, id, generation } = delivery;
   let delivered: DeliveredBuild[] = [];
   // Before there is a build that could end well.
   await tellLeftOut(context, { ...rows, connection, repository }, effects.leftOut);
@@ -173,10 +189,18 @@ const carryOut = async (context: Context, sent: Sent, rows: ArrivalRows, effects
     const builds = newBuilds(context, { ...rows, connection, repository, arrival }, effects.builds);
     const { orgId } = context;
     const hook = generation === null ? null : hookName(connectionId, generation);
-    const told = { orgId, connectionId, deliveryId: id, hook, builds, ended: effects.ended, actor: actorOf(context) };
-    const answer = await pool.arrive(told);
+    const command = {
+      orgId,
+      connectionId,
+      deliveryId: id,
+      hook,
+      builds,
+      ended: effects.ended,
+      actor: actorOf(context),
+    };
+    const answer = await pool.arrive(command);
     // D1 was restored to a time at which the hook was valid.
-    if (!answer.ok && answer.refusal.kind === "unauthenticated") throw gone();
+    if (!answer.ok && answer.refusal.kind === "unauthenticated") throw hookGone();
     delivered = settled(answer).builds;
     const isRefused = ({ pipelineId }: WantedBuild) =>
       delivered.some((one) => one.outcome === "refused" && one.pipelineId === pipelineId);
@@ -184,38 +208,42 @@ const carryOut = async (context: Context, sent: Sent, rows: ArrivalRows, effects
   }
   const statements = afterArrival(context, { ...rows, connection, repository }, arrival, effects, generation === null);
   if (statements.length > 0) await context.db.run(...statements);
-  return outcomeOf(delivered, effects);
+  return toOutcome(delivered, effects);
 };
 
 /** @throws Refusal gone where D1 was restored to a time at which the hook was valid */
 const checkHook = async (
   context: Context,
-  { connectionId, id, generation }: Sent & { generation: number },
+  { connectionId, id, generation }: SentDelivery & { generation: number },
 ): Promise<void> => {
   const hook = hookName(connectionId, generation);
-  const told = { orgId: context.orgId, connectionId, deliveryId: id, hook, builds: [], ended: [] };
-  const answer = await (await context.pool()).arrive({ ...told, actor: actorOf(context) });
-  if (!answer.ok && answer.refusal.kind === "unauthenticated") throw gone();
+  const command = { orgId: context.orgId, connectionId, deliveryId: id, hook, builds: [], ended: [] };
+  const answer = await (await context.pool()).arrive({ ...command, actor: actorOf(context) });
+  if (!answer.ok && answer.refusal.kind === "unauthenticated") throw hookGone();
 };
 
-const takeWith = async (context: Context, sent: Sent, rows: ArrivalRows): Promise<Outcome> => {
-  const { arrival } = sent;
+const takeWith = async (context: Context, delivery: SentDelivery, rows: ArrivalRows): Promise<Outcome> => {
+  const { arrival } = delivery;
   if (arrival.kind === "rerun" || arrival.kind === "pressed") {
-    if (sent.generation === null) return nothing("what a person asked for is not done again");
-    await checkHook(context, { ...sent, generation: sent.generation });
-    return takeAsked(context, rows, sent.id, arrival);
+    if (delivery.generation === null) return nothing("what a person asked for is not done again");
+    await checkHook(context, { ...delivery, generation: delivery.generation });
+    return takeAsked(context, rows, delivery.id, arrival);
   }
-  const effects = effectsFor(context, rows, sent.arrival);
-  return typeof effects === "string" ? nothing(effects) : carryOut(context, sent, rows, effects);
+  const effects = effectsFor(context, rows, delivery.arrival);
+  return typeof effects === "string" ? nothing(effects) : carryOut(context, delivery, rows, effects);
 };
 
 /** Adds it to the list of deliveries, which may miss one. */
-const note = async (context: Context, { connectionId, event, arrival }: Sent, taken: DeliveryTaken): Promise<void> => {
+const note = async (
+  context: Context,
+  { connectionId, event, arrival }: SentDelivery,
+  outcome: DeliveryTaken,
+): Promise<void> => {
   // Else it would be sent before the answer is.
   await new Promise((resolve) => setTimeout(resolve, 0));
   try {
     const host = context.objects.gitHost(context.orgId, connectionId);
-    await host.noteDelivery(deliveryNote(taken, event, arrival, context.now));
+    await host.noteDelivery(deliveryNote(outcome, event, arrival, context.now));
   } catch (error) {
     const { requestId, orgId } = context;
     log.error("delivery.list_failed", { orgId, requestId, connectionId, error });
@@ -227,21 +255,21 @@ const note = async (context: Context, { connectionId, event, arrival }: Sent, ta
  * repeated.
  * @throws Refusal gone where the connection is not active, or this generation of its hook is no more
  */
-export const takeUnlisted = async (context: Context, sent: Sent): Promise<DeliveryTaken> => {
-  const { connectionId, generation, id, arrival } = sent;
+export const takeUnlisted = async (context: Context, delivery: SentDelivery): Promise<DeliveryTaken> => {
+  const { connectionId, generation, id, arrival } = delivery;
   const rows = await readArrivalRows(context, connectionId, arrival);
   const isOld = generation !== null && rows.connection?.hookGeneration !== generation;
-  if (!rows.connection?.isActive || isOld) throw gone();
-  const told = { ...sent, arrival: withAuthor(rows.pulls, arrival) };
-  return { delivery: id, ...(await takeWith(context, told, rows)) };
+  if (!rows.connection?.isActive || isOld) throw hookGone();
+  const withKnownAuthor = { ...delivery, arrival: withAuthor(rows.pulls, arrival) };
+  return { delivery: id, ...(await takeWith(context, withKnownAuthor, rows)) };
 };
 
 /** Takes it. The list of deliveries hears of one of a host after the answer. @throws Refusal gone */
-export const takeArrival = async (context: Context, sent: Sent): Promise<DeliveryTaken> => {
-  const taken = await takeUnlisted(context, sent);
-  const noted = note(context, sent, taken);
+export const takeArrival = async (context: Context, delivery: SentDelivery): Promise<DeliveryTaken> => {
+  const outcome = await takeUnlisted(context, delivery);
+  const noted = note(context, delivery, outcome);
   // A person looks at the list next; a host is answered first.
-  if (sent.generation === null) await noted;
+  if (delivery.generation === null) await noted;
   else context.waitUntil(noted);
-  return taken;
+  return outcome;
 };

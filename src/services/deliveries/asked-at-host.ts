@@ -1,5 +1,5 @@
 import type { AskedAtHost } from "../../githosts/core/arrival.ts";
-import { wishOf } from "../../githosts/core/check-requests.ts";
+import { toWish } from "../../githosts/core/check-requests.ts";
 import type { DeliveryTaken } from "../../protocol/delivery.ts";
 import type { Role } from "../../protocol/token.ts";
 import { repeatBuild } from "../builds/retry.ts";
@@ -24,8 +24,8 @@ const nothing = (ignored: string): Outcome => ({ builds: [], ignored });
 const HOST_RETRY_SECONDS = 60;
 
 /** What a person may do by what the host says of them. @throws Refusal unavailable where the host does not say it */
-const roleOf = async ({ objects, orgId }: Context, { id }: ConnectionRow, fullName: string, sender: string) => {
-  const said = await objects.gitHost(orgId, id).roleOf(fullName, sender);
+const askRole = async ({ objects, orgId }: Context, { id }: ConnectionRow, fullName: string, sender: string) => {
+  const said = await objects.gitHost(orgId, id).readRole(fullName, sender);
   if ("away" in said) throw new Refusal("unavailable", said.away, { retryAfterSeconds: HOST_RETRY_SECONDS });
   return said.role;
 };
@@ -38,12 +38,12 @@ const whyNot = (error: unknown): string => {
 };
 
 /** Its failed jobs where it has several, else all of it. */
-const repeatFailed = async (context: Context, id: string, asked: Parameters<typeof repeatBuild>[3]) => {
+const repeatFailed = async (context: Context, id: string, request: Parameters<typeof repeatBuild>[3]) => {
   try {
-    return await repeatBuild(context, id, "failed", asked);
+    return await repeatBuild(context, id, "failed", request);
   } catch (error) {
     whyNot(error);
-    return repeatBuild(context, id, undefined, asked);
+    return repeatBuild(context, id, undefined, request);
   }
 };
 
@@ -51,9 +51,9 @@ const rerun = async (context: Context, asking: Asking, ids: string[], isOfFailed
   const { connection, deliveryId, sender } = asking;
   const [builds, reasons]: [string[], string[]] = [[], []];
   for (const id of ids) {
-    const asked = { sender, connection: { id: connection.id, name: connection.name }, key: `${deliveryId} ${id}` };
+    const request = { sender, connection: { id: connection.id, name: connection.name }, key: `${deliveryId} ${id}` };
     try {
-      const again = isOfFailed ? repeatFailed(context, id, asked) : repeatBuild(context, id, undefined, asked);
+      const again = isOfFailed ? repeatFailed(context, id, request) : repeatBuild(context, id, undefined, request);
       builds.push((await again).id);
     } catch (error) {
       reasons.push(whyNot(error));
@@ -92,9 +92,9 @@ export const takeAsked = async (
     return nothing("the check is one of another App");
   }
   const host = context.objects.gitHost(context.orgId, connection.id);
-  const wish = wishOf(arrival, await host.statuses(repository.gitHostRepoId, sha));
+  const wish = toWish(arrival, await host.statuses(repository.gitHostRepoId, sha));
   if ("nothing" in wish) return nothing(wish.nothing);
-  const role = sender === null ? null : await roleOf(context, connection, arrival.repository.fullName, sender);
+  const role = sender === null ? null : await askRole(context, connection, arrival.repository.fullName, sender);
   if (sender === null || role === null) return nothing("who asks for it may not write to the repository");
   const asking = { connection, deliveryId, arrival, sender, role };
   if ("approve" in wish) return approve(context, asking, wish.approve);

@@ -10,7 +10,7 @@ import { verb } from "../core/verb.ts";
 import { takeArrival } from "./arrivals.ts";
 
 /** The last deliveries of a connection of the caller's organization, the newest first. */
-const notesOf = ({ objects, orgId }: Context, { id }: { id: string }): Promise<DeliveryNote[]> =>
+const readNotes = ({ objects, orgId }: Context, { id }: { id: string }): Promise<DeliveryNote[]> =>
   objects.gitHost(orgId, id).deliveries(LIMITS.deliveries);
 
 const deliveryRecord = ({ at, arrival, ...note }: DeliveryNote): HostDelivery => ({
@@ -24,7 +24,7 @@ export const listDeliveries = verb({
   params: PathId,
   output: z.array(HostDelivery),
   async run(context, { params }) {
-    const notes = await notesOf(context, await findConnection(context, params.id));
+    const notes = await readNotes(context, await findConnection(context, params.id));
     return notes.map(deliveryRecord);
   },
 });
@@ -46,7 +46,7 @@ export const redeliverDelivery = verb({
   async run(context, { params }) {
     const connection = await findConnection(context, params.id);
     if (!connection.isActive) throw new Refusal("conflict", "The connection is not active.");
-    const note = (await notesOf(context, connection)).find(({ id }) => id === params.deliveryId);
+    const note = (await readNotes(context, connection)).find(({ id }) => id === params.deliveryId);
     if (!note) throw notFound();
     return redeliver(context, params.id, note);
   },

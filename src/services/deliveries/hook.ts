@@ -9,7 +9,7 @@ import { Context } from "../core/context.ts";
 import { outageRefusal } from "../core/outage.ts";
 import { notFound, Refusal } from "../core/refusal.ts";
 import { usable } from "../core/sealing.ts";
-import { deliveryNote, type Sent, takeArrival, takeUnlisted } from "./arrivals.ts";
+import { deliveryNote, type SentDelivery, takeArrival, takeUnlisted } from "./arrivals.ts";
 
 /** A hook whose address is genuine, with the secret that its deliveries prove to know. */
 export type KnownHook = Hook & { secret: string };
@@ -48,7 +48,7 @@ const isOutage = (error: unknown): boolean =>
   error instanceof Refusal ? error.kind === "unavailable" : outageRefusal(error) !== null;
 
 /** A delivery of a host, as it came to a generation of the hook. */
-type OfHost = Sent & { generation: number };
+type OfHost = SentDelivery & { generation: number };
 
 /** What a person asked for at the host is not kept: hours later they do not expect it any more. */
 const keepable = ({ id, event, arrival }: OfHost, { now }: Context): KeptDelivery["note"] | null => {
@@ -58,10 +58,10 @@ const keepable = ({ id, event, arrival }: OfHost, { now }: Context): KeptDeliver
 };
 
 /** @returns whether the object of the connection keeps it, which needs no database */
-const keep = async (context: Context, sent: OfHost): Promise<boolean> => {
+const keep = async (context: Context, delivery: OfHost): Promise<boolean> => {
   const { orgId, origin, requestId, objects } = context;
-  const { connectionId, generation } = sent;
-  const note = keepable(sent, context);
+  const { connectionId, generation } = delivery;
+  const note = keepable(delivery, context);
   if (!note) return false;
   try {
     return await objects.gitHost(orgId, connectionId).keepDelivery({ note, generation, origin, requestId });
@@ -75,20 +75,26 @@ const keep = async (context: Context, sent: OfHost): Promise<boolean> => {
  * Takes a delivery of a host, whose proof was checked; where the service cannot, the delivery is kept, and the answer
  * says that it waits. @throws Refusal gone; unavailable where it can be neither taken nor kept
  */
-export const takeOrKeep = async (context: Context, sent: OfHost): Promise<DeliveryTaken> => {
+export const takeOrKeep = async (context: Context, delivery: OfHost): Promise<DeliveryTaken> => {
   try {
-    return await takeArrival(context, sent);
+    return await takeArrival(context, delivery);
   } catch (error) {
-    if (!isOutage(error) || !(await keep(context, sent))) throw error;
+    if (!isOutage(error) || !(await keep(context, delivery))) throw error;
     const { requestId, orgId } = context;
-    log.warn("delivery.kept", { orgId, requestId, connectionId: sent.connectionId, error });
-    return { delivery: sent.id, builds: [], ignored: WAITS };
+    log.warn("delivery.kept", { orgId, requestId, connectionId: delivery.connectionId, error });
+    return { delivery: delivery.id, builds: [], ignored: WAITS };
   }
 };
 
-const contextOf = (env: Env, orgId: string, connectionId: string, { origin, requestId }: KeptDelivery): Context =>
+const openContext = (env: Env, orgId: string, connectionId: string, { origin, requestId }: KeptDelivery): Context =>
   Context.open({
-    ...{ env, config: readConfig(env), requestId, origin, now: new Date(), bookmark: null, writes: true },
+    env,
+    config: readConfig(env),
+    requestId,
+    origin,
+    now: new Date(),
+    bookmark: null,
+    writes: true,
     caller: { kind: "connection", orgId, tokenHash: "", connectionId },
     access: { connection: true },
     waitUntil: () => {},
@@ -104,10 +110,10 @@ export const takeKept = async (env: Env, name: string, delivery: KeptDelivery): 
   const { note, generation, requestId } = delivery;
   const { id, at, event, arrival } = note;
   try {
-    const context = contextOf(env, orgId, connectionId, delivery);
+    const context = openContext(env, orgId, connectionId, delivery);
     await context.admit();
-    const taken = await takeUnlisted(context, { connectionId, generation, id, event, arrival });
-    return deliveryNote(taken, event, arrival, new Date(at));
+    const outcome = await takeUnlisted(context, { connectionId, generation, id, event, arrival });
+    return deliveryNote(outcome, event, arrival, new Date(at));
   } catch (error) {
     if (isOutage(error)) throw error;
     if (error instanceof Refusal && error.kind === "gone") return null;

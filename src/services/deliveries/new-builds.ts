@@ -18,7 +18,7 @@ interface Source {
 const commitOf = (arrival: Arrival) => ("commit" in arrival ? arrival.commit : null);
 
 /** The branch that a pull request comes from: in the fork, if it is one. */
-const headOf = (arrival: Arrival, { number, ref }: OpenPull): string =>
+const headBranch = (arrival: Arrival, { number, ref }: OpenPull): string =>
   arrival.kind === "pull" && arrival.pull.number === number ? arrival.pull.branch : branchOf(ref);
 
 /** A wanted build as the pool takes it. */
@@ -26,9 +26,9 @@ const newBuild = (
   context: Context,
   { connection, repository, arrival }: Source,
   pipeline: PipelineRow,
-  wanted: WantedBuild,
+  wantedBuild: WantedBuild,
 ): RequestedBuild => {
-  const { event, ref, sha, before, pull, purpose, undecidedPaths, supersedes, trust, needsApproval } = wanted;
+  const { event, ref, sha, before, pull, purpose, undecidedPaths, supersedes, trust, needsApproval } = wantedBuild;
   const id = context.newId();
   return {
     id,
@@ -53,8 +53,11 @@ const newBuild = (
       event,
       before,
       pull: pull && {
-        ...{ number: pull.number, base: pull.base, branch: headOf(arrival, pull) },
-        ...{ title: pull.title, author: pull.author },
+        number: pull.number,
+        base: pull.base,
+        branch: headBranch(arrival, pull),
+        title: pull.title,
+        author: pull.author,
       },
       // GitHub and Gitea tell no commit with a pull request: lists then show what the pull request says.
       commit: commitOf(arrival) ?? (pull && { subject: pull.title, author: pull.author }),
@@ -71,8 +74,8 @@ const newBuild = (
 };
 
 /** The builds that are wanted, in their order. */
-export const newBuilds = (context: Context, source: Source, wanted: WantedBuild[]): RequestedBuild[] =>
-  wanted.flatMap((one) => {
+export const newBuilds = (context: Context, source: Source, wantedBuilds: WantedBuild[]): RequestedBuild[] =>
+  wantedBuilds.flatMap((one) => {
     const pipeline = source.pipelines.find(({ id }) => id === one.pipelineId);
     return pipeline ? [newBuild(context, source, pipeline, one)] : [];
   });

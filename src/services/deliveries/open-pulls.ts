@@ -3,6 +3,7 @@ import type { Database, Query } from "../../db/query.ts";
 import { openPull } from "../../db/schema.ts";
 import type { Arrival } from "../../githosts/core/arrival.ts";
 import { type OpenPull, refOfPull } from "../../githosts/core/effect-facts.ts";
+import { DAY_MS } from "../../protocol/units.ts";
 import type { OpenPullRow } from "./arrival-rows.ts";
 
 type PullChange = Extract<Arrival, { kind: "pull" }>;
@@ -10,37 +11,43 @@ type PullChange = Extract<Arrival, { kind: "pull" }>;
 /** The ref in the row of a pull request that was closed: no branch has it. The row keeps late events from reopening it. */
 const CLOSED = "";
 /** Hosts deliver again for three days. */
-const KEPT_MS = 4 * 86_400_000;
+const KEPT_MS = 4 * DAY_MS;
 /** The time of a request whose host never tells one: before all others. */
 const NEVER = new Date(0).toISOString();
 
 const isClosed = ({ ref }: OpenPullRow): boolean => ref === CLOSED;
 
-/** The open ones, as `effectsOf` takes them. */
-export const openPullsOf = (rows: OpenPullRow[]): OpenPull[] =>
+/** The open ones, as `decideEffects` takes them. */
+export const toOpenPulls = (rows: OpenPullRow[]): OpenPull[] =>
   rows
     .filter((row) => !isClosed(row))
     .map(({ number, ref, base, headSha, draft, labels, author, title }) => ({
-      ...{ number, ref, base, sha: headSha, isDraft: draft, labels, author },
+      number,
+      ref,
+      base,
+      sha: headSha,
+      isDraft: draft,
+      labels,
+      author,
       title: title ?? "",
     }));
 
-const rowOf = (rows: OpenPullRow[], { pull }: PullChange): OpenPullRow | undefined =>
+const findRow = (rows: OpenPullRow[], { pull }: PullChange): OpenPullRow | undefined =>
   rows.find(({ number }) => number === pull.number);
 
 /** A change with the author that an earlier one told: GitLab tells him only of what he did himself. */
 export const withAuthor = (rows: OpenPullRow[], arrival: Arrival): Arrival => {
   if (arrival.kind !== "pull" || arrival.pull.author !== null) return arrival;
-  return { ...arrival, pull: { ...arrival.pull, author: rowOf(rows, arrival)?.author ?? null } };
+  return { ...arrival, pull: { ...arrival.pull, author: findRow(rows, arrival)?.author ?? null } };
 };
 
 /** Whether a later change of the pull request is known. Of two of one second, the close counts. */
 export const isLate = (rows: OpenPullRow[], change: PullChange): boolean => {
   const { updatedAt } = change.pull;
-  const known = rowOf(rows, change);
-  if (!known || updatedAt === null) return false;
-  if (updatedAt !== known.updatedAt) return updatedAt < known.updatedAt;
-  return isClosed(known) && change.action !== "reopened" && change.action !== "closed";
+  const row = findRow(rows, change);
+  if (!row || updatedAt === null) return false;
+  if (updatedAt !== row.updatedAt) return updatedAt < row.updatedAt;
+  return isClosed(row) && change.action !== "reopened" && change.action !== "closed";
 };
 
 /**
@@ -66,7 +73,7 @@ export const storePull = (
     labels: pull.labels,
     author: pull.author,
     title: pull.title,
-    updatedAt: pull.updatedAt ?? rowOf(rows, change)?.updatedAt ?? NEVER,
+    updatedAt: pull.updatedAt ?? findRow(rows, change)?.updatedAt ?? NEVER,
   };
   const { repoId: _, number: __, ...changed } = row;
   const isNewer = sql`excluded.updated_at > ${openPull.updatedAt}`;

@@ -1,10 +1,10 @@
 import {
   type ArrivedDelivery,
   type Attempt,
+  chooseOrders,
+  findMissed,
   MISSED_RULES,
   type MissedRules,
-  missedOf,
-  ordersOf,
   type Remembered,
 } from "../../../src/githosts/github/missed-deliveries.ts";
 import { Random } from "../../simulate/random.ts";
@@ -88,11 +88,11 @@ class MissedHistory {
   #round(now: number): void {
     const failed = this.#attempts.filter(({ isOk }) => !isOk);
     const listed = failed.toSorted((one, other) => other.at - one.at || other.id - one.id).slice(0, LISTED);
-    const missed = missedOf(listed, this.#known, this.#arrived, now, this.#rules).map((one) => ({
+    const missed = findMissed(listed, this.#known, this.#arrived, now, this.#rules).map((one) => ({
       ...one,
       ref: this.#pushes.find(({ guid }) => guid === one.guid)!.ref,
     }));
-    const { again, over } = ordersOf(missed, listed, this.#arrived, this.#rules);
+    const { again, over } = chooseOrders(missed, listed, this.#arrived, this.#rules);
     for (const { guid, firstAt, tries, ref } of over)
       this.#known.set(guid, { guid, firstAt, tries, ref, isOver: true });
     for (const [n, { guid, firstAt, tries, ref }] of again.entries()) {

@@ -1,6 +1,6 @@
 import { isOver } from "../../../src/githosts/core/host-report.ts";
 import type { Status } from "../../../src/githosts/core/status.ts";
-import { type StatusOutcome, statusOutcomeOf } from "../../../src/githosts/core/status-answers.ts";
+import { readStatusOutcome, type StatusOutcome } from "../../../src/githosts/core/status-answers.ts";
 import { REPOSITORY_CONTEXT, type SentStatus } from "../../../src/githosts/core/statuses.ts";
 import type { Random } from "../../simulate/random.ts";
 
@@ -41,12 +41,17 @@ const answer = (status: number, headers: Record<string, string> = {}, body = "{}
 });
 
 const answered = (status: number, appliedAfter: number[], headers?: Record<string, string>): Behaviour => ({
-  ...{ answerAfter: 120, appliedAfter, notBefore: 0, outcome: (now) => statusOutcomeOf(answer(status, headers), now) },
+  ...{
+    answerAfter: 120,
+    appliedAfter,
+    notBefore: 0,
+    outcome: (now) => readStatusOutcome(answer(status, headers), now),
+  },
 });
 
 const unanswered = (appliedAfter: number[]): Behaviour => ({
   ...{ answerAfter: PATIENCE, appliedAfter, notBefore: 0 },
-  outcome: (now) => statusOutcomeOf({ unreachable: "it did not answer within 10 s" }, now),
+  outcome: (now) => readStatusOutcome({ unreachable: "it did not answer within 10 s" }, now),
 });
 
 /** What the host does with one request. `poison` is refused whatever happens. */

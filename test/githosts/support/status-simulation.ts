@@ -1,7 +1,7 @@
 import type { HostReport, HostState } from "../../../src/githosts/core/host-report.ts";
-import { cutOff, type DueStatus, nextStatus, sentOf } from "../../../src/githosts/core/next-status.ts";
+import { cutOff, type DueStatus, nextStatus, toSentStatus } from "../../../src/githosts/core/next-status.ts";
 import { closed, reported } from "../../../src/githosts/core/report-status.ts";
-import { type Status, statusOf } from "../../../src/githosts/core/status.ts";
+import { type Status, toStatus } from "../../../src/githosts/core/status.ts";
 import { answered, type StatusOutcome } from "../../../src/githosts/core/status-answers.ts";
 import type { StatusRules } from "../../../src/githosts/core/status-rules.ts";
 import {
@@ -201,13 +201,13 @@ class StatusHistory {
   }
 
   #send(due: DueStatus): void {
-    const sent = sentOf(due);
+    const sent = toSentStatus(due);
     if (!this.#unsaved.has(sent.commit)) this.#save();
     this.#statuses.inFlight = sent;
     this.#statuses.pace = { ...this.#statuses.pace, sentAt: this.#now };
     const builds = this.#buildsOf(due.commit);
     const isFaulty = this.#now < START + FAULTS_MS;
-    const status = this.#looked(statusOf(due, null, this.#rules), sent, isFaulty);
+    const status = this.#looked(toStatus(due, null, this.#rules), sent, isFaulty);
     const isPoison = this.#poison.has(`${sent.commit} ${sent.context}`);
     const behaviour = status === null ? UNFINDABLE : behave(this.#random, this.#now, isFaulty, isPoison, this.#isApp);
     if (status) this.judge.sent({ ...sent, at: this.#now, status }, builds);
