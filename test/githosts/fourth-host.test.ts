@@ -12,7 +12,7 @@ import { commitAddress } from "../../src/githosts/core/host-address.ts";
 import { ask, encodePath, type HostManner, HostNumber, order } from "../../src/githosts/core/host-api.ts";
 import { nextStatus } from "../../src/githosts/core/next-status.ts";
 import { postStatus } from "../../src/githosts/core/post-status.ts";
-import { reported } from "../../src/githosts/core/report-status.ts";
+import { withReport } from "../../src/githosts/core/report-status.ts";
 import { toStatus } from "../../src/githosts/core/status.ts";
 import { readStatusOutcome } from "../../src/githosts/core/status-answers.ts";
 import { STATUS_RULES } from "../../src/githosts/core/status-rules.ts";
@@ -180,7 +180,7 @@ describe("a fourth kind of git host", () => {
       const target = { connectionId: HOOK.connectionId, repoId: 41, fullName: "acme/shop", context: "millrace/ci" };
       const build = { buildId: "b1", number: 1, version: 2, sha: SHA, origin: null };
       const report = { ...target, ...build, state: "success", description: "Succeeded" } as const;
-      const commit = reported(undefined, report, now, STATUS_RULES)!;
+      const commit = withReport(undefined, report, now, STATUS_RULES)!;
       const statuses = {
         commits: new Map([[commitKey(commit), commit]]),
         pace: { ...AT_EASE, sentAt: now },

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { HostReport } from "../../src/githosts/core/host-report.ts";
 import { nextStatus, toSentStatus } from "../../src/githosts/core/next-status.ts";
-import { reported } from "../../src/githosts/core/report-status.ts";
-import { answered } from "../../src/githosts/core/status-answers.ts";
+import { withReport } from "../../src/githosts/core/report-status.ts";
+import { takeAnswer } from "../../src/githosts/core/status-answers.ts";
 import { STATUS_RULES } from "../../src/githosts/core/status-rules.ts";
 import { AT_EASE, commitKey, type SentStatus, type Statuses } from "../../src/githosts/core/statuses.ts";
 import { HOSTS } from "../../src/githosts/hosts.ts";
@@ -31,7 +31,7 @@ const newConnection = () => {
   };
   let now = NOW;
   const learn = (told: HostReport, at: number) => {
-    const commit = reported(statuses.commits.get(commitKey(told)), told, at, rules)!;
+    const commit = withReport(statuses.commits.get(commitKey(told)), told, at, rules)!;
     statuses.commits.set(commitKey(told), commit);
   };
   /** Sends so many as an object does that looks before and after each pause. @returns what was sent */
@@ -43,7 +43,7 @@ const newConnection = () => {
       if (!next || !("due" in next)) throw new Error("nothing is due");
       const sent = toSentStatus(next.due);
       statuses.pace = { ...statuses.pace, sentAt: now };
-      const { commit, pace } = answered(statuses, sent, { kind: "told", pipelineId: null }, now, rules);
+      const { commit, pace } = takeAnswer(statuses, sent, { kind: "told", pipelineId: null }, now, rules);
       if (commit?.endedAt === null) statuses.commits.set(sent.commit, commit);
       else statuses.commits.delete(sent.commit);
       statuses.pace = pace;

@@ -11,14 +11,14 @@ export interface CommitSummary {
   author: string | null;
 }
 
-interface Told {
+interface RepositoryEvent {
   repository: DeliveryRepository;
   /** The login of who did it. */
   sender: string | null;
 }
 
 /** A ref was set to a commit. */
-interface NewHead extends Told {
+interface NewHead extends RepositoryEvent {
   ref: string;
   sha: string;
   /** Where the ref was before; null where it is new, or where the host does not tell. */
@@ -44,7 +44,7 @@ interface Tag extends NewHead {
 }
 
 /** A branch or a tag is gone. */
-interface Deleted extends Told {
+interface Deleted extends RepositoryEvent {
   kind: "deleted";
   ref: string;
   before: string | null;
@@ -80,28 +80,28 @@ interface PullChange extends NewHead {
 }
 
 /** A person asks at GitHub for something about the check runs of a commit. */
-interface OfChecks extends Told {
+interface ChecksEvent extends RepositoryEvent {
   /** GitHub's number of the App whose check runs they are. */
   appId: number;
   sha: string;
 }
 
 /** A person wants it to be built again. */
-interface Rerun extends OfChecks {
+interface Rerun extends ChecksEvent {
   kind: "rerun";
   /** What the check run names: a build; null where all of the commit's are meant. */
   externalId: string | null;
 }
 
 /** A person pressed a button of ours. */
-interface Pressed extends OfChecks {
+interface Pressed extends ChecksEvent {
   kind: "pressed";
   externalId: string;
   button: string;
 }
 
 /** A merge queue tries a commit, or has no use for it any more: merged, or given up. */
-interface MergeGroup extends Told {
+interface MergeGroup extends RepositoryEvent {
   kind: "merge-group";
   action: "asked" | "gone";
   ref: string;
@@ -111,7 +111,7 @@ interface MergeGroup extends Told {
 }
 
 /** The repository has another name, owner or default branch: the one that it says. */
-interface Renamed extends Told {
+interface Renamed extends RepositoryEvent {
   kind: "renamed";
   /** What was left; null where that is not what has changed. Absent in deliveries that an older release kept. */
   from?: { fullName: string | null; defaultBranch: string | null };
@@ -132,6 +132,6 @@ export interface Ignored {
 export type Arrival = Push | Tag | Deleted | PullChange | MergeGroup | Rerun | Pressed | Renamed | Ping | Ignored;
 
 /** What a person asks for at the host. */
-export type AskedAtHost = Rerun | Pressed;
+export type CheckRequest = Rerun | Pressed;
 
 export const ignored = (reason: string): Ignored => ({ kind: "ignored", reason });

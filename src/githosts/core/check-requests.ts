@@ -1,4 +1,4 @@
-import type { AskedAtHost } from "./arrival.ts";
+import type { CheckRequest } from "./arrival.ts";
 import type { StatusView } from "./host-health.ts";
 import { REPOSITORY_CONTEXT } from "./statuses.ts";
 
@@ -17,7 +17,7 @@ const parseApprovalName = (name: string): number | null => {
 type Wish = { rerun: string[] } | { approve: { buildId: string; index: number } } | { nothing: string };
 
 /** Of a commit, what was told of its newest builds: what the host shows is about them or about none. */
-export const toWish = (request: AskedAtHost, views: StatusView[]): Wish => {
+export const toWish = (request: CheckRequest, views: StatusView[]): Wish => {
   const newest = views.filter(({ context }) => context !== REPOSITORY_CONTEXT);
   const { externalId } = request;
   if (externalId !== null && !newest.some(({ buildId }) => buildId === externalId)) {

@@ -48,11 +48,11 @@ export const CommitPaths = z.object({ added: Paths, removed: Paths, modified: Pa
 export type CommitPaths = z.infer<typeof CommitPaths>;
 
 /** A commit as hosts tell it. */
-export const Written = z.object({ message: z.string(), author: optional(z.object({ name: LineField })) });
-type Written = z.infer<typeof Written>;
+export const CommitFields = z.object({ message: z.string(), author: optional(z.object({ name: LineField })) });
+type CommitFields = z.infer<typeof CommitFields>;
 
 /** What the hosts' pushes have in common. */
-interface Pushed {
+interface PushFacts {
   repository: DeliveryRepository;
   sender: string | null;
   ref: string;
@@ -62,25 +62,25 @@ interface Pushed {
   forced: boolean | null;
   /** The commit to build: of an annotated tag, `after` is the tag itself. */
   commitSha: string | null;
-  head: Written | null;
+  head: CommitFields | null;
   /** Null where the list of commits is cut, or was not read. */
   commits: CommitPaths[] | null;
 }
 
 /** What is shown of a commit, and whether it asks for no build. */
-export const commitFacts = (head: Written | null): { commit: CommitSummary | null; isSkipped: boolean } => ({
+export const commitFacts = (head: CommitFields | null): { commit: CommitSummary | null; isSkipped: boolean } => ({
   commit: head && { subject: oneLine(subjectOf(head.message)), author: head.author?.name ?? null },
   isSkipped: head !== null && hasSkipMarker(head.message),
 });
 
-const changedPaths = ({ before, forced, commits }: Pushed): string[] | null => {
+const changedPaths = ({ before, forced, commits }: PushFacts): string[] | null => {
   if (!before || forced || !commits?.length) return null;
   const paths = commits.flatMap(({ added, removed, modified }) => [...added, ...removed, ...modified]);
   return [...new Set(paths.map((path) => path.toWellFormed()))];
 };
 
 /** A push as a branch or tag that was set, or is gone. */
-export const pushArrival = (pushed: Pushed): Arrival => {
+export const pushArrival = (pushed: PushFacts): Arrival => {
   const { repository, sender, ref, before, after, forced } = pushed;
   const problem = refProblem(ref);
   if (problem !== null) return ignored(problem);

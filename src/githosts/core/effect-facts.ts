@@ -146,7 +146,7 @@ const toOpenPull = ({ ref, sha, pull }: PullChange): OpenPull => ({
 });
 
 /** What earlier deliveries told of the commits of this one. */
-interface Earlier {
+interface EarlierFacts {
   /** Whether its author asked for no build, which GitHub and Gitea do not say with a pull request. */
   isSkippedSha(sha: string): boolean;
   pushers: readonly string[];
@@ -155,7 +155,7 @@ interface Earlier {
 }
 
 /** What `decideEffects` takes of a delivery; null where it tells of no ref. */
-export const toRefEvent = (arrival: Arrival, { isSkippedSha, pushers, isOfAnother }: Earlier): RefEvent | null => {
+export const toRefEvent = (arrival: Arrival, { isSkippedSha, pushers, isOfAnother }: EarlierFacts): RefEvent | null => {
   switch (arrival.kind) {
     case "push": {
       const { ref, sha, before, forced, changedPaths, isSkipped, sender } = arrival;

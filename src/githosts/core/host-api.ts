@@ -29,7 +29,7 @@ export interface HostManner {
   proof?: string;
 }
 
-interface Asked extends Omit<HostRequest, "headers"> {
+interface ApiRequest extends Omit<HostRequest, "headers"> {
   /** What the token needs for this, for the sentence that says it lacks it. */
   right: string;
   /** Whether the answer is a list, which may be larger. */
@@ -50,7 +50,7 @@ const toProblem = ({ name: host, proof = "token" }: HostManner, answer: HostResp
 };
 
 /** Sends a request. @throws HostProblem where the host does not do it, or what answers is not its API */
-const send = async (manner: HostManner, { right, isList, ...request }: Asked) => {
+const send = async (manner: HostManner, { right, isList, ...request }: ApiRequest) => {
   const { name, apiUrl, headers } = manner;
   const answer = await hostFetch(apiUrl, { ...request, headers }, isList && LIMITS.hostListBytes);
   if ("unreachable" in answer) throw new HostProblem("away", `${name} cannot be reached: ${answer.unreachable}.`);
@@ -59,7 +59,7 @@ const send = async (manner: HostManner, { right, isList, ...request }: Asked) =>
   return answer;
 };
 
-const parsed = (text: string): unknown => {
+const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text);
   } catch {
@@ -70,11 +70,11 @@ const parsed = (text: string): unknown => {
 /** The answer of the host in the form that we need, with its headers. @throws HostProblem */
 export const ask = async <T>(
   manner: HostManner,
-  request: Asked,
+  request: ApiRequest,
   form: z.ZodMiniType<T>,
 ): Promise<{ value: T; headers: Headers }> => {
   const { body, headers } = await send(manner, request);
-  const read = form.safeParse(parsed(body));
+  const read = form.safeParse(parseJson(body));
   if (read.success) return { value: read.data, headers };
   throw new HostProblem(
     "stranger",
@@ -83,7 +83,7 @@ export const ask = async <T>(
 };
 
 /** Asks for something to be done whose answer does not matter. @throws HostProblem */
-export const order = async (manner: HostManner, request: Asked): Promise<void> => {
+export const order = async (manner: HostManner, request: ApiRequest): Promise<void> => {
   await send(manner, request);
 };
 

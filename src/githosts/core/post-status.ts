@@ -15,13 +15,13 @@ const chooseStatuses = ({ host, isApp }: StatusAddress, { wasStatus }: Status): 
   isApp && host.app && !wasStatus ? host.app.statuses : host.statuses;
 
 /** What came of a status, and the repository's name of today where the host told another one. */
-export interface Posted {
+export interface PostResult {
   outcome: StatusOutcome;
   fullName: string | null;
 }
 
 /** Tells a git host one status. Never throws. */
-export const postStatus = async (address: StatusAddress, status: Status): Promise<Posted> => {
+export const postStatus = async (address: StatusAddress, status: Status): Promise<PostResult> => {
   const host = chooseStatuses(address, status);
   const checkRun = await findCheckRun(address, host, status);
   const answer =

@@ -1,7 +1,7 @@
 import { DAY_MS } from "../../protocol/units.ts";
 import { type HostReport, isOver, isTerminal, type LeftOut } from "./host-report.ts";
 import type { StatusRules } from "./status-rules.ts";
-import { type Commit, type Line, linesOf, REPOSITORY_CONTEXT, type Wanted } from "./statuses.ts";
+import { type Commit, type Line, linesOf, REPOSITORY_CONTEXT, type WantedState } from "./statuses.ts";
 
 /** Contexts of one commit: what one push and one tag make at most. */
 const MOST_CONTEXTS = 1_000;
@@ -9,7 +9,7 @@ const MOST_CONTEXTS = 1_000;
 const DESCRIPTION_CHARACTERS = 140;
 
 /** The commit with the report; the same one where the report is no news. */
-export const reported = (
+export const withReport = (
   commit: Commit | undefined,
   report: HostReport,
   now: number,
@@ -21,7 +21,7 @@ export const reported = (
   if (context === REPOSITORY_CONTEXT || (before && !rules.isNews(before.wanted, wanted))) return commit;
   if (!before && (commit?.own.length ?? 0) >= MOST_CONTEXTS)
     return withLeftOut(commit, { ...report, contexts: [context] }, now, rules);
-  const line = renewed(before, context, wanted, now);
+  const line = newLine(before, context, wanted, now);
   const own = before ? commit!.own.map((other) => (other === before ? line : other)) : [...(commit?.own ?? []), line];
   const leftOut = commit?.leftOut?.filter((other) => other !== context) ?? [];
   const overall = judgeOverall(commit?.overall, { own, leftOut, origin: report.origin }, now, rules);
@@ -44,7 +44,7 @@ export const withLeftOut = (
   return { repoId, fullName: commit?.fullName ?? fullName, sha, ref, own, overall, leftOut, endedAt: null };
 };
 
-const toWanted = (report: HostReport): Wanted => ({
+const toWanted = (report: HostReport): WantedState => ({
   buildId: report.buildId,
   number: report.number,
   version: report.version,
@@ -57,7 +57,7 @@ const toWanted = (report: HostReport): Wanted => ({
 });
 
 /** The line of a new state: nothing was tried yet. */
-const renewed = (before: Line | undefined, context: string, wanted: Wanted, now: number): Line => {
+const newLine = (before: Line | undefined, context: string, wanted: WantedState, now: number): Line => {
   const { told = null, unsureUntil = 0, pipelineId = null, mayLink = true, checkRun = null } = before ?? {};
   const untried = { tries: 0, triedFrom: null, nextAt: 0, givenUp: null, againAt: null };
   return { context, wanted, since: now, told, ...untried, unsureUntil, pipelineId, mayLink, checkRun };
@@ -88,12 +88,12 @@ const judgeOverall = (
     origin,
     description: describeOverall(state, own, leftOut.length),
   };
-  return before?.wanted.state === state ? before : renewed(before, REPOSITORY_CONTEXT, wanted, now);
+  return before?.wanted.state === state ? before : newLine(before, REPOSITORY_CONTEXT, wanted, now);
 };
 
 const isFailed = ({ wanted }: Line): boolean => isTerminal(wanted.state) && wanted.state !== "success";
 
-const describeOverall = (state: Wanted["state"], own: Line[], leftOut: number): string => {
+const describeOverall = (state: WantedState["state"], own: Line[], leftOut: number): string => {
   if (state === "error") return `${leftOut === 1 ? "1 pipeline" : `${leftOut} pipelines`} left out, which may want it`;
   const counted = own.filter(({ wanted }) => wanted.ended !== "skipped").length;
   const builds = counted === 1 ? "1 build" : `${counted} builds`;
@@ -125,7 +125,7 @@ export const withoutOld = (commit: Commit, now: number, rules: StatusRules): Com
     return reason === null ? line : { ...line, givenUp: { reason, at: now } };
   };
   if (!linesOf(commit).some((line) => whyNot(line) !== null)) return commit;
-  return closed({ ...commit, own: commit.own.map(withEnd), overall: withEnd(commit.overall) }, now, rules);
+  return withEndTime({ ...commit, own: commit.own.map(withEnd), overall: withEnd(commit.overall) }, now, rules);
 };
 
 /** The commit of which nothing more is told before something new is reported. */
@@ -136,7 +136,7 @@ export const setAside = (commit: Commit, now: number, rules: StatusRules): Commi
 };
 
 /** The commit with the time of its end, where everything of it has ended and is settled. */
-export const closed = (commit: Commit, now: number, rules: StatusRules): Commit => {
+export const withEndTime = (commit: Commit, now: number, rules: StatusRules): Commit => {
   const isAtEnd = linesOf(commit).every((line) => isOver(line.wanted) && isSettled(line, rules));
   return isAtEnd ? { ...commit, endedAt: commit.endedAt ?? now } : commit;
 };

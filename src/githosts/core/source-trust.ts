@@ -105,12 +105,12 @@ export const isOfAnother = (arrival: Arrival, pushedBy: readonly PushedBy[]): bo
   pushedBy.some(({ name, login }) => name === arrival.sha && login !== arrival.pull.author?.toLowerCase());
 
 /** What a delivery adds to what is remembered, and what is to be forgotten of it. */
-interface Learned {
+interface PusherChanges {
   added: PushedBy[];
   forgotten: string[];
 }
 
-const NOTHING: Learned = { added: [], forgotten: [] };
+const NOTHING: PusherChanges = { added: [], forgotten: [] };
 
 const without = (pushedBy: readonly PushedBy[], additions: PushedBy[]): PushedBy[] =>
   additions.filter((one) => !pushedBy.some(({ name, login }) => name === one.name && login === one.login));
@@ -120,13 +120,13 @@ const learnOfFork = (
   { action, sender, sha, pull }: PullChange,
   pushedBy: readonly PushedBy[],
   rules: Rules,
-): Learned => {
+): PusherChanges => {
   const isKept = action === "new-head" && rules.forks === "members" && sender !== pull.author;
   const added = isKept ? [{ name: sha, login: sender?.toLowerCase() ?? "" }] : [];
   return { ...NOTHING, added: without(pushedBy, added) };
 };
 
-export const learnPushers = (arrival: Arrival, pushedBy: readonly PushedBy[], rules: Rules): Learned => {
+export const learnPushers = (arrival: Arrival, pushedBy: readonly PushedBy[], rules: Rules): PusherChanges => {
   if (arrival.kind === "deleted") return { ...NOTHING, forgotten: pushedBy.map(({ name }) => name) };
   if (arrival.kind !== "push" && arrival.kind !== "pull") return NOTHING;
   if (arrival.kind === "pull" && arrival.pull.isFork) return learnOfFork(arrival, pushedBy, rules);

@@ -1,6 +1,6 @@
 import { SECOND_MS } from "../../protocol/units.ts";
 import { type HostAnswer, type HostResponse, isLimited } from "./host-fetch.ts";
-import { closed } from "./report-status.ts";
+import { withEndTime } from "./report-status.ts";
 import type { StatusRules } from "./status-rules.ts";
 import { type Commit, type Line, linesOf, type Pace, type SentStatus, type Statuses } from "./statuses.ts";
 
@@ -92,20 +92,20 @@ export type StatusOutcome =
   | { kind: "refused"; reason: string };
 
 /** The commit, or nothing where it is no longer there, and the pace after an answer. */
-interface Answered {
+interface AnswerEffects {
   commit: Commit | null;
   pace: Pace;
 }
 
 /** Takes in the answer to what was sent. */
-export const answered = (
+export const takeAnswer = (
   statuses: Statuses,
   sentStatus: SentStatus,
   outcome: StatusOutcome,
   now: number,
   rules: StatusRules,
-): Answered => {
-  const pace = paced(statuses.pace, outcome, now, rules);
+): AnswerEffects => {
+  const pace = nextPace(statuses.pace, outcome, now, rules);
   const commit = statuses.commits.get(sentStatus.commit);
   const line = commit && linesOf(commit).find(({ context }) => context === sentStatus.context);
   if (!commit || !line) return { commit: null, pace };
@@ -113,7 +113,7 @@ export const answered = (
     outcome.kind === "told"
       ? lineOnceTold(line, sentStatus, outcome, now, rules)
       : lineAfterFailure(line, sentStatus, outcome, now, rules);
-  return { commit: closed(withLine(commit, next), now, rules), pace };
+  return { commit: withEndTime(withLine(commit, next), now, rules), pace };
 };
 
 /** A pipeline of GitLab belongs to all contexts of the commit on its ref. */
@@ -169,7 +169,7 @@ const chooseWait = ({ kind }: StatusOutcome, tries: number, rules: StatusRules):
 };
 
 /** The pace after an answer. One that is about the status alone shows that the host is well. */
-const paced = (pace: Pace, outcome: StatusOutcome, now: number, rules: StatusRules): Pace => {
+const nextPace = (pace: Pace, outcome: StatusOutcome, now: number, rules: StatusRules): Pace => {
   const failures = pace.failures + 1;
   const until = (quietUntil: number, trouble: string): Pace => ({ ...pace, failures, quietUntil, trouble });
   switch (outcome.kind) {

@@ -1,6 +1,13 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../protocol/units.ts";
 import { isOver } from "./host-report.ts";
-import { type Line, type Pace, REPOSITORY_CONTEXT, type SentStatus, type Statuses, type Wanted } from "./statuses.ts";
+import {
+  type Line,
+  type Pace,
+  REPOSITORY_CONTEXT,
+  type SentStatus,
+  type Statuses,
+  type WantedState,
+} from "./statuses.ts";
 
 /** Milliseconds for which a build that goes on is not told: one that ends at once is told once. */
 export const REST_MS = 1_500;
@@ -15,7 +22,7 @@ const doubling = (first: number, times: number, most: number): number =>
   Math.min(first * 2 ** Math.min(times - 1, 20), most);
 
 /** Later builds of a repository have higher numbers; the id decides where a restored pool gave a number twice. */
-const orderOf = ({ number, buildId, version, ...wanted }: Wanted): (number | string)[] => [
+const orderOf = ({ number, buildId, version, ...wanted }: WantedState): (number | string)[] => [
   number,
   buildId,
   Number(isOver(wanted)),
@@ -33,7 +40,7 @@ const isAfter = (left: (number | string)[], right: (number | string)[]): boolean
  */
 export const STATUS_RULES = {
   /** Whether a report says more than what is wanted already: nothing of a build follows its end. */
-  isNews: (before: Wanted, report: Wanted): boolean => isAfter(orderOf(report), orderOf(before)),
+  isNews: (before: WantedState, report: WantedState): boolean => isAfter(orderOf(report), orderOf(before)),
   /** Whether the host has taken what is wanted: not the same state of an earlier time, which others may have followed. */
   isTold: ({ since, told, againAt }: Line): boolean => told?.since === since && againAt === null,
   isGivenUp: ({ givenUp }: Line): boolean => givenUp !== null,
@@ -69,7 +76,7 @@ export const STATUS_RULES = {
   isHeld: (line: Line, unheard: Line[]): boolean =>
     line.wanted.state === "success" && unheard.some((other) => other !== line),
   /** The state of the repository: a failure at once, a success at the end. Skipped builds do not count. */
-  overall: (own: Line[]): Wanted["state"] => {
+  overall: (own: Line[]): WantedState["state"] => {
     const states = own.map(({ wanted }) => wanted.state);
     if (states.some((state) => state === "failure" || state === "error")) return "failure";
     return states.every((state) => state === "success") ? "success" : "pending";

@@ -4,7 +4,7 @@ import type { HostReport } from "./host-report.ts";
 export const REPOSITORY_CONTEXT = "millrace";
 
 /** What the host should be told of one context of a commit: the newest that is known. */
-export type Wanted = Pick<
+export type WantedState = Pick<
   HostReport,
   "buildId" | "number" | "version" | "state" | "phase" | "ended" | "asks" | "description" | "origin"
 >;
@@ -19,11 +19,11 @@ interface CheckRun {
 /** One context of a commit: what the host should be told, what it was told, and what stands in the way. */
 export interface Line {
   context: string;
-  wanted: Wanted;
+  wanted: WantedState;
   /** When the wanted state became known. Times are milliseconds since 1970. */
   since: number;
   /** What the host has taken last, and since when that was wanted. */
-  told: (Pick<Wanted, "buildId" | "state"> & { since: number }) | null;
+  told: (Pick<WantedState, "buildId" | "state"> & { since: number }) | null;
   /** Of the wanted state: how often it was tried in vain, since when, and when it may be tried again. */
   tries: number;
   triedFrom: number | null;
@@ -71,7 +71,7 @@ export interface Pace {
 }
 
 /** A status on its way: what was wanted as it was sent. */
-export interface SentStatus extends Pick<Wanted, "buildId" | "state">, Pick<Line, "context" | "since"> {
+export interface SentStatus extends Pick<WantedState, "buildId" | "state">, Pick<Line, "context" | "since"> {
   commit: string;
 }
 

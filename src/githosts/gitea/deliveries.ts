@@ -1,10 +1,10 @@
 import * as z from "zod/mini";
 import { type Arrival, ignored, type PullAction } from "../core/arrival.ts";
 import type { Fields } from "../core/body.ts";
-import { CommitPaths, pullRequestArrival, pushArrival, Written } from "../core/common-events.ts";
+import { CommitFields, CommitPaths, pullRequestArrival, pushArrival } from "../core/common-events.ts";
 import { factsIn, Login, optional, RepositoryField, refProblem, Sha } from "../core/fields.ts";
 
-const Head = z.extend(Written, { id: Sha });
+const Head = z.extend(CommitFields, { id: Sha });
 
 const Push = z.object({
   repository: RepositoryField,

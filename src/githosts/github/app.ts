@@ -28,7 +28,7 @@ export interface TokenScope {
   isClassic?: boolean;
 }
 
-const Minted = z.object({
+const TokenForm = z.object({
   token: z.string().check(z.minLength(1), z.maxLength(4_096), z.regex(/^[\x21-\x7e]+$/)),
   expires_at: z.string(),
 });
@@ -54,7 +54,7 @@ interface KnownApp {
 }
 
 /** A place where the App is installed. */
-export interface Installed {
+export interface InstalledPlace {
   id: string;
   account: string | null;
   isSuspended: boolean;
@@ -62,7 +62,7 @@ export interface Installed {
   permissions: string[];
 }
 
-const toInstalled = ({ id, account, permissions, suspended_at }: z.infer<typeof Installation>): Installed => ({
+const toInstalled = ({ id, account, permissions, suspended_at }: z.infer<typeof Installation>): InstalledPlace => ({
   id: String(id),
   account: account?.login ?? null,
   isSuspended: suspended_at != null,
@@ -86,7 +86,7 @@ export const installationToken = async (
   const manner = appManner(apiUrl, jwt, isClassic ? { "X-GitHub-Stateless-S2S-Token": "disabled" } : {});
   const path = `/app/installations/${encodeURIComponent(installationId)}/access_tokens`;
   const body = { ...(repositoryIds && { repository_ids: repositoryIds }), ...(permissions && { permissions }) };
-  const { value } = await ask(manner, { method: "POST", path, right: RIGHT, body }, Minted);
+  const { value } = await ask(manner, { method: "POST", path, right: RIGHT, body }, TokenForm);
   return { token: value.token, expiresAt: Date.parse(value.expires_at) };
 };
 
@@ -100,11 +100,11 @@ export const appAt = (apiUrl: string, jwt: string) => {
       const { value } = await askApp("/app", App);
       return { id: String(value.id), clientId: value.client_id ?? null, pageUrl: value.html_url ?? null };
     },
-    async installations(): Promise<Installed[]> {
+    async installations(): Promise<InstalledPlace[]> {
       const path = `/app/installations?per_page=${MOST_INSTALLATIONS}`;
       return (await askApp(path, z.array(Installation), true)).value.map(toInstalled);
     },
-    async installation(id: string): Promise<Installed> {
+    async installation(id: string): Promise<InstalledPlace> {
       return toInstalled((await askApp(`/app/installations/${encodeURIComponent(id)}`, Installation)).value);
     },
     /** Where it is installed for a repository. */
@@ -130,7 +130,7 @@ export const appAt = (apiUrl: string, jwt: string) => {
 };
 export type AppAt = ReturnType<typeof appAt>;
 
-const Made = z.object({ id: HostNumber, client_id: z.nullish(z.string()), pem: z.string() });
+const ConversionForm = z.object({ id: HostNumber, client_id: z.nullish(z.string()), pem: z.string() });
 
 /** An App that GitHub has just made. `key` is its private key, as PEM: nobody is shown it. */
 export interface MadeApp {
@@ -146,7 +146,7 @@ export interface MadeApp {
 export const convertManifest = async (apiUrl: string, code: string): Promise<MadeApp> => {
   const manner: HostManner = { name: "GitHub", apiUrl, headers: VERSION_HEADERS };
   const path = `/app-manifests/${encodeURIComponent(code)}/conversions`;
-  const { value } = await ask(manner, { method: "POST", path, right: RIGHT }, Made);
+  const { value } = await ask(manner, { method: "POST", path, right: RIGHT }, ConversionForm);
   return { id: String(value.id), clientId: value.client_id ?? null, key: value.pem };
 };
 

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { refOf } from "../../domain/git-ref.ts";
 import { type Arrival, ignored, type PullAction } from "../core/arrival.ts";
 import type { Fields } from "../core/body.ts";
-import { CommitPaths, pullRequestArrival, pushArrival, Written } from "../core/common-events.ts";
+import { CommitFields, CommitPaths, pullRequestArrival, pushArrival } from "../core/common-events.ts";
 import { MERGE_QUEUE } from "../core/effect-facts.ts";
 import {
   BranchName,
@@ -19,15 +19,15 @@ import { COMMIT_AS_WHOLE } from "../core/status.ts";
 
 /* What people ask for at GitHub's check runs: https://docs.github.com/en/webhooks/webhook-events-and-payloads#check_run */
 
-const OfApp = z.object({ head_sha: Sha, app: z.object({ id: HostId }) });
-const Asked = { action: z.string(), repository: RepositoryField, sender: Login };
+const AppCheck = z.object({ head_sha: Sha, app: z.object({ id: HostId }) });
+const CheckFields = { action: z.string(), repository: RepositoryField, sender: Login };
 
 const CheckRun = z.object({
-  ...Asked,
-  check_run: z.extend(OfApp, { external_id: z.nullish(LineField) }),
+  ...CheckFields,
+  check_run: z.extend(AppCheck, { external_id: z.nullish(LineField) }),
   requested_action: z.nullish(z.object({ identifier: LineField })),
 });
-const CheckSuite = z.object({ ...Asked, check_suite: OfApp });
+const CheckSuite = z.object({ ...CheckFields, check_suite: AppCheck });
 
 const NOBODY = ignored("Nobody asks for anything by this event.");
 const NO_COMMIT = ignored("The check names no commit.");
@@ -66,7 +66,7 @@ const Push = z.object({
   before: Sha,
   after: Sha,
   forced: optional(z.boolean()),
-  head_commit: z.nullish(z.extend(Written, { id: Sha })),
+  head_commit: z.nullish(z.extend(CommitFields, { id: Sha })),
   commits: optional(z.array(CommitPaths)),
 });
 

@@ -38,7 +38,7 @@ export interface Attempt {
 }
 
 /** What is remembered of a delivery that did not arrive. */
-export interface Remembered {
+export interface DeliveryMemory {
   guid: string;
   /** When it was delivered first. */
   firstAt: number;
@@ -52,7 +52,7 @@ export interface Remembered {
 }
 
 /** A delivery that did not arrive, with the attempt that can be ordered again. */
-export interface Missed extends Remembered {
+export interface MissedDelivery extends DeliveryMemory {
   attemptId: number;
   event: string;
   repositoryId: number | null;
@@ -77,7 +77,7 @@ export const MISSED_RULES = {
   /** Whether any attempt came through, as GitHub or our own list says. */
   hasArrived: (attempts: Attempt[], isListed: boolean): boolean => isListed || attempts.some(({ isOk }) => isOk),
   /** Whether a later delivery says what this one said. */
-  isSuperseded: ({ firstAt }: Missed, other: { firstAt: number }): boolean => other.firstAt > firstAt,
+  isSuperseded: ({ firstAt }: MissedDelivery, other: { firstAt: number }): boolean => other.firstAt > firstAt,
 };
 
 export type MissedRules = typeof MISSED_RULES;
@@ -95,15 +95,15 @@ const firstTime = (attempts: Attempt[]): number => Math.min(...attempts.map(({ a
 /** The deliveries that did not arrive and may be ordered again, the newest first. */
 export const findMissed = (
   listed: Attempt[],
-  memory: ReadonlyMap<string, Remembered>,
+  memory: ReadonlyMap<string, DeliveryMemory>,
   arrived: ArrivedDelivery[],
   now: number,
   rules: MissedRules,
-): Missed[] => {
+): MissedDelivery[] => {
   const arrivedIds = new Set(arrived.map(({ guid }) => guid));
   const byGuid = Map.groupBy(listed.filter(isWanted), ({ guid }) => guid);
   return [...byGuid]
-    .flatMap(([guid, attempts]): Missed[] => {
+    .flatMap(([guid, attempts]): MissedDelivery[] => {
       const last = attempts.reduce((latest, one) => (one.at > latest.at ? one : latest));
       const before = memory.get(guid);
       const { tries = 0, triedAt = Number.NEGATIVE_INFINITY, isOver = false } = before ?? {};
@@ -129,12 +129,13 @@ export const findMissed = (
     .toSorted((one, other) => other.firstAt - one.firstAt);
 };
 
-const subjectOf = ({ repositoryId, ref }: Pick<Missed, "repositoryId" | "ref">): string => `${repositoryId} ${ref}`;
+const subjectOf = ({ repositoryId, ref }: Pick<MissedDelivery, "repositoryId" | "ref">): string =>
+  `${repositoryId} ${ref}`;
 
 /** What is ordered again now, the newest first; of what nothing is heard any more; and how many have to wait. */
 interface Orders {
-  again: Missed[];
-  over: Missed[];
+  again: MissedDelivery[];
+  over: MissedDelivery[];
   left: number;
 }
 
@@ -144,7 +145,7 @@ interface Orders {
  * @param missed The newest first; from one on whose ref is not known, all wait.
  */
 export const chooseOrders = (
-  missed: Missed[],
+  missed: MissedDelivery[],
   listed: Attempt[],
   arrived: ArrivedDelivery[],
   rules: MissedRules,
@@ -157,7 +158,7 @@ export const chooseOrders = (
     ...missed.map(({ guid, firstAt, repositoryId, ref }) => ({ guid, firstAt, repositoryId, ref })),
   ].filter(({ ref }) => !!ref);
   const bySubject = Map.groupBy(others, subjectOf);
-  const isOld = (one: Missed) =>
+  const isOld = (one: MissedDelivery) =>
     !!one.ref && (bySubject.get(subjectOf(one)) ?? []).some((other) => rules.isSuperseded(one, other));
   const unknown = missed.findIndex(({ ref }) => ref === undefined);
   const decidable = unknown < 0 ? missed : missed.slice(0, unknown);
@@ -173,7 +174,7 @@ const PATH = "/app/hook/deliveries";
 const RIGHT = "the webhook of the App";
 const PAGE = 100;
 
-const Listed = z.object({
+const ListedAttempt = z.object({
   id: HostNumber,
   guid: z.string().check(z.maxLength(100)),
   delivered_at: z.string(),
@@ -183,7 +184,7 @@ const Listed = z.object({
   repository_id: z.nullish(HostNumber),
 });
 
-const toAttempt = (listed: z.infer<typeof Listed>): Attempt => ({
+const toAttempt = (listed: z.infer<typeof ListedAttempt>): Attempt => ({
   id: listed.id,
   guid: listed.guid,
   at: Date.parse(listed.delivered_at),
@@ -209,17 +210,17 @@ export const failedAttempts = async (
   const more = cursor === null ? "" : `&cursor=${encodeURIComponent(cursor)}`;
   const path = `${PATH}?status=failure&per_page=${PAGE}${more}`;
   const request = { method: "GET", path, right: RIGHT, isList: true } as const;
-  const { value, headers } = await ask(appManner(apiUrl, jwt), request, z.array(Listed));
+  const { value, headers } = await ask(appManner(apiUrl, jwt), request, z.array(ListedAttempt));
   return { attempts: value.map(toAttempt), next: readCursor(headers) };
 };
 
 const Payload = z.object({ ref: z.nullish(z.string()), number: z.nullish(HostNumber) });
-const Whole = z.object({ request: z.object({ payload: z.nullish(Payload) }) });
+const WholeDelivery = z.object({ request: z.object({ payload: z.nullish(Payload) }) });
 
 /** The ref that a delivery tells of, as our list has it; null where it tells of none. @throws HostProblem */
 export const refOfDelivery = async (apiUrl: string, jwt: string, id: number): Promise<string | null> => {
   const request = { method: "GET", path: `${PATH}/${id}`, right: RIGHT, isList: true } as const;
-  const { ref, number } = (await ask(appManner(apiUrl, jwt), request, Whole)).value.request.payload ?? {};
+  const { ref, number } = (await ask(appManner(apiUrl, jwt), request, WholeDelivery)).value.request.payload ?? {};
   return number ? `refs/pull/${number}/head` : (ref ?? null);
 };
 

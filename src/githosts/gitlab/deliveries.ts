@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { FullName } from "../../protocol/repository.ts";
 import { type Arrival, ignored, type PullAction } from "../core/arrival.ts";
 import type { Fields } from "../core/body.ts";
-import { CommitPaths, commitFacts, isClosed, pushArrival, Written } from "../core/common-events.ts";
+import { CommitFields, CommitPaths, commitFacts, isClosed, pushArrival } from "../core/common-events.ts";
 import { BranchName, factsIn, HostId, HostTime, LineField, labelsField, optional, Sha } from "../core/fields.ts";
 
 const Project = z.pipe(
@@ -14,7 +14,7 @@ const Project = z.pipe(
   })),
 );
 
-const Listed = z.extend(Written, { id: Sha, ...CommitPaths.shape });
+const ListedCommit = z.extend(CommitFields, { id: Sha, ...CommitPaths.shape });
 
 const Push = z.object({
   project: Project,
@@ -24,7 +24,7 @@ const Push = z.object({
   after: Sha,
   checkout_sha: optional(Sha),
   total_commits_count: optional(z.int()),
-  commits: optional(z.array(Listed)),
+  commits: optional(z.array(ListedCommit)),
 });
 
 /** Of more than 20 commits, GitLab lists the newest; their order is no promise. */
@@ -77,7 +77,7 @@ const MergeRequest = z.object({
     source_branch: BranchName,
     source_project_id: z.nullish(z.number()),
     target_branch: BranchName,
-    last_commit: z.extend(Written, { id: Sha }),
+    last_commit: z.extend(CommitFields, { id: Sha }),
   }),
 });
 type MergeRequest = z.infer<typeof MergeRequest>;

@@ -2,12 +2,12 @@ import { HostProblem } from "../../githosts/core/host-api.ts";
 import {
   type Attempt,
   chooseOrders,
+  type DeliveryMemory,
   deliverAgain,
   failedAttempts,
   findMissed,
   MISSED_RULES,
-  type Missed,
-  type Remembered,
+  type MissedDelivery,
   refOfDelivery,
 } from "../../githosts/github/missed-deliveries.ts";
 import { log } from "../../log.ts";
@@ -101,8 +101,8 @@ export class MissedDeliveries {
   }
 
   /** Asks for those that are not known, the newest first. */
-  async #withRefs(missed: Missed[], app: HostApp, apiUrl: string): Promise<Missed[]> {
-    const deliveries: Missed[] = [];
+  async #withRefs(missed: MissedDelivery[], app: HostApp, apiUrl: string): Promise<MissedDelivery[]> {
+    const deliveries: MissedDelivery[] = [];
     let requests = 0;
     for (const one of missed) {
       if (one.ref !== undefined || requests >= MOST_WHOLE) {
@@ -117,7 +117,7 @@ export class MissedDeliveries {
     return deliveries;
   }
 
-  async #readRef({ attemptId }: Missed, app: HostApp, apiUrl: string): Promise<string | null> {
+  async #readRef({ attemptId }: MissedDelivery, app: HostApp, apiUrl: string): Promise<string | null> {
     try {
       return await refOfDelivery(apiUrl, await app.jwt(), attemptId);
     } catch (error) {
@@ -127,7 +127,7 @@ export class MissedDeliveries {
   }
 
   /** It is counted before it is asked for: a repeat of the alarm asks for none more often. */
-  async #order(one: Missed, app: HostApp, apiUrl: string): Promise<void> {
+  async #order(one: MissedDelivery, app: HostApp, apiUrl: string): Promise<void> {
     const tried = { ...one, tries: one.tries + 1, triedAt: Date.now() };
     this.#remember(tried);
     try {
@@ -139,7 +139,7 @@ export class MissedDeliveries {
     await pause();
   }
 
-  #remember({ guid, firstAt, tries, triedAt, ref, isOver }: Remembered): void {
+  #remember({ guid, firstAt, tries, triedAt, ref, isOver }: DeliveryMemory): void {
     this.#store.rememberMissed({ guid, firstAt, tries, triedAt, ref, isOver });
   }
 }

@@ -1,10 +1,10 @@
 import { poolName } from "../../domain/durable-objects.ts";
 import { type HostReport, isOver, type LeftOut, withoutPhases, withoutRef } from "../../githosts/core/host-report.ts";
 import { cutOff, type DueStatus, nextStatus, toSentStatus } from "../../githosts/core/next-status.ts";
-import { type Posted, postStatus, type StatusAddress } from "../../githosts/core/post-status.ts";
-import { closed, reported, setAside, withLeftOut, withoutOld } from "../../githosts/core/report-status.ts";
+import { type PostResult, postStatus, type StatusAddress } from "../../githosts/core/post-status.ts";
+import { setAside, withEndTime, withLeftOut, withoutOld, withReport } from "../../githosts/core/report-status.ts";
 import { toStatus } from "../../githosts/core/status.ts";
-import { answered } from "../../githosts/core/status-answers.ts";
+import { takeAnswer } from "../../githosts/core/status-answers.ts";
 import { STATUS_RULES } from "../../githosts/core/status-rules.ts";
 import {
   AT_EASE,
@@ -105,8 +105,8 @@ export class HostStatuses {
       const report = this.#heard(wholeReport, hearing);
       const key = commitKey(report);
       const before = changed.get(key) ?? this.#commit(report);
-      const commit = reported(before, report, now, STATUS_RULES);
-      if (commit && commit !== before) changed.set(key, closed(commit, now, STATUS_RULES));
+      const commit = withReport(before, report, now, STATUS_RULES);
+      if (commit && commit !== before) changed.set(key, withEndTime(commit, now, STATUS_RULES));
     }
     this.#tidy(now);
     if (changed.size === 0) return;
@@ -229,11 +229,11 @@ export class HostStatuses {
     }
   }
 
-  #take(sentStatus: SentStatus, { outcome }: Posted): void {
+  #take(sentStatus: SentStatus, { outcome }: PostResult): void {
     if (this.#isDropped) return;
     const now = Date.now();
     const before = this.#state.pace;
-    const { commit, pace } = answered(this.#state, sentStatus, outcome, now, STATUS_RULES);
+    const { commit, pace } = takeAnswer(this.#state, sentStatus, outcome, now, STATUS_RULES);
     this.#state.pace = pace;
     if (pace.failures !== before.failures || pace.trouble !== before.trouble) this.#store.setMeta("pace", pace);
     if (!commit) return;

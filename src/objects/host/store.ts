@@ -9,7 +9,7 @@ import {
   type Pace,
   shaAndRef,
 } from "../../githosts/core/statuses.ts";
-import type { Remembered } from "../../githosts/github/missed-deliveries.ts";
+import type { DeliveryMemory } from "../../githosts/github/missed-deliveries.ts";
 import type { HostKind } from "../../protocol/connection.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { DAY_MS } from "../../protocol/units.ts";
@@ -187,13 +187,13 @@ export class HostStore {
   }
 
   /** What is remembered of deliveries that did not arrive, by their ids. */
-  missed(now: number): Map<string, Remembered> {
+  missed(now: number): Map<string, DeliveryMemory> {
     this.sql.exec("DELETE FROM missed WHERE at < ?", now - MISSED_MS);
     const rows = [...this.sql.exec("SELECT facts FROM missed")];
-    return new Map(rows.map(({ facts }) => JSON.parse(String(facts))).map((one: Remembered) => [one.guid, one]));
+    return new Map(rows.map(({ facts }) => JSON.parse(String(facts))).map((one: DeliveryMemory) => [one.guid, one]));
   }
 
-  rememberMissed(missed: Remembered): void {
+  rememberMissed(missed: DeliveryMemory): void {
     this.sql.exec(
       "INSERT OR REPLACE INTO missed VALUES (?, ?, ?)",
       missed.guid,

@@ -1,6 +1,6 @@
 import { connectionContext } from "../../domain/seal-context.ts";
 import { HostProblem } from "../../githosts/core/host-api.ts";
-import { appAt, type Installed } from "../../githosts/github/app.ts";
+import { appAt, type InstalledPlace } from "../../githosts/github/app.ts";
 import { AppKey, AppKeyUnusable, writtenAppSecret } from "../../githosts/github/app-key.ts";
 import { HOSTS } from "../../githosts/hosts.ts";
 import type { Context } from "../core/context.ts";
@@ -13,9 +13,9 @@ interface NamedApp {
   privateKey: string;
 }
 
-type Unproven = Pick<ConnectionRow, "id" | "orgId" | "kind" | "apiUrl" | "sealedVersion" | "hookGeneration">;
+type ConnectionToProve = Pick<ConnectionRow, "id" | "orgId" | "kind" | "apiUrl" | "sealedVersion" | "hookGeneration">;
 /** What a connection stores of its App. */
-type OfApp = Pick<ConnectionRow, "auth" | "sealed" | "account" | "appId" | "clientId" | "installationId">;
+type AppColumns = Pick<ConnectionRow, "auth" | "sealed" | "account" | "appId" | "clientId" | "installationId">;
 
 /** @throws Refusal invalid, which quotes nothing of it */
 const readKey = async (pem: string): Promise<AppKey> => {
@@ -28,7 +28,7 @@ const readKey = async (pem: string): Promise<AppKey> => {
 };
 
 /** The place where an App of one organization is installed; null where it is not yet. @throws Refusal */
-export const onlyPlace = (places: Installed[]): Installed | null => {
+export const onlyPlace = (places: InstalledPlace[]): InstalledPlace | null => {
   const [first, ...others] = places.filter(({ isSuspended }) => !isSuspended);
   if (others.length > 0) throw invalid("/app", "is installed for several accounts: make a private App for each");
   return first ?? null;
@@ -51,10 +51,10 @@ export const sealedKey = (
  */
 export const sealedApp = async (
   context: Context,
-  row: Unproven,
+  row: ConnectionToProve,
   { id, privateKey }: NamedApp,
   formerToken: string | null = null,
-): Promise<OfApp> => {
+): Promise<AppColumns> => {
   if (!HOSTS[row.kind].app) throw invalid("/app", "is for GitHub: this is another git host");
   if (id === "") throw invalid("/app/id", "is required: the connection has no App yet");
   const key = await readKey(privateKey);

@@ -69,7 +69,7 @@ const hookProblem = async (
   return hook.url === url ? hook.trouble : OLDER;
 };
 
-type AtHost = Pick<ConnectionCheck, "problem" | "account" | "scopes" | "missing" | "hooks">;
+type HostFields = Pick<ConnectionCheck, "problem" | "account" | "scopes" | "missing" | "hooks">;
 
 /** Each hook that the service registered for one repository. */
 const hooksAtHost = async (context: Context, row: ConnectionRow, settings: HookSettings): Promise<HookOutcome[]> => {
@@ -85,8 +85,8 @@ const appProblems = async (context: Context, row: ConnectionRow, settings: HookS
 };
 
 /** What the host says of the token, or of the App, and of the hooks. */
-const askHost = async (context: Context, row: ConnectionRow): Promise<AtHost> => {
-  const blank: AtHost = { problem: null, account: null, scopes: null, missing: [], hooks: [] };
+const askHost = async (context: Context, row: ConnectionRow): Promise<HostFields> => {
+  const blank: HostFields = { problem: null, account: null, scopes: null, missing: [], hooks: [] };
   try {
     const client = await clientOf(context, row);
     if (!client) return blank;
@@ -102,10 +102,10 @@ const askHost = async (context: Context, row: ConnectionRow): Promise<AtHost> =>
 
 const toTimestamp = (ms: number): string => new Date(ms).toISOString();
 
-type OfStates = Pick<ConnectionCheck, "waiting" | "waitingSince" | "trouble" | "givenUp">;
+type StateFields = Pick<ConnectionCheck, "waiting" | "waitingSince" | "trouble" | "givenUp">;
 
 /** What became of the states that the host is told. */
-const toStates = ({ waiting, waitingSince, trouble, givenUp }: HostHealth): OfStates => ({
+const toStates = ({ waiting, waitingSince, trouble, givenUp }: HostHealth): StateFields => ({
   waiting,
   waitingSince: waitingSince === null ? null : toTimestamp(waitingSince),
   trouble: trouble?.reason ?? null,

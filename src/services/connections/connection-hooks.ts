@@ -84,7 +84,7 @@ export const removeHook = (client: HostClient, row: RepositoryRow): Promise<void
   client.deleteHook(toName(row), row.hostHookId ?? "");
 
 /** What became of hooks that nobody needs: how many are gone, and the repositories whose host still has one. */
-interface Unhooked {
+interface RemovalOutcome {
   removed: number;
   left: string[];
 }
@@ -94,7 +94,7 @@ export const removeHooks = async (
   holder: Pick<Context, "keys">,
   row: ConnectionRow,
   rows: RepositoryRow[],
-): Promise<Unhooked> => {
+): Promise<RemovalOutcome> => {
   const client = await hookClientOf(holder, row).catch(() => null);
   const outcomes = await ofEach(rows, async (one) => {
     if (!client) return "There is no token.";

@@ -61,10 +61,10 @@ const WITHOUT_APP = { appId: null, clientId: null, installationId: null };
 const WITHOUT_TOKEN = { auth: "none", sealed: null, account: null, ...WITHOUT_APP } as const;
 
 /** A connection before it is known how it proves itself. */
-type Unproven = Omit<ConnectionRow, "auth" | "sealed" | "account">;
+type UnprovenConnection = Omit<ConnectionRow, "auth" | "sealed" | "account">;
 
 /** Seals the token, after the host has said whose it is. @throws Refusal where the host does not take it */
-const sealedToken = async (context: Context, row: Unproven, token: string) => {
+const sealedToken = async (context: Context, row: UnprovenConnection, token: string) => {
   try {
     const { name } = await HOSTS[row.kind].client({ apiUrl: row.apiUrl, token }).account();
     const sealed = await context.keys.seal(token, connectionContext({ ...row, auth: "token" }));

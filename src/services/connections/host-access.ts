@@ -82,12 +82,12 @@ export const asking = async <T>(answer: Promise<T>): Promise<T> => {
   }
 };
 
-type Hooked = Pick<ConnectionRow, "orgId" | "kind" | "id" | "hookGeneration">;
+type HookedConnection = Pick<ConnectionRow, "orgId" | "kind" | "id" | "hookGeneration">;
 
 /** The address of the connection's hook, and its secret. @throws Refusal keyring-unavailable */
 export const settingsOf = async (
   { keys, origin }: Pick<Context, "keys" | "origin">,
-  { orgId, kind, id, hookGeneration }: Hooked,
+  { orgId, kind, id, hookGeneration }: HookedConnection,
 ): Promise<HookSettings> => {
   const { token, secret } = await keys.hooks.grant({ orgId, kind, connectionId: id, generation: hookGeneration });
   return { url: `${origin}/hook/${token}`, secret };

@@ -109,7 +109,7 @@ const nameContexts = ({ db }: Context, pipelines: PipelineRow[], effects: Effect
         .where(and(eq(pipeline.id, id), isNull(pipeline.hostContext))),
     );
 
-interface After extends ArrivalRows {
+interface RowsOfRepository extends ArrivalRows {
   connection: ConnectionRow;
   repository: RepositoryRow;
 }
@@ -121,7 +121,7 @@ interface After extends ArrivalRows {
  */
 export const afterArrival = (
   context: Context,
-  { connection, repository, pipelines, pulls }: After,
+  { connection, repository, pipelines, pulls }: RowsOfRepository,
   arrival: Arrival,
   effects: Effects,
   isAgain: boolean,

@@ -25,7 +25,7 @@ import {
   readRules,
   repositoryOf,
 } from "./arrival-rows.ts";
-import { takeAsked } from "./asked-at-host.ts";
+import { takeCheckRequest } from "./check-requests.ts";
 import { newBuilds } from "./new-builds.ts";
 import { isLate, toOpenPulls, withAuthor } from "./open-pulls.ts";
 
@@ -66,7 +66,7 @@ export const deliveryNote = (
   };
 };
 
-interface Rows {
+interface ConnectedRows {
   connection: ConnectionRow;
   repository: RepositoryRow;
   pipelines: PipelineRow[];
@@ -75,7 +75,7 @@ interface Rows {
 /** Tells the host's object which builds of a head there are not, so that the commit is not well without them. */
 const tellLeftOut = async (
   context: Context,
-  { connection, repository, pipelines }: Rows,
+  { connection, repository, pipelines }: ConnectedRows,
   leftOut: WantedBuild[],
 ): Promise<void> => {
   const [first] = leftOut;
@@ -227,7 +227,7 @@ const takeWith = async (context: Context, delivery: SentDelivery, rows: ArrivalR
   if (arrival.kind === "rerun" || arrival.kind === "pressed") {
     if (delivery.generation === null) return nothing("what a person asked for is not done again");
     await checkHook(context, { ...delivery, generation: delivery.generation });
-    return takeAsked(context, rows, delivery.id, arrival);
+    return takeCheckRequest(context, rows, delivery.id, arrival);
   }
   const effects = effectsFor(context, rows, delivery.arrival);
   return typeof effects === "string" ? nothing(effects) : carryOut(context, delivery, rows, effects);

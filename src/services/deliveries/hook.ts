@@ -48,17 +48,17 @@ const isOutage = (error: unknown): boolean =>
   error instanceof Refusal ? error.kind === "unavailable" : outageRefusal(error) !== null;
 
 /** A delivery of a host, as it came to a generation of the hook. */
-type OfHost = SentDelivery & { generation: number };
+type HookDelivery = SentDelivery & { generation: number };
 
 /** What a person asked for at the host is not kept: hours later they do not expect it any more. */
-const keepable = ({ id, event, arrival }: OfHost, { now }: Context): KeptDelivery["note"] | null => {
+const keepable = ({ id, event, arrival }: HookDelivery, { now }: Context): KeptDelivery["note"] | null => {
   if (arrival.kind === "rerun" || arrival.kind === "pressed") return null;
   const note = deliveryNote({ delivery: id, builds: [], ignored: WAITS }, event, arrival, now);
   return note.arrival && { ...note, arrival: note.arrival };
 };
 
 /** @returns whether the object of the connection keeps it, which needs no database */
-const keep = async (context: Context, delivery: OfHost): Promise<boolean> => {
+const keep = async (context: Context, delivery: HookDelivery): Promise<boolean> => {
   const { orgId, origin, requestId, objects } = context;
   const { connectionId, generation } = delivery;
   const note = keepable(delivery, context);
@@ -75,7 +75,7 @@ const keep = async (context: Context, delivery: OfHost): Promise<boolean> => {
  * Takes a delivery of a host, whose proof was checked; where the service cannot, the delivery is kept, and the answer
  * says that it waits. @throws Refusal gone; unavailable where it can be neither taken nor kept
  */
-export const takeOrKeep = async (context: Context, delivery: OfHost): Promise<DeliveryTaken> => {
+export const takeOrKeep = async (context: Context, delivery: HookDelivery): Promise<DeliveryTaken> => {
   try {
     return await takeArrival(context, delivery);
   } catch (error) {

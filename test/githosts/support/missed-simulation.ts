@@ -2,10 +2,10 @@ import {
   type ArrivedDelivery,
   type Attempt,
   chooseOrders,
+  type DeliveryMemory,
   findMissed,
   MISSED_RULES,
   type MissedRules,
-  type Remembered,
 } from "../../../src/githosts/github/missed-deliveries.ts";
 import { Random } from "../../simulate/random.ts";
 
@@ -33,7 +33,7 @@ class MissedHistory {
   readonly #pushes: Push[] = [];
   #attempts: Attempt[] = [];
   readonly #arrived: ArrivedDelivery[] = [];
-  readonly #known = new Map<string, Remembered>();
+  readonly #known = new Map<string, DeliveryMemory>();
   readonly #tries = new Map<string, number>();
   readonly #downFrom: number;
   readonly #downUntil: number;

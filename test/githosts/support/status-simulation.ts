@@ -1,8 +1,8 @@
 import type { HostReport, HostState } from "../../../src/githosts/core/host-report.ts";
 import { cutOff, type DueStatus, nextStatus, toSentStatus } from "../../../src/githosts/core/next-status.ts";
-import { closed, reported } from "../../../src/githosts/core/report-status.ts";
+import { withEndTime, withReport } from "../../../src/githosts/core/report-status.ts";
 import { type Status, toStatus } from "../../../src/githosts/core/status.ts";
-import { answered, type StatusOutcome } from "../../../src/githosts/core/status-answers.ts";
+import { type StatusOutcome, takeAnswer } from "../../../src/githosts/core/status-answers.ts";
 import type { StatusRules } from "../../../src/githosts/core/status-rules.ts";
 import {
   AT_EASE,
@@ -155,9 +155,9 @@ class StatusHistory {
     const key = commitKey(report);
     this.#learn(key, report);
     const known = this.#commit(key);
-    const commit = reported(known, report, this.#now, this.#rules);
+    const commit = withReport(known, report, this.#now, this.#rules);
     if (commit && commit !== known) {
-      const next = closed(commit, this.#now, this.#rules);
+      const next = withEndTime(commit, this.#now, this.#rules);
       this.#disk.commits.set(key, JSON.stringify(next));
       this.#unsaved.delete(key);
       this.#keep(key, next);
@@ -222,7 +222,7 @@ class StatusHistory {
       const outcome = named(behaviour.outcome(this.#now), made);
       this.judge.answered(sent, outcome, behaviour, this.#now, status);
       this.#statuses.inFlight = null;
-      const { commit, pace } = answered(this.#statuses, sent, outcome, this.#now, this.#rules);
+      const { commit, pace } = takeAnswer(this.#statuses, sent, outcome, this.#now, this.#rules);
       this.#statuses.pace = pace;
       this.#disk.pace = JSON.stringify(pace);
       if (commit) {

@@ -1,4 +1,4 @@
-import type { AskedAtHost } from "../../githosts/core/arrival.ts";
+import type { CheckRequest } from "../../githosts/core/arrival.ts";
 import { toWish } from "../../githosts/core/check-requests.ts";
 import type { DeliveryTaken } from "../../protocol/delivery.ts";
 import type { Role } from "../../protocol/token.ts";
@@ -11,10 +11,10 @@ import type { ArrivalRows } from "./arrival-rows.ts";
 type Outcome = Pick<DeliveryTaken, "builds" | "ignored">;
 
 /** What a person asks for by a delivery, and who it is. */
-interface Asking {
+interface GrantedRequest {
   connection: ConnectionRow;
   deliveryId: string;
-  arrival: AskedAtHost;
+  arrival: CheckRequest;
   sender: string;
   role: Role;
 }
@@ -47,7 +47,12 @@ const repeatFailed = async (context: Context, id: string, request: Parameters<ty
   }
 };
 
-const rerun = async (context: Context, asking: Asking, ids: string[], isOfFailed: boolean): Promise<Outcome> => {
+const rerun = async (
+  context: Context,
+  asking: GrantedRequest,
+  ids: string[],
+  isOfFailed: boolean,
+): Promise<Outcome> => {
   const { connection, deliveryId, sender } = asking;
   const [builds, reasons]: [string[], string[]] = [[], []];
   for (const id of ids) {
@@ -65,7 +70,7 @@ const rerun = async (context: Context, asking: Asking, ids: string[], isOfFailed
 
 const approve = async (
   context: Context,
-  { sender, role, arrival }: Asking,
+  { sender, role, arrival }: GrantedRequest,
   { buildId, index }: { buildId: string; index: number },
 ) => {
   const pool = await context.pool();
@@ -80,11 +85,11 @@ const approve = async (
  * makes nothing twice.
  * @throws Refusal unavailable
  */
-export const takeAsked = async (
+export const takeCheckRequest = async (
   context: Context,
   { connection, repository }: ArrivalRows,
   deliveryId: string,
-  arrival: AskedAtHost,
+  arrival: CheckRequest,
 ): Promise<Outcome> => {
   const { sender, sha } = arrival;
   if (!connection || !repository) return nothing("no active repository of this connection has this id");
