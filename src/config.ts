@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { oncePer } from "./once-per.ts";
 import { LIMITS, PERIODS } from "./protocol/limits.ts";
+import { DAY_MS, SECOND_MS } from "./protocol/units.ts";
 
 const Whole = z.coerce.number().check(z.int(), z.positive());
 
@@ -74,8 +75,6 @@ export const settingProblems = (settings: object): string[] =>
     path.length === 0 ? message : `${path.join(".")} is missing or wrong.`,
   ) ?? [];
 
-const DAY_MS = 86_400_000;
-
 /** The periods of a pool in milliseconds. */
 interface PoolTimes {
   /** How long a lease lives before its build is started, and then from one heartbeat to the next. */
@@ -89,8 +88,8 @@ interface PoolTimes {
 export const poolTimes = (env: Env): PoolTimes => {
   const { START_SECONDS, LEASE_SECONDS, AGENT_DAYS, BUILD_DAYS } = readConfig(env);
   return {
-    startMs: START_SECONDS * 1000,
-    leaseMs: LEASE_SECONDS * 1000,
+    startMs: START_SECONDS * SECOND_MS,
+    leaseMs: LEASE_SECONDS * SECOND_MS,
     agentMs: AGENT_DAYS * DAY_MS,
     runValuesMs: BUILD_DAYS * DAY_MS,
   };

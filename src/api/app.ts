@@ -106,7 +106,11 @@ const answer = async (c: HonoContext<AppEnv>, route: Route): Promise<Response> =
 
 /** What is wrong with a request is told only to callers who are admitted: 401 and 403 come before it. */
 const TOLD_AFTER_ADMISSION = new Set([
-  ...["malformed-body", "unsupported-media-type", "too-large", "invalid", "not-found"],
+  "malformed-body",
+  "unsupported-media-type",
+  "too-large",
+  "invalid",
+  "not-found",
   // A log refuses the agent that was removed as it refuses one that lost its lease; only the pool knows which it is.
   "lease-lost",
 ]);

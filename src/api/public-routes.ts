@@ -55,21 +55,21 @@ const showShared = async (c: Context<AppEnv>): Promise<Response> => {
 /** Milliseconds for which a check is reused: the path needs no token, and each check asks the database and objects. */
 const FRESH_MS = 5000;
 
-const known = new WeakMap<object, { at: number; found: Promise<Readiness> }>();
+const checksByService = new WeakMap<object, { at: number; check: Promise<Readiness> }>();
 
 /** Whether everything is available that the Worker needs, as of the last few seconds; also a check that still runs. */
 const recentReadiness = (env: Env, now: number): Promise<Readiness> => {
-  const last = known.get(env);
-  if (last && now - last.at < FRESH_MS) return last.found;
-  const found = readiness(env);
-  known.set(env, { at: now, found });
-  return found;
+  const last = checksByService.get(env);
+  if (last && now - last.at < FRESH_MS) return last.check;
+  const check = readiness(env);
+  checksByService.set(env, { at: now, check });
+  return check;
 };
 
 const showReadiness = async (c: Context<AppEnv>): Promise<Response> => {
   await checkCaller(c);
-  const found = await recentReadiness(c.env, Date.now());
-  return c.json(found, found.isReady ? 200 : 503, { "Cache-Control": "no-store" });
+  const state = await recentReadiness(c.env, Date.now());
+  return c.json(state, state.isReady ? 200 : 503, { "Cache-Control": "no-store" });
 };
 
 /** In a function of its own, so that the body is let go of before anything is waited for. */
@@ -95,8 +95,8 @@ const takeDelivery = async (c: Context<AppEnv>): Promise<Response> => {
     headers: {},
   });
   await context.admit();
-  const sent = { connectionId, generation, id: id ?? context.newId(), event, arrival };
-  return c.json(await takeOrKeep(context, sent), 202);
+  const delivery = { connectionId, generation, id: id ?? context.newId(), event, arrival };
+  return c.json(await takeOrKeep(context, delivery), 202);
 };
 
 /** Routes without a token: whoever has the address may call them. A git host proves its deliveries by their signature. */

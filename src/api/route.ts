@@ -25,8 +25,8 @@ type Named = Record<string, Verb<any, any, any, any> | StreamRoute>;
 
 const route =
   (method: Method, status: Route["status"], alias?: Method) =>
-  (path: string, named: Named): Route => {
-    const [[id, verb]] = Object.entries(named) as [[string, Route["verb"]]];
+  (path: string, entry: Named): Route => {
+    const [[id, verb]] = Object.entries(entry) as [[string, Route["verb"]]];
     return { id, method, alias, path, status, verb };
   };
 
@@ -46,7 +46,7 @@ export const removeInShares = route("DELETE", 202);
 /** Begins something that has no path of its own. */
 export const post = route("POST", 201);
 /** Creates a record, which is then found at `location`. */
-export const create = (path: string, location: string, named: Named): Route => ({ ...post(path, named), location });
+export const create = (path: string, location: string, entry: Named): Route => ({ ...post(path, entry), location });
 
 /** Every method that leads to the route. */
 export const methodsOf = ({ method, alias }: Route): Method[] => (alias ? [method, alias] : [method]);

@@ -100,9 +100,9 @@ export const deleteOrganization: StreamRoute = {
   output: OrganizationRemoval,
   async stream(c, context, { params }) {
     await context.admit();
-    const left = await removeOrganization(context, c.env, params.id);
-    if (!left) return c.body(null, 204);
-    return c.json(left, 202, { "Retry-After": String(REMOVAL_RETRY_SECONDS[left.step]) });
+    const removal = await removeOrganization(context, c.env, params.id);
+    if (!removal) return c.body(null, 204);
+    return c.json(removal, 202, { "Retry-After": String(REMOVAL_RETRY_SECONDS[removal.step]) });
   },
 };
 
@@ -116,13 +116,15 @@ const partRoute = (uploads: typeof artifactUploads | typeof cacheUploads, place:
   params: z.object({ id: Id, [place]: Id, part: PartNumber }),
   output: SentPart,
   async stream(c, context, { params }) {
-    const sent = await uploads.store(context, {
-      ...{ jobId: params.id, id: params[place], number: params.part },
+    const part = await uploads.store(context, {
+      jobId: params.id,
+      id: params[place],
+      number: params.part,
       bytes: lengthOf(c.req.header("Content-Length")),
       sha256: c.req.header(CONTENT_SHA256_HEADER) ?? null,
       body: c.req.raw.body,
     });
-    return c.json(sent);
+    return c.json(part);
   },
 });
 

@@ -34,19 +34,19 @@ export const putFileList = async (
   sha256: string,
 ): Promise<boolean> => {
   const key = listKey(owner);
-  const stored = await archive.put(key, await zipped(JSON.stringify(list)), {
+  const object = await archive.put(key, await zipped(JSON.stringify(list)), {
     httpMetadata: { contentType: "application/json", contentEncoding: "gzip" },
     customMetadata: { sha256 },
     onlyIf: ABSENT,
   });
-  return stored !== null || (await archive.head(key))?.customMetadata?.sha256 === sha256;
+  return object !== null || (await archive.head(key))?.customMetadata?.sha256 === sha256;
 };
 
 /** The files of an artifact; null where retention or a person deleted it. */
 export const readFileList = async (archive: R2Bucket, owner: ArtifactOwner): Promise<ArtifactFile[] | null> => {
-  const found = await archive.get(listKey(owner));
-  if (!found) return null;
-  const text = await new Response(found.body.pipeThrough(new DecompressionStream("gzip"))).text();
+  const object = await archive.get(listKey(owner));
+  if (!object) return null;
+  const text = await new Response(object.body.pipeThrough(new DecompressionStream("gzip"))).text();
   return JSON.parse(text) as ArtifactFile[];
 };
 

@@ -38,8 +38,8 @@ export const putPart = async (
   { number, body, sha256 }: UploadPart,
 ): Promise<string | null> => {
   if (uploadId) return (await archive.resumeMultipartUpload(key, uploadId).uploadPart(number, body)).etag;
-  const stored = await archive.put(key, body, { ...CONTENT, sha256, onlyIf: ABSENT });
-  if (stored) return stored.etag;
+  const object = await archive.put(key, body, { ...CONTENT, sha256, onlyIf: ABSENT });
+  if (object) return object.etag;
   const before = await archive.head(key);
   return before?.checksums.toJSON().sha256 === sha256 ? before.etag : null;
 };
@@ -52,8 +52,8 @@ export const joinParts = async (archive: R2Bucket, key: string, uploadId: string
 
 /** What the archive has under a key; null where there is nothing. Several parts have no SHA-256. */
 export const findBytes = async (archive: R2Bucket, key: string) => {
-  const found = await archive.head(key);
-  return found && { size: found.size, etag: found.etag, sha256: found.checksums.toJSON().sha256 ?? null };
+  const object = await archive.head(key);
+  return object && { size: object.size, etag: object.etag, sha256: object.checksums.toJSON().sha256 ?? null };
 };
 
 /** Bytes from `start` to before `end`; null where the object is gone. */

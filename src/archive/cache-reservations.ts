@@ -4,11 +4,12 @@
  */
 
 import { PERIODS } from "../protocol/limits.ts";
+import { MINUTE_MS } from "../protocol/units.ts";
 import { ABSENT } from "./bytes.ts";
 
 export const CACHE_RESERVED = "cachereserved";
 
-const RESERVED_MS = PERIODS.cacheSavingMinutes * 60_000;
+const RESERVED_MS = PERIODS.cacheSavingMinutes * MINUTE_MS;
 /** Pages of one run, of as many as R2 lists and deletes at once. */
 const PAGES = 10;
 
@@ -27,22 +28,22 @@ const nameOf = ({ jobId, fence }: Reservation): string => `${jobId}/${fence}`;
  * Takes a key for ten minutes, from another lease only when its time is over. A lease that has had its time may go on,
  * but keeps nobody from the key any more. @returns whether this lease may save
  */
-export const reserve = async (archive: R2Bucket, wanted: Reservation, now: number): Promise<boolean> => {
-  const [key, lease, until] = [keyOf(wanted.path), nameOf(wanted), String(now + RESERVED_MS)];
+export const reserve = async (archive: R2Bucket, reservation: Reservation, now: number): Promise<boolean> => {
+  const [key, lease, until] = [keyOf(reservation.path), nameOf(reservation), String(now + RESERVED_MS)];
   // R2 compares bodies: no two leases have the same.
   const take = (onlyIf: R2Conditional) =>
     archive.put(key, `${lease} ${until}`, { customMetadata: { lease, until }, onlyIf });
   if (await take(ABSENT)) return true;
-  const held = await archive.head(key);
-  if (held?.customMetadata?.lease === lease) return true;
-  const isOver = held !== null && Number(held.customMetadata?.until ?? 0) <= now;
-  return isOver && (await take({ etagMatches: held.etag })) !== null;
+  const before = await archive.head(key);
+  if (before?.customMetadata?.lease === lease) return true;
+  const isOver = before !== null && Number(before.customMetadata?.until ?? 0) <= now;
+  return isOver && (await take({ etagMatches: before.etag })) !== null;
 };
 
 /** Gives back the key of a save that has ended, where it is still this lease's. May be repeated. */
 export const giveBack = async (archive: R2Bucket, reserved: Reservation): Promise<void> => {
-  const held = await archive.head(keyOf(reserved.path));
-  if (held?.customMetadata?.lease === nameOf(reserved)) await archive.delete(held.key);
+  const object = await archive.head(keyOf(reserved.path));
+  if (object?.customMetadata?.lease === nameOf(reserved)) await archive.delete(object.key);
 };
 
 /** Deletes what was reserved before this time: nobody ended these saves. @returns how many */

@@ -52,52 +52,52 @@ const entryOf = ({ key, etag, customMetadata }: R2Object): FoundEntry | null => 
 };
 
 /** R2 compares bodies by their ETags: the day makes each one another. */
-const written = (entry: StoredEntry) => [entry.usedDay, { customMetadata: { entry: JSON.stringify(entry) } }] as const;
+const toObject = (entry: StoredEntry) => [entry.usedDay, { customMetadata: { entry: JSON.stringify(entry) } }] as const;
 
 export const findEntry = async (archive: R2Bucket, path: string): Promise<FoundEntry | null> => {
-  const found = await archive.head(entryKey(path));
-  return found && entryOf(found);
+  const object = await archive.head(entryKey(path));
+  return object && entryOf(object);
 };
 
 /** The entries below a path, in no order. */
 export const listEntries = async (archive: R2Bucket, path: string): Promise<FoundEntry[]> => {
-  const found: FoundEntry[] = [];
+  const entries: FoundEntry[] = [];
   let cursor: string | undefined;
   for (let page = 0; page < PAGES; page++) {
     const listed = await archive.list({ prefix: entryKey(path), cursor, include: ["customMetadata"] });
-    found.push(...listed.objects.map(entryOf).filter((entry) => entry !== null));
+    entries.push(...listed.objects.map(entryOf).filter((entry) => entry !== null));
     if (!listed.truncated) break;
     cursor = listed.cursor;
   }
-  return found;
+  return entries;
 };
 
 /** The entries from one path to another, both included. */
 export const listEntriesFrom = async (archive: R2Bucket, first: string, last: string): Promise<FoundEntry[]> => {
   const begun = await findEntry(archive, first);
-  const found: FoundEntry[] = begun ? [begun] : [];
+  const entries: FoundEntry[] = begun ? [begun] : [];
   let startAfter = entryKey(first);
   for (let page = 0; page < PAGES; page++) {
     const listed = await archive.list({ prefix: `${CACHE_ENTRY}/`, startAfter, include: ["customMetadata"] });
     const within = listed.objects.filter(({ key }) => key <= entryKey(last));
-    found.push(...within.map(entryOf).filter((entry) => entry !== null));
+    entries.push(...within.map(entryOf).filter((entry) => entry !== null));
     startAfter = within.at(-1)?.key ?? startAfter;
     if (!listed.truncated || within.length < listed.objects.length) break;
   }
-  return found;
+  return entries;
 };
 
 /** Makes an entry, once. @returns whether it is this one now */
 export const putEntry = async (archive: R2Bucket, path: string, entry: StoredEntry): Promise<boolean> => {
-  const [body, metadata] = written(entry);
+  const [body, metadata] = toObject(entry);
   if (await archive.put(entryKey(path), body, { ...metadata, onlyIf: ABSENT })) return true;
   return (await findEntry(archive, path))?.id === entry.id;
 };
 
 /** Notes the day on which it was found; not where it was changed since. */
-export const touchEntry = async (archive: R2Bucket, found: FoundEntry, usedDay: string): Promise<void> => {
-  const { path, etag, ...entry } = found;
-  const [body, metadata] = written({ ...entry, usedDay });
+export const touchEntry = async (archive: R2Bucket, foundEntry: FoundEntry, usedDay: string): Promise<void> => {
+  const { path, etag, ...entry } = foundEntry;
+  const [body, metadata] = toObject({ ...entry, usedDay });
   await archive.put(entryKey(path), body, { ...metadata, onlyIf: { etagMatches: etag } });
 };
 

@@ -1,5 +1,3 @@
-const DAY_MS = 86_400_000;
-
 /** The kinds of objects in the archive: each is the first part of a key. */
 export const ARCHIVED = ["record", "log", "tests"] as const;
 export type Archived = (typeof ARCHIVED)[number];
@@ -20,6 +18,8 @@ export const lastDayPast = (now: number, days: number): string => dayOf(now - (d
 export const dayOfKey = (key: string): string | null => /^[a-z]+\/(\d{4}-\d\d-\d\d)\//.exec(key)?.[1] ?? null;
 
 /* Keys begin with the day on which the build ended, so that retention reads the oldest first and deletes whole days. */
+
+import { DAY_MS } from "../protocol/units.ts";
 
 /** A build's record: what only its own page shows. */
 export const recordKey = (day: string, orgId: string, buildId: string): string =>

@@ -34,13 +34,13 @@ export const putLog = async (
   const times = new TextEncoder().encode(JSON.stringify(log.times.map(({ offset, at }) => [offset, at])));
   const total = log.size + times.length;
   const { readable, writable } = new FixedLengthStream(total);
-  const sent = send(log.text, times, writable);
+  const sending = send(log.text, times, writable);
   const key = logKey(owner.day, owner.orgId, owner.jobId, log.attempt);
-  const stored = archive.put(key, readable, {
+  const storing = archive.put(key, readable, {
     customMetadata: { size: String(log.size) },
     httpMetadata: { contentType: "text/plain; charset=utf-8" },
   });
-  const [object] = await Promise.all([stored, sent]);
+  const [object] = await Promise.all([storing, sending]);
   if (object.size !== total) throw new Error(`The archive kept ${object.size} of ${total} bytes of a log`);
 };
 
@@ -86,8 +86,8 @@ export const readLogText = async (
 };
 
 export const readLogTimes = async (archive: R2Bucket, { key, size }: ArchivedLog): Promise<LogTime[]> => {
-  const found = await archive.get(key, { range: { offset: size } });
-  const times = found ? await found.json<[number, number][]>() : [];
+  const object = await archive.get(key, { range: { offset: size } });
+  const times = object ? await object.json<[number, number][]>() : [];
   return times.map(([offset, at]) => ({ offset, at }));
 };
 

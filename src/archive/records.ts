@@ -33,8 +33,8 @@ export const getRecord = async (
   archive: R2Bucket,
   build: { orgId: string; id: string; finishedAt: string },
 ): Promise<BuildRecord | null> => {
-  const found = await archive.get(keyOf(build));
-  return found?.json<BuildRecord>() ?? null;
+  const object = await archive.get(keyOf(build));
+  return object?.json<BuildRecord>() ?? null;
 };
 
 export const deleteRecord = async (

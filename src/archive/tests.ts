@@ -26,8 +26,8 @@ export const putTests = async (archive: R2Bucket, owner: TestsOwner, report: Kep
 
 /** The report; null where retention or a person deleted it. */
 export const getTests = async (archive: R2Bucket, owner: TestsOwner): Promise<KeptTests | null> => {
-  const found = await archive.get(keyOf(owner));
-  return found && new Response(found.body.pipeThrough(new DecompressionStream("gzip"))).json<KeptTests>();
+  const object = await archive.get(keyOf(owner));
+  return object && new Response(object.body.pipeThrough(new DecompressionStream("gzip"))).json<KeptTests>();
 };
 
 /** Deletes the reports of a job of one day, whatever lease they came under. May be repeated. */

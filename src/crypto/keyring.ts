@@ -105,11 +105,11 @@ export class Keyring {
   }
 
   #key(id: string): Promise<CryptoKey> {
-    const named = this.#keys.get(id);
-    if (!named) throw new KeyUnknown(id);
+    const key = this.#keys.get(id);
+    if (!key) throw new KeyUnknown(id);
     let imported = this.#imported.get(id);
     if (!imported) {
-      imported = crypto.subtle.importKey("raw", named.bytes, "AES-GCM", false, ["encrypt", "decrypt"]);
+      imported = crypto.subtle.importKey("raw", key.bytes, "AES-GCM", false, ["encrypt", "decrypt"]);
       this.#imported.set(id, imported);
     }
     return imported;

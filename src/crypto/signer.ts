@@ -5,9 +5,9 @@ const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 const TAG_LENGTH = 12;
 
 /** Compares in constant time for texts of equal length. Their lengths are not secret. */
-export const sameText = (left: string, right: string): boolean => {
-  let difference = left.length ^ right.length;
-  for (let at = 0; at < left.length; at++) difference |= left.charCodeAt(at) ^ right.charCodeAt(at);
+export const sameText = (one: string, other: string): boolean => {
+  let difference = one.length ^ other.length;
+  for (let at = 0; at < one.length; at++) difference |= one.charCodeAt(at) ^ other.charCodeAt(at);
   return difference === 0;
 };
 

@@ -5,6 +5,7 @@ import { Id, Labels, Name, NameFilter, OrgId, Timestamp } from "./common.ts";
 import { LIMITS } from "./limits.ts";
 import { WHOLE } from "./page.ts";
 import { TokenKind } from "./token.ts";
+import { HOUR_MS } from "./units.ts";
 
 /** 0 other, 1 macOS, 2 Linux, 3 Windows. */
 export const Platform = intBetween(0, 3);
@@ -101,6 +102,6 @@ export interface AgentRun {
 }
 
 /** For how long the pages show what agents ran. */
-export const RUNS_MS = 60 * 60 * 1000;
+export const RUNS_MS = HOUR_MS;
 /** At most so many of a page. */
 export const MOST_RUNS = 2_000;

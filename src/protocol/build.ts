@@ -131,9 +131,9 @@ const DEFAULTS = Object.entries(z.partial(Build).parse({})) as [keyof Build, nev
 
 /** Adds the fields that came after the release that stored the build. The others keep their order. */
 export const withDefaults = <B extends EarlierBuild>(build: B): B & Build => {
-  const known = { ...build } as B & Build;
-  for (const [field, value] of DEFAULTS) known[field] ??= value;
-  return known;
+  const complete = { ...build } as B & Build;
+  for (const [field, value] of DEFAULTS) complete[field] ??= value;
+  return complete;
 };
 
 /** Where the pool has what a field shows. */

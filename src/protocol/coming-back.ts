@@ -3,10 +3,12 @@
  * back at a random time within half a minute, so that the service does not meet all of it in one second.
  */
 
+import { SECOND_MS } from "./units.ts";
+
 /** Close codes of a service that goes away: at a deploy, without a word, or for its restart. */
 const AWAY_CODES = [1001, 1006, 1012];
-const FIRST_MS = 1_000;
-const SPREAD_MS = 30_000;
+const FIRST_MS = SECOND_MS;
+const SPREAD_MS = 30 * SECOND_MS;
 /** After so many repeats the spread of a wait grows no more. */
 const MOST_REPEATS = 5;
 

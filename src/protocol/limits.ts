@@ -4,8 +4,7 @@
  * in `pipeline/fields/limits.ts`, what a deployment sets in `config.ts`, a pipeline's defaults in `pipeline.ts`.
  */
 
-const KIB = 1024;
-const MIB = 1024 * KIB;
+import { GIB, KIB, MIB } from "./units.ts";
 
 const REQUESTS = {
   bodyBytes: MIB,
@@ -138,7 +137,7 @@ const ARTIFACTS = {
   artifactNameCharacters: 100,
   /** Of one job. */
   artifacts: 100,
-  artifactBytes: 10 * 1024 * MIB,
+  artifactBytes: 10 * GIB,
   artifactFiles: 5000,
   artifactPathBytes: 1024,
   /** Days for which one may be kept. */
@@ -176,13 +175,13 @@ const CACHE = {
   caches: 10,
   cacheKeyCharacters: 1024,
   cacheFallbacks: 10,
-  cacheEntryBytes: 5 * 1024 * MIB,
+  cacheEntryBytes: 5 * GIB,
   /** Larger ones leave the agent only where the file says so. */
-  cacheLocalBytes: 1024 * MIB,
+  cacheLocalBytes: GIB,
   /** What the files of one entry may have, so that none fills a disk. */
-  cacheUnpackedBytes: 20 * 1024 * MIB,
+  cacheUnpackedBytes: 20 * GIB,
   /** Of one repository. */
-  cacheBytes: 10 * 1024 * MIB,
+  cacheBytes: 10 * GIB,
   cacheEntries: 1000,
 } as const;
 
@@ -199,7 +198,7 @@ const AGENTS = {
   /** What one hook of a git host takes; `wrangler.toml` has the same number. */
   deliveriesPerMinute: 3_000,
   /** Bytes of a delivery: git hosts send at most 25 MB. */
-  deliveryBytes: 26 * 1024 * 1024,
+  deliveryBytes: 26 * MIB,
   /** Deliveries of a connection that are listed. */
   deliveries: 200,
   /** Deliveries of a connection that wait while the service cannot take them, and the characters of all of them. */

@@ -2,8 +2,9 @@ import * as z from "zod/mini";
 import { intBetween } from "./checks.ts";
 import { Name, OrgId, Timestamp } from "./common.ts";
 import { cursorOf } from "./page.ts";
+import { GIB } from "./units.ts";
 
-const TIB = 2 ** 40;
+const TIB = 1_024 * GIB;
 
 /**
  * What one organization may have, so that none fills what all share. 200 people with 5,000 builds a day meet none of
@@ -56,8 +57,8 @@ export const limitsOf = (own: OwnLimits | undefined): OrganizationLimits => ({ .
 
 /** What is stored after a change. A limit that is set to its default follows later defaults. */
 export const changedLimits = (own: OwnLimits, change: z.infer<typeof LimitsChange>): OwnLimits => {
-  const wanted = Object.entries({ ...own, ...change }) as [LimitName, number | null | undefined][];
-  const others = wanted.filter(([name, limit]) => limit != null && limit !== ORGANIZATION_LIMITS[name]);
+  const limits = Object.entries({ ...own, ...change }) as [LimitName, number | null | undefined][];
+  const others = limits.filter(([name, limit]) => limit != null && limit !== ORGANIZATION_LIMITS[name]);
   return others.length === 0 ? null : Object.fromEntries(others.sort());
 };
 

@@ -10,7 +10,7 @@ export const Role = z.enum(ROLES);
 export type Role = z.infer<typeof Role>;
 
 /** Whether `held` may do what `needed` may. */
-export const includesRole = (held: Role, needed: Role): boolean => ROLES.indexOf(held) >= ROLES.indexOf(needed);
+export const includesRole = (role: Role, needed: Role): boolean => ROLES.indexOf(role) >= ROLES.indexOf(needed);
 
 export const TokenKind = z.enum(["api", "registration"]);
 export type TokenKind = z.infer<typeof TokenKind>;

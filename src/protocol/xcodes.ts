@@ -17,5 +17,5 @@ export const xcodesIn = (header: string | null): string[] =>
     .filter((word) => VERSION.test(word));
 
 /** Whether `version` is the wanted one, or one that it begins. */
-export const isXcode = (wanted: string, version: string): boolean =>
-  version === wanted || version.startsWith(`${wanted}.`);
+export const isXcode = (required: string, version: string): boolean =>
+  version === required || version.startsWith(`${required}.`);

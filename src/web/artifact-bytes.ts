@@ -36,14 +36,14 @@ export const bytesAnswer = async (
   const all = { ...headers, "Accept-Ranges": "bytes" };
   if (range && start >= end) return c.body(null, 416, { ...all, "Content-Range": `bytes */${size}` });
   const part: Record<string, string> = range ? { "Content-Range": `bytes ${start}-${end - 1}/${size}` } : {};
-  const told = { ...all, ...part, "Content-Length": String(end - start) };
+  const headersOfPart = { ...all, ...part, "Content-Length": String(end - start) };
   const status = range ? 206 : 200;
-  if (c.req.raw.method === "HEAD") return c.body(null, status, told);
+  if (c.req.raw.method === "HEAD") return c.body(null, status, headersOfPart);
   const { readable, writable } = new FixedLengthStream(end - start);
   const body = await source.read(start, end);
   // A client that leaves ends both; that is no error.
   void body.pipeTo(writable).catch(() => {});
-  return c.body(readable, status, told);
+  return c.body(readable, status, headersOfPart);
 };
 
 /** An archive that is made while it is sent. For HEAD it is not made. */

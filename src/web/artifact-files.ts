@@ -24,8 +24,8 @@ export const downloadZip: StreamRoute = {
   params: PathArtifact,
   query: ZipQuery,
   async stream(c, context, { params, query }) {
-    const found = await findArtifact(context, params.id, params.name);
-    const zip = await zipOfArtifact(context, found, query.folder ?? null);
+    const place = await findArtifact(context, params.id, params.name);
+    const zip = await zipOfArtifact(context, place, query.folder ?? null);
     return zipAnswer(c, zip, `${params.name}.zip`);
   },
 };

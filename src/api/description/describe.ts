@@ -147,13 +147,13 @@ const addProblemTypes = ({ Problem }: Schemas): void => {
 
 /** The schemas of these routes and of the protocol, with their words. */
 const schemasOf = (routes: DocumentedRoute[]): WireSchemas => {
-  const sent = routes.flatMap(({ verb, bodySchema, querySchema }) => [
+  const sentSchemas = routes.flatMap(({ verb, bodySchema, querySchema }) => [
     ...unnamed(bodySchema, verb.body),
     ...unnamed(querySchema, verb.query),
   ]);
-  const answered = routes.flatMap(({ verb, answerSchema }) => unnamed(answerSchema, verb.output));
+  const answeredSchemas = routes.flatMap(({ verb, answerSchema }) => unnamed(answerSchema, verb.output));
   const answers = ["Problem", ...routes.flatMap(({ answerSchema }) => answerSchema ?? [])];
-  const wire = wireSchemas(sent, answered, answers);
+  const wire = wireSchemas(sentSchemas, answeredSchemas, answers);
   for (const route of routes) addReadOnlyFields(wire.schemas, route);
   addProblemTypes(wire.schemas);
   putWords(wire.schemas);

@@ -136,20 +136,20 @@ export interface WireSchemas {
 }
 
 /**
- * The JSON Schemas of requests and answers, by name: those of the protocol, and the `sent` and `answered` ones that
+ * The JSON Schemas of requests and answers, by name: those of the protocol, and the `requests` and `answers` that
  * have no name there. Where the two forms of one schema differ, the sent form is called `NameSent`.
  */
 export const wireSchemas = (
-  sent: [string, z.ZodMiniType][],
-  answered: [string, z.ZodMiniType][],
-  answers: string[],
+  requests: [string, z.ZodMiniType][],
+  answers: [string, z.ZodMiniType][],
+  answerNames: string[],
 ): WireSchemas => {
-  const inputs = convert("input", sent);
-  const outputs = unbounded(opened(convert("output", answered)));
-  const used = reach(answers.map(referenceTo), (reference) => outputs[reference.slice(PLACE.length)]);
+  const inputs = convert("input", requests);
+  const outputs = unbounded(opened(convert("output", answers)));
+  const used = reach(answerNames.map(referenceTo), (reference) => outputs[reference.slice(PLACE.length)]);
   const differs = (name: string): boolean => JSON.stringify(inputs[name]) !== JSON.stringify(outputs[name]);
-  const taken = new Set([...used].map((reference) => reference.slice(PLACE.length)).filter(differs));
-  const sentName = (name: string): string => (taken.has(name) ? `${name}Sent` : name);
+  const twoForms = new Set([...used].map((reference) => reference.slice(PLACE.length)).filter(differs));
+  const sentName = (name: string): string => (twoForms.has(name) ? `${name}Sent` : name);
   const rename = (reference: string): string => PLACE + sentName(reference.slice(PLACE.length));
   const renamed = Object.entries(inputs).map(([name, schema]) => [sentName(name), renameReferences(schema, rename)]);
   return { schemas: { ...Object.fromEntries(renamed), ...pick(outputs, used) }, sentName };

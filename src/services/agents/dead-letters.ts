@@ -20,7 +20,7 @@ const poolOf = async (context: Context, orgId: string) => {
   return context.objects.pool(orgId);
 };
 
-const shown = ({ at, ...letter }: Omit<DeadLetter, "at"> & { at: number | null }): DeadLetter => ({
+const toDeadLetter = ({ at, ...letter }: Omit<DeadLetter, "at"> & { at: number | null }): DeadLetter => ({
   ...letter,
   at: at === null ? null : new Date(at).toISOString(),
 });
@@ -32,9 +32,9 @@ export const listDeadLetters = verb({
   async run(context, { query }) {
     const { orgId, cursor, limit = DEFAULTS.pageLength } = query;
     const pool = await poolOf(context, orgId);
-    const found = await pool.deadLetters(Number(cursor ?? 0), limit + 1);
-    const page = found.slice(0, limit).map(shown);
-    return new Answer(page, found.length > limit ? { nextCursor: encodeCursor(String(page.at(-1)?.seq)) } : {});
+    const letters = await pool.deadLetters(Number(cursor ?? 0), limit + 1);
+    const page = letters.slice(0, limit).map(toDeadLetter);
+    return new Answer(page, letters.length > limit ? { nextCursor: encodeCursor(String(page.at(-1)?.seq)) } : {});
   },
 });
 

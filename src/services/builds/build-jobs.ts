@@ -5,6 +5,7 @@ import { Build } from "../../protocol/build.ts";
 import { PathId } from "../../protocol/common.ts";
 import { Explanation, sentence } from "../../protocol/explain.ts";
 import { BuildJob } from "../../protocol/job-record.ts";
+import { HOUR_MS } from "../../protocol/units.ts";
 import { actorOf, type Context } from "../core/context.ts";
 import { notFound, settled } from "../core/refusal.ts";
 import { verb, viewOf } from "../core/verb.ts";
@@ -12,7 +13,7 @@ import { buildRecord, type ReadJob } from "./build-view.ts";
 import { type FoundBuild, findRecord, findRecordOf } from "./builds.ts";
 
 /** Milliseconds after its end from which on a job's log is looked for in the archive first. */
-const MOVED_AFTER = 60 * 60_000;
+const MOVED_AFTER = HOUR_MS;
 
 /** What of a build, or of a job, says where its log is. */
 export type Logged = Pick<Build, "id" | "orgId" | "finishedAt" | "attempt"> & { isLogDeleted?: boolean };
@@ -28,9 +29,9 @@ export const isLongEnded = ({ now }: Context, { finishedAt }: Pick<Logged, "fini
 const viewOfJob = viewOf(BuildJob);
 
 const findIn = ({ jobs }: FoundBuild, id: string): ReadJob => {
-  const found = jobs.find((one) => one.id === id);
-  if (!found) throw notFound();
-  return found;
+  const job = jobs.find((one) => one.id === id);
+  if (!job) throw notFound();
+  return job;
 };
 
 /** A job: from the pool, or from the record of its build. @throws Refusal not-found */

@@ -8,6 +8,7 @@ import { Build, BuildFilter } from "../../protocol/build.ts";
 import { isActive } from "../../protocol/build-states.ts";
 import { DEFAULTS } from "../../protocol/limits.ts";
 import { encodeBuildsCursor } from "../../protocol/page.ts";
+import { DAY_MS, MINUTE_MS } from "../../protocol/units.ts";
 import type { Context } from "../core/context.ts";
 import { indexed, listing } from "../core/listing.ts";
 import { Answer, verb } from "../core/verb.ts";
@@ -16,7 +17,7 @@ import { BUILD_COLUMNS, buildOfRow, buildRecord } from "./build-view.ts";
 type Filter = z.output<typeof BuildFilter>;
 
 /** The Worker makes the id of a build, and its pool the time: they differ by less than these milliseconds. */
-const ID_AHEAD_MS = 5 * 60 * 1000;
+const ID_AHEAD_MS = 5 * MINUTE_MS;
 /** Hexadecimal digits of a whole commit hash: SHA-1 or SHA-256. */
 const WHOLE_HASHES = [40, 64];
 
@@ -44,8 +45,8 @@ const rows = listing(buildSummary, BUILD_COLUMNS, {
 
 /** What the filters of a request ask for; null where two of them exclude each other. */
 const queryOf = ({ branch, ref, refName, cursor, since, until, limit, ...equal }: Filter): BuildQuery | null => {
-  const asked = [ref ? [ref] : [], branch ? [refOf(branch)] : [], refName ? refsNamed(refName) : []];
-  const [first, ...others] = asked.filter(({ length }) => length > 0);
+  const filters = [ref ? [ref] : [], branch ? [refOf(branch)] : [], refName ? refsNamed(refName) : []];
+  const [first, ...others] = filters.filter(({ length }) => length > 0);
   const refs = first?.filter((one) => others.every((other) => other.includes(one)));
   if (refs?.length === 0) return null;
   return {
@@ -90,16 +91,16 @@ const storedBuilds = async (context: Context, query: BuildQuery, limit: number):
   const conditions = conditionsOf(query, limit);
   // Of several refs each is read by its index: for a list of them SQLite would sort all of their builds.
   const each = query.refs?.map((ref) => ({ ...conditions, ref })) ?? [conditions];
-  const found = await context.db.run(...each.map((one) => rows(context, one)));
-  const newest = found.flat().sort((a, b) => (a.id < b.id ? 1 : -1));
+  const rowsOfEach = await context.db.run(...each.map((one) => rows(context, one)));
+  const newest = rowsOfEach.flat().sort((a, b) => (a.id < b.id ? 1 : -1));
   return newest.slice(0, limit + 1).map((row) => listed(buildRecord(context, buildOfRow(row))));
 };
 
 /** The pool's builds for the page, and what has become of those that D1 does not know as ended. */
-const liveBuilds = async (context: Context, query: BuildQuery, limit: number, stored: ListedBuild[]) => {
-  const ids = stored.filter(({ status }) => isActive(status)).map(({ id }) => id);
-  const found = await (await context.pool()).liveBuilds({ ...query, limit: limit + 1, ids });
-  return found.map((build) => listed({ ...buildRecord(context, build), environment: null, steps: [], summary: null }));
+const liveBuilds = async (context: Context, query: BuildQuery, limit: number, storedList: ListedBuild[]) => {
+  const ids = storedList.filter(({ status }) => isActive(status)).map(({ id }) => id);
+  const live = await (await context.pool()).liveBuilds({ ...query, limit: limit + 1, ids });
+  return live.map((build) => listed({ ...buildRecord(context, build), environment: null, steps: [], summary: null }));
 };
 
 export const listBuilds = verb({
@@ -113,10 +114,10 @@ export const listBuilds = verb({
       return [];
     }
     const { limit = DEFAULTS.newestPageLength } = filter;
-    const stored = await storedBuilds(context, query, limit);
+    const storedRows = await storedBuilds(context, query, limit);
     const wasPastLive = filter.cursor?.isPastLive ?? false;
-    const live = asksPool(query, wasPastLive, stored) ? await liveBuilds(context, query, limit, stored) : [];
-    const { builds, next, isPastLive } = mergePage({ query, limit, rows: stored, live });
+    const live = asksPool(query, wasPastLive, storedRows) ? await liveBuilds(context, query, limit, storedRows) : [];
+    const { builds, next, isPastLive } = mergePage({ query, limit, rows: storedRows, live });
     // A trigger under way has made its id already, and its pool does not know it yet.
     const isOld = next !== null && next < firstIdAt(context.now.getTime() - ID_AHEAD_MS);
     const nextCursor = next === null ? undefined : encodeBuildsCursor(next, isPastLive && isOld);
@@ -130,7 +131,7 @@ export const listBuilds = verb({
 /** Builds that have not ended, and those of the last that have: of so many at most. */
 const LIVE = 200;
 const LAST = 60;
-const SINCE_MS = 86_400_000;
+const SINCE_MS = DAY_MS;
 
 export interface ForYou {
   /** Builds that have not ended, the newest first. */

@@ -50,8 +50,8 @@ const storedBuild = async (context: Context, row: BuildRow | undefined, jobId: s
   const record = finishedAt && (await inTurn(context, () => readPart(context, { ...listed, finishedAt }, jobId)));
   if (!record) return listed;
   // A person may have deleted what the row had of the log. Of a pull request the record says more.
-  const known = Object.entries(listed).filter(([field]) => field in BUILD_COLUMNS && field !== "pull");
-  return { ...listed, ...record, ...Object.fromEntries(known) };
+  const listedFields = Object.entries(listed).filter(([field]) => field in BUILD_COLUMNS && field !== "pull");
+  return { ...listed, ...record, ...Object.fromEntries(listedFields) };
 };
 
 /** A build with what only the service looks at. */
@@ -117,9 +117,9 @@ const deleteOf = (deleted: Deleted) =>
         testPlaces: tests,
       } = await findRecord(context, params.id);
       const ended = { repoId, number, finishedAt: finishedAt === null ? null : Date.parse(finishedAt) };
-      const seen = { ...ended, ...(artifacts && { artifacts }), ...(tests && { tests }) };
+      const ending = { ...ended, ...(artifacts && { artifacts }), ...(tests && { tests }) };
       const pool = await context.pool();
-      settled(await pool.deleteBuild({ buildId, deleted, seen, actor: actorOf(context) }));
+      settled(await pool.deleteBuild({ buildId, deleted, seen: ending, actor: actorOf(context) }));
     },
   });
 

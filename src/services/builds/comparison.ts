@@ -7,6 +7,7 @@ import { commitAddress, compareAddress } from "../../githosts/core/host-address.
 import type { Build, Step } from "../../protocol/build.ts";
 import type { BuildJob } from "../../protocol/job-record.ts";
 import { settledLine } from "../../protocol/settled-line.ts";
+import { KIB, SECOND_MS } from "../../protocol/units.ts";
 import { failedJobs } from "../../queue/read/job-records.ts";
 import type { Context } from "../core/context.ts";
 import { isOwn } from "../core/record.ts";
@@ -18,7 +19,7 @@ import { findLastGreen } from "./failure.ts";
 import { readFound } from "./logs.ts";
 
 /** What of a step's log is compared: its end. */
-const LOG_BYTES = 64 * 1024;
+const LOG_BYTES = 64 * KIB;
 const LOG_LINES = 400;
 const LINE_CHARACTERS = 500;
 
@@ -64,17 +65,20 @@ const findHost = async (context: Context, { repoId }: Build) => {
 };
 
 const secondsOf = ({ startedAt, finishedAt }: Pick<Step, "startedAt" | "finishedAt">): number | null =>
-  startedAt === null || finishedAt === null ? null : (Date.parse(finishedAt) - Date.parse(startedAt)) / 1000;
+  startedAt === null || finishedAt === null ? null : (Date.parse(finishedAt) - Date.parse(startedAt)) / SECOND_MS;
 
 const timesOf = (build: FoundBuild, green: FoundBuild): TimeOfBoth[] => {
-  const named = (of: FoundBuild) => [
-    ...(ownJob(of)?.steps ?? []).map((step) => ({ name: step.name, isStep: true, time: secondsOf(step) })),
-    ...plannedJobs(of).map((job) => ({ name: job.key, isStep: false, time: secondsOf(job) })),
+  const stepsAndJobs = (one: FoundBuild) => [
+    ...(ownJob(one)?.steps ?? []).map((step) => ({ name: step.name, isStep: true, time: secondsOf(step) })),
+    ...plannedJobs(one).map((job) => ({ name: job.key, isStep: false, time: secondsOf(job) })),
   ];
-  const byName = (of: FoundBuild) => new Map(named(of).map((one) => [one.name, one]));
+  const byName = (one: FoundBuild) => new Map(stepsAndJobs(one).map((entry) => [entry.name, entry]));
   const [now, before] = [byName(build), byName(green)];
   return [...new Map([...now, ...before]).values()].map(({ name, isStep }) => ({
-    ...{ name, isStep, before: before.get(name)?.time ?? null, now: now.get(name)?.time ?? null },
+    name,
+    isStep,
+    before: before.get(name)?.time ?? null,
+    now: now.get(name)?.time ?? null,
   }));
 };
 
@@ -128,7 +132,9 @@ export const readComparison = async (context: Context, id: string): Promise<Comp
   const [from, to] = [green.commitSha, build.commitSha];
   const hasPage = host?.kind && host.webUrl && from && to && from !== to;
   return {
-    ...{ build, green, job: compared ? jobKeyOf(build, compared) : null },
+    build,
+    green,
+    job: compared ? jobKeyOf(build, compared) : null,
     commitsUrl: hasPage ? compareAddress(host.kind!, host.webUrl!, host.fullName, from, to) : null,
     environment: now?.environment && before?.environment ? environmentChanges(before.environment, now.environment) : [],
     times: timesOf(build, green),

@@ -28,19 +28,19 @@ export const followLog = async (
   attempt: number | undefined,
   from: string,
 ): Promise<Following> => {
-  const found = await findLog(context, id);
-  if (found.isLogDeleted) throw logDeleted();
+  const job = await findLog(context, id);
+  if (job.isLogDeleted) throw logDeleted();
   const position = EventId.parse(from);
-  const owner = logOwnerOf(found);
-  const inArchive = (logs: ArchivedLog[]) => stored(archivedMessages(context.archive, logs, position, attempt));
-  if (owner && isLongEnded(context, found)) {
+  const owner = logOwnerOf(job);
+  const inArchive = (logs: ArchivedLog[]) => follow(archivedMessages(context.archive, logs, position, attempt));
+  if (owner && isLongEnded(context, job)) {
     const logs = await listLogs(context.archive, owner).catch(() => []);
     if (logs.length > 0) return inArchive(logs);
   }
-  const socket = await openSocket(context, found.id, { attempt, from, hasEnded: owner !== null });
+  const socket = await openSocket(context, job.id, { attempt, from, hasEnded: owner !== null });
   if (socket) return acrossTheMove(followed(socket), position, (at) => rest(context, id, at, attempt));
   const logs = owner ? await reaching(listLogs(context.archive, owner)) : [];
-  if (logs.length === 0 && found.attempt > 0) throw logDeleted();
+  if (logs.length === 0 && job.attempt > 0) throw logDeleted();
   return inArchive(logs);
 };
 
@@ -112,7 +112,7 @@ const rest = async (context: Context, id: string, at: Position, attempt: number 
   return archivedMessages(context.archive, logs, at, attempt);
 };
 
-const stored = (messages: Messages): Following => ({ messages, stop: () => void messages.return() });
+const follow = (messages: Messages): Following => ({ messages, stop: () => void messages.return() });
 
 /** The messages that a follower of a log in the archive gets; `pinned` follows one attempt alone. */
 const archivedMessages = async function* (
@@ -136,13 +136,13 @@ const archivedMessages = async function* (
 const textOf = async function* (archive: R2Bucket, { key, attempt, size }: ArchivedLog, from: number): Messages {
   const decoder = new TextDecoder("utf-8", { fatal: false, ignoreBOM: true });
   let offset = Math.min(from, size);
-  let held = new Uint8Array();
+  let tail = new Uint8Array();
   for await (const chunk of await readLogText(archive, key, offset, size)) {
-    const bytes = new Uint8Array(held.length + chunk.length);
-    bytes.set(held);
-    bytes.set(chunk, held.length);
+    const bytes = new Uint8Array(tail.length + chunk.length);
+    bytes.set(tail);
+    bytes.set(chunk, tail.length);
     const length = offset + bytes.length === size ? bytes.length : wholeCharacters(bytes);
-    held = bytes.slice(length);
+    tail = bytes.slice(length);
     offset += length;
     if (length > 0) yield { type: "text", attempt, offset, text: decoder.decode(bytes.subarray(0, length)) };
   }

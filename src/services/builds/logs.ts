@@ -58,8 +58,8 @@ export const openLog = async (context: Context, id: string, part: Part): Promise
 export const readFound = async (context: Context, build: Logged, part: Part): Promise<OpenedLog> => {
   if (build.isLogDeleted) throw logDeleted();
   const inObject = () => readFromObject(context, build.id, part);
-  const found = await inEitherPlace(context, build, inObject, (owner) => readFromArchive(context, owner, part));
-  if (found) return found;
+  const log = await inEitherPlace(context, build, inObject, (owner) => readFromArchive(context, owner, part));
+  if (log) return log;
   if (part.attempt !== undefined) throw notFound();
   const hasEnded = build.finishedAt !== null;
   if (hasEnded && build.attempt > 0) throw logDeleted();
@@ -90,8 +90,8 @@ const readFromObject = async (context: Context, jobId: string, part: Part): Prom
   }
   const opened = await log.read({ attempt, start, end });
   if (!opened.ok && opened.refusal.kind === "not-found") return null;
-  const found = settled(opened);
-  return found.attempt === 0 ? null : found;
+  const answer = settled(opened);
+  return answer.attempt === 0 ? null : answer;
 };
 
 const readFromArchive = async (context: Context, owner: LogOwner, part: Part): Promise<OpenedLog | null> => {
@@ -111,9 +111,9 @@ export const listLogTimes = verb({
   query: LogFilter,
   output: z.array(LogTime),
   async run(context, { params, query: { attempt } }) {
-    const found = await findLog(context, params.id);
-    const inObject = () => context.objects.log(context.orgId, found.id).times({ attempt });
-    const times = await inEitherPlace(context, found, inObject, async (owner) => {
+    const job = await findLog(context, params.id);
+    const inObject = () => context.objects.log(context.orgId, job.id).times({ attempt });
+    const times = await inEitherPlace(context, job, inObject, async (owner) => {
       const log = shownLog(await listLogs(context.archive, owner), attempt ?? null);
       return log ? readLogTimes(context.archive, log) : null;
     });

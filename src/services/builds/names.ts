@@ -50,17 +50,19 @@ const buildsOfJobs = async (context: Context, ids: string[]): Promise<Map<string
 };
 
 /** What has one of these ids, by its id. A thing that is gone is left out. One round to D1, and a call of the pool for jobs. */
-export const readNames = async (context: Context, wanted: IdsByKind): Promise<Map<string, Named>> => {
+export const readNames = async (context: Context, idsByKind: IdsByKind): Promise<Map<string, Named>> => {
   const someOf = (ids: string[] = []): string[] => [...new Set(ids)].slice(0, MOST);
-  const jobs = someOf([...(wanted.job ?? []), ...(wanted.build ?? [])]);
+  const jobs = someOf([...(idsByKind.job ?? []), ...(idsByKind.build ?? [])]);
   const underWay = await buildsOfJobs(context, jobs);
-  const asked = (Object.keys(QUERIES) as Kind[]).flatMap((kind) => {
-    const ids = kind === "job" ? jobs.map((id) => [id, underWay.get(id) ?? null]) : someOf(wanted[kind]);
+  const queries = (Object.keys(QUERIES) as Kind[]).flatMap((kind) => {
+    const ids = kind === "job" ? jobs.map((id) => [id, underWay.get(id) ?? null]) : someOf(idsByKind[kind]);
     return ids.length > 0 ? [{ kind, query: QUERIES[kind](context.orgId, JSON.stringify(ids)) }] : [];
   });
-  if (asked.length === 0) return new Map();
-  const statements = asked.map(({ query }) => context.db.statement<{ id: string; name: string }>(query));
-  const found = await context.db.run(...statements);
-  const named = found.map(({ results }, at) => results.map(({ id, name }) => ({ id, name, kind: asked[at]!.kind })));
-  return new Map(named.flat().map(({ id, ...one }) => [id, one]));
+  if (queries.length === 0) return new Map();
+  const statements = queries.map(({ query }) => context.db.statement<{ id: string; name: string }>(query));
+  const results = await context.db.run(...statements);
+  const names = results.map(({ results }, at) =>
+    results.map(({ id, name }) => ({ id, name, kind: queries[at]!.kind })),
+  );
+  return new Map(names.flat().map(({ id, ...one }) => [id, one]));
 };

@@ -22,8 +22,8 @@ import { type AskedElsewhere, type Trigger, trigger } from "./triggers.ts";
 
 /** What the pool keeps of a run; of one without values and keys of its own, the archive has the rest. */
 const runValuesOf = async (context: Context, build: BuildRecord): Promise<RunValues | null> => {
-  const kept = await (await context.pool()).inputsOf(build.id);
-  if (kept.ok) return kept.value;
+  const inputs = await (await context.pool()).inputsOf(build.id);
+  if (inputs.ok) return inputs.value;
   const { requires, hasRunValues, priority } = build;
   const hasNone = hasRunValues === false || build.trust === "untrusted";
   return requires && hasNone ? { inputs: null, secretKeys: [], requires, priority } : null;
@@ -31,9 +31,9 @@ const runValuesOf = async (context: Context, build: BuildRecord): Promise<RunVal
 
 /** The inputs of an earlier build's run. @throws Refusal conflict where they are no longer kept */
 const inputsOf = async (context: Context, build: BuildRecord): Promise<Trigger> => {
-  const kept = await runValuesOf(context, build);
-  if (!kept) throw new Refusal("conflict", "The inputs of this run are no longer kept: trigger a new build.");
-  const { inputs, secretKeys, requires, priority } = kept;
+  const runValues = await runValuesOf(context, build);
+  if (!runValues) throw new Refusal("conflict", "The inputs of this run are no longer kept: trigger a new build.");
+  const { inputs, secretKeys, requires, priority } = runValues;
   return {
     repoId: build.repoId,
     pipelineId: build.pipelineId,
@@ -70,8 +70,8 @@ const failedJobsOf = async (context: Context, build: BuildRecord): Promise<NewPl
   );
   if ((found?.repeats ?? 0) >= LIMITS.retriesInARow)
     throw new Refusal("conflict", `Its failed jobs were repeated ${LIMITS.retriesInARow} times: trigger a new build.`);
-  const kept = (await (await context.pool()).planOf(build.id)) as ObjectResult<PlanOfBuild>;
-  const plan = kept.ok ? kept.value : (build.plan as PlanOfBuild | undefined);
+  const answer = (await (await context.pool()).planOf(build.id)) as ObjectResult<PlanOfBuild>;
+  const plan = answer.ok ? answer.value : (build.plan as PlanOfBuild | undefined);
   if (!plan) throw new Refusal("conflict", "This build has no jobs that could be repeated alone: repeat all of it.");
   const attached = groups.flatMap(({ id, name, protection }) =>
     id === null || name === null ? [] : [{ id, name, protection }],
@@ -90,14 +90,14 @@ export const repeatBuild = async (
   context: Context,
   id: string,
   only: z.output<typeof BuildRetry>["only"],
-  asked: AskedElsewhere | null = null,
+  elsewhere: AskedElsewhere | null = null,
 ): Promise<Build> => {
   const build = await findRecord(context, id);
   if (!isEnded(build.status)) {
     throw new Refusal("conflict", "The build has not ended: cancel it first, or wait.");
   }
   const trust = build.trust ?? "trusted";
-  const origin = { retryOf: build.id, madeBy: originOfRetry(build), trust, ...(asked && { asked }) };
+  const origin = { retryOf: build.id, madeBy: originOfRetry(build), trust, ...(elsewhere && { asked: elsewhere }) };
   const planned = only ? { planned: await failedJobsOf(context, build) } : {};
   return trigger(context, await inputsOf(context, build), { ...origin, ...planned });
 };

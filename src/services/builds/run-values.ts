@@ -83,6 +83,6 @@ export const sealScheduled = async (
 export const openScheduled = async (
   keys: Keys,
   owner: Owner,
-  stored: ScheduledValues | null,
+  values: ScheduledValues | null,
 ): Promise<Record<string, string>> =>
-  stored === null ? {} : JSON.parse(await keys.open(stored.sealed, scheduleContext(owner)));
+  values === null ? {} : JSON.parse(await keys.open(values.sealed, scheduleContext(owner)));

@@ -2,13 +2,14 @@ import { type LogLine, partFrom } from "../../domain/failure/error-lines.ts";
 import { plainText } from "../../domain/text.ts";
 import type { Step } from "../../protocol/build.ts";
 import { settledLine } from "../../protocol/settled-line.ts";
+import { KIB } from "../../protocol/units.ts";
 import type { Context } from "../core/context.ts";
 import { nullIfNotFound } from "../core/refusal.ts";
 import type { Logged } from "./build-jobs.ts";
 import { readFound } from "./logs.ts";
 
 /** Bytes that a page shows where scripts are off. */
-const TAIL_BYTES = 16 * 1024;
+const TAIL_BYTES = 16 * KIB;
 
 /** Bytes of a log, of which the first is at `start`. */
 export interface LogPart {
@@ -22,8 +23,8 @@ const readLogPart = async (
   log: Logged,
   part: { suffix: number } | { start: number; end: number },
 ): Promise<LogPart | null> => {
-  const found = await nullIfNotFound(readFound(context, log, part));
-  return found && { start: found.start, bytes: new Uint8Array(await new Response(found.body).arrayBuffer()) };
+  const logPart = await nullIfNotFound(readFound(context, log, part));
+  return logPart && { start: logPart.start, bytes: new Uint8Array(await new Response(logPart.body).arrayBuffer()) };
 };
 
 /** The end of a log for a page. @param bytes how many of them are needed beside those that are shown */
@@ -40,7 +41,7 @@ export const tailOf = (end: LogPart | null): string | null => {
 };
 
 /** Bytes of a step's output that are read, at its end. */
-export const OUTPUT_BYTES = 64 * 1024;
+export const OUTPUT_BYTES = 64 * KIB;
 const NEWLINE = 10;
 
 /** The lines of these bytes, without one that begins before them. */
@@ -74,8 +75,8 @@ export const readOutput = async (
   const to = part.end ?? Number.POSITIVE_INFINITY;
   const has = end && (end.start <= begin || (part.end === null && end.bytes.length > 0));
   if (has) return linesOf(end, begin, to);
-  const wanted =
+  const range =
     part.end === null ? { suffix: OUTPUT_BYTES } : { start: Math.max(begin, part.end - OUTPUT_BYTES), end: part.end };
-  const read = await readLogPart(context, log, wanted);
+  const read = await readLogPart(context, log, range);
   return read ? linesOf(read, begin, to) : [];
 };

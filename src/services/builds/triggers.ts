@@ -40,9 +40,9 @@ type Asked = BuildTrigger & {
  * The jobs of a definition that stands in the pipeline's record, for a commit that is named: no agent has to read it.
  * Null where an agent has to, as for every untrusted build: it also tells what is wrong with a definition.
  */
-const plannedAtTrigger = async (context: Context, target: Target, asked: Asked): Promise<NewPlan | null> => {
+const plannedAtTrigger = async (context: Context, target: Target, request: Asked): Promise<NewPlan | null> => {
   const definition = target.pipeline?.definition ?? null;
-  const { id, branch, commitSha, requires, timeoutSeconds, madeBy, isRetry, trust } = asked;
+  const { id, branch, commitSha, requires, timeoutSeconds, madeBy, isRetry, trust } = request;
   if (trust === "untrusted" || definition === null || !commitSha) return null;
   const plan = planToExpand(parsePlan(definition).plan);
   // Only the pool knows the number of a new build: an agent plans the jobs that may read it.
@@ -53,18 +53,32 @@ const plannedAtTrigger = async (context: Context, target: Target, asked: Asked):
     variablesOfBuild(sql, context.orgId, target.repository.id, pipelineId),
     groupsOfPipeline(sql, context.orgId, pipelineId),
   );
-  const run = { run: asked.envVariables ?? {}, secretKeys: asked.secretKeys ?? [] };
-  const of = {
-    ...{ text: definition, path: null, requires, timeoutSeconds, changed: {} },
+  const run = { run: request.envVariables ?? {}, secretKeys: request.secretKeys ?? [] };
+  const planText = {
+    text: definition,
+    path: null,
+    requires,
+    timeoutSeconds,
+    changed: {},
     build: {
-      ...{ id, number: 0, branch, commit: commitSha, message: madeBy?.commit?.subject ?? null },
-      ...{ trigger: isRetry ? "retry" : "api", event: madeBy?.event ?? "api", ref: refOf(branch), tag: tagOf(branch) },
-      ...{ pull: null, base: null, schedule: madeBy?.schedule ?? null, trusted: true },
+      id,
+      number: 0,
+      branch,
+      commit: commitSha,
+      message: madeBy?.commit?.subject ?? null,
+      trigger: isRetry ? "retry" : "api",
+      event: madeBy?.event ?? "api",
+      ref: refOf(branch),
+      tag: tagOf(branch),
+      pull: null,
+      base: null,
+      schedule: madeBy?.schedule ?? null,
+      trusted: true,
     },
   };
   try {
-    const found = { ...target, rows, groups: attachedGroups(groups), ...run };
-    const { graph } = await planGraph(context, of, found);
+    const sources = { ...target, rows, groups: attachedGroups(groups), ...run };
+    const { graph } = await planGraph(context, planText, sources);
     return graph ? { graph, text: definition, adopted: {} } : null;
   } catch (error) {
     if (unopenable(error) !== null) return null;
@@ -147,9 +161,9 @@ const findTarget = async (context: Context, trigger: Trigger, { isPath }: Origin
 };
 
 /** By this the pool recognizes a repeated request: the same caller and key; another body is a conflict. */
-const idempotencyOf = async (context: Context, wanted: object, key: string | null) => {
+const idempotencyOf = async (context: Context, request: object, key: string | null) => {
   if (key === null) return null;
-  const bodyHash = await context.keys.mint.fingerprint(JSON.stringify(wanted));
+  const bodyHash = await context.keys.mint.fingerprint(JSON.stringify(request));
   return { key, caller: context.admitted.actor, bodyHash };
 };
 
@@ -159,22 +173,22 @@ const creatorOf = ({ admitted: { token } }: Context, elsewhere: AskedElsewhere |
 };
 
 /** Makes a build. @throws Refusal where its target is none, or the pool refuses it */
-export const trigger = async (context: Context, wanted: Trigger, origin: Origin = {}): Promise<Build> => {
+export const trigger = async (context: Context, body: Trigger, origin: Origin = {}): Promise<Build> => {
   const { retryOf = null, madeBy = null, trust = "trusted" } = origin;
-  const target = await findTarget(context, wanted, origin);
-  const branch = wanted.branch ?? target.repository.defaultBranch;
+  const target = await findTarget(context, body, origin);
+  const branch = body.branch ?? target.repository.defaultBranch;
   const problem = branchProblem(branch);
   if (problem) throw invalid("/branch", problem);
   const { timeoutSeconds, maxParallel, maxAttempts } = target.pipeline ?? PIPELINE_DEFAULTS;
-  const run = wanted.envVariables ?? {};
+  const run = body.envVariables ?? {};
   checkRunVariables(run, target.variables, LIMITS.envVariablesBytes);
-  const requires = mergeRequires(target.pipeline?.requires ?? {}, { labels: wanted.labels ?? [] });
+  const requires = mergeRequires(target.pipeline?.requires ?? {}, { labels: body.labels ?? [] });
   if (!requires) throw invalid("/labels", "contradict what the pipeline requires");
   if (requires.platform === "windows") throw new Refusal("conflict", NO_WINDOWS);
   const id = context.newId();
   const inputs = await sealRun(context, id, run, trust);
-  const asked = { ...wanted, branch, id, requires, timeoutSeconds, madeBy, isRetry: retryOf !== null, trust };
-  const planned = origin.planned ?? (await plannedAtTrigger(context, target, asked));
+  const request = { ...body, branch, id, requires, timeoutSeconds, madeBy, isRetry: retryOf !== null, trust };
+  const planned = origin.planned ?? (await plannedAtTrigger(context, target, request));
   const pool = await context.pool();
   const { asked: elsewhere } = origin;
   const key = elsewhere?.key ?? context.headers.idempotencyKey;
@@ -186,22 +200,22 @@ export const trigger = async (context: Context, wanted: Trigger, origin: Origin 
       pipelineId: target.pipeline?.id ?? null,
       pipelineVersion: target.pipeline?.version ?? null,
       branch,
-      commitSha: wanted.commitSha ?? null,
+      commitSha: body.commitSha ?? null,
       trigger: retryOf ? "retry" : "api",
-      priority: wanted.priority ?? 0,
+      priority: body.priority ?? 0,
       requires,
       timeoutSeconds,
       maxParallel,
       maxAttempts,
       inputs,
-      secretKeys: wanted.secretKeys ?? [],
+      secretKeys: body.secretKeys ?? [],
       retryOf,
       ...(trust === "untrusted" && { trust, needsApproval: true }),
       origin: madeBy,
       host: hostTargetOf(target.repository, target.pipeline, madeBy?.event ?? "api", context.origin),
       idempotency: await idempotencyOf(
         context,
-        { ...wanted, retryOf, ...(origin.planned ? { only: "failed" } : {}) },
+        { ...body, retryOf, ...(origin.planned ? { only: "failed" } : {}) },
         key,
       ),
       planned,

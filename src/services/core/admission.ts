@@ -6,6 +6,7 @@ import { token } from "../../db/schema.ts";
 import { DatabaseSession } from "../../db/session.ts";
 import type { ValidToken } from "../../db/valid-token.ts";
 import { LIMITS } from "../../protocol/limits.ts";
+import { MINUTE_MS } from "../../protocol/units.ts";
 import { type Access, type Admitted, type Caller, type CallerKind, checkAccess } from "./access.ts";
 import type { ObjectStubs } from "./object-stubs.ts";
 import { Refusal, settled, tokenInvalid } from "./refusal.ts";
@@ -34,7 +35,7 @@ export const identify = async (
 };
 
 /** `lastUsedAt` of a token is written at most this often. */
-const LAST_USED_EVERY_MS = 60_000;
+const LAST_USED_EVERY_MS = MINUTE_MS;
 
 interface AdmissionParts {
   env: Pick<Env, "DB">;

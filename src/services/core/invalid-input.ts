@@ -31,10 +31,10 @@ const pointerOf = (path: PropertyKey[]): string =>
 const detailOf = (issue: z.core.$ZodIssue, schema: Inner): string => {
   switch (issue.code) {
     case "unrecognized_keys": {
-      const known = issue.path.length === 0 ? Object.keys(unwrapped(schema).shape ?? {}) : [];
-      const meant = issue.keys.map((key) => closestName(key, known)).filter((name) => name !== undefined);
-      const hint = meant.length > 0 ? `did you mean ${meant.join(", ")}?` : `known are ${known.join(", ")}`;
-      return known.length > 0 ? `has an unknown field: ${hint}` : "has an unknown field";
+      const fields = issue.path.length === 0 ? Object.keys(unwrapped(schema).shape ?? {}) : [];
+      const meant = issue.keys.map((key) => closestName(key, fields)).filter((name) => name !== undefined);
+      const hint = meant.length > 0 ? `did you mean ${meant.join(", ")}?` : `known are ${fields.join(", ")}`;
+      return fields.length > 0 ? `has an unknown field: ${hint}` : "has an unknown field";
     }
     case "invalid_type":
       return issue.input === undefined && issue.path.length > 0

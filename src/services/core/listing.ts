@@ -62,10 +62,10 @@ export const listing = <C extends Columns, F extends string = never>(
       .orderBy(newestFirst ? desc(id) : asc(id))
       .limit(sql.placeholder("limit"));
   });
-  return ({ db, orgId }: Context, wanted: PageRequest & { [K in F]?: unknown }): Rows<C> => {
-    const used = [...names, "cursor" as const].filter((name) => wanted[name] !== undefined && wanted[name] !== "");
-    const limit = wanted.limit === undefined ? NO_LIMIT : wanted.limit + 1;
-    return db.bind(query, { ...wanted, orgId, limit }, used) as unknown as Rows<C>;
+  return ({ db, orgId }: Context, page: PageRequest & { [K in F]?: unknown }): Rows<C> => {
+    const used = [...names, "cursor" as const].filter((name) => page[name] !== undefined && page[name] !== "");
+    const limit = page.limit === undefined ? NO_LIMIT : page.limit + 1;
+    return db.bind(query, { ...page, orgId, limit }, used) as unknown as Rows<C>;
   };
 };
 

@@ -4,25 +4,26 @@ import { organization } from "../../db/schema.ts";
 import { DatabaseSession } from "../../db/session.ts";
 import { withCommas } from "../../protocol/limits.ts";
 import { limitsOf, ORGANIZATION_LIMITS, type OrganizationLimits } from "../../protocol/organization.ts";
+import { MINUTE_MS } from "../../protocol/units.ts";
 import { Refusal } from "./refusal.ts";
 
 /** Milliseconds for which an isolate remembers what the operator has set. */
-const KNOWN_MS = 60_000;
+const KNOWN_MS = MINUTE_MS;
 
-const known = new Map<string, { limits: OrganizationLimits; until: number }>();
+const limitsByOrganization = new Map<string, { limits: OrganizationLimits; until: number }>();
 
 /**
  * The limits of an organization, for requests that ask the database nothing else: up to a minute old. While the
  * database is away they are the last that were read, or the defaults, so that builds go on.
  */
 const rememberedLimits = async (db: DatabaseSession, orgId: string): Promise<OrganizationLimits> => {
-  const before = known.get(orgId);
+  const before = limitsByOrganization.get(orgId);
   if (before && before.until > Date.now()) return before.limits;
   const query = db.sql.select({ limits: organization.limits }).from(organization).where(eq(organization.id, orgId));
   try {
     const [[row]] = await db.run(query);
     const limits = limitsOf(row?.limits);
-    known.set(orgId, { limits, until: Date.now() + KNOWN_MS });
+    limitsByOrganization.set(orgId, { limits, until: Date.now() + KNOWN_MS });
     return limits;
   } catch {
     return before?.limits ?? limitsOf(null);

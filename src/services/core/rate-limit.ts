@@ -31,8 +31,8 @@ export const checkRate = async (env: Env, config: Config, caller: Caller): Promi
   const key = sessionId === undefined ? tokenHash : sessionKey(sessionId);
   const { success } = await (kind === "agent" ? env.AGENT_RATE : env.TOKEN_RATE).limit({ key });
   if (success) return checkOrganizationRate(env, orgId, requestKind(kind));
-  const who = sessionId === undefined ? "This token" : "This browser";
-  const detail = `${who} may send ${perMinute(config, kind)} requests a minute.`;
+  const sender = sessionId === undefined ? "This token" : "This browser";
+  const detail = `${sender} may send ${perMinute(config, kind)} requests a minute.`;
   throw new Refusal("rate-limited", detail, { retryAfterSeconds: WINDOW_SECONDS });
 };
 

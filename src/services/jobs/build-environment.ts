@@ -44,16 +44,16 @@ const checkFiles = ({ headers }: Context, entries: ComposedEntry[]): void => {
 export const composeFor = async (
   context: Context,
   claimed: ClaimedJob,
-  found: { rows: VariableRow[]; groups: GroupRow[] },
+  sources: { rows: VariableRow[]; groups: GroupRow[] },
 ): Promise<ComposedEntry[]> => {
-  if (found.rows.length > LIMITS.activeVariables) throw new EnvironmentTooLarge("variables");
+  if (sources.rows.length > LIMITS.activeVariables) throw new EnvironmentTooLarge("variables");
   const { job, decision = null } = claimed.job ?? {};
   const trust = claimed.build.trust ?? "trusted";
   const asking = { groups: job?.groups ?? [], branch: claimed.build.branch, decision, trust };
-  const attached = attachedGroups(found.groups);
+  const attached = attachedGroups(sources.groups);
   const { groupIds, refused } = openGroups(attached, asking);
   if (refused !== null) throw new Uncomposable(refused);
-  const open = found.rows
+  const open = sources.rows
     .filter(({ scope, ownerId }) => scope !== "group" || groupIds.includes(ownerId))
     .map((row) => (isProtected(attached, row) ? { ...row, allowOverride: false } : row));
   const isHidden = ({ isSecret, fileEncoding }: VariableRow) =>
@@ -89,7 +89,10 @@ export const secretsOf = (entries: ComposedEntry[]): string[] =>
 /** What the pool remembers of a hand-out: names, and the variables that were used. */
 export const deliveredKeys = (entries: ComposedEntry[]): { environment: EnvironmentKey[]; variableIds: string[] } => ({
   environment: entries.map(({ key, scope, isSecret, version, file }) => ({
-    ...{ key, scope, isSecret, version },
+    key,
+    scope,
+    isSecret,
+    version,
     ...(file && { isFile: true }),
   })),
   variableIds: entries.flatMap((entry) => entry.variableId ?? []),

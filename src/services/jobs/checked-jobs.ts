@@ -19,8 +19,8 @@ import { type PlannedGraph, type PlanSources, type PlanText, planGraph } from ".
 type Sent = readonly { path: string; text: string }[];
 
 /** Refuses more text than one file may have with all that it includes. @throws Refusal too-large */
-export const checkSize = (text: string, sent: typeof IncludedFiles._zod.output = []): void => {
-  const characters = sent.reduce((sum, file) => sum + file.text.length, text.length);
+export const checkSize = (text: string, files: typeof IncludedFiles._zod.output = []): void => {
+  const characters = files.reduce((sum, file) => sum + file.text.length, text.length);
   if (characters > LIMITS.definitionCharacters)
     throw new Refusal(
       "too-large",
@@ -29,21 +29,21 @@ export const checkSize = (text: string, sent: typeof IncludedFiles._zod.output =
 };
 
 /** The files that came with a pipeline file. */
-export const filesOf = (sent: Sent, otherwise: Includes): KnownFiles =>
-  new KnownFiles(new Map(sent.map(({ path, text }): [string, ToInclude] => [path, { text }])), otherwise);
+export const filesOf = (files: Sent, otherwise: Includes): KnownFiles =>
+  new KnownFiles(new Map(files.map(({ path, text }): [string, ToInclude] => [path, { text }])), otherwise);
 
 /** @throws Refusal invalid for each file that was sent and that nothing includes */
-export const refuseUnused = (sent: Sent, { used }: KnownFiles): void => {
+export const refuseUnused = (files: Sent, { used }: KnownFiles): void => {
   const paths = new Set(used.map(({ path }) => path));
-  const errors = sent.flatMap(({ path }, index): FieldError[] =>
+  const errors = files.flatMap(({ path }, index): FieldError[] =>
     paths.has(path) ? [] : [{ pointer: `/includes/${index}/path`, detail: "is not included by the file" }],
   );
   if (errors.length > 0) throw invalidFields(errors);
 };
 
 /** Where in a request the file of a mistake is. */
-export const pointerTo = ({ file }: Mistake, sent: Sent): string => {
-  const index = sent.findIndex(({ path }) => path === file);
+export const pointerTo = ({ file }: Mistake, files: Sent): string => {
+  const index = files.findIndex(({ path }) => path === file);
   return index < 0 ? "/text" : `/includes/${index}/text`;
 };
 
@@ -56,14 +56,14 @@ const NO_ID = "00000000-0000-0000-0000-000000000000";
 const SAMPLE_REPOSITORY = { id: NO_ID, fullName: "acme/app", cloneUrl: "", defaultBranch: "main" };
 
 /** Where nothing is known, every variable and group that the file names counts as there. */
-const orAssumed = (plan: Plan, known: CheckSources | null): PlanSources => {
-  const named = [...new Set([...plan.groups, ...(plan.jobs ?? []).flatMap(({ groups }) => groups)])];
+const orAssumed = (plan: Plan, sources: CheckSources | null): PlanSources => {
+  const groups = [...new Set([...plan.groups, ...(plan.jobs ?? []).flatMap(({ groups }) => groups)])];
   return {
-    repository: known?.repository ?? SAMPLE_REPOSITORY,
-    pipeline: known?.pipeline,
-    rows: known?.rows ?? [],
-    groups: known?.groups ?? named.map((name) => ({ id: name, name, protection: null })),
-    run: known ? {} : Object.fromEntries(questionsOf(plan).vars.map((key) => [key, ""])),
+    repository: sources?.repository ?? SAMPLE_REPOSITORY,
+    pipeline: sources?.pipeline,
+    rows: sources?.rows ?? [],
+    groups: sources?.groups ?? groups.map((name) => ({ id: name, name, protection: null })),
+    run: sources ? {} : Object.fromEntries(questionsOf(plan).vars.map((key) => [key, ""])),
     secretKeys: [],
   };
 };
@@ -72,12 +72,23 @@ const orAssumed = (plan: Plan, known: CheckSources | null): PlanSources => {
 type TextToCheck = Pick<PlanText, "text" | "files">;
 
 /** A build of the default branch, as far as one can be told before it is there. */
-const sampleText = (of: TextToCheck, branch: string, { pipeline }: PlanSources) => ({
-  ...of,
+const sampleText = (text: TextToCheck, branch: string, { pipeline }: PlanSources) => ({
+  ...text,
   path: pipeline?.definition != null ? null : (pipeline?.configPath ?? PIPELINE_DEFAULTS.configPath),
   build: {
-    ...{ id: NO_ID, number: 1, branch, commit: null, message: null, trigger: "api", event: "api", ref: refOf(branch) },
-    ...{ tag: null, pull: null, base: null, schedule: null, trusted: true },
+    id: NO_ID,
+    number: 1,
+    branch,
+    commit: null,
+    message: null,
+    trigger: "api",
+    event: "api",
+    ref: refOf(branch),
+    tag: null,
+    pull: null,
+    base: null,
+    schedule: null,
+    trusted: true,
   },
   requires: mergeRequires(pipeline?.requires ?? {}, {}) ?? {},
   timeoutSeconds: pipeline?.timeoutSeconds ?? PIPELINE_DEFAULTS.timeoutSeconds,
@@ -86,11 +97,11 @@ const sampleText = (of: TextToCheck, branch: string, { pipeline }: PlanSources) 
 
 /** How many registered agents may take a job: each set of requirements is looked at once. */
 const counterOf = (agents: Agent[]) => {
-  const known = new Map<string, number>();
+  const counts = new Map<string, number>();
   return ({ requires }: GraphJob): number => {
     const key = JSON.stringify(requires);
-    const count = known.get(key) ?? agents.filter((agent) => unmetRequirements(agent, requires).length === 0).length;
-    known.set(key, count);
+    const count = counts.get(key) ?? agents.filter((agent) => unmetRequirements(agent, requires).length === 0).length;
+    counts.set(key, count);
     return count;
   };
 };
@@ -114,12 +125,12 @@ export const checkJobs = async (
   context: Context,
   plan: Plan,
   text: TextToCheck,
-  known: CheckSources | null,
+  sources: CheckSources | null,
 ): Promise<Checked> => {
   if (!planToExpand(plan)) return { jobs: null, mistakes: [], hints: [] };
-  const found = orAssumed(plan, known);
-  const branch = known?.repository?.defaultBranch ?? SAMPLE_REPOSITORY.defaultBranch;
-  const planned = await planGraph(context, sampleText(text, branch, found), found).catch(
+  const assumed = orAssumed(plan, sources);
+  const branch = sources?.repository?.defaultBranch ?? SAMPLE_REPOSITORY.defaultBranch;
+  const planned = await planGraph(context, sampleText(text, branch, assumed), assumed).catch(
     (error: unknown): PlannedGraph => {
       if (error instanceof EnvironmentTooLarge) return { mistakes: [] };
       throw error;
@@ -131,9 +142,15 @@ export const checkJobs = async (
   const jobs = graph.jobs.map((job) => {
     const { key, definition, name, matrix, needs, requires, gate, groups } = job;
     const isWithheld = (group: string) =>
-      found.groups.some(({ name, protection }) => name === group && protection && !allowsRef(protection, branch));
+      assumed.groups.some(({ name, protection }) => name === group && protection && !allowsRef(protection, branch));
     return {
-      ...{ key, definition, name, matrix, requires, groups, gate: gate?.by ?? null },
+      key,
+      definition,
+      name,
+      matrix,
+      requires,
+      groups,
+      gate: gate?.by ?? null,
       needs: needs.map((need) => need.definition),
       withheld: groups.filter(isWithheld),
       agents: agentsFor(job),

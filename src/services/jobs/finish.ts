@@ -42,16 +42,18 @@ const checkedResult = async (
   const isTooLarge = new TextEncoder().encode(all.flat().join("")).length > LIMITS.outputBytes;
   const outputs = isTooLarge ? [[all.at(-1)![0], ""] as const] : all;
   const texts = [...outputs.flat(), ...(message ? [message] : [])];
-  const found = await maskedAtEnd(context, holder, texts);
-  const result = { ...holder, status, exitCode, reason, message: (message && found?.at(-1)) || null };
-  if (outputs.length === 0 || found === null) return result;
+  const maskedTexts = await maskedAtEnd(context, holder, texts);
+  const result = { ...holder, status, exitCode, reason, message: (message && maskedTexts?.at(-1)) || null };
+  if (outputs.length === 0 || maskedTexts === null) return result;
   if (isTooLarge) {
     const most = byteSize(LIMITS.outputBytes);
-    return { ...holder, ...refusedOutputs(`The outputs have more than ${most}, up to ${found[0]}.`) };
+    return { ...holder, ...refusedOutputs(`The outputs have more than ${most}, up to ${maskedTexts[0]}.`) };
   }
-  const changed = outputs.findIndex(([name, value], at) => found[2 * at] !== name || found[2 * at + 1] !== value);
+  const changed = outputs.findIndex(
+    ([name, value], at) => maskedTexts[2 * at] !== name || maskedTexts[2 * at + 1] !== value,
+  );
   if (changed >= 0) {
-    const name = found[2 * changed] ?? "";
+    const name = maskedTexts[2 * changed] ?? "";
     return { ...holder, ...refusedOutputs(`The output ${name} has a secret in it: pass secrets by variables.`) };
   }
   return { ...result, outputs: Object.fromEntries(outputs) };

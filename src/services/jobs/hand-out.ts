@@ -5,6 +5,7 @@ import { credentialContext } from "../../domain/seal-context.ts";
 import { readSnapshot } from "../../githosts/core/file-snapshot.ts";
 import type { Job } from "../../protocol/jobs.ts";
 import { PIPELINE_DEFAULTS } from "../../protocol/pipeline.ts";
+import { SECOND_MS } from "../../protocol/units.ts";
 import type { ClaimedJob, PlannedJob } from "../../queue/commands/commands.ts";
 import { checkOwnPath } from "../agents/agents.ts";
 import { buildRecord } from "../builds/build-view.ts";
@@ -98,8 +99,8 @@ const readSources = async (context: Context, claimed: ClaimedJob) => {
 type Sources = Awaited<ReturnType<typeof readSources>>;
 
 /** Step 3: opens every value; nothing is handed out where one cannot be opened. Null: the agent asks for them later. */
-const composed = async (context: Context, claimed: ClaimedJob, found: Sources): Promise<ComposedEntry[] | null> =>
-  mayAskLater(context, claimed) && found.pipeline?.definition == null ? null : composeFor(context, claimed, found);
+const composed = async (context: Context, claimed: ClaimedJob, sources: Sources): Promise<ComposedEntry[] | null> =>
+  mayAskLater(context, claimed) && sources.pipeline?.definition == null ? null : composeFor(context, claimed, sources);
 
 /**
  * The stored clone credential, opened for this answer; without one, a token of the connection's App. Code of strangers
@@ -137,13 +138,13 @@ const errandOf = (
     : {}),
 });
 
-const handedJob = (claimed: ClaimedJob, found: Sources, entries: ComposedEntry[] | null) => ({
+const handedJob = (claimed: ClaimedJob, sources: Sources, entries: ComposedEntry[] | null) => ({
   lease: claimed.fence,
-  repository: { fullName: found.repository.fullName, cloneUrl: found.repository.cloneUrl },
+  repository: { fullName: sources.repository.fullName, cloneUrl: sources.repository.cloneUrl },
   pipeline: {
-    name: found.pipeline?.name ?? found.repository.fullName,
-    configPath: (found.pipeline ?? PIPELINE_DEFAULTS).configPath,
-    definition: claimed.job?.text ?? (found.pipeline ?? PIPELINE_DEFAULTS).definition,
+    name: sources.pipeline?.name ?? sources.repository.fullName,
+    configPath: (sources.pipeline ?? PIPELINE_DEFAULTS).configPath,
+    definition: claimed.job?.text ?? (sources.pipeline ?? PIPELINE_DEFAULTS).definition,
   },
   ...handedEnvironment(entries ?? []),
   ...(entries ? {} : { needsEnvironment: true }),
@@ -151,14 +152,14 @@ const handedJob = (claimed: ClaimedJob, found: Sources, entries: ComposedEntry[]
   timeoutSeconds: claimed.timeoutSeconds,
   mayGoElsewhere: claimed.mayGoElsewhere,
   heartbeat: "socket" as const,
-  ...(claimed.job ? jobErrandOf(claimed, claimed.job) : errandOf(claimed, found)),
+  ...(claimed.job ? jobErrandOf(claimed, claimed.job) : errandOf(claimed, sources)),
 });
 
 /** Steps 2 and 3 of a hand-out, after step 1 granted the lease: nothing of them leaves a trace. */
 const prepare = async (context: Context, claimed: ClaimedJob) => {
-  const found = await readSources(context, claimed);
-  const entries = await composed(context, claimed, found);
-  return { found, entries, credential: await credentialOf(context, claimed, found) };
+  const sources = await readSources(context, claimed);
+  const entries = await composed(context, claimed, sources);
+  return { sources, entries, credential: await credentialOf(context, claimed, sources) };
 };
 
 /** Steps 4 to 6. */
@@ -166,7 +167,7 @@ const deliver = async (
   context: Context,
   agentId: string,
   claimed: ClaimedJob,
-  { found, entries, credential }: Awaited<ReturnType<typeof prepare>>,
+  { sources, entries, credential }: Awaited<ReturnType<typeof prepare>>,
 ): Promise<Job> => {
   const { jobId, fence } = claimed;
   const pool = context.objects.pool(context.orgId);
@@ -178,7 +179,7 @@ const deliver = async (
   const { requestId } = context;
   const names = entries ? deliveredKeys(entries) : { environment: null };
   const { build, leaseExpiresAt } = settled(await pool.deliver({ jobId, fence, agentId, ...names, requestId }));
-  const job = handedJob(claimed, found, entries);
+  const job = handedJob(claimed, sources, entries);
   return { build: buildRecord(context, build), leaseExpiresAt, ...job, repository: { ...job.repository, credential } };
 };
 
@@ -202,7 +203,7 @@ const giveBack = async (
   isLogOpen: boolean,
   error: unknown,
 ): Promise<never> => {
-  const notBefore = Date.now() + RETRY_AFTER_SECONDS * 1000;
+  const notBefore = Date.now() + RETRY_AFTER_SECONDS * SECOND_MS;
   const isAway = await isAwayForAll(context);
   await context.objects.pool(context.orgId).unclaim({ jobId, fence, notBefore, isLogOpen, isAway });
   if (error instanceof Refusal) throw error;

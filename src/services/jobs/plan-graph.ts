@@ -60,15 +60,15 @@ const variablesOf = ({ rows, groups, run, secretKeys }: PlanSources, { branch, t
   return { secrets, plain: new Map(plain) };
 };
 
-const factsOf = (plan: Plan, of: PlanText, found: PlanSources, plain: Map<string, string>): GraphFacts => {
+const factsOf = (plan: Plan, text: PlanText, sources: PlanSources, plain: Map<string, string>): GraphFacts => {
   const { changed, vars } = questionsOf(plan);
-  const { id, fullName, cloneUrl } = found.repository;
+  const { id, fullName, cloneUrl } = sources.repository;
   return {
-    build: { ...of.build, attempt: 1 },
+    build: { ...text.build, attempt: 1 },
     repository: { id, fullName, cloneUrl },
     vars: Object.fromEntries(vars.flatMap((key) => (plain.has(key) ? [[key, plain.get(key) ?? ""]] : []))),
     changed: Object.fromEntries(
-      changed.filter((asked) => Object.hasOwn(of.changed, asked)).map((asked) => [asked, of.changed[asked] === true]),
+      changed.filter((path) => Object.hasOwn(text.changed, path)).map((path) => [path, text.changed[path] === true]),
     ),
   };
 };
@@ -80,30 +80,30 @@ const isTooLarge = (text: string): boolean =>
   new TextEncoder().encode(JSON.stringify(text)).byteLength > MOST_STORED_BYTES;
 
 /** Makes the jobs of a file, or finds all that is wrong with it. @throws EnvironmentTooLarge */
-export const planGraph = async (context: Context, of: PlanText, found: PlanSources): Promise<PlannedGraph> => {
-  const { plan, mistakes } = parsePlan(of.text, of.files?.find);
-  const includes = of.files?.used ?? [];
+export const planGraph = async (context: Context, planText: PlanText, sources: PlanSources): Promise<PlannedGraph> => {
+  const { plan, mistakes } = parsePlan(planText.text, planText.files?.find);
+  const includes = planText.files?.used ?? [];
   if (mistakes) return { mistakes };
-  if (isTooLarge(of.text))
+  if (isTooLarge(planText.text))
     return { mistakes: [{ line: 1, column: 1, message: "The file has too many signs that are not printed" }] };
-  const { plain, secrets } = variablesOf(found, of.build);
+  const { plain, secrets } = variablesOf(sources, planText.build);
   const unknown = [
-    ...unknownGroups(plan, found.groups),
+    ...unknownGroups(plan, sources.groups),
     ...unknownBeforeJobs(plan, { vars: [...plain.keys()], secrets }),
   ];
   if (unknown.length > 0) return { mistakes: unknown };
   const expanded = expand(plan, {
-    facts: factsOf(plan, of, found, plain),
-    hash: await sha256Hex(hashedText(of.text, includes)),
+    facts: factsOf(plan, planText, sources, plain),
+    hash: await sha256Hex(hashedText(planText.text, includes)),
     features: neededFeatures(plan, { includesFiles: includes.length > 0 }),
-    path: of.path,
-    commitSha: of.build.commit,
-    requires: of.requires,
-    timeoutSeconds: of.timeoutSeconds,
+    path: planText.path,
+    commitSha: planText.build.commit,
+    requires: planText.requires,
+    timeoutSeconds: planText.timeoutSeconds,
     newId: () => context.newId(),
   });
   if (!expanded.graph) return expanded;
   const { graph } = expanded;
-  const asking = { branch: of.build.branch, trust: of.build.trusted ? "trusted" : "untrusted" } as const;
-  return { graph: { ...graph, jobs: graph.jobs.map((job) => withGate(job, found.groups, asking)) } };
+  const asking = { branch: planText.build.branch, trust: planText.build.trusted ? "trusted" : "untrusted" } as const;
+  return { graph: { ...graph, jobs: graph.jobs.map((job) => withGate(job, sources.groups, asking)) } };
 };

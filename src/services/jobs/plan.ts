@@ -47,31 +47,42 @@ const mayGoOn = ({ purpose, build }: ClaimedJob, { pipeline: of }: PlanSources, 
 const NOT_SENT: Includes = () => ({ problem: "The agent did not send this file with the plan" });
 
 /** A definition in the pipeline's record counts, whatever the agent sends; else the file at the pipeline's path alone. */
-const planned = async (context: Context, claimed: ClaimedJob, body: Body, found: PlanSources) => {
+const planned = async (context: Context, claimed: ClaimedJob, body: Body, sources: PlanSources) => {
   const { id, number, branch, trigger, event, ref, tag, pull, subject, schedule } = claimed.build;
   const trusted = claimed.build.trust !== "untrusted";
-  const { definition, configPath } = found.pipeline ?? PIPELINE_DEFAULTS;
+  const { definition, configPath } = sources.pipeline ?? PIPELINE_DEFAULTS;
   if (definition === null && body.path !== configPath)
     throw new Uncomposable("The pipeline has another file than the one that was planned: trigger a new build.");
   const text = definition ?? body.text;
-  if (!mayGoOn(claimed, found, text)) throw new Refusal("conflict", "This build only reads the pipeline file.");
+  if (!mayGoOn(claimed, sources, text)) throw new Refusal("conflict", "This build only reads the pipeline file.");
   const base = body.base ?? null;
   const files = definition === null ? filesOf(body.includes ?? [], NOT_SENT) : undefined;
-  const of = {
+  const planText = {
     text,
     path: definition === null ? configPath : null,
     build: {
-      ...{ id, number, branch, commit: body.commitSha, message: subject },
-      ...{ trigger, event, ref, tag, pull, base, schedule, trusted },
+      id,
+      number,
+      branch,
+      commit: body.commitSha,
+      message: subject,
+      trigger,
+      event,
+      ref,
+      tag,
+      pull,
+      base,
+      schedule,
+      trusted,
     },
     requires: claimed.requires,
     timeoutSeconds: claimed.timeoutSeconds,
     changed: body.changed ?? {},
     ...(files ? { files } : {}),
   };
-  const made = await planGraph(context, of, found);
-  if (files && made.graph) refuseUnused(body.includes ?? [], files);
-  return { text, base, configPath, ...made };
+  const result = await planGraph(context, planText, sources);
+  if (files && result.graph) refuseUnused(body.includes ?? [], files);
+  return { text, base, configPath, ...result };
 };
 
 /** What people read of a file that cannot be planned: as much as a build's message holds. */
@@ -116,13 +127,13 @@ export const planBuild = verb({
     const pool = context.objects.pool(context.orgId);
     const claimed = settled(await pool.granted(holder));
     if (claimed.job) throw new Refusal("conflict", "This is one job of a build: its jobs are planned already.");
-    const found = await plannedOr(context, claimed, body);
-    if (typeof found !== "string" && found.graph) {
-      const { graph, text, base } = found;
+    const plan = await plannedOr(context, claimed, body);
+    if (typeof plan !== "string" && plan.graph) {
+      const { graph, text, base } = plan;
       return settled(await pool.plan({ ...holder, graph, text, base }));
     }
-    const message = typeof found === "string" ? found : messageOf(found.configPath, found.mistakes);
+    const message = typeof plan === "string" ? plan : messageOf(plan.configPath, plan.mistakes);
     settled(await pool.refusePlan({ ...holder, reason: "pipeline-invalid", message }));
-    throw typeof found === "string" ? new Refusal("invalid", found) : refusalOf(found.mistakes, body);
+    throw typeof plan === "string" ? new Refusal("invalid", plan) : refusalOf(plan.mistakes, body);
   },
 });

@@ -1,6 +1,7 @@
 import { comeBackDelay, isAway } from "../../protocol/coming-back.ts";
 import { HOP_HEADERS } from "../../protocol/headers.ts";
 import { BOOT_HEADER, FEATURES_HEADER, type Job } from "../../protocol/jobs.ts";
+import { SECOND_MS } from "../../protocol/units.ts";
 import { XCODES_HEADER } from "../../protocol/xcodes.ts";
 import type { Context } from "../core/context.ts";
 import { handOut } from "./hand-out.ts";
@@ -25,7 +26,7 @@ export const connectToPool = ({ caller, headers, objects, orgId }: Context, agen
 /** How the wait on a socket ended: `lost` where the pool went away, as with each deploy. */
 type WaitEnd = "hint" | "closed" | "lost" | "over";
 
-const firstHint = (socket: WebSocket, milliseconds: number, gone: AbortSignal): Promise<WaitEnd> =>
+const firstHint = (socket: WebSocket, milliseconds: number, signal: AbortSignal): Promise<WaitEnd> =>
   new Promise((resolve) => {
     const timer = setTimeout(() => resolve("over"), milliseconds);
     const end = (how: WaitEnd) => {
@@ -35,14 +36,14 @@ const firstHint = (socket: WebSocket, milliseconds: number, gone: AbortSignal): 
     socket.addEventListener("message", () => end("hint"));
     socket.addEventListener("close", ({ code }) => end(isAway(code) ? "lost" : "closed"));
     socket.addEventListener("error", () => end("lost"));
-    gone.addEventListener("abort", () => end("closed"));
+    signal.addEventListener("abort", () => end("closed"));
   });
 
 /** Ends after `milliseconds`, or when the agent is gone. */
-const pause = (milliseconds: number, gone: AbortSignal): Promise<void> =>
+const pause = (milliseconds: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     const timer = setTimeout(resolve, milliseconds);
-    gone.addEventListener("abort", () => {
+    signal.addEventListener("abort", () => {
       clearTimeout(timer);
       resolve();
     });
@@ -56,17 +57,17 @@ export const waitForJob = async (
   context: Context,
   agentId: string,
   seconds: number,
-  gone: AbortSignal,
+  signal: AbortSignal,
 ): Promise<Job | null> => {
   const job = await handOut(context, agentId);
-  if (job || seconds === 0 || gone.aborted) return job;
-  const deadline = context.now.getTime() + seconds * 1000;
+  if (job || seconds === 0 || signal.aborted) return job;
+  const deadline = context.now.getTime() + seconds * SECOND_MS;
   const { webSocket: socket } = await connectToPool(context, agentId, deadline);
   if (!socket) return null;
   socket.accept();
-  const end = await firstHint(socket, seconds * 1000, gone).finally(() => socket.close(1000));
+  const end = await firstHint(socket, seconds * SECOND_MS, signal).finally(() => socket.close(1000));
   if (end === "over") return null;
   // All polls lose their sockets at once when the pool goes away: they come back one after the other.
-  if (end === "lost") await pause(Math.min(comeBackDelay(Math.random()), deadline - Date.now()), gone);
-  return gone.aborted ? null : handOut(context, agentId);
+  if (end === "lost") await pause(Math.min(comeBackDelay(Math.random()), deadline - Date.now()), signal);
+  return signal.aborted ? null : handOut(context, agentId);
 };

@@ -5,6 +5,7 @@ import type { Build } from "../../protocol/build.ts";
 import { type ExportQuery, NOUNS, type Noun } from "../../protocol/organization.ts";
 import { encodeCursor } from "../../protocol/page.ts";
 import { Credential } from "../../protocol/repository.ts";
+import { MIB } from "../../protocol/units.ts";
 import { VERSION } from "../../protocol/version.ts";
 import { listAgents } from "../agents/agents.ts";
 import { listBuilds } from "../builds/build-list.ts";
@@ -33,7 +34,7 @@ const LARGE_PAGE = 20;
 const BUILDS_AT_ONCE = 10;
 const REPORTS_AT_ONCE = 4;
 /** Characters after which a page ends, where what one record leads to may be much. */
-const PAGE_TEXT = 4 * 1024 * 1024;
+const PAGE_TEXT = 4 * MIB;
 interface Page {
   records: object[];
   /** The id after which the next page begins; null on the last one. */
@@ -117,14 +118,14 @@ const ofBuilds =
 const mayHaveTests = ({ tests, jobCounts }: Build): boolean => tests !== null || jobCounts !== null;
 
 /** Reports of one build, after so many. */
-const reportsAfter = async (context: Context, id: string, told: number): Promise<Page> => {
-  const [build] = await nothingIfGone(findRecord(context, id).then((found) => [found]));
-  const jobs = build ? (await testedJobs(context, build)).slice(told) : [];
+const reportsAfter = async (context: Context, id: string, count: number): Promise<Page> => {
+  const [build] = await nothingIfGone(findRecord(context, id).then((record) => [record]));
+  const jobs = build ? (await testedJobs(context, build)).slice(count) : [];
   const reports = build ? await readPage(context, build, jobs) : [];
   const isLast = reports.length === jobs.length;
   return {
     records: reports.filter((report) => report !== null),
-    after: isLast ? id : `${id}.${told + reports.length}`,
+    after: isLast ? id : `${id}.${count + reports.length}`,
   };
 };
 

@@ -5,6 +5,7 @@ import { deleteRows, OWNED } from "../../db/organization-rows.ts";
 import { buildSummary, formerOrganization, job, organization, token } from "../../db/schema.ts";
 import { DatabaseSession } from "../../db/session.ts";
 import type { OrganizationRemoval } from "../../protocol/organization.ts";
+import { MINUTE_MS } from "../../protocol/units.ts";
 import { type OrganizationHolders, removeConnections } from "../connections/connection-removal.ts";
 import type { Context } from "../core/context.ts";
 import { Keys } from "../core/keys.ts";
@@ -13,7 +14,7 @@ import { reaching } from "../core/outage.ts";
 import { notFound } from "../core/refusal.ts";
 
 /** By then every request, hand-out and delivery has ended that began before the tokens were removed. */
-const SETTLE_MS = 60_000;
+const SETTLE_MS = MINUTE_MS;
 /** One call's share of each kind of work: together below the subrequests that a Worker may make. */
 const LOGS_AT_ONCE = 100;
 const LOGS = 500;

@@ -131,8 +131,8 @@ export const createAdminToken = verb({
   async run(context, { params }) {
     await context.admit();
     const { sql: db } = context.db;
-    const found = await findOrganization(context, params.id);
-    if (found.deletingAt) throw new Refusal("conflict", "This organization is being deleted.");
+    const organizationRow = await findOrganization(context, params.id);
+    if (organizationRow.deletingAt) throw new Refusal("conflict", "This organization is being deleted.");
     const isKept = sql`EXISTS (SELECT 1 FROM organization WHERE id = ${params.id} AND deleting_at IS NULL)`;
     const { secret, row } = await newAdmin(context, params.id, "admin by the operator");
     const change: AuditNote = { action: "token.create", subject: row.id, orgId: params.id, detail: { role: "admin" } };

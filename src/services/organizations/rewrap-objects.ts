@@ -80,7 +80,7 @@ class Walker {
     const sealed = await each(logs, (jobId) => this.#log(orgId, jobId));
     for (const keyId of sealed) if (keyId !== null) addCounts(counts, { [keyId]: { inputs: 0, logs: 1 } });
     const oldLogs = sealed.filter((keyId) => keyId !== null && keyId !== this.#keyId).length;
-    return { counts, left: Math.max(0, this.#oldOf(inputs) - unopenable) + (this.#rest > 0 ? 0 : oldLogs) };
+    return { counts, old: Math.max(0, this.#oldOf(inputs) - unopenable) + (this.#rest > 0 ? 0 : oldLogs) };
   }
 
   #oldOf(inputs: Record<string, number>): number {
@@ -115,18 +115,18 @@ export const walkObjects = async (context: Context, keyId: string, from: string,
   const counts: ObjectCounts = {};
   const done: Walk["done"] = { after: from, counts: {}, isAll: true };
   let visited = 0;
-  const come = async (asked: Awaited<ReturnType<Walker["ask"]>>): Promise<void> => {
-    const { counts: more, left } = await walker.visit(asked);
+  const visit = async (answers: Awaited<ReturnType<Walker["ask"]>>): Promise<void> => {
+    const { counts: more, old } = await walker.visit(answers);
     visited++;
     addCounts(counts, more);
-    done.isAll &&= left === 0;
+    done.isAll &&= old === 0;
     if (!done.isAll) return;
     addCounts(done.counts, more);
-    done.after = asked.orgId;
+    done.after = answers.orgId;
   };
   while (visited < orgs.length && !walker.isTired) {
-    const asked = await Promise.all(orgs.slice(visited, visited + AT_ONCE).map(({ id }) => walker.ask(id)));
-    for (const [nth, one] of asked.entries()) if (nth === 0 || !walker.isTired) await come(one);
+    const answers = await Promise.all(orgs.slice(visited, visited + AT_ONCE).map(({ id }) => walker.ask(id)));
+    for (const [nth, one] of answers.entries()) if (nth === 0 || !walker.isTired) await visit(one);
   }
   const isEnd = visited === orgs.length && orgs.length < CALLS;
   const { rewrapped, unopenable } = walker;
@@ -156,8 +156,8 @@ export const openRound = async (context: Context, keyId: string): Promise<{ roun
     ),
   );
   const text = found.results[0]?.text ?? "";
-  const stored = text === "" ? null : (JSON.parse(text) as Round);
-  return { round: stored?.keyId === keyId ? stored : newRound(keyId), text };
+  const before = text === "" ? null : (JSON.parse(text) as Round);
+  return { round: before?.keyId === keyId ? before : newRound(keyId), text };
 };
 
 /** The round after this walk; null where the walk was the end of it, or all of it. */

@@ -152,18 +152,18 @@ const oldSchedules: Table = async ({ db }, current, after, limit) => {
 const rewrapTable = async (context: Context, keyring: Keyring, table: Table, limit: number): Promise<Progress> => {
   const done: Progress = { rewrapped: 0, unopenable: [] };
   for (let after = ""; done.rewrapped < limit; ) {
-    const left = limit - done.rewrapped;
-    const rows = await table(context, keyring.current, after, Math.min(PAGE, left + done.unopenable.length));
+    const room = limit - done.rewrapped;
+    const rows = await table(context, keyring.current, after, Math.min(PAGE, room + done.unopenable.length));
     after = rows.at(-1)?.id ?? "";
     if (after === "") break;
     const resealed = await Promise.all(
       rows.map(async (row) => ({ ...row, fresh: await reseal(keyring, row.sealed, row.place) })),
     );
     done.unopenable.push(...resealed.filter(({ fresh }) => fresh === null).map(({ id }) => id));
-    const opened = resealed.filter(({ fresh }) => fresh !== null).slice(0, left);
+    const opened = resealed.filter(({ fresh }) => fresh !== null).slice(0, room);
     const writes = opened.map(({ fresh, replace }) => replace(fresh ?? ""));
-    const written = await context.db.run(...writes, ...auditRows(context, keyring, opened));
-    done.rewrapped += written.slice(0, writes.length).reduce((sum, ids) => sum + (ids as unknown[]).length, 0);
+    const results = await context.db.run(...writes, ...auditRows(context, keyring, opened));
+    done.rewrapped += results.slice(0, writes.length).reduce((sum, ids) => sum + (ids as unknown[]).length, 0);
   }
   return done;
 };
@@ -203,7 +203,7 @@ export const rewrap = verb({
     await context.admit();
     const keyring = await context.keys.keyring();
     const parts: Progress[] = [];
-    const rest = () => parts.reduce((left, { rewrapped }) => left - rewrapped, body.limit);
+    const rest = () => parts.reduce((room, { rewrapped }) => room - rewrapped, body.limit);
     for (const table of [oldVariables, oldCredentials, oldConnections, oldSchedules]) {
       parts.push(await rewrapTable(context, keyring, table, rest()));
     }

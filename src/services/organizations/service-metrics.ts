@@ -1,5 +1,6 @@
 import { sql } from "drizzle-orm";
 import { DATABASE_LIMIT_BYTES, ServiceMetrics } from "../../protocol/service-metrics.ts";
+import { SECOND_MS } from "../../protocol/units.ts";
 import { mergeGauges, NO_TOTALS, type ServiceNumbers } from "../../queue/metrics/service-numbers.ts";
 import { toServicePrometheus } from "../../queue/metrics/service-prometheus.ts";
 import { dayNumberOf } from "../../queue/state/counts.ts";
@@ -33,7 +34,7 @@ const measure = async ({ db, now }: Context): Promise<ServiceMetrics> => {
   const [newest] = runs;
   const gauges = mergeGauges(runs.map((run) => run.gauges));
   const { leasesLost, ...totals } = newest?.totals ?? NO_TOTALS;
-  const ageSeconds = newest ? Math.max(0, (now.getTime() - newest.at) / 1000) : null;
+  const ageSeconds = newest ? Math.max(0, (now.getTime() - newest.at) / SECOND_MS) : null;
   const bytes = rows.meta.size_after;
   const counted = rowCounts(counting.results[0]?.place ?? "");
   return {

@@ -61,10 +61,10 @@ const knownTo = async (context: Context, repoId: string | null, pipelineId: stri
   }
   if (repoId && !ofRepository) throw invalid("/repoId", "is not one of this organization");
   const owner = ofPipeline?.repoId ?? ofRepository?.id ?? "";
-  const of = ofPipeline?.id ?? ofRepository?.defaultPipelineId ?? null;
+  const ownPipelineId = ofPipeline?.id ?? ofRepository?.defaultPipelineId ?? null;
   const [rows, groups, [its], [attaching]] = await context.db.run(
-    variablesOfBuild(db, orgId, owner, of),
-    groupsOfPipeline(db, orgId, of),
+    variablesOfBuild(db, orgId, owner, ownPipelineId),
+    groupsOfPipeline(db, orgId, ownPipelineId),
     db
       .select()
       .from(repository)
@@ -72,7 +72,7 @@ const knownTo = async (context: Context, repoId: string | null, pipelineId: stri
     db
       .select()
       .from(pipeline)
-      .where(and(eq(pipeline.orgId, orgId), eq(pipeline.id, of ?? ""))),
+      .where(and(eq(pipeline.orgId, orgId), eq(pipeline.id, ownPipelineId ?? ""))),
   );
   const attached = groups.flatMap(({ id, name, protection }) =>
     id === null || name === null ? [] : [{ id, name, protection }],
@@ -99,14 +99,14 @@ export const checkPipeline = verb({
   async run(context, { body }) {
     await context.admit();
     const { repoId = null, pipelineId = null } = body;
-    const known = repoId || pipelineId ? await knownTo(context, repoId ?? null, pipelineId ?? null) : null;
-    const files = known?.pipeline?.definition == null ? filesOf(body.includes ?? [], NOT_READ) : undefined;
+    const sources = repoId || pipelineId ? await knownTo(context, repoId ?? null, pipelineId ?? null) : null;
+    const files = sources?.pipeline?.definition == null ? filesOf(body.includes ?? [], NOT_READ) : undefined;
     checkSize(body.definition, body.includes);
     const { value: file, mistakes = [], hints = [] } = parseFile(body.definition, files?.find);
-    const unknown = file && known ? unknownVariables(file.plan, namesIn(known)) : mistakes;
+    const unknown = file && sources ? unknownVariables(file.plan, namesIn(sources)) : mistakes;
     const planned =
       file && unknown.length === 0
-        ? await checkJobs(context, file.plan, { text: body.definition, files }, known)
+        ? await checkJobs(context, file.plan, { text: body.definition, files }, sources)
         : NOT_PLANNED;
     const all = [...unknown, ...planned.mistakes];
     return {

@@ -59,7 +59,11 @@ export const snapshotOfDefinition = async (
   definition === null
     ? null
     : snapshotAfter(null, {
-        ...{ text: definition, hash: await sha256Hex(definition), number: 0, commitSha: null, at: context.at },
+        text: definition,
+        hash: await sha256Hex(definition),
+        number: 0,
+        commitSha: null,
+        at: context.at,
       });
 
 /**
@@ -115,7 +119,9 @@ const ownersOf = async (context: Context, { pipelineId, repoId }: Build) => {
 const store = async (context: Context, row: Row, build: Build, snapshot: FileSnapshot): Promise<void> => {
   const db = context.db.sql;
   const isSame = and(
-    ...[eq(pipeline.id, row.id), eq(pipeline.configPath, row.configPath), isNull(pipeline.definition)],
+    eq(pipeline.id, row.id),
+    eq(pipeline.configPath, row.configPath),
+    isNull(pipeline.definition),
     sql`coalesce(json_extract(${pipeline.fileSnapshot}, '$.number'), 0) < ${build.number}`,
   );
   const { source, builds, mistake } = shownTriggers({ ...row, fileSnapshot: snapshot });
@@ -143,14 +149,14 @@ const store = async (context: Context, row: Row, build: Build, snapshot: FileSna
  */
 export const takeFile = async (context: Context, buildId: string, text: string): Promise<void> => {
   const build = await heldBuild(context, buildId);
-  const found = await ownersOf(context, build);
-  const before = readSnapshot(found?.pipeline.fileSnapshot);
+  const owners = await ownersOf(context, build);
+  const before = readSnapshot(owners?.pipeline.fileSnapshot);
   const { number, commitSha } = build;
   const hash = await sha256Hex(text);
   if (before?.number === number && before.hash === hash) return;
-  if (!found || !saysFile(build, found.pipeline, found.repository))
+  if (!owners || !saysFile(build, owners.pipeline, owners.repository))
     throw new Refusal("conflict", "This build does not say what its pipeline's file is.");
   if (hash === before?.hash) return;
   const snapshot = snapshotAfter(before, { text, hash, number, commitSha, at: context.at });
-  await store(context, found.pipeline, build, snapshot);
+  await store(context, owners.pipeline, build, snapshot);
 };

@@ -11,6 +11,7 @@ import {
   PipelineHistory,
   type WeekOfBuilds,
 } from "../../protocol/pipeline-history.ts";
+import { SECOND_MS } from "../../protocol/units.ts";
 import type { Context } from "../core/context.ts";
 import { pageOf } from "../core/listing.ts";
 import { notFound } from "../core/refusal.ts";
@@ -35,8 +36,12 @@ const COLUMNS = sql.raw(`h.newest AS id, p.id AS pipelineId, p.name, r.id AS rep
 const timestamp = (at: number): string => new Date(at).toISOString();
 
 const buildOf = ({ ref, queuedAt, startedAt, finishedAt, ...build }: EndedBuild): BuildOfHistory => ({
-  ...{ id: build.id, number: build.number, status: build.status, isFlaky: build.isFlaky },
-  ...{ subject: build.subject, author: build.author },
+  id: build.id,
+  number: build.number,
+  status: build.status,
+  isFlaky: build.isFlaky,
+  subject: build.subject,
+  author: build.author,
   branch: branchOf(ref),
   tag: tagOf(ref),
   queuedAt: timestamp(queuedAt),
@@ -45,7 +50,7 @@ const buildOf = ({ ref, queuedAt, startedAt, finishedAt, ...build }: EndedBuild)
 });
 
 const secondsOf = (p50: number | null, p90: number | null) =>
-  p50 === null || p90 === null ? null : { p50: p50 / 1000, p90: p90 / 1000 };
+  p50 === null || p90 === null ? null : { p50: p50 / SECOND_MS, p90: p90 / SECOND_MS };
 
 const weekOf = ({ tookP50, tookP90, waitedP50, waitedP90, ...counts }: Week): WeekOfBuilds => ({
   ...counts,
@@ -65,8 +70,12 @@ const recordOf = ({ now }: Context, { id, builds, days, isRed, defaultBranch, ..
     builds === null || days === null ? NO_HISTORY : { builds: JSON.parse(builds), days: JSON.parse(days) };
   const week = (ago: number) => weekOf(addUp(daysOfWeek(history, now.getTime(), ago)));
   return {
-    ...{ ...names, isRed: isRed === 1, failingSince: failingOf(history, defaultBranch) },
-    ...{ builds: history.builds.map(buildOf), week: week(0), weekBefore: week(1) },
+    ...names,
+    isRed: isRed === 1,
+    failingSince: failingOf(history, defaultBranch),
+    builds: history.builds.map(buildOf),
+    week: week(0),
+    weekBefore: week(1),
   };
 };
 

@@ -86,7 +86,9 @@ export const repositoryDetail = ({
   forks,
   untrustedAuthors,
 }: RepositoryColumns) => ({
-  ...{ fullName, cloneUrl, isActive },
+  fullName,
+  cloneUrl,
+  isActive,
   ...(forks === "off" ? {} : { forks }),
   ...(untrustedAuthors?.length ? { untrustedAuthors } : {}),
   ...(connectionId === null ? {} : { connectionId }),
@@ -96,13 +98,13 @@ type Given = Pick<RepositoryColumns, "gitHostRepoId" | "fullName" | "cloneUrl" |
   Partial<Pick<RepositoryColumns, "forks" | "untrustedAuthors">>;
 
 /** The row of a repository that is connected now. */
-export const newRepositoryRow = (context: Context, given: Given): RepositoryColumns => ({
+export const newRepositoryRow = (context: Context, fields: Given): RepositoryColumns => ({
   forks: "off",
   untrustedAuthors: null,
-  ...given,
+  ...fields,
   id: context.newId(),
   orgId: context.orgId,
-  cloneHost: cloneHost(given.cloneUrl),
+  cloneHost: cloneHost(fields.cloneUrl),
   defaultPipelineId: null,
   hostHookId: null,
   skippedHeads: null,
@@ -141,7 +143,7 @@ export const connectRepository = verb({
     const { gitHostRepoId, fullName, connectionId = null } = body;
     const { forks = "off", untrustedAuthors = [] } = body;
     const whose = { forks, untrustedAuthors };
-    const given = {
+    const fields = {
       gitHostRepoId,
       fullName,
       cloneUrl,
@@ -149,7 +151,7 @@ export const connectRepository = verb({
       defaultBranch: body.defaultBranch ?? "main",
       ...whose,
     };
-    const row = newRepositoryRow(context, given);
+    const row = newRepositoryRow(context, fields);
     await commit(
       context,
       { action: "repository.connect", subject: row.id, detail: repositoryDetail(row) },
@@ -196,17 +198,17 @@ export const updateRepository = verb({
   output: Repository,
   async run(context, { params, body }) {
     const row = await findOne(context, repository, COLUMNS, params.id);
-    const written = writablePart(body, RepositoryChange, repositoryRecord(row));
-    if (written.cloneUrl !== undefined) written.cloneUrl = canonicalCloneUrl(written.cloneUrl);
-    checkAddresses(context, written);
-    const host = cloneHost(written.cloneUrl ?? row.cloneUrl);
-    const isLeaving = written.connectionId !== undefined && written.connectionId !== row.connectionId;
+    const fields = writablePart(body, RepositoryChange, repositoryRecord(row));
+    if (fields.cloneUrl !== undefined) fields.cloneUrl = canonicalCloneUrl(fields.cloneUrl);
+    checkAddresses(context, fields);
+    const host = cloneHost(fields.cloneUrl ?? row.cloneUrl);
+    const isLeaving = fields.connectionId !== undefined && fields.connectionId !== row.connectionId;
     const hook = isLeaving ? { hostHookId: null } : {};
-    const change = { ...written, ...hook, cloneHost: host, ...nextVersion(context, row) };
+    const change = { ...fields, ...hook, cloneHost: host, ...nextVersion(context, row) };
     const next = { ...row, ...change };
-    const stored = credentialOf(context, row.id);
+    const credentialRow = credentialOf(context, row.id);
     const isMoved = cloneOrigin(next.cloneUrl) !== cloneOrigin(row.cloneUrl);
-    if (isMoved && (await context.db.run(stored))[0].length > 0) {
+    if (isMoved && (await context.db.run(credentialRow))[0].length > 0) {
       throw new Refusal("in-use", "Its clone credential was set for the host before: remove that first.");
     }
     const db = context.db.sql;
@@ -215,8 +217,8 @@ export const updateRepository = verb({
       { action: "repository.update", subject: row.id, detail: repositoryDetail(next) },
       [
         ensure(db, "owner_exists", ownsPipeline(row.id, next.defaultPipelineId)),
-        ensure(db, "unused", isMoved ? notExists(stored) : sql`1`),
-        ...(isLeaving ? ensureConnection(context, written.connectionId) : []),
+        ensure(db, "unused", isMoved ? notExists(credentialRow) : sql`1`),
+        ...(isLeaving ? ensureConnection(context, fields.connectionId) : []),
         ...(isLeaving && row.connectionId !== null ? [db.delete(openPull).where(eq(openPull.repoId, row.id))] : []),
         ...forgetUnlisted(db, row, next.untrustedAuthors ?? []),
         ...updateRow(context, repository, row, change),

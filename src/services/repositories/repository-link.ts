@@ -37,18 +37,18 @@ const atHost = async (client: HostReader, { hostRepoId, fullName }: Named): Prom
     if (hostRepoId === undefined) throw invalid("/hostRepoId", "is required, or fullName");
     return client.repositoryById(hostRepoId);
   }
-  const found = await client.repositoryByName(fullName);
-  if (hostRepoId === undefined || found.id === hostRepoId) return found;
+  const hostRepository = await client.repositoryByName(fullName);
+  if (hostRepoId === undefined || hostRepository.id === hostRepoId) return hostRepository;
   throw invalid("/fullName", "is the name of a repository with another number");
 };
 
 /** As the request says it, and what it leaves out as deliveries said it. @throws Refusal invalid */
 const asTold = async (context: Context, row: ConnectionRow, { hostRepoId, fullName }: Named): Promise<Found> => {
   if (hostRepoId === undefined) throw invalid("/hostRepoId", "is required where the connection has no token");
-  const known = (await fromDeliveries(context, row)).find(({ id }) => id === hostRepoId);
-  const name = fullName ?? known?.fullName;
+  const delivered = (await fromDeliveries(context, row)).find(({ id }) => id === hostRepoId);
+  const name = fullName ?? delivered?.fullName;
   if (name === undefined) throw invalid("/fullName", "is required: no delivery has named this repository");
-  return { id: hostRepoId, fullName: name, defaultBranch: known?.defaultBranch ?? null, isPrivate: null };
+  return { id: hostRepoId, fullName: name, defaultBranch: delivered?.defaultBranch ?? null, isPrivate: null };
 };
 
 /** The record that is of this repository already: by this connection, or by its address. */
@@ -64,16 +64,20 @@ const recordOf = async (context: Context, row: RepositoryColumns): Promise<Found
 };
 
 /** @throws Refusal conflict where what the host calls it cannot be a repository's name or branch here */
-const checkFound = (found: Found, defaultBranch: string): void => {
-  if (!isUsable(found) || branchProblem(defaultBranch)) {
+const checkFound = (hostRepository: Found, defaultBranch: string): void => {
+  if (!isUsable(hostRepository) || branchProblem(defaultBranch)) {
     throw new Refusal("conflict", "The repository's name or default branch at the host cannot be used here.");
   }
 };
 
 /** What a link changes of a record that is there. */
 const linkOf = ({ gitHostRepoId, fullName, connectionId, hostHookId, version, updatedAt }: RepositoryColumns) => ({
-  ...{ gitHostRepoId, fullName, connectionId, hostHookId },
-  ...{ version, updatedAt },
+  gitHostRepoId,
+  fullName,
+  connectionId,
+  hostHookId,
+  version,
+  updatedAt,
 });
 
 /** Stores the record. @throws Refusal where it, or one like it, was stored at the same moment */
@@ -89,8 +93,8 @@ const store = async (context: Context, row: RepositoryColumns, before: FoundRepo
 
 /** The connection may have been deleted meanwhile: nobody would remove a hook that no record of it names. */
 const letGoOfHook = async (context: Context, owner: ConnectionRow, row: RepositoryColumns): Promise<void> => {
-  const kept = await recordOf(context, row);
-  if (kept?.connectionId !== owner.id) await removeHooks(context, owner, [row]);
+  const current = await recordOf(context, row);
+  if (current?.connectionId !== owner.id) await removeHooks(context, owner, [row]);
 };
 
 /** Makes the record of a repository of the host, or takes the one that is there, and registers its hook. */
@@ -103,10 +107,10 @@ export const linkRepository = verb({
     const owner = await findConnection(context, params.id);
     if (!owner.isActive) throw new Refusal("conflict", "The connection is not active.");
     const client = await asking(clientOf(context, owner));
-    const found = await (client ? asking(atHost(client, body)) : asTold(context, owner, body));
-    const defaultBranch = body.defaultBranch ?? found.defaultBranch ?? "main";
-    checkFound(found, defaultBranch);
-    const { id: gitHostRepoId, fullName } = found;
+    const atHostNow = await (client ? asking(atHost(client, body)) : asTold(context, owner, body));
+    const defaultBranch = body.defaultBranch ?? atHostNow.defaultBranch ?? "main";
+    checkFound(atHostNow, defaultBranch);
+    const { id: gitHostRepoId, fullName } = atHostNow;
     const cloneUrl = canonicalCloneUrl(cloneUrlAt(owner.webUrl, fullName));
     const fresh = newRepositoryRow(context, {
       gitHostRepoId,
@@ -122,7 +126,7 @@ export const linkRepository = verb({
     // An App has one hook for all of its repositories.
     const hooks = owner.auth === "token" && body.registersHook !== false ? await hookClientOf(context, owner) : null;
     const hostHookId = hooks
-      ? await asking(registerHook(hooks, owner, found, await settingsOf(context, owner)))
+      ? await asking(registerHook(hooks, owner, atHostNow, await settingsOf(context, owner)))
       : (before?.hostHookId ?? null);
     const row: RepositoryColumns = before
       ? { ...before, gitHostRepoId, fullName, connectionId: owner.id, hostHookId, ...nextVersion(context, before) }

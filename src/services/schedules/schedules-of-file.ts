@@ -16,8 +16,8 @@ interface FileSchedules {
   shadowed: string[];
 }
 
-const newRow = async (context: Context, pipelineId: string, wanted: NamedSchedule): Promise<Row> => {
-  const { name, cron, timeZone, env } = wanted;
+const newRow = async (context: Context, pipelineId: string, scheduled: NamedSchedule): Promise<Row> => {
+  const { name, cron, timeZone, env } = scheduled;
   const owner = { orgId: context.orgId, pipelineId, id: context.newId() };
   return {
     ...owner,
@@ -27,7 +27,7 @@ const newRow = async (context: Context, pipelineId: string, wanted: NamedSchedul
     ref: null,
     envVariables: await sealScheduled(context.keys, owner, env),
     isActive: true,
-    nextAt: new Date(nextRun(wanted, context.now.getTime())).toISOString(),
+    nextAt: new Date(nextRun(scheduled, context.now.getTime())).toISOString(),
     source: "file",
     lastAt: null,
     lastBuildId: null,
@@ -40,8 +40,8 @@ const newRow = async (context: Context, pipelineId: string, wanted: NamedSchedul
 /** Whether the stored values are these. Damaged ones are not: they are written anew. */
 const hasValues = async (context: Context, row: Row, values: Record<string, string>): Promise<boolean> => {
   try {
-    const stored = await openScheduled(context.keys, row, row.envVariables);
-    return JSON.stringify(stored) === JSON.stringify(values);
+    const before = await openScheduled(context.keys, row, row.envVariables);
+    return JSON.stringify(before) === JSON.stringify(values);
   } catch (error) {
     if (error instanceof Damaged) return false;
     throw error;
@@ -49,11 +49,11 @@ const hasValues = async (context: Context, row: Row, values: Record<string, stri
 };
 
 /** What differs from the stored schedule: the next time only where its times are others. */
-const changeOf = async (context: Context, row: Row, wanted: NamedSchedule): Promise<Partial<Row>> => {
-  const { cron, timeZone, env } = wanted;
+const changeOf = async (context: Context, row: Row, scheduled: NamedSchedule): Promise<Partial<Row>> => {
+  const { cron, timeZone, env } = scheduled;
   const hasNewTimes = row.cron !== cron || row.timeZone !== timeZone;
   return {
-    ...(hasNewTimes && { cron, timeZone, nextAt: new Date(nextRun(wanted, context.now.getTime())).toISOString() }),
+    ...(hasNewTimes && { cron, timeZone, nextAt: new Date(nextRun(scheduled, context.now.getTime())).toISOString() }),
     ...(!(await hasValues(context, row, env)) && { envVariables: await sealScheduled(context.keys, row, env) }),
   };
 };
@@ -77,18 +77,18 @@ const update = ({ db, at }: Context, row: Row, change: Partial<Row>): Query[] =>
 export const syncFileSchedules = async (
   context: Context,
   pipelineId: string,
-  wanted: NamedSchedule[],
+  scheduled: NamedSchedule[],
 ): Promise<FileSchedules> => {
   const { db, orgId } = context;
   const ofPipeline = and(eq(schedule.orgId, orgId), eq(schedule.pipelineId, pipelineId));
   const [rows] = await db.run(db.sql.select().from(schedule).where(ofPipeline));
-  const stored = new Map(rows.map((row) => [row.name, row]));
-  const names = new Set(wanted.map(({ name }) => name));
-  const gone = rows.filter(({ name, source }) => source === "file" && !names.has(name));
-  const statements: Query[] = gone.map(({ id }) => db.sql.delete(schedule).where(eq(schedule.id, id)));
+  const rowsByName = new Map(rows.map((row) => [row.name, row]));
+  const names = new Set(scheduled.map(({ name }) => name));
+  const removed = rows.filter(({ name, source }) => source === "file" && !names.has(name));
+  const statements: Query[] = removed.map(({ id }) => db.sql.delete(schedule).where(eq(schedule.id, id)));
   const shadowed: string[] = [];
-  for (const one of wanted) {
-    const row = stored.get(one.name);
+  for (const one of scheduled) {
+    const row = rowsByName.get(one.name);
     if (row?.source === "api") shadowed.push(one.name);
     else if (row) statements.push(...update(context, row, await changeOf(context, row, one)));
     else {

@@ -96,7 +96,12 @@ const sameName = (context: Context, { pipelineId, name }: Row) =>
     .where(and(eq(schedule.orgId, context.orgId), eq(schedule.pipelineId, pipelineId), eq(schedule.name, name)));
 
 const auditDetail = ({ pipelineId, name, cron, timeZone, ref, isActive }: Row) => ({
-  ...{ pipelineId, name, cron, timeZone, ref, isActive },
+  pipelineId,
+  name,
+  cron,
+  timeZone,
+  ref,
+  isActive,
 });
 
 export const createSchedule = verb({
@@ -189,8 +194,8 @@ const checkSource = ({ source, configPath }: Row & { configPath: string | null }
 };
 
 /** The columns that a change sets: the next time only with other times, or where it is switched on. */
-const changeOf = (context: Context, row: Row, written: z.output<typeof ScheduleChange>): Partial<Row> => {
-  const { envVariables: _, ref, ...columns } = written;
+const changeOf = (context: Context, row: Row, body: z.output<typeof ScheduleChange>): Partial<Row> => {
+  const { envVariables: _, ref, ...columns } = body;
   const change: Partial<Row> = { ...columns, ...(ref !== undefined && { ref: ref === null ? null : refOf(ref) }) };
   const next = { ...row, ...change };
   const hasNewTimes = next.cron !== row.cron || next.timeZone !== row.timeZone;
@@ -213,13 +218,13 @@ export const updateSchedule = verb({
   output: Schedule,
   async run(context, { params, body }) {
     const row = await findOne(context, schedule, COLUMNS, params.id);
-    const written = writablePart(body, ScheduleChange, { ...recordOf(context)(row), ...movingOf(body) });
-    if (!isOnlySwitch(row, written)) checkSource(row);
-    checkTimes({ ...row, ...written, ref: written.ref ?? null });
-    const { envVariables } = written;
+    const fields = writablePart(body, ScheduleChange, { ...recordOf(context)(row), ...movingOf(body) });
+    if (!isOnlySwitch(row, fields)) checkSource(row);
+    checkTimes({ ...row, ...fields, ref: fields.ref ?? null });
+    const { envVariables } = fields;
     if (envVariables) await checkValues(context, row.pipelineId, envVariables);
     const sealed = envVariables && { envVariables: await sealScheduled(context.keys, row, envVariables) };
-    const change = { ...changeOf(context, row, written), ...sealed, ...nextVersion(context, row) };
+    const change = { ...changeOf(context, row, fields), ...sealed, ...nextVersion(context, row) };
     const next = { ...row, ...change };
     await commit(
       context,

@@ -48,15 +48,18 @@ export const failuresOnDefault = async (
 ): Promise<Map<string, number>> => {
   if (testIds.length === 0) return new Map();
   const { db, orgId } = context;
-  const wanted = sql`${testResult.testId} IN (SELECT value FROM json_each(${JSON.stringify(testIds)}))`;
+  const isOneOf = sql`${testResult.testId} IN (SELECT value FROM json_each(${JSON.stringify(testIds)}))`;
   const [rows] = await db.run(
     db.sql
       .select({ testId: testResult.testId, times: sql<number>`count(*)` })
       .from(testResult)
       .where(
         and(
-          ...[eq(testResult.repoId, repoId), eq(testResult.orgId, orgId), wanted],
-          ...[gte(testResult.at, lately(context)), eq(testResult.branch, defaultBranchOf)],
+          eq(testResult.repoId, repoId),
+          eq(testResult.orgId, orgId),
+          isOneOf,
+          gte(testResult.at, lately(context)),
+          eq(testResult.branch, defaultBranchOf),
         ),
       )
       .groupBy(testResult.testId),
@@ -121,7 +124,12 @@ export const getTestHistory = verb({
     if (!last) throw notFound();
     const { suite, className, name, file } = last;
     const failures = rows.map(({ buildId, jobId, jobKey, branch, commitSha, at, kind }) => ({
-      ...{ buildId, jobId, jobKey, branch, commitSha, kind },
+      buildId,
+      jobId,
+      jobKey,
+      branch,
+      commitSha,
+      kind,
       at: new Date(at).toISOString(),
     }));
     return { id: testId, suite, className, name, file, failures };

@@ -14,6 +14,7 @@ import {
   TestReportTaken,
   TestsFilter,
 } from "../../protocol/test-report.ts";
+import { MIB } from "../../protocol/units.ts";
 import { jobKeyOf } from "../builds/build-view.ts";
 import { type FoundBuild, findRecord, findRecordOf } from "../builds/builds.ts";
 import type { Context } from "../core/context.ts";
@@ -40,15 +41,15 @@ export interface EndedJob {
  * Writes down which tests of a job failed or were flaky, and that those which failed on the same commit before, and
  * passed now, are flaky. What an untrusted build says of tests is no news. May be repeated.
  */
-export const writeTestResults = async (context: Context, job: EndedJob, stored: StoredTests): Promise<void> => {
-  if (!stored.hasNews || job.build.trust === "untrusted") return;
+export const writeTestResults = async (context: Context, job: EndedJob, summary: StoredTests): Promise<void> => {
+  if (!summary.hasNews || job.build.trust === "untrusted") return;
   const { db, orgId, now } = context;
-  const { day, fence, counts } = stored;
-  const kept = await getTests(context.archive, { orgId, jobId: job.id, day, fence });
-  if (!kept) return;
+  const { day, fence, counts } = summary;
+  const report = await getTests(context.archive, { orgId, jobId: job.id, day, fence });
+  if (!report) return;
   const { id: buildId, repoId, pipelineId, commitSha, branch } = job.build;
   const isInfrastructure = counts.failed > counts.total * INFRASTRUCTURE_SHARE;
-  const rows = isInfrastructure ? [] : kept.tests.filter(isNews).sort(byFlaky).map(rowOf);
+  const rows = isInfrastructure ? [] : report.tests.filter(isNews).sort(byFlaky).map(rowOf);
   const statements = [
     ...(rows.length === 0
       ? []
@@ -63,13 +64,13 @@ export const writeTestResults = async (context: Context, job: EndedJob, stored: 
               WHERE repo_id = ${repoId} AND commit_sha IS ${commitSha} AND build_id = ${buildId}
                 AND org_id = ${orgId} AND job_id <> ${job.id}))`),
         ]),
-    ...(kept.passed.length === 0 || commitSha === null
+    ...(report.passed.length === 0 || commitSha === null
       ? []
       : [
           db.statement(sql`
             UPDATE test_result SET kind = 'flaky'
             WHERE repo_id = ${repoId} AND commit_sha = ${commitSha} AND org_id = ${orgId} AND build_id <> ${buildId}
-              AND kind = 'failed' AND test_id IN (SELECT value FROM json_each(${JSON.stringify(kept.passed)}))`),
+              AND kind = 'failed' AND test_id IN (SELECT value FROM json_each(${JSON.stringify(report.passed)}))`),
         ]),
   ];
   const [first, ...others] = statements;
@@ -79,10 +80,14 @@ export const writeTestResults = async (context: Context, job: EndedJob, stored: 
 const isNews = ({ outcome, isFlaky }: ReportedTest): boolean => outcome === "failed" || isFlaky;
 
 /** What is flaky has a page, so it goes first. */
-const byFlaky = (left: ReportedTest, right: ReportedTest): number => Number(right.isFlaky) - Number(left.isFlaky);
+const byFlaky = (one: ReportedTest, other: ReportedTest): number => Number(other.isFlaky) - Number(one.isFlaky);
 
 const rowOf = ({ id, suite, className, name, file, isFlaky }: ReportedTest) => [
-  ...[id, suite, className, name, file],
+  id,
+  suite,
+  className,
+  name,
+  file,
   isFlaky ? "flaky" : "failed",
 ];
 
@@ -105,8 +110,8 @@ export const reportTests = verb({
     const place = { orgId: context.orgId, jobId: params.id, day: dayOf(context.now.getTime()), fence: holder.fence };
     await reaching(putTests(context.archive, place, { counts, warnings, tests, passed }));
     const hasNews = counts.failed > 0 || counts.flaky > 0 || passed.length > 0;
-    const told = { counts, warnings: warnings.length, hasNews, day: place.day };
-    settled(await pool.progress({ ...holder, tests: told }));
+    const summary = { counts, warnings: warnings.length, hasNews, day: place.day };
+    settled(await pool.progress({ ...holder, tests: summary }));
     return { failedBefore: await failedBefore(context, build) };
   },
 });
@@ -114,13 +119,13 @@ export const reportTests = verb({
 /** Reports that are read at once, each of about a mebibyte at most. */
 const AT_ONCE = 4;
 /** Characters of reports after which a page ends: it has to fit into memory several times. */
-const PAGE_TEXT = 3 * 1024 * 1024;
+const PAGE_TEXT = 3 * MIB;
 
 /** A job whose tests said something. */
 interface Tested {
   id: string;
   key: string | null;
-  stored: StoredTests;
+  summary: StoredTests;
 }
 
 /** The jobs of a build whose tests said something, in their order, after that job. */
@@ -130,24 +135,24 @@ export const testedJobs = async (context: Context, build: FoundBuild, after?: st
   const reports = (isInPool ? inPool.value.tests : build.testReports) ?? {};
   const { jobs } = build;
   return jobs.slice(jobs.findIndex(({ id }) => id === after) + 1).flatMap((job) => {
-    const stored = reports[job.id];
-    return stored ? [{ id: job.id, key: jobKeyOf(build, job), stored }] : [];
+    const summary = reports[job.id];
+    return summary ? [{ id: job.id, key: jobKeyOf(build, job), summary }] : [];
   });
 };
 
 /** A report; null where it is not kept any more. */
 type Read = KeptTests | null;
 
-const readKept = ({ archive, orgId }: Context, { id: jobId, stored: { day, fence } }: Tested): Promise<Read> =>
+const readKept = ({ archive, orgId }: Context, { id: jobId, summary: { day, fence } }: Tested): Promise<Read> =>
   reaching(getTests(archive, { orgId, jobId, day, fence }));
 
 const withFailures = (
   { id: jobId, key: jobKey }: Tested,
-  kept: KeptTests,
+  report: KeptTests,
   failures: Map<string, number>,
 ): TestReport => {
-  const tests = kept.tests.map((test) => ({ ...test, failures: failures.get(test.id) ?? 0 }));
-  return { jobId, jobKey, counts: kept.counts, warnings: kept.warnings, tests };
+  const tests = report.tests.map((test) => ({ ...test, failures: failures.get(test.id) ?? 0 }));
+  return { jobId, jobKey, counts: report.counts, warnings: report.warnings, tests };
 };
 
 /**
@@ -162,15 +167,15 @@ export const readPage = async (
   const read: Read[] = [];
   for (let size = 0; size < PAGE_TEXT && read.length < jobs.length; ) {
     const next = jobs.slice(read.length, read.length + AT_ONCE);
-    const found = await Promise.all(next.map((job) => readKept(context, job)));
-    for (const kept of found) size += JSON.stringify(kept).length;
-    read.push(...found);
+    const page = await Promise.all(next.map((job) => readKept(context, job)));
+    for (const report of page) size += JSON.stringify(report).length;
+    read.push(...page);
   }
   const failing = new Set<string>();
-  for (const kept of read)
-    for (const { id, outcome, isFlaky } of kept?.tests ?? []) if (outcome === "failed" || isFlaky) failing.add(id);
+  for (const report of read)
+    for (const { id, outcome, isFlaky } of report?.tests ?? []) if (outcome === "failed" || isFlaky) failing.add(id);
   const failures = await failuresOnDefault(context, repoId, [...failing]);
-  return read.map((kept, index) => kept && withFailures(jobs[index]!, kept, failures));
+  return read.map((report, index) => report && withFailures(jobs[index]!, report, failures));
 };
 
 /** The same where all of them must be there. @throws Refusal gone */
@@ -201,12 +206,12 @@ export const listBuildTests = verb({
 export const readWorstReports = async (
   context: Context,
   build: FoundBuild,
-  of: { id: string }[],
+  only: { id: string }[],
   most: number,
 ): Promise<{ reports: TestReport[]; others: number }> => {
-  const jobs = (await testedJobs(context, build)).filter(({ id }) => of.some((job) => job.id === id));
-  const rankOf = ({ stored: { counts } }: Tested) => (counts.failed > 0 ? 2 : Math.sign(counts.flaky));
-  jobs.sort((left, right) => rankOf(right) - rankOf(left));
+  const jobs = (await testedJobs(context, build)).filter(({ id }) => only.some((job) => job.id === id));
+  const rankOf = ({ summary: { counts } }: Tested) => (counts.failed > 0 ? 2 : Math.sign(counts.flaky));
+  jobs.sort((one, other) => rankOf(other) - rankOf(one));
   const reports = await readReports(context, build, jobs.slice(0, most));
   return { reports, others: jobs.length - reports.length };
 };

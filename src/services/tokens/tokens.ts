@@ -14,6 +14,7 @@ import {
   TokenRemoval,
   TokenRotation,
 } from "../../protocol/token.ts";
+import { SECOND_MS } from "../../protocol/units.ts";
 import { type AuditNote, commit, ensureRoom } from "../core/commit.ts";
 import { actorOf, type Context } from "../core/context.ts";
 import { listing, pageOf } from "../core/listing.ts";
@@ -134,8 +135,8 @@ export const updateToken = verb({
     if (row.kind === "api" && change.role === null) throw invalid("/role", "must be one of a token of kind api");
     if (row.kind === "registration" && change.labels === null) throw invalid("/labels", "must be a list");
     const isMoved = expiresAt !== undefined && expiresAt !== row.expiresAt;
-    const wanted = isMoved ? { ...change, expiresAt: expiryOf(context, expiresAt) } : change;
-    const changes = diff<Partial<TokenRow>>(row, wanted);
+    const target = isMoved ? { ...change, expiresAt: expiryOf(context, expiresAt) } : change;
+    const changes = diff<Partial<TokenRow>>(row, target);
     if (Object.keys(changes).length === 0) return versioned(tokenRecord(row), row.version);
     const next = { ...applyDiff(row, changes), version: row.version + 1 };
     const { name, role, labels, version } = next;
@@ -157,7 +158,7 @@ export const rotateToken = verb({
   async run(context, { params, body }) {
     const row = await findOne(context, token, COLUMNS, params.id);
     const secret = await context.keys.mint.mint(prefixOf(row.kind), context.orgId);
-    const previousUntil = new Date(context.now.getTime() + body.graceSeconds * 1000).toISOString();
+    const previousUntil = new Date(context.now.getTime() + body.graceSeconds * SECOND_MS).toISOString();
     const change = {
       hash: await hashToken(secret),
       previousHash: row.hash,
@@ -208,10 +209,10 @@ const wasRevoked = async ({ db, orgId }: Context, id: string): Promise<boolean> 
 const removeRegistered = async (context: Context, tokenId: string, wasThere: boolean): Promise<void> => {
   const pool = await context.pool();
   let isKnown = wasThere;
-  for (let left = 1; left > 0; ) {
+  for (let remaining = 1; remaining > 0; ) {
     const round = settled(await pool.removeAgentsOf({ tokenId, wasThere, actor: actorOf(context) }));
     isKnown ||= round.removed > 0;
-    left = round.left;
+    remaining = round.left;
   }
   if (!isKnown) throw notFound();
 };

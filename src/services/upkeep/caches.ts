@@ -54,7 +54,7 @@ export const countCaches: Chore = async (run) => {
   const { env, turn, failures } = run;
   const begin = turn.place ? (JSON.parse(turn.place) as Place) : { key: "", bytes: 0 };
   const { whole, place } = await countFrom(env.ARCHIVE, begin);
-  const kept =
+  const newest =
     whole.length > 0
       ? await keptOf(
           run,
@@ -62,7 +62,7 @@ export const countCaches: Chore = async (run) => {
         )
       : new Set<string>();
   const objects = new ObjectStubs(env);
-  const counted = whole.filter(({ orgId }) => kept.has(orgId));
+  const counted = whole.filter(({ orgId }) => newest.has(orgId));
   await Promise.all(
     counted.map(({ orgId, bytes }) =>
       failures.attempt({ kind: "count", subject: orgId, orgId }, TELL_MS, () =>

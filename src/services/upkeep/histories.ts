@@ -125,8 +125,15 @@ const save = (run: Upkeep, due: Due, { builds, days }: History): Query => {
   const isRed = redSince({ builds, days }, refOf(due.defaultBranch)) !== null;
   const values = sql.join(
     [
-      ...[due.orgId, due.pipelineId, builds[0]?.id ?? "", builds.at(-1)?.id ?? "", Number(isRed)],
-      ...[JSON.stringify(builds), JSON.stringify(days), now, due.isWhole ? now : due.recountedAt],
+      due.orgId,
+      due.pipelineId,
+      builds[0]?.id ?? "",
+      builds.at(-1)?.id ?? "",
+      Number(isRed),
+      JSON.stringify(builds),
+      JSON.stringify(days),
+      now,
+      due.isWhole ? now : due.recountedAt,
     ].map((value) => sql`${value}`),
     sql`, `,
   );

@@ -1,14 +1,14 @@
 import { sql } from "drizzle-orm";
 import { firstIdAt } from "../../domain/id-range.ts";
 import { isQuietTurn, SWEEP_BEGIN, type SweepPlace, sweepSlice } from "../../domain/sweep-order.ts";
-import { DAY_MS, HOUR_MS } from "../../protocol/units.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../protocol/units.ts";
 import type { PoolNumbers } from "../../queue/state/numbers.ts";
 import { ObjectStubs } from "../core/object-stubs.ts";
 import { type Chore, isKept, minuteOf, type Upkeep } from "./run.ts";
 
 const SWEEP_MS = 10_000;
 /** A pool that told D1 something so recently is busy although nothing is active: it has events to tell. */
-const RECENT_MS = 3 * 60_000;
+const RECENT_MS = 3 * MINUTE_MS;
 
 export interface Swept {
   /** Runs after which each busy pool was swept once. */
@@ -20,7 +20,7 @@ export interface Swept {
 /** The organizations whose pools are due, sorted: also quiet ones of the last day, whose alarm may have been given up. */
 const duePools = async ({ db, now, failures }: Upkeep, withQuiet: boolean) => {
   const since = now - (withQuiet ? DAY_MS : RECENT_MS);
-  const [{ results: found }] = await db.run(
+  const [{ results: rows }] = await db.run(
     db.statement<{
       orgId: string;
       isBusy: number;
@@ -28,7 +28,7 @@ const duePools = async ({ db, now, failures }: Upkeep, withQuiet: boolean) => {
       WHERE (active > 0 OR at > ${since}) AND ${isKept(sql`pool.org_id`)} AND ${failures.isDue("sweep", sql`pool.org_id`)}
       ORDER BY org_id`),
   );
-  const those = (isBusy: number) => found.filter((pool) => pool.isBusy === isBusy).map(({ orgId }) => orgId);
+  const those = (isBusy: number) => rows.filter((pool) => pool.isBusy === isBusy).map(({ orgId }) => orgId);
   return { busy: those(1), quiet: those(0) };
 };
 
@@ -64,7 +64,7 @@ const RECONCILE_MS = 30_000;
  * index of active builds, which would cost two rows a build.
  */
 export const reconcileBuilds: Chore = async ({ env, db, now, failures, turn }) => {
-  const [{ results: found }] = await db.run(
+  const [{ results: rows }] = await db.run(
     db.statement<{ orgId: string; id: string }>(sql`SELECT pool.org_id AS orgId, build_summary.id FROM pool
       CROSS JOIN build_summary ON build_summary.org_id = pool.org_id
         AND build_summary.id >= ${firstIdAt(now - OLDEST_MS)} AND build_summary.id < ${firstIdAt(now - YOUNGEST_MS)}
@@ -72,10 +72,10 @@ export const reconcileBuilds: Chore = async ({ env, db, now, failures, turn }) =
         AND ${isKept(sql`pool.org_id`)} AND ${failures.isDue("reconcile", sql`pool.org_id`)}
       ORDER BY pool.org_id || '/' || build_summary.id LIMIT ${ASKED}`),
   );
-  const byOrg = [...Map.groupBy(found, ({ orgId }) => orgId)].slice(0, POOLS);
-  const asked = byOrg.flatMap(([, builds]) => builds);
-  turn.goesOn = asked.length < found.length || found.length === ASKED;
-  const last = asked.at(-1);
+  const byOrg = [...Map.groupBy(rows, ({ orgId }) => orgId)].slice(0, POOLS);
+  const chosen = byOrg.flatMap(([, builds]) => builds);
+  turn.goesOn = chosen.length < rows.length || rows.length === ASKED;
+  const last = chosen.at(-1);
   turn.place = turn.goesOn && last ? `${last.orgId}/${last.id}` : "";
   const objects = new ObjectStubs(env);
   await Promise.all(
@@ -86,5 +86,5 @@ export const reconcileBuilds: Chore = async ({ env, db, now, failures, turn }) =
       }),
     ),
   );
-  return { reconciled: asked.length };
+  return { reconciled: chosen.length };
 };

@@ -108,7 +108,9 @@ export const removeTraces: Chore = async (run) => {
     db.statement(sql`DELETE FROM upkeep_failure WHERE kind <> 'turn' AND next_at < ${now - FAILURE_DAYS * DAY_MS}`),
   );
   return {
-    ...{ sessions: sessions.meta.changes, pushes: pushes.meta.changes },
-    ...{ metrics: metrics.meta.changes, failures: failures.meta.changes },
+    sessions: sessions.meta.changes,
+    pushes: pushes.meta.changes,
+    metrics: metrics.meta.changes,
+    failures: failures.meta.changes,
   };
 };

@@ -3,10 +3,10 @@ import { upkeepFailure } from "../../db/schema.ts";
 import type { DatabaseSession } from "../../db/session.ts";
 import { isOfOtherRelease } from "../../domain/durable-objects.ts";
 import { log } from "../../log.ts";
-import { MINUTE_MS } from "../../protocol/units.ts";
+import { MINUTE_MS, SECOND_MS } from "../../protocol/units.ts";
 
 /** Minutes since 1970: upkeep runs once in each. */
-export const minuteOf = (at: number): number => Math.floor(at / 60_000);
+export const minuteOf = (at: number): number => Math.floor(at / MINUTE_MS);
 
 /** What a chore remembers from one run to the next. */
 export interface Turn {
@@ -69,7 +69,7 @@ class TooSlow extends Error {
 const within = async <T>(ms: number, work: Promise<T>): Promise<T> => {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new TooSlow(`It took longer than ${ms / 1000} seconds.`)), ms);
+    timer = setTimeout(() => reject(new TooSlow(`It took longer than ${ms / SECOND_MS} seconds.`)), ms);
   });
   try {
     return await Promise.race([work, late]);
@@ -108,17 +108,17 @@ export class Failures {
   }
 
   /** Runs work of at most `ms` milliseconds. @returns its value; null where it failed, or an object is of another release */
-  async attempt<T>(of: Subject, ms: number, work: () => Promise<T>): Promise<T | null> {
+  async attempt<T>(task: Subject, ms: number, work: () => Promise<T>): Promise<T | null> {
     try {
       const value = await within(ms, work());
-      this.#mended.push(of);
+      this.#mended.push(task);
       return value;
     } catch (error) {
       if (isOfOtherRelease(error)) return null;
       const reason = reasonOf(error);
-      const { kind, subject, orgId } = of;
+      const { kind, subject, orgId } = task;
       log.error("upkeep.set_aside", { orgId, kind, subject, reason });
-      this.#failed.push({ ...of, reason });
+      this.#failed.push({ ...task, reason });
       return null;
     }
   }

@@ -51,7 +51,15 @@ const buildAt = async (keys: Keys, due: Due, at: number): Promise<NewBuild | nul
   const id = await buildIdAt(key, at);
   const { repoId, pipelineVersion, requires, timeoutSeconds, maxParallel, maxAttempts } = due;
   return {
-    ...{ id, orgId, repoId, pipelineId, pipelineVersion, requires, timeoutSeconds, maxParallel, maxAttempts },
+    id,
+    orgId,
+    repoId,
+    pipelineId,
+    pipelineVersion,
+    requires,
+    timeoutSeconds,
+    maxParallel,
+    maxAttempts,
     branch: ref === null ? due.defaultBranch : branchOf(ref),
     commitSha: null,
     trigger: "api",
@@ -61,7 +69,13 @@ const buildAt = async (keys: Keys, due: Due, at: number): Promise<NewBuild | nul
     retryOf: null,
     createdBy: { kind: "schedule", id: scheduleId, name },
     origin: {
-      ...{ event: "schedule", before: null, pull: null, commit: null, schedule: name, paths: null, purpose: "build" },
+      event: "schedule",
+      before: null,
+      pull: null,
+      commit: null,
+      schedule: name,
+      paths: null,
+      purpose: "build",
     },
     host: hostTargetOf(due, { name: due.pipelineName, hostContext: due.hostContext }, "schedule", null),
     // The same whatever changed in the schedule meanwhile: a repeat of the time is the same build.

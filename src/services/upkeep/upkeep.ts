@@ -56,15 +56,15 @@ const takeTurns = async <C extends Timed>(
       ON CONFLICT (kind, subject) DO UPDATE SET next_at = excluded.next_at WHERE upkeep_failure.next_at <= ${now}
       RETURNING subject`,
   );
-  const known = db.statement<{ kind: string; subject: string; place: string }>(
+  const turnRows = db.statement<{ kind: string; subject: string; place: string }>(
     sql`SELECT kind, subject, reason AS place FROM upkeep_failure
       WHERE kind = 'turn' OR (kind = 'chore' AND next_at > ${now})`,
   );
-  const [stored, claimed] = await db.run(known, claim).catch(async (error) => {
+  const [rows, claimed] = await db.run(turnRows, claim).catch(async (error) => {
     if (!isFull(error)) throw error;
-    return [...(await db.run(known)), { results: [] }] as const;
+    return [...(await db.run(turnRows)), { results: [] }] as const;
   });
-  const has = (kind: string, name: string) => stored.results.find((row) => row.kind === kind && row.subject === name);
+  const has = (kind: string, name: string) => rows.results.find((row) => row.kind === kind && row.subject === name);
   const isDue = (chore: C) =>
     (!isPeriodic(chore) || claimed.results.some(({ subject }) => subject === chore.name)) && !has("chore", chore.name);
   return chores
@@ -88,7 +88,7 @@ export const endTurn = async (
 };
 
 /** Shorter than a chore may take: one that hangs is set aside by itself. */
-const REMOVAL_MS = 60_000;
+const REMOVAL_MS = MINUTE_MS;
 
 /**
  * Goes on with the removals that an operator began, a share of one organization in each run. One that fails or hangs is

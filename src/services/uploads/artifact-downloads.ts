@@ -10,6 +10,7 @@ import {
 } from "../../protocol/artifact.ts";
 import { PathId } from "../../protocol/common.ts";
 import { PERIODS } from "../../protocol/limits.ts";
+import { MINUTE_MS } from "../../protocol/units.ts";
 import { findRecord } from "../builds/builds.ts";
 import type { Context } from "../core/context.ts";
 import { invalid, settled } from "../core/refusal.ts";
@@ -19,7 +20,7 @@ import { artifactGone, fileListOf, readable } from "./artifact-records.ts";
 import { leftByBuild } from "./artifacts.ts";
 import { readGrant } from "./uploads.ts";
 
-const GRANT_MS = PERIODS.grantMinutes * 60_000;
+const GRANT_MS = PERIODS.grantMinutes * MINUTE_MS;
 
 /** A job that was asked for, with what it left. */
 interface Source {
@@ -36,8 +37,8 @@ type Needed = Extract<
 /** What a needed job left: of one whose result was taken over, what the job of the earlier build left. */
 const sourceOf = async (context: Context, { jobId, matrix, adopted, artifacts }: Needed): Promise<Source> => {
   if (!adopted) return { jobId, matrix, artifacts };
-  const left = await leftByBuild(context, await findRecord(context, adopted.buildId));
-  return { jobId: adopted.jobId, matrix, artifacts: left[adopted.jobId] ?? [] };
+  const byJob = await leftByBuild(context, await findRecord(context, adopted.buildId));
+  return { jobId: adopted.jobId, matrix, artifacts: byJob[adopted.jobId] ?? [] };
 };
 
 /** Grants what the jobs left that this one needs, and nothing of any other job. */
@@ -53,7 +54,13 @@ export const requestDownloads = verb({
     const until = now.getTime() + GRANT_MS;
     const grant = ({ jobId }: Source, { id, fence, day, bytes }: StoredArtifact) =>
       keys.grants.grant("download", {
-        ...{ orgId, jobId, fence, id, day, bytes, until },
+        orgId,
+        jobId,
+        fence,
+        id,
+        day,
+        bytes,
+        until,
         tokenHash: holder.tokenHash,
       });
     const artifacts: z.infer<typeof Downloads>["artifacts"] = [];
@@ -65,17 +72,17 @@ export const requestDownloads = verb({
         throw invalid(`/downloads/${index}/from`, why);
       }
       const sources = await Promise.all(jobs.map((one) => sourceOf(context, one)));
-      const found = sources.flatMap((source) =>
+      const matches = sources.flatMap((source) =>
         source.artifacts
           .filter(({ name }) => artifact === undefined || name === artifact)
-          .map((left) => ({ source, left })),
+          .map((stored) => ({ source, stored })),
       );
-      if (artifact !== undefined && found.length === 0)
+      if (artifact !== undefined && matches.length === 0)
         throw invalid(`/downloads/${index}/artifact`, "names nothing that this job left");
-      for (const { source, left } of found) {
-        const { name, as, bytes, files } = left;
+      for (const { source, stored } of matches) {
+        const { name, as, bytes, files } = stored;
         const { jobId, matrix } = source;
-        artifacts.push({ from, matrix, jobId, name, as, bytes, files, grant: await grant(source, left) });
+        artifacts.push({ from, matrix, jobId, name, as, bytes, files, grant: await grant(source, stored) });
       }
     }
     return { artifacts };

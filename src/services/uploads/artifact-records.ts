@@ -12,7 +12,11 @@ export interface FoundArtifact {
 }
 
 export const ownerOf = (orgId: string, jobId: string, { day, fence, id }: StoredArtifact): ArtifactOwner => ({
-  ...{ day, orgId, jobId, fence, id },
+  day,
+  orgId,
+  jobId,
+  fence,
+  id,
 });
 
 /** The first moment at which retention may delete what is kept until the end of a day. */
@@ -20,7 +24,12 @@ const endOfDay = (day: string): string => new Date(Date.parse(day) + DAY_MS).toI
 
 /** The artifact as the API shows it, below the job that was asked for. */
 export const toArtifact = (jobId: string, { id, name, as, bytes, files, day, at }: StoredArtifact): Artifact => ({
-  ...{ id, jobId, name, as, bytes, files },
+  id,
+  jobId,
+  name,
+  as,
+  bytes,
+  files,
   createdAt: new Date(at).toISOString(),
   expiresAt: endOfDay(day),
 });

@@ -2,7 +2,7 @@ import type { ArtifactOwner } from "../../archive/artifacts.ts";
 import { inFolder, type PlacedFile, placed } from "../../domain/artifact/file-list.ts";
 import { ArtifactShare, PathArtifact, SharedArtifact } from "../../protocol/artifact.ts";
 import { PERIODS } from "../../protocol/limits.ts";
-import { HOUR_MS } from "../../protocol/units.ts";
+import { HOUR_MS, MINUTE_MS } from "../../protocol/units.ts";
 import { commit } from "../core/commit.ts";
 import type { Context } from "../core/context.ts";
 import { type GrantFacts, grantsOf } from "../core/grants.ts";
@@ -12,7 +12,7 @@ import { fileListOf } from "./artifact-records.ts";
 import { type Zip, zipOf } from "./artifact-zip.ts";
 import { findArtifact, type ReadableFile, readableFile } from "./artifacts.ts";
 
-const VIEW_MS = PERIODS.viewMinutes * 60_000;
+const VIEW_MS = PERIODS.viewMinutes * MINUTE_MS;
 
 /** The files at a path: the one with this name, or those of the folder. */
 const at = (list: readonly PlacedFile[], path: string | null): PlacedFile[] => {
@@ -27,16 +27,16 @@ export const shareArtifact = verb({
   body: ArtifactShare,
   output: SharedArtifact,
   async run(context, { params, body }) {
-    const found = await findArtifact(context, params.id, params.name);
+    const place = await findArtifact(context, params.id, params.name);
     const path = body.path ?? null;
-    if (at(placed(await fileListOf(context.archive, found.owner)), path).length === 0)
+    if (at(placed(await fileListOf(context.archive, place.owner)), path).length === 0)
       throw invalid("/path", "names no file and no folder of this artifact");
     const until = context.now.getTime() + body.hours * HOUR_MS;
-    const { name, bytes, at: made } = found.artifact;
-    const token = await context.keys.grants.grant("share", { ...found.owner, bytes, name, path, made, until });
+    const { name, bytes, at: made } = place.artifact;
+    const token = await context.keys.grants.grant("share", { ...place.owner, bytes, name, path, made, until });
     const expiresAt = new Date(until).toISOString();
-    const detail = { name, artifactId: found.owner.id, path, expiresAt };
-    await commit(context, { action: "artifact.share", subject: found.owner.jobId, detail }, []);
+    const detail = { name, artifactId: place.owner.id, path, expiresAt };
+    await commit(context, { action: "artifact.share", subject: place.owner.jobId, detail }, []);
     return { url: `${context.origin}/share/${token}`, expiresAt };
   },
 });
@@ -45,10 +45,10 @@ export const shareArtifact = verb({
 export const viewAddress = async (context: Context, jobId: string, name: string): Promise<string | null> => {
   const { ARTIFACT_ORIGIN: origin } = context.config;
   if (origin === "") return null;
-  const found = await findArtifact(context, jobId, name);
+  const place = await findArtifact(context, jobId, name);
   const { actor } = await context.admit();
   const until = context.now.getTime() + VIEW_MS;
-  const facts = { ...found.owner, bytes: found.artifact.bytes, name, actor, until };
+  const facts = { ...place.owner, bytes: place.artifact.bytes, name, actor, until };
   return `${origin}/view/${await context.keys.grants.grant("view", facts)}/`;
 };
 

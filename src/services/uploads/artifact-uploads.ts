@@ -62,9 +62,9 @@ export const openArtifact = verb({
     const holder = await holderOf(context, params.id);
     const { name, as, bytes, files } = body;
     if (as === "tar" && files !== 1) throw invalid("/files", "must be 1 for a tar");
-    const wanted = { id: context.newId(), name, as, bytes, files, day: lastDay(context, body.keepDays) };
+    const upload = { id: context.newId(), name, as, bytes, files, day: lastDay(context, body.keepDays) };
     const pool = context.objects.pool(context.orgId);
-    const opened = await withUpload(context, holder, settled(await pool.openArtifact({ ...holder, ...wanted })));
+    const opened = await withUpload(context, holder, settled(await pool.openArtifact({ ...holder, ...upload })));
     const { id, fence, day, uploadId } = opened;
     const { orgId } = context;
     const { tokenHash } = holder;
@@ -75,8 +75,8 @@ export const openArtifact = verb({
 
 /** @throws Refusal invalid where the list is not one of the files of this artifact */
 const checkList = ({ list }: ArtifactEnd, { bytes, files }: Facts): void => {
-  const found = listProblem(list, { bytes, files });
-  if (found) throw invalid(found.index === null ? "/list" : `/list/${found.index}/path`, found.problem);
+  const problem = listProblem(list, { bytes, files });
+  if (problem) throw invalid(problem.index === null ? "/list" : `/list/${problem.index}/path`, problem.problem);
 };
 
 /** Forgets bytes that are others than the agent meant, so that it can send them again. @throws Refusal invalid */

@@ -2,6 +2,7 @@ import { type ArtifactOwner, artifactKey } from "../../archive/artifacts.ts";
 import { readRange } from "../../archive/bytes.ts";
 import { inFolder, type PlacedFile, placed } from "../../domain/artifact/file-list.ts";
 import { type ZipEntry, zipLayout } from "../../domain/artifact/zip.ts";
+import { KIB, MIB } from "../../protocol/units.ts";
 import type { Context } from "../core/context.ts";
 import { notFound } from "../core/refusal.ts";
 import { type FoundArtifact, fileListOf } from "./artifact-records.ts";
@@ -10,10 +11,10 @@ import { type FoundArtifact, fileListOf } from "./artifact-records.ts";
 const RANGES = 100;
 
 /** A file of this size is read alone, and the platform copies it: each chunk that JavaScript copies takes CPU time. */
-const LARGE = 8 * 1024 * 1024;
+const LARGE = 8 * MIB;
 
 /** Bytes that JavaScript copies at a time. A reader that is not asked for so many gets 4 KiB. */
-const CHUNK = 256 * 1024;
+const CHUNK = 256 * KIB;
 
 interface Run {
   start: number;
@@ -61,13 +62,13 @@ class Taking {
 
   /** Hands on the next bytes, in chunks. @throws where there are fewer */
   async take(bytes: number, to: (chunk: Uint8Array) => Promise<void>): Promise<void> {
-    for (let left = bytes; left > 0; ) {
-      const wanted = Math.min(left, CHUNK);
-      const { value } = await this.#reader.readAtLeast(wanted, new Uint8Array(this.#buffer, 0, wanted));
-      if (value?.length !== wanted) throw new Error("The archive has fewer bytes than the list of the artifact");
+    for (let remaining = bytes; remaining > 0; ) {
+      const length = Math.min(remaining, CHUNK);
+      const { value } = await this.#reader.readAtLeast(length, new Uint8Array(this.#buffer, 0, length));
+      if (value?.length !== length) throw new Error("The archive has fewer bytes than the list of the artifact");
       await to(value);
       this.#buffer = value.buffer as ArrayBuffer;
-      left -= wanted;
+      remaining -= length;
     }
   }
 

@@ -39,8 +39,8 @@ export const leftByBuild = async (context: Context, { id, artifacts }: FoundBuil
 /** What the jobs of an earlier build left, by their keys: a build that took over a result has a job of the same key. */
 const leftByKey = async (context: Context, buildId: string): Promise<Map<string, LeftByJob>> => {
   const before = await findRecord(context, buildId);
-  const left = await leftByBuild(context, before);
-  return new Map(before.jobs.map(({ id, key }) => [key, { buildId, jobId: id, artifacts: left[id] ?? [] }]));
+  const byJob = await leftByBuild(context, before);
+  return new Map(before.jobs.map(({ id, key }) => [key, { buildId, jobId: id, artifacts: byJob[id] ?? [] }]));
 };
 
 /** The job that ran where a build took over its result. */
@@ -68,17 +68,17 @@ const leftByJob = async (context: Context, id: string): Promise<LeftByJob> => {
   return { buildId: record.id, jobId: id, artifacts: record.artifacts?.[id] ?? [] };
 };
 
-const named = (left: LeftByJob, name: string): StoredArtifact => {
-  const found = left.artifacts.find((artifact) => artifact.name === name);
-  if (!found) throw notFound();
-  return found;
+const findNamed = (job: LeftByJob, name: string): StoredArtifact => {
+  const artifact = job.artifacts.find((artifact) => artifact.name === name);
+  if (!artifact) throw notFound();
+  return artifact;
 };
 
 /** One artifact of a job. @throws Refusal not-found */
 export const findArtifact = async (context: Context, jobId: string, name: string): Promise<FoundArtifact> => {
-  const left = await leftByJob(context, jobId);
-  const artifact = named(left, name);
-  return { owner: ownerOf(context.orgId, left.jobId, artifact), artifact };
+  const job = await leftByJob(context, jobId);
+  const artifact = findNamed(job, name);
+  return { owner: ownerOf(context.orgId, job.jobId, artifact), artifact };
 };
 
 /** What these jobs of a build left, in their order; with what was taken over from earlier builds. */
@@ -87,8 +87,8 @@ export const artifactsOf = async (context: Context, build: FoundBuild, jobs = bu
   const adopted = jobs.filter(({ adoptedFrom }) => adoptedFrom !== null);
   // A record may be large: each is read once, and one at a time.
   for (const earlier of new Set(adopted.map(({ adoptedFrom }) => adoptedFrom!))) {
-    const left = await leftByKey(context, earlier).catch(() => null);
-    for (const one of adopted) if (one.adoptedFrom === earlier) all[one.id] = left?.get(one.key)?.artifacts ?? [];
+    const byKey = await leftByKey(context, earlier).catch(() => null);
+    for (const one of adopted) if (one.adoptedFrom === earlier) all[one.id] = byKey?.get(one.key)?.artifacts ?? [];
   }
   return jobs.flatMap(({ id }) => (all[id] ?? []).map((artifact) => toArtifact(id, artifact)));
 };
@@ -123,8 +123,8 @@ const removeFromRecord = async (context: Context, { buildId, jobId }: LeftByJob,
   const { orgId, finishedAt } = await findRecord(context, buildId);
   const record = await getRecord(context.archive, { orgId, id: buildId, finishedAt: finishedAt ?? "" });
   if (!record?.artifacts?.[jobId]) return;
-  const left = record.artifacts[jobId].filter(({ id }) => id !== artifactId);
-  await putRecord(context.archive, { ...record, artifacts: { ...record.artifacts, [jobId]: left } });
+  const others = record.artifacts[jobId].filter(({ id }) => id !== artifactId);
+  await putRecord(context.archive, { ...record, artifacts: { ...record.artifacts, [jobId]: others } });
 };
 
 /** Deletes an artifact: its bytes first, so that what is interrupted can be repeated. */
@@ -132,15 +132,15 @@ export const removeArtifact = verb({
   access: { role: "member" },
   params: PathArtifact,
   async run(context, { params }) {
-    const left = await leftByJob(context, params.id);
-    const { id: artifactId, ...artifact } = named(left, params.name);
-    const { jobId, buildId } = left;
+    const job = await leftByJob(context, params.id);
+    const { id: artifactId, ...artifact } = findNamed(job, params.name);
+    const { jobId, buildId } = job;
     const { bytes, day } = artifact;
     const detail = { name: artifact.name, artifactId, buildId };
     await commit(context, { action: "artifact.delete", subject: jobId, detail }, []);
     await reaching(deleteArtifact(context.archive, ownerOf(context.orgId, jobId, { ...artifact, id: artifactId })));
     const inPool = await (await context.pool()).removeArtifact({ jobId, artifactId, bytes, day });
-    if (!inPool.ok) await reaching(removeFromRecord(context, left, artifactId));
+    if (!inPool.ok) await reaching(removeFromRecord(context, job, artifactId));
   },
 });
 

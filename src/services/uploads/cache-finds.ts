@@ -6,6 +6,7 @@ import { shownRef } from "../../domain/cache/scopes.ts";
 import { CacheQuery, FoundCache } from "../../protocol/cache.ts";
 import { PathId } from "../../protocol/common.ts";
 import { PERIODS } from "../../protocol/limits.ts";
+import { MINUTE_MS } from "../../protocol/units.ts";
 import type { Context } from "../core/context.ts";
 import { reaching } from "../core/outage.ts";
 import { Refusal } from "../core/refusal.ts";
@@ -15,7 +16,7 @@ import { readable } from "./artifact-records.ts";
 import { type CacheScope, scopesOf } from "./caches.ts";
 import { readGrant } from "./uploads.ts";
 
-const GRANT_MS = PERIODS.grantMinutes * 60_000;
+const GRANT_MS = PERIODS.grantMinutes * MINUTE_MS;
 
 interface Found {
   scope: CacheScope;
@@ -26,9 +27,9 @@ interface Found {
 const finderIn = (archive: R2Bucket, scopes: CacheScope[], codecs: string[]) => {
   const lists = new Map<CacheScope, Promise<FoundEntry[]>>();
   const listOf = (scope: CacheScope): Promise<FoundEntry[]> => {
-    const known = lists.get(scope) ?? reaching(listEntries(archive, scope.path));
-    lists.set(scope, known);
-    return known;
+    const list = lists.get(scope) ?? reaching(listEntries(archive, scope.path));
+    lists.set(scope, list);
+    return list;
   };
   const isRead = ({ codec }: FoundEntry): boolean => codecs.includes(codec);
   return async ({ key, fallback }: CacheQuery["entries"][number]): Promise<Found | null> => {
@@ -60,27 +61,27 @@ export const findCache = verb({
     const until = now.getTime() + GRANT_MS;
     const today = dayOf(now.getTime());
     const entries: z.infer<typeof FoundCache>["entries"] = [];
-    for (const wanted of body.entries) {
-      const found = await find(wanted);
-      if (!found) {
+    for (const request of body.entries) {
+      const entry = await find(request);
+      if (!entry) {
         entries.push(null);
         continue;
       }
-      const { path, id, key, bytes, sha256, codec, usedDay } = found.entry;
-      if (usedDay !== today) context.waitUntil(touchEntry(archive, found.entry, today).catch(() => {}));
+      const { path, id, key, bytes, sha256, codec, usedDay } = entry.entry;
+      if (usedDay !== today) context.waitUntil(touchEntry(archive, entry.entry, today).catch(() => {}));
       const facts = { orgId, jobId: params.id, tokenHash: holder.tokenHash, path, id, bytes, until };
       const grant = await keys.grants.grant("cache-read", facts);
-      entries.push({ key, bytes, sha256, codec, scope: found.scope.id, grant });
+      entries.push({ key, bytes, sha256, codec, scope: entry.scope.id, grant });
     }
     const scopes = reads.map(({ id, ref }) => ({ id, branch: shownRef(ref) }));
     return { scopes, saves: writes?.id ?? null, entries };
   },
 });
 
-const gone = () => new Refusal("gone", "The entry was deleted.");
+const entryGone = () => new Refusal("gone", "The entry was deleted.");
 
 /** Bytes of a granted entry. @throws Refusal forbidden; gone */
 export const openCached = async (context: Context, grant: string) => {
   const facts = await readGrant(context, "cache-read", grant);
-  return readable(context.archive, bytesKey(facts.path, facts.id), facts.bytes, gone);
+  return readable(context.archive, bytesKey(facts.path, facts.id), facts.bytes, entryGone);
 };

@@ -35,21 +35,21 @@ export const cacheUploads = new Uploads({
   joinRefused: "A part is missing, or its ETag is not the last one that was answered for it.",
   // Where that is lost, the upload counts for its days.
   onJoined(context, { id, bytes }) {
-    const told = context.objects.pool(context.orgId).saved({ cacheId: id, bytes });
-    context.waitUntil(told.catch(() => {}));
+    const noting = context.objects.pool(context.orgId).saved({ cacheId: id, bytes });
+    context.waitUntil(noting.catch(() => {}));
   },
 });
 
-const taken = () => new Refusal("conflict", "There is an entry of this key already: entries never change.");
+const keyTaken = () => new Refusal("conflict", "There is an entry of this key already: entries never change.");
 
 /** Takes the key for this lease. @throws Refusal conflict where another one has it, or has just ended its save */
-const takeKey = async ({ archive, now }: Context, wanted: Reservation): Promise<void> => {
+const takeKey = async ({ archive, now }: Context, reservation: Reservation): Promise<void> => {
   // Agents before 0.13.0 take every 409 of another kind for a lost lease.
-  if (!(await reaching(reserve(archive, wanted, now.getTime()))))
+  if (!(await reaching(reserve(archive, reservation, now.getTime()))))
     throw new Refusal("conflict", "Another job is saving this key.");
-  if (!(await reaching(findEntry(archive, wanted.path)))) return;
-  await reaching(giveBack(archive, wanted));
-  throw taken();
+  if (!(await reaching(findEntry(archive, reservation.path)))) return;
+  await reaching(giveBack(archive, reservation));
+  throw keyTaken();
 };
 
 /** Begins to save an entry, where there is none of its key, or continues what the caller has begun. */
@@ -64,17 +64,17 @@ export const openCache = verb({
     if (!writes) throw new Refusal("forbidden", "A build like this saves nothing to the cache.");
     const { orgId, archive, keys, headers } = context;
     const path = `${writes.path}${await sha256Hex(body.key)}`;
-    if (await reaching(findEntry(archive, path))) throw taken();
-    const held = { jobId: params.id, tokenHash: holder.tokenHash, fence: holder.fence, path };
+    if (await reaching(findEntry(archive, path))) throw keyTaken();
+    const reservation = { jobId: params.id, tokenHash: holder.tokenHash, fence: holder.fence, path };
     const begin = async () => {
-      await takeKey(context, held);
+      await takeKey(context, reservation);
       const id = context.newId();
       const { bytes } = body;
       try {
         const begun = { cacheId: id, bytes, parts: partsOf(bytes) };
         settled(await context.objects.pool(orgId).beginSaving({ ...holder, ...begun }));
       } catch (error) {
-        await reaching(giveBack(archive, held));
+        await reaching(giveBack(archive, reservation));
         throw error;
       }
       return { id, uploadId: await beginUpload(context, keyOf({ path, id }), bytes) };
@@ -82,8 +82,8 @@ export const openCache = verb({
     // Also one that has expired is for what was begun under it.
     const before = headers.grant ? await keys.grants.read("cache-write", headers.grant) : null;
     const { id, uploadId } =
-      before === null ? await begin() : grantFor("cache-write", before, { orgId, ...held, ...body });
-    const facts = { orgId, ...held, ...body, id, uploadId };
+      before === null ? await begin() : grantFor("cache-write", before, { orgId, ...reservation, ...body });
+    const facts = { orgId, ...reservation, ...body, id, uploadId };
     return { cacheId: id, ...(await cacheUploads.grant(context, facts)) };
   },
 });
@@ -96,10 +96,10 @@ const clear = async (
   bytes: number,
 ): Promise<boolean> => {
   const entries = await reaching(listEntries(archive, repositoryPath(orgId, repoId)));
-  const stored = entries.map((one) => ({ ...one, scope: one.path.slice(0, one.path.lastIndexOf("/") + 1) }));
-  const gone = entriesToDrop(stored, { scope: scope.path, bytes, isOfDefaultBranch: scope.isOfDefaultBranch });
-  if (!gone) return false;
-  await reaching(deleteEntries(archive, gone));
+  const scoped = entries.map((one) => ({ ...one, scope: one.path.slice(0, one.path.lastIndexOf("/") + 1) }));
+  const dropped = entriesToDrop(scoped, { scope: scope.path, bytes, isOfDefaultBranch: scope.isOfDefaultBranch });
+  if (!dropped) return false;
+  await reaching(deleteEntries(archive, dropped));
   return true;
 };
 
@@ -120,9 +120,9 @@ export const finishCache = verb({
     const { repoId, writes } = await scopesOf(context, holder);
     if (!writes || !facts.path.startsWith(writes.path))
       throw new Refusal("conflict", "The cache was emptied meanwhile: this is not saved.");
-    const known = await reaching(findEntry(archive, facts.path));
-    if (known?.id === facts.id) return;
-    if (known) throw taken();
+    const before = await reaching(findEntry(archive, facts.path));
+    if (before?.id === facts.id) return;
+    if (before) throw keyTaken();
     if (!(await cacheUploads.isWhole(context, facts, { ...body, sha256: facts.sha256 }))) {
       await dropSave(context, facts);
       throw invalid("/etags", "are of other bytes than were announced");
@@ -133,10 +133,10 @@ export const finishCache = verb({
     }
     const { key, id, bytes, sha256, codec } = facts;
     const { ref, pipelineId, isOfDefaultBranch } = writes;
-    const made = { ref, pipelineId, isOfDefaultBranch, madeAt: context.at, usedDay: dayOf(context.now.getTime()) };
-    const entry: StoredEntry = { key, id, bytes, sha256, codec, ...made };
+    const origin = { ref, pipelineId, isOfDefaultBranch, madeAt: context.at, usedDay: dayOf(context.now.getTime()) };
+    const entry: StoredEntry = { key, id, bytes, sha256, codec, ...origin };
     if (await reaching(putEntry(archive, facts.path, entry))) return await reaching(giveBack(archive, facts));
     await dropSave(context, facts);
-    throw taken();
+    throw keyTaken();
   },
 });

@@ -50,8 +50,8 @@ export const scopesOf = async (context: Context, holder: Holder): Promise<CacheS
     const isOfDefaultBranch = ref === refOf(row.defaultBranch);
     return { id, ref, pipelineId, path: scopePath(orgId, repoId, pipelineId, id), isOfDefaultBranch };
   });
-  const found = await Promise.all(scopes);
-  return { repoId, reads: found, writes: found.find(({ ref }) => ref === writes) ?? null };
+  const cacheScopes = await Promise.all(scopes);
+  return { repoId, reads: cacheScopes, writes: cacheScopes.find(({ ref }) => ref === writes) ?? null };
 };
 
 const COLUMNS = { id: repository.id, fullName: repository.fullName, version: repository.version };
@@ -66,8 +66,14 @@ export const listCache = verb({
     const entries = await reaching(listEntries(context.archive, repositoryPath(context.orgId, row.id)));
     const newest = entries.sort((a, b) => (a.madeAt < b.madeAt ? 1 : -1));
     return newest.map(({ key, bytes, sha256, codec, pipelineId, ref, madeAt, usedDay }) => ({
-      ...{ key, bytes, sha256, codec, pipelineId },
-      ...{ branch: shownRef(ref), createdAt: madeAt, lastUsed: usedDay },
+      key,
+      bytes,
+      sha256,
+      codec,
+      pipelineId,
+      branch: shownRef(ref),
+      createdAt: madeAt,
+      lastUsed: usedDay,
     }));
   },
 });

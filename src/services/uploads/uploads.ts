@@ -2,6 +2,7 @@ import { beginParts, findBytes, joinParts, putPart } from "../../archive/bytes.t
 import { partSize, partsOf } from "../../domain/artifact/parts.ts";
 import { CONTENT_SHA256_HEADER } from "../../protocol/artifact.ts";
 import { LIMITS, PERIODS } from "../../protocol/limits.ts";
+import { MINUTE_MS } from "../../protocol/units.ts";
 import type { Context } from "../core/context.ts";
 import type { GrantFacts } from "../core/grants.ts";
 import { reaching } from "../core/outage.ts";
@@ -28,7 +29,7 @@ export const readGrant = async <K extends OfAgents>(
   context: Context,
   granted: K,
   grant: string | null,
-  wanted: { jobId?: string; id?: string } = {},
+  expected: { jobId?: string; id?: string } = {},
 ): Promise<GrantFacts[K]> => {
   const { kind, tokenHash, orgId } = context.caller;
   if (kind !== "agent") await context.admit();
@@ -36,16 +37,16 @@ export const readGrant = async <K extends OfAgents>(
   if (!facts) throw new Refusal("forbidden", UNKNOWN);
   if (context.now.getTime() >= facts.until)
     throw new Refusal("forbidden", "The grant has expired: ask for another one.");
-  return grantFor(granted, facts, { orgId, tokenHash, ...wanted });
+  return grantFor(granted, facts, { orgId, tokenHash, ...expected });
 };
 
 /** @throws Refusal forbidden where the grant names anything else than this */
 export const grantFor = <K extends OfAgents>(
   granted: K,
   facts: GrantFacts[K] | undefined,
-  wanted: object,
+  expected: object,
 ): GrantFacts[K] => {
-  const isSame = Object.entries(wanted).every(([name, value]) => facts?.[name as keyof GrantFacts[K]] === value);
+  const isSame = Object.entries(expected).every(([name, value]) => facts?.[name as keyof GrantFacts[K]] === value);
   if (!facts || !isSame) throw new Refusal("forbidden", OTHER[granted]);
   return facts;
 };
@@ -118,7 +119,7 @@ export class Uploads<K extends Granted> {
 
   /** What an opening answers, besides the id of what was opened. */
   async grant({ keys, now }: Context, begun: Omit<GrantFacts[K], "until">) {
-    const until = now.getTime() + PERIODS.grantMinutes * 60_000;
+    const until = now.getTime() + PERIODS.grantMinutes * MINUTE_MS;
     const facts = { ...begun, until } as GrantFacts[K];
     return {
       grant: await keys.grants.grant(this.#kind.granted, facts),
@@ -133,8 +134,8 @@ export class Uploads<K extends Granted> {
     const { partRefused, keyOf } = this.#kind;
     const facts = await this.#granted(context, part);
     const { uploadId, bytes } = facts;
-    const stored = putPart(context.archive, { key: keyOf(facts), uploadId }, checkedPart(part, bytes));
-    const etag = await stored.catch((error: unknown) => rethrow(error, partRefused(!uploadId)));
+    const storing = putPart(context.archive, { key: keyOf(facts), uploadId }, checkedPart(part, bytes));
+    const etag = await storing.catch((error: unknown) => rethrow(error, partRefused(!uploadId)));
     if (etag === null) throw new Refusal("conflict", "Other bytes were sent under this grant before.");
     return { etag };
   }
@@ -151,16 +152,16 @@ export class Uploads<K extends Granted> {
    * Whether the archive has, as one object, the bytes that the agent means. It has compared the SHA-256 of an only
    * part; of several the MD5s are compared here. @throws Refusal conflict where it has none
    */
-  async isWhole(context: Context, facts: GrantFacts[K], sent: Sent): Promise<boolean> {
+  async isWhole(context: Context, facts: GrantFacts[K], sums: Sent): Promise<boolean> {
     const { uploadId, bytes } = facts;
     if (bytes === 0) return true;
-    if (uploadId) await this.#join(context, facts, uploadId, sent);
-    const found = await this.#find(context, facts);
-    if (!found) throw new Refusal("conflict", "The bytes have not arrived.");
+    if (uploadId) await this.#join(context, facts, uploadId, sums);
+    const object = await this.#find(context, facts);
+    if (!object) throw new Refusal("conflict", "The bytes have not arrived.");
     const isSame = uploadId
-      ? found.etag === `${sent.md5}-${partsOf(bytes)}`
-      : (sent.sha256 ?? found.sha256) === found.sha256;
-    return found.size === bytes && isSame;
+      ? object.etag === `${sums.md5}-${partsOf(bytes)}`
+      : (sums.sha256 ?? object.sha256) === object.sha256;
+    return object.size === bytes && isSame;
   }
 
   #granted(context: Context, { jobId, id }: { jobId: string; id: string }): Promise<GrantFacts[K]> {

@@ -69,11 +69,11 @@ export const previewEnvironment = verb({
       groupsOfPipeline(db.sql, orgId, params.id),
     );
     if (!found) throw notFound();
-    const asked = (query.groups ?? "").split(",").map((name) => name.trim());
+    const groupNames = (query.groups ?? "").split(",").map((name) => name.trim());
     const branch = query.branch ?? found.branch ?? "";
     const isOpen = ({ name, protection }: (typeof groups)[number]) =>
       protection === null ||
-      (query.trust !== "untrusted" && asked.includes(name ?? "") && allowsRef(protection, branch));
+      (query.trust !== "untrusted" && groupNames.includes(name ?? "") && allowsRef(protection, branch));
     const groupIds = groups.filter(isOpen).flatMap(({ id }) => id ?? []);
     const variables = rows.map((row) => scoped(row, row.isSecret ? null : row.value));
     const input = { variables, groupIds, run: {}, secretKeys: [] };

@@ -38,8 +38,8 @@ const checkPatterns = (protection: Protection): void => {
 /** Whoever may not approve what a protection asks for may not lift it either. @throws Refusal forbidden */
 const checkMayProtect = (context: Context, ...protections: Protection[]): void => {
   const { role } = context.admitted;
-  const asked = protections.flatMap((protection) => protection?.approval ?? []);
-  if (asked.every((approval) => role !== null && includesRole(role, approval))) return;
+  const approvals = protections.flatMap((protection) => protection?.approval ?? []);
+  if (approvals.every((approval) => role !== null && includesRole(role, approval))) return;
   throw new Refusal("forbidden", "This protection asks for a role above that of this token.");
 };
 

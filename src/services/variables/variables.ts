@@ -34,12 +34,12 @@ interface FileFields {
 const NO_FILE: FileColumns = { fileEncoding: null, fileName: null };
 
 /** The columns of a variable after a request. @throws Refusal invalid where it says of a file what is none */
-const fileColumns = (asked: FileFields, before: FileColumns = NO_FILE): FileColumns => {
-  const { isFile = null, fileEncoding = null, fileName = before.fileName } = asked;
+const fileColumns = (fields: FileFields, before: FileColumns = NO_FILE): FileColumns => {
+  const { isFile = null, fileEncoding = null, fileName = before.fileName } = fields;
   if (isFile ?? before.fileEncoding !== null)
     return { fileEncoding: fileEncoding ?? before.fileEncoding ?? "text", fileName };
   for (const field of ["fileEncoding", "fileName"] as const)
-    if (asked[field] != null) throw invalid(`/${field}`, "belongs to a variable with isFile");
+    if (fields[field] != null) throw invalid(`/${field}`, "belongs to a variable with isFile");
   return NO_FILE;
 };
 
@@ -222,10 +222,10 @@ const changedValue = async (context: Context, row: VariableRow, next: VariableRo
   if (value !== undefined) return { row: await withValue(context, next, value), newValue: value };
   const isResealed = next.isSecret !== row.isSecret || (row.isSecret && next.key !== row.key);
   if (!isResealed && next.fileEncoding === row.fileEncoding) return { row: next, newValue: undefined };
-  const kept = await storedValue(context, row);
-  checkValue(kept, next.isSecret);
-  checkEncoding(next, kept);
-  return { row: await withValue(context, next, kept), newValue: row.isSecret ? undefined : kept };
+  const plainValue = await storedValue(context, row);
+  checkValue(plainValue, next.isSecret);
+  checkEncoding(next, plainValue);
+  return { row: await withValue(context, next, plainValue), newValue: row.isSecret ? undefined : plainValue };
 };
 
 export const updateVariable = verb({
