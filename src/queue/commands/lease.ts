@@ -16,7 +16,15 @@ export const endJob = (
   const cause = status === "canceled" ? (stopCause ?? CANCELED) : null;
   const tests = summarizeTests({ ...job, status });
   const end: JobEnd = {
-    ...{ status, cause, exitCode, reason, message, startedAt, finishedAt: context.now, agentId, attempt },
+    status,
+    cause,
+    exitCode,
+    reason,
+    message,
+    startedAt,
+    finishedAt: context.now,
+    agentId,
+    attempt,
     ...(retries && { retries }),
     ...(tests && { tests }),
     fence: lease?.fence ?? 0,

@@ -64,7 +64,10 @@ const planProblem = ({ build, job }: HeldJob, { graph }: PlanRequest): string | 
 const accept = ({ build, job }: HeldJob, request: PlanRequest, context: DecisionContext): Change[] => {
   const { graph, text, agentId, fence } = request;
   const patch: Partial<BuildFacts> = {
-    ...{ status: "queued", startedAt: null, message: null, holdsPlace: true },
+    status: "queued",
+    startedAt: null,
+    message: null,
+    holdsPlace: true,
     commitSha: commitBuilt(build, graph.commitSha ?? undefined),
     base: request.base ?? build.base ?? null,
     plannedBy: { agentId, fence, attempt: job.attempt },
@@ -103,30 +106,57 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 export const endOfPlanned = (now: number): number => now + LIMITS.buildDays * DAY_MS;
 
 const NEW = {
-  ...{ seq: 0, queuedAt: null, startedAt: null, attempt: 0, unstarted: 0, releasedBy: [], notBefore: 0 },
-  ...{ lease: null, fence: 0, agentId: null, result: null },
+  seq: 0,
+  queuedAt: null,
+  startedAt: null,
+  attempt: 0,
+  unstarted: 0,
+  releasedBy: [],
+  notBefore: 0,
+  lease: null,
+  fence: 0,
+  agentId: null,
+  result: null,
 } satisfies Partial<JobFacts>;
 
 /** The job that a build begins with. It has the build's id, and planned jobs may take its place. */
 export const firstJob = ({ timeoutSeconds }: NewBuild, build: BuildFacts): JobFacts => ({
   ...NEW,
-  ...{ id: build.id, buildId: build.id, index: 0, seq: build.seq, status: "queued", queuedAt: build.queuedAt },
-  ...{ requires: build.requires, timeoutSeconds, maxAttempts: build.maxAttempts },
+  id: build.id,
+  buildId: build.id,
+  index: 0,
+  seq: build.seq,
+  status: "queued",
+  queuedAt: build.queuedAt,
+  requires: build.requires,
+  timeoutSeconds,
+  maxAttempts: build.maxAttempts,
 });
 
 /** The first job as its agent may still ask for it, once planned jobs took its place: the answer may have been lost. */
 export const replacedJob = (build: BuildFacts): JobFacts | undefined =>
   build.plannedBy && {
     ...NEW,
-    ...{ id: build.id, buildId: build.id, index: 0, status: "queued", requires: build.requires, timeoutSeconds: 0 },
-    ...{ maxAttempts: build.maxAttempts, ...build.plannedBy },
+    id: build.id,
+    buildId: build.id,
+    index: 0,
+    status: "queued",
+    requires: build.requires,
+    timeoutSeconds: 0,
+    maxAttempts: build.maxAttempts,
+    ...build.plannedBy,
   };
 
 /** A job that waits for others, as its file says it. */
 export const plannedJob = (build: BuildFacts, job: GraphJob, index: number, { features = [] }: JobGraph): JobFacts => ({
   ...NEW,
-  ...{ id: job.id, buildId: build.id, index, status: "waiting" },
-  ...{ requires: job.requires, timeoutSeconds: job.timeoutSeconds, maxAttempts: build.maxAttempts },
+  id: job.id,
+  buildId: build.id,
+  index,
+  status: "waiting",
+  requires: job.requires,
+  timeoutSeconds: job.timeoutSeconds,
+  maxAttempts: build.maxAttempts,
   features: ["jobs", ...features],
   ...(job.retry && { retry: job.retry }),
 });

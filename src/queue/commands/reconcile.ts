@@ -249,8 +249,13 @@ const endAsStored = (state: PoolState, build: BuildFacts, row: StoredBuild, cont
 };
 
 const forgottenEnd = ({ now }: DecisionContext) => ({
-  ...{ cause: null, startedAt: null, agentId: null, attempt: 0, fence: 0 },
-  ...{ message: LOST_MESSAGE, finishedAt: now },
+  cause: null,
+  startedAt: null,
+  agentId: null,
+  attempt: 0,
+  fence: 0,
+  message: LOST_MESSAGE,
+  finishedAt: now,
 });
 
 /** Ends the jobs of a build that have not ended, and their leases. */
@@ -266,13 +271,34 @@ const endLost = (state: PoolState, row: StoredBuild, nth: number, context: Decis
   const { agentId, attempt, createdBy = null, ...fields } = row;
   const nothing = { requires: {}, maxParallel: null, maxAttempts: attempt, inputBytes: 0 };
   const build: BuildFacts = {
-    ...{ ...fields, ...nothing, createdBy, pipelineVersion: null, seq: state.seq + nth },
-    ...{ until: null, holdsPlace: false, cancel: null },
+    ...fields,
+    ...nothing,
+    createdBy,
+    pipelineVersion: null,
+    seq: state.seq + nth,
+    until: null,
+    holdsPlace: false,
+    cancel: null,
   };
   const job: JobFacts = {
-    ...{ id: row.id, buildId: row.id, index: 0, seq: build.seq, status: "queued", queuedAt: row.queuedAt },
-    ...{ startedAt: row.startedAt, requires: {}, timeoutSeconds: 0, maxAttempts: attempt, attempt, unstarted: 0 },
-    ...{ releasedBy: [], notBefore: 0, lease: null, fence: 0, agentId, result: null },
+    id: row.id,
+    buildId: row.id,
+    index: 0,
+    seq: build.seq,
+    status: "queued",
+    queuedAt: row.queuedAt,
+    startedAt: row.startedAt,
+    requires: {},
+    timeoutSeconds: 0,
+    maxAttempts: attempt,
+    attempt,
+    unstarted: 0,
+    releasedBy: [],
+    notBefore: 0,
+    lease: null,
+    fence: 0,
+    agentId,
+    result: null,
   };
   const lost = { ...LOST, message: LOST_MESSAGE, finishedAt: context.now };
   return [...patchBuild(build, lost, context), ...endJob({ job }, LOST, LOST_MESSAGE, context)];

@@ -28,9 +28,12 @@ export const settleBuild = (state: PoolState, buildId: string, context: Decision
   if (!build) return decided(null);
   const graph = graphOf(state, buildId);
   const orders = settle({
-    ...{ graph, jobs: state.jobs, build },
+    graph,
+    jobs: state.jobs,
+    build,
     outputs: (jobId) => state.records.outputs(jobId),
-    ...{ now: context.now, rules: context.rules },
+    now: context.now,
+    rules: context.rules,
   });
   const settling = new Settling(state, graph, build, context);
   for (const order of orders) settling.carryOut(order);

@@ -26,8 +26,12 @@ export const testsOfJobs = (jobs: readonly { tests: TestSummary | null }[]): Tes
   const sum = (field: keyof TestSummary): number => summaries.reduce((total, counts) => total + counts[field], 0);
   if (summaries.length === 0) return null;
   return {
-    ...{ total: sum("total"), failed: sum("failed"), skipped: sum("skipped"), flaky: sum("flaky") },
-    ...{ seconds: Math.round(sum("seconds") * 1000) / 1000, warnings: sum("warnings") },
+    total: sum("total"),
+    failed: sum("failed"),
+    skipped: sum("skipped"),
+    flaky: sum("flaky"),
+    seconds: Math.round(sum("seconds") * 1000) / 1000,
+    warnings: sum("warnings"),
   };
 };
 

@@ -40,7 +40,8 @@ export const keysAnew = (
 };
 
 const toNamedJob = ({ key, definition, needs }: GraphJob): NamedJob => ({
-  ...{ key, definition },
+  key,
+  definition,
   needs: needs.map((need) => need.definition),
 });
 

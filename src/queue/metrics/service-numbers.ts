@@ -131,7 +131,10 @@ export const gaugesOf = (pools: SweptPool[], failed: number): PoolGauges => {
     largestPoolBytes: Math.max(0, ...each(({ databaseBytes }) => databaseBytes)),
     named: worst(
       pools.map(({ orgId, numbers: { outboxSeconds, oldestWaitSeconds, waiting } }) => ({
-        ...{ orgId, outboxSeconds, oldestWaitSeconds, waiting },
+        orgId,
+        outboxSeconds,
+        oldestWaitSeconds,
+        waiting,
       })),
     ),
   };

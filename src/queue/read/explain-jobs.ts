@@ -12,7 +12,9 @@ const say = (code: WaitCode, message: string): Waits => ({ code, ...sentence(mes
 const notQueued = { ahead: null, agents: [] };
 
 const ended = (id: string, status: Explanation["status"], why: string | null | undefined): Explanation => ({
-  ...{ buildId: id, status, ...notQueued },
+  buildId: id,
+  status,
+  ...notQueued,
   ...say("ended", `It has ended: ${status}${why ? ` (${why})` : ""}.`),
 });
 
@@ -29,7 +31,7 @@ export const explainJob = (
   if (end) return ended(id, status, end.reason ?? end.cause?.job);
   const entry = heldJob(state, id);
   if (entry) return explain(state, entry, context, pingedAt);
-  return { ...{ buildId: id, status, ...notQueued }, ...explainWait(state, graphOf(state, buildId), index, gate) };
+  return { buildId: id, status, ...notQueued, ...explainWait(state, graphOf(state, buildId), index, gate) };
 };
 
 const explainWait = ({ jobs }: PoolState, graph: JobGraph, index: number, openGate: JobFacts["gate"]): Waits => {

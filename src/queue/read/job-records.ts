@@ -26,15 +26,29 @@ const measureDepths = (jobs: readonly GraphJob[]): Map<string, number> => {
 };
 
 const toDefinition = ({ id, key, definition, name, matrix, needs, mayFail }: GraphJob) => ({
-  ...{ id, key, definition, name, matrix, mayFail },
+  id,
+  key,
+  definition,
+  name,
+  matrix,
+  mayFail,
   needs: needs.map((need) => need.definition),
 });
 
 /** A job whose row cannot be read counts as failed. */
 const DAMAGED = {
-  ...{ status: "failed" as const, cause: null, agentId: null, attempt: 0, exitCode: null },
-  ...{ reason: "agent-error" as BuildReason, message: "What was stored of this job is damaged." },
-  ...{ queuedAt: null, startedAt: null, finishedAt: null, adoptedFrom: null, tests: null },
+  status: "failed" as const,
+  cause: null,
+  agentId: null,
+  attempt: 0,
+  exitCode: null,
+  reason: "agent-error" as BuildReason,
+  message: "What was stored of this job is damaged.",
+  queuedAt: null,
+  startedAt: null,
+  finishedAt: null,
+  adoptedFrom: null,
+  tests: null,
 };
 
 const toState = (graphJob: GraphJob, job: JobFacts | undefined) => {
@@ -62,11 +76,16 @@ const toGate = ({ gate, groups }: GraphJob, job: JobFacts | undefined): JobGate 
   if (!gate) return null;
   const decision = job?.gate?.decision ?? null;
   return {
-    ...{ message: gate.message, by: gate.by, groups },
+    message: gate.message,
+    by: gate.by,
+    groups,
     since: toTimestamp(job?.gate?.since),
     until: toTimestamp(job?.gate?.until),
     decision: decision && {
-      ...{ approved: decision.approved, at: toTimestamp(decision.at)!, by: decision.name, comment: decision.comment },
+      approved: decision.approved,
+      at: toTimestamp(decision.at)!,
+      by: decision.name,
+      comment: decision.comment,
     },
   };
 };
@@ -83,10 +102,16 @@ export const toWaitsFor = (jobs: readonly JobOfBuild[]): Build["waitsFor"] => {
 
 /** What a list counts a job as. */
 const COUNTED: Record<JobStatus, keyof Omit<JobCounts, "total">> = {
-  ...{ waiting: "waiting", queued: "waiting" },
-  ...{ assigned: "running", running: "running", canceling: "running" },
-  ...{ succeeded: "succeeded", failed: "failed" },
-  ...{ canceled: "stopped", skipped: "stopped", dropped: "stopped" },
+  waiting: "waiting",
+  queued: "waiting",
+  assigned: "running",
+  running: "running",
+  canceling: "running",
+  succeeded: "succeeded",
+  failed: "failed",
+  canceled: "stopped",
+  skipped: "stopped",
+  dropped: "stopped",
 };
 
 /** How many jobs of a build are in which state. */

@@ -35,9 +35,15 @@ const toApproval = ({ approval, origin, commitSha }: BuildFacts): JobGate | null
   const { since, until, decision } = approval;
   return {
     message: whatToApprove(origin?.pull?.author ?? null, commitSha),
-    ...{ by: APPROVER, groups: [], since: timestamp(since), until: timestamp(until) },
+    by: APPROVER,
+    groups: [],
+    since: timestamp(since),
+    until: timestamp(until),
     decision: decision && {
-      ...{ approved: decision.approved, at: timestamp(decision.at), by: decision.name, comment: decision.comment },
+      approved: decision.approved,
+      at: timestamp(decision.at),
+      by: decision.name,
+      comment: decision.comment,
     },
   };
 };

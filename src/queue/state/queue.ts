@@ -41,7 +41,11 @@ export const byQueueOrder = (one: QueuedJob, other: QueuedJob): number =>
 /** The same text for equal requirements, however they were written. */
 export const requirementKey = ({ platform, ios, android, web, labels, xcode }: Requires): string =>
   [
-    ...[platform ?? "", ios ? "ios" : "", android ? "android" : "", web ? "web" : "", ...[...(labels ?? [])].sort()],
+    platform ?? "",
+    ios ? "ios" : "",
+    android ? "android" : "",
+    web ? "web" : "",
+    ...[...(labels ?? [])].sort(),
     // No label has a line break.
     ...(xcode ? [`\nxcode ${xcode}`] : []),
   ].join(" ");

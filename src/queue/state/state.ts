@@ -194,13 +194,29 @@ const FIRST_KEY = "build";
 
 /** The graph of a build whose jobs are not planned: its first job, which needs nothing. */
 const graphOfFirst = (id: string): JobGraph => ({
-  ...{ hash: "", path: null, commitSha: null, failFast: false },
+  hash: "",
+  path: null,
+  commitSha: null,
+  failFast: false,
   facts: { build: {}, repository: {}, vars: {}, changed: {} },
   jobs: [
     {
-      ...{ id, key: FIRST_KEY, definition: FIRST_KEY, name: FIRST_KEY, matrix: null, needs: [], condition: null },
-      ...{ mayFail: false, failFast: false, maxParallel: null, concurrency: null, gate: null, groups: [] },
-      ...{ requires: {}, timeoutSeconds: 0, hasSteps: true },
+      id,
+      key: FIRST_KEY,
+      definition: FIRST_KEY,
+      name: FIRST_KEY,
+      matrix: null,
+      needs: [],
+      condition: null,
+      mayFail: false,
+      failFast: false,
+      maxParallel: null,
+      concurrency: null,
+      gate: null,
+      groups: [],
+      requires: {},
+      timeoutSeconds: 0,
+      hasSteps: true,
     },
   ],
 });
