@@ -1,6 +1,7 @@
 import { applyDiff, diff } from "../../domain/diff.ts";
 import type { AgentChange } from "../../protocol/agent.ts";
 import { LIMITS, withCommas } from "../../protocol/limits.ts";
+import { MINUTE_MS } from "../../protocol/units.ts";
 import {
   audit,
   type Decision,
@@ -198,7 +199,7 @@ export const leave = (
 export type ContactKind = "claim" | "heartbeat" | "wait";
 
 /** Milliseconds between two contacts of an agent that are stored. */
-const PERSIST_CONTACT_MS = 60_000;
+const PERSIST_CONTACT_MS = MINUTE_MS;
 /** The same for an agent with a socket, which remembers its pings: a part of the time for which it is kept. */
 const PERSIST_CONTACT_PART = 0.25;
 

@@ -1,3 +1,4 @@
+import { SECOND_MS } from "../../protocol/units.ts";
 import {
   agentActor,
   audit,
@@ -21,7 +22,7 @@ import { firstJobFor, NO_RESERVATIONS } from "./match.ts";
 import { holdOthers, isPaused, resume, startPause } from "./pause.ts";
 
 /** Milliseconds that a job waits at least after its hand-out was taken back. */
-const UNCLAIM_MS = 1_000;
+const UNCLAIM_MS = SECOND_MS;
 
 export interface Claim {
   jobId: string;

@@ -1,3 +1,4 @@
+import { MINUTE_MS } from "../../protocol/units.ts";
 import { lastHeardAt, ONLINE_MS } from "../read/record.ts";
 import { type Decision, type DecisionContext, decided, refused } from "../state/decision.ts";
 import type { Change, HeldJob, JobFacts } from "../state/facts.ts";
@@ -5,7 +6,7 @@ import type { PoolState } from "../state/state.ts";
 import { requeue } from "./lease.ts";
 
 /** Milliseconds between two checks whether another agent may still take the job. */
-const RECHECK_MS = 60_000;
+const RECHECK_MS = MINUTE_MS;
 
 /** Whether an agent other than `exceptId` is online, able to run it, and takes builds now or after its present one. */
 const anotherAgentMayTake = (state: PoolState, job: JobFacts, exceptId: string, context: DecisionContext): boolean => {

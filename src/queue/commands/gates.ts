@@ -1,6 +1,7 @@
 import type { Gate } from "../../pipeline/graph/graph.ts";
 import type { GateDecision } from "../../pipeline/graph/job-end.ts";
 import { includesRole } from "../../protocol/token.ts";
+import { DAY_MS } from "../../protocol/units.ts";
 import {
   audit,
   type Decision,
@@ -78,7 +79,7 @@ const decideJobGate = (
 /* A build of a stranger's commit waits until a member has approved that very commit. */
 
 /** Milliseconds for which a build waits for approval. */
-export const APPROVAL_MS = 30 * 24 * 60 * 60 * 1000;
+export const APPROVAL_MS = 30 * DAY_MS;
 
 /** Builds of one repository that wait for approval at most: whoever may fork it can open pull requests. */
 const MOST_UNAPPROVED = 100;

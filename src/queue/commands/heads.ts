@@ -1,3 +1,4 @@
+import { DAY_MS } from "../../protocol/units.ts";
 /** A commit to which a ref was set, as the pool heard of it. */
 export interface Head {
   sha: string;
@@ -22,7 +23,7 @@ type Pushed = Pick<Head, "sha" | "before">;
 
 /** Heads of one key that are remembered at most, and for how many milliseconds. */
 const MOST_HEADS = 20;
-export const HEAD_MS = 4 * 24 * 60 * 60 * 1000;
+export const HEAD_MS = 4 * DAY_MS;
 
 /**
  * What an arriving head is. `same`: this head was heard of, and nothing came after it. `late`: another head replaced it

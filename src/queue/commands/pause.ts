@@ -1,3 +1,4 @@
+import { MINUTE_MS, SECOND_MS } from "../../protocol/units.ts";
 import type { DecisionContext } from "../state/decision.ts";
 import type { Change, JobFacts, JobLease, Pause } from "../state/facts.ts";
 import type { PoolState } from "../state/state.ts";
@@ -6,10 +7,10 @@ import type { PoolState } from "../state/state.ts";
    then one job at a time, until one is delivered. */
 
 /** Milliseconds of the first pause, and of the longest. */
-const FIRST_MS = 1_000;
-const MOST_MS = 60_000;
+const FIRST_MS = SECOND_MS;
+const MOST_MS = MINUTE_MS;
 /** Milliseconds by which the job that was tried waits longer, so that the next try is of another one. */
-const BEHIND_MS = 1_000;
+const BEHIND_MS = SECOND_MS;
 
 /** Whether nothing is handed out. */
 export const isPaused = ({ pause }: Pick<PoolState, "pause">, now: number): boolean =>

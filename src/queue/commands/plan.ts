@@ -1,5 +1,6 @@
 import type { GraphJob, JobGraph } from "../../pipeline/graph/graph.ts";
 import { LIMITS, withCommas } from "../../protocol/limits.ts";
+import { DAY_MS } from "../../protocol/units.ts";
 import {
   agentActor,
   audit,
@@ -99,8 +100,6 @@ export const refusePlan = (state: PoolState, request: PlanRefused, context: Deci
   if (entry.job.status !== "running") return refused("conflict", "The build does not run.");
   return decided(jobId, endJob(entry, { status: "failed", exitCode: null, reason }, message, context));
 };
-
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** When a build ends in any case whose jobs are planned now. */
 export const endOfPlanned = (now: number): number => now + LIMITS.buildDays * DAY_MS;

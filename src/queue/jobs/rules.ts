@@ -4,6 +4,7 @@ import type { JobCause, JobEnd, JobEndStatus } from "../../pipeline/graph/job-en
 import type { JobStatus } from "../../protocol/build-job.ts";
 import type { EndedStatus } from "../../protocol/build-states.ts";
 import { LIMITS } from "../../protocol/limits.ts";
+import { MINUTE_MS } from "../../protocol/units.ts";
 import type { BuildFacts, Gated, JobFacts, Outcome } from "../state/facts.ts";
 
 /** What of a build decides what becomes of its jobs, and what follows from them. */
@@ -140,7 +141,7 @@ export const triesAgain = (
 ): boolean => status === "running" && mayBeMended(outcome) && retries < retry;
 
 /** Milliseconds for which jobs that clean up may run after their build was canceled. */
-export const CLEAN_UP_MS = 5 * 60 * 1000;
+export const CLEAN_UP_MS = 5 * MINUTE_MS;
 
 /** The cancel that holds for a build now; its own deadline is one too. */
 export const currentCancel = (

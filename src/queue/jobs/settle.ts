@@ -1,11 +1,10 @@
 import type { JobCause, StopReason } from "../../pipeline/graph/job-end.ts";
 import { isEnded } from "../../protocol/build-states.ts";
+import { HOUR_MS } from "../../protocol/units.ts";
 import type { Gated } from "../state/facts.ts";
 import { BuildInProgress, type BuildProgress, type JobOrder, type Order, type SettleInput } from "./in-progress.ts";
 import { judgeBuild } from "./outcome.ts";
 import { currentCancel, isLeasedJob, type JobView, TOO_LONG } from "./rules.ts";
-
-const HOUR_MS = 60 * 60 * 1000;
 
 interface Stop {
   reason: StopReason;

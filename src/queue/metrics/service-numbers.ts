@@ -2,6 +2,7 @@ import type { BuildReason } from "../../protocol/build.ts";
 import type { EndedStatus } from "../../protocol/build-states.ts";
 import { ORGANIZATION_LIMITS } from "../../protocol/organization.ts";
 import type { OrganizationStore } from "../../protocol/service-metrics.ts";
+import { DAY_MS } from "../../protocol/units.ts";
 import type { LossCause } from "../state/counts.ts";
 import type { PoolNumbers } from "../state/numbers.ts";
 import type { ServiceDay } from "./service-days.ts";
@@ -9,7 +10,7 @@ import type { ServiceDay } from "./service-days.ts";
 /** Organizations that are named: each is in every row of numbers, and a label. */
 const NAMED = 20;
 /** An organization whose pool told nothing for so long is named no more: it may be gone. */
-const KNOWN_MS = 7 * 86_400_000;
+const KNOWN_MS = 7 * DAY_MS;
 
 /** `at`: when its pool told it, in milliseconds since 1970. */
 type KnownStore = OrganizationStore & { at: number };

@@ -4,6 +4,7 @@ import { type Build, toRecord } from "../../protocol/build.ts";
 import type { JobGate } from "../../protocol/build-job.ts";
 import { phaseOf } from "../../protocol/build-states.ts";
 import { PERIODS } from "../../protocol/limits.ts";
+import { SECOND_MS } from "../../protocol/units.ts";
 import type { Claim } from "../commands/claim.ts";
 import type { ClaimedJob, RunValues } from "../commands/commands.ts";
 import { summarizeTests } from "../commands/tests.ts";
@@ -12,7 +13,7 @@ import type { PoolState } from "../state/state.ts";
 import { APPROVER, awaitsApproval, trustOf } from "../state/trust.ts";
 
 /** Milliseconds for which an agent counts as online after its last contact. */
-export const ONLINE_MS = PERIODS.onlineSeconds * 1000;
+export const ONLINE_MS = PERIODS.onlineSeconds * SECOND_MS;
 
 const timestamp = (at: number): string => new Date(at).toISOString();
 const optionalTimestamp = (at: number | null): string | null => (at === null ? null : timestamp(at));

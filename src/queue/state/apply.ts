@@ -1,4 +1,5 @@
 import { isEnded } from "../../protocol/build-states.ts";
+import { SECOND_MS } from "../../protocol/units.ts";
 import { countEnd, countOf, laterCount, noEvents } from "./counts.ts";
 import {
   BUILD_CHANNELS,
@@ -23,9 +24,9 @@ import { jobsOf, type PoolState, unsettle } from "./state.ts";
 import { awaitsApproval } from "./trust.ts";
 
 /** Milliseconds between a change and its write to D1, so that changes close together become one write. */
-export const FLUSH_DELAY_MS = 1_000;
+export const FLUSH_DELAY_MS = SECOND_MS;
 /** The same where nobody waits for it (a hand-out), or the caller has it told at once (a new build). */
-const LATE_FLUSH_MS = 30_000;
+const LATE_FLUSH_MS = 30 * SECOND_MS;
 
 /** Ids of what a list of changes touched: each is indexed once, at the end. */
 interface Touched {

@@ -1,8 +1,7 @@
 import type { BuildReason } from "../../protocol/build.ts";
 import type { EndedStatus } from "../../protocol/build-states.ts";
 import { withCommas } from "../../protocol/limits.ts";
-
-const DAY_MS = 24 * 60 * 60 * 1000;
+import { DAY_MS, SECOND_MS } from "../../protocol/units.ts";
 
 /** Builds that were made on one day (UTC, days since 1970). */
 export interface DayCount {
@@ -38,7 +37,8 @@ export const dayProblem = (
   return `Builds of this organization today: ${withCommas(count)} of ${withCommas(buildsPerDay)}. Wait until 00:00 UTC, or ask the operator of this service to raise buildsPerDay.`;
 };
 
-export const secondsUntilTomorrow = (now: number): number => Math.ceil(((dayNumberOf(now) + 1) * DAY_MS - now) / 1000);
+export const secondsUntilTomorrow = (now: number): number =>
+  Math.ceil(((dayNumberOf(now) + 1) * DAY_MS - now) / SECOND_MS);
 
 /** Why a lease ended without a result. */
 export type LossCause = "expired" | "removed" | "restarted" | "stopped";

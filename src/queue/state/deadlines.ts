@@ -1,3 +1,4 @@
+import { SECOND_MS } from "../../protocol/units.ts";
 import { CLEAN_UP_MS } from "../jobs/rules.ts";
 import { lastHeardAt } from "../read/record.ts";
 import type { DecisionContext } from "./decision.ts";
@@ -87,7 +88,7 @@ export const settleLeases = (state: PoolState): void => {
 };
 
 /** Leases are looked after at multiples of this, so that those of many agents share an alarm, which costs a row. */
-const LEASE_GRID_MS = 5000;
+const LEASE_GRID_MS = 5 * SECOND_MS;
 
 /** The earliest of the times; null where there is none. */
 export const earliest = (times: readonly (number | null)[]): number | null => {

@@ -1,4 +1,5 @@
 import type { ToldState } from "../../githosts/core/host-report.ts";
+import { MINUTE_MS } from "../../protocol/units.ts";
 import { hasToldRevocations, recordSequence, type ToldSequence } from "../commands/reconcile.ts";
 import { FLUSH_DELAY_MS } from "./apply.ts";
 import { type Decision, type DecisionContext, decided, later } from "./decision.ts";
@@ -6,9 +7,9 @@ import { BUILD_CHANNELS, type BuildChannel, type Change, type Channel } from "./
 import type { Rules } from "./rules.ts";
 import type { PoolState } from "./state.ts";
 
-const MAX_BACKOFF_MS = 60_000;
+const MAX_BACKOFF_MS = MINUTE_MS;
 /** Milliseconds after which no write that was under way at a deletion arrives any more: then it is carried out again. */
-const SETTLE_MS = 60_000;
+const SETTLE_MS = MINUTE_MS;
 
 /** A build, with the version that was told; or its deletion, with the time of that. */
 export interface Heard {

@@ -5,6 +5,7 @@ import type { JobStatus } from "../../protocol/build-job.ts";
 import { isEnded } from "../../protocol/build-states.ts";
 import { PERIODS } from "../../protocol/limits.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../protocol/units.ts";
 import { JOB_RULES, triesAgain } from "../jobs/rules.ts";
 import type {
   AgentFacts,
@@ -30,26 +31,26 @@ export const POOL_LIMITS = {
 } as const;
 
 /** Milliseconds for which a job is offered to one waiting agent before another agent gets the offer. */
-export const OFFER_MS = 2_000;
+export const OFFER_MS = 2 * SECOND_MS;
 /** Milliseconds for which the pool keeps idempotency keys and ended builds. */
-export const REMEMBER_MS = PERIODS.idempotencyHours * 60 * 60 * 1000;
+export const REMEMBER_MS = PERIODS.idempotencyHours * HOUR_MS;
 /** Milliseconds for which the pool keeps revocations: D1 can be restored to any of the last 30 days. */
-export const REVOKED_MS = 31 * 24 * 60 * 60 * 1000;
+export const REVOKED_MS = 31 * DAY_MS;
 /** Milliseconds for which heartbeats still renew the lease of a job that has to stop. */
-const STOP_GRACE_MS = 5 * 60 * 1000;
+const STOP_GRACE_MS = 5 * MINUTE_MS;
 /** A deadline overdue by more milliseconds than this was missed by this service, not by the agent. */
-export const OUTAGE_MS = 5_000;
+export const OUTAGE_MS = 5 * SECOND_MS;
 /** Milliseconds after which an agent that was told to stop its job, and did not answer, is told again. */
-export const STOP_AGAIN_MS = 15_000;
+export const STOP_AGAIN_MS = 15 * SECOND_MS;
 /** Milliseconds after which an ephemeral agent that is away, and never had a job, is removed. */
-export const EPHEMERAL_MS = 60 * 60 * 1000;
+export const EPHEMERAL_MS = HOUR_MS;
 /**
  * Milliseconds by which a stored deadline may be older than the one that a socket keeps: the socket remembers it, and a
  * lease that lost its socket gets its time once more.
  */
-export const STORED_FOR_MS = 5 * 60 * 1000;
+export const STORED_FOR_MS = 5 * MINUTE_MS;
 /** Milliseconds after which an agent that ignored offers gets offers again, even without a heartbeat. */
-export const UNRESPONSIVE_MS = 10 * 60 * 1000;
+export const UNRESPONSIVE_MS = 10 * MINUTE_MS;
 /** Offers, or claimed jobs, in a row that an agent may ignore before it gets no more. */
 export const IGNORED_LIMIT = 2;
 

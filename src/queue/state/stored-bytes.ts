@@ -1,9 +1,8 @@
 import { timeOfId } from "../../domain/id-range.ts";
 import { PERIODS } from "../../protocol/limits.ts";
+import { DAY_MS, GIB, MINUTE_MS } from "../../protocol/units.ts";
 import type { Result } from "../commands/commands.ts";
 
-const DAY_MS = 86_400_000;
-const GIB = 2 ** 30;
 /** The archive deletes an upload in several parts that was not finished for so many days. */
 const UNFINISHED_DAYS = 7;
 /** Days for which a count of the cache holds: it is counted each day, but not where nothing of it is left. */
@@ -45,7 +44,7 @@ export const countedPart = (bytes: number, now: number): StoredPart => ({
  * Whether nothing can be sent any more under the grant of an artifact: only then its bytes are free once it is deleted.
  * `endedAt`: when its job ended.
  */
-export const isSealed = (endedAt: number, now: number): boolean => now - endedAt > PERIODS.grantMinutes * 60_000;
+export const isSealed = (endedAt: number, now: number): boolean => now - endedAt > PERIODS.grantMinutes * MINUTE_MS;
 
 const inGib = (bytes: number): string => `${(bytes / GIB).toFixed(1)} GiB`;
 
