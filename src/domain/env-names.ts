@@ -29,18 +29,25 @@ const EXACT = new Set(
 );
 
 const PREFIXES = [
-  ...["GIT_", "LD_", "DYLD_", "_RLD", "LIBPATH", "BASH_FUNC_", "NPM_CONFIG_", "LUA_INIT_", "LUA_PATH_", "LUA_CPATH_"],
-  ...[
-    "CORECLR_",
-    "COR_",
-    "COMPLUS_",
-    "MILLRACE_",
-    "YARN_",
-    "PIP_",
-    "UV_INDEX",
-    "AWS_ENDPOINT_URL",
-    "CARGO_REGISTRIES_",
-  ],
+  "GIT_",
+  "LD_",
+  "DYLD_",
+  "_RLD",
+  "LIBPATH",
+  "BASH_FUNC_",
+  "NPM_CONFIG_",
+  "LUA_INIT_",
+  "LUA_PATH_",
+  "LUA_CPATH_",
+  "CORECLR_",
+  "COR_",
+  "COMPLUS_",
+  "MILLRACE_",
+  "YARN_",
+  "PIP_",
+  "UV_INDEX",
+  "AWS_ENDPOINT_URL",
+  "CARGO_REGISTRIES_",
 ];
 
 /** Whether a run's `envVariables` may not set `name`. Ignores letter case, as Windows does. */

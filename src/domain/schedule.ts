@@ -1,4 +1,5 @@
 import { Cron } from "croner";
+import { HOUR_MS } from "../protocol/units.ts";
 
 /** The minutes that must be between two runs at least. */
 export const SMALLEST_STEP_MINUTES = 5;
@@ -153,8 +154,6 @@ export const nextRuns = (schedule: CronSchedule, after: number, count: number): 
   while (times.length < count) times.push(timeAfter(times.at(-1) ?? after));
   return times;
 };
-
-const HOUR_MS = 3_600_000;
 
 /**
  * The last time until `until`, where `first` is one of its times and not after `until`: of all times that were missed,

@@ -1,4 +1,5 @@
 import type { EndedStatus } from "../../protocol/build-states.ts";
+import { DAY_MS } from "../../protocol/units.ts";
 import { timeOfId } from "../id-range.ts";
 import { type FailingRuns, failingSince, type Run } from "./failing-since.ts";
 
@@ -41,8 +42,6 @@ export const percentile = (histogram: Histogram, share: number): number | null =
   }
   return null;
 };
-
-const DAY_MS = 86_400_000;
 
 /** What the history of a pipeline keeps: its last builds, and numbers of its last days. */
 export const KEPT = { builds: 30, days: 14 };
@@ -127,3 +126,44 @@ export const rollUp = (before: History, from: number, builds: readonly EndedBuil
 /** Since when the builds of this ref fail; null where they do not. A tag is red or green for itself. */
 export const redSince = ({ builds }: History, ref: string): FailingRuns<EndedBuild> | null =>
   failingSince(builds.filter((build) => build.ref === ref));
+
+const DAYS_OF_WEEK = 7;
+
+/** What seven days of builds were like. Times are milliseconds; null where no build of theirs began. */
+export interface Week {
+  succeeded: number;
+  failed: number;
+  canceled: number;
+  flaky: number;
+  /** What half of the builds took at most, and nine in ten. */
+  tookP50: number | null;
+  tookP90: number | null;
+  waitedP50: number | null;
+  waitedP90: number | null;
+}
+
+/** Adds up days of any pipelines. */
+export const addUp = (days: readonly DayOfBuilds[]): Week => {
+  const took = addHistograms(days.map((day) => day.took));
+  const waited = addHistograms(days.map((day) => day.waited));
+  const sum = (count: (day: DayOfBuilds) => number) => days.reduce((all, day) => all + count(day), 0);
+  return {
+    succeeded: sum((day) => day.succeeded),
+    failed: sum((day) => day.failed),
+    canceled: sum((day) => day.canceled),
+    flaky: sum((day) => day.flaky),
+    tookP50: percentile(took, 0.5),
+    tookP90: percentile(took, 0.9),
+    waitedP50: percentile(waited, 0.5),
+    waitedP90: percentile(waited, 0.9),
+  };
+};
+
+/** The days of the week that ends with today; `weeksAgo` 1 is the one before. */
+export const daysOfWeek = ({ days }: History, now: number, weeksAgo = 0): DayOfBuilds[] => {
+  const next = dayStart(now) + DAY_MS - weeksAgo * DAYS_OF_WEEK * DAY_MS;
+  return Object.entries(days).flatMap(([date, day]) => {
+    const at = Date.parse(date);
+    return at < next && at >= next - DAYS_OF_WEEK * DAY_MS ? [day] : [];
+  });
+};

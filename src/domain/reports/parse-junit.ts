@@ -1,4 +1,5 @@
 import { SaxesParser, type SaxesTagPlain } from "saxes";
+import { KIB, MIB } from "../../protocol/units.ts";
 import { ReferenceRepair } from "./repair-references.ts";
 
 /** One `testcase` element: one try of one test, as its tool wrote it down. */
@@ -25,13 +26,13 @@ export class ReportRefused extends Error {}
 
 /** Texts are cut later than what is sent of them, so that a secret is masked before it is cut through. */
 export const REPORT_LIMITS = {
-  fileBytes: 30 * 1024 * 1024,
-  jobBytes: 100 * 1024 * 1024,
+  fileBytes: 30 * MIB,
+  jobBytes: 100 * MIB,
   jobCases: 100_000,
   nameCharacters: 1_000,
   messageCharacters: 4_000,
   /** Of a failure. */
-  textCharacters: 20 * 1024,
+  textCharacters: 20 * KIB,
   /** Suites around a test case. */
   depth: 100,
 } as const;

@@ -1,11 +1,12 @@
 import { data, wellKnownFunctions } from "@actions/expressions";
 import type { FunctionDefinition } from "@actions/expressions/funcs/info";
+import { KIB } from "../../protocol/units.ts";
 import { ExpressionMistake } from "../mistake.ts";
 import { changedFunction } from "./changed.ts";
 import { type Data, isSecretData, textData, toData } from "./data.ts";
 
 /** Most characters in the result of one function. */
-export const RESULT_LIMIT = 256 * 1024;
+export const RESULT_LIMIT = 256 * KIB;
 
 /** Most levels of arrays and objects in a value. */
 const DEPTH_LIMIT = 64;

@@ -38,8 +38,20 @@ export const isVariableName = (name: string): boolean => !RESERVED.has(name);
 /** The properties of each context with a fixed shape; `step` is for `steps.ID`. */
 export const CONTEXT_PROPERTIES = {
   build: [
-    ...["id", "number", "branch", "commit", "message", "attempt", "trigger"],
-    ...["event", "ref", "tag", "pull", "base", "schedule", "trusted"],
+    "id",
+    "number",
+    "branch",
+    "commit",
+    "message",
+    "attempt",
+    "trigger",
+    "event",
+    "ref",
+    "tag",
+    "pull",
+    "base",
+    "schedule",
+    "trusted",
   ],
   pull: ["number", "base", "branch"],
   repository: ["id", "fullName", "cloneUrl"],

@@ -2,6 +2,7 @@ import { data } from "@actions/expressions";
 import type { FunctionDefinition } from "@actions/expressions/funcs/info";
 import { TokenType } from "@actions/expressions/lexer";
 import { falsy } from "@actions/expressions/result";
+import { MIB } from "../../protocol/units.ts";
 import { changedQuestion } from "../expression/changed.ts";
 import { type Data, Dictionary, toData } from "../expression/data.ts";
 import { evaluate } from "../expression/evaluate.ts";
@@ -97,7 +98,7 @@ const attempt = (text: string): Condition | ExpressionMistake => {
 };
 
 /** Characters that all conditions of a build may read and make while it is settled once: others wait for the pool. */
-const MOST_WORK = 16 * 1024 * 1024;
+const MOST_WORK = 16 * MIB;
 
 /** @throws {ExpressionMistake} once the conditions of a build are too much work */
 export class ConditionWork {

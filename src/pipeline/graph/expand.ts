@@ -2,6 +2,7 @@ import { mergeRequires } from "../../domain/requires.ts";
 import type { Feature } from "../../protocol/jobs.ts";
 import { LIMITS, withCommas } from "../../protocol/limits.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
+import { MIB } from "../../protocol/units.ts";
 import { FILE_LIMITS } from "../fields/limits.ts";
 import { LocatedMistake, type Mistake } from "../mistake.ts";
 import type { JobDefinition, Plan } from "../parse/plan.ts";
@@ -45,7 +46,7 @@ export interface ExpandOptions {
 type Expanded = { graph: JobGraph; mistakes?: undefined } | { graph?: undefined; mistakes: Mistake[] };
 
 /** Bytes of a graph as it is stored beside its file's text. */
-const MOST_BYTES = 1024 * 1024;
+const MOST_BYTES = MIB;
 const START = { line: 1, column: 1 };
 const ONLY_FROM_COMMIT =
   "Only a file in the repository can ask what changed before its jobs run: write it in `if` of a step";

@@ -1,4 +1,5 @@
 import type { FunctionDefinition } from "@actions/expressions/funcs/info";
+import { MIB } from "../../protocol/units.ts";
 import { type Data, Dictionary, textData, toData } from "../expression/data.ts";
 import { type EvaluationScope, evaluate } from "../expression/evaluate.ts";
 import { functionsFor } from "../expression/functions.ts";
@@ -10,7 +11,7 @@ import { locateMistakes } from "../prepare/step-environment.ts";
 import type { GraphFacts, Matrix } from "./graph.ts";
 
 /** Characters that all expressions of a plan may read and make, and words of them that may be evaluated. */
-const MOST_WORK = 4 * 1024 * 1024;
+const MOST_WORK = 4 * MIB;
 
 const factsContext = (values: Record<string, unknown>, names: readonly string[]): Dictionary =>
   fixedContext(names.map((name) => [name, toData(values[name])]));

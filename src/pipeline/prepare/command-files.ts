@@ -3,6 +3,7 @@ import { firstPatternProblem } from "../../domain/patterns.ts";
 import { spend, type Work } from "../../domain/work.ts";
 import { ArtifactName } from "../../protocol/artifact.ts";
 import { LIMITS, withCommas } from "../../protocol/limits.ts";
+import { MIB } from "../../protocol/units.ts";
 import { ENV_VALUE_LIMIT } from "./step-environment.ts";
 
 /** The parsed content of a step's command file. Lines are from 1. Problems never quote a value. */
@@ -12,7 +13,7 @@ interface CommandFile {
 }
 
 /** Most bytes in a command file. */
-export const COMMAND_FILE_LIMIT = 1024 * 1024;
+export const COMMAND_FILE_LIMIT = MIB;
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,254}$/;
 

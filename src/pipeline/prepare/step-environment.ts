@@ -1,3 +1,4 @@
+import { KIB } from "../../protocol/units.ts";
 import { type Data, Dictionary, textData, toData } from "../expression/data.ts";
 import { type EvaluationScope, evaluateText } from "../expression/evaluate.ts";
 import {
@@ -66,7 +67,7 @@ const inputsDictionary = ({ values }: InputScope, render: Render): Dictionary =>
 };
 
 /** Most bytes in the value of one variable: Linux passes no longer one to a program (MAX_ARG_STRLEN). */
-export const ENV_VALUE_LIMIT = 128 * 1024 - 512;
+export const ENV_VALUE_LIMIT = 128 * KIB - 512;
 
 /** A value made from a secret is masked from this many characters on: shorter ones would hide half of the log. */
 const MIN_MASK_LENGTH = 4;

@@ -1,8 +1,15 @@
 import { type SQL, sql } from "drizzle-orm";
 import * as z from "zod/mini";
 import { branchOf, refOf, tagOf } from "../../domain/git-ref.ts";
-import { type EndedBuild, type History, NO_HISTORY, redSince } from "../../domain/history/history.ts";
-import { addUp, daysOfWeek, type Week } from "../../domain/history/statistics.ts";
+import {
+  addUp,
+  daysOfWeek,
+  type EndedBuild,
+  type History,
+  NO_HISTORY,
+  redSince,
+  type Week,
+} from "../../domain/history/history.ts";
 import { PathId } from "../../protocol/common.ts";
 import { DEFAULTS } from "../../protocol/limits.ts";
 import {

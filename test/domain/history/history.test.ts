@@ -1,7 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
+  addUp,
   dayStart,
+  daysOfWeek,
   type EndedBuild,
   type History,
   KEPT,
@@ -11,7 +13,6 @@ import {
   redSince,
   rollUp,
 } from "../../../src/domain/history/history.ts";
-import { addUp, daysOfWeek } from "../../../src/domain/history/statistics.ts";
 import { firstIdAt, timeOfId } from "../../../src/domain/id-range.ts";
 
 const DAY_MS = 86_400_000;
