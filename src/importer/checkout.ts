@@ -1,7 +1,6 @@
 import type { Marks } from "./marks.ts";
 import { type Comment, OutMap } from "./out.ts";
-import type { Source } from "./source.ts";
-import { isExpression, type Pair, readText } from "./tokens.ts";
+import { isExpression, type Pair, readText, type Source } from "./source.ts";
 
 /* `actions/checkout`, as what the job says of the agent's own checkout. */
 

@@ -1,9 +1,9 @@
+import { isMapping } from "@actions/workflow-parser";
 import { translatedText } from "./expression.ts";
 import { type Marks, NoEqual } from "./marks.ts";
 import type { Names } from "./names.ts";
 import { OutMap } from "./out.ts";
-import type { Source } from "./source.ts";
-import { find, isExpression, isMapping, lineOf, type Pair, pairsOf, readText, type Token } from "./tokens.ts";
+import { find, isExpression, lineOf, type Pair, pairsOf, readText, type Source, type Token } from "./source.ts";
 
 /* Keys of a job that become other keys here. Each function writes into the job. */
 

@@ -4,9 +4,8 @@ import { translatedText } from "./expression.ts";
 import { NoEqual } from "./marks.ts";
 import type { Names } from "./names.ts";
 import { OutList, OutMap } from "./out.ts";
-import type { Source } from "./source.ts";
+import { find, type Pair, readText, type Source } from "./source.ts";
 import type { ReadStep } from "./step.ts";
-import { find, type Pair, readText } from "./tokens.ts";
 
 /* Actions that keep files, and fetch them again: each becomes an entry of a key of the job. */
 

@@ -1,23 +1,11 @@
+import { isMapping, isNumber, isScalar, isSequence } from "@actions/workflow-parser";
 import type { Matrix } from "../pipeline/graph/graph.ts";
 import { expandMatrix } from "../pipeline/graph/matrix.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { type Marks, NoEqual } from "./marks.ts";
 import { isEqual, type MatrixKey, textOfValue } from "./names.ts";
 import { type Comment, OutList, OutMap } from "./out.ts";
-import type { Source } from "./source.ts";
-import {
-  asMapping,
-  find,
-  isExpression,
-  isMapping,
-  isNumber,
-  isScalar,
-  isSequence,
-  itemsOf,
-  lineOf,
-  pairsOf,
-  type Token,
-} from "./tokens.ts";
+import { asMapping, find, isExpression, itemsOf, lineOf, pairsOf, type Source, type Token } from "./source.ts";
 
 /* A matrix of GitHub, whose values have kinds and are compared loosely, as one of texts that are compared exactly. */
 

@@ -15,8 +15,7 @@ import {
 import { FILE_LIMITS, FileLimitExceeded } from "../pipeline/fields/limits.ts";
 import { parseYaml } from "../pipeline/yaml/yaml-document.ts";
 import { withCommas } from "../protocol/limits.ts";
-import { Source } from "./source.ts";
-import { asMapping } from "./tokens.ts";
+import { asMapping, Source } from "./source.ts";
 
 /** The file cannot be translated at all. The message says why, and what to do. */
 export class Untranslatable extends Error {}

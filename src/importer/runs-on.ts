@@ -1,10 +1,10 @@
+import { isMapping } from "@actions/workflow-parser";
 import { LABEL } from "../protocol/common.ts";
 import { translated } from "./expression.ts";
 import { type Marks, NoEqual } from "./marks.ts";
 import { findName, type Names } from "./names.ts";
 import { type Comment, OutMap } from "./out.ts";
-import type { Source } from "./source.ts";
-import { find, isMapping, itemsOf, lineOf, readText, type Token } from "./tokens.ts";
+import { find, itemsOf, lineOf, readText, type Source, type Token } from "./source.ts";
 
 /* `runs-on`, as what the agent must have. */
 

@@ -1,3 +1,4 @@
+import { isLiteral } from "@actions/workflow-parser";
 import { KEEPING_ACTIONS, keepingKey, LATER_ACTIONS } from "./actions.ts";
 import { isOtherCheckout } from "./checkout.ts";
 import { translatedCondition, translatedText } from "./expression.ts";
@@ -5,8 +6,17 @@ import { type Marks, NoEqual } from "./marks.ts";
 import type { Names, StepFate } from "./names.ts";
 import { type Comment, OutMap } from "./out.ts";
 import { translateScript, translateShell } from "./script.ts";
-import type { Source } from "./source.ts";
-import { find, isExpression, isLiteral, lineOf, misread, type Pair, pairsOf, readText, type Token } from "./tokens.ts";
+import {
+  find,
+  isExpression,
+  lineOf,
+  misread,
+  type Pair,
+  pairsOf,
+  readText,
+  type Source,
+  type Token,
+} from "./source.ts";
 import { isSetUp } from "./tool-versions.ts";
 
 /* One step. */
@@ -102,9 +112,7 @@ export const translateEnv = (
   return out;
 };
 
-const KNOWN_KEYS = new Set([
-  ...["id", "name", "run", "if", "shell", "env", "working-directory", "timeout-minutes", "continue-on-error"],
-]);
+const KNOWN_KEYS = new Set("id name run if shell env working-directory timeout-minutes continue-on-error".split(" "));
 
 const translateFolder = (token: Token, place: StepPlace): string => {
   const text = readText(token, place.source).replace(

@@ -1,8 +1,7 @@
 import { type Marks, NoEqual } from "./marks.ts";
 import { findName, type Names, textOfValue } from "./names.ts";
 import type { Comment } from "./out.ts";
-import type { Source } from "./source.ts";
-import { misread, type Pair, readText } from "./tokens.ts";
+import { misread, type Pair, readText, type Source } from "./source.ts";
 
 /* Actions that set a tool up, as `tools`. */
 

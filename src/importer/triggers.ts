@@ -1,9 +1,9 @@
+import { isMapping } from "@actions/workflow-parser";
 import { firstPatternProblem, patternProblem } from "../domain/patterns.ts";
 import { readCron } from "../domain/schedule.ts";
 import { type Marks, NoEqual } from "./marks.ts";
 import { type Comment, OutList, OutMap } from "./out.ts";
-import type { Source } from "./source.ts";
-import { find, isMapping, itemsOf, lineOf, type Pair, pairsOf, readText, type Token } from "./tokens.ts";
+import { find, itemsOf, lineOf, type Pair, pairsOf, readText, type Source, type Token } from "./source.ts";
 
 /* `on` of a workflow, as `on` and `schedule`. An event with a pattern that cannot be said builds nothing. */
 

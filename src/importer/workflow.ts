@@ -1,3 +1,4 @@
+import { isLiteral } from "@actions/workflow-parser";
 import { usesStatus } from "./expression-tree.ts";
 import { translateJob } from "./job.ts";
 import { findJobsLeaving } from "./kept-files.ts";
@@ -5,9 +6,18 @@ import { Marks } from "./marks.ts";
 import type { Names } from "./names.ts";
 import { OutMap } from "./out.ts";
 import type { Workflow } from "./read-workflow.ts";
-import type { Source } from "./source.ts";
+import {
+  find,
+  isExpression,
+  itemsOf,
+  lineOf,
+  type Pair,
+  pairsOf,
+  readText,
+  type Source,
+  type Token,
+} from "./source.ts";
 import { readStep, translateEnv } from "./step.ts";
-import { find, isExpression, isLiteral, itemsOf, lineOf, type Pair, pairsOf, readText, type Token } from "./tokens.ts";
 import { translateSuperseding, translateTriggers } from "./triggers.ts";
 
 /* Which jobs a job has to name in `needs`, so that `success()` and `failure()` look at the same jobs as there. */
