@@ -42,9 +42,9 @@ export interface AgentSelection {
   /** Of these, agents whose program is older than the service. */
   older: number;
   /** The agents of this page. */
-  shown: Agent[];
+  rows: Agent[];
   /** Agents that are on no page because nobody has heard of them for a week, the latest first. */
-  gone: Agent[];
+  longGone: Agent[];
   /** How many match all filters. */
   matches: number;
   page: number;
@@ -84,8 +84,8 @@ export const selectAgents = (agents: Agent[], query: URLSearchParams, now: Date)
     total: agents.length,
     counts,
     older: older.length,
-    shown: agentsOnPage,
-    gone: longGone,
+    rows: agentsOnPage,
+    longGone,
     matches: matching.length,
     page,
     pages,

@@ -113,7 +113,7 @@ const Facts = ({ agent, now }: { agent: Agent; now: Date }) => (
       )}
     </Fact>
     <Fact name="Id">
-      <CopiedCode text={agent.id} shown={agent.id.slice(0, 8)} />
+      <CopiedCode text={agent.id} label={agent.id.slice(0, 8)} />
     </Fact>
   </dl>
 );

@@ -125,10 +125,10 @@ const agentsPage: Page = {
       jsonMetrics.run(context, { ...noInput, query: undefined }),
       pipelinesOfLate(context),
     ]);
-    const { counts, shown, gone, page, pages, total } = selection;
+    const { counts, rows, longGone, page, pages, total } = selection;
     const ran = await agentRuns(
       context,
-      shown.map(({ id }) => id),
+      rows.map(({ id }) => id),
     );
     const runs = Map.groupBy(ran, ({ agentId }) => agentId);
     const canChange = hasRole(context, "maintainer");
@@ -155,7 +155,7 @@ const agentsPage: Page = {
             <section aria-labelledby="agents-title">
               <h2 id="agents-title">Agents</h2>
               <ol class="rows" id="agents">
-                {shown.map((agent) => (
+                {rows.map((agent) => (
                   <AgentRow
                     agent={agent}
                     runs={runs.get(agent.id) ?? []}
@@ -168,9 +168,9 @@ const agentsPage: Page = {
               </ol>
               <Pager query={query} page={page} pages={pages} />
               {page === pages && (
-                <LongGone agents={gone} now={context.now} all={addressWith(query, { state: "offline" })} />
+                <LongGone agents={longGone} now={context.now} all={addressWith(query, { state: "offline" })} />
               )}
-              {total > 0 && shown.length + gone.length === 0 && <NoMatch noun="agent" href="/app/agents" />}
+              {total > 0 && rows.length + longGone.length === 0 && <NoMatch noun="agent" href="/app/agents" />}
               {total === 0 && (
                 <p class="empty">
                   There is no agent yet. Builds wait until one of your machines runs them.{" "}

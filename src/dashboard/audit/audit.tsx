@@ -81,7 +81,7 @@ const namedIn = (entries: AuditEntry[]): IdsByKind => {
     ids.filter(({ id }) => UUID.test(id)),
     ({ kind }) => kind,
   );
-  return Object.fromEntries([...byKind].map(([kind, found]) => [kind, found.map(({ id }) => id)]));
+  return Object.fromEntries([...byKind].map(([kind, things]) => [kind, things.map(({ id }) => id)]));
 };
 
 const FILTERS = ["actor", "action", "subject", "since", "until", "cursor"];

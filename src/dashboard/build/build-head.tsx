@@ -127,7 +127,7 @@ const Facts = ({ details, testsPage }: { details: BuildDetails; testsPage: strin
       </span>
       <OriginOfBuild build={build} />
       <bdi class="branch">{refName(build)}</bdi>
-      {build.commitSha && <CopiedCode text={build.commitSha} shown={build.commitSha.slice(0, 7)} />}
+      {build.commitSha && <CopiedCode text={build.commitSha} label={build.commitSha.slice(0, 7)} />}
       {agent && (
         <span>
           on <bdi>{agent.name}</bdi>

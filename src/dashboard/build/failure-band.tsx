@@ -15,14 +15,14 @@ const FENCE = /`{3,}/g;
 /** What one pastes into an issue: what failed where, and the lines, as Markdown. */
 const issueText = (build: Build, title: string, name: string, excerpt: Excerpt | null): string => {
   const where = [refName(build), build.commitSha?.slice(0, 7)].filter(Boolean).join(" at ");
-  const said = `${title} in #${build.number} ${name} (${where})\n${build.webUrl ?? ""}`;
-  if (!excerpt) return said;
+  const heading = `${title} in #${build.number} ${name} (${where})\n${build.webUrl ?? ""}`;
+  if (!excerpt) return heading;
   const longest = Math.max(
     2,
     ...excerpt.lines.flatMap(({ text }) => (text.match(FENCE) ?? []).map(({ length }) => length)),
   );
   const fence = "`".repeat(longest + 1);
-  return `${said}\n\n${fence}\n${excerpt.lines.map(({ text }) => text).join("\n")}\n${fence}\n`;
+  return `${heading}\n\n${fence}\n${excerpt.lines.map(({ text }) => text).join("\n")}\n${fence}\n`;
 };
 
 const Lines = ({ excerpt, logPage }: { excerpt: Excerpt; logPage: string }) => (
@@ -95,7 +95,7 @@ export const FailureBand = ({ details, opened }: { details: Details; opened: Ope
   const error = excerpt && excerpt.errors.length > 0 ? excerpt.lines[excerpt.at] : undefined;
   const message = step ? null : job.message;
   const key = jobKeyOf(build, job);
-  const said = `${key === null ? "" : `${key}: `}${failedText(failure)}`;
+  const title = `${key === null ? "" : `${key}: `}${failedText(failure)}`;
   return (
     <section class="failure" id="failure" aria-labelledby="failure-title">
       <div class="failure-head">
@@ -120,7 +120,7 @@ export const FailureBand = ({ details, opened }: { details: Details; opened: Ope
           <button
             type="button"
             class="quiet scripted"
-            data-copy={issueText(build, said, repositoryName(details), excerpt)}
+            data-copy={issueText(build, title, repositoryName(details), excerpt)}
           >
             Copy for an issue
           </button>

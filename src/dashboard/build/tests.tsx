@@ -202,14 +202,14 @@ const Warnings = ({ warnings }: Pick<TestReport, "warnings">) =>
   );
 
 interface TestsProps {
-  shown: ShownTests;
+  tests: ShownTests;
   repoId: string;
   /** The repository's default branch, where it is known. */
   branch?: string | null;
 }
 
 /** The tests of a build, or of a job: those that failed, the flaky ones, the slowest, and what could not be read. */
-export const TestsSection = ({ shown: { reports, others }, repoId, branch = null }: TestsProps) => {
+export const TestsSection = ({ tests: { reports, others }, repoId, branch = null }: TestsProps) => {
   if (reports?.length === 0) return null;
   const tests = (reports ?? []).flatMap((report) => report.tests);
   const failed = tests.filter(({ outcome }) => outcome === "failed");

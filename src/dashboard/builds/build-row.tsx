@@ -77,11 +77,11 @@ const saysNothing = ({ status }: Build): boolean => status === "succeeded";
 /** How it failed, and the line of its log that says why. */
 const Outcome = ({ build }: { build: Build }) => {
   const { failedLine } = build;
-  const said = [failedTests(build), failedLine === null ? whyEnded(build) : null].filter(Boolean).join(", ");
+  const words = [failedTests(build), failedLine === null ? whyEnded(build) : null].filter(Boolean).join(", ");
   return (
     <span class="outcome">
-      {said || (failedLine === null ? "failed" : "")}
-      {said && failedLine && " · "}
+      {words || (failedLine === null ? "failed" : "")}
+      {words && failedLine && " · "}
       {failedLine && (
         <bdi class="failed-line" title={failedLine}>
           {failedLine}

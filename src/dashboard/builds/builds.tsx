@@ -110,10 +110,10 @@ const Days = ({ builds, details }: RowsProps) => (
 );
 
 /** How many builds the page is of, and the way to newer and older ones. */
-const Places = ({ query, shown, nextCursor }: { query: URLSearchParams; shown: number; nextCursor: string | null }) => (
+const Places = ({ query, rows, nextCursor }: { query: URLSearchParams; rows: number; nextCursor: string | null }) => (
   <p class="more">
     <span class="hint">
-      {count(shown, "build")}
+      {count(rows, "build")}
       {nextCursor && " of more"}
     </span>{" "}
     {query.has("cursor") && <a href={addressWith(query, { cursor: null })}>Newest builds</a>}{" "}
@@ -176,7 +176,7 @@ export const buildsPage: Page = {
           {builds.length === 0 && !isFiltered && (
             <FirstHour context={context} repositories={repositories} agents={agents} hasBuilds={false} />
           )}
-          {builds.length > 0 && <Places query={query} shown={builds.length} nextCursor={nextCursor} />}
+          {builds.length > 0 && <Places query={query} rows={builds.length} nextCursor={nextCursor} />}
         </>
       ),
     };

@@ -8,7 +8,7 @@ import { byId, parseBody, withBody } from "../shell/verb-input.ts";
 import { HookOutcomes } from "./hook.tsx";
 
 /** What an App is made with, by GitHub's names: as GitHub shows it, and what it is for. */
-export const APP_PERMISSION_WORDS: Record<string, [shown: string, reason: string]> = {
+export const APP_PERMISSION_WORDS: Record<string, [title: string, reason: string]> = {
   checks: ["Checks: read and write", "to show builds as check runs, with their buttons"],
   statuses: ["Commit statuses: read and write", "to tell the states of builds where there are no check runs"],
   contents: ["Contents: read-only", "to clone, with a token of an hour that reads one repository"],

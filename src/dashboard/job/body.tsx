@@ -86,7 +86,7 @@ const Part = ({ details, opened: { tab, page, tests } }: BodyProps) => {
   const { run, build, now, logTail, repository, artifacts, jobs } = details;
   if (tab === "log" && logTail !== undefined)
     return <LogPanel path={page} attempt={run.attempt} isLive={!hasEnded(run)} tail={logTail} />;
-  if (tab === "tests") return <TestsSection shown={tests} repoId={build.repoId} branch={repository?.defaultBranch} />;
+  if (tab === "tests") return <TestsSection tests={tests} repoId={build.repoId} branch={repository?.defaultBranch} />;
   if (tab === "artifacts") {
     const others = plannedJobs({ id: run.id, jobs });
     return <Artifacts artifacts={artifacts} jobs={others} now={now} />;

@@ -6,10 +6,10 @@ export const Copyable = ({ text }: { text: string }) => (
 );
 
 /** A short name of something long, such as a commit. The page's script makes the button copy the long one. */
-export const CopiedCode = ({ text, shown }: { text: string; shown: string }) => (
+export const CopiedCode = ({ text, label }: { text: string; label: string }) => (
   <span class="copied-code">
-    <code title={text}>{shown}</code>
-    <button type="button" class="quiet copy scripted" data-copy={text} aria-label={`Copy ${shown}`}>
+    <code title={text}>{label}</code>
+    <button type="button" class="quiet copy scripted" data-copy={text} aria-label={`Copy ${label}`}>
       <svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
         <path d="M5.5 5.5h7v8h-7zM3.5 10.5v-8h7" />
       </svg>

@@ -35,7 +35,7 @@ const FLEET = [
 ];
 
 const shown = (query: string) => selectAgents(FLEET, new URLSearchParams(query), new Date(AT));
-const names = (query: string) => shown(query).shown.map(({ name }) => name);
+const names = (query: string) => shown(query).rows.map(({ name }) => name);
 
 describe("the agents of a page", () => {
   it("are fifty at most, those that are there before those that are away, by name", () => {
@@ -77,18 +77,18 @@ describe("agents that are away for long", () => {
   const select = (query: string) => selectAgents(MANY, new URLSearchParams(query), NOW);
 
   it("are folded after a week, the latest first, unless somebody asks for those that are offline", () => {
-    expect(select("").shown.map(({ name }) => name)).toEqual(["waits", "lately"]);
+    expect(select("").rows.map(({ name }) => name)).toEqual(["waits", "lately"]);
     expect(select("")).toMatchObject({ pages: 1, total: 62, matches: 62 });
-    expect(select("").gone).toHaveLength(60);
-    expect(select("").gone[0]?.name).toBe("gone-0");
+    expect(select("").longGone).toHaveLength(60);
+    expect(select("").longGone[0]?.name).toBe("gone-0");
     expect(select("").counts.get("offline")).toBe(61);
-    expect(select("state=offline").gone).toEqual([]);
+    expect(select("state=offline").longGone).toEqual([]);
     expect(select("state=offline")).toMatchObject({ pages: 2, matches: 61 });
-    expect(select("q=gone-7").gone.map(({ name }) => name)).toEqual(["gone-7"]);
+    expect(select("q=gone-7").longGone.map(({ name }) => name)).toEqual(["gone-7"]);
   });
 
   it("are counted in words, a few of them listed", () => {
-    const fold = String(LongGone({ agents: select("").gone, now: NOW, all: "/app/agents?state=offline" }));
+    const fold = String(LongGone({ agents: select("").longGone, now: NOW, all: "/app/agents?state=offline" }));
     expect(fold).toContain("<summary>60 agents not heard of for more than a week</summary>");
     expect(fold).toContain('href="/app/agents?state=offline"');
     expect(fold.match(/<li/g)).toHaveLength(20);
@@ -116,7 +116,7 @@ describe("agents whose program is older than the service", () => {
     ];
     const select = (query: string) => selectAgents(versions, new URLSearchParams(query), new Date(AT));
     expect(select("").older).toBe(1);
-    expect(select("version=older").shown.map(({ name }) => name)).toEqual(["old"]);
-    expect(select("version=bogus").shown).toHaveLength(2);
+    expect(select("version=older").rows.map(({ name }) => name)).toEqual(["old"]);
+    expect(select("version=bogus").rows).toHaveLength(2);
   });
 });

@@ -46,7 +46,7 @@ export class LineTimes {
   }
 
   /** The time of a line: since its step began, and exact in two zones. Null where it is not known. */
-  of(line: number, step: { startedAt: string } | undefined): { text: string; title: string } | null {
+  timestamp(line: number, step: { startedAt: string } | undefined): { text: string; title: string } | null {
     const offset = this.#store.start(line);
     const at = Date.parse(this.#findPart(offset)?.at ?? "");
     if (Number.isNaN(at)) return null;
@@ -184,7 +184,7 @@ export class LineRows {
   }
 
   #time(index: number): HTMLElement {
-    const time = this.#times.of(
+    const time = this.#times.timestamp(
       index,
       this.#sections.find(({ first, end }) => index >= first && index < end),
     );

@@ -37,8 +37,8 @@ const withoutPunctuation = (address: string): string => {
 const addressesIn = (text: string): LinkedText[] => {
   const parts: LinkedText[] = [];
   let from = 0;
-  for (const { 0: found, index } of text.matchAll(ADDRESS)) {
-    const address = withoutPunctuation(found);
+  for (const { 0: match, index } of text.matchAll(ADDRESS)) {
+    const address = withoutPunctuation(match);
     if (!isWeb(address)) continue;
     parts.push({ text: text.slice(from, index), href: null }, { text: address, href: address });
     from = index + address.length;
