@@ -107,7 +107,7 @@ const Took = ({ build: { startedAt, queuedAt, finishedAt }, now }: { build: Buil
   startedAt || finishedAt === null ? <Elapsed from={startedAt ?? queuedAt} to={finishedAt} now={now} /> : <>–</>;
 
 /** Names of a pipeline and its repository, of which the repository is shortened first. */
-const Of = ({ build, details }: RowProps) => {
+const OwnerNames = ({ build, details }: RowProps) => {
   const repository = details.repositories.get(build.repoId) ?? "removed repository";
   const pipeline = build.pipelineId && details.pipelines.get(build.pipelineId);
   return (
@@ -168,7 +168,7 @@ export const BuildListRow = ({ build, details, children }: RowProps & { children
       {children}
       <RowOrigin build={build} />
     </span>
-    <Of build={build} details={details} />
+    <OwnerNames build={build} details={details} />
     {build.jobCounts && <JobSegments counts={build.jobCounts} />}
     <span class="took-cell">
       <Took build={build} now={details.now} />

@@ -8,7 +8,7 @@ import { confirmRemoval } from "../shell/confirm-removal.tsx";
 import { hasRole, type Page, type Pages, repositoryTrail } from "../shell/page-definition.ts";
 import { byId } from "../shell/verb-input.ts";
 
-interface OfBranch {
+interface BranchSums {
   branch: string;
   bytes: number;
   entries: number;
@@ -16,8 +16,8 @@ interface OfBranch {
 }
 
 /** The sums of each branch, the largest first. */
-export const byBranch = (entries: readonly CacheEntry[]): OfBranch[] => {
-  const branches = new Map<string, OfBranch>();
+export const byBranch = (entries: readonly CacheEntry[]): BranchSums[] => {
+  const branches = new Map<string, BranchSums>();
   for (const { branch, bytes, lastUsed } of entries) {
     const sum = branches.get(branch) ?? { branch, bytes: 0, entries: 0, lastUsed };
     branches.set(branch, {

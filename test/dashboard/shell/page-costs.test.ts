@@ -69,6 +69,9 @@ describe("every page of an organization with many records", () => {
     const shown = Object.entries(costs).filter(([, { status }]) => status === 200);
     expect(shown.length).toBeGreaterThan(PAGES.length - 3);
     expect(shown.filter(([, { rounds, rows }]) => rounds > MOST.rounds || rows > MOST.rows)).toEqual([]);
+    // The page of one build or job names its owners without reading all repositories and pipelines.
+    const single = ["/builds/:id", "/builds/:id/compare", "/jobs/:id"].map((path) => costs[path]?.rows ?? MOST.rows);
+    expect(Math.max(...single)).toBeLessThan(MANY.repositories);
     // Lists ask once; what an entry of the audit is about is known after it was read.
     const lists = shown.filter(([path]) => !path.includes(":id") && path !== "/" && path !== "/audit");
     expect(lists.filter(([, { rounds }]) => rounds > 1)).toEqual([]);
