@@ -9,7 +9,7 @@ export const OLDEST_NODE = "20.9";
 const [MAJOR, MINOR] = OLDEST_NODE.split(".");
 
 /** The first lines of the program. They reject an old Node with a message, before an import can fail without one. */
-const BANNER = `#!/usr/bin/env node
+const AGENT_BANNER = `#!/usr/bin/env node
 // Millrace agent ${VERSION}. \`node agent.mjs acknowledgements\` prints the licences of its packages.
 import { createRequire as __createRequire } from "node:module";
 const [__major, __minor] = process.versions.node.split(".").map(Number);
@@ -55,7 +55,7 @@ const bundle = (acknowledgements: string) =>
     outfile: "agent.mjs",
     external: ["bufferutil", "utf-8-validate"],
     plugins: [atRunTime],
-    banner: { js: BANNER },
+    banner: { js: AGENT_BANNER },
     define: { ACKNOWLEDGEMENTS: JSON.stringify(acknowledgements) },
   });
 
@@ -72,5 +72,26 @@ export const agentProgram = async (): Promise<AgentProgram> => {
   const packages = findPackages(Object.keys(metafile.inputs));
   const { outputFiles } = await bundle(collectNotices(packages));
   const text = outputFiles[0]?.text ?? "";
+  return { text, sha256: createHash("sha256").update(text).digest("hex"), packages };
+};
+
+const IMPORTER_BANNER = `// Millrace importer ${VERSION}, for agent.mjs of the same release. THIRD-PARTY-NOTICES.txt beside it has the licences.
+import { createRequire as __createRequire } from "node:module";
+const require = __createRequire(import.meta.url);`;
+
+/**
+ * Bundles the importer of workflows into a file of its own, which the agent loads for `import` alone: its parser
+ * imports JSON in a way that Node refuses, and is as large as the agent.
+ */
+export const importerProgram = async (): Promise<AgentProgram> => {
+  const { metafile, outputFiles } = await build({
+    ...PROGRAM,
+    entryPoints: ["src/importer/main.ts"],
+    outfile: "importer.mjs",
+    plugins: [atRunTime],
+    banner: { js: IMPORTER_BANNER },
+  });
+  const text = outputFiles[0]?.text ?? "";
+  const packages = findPackages(Object.keys(metafile.inputs));
   return { text, sha256: createHash("sha256").update(text).digest("hex"), packages };
 };

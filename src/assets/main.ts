@@ -1,8 +1,7 @@
 import { VERSION } from "../protocol/version.ts";
-import { agentProgram } from "./agent.ts";
+import { agentProgram, importerProgram } from "./agent.ts";
 import { buildAssets } from "./build.ts";
 import { writeDocuments } from "./documents.ts";
-import { importerProgram } from "./importer.ts";
 import { collectNotices } from "./notices.ts";
 
 const [packages, agent, importer] = await Promise.all([buildAssets(), agentProgram(), importerProgram()]);

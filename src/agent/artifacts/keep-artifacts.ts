@@ -95,3 +95,28 @@ export class ArtifactKeeper {
     if (secret !== undefined) throw new FileProblem("the name of a file has a secret in it");
   }
 }
+
+/**
+ * Runs the steps of a job, and keeps what it declares. Where both fail, the job's own failure is what is told.
+ * @throws what `run` does; BuildFailure artifact-failed after steps that succeeded
+ */
+export const keepAround = async <R extends { succeeded: boolean }>(
+  artifacts: readonly PlanArtifact[],
+  keeper: ArtifactKeeper,
+  log: JobLog,
+  run: () => Promise<R>,
+): Promise<R> => {
+  const keepAfterFailure = () =>
+    keeper.keepAll(artifacts, "failure").catch((error: unknown) => {
+      const isTooLate = error instanceof Cancel && error.reason === "timeout";
+      if (!(error instanceof BuildFailure) && !isTooLate) throw error;
+      log.say(error.message);
+    });
+  const result = await run().catch(async (error: unknown) => {
+    if (error instanceof BuildFailure) await keepAfterFailure();
+    throw error;
+  });
+  if (result.succeeded) await keeper.keepAll(artifacts, "success");
+  else await keepAfterFailure();
+  return result;
+};

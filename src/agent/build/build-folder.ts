@@ -17,7 +17,7 @@ import type { JobLog } from "../log/job-log.ts";
 import { Cgroup } from "../process/cgroup.ts";
 import { ProcessTree } from "../process/process-tree.ts";
 import { chownTree, runShell, type StepUser } from "../process/step-user.ts";
-import { StepOutput } from "../steps/step-output.ts";
+import { StepOutput } from "../steps/step-process.ts";
 import { removeToolsLink, TOOL_FOLDERS, TOOLS_FOLDER } from "../tools/tool-environment.ts";
 import type { JobAnswer } from "../wire/answers.ts";
 

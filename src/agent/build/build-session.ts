@@ -28,8 +28,8 @@ import {
   resultOfBrokenMachine,
   toResult,
 } from "./build-result.ts";
+import { BuildRun } from "./build-run.ts";
 import { toBuildFailure } from "./failure.ts";
-import { performBuild } from "./perform-build.ts";
 
 export interface RunJobOptions {
   client: ApiClient;
@@ -182,7 +182,7 @@ class BuildSession {
 
   #perform(started: Promise<void>): Promise<BuildResult> {
     const { identity, folder, user, toolSources, grace } = this.#options;
-    return performBuild(this.#job, {
+    const run = new BuildRun(this.#job, {
       identity,
       folder,
       user,
@@ -199,7 +199,8 @@ class BuildSession {
       cacheOf: (roots, caches) => this.#cache(roots, caches),
       letGo: () => this.#control.letGo(),
       abandon: this.#control.leaseEnd,
-    }).catch((error: unknown) => toResult(error, this.#job, this.#log));
+    });
+    return run.run().catch((error: unknown) => toResult(error, this.#job, this.#log));
   }
 
   #prepare(started: Promise<void>): Promise<void> {

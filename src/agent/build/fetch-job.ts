@@ -1,9 +1,9 @@
 import { type CheckoutContext, type CheckoutSource, type Fetched, fetchSource } from "../checkout/checkout.ts";
 import type { Identity } from "../cli/identity.ts";
 import type { JobLog } from "../log/job-log.ts";
-import { attemptNumber, heldId, type JobAnswer } from "../wire/answers.ts";
+import { inOneLine } from "../steps/step-environment.ts";
+import { attemptNumber, heldId, type JobAnswer, type OneOfSeveral } from "../wire/answers.ts";
 import { BuildFailure, TryElsewhere } from "./failure.ts";
-import { jobHeader } from "./one-of-several.ts";
 
 /* What is fetched for a job, from where, and what its log says of that. */
 
@@ -19,6 +19,15 @@ export const toSource = ({ build: { branch, commitSha }, repository, pipeline, j
       "this agent is too old for the kind of the repository's credential: update it",
     );
   return { branch, commitSha, configPath, repository: { fullName, cloneUrl, credential: { ...credential, kind } } };
+};
+
+/** The first lines of a planned job's log. */
+export const jobHeader = ({ key, name, matrix }: OneOfSeveral): string => {
+  const values = Object.entries(matrix ?? {}).map(([axis, value]) => `${axis}=${value}`);
+  const title = name === key ? key : `${key}: ${name}`;
+  return [`Job ${inOneLine(title)}`, ...(values.length > 0 ? [`matrix ${inOneLine(values.join(", "))}`] : [])].join(
+    "\n",
+  );
 };
 
 /** The log's first lines: what is checked out, what happened to the attempt before, and where its log is. */

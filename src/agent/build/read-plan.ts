@@ -1,20 +1,20 @@
+import { createHash } from "node:crypto";
 import { answerChanged, changedWork } from "../../pipeline/expression/changed.ts";
 import { type Questions, questionsOf } from "../../pipeline/graph/questions.ts";
 import { formatMistake } from "../../pipeline/mistake.ts";
-import type { IncludedText, Includes } from "../../pipeline/parse/included-files.ts";
+import { hashedText, type IncludedText, type Includes } from "../../pipeline/parse/included-files.ts";
 import { type Parsed, parsePlan } from "../../pipeline/parse/parse.ts";
 import type { JobDefinition, Plan } from "../../pipeline/parse/plan.ts";
 import { planOfJob } from "../../pipeline/parse/plan-contents.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import type { Fetched } from "../checkout/checkout.ts";
 import { pipelineText } from "../checkout/commit-file.ts";
-import { parseInCommit } from "../checkout/included-files.ts";
+import { type ParsedWithIncludes, parseInCommit } from "../checkout/included-files.ts";
 import type { JobLog } from "../log/job-log.ts";
-import type { JobAnswer } from "../wire/answers.ts";
+import type { JobAnswer, OneOfSeveral } from "../wire/answers.ts";
 import type { BuildCalls } from "../wire/build-calls.ts";
 import { BuildFailure } from "./failure.ts";
 import type { ComparedFiles } from "./job-facts.ts";
-import { comparedFile } from "./one-of-several.ts";
 
 /** What the agent was given to do, as the file says it. */
 export interface PlanRead {
@@ -33,6 +33,35 @@ export interface PlanRead {
 /** All that expressions may be written in. */
 export const wholeText = ({ text, includes = [] }: Pick<PlanRead, "text" | "includes">): string =>
   [text, ...includes.map((one) => one.text)].join("\n");
+
+/**
+ * The file that the job's plan was made from, with all that it includes, as the commit itself has them: whatever an
+ * agent said that it read. @throws BuildFailure plan-mismatch
+ */
+const comparedFile = async (
+  { path, hash }: OneOfSeveral,
+  definition: string | null,
+  fetched: Fetched,
+): Promise<ParsedWithIncludes & { text: string }> => {
+  const where = path === null ? "the pipeline's definition" : `${path} of commit ${fetched.commitSha}`;
+  const differs = (): BuildFailure =>
+    new BuildFailure(
+      "plan-mismatch",
+      `${where} is not what the jobs of this build were planned from: nothing of it ran`,
+    );
+  const text = path === null ? (definition ?? "") : textInCommit(fetched, path, differs);
+  const read = path === null ? { parsed: parsePlan(text), includes: [] } : await parseInCommit(text, fetched);
+  if (createHash("sha256").update(hashedText(text, read.includes)).digest("hex") !== hash) throw differs();
+  return { text, ...read };
+};
+
+const textInCommit = (fetched: Fetched, path: string, differs: () => BuildFailure): string => {
+  try {
+    return pipelineText(fetched, path, LIMITS.definitionCharacters);
+  } catch (error) {
+    throw error instanceof BuildFailure ? differs() : error;
+  }
+};
 
 /**
  * Reads the file, and what it includes, from the commit.

@@ -1,7 +1,12 @@
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
+import { unmetRequirements } from "../../domain/requires.ts";
+import type { Plan } from "../../pipeline/parse/plan.ts";
 import { PLATFORM } from "../../protocol/agent.ts";
 import { PLATFORM_NAMES } from "../../protocol/pipeline.ts";
+import { RequirementsNotMet } from "../build/failure.ts";
+import { findXcodes } from "../tools/xcodes.ts";
+import type { Identity } from "./identity.ts";
 
 export interface Capabilities {
   canBuildIOS: boolean;
@@ -31,3 +36,12 @@ export const detectCapabilities = (options: Partial<Capabilities>): Capabilities
     [process.env.ANDROID_HOME, process.env.ANDROID_SDK_ROOT].some((path) => Boolean(path) && existsSync(path ?? "")),
   canBuildWeb: options.canBuildWeb ?? succeeds("npm", ["--version"]),
 });
+
+/** @throws RequirementsNotMet when the pipeline file requires what this agent does not have. */
+export const checkRequirements = (requires: Plan["job"]["requires"], identity: Identity, file: string): void => {
+  const xcodes = requires.xcode ? findXcodes().map(({ version }) => version) : [];
+  const lacks = unmetRequirements({ ...identity, platform: platformCode(), xcodes }, requires);
+  if (lacks.length === 0) return;
+  const phrases = lacks.map((lack) => lack.phrase).join(", ");
+  throw new RequirementsNotMet(`${file} requires another agent: ${identity.name} ${phrases}`, requires);
+};

@@ -7,8 +7,7 @@ import { JobLog } from "../log/job-log.ts";
 import { ProcessTree, RUN_ID_VARIABLE } from "../process/process-tree.ts";
 import { describeExit } from "../steps/failed-step.ts";
 import { hookEnvironment, variablesIn } from "../steps/step-environment.ts";
-import { StepOutput } from "../steps/step-output.ts";
-import { runProcess } from "../steps/step-process.ts";
+import { runProcess, StepOutput } from "../steps/step-process.ts";
 import { findHooks, type HookFiles, type HookName, UnsafeHook } from "./hook-files.ts";
 
 /** Milliseconds that a hook may take. */

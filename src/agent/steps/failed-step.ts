@@ -2,8 +2,7 @@ import { statfsSync } from "node:fs";
 import { constants } from "node:os";
 import { Cancel, toBuildFailure } from "../build/failure.ts";
 import type { StepUser } from "../process/step-user.ts";
-import type { StepOutput } from "./step-output.ts";
-import type { ProcessEnd } from "./step-process.ts";
+import type { ProcessEnd, StepOutput } from "./step-process.ts";
 
 /** Free bytes below which a disk counts as full: a failed write can leave a little space. */
 const DISK_FULL_BELOW = 1024 * 1024;

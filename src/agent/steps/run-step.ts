@@ -13,8 +13,7 @@ import { sleep } from "../wire/auto-reset-event.ts";
 import type { CommandFileContents, CommandFiles } from "./command-files.ts";
 import { describeExit, describeStartFailure, describeStop, possibleCauses } from "./failed-step.ts";
 import { inheritedEnvironment } from "./step-environment.ts";
-import type { StepOutput } from "./step-output.ts";
-import { type ProcessEnd, runProcess } from "./step-process.ts";
+import { type ProcessEnd, runProcess, type StepOutput } from "./step-process.ts";
 
 /** PowerShell by itself continues after an error, and exits with 0 when the last program failed. */
 const strictCommand = (script: string): string =>

@@ -16,7 +16,7 @@ import { BuildFailure, Cancel, ToldFailure } from "../build/failure.ts";
 import { CommandFiles } from "./command-files.ts";
 import { runStep, runTries, type StepContext, type StepVerdict } from "./run-step.ts";
 import { StepLogWriter } from "./step-log-writer.ts";
-import { StepOutput } from "./step-output.ts";
+import { StepOutput } from "./step-process.ts";
 import { StepReport } from "./step-report.ts";
 
 /** Milliseconds that all steps which run after a cancel (`if: always()`) have together. */

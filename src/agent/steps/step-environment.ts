@@ -1,24 +1,27 @@
 import { inheritedBySteps } from "../../domain/env-names.ts";
 import type { JobContext } from "../../pipeline/prepare/job-context.ts";
 import type { BuildFolder } from "../build/build-folder.ts";
-import { jobVariables } from "../build/one-of-several.ts";
 import { parseJson } from "../parse-json.ts";
 import type { StepUser } from "../process/step-user.ts";
-import type { JobAnswer } from "../wire/answers.ts";
+import type { JobAnswer, OneOfSeveral } from "../wire/answers.ts";
+
+/** The agent's own variables that other programs may have: none of git or Millrace, so none of its secrets. */
+const ownVariables = (): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(process.env).flatMap(([name, value]) =>
+      value !== undefined && inheritedBySteps(name) ? [[name, value]] : [],
+    ),
+  );
 
 /**
- * The variables that steps inherit from the agent: PATH, HOME, ANDROID_HOME and so on, but none of git or Millrace.
- * Steps with their own user have a HOME and TMPDIR that only this build uses.
+ * The variables that steps inherit from the agent: PATH, HOME, ANDROID_HOME and so on. Steps with their own user have a
+ * HOME and TMPDIR that only this build uses.
  */
 export const inheritedEnvironment = (
   user: StepUser | null,
   { home, tmp }: Pick<BuildFolder, "home" | "tmp">,
 ): Record<string, string> => {
-  const own = Object.fromEntries(
-    Object.entries(process.env).flatMap(([name, value]) =>
-      value !== undefined && inheritedBySteps(name) ? [[name, value]] : [],
-    ),
-  );
+  const own = ownVariables();
   return user ? { ...own, HOME: home, TMPDIR: tmp, USER: user.name, LOGNAME: user.name } : own;
 };
 
@@ -28,9 +31,8 @@ interface BuildNames {
   pipeline: { name: string };
 }
 
-/** A name from outside, as a variable may have it: in one line, without half characters. */
-const shownName = (text: string | null | undefined): string =>
-  (text ?? "").replaceAll(/[\x00-\x1f\x7f]/g, " ").toWellFormed();
+/** A name from outside, as a log or a variable may have it: in one line, without half characters. */
+export const inOneLine = (text: string): string => text.replaceAll(/[\x00-\x1f\x7f]/g, " ").toWellFormed();
 
 /** The MILLRACE_* variables of a build, for all its steps. `base` is the commit that changes are counted from. */
 export const buildVariables = (
@@ -43,21 +45,27 @@ export const buildVariables = (
   MILLRACE_BUILD_NUMBER: String(build.number),
   MILLRACE_BRANCH: build.branch,
   MILLRACE_COMMIT: commitSha ?? "",
-  MILLRACE_EVENT: shownName(build.event),
-  MILLRACE_REF: shownName(build.ref),
-  MILLRACE_TAG: shownName(build.tag),
+  MILLRACE_EVENT: inOneLine(build.event ?? ""),
+  MILLRACE_REF: inOneLine(build.ref ?? ""),
+  MILLRACE_TAG: inOneLine(build.tag ?? ""),
   MILLRACE_PULL: build.pull ? String(build.pull.number) : "",
-  MILLRACE_PULL_BASE: shownName(build.pull?.base),
+  MILLRACE_PULL_BASE: inOneLine(build.pull?.base ?? ""),
   MILLRACE_BASE: base ?? "",
-  MILLRACE_SCHEDULE: shownName(build.schedule),
+  MILLRACE_SCHEDULE: inOneLine(build.schedule ?? ""),
   MILLRACE_REPOSITORY: repository.fullName,
   MILLRACE_PIPELINE: pipeline.name,
   MILLRACE_AGENT_NAME: agentName,
   MILLRACE_URL: url,
 });
 
-/** In one line, without half characters: a name from outside that is a value here and nothing else. */
-const inOneLine = (text: string): string => text.replaceAll(/[\x00-\x1f\x7f]/g, " ").toWellFormed();
+/** The MILLRACE_* variables that only planned jobs have. */
+export const jobVariables = ({ id, key, definition, name, matrix }: OneOfSeveral): Record<string, string> => ({
+  MILLRACE_JOB: inOneLine(definition),
+  MILLRACE_JOB_ID: id,
+  MILLRACE_JOB_KEY: inOneLine(key),
+  MILLRACE_JOB_NAME: inOneLine(name),
+  MILLRACE_MATRIX: matrix === null ? "" : JSON.stringify(matrix),
+});
 
 const NAME = /^MILLRACE_[A-Z_]+$/;
 
@@ -80,9 +88,7 @@ export const variablesIn = (note: string): Record<string, string> => {
 };
 
 /** The whole environment of a hook: the agent's own without its secrets, and the job's names. */
-export const hookEnvironment = (variables: Record<string, string>): Record<string, string> => {
-  const own = Object.entries(process.env).flatMap(([name, value]) =>
-    value !== undefined && inheritedBySteps(name) ? [[name, value] as const] : [],
-  );
-  return { ...Object.fromEntries(own), ...variables };
-};
+export const hookEnvironment = (variables: Record<string, string>): Record<string, string> => ({
+  ...ownVariables(),
+  ...variables,
+});

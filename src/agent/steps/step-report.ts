@@ -49,3 +49,12 @@ export class StepReport {
     this.#onChange([...this.#rows]);
   }
 }
+
+/** Reports the summaries of all steps as one text, masked. */
+export const joinSummaries = (log: JobLog, report: (whole: string) => void): ((text: string) => void) => {
+  let whole = "";
+  return (text) => {
+    whole = `${whole}${log.mask(text)}`.slice(0, LIMITS.summaryCharacters);
+    report(whole);
+  };
+};

@@ -1,0 +1,289 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import type { Plan } from "../../pipeline/parse/plan.ts";
+import { isPlanned, ONLY_JOB } from "../../pipeline/parse/plan-contents.ts";
+import type { ArtifactStore } from "../artifacts/artifact-store.ts";
+import { fetchArtifacts } from "../artifacts/fetch-artifacts.ts";
+import { ArtifactKeeper, keepAround } from "../artifacts/keep-artifacts.ts";
+import type { CacheRoots } from "../cache/cache-archive.ts";
+import type { JobCache, KeyedCache } from "../cache/job-cache.ts";
+import { type CacheIds, cacheRoots, keyedCaches, readCacheIds } from "../cache/prepare-cache.ts";
+import type { Changes } from "../checkout/changed-files.ts";
+import { type CheckoutContext, type CheckoutSource, checkOut, type Fetched, toRemote } from "../checkout/checkout.ts";
+import type { Remote } from "../checkout/remote.ts";
+import { checkRequirements } from "../cli/capabilities.ts";
+import type { Identity } from "../cli/identity.ts";
+import type { FilePlace } from "../files/file-helper.ts";
+import type { JobLog } from "../log/job-log.ts";
+import type { ProcessTree } from "../process/process-tree.ts";
+import { chownTree, type StepUser } from "../process/step-user.ts";
+import { reportAround, type TestReporterOptions } from "../reports/test-reporter.ts";
+import { type RunStepsOptions, runSteps } from "../steps/run-steps.ts";
+import { buildVariables, jobVariables } from "../steps/step-environment.ts";
+import { firstSteps, joinSummaries } from "../steps/step-report.ts";
+import type { ToolSources } from "../tools/mise-program.ts";
+import { setUpBuildTools, type ToolInputs, toolInputs } from "../tools/tools-of-job.ts";
+import { type JobAnswer, secretValues } from "../wire/answers.ts";
+import type { BuildCalls } from "../wire/build-calls.ts";
+import type { ProgressSender } from "../wire/progress-report.ts";
+import { withFiles } from "./build-files.ts";
+import { type BuildFolder, placeWorkspace } from "./build-folder.ts";
+import { type BuildResult, checkedOutputs } from "./build-result.ts";
+import { Cancel } from "./failure.ts";
+import { fetchForJob, logCheckout, toSource } from "./fetch-job.ts";
+import {
+  asksForChanges,
+  type ComparedFiles,
+  changesFinder,
+  knownBase,
+  newsOfFile,
+  reasonToSkip,
+  toJobFacts,
+} from "./job-facts.ts";
+import { type PlanRead, planJobs, readPlan, wholeText } from "./read-plan.ts";
+
+interface BuildRunOptions {
+  identity: Identity;
+  folder: BuildFolder;
+  user: StepUser | null;
+  toolSources: ToolSources;
+  grace: number;
+  tree: ProcessTree;
+  log: JobLog;
+  progress: ProgressSender;
+  /** Aborted with a Cancel, or with the error that makes the build pointless. */
+  cancel: AbortController;
+  /** Resolves when the service has confirmed the start: before that, nothing of the build runs and nothing is reported. */
+  started: Promise<void>;
+  calls: BuildCalls;
+  /** Makes the machine ready for the job. What it throws ends the job. */
+  prepare(): Promise<void>;
+  artifacts: ArtifactStore;
+  /** What restores and saves the caches of the job. */
+  cacheOf(roots: CacheRoots, caches: KeyedCache[]): JobCache;
+  /** Called when the lease is over and the build goes on without this agent. */
+  letGo(): void;
+  /** Aborted when this agent holds the build's lease no more. */
+  abandon: AbortSignal;
+}
+
+/** The commit of a build, in a repository on this machine. */
+interface Commit {
+  source: CheckoutSource;
+  context: CheckoutContext;
+  remote: Remote;
+  fetched: Fetched;
+  /** What changed since the commit that the build is compared with; null where that is not known. */
+  changes: () => Promise<Changes | null>;
+}
+
+/** What is read from the commit before the steps' user gets the checkout. */
+interface Inputs {
+  comparison: ComparedFiles;
+  tools: ToolInputs;
+  cacheIds: CacheIds;
+}
+
+/** Cancels the build at its time limit. */
+export const cancelAfter = (seconds: number, cancel: AbortController): NodeJS.Timeout =>
+  setTimeout(() => cancel.abort(new Cancel("timeout", seconds)), seconds * 1000);
+
+/** One job of a build, from its commit to the outputs of its steps: each phase is a method. */
+export class BuildRun {
+  readonly #options: BuildRunOptions;
+  readonly #timers: NodeJS.Timeout[] = [];
+  /** As it was handed out, and later with the variables and files of its steps. */
+  #job: JobAnswer;
+  /** With the workspace where the file wants it, once the commit is checked out. */
+  #folder: BuildFolder;
+
+  constructor(job: JobAnswer, options: BuildRunOptions) {
+    this.#job = job;
+    this.#options = options;
+    this.#folder = options.folder;
+  }
+
+  /**
+   * Checks out, reads the plan, and runs its steps, or has its jobs planned.
+   * @throws BuildFailure, RequirementsNotMet, Cancel
+   */
+  async run(): Promise<BuildResult> {
+    this.#limitTime(this.#job.timeoutSeconds);
+    try {
+      await this.#options.prepare();
+      const commit = await this.#fetch();
+      const skipReason = await reasonToSkip(this.#job, commit.fetched, commit.changes);
+      if (skipReason !== null) return this.#skip(skipReason);
+      const read = await readPlan(this.#job, commit.fetched);
+      if (!this.#job.job && isPlanned(read.plan)) return await this.#planJobs(read, commit);
+      return await this.#runJob(read, commit);
+    } finally {
+      for (const timer of this.#timers) clearTimeout(timer);
+    }
+  }
+
+  #limitTime(seconds: number): void {
+    this.#timers.push(cancelAfter(seconds, this.#options.cancel));
+  }
+
+  /** Fetches the commit, and tells the service which one it is, and of a pipeline file that is new to it. */
+  async #fetch(): Promise<Commit> {
+    const { folder, tree, cancel, log, started, calls } = this.#options;
+    logCheckout(this.#job, this.#options);
+    const source = toSource(this.#job);
+    const context = { workspace: folder.workspace, tempFolder: folder.path, tree, signal: cancel.signal };
+    const fetched = await fetchForJob(this.#job, source, context);
+    const { commitSha } = fetched;
+    await started;
+    this.#report({ commitSha });
+    log.say(`commit ${commitSha}`);
+    const text = newsOfFile(this.#job, fetched);
+    if (text !== null) await calls.sendFile(text);
+    const remote = toRemote(source, context);
+    return { source, context, remote, fetched, changes: changesFinder(this.#job, remote, commitSha) };
+  }
+
+  /** Where the job's variables are still to be asked for, that call carries the report, and saves one of its own. */
+  #report(report: { commitSha: string } | { base: string }): void {
+    const { progress } = this.#options;
+    if (this.#job.needsEnvironment) progress.hold(report);
+    else progress.report(report);
+  }
+
+  #skip(reason: string): BuildResult {
+    this.#options.log.say(reason);
+    return { kind: "finish", body: { status: "canceled", exitCode: null, reason: "skipped", message: reason } };
+  }
+
+  async #planJobs(read: PlanRead, { fetched: { commitSha }, changes }: Commit): Promise<BuildResult> {
+    const { calls, log, letGo, progress } = this.#options;
+    const comparison = await this.#compare(wholeText(read), changes);
+    await planJobs(read, { path: this.#job.pipeline.configPath, commitSha, comparison, calls, log, letGo });
+    progress.told();
+    return { kind: "planned" };
+  }
+
+  /** What the build is compared with, found out where the file's text may ask for it. */
+  async #compare(text: string, findChanges: Commit["changes"]): Promise<ComparedFiles> {
+    const changes = asksForChanges(text) ? await findChanges() : null;
+    const base = changes?.base ?? knownBase(this.#job);
+    if (base !== null) this.#report({ base });
+    if (changes) this.#options.log.say(`compared with ${changes.base}: changed files: ${changes.files.length}`);
+    return { base, files: changes?.files ?? null };
+  }
+
+  async #runJob(read: PlanRead, commit: Commit): Promise<BuildResult> {
+    const { plan, file } = read;
+    if (!this.#job.job) checkRequirements(plan.job.requires, this.#options.identity, file);
+    if (plan.job.timeoutMinutes !== null) this.#limitTime(plan.job.timeoutMinutes * 60);
+    const inputs = {
+      comparison: await this.#compare(wholeText(read), commit.changes),
+      tools: await toolInputs(plan.job.tools, commit.remote, commit.fetched),
+      cacheIds: await readCacheIds(plan, commit.fetched),
+    };
+    await this.#fillWorkspace(commit, plan);
+    await this.#equip(plan, commit.fetched, inputs.comparison);
+    await this.#fetchArtifacts(plan);
+    return this.#runSteps(read, commit.fetched, inputs);
+  }
+
+  /** Writes the commit's files, or leaves the folder empty where the file says so, and moves it where the file wants it. */
+  async #fillWorkspace({ source, context, fetched }: Commit, { job: { checkout } }: Plan): Promise<void> {
+    const { folder, user } = this.#options;
+    const { workspace } = folder;
+    if (checkout) await checkOut(source, fetched, context, checkout);
+    else rmSync(join(workspace, ".git"), { recursive: true, force: true });
+    if (user) chownTree(user, workspace);
+    this.#folder = { ...folder, workspace: placeWorkspace(this.#job, checkout, this.#options) };
+  }
+
+  /** Asks for the variables that were not handed out while nobody had read the file, masks their secrets, and writes files. */
+  async #equip(plan: Plan, { commitSha }: Fetched, { base }: ComparedFiles): Promise<void> {
+    const { calls, log, progress, user } = this.#options;
+    if (this.#job.needsEnvironment) {
+      const steps = firstSteps(plan, log);
+      const environment = await calls.environment({ commitSha, ...(base === null ? {} : { base }), steps });
+      progress.told(steps);
+      this.#job = { ...this.#job, ...environment };
+      log.addSecrets(secretValues(this.#job));
+    }
+    this.#job = await withFiles(this.#job, this.#folder, user);
+  }
+
+  async #fetchArtifacts(plan: Plan): Promise<void> {
+    const { artifacts: store, log } = this.#options;
+    const isSkipped = (key: string): boolean => this.#job.job?.needs[key]?.result === "skipped";
+    await fetchArtifacts(plan.job.downloads, { place: this.#place, store, log, replaces: false, isSkipped });
+  }
+
+  async #runSteps(
+    read: PlanRead,
+    fetched: Fetched,
+    { comparison, tools: inputs, cacheIds }: Inputs,
+  ): Promise<BuildResult> {
+    const { plan, file } = read;
+    const { folder, log, user, cancel, artifacts: store, toolSources: sources, cacheOf } = this.#options;
+    const job = this.#job;
+    const keeper = new ArtifactKeeper(this.#place, store, log);
+    const steps = this.#stepsOptions(fetched, comparison, keeper);
+    const tools = await setUpBuildTools({ ...steps, plan, file, job, inputs, sources, buildFolder: folder.path });
+    const caches = keyedCaches(plan, steps.facts, cacheIds, log);
+    const cache = cacheOf(cacheRoots(this.#folder, user, cancel.signal), caches);
+    await cache.restoreAll();
+    const { succeeded, exitCode, message, state } = await keepAround(plan.job.artifacts, keeper, log, () =>
+      reportAround(this.#testOptions(plan), () => runSteps({ ...steps, plan, file, tools })),
+    );
+    await cache.saveAll(succeeded);
+    const status = succeeded ? "succeeded" : "failed";
+    if (!succeeded || !job.job) return { kind: "finish", body: { status, exitCode, message } };
+    const outputs = checkedOutputs(read, steps.facts, state, (text) => log.mask(text));
+    return { kind: "finish", body: { status, exitCode, message, outputs } };
+  }
+
+  /** The files of the steps, with their user's rights. */
+  get #place(): FilePlace {
+    const { user, cancel } = this.#options;
+    return { root: this.#folder.workspace, user, signal: cancel.signal };
+  }
+
+  #testOptions(plan: Plan): TestReporterOptions {
+    const { log, calls } = this.#options;
+    return {
+      place: this.#place,
+      log,
+      jobKey: this.#job.job?.key ?? ONLY_JOB,
+      junit: plan.job.reports.junit,
+      send: (report) => calls.sendTests(report),
+      tellsFailures: false,
+    };
+  }
+
+  #stepsOptions(
+    fetched: Fetched,
+    comparison: ComparedFiles,
+    artifacts: ArtifactKeeper,
+  ): Omit<RunStepsOptions, "plan" | "file" | "tools"> {
+    const { identity, tree, log, user, grace, cancel, abandon, progress } = this.#options;
+    const job = this.#job;
+    const facts = { commitSha: fetched.commitSha, base: comparison.base };
+    const variables = buildVariables(job, facts, identity.name, identity.url);
+    const fixed = { ...tree.env, ...variables, ...(job.job ? jobVariables(job.job) : {}) };
+    return {
+      fixed,
+      folder: this.#folder,
+      tree,
+      log,
+      user,
+      grace,
+      facts: toJobFacts(job, fetched, comparison, fixed, identity),
+      signal: cancel.signal,
+      abandon,
+      artifacts,
+      listener: {
+        steps: (steps) => progress.report({ steps }),
+        masks: (masks) => progress.report({ masks }),
+        summary: joinSummaries(log, (summary) => progress.report({ summary })),
+      },
+    };
+  }
+}
