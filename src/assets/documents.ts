@@ -6,9 +6,9 @@ import { EXAMPLES } from "../api/description/examples.ts";
 import { ROUTES } from "../api/routes.ts";
 import { INCLUDE_SCHEMA, PIPELINE_SCHEMA } from "../pipeline/parse/pipeline-file.ts";
 import { VERSION } from "../protocol/version.ts";
-import type { AgentProgram } from "./agent.ts";
 import { ROOT, SERVED, writeIfChanged } from "./output-files.ts";
 import { htmlPage, problemPages } from "./problem-pages.ts";
+import type { AgentProgram } from "./programs.ts";
 
 const VIEWER = dirname(createRequire(import.meta.url).resolve("swagger-ui-dist/package.json"));
 const VIEWER_FILES = [

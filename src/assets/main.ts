@@ -1,8 +1,8 @@
 import { VERSION } from "../protocol/version.ts";
-import { agentProgram, importerProgram } from "./agent.ts";
 import { buildAssets } from "./build.ts";
 import { writeDocuments } from "./documents.ts";
 import { collectNotices } from "./notices.ts";
+import { agentProgram, importerProgram } from "./programs.ts";
 
 const [packages, agent, importer] = await Promise.all([buildAssets(), agentProgram(), importerProgram()]);
 const distributed = [

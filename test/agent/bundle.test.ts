@@ -3,9 +3,9 @@ import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:f
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
-import { agentProgram as bundled, OLDEST_NODE } from "../../src/assets/agent.ts";
 import { collectNotices, findPackages, MISSING_LICENCES } from "../../src/assets/notices.ts";
 import { ROOT } from "../../src/assets/output-files.ts";
+import { agentProgram as bundled, OLDEST_NODE } from "../../src/assets/programs.ts";
 import { runAgentCli } from "./support/agent-cli.ts";
 import { testFolder } from "./support/folder.ts";
 

@@ -2,7 +2,7 @@ import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { importerProgram } from "../../src/assets/agent.ts";
+import { importerProgram } from "../../src/assets/programs.ts";
 import type * as Importer from "../../src/importer/main.ts";
 import { MARKS, type MarkKind } from "../../src/importer/marks.ts";
 import { parseFile } from "../../src/pipeline/parse/parse.ts";

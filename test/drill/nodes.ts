@@ -2,7 +2,7 @@ import { execFile, execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { agentProgram, OLDEST_NODE } from "../../src/assets/agent.ts";
+import { agentProgram, OLDEST_NODE } from "../../src/assets/programs.ts";
 import { makeJob, startFakeService } from "../agent/support/fake-service.ts";
 import { makeRepository } from "../support/local/git-repository.ts";
 

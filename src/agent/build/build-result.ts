@@ -54,7 +54,7 @@ const timeoutFailure = (seconds: number): BuildFailure =>
   new BuildFailure("timeout", `the build took longer than its time limit of ${seconds} seconds`);
 
 /** The result of a build that cannot begin because of this machine. */
-export const resultOfBrokenMachine = (error: unknown): ReportedResult => ({
+export const toBrokenMachineResult = (error: unknown): ReportedResult => ({
   kind: "release",
   body: { reason: toBuildFailure(error).message, interrupted: true },
 });

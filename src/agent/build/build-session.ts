@@ -25,7 +25,7 @@ import {
   type BuildResult,
   type ReportedResult,
   reportResult,
-  resultOfBrokenMachine,
+  toBrokenMachineResult,
   toResult,
 } from "./build-result.ts";
 import { BuildRun } from "./build-run.ts";
@@ -74,7 +74,7 @@ export const runJob = async (job: JobAnswer, options: RunJobOptions): Promise<Se
     writeRunId(folder, toRunId(job));
     buffer = new LogBuffer(folder.log);
   } catch (error) {
-    const result = resultOfBrokenMachine(error);
+    const result = toBrokenMachineResult(error);
     await reportResult(result, { client, job, name: jobName(job), signal: interrupt, mask: (text) => text });
     return { hasEnded: false, hasPlanned: false };
   }

@@ -5,7 +5,7 @@ import { pathProblem } from "../../domain/artifact/file-list.ts";
 import type { AnchoredFolder } from "./anchored-folder.ts";
 import { isBundle, shownPath } from "./file-words.ts";
 import { isCachedLink, staysWithin } from "./link-rule.ts";
-import type { TarMember } from "./tar-reader.ts";
+import type { TarMember } from "./tar.ts";
 
 /** A file that was found, as it was then: `parts` lead to it without links. */
 export interface FileSource {

@@ -4,7 +4,7 @@ import { pathProblem, sameName } from "../../domain/artifact/file-list.ts";
 import type { AnchoredFolder } from "./anchored-folder.ts";
 import { shownPath } from "./file-words.ts";
 import { isCachedLink, staysWithin } from "./link-rule.ts";
-import { type TarListener, type TarMember, TarReader } from "./tar-reader.ts";
+import { type TarListener, type TarMember, TarReader } from "./tar.ts";
 
 /** What cannot be written, in words for people. */
 export class CannotWrite extends Error {}

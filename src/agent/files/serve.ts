@@ -16,7 +16,7 @@ import {
   PIECE_BYTES,
 } from "./helper-protocol.ts";
 import { CannotWrite, Receiver } from "./receive-files.ts";
-import { TAR_END, tarBytes, tarHeader, tarPadding } from "./tar-reader.ts";
+import { TAR_END, tarBytes, tarHeader, tarPadding } from "./tar.ts";
 
 /**
  * Gives the bytes of what was found, in its order, to `send`. `isLenient`: where a file is not as it was found, zeros

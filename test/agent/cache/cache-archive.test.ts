@@ -18,7 +18,7 @@ import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { CODECS, packCache, unpackCache } from "../../../src/agent/cache/cache-archive.ts";
-import { TAR_END, type TarMember, tarHeader, tarPadding } from "../../../src/agent/files/tar-reader.ts";
+import { TAR_END, type TarMember, tarHeader, tarPadding } from "../../../src/agent/files/tar.ts";
 import type { StepUser } from "../../../src/agent/process/step-user.ts";
 import type { CacheCodec } from "../../../src/protocol/cache.ts";
 import { LIMITS } from "../../../src/protocol/limits.ts";

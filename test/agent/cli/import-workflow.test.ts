@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { agentProgram, importerProgram } from "../../../src/assets/agent.ts";
+import { agentProgram, importerProgram } from "../../../src/assets/programs.ts";
 import { parseFile } from "../../../src/pipeline/parse/parse.ts";
 import { runAgentCli } from "../support/agent-cli.ts";
 import { testFolder } from "../support/folder.ts";

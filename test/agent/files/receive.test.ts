@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { TAR_END, type TarMember, tarHeader, tarPadding } from "../../../src/agent/files/tar-reader.ts";
+import { TAR_END, type TarMember, tarHeader, tarPadding } from "../../../src/agent/files/tar.ts";
 import { isRoot } from "../../support/local/named-user.ts";
 import { testFolder } from "../support/folder.ts";
 import { attackAs, canAttack, unnamedUser } from "../support/step-user.ts";

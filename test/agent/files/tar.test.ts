@@ -1,14 +1,7 @@
 import { execFileSync } from "node:child_process";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import {
-  TAR_END,
-  type TarMember,
-  TarReader,
-  tarBytes,
-  tarHeader,
-  tarPadding,
-} from "../../../src/agent/files/tar-reader.ts";
+import { TAR_END, type TarMember, TarReader, tarBytes, tarHeader, tarPadding } from "../../../src/agent/files/tar.ts";
 
 const part = fc.stringMatching(/^[a-zü日 .-]{1,60}$/).filter((name) => !/^\.+$/.test(name) && name.trim() === name);
 const path = fc.array(part, { minLength: 1, maxLength: 6 }).map((parts) => parts.join("/"));

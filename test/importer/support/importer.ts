@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect } from "vitest";
-import { importerProgram } from "../../../src/assets/agent.ts";
+import { importerProgram } from "../../../src/assets/programs.ts";
 import type * as Importer from "../../../src/importer/main.ts";
 import { parseFile } from "../../../src/pipeline/parse/parse.ts";
 

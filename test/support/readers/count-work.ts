@@ -85,7 +85,7 @@ const workOf = async (act: () => void): Promise<number> => {
 };
 
 const SIZE = 1000;
-const HELPERS = ["src/agent/files/tar-reader.ts", "src/pipeline/parse/parse.ts"];
+const HELPERS = ["src/agent/files/tar.ts", "src/pipeline/parse/parse.ts"];
 const load = (file: string): Promise<object> => import(resolve(file));
 const helpers = Object.assign({}, ...(await Promise.all(HELPERS.map(load))));
 const found: { of: string; once: number; twice: number }[] = [];

@@ -128,7 +128,7 @@ export const READERS: readonly Reader[] = [
     },
   },
   {
-    file: "src/agent/files/tar-reader.ts",
+    file: "src/agent/files/tar.ts",
     readBy: { TarReader: ["src/agent/files/receive-files.ts"] },
     worst: {
       headers: ({ TarReader, tarHeader }, n) =>

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { agentProgram } from "../../../src/assets/agent.ts";
+import { agentProgram } from "../../../src/assets/programs.ts";
 import { ROOT } from "../../../src/local/service.ts";
 
 const VARIABLE = "MILLRACE_TEST_AGENT";
