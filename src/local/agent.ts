@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { MINUTE_MS } from "../protocol/units.ts";
 import type { Client } from "./client.ts";
 import { ROOT } from "./service.ts";
 
@@ -13,7 +14,7 @@ const spawnAgent = (args: string[], stdin: "pipe" | "ignore", stdout: "inherit" 
 
 /** Registers an agent with a short-lived token, unless its state folder already has an identity. */
 const register = async (client: Client, state: string): Promise<void> => {
-  const expiresAt = new Date(Date.now() + 10 * 60_000).toISOString();
+  const expiresAt = new Date(Date.now() + 10 * MINUTE_MS).toISOString();
   const body = { name: "local agent", kind: "registration", expiresAt };
   const { token, id } = await client.call<{ token: string; id: string }>("POST", "/token", body);
   const place = ["--url", client.url, "--token-file", "-", "--name", "local", "--state", state];

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { randomText } from "../crypto/token.ts";
+import { MINUTE_MS, SECOND_MS } from "../protocol/units.ts";
 
 const key = (id: string): string =>
   `${id}:${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64")}`;
@@ -118,7 +119,7 @@ const isReachable = (url: string): Promise<boolean> =>
   );
 
 /** Milliseconds that a process has after each signal. */
-const PATIENCE = 30_000;
+const PATIENCE = 30 * SECOND_MS;
 
 /**
  * Ends a child by these signals, one after the other while it lives, and by SIGKILL after the last.
@@ -145,8 +146,6 @@ const isGoneWithin = (exit: Promise<unknown>, milliseconds: number): Promise<boo
       () => resolve(true),
     );
   });
-
-const MINUTE_MS = 60_000;
 
 /** Runs the upkeep of a local service once. One that cannot be reached has it in the next minute. */
 export const runUpkeep = (url: string): Promise<void> =>

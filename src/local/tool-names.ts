@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
+import { MIB } from "../protocol/units.ts";
 
 /* Writes the names that `tools` knows: `npm run tool-names -- PATH`, with the mise that the agent is pinned to. */
 
@@ -10,7 +11,7 @@ const [mise = "mise"] = process.argv.slice(2);
 const say = (...args: string[]): string =>
   execFileSync(mise, args, {
     encoding: "utf8",
-    maxBuffer: 64 * 1024 * 1024,
+    maxBuffer: 64 * MIB,
     env: { MISE_SAFE: "1", HOME: "/nonexistent" },
   });
 

@@ -1,3 +1,4 @@
+import { SECOND_MS } from "../protocol/units.ts";
 /** Runs one attempt at a time: whoever asks for one meanwhile waits for the same attempt. */
 export class SingleFlight {
   readonly #attempt: () => Promise<void>;
@@ -21,7 +22,7 @@ export class SingleFlight {
 }
 
 /** Milliseconds that a caller of a pool waits for D1; after that the alarm goes on with it. */
-export const CALLER_WAIT_MS = 1_000;
+export const CALLER_WAIT_MS = SECOND_MS;
 
 /** Waits for the promise, but not longer than this. */
 export const within = async (milliseconds: number, promise: Promise<unknown>): Promise<void> => {

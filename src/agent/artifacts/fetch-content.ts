@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { MINUTE_MS } from "../../protocol/units.ts";
 import { logger } from "../cli/logger.ts";
 import { type BackOff, DEFAULT_BACK_OFF, parseRetryAfter, retryDelay } from "../wire/back-off.ts";
 import type { ApiClient } from "../wire/client.ts";
@@ -7,7 +8,7 @@ import { ArtifactRefused } from "./lease-calls.ts";
 /** Tries in a row that bring nothing. */
 const TRIES = 14;
 /** Milliseconds without a byte after which a connection counts as cut. */
-const SILENCE = 60_000;
+const SILENCE = MINUTE_MS;
 
 interface ContentToFetch {
   client: ApiClient;

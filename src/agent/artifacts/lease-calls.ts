@@ -1,5 +1,6 @@
 import type * as z from "zod/mini";
 import { CONTENT_SHA256_HEADER, GRANT_HEADER, type OpenedUpload, SentPart } from "../../protocol/artifact.ts";
+import { MINUTE_MS } from "../../protocol/units.ts";
 import { Cancel } from "../build/failure.ts";
 import { isLeaseLost } from "../wire/build-calls.ts";
 import { type ApiAnswer, type ApiClient, type ApiRequest, problemsIn, Unreachable } from "../wire/client.ts";
@@ -28,7 +29,7 @@ interface LeaseCallsOptions {
 }
 
 /** Milliseconds that a part may take: 32 MiB at half a megabit a second. */
-export const PART_TIMEOUT = 600_000;
+export const PART_TIMEOUT = 10 * MINUTE_MS;
 
 export type Opened = OpenedUpload & { id: string };
 

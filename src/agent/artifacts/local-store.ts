@@ -58,7 +58,9 @@ export const localArtifacts = (root: string): LocalArtifacts => {
         (one) => one.job.definition === from && (artifact === null || one.name === artifact),
       );
       return matching.map(({ name, as, job, folder, files }) => ({
-        ...{ name, as, matrix: job.matrix },
+        name,
+        as,
+        matrix: job.matrix,
         bytes: files.reduce((sum, { size }) => sum + size, 0),
         files: async () => files,
         content: () => readFiles(folder, files),

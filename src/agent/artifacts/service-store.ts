@@ -7,6 +7,7 @@ import {
   Downloads,
   OpenedArtifact,
 } from "../../protocol/artifact.ts";
+import { SECOND_MS } from "../../protocol/units.ts";
 import { sizeInWords } from "../files/file-words.ts";
 import type { JobLog } from "../log/job-log.ts";
 import type { ApiClient } from "../wire/client.ts";
@@ -40,7 +41,7 @@ export class ArtifactCalls extends LeaseCalls<ArtifactOpening, ArtifactEnd> {
 }
 
 /** Milliseconds between two lines about one upload. */
-const SAY_EVERY = 20_000;
+const SAY_EVERY = 20 * SECOND_MS;
 
 /** Tells of a long upload how far it is. */
 const reportProgress = (log: JobLog, name: string, total: number): ((bytes: number) => void) => {

@@ -2,6 +2,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Plan } from "../../pipeline/parse/plan.ts";
 import { isPlanned, ONLY_JOB } from "../../pipeline/parse/plan-contents.ts";
+import { SECOND_MS } from "../../protocol/units.ts";
 import type { ArtifactStore } from "../artifacts/artifact-store.ts";
 import { fetchArtifacts } from "../artifacts/fetch-artifacts.ts";
 import { ArtifactKeeper, keepAround } from "../artifacts/keep-artifacts.ts";
@@ -86,7 +87,7 @@ interface Inputs {
 
 /** Cancels the build at its time limit. */
 export const cancelAfter = (seconds: number, cancel: AbortController): NodeJS.Timeout =>
-  setTimeout(() => cancel.abort(new Cancel("timeout", seconds)), seconds * 1000);
+  setTimeout(() => cancel.abort(new Cancel("timeout", seconds)), seconds * SECOND_MS);
 
 /** One job of a build, from its commit to the outputs of its steps: each phase is a method. */
 export class BuildRun {

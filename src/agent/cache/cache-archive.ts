@@ -7,6 +7,7 @@ import * as z from "zod/mini";
 import { cachePlaces } from "../../domain/artifact/chosen-paths.ts";
 import type { CacheCodec } from "../../protocol/cache.ts";
 import { LIMITS } from "../../protocol/limits.ts";
+import { KIB } from "../../protocol/units.ts";
 import { type CollectedFiles, collectFiles, type FilePlace, FileProblem, receiveFiles } from "../files/file-helper.ts";
 import { MOST_VISITED } from "../files/find-files.ts";
 
@@ -34,7 +35,7 @@ const decompressor = (codec: CacheCodec): Transform =>
 const Tree = z.object({ in: z.enum(["checkout", "home"]), bytes: z.int().check(z.nonnegative()) });
 const Head = z.object({ trees: z.array(Tree).check(z.maxLength(2)) });
 type Head = z.infer<typeof Head>;
-const HEAD_BYTES = 1024;
+const HEAD_BYTES = KIB;
 const TAR = "cache.tar";
 
 /** The folders that paths are relative to. */

@@ -6,6 +6,7 @@ import type { Plan, PlanCache } from "../../pipeline/parse/plan.ts";
 import type { JobContext } from "../../pipeline/prepare/job-context.ts";
 import { cacheTextsOf } from "../../pipeline/prepare/prepare-cache.ts";
 import { LIMITS } from "../../protocol/limits.ts";
+import { MIB } from "../../protocol/units.ts";
 import type { BuildFolder } from "../build/build-folder.ts";
 import type { Fetched } from "../checkout/checkout.ts";
 import { type GitContext, git } from "../checkout/git.ts";
@@ -43,7 +44,7 @@ export const buildCacheKey = (
 };
 
 /** More than this of a commit's tree is not read. */
-const TREE_BYTES = 4 * 1024 * 1024;
+const TREE_BYTES = 4 * MIB;
 const WILDCARD = /[*?[]/;
 
 /**

@@ -1,5 +1,6 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { MIB } from "../../protocol/units.ts";
 import { git } from "./git.ts";
 import { addOrigin, fetchRefspecs, initRepository, type Remote } from "./remote.ts";
 
@@ -7,7 +8,7 @@ import { addOrigin, fetchRefspecs, initRepository, type Remote } from "./remote.
 const DEPTHS = [50, 1000, 10_000];
 
 /** A list of paths that is longer than this may have been cut, and is none. */
-const MOST_BYTES = 3 * 1024 * 1024;
+const MOST_BYTES = 3 * MIB;
 
 const BASE = "refs/compare/base";
 const HEAD = "refs/compare/head";

@@ -216,7 +216,12 @@ const NOT_SHALLOW = /does not support shallow|unadvertised object/;
 const fetchSubmodules = async (remote: Remote, { submodules, depth }: Checkout): Promise<void> => {
   const update = (range: string[]) =>
     gitWithCredential(remote, [
-      ...["submodule", "--quiet", "update", "--init", "--force", "--no-recommend-shallow"],
+      "submodule",
+      "--quiet",
+      "update",
+      "--init",
+      "--force",
+      "--no-recommend-shallow",
       ...[...range, ...recursively(submodules)],
     ]);
   let output = await update(depth === 0 ? [] : [`--depth=${depth}`]);

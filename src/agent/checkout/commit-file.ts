@@ -1,3 +1,4 @@
+import { MIB } from "../../protocol/units.ts";
 import { BuildFailure } from "../build/failure.ts";
 import { type GitContext, git } from "./git.ts";
 import { gitFailure } from "./git-failure.ts";
@@ -46,7 +47,7 @@ export interface CommitWithFile {
 }
 
 /** Bytes of the largest file that is read. Pipeline files must be much smaller. */
-const READ_LIMIT = 2 * 1024 * 1024;
+const READ_LIMIT = 2 * MIB;
 
 /** Characters of a commit message that are kept: it may become a variable of a step. */
 const MESSAGE_LIMIT = 65_536;

@@ -1,5 +1,6 @@
 import { existsSync, lstatSync, lutimesSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { MIB } from "../../protocol/units.ts";
 import { type GitContext, git } from "./git.ts";
 import { addOrigin, ensureSuccess, fetchRefspecs, initRepository, type Remote } from "./remote.ts";
 
@@ -53,7 +54,7 @@ const stat = (path: string) => lstatSync(toBytes(path), { throwIfNoEntry: false 
 /** Commits of history that are looked at. */
 const MOST_COMMITS = 10_000;
 /** What git says of changes beyond this is not read. The newest are first, so older files have the time of no commit. */
-const MOST_BYTES = 64 * 1024 * 1024;
+const MOST_BYTES = 64 * MIB;
 
 /**
  * Gives each file of the checked-out commit the time of the commit that changed it last, on the line of first parents: a

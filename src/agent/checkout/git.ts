@@ -1,8 +1,9 @@
 import { spawn } from "node:child_process";
+import { MIB } from "../../protocol/units.ts";
 import { type ProcessTree, signalGroup } from "../process/process-tree.ts";
 
 /** Bytes of a git command's output that are kept. Pipeline files and error messages are much shorter. */
-const OUTPUT_LIMIT = 4 * 1024 * 1024;
+const OUTPUT_LIMIT = 4 * MIB;
 
 /** Of git's own variables those that say how hosts are reached, where settings and repositories are, and LFS's. */
 const OWN_VARIABLE = /^GIT_(?:SSH|SSL|HTTP|PROXY|ASKPASS|CONFIG_(?:GLOBAL|SYSTEM|NOSYSTEM)|CEILING|DISCOVERY|LFS)/;

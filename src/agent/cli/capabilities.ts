@@ -4,6 +4,7 @@ import { unmetRequirements } from "../../domain/requires.ts";
 import type { Plan } from "../../pipeline/parse/plan.ts";
 import { PLATFORM } from "../../protocol/agent.ts";
 import { PLATFORM_NAMES } from "../../protocol/pipeline.ts";
+import { SECOND_MS } from "../../protocol/units.ts";
 import { RequirementsNotMet } from "../build/failure.ts";
 import { findXcodes } from "../tools/xcodes.ts";
 import type { Identity } from "./identity.ts";
@@ -21,7 +22,7 @@ export const platformName = (): (typeof PLATFORM_NAMES)[number] => PLATFORM_NAME
 
 const succeeds = (command: string, args: string[]): boolean => {
   try {
-    execFileSync(command, args, { stdio: "ignore", timeout: 20_000 });
+    execFileSync(command, args, { stdio: "ignore", timeout: 20 * SECOND_MS });
     return true;
   } catch {
     return false;

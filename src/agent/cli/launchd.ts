@@ -1,5 +1,6 @@
 import { copyFileSync, statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
+import { MIB } from "../../protocol/units.ts";
 import { EXIT } from "./exit-codes.ts";
 
 /** The agent as a service of the machine. */
@@ -28,7 +29,7 @@ export interface ServiceFile {
 /** Set by the LaunchAgent: the agent runs under launchd, which appends the agent's log to this file. */
 const LAUNCHD_LOG = "MILLRACE_LAUNCHD_LOG";
 
-const LOG_LIMIT = 5 * 1024 * 1024;
+const LOG_LIMIT = 5 * MIB;
 
 /** launchd does not rotate logs. Above the limit, the content moves to `FILE.1` and the file is emptied. */
 export const rotateLog = (limit = LOG_LIMIT): void => {

@@ -84,8 +84,20 @@ type EndOrder = Extract<Order, { kind: "end" | "withdraw" }>;
 
 /** What the service would store of a job that no agent had yet. */
 const NEW_JOB = {
-  ...{ buildId: "", seq: 0, status: "waiting", queuedAt: null, startedAt: null, maxAttempts: 1, attempt: 0 },
-  ...{ unstarted: 0, releasedBy: [], notBefore: 0, lease: null, fence: 0, agentId: null, result: null },
+  buildId: "",
+  seq: 0,
+  status: "waiting",
+  queuedAt: null,
+  startedAt: null,
+  maxAttempts: 1,
+  attempt: 0,
+  unstarted: 0,
+  releasedBy: [],
+  notBefore: 0,
+  lease: null,
+  fence: 0,
+  agentId: null,
+  result: null,
 } satisfies Partial<JobFacts>;
 
 const queueFacts = ({ id, requires, timeoutSeconds }: GraphJob) => ({ id, requires, timeoutSeconds });
@@ -124,7 +136,10 @@ export class LocalBuild {
       graph,
       build: {
         status: this.#cancel ? "canceling" : "running",
-        ...{ startedAt: null, until: null, holdsPlace: true, cancel: this.#cancel },
+        startedAt: null,
+        until: null,
+        holdsPlace: true,
+        cancel: this.#cancel,
       },
       jobs: this.#jobs,
       outputs: (id) => this.#outputs.get(id) ?? {},

@@ -27,8 +27,10 @@ import { platformName } from "./capabilities.ts";
 /** Where a clone has the default branch of its origin; a repository without one may have it under its usual names. */
 const DEFAULT_BRANCHES = [
   "refs/remotes/origin/HEAD",
-  ...["refs/remotes/origin/main", "refs/remotes/origin/master"],
-  ...["refs/heads/main", "refs/heads/master"],
+  "refs/remotes/origin/main",
+  "refs/remotes/origin/master",
+  "refs/heads/main",
+  "refs/heads/master",
 ];
 
 const UNKNOWN: ComparedFiles = { base: null, files: null };
@@ -180,8 +182,12 @@ export const runPlan = async ({
     await fetchArtifacts(plan.job.downloads, { place, store, log, replaces: true, isSkipped: () => false });
     const tools = await localTools({ read, facts, tree, grace, signal: cancel.signal, log, sources });
     const tests = {
-      ...{ place, log, jobKey: job.key, junit: plan.job.reports.junit },
-      ...{ send: async () => [], tellsFailures: true },
+      place,
+      log,
+      jobKey: job.key,
+      junit: plan.job.reports.junit,
+      send: async () => [],
+      tellsFailures: true,
     };
     const result = await keepAround(plan.job.artifacts, keeper, log, () =>
       reportAround(tests, () =>

@@ -1,5 +1,6 @@
 import { join, resolve } from "node:path";
 import { InvalidArgumentError } from "commander";
+import { GIB } from "../../protocol/units.ts";
 import type { ToolSources } from "../tools/mise-program.ts";
 
 /** "a, b" as a list. */
@@ -35,7 +36,6 @@ export const webAddress = (text: string): string => {
   return text;
 };
 
-const GIB = 1024 ** 3;
 /** GiB of installed tools that an agent keeps, unless told. */
 export const DEFAULT_TOOL_STORE = 10;
 

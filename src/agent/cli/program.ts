@@ -1,5 +1,6 @@
 import { join, resolve } from "node:path";
 import { Command } from "commander";
+import { SECOND_MS } from "../../protocol/units.ts";
 import { VERSION } from "../../protocol/version.ts";
 import { runAgent } from "../agent-loop.ts";
 import { RUN_AS_WORK } from "../build/build-folder.ts";
@@ -136,7 +137,7 @@ command("start", "take builds until the agent is stopped")
         "steps run as the agent's own user, in one trust domain with the agent: --run-as USER separates them",
       );
     const work = resolve(options.work ?? (user ? join(RUN_AS_WORK, user.name) : join(state, "work")));
-    const grace = options.grace * 1000;
+    const grace = options.grace * SECOND_MS;
     const cacheBytes = options.cacheGib * 2 ** 30;
     const toolSources = toolSourcesIn(state, options);
     await runAgent({ state, cacheBytes, work, once: options.once, user, toolSources, grace, ...listenToStopSignals() });
@@ -226,7 +227,7 @@ command("run", "run a pipeline file in this folder, without the service")
       approve,
       toolSources,
       keep: artifacts === undefined ? null : resolve(artifacts),
-      grace: grace * 1000,
+      grace: grace * SECOND_MS,
       ...signals,
     });
   });

@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { KIB, MIB } from "../../protocol/units.ts";
 
 /*
  * What the agent asks its file helper for, in the first note: one request for each helper.
@@ -60,9 +61,9 @@ export const NOTE = 1;
 export const DATA = 2;
 const HEAD_BYTES = 5;
 /** A frame is read into memory as a whole. */
-const FRAME_LIMIT = 16 * 1024 * 1024;
+const FRAME_LIMIT = 16 * MIB;
 /** Bytes of one piece of a file. */
-export const PIECE_BYTES = 256 * 1024;
+export const PIECE_BYTES = 256 * KIB;
 
 export interface Frame {
   kind: number;

@@ -1,4 +1,5 @@
 import { withoutEnd } from "../../domain/text.ts";
+import { KIB } from "../../protocol/units.ts";
 
 /*
  * Tar as POSIX 1003.1-2001 (pax) has it: blocks of 512 bytes, a header for each member, and before it another one with
@@ -83,7 +84,7 @@ export interface TarListener {
   end(): void;
 }
 
-const PAX_LIMIT = 64 * 1024;
+const PAX_LIMIT = 64 * KIB;
 const MEMBERS = 200_000;
 
 const readText = (block: Buffer, start: number, length: number): string => {

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { MINUTE_MS } from "../../protocol/units.ts";
 import { toBuildFailure } from "../build/failure.ts";
 import { logger } from "../cli/logger.ts";
 import { JobLog } from "../log/job-log.ts";
@@ -11,7 +12,7 @@ import { runProcess, StepOutput } from "../steps/step-process.ts";
 import { findHooks, type HookFiles, type HookName, UnsafeHook } from "./hook-files.ts";
 
 /** Milliseconds that a hook may take. */
-const HOOK_MILLISECONDS = 5 * 60_000;
+const HOOK_MILLISECONDS = 5 * MINUTE_MS;
 
 interface RunHookOptions {
   name: HookName;

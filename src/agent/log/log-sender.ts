@@ -1,6 +1,7 @@
 import { closeSync, openSync, readSync, writeSync } from "node:fs";
 import { LogAccepted } from "../../protocol/jobs.ts";
 import { LIMITS } from "../../protocol/limits.ts";
+import { KIB, MIB, MINUTE_MS, SECOND_MS } from "../../protocol/units.ts";
 import { logger } from "../cli/logger.ts";
 import { LogGapAnswer } from "../wire/answers.ts";
 import type { Audience } from "../wire/audience.ts";
@@ -9,10 +10,10 @@ import { type BackOff, backOffDelay } from "../wire/back-off.ts";
 import { type ApiClient, describeAnswer } from "../wire/client.ts";
 
 /** More than the service's own limit, so that the service sees the log exceed it and marks the cut. */
-const BUFFER_LIMIT = LIMITS.logBytes + 64 * 1024;
+const BUFFER_LIMIT = LIMITS.logBytes + 64 * KIB;
 
 /** Bytes kept in memory when the disk is full, so that the log can still say why the build ends. */
-const MEMORY_LIMIT = 1024 * 1024;
+const MEMORY_LIMIT = MIB;
 
 /** The masked log of one build in a file. Can be read again from any offset until the service has stored it. */
 export class LogBuffer {
@@ -91,11 +92,11 @@ export class LogBuffer {
 /** Milliseconds between two chunks of a slow log: otherwise each line would cost a request. */
 const PACE = 1000;
 /** The same at most, and between two reports of an ordinary change, while nobody follows the build. */
-export const QUIET_PACE = 30_000;
+export const QUIET_PACE = 30 * SECOND_MS;
 /** Chunks that are sent without a pause at first and after a silence, so that people see these lines at once. */
 const BURST = 5;
 /** Bytes that are sent without waiting for the pace. */
-const URGENT_BYTES = 256 * 1024;
+const URGENT_BYTES = 256 * KIB;
 const STALLED: BackOff = { initial: 200, max: 5000 };
 
 interface SendLogOptions {
@@ -191,7 +192,7 @@ const sendChunk = async (
     bytes,
     lease,
     signal,
-    timeout: 60_000,
+    timeout: MINUTE_MS,
   });
   const storedOffset = readStoredOffset(answer);
   if (answer.status === 200) audience.note(LogAccepted.safeParse(answer.body).data?.followed);

@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, statSync } from "node:fs";
+import { MIB } from "../../protocol/units.ts";
 
 /** One process of the system. `pid` and `start` together identify it; `hasRunId` is about the build that is looked for. */
 export interface ProcessRow {
@@ -62,7 +63,7 @@ const PS_ROW = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(\w+\s+\w+\s+\d+\s+[
 const psTable = (variable: string): ProcessRow[] =>
   execFileSync("ps", ["-axEww", "-o", "pid=,ppid=,pgid=,uid=,stat=,lstart=,command="], {
     encoding: "latin1",
-    maxBuffer: 256 * 1024 * 1024,
+    maxBuffer: 256 * MIB,
     env: { PATH: "/bin:/usr/bin", LC_ALL: "C" },
   })
     .split("\n")

@@ -11,6 +11,7 @@ import {
 } from "../../domain/reports/report-to-send.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { type ReportedTests, type TestWarning, testsInWords } from "../../protocol/test-report.ts";
+import { KIB } from "../../protocol/units.ts";
 import { BuildFailure, ReportNotTaken } from "../build/failure.ts";
 import { type CollectedFiles, collectFiles, type FilePlace, FileProblem } from "../files/file-helper.ts";
 import { shownPath, sizeInWords } from "../files/file-words.ts";
@@ -35,7 +36,7 @@ const decoderFor = (label: string): TextDecoder => {
 };
 
 /** Bytes of a report that are read before the agent does something else: a heartbeat, or what a cancel asks for. */
-export const TURN_BYTES = 256 * 1024;
+export const TURN_BYTES = 256 * KIB;
 
 /** What the report files of a job say. */
 interface ReadReports {

@@ -1,11 +1,12 @@
 import { statfsSync } from "node:fs";
 import { constants } from "node:os";
+import { MIB } from "../../protocol/units.ts";
 import { Cancel, toBuildFailure } from "../build/failure.ts";
 import type { StepUser } from "../process/step-user.ts";
 import type { ProcessEnd, StepOutput } from "./step-process.ts";
 
 /** Free bytes below which a disk counts as full: a failed write can leave a little space. */
-const DISK_FULL_BELOW = 1024 * 1024;
+const DISK_FULL_BELOW = MIB;
 
 const SIGNAL_NAMES = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name]));
 

@@ -4,6 +4,7 @@ import type { Retry, Shell } from "../../pipeline/parse/plan.ts";
 import type { StepEnd } from "../../pipeline/prepare/job-context.ts";
 import { pathWith } from "../../pipeline/prepare/path-file.ts";
 import type { StepToRun } from "../../pipeline/prepare/prepare-step.ts";
+import { MINUTE_MS, SECOND_MS } from "../../protocol/units.ts";
 import type { BuildFolder } from "../build/build-folder.ts";
 import type { JobLog } from "../log/job-log.ts";
 import type { ProcessTree } from "../process/process-tree.ts";
@@ -71,7 +72,7 @@ export interface StepVerdict extends StepEnd {
 export const runStep = async (options: RunStepOptions): Promise<StepVerdict> => {
   const { step, tree, output, signal } = options;
   const script = writeScript(options);
-  const limit = step.timeoutMinutes === null ? null : AbortSignal.timeout(Math.ceil(step.timeoutMinutes * 60_000));
+  const limit = step.timeoutMinutes === null ? null : AbortSignal.timeout(Math.ceil(step.timeoutMinutes * MINUTE_MS));
   const stop = limit ? AbortSignal.any([signal, limit]) : signal;
   let terminated: Promise<unknown> | null = null;
   const onStop = (): void => {
@@ -183,7 +184,7 @@ export const runTries = async (
   let end = await run(1);
   for (let number = 2; retry && number <= most && isWorthIt(retry, end); number++) {
     if (retry.waitSeconds > 0) say(`Waiting ${retry.waitSeconds} s before the next try`);
-    await sleep(retry.waitSeconds * 1000, signal);
+    await sleep(retry.waitSeconds * SECOND_MS, signal);
     if (signal.aborted) {
       const why = describeStop(signal.reason);
       say(`The step ${why}`);

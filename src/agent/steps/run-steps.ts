@@ -11,6 +11,7 @@ import {
 } from "../../pipeline/prepare/job-context.ts";
 import { prepareStep, type StepToRun } from "../../pipeline/prepare/prepare-step.ts";
 import type { Step } from "../../protocol/build.ts";
+import { MINUTE_MS } from "../../protocol/units.ts";
 import type { ArtifactKeeper } from "../artifacts/keep-artifacts.ts";
 import { BuildFailure, Cancel, ToldFailure } from "../build/failure.ts";
 import { CommandFiles } from "./command-files.ts";
@@ -20,7 +21,7 @@ import { StepOutput } from "./step-process.ts";
 import { StepReport } from "./step-report.ts";
 
 /** Milliseconds that all steps which run after a cancel (`if: always()`) have together. */
-const CLEANUP_MILLISECONDS = 60_000;
+const CLEANUP_MILLISECONDS = MINUTE_MS;
 
 /** Receives what the steps report while they run. */
 export interface StepListener {

@@ -5,11 +5,12 @@ import { constants } from "node:os";
 import type { Writable } from "node:stream";
 import { setImmediate as turn } from "node:timers/promises";
 import { promisify } from "node:util";
+import { SECOND_MS } from "../../protocol/units.ts";
 import type { ProcessTree } from "../process/process-tree.ts";
 import { runAs, type StepUser } from "../process/step-user.ts";
 
 /** Milliseconds that processes which outlive their step may still write to the log before the next step. */
-const DRAIN_MILLISECONDS = 1000;
+const DRAIN_MILLISECONDS = SECOND_MS;
 
 /**
  * The pipe that all processes of a build write to, so that standard output and error keep their order. It is a named

@@ -1,6 +1,7 @@
 import { constants, type Stats } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, readdir, readlink, symlink } from "node:fs/promises";
 import { join, normalize } from "node:path";
+import { MIB } from "../../protocol/units.ts";
 
 /* Copies a folder that somebody else may have filled, without following a link: each entry is opened by its own name. */
 
@@ -21,7 +22,7 @@ export interface CopyRules {
 /** Entries of a tree and levels of folders: far above those of any tool. */
 const MOST_ENTRIES = 500_000;
 const MOST_LEVELS = 100;
-const CHUNK = 1024 * 1024;
+const CHUNK = MIB;
 const LINK_CHARACTERS = 4096;
 
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;

@@ -4,6 +4,7 @@ import { chmodSync, copyFileSync, existsSync, linkSync, mkdirSync, renameSync, r
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
+import { GIB, MIB, MINUTE_MS, SECOND_MS } from "../../protocol/units.ts";
 import { BuildFailure } from "../build/failure.ts";
 import { findProgram, runAs, type StepUser } from "../process/step-user.ts";
 import { isRecentEnough, MISE_PACKAGE, MISE_VERSION } from "./mise-release.ts";
@@ -33,10 +34,9 @@ export const tarMember = (tar: Buffer, name: string): Buffer | null => {
   return null;
 };
 
-const MIB = 1024 * 1024;
 const PACKAGE_LIMIT = 256 * MIB;
-const PROGRAM_LIMIT = 1024 * MIB;
-const DOWNLOAD_MS = 5 * 60_000;
+const PROGRAM_LIMIT = GIB;
+const DOWNLOAD_MS = 5 * MINUTE_MS;
 
 const addressIn = (registry: string): string =>
   new URL(`${MISE_PACKAGE.name}/-/${MISE_PACKAGE.file}`, registry.endsWith("/") ? registry : `${registry}/`).href;
@@ -133,7 +133,7 @@ const VERSION = /^(?:mise )?(\d{4}\.\d{1,2}\.\d{1,3})\b/;
 /** Asks the program for its version, with the rights of the steps' user and no configuration. */
 const readVersion = async (path: string, user: StepUser | null): Promise<string | null> => {
   const env = { PATH: process.env.PATH, HOME: "/nonexistent", MISE_SAFE: "1", MISE_NO_CONFIG: "1" };
-  const answer = promisify(execFile)(path, ["--version"], { cwd: "/", env, timeout: 20_000, ...runAs(user) });
+  const answer = promisify(execFile)(path, ["--version"], { cwd: "/", env, timeout: 20 * SECOND_MS, ...runAs(user) });
   const { stdout } = await answer.catch(() => ({ stdout: "" }));
   return VERSION.exec(stdout.trim())?.[1] ?? null;
 };

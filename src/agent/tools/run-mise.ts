@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
+import { MIB } from "../../protocol/units.ts";
 import type { ProcessTree } from "../process/process-tree.ts";
 import { runAs, type StepUser } from "../process/step-user.ts";
 
@@ -83,7 +84,7 @@ interface MiseEnd {
 }
 
 /** Characters of its output that are kept: what is read of it is much shorter. */
-const OUTPUT_LIMIT = 1024 * 1024;
+const OUTPUT_LIMIT = MIB;
 
 /** Milliseconds in which its output arrives after its end. */
 const PIPES_MS = 1000;

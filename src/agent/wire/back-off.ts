@@ -1,4 +1,5 @@
 import { comeBackDelay, spreadRetry } from "../../protocol/coming-back.ts";
+import { MINUTE_MS, SECOND_MS } from "../../protocol/units.ts";
 
 /** Seconds: the agent waits no longer, whatever Retry-After says. */
 const MAX_RETRY_AFTER = 600;
@@ -13,7 +14,7 @@ export interface BackOff {
   max: number;
 }
 
-export const DEFAULT_BACK_OFF: BackOff = { initial: 1000, max: 60_000 };
+export const DEFAULT_BACK_OFF: BackOff = { initial: SECOND_MS, max: MINUTE_MS };
 
 /**
  * Milliseconds before retry number `retry` (from 0): exponential backoff, times a random factor from 0.5 to 1, so that
@@ -51,7 +52,7 @@ export interface SocketEnd {
 }
 
 /** Milliseconds before the next try when the service refuses a WebSocket. */
-const REFUSED_WAIT = 5 * 60_000;
+const REFUSED_WAIT = 5 * MINUTE_MS;
 
 /** Milliseconds before the socket is opened again. `failures`: tries in a row that opened none. */
 export const reopenDelay = (end: SocketEnd & { failures: number; backOff: BackOff; random: number }): number => {
@@ -65,6 +66,10 @@ export const reopenDelay = (end: SocketEnd & { failures: number; backOff: BackOf
 export const parseRetryAfter = (header: string | null, now: number): number | null => {
   if (header === null) return null;
   const text = header.trim();
-  const milliseconds = /^\d+$/.test(text) ? Number(text) * 1000 : HTTP_DATE.test(text) ? Date.parse(text) - now : 0;
-  return milliseconds > 0 ? Math.min(milliseconds, MAX_RETRY_AFTER * 1000) : null;
+  const milliseconds = /^\d+$/.test(text)
+    ? Number(text) * SECOND_MS
+    : HTTP_DATE.test(text)
+      ? Date.parse(text) - now
+      : 0;
+  return milliseconds > 0 ? Math.min(milliseconds, MAX_RETRY_AFTER * SECOND_MS) : null;
 };

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { BOOT_HEADER, FEATURES, FEATURES_HEADER, LEASE_HEADER } from "../../protocol/jobs.ts";
 import { Problem } from "../../protocol/problem.ts";
+import { SECOND_MS } from "../../protocol/units.ts";
 import { XCODES_HEADER } from "../../protocol/xcodes.ts";
 import { EXIT, ExitError } from "../cli/exit-codes.ts";
 import { logger } from "../cli/logger.ts";
@@ -78,7 +79,7 @@ export const problemsIn = (answer: Omit<ApiAnswer, "failures">, place = ""): str
 };
 
 /** Milliseconds after which a failed try was waiting at the service, and not refused. */
-const WAITED_MS = 1_000;
+const WAITED_MS = SECOND_MS;
 const isLong = (started: number): boolean => performance.now() - started >= WAITED_MS;
 
 const isTransient = (status: number): boolean => status === 429 || status === 408 || status >= 500;
@@ -139,7 +140,7 @@ export class ApiClient {
   ): Promise<
     { error: null; answer: Omit<ApiAnswer, "failures"> } | { error: string; retryAfter: number | null; isCut: boolean }
   > {
-    const limit = AbortSignal.timeout(call.timeout ?? 30_000);
+    const limit = AbortSignal.timeout(call.timeout ?? 30 * SECOND_MS);
     const started = performance.now();
     try {
       const response = await fetch(`${this.url}${call.path}`, {

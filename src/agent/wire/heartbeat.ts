@@ -1,4 +1,5 @@
 import type { HeartbeatMessage } from "../../protocol/jobs.ts";
+import { SECOND_MS } from "../../protocol/units.ts";
 import type { CancelReason } from "../build/failure.ts";
 import { HeartbeatAnswer, type SocketReply } from "./answers.ts";
 import type { AutoResetEvent } from "./auto-reset-event.ts";
@@ -6,7 +7,7 @@ import type { BackOff } from "./back-off.ts";
 import type { ApiClient } from "./client.ts";
 
 /** Milliseconds that an answer may take, of however long an interval. */
-const MAX_WAIT = 5_000;
+const MAX_WAIT = 5 * SECOND_MS;
 
 /** The part of a WebSocket that heartbeats need. */
 interface Line {
@@ -79,7 +80,7 @@ export class HeartbeatSocket {
 /** A lease lasts a few heartbeats: after a lost connection several retries must fit before it expires. */
 const heartbeatBackOff = (heartbeatSeconds: number): BackOff => ({
   initial: heartbeatSeconds * 50,
-  max: (heartbeatSeconds * 1000) / 3,
+  max: (heartbeatSeconds * SECOND_MS) / 3,
 });
 
 interface KeepLeaseOptions {
@@ -102,7 +103,7 @@ interface KeepLeaseOptions {
 export const keepLease = async (options: KeepLeaseOptions): Promise<void> => {
   const { lease, heartbeatSeconds, socket, cancelHint, onCancel, signal } = options;
   while (!signal.aborted) {
-    await cancelHint.wait(heartbeatSeconds * 1000, signal);
+    await cancelHint.wait(heartbeatSeconds * SECOND_MS, signal);
     if (signal.aborted) return;
     const heartbeat = (await socket?.heartbeat(lease, heartbeatSeconds)) ?? (await byHttp(options));
     if (signal.aborted) return;
@@ -124,7 +125,7 @@ const sendByHttp = async (options: KeepLeaseOptions): Promise<HeartbeatAnswer> =
     path: `/buildagent/${agentId}/heartbeat`,
     lease,
     signal,
-    timeout: 10_000,
+    timeout: 10 * SECOND_MS,
     backOff: heartbeatBackOff(heartbeatSeconds),
   });
   if (answer.status === 409) return { cancel: true, reason: "lease-lost" };

@@ -1,6 +1,7 @@
 import { WebSocket } from "ws";
 import { isAway } from "../../protocol/coming-back.ts";
 import { HINT_PING } from "../../protocol/jobs.ts";
+import { KIB, MINUTE_MS, SECOND_MS } from "../../protocol/units.ts";
 import { logger } from "../cli/logger.ts";
 import { parseJson } from "../parse-json.ts";
 import { HintMessage, JobAnswer, SocketReply } from "./answers.ts";
@@ -70,7 +71,11 @@ export class HintSocket {
     const { client, agentId, heartbeatSeconds, signal } = this.#options;
     const url = `${client.url.replace(/^http/, "ws")}/buildagent/${agentId}/poll`;
     return new Promise((resolve) => {
-      const socket = new WebSocket(url, { headers: client.headers(), handshakeTimeout: 10_000, maxPayload: 65_536 });
+      const socket = new WebSocket(url, {
+        headers: client.headers(),
+        handshakeTimeout: 10 * SECOND_MS,
+        maxPayload: 64 * KIB,
+      });
       let opened = false;
       let status: number | null = null;
       let retryAfter: number | null = null;
@@ -82,7 +87,7 @@ export class HintSocket {
         if (isGivenUp) return socket.terminate();
         hasAnswered = false;
         socket.send(HINT_PING);
-      }, heartbeatSeconds * 1000);
+      }, heartbeatSeconds * SECOND_MS);
       const close = (): void => socket.terminate();
       signal.addEventListener("abort", close, { once: true });
       socket.on("open", () => {
@@ -127,9 +132,9 @@ export class HintSocket {
 }
 
 /** Milliseconds before the next poll after an answer that the agent cannot read. */
-const UNREADABLE_WAIT = 10_000;
+const UNREADABLE_WAIT = 10 * SECOND_MS;
 /** Milliseconds before the next poll when no hint arrives. Hints are rarely lost. */
-const NO_HINT_WAIT = 10 * 60_000;
+const NO_HINT_WAIT = 10 * MINUTE_MS;
 
 interface NextJobOptions {
   client: ApiClient;
@@ -153,7 +158,7 @@ export const nextJob = async (options: NextJobOptions): Promise<JobAnswer> => {
       method: "GET",
       path: `/buildagent/${agentId}/poll?wait=${wait}`,
       signal,
-      timeout: (wait + 20) * 1000,
+      timeout: (wait + 20) * SECOND_MS,
       isLongPoll: wait > 0,
     });
     if (answer.status === 403 || answer.status === 404) throw new TokenRefused(client.url);

@@ -3,6 +3,7 @@ import { failedLineOf, type PartOfLog } from "../../domain/failure/error-lines.t
 import { Masker, maskText } from "../../mask/mask.ts";
 import { HOP_HEADERS } from "../../protocol/headers.ts";
 import { EventId } from "../../protocol/log.ts";
+import { KIB, MIB } from "../../protocol/units.ts";
 import { VersionedObject } from "../versioned-object.ts";
 import { BuildLogFollowers, isComplete, shownSegment } from "./followers.ts";
 import { LogMasking, type Masking } from "./masking.ts";
@@ -12,9 +13,9 @@ import { BuildLogStore, type Ended, type LogSegment, type PieceTime } from "./st
 import { type LogResult, LogTurns, refuse, success } from "./turns.ts";
 
 /** Characters of all values to mask of one lease, as JSON: sealed they must fit into one row. */
-const MASKS_LIMIT = 1024 * 1024;
+const MASKS_LIMIT = MIB;
 /** Bytes at the end of a part in which the line that says why is looked for. */
-const FAILURE_BYTES = 64 * 1024;
+const FAILURE_BYTES = 64 * KIB;
 /** The agent that writes: the fence of its lease, and the SHA-256 of its token. */
 export interface Writer {
   fence: number;

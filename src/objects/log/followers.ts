@@ -1,10 +1,11 @@
 import { wholeCharacters } from "../../domain/text.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { type FollowMessage, MORE } from "../../protocol/log.ts";
+import { KIB } from "../../protocol/units.ts";
 import type { BuildLogStore, LogSegment } from "./store.ts";
 
 /** Bytes of one message at most. */
-const MESSAGE_SIZE = 128 * 1024;
+const MESSAGE_SIZE = 128 * KIB;
 
 /** Messages in the cache: followers at the end of the log need the same one. */
 const CACHED_MESSAGES = 8;

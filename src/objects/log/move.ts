@@ -1,6 +1,7 @@
 import { logKey } from "../../archive/keys.ts";
 import { putLog, readLogText } from "../../archive/logs.ts";
 import { log } from "../../log.ts";
+import { HOUR_MS, KIB, MINUTE_MS } from "../../protocol/units.ts";
 import { SingleFlight } from "../attempt.ts";
 import { type BuildLogFollowers, shownSegment } from "./followers.ts";
 import type { LogMasking } from "./masking.ts";
@@ -8,7 +9,7 @@ import type { BuildLogStore, Ended, LogSegment } from "./store.ts";
 import { type LogTurns, success } from "./turns.ts";
 
 /** Bytes of one chunk of a read. */
-const READ_CHUNK = 256 * 1024;
+const READ_CHUNK = 256 * KIB;
 
 /** The text of a log from both places: from the object until the log has moved, then from the archive. */
 export class LogText {
@@ -61,9 +62,9 @@ export class LogText {
 }
 
 /** Milliseconds from the close of an ended job's log until it moves to the archive. Until then its object answers. */
-const MOVE_AFTER = 60 * 60_000;
+const MOVE_AFTER = HOUR_MS;
 /** Milliseconds until the next try, when the archive is away. */
-const MOVE_RETRY = 5 * 60_000;
+const MOVE_RETRY = 5 * MINUTE_MS;
 /** Higher than every lease: for a log that was deleted. */
 const NO_LEASE = Number.MAX_SAFE_INTEGER;
 

@@ -1,5 +1,6 @@
 import type { MaskerPosition } from "../../mask/mask.ts";
 import { LIMITS } from "../../protocol/limits.ts";
+import { KIB } from "../../protocol/units.ts";
 
 /*
  * A lease writes one row of `lease` when it begins and ends, and one of `piece` for each chunk: the piece says where
@@ -27,7 +28,7 @@ const SEGMENTS = `(
     ON p.fence = l.fence AND p.start = (SELECT max(start) FROM piece WHERE fence = l.fence))`;
 
 /** Bytes of one row. SQLite in Durable Objects allows 2 MB; readers need less at once. */
-const ROW_SIZE = 256 * 1024;
+const ROW_SIZE = 256 * KIB;
 
 const LIMIT_NOTICE = new TextEncoder().encode(
   `\n[This log has reached its limit of ${LIMITS.logBytes} bytes: the rest is not kept.]\n`,
@@ -143,7 +144,8 @@ export class BuildLogStore {
     if (!this.current() || this.ended) return false;
     this.#storage.sql.exec(
       `UPDATE lease SET ended = ?, sealed = iif(fence <= ?, NULL, sealed) WHERE fence = (SELECT max(fence) FROM lease)`,
-      ...[JSON.stringify(ended), fence],
+      JSON.stringify(ended),
+      fence,
     );
     return true;
   }
@@ -153,8 +155,16 @@ export class BuildLogStore {
     const { fence, tokenHash, attempt, sealed, position, size, isFull, leakedTo } = segment;
     this.#storage.sql.exec(
       "INSERT OR REPLACE INTO lease VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)",
-      ...[fence, tokenHash, attempt, sealed, position.offset, position.covered, position.run],
-      ...[size, isFull ? 1 : 0, leakedTo],
+      fence,
+      tokenHash,
+      attempt,
+      sealed,
+      position.offset,
+      position.covered,
+      position.run,
+      size,
+      isFull ? 1 : 0,
+      leakedTo,
     );
   }
 
@@ -179,7 +189,11 @@ export class BuildLogStore {
       const position = from + row.length === bytes.length ? [offset, covered, run] : [null, null, null];
       this.#storage.sql.exec(
         "INSERT INTO piece VALUES (?, ?, ?, ?, ?, ?, ?)",
-        ...[segment.fence, segment.size, row.buffer, at, ...position],
+        segment.fence,
+        segment.size,
+        row.buffer,
+        at,
+        ...position,
       );
       segment.size += row.length;
     }
@@ -198,7 +212,9 @@ export class BuildLogStore {
     const rows = this.#rows<{ start: number; bytes: ArrayBuffer }>(
       `SELECT start, bytes FROM piece WHERE fence = ?1 AND start < ?3 AND start >=
          (SELECT coalesce(max(start), 0) FROM piece WHERE fence = ?1 AND start <= ?2) ORDER BY start`,
-      ...[fence, start, end],
+      fence,
+      start,
+      end,
     );
     const parts = rows.map((row) =>
       new Uint8Array(row.bytes).subarray(Math.max(0, start - row.start), Math.max(0, end - row.start)),

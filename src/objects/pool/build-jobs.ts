@@ -73,7 +73,10 @@ export const neededArtifacts = (state: PoolState, jobId: string): { needed: Need
       const job = state.jobs.get(id);
       const adopted = job?.end?.adopted;
       return {
-        ...{ jobId: id, key, definition, matrix },
+        jobId: id,
+        key,
+        definition,
+        matrix,
         adopted: adopted ? { buildId: adopted.buildId, jobId: adopted.jobId } : null,
         artifacts: job ? seenArtifacts(job, RULES) : [],
       };
@@ -110,7 +113,11 @@ export const toWholeJob = (
 ): BuildJob => {
   const { environment, steps, summary } = storage.report(job.id);
   return {
-    ...{ ...job, buildId, environment, steps, summary },
+    ...job,
+    buildId,
+    environment,
+    steps,
+    summary,
     leak: facts?.leak ?? false,
     outputs: storage.outputs(job.id),
   };

@@ -1,11 +1,12 @@
 import { isEnded } from "../../protocol/build-states.ts";
+import { SECOND_MS } from "../../protocol/units.ts";
 import { countOf, type DayCount, NO_BUILDS } from "../../queue/state/counts.ts";
 import { type BuildFacts, type JobFacts, NO_REPORT, type Report } from "../../queue/state/facts.ts";
 import type { ReadableRows } from "./dead-letters.ts";
 import { parseBuildRow, writeBuild } from "./rows.ts";
 
 /** Milliseconds between two writes of the steps of a job under way. */
-const STEPS_MS = 30_000;
+const STEPS_MS = 30 * SECOND_MS;
 
 /* A report arrives in parts. A part that is null counts as absent. */
 const PATCH =

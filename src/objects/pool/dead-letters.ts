@@ -38,11 +38,8 @@ export class DeadLetters {
   }
 
   add(body: DeadLetterBody, reason: string): void {
-    log.error("pool.dead_letter_added", { orgId: organizationIn(this.#sql), what: describeBody(body), reason });
-    this.#sql.exec(
-      "INSERT INTO parked (what, reason, at) VALUES (?, ?, ?)",
-      ...[JSON.stringify(body), reason, Date.now()],
-    );
+    log.error("pool.dead_letter_added", orgId: organizationIn(this.#sql), what: describeBody(body), reason );
+    this.#sql.exec("INSERT INTO parked (what, reason, at) VALUES (?, ?, ?)", JSON.stringify(body), reason, Date.now());
   }
 
   /** Moves a row that cannot be read out of its table. */
@@ -59,7 +56,8 @@ export class DeadLetters {
   list(after: number, limit: number): ListedDeadLetter[] {
     const rows = this.#sql.exec<{ seq: number; what: string; reason: string; at: number | null }>(
       "SELECT seq, what, reason, at FROM parked WHERE seq > ? ORDER BY seq LIMIT ?",
-      ...[after, limit],
+      after,
+      limit,
     );
     return [...rows].map((row) => ({ ...row, what: describeBody(parseBody(row.what)) }));
   }

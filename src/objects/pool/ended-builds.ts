@@ -87,13 +87,14 @@ export const forgetSlice = (
   const keys = sql
     .exec(
       "DELETE FROM idempotency WHERE rowid IN (SELECT rowid FROM idempotency ORDER BY rowid LIMIT ?) AND at < ? RETURNING 1",
-      ...[SLICE, before],
+      SLICE,
+      before,
     )
     .toArray().length;
   sql.exec("DELETE FROM meta WHERE name LIKE ? AND CAST(value AS INTEGER) < ?", `${REVOKED}%`, revokedBefore);
   const oldest = `SELECT rowid FROM inputs WHERE build_id NOT IN (${ACTIVE_BUILD_IDS}) ORDER BY rowid LIMIT ?`;
   const inputs = sql
-    .exec(`DELETE FROM inputs WHERE rowid IN (${oldest}) AND at < ? RETURNING 1`, ...[SLICE, before - runValuesMs])
+    .exec(`DELETE FROM inputs WHERE rowid IN (${oldest}) AND at < ? RETURNING 1`, SLICE, before - runValuesMs)
     .toArray().length;
   const heads = forgetBefore(sql, "head", "pipeline, ref, purpose", headsBefore);
   const deliveries = forgetBefore(sql, "delivery", "connection, id", headsBefore);

@@ -3,6 +3,7 @@ import { databaseOf } from "../../db/database-of.ts";
 import { log } from "../../log.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { limitsOf } from "../../protocol/organization.ts";
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../protocol/units.ts";
 import type { Result } from "../../queue/commands/commands.ts";
 import {
   type Command,
@@ -30,14 +31,14 @@ import { HintSockets } from "./sockets.ts";
 import { PoolStorage } from "./storage.ts";
 
 /** Milliseconds after which the alarm runs again, should the present run fail. */
-const ALARM_RETRY_MS = 60_000;
+const ALARM_RETRY_MS = MINUTE_MS;
 /** Milliseconds that the alarm waits for its attempts on the channels: deadlines that pass meanwhile need it again. */
-const ALARM_WAIT_MS = 10_000;
+const ALARM_WAIT_MS = 10 * SECOND_MS;
 /** Milliseconds by which an alarm does what is due later, so that it needs no alarm of its own. */
-const ALARM_AHEAD_MS = 5_000;
+const ALARM_AHEAD_MS = 5 * SECOND_MS;
 /** Milliseconds between two cleanups of old rows, and until the next slices while some are left. */
-const TIDY_MS = 60 * 60 * 1000;
-const TIDY_ON_MS = 1_000;
+const TIDY_MS = HOUR_MS;
+const TIDY_ON_MS = SECOND_MS;
 /** Slices of old rows that one cleanup deletes at most. */
 const TIDY_SLICES = 12;
 /** Milliseconds until others are told what nobody waits for, so that deliveries close together are told of at once. */

@@ -72,7 +72,9 @@ export class JobRecords {
     return {
       job: graph.jobs[facts.index]!,
       attempt: facts.attempt + 1,
-      ...{ hash: graph.hash, path: graph.path, text: storage.jobRows.plan(facts.buildId)?.text ?? "" },
+      hash: graph.hash,
+      path: graph.path,
+      text: storage.jobRows.plan(facts.buildId)?.text ?? "",
       needs: needsOf(graph, state.jobs, jobId, (id) => storage.outputs(id)),
       decision: facts.gate?.decision ?? null,
     };

@@ -151,7 +151,9 @@ export class Lists {
     return {
       ...(before?.artifactPlaces && { artifacts: before.artifacts ?? {}, artifactPlaces: before.artifactPlaces }),
       ...(before?.testPlaces && {
-        ...{ testReports: before.testReports ?? {}, testPlaces: before.testPlaces, tests: before.tests ?? null },
+        testReports: before.testReports ?? {},
+        testPlaces: before.testPlaces,
+        tests: before.tests ?? null,
       }),
     };
   }

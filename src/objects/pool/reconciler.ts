@@ -7,6 +7,7 @@ import { log } from "../../log.ts";
 import { BuildEvent } from "../../protocol/build.ts";
 import { ACTIVE } from "../../protocol/build-states.ts";
 import { limitsOf, type OrganizationLimits, type OwnLimits } from "../../protocol/organization.ts";
+import { HOUR_MS } from "../../protocol/units.ts";
 import type { Result } from "../../queue/commands/commands.ts";
 import type { Reconciled } from "../../queue/commands/reconcile.ts";
 import type { Command, InputOf, OutputOf } from "../../queue/commands/step.ts";
@@ -15,7 +16,7 @@ import { type HeardSequence, NOTHING_HEARD, type Stored, type StoredBuild } from
 import { CALLER_WAIT_MS, SingleFlight, within } from "../attempt.ts";
 
 /** Milliseconds by which ids may be older than the change that made them known. */
-const MARGIN_MS = 60 * 60 * 1000;
+const MARGIN_MS = HOUR_MS;
 
 const IS_ACTIVE = `status IN (${quoted(ACTIVE)})`;
 

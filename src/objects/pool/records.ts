@@ -7,6 +7,7 @@ import type { Metrics, PoolNow } from "../../protocol/metrics.ts";
 import { DETAILS } from "../../protocol/problem.ts";
 import type { TestsOfJob } from "../../protocol/test-report.ts";
 import type { Role } from "../../protocol/token.ts";
+import { SECOND_MS } from "../../protocol/units.ts";
 import type { Claim } from "../../queue/commands/claim.ts";
 import type { ClaimedJob, LeaseHolder, PlanOfBuild, Result, RunValues } from "../../queue/commands/commands.ts";
 import { replacedJob } from "../../queue/commands/plan.ts";
@@ -30,7 +31,7 @@ import type { PoolEngine } from "./engine.ts";
 import { JobRecords } from "./job-records.ts";
 
 /** Milliseconds for which the metrics of a pool with this many agents and builds are remembered. */
-const METRICS_MS = 5_000;
+const METRICS_MS = 5 * SECOND_MS;
 const LARGE_POOL = 1_000;
 
 /** What callers read of a pool: its builds and agents as the API shows them. Changes nothing. */

@@ -41,7 +41,15 @@ const toEnd = (build: EarlierBuild, { agentId, attempt, retries, lease }: Earlie
   if (!isEnded(status) || finishedAt === null) return null;
   const cause = status === "canceled" ? ({ kind: "canceled", job: null, text: null } as const) : null;
   return {
-    ...{ status, cause, exitCode, reason, message, startedAt, finishedAt, agentId, attempt },
+    status,
+    cause,
+    exitCode,
+    reason,
+    message,
+    startedAt,
+    finishedAt,
+    agentId,
+    attempt,
     ...(retries && { retries }),
     fence: lease?.fence ?? 0,
   };
@@ -66,7 +74,10 @@ const upgradeBuild = (row: EarlierBuild, job: EarlierJob): { build: BuildFacts; 
   const build: BuildFacts = {
     ...known,
     isTold: known.isTold === true && !isEnded(status),
-    ...{ requires: asked ?? job.requires, maxParallel, maxAttempts: job.maxAttempts, inputBytes },
+    requires: asked ?? job.requires,
+    maxParallel,
+    maxAttempts: job.maxAttempts,
+    inputBytes,
     ...(several && job.fence > 0 && { plannedBy: plannedBy(job) }),
     until: several?.until ?? null,
     holdsPlace: several?.holdsPlace ?? isLeased(status),
@@ -80,8 +91,16 @@ const upgradeBuild = (row: EarlierBuild, job: EarlierJob): { build: BuildFacts; 
     build,
     first: {
       ...rest,
-      ...{ id, buildId: id, index: 0, seq, status, queuedAt, startedAt },
-      ...{ message: message ?? null, reason: stopReason(row), leak },
+      id,
+      buildId: id,
+      index: 0,
+      seq,
+      status,
+      queuedAt,
+      startedAt,
+      message: message ?? null,
+      reason: stopReason(row),
+      leak,
       ...(end && { end }),
     },
   };
@@ -90,8 +109,18 @@ const upgradeBuild = (row: EarlierBuild, job: EarlierJob): { build: BuildFacts; 
 const plannedBy = ({ agentId, fence, attempt }: EarlierJob) => ({ agentId: agentId ?? "", fence, attempt });
 
 const UNKNOWN: Omit<EarlierJob, "id"> = {
-  ...{ requires: {}, timeoutSeconds: 0, maxAttempts: 0, attempt: 0, unstarted: 0, releasedBy: [], notBefore: 0 },
-  ...{ lease: null, fence: 0, agentId: null, result: null, maxParallel: null },
+  requires: {},
+  timeoutSeconds: 0,
+  maxAttempts: 0,
+  attempt: 0,
+  unstarted: 0,
+  releasedBy: [],
+  notBefore: 0,
+  lease: null,
+  fence: 0,
+  agentId: null,
+  result: null,
+  maxParallel: null,
 };
 
 /** A planned job. What its file says of one that the queue never had stands in the plan alone: `maxAttempts` is 0 then. */
@@ -101,13 +130,17 @@ export const upgradeJob = ({ node, build, job }: EarlierJobRow): JobFacts => {
   const status = end?.status ?? build?.status ?? "waiting";
   return {
     ...known,
-    ...{ id, buildId, index, seq: build?.seq ?? 0, status, queuedAt, startedAt: build?.startedAt ?? null },
+    id,
+    buildId,
+    index,
+    seq: build?.seq ?? 0,
+    status,
+    queuedAt,
+    startedAt: build?.startedAt ?? null,
     ...(job && { features: ["jobs" as const, ...(job.features ?? [])] }),
-    ...{
-      message: build?.message ?? null,
-      reason: (build?.reason ?? null) as JobFacts["reason"],
-      leak: build?.leak ?? false,
-    },
+    message: build?.message ?? null,
+    reason: (build?.reason ?? null) as JobFacts["reason"],
+    leak: build?.leak ?? false,
     ...(gate && { gate }),
     ...(stopCause && { stopCause }),
     ...(end && { end }),

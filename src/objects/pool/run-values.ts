@@ -30,7 +30,9 @@ export const rewrapRunValues = async (
       .exec<{ row: number; build_id: string; facts: string }>(
         `SELECT rowid AS row, build_id, facts FROM inputs
          WHERE rowid > ? AND ${SEALED} AND ${KEY_ID} <> ? ORDER BY rowid LIMIT ?`,
-        ...[after, keyring.current, Math.min(PAGE, limit - rewrapped)],
+        after,
+        keyring.current,
+        Math.min(PAGE, limit - rewrapped),
       )
       .toArray();
     if (rows.length === 0) break;

@@ -1,6 +1,7 @@
 import { log } from "../../log.ts";
 import { type HeartbeatReply, HINT_PING, HINT_PONG } from "../../protocol/jobs.ts";
 import { LIMITS } from "../../protocol/limits.ts";
+import { MINUTE_MS } from "../../protocol/units.ts";
 import type { FoundSockets } from "../../queue/commands/wake.ts";
 import type { Push } from "../../queue/state/decision.ts";
 import type { KeptLease } from "../../queue/state/facts.ts";
@@ -17,7 +18,6 @@ interface Attachment {
 }
 
 const POLICY_VIOLATION = 1008;
-const MINUTE_MS = 60_000;
 
 /** Hibernating sockets on which agents, and Workers in a long poll, wait for hints. */
 export class HintSockets {
