@@ -21,10 +21,11 @@ export class VersionedObject extends DurableObject<Env> {
   /** Callers before 0.14.0 name a method itself. The platform lets nobody call what is a property of the object alone. */
   #hideMethods(): void {
     let methods: object = Object.getPrototypeOf(this);
-    while (Object.getPrototypeOf(methods) !== VersionedObject.prototype) methods = Object.getPrototypeOf(methods);
-    for (const name of Object.getOwnPropertyNames(methods)) {
-      if (HANDLERS.includes(name) || isForAllReleases(name)) continue;
-      Object.defineProperty(this, name, { value: Reflect.get(this, name) });
+    for (; methods !== VersionedObject.prototype; methods = Object.getPrototypeOf(methods)) {
+      for (const name of Object.getOwnPropertyNames(methods)) {
+        if (HANDLERS.includes(name) || isForAllReleases(name)) continue;
+        Object.defineProperty(this, name, { value: Reflect.get(this, name) });
+      }
     }
   }
 }

@@ -3,6 +3,7 @@ import { isForAllReleases } from "../../src/domain/durable-objects.ts";
 import { GitHost } from "../../src/objects/host/git-host.ts";
 import { BuildLog } from "../../src/objects/log/build-log.ts";
 import { AgentPool } from "../../src/objects/pool/agent-pool.ts";
+import { VersionedObject } from "../../src/objects/versioned-object.ts";
 import { VERSION } from "../../src/protocol/version.ts";
 
 type Calls = Record<string, (...given: unknown[]) => Promise<unknown>>;
@@ -13,10 +14,13 @@ export const KINDS = Object.keys(CLASSES) as Kind[];
 
 const HANDLERS = ["constructor", "alarm", "webSocketMessage", "webSocketClose", "webSocketError"];
 
-export const methodsOf = (kind: Kind): string[] =>
-  Object.getOwnPropertyNames(CLASSES[kind].prototype).filter(
-    (name) => !HANDLERS.includes(name) && !isForAllReleases(name),
-  );
+export const methodsOf = (kind: Kind): string[] => {
+  const names: string[] = [];
+  let methods: object = CLASSES[kind].prototype;
+  for (; methods !== VersionedObject.prototype; methods = Object.getPrototypeOf(methods))
+    names.push(...Object.getOwnPropertyNames(methods));
+  return names.filter((name) => !HANDLERS.includes(name) && !isForAllReleases(name));
+};
 
 /** The stub as the platform makes it, which only calls that say the release get through. */
 export const bareStub = (kind: Kind, name: string): DurableObjectStub =>

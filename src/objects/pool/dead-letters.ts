@@ -38,7 +38,7 @@ export class DeadLetters {
   }
 
   add(body: DeadLetterBody, reason: string): void {
-    log.error("pool.dead_letter_added", orgId: organizationIn(this.#sql), what: describeBody(body), reason );
+    log.error("pool.dead_letter_added", { orgId: organizationIn(this.#sql), what: describeBody(body), reason });
     this.#sql.exec("INSERT INTO parked (what, reason, at) VALUES (?, ?, ?)", JSON.stringify(body), reason, Date.now());
   }
 

@@ -59,7 +59,7 @@ export class JobRecords {
     const buildId = this.findBuildId(jobId);
     const plan = buildId === jobId ? undefined : this.#find(buildId);
     const job = plan && toJobs(plan.graph, plan.findFacts).find(({ id }) => id === jobId);
-    if (!job) return { ok: false, refusal: { kind: "not-found", detail: DETAILS["not-found"] } };
+    if (!job) return unknownId();
     return { ok: true, value: toWholeJob(storage, buildId, job, plan.findFacts(jobId)) };
   }
 
@@ -84,9 +84,7 @@ export class JobRecords {
   findPlan(buildId: string): Result<PlanOfBuild> {
     const { storage } = this.#engine;
     const plan = storage.jobRows.findPlan(buildId);
-    return plan
-      ? { ok: true, value: plan }
-      : { ok: false, refusal: { kind: "not-found", detail: DETAILS["not-found"] } };
+    return plan ? { ok: true, value: plan } : unknownId();
   }
 
   /** From memory while the build is active, else from what is stored. */
@@ -100,3 +98,17 @@ export class JobRecords {
     return { graph: plan.graph, findFacts: (id) => rows.get(id) };
   }
 }
+
+export const toRefusal = (kind: keyof typeof REFUSALS): Result<never> => ({
+  ok: false,
+  refusal: { kind, detail: REFUSALS[kind] },
+});
+
+const REFUSALS = {
+  unauthenticated: DETAILS.unauthenticated,
+  "not-found": DETAILS["not-found"],
+  "lease-lost": DETAILS["lease-lost"],
+  conflict: "The build was not started.",
+} as const;
+
+export const unknownId = (): Result<never> => toRefusal("not-found");

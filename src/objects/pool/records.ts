@@ -1,16 +1,11 @@
-import type { CacheFacts } from "../../domain/cache/scopes.ts";
 import { type Agent, type AgentRun, MOST_RUNS, RUNS_MS } from "../../protocol/agent.ts";
 import type { Build } from "../../protocol/build.ts";
 import type { Explanation } from "../../protocol/explain.ts";
-import type { BuildJob } from "../../protocol/job-record.ts";
 import type { Metrics, PoolNow } from "../../protocol/metrics.ts";
-import { DETAILS } from "../../protocol/problem.ts";
 import type { TestsOfJob } from "../../protocol/test-report.ts";
 import type { Role } from "../../protocol/token.ts";
 import { SECOND_MS } from "../../protocol/units.ts";
-import type { Claim } from "../../queue/commands/claim.ts";
-import type { ClaimedJob, LeaseHolder, PlanOfBuild, Result, RunValues } from "../../queue/commands/commands.ts";
-import { replacedJob } from "../../queue/commands/plan.ts";
+import type { Result, RunValues } from "../../queue/commands/commands.ts";
 import { measure } from "../../queue/metrics/metrics.ts";
 import { explainBuild, explainEach, explainEnded, explainJob } from "../../queue/read/explain-jobs.ts";
 import { joinedSummaries } from "../../queue/read/job-records.ts";
@@ -22,13 +17,12 @@ import {
   runsOfActiveBuilds,
   runsUnderWay,
 } from "../../queue/read/live.ts";
-import { toAgent, toBuild, toClaimedJob } from "../../queue/read/record.ts";
-import { heldJob, isRemembered } from "../../queue/state/decision.ts";
+import { toAgent, toBuild } from "../../queue/read/record.ts";
 import type { Deleted, Deletion } from "../../queue/state/facts.ts";
 import { type ArtifactsOfBuild, seenArtifactsByJob, seenTestsByJob, type TestsOfBuild } from "./build-jobs.ts";
 import type { LoadedBuild } from "./build-rows.ts";
 import type { PoolEngine } from "./engine.ts";
-import { JobRecords } from "./job-records.ts";
+import { JobRecords, unknownId } from "./job-records.ts";
 
 /** Milliseconds for which the metrics of a pool with this many agents and builds are remembered. */
 const METRICS_MS = 5 * SECOND_MS;
@@ -37,12 +31,12 @@ const LARGE_POOL = 1_000;
 /** What callers read of a pool: its builds and agents as the API shows them. Changes nothing. */
 export class PoolRecords {
   readonly #engine: PoolEngine;
-  readonly #jobs: JobRecords;
+  readonly jobs: JobRecords;
   #measured: Metrics | null = null;
 
   constructor(engine: PoolEngine) {
     this.#engine = engine;
-    this.#jobs = new JobRecords(engine);
+    this.jobs = new JobRecords(engine);
   }
 
   /** A build that the pool has. */
@@ -52,20 +46,12 @@ export class PoolRecords {
 
   /** For people: with its jobs. */
   toBuildAnswer(answer: Result<string>): Result<Build> {
-    return answer.ok ? { ok: true, value: this.#jobs.withJobs(this.build(answer.value)) } : answer;
+    return answer.ok ? { ok: true, value: this.jobs.withJobs(this.build(answer.value)) } : answer;
   }
 
   /** For agents: the build of their job. */
   buildOfJob(answer: Result<string>): Result<Build> {
-    return answer.ok ? { ok: true, value: this.build(this.#jobs.findBuildId(answer.value)) } : answer;
-  }
-
-  buildsOfJobs(ids: readonly string[]): Map<string, string> {
-    return this.#jobs.buildIdsOfActiveJobs(ids);
-  }
-
-  job(jobId: string): Result<BuildJob> {
-    return this.#jobs.job(jobId);
+    return answer.ok ? { ok: true, value: this.build(this.jobs.findBuildId(answer.value)) } : answer;
   }
 
   /** The planned jobs of an ended build that the pool remembers. */
@@ -78,7 +64,7 @@ export class PoolRecords {
 
   /** What a build left; `id` is its own, or that of one of its jobs. */
   findArtifacts(id: string): Result<{ buildId: string; artifacts: ArtifactsOfBuild }> {
-    const buildId = this.#jobs.findBuildId(id);
+    const buildId = this.jobs.findBuildId(id);
     const { storage } = this.#engine;
     if (!storage.builds.find(buildId)) return unknownId();
     return { ok: true, value: { buildId, artifacts: seenArtifactsByJob(storage, buildId) } };
@@ -86,7 +72,7 @@ export class PoolRecords {
 
   /** What the tests of a build said; `id` is its own, or that of one of its jobs. */
   findTests(id: string): Result<{ buildId: string; tests: TestsOfBuild }> {
-    const buildId = this.#jobs.findBuildId(id);
+    const buildId = this.jobs.findBuildId(id);
     const { storage } = this.#engine;
     if (!storage.builds.find(buildId)) return unknownId();
     return { ok: true, value: { buildId, tests: seenTestsByJob(storage, buildId) } };
@@ -97,7 +83,7 @@ export class PoolRecords {
     const said = this.findTests(jobId);
     const tests = said.ok ? said.value.tests[jobId] : undefined;
     if (!said.ok || !tests?.hasNews) return undefined;
-    const job = said.value.buildId === jobId ? null : this.job(jobId);
+    const job = said.value.buildId === jobId ? null : this.jobs.job(jobId);
     return { ...tests, jobKey: job?.ok ? job.value.key : null };
   }
 
@@ -111,28 +97,24 @@ export class PoolRecords {
     return joinedSummaries(jobs.values().map(({ id, key }) => ({ key, summary: storage.report(id).summary })));
   }
 
-  findPlan(buildId: string): Result<PlanOfBuild> {
-    return this.#jobs.findPlan(buildId);
-  }
-
   findBuild(buildId: string): Result<Build> & { deleted?: Deleted | undefined } {
     const { storage } = this.#engine;
     const record = storage.builds.find(buildId);
     const deleted = storage.deletion(buildId)?.deleted;
     return record
-      ? { ok: true, value: this.#jobs.withJobs(this.#toBuild(record)), deleted }
+      ? { ok: true, value: this.jobs.withJobs(this.#toBuild(record)), deleted }
       : { ...unknownId(), deleted };
   }
 
   findBuildWith(id: string): ReturnType<PoolRecords["findBuild"]> {
-    return this.findBuild(this.#jobs.findBuildId(id));
+    return this.findBuild(this.jobs.findBuildId(id));
   }
 
   /** Active builds, the oldest first; or those that the query asks for. */
   liveBuilds(query?: LiveQuery): Build[] {
     const { storage, state } = this.#engine;
     const records = query ? storage.builds.of(liveIds(state, query)) : storage.builds.active();
-    return records.map((record) => this.#jobs.withGates(this.#toBuild(record)));
+    return records.map((record) => this.jobs.withGates(this.#toBuild(record)));
   }
 
   /** Ids of the logs of builds under way that an agent wrote to and that have not moved to the archive. */
@@ -219,89 +201,9 @@ export class PoolRecords {
     return [...activeRuns, ...ended].sort((one, other) => other.startedAt - one.startedAt);
   }
 
-  claimedJob(lease: Claim, job = this.#engine.state.jobs.get(lease.jobId)!): ClaimedJob {
-    const { storage, orgId } = this.#engine;
-    const { build, report } = storage.builds.find(job.buildId)!;
-    const planned = this.#jobs.findPlannedJob(job.id);
-    const runValues = storage.runValues(build.id);
-    return { ...toClaimedJob(orgId, lease, { build, job, report }, runValues), ...(planned && { job: planned }) };
-  }
-
-  /**
-   * What the agent was granted under this lease, the latest of the build. Also once the lease is over, so that a call
-   * whose answer was lost can be repeated: what the call then changes is judged where it is decided.
-   */
-  findClaimedJob({ jobId, fence, agentId, tokenHash }: LeaseHolder): Result<ClaimedJob & { agentId: string }> {
-    const { state } = this.#engine;
-    const agent = state.agents.get(agentId);
-    if (agent?.tokenHash !== tokenHash) return refusal("unauthenticated");
-    const build = state.builds.get(jobId);
-    const job = heldJob(state, jobId)?.job ?? (build && replacedJob(build));
-    if (!job && !isRemembered(state, jobId)) return unknownId();
-    if (!job || job.fence !== fence || job.agentId !== agentId) return refusal("lease-lost");
-    if (job.lease?.startedAt === null) return refusal("conflict");
-    const granted = { jobId, fence, expiresAt: job.lease?.expiresAt ?? 0 };
-    return { ok: true, value: { ...this.claimedJob(granted, job), agentId } };
-  }
-
-  /**
-   * The same, but for what is being canceled. Its agent gets nothing more, and keeps the lease: one that is told that the
-   * lease is lost reports no end, and the build is canceled only when the lease has run out.
-   */
-  findOpenClaimedJob(holder: LeaseHolder): Result<ClaimedJob & { agentId: string }> {
-    const granted = this.findClaimedJob(holder);
-    const isCanceling = this.#engine.state.jobs.get(holder.jobId)?.status === "canceling";
-    return granted.ok && isCanceling ? refusal("conflict") : granted;
-  }
-
-  /** Whether the agent holds this lease now, for what leaves only under a lease that stands. */
-  checkHeld(holder: LeaseHolder): Result<null> {
-    const granted = this.findClaimedJob(holder);
-    if (!granted.ok) return granted;
-    return this.#engine.state.jobs.get(holder.jobId)?.lease ? { ok: true, value: null } : refusal("lease-lost");
-  }
-
-  /** The build of what the agent holds now, as it was built. */
-  heldBuild(holder: LeaseHolder): Result<Pick<Build, "id" | "repoId" | "commitSha">> {
-    const lease = this.checkHeld(holder);
-    if (!lease.ok) return lease;
-    const { id, repoId, commitSha } = this.build(this.#jobs.findBuildId(holder.jobId));
-    return { ok: true, value: { id, repoId, commitSha } };
-  }
-
-  findCacheFacts(holder: LeaseHolder): Result<CacheFacts> {
-    const lease = this.checkHeld(holder);
-    if (!lease.ok) return lease;
-    const {
-      repoId,
-      pipelineId,
-      branch,
-      origin,
-      trust = "trusted",
-    } = this.#engine.state.builds.get(this.#jobs.findBuildId(holder.jobId))!;
-    return {
-      ok: true,
-      value: { repoId, pipelineId, branch, event: origin?.event ?? "api", base: origin?.pull?.base || null, trust },
-    };
-  }
-
   readonly #pingedAt = (agentId: string): number => this.#engine.sockets.pingedAt(agentId);
 
   #toBuild({ build, first, report }: LoadedBuild): Build {
     return toBuild(this.#engine.orgId, build, first, report);
   }
 }
-
-const refusal = (kind: keyof typeof REFUSALS): Result<never> => ({
-  ok: false,
-  refusal: { kind, detail: REFUSALS[kind] },
-});
-
-const REFUSALS = {
-  unauthenticated: DETAILS.unauthenticated,
-  "not-found": DETAILS["not-found"],
-  "lease-lost": DETAILS["lease-lost"],
-  conflict: "The build was not started.",
-} as const;
-
-const unknownId = (): Result<never> => refusal("not-found");

@@ -1,0 +1,87 @@
+import type { CacheFacts } from "../../domain/cache/scopes.ts";
+import type { Build } from "../../protocol/build.ts";
+import type { Claim } from "../../queue/commands/claim.ts";
+import type { ClaimedJob, LeaseHolder, Result } from "../../queue/commands/commands.ts";
+import { replacedJob } from "../../queue/commands/plan.ts";
+import { toClaimedJob } from "../../queue/read/record.ts";
+import { heldJob, isRemembered } from "../../queue/state/decision.ts";
+import type { PoolEngine } from "./engine.ts";
+import { toRefusal, unknownId } from "./job-records.ts";
+import type { PoolRecords } from "./records.ts";
+
+/** What agents hold, for their calls about it. Changes nothing. */
+export class HeldJobs {
+  readonly #engine: PoolEngine;
+  readonly #records: PoolRecords;
+
+  constructor(engine: PoolEngine, records: PoolRecords) {
+    this.#engine = engine;
+    this.#records = records;
+  }
+
+  claimedJob(lease: Claim, job = this.#engine.state.jobs.get(lease.jobId)!): ClaimedJob {
+    const { storage, orgId } = this.#engine;
+    const { build, report } = storage.builds.find(job.buildId)!;
+    const planned = this.#records.jobs.findPlannedJob(job.id);
+    const runValues = storage.runValues(build.id);
+    return { ...toClaimedJob(orgId, lease, { build, job, report }, runValues), ...(planned && { job: planned }) };
+  }
+
+  /**
+   * What the agent was granted under this lease, the latest of the build. Also once the lease is over, so that a call
+   * whose answer was lost can be repeated: what the call then changes is judged where it is decided.
+   */
+  findClaimedJob({ jobId, fence, agentId, tokenHash }: LeaseHolder): Result<ClaimedJob & { agentId: string }> {
+    const { state } = this.#engine;
+    const agent = state.agents.get(agentId);
+    if (agent?.tokenHash !== tokenHash) return toRefusal("unauthenticated");
+    const build = state.builds.get(jobId);
+    const job = heldJob(state, jobId)?.job ?? (build && replacedJob(build));
+    if (!job && !isRemembered(state, jobId)) return unknownId();
+    if (!job || job.fence !== fence || job.agentId !== agentId) return toRefusal("lease-lost");
+    if (job.lease?.startedAt === null) return toRefusal("conflict");
+    const granted = { jobId, fence, expiresAt: job.lease?.expiresAt ?? 0 };
+    return { ok: true, value: { ...this.claimedJob(granted, job), agentId } };
+  }
+
+  /**
+   * The same, but for what is being canceled. Its agent gets nothing more, and keeps the lease: one that is told that the
+   * lease is lost reports no end, and the build is canceled only when the lease has run out.
+   */
+  findOpenClaimedJob(holder: LeaseHolder): Result<ClaimedJob & { agentId: string }> {
+    const granted = this.findClaimedJob(holder);
+    const isCanceling = this.#engine.state.jobs.get(holder.jobId)?.status === "canceling";
+    return granted.ok && isCanceling ? toRefusal("conflict") : granted;
+  }
+
+  /** Whether the agent holds this lease now, for what leaves only under a lease that stands. */
+  checkHeld(holder: LeaseHolder): Result<null> {
+    const granted = this.findClaimedJob(holder);
+    if (!granted.ok) return granted;
+    return this.#engine.state.jobs.get(holder.jobId)?.lease ? { ok: true, value: null } : toRefusal("lease-lost");
+  }
+
+  /** The build of what the agent holds now, as it was built. */
+  heldBuild(holder: LeaseHolder): Result<Pick<Build, "id" | "repoId" | "commitSha">> {
+    const lease = this.checkHeld(holder);
+    if (!lease.ok) return lease;
+    const { id, repoId, commitSha } = this.#records.build(this.#records.jobs.findBuildId(holder.jobId));
+    return { ok: true, value: { id, repoId, commitSha } };
+  }
+
+  findCacheFacts(holder: LeaseHolder): Result<CacheFacts> {
+    const lease = this.checkHeld(holder);
+    if (!lease.ok) return lease;
+    const {
+      repoId,
+      pipelineId,
+      branch,
+      origin,
+      trust = "trusted",
+    } = this.#engine.state.builds.get(this.#records.jobs.findBuildId(holder.jobId))!;
+    return {
+      ok: true,
+      value: { repoId, pipelineId, branch, event: origin?.event ?? "api", base: origin?.pull?.base || null, trust },
+    };
+  }
+}

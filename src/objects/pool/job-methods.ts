@@ -1,0 +1,179 @@
+import type { CacheFacts } from "../../domain/cache/scopes.ts";
+import type { Build } from "../../protocol/build.ts";
+import type { Heartbeat } from "../../protocol/jobs.ts";
+import type { TestsOfJob } from "../../protocol/test-report.ts";
+import type { KeepArtifact, OpenArtifact } from "../../queue/commands/artifacts.ts";
+import type * as commands from "../../queue/commands/commands.ts";
+import type { PlannedJobs } from "../../queue/commands/plan.ts";
+import type { ArtifactFacts } from "../../queue/state/facts.ts";
+import { type NeededArtifacts, neededArtifacts } from "./build-jobs.ts";
+import { BuildMethods } from "./build-methods.ts";
+import { HeldJobs } from "./held-jobs.ts";
+import type { BegunSaving } from "./room.ts";
+
+type Result<T> = commands.Result<T>;
+/** A call that may leave out the agent's id: its token names the agent, which spares the caller a round trip. */
+type ByToken<T extends commands.LeaseHolder> = Omit<T, "agentId"> & { agentId?: string };
+
+/** What agents call about the jobs that they hold. */
+export abstract class JobMethods extends BuildMethods {
+  readonly #held = new HeldJobs(this.engine, this.records);
+
+  /** Leases the next job to the agent: the same one again until it has started it; null where there is none. */
+  async claim(request: commands.ClaimRequest): Promise<Result<commands.ClaimedJob | null>> {
+    if (this.engine.state.builds.size > 0) await this.engine.reconciler.comparedSoon();
+    const answer = this.engine.step("claim", request);
+    return answer.ok && answer.value
+      ? { ok: true, value: this.#held.claimedJob(answer.value) }
+      : (answer as Result<null>);
+  }
+
+  /** The last check before the Worker sends secrets. @returns the build as the agent receives it */
+  async deliver(delivery: commands.JobDelivery): Promise<Result<{ build: Build; leaseExpiresAt: string }>> {
+    const answer = this.engine.step("deliver", delivery);
+    if (!answer.ok) return answer;
+    const { jobId, expiresAt } = answer.value;
+    const build = this.records.buildOfJob({ ok: true, value: jobId });
+    return build.ok
+      ? { ok: true, value: { build: build.value, leaseExpiresAt: new Date(expiresAt).toISOString() } }
+      : build;
+  }
+
+  /** What the agent holds, for what it asks the service after it has started: its environment, its plan. */
+  async granted(holder: ByToken<commands.LeaseHolder>): Promise<Result<commands.ClaimedJob & { agentId: string }>> {
+    return this.#held.findOpenClaimedJob(this.#withAgentId(holder));
+  }
+
+  async unclaim(request: commands.Unclaim): Promise<Result<null>> {
+    return this.engine.step("unclaim", request);
+  }
+
+  async failClaim(request: commands.FailClaim): Promise<Result<Build>> {
+    return this.records.buildOfJob(this.engine.step("failClaim", request));
+  }
+
+  async start(holder: ByToken<commands.LeaseHolder>): Promise<Result<Build>> {
+    return this.records.buildOfJob(this.engine.step("start", this.#withAgentId(holder)));
+  }
+
+  async heartbeat(request: commands.HeartbeatRequest): Promise<Result<Heartbeat>> {
+    return this.engine.step("heartbeat", request);
+  }
+
+  async progress(report: ByToken<commands.ProgressReport>): Promise<Result<null>> {
+    return this.engine.step("progress", this.#withAgentId(report));
+  }
+
+  /**
+   * Stores a report of steps whose texts it has already, masked. @returns false where it has another text, or values to
+   * mask came since: then the log masks first
+   */
+  async repeatSteps(report: ByToken<commands.ProgressReport>): Promise<Result<boolean>> {
+    const request = this.#withAgentId(report);
+    const masked = this.engine.storage.maskedTexts(request.jobId);
+    const isMasked = report.steps?.every(({ id, name }) => masked.has(name) && masked.has(id ?? name));
+    if (!isMasked || report.summary !== undefined) return { ok: true, value: false };
+    const answer = this.engine.step("progress", request);
+    return answer.ok ? { ok: true, value: true } : answer;
+  }
+
+  async release(request: ByToken<commands.ReleaseRequest>): Promise<Result<Build>> {
+    return this.records.buildOfJob(this.engine.step("release", this.#withAgentId(request)));
+  }
+
+  /** `tests`: what the tests of the job said, where others have to hear of them. */
+  async finish(report: ByToken<commands.FinishReport>): Promise<Result<Build> & { tests?: TestsOfJob }> {
+    const request = this.#withAgentId(report);
+    const answer = this.engine.step("finish", request);
+    this.engine.closeEnded();
+    const tests = answer.ok ? this.records.testNews(request.jobId) : undefined;
+    return { ...this.records.buildOfJob(answer), ...(tests && { tests }) };
+  }
+
+  /** The agent of a first job read a file with jobs in the commit: they take its place, and its lease is over. */
+  async plan(request: ByToken<commands.PlanRequest>): Promise<Result<PlannedJobs>> {
+    const answer = this.engine.step("plan", this.#withAgentId(request));
+    this.engine.closeEnded();
+    return answer;
+  }
+
+  /** The agent of a build read a file with mistakes: the build has failed with them. */
+  async refusePlan(request: ByToken<commands.PlanRefused>): Promise<Result<Build>> {
+    const answer = this.engine.step("refusePlan", this.#withAgentId(request));
+    this.engine.closeEnded();
+    return this.records.buildOfJob(answer);
+  }
+
+  /** The build of what the agent holds. */
+  async heldBuild(holder: ByToken<commands.LeaseHolder>): Promise<Result<Pick<Build, "id" | "repoId" | "commitSha">>> {
+    return this.#held.heldBuild(this.#withAgentId(holder));
+  }
+
+  /** Begins an artifact of what the agent holds, or finds the one that it began before. */
+  async openArtifact(request: ByToken<OpenArtifact>): Promise<Result<ArtifactFacts>> {
+    await this.engine.reconciler.comparedSoon();
+    return this.room.openArtifact(this.#withAgentId(request));
+  }
+
+  /** All bytes of an artifact are in the archive: it is kept, should the job end under this lease. */
+  async keepArtifact(request: ByToken<KeepArtifact>): Promise<Result<ArtifactFacts>> {
+    return this.engine.step("keepArtifact", this.#withAgentId(request));
+  }
+
+  /** What was sent of an artifact is of no use. @returns whether it is not kept */
+  async discardArtifact(request: ByToken<KeepArtifact>): Promise<Result<boolean>> {
+    return this.engine.step("discardArtifact", this.#withAgentId(request));
+  }
+
+  /** What the jobs left that the held job needs, and the names of the other jobs of its build. */
+  async neededArtifacts(
+    holder: ByToken<commands.LeaseHolder>,
+  ): Promise<Result<{ needed: NeededArtifacts[]; others: string[] }>> {
+    const request = this.#withAgentId(holder);
+    const answer = this.#held.checkHeld(request);
+    return answer.ok ? { ok: true, value: neededArtifacts(this.engine.state, request.jobId) } : answer;
+  }
+
+  /** What a held job builds: for the scopes of the cache, under a lease that stands. */
+  async cacheFacts(holder: ByToken<commands.LeaseHolder>): Promise<Result<CacheFacts>> {
+    return this.#held.findCacheFacts(this.#withAgentId(holder));
+  }
+
+  /** Counts an entry that a held job begins to save, unless the organization has no room for it. */
+  async beginSaving({
+    bytes,
+    cacheId,
+    parts,
+    ...holder
+  }: ByToken<commands.LeaseHolder> & BegunSaving): Promise<Result<null>> {
+    await this.engine.reconciler.comparedSoon();
+    const answer = this.#held.checkHeld(this.#withAgentId(holder));
+    return answer.ok ? this.room.beginSaving({ bytes, cacheId, parts }) : answer;
+  }
+
+  /** All parts of an entry that was begun are one object now. */
+  async saved(entry: Pick<BegunSaving, "cacheId" | "bytes">): Promise<void> {
+    if (!this.engine.removal.isClosed) this.engine.storage.stored.saved(entry, Date.now());
+  }
+
+  /** The archive has so many bytes of the organization's cache. */
+  async cacheCounted(bytes: number): Promise<void> {
+    if (!this.engine.removal.isClosed) this.engine.storage.stored.counted(bytes, Date.now());
+  }
+
+  /** Tells the agent of the job that somebody began to follow its log. */
+  async followed({ jobId }: { jobId: string }): Promise<void> {
+    const agentId = this.engine.state.jobs.get(jobId)?.lease?.agentId;
+    if (agentId) this.engine.sockets.push([{ agentId, hint: { type: "followed", buildId: jobId } }], Date.now());
+  }
+
+  /** Marks a job whose agent sent a secret that only the service masked, and its build. */
+  async flagLeak(leak: { jobId: string; fence: number }): Promise<Result<null>> {
+    return this.engine.step("flagLeak", leak);
+  }
+
+  #withAgentId<T extends { agentId?: string; tokenHash: string; jobId: string }>(call: T): T & { agentId: string } {
+    const agentId = call.agentId ?? this.engine.state.index.agentByToken.get(call.tokenHash) ?? "";
+    return { ...call, agentId };
+  }
+}
