@@ -4,7 +4,7 @@ import { type SourceFile, sourceFiles } from "./source-files.ts";
 /** The bindings that lead to an organization's data, and the only files that may name each. */
 const SEAMS: Record<string, string[]> = {
   "env.DB": ["src/db/database-of.ts", "src/services/upkeep"],
-  AGENT_POOL: [...["src/services/core/object-stubs.ts", "src/objects/log/pool.ts", "src/objects/host/statuses.ts"]],
+  AGENT_POOL: ["src/services/core/object-stubs.ts", "src/objects/pool-calls.ts"],
   BUILD_LOG: ["src/services/core/object-stubs.ts", "src/objects/pool/channels.ts"],
   GIT_HOST: ["src/services/core/object-stubs.ts", "src/objects/pool/channels.ts"],
 };

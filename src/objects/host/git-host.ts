@@ -9,11 +9,12 @@ import { HOSTS } from "../../githosts/hosts.ts";
 import { log } from "../../log.ts";
 import type { Role } from "../../protocol/token.ts";
 import { MINUTE_MS, SECOND_MS } from "../../protocol/units.ts";
+import { openPool } from "../pool-calls.ts";
 import { VersionedObject } from "../versioned-object.ts";
 import { type ConnectionState, HostConnection, type TokenAnswer, toTokenAnswer } from "./connection.ts";
 import { KeptDeliveries } from "./kept-deliveries.ts";
 import { MissedDeliveries } from "./missed-deliveries.ts";
-import { HostStatuses, summaryOfBuild } from "./statuses.ts";
+import { HostStatuses } from "./statuses.ts";
 import { HostStore } from "./store.ts";
 
 /** Milliseconds for which one alarm tells the host: far below the 15 minutes that it may take. */
@@ -69,7 +70,7 @@ export class GitHost extends VersionedObject {
   }
 
   #readSummary(buildId: string): Promise<string | null> {
-    return summaryOfBuild(this.env, connectionIn(this.#name).orgId, buildId);
+    return openPool(this.env, connectionIn(this.#name).orgId).summaryOf(buildId);
   }
 
   /**

@@ -1,4 +1,3 @@
-import { poolName } from "../../domain/durable-objects.ts";
 import { type HostReport, isOver, type LeftOut, withoutPhases, withoutRef } from "../../githosts/core/host-report.ts";
 import { cutOff, type DueStatus, nextStatus, toSentStatus } from "../../githosts/core/next-status.ts";
 import { type PostResult, postStatus, type StatusAddress } from "../../githosts/core/post-status.ts";
@@ -19,21 +18,6 @@ import { HOSTS } from "../../githosts/hosts.ts";
 import { log } from "../../log.ts";
 import { HOUR_MS } from "../../protocol/units.ts";
 import type { HostStore } from "./store.ts";
-
-/** What a git host's object asks the pool: the pool knows that object, which therefore cannot import the pool. */
-interface Pool {
-  summaryOf(buildId: string): Promise<string | null>;
-}
-
-/** What a build of an organization wrote for people; null where it wrote nothing, or is forgotten. */
-export const summaryOfBuild = (
-  env: Pick<Env, "AGENT_POOL">,
-  orgId: string,
-  buildId: string,
-): Promise<string | null> => {
-  const pool = env.AGENT_POOL.getByName(poolName(orgId)) as unknown as Pool;
-  return pool.summaryOf(buildId);
-};
 
 /** Milliseconds for which one run waits for the next status itself, without an alarm. */
 const INLINE_MS = 1_200;

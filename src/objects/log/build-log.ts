@@ -1,14 +1,15 @@
 import { keyIdOf } from "../../crypto/keyring.ts";
 import { failedLineOf, type PartOfLog } from "../../domain/failure/error-lines.ts";
+import { log } from "../../log.ts";
 import { Masker, maskText } from "../../mask/mask.ts";
 import { HOP_HEADERS } from "../../protocol/headers.ts";
 import { EventId } from "../../protocol/log.ts";
 import { KIB, MIB } from "../../protocol/units.ts";
+import { openPool } from "../pool-calls.ts";
 import { VersionedObject } from "../versioned-object.ts";
 import { BuildLogFollowers, isComplete, shownSegment } from "./followers.ts";
 import { LogMasking, type Masking } from "./masking.ts";
 import { LogMove, LogText } from "./move.ts";
-import { tellOfFollower } from "./pool.ts";
 import { BuildLogStore, type Ended, type LogSegment, type PieceTime } from "./store.ts";
 import { type LogResult, LogTurns, refuse, success } from "./turns.ts";
 
@@ -219,8 +220,7 @@ export class BuildLog extends VersionedObject {
     const query = new URL(request.url).searchParams;
     const isLive = this.#isLive();
     if (!isLive && !this.#store.current() && query.has("ended")) return new Response(null, { status: 404 });
-    const { orgId, jobId } = this.#owner;
-    if (isLive && !this.#followers.isAny) this.ctx.waitUntil(tellOfFollower(this.env, orgId, jobId));
+    if (isLive && !this.#followers.isAny) this.ctx.waitUntil(this.#reportFollower());
     const from = EventId.parse(query.get("from") ?? "0");
     const pinned = query.get("attempt");
     const token = request.headers.get(HOP_HEADERS.tokenHash) ?? "";
@@ -228,6 +228,16 @@ export class BuildLog extends VersionedObject {
     const attempt = Number(pinned);
     const offset = from.attempt === null || from.attempt === attempt ? from.offset : 0;
     return this.#followers.accept({ attempt, offset, isPinned: true, token }, Date.now());
+  }
+
+  /** Tells the job's agent, through its pool, that somebody began to follow. A lost report costs only time. */
+  async #reportFollower(): Promise<void> {
+    const { orgId, jobId } = this.#owner;
+    try {
+      await openPool(this.env, orgId).followed({ jobId });
+    } catch (error) {
+      log.warn("log.follower_unannounced", { orgId, jobId, error });
+    }
   }
 
   /** Whether a lease may still write. */

@@ -6,6 +6,7 @@ import type { Role } from "../../protocol/token.ts";
 import type * as commands from "../../queue/commands/commands.ts";
 import type { Reconciled } from "../../queue/commands/reconcile.ts";
 import type { PoolNumbers } from "../../queue/state/numbers.ts";
+import type { PoolCalls } from "../pool-calls.ts";
 import type { ListedDeadLetter } from "./dead-letters.ts";
 import { JobMethods } from "./job-methods.ts";
 import { countRunValues, rewrapRunValues } from "./run-values.ts";
@@ -14,7 +15,7 @@ import { Waiting } from "./waiting.ts";
 type Result<T> = commands.Result<T>;
 
 /** The agents and active builds of one organization. */
-export class AgentPool extends JobMethods {
+export class AgentPool extends JobMethods implements PoolCalls {
   readonly #waiting = new Waiting(this.engine);
 
   /** Counts the stored run values by the id of the key that sealed them. */
