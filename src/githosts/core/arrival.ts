@@ -134,4 +134,8 @@ export type Arrival = Push | Tag | Deleted | PullChange | MergeGroup | Rerun | P
 /** What a person asks for at the host. */
 export type CheckRequest = Rerun | Pressed;
 
+/** The repository that a delivery tells of; null where it tells of none. */
+export const repositoryOf = (arrival: Arrival): DeliveryRepository | null =>
+  "repository" in arrival ? arrival.repository : null;
+
 export const ignored = (reason: string): Ignored => ({ kind: "ignored", reason });

@@ -1,5 +1,6 @@
+import type { DeliveryTaken } from "../../protocol/delivery.ts";
 import { DAY_MS } from "../../protocol/units.ts";
-import type { Arrival } from "./arrival.ts";
+import { type Arrival, repositoryOf } from "./arrival.ts";
 
 /** A delivery of a git host, and what came of it. */
 export interface DeliveryNote {
@@ -20,13 +21,50 @@ export interface DeliveryNote {
   arrival: Arrival | null;
 }
 
-/** Characters of a delivery that is kept to be taken once more, and of each text beside it. */
-const ARRIVAL_CHARACTERS = 64 * 1024;
+/** Characters of a delivery that is kept to be taken once more: of 200 of them, some MB. */
+const KEPT_CHARACTERS = 16_384;
+
+const isSmall = (arrival: Arrival): boolean => JSON.stringify(arrival).length <= KEPT_CHARACTERS;
+
+/** What is kept: of a long list of files only that it is not known, or nothing at all. */
+const boundedArrival = (arrival: Arrival): Arrival | null => {
+  if (isSmall(arrival)) return arrival;
+  const shorter: Arrival = arrival.kind === "push" ? { ...arrival, changedPaths: null } : arrival;
+  return isSmall(shorter) ? shorter : null;
+};
+
+/** The line of the list of deliveries. */
+export const deliveryNote = (
+  { delivery, builds, ignored }: DeliveryTaken,
+  event: string | null,
+  arrival: Arrival,
+  now: Date,
+): DeliveryNote => {
+  const hostRepository = repositoryOf(arrival);
+  return {
+    id: delivery,
+    at: now.getTime(),
+    event: event ?? "",
+    repository: hostRepository && {
+      hostRepoId: hostRepository.id,
+      fullName: hostRepository.fullName,
+      defaultBranch: hostRepository.defaultBranch,
+    },
+    ref: "ref" in arrival ? arrival.ref : null,
+    sha: "sha" in arrival ? arrival.sha : null,
+    builds,
+    ignored,
+    arrival: boundedArrival(arrival),
+  };
+};
+
+/** Characters that the list takes of a delivery, and of each text beside it, whoever made the note. */
+const ARRIVAL_CHARACTERS = 65_536;
 const TEXT_CHARACTERS = 500;
 
 const cut = <T extends string | null>(text: T): T => (text?.slice(0, TEXT_CHARACTERS).toWellFormed() ?? null) as T;
 
-/** The note as it may be kept: whoever sent the delivery chose its texts. */
+/** The note as the list takes it: whoever sent the delivery chose its texts. */
 export const boundedNote = ({ repository, arrival, ...note }: DeliveryNote): DeliveryNote => ({
   ...note,
   id: cut(note.id),

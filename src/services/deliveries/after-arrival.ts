@@ -3,13 +3,13 @@ import type { Query } from "../../db/query.ts";
 import { auditLog, pipeline, repository } from "../../db/schema.ts";
 import { cloneOrigin } from "../../domain/clone-url.ts";
 import { firstIdAt } from "../../domain/id-range.ts";
-import type { Arrival } from "../../githosts/core/arrival.ts";
+import { type Arrival, repositoryOf } from "../../githosts/core/arrival.ts";
 import { hostContextOf } from "../../githosts/core/build-origin.ts";
 import type { Effects } from "../../githosts/core/effect-facts.ts";
 import { DAY_MS } from "../../protocol/units.ts";
 import type { ConnectionRow } from "../connections/host-access.ts";
 import type { Context } from "../core/context.ts";
-import { type ArrivalRows, type PipelineRow, type RepositoryRow, repositoryOf, storePushers } from "./arrival-rows.ts";
+import { type ArrivalRows, type PipelineRow, type RepositoryRow, storePushers } from "./arrival-rows.ts";
 import { storePull } from "./open-pulls.ts";
 
 /** Hosts deliver again for three days. */

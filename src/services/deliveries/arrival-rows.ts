@@ -2,7 +2,7 @@ import { and, desc, eq, getTableColumns, inArray, or, sql } from "drizzle-orm";
 import { compiled } from "../../db/compiled.ts";
 import type { Database, Query } from "../../db/query.ts";
 import { connection, listedPush, openPull, pipeline, repository } from "../../db/schema.ts";
-import type { Arrival, DeliveryRepository } from "../../githosts/core/arrival.ts";
+import { type Arrival, repositoryOf } from "../../githosts/core/arrival.ts";
 import { refOfPull } from "../../githosts/core/effect-facts.ts";
 import { filterListed, findPlaces, learnPushers, type PushedBy } from "../../githosts/core/source-trust.ts";
 import { DAY_MS } from "../../protocol/units.ts";
@@ -23,10 +23,6 @@ export interface ArrivalRows {
   /** Of the ref of the delivery, and the one of its number. */
   pulls: OpenPullRow[];
 }
-
-/** The repository that a delivery tells of; null where it tells of none. */
-export const repositoryOf = (arrival: Arrival): DeliveryRepository | null =>
-  "repository" in arrival ? arrival.repository : null;
 
 const parameter = (name: string) => sql.placeholder(name);
 

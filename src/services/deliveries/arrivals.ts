@@ -2,7 +2,7 @@ import { branchOf, tagOf } from "../../domain/git-ref.ts";
 import { NO_WINDOWS } from "../../domain/requires.ts";
 import type { Arrival } from "../../githosts/core/arrival.ts";
 import { hostTargetOf } from "../../githosts/core/build-origin.ts";
-import type { DeliveryNote } from "../../githosts/core/delivery-note.ts";
+import { deliveryNote } from "../../githosts/core/delivery-note.ts";
 import { type Effects, toRefEvent, type WantedBuild } from "../../githosts/core/effect-facts.ts";
 import { decideEffects, MOST_BUILDS } from "../../githosts/core/effects.ts";
 import { hookName } from "../../githosts/core/hook-address.ts";
@@ -23,48 +23,10 @@ import {
   readArrivalRows,
   readPushedBy,
   readRules,
-  repositoryOf,
 } from "./arrival-rows.ts";
 import { takeCheckRequest } from "./check-requests.ts";
 import { newBuilds } from "./new-builds.ts";
 import { isLate, toOpenPulls, withAuthor } from "./open-pulls.ts";
-
-/** Characters of what is kept of a delivery, so that it can be taken once more: of 200 of them, some MB. */
-const KEPT_CHARACTERS = 16_384;
-
-const isSmall = (arrival: Arrival): boolean => JSON.stringify(arrival).length <= KEPT_CHARACTERS;
-
-/** What is kept: of a long list of files only that it is not known, or nothing at all. */
-const boundedArrival = (arrival: Arrival): Arrival | null => {
-  if (isSmall(arrival)) return arrival;
-  const shorter: Arrival = arrival.kind === "push" ? { ...arrival, changedPaths: null } : arrival;
-  return isSmall(shorter) ? shorter : null;
-};
-
-/** The line of the list of deliveries. */
-export const deliveryNote = (
-  { delivery, builds, ignored }: DeliveryTaken,
-  event: string | null,
-  arrival: Arrival,
-  now: Date,
-): DeliveryNote => {
-  const hostRepository = repositoryOf(arrival);
-  return {
-    id: delivery,
-    at: now.getTime(),
-    event: event ?? "",
-    repository: hostRepository && {
-      hostRepoId: hostRepository.id,
-      fullName: hostRepository.fullName,
-      defaultBranch: hostRepository.defaultBranch,
-    },
-    ref: "ref" in arrival ? arrival.ref : null,
-    sha: "sha" in arrival ? arrival.sha : null,
-    builds,
-    ignored,
-    arrival: boundedArrival(arrival),
-  };
-};
 
 interface ConnectedRows {
   connection: ConnectionRow;

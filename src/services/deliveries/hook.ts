@@ -1,6 +1,6 @@
 import { readConfig } from "../../config.ts";
 import { type Delivery, proves, readDelivery } from "../../githosts/core/delivery.ts";
-import type { DeliveryNote, KeptDelivery } from "../../githosts/core/delivery-note.ts";
+import { type DeliveryNote, deliveryNote, type KeptDelivery } from "../../githosts/core/delivery-note.ts";
 import { type Hook, loadHookMint } from "../../githosts/core/hook-address.ts";
 import { HOSTS } from "../../githosts/hosts.ts";
 import { log } from "../../log.ts";
@@ -9,7 +9,7 @@ import { Context } from "../core/context.ts";
 import { outageRefusal } from "../core/outage.ts";
 import { notFound, Refusal } from "../core/refusal.ts";
 import { usable } from "../core/sealing.ts";
-import { deliveryNote, type SentDelivery, takeArrival, takeUnlisted } from "./arrivals.ts";
+import { type SentDelivery, takeArrival, takeUnlisted } from "./arrivals.ts";
 
 /** A hook whose address is genuine, with the secret that its deliveries prove to know. */
 export type KnownHook = Hook & { secret: string };
