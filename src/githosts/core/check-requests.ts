@@ -13,10 +13,13 @@ const parseApprovalName = (name: string): number | null => {
   return index === undefined ? null : Number(index);
 };
 
-/** What a person asked for at the host, as it can be done; or why nothing is, in words for people. */
+/** What is to be done for a person who asked at the host; or why nothing is, in words for people. */
 type Wish = { rerun: string[] } | { approve: { buildId: string; index: number } } | { nothing: string };
 
-/** Of a commit, what was told of its newest builds: what the host shows is about them or about none. */
+/**
+ * Decides what is to be done: what the host shows is about the newest builds of the commit, or about none.
+ * @param views What the host was told of those builds.
+ */
 export const toWish = (request: CheckRequest, views: StatusView[]): Wish => {
   const newest = views.filter(({ context }) => context !== REPOSITORY_CONTEXT);
   const { externalId } = request;

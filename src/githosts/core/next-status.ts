@@ -102,8 +102,8 @@ const dueAt = (line: Line, unheard: Line[], rules: StatusRules): number | null =
 };
 
 /**
- * The commits after a request was cut off with the memory of it: what was due may have been on its way, and the host may
- * still do it.
+ * The commits after the memory of a request was lost while it was on its way: what was due may have been sent, and the
+ * host may still do it.
  */
 export const cutOff = (statuses: Statuses, now: number, rules: StatusRules): Commit[] => {
   return [...statuses.commits.values()].map((commit) => {
@@ -113,7 +113,7 @@ export const cutOff = (statuses: Statuses, now: number, rules: StatusRules): Com
   });
 };
 
-/** The statuses that wait, those that something stands in the way of included. */
+/** The statuses that wait, including those that something stands in the way of. */
 export const waiting = ({ commits }: Pick<Statuses, "commits">, rules: StatusRules): DueStatus[] =>
   [...commits.values()].flatMap((commit) =>
     linesOf(commit)

@@ -29,7 +29,7 @@ export const withReport = (
   return { ...name, own, overall, ...(leftOut.length > 0 && { leftOut }), endedAt: null };
 };
 
-/** The commit that is not well before these have a build; the same one where it knows of them. */
+/** The commit with pipelines that it is not well without; the same one where it knows of them. */
 export const withLeftOut = (
   commit: Commit | undefined,
   { repoId, fullName, sha, ref, origin, contexts }: LeftOut,
@@ -106,7 +106,7 @@ const describeOverall = (state: WantedState["state"], own: Line[], leftOut: numb
 /** Whether nothing is left to do for a line. */
 export const isSettled = (line: Line, rules: StatusRules): boolean => rules.isTold(line) || rules.isGivenUp(line);
 
-/** Milliseconds after which a build is not told of which the host knows nothing, and after which nothing is. */
+/** Milliseconds after which the host is not told of a build that it does not know yet, and after which of none. */
 const COLLAPSE_MS = DAY_MS;
 const DROP_MS = 3 * DAY_MS;
 
@@ -128,7 +128,7 @@ export const withoutOld = (commit: Commit, now: number, rules: StatusRules): Com
   return withEndTime({ ...commit, own: commit.own.map(withEnd), overall: withEnd(commit.overall) }, now, rules);
 };
 
-/** The commit of which nothing more is told before something new is reported. */
+/** The commit set aside: nothing more is told of it until something new is reported. */
 export const setAside = (commit: Commit, now: number, rules: StatusRules): Commit => {
   const givenUp = { reason: "Too many states wait.", at: now };
   const aside = (line: Line): Line => (isSettled(line, rules) ? line : { ...line, givenUp });

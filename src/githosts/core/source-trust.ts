@@ -59,7 +59,7 @@ interface Rules extends SourceRules {
   defaultBranch: string;
 }
 
-/** By what a delivery's pushers before are found. `before` is the commit that it builds on. */
+/** What finds the earlier pushers of a delivery. `before` is the commit that it builds on. */
 interface Places {
   ref: string | null;
   sha: string | null;
@@ -90,8 +90,8 @@ const isMove = (arrival: Arrival): boolean =>
 const isOfDefault = (ref: string | null, { defaultBranch }: Rules): boolean => ref === refOf(defaultBranch);
 
 /**
- * Who is known to have pushed before what a delivery brings. Of the default branch nobody: all branches come from it, so
- * its newest head alone counts.
+ * Who is known to have pushed earlier what a delivery brings. For the default branch that is nobody: all branches come
+ * from it, so only its newest head counts.
  */
 export const pushersBefore = (arrival: Arrival, pushedBy: readonly PushedBy[], rules: Rules): string[] => {
   const { ref, sha } = findPlaces(arrival);

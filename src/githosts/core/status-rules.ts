@@ -56,7 +56,7 @@ export const STATUS_RULES = {
   /** Whether the host may have a check run that its answer did not name, or one that came late. */
   mayHaveRun: ({ unsureUntil }: Line): boolean => unsureUntil > 0,
   maySend: ({ inFlight }: Statuses): boolean => inFlight === null,
-  /** When the host may be asked again, which wants so many milliseconds between two statuses. */
+  /** When the host may be asked again. @param gapMs Milliseconds that it wants between two statuses. */
   mayAskAt: ({ quietUntil, sentAt }: Pace, gapMs: number): number => Math.max(quietUntil, sentAt + gapMs),
   /** Until when the host may do something late after a request without an answer. */
   unsureUntil: (now: number): number => now + LATE_MS,
