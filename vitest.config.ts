@@ -1,7 +1,7 @@
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-pool-workers";
 import { defineConfig } from "vitest/config";
 import { documented } from "./src/api/description/operations.ts";
-import { problemsOf } from "./src/api/description/responses.ts";
+import { listProblems } from "./src/api/description/responses.ts";
 import { ROUTES } from "./src/api/routes.ts";
 import { buildAssets } from "./src/assets/build.ts";
 import { recordingHosts } from "./test/support/recording-host/recording-hosts.ts";
@@ -47,7 +47,7 @@ export default defineConfig(async ({ mode }) => {
         CLONE_PROTOCOLS: "https,ssh,file",
         TEST_MIGRATIONS: await readD1Migrations("migrations"),
         // Inside workerd routes have no documentation.
-        TEST_PROBLEMS: Object.fromEntries(ROUTES.map((route) => [route.id, problemsOf(documented(route))])),
+        TEST_PROBLEMS: Object.fromEntries(ROUTES.map((route) => [route.id, listProblems(documented(route))])),
       },
     },
   };

@@ -11,7 +11,7 @@ import { openContext } from "../web/open-context.ts";
 import { logFailure, problemResponse, refusalOf } from "../web/problems.ts";
 import { requestId, requestLog } from "../web/request-log.ts";
 import { mountPublicRoutes } from "./public-routes.ts";
-import { bodyValidator, bookmarkOf, checkHeaders, jsonBody, requestHeaders, validator } from "./read-request.ts";
+import { bodyValidator, checkHeaders, jsonBody, readBookmark, requestHeaders, validator } from "./read-request.ts";
 import { methodsOf, type Route } from "./route.ts";
 import { ROUTES } from "./routes.ts";
 
@@ -68,7 +68,7 @@ const open =
       caller,
       access: verb.access,
       writes: method !== "GET" || caller.kind === "agent",
-      bookmark: bookmarkOf(c.req),
+      bookmark: readBookmark(c.req),
       headers: requestHeaders(c.req),
     });
     c.header("RateLimit-Policy", ratePolicy(context.config, caller.kind));

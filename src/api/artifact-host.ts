@@ -38,7 +38,7 @@ const TYPES: Record<string, string> = {
   wasm: "application/wasm",
 };
 
-const mediaTypeOf = (name: string): string => {
+const guessMediaType = (name: string): string => {
   const ending = name.slice(name.lastIndexOf(".") + 1).toLowerCase();
   return (Object.hasOwn(TYPES, ending) ? TYPES[ending] : undefined) ?? "application/octet-stream";
 };
@@ -62,7 +62,7 @@ const showFile = async (c: HonoContext<AppEnv>): Promise<Response> => {
   const opened = await openAddress(c.env, "view", token, Date.now());
   const path = c.req.param("path") ?? "";
   const file = fileAt(c.env, opened, path === "" || path.endsWith("/") ? `${path}index.html` : path);
-  if (file) return bytesAnswer(c, file, { ...HEADERS, "Content-Type": mediaTypeOf(file.name) });
+  if (file) return bytesAnswer(c, file, { ...HEADERS, "Content-Type": guessMediaType(file.name) });
   if (!fileAt(c.env, opened, `${path}/index.html`)) throw notFound();
   return c.body(null, 302, { ...HEADERS, Location: `${new URL(c.req.url).pathname}/` });
 };

@@ -28,7 +28,7 @@ const BADGE_HEADERS = {
   "X-Content-Type-Options": "nosniff",
 };
 
-const tagOf = async (text: string): Promise<string> => {
+const computeTag = async (text: string): Promise<string> => {
   const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
   return `"${new Uint8Array(hash).toHex().slice(0, 32)}"`;
 };
@@ -37,7 +37,7 @@ const showBadge = async (c: Context<AppEnv>): Promise<Response> => {
   await checkCaller(c);
   const [, token = ""] = BADGE_FILE.exec(c.req.param("file") ?? "") ?? [];
   const svg = await readBadge(c.env, token, c.req.query("branch"));
-  const headers = { ...BADGE_HEADERS, ETag: await tagOf(svg) };
+  const headers = { ...BADGE_HEADERS, ETag: await computeTag(svg) };
   return hasTag(c.req.header("If-None-Match"), headers.ETag) ? c.body(null, 304, headers) : c.body(svg, 200, headers);
 };
 

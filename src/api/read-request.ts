@@ -55,7 +55,7 @@ export const requestHeaders = (request: HonoRequest): RequestHeaders => {
 };
 
 /** The bookmark from which the request reads, or null. */
-export const bookmarkOf = (request: HonoRequest): string | null => wellFormed(request, BOOKMARK_FORM);
+export const readBookmark = (request: HonoRequest): string | null => wellFormed(request, BOOKMARK_FORM);
 
 /** @throws Refusal invalid, naming the malformed header */
 export const checkHeaders = (request: HonoRequest): void => {

@@ -107,7 +107,7 @@ export const deleteOrganization: StreamRoute = {
 };
 
 /** The number of a `Content-Length`; null where the body is sent without one. */
-const lengthOf = (header: string | undefined): number | null =>
+const parseLength = (header: string | undefined): number | null =>
   /^\d{1,15}$/.test(header ?? "") ? Number(header) : null;
 
 /** Takes a part of what has its id at this place of the path. */
@@ -120,7 +120,7 @@ const partRoute = (uploads: typeof artifactUploads | typeof cacheUploads, place:
       jobId: params.id,
       id: params[place],
       number: params.part,
-      bytes: lengthOf(c.req.header("Content-Length")),
+      bytes: parseLength(c.req.header("Content-Length")),
       sha256: c.req.header(CONTENT_SHA256_HEADER) ?? null,
       body: c.req.raw.body,
     });

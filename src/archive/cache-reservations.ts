@@ -22,14 +22,14 @@ export interface Reservation {
   fence: number;
 }
 
-const nameOf = ({ jobId, fence }: Reservation): string => `${jobId}/${fence}`;
+const leaseName = ({ jobId, fence }: Reservation): string => `${jobId}/${fence}`;
 
 /**
  * Takes a key for ten minutes, from another lease only when its time is over. A lease that has had its time may go on,
  * but keeps nobody from the key any more. @returns whether this lease may save
  */
 export const reserve = async (archive: R2Bucket, reservation: Reservation, now: number): Promise<boolean> => {
-  const [key, lease, until] = [keyOf(reservation.path), nameOf(reservation), String(now + RESERVED_MS)];
+  const [key, lease, until] = [keyOf(reservation.path), leaseName(reservation), String(now + RESERVED_MS)];
   // R2 compares bodies: no two leases have the same.
   const take = (onlyIf: R2Conditional) =>
     archive.put(key, `${lease} ${until}`, { customMetadata: { lease, until }, onlyIf });
@@ -43,7 +43,7 @@ export const reserve = async (archive: R2Bucket, reservation: Reservation, now: 
 /** Gives back the key of a save that has ended, where it is still this lease's. May be repeated. */
 export const giveBack = async (archive: R2Bucket, reserved: Reservation): Promise<void> => {
   const object = await archive.head(keyOf(reserved.path));
-  if (object?.customMetadata?.lease === nameOf(reserved)) await archive.delete(object.key);
+  if (object?.customMetadata?.lease === leaseName(reserved)) await archive.delete(object.key);
 };
 
 /** Deletes what was reserved before this time: nobody ended these saves. @returns how many */

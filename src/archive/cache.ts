@@ -45,7 +45,7 @@ const emptiedKey = (orgId: string, repoId: string): string => `${EMPTIED}/${repo
 /** Pages of a repository that are read at most. */
 const PAGES = 10;
 
-const entryOf = ({ key, etag, customMetadata }: R2Object): FoundEntry | null => {
+const toEntry = ({ key, etag, customMetadata }: R2Object): FoundEntry | null => {
   const text = customMetadata?.entry;
   if (text === undefined) return null;
   return { ...(JSON.parse(text) as StoredEntry), path: key.slice(CACHE_ENTRY.length + 1), etag };
@@ -56,7 +56,7 @@ const toObject = (entry: StoredEntry) => [entry.usedDay, { customMetadata: { ent
 
 export const findEntry = async (archive: R2Bucket, path: string): Promise<FoundEntry | null> => {
   const object = await archive.head(entryKey(path));
-  return object && entryOf(object);
+  return object && toEntry(object);
 };
 
 /** The entries below a path, in no order. */
@@ -65,7 +65,7 @@ export const listEntries = async (archive: R2Bucket, path: string): Promise<Foun
   let cursor: string | undefined;
   for (let page = 0; page < PAGES; page++) {
     const listed = await archive.list({ prefix: entryKey(path), cursor, include: ["customMetadata"] });
-    entries.push(...listed.objects.map(entryOf).filter((entry) => entry !== null));
+    entries.push(...listed.objects.map(toEntry).filter((entry) => entry !== null));
     if (!listed.truncated) break;
     cursor = listed.cursor;
   }
@@ -80,7 +80,7 @@ export const listEntriesFrom = async (archive: R2Bucket, first: string, last: st
   for (let page = 0; page < PAGES; page++) {
     const listed = await archive.list({ prefix: `${CACHE_ENTRY}/`, startAfter, include: ["customMetadata"] });
     const within = listed.objects.filter(({ key }) => key <= entryKey(last));
-    entries.push(...within.map(entryOf).filter((entry) => entry !== null));
+    entries.push(...within.map(toEntry).filter((entry) => entry !== null));
     startAfter = within.at(-1)?.key ?? startAfter;
     if (!listed.truncated || within.length < listed.objects.length) break;
   }
@@ -121,7 +121,7 @@ export const markEmptied = async (archive: R2Bucket, orgId: string, repoId: stri
  * Deletes all that is in a folder; with `keepsMark`, not that it was emptied.
  * @returns how many objects were deleted; as many as `limit`, or more, means that some may be left
  */
-export const deleteCacheOf = async (
+export const deleteCache = async (
   archive: R2Bucket,
   folder: string,
   { limit = 20_000, keepsMark = false }: { limit?: number; keepsMark?: boolean } = {},

@@ -1,11 +1,11 @@
-import { deleteCacheOf } from "./cache.ts";
+import { deleteCache } from "./cache.ts";
 import { ARCHIVED, UNTIL_DAY } from "./keys.ts";
 
 /** Keys that R2 deletes in one call. */
 const PAGE = 1000;
 
 /** The folders of all days of one kind: `record/2026-11-22/`. */
-const daysOf = async function* (archive: R2Bucket, kind: string): AsyncGenerator<string> {
+const listDays = async function* (archive: R2Bucket, kind: string): AsyncGenerator<string> {
   let cursor: string | undefined;
   do {
     const page = await archive.list({ prefix: `${kind}/`, delimiter: "/", cursor });
@@ -21,7 +21,7 @@ const daysOf = async function* (archive: R2Bucket, kind: string): AsyncGenerator
 export const deleteOrganizationFrom = async (archive: R2Bucket, orgId: string, limit: number): Promise<number> => {
   let deleted = 0;
   for (const kind of [...ARCHIVED, UNTIL_DAY]) {
-    for await (const day of daysOf(archive, kind)) {
+    for await (const day of listDays(archive, kind)) {
       for (;;) {
         const { objects } = await archive.list({ prefix: `${day}${orgId}/`, limit: PAGE });
         if (objects.length === 0) break;
@@ -31,5 +31,5 @@ export const deleteOrganizationFrom = async (archive: R2Bucket, orgId: string, l
       }
     }
   }
-  return deleted + (await deleteCacheOf(archive, `${orgId}/`, { limit: limit - deleted }));
+  return deleted + (await deleteCache(archive, `${orgId}/`, { limit: limit - deleted }));
 };

@@ -50,7 +50,7 @@ export const readBuildRow = reader(getTableColumns(buildSummary)) as (row: Recor
 const timeOf = (timestamp: string | null): number | null => (timestamp === null ? null : Date.parse(timestamp));
 
 /** The row of a build. The counts of its jobs are those at its end. */
-const rowOf = (record: Build, poolVersion: number): BuildRow => ({
+const toRow = (record: Build, poolVersion: number): BuildRow => ({
   ...record,
   createdBy: record.createdBy && { ...record.createdBy, ...(record.trust === "untrusted" && { trust: record.trust }) },
   pull: record.pull?.number ?? null,
@@ -63,7 +63,7 @@ const rowOf = (record: Build, poolVersion: number): BuildRow => ({
 
 export const projectBuild = (db: D1Database, record: Build, version: number): D1PreparedStatement[] => {
   const { id, orgId, jobs } = record;
-  const row: Record<string, unknown> = rowOf(record, version);
+  const row: Record<string, unknown> = toRow(record, version);
   const values = COLUMNS.map(([field, column]) => (row[field] == null ? null : column.mapToDriverValue(row[field])));
   const finishedAt = timeOf(record.finishedAt);
   return [

@@ -1,6 +1,6 @@
 import type { Context as HonoContext } from "hono";
 import type { Readable } from "../services/uploads/artifact-records.ts";
-import { hasTag, rangeOf, rangeWithin } from "./headers.ts";
+import { hasTag, parseRange, rangeWithin } from "./headers.ts";
 
 /** What a build made may be hostile: a browser must save it, and neither guess a type, run nor frame it. */
 export const INERT_FILE = {
@@ -31,7 +31,7 @@ export const bytesAnswer = async (
   const { size } = source;
   const { ETag: tag = null } = headers;
   if (tag !== null && hasTag(c.req.header("If-None-Match"), tag)) return c.body(null, 304, headers);
-  const range = rangeOf(c, tag);
+  const range = parseRange(c, tag);
   const { start, end } = range ? rangeWithin(range, size) : { start: 0, end: size };
   const all = { ...headers, "Accept-Ranges": "bytes" };
   if (range && start >= end) return c.body(null, 416, { ...all, "Content-Range": `bytes */${size}` });

@@ -20,7 +20,7 @@ interface Range {
  * The range that a request asks for; null for several ranges or another unit, which RFC 9110 (14.2) lets a server
  * ignore. If-Range with anything but the strong `tag` of these bytes asks for all of them (13.1.5).
  */
-export const rangeOf = ({ req }: Context, tag: string | null): Range | null => {
+export const parseRange = ({ req }: Context, tag: string | null): Range | null => {
   const ifRange = req.header("If-Range");
   if (ifRange !== undefined && ifRange !== tag) return null;
   const [, first = "", last = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(req.header("Range") ?? "") ?? [];

@@ -5,13 +5,13 @@ import { type Following, followLog } from "../services/builds/log-follow.ts";
 import { openLog } from "../services/builds/logs.ts";
 import { invalid } from "../services/core/refusal.ts";
 import type { StreamRoute } from "./app-env.ts";
-import { rangeOf } from "./headers.ts";
+import { parseRange } from "./headers.ts";
 
 /** Milliseconds between comments, which keep proxies from closing a silent stream and detect a client that is gone. */
 const KEEP_ALIVE = 15_000;
 
 /** One server-sent event. Its data is one JSON string, so that a line break in the log cannot forge a field. */
-const eventOf = (message: FollowMessage): string => {
+const toEvent = (message: FollowMessage): string => {
   switch (message.type) {
     case "text":
       return `id: ${message.attempt}:${message.offset}\ndata: ${JSON.stringify(message.text)}\n\n`;
@@ -35,7 +35,7 @@ export const eventStream = ({ messages, stop }: Following): ReadableStream<Uint8
       },
       async pull(controller) {
         const { done, value } = await messages.next();
-        if (!done) return controller.enqueue(encoder.encode(eventOf(value)));
+        if (!done) return controller.enqueue(encoder.encode(toEvent(value)));
         clearInterval(alive);
         controller.close();
       },
@@ -71,7 +71,7 @@ export const readLog: StreamRoute = {
       const following = await followLog(context, params.id, query.attempt, eventId(c.req.header("Last-Event-ID")));
       return c.body(eventStream(following), 200, { ...INERT, "Content-Type": "text/event-stream" });
     }
-    const range = rangeOf(c, null);
+    const range = parseRange(c, null);
     const log = await openLog(context, params.id, { attempt: query.attempt, ...range });
     const headers = { ...INERT, "Content-Type": "text/plain; charset=utf-8", "Accept-Ranges": "bytes" };
     if (!range) return c.body(log.body, 200, { ...headers, "Content-Length": String(log.size) });

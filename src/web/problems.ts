@@ -21,7 +21,7 @@ const internal = (cause: unknown): Refusal =>
     cause,
   });
 
-const problemOf = (refusal: Refusal, requestId: string): Problem => {
+const toProblem = (refusal: Refusal, requestId: string): Problem => {
   const [status, title] = PROBLEMS[refusal.kind];
   const { errors, existingId, expectedOffset } = refusal.extras;
   return {
@@ -40,7 +40,7 @@ const problemOf = (refusal: Refusal, requestId: string): Problem => {
 const typeOf = (kind: ProblemKind): string => `/problems/${kind}`;
 
 export const problemResponse = (refusal: Refusal, requestId: string): Response => {
-  const problem = problemOf(refusal, requestId);
+  const problem = toProblem(refusal, requestId);
   const headers = new Headers({ "Content-Type": "application/problem+json", "Cache-Control": "no-store" });
   if (problem.status === 401) headers.set("WWW-Authenticate", 'Bearer realm="millrace"');
   const { retryAfterSeconds } = refusal.extras;

@@ -14,7 +14,7 @@ export const requestId: MiddlewareHandler<AppEnv> = async (c, next) => {
 };
 
 /** The pattern of the route, never the path: a path may hold anything, a secret too. */
-const patternOf = (c: HonoContext<AppEnv>): string | null =>
+const findPattern = (c: HonoContext<AppEnv>): string | null =>
   matchedRoutes(c).find(({ path }) => !path.endsWith("*"))?.path ?? null;
 
 /** Of the calls of agents that were not refused, one in so many is logged: the platform charges each line. */
@@ -22,7 +22,7 @@ const SAMPLED = 100;
 let agentCalls = 0;
 
 /** How many requests the line of this one stands for; null where it has none. */
-const weightOf = (context: Context | undefined, status: number): number | null => {
+const countLine = (context: Context | undefined, status: number): number | null => {
   if (context?.caller.kind !== "agent" || status >= 400) return 1;
   agentCalls += 1;
   return agentCalls % SAMPLED === 0 ? SAMPLED : null;
@@ -39,9 +39,9 @@ export const requestLog: MiddlewareHandler<AppEnv> = async (c, next) => {
   if (status < 400) {
     c.header("Server-Timing", `total;dur=${ms}, d1;desc="rounds=${rounds} read=${rowsRead} written=${rowsWritten}"`);
   }
-  const weight = weightOf(context, status);
+  const weight = countLine(context, status);
   if (weight === null) return;
-  const request = { requestId: c.get("requestId"), method: c.req.method, route: patternOf(c) };
+  const request = { requestId: c.get("requestId"), method: c.req.method, route: findPattern(c) };
   const caller = { orgId: context?.orgId ?? null, caller: context?.actor ?? null };
   log.info("request.answered", { ...request, status, ms, ...caller, rounds, rowsRead, rowsWritten, weight });
 };

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:test";
 import { beforeEach, expect, it } from "vitest";
-import { deleteCacheOf, listEntries } from "../../src/archive/cache.ts";
+import { deleteCache, listEntries } from "../../src/archive/cache.ts";
 import { deleteReservations, giveBack, reserve } from "../../src/archive/cache-reservations.ts";
 import { PERIODS } from "../../src/protocol/limits.ts";
 
@@ -13,7 +13,7 @@ const of = (jobId: string, path = PATH, fence = 1) => ({ path, jobId, fence });
 const keys = async () => (await archive.list({ prefix: "cachereserved/" })).objects.map(({ key }) => key);
 
 beforeEach(async () => {
-  await deleteCacheOf(archive, "org/");
+  await deleteCache(archive, "org/");
 });
 
 it("gives a key to one of 256 jobs that ask at once", async () => {
@@ -58,6 +58,6 @@ it("keeps however many keys out of the list of entries, and deletes them when th
   expect(await deleteReservations(inPages(20), NOW - PERIOD_MS)).toBe(0);
   expect(await deleteReservations(inPages(20), Date.now() + PERIOD_MS)).toBe(50);
   await reserve(archive, of("a"), NOW);
-  await deleteCacheOf(archive, "org/repo/", { keepsMark: true });
+  await deleteCache(archive, "org/repo/", { keepsMark: true });
   expect(await keys()).toEqual([]);
 });

@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { DESCRIBED, documentationOf } from "../../src/api/description/operations.ts";
+import { DESCRIBED, findDocumentation } from "../../src/api/description/operations.ts";
 import { PROBLEMS } from "../../src/protocol/problem.ts";
 import { preparedService } from "../support/prepared-service.ts";
 
 it("the Worker carries no text of the API's description, which the assets have", () => {
   // As wrangler uploads it.
   const worker = readFileSync(preparedService()!.script, "utf8");
-  const texts = DESCRIBED.map(documentationOf).flatMap(({ summary, description = "" }) => [summary, description]);
+  const texts = DESCRIBED.map(findDocumentation).flatMap(({ summary, description = "" }) => [summary, description]);
   expect(texts.length).toBeGreaterThan(50);
   expect(texts.filter((text) => text.length > 20 && worker.includes(text))).toEqual([]);
   expect(worker).toContain(PROBLEMS["idempotency-mismatch"][1]);

@@ -3,7 +3,7 @@ import { describeApi } from "../../src/api/description/describe.ts";
 import { EXAMPLES } from "../../src/api/description/examples.ts";
 import { DESCRIBED } from "../../src/api/description/operations.ts";
 import { type ApiDescription, GROWING, type Operation, type Parameter } from "../../src/api/description/schemas.ts";
-import { describingSchemaOf, eachField, WORDS } from "../../src/api/description/words/apply.ts";
+import { eachField, findDescribingSchema, WORDS } from "../../src/api/description/words/apply.ts";
 import { PARAMETERS, SUBJECTS } from "../../src/api/description/words/parameters.ts";
 import { ROUTES } from "../../src/api/routes.ts";
 
@@ -54,7 +54,7 @@ describe("the words of the description", () => {
     const used = new Set<string>();
     for (const [name, schema] of Object.entries(description.components.schemas)) {
       used.add(name.replace(/Sent$/, ""));
-      eachField(schema, (path) => used.add(`${describingSchemaOf(name, path)}.${path}`));
+      eachField(schema, (path) => used.add(`${findDescribingSchema(name, path)}.${path}`));
     }
     const told = Object.entries(WORDS).flatMap(([name, { is: _, like: __, ...fields }]) => [
       name,

@@ -8,16 +8,16 @@ import { attachExamples, type Example } from "./examples.ts";
 import { type DocumentedRoute, documented, TAGS } from "./operations.ts";
 import {
   headerReferences,
+  listProblems,
   problemResponses,
-  problemsOf,
   REQUEST_HEADERS,
   RESPONSE_HEADERS,
   successResponses,
 } from "./responses.ts";
 import {
   type ApiDescription,
+  findSchemaName,
   type JsonSchema,
-  nameOf,
   type Operation,
   type Parameter,
   type Response,
@@ -69,7 +69,7 @@ const SECURITY_SCHEMES = {
   operatorToken: bearer("mro", "The token of the operator of the service: the Worker secret OPERATOR_TOKEN."),
 };
 
-const securityOf = ({ role, operator, registration, agent }: Access): Operation["security"] => [
+const toSecurity = ({ role, operator, registration, agent }: Access): Operation["security"] => [
   ...(role ? [{ apiToken: [] }] : []),
   ...(registration ? [{ registrationToken: [] }] : []),
   ...(agent ? [{ agentToken: [] }] : []),
@@ -82,7 +82,7 @@ const pathParameters = ({ path, verb }: Route): Parameter[] =>
     in: "path",
     required: true,
     description: SUBJECTS[name] ?? SUBJECTS[path.split("/:")[0] ?? ""],
-    schema: referenceTo(nameOf(schema) ?? ""),
+    schema: referenceTo(findSchemaName(schema) ?? ""),
   }));
 
 const queryParameters = ({ properties = {}, required }: JsonSchema, operation: string): Parameter[] =>
@@ -105,23 +105,23 @@ const requestBody = (
 };
 
 /** One operation. The problem responses that it shares with others are added to `shared`. */
-const operationOf = (route: DocumentedRoute, wire: WireSchemas, shared: Record<string, Response>): Operation => {
+const describeOperation = (route: DocumentedRoute, wire: WireSchemas, shared: Record<string, Response>): Operation => {
   const { id, documentation, verb, querySchema = "", answerSchema = "" } = route;
   const { tag, summary, description } = documentation;
   const query = wire.schemas[querySchema] ?? {};
-  const answer = nameOf(verb.output) ? referenceTo(answerSchema) : wire.schemas[answerSchema];
+  const answer = findSchemaName(verb.output) ? referenceTo(answerSchema) : wire.schemas[answerSchema];
   const role = verb.access.role && `Needs the role **${verb.access.role}** or higher.`;
   return {
     operationId: id,
     tags: [tag],
     summary,
     description: [description, role].filter(Boolean).join("\n\n") || undefined,
-    security: securityOf(verb.access),
+    security: toSecurity(verb.access),
     parameters: [...pathParameters(route), ...queryParameters(query, id), ...headerReferences(route)],
     requestBody: requestBody(route, wire),
     responses: {
       ...successResponses(route, answer, query.properties?.cursor !== undefined),
-      ...problemResponses(problemsOf(route), shared),
+      ...problemResponses(listProblems(route), shared),
     },
   };
 };
@@ -130,7 +130,7 @@ type NamedSchema = [name: string, schema: z.ZodMiniType];
 
 /** A schema that has a name in the document alone. */
 const unnamed = (name: string | undefined, schema: z.ZodMiniType | undefined): NamedSchema[] =>
-  name && schema && !nameOf(schema) ? [[name, schema]] : [];
+  name && schema && !findSchemaName(schema) ? [[name, schema]] : [];
 
 /** In the body of an update, the service's own fields have the schemas of the record and are read-only. */
 const addReadOnlyFields = (schemas: Schemas, { method, bodySchema = "", answerSchema = "" }: DocumentedRoute): void => {
@@ -146,7 +146,7 @@ const addProblemTypes = ({ Problem }: Schemas): void => {
 };
 
 /** The schemas of these routes and of the protocol, with their words. */
-const schemasOf = (routes: DocumentedRoute[]): WireSchemas => {
+const describeSchemas = (routes: DocumentedRoute[]): WireSchemas => {
   const sentSchemas = routes.flatMap(({ verb, bodySchema, querySchema }) => [
     ...unnamed(bodySchema, verb.body),
     ...unnamed(querySchema, verb.query),
@@ -167,7 +167,7 @@ const under = (method: string, operation: Operation): Operation => {
   return { ...operation, operationId, summary: `${operation.summary} (same as PUT)` };
 };
 
-const pathsOf = (
+const describePaths = (
   routes: DocumentedRoute[],
   wire: WireSchemas,
   responses: Record<string, Response>,
@@ -175,7 +175,7 @@ const pathsOf = (
   const paths: ApiDescription["paths"] = {};
   for (const route of routes) {
     const path = route.path.replace(/:(\w+)/g, "{$1}");
-    const operation = operationOf(route, wire, responses);
+    const operation = describeOperation(route, wire, responses);
     const methods = methodsOf(route).map((method) => [method.toLowerCase(), under(method, operation)]);
     paths[path] = { ...paths[path], ...Object.fromEntries(methods) };
   }
@@ -203,9 +203,9 @@ const usedComponents = (paths: ApiDescription["paths"], components: Components):
 /** The OpenAPI document of these routes, made from the schemas that check requests, with recorded examples. */
 export const describeApi = (routes: Route[], examples: Example[]): ApiDescription => {
   const described = routes.map(documented);
-  const wire = schemasOf(described);
+  const wire = describeSchemas(described);
   const responses: Record<string, Response> = {};
-  const paths = pathsOf(described, wire, responses);
+  const paths = describePaths(described, wire, responses);
   attachExamples(paths, responses, examples);
   const tags = new Set(described.map(({ documentation }) => documentation.tag));
   return {

@@ -29,12 +29,12 @@ const add = (media: Media | undefined, { operation, summary, status }: Example, 
   media.examples[`${operation}-${status}-${Object.keys(media.examples).length + 1}`] = { summary, value };
 };
 
-const mediaOf = (content: Record<string, Media> | undefined): Media | undefined => Object.values(content ?? {})[0];
+const firstMedia = (content: Record<string, Media> | undefined): Media | undefined => Object.values(content ?? {})[0];
 
 type Responses = Record<string, Response>;
 
 /** The response with this status: the operation's own, or the shared one that it refers to. */
-const responseOf = (operation: Operation, status: number, shared: Responses): Response | undefined => {
+const findResponse = (operation: Operation, status: number, shared: Responses): Response | undefined => {
   const response = operation.responses[status];
   return response && "$ref" in response ? shared[response.$ref.split("/").at(-1) ?? ""] : response;
 };
@@ -45,7 +45,7 @@ export const attachExamples = (paths: ApiDescription["paths"], shared: Responses
   for (const example of examples) {
     const operation = operations.find(({ operationId }) => operationId === example.operation);
     if (!operation) throw new Error(`There is an example of ${example.operation}, but no such operation`);
-    if (example.status < 400) add(mediaOf(operation.requestBody?.content), example, example.body);
-    add(mediaOf(responseOf(operation, example.status, shared)?.content), example, example.answer);
+    if (example.status < 400) add(firstMedia(operation.requestBody?.content), example, example.body);
+    add(firstMedia(findResponse(operation, example.status, shared)?.content), example, example.answer);
   }
 };

@@ -4,7 +4,7 @@ import { AGENT_PROTOCOL_OPERATIONS } from "./operations/agent-protocol.ts";
 import { BUILD_OPERATIONS } from "./operations/builds.ts";
 import { ORGANIZATION_OPERATIONS } from "./operations/organization.ts";
 import { SOURCE_OPERATIONS } from "./operations/sources.ts";
-import { nameOf } from "./schemas.ts";
+import { findSchemaName } from "./schemas.ts";
 
 /** Groups of operations, in the order in which the reference shows them. */
 export const TAGS = Object.entries({
@@ -48,10 +48,10 @@ const KNOWN = Object.fromEntries(
 export const DESCRIBED = Object.keys(KNOWN);
 
 /** @throws Error for an operation of which nothing is said */
-export const documentationOf = (id: string): TaggedDocumentation => {
+export const findDocumentation = (id: string): TaggedDocumentation => {
   const words = KNOWN[id];
   if (!words) throw new Error(`src/api/description/operations says nothing of ${id}`);
-  return "like" in words ? { ...documentationOf(words.like), description: undefined, ...words } : words;
+  return "like" in words ? { ...findDocumentation(words.like), description: undefined, ...words } : words;
 };
 
 /** A route with its documentation, and the names of its schemas in the document. */
@@ -68,13 +68,13 @@ const capital = (text: string): string => text.charAt(0).toUpperCase() + text.sl
 export const documented = (route: Route): DocumentedRoute => {
   const { id, method } = route;
   const { query, body, output } = route.verb;
-  const record = nameOf(output);
+  const record = findSchemaName(output);
   const isUpdate = method === "PUT" && record !== undefined;
   return {
     ...route,
-    documentation: documentationOf(id),
-    querySchema: query && (nameOf(query) ?? `${capital(id)}Query`),
-    bodySchema: body && (nameOf(body) ?? (isUpdate ? `${record}Update` : `${capital(id)}Body`)),
+    documentation: findDocumentation(id),
+    querySchema: query && (findSchemaName(query) ?? `${capital(id)}Query`),
+    bodySchema: body && (findSchemaName(body) ?? (isUpdate ? `${record}Update` : `${capital(id)}Body`)),
     answerSchema: output && (record ?? `${capital(id)}Answer`),
   };
 };

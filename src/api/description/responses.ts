@@ -134,7 +134,7 @@ const capital = (kind: string): string => kind.replace(/(?:^|-)(\w)/g, (_, lette
 const CHECKED_HEADERS: RequestHeader[] = ["ContentSha256", "Grant", "HeldLease", "IdempotencyKey", "Lease"];
 
 /** Every kind of problem that the route can answer with: those of its shape, and those of its own rules. */
-export const problemsOf = (route: DocumentedRoute): ProblemKind[] => {
+export const listProblems = (route: DocumentedRoute): ProblemKind[] => {
   const { verb } = route;
   const { headers = [], problems = [] } = route.documentation;
   const hasCheckedHeader = takesBookmark(route) || headers.some((name) => CHECKED_HEADERS.includes(name));
@@ -180,7 +180,7 @@ export const problemResponses = (kinds: ProblemKind[], shared: Record<string, Re
 
 const SUCCESS = { 200: "OK", 201: "Created", 202: "Accepted", 204: "No content" } as const;
 
-const contentOf = (
+const describeContent = (
   { documentation: { text } }: DocumentedRoute,
   answer: JsonSchema | undefined,
 ): Record<string, Media> | undefined => {
@@ -204,7 +204,7 @@ export const successResponses = (
     ...(isPaged ? (["Link"] as const) : []),
     ...(verb.access.role ? (["Bookmark"] as const) : []),
   ]);
-  const content = status === 204 ? undefined : contentOf(route, answer);
+  const content = status === 204 ? undefined : describeContent(route, answer);
   const responses: Record<string, Response> = { [status]: { description: SUCCESS[status], headers, content } };
   if (versioned && method === "GET") {
     responses[304] = { description: "Not modified", headers: responseHeaders(["RequestId", "ETag"]) };

@@ -10,7 +10,7 @@ import { notFound } from "../core/refusal.ts";
 import { Answer, verb } from "../core/verb.ts";
 
 /** The pool of an organization that exists: a call creates the object of any other name. @throws Refusal not-found */
-const poolOf = async (context: Context, orgId: string) => {
+const findPool = async (context: Context, orgId: string) => {
   await context.admit();
   const { sql } = context.db;
   const [found] = await context.db.run(
@@ -31,7 +31,7 @@ export const listDeadLetters = verb({
   output: z.array(DeadLetter),
   async run(context, { query }) {
     const { orgId, cursor, limit = DEFAULTS.pageLength } = query;
-    const pool = await poolOf(context, orgId);
+    const pool = await findPool(context, orgId);
     const letters = await pool.deadLetters(Number(cursor ?? 0), limit + 1);
     const page = letters.slice(0, limit).map(toDeadLetter);
     return new Answer(page, letters.length > limit ? { nextCursor: encodeCursor(String(page.at(-1)?.seq)) } : {});
@@ -45,7 +45,7 @@ export const retryDeadLetters = verb({
   output: DeadLettersRetried,
   async run(context, { body }) {
     const { orgId } = body;
-    const pool = await poolOf(context, orgId);
+    const pool = await findPool(context, orgId);
     const seqs = body.seqs ?? (await pool.deadLetters(0, LIMITS.pageLength)).map(({ seq }) => seq);
     const change = { action: "dead-letter.retry", subject: orgId, orgId, detail: { seqs } } as const;
     await context.db.run(auditRow(context, change));

@@ -82,7 +82,7 @@ const newestBuild = (orgId: string, id: string, generation: number, ref: string 
 const refNamed = (branch: string): string =>
   branch.length > LIMITS.branchCharacters || branchProblem(branch) !== null ? "" : refOf(branch);
 
-const stateOf = ({ status, finishedAt }: Found): BadgeState => {
+const toBadgeState = ({ status, finishedAt }: Found): BadgeState => {
   if (status === null) return "no build";
   return finishedAt === null ? "running" : (status as BadgeState);
 };
@@ -100,5 +100,5 @@ export const readBadge = async (env: Env, token: string, branch: string | undefi
   const [{ results }] = await db.run(db.statement<Found>(newestBuild(orgId, pipelineId, generation, ref)));
   const [found] = results;
   if (!found) throw notFound();
-  return badgeSvg(found.name, stateOf(found));
+  return badgeSvg(found.name, toBadgeState(found));
 };

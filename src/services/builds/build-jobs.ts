@@ -10,7 +10,7 @@ import { actorOf, type Context } from "../core/context.ts";
 import { notFound, settled } from "../core/refusal.ts";
 import { verb, viewOf } from "../core/verb.ts";
 import { buildRecord, type ReadJob } from "./build-view.ts";
-import { type FoundBuild, findRecord, findRecordOf } from "./builds.ts";
+import { type FoundBuild, findBuildOrJobRecord, findRecord } from "./builds.ts";
 
 /** Milliseconds after its end from which on a job's log is looked for in the archive first. */
 const MOVED_AFTER = HOUR_MS;
@@ -39,7 +39,7 @@ export const findJob = async (context: Context, id: string): Promise<BuildJob> =
   const inPool = await (await context.pool()).getJob(id);
   if (inPool.ok) return viewOfJob(inPool.value);
   if (inPool.refusal.kind !== "not-found") return settled(inPool);
-  return viewOfJob(findIn(await findRecordOf(context, id), id) as BuildJob);
+  return viewOfJob(findIn(await findBuildOrJobRecord(context, id), id) as BuildJob);
 };
 
 /**
@@ -47,7 +47,7 @@ export const findJob = async (context: Context, id: string): Promise<BuildJob> =
  * one is that of the job that ran. @throws Refusal not-found
  */
 export const findLog = async (context: Context, id: string): Promise<Logged> => {
-  const build = await findRecordOf(context, id);
+  const build = await findBuildOrJobRecord(context, id);
   if (build.id === id) return build;
   const { finishedAt, attempt, adoptedFrom, key } = findIn(build, id);
   const { orgId, isLogDeleted } = build;
@@ -112,7 +112,7 @@ export const explainWait = verb({
     const explained = await (await context.pool()).explain(id);
     if (explained.ok) return explained.value;
     if (explained.refusal.kind !== "not-found") return settled(explained);
-    const build = await findRecordOf(context, id);
+    const build = await findBuildOrJobRecord(context, id);
     const { status } = build.jobs.find((job) => job.id === id) ?? build;
     const message = `The ${build.id === id ? "build" : "job"} has ended.`;
     return { buildId: id, status, code: "ended" as const, ...sentence(message), ahead: null, agents: [] };

@@ -44,7 +44,7 @@ const rows = listing(buildSummary, BUILD_COLUMNS, {
 });
 
 /** What the filters of a request ask for; null where two of them exclude each other. */
-const queryOf = ({ branch, ref, refName, cursor, since, until, limit, ...equal }: Filter): BuildQuery | null => {
+const toQuery = ({ branch, ref, refName, cursor, since, until, limit, ...equal }: Filter): BuildQuery | null => {
   const filters = [ref ? [ref] : [], branch ? [refOf(branch)] : [], refName ? refsNamed(refName) : []];
   const [first, ...others] = filters.filter(({ length }) => length > 0);
   const refs = first?.filter((one) => others.every((other) => other.includes(one)));
@@ -59,7 +59,7 @@ const queryOf = ({ branch, ref, refName, cursor, since, until, limit, ...equal }
 };
 
 /** The query in the words of D1's columns and indexes. */
-const conditionsOf = ({ before, commitSha, refs: _, ...query }: BuildQuery, limit: number) => {
+const toConditions = ({ before, commitSha, refs: _, ...query }: BuildQuery, limit: number) => {
   const isWhole = commitSha !== undefined && WHOLE_HASHES.includes(commitSha.length);
   return {
     ...query,
@@ -88,7 +88,7 @@ const listed = (build: Build): ListedBuild => {
 /** D1's rows of the page; none where the query asks for a state of which only the pool knows the builds. */
 const storedBuilds = async (context: Context, query: BuildQuery, limit: number): Promise<ListedBuild[]> => {
   if (!asksStore(query)) return [];
-  const conditions = conditionsOf(query, limit);
+  const conditions = toConditions(query, limit);
   // Of several refs each is read by its index: for a list of them SQLite would sort all of their builds.
   const each = query.refs?.map((ref) => ({ ...conditions, ref })) ?? [conditions];
   const rowsOfEach = await context.db.run(...each.map((one) => rows(context, one)));
@@ -108,7 +108,7 @@ export const listBuilds = verb({
   query: BuildFilter,
   output: z.array(Build),
   async run(context, { query: filter }) {
-    const query = queryOf(filter);
+    const query = toQuery(filter);
     if (!query) {
       await context.admit();
       return [];

@@ -85,7 +85,7 @@ const read = async (
 export const findRecord = (context: Context, id: string): Promise<FoundBuild> => read(context, id, id, "getBuild");
 
 /** The same of the build that has this job, with its summary; `id` may be that of the build too. */
-export const findRecordOf = (context: Context, id: string): Promise<FoundBuild> => {
+export const findBuildOrJobRecord = (context: Context, id: string): Promise<FoundBuild> => {
   const { sql: db } = context.db;
   const ofJob = db.select({ buildId: job.buildId }).from(job);
   return read(context, id, sql`coalesce((${ofJob.where(isOwn(context, job, id))}), ${id})`, "getBuildOf");
@@ -103,7 +103,7 @@ export const getBuild = verb({
 });
 
 /** Deletes an ended build, or its log, everywhere. @throws Refusal not-found; conflict where the build has not ended */
-const deleteOf = (deleted: Deleted) =>
+const deletion = (deleted: Deleted) =>
   verb({
     access: { role: "maintainer" },
     params: PathId,
@@ -123,8 +123,8 @@ const deleteOf = (deleted: Deleted) =>
     },
   });
 
-export const deleteBuild = deleteOf("build");
-export const deleteLog = deleteOf("log");
+export const deleteBuild = deletion("build");
+export const deleteLog = deletion("log");
 
 /** A state of a build that its git host was told in vain, by its name there, and why. */
 export interface RefusedState {

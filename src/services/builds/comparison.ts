@@ -64,13 +64,13 @@ const findHost = async (context: Context, { repoId }: Build) => {
   return found;
 };
 
-const secondsOf = ({ startedAt, finishedAt }: Pick<Step, "startedAt" | "finishedAt">): number | null =>
+const secondsTaken = ({ startedAt, finishedAt }: Pick<Step, "startedAt" | "finishedAt">): number | null =>
   startedAt === null || finishedAt === null ? null : (Date.parse(finishedAt) - Date.parse(startedAt)) / SECOND_MS;
 
-const timesOf = (build: FoundBuild, green: FoundBuild): TimeOfBoth[] => {
+const compareTimes = (build: FoundBuild, green: FoundBuild): TimeOfBoth[] => {
   const stepsAndJobs = (one: FoundBuild) => [
-    ...(ownJob(one)?.steps ?? []).map((step) => ({ name: step.name, isStep: true, time: secondsOf(step) })),
-    ...plannedJobs(one).map((job) => ({ name: job.key, isStep: false, time: secondsOf(job) })),
+    ...(ownJob(one)?.steps ?? []).map((step) => ({ name: step.name, isStep: true, time: secondsTaken(step) })),
+    ...plannedJobs(one).map((job) => ({ name: job.key, isStep: false, time: secondsTaken(job) })),
   ];
   const byName = (one: FoundBuild) => new Map(stepsAndJobs(one).map((entry) => [entry.name, entry]));
   const [now, before] = [byName(build), byName(green)];
@@ -109,7 +109,7 @@ const readStep = async (context: Context, { steps, log }: Ran, step: Step): Prom
   }
 };
 
-const logOf = async (context: Context, now: Ran, before: Ran): Promise<Comparison["log"]> => {
+const compareLogs = async (context: Context, now: Ran, before: Ran): Promise<Comparison["log"]> => {
   const failed = now.steps.find(({ status }) => status === "failed");
   const same =
     failed && before.steps.find(({ id, name }) => (failed.id === null ? name === failed.name : id === failed.id));
@@ -137,9 +137,9 @@ export const readComparison = async (context: Context, id: string): Promise<Comp
     job: compared ? jobKeyOf(build, compared) : null,
     commitsUrl: hasPage ? compareAddress(host.kind!, host.webUrl!, host.fullName, from, to) : null,
     environment: now?.environment && before?.environment ? environmentChanges(before.environment, now.environment) : [],
-    times: timesOf(build, green),
+    times: compareTimes(build, green),
     agents: { before: before?.agentId ?? null, now: now?.agentId ?? null },
-    log: now && before ? await logOf(context, now, before) : null,
+    log: now && before ? await compareLogs(context, now, before) : null,
   };
 };
 

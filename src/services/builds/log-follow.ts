@@ -124,16 +124,16 @@ const archivedMessages = async function* (
   const last = shownLog(logs, pinned ?? null);
   const log = shownLog(logs, pinned ?? attempt) ?? last;
   if (log) {
-    yield* textOf(archive, log, attempt === null || attempt === log.attempt ? offset : 0);
+    yield* readText(archive, log, attempt === null || attempt === log.attempt ? offset : 0);
     if (last && last.attempt > log.attempt) {
       yield { type: "attempt", attempt: last.attempt };
-      yield* textOf(archive, last, 0);
+      yield* readText(archive, last, 0);
     }
   }
   yield { type: "end" };
 };
 
-const textOf = async function* (archive: R2Bucket, { key, attempt, size }: ArchivedLog, from: number): Messages {
+const readText = async function* (archive: R2Bucket, { key, attempt, size }: ArchivedLog, from: number): Messages {
   const decoder = new TextDecoder("utf-8", { fatal: false, ignoreBOM: true });
   let offset = Math.min(from, size);
   let tail = new Uint8Array();

@@ -6,7 +6,7 @@ import type { Context } from "../core/context.ts";
 import { reaching } from "../core/outage.ts";
 import { logDeleted, notFound, settled } from "../core/refusal.ts";
 import { verb } from "../core/verb.ts";
-import { holderOf } from "../jobs/jobs.ts";
+import { readHolder } from "../jobs/jobs.ts";
 import { findLog, isLongEnded, type Logged, logOwnerOf } from "./build-jobs.ts";
 
 interface Chunk {
@@ -25,7 +25,7 @@ export const appendLog = async (
   jobId: string,
   chunk: Chunk,
 ): Promise<{ next: number; followed: boolean }> => {
-  const { fence, tokenHash } = await holderOf(context, jobId);
+  const { fence, tokenHash } = await readHolder(context, jobId);
   const { next, leaked, followed } = settled(
     await context.objects.log(context.orgId, jobId).append({ fence, tokenHash, ...chunk }),
   );

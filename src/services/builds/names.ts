@@ -51,11 +51,11 @@ const buildsOfJobs = async (context: Context, ids: string[]): Promise<Map<string
 
 /** What has one of these ids, by its id. A thing that is gone is left out. One round to D1, and a call of the pool for jobs. */
 export const readNames = async (context: Context, idsByKind: IdsByKind): Promise<Map<string, Named>> => {
-  const someOf = (ids: string[] = []): string[] => [...new Set(ids)].slice(0, MOST);
-  const jobs = someOf([...(idsByKind.job ?? []), ...(idsByKind.build ?? [])]);
+  const firstIds = (ids: string[] = []): string[] => [...new Set(ids)].slice(0, MOST);
+  const jobs = firstIds([...(idsByKind.job ?? []), ...(idsByKind.build ?? [])]);
   const underWay = await buildsOfJobs(context, jobs);
   const queries = (Object.keys(QUERIES) as Kind[]).flatMap((kind) => {
-    const ids = kind === "job" ? jobs.map((id) => [id, underWay.get(id) ?? null]) : someOf(idsByKind[kind]);
+    const ids = kind === "job" ? jobs.map((id) => [id, underWay.get(id) ?? null]) : firstIds(idsByKind[kind]);
     return ids.length > 0 ? [{ kind, query: QUERIES[kind](context.orgId, JSON.stringify(ids)) }] : [];
   });
   if (queries.length === 0) return new Map();

@@ -21,7 +21,7 @@ import { openRun } from "./run-values.ts";
 import { type AskedElsewhere, type Trigger, trigger } from "./triggers.ts";
 
 /** What the pool keeps of a run; of one without values and keys of its own, the archive has the rest. */
-const runValuesOf = async (context: Context, build: BuildRecord): Promise<RunValues | null> => {
+const readRunValues = async (context: Context, build: BuildRecord): Promise<RunValues | null> => {
   const inputs = await (await context.pool()).inputsOf(build.id);
   if (inputs.ok) return inputs.value;
   const { requires, hasRunValues, priority } = build;
@@ -30,8 +30,8 @@ const runValuesOf = async (context: Context, build: BuildRecord): Promise<RunVal
 };
 
 /** The inputs of an earlier build's run. @throws Refusal conflict where they are no longer kept */
-const inputsOf = async (context: Context, build: BuildRecord): Promise<Trigger> => {
-  const runValues = await runValuesOf(context, build);
+const readInputs = async (context: Context, build: BuildRecord): Promise<Trigger> => {
+  const runValues = await readRunValues(context, build);
   if (!runValues) throw new Refusal("conflict", "The inputs of this run are no longer kept: trigger a new build.");
   const { inputs, secretKeys, requires, priority } = runValues;
   return {
@@ -57,7 +57,7 @@ const repeatsBefore = ({ orgId }: Context, id: string) => sql<number>`(
   ) SELECT max(length) FROM chain)`;
 
 /** @throws Refusal conflict where nothing is to be repeated, or too often was, or the plan is not kept */
-const failedJobsOf = async (context: Context, build: BuildRecord): Promise<NewPlan> => {
+const planFailedJobs = async (context: Context, build: BuildRecord): Promise<NewPlan> => {
   if (build.trust === "untrusted")
     throw new Refusal("conflict", "An untrusted build is approved as a whole: repeat all of it.");
   const { sql: db } = context.db;
@@ -98,8 +98,8 @@ export const repeatBuild = async (
   }
   const trust = build.trust ?? "trusted";
   const origin = { retryOf: build.id, madeBy: originOfRetry(build), trust, ...(elsewhere && { asked: elsewhere }) };
-  const planned = only ? { planned: await failedJobsOf(context, build) } : {};
-  return trigger(context, await inputsOf(context, build), { ...origin, ...planned });
+  const planned = only ? { planned: await planFailedJobs(context, build) } : {};
+  return trigger(context, await readInputs(context, build), { ...origin, ...planned });
 };
 
 export const retryBuild = verb({

@@ -36,7 +36,7 @@ export const openRun = async (
 };
 
 /** The run's own values, of the build that is granted, or whose job is. */
-export const runValuesOf = (context: Context, { inputs, build }: ClaimedJob): Promise<Record<string, string>> =>
+export const openRunValues = (context: Context, { inputs, build }: ClaimedJob): Promise<Record<string, string>> =>
   openRun(context, build, inputs);
 
 type Variables = Parameters<typeof overridesRefused>[0];

@@ -45,7 +45,7 @@ export const OUTPUT_BYTES = 64 * KIB;
 const NEWLINE = 10;
 
 /** The lines of these bytes, without one that begins before them. */
-const linesOf = ({ bytes, start }: LogPart, begin: number, end: number): LogLine[] => {
+const splitLines = ({ bytes, start }: LogPart, begin: number, end: number): LogLine[] => {
   const lines: LogLine[] = [];
   const decoder = new TextDecoder();
   let from = Math.max(0, begin - start);
@@ -74,9 +74,9 @@ export const readOutput = async (
   const part = partFrom(steps, begin);
   const to = part.end ?? Number.POSITIVE_INFINITY;
   const has = end && (end.start <= begin || (part.end === null && end.bytes.length > 0));
-  if (has) return linesOf(end, begin, to);
+  if (has) return splitLines(end, begin, to);
   const range =
     part.end === null ? { suffix: OUTPUT_BYTES } : { start: Math.max(begin, part.end - OUTPUT_BYTES), end: part.end };
   const read = await readLogPart(context, log, range);
-  return read ? linesOf(read, begin, to) : [];
+  return read ? splitLines(read, begin, to) : [];
 };

@@ -161,13 +161,13 @@ const findTarget = async (context: Context, trigger: Trigger, { isPath }: Origin
 };
 
 /** By this the pool recognizes a repeated request: the same caller and key; another body is a conflict. */
-const idempotencyOf = async (context: Context, request: object, key: string | null) => {
+const fingerprintRequest = async (context: Context, request: object, key: string | null) => {
   if (key === null) return null;
   const bodyHash = await context.keys.mint.fingerprint(JSON.stringify(request));
   return { key, caller: context.admitted.actor, bodyHash };
 };
 
-const creatorOf = ({ admitted: { token } }: Context, elsewhere: AskedElsewhere | undefined) => {
+const toCreator = ({ admitted: { token } }: Context, elsewhere: AskedElsewhere | undefined) => {
   if (elsewhere) return { kind: "connection", ...elsewhere.connection };
   return token && { kind: "token", id: token.id, name: token.name };
 };
@@ -213,14 +213,14 @@ export const trigger = async (context: Context, body: Trigger, origin: Origin = 
       ...(trust === "untrusted" && { trust, needsApproval: true }),
       origin: madeBy,
       host: hostTargetOf(target.repository, target.pipeline, madeBy?.event ?? "api", context.origin),
-      idempotency: await idempotencyOf(
+      idempotency: await fingerprintRequest(
         context,
         { ...body, retryOf, ...(origin.planned ? { only: "failed" } : {}) },
         key,
       ),
       planned,
       actor: { ...actorOf(context), ...(elsewhere && { sender: elsewhere.sender }) },
-      createdBy: creatorOf(context, elsewhere),
+      createdBy: toCreator(context, elsewhere),
     }),
   );
   return buildRecord(context, build);

@@ -56,17 +56,17 @@ export const commit = async (
     await context.db.run(...ensureTokenValid(context), ...statements, auditRow(context, change));
   } catch (error) {
     const reason = explainRollback(error);
-    if (reason instanceof UniqueViolation && existing) throw await duplicateOf(context, existing);
-    throw reason instanceof PreconditionFailed ? refusalOf(reason) : reason;
+    if (reason instanceof UniqueViolation && existing) throw await findDuplicate(context, existing);
+    throw reason instanceof PreconditionFailed ? toRefusal(reason) : reason;
   }
 };
 
-const duplicateOf = async (context: Context, existing: Query): Promise<Refusal> => {
+const findDuplicate = async (context: Context, existing: Query): Promise<Refusal> => {
   const [rows] = (await context.db.run(existing)) as [{ id: string }[]];
   return new Refusal("duplicate", "There is already one like this: see existingId.", { existingId: rows[0]?.id });
 };
 
-const refusalOf = ({ precondition }: PreconditionFailed): Refusal => {
+const toRefusal = ({ precondition }: PreconditionFailed): Refusal => {
   switch (precondition) {
     case "token_live":
       return tokenInvalid();

@@ -51,5 +51,5 @@ export interface GrantFacts {
 }
 
 /** @throws Refusal keyring-unavailable */
-export const grantsOf = (env: Pick<Env, "TOKEN_KEYS">): Grants<GrantFacts> =>
+export const openGrants = (env: Pick<Env, "TOKEN_KEYS">): Grants<GrantFacts> =>
   usable("TOKEN_KEYS", () => loadGrants<GrantFacts>(env.TOKEN_KEYS));

@@ -24,11 +24,11 @@ const namedPath = (path: PropertyKey[], schema: Inner): PropertyKey[] => {
 };
 
 /** A JSON pointer (RFC 6901). */
-const pointerOf = (path: PropertyKey[]): string =>
+const toPointer = (path: PropertyKey[]): string =>
   path.map((part) => `/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 
 /** Replaces the messages of zod that quote the input: no answer repeats it. */
-const detailOf = (issue: z.core.$ZodIssue, schema: Inner): string => {
+const describeIssue = (issue: z.core.$ZodIssue, schema: Inner): string => {
   switch (issue.code) {
     case "unrecognized_keys": {
       const fields = issue.path.length === 0 ? Object.keys(unwrapped(schema).shape ?? {}) : [];
@@ -53,7 +53,7 @@ const detailOf = (issue: z.core.$ZodIssue, schema: Inner): string => {
 const brokenTexts = (value: unknown, schema: Inner, path: PropertyKey[] = []): FieldError[] => {
   if (typeof value === "string") {
     if (value.isWellFormed()) return [];
-    return [{ pointer: pointerOf(namedPath(path, schema)), detail: "must be valid Unicode" }];
+    return [{ pointer: toPointer(namedPath(path, schema)), detail: "must be valid Unicode" }];
   }
   if (typeof value !== "object" || value === null) return [];
   return Object.entries(value).flatMap(([name, inner]) => brokenTexts(inner, schema, [...path, name]));
@@ -65,8 +65,8 @@ export const accepted = <T>(result: Parsed<T>, schema: z.ZodMiniType): T => {
   const errors = result.success
     ? brokenTexts(result.data, inner)
     : result.error.issues.map((issue) => ({
-        pointer: pointerOf(namedPath(issue.path, inner)),
-        detail: detailOf(issue, inner),
+        pointer: toPointer(namedPath(issue.path, inner)),
+        detail: describeIssue(issue, inner),
       }));
   if (!result.success || errors.length > 0) throw invalidFields(errors);
   return result.data;

@@ -5,7 +5,7 @@ import { loadMint, type TokenMint } from "../../crypto/token.ts";
 import type { DatabaseSession } from "../../db/session.ts";
 import { type HookMint, loadHookMint } from "../../githosts/core/hook-address.ts";
 import { type AppStates, loadAppStates } from "../../githosts/github/app-manifest.ts";
-import { type GrantFacts, grantsOf } from "./grants.ts";
+import { type GrantFacts, openGrants } from "./grants.ts";
 import { checkedKeyring, openStored, usable } from "./sealing.ts";
 
 /** The keys of the Worker's secrets: those that seal values, and those that sign tokens. */
@@ -45,7 +45,7 @@ export class Keys {
 
   /** @throws Refusal keyring-unavailable */
   get grants(): Grants<GrantFacts> {
-    return grantsOf(this.#env);
+    return openGrants(this.#env);
   }
 
   /** What a visit to GitHub carries along. @throws Refusal keyring-unavailable */

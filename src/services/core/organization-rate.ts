@@ -45,7 +45,7 @@ export type RequestKind = keyof typeof KEYS;
 /** What an organization may send of this kind in a minute, unless the operator has raised it. */
 export const organizationRate = (kind: RequestKind): number => KEYS[kind] * UNIT;
 
-const anyOf = (from: number, to: number): number => from + Math.floor(Math.random() * (to - from));
+const randomBetween = (from: number, to: number): number => from + Math.floor(Math.random() * (to - from));
 
 /**
  * Counts a request of an organization, after its token or hook was counted: so one of them that sends too much does
@@ -57,11 +57,11 @@ export const checkOrganizationRate = async (env: Env, orgId: string, kind: Reque
   if (!binding || orgId === "") return;
   const isCounted = async (key: number) => (await binding.limit({ key: `${kind} of ${orgId} ${key}` })).success;
   const keys = KEYS[kind];
-  if (await isCounted(anyOf(0, keys))) return;
+  if (await isCounted(randomBetween(0, keys))) return;
   const db = new DatabaseSession(databaseOf(env, orgId), "first-unconstrained");
   const limit = keys * (await rememberedLimits(db, orgId)).requestsPerMinute;
   const raisedKeys = Math.ceil(limit / UNIT);
-  if (raisedKeys > keys && (await isCounted(anyOf(keys, raisedKeys)))) return;
+  if (raisedKeys > keys && (await isCounted(randomBetween(keys, raisedKeys)))) return;
   const most = `${withCommas(limit)} requests a minute`;
   throw new Refusal(
     "rate-limited",

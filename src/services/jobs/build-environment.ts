@@ -4,7 +4,7 @@ import type { EnvironmentKey } from "../../protocol/build.ts";
 import type { HandedEnvironment } from "../../protocol/jobs.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import type { ClaimedJob } from "../../queue/commands/commands.ts";
-import { runValuesOf, Uncomposable } from "../builds/run-values.ts";
+import { openRunValues, Uncomposable } from "../builds/run-values.ts";
 import type { Context } from "../core/context.ts";
 import { Damaged } from "../core/sealing.ts";
 import { scoped } from "../variables/environment-preview.ts";
@@ -61,7 +61,7 @@ export const composeFor = async (
   const variables = await Promise.all(
     open.map(async (row) => scoped(row, isHidden(row) ? "" : await storedValue(context, row))),
   );
-  const run = await runValuesOf(context, claimed);
+  const run = await openRunValues(context, claimed);
   const entries = compose({ variables, groupIds, run, secretKeys: claimed.secretKeys }, trust);
   checkFiles(context, entries);
   return entries;

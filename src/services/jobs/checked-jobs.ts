@@ -29,7 +29,7 @@ export const checkSize = (text: string, files: typeof IncludedFiles._zod.output 
 };
 
 /** The files that came with a pipeline file. */
-export const filesOf = (files: Sent, otherwise: Includes): KnownFiles =>
+export const toKnownFiles = (files: Sent, otherwise: Includes): KnownFiles =>
   new KnownFiles(new Map(files.map(({ path, text }): [string, ToInclude] => [path, { text }])), otherwise);
 
 /** @throws Refusal invalid for each file that was sent and that nothing includes */
@@ -96,7 +96,7 @@ const sampleText = (text: TextToCheck, branch: string, { pipeline }: PlanSources
 });
 
 /** How many registered agents may take a job: each set of requirements is looked at once. */
-const counterOf = (agents: Agent[]) => {
+const agentCounter = (agents: Agent[]) => {
   const counts = new Map<string, number>();
   return ({ requires }: GraphJob): number => {
     const key = JSON.stringify(requires);
@@ -138,7 +138,7 @@ export const checkJobs = async (
   );
   if (!planned.graph) return { jobs: null, mistakes: planned.mistakes, hints: [] };
   const { graph } = planned;
-  const agentsFor = counterOf(await (await context.pool()).listAgents());
+  const agentsFor = agentCounter(await (await context.pool()).listAgents());
   const jobs = graph.jobs.map((job) => {
     const { key, definition, name, matrix, needs, requires, gate, groups } = job;
     const isWithheld = (group: string) =>

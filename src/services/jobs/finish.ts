@@ -10,7 +10,7 @@ import type { Context } from "../core/context.ts";
 import { Refusal, settled } from "../core/refusal.ts";
 import { verb } from "../core/verb.ts";
 import { type EndedJob, writeTestResults } from "../tests/test-reports.ts";
-import { type Holder, holderOf, masked } from "./jobs.ts";
+import { type Holder, masked, readHolder } from "./jobs.ts";
 
 /** The texts, masked; null once the log is closed: then the result was reported before, or comes too late. */
 const maskedAtEnd = async (context: Context, { jobId, fence }: Holder, texts: string[]): Promise<string[] | null> => {
@@ -69,7 +69,7 @@ const tellTests = async (context: Context, job: EndedJob, tests: StoredTests): P
 };
 
 /** What the log says of a failure, for lists. The result does not wait for a log that is away. */
-const failedLineOf = async (context: Context, { jobId, fence }: Holder): Promise<string | null> => {
+const readFailedLine = async (context: Context, { jobId, fence }: Holder): Promise<string | null> => {
   try {
     const part = await context.objects.pool(context.orgId).failingPart(jobId);
     return await context.objects.log(context.orgId, jobId).failedLine({ fence, ...part });
@@ -85,10 +85,10 @@ export const finishBuild = verb({
   body: Finish,
   output: Build,
   async run(context, { params, body }) {
-    const holder = await holderOf(context, params.id);
+    const holder = await readHolder(context, params.id);
     const [result, failedLine] = await Promise.all([
       checkedResult(context, holder, body),
-      body.status === "failed" ? failedLineOf(context, holder) : null,
+      body.status === "failed" ? readFailedLine(context, holder) : null,
     ]);
     const report = { ...result, failedLine };
     const answer = await context.objects.pool(context.orgId).finish(report);

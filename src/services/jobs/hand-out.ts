@@ -52,7 +52,7 @@ const greenCommit = (context: Context, { build, pipelineId }: ClaimedJob) => {
 };
 
 /** What the changes of a build are counted from, as far as the service knows. */
-const baseOf = ({ build }: ClaimedJob, green: { commitSha: string | null } | undefined): Job["base"] => {
+const chooseBase = ({ build }: ClaimedJob, green: { commitSha: string | null } | undefined): Job["base"] => {
   if (build.pull?.base) return { branch: build.pull.base };
   return green?.commitSha ? { sha: green.commitSha } : undefined;
 };
@@ -92,7 +92,7 @@ const readSources = async (context: Context, claimed: ClaimedJob) => {
   );
   if (!foundRepository) throw new Uncomposable("The repository is gone.");
   if (claimed.pipelineId && !foundPipeline) throw new Uncomposable("The pipeline is gone.");
-  const base = baseOf(claimed, good);
+  const base = chooseBase(claimed, good);
   return { repository: foundRepository, pipeline: foundPipeline, rows, groups, sealedCredential, base };
 };
 
@@ -106,7 +106,7 @@ const composed = async (context: Context, claimed: ClaimedJob, sources: Sources)
  * The stored clone credential, opened for this answer; without one, a token of the connection's App. Code of strangers
  * gets none that somebody stored.
  */
-const credentialOf = async (
+const openCredential = async (
   context: Context,
   { build }: ClaimedJob,
   { sealedCredential: row, repository: its }: Sources,
@@ -117,7 +117,7 @@ const credentialOf = async (
 };
 
 /** A planned job: the file of its build was read, and what it was compared with is known. */
-const jobErrandOf = ({ build }: ClaimedJob, { job, hash, path, needs, attempt }: PlannedJob): Partial<Job> => {
+const toJobErrand = ({ build }: ClaimedJob, { job, hash, path, needs, attempt }: PlannedJob): Partial<Job> => {
   const { id, key, definition, name, matrix } = job;
   return {
     job: { id, key, definition, name, matrix, attempt, needs, hash, path },
@@ -126,7 +126,7 @@ const jobErrandOf = ({ build }: ClaimedJob, { job, hash, path, needs, attempt }:
 };
 
 /** What the agent is asked besides running the file's steps. Nothing of it is there for a build that a request made. */
-const errandOf = (
+const toErrand = (
   { build, purpose, paths }: ClaimedJob,
   { pipeline: of, repository: its, base }: Sources,
 ): Partial<Job> => ({
@@ -152,14 +152,14 @@ const handedJob = (claimed: ClaimedJob, sources: Sources, entries: ComposedEntry
   timeoutSeconds: claimed.timeoutSeconds,
   mayGoElsewhere: claimed.mayGoElsewhere,
   heartbeat: "socket" as const,
-  ...(claimed.job ? jobErrandOf(claimed, claimed.job) : errandOf(claimed, sources)),
+  ...(claimed.job ? toJobErrand(claimed, claimed.job) : toErrand(claimed, sources)),
 });
 
 /** Steps 2 and 3 of a hand-out, after step 1 granted the lease: nothing of them leaves a trace. */
 const prepare = async (context: Context, claimed: ClaimedJob) => {
   const sources = await readSources(context, claimed);
   const entries = await composed(context, claimed, sources);
-  return { sources, entries, credential: await credentialOf(context, claimed, sources) };
+  return { sources, entries, credential: await openCredential(context, claimed, sources) };
 };
 
 /** Steps 4 to 6. */

@@ -12,7 +12,7 @@ import { verb } from "../core/verb.ts";
  * The lease that the caller claims to hold. Pool and log check the claim by the agent's token.
  * @throws Refusal forbidden where the caller is not an agent; invalid without the lease's header
  */
-export const holderOf = async (context: Context, jobId: string) => {
+export const readHolder = async (context: Context, jobId: string) => {
   const { kind, tokenHash } = context.caller;
   if (kind !== "agent") {
     await context.admit();
@@ -24,14 +24,14 @@ export const holderOf = async (context: Context, jobId: string) => {
 };
 
 /** Whose call it is, by its token, and about what. */
-export type Holder = Awaited<ReturnType<typeof holderOf>>;
+export type Holder = Awaited<ReturnType<typeof readHolder>>;
 
 export const startBuild = verb({
   access: { agent: true },
   params: PathId,
   output: Build,
   async run(context, { params }) {
-    const holder = await holderOf(context, params.id);
+    const holder = await readHolder(context, params.id);
     return buildRecord(context, settled(await context.objects.pool(context.orgId).start(holder)));
   },
 });
@@ -57,7 +57,7 @@ export const reportProgress = verb({
   params: PathId,
   body: Progress,
   async run(context, { params, body }) {
-    const holder = await holderOf(context, params.id);
+    const holder = await readHolder(context, params.id);
     const { jobId, fence, tokenHash } = holder;
     const { commitSha, base, masks = [] } = body;
     const reported = body.steps?.slice(0, LIMITS.steps) ?? [];
@@ -83,7 +83,7 @@ export const releaseBuild = verb({
   body: Release,
   output: Build,
   async run(context, { params, body }) {
-    const holder = await holderOf(context, params.id);
+    const holder = await readHolder(context, params.id);
     const { requires, elsewhere, interrupted } = body;
     const [reason = ""] = await masked(context, params.id, holder.fence, [body.reason]);
     const pool = context.objects.pool(context.orgId);

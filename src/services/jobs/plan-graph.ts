@@ -50,7 +50,7 @@ export type PlannedGraph = { graph: JobGraph; mistakes?: undefined } | { graph?:
  * The plain variables that every job has, and the names of its secrets. What a protected group has stays unread, and a
  * file has no path before its job runs.
  */
-const variablesOf = ({ rows, groups, run, secretKeys }: PlanSources, { branch, trusted }: PlanText["build"]) => {
+const splitVariables = ({ rows, groups, run, secretKeys }: PlanSources, { branch, trusted }: PlanText["build"]) => {
   const trust = trusted ? "trusted" : "untrusted";
   const { groupIds } = openGroups(groups, { groups: [], branch, decision: null, trust });
   const variables = rows.map((row) => scoped(row, row.isSecret ? null : row.value));
@@ -60,7 +60,7 @@ const variablesOf = ({ rows, groups, run, secretKeys }: PlanSources, { branch, t
   return { secrets, plain: new Map(plain) };
 };
 
-const factsOf = (plan: Plan, text: PlanText, sources: PlanSources, plain: Map<string, string>): GraphFacts => {
+const toFacts = (plan: Plan, text: PlanText, sources: PlanSources, plain: Map<string, string>): GraphFacts => {
   const { changed, vars } = questionsOf(plan);
   const { id, fullName, cloneUrl } = sources.repository;
   return {
@@ -86,14 +86,14 @@ export const planGraph = async (context: Context, planText: PlanText, sources: P
   if (mistakes) return { mistakes };
   if (isTooLarge(planText.text))
     return { mistakes: [{ line: 1, column: 1, message: "The file has too many signs that are not printed" }] };
-  const { plain, secrets } = variablesOf(sources, planText.build);
+  const { plain, secrets } = splitVariables(sources, planText.build);
   const unknown = [
     ...unknownGroups(plan, sources.groups),
     ...unknownBeforeJobs(plan, { vars: [...plain.keys()], secrets }),
   ];
   if (unknown.length > 0) return { mistakes: unknown };
   const expanded = expand(plan, {
-    facts: factsOf(plan, planText, sources, plain),
+    facts: toFacts(plan, planText, sources, plain),
     hash: await sha256Hex(hashedText(planText.text, includes)),
     features: neededFeatures(plan, { includesFiles: includes.length > 0 }),
     path: planText.path,

@@ -8,15 +8,15 @@ import { PlanAccepted, PlanToAccept } from "../../protocol/jobs.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { PIPELINE_DEFAULTS } from "../../protocol/pipeline.ts";
 import type { ClaimedJob } from "../../queue/commands/commands.ts";
-import { runValuesOf, Uncomposable } from "../builds/run-values.ts";
+import { openRunValues, Uncomposable } from "../builds/run-values.ts";
 import type { Context } from "../core/context.ts";
 import { isOwn } from "../core/record.ts";
 import { Refusal, settled } from "../core/refusal.ts";
 import { verb } from "../core/verb.ts";
 import { groupsOfPipeline, variablesOfBuild } from "../variables/variable-scopes.ts";
 import { attachedGroups, unopenable } from "./build-environment.ts";
-import { checkSize, filesOf, pointerTo, refuseUnused } from "./checked-jobs.ts";
-import { holderOf } from "./jobs.ts";
+import { checkSize, pointerTo, refuseUnused, toKnownFiles } from "./checked-jobs.ts";
+import { readHolder } from "./jobs.ts";
 import { type PlanSources, planGraph } from "./plan-graph.ts";
 
 type Body = typeof PlanToAccept._zod.output;
@@ -36,7 +36,7 @@ const readSources = async (context: Context, claimed: ClaimedJob): Promise<PlanS
   if (!itsRepository) throw new Uncomposable("The repository is gone.");
   if (claimed.pipelineId && !itsPipeline) throw new Uncomposable("The pipeline is gone.");
   const { secretKeys } = claimed;
-  const run = await runValuesOf(context, claimed);
+  const run = await openRunValues(context, claimed);
   return { repository: itsRepository, pipeline: itsPipeline, rows, groups: attachedGroups(groups), run, secretKeys };
 };
 
@@ -56,7 +56,7 @@ const planned = async (context: Context, claimed: ClaimedJob, body: Body, source
   const text = definition ?? body.text;
   if (!mayGoOn(claimed, sources, text)) throw new Refusal("conflict", "This build only reads the pipeline file.");
   const base = body.base ?? null;
-  const files = definition === null ? filesOf(body.includes ?? [], NOT_SENT) : undefined;
+  const files = definition === null ? toKnownFiles(body.includes ?? [], NOT_SENT) : undefined;
   const planText = {
     text,
     path: definition === null ? configPath : null,
@@ -86,12 +86,12 @@ const planned = async (context: Context, claimed: ClaimedJob, body: Body, source
 };
 
 /** What people read of a file that cannot be planned: as much as a build's message holds. */
-const messageOf = (configPath: string, mistakes: Mistake[]): string => {
+const describeMistakes = (configPath: string, mistakes: Mistake[]): string => {
   const lines = mistakes.map((mistake) => formatMistake(configPath, mistake));
   return lines.join("\n").slice(0, LIMITS.messageCharacters).toWellFormed();
 };
 
-const refusalOf = (mistakes: Mistake[], { includes = [] }: Body): Refusal =>
+const toRefusal = (mistakes: Mistake[], { includes = [] }: Body): Refusal =>
   new Refusal("invalid", "The file cannot be planned, and the build has failed: see errors.", {
     errors: mistakes.map((mistake) => ({
       pointer: pointerTo(mistake, includes),
@@ -122,7 +122,7 @@ export const planBuild = verb({
   body: PlanToAccept,
   output: PlanAccepted,
   async run(context, { params, body }) {
-    const holder = await holderOf(context, params.id);
+    const holder = await readHolder(context, params.id);
     checkSize(body.text, body.includes);
     const pool = context.objects.pool(context.orgId);
     const claimed = settled(await pool.granted(holder));
@@ -132,8 +132,8 @@ export const planBuild = verb({
       const { graph, text, base } = plan;
       return settled(await pool.plan({ ...holder, graph, text, base }));
     }
-    const message = typeof plan === "string" ? plan : messageOf(plan.configPath, plan.mistakes);
+    const message = typeof plan === "string" ? plan : describeMistakes(plan.configPath, plan.mistakes);
     settled(await pool.refusePlan({ ...holder, reason: "pipeline-invalid", message }));
-    throw typeof plan === "string" ? new Refusal("invalid", plan) : refusalOf(plan.mistakes, body);
+    throw typeof plan === "string" ? new Refusal("invalid", plan) : toRefusal(plan.mistakes, body);
   },
 });

@@ -66,7 +66,7 @@ const nothingIfGone = async <T>(records: Promise<T[]>): Promise<T[]> => {
 };
 
 /** The builds in groups that are read at once, of so many jobs: the record of many may fill much of the memory. */
-const groupsOf = (builds: Build[], atOnce: number): Build[][] => {
+const splitIntoGroups = (builds: Build[], atOnce: number): Build[][] => {
   const groups: Build[][] = [];
   let jobs = atOnce;
   for (const build of builds) {
@@ -109,7 +109,7 @@ const ofBuilds =
   (read: (context: Context, id: string) => Promise<object[]>): Read =>
   async (context, cursor) => {
     const page = await pageOfBuilds(context, LARGE_PAGE, cursor);
-    const groups = groupsOf(page.value, BUILDS_AT_ONCE);
+    const groups = splitIntoGroups(page.value, BUILDS_AT_ONCE);
     const ofBuild = async ({ id }: Build) => ({ records: await nothingIfGone(read(context, id)), after: id });
     return upTo(page, await filled(groups, ofBuild));
   };
@@ -133,7 +133,7 @@ const tests: Read = async (context, cursor = "") => {
   const [id = "", told] = cursor.split(".");
   if (told !== undefined) return reportsAfter(context, id, Number(told));
   const page = await pageOfBuilds(context, PAGE, cursor);
-  const groups = groupsOf(page.value.filter(mayHaveTests), REPORTS_AT_ONCE);
+  const groups = splitIntoGroups(page.value.filter(mayHaveTests), REPORTS_AT_ONCE);
   return upTo(page, await filled(groups, ({ id }) => reportsAfter(context, id, 0)));
 };
 
@@ -185,7 +185,7 @@ const READS: Record<Noun, Read> = {
   agent: (context, cursor) => listed(listAgents.answer(context, input({ limit: PAGE, cursor }))),
 };
 
-const lineOf = (value: object): string => `${JSON.stringify(value)}\n`;
+const toLine = (value: object): string => `${JSON.stringify(value)}\n`;
 
 /** The organization that the export is of. @throws Refusal not-found, also for another one than the caller's */
 const exported = async (context: Context, id: string): Promise<Context> => {
@@ -214,10 +214,10 @@ export const exportOrganization = async (
     await within.db.run(
       auditRow(within, { action: "organization.export", subject: id, detail: { noun: only ?? null } }),
     );
-    lines.push(lineOf({ version: VERSION, organization: id, exportedAt: context.at, nouns: only ? [only] : NOUNS }));
+    lines.push(toLine({ version: VERSION, organization: id, exportedAt: context.at, nouns: only ? [only] : NOUNS }));
   }
   const page = await READS[noun](within, after || undefined);
-  lines.push(...page.records.map((record) => lineOf({ noun, record })));
+  lines.push(...page.records.map((record) => toLine({ noun, record })));
   const next = only ? undefined : NOUNS[NOUNS.indexOf(noun) + 1];
   const begin = page.after === null ? next && `${next}/` : `${noun}/${page.after}`;
   return { text: lines.join(""), nextCursor: begin ? encodeCursor(begin) : null };

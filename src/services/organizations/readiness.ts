@@ -31,7 +31,7 @@ export type Readiness = z.infer<typeof Readiness>;
 const NO_ORG = "-";
 
 /** What is wrong with a part: no secret, and no message of a database or parser. */
-const detailOf = (error: unknown, otherwise: string): string => {
+const describeFailure = (error: unknown, otherwise: string): string => {
   if (error instanceof Refusal) return error.message;
   if (error instanceof MigrationsMissing) return `These are not applied: ${error.missing.join(", ")}.`;
   return otherwise;
@@ -42,7 +42,7 @@ const check = async (otherwise: string, work: () => unknown): Promise<Check> => 
     await work();
     return { isOk: true };
   } catch (error) {
-    return { isOk: false, detail: detailOf(error, otherwise) };
+    return { isOk: false, detail: describeFailure(error, otherwise) };
   }
 };
 

@@ -11,7 +11,7 @@ import { verb } from "../core/verb.ts";
 const AT_ONCE = 10;
 
 /** The organizations of this batch, in the order of their slugs. @throws Refusal not-found */
-const organizationsOf = async (context: Context, { orgId, after, limit }: typeof Restore._zod.output) => {
+const listOrganizations = async (context: Context, { orgId, after, limit }: typeof Restore._zod.output) => {
   const { sql } = context.db;
   const chosen = orgId ? eq(organization.id, orgId) : gt(organization.id, after ?? "");
   const ids = sql.select({ id: organization.id }).from(organization).where(chosen);
@@ -27,7 +27,7 @@ export const reconcileRestored = verb({
   output: Restored,
   async run(context, { body }) {
     await context.admit();
-    const orgIds = await organizationsOf(context, body);
+    const orgIds = await listOrganizations(context, body);
     const done = { organizations: 0, ended: 0, lost: 0, told: 0, agentsRemoved: 0, failed: [] as string[] };
     const reconcileOne = async (orgId: string): Promise<void> => {
       try {
@@ -60,7 +60,7 @@ export const restorePool = verb({
   async run(context, { body: { orgId, at } }) {
     await context.admit();
     if (Date.parse(at) >= context.now.getTime()) throw invalid("/at", "must lie in the past");
-    await organizationsOf(context, { what: "pools", orgId, after: null, limit: 1 });
+    await listOrganizations(context, { what: "pools", orgId, after: null, limit: 1 });
     const detail = { what: "pool", at };
     await context.db.run(auditRow(context, { action: "organization.restore", subject: orgId, orgId, detail }));
     const pool = context.objects.pool(orgId);

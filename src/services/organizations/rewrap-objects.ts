@@ -67,7 +67,7 @@ class Walker {
   /** Seals again what may be sealed again, and counts. @returns `left`: how many values wait for another call */
   async visit({ orgId, inputs: before, logs }: Awaited<ReturnType<Walker["ask"]>>) {
     let [inputs, unopenable] = [before, 0];
-    if (this.#rest > 0 && this.#oldOf(inputs) > 0) {
+    if (this.#rest > 0 && this.#countOld(inputs) > 0) {
       const pool = this.#context.objects.pool(orgId);
       this.#calls += 2;
       const done = await pool.rewrapInputs(orgId, this.#rest);
@@ -80,10 +80,10 @@ class Walker {
     const sealed = await each(logs, (jobId) => this.#log(orgId, jobId));
     for (const keyId of sealed) if (keyId !== null) addCounts(counts, { [keyId]: { inputs: 0, logs: 1 } });
     const oldLogs = sealed.filter((keyId) => keyId !== null && keyId !== this.#keyId).length;
-    return { counts, old: Math.max(0, this.#oldOf(inputs) - unopenable) + (this.#rest > 0 ? 0 : oldLogs) };
+    return { counts, old: Math.max(0, this.#countOld(inputs) - unopenable) + (this.#rest > 0 ? 0 : oldLogs) };
   }
 
-  #oldOf(inputs: Record<string, number>): number {
+  #countOld(inputs: Record<string, number>): number {
     return Object.entries(inputs).reduce((sum, [keyId, count]) => sum + (keyId === this.#keyId ? 0 : count), 0);
   }
 

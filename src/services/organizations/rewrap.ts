@@ -59,7 +59,7 @@ const countAll = async (
   return byKeyId;
 };
 
-const isOf = (keyring: Keyring, byKeyId: SealedCounts["byKeyId"]): boolean =>
+const isUnderCurrentKey = (keyring: Keyring, byKeyId: SealedCounts["byKeyId"]): boolean =>
   Object.keys(byKeyId).every((id) => id === keyring.current);
 
 interface Progress {
@@ -91,7 +91,7 @@ const isOld = (column: typeof variable.sealed | typeof credential.sealed | typeo
   notLike(column, `${sealPrefix(current)}%`);
 
 /** The rows of a table that seals a value of each in a column. */
-const oldOf =
+const oldRows =
   <T extends typeof variable | typeof connection>(table: T, placeOf: (row: T["$inferSelect"]) => string[]): Table =>
   async ({ db }, current, after, limit) => {
     const old = and(isOld(table.sealed, current), gt(table.id, after));
@@ -109,8 +109,8 @@ const oldOf =
     });
   };
 
-const oldVariables = oldOf(variable, variableContext);
-const oldConnections = oldOf(connection, connectionContext);
+const oldVariables = oldRows(variable, variableContext);
+const oldConnections = oldRows(connection, connectionContext);
 
 const oldCredentials: Table = async ({ db }, current, after, limit) => {
   const old = and(isOld(credential.sealed, current), gt(credential.repoId, after));
@@ -189,7 +189,7 @@ export const countSealed = verb({
       walking.then(({ counts }) => counts),
     );
     const [{ after }, byKeyId] = await Promise.all([walking, counting]);
-    const isComplete = from === "" && after === null && isOf(keyring, byKeyId);
+    const isComplete = from === "" && after === null && isUnderCurrentKey(keyring, byKeyId);
     return { currentKeyId: keyring.current, knownKeyIds: [...keyring.ids], byKeyId, isComplete, after };
   },
 });
@@ -219,7 +219,7 @@ export const rewrap = verb({
       currentKeyId: keyring.current,
       knownKeyIds: [...keyring.ids],
       byKeyId,
-      isComplete: isKept && next === null && !round.hasSealed && isOf(keyring, byKeyId),
+      isComplete: isKept && next === null && !round.hasSealed && isUnderCurrentKey(keyring, byKeyId),
       after: next?.after ?? null,
       rewrapped: body.limit - rest(),
       unopenable: parts.flatMap(({ unopenable }) => unopenable),

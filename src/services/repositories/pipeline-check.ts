@@ -10,7 +10,7 @@ import { CheckedPipeline, PipelineCheck, type PipelineOn } from "../../protocol/
 import type { Context } from "../core/context.ts";
 import { type FieldError, invalid, invalidFields, Refusal } from "../core/refusal.ts";
 import { verb } from "../core/verb.ts";
-import { type CheckSources, checkJobs, checkSize, filesOf } from "../jobs/checked-jobs.ts";
+import { type CheckSources, checkJobs, checkSize, toKnownFiles } from "../jobs/checked-jobs.ts";
 import { groupsOfPipeline, variablesOfBuild } from "../variables/variable-scopes.ts";
 
 /** Checks an inline definition before it is stored. @throws Refusal invalid, with line and column of each mistake */
@@ -100,7 +100,7 @@ export const checkPipeline = verb({
     await context.admit();
     const { repoId = null, pipelineId = null } = body;
     const sources = repoId || pipelineId ? await knownTo(context, repoId ?? null, pipelineId ?? null) : null;
-    const files = sources?.pipeline?.definition == null ? filesOf(body.includes ?? [], NOT_READ) : undefined;
+    const files = sources?.pipeline?.definition == null ? toKnownFiles(body.includes ?? [], NOT_READ) : undefined;
     checkSize(body.definition, body.includes);
     const { value: file, mistakes = [], hints = [] } = parseFile(body.definition, files?.find);
     const unknown = file && sources ? unknownVariables(file.plan, namesIn(sources)) : mistakes;

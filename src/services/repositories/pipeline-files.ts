@@ -17,7 +17,7 @@ import { auditRow } from "../core/commit.ts";
 import type { Context } from "../core/context.ts";
 import { isOwn } from "../core/record.ts";
 import { Refusal, settled } from "../core/refusal.ts";
-import { holderOf } from "../jobs/jobs.ts";
+import { readHolder } from "../jobs/jobs.ts";
 import { syncFileSchedules } from "../schedules/schedules-of-file.ts";
 
 type Stored = Pick<typeof pipeline.$inferSelect, "on" | "supersede" | "fileSnapshot">;
@@ -93,14 +93,14 @@ export const isAskedForFile = (
 
 /** A build that the caller holds, once it has begun. */
 const heldBuild = async (context: Context, buildId: string): Promise<Build> => {
-  const holder = await holderOf(context, buildId);
+  const holder = await readHolder(context, buildId);
   const pool = context.objects.pool(context.orgId);
   settled(await pool.progress(holder));
   return settled(await pool.getBuild(buildId));
 };
 
 /** The build's pipeline and its repository; undefined where one is gone. */
-const ownersOf = async (context: Context, { pipelineId, repoId }: Build) => {
+const findOwners = async (context: Context, { pipelineId, repoId }: Build) => {
   const { sql: db } = context.db;
   const [[ofBuild], [its]] = await context.db.run(
     db
@@ -149,7 +149,7 @@ const store = async (context: Context, row: Row, build: Build, snapshot: FileSna
  */
 export const takeFile = async (context: Context, buildId: string, text: string): Promise<void> => {
   const build = await heldBuild(context, buildId);
-  const owners = await ownersOf(context, build);
+  const owners = await findOwners(context, build);
   const before = readSnapshot(owners?.pipeline.fileSnapshot);
   const { number, commitSha } = build;
   const hash = await sha256Hex(text);

@@ -42,7 +42,7 @@ const COLUMNS = sql.raw(`h.newest AS id, p.id AS pipelineId, p.name, r.id AS rep
 
 const timestamp = (at: number): string => new Date(at).toISOString();
 
-const buildOf = ({ ref, queuedAt, startedAt, finishedAt, ...build }: EndedBuild): BuildOfHistory => ({
+const toBuild = ({ ref, queuedAt, startedAt, finishedAt, ...build }: EndedBuild): BuildOfHistory => ({
   id: build.id,
   number: build.number,
   status: build.status,
@@ -59,28 +59,28 @@ const buildOf = ({ ref, queuedAt, startedAt, finishedAt, ...build }: EndedBuild)
 const secondsOf = (p50: number | null, p90: number | null) =>
   p50 === null || p90 === null ? null : { p50: p50 / SECOND_MS, p90: p90 / SECOND_MS };
 
-const weekOf = ({ tookP50, tookP90, waitedP50, waitedP90, ...counts }: Week): WeekOfBuilds => ({
+const toWeek = ({ tookP50, tookP90, waitedP50, waitedP90, ...counts }: Week): WeekOfBuilds => ({
   ...counts,
   tookSeconds: secondsOf(tookP50, tookP90),
   waitedSeconds: secondsOf(waitedP50, waitedP90),
 });
 
-const failingOf = (history: History, defaultBranch: string): PipelineHistory["failingSince"] => {
+const findFirstFailure = (history: History, defaultBranch: string): PipelineHistory["failingSince"] => {
   const red = redSince(history, refOf(defaultBranch));
   if (!red) return null;
   const { first, ...counts } = red;
   return { buildId: first.id, ...counts };
 };
 
-const recordOf = ({ now }: Context, { id, builds, days, isRed, defaultBranch, ...names }: Row): PipelineHistory => {
+const toRecord = ({ now }: Context, { id, builds, days, isRed, defaultBranch, ...names }: Row): PipelineHistory => {
   const history: History =
     builds === null || days === null ? NO_HISTORY : { builds: JSON.parse(builds), days: JSON.parse(days) };
-  const week = (ago: number) => weekOf(addUp(daysOfWeek(history, now.getTime(), ago)));
+  const week = (ago: number) => toWeek(addUp(daysOfWeek(history, now.getTime(), ago)));
   return {
     ...names,
     isRed: isRed === 1,
-    failingSince: failingOf(history, defaultBranch),
-    builds: history.builds.map(buildOf),
+    failingSince: findFirstFailure(history, defaultBranch),
+    builds: history.builds.map(toBuild),
     week: week(0),
     weekBefore: week(1),
   };
@@ -105,7 +105,7 @@ export const listPipelineHistories = verb({
       ),
     );
     const rows = results.map((row) => ({ ...row, id: row.id ?? "" }));
-    return pageOf(rows, { limit }, (row) => recordOf(context, row));
+    return pageOf(rows, { limit }, (row) => toRecord(context, row));
   },
 });
 
@@ -125,6 +125,6 @@ export const getPipelineHistory = verb({
     );
     const [row] = results;
     if (!row) throw notFound();
-    return recordOf(context, row);
+    return toRecord(context, row);
   },
 });

@@ -33,9 +33,9 @@ const groupIdsOf = sql<string>`(SELECT json_group_array(group_id) FROM
 const COLUMNS = { ...getTableColumns(pipeline), groups: groupIdsOf };
 
 const view = viewOf(Pipeline);
-const recordOf = (row: Row, groupIds: string[]): Pipeline =>
+const toRecord = (row: Row, groupIds: string[]): Pipeline =>
   view({ ...row, on: row.on as Pipeline["on"], triggers: shownTriggers(row), groupIds });
-const pipelineRecord = ({ groups, ...row }: Row & { groups: string }): Pipeline => recordOf(row, JSON.parse(groups));
+const pipelineRecord = ({ groups, ...row }: Row & { groups: string }): Pipeline => toRecord(row, JSON.parse(groups));
 
 /** Holds while every group belongs to the organization. */
 const groupsExist = (context: Context, groupIds: string[]): SQL => sql`(SELECT count(*) FROM ${variableGroup}
@@ -119,7 +119,7 @@ export const createPipeline = verb({
       ],
       sameName(context, row),
     );
-    return versioned(recordOf(row, groupIds), row.version);
+    return versioned(toRecord(row, groupIds), row.version);
   },
 });
 
@@ -177,7 +177,7 @@ export const updatePipeline = verb({
       ],
       sameName(context, next),
     );
-    return versioned(recordOf(next, groupIds), next.version);
+    return versioned(toRecord(next, groupIds), next.version);
   },
 });
 

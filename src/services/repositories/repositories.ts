@@ -1,6 +1,6 @@
 import { and, eq, getTableColumns, inArray, notExists, or, sql } from "drizzle-orm";
 import * as z from "zod/mini";
-import { deleteCacheOf, repositoryPath } from "../../archive/cache.ts";
+import { deleteCache, repositoryPath } from "../../archive/cache.ts";
 import { hashToken } from "../../crypto/token.ts";
 import { ensure } from "../../db/guard.ts";
 import {
@@ -188,7 +188,7 @@ const ownsPipeline = (repoId: string, pipelineId: string | null) =>
     ? sql`1`
     : sql`EXISTS (SELECT 1 FROM ${pipeline} WHERE ${pipeline.id} = ${pipelineId} AND ${pipeline.repoId} = ${repoId})`;
 
-const credentialOf = (context: Context, repoId: string) =>
+const selectCredential = (context: Context, repoId: string) =>
   context.db.sql.select({ repoId: credential.repoId }).from(credential).where(eq(credential.repoId, repoId));
 
 export const updateRepository = verb({
@@ -206,7 +206,7 @@ export const updateRepository = verb({
     const hook = isLeaving ? { hostHookId: null } : {};
     const change = { ...fields, ...hook, cloneHost: host, ...nextVersion(context, row) };
     const next = { ...row, ...change };
-    const credentialRow = credentialOf(context, row.id);
+    const credentialRow = selectCredential(context, row.id);
     const isMoved = cloneOrigin(next.cloneUrl) !== cloneOrigin(row.cloneUrl);
     if (isMoved && (await context.db.run(credentialRow))[0].length > 0) {
       throw new Refusal("in-use", "Its clone credential was set for the host before: remove that first.");
@@ -259,7 +259,7 @@ export const deleteRepository = verb({
       ]),
     );
     await unhook(context, row);
-    context.waitUntil(deleteCacheOf(context.archive, repositoryPath(context.orgId, row.id)).then(() => {}));
+    context.waitUntil(deleteCache(context.archive, repositoryPath(context.orgId, row.id)).then(() => {}));
   },
 });
 

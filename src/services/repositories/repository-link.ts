@@ -52,7 +52,7 @@ const asTold = async (context: Context, row: ConnectionRow, { hostRepoId, fullNa
 };
 
 /** The record that is of this repository already: by this connection, or by its address. */
-const recordOf = async (context: Context, row: RepositoryColumns): Promise<FoundRepository | undefined> => {
+const findRecord = async (context: Context, row: RepositoryColumns): Promise<FoundRepository | undefined> => {
   const isSame = or(
     and(eq(repository.connectionId, row.connectionId ?? ""), eq(repository.gitHostRepoId, row.gitHostRepoId)),
     and(eq(repository.cloneHost, row.cloneHost), eq(repository.gitHostRepoId, row.gitHostRepoId)),
@@ -71,7 +71,7 @@ const checkFound = (hostRepository: Found, defaultBranch: string): void => {
 };
 
 /** What a link changes of a record that is there. */
-const linkOf = ({ gitHostRepoId, fullName, connectionId, hostHookId, version, updatedAt }: RepositoryColumns) => ({
+const toLink = ({ gitHostRepoId, fullName, connectionId, hostHookId, version, updatedAt }: RepositoryColumns) => ({
   gitHostRepoId,
   fullName,
   connectionId,
@@ -82,7 +82,7 @@ const linkOf = ({ gitHostRepoId, fullName, connectionId, hostHookId, version, up
 
 /** Stores the record. @throws Refusal where it, or one like it, was stored at the same moment */
 const store = async (context: Context, row: RepositoryColumns, before: FoundRepository | undefined): Promise<void> => {
-  const write = before ? updateRow(context, repository, before, linkOf(row)) : insertRepository(context, row);
+  const write = before ? updateRow(context, repository, before, toLink(row)) : insertRepository(context, row);
   await commit(
     context,
     { action: before ? "repository.update" : "repository.connect", subject: row.id, detail: repositoryDetail(row) },
@@ -93,7 +93,7 @@ const store = async (context: Context, row: RepositoryColumns, before: FoundRepo
 
 /** The connection may have been deleted meanwhile: nobody would remove a hook that no record of it names. */
 const letGoOfHook = async (context: Context, owner: ConnectionRow, row: RepositoryColumns): Promise<void> => {
-  const current = await recordOf(context, row);
+  const current = await findRecord(context, row);
   if (current?.connectionId !== owner.id) await removeHooks(context, owner, [row]);
 };
 
@@ -119,7 +119,7 @@ export const linkRepository = verb({
       defaultBranch,
       connectionId: owner.id,
     });
-    const before = await recordOf(context, fresh);
+    const before = await findRecord(context, fresh);
     if (before && before.connectionId !== null && before.connectionId !== owner.id) {
       throw new Refusal("duplicate", "Another connection has this repository.", { existingId: before.id });
     }

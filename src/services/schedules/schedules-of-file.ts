@@ -49,7 +49,7 @@ const hasValues = async (context: Context, row: Row, values: Record<string, stri
 };
 
 /** What differs from the stored schedule: the next time only where its times are others. */
-const changeOf = async (context: Context, row: Row, scheduled: NamedSchedule): Promise<Partial<Row>> => {
+const diffSchedule = async (context: Context, row: Row, scheduled: NamedSchedule): Promise<Partial<Row>> => {
   const { cron, timeZone, env } = scheduled;
   const hasNewTimes = row.cron !== cron || row.timeZone !== timeZone;
   return {
@@ -90,7 +90,7 @@ export const syncFileSchedules = async (
   for (const one of scheduled) {
     const row = rowsByName.get(one.name);
     if (row?.source === "api") shadowed.push(one.name);
-    else if (row) statements.push(...update(context, row, await changeOf(context, row, one)));
+    else if (row) statements.push(...update(context, row, await diffSchedule(context, row, one)));
     else {
       const values = await newRow(context, pipelineId, one);
       statements.push(db.sql.insert(schedule).values(values).onConflictDoNothing());

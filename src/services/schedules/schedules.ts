@@ -42,7 +42,7 @@ const timestamp = (at: number): string => new Date(at).toISOString();
 
 type Shown = Row & Pick<Schedule, "lastStatus" | "problem">;
 
-const recordOf =
+const recordMaker =
   ({ now, at }: Context) =>
   (row: Shown): Schedule =>
     view({
@@ -54,8 +54,8 @@ const recordOf =
     });
 
 /** Its next time, its last build and that build's state change without a change of the schedule. */
-const answerOf = (context: Context, row: Shown): Answer<Schedule> =>
-  new Answer(recordOf(context)(row), { version: row.version, isMoving: true });
+const toAnswer = (context: Context, row: Shown): Answer<Schedule> =>
+  new Answer(recordMaker(context)(row), { version: row.version, isMoving: true });
 
 /** @throws Refusal invalid, with what to write instead */
 const checkTimes = ({ cron, timeZone, ref }: Pick<Row, "cron" | "timeZone" | "ref">): void => {
@@ -142,7 +142,7 @@ export const createSchedule = verb({
       ],
       sameName(context, row),
     );
-    return answerOf(context, { ...row, lastStatus: null, problem: null });
+    return toAnswer(context, { ...row, lastStatus: null, problem: null });
   },
 });
 
@@ -157,7 +157,7 @@ export const listSchedules = verb({
   output: z.array(Schedule),
   async run(context, { query }) {
     const [rows] = await context.db.run(schedules(context, query));
-    return pageOf(rows, query, recordOf(context));
+    return pageOf(rows, query, recordMaker(context));
   },
 });
 
@@ -165,7 +165,7 @@ export const getSchedule = verb({
   access: { role: "viewer" },
   params: PathId,
   output: Schedule,
-  run: async (context, { params }) => answerOf(context, await findOne(context, schedule, COLUMNS, params.id)),
+  run: async (context, { params }) => toAnswer(context, await findOne(context, schedule, COLUMNS, params.id)),
 });
 
 export const listNextTimes = verb({
@@ -181,7 +181,7 @@ export const listNextTimes = verb({
 });
 
 /** What runs change: a client that read the record before a run may send it back after. */
-const movingOf = (body: object): object => {
+const readMoving = (body: object): object => {
   const isMoving = ([field]: [string, unknown]) => /^(?:next|last)|^problem$/.test(field);
   return Object.fromEntries(Object.entries(body).filter(isMoving));
 };
@@ -194,7 +194,7 @@ const checkSource = ({ source, configPath }: Row & { configPath: string | null }
 };
 
 /** The columns that a change sets: the next time only with other times, or where it is switched on. */
-const changeOf = (context: Context, row: Row, body: z.output<typeof ScheduleChange>): Partial<Row> => {
+const toChange = (context: Context, row: Row, body: z.output<typeof ScheduleChange>): Partial<Row> => {
   const { envVariables: _, ref, ...columns } = body;
   const change: Partial<Row> = { ...columns, ...(ref !== undefined && { ref: ref === null ? null : refOf(ref) }) };
   const next = { ...row, ...change };
@@ -218,13 +218,13 @@ export const updateSchedule = verb({
   output: Schedule,
   async run(context, { params, body }) {
     const row = await findOne(context, schedule, COLUMNS, params.id);
-    const fields = writablePart(body, ScheduleChange, { ...recordOf(context)(row), ...movingOf(body) });
+    const fields = writablePart(body, ScheduleChange, { ...recordMaker(context)(row), ...readMoving(body) });
     if (!isOnlySwitch(row, fields)) checkSource(row);
     checkTimes({ ...row, ...fields, ref: fields.ref ?? null });
     const { envVariables } = fields;
     if (envVariables) await checkValues(context, row.pipelineId, envVariables);
     const sealed = envVariables && { envVariables: await sealScheduled(context.keys, row, envVariables) };
-    const change = { ...changeOf(context, row, fields), ...sealed, ...nextVersion(context, row) };
+    const change = { ...toChange(context, row, fields), ...sealed, ...nextVersion(context, row) };
     const next = { ...row, ...change };
     await commit(
       context,
@@ -232,7 +232,7 @@ export const updateSchedule = verb({
       updateRow(context, schedule, row, change),
       sameName(context, next),
     );
-    return answerOf(context, next);
+    return toAnswer(context, next);
   },
 });
 

@@ -48,7 +48,7 @@ export const failuresOnDefault = async (
 ): Promise<Map<string, number>> => {
   if (testIds.length === 0) return new Map();
   const { db, orgId } = context;
-  const isOneOf = sql`${testResult.testId} IN (SELECT value FROM json_each(${JSON.stringify(testIds)}))`;
+  const isRequested = sql`${testResult.testId} IN (SELECT value FROM json_each(${JSON.stringify(testIds)}))`;
   const [rows] = await db.run(
     db.sql
       .select({ testId: testResult.testId, times: sql<number>`count(*)` })
@@ -57,7 +57,7 @@ export const failuresOnDefault = async (
         and(
           eq(testResult.repoId, repoId),
           eq(testResult.orgId, orgId),
-          isOneOf,
+          isRequested,
           gte(testResult.at, lately(context)),
           eq(testResult.branch, defaultBranchOf),
         ),

@@ -16,12 +16,12 @@ import {
 } from "../../protocol/test-report.ts";
 import { MIB } from "../../protocol/units.ts";
 import { jobKeyOf } from "../builds/build-view.ts";
-import { type FoundBuild, findRecord, findRecordOf } from "../builds/builds.ts";
+import { type FoundBuild, findBuildOrJobRecord, findRecord } from "../builds/builds.ts";
 import type { Context } from "../core/context.ts";
 import { reaching } from "../core/outage.ts";
 import { invalid, notFound, Refusal, settled } from "../core/refusal.ts";
 import { Answer, verb } from "../core/verb.ts";
-import { holderOf, masked } from "../jobs/jobs.ts";
+import { masked, readHolder } from "../jobs/jobs.ts";
 import { failedBefore, failuresOnDefault } from "./flaky-tests.ts";
 
 /** Above this share of failures it is the machine that fails, and no test. */
@@ -49,7 +49,7 @@ export const writeTestResults = async (context: Context, job: EndedJob, summary:
   if (!report) return;
   const { id: buildId, repoId, pipelineId, commitSha, branch } = job.build;
   const isInfrastructure = counts.failed > counts.total * INFRASTRUCTURE_SHARE;
-  const rows = isInfrastructure ? [] : report.tests.filter(isNews).sort(byFlaky).map(rowOf);
+  const rows = isInfrastructure ? [] : report.tests.filter(isNews).sort(byFlaky).map(toRow);
   const statements = [
     ...(rows.length === 0
       ? []
@@ -82,7 +82,7 @@ const isNews = ({ outcome, isFlaky }: ReportedTest): boolean => outcome === "fai
 /** What is flaky has a page, so it goes first. */
 const byFlaky = (one: ReportedTest, other: ReportedTest): number => Number(other.isFlaky) - Number(one.isFlaky);
 
-const rowOf = ({ id, suite, className, name, file, isFlaky }: ReportedTest) => [
+const toRow = ({ id, suite, className, name, file, isFlaky }: ReportedTest) => [
   id,
   suite,
   className,
@@ -98,7 +98,7 @@ export const reportTests = verb({
   body: ReportedTests,
   output: TestReportTaken,
   async run(context, { params, body }) {
-    const holder = await holderOf(context, params.id);
+    const holder = await readHolder(context, params.id);
     const { counts, passed = [] } = body;
     const pool = context.objects.pool(context.orgId);
     // Before anything is written: the archive is for an agent that holds the lease alone.
@@ -221,7 +221,7 @@ export const getJobTests = verb({
   params: PathId,
   output: TestReport,
   async run(context, { params }) {
-    const build = await findRecordOf(context, params.id);
+    const build = await findBuildOrJobRecord(context, params.id);
     const job = (await testedJobs(context, build)).find(({ id }) => id === params.id);
     if (!job) throw notFound();
     const [report] = await readReports(context, build, [job]);

@@ -53,7 +53,7 @@ const checkKind = (kind: TokenRow["kind"], { role, labels }: Partial<Pick<TokenR
 };
 
 /** The time in the form of D1's columns (UTC, milliseconds). @throws Refusal where it has passed */
-const expiryOf = (context: Context, text: string | null): string | null => {
+const checkExpiry = (context: Context, text: string | null): string | null => {
   const expiresAt = text === null ? null : new Date(text).toISOString();
   if (expiresAt && expiresAt <= context.at) throw invalid("/expiresAt", "must lie in the future");
   return expiresAt;
@@ -66,7 +66,7 @@ export const createToken = verb({
   async run(context, { body }) {
     const { name, kind } = body;
     checkKind(kind, body);
-    const expiresAt = expiryOf(context, body.expiresAt ?? null);
+    const expiresAt = checkExpiry(context, body.expiresAt ?? null);
     await context.admit();
     const secret = await context.keys.mint.mint(prefixOf(kind), context.orgId);
     const role = kind === "api" ? (body.role ?? "member") : null;
@@ -135,7 +135,7 @@ export const updateToken = verb({
     if (row.kind === "api" && change.role === null) throw invalid("/role", "must be one of a token of kind api");
     if (row.kind === "registration" && change.labels === null) throw invalid("/labels", "must be a list");
     const isMoved = expiresAt !== undefined && expiresAt !== row.expiresAt;
-    const target = isMoved ? { ...change, expiresAt: expiryOf(context, expiresAt) } : change;
+    const target = isMoved ? { ...change, expiresAt: checkExpiry(context, expiresAt) } : change;
     const changes = diff<Partial<TokenRow>>(row, target);
     if (Object.keys(changes).length === 0) return versioned(tokenRecord(row), row.version);
     const next = { ...applyDiff(row, changes), version: row.version + 1 };

@@ -38,7 +38,7 @@ const countFrom = async (archive: R2Bucket, begin: Place) => {
 };
 
 /** Those of the organizations that are there, and stay. */
-const keptOf = async ({ db }: Upkeep, ids: string[]): Promise<Set<string>> => {
+const listKept = async ({ db }: Upkeep, ids: string[]): Promise<Set<string>> => {
   const [{ results }] = await db.run(
     db.statement<{ id: string }>(sql`SELECT id FROM organization
       WHERE id IN (SELECT value FROM json_each(${JSON.stringify(ids)})) AND ${isKept(sql`organization.id`)}`),
@@ -56,7 +56,7 @@ export const countCaches: Chore = async (run) => {
   const { whole, place } = await countFrom(env.ARCHIVE, begin);
   const newest =
     whole.length > 0
-      ? await keptOf(
+      ? await listKept(
           run,
           whole.map(({ orgId }) => orgId),
         )

@@ -75,7 +75,7 @@ const parsed = ({ builds, days }: DueRow): History | null => {
   }
 };
 
-const dueOf = (row: DueRow, { now, buildsBefore }: Upkeep): Due => {
+const toDue = (row: DueRow, { now, buildsBefore }: Upkeep): Due => {
   const { builds, days } = parsed(row) ?? NO_HISTORY;
   const before = { builds: builds.filter(({ finishedAt }) => finishedAt >= buildsBefore), days };
   const isWhole = row.oldest === null || row.recountedAt === null || builds === NO_HISTORY.builds;
@@ -107,7 +107,7 @@ interface BuildRow extends Omit<EndedBuild, "isFlaky" | "isUntrusted"> {
   isUntrusted: number;
 }
 
-const endedOf = ({ isUntrusted, ...row }: BuildRow): EndedBuild => ({
+const toEnded = ({ isUntrusted, ...row }: BuildRow): EndedBuild => ({
   ...row,
   isFlaky: row.isFlaky === 1,
   ...(isUntrusted === 1 && { isUntrusted: true }),
@@ -156,7 +156,7 @@ const count = async (run: Upkeep, dues: Due[]): Promise<void> => {
   const saved = dues.map((due, at) => {
     const { results } = lately[at]!;
     const older = earlier[whole.indexOf(due)]?.results ?? [];
-    const builds = [...results, ...older].map(endedOf);
+    const builds = [...results, ...older].map(toEnded);
     return save(run, due, rollUp(due.before, seenSince(due, results, now), builds, now));
   });
   await db.run(...saved);
@@ -167,7 +167,7 @@ const countAll = async (run: Upkeep, due: SQL): Promise<DueRow[]> => {
   for (let at = 0; at < results.length; at += AT_ONCE) {
     await count(
       run,
-      results.slice(at, at + AT_ONCE).map((row) => dueOf(row, run)),
+      results.slice(at, at + AT_ONCE).map((row) => toDue(row, run)),
     );
   }
   return results;

@@ -79,7 +79,7 @@ const within = async <T>(ms: number, work: Promise<T>): Promise<T> => {
 };
 
 /** Why something failed, without values: a parser quotes what it read, and a message what it was given. */
-const reasonOf = (error: unknown): string => {
+const describeError = (error: unknown): string => {
   if (!(error instanceof Error)) return "It failed without a reason.";
   if (error.name === "SyntaxError" || /\bJSON\b/.test(error.message)) return "What is stored does not parse.";
   const message = error.message.replaceAll(/"[^"]*"|'[^']*'|`[^`]*`/g, "...");
@@ -115,7 +115,7 @@ export class Failures {
       return value;
     } catch (error) {
       if (isOfOtherRelease(error)) return null;
-      const reason = reasonOf(error);
+      const reason = describeError(error);
       const { kind, subject, orgId } = task;
       log.error("upkeep.set_aside", { orgId, kind, subject, reason });
       this.#failed.push({ ...task, reason });

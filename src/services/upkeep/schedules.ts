@@ -33,7 +33,7 @@ const buildIdAt = async (key: string, at: number): Promise<string> => {
 };
 
 /** The values of the run, sealed for the build. @throws Damaged; Refusal keyring-unavailable */
-const inputsOf = async (keys: Keys, { schedule }: Due, buildId: string): Promise<string | null> => {
+const sealInputs = async (keys: Keys, { schedule }: Due, buildId: string): Promise<string | null> => {
   if (schedule.envVariables === null) return null;
   const values = await openScheduled(keys, schedule, schedule.envVariables);
   return keys.seal(JSON.stringify(values), inputsContext(schedule.orgId, buildId));
@@ -64,7 +64,7 @@ const buildAt = async (keys: Keys, due: Due, at: number): Promise<NewBuild | nul
     commitSha: null,
     trigger: "api",
     priority: 0,
-    inputs: await inputsOf(keys, due, id),
+    inputs: await sealInputs(keys, due, id),
     secretKeys: [],
     retryOf: null,
     createdBy: { kind: "schedule", id: scheduleId, name },

@@ -15,8 +15,8 @@ import { findRecord } from "../builds/builds.ts";
 import type { Context } from "../core/context.ts";
 import { invalid, settled } from "../core/refusal.ts";
 import { verb } from "../core/verb.ts";
-import { holderOf } from "../jobs/jobs.ts";
-import { artifactGone, fileListOf, readable } from "./artifact-records.ts";
+import { readHolder } from "../jobs/jobs.ts";
+import { artifactGone, readable, readFiles } from "./artifact-records.ts";
 import { leftByBuild } from "./artifacts.ts";
 import { readGrant } from "./uploads.ts";
 
@@ -35,7 +35,7 @@ type Needed = Extract<
 >["value"]["needed"][number];
 
 /** What a needed job left: of one whose result was taken over, what the job of the earlier build left. */
-const sourceOf = async (context: Context, { jobId, matrix, adopted, artifacts }: Needed): Promise<Source> => {
+const findSource = async (context: Context, { jobId, matrix, adopted, artifacts }: Needed): Promise<Source> => {
   if (!adopted) return { jobId, matrix, artifacts };
   const byJob = await leftByBuild(context, await findRecord(context, adopted.buildId));
   return { jobId: adopted.jobId, matrix, artifacts: byJob[adopted.jobId] ?? [] };
@@ -48,7 +48,7 @@ export const requestDownloads = verb({
   body: DownloadRequest,
   output: Downloads,
   async run(context, { params, body }) {
-    const holder = await holderOf(context, params.id);
+    const holder = await readHolder(context, params.id);
     const { orgId, keys, now } = context;
     const { needed, others } = settled(await context.objects.pool(orgId).neededArtifacts(holder));
     const until = now.getTime() + GRANT_MS;
@@ -71,7 +71,7 @@ export const requestDownloads = verb({
         const why = isOther ? "names a job that this one does not need" : "names no job of this build";
         throw invalid(`/downloads/${index}/from`, why);
       }
-      const sources = await Promise.all(jobs.map((one) => sourceOf(context, one)));
+      const sources = await Promise.all(jobs.map((one) => findSource(context, one)));
       const matches = sources.flatMap((source) =>
         source.artifacts
           .filter(({ name }) => artifact === undefined || name === artifact)
@@ -96,7 +96,7 @@ export const listGrantedFiles = verb({
   params: PathGrant,
   output: z.array(ArtifactFile),
   async run(context, { params }) {
-    return fileListOf(context.archive, await readGrant(context, "download", params.grant));
+    return readFiles(context.archive, await readGrant(context, "download", params.grant));
   },
 });
 

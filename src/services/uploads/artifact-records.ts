@@ -11,7 +11,7 @@ export interface FoundArtifact {
   artifact: StoredArtifact;
 }
 
-export const ownerOf = (orgId: string, jobId: string, { day, fence, id }: StoredArtifact): ArtifactOwner => ({
+export const toOwner = (orgId: string, jobId: string, { day, fence, id }: StoredArtifact): ArtifactOwner => ({
   day,
   orgId,
   jobId,
@@ -38,7 +38,7 @@ export const artifactGone = () =>
   new Refusal("gone", "This artifact was deleted, or the days for which it was kept are over.");
 
 /** The files of an artifact. @throws Refusal gone where retention or a person deleted them */
-export const fileListOf = async (archive: R2Bucket, owner: ArtifactOwner): Promise<ArtifactFile[]> => {
+export const readFiles = async (archive: R2Bucket, owner: ArtifactOwner): Promise<ArtifactFile[]> => {
   const list = await reaching(readFileList(archive, owner));
   if (!list) throw artifactGone();
   return list;

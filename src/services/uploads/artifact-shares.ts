@@ -5,11 +5,11 @@ import { PERIODS } from "../../protocol/limits.ts";
 import { HOUR_MS, MINUTE_MS } from "../../protocol/units.ts";
 import { commit } from "../core/commit.ts";
 import type { Context } from "../core/context.ts";
-import { type GrantFacts, grantsOf } from "../core/grants.ts";
+import { type GrantFacts, openGrants } from "../core/grants.ts";
 import { invalid, notFound } from "../core/refusal.ts";
 import { verb } from "../core/verb.ts";
-import { fileListOf } from "./artifact-records.ts";
-import { type Zip, zipOf } from "./artifact-zip.ts";
+import { readFiles } from "./artifact-records.ts";
+import { makeZip, type Zip } from "./artifact-zip.ts";
 import { findArtifact, type ReadableFile, readableFile } from "./artifacts.ts";
 
 const VIEW_MS = PERIODS.viewMinutes * MINUTE_MS;
@@ -29,7 +29,7 @@ export const shareArtifact = verb({
   async run(context, { params, body }) {
     const place = await findArtifact(context, params.id, params.name);
     const path = body.path ?? null;
-    if (at(placed(await fileListOf(context.archive, place.owner)), path).length === 0)
+    if (at(placed(await readFiles(context.archive, place.owner)), path).length === 0)
       throw invalid("/path", "names no file and no folder of this artifact");
     const until = context.now.getTime() + body.hours * HOUR_MS;
     const { name, bytes, at: made } = place.artifact;
@@ -64,11 +64,11 @@ interface Opened {
  * @throws Refusal not-found, the same for a forged and an expired one; gone where the artifact is deleted
  */
 export const openAddress = async (env: Env, granted: "share" | "view", token: string, now: number): Promise<Opened> => {
-  const facts = await grantsOf(env).read(granted, token);
+  const facts = await openGrants(env).read(granted, token);
   if (!facts || now >= facts.until) throw notFound();
   const { day, orgId, jobId, fence, id } = facts;
   const owner = { day, orgId, jobId, fence, id };
-  const list = placed(await fileListOf(env.ARCHIVE, owner));
+  const list = placed(await readFiles(env.ARCHIVE, owner));
   return { list: at(list, facts.path ?? null), facts, owner };
 };
 
@@ -82,5 +82,5 @@ export const fileAt = (env: Env, { list, owner }: Opened, path: string): Readabl
 export const sharedWhole = (env: Env, { list, facts, owner }: Opened): ReadableFile | Zip => {
   const [only] = list;
   if (list.length === 1 && only && only.path === facts.path) return readableFile(env.ARCHIVE, owner, only);
-  return zipOf(env.ARCHIVE, owner, list, facts.made ?? 0);
+  return makeZip(env.ARCHIVE, owner, list, facts.made ?? 0);
 };

@@ -20,8 +20,8 @@ import type { GrantFacts } from "../core/grants.ts";
 import { reaching } from "../core/outage.ts";
 import { invalid, Refusal, settled } from "../core/refusal.ts";
 import { verb } from "../core/verb.ts";
-import { type Holder, holderOf } from "../jobs/jobs.ts";
-import { ownerOf, toArtifact } from "./artifact-records.ts";
+import { type Holder, readHolder } from "../jobs/jobs.ts";
+import { toArtifact, toOwner } from "./artifact-records.ts";
 import { beginUpload, Uploads } from "./uploads.ts";
 
 type Facts = GrantFacts["upload"];
@@ -43,7 +43,7 @@ const lastDay = ({ now, config }: Context, keepDays: number = DEFAULTS.artifactD
 /** Begins the upload in parts, once: of two calls at the same time one upload counts. */
 const withUpload = async (context: Context, holder: Holder, opened: ArtifactFacts): Promise<ArtifactFacts> => {
   if (opened.uploadId !== undefined) return opened;
-  const key = artifactKey(ownerOf(context.orgId, holder.jobId, opened));
+  const key = artifactKey(toOwner(context.orgId, holder.jobId, opened));
   const uploadId = await beginUpload(context, key, opened.bytes);
   if (uploadId === undefined) return opened;
   const pool = context.objects.pool(context.orgId);
@@ -59,7 +59,7 @@ export const openArtifact = verb({
   body: ArtifactOpening,
   output: OpenedArtifact,
   async run(context, { params, body }) {
-    const holder = await holderOf(context, params.id);
+    const holder = await readHolder(context, params.id);
     const { name, as, bytes, files } = body;
     if (as === "tar" && files !== 1) throw invalid("/files", "must be 1 for a tar");
     const upload = { id: context.newId(), name, as, bytes, files, day: lastDay(context, body.keepDays) };

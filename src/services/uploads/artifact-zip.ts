@@ -5,7 +5,7 @@ import { type ZipEntry, zipLayout } from "../../domain/artifact/zip.ts";
 import { KIB, MIB } from "../../protocol/units.ts";
 import type { Context } from "../core/context.ts";
 import { notFound } from "../core/refusal.ts";
-import { type FoundArtifact, fileListOf } from "./artifact-records.ts";
+import { type FoundArtifact, readFiles } from "./artifact-records.ts";
 
 /** Ranges of small files that one archive reads at most: beyond that what lies between is read too, and left out. */
 const RANGES = 100;
@@ -25,7 +25,7 @@ interface Run {
 const isLarge = ({ file }: ZipEntry): boolean => file.size >= LARGE;
 
 /** Small files whose bytes lie one after the other, and large files, each run one read. */
-const runsOf = (entries: readonly ZipEntry[]): Run[] => {
+const splitIntoRuns = (entries: readonly ZipEntry[]): Run[] => {
   const runs: Run[] = [];
   let isOpen = false;
   for (const entry of entries) {
@@ -105,11 +105,11 @@ export interface Zip {
 }
 
 /** The archive of these files, which is made while it is read. */
-export const zipOf = (archive: R2Bucket, owner: ArtifactOwner, files: PlacedFile[], at: number): Zip => {
+export const makeZip = (archive: R2Bucket, owner: ArtifactOwner, files: PlacedFile[], at: number): Zip => {
   const { entries, directory, size } = zipLayout(files, at);
   const send = async (writable: WritableStream<Uint8Array>): Promise<void> => {
     try {
-      for (const run of runsOf(entries)) {
+      for (const run of splitIntoRuns(entries)) {
         const [first] = run.entries;
         const isAlone = run.entries.length === 1 && first !== undefined;
         if (isAlone) await write(writable, first.header);
@@ -140,7 +140,7 @@ export const zipOfArtifact = async (
   { owner, artifact }: FoundArtifact,
   folder: string | null,
 ): Promise<Zip> => {
-  const files = inFolder(placed(await fileListOf(archive, owner)), folder);
+  const files = inFolder(placed(await readFiles(archive, owner)), folder);
   if (files.length === 0) throw notFound();
-  return zipOf(archive, owner, files, artifact.at);
+  return makeZip(archive, owner, files, artifact.at);
 };

@@ -4,7 +4,7 @@ import { getRecord, putRecord } from "../../archive/records.ts";
 import { type PlacedFile, placed } from "../../domain/artifact/file-list.ts";
 import { Artifact, ArtifactWithFiles, PathArtifact, type StoredArtifact } from "../../protocol/artifact.ts";
 import { PathId } from "../../protocol/common.ts";
-import { type FoundBuild, findRecord, findRecordOf } from "../builds/builds.ts";
+import { type FoundBuild, findBuildOrJobRecord, findRecord } from "../builds/builds.ts";
 import { commit } from "../core/commit.ts";
 import type { Context } from "../core/context.ts";
 import { reaching } from "../core/outage.ts";
@@ -13,11 +13,11 @@ import { verb } from "../core/verb.ts";
 import {
   artifactGone,
   type FoundArtifact,
-  fileListOf,
-  ownerOf,
   type Readable,
   readable,
+  readFiles,
   toArtifact,
+  toOwner,
 } from "./artifact-records.ts";
 
 type LeftByJobs = Record<string, StoredArtifact[]>;
@@ -62,7 +62,7 @@ const leftByJob = async (context: Context, id: string): Promise<LeftByJob> => {
     return adoptedFrom === null ? own : leftBefore(context, adoptedFrom, key);
   }
   if (inPool.refusal.kind !== "not-found") return settled(inPool);
-  const record = await findRecordOf(context, id);
+  const record = await findBuildOrJobRecord(context, id);
   const adopted = record.jobs.find((job) => job.id === id);
   if (adopted?.adoptedFrom) return leftBefore(context, adopted.adoptedFrom, adopted.key);
   return { buildId: record.id, jobId: id, artifacts: record.artifacts?.[id] ?? [] };
@@ -78,7 +78,7 @@ const findNamed = (job: LeftByJob, name: string): StoredArtifact => {
 export const findArtifact = async (context: Context, jobId: string, name: string): Promise<FoundArtifact> => {
   const job = await leftByJob(context, jobId);
   const artifact = findNamed(job, name);
-  return { owner: ownerOf(context.orgId, job.jobId, artifact), artifact };
+  return { owner: toOwner(context.orgId, job.jobId, artifact), artifact };
 };
 
 /** What these jobs of a build left, in their order; with what was taken over from earlier builds. */
@@ -114,7 +114,7 @@ export const getArtifact = verb({
   output: ArtifactWithFiles,
   async run(context, { params }) {
     const { artifact, owner } = await findArtifact(context, params.id, params.name);
-    return { ...toArtifact(params.id, artifact), list: await fileListOf(context.archive, owner) };
+    return { ...toArtifact(params.id, artifact), list: await readFiles(context.archive, owner) };
   },
 });
 
@@ -138,7 +138,7 @@ export const removeArtifact = verb({
     const { bytes, day } = artifact;
     const detail = { name: artifact.name, artifactId, buildId };
     await commit(context, { action: "artifact.delete", subject: jobId, detail }, []);
-    await reaching(deleteArtifact(context.archive, ownerOf(context.orgId, jobId, { ...artifact, id: artifactId })));
+    await reaching(deleteArtifact(context.archive, toOwner(context.orgId, jobId, { ...artifact, id: artifactId })));
     const inPool = await (await context.pool()).removeArtifact({ jobId, artifactId, bytes, day });
     if (!inPool.ok) await reaching(removeFromRecord(context, job, artifactId));
   },
@@ -160,7 +160,7 @@ export const readableFile = (archive: R2Bucket, owner: ArtifactOwner, file: Plac
 /** One file of an artifact. @throws Refusal not-found */
 export const openFile = async (context: Context, jobId: string, name: string, path: string): Promise<ReadableFile> => {
   const { owner } = await findArtifact(context, jobId, name);
-  const file = placed(await fileListOf(context.archive, owner)).find((one) => one.path === path);
+  const file = placed(await readFiles(context.archive, owner)).find((one) => one.path === path);
   if (!file) throw notFound();
   return readableFile(context.archive, owner, file);
 };

@@ -11,9 +11,9 @@ import type { Context } from "../core/context.ts";
 import { reaching } from "../core/outage.ts";
 import { Refusal } from "../core/refusal.ts";
 import { verb } from "../core/verb.ts";
-import { holderOf } from "../jobs/jobs.ts";
+import { readHolder } from "../jobs/jobs.ts";
 import { readable } from "./artifact-records.ts";
-import { type CacheScope, scopesOf } from "./caches.ts";
+import { type CacheScope, findScopes } from "./caches.ts";
 import { readGrant } from "./uploads.ts";
 
 const GRANT_MS = PERIODS.grantMinutes * MINUTE_MS;
@@ -26,7 +26,7 @@ interface Found {
 /** Finds entries in scopes; of each scope a list is read once, and only for a fallback. */
 const finderIn = (archive: R2Bucket, scopes: CacheScope[], codecs: string[]) => {
   const lists = new Map<CacheScope, Promise<FoundEntry[]>>();
-  const listOf = (scope: CacheScope): Promise<FoundEntry[]> => {
+  const readList = (scope: CacheScope): Promise<FoundEntry[]> => {
     const list = lists.get(scope) ?? reaching(listEntries(archive, scope.path));
     lists.set(scope, list);
     return list;
@@ -39,7 +39,7 @@ const finderIn = (archive: R2Bucket, scopes: CacheScope[], codecs: string[]) => 
     }
     for (const beginning of fallback)
       for (const scope of scopes) {
-        const begun = (await listOf(scope)).filter((entry) => entry.key.startsWith(beginning));
+        const begun = (await readList(scope)).filter((entry) => entry.key.startsWith(beginning));
         const [newest] = begun.filter(isRead).sort((a, b) => (a.madeAt < b.madeAt ? 1 : -1));
         if (newest) return { scope, entry: newest };
       }
@@ -54,9 +54,9 @@ export const findCache = verb({
   body: CacheQuery,
   output: FoundCache,
   async run(context, { params, body }) {
-    const holder = await holderOf(context, params.id);
+    const holder = await readHolder(context, params.id);
     const { orgId, archive, keys, now } = context;
-    const { reads, writes } = await scopesOf(context, holder);
+    const { reads, writes } = await findScopes(context, holder);
     const find = finderIn(archive, reads, body.codecs);
     const until = now.getTime() + GRANT_MS;
     const today = dayOf(now.getTime());

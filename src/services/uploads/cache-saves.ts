@@ -20,8 +20,8 @@ import type { GrantFacts } from "../core/grants.ts";
 import { reaching } from "../core/outage.ts";
 import { invalid, Refusal, settled } from "../core/refusal.ts";
 import { verb } from "../core/verb.ts";
-import { holderOf } from "../jobs/jobs.ts";
-import { type CacheScope, scopesOf } from "./caches.ts";
+import { readHolder } from "../jobs/jobs.ts";
+import { type CacheScope, findScopes } from "./caches.ts";
 import { beginUpload, grantFor, Uploads } from "./uploads.ts";
 
 type SaveFacts = GrantFacts["cache-write"];
@@ -59,8 +59,8 @@ export const openCache = verb({
   body: CacheOpening,
   output: OpenedCache,
   async run(context, { params, body }) {
-    const holder = await holderOf(context, params.id);
-    const { writes } = await scopesOf(context, holder);
+    const holder = await readHolder(context, params.id);
+    const { writes } = await findScopes(context, holder);
     if (!writes) throw new Refusal("forbidden", "A build like this saves nothing to the cache.");
     const { orgId, archive, keys, headers } = context;
     const path = `${writes.path}${await sha256Hex(body.key)}`;
@@ -117,7 +117,7 @@ export const finishCache = verb({
   async run(context, { params, body }) {
     const { holder, facts } = await cacheUploads.ending(context, { jobId: params.id, id: params.cacheId });
     const { archive } = context;
-    const { repoId, writes } = await scopesOf(context, holder);
+    const { repoId, writes } = await findScopes(context, holder);
     if (!writes || !facts.path.startsWith(writes.path))
       throw new Refusal("conflict", "The cache was emptied meanwhile: this is not saved.");
     const before = await reaching(findEntry(archive, facts.path));

@@ -1,6 +1,6 @@
 import { eq } from "drizzle-orm";
 import * as z from "zod/mini";
-import { deleteCacheOf, emptiedAt, listEntries, markEmptied, repositoryPath, scopePath } from "../../archive/cache.ts";
+import { deleteCache, emptiedAt, listEntries, markEmptied, repositoryPath, scopePath } from "../../archive/cache.ts";
 import { sha256Hex } from "../../crypto/encoding.ts";
 import { repository } from "../../db/schema.ts";
 import { cacheRefs, shownRef } from "../../domain/cache/scopes.ts";
@@ -33,7 +33,7 @@ interface CacheScopes {
 }
 
 /** The scopes of what the agent holds, from what the service knows of the build. @throws Refusal lease-lost */
-export const scopesOf = async (context: Context, holder: Holder): Promise<CacheScopes> => {
+export const findScopes = async (context: Context, holder: Holder): Promise<CacheScopes> => {
   const { orgId, archive } = context;
   const facts = settled(await context.objects.pool(orgId).cacheFacts(holder));
   const { repoId, pipelineId } = facts;
@@ -91,6 +91,6 @@ export const emptyCache = verb({
     const entries = await reaching(listEntries(archive, folder));
     const bytes = entries.reduce((sum, one) => sum + one.bytes, 0);
     await commit(context, { action: "cache.delete", subject: id, detail: { fullName, bytes } }, []);
-    await reaching(deleteCacheOf(archive, folder, { keepsMark: true }));
+    await reaching(deleteCache(archive, folder, { keepsMark: true }));
   },
 });

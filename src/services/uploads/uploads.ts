@@ -7,7 +7,7 @@ import type { Context } from "../core/context.ts";
 import type { GrantFacts } from "../core/grants.ts";
 import { reaching } from "../core/outage.ts";
 import { invalid, Refusal } from "../core/refusal.ts";
-import { holderOf } from "../jobs/jobs.ts";
+import { readHolder } from "../jobs/jobs.ts";
 
 type OfAgents = "upload" | "download" | "cache-read" | "cache-write";
 
@@ -142,7 +142,7 @@ export class Uploads<K extends Granted> {
 
   /** Who says that all was sent, and what was granted. @throws Refusal forbidden where it was under another lease */
   async ending(context: Context, place: { jobId: string; id: string }) {
-    const holder = await holderOf(context, place.jobId);
+    const holder = await readHolder(context, place.jobId);
     const facts = await this.#granted(context, place);
     if (facts.fence !== holder.fence) throw new Refusal("forbidden", "The grant is of another lease.");
     return { holder, facts };

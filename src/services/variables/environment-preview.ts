@@ -36,7 +36,7 @@ export const scoped = <V extends string | null>(row: VariableRow, value: V): Sco
   };
 };
 
-const previewOf = ({ file, ...entry }: ComposedEntry<string | null>) => ({
+const toPreview = ({ file, ...entry }: ComposedEntry<string | null>) => ({
   ...withoutSecret(entry),
   ...(file && { isFile: true, fileEncoding: file.encoding, fileName: file.name ?? entry.key }),
 });
@@ -78,7 +78,7 @@ export const previewEnvironment = verb({
     const variables = rows.map((row) => scoped(row, row.isSecret ? null : row.value));
     const input = { variables, groupIds, run: {}, secretKeys: [] };
     try {
-      return compose(input, query.trust ?? "trusted").map(previewOf);
+      return compose(input, query.trust ?? "trusted").map(toPreview);
     } catch (error) {
       throw error instanceof EnvironmentTooLarge ? new Refusal("too-large", `${error.message}.`) : error;
     }

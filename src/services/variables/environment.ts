@@ -6,7 +6,7 @@ import type { Context } from "../core/context.ts";
 import { Refusal, settled } from "../core/refusal.ts";
 import { Answer, verb } from "../core/verb.ts";
 import { composeFor, deliveredKeys, handedEnvironment, secretsOf, unopenable } from "../jobs/build-environment.ts";
-import { type Holder, holderOf, stepsOfTexts, textsOfSteps } from "../jobs/jobs.ts";
+import { type Holder, readHolder, stepsOfTexts, textsOfSteps } from "../jobs/jobs.ts";
 import { groupsOfPipeline, variablesOfBuild } from "./variable-scopes.ts";
 
 /**
@@ -46,7 +46,7 @@ export const getEnvironment = verb({
   body: EnvironmentRequest,
   output: HandedEnvironment,
   async run(context, { params, body }) {
-    const holder = await holderOf(context, params.id);
+    const holder = await readHolder(context, params.id);
     try {
       return new Answer(handedEnvironment(await compose(context, holder, body)), { isSecret: true });
     } catch (error) {

@@ -81,7 +81,7 @@ const checkValue = (value: string, isSecret: boolean): void => {
 };
 
 /** The id of the scope's owner: each scope has one field for it. @throws Refusal invalid for a field too many or too few */
-const ownerOf = (context: Context, body: z.infer<typeof NewVariable>): string => {
+const chooseOwner = (context: Context, body: z.infer<typeof NewVariable>): string => {
   checkOwnOrg(context, body.orgId);
   const field = body.scope === "organization" ? "orgId" : OWNER_FIELDS[body.scope];
   for (const other of Object.values(OWNER_FIELDS)) {
@@ -138,7 +138,7 @@ export const createVariable = verb({
   async run(context, { body }) {
     await context.admit();
     const { key, isSecret, scope } = body;
-    const ownerId = ownerOf(context, body);
+    const ownerId = chooseOwner(context, body);
     checkValue(body.value, isSecret);
     const file = fileColumns(body);
     checkEncoding(file, body.value);
@@ -174,12 +174,12 @@ export const createVariable = verb({
       ],
       sameKey(db, row),
     );
-    return versioned({ ...variableRecord(row), ...warningsOf(row, body.value) }, row.version);
+    return versioned({ ...variableRecord(row), ...findWarnings(row, body.value) }, row.version);
   },
 });
 
 /** Warnings about a secret's new value; a value that did not change brings none. */
-const warningsOf = (row: VariableRow, newValue: string | undefined) => {
+const findWarnings = (row: VariableRow, newValue: string | undefined) => {
   const warnings = row.isSecret && newValue !== undefined ? secretWarnings(newValue) : [];
   return warnings.length > 0 ? { warnings } : {};
 };
@@ -254,7 +254,7 @@ export const updateVariable = verb({
       updateRow(context, variable, row, columns),
       sameKey(context.db.sql, changed),
     );
-    return versioned({ ...variableRecord(changed), ...warningsOf(changed, newValue) }, changed.version);
+    return versioned({ ...variableRecord(changed), ...findWarnings(changed, newValue) }, changed.version);
   },
 });
 

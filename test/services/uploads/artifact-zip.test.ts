@@ -4,7 +4,7 @@ import { type ArtifactOwner, artifactKey } from "../../../src/archive/artifacts.
 import { putPart } from "../../../src/archive/bytes.ts";
 import { type PlacedFile, placed } from "../../../src/domain/artifact/file-list.ts";
 import { zipLayout } from "../../../src/domain/artifact/zip.ts";
-import { zipOf } from "../../../src/services/uploads/artifact-zip.ts";
+import { makeZip } from "../../../src/services/uploads/artifact-zip.ts";
 import { sha256 } from "../../support/artifact-files.ts";
 
 const [KIB, MIB] = [1024, 1024 * 1024];
@@ -65,7 +65,7 @@ describe("a ZIP archive", () => {
     const { files, bytes, owner } = await stored(sizes);
     const gets = vi.spyOn(env.ARCHIVE, "get");
     const reads = countReads();
-    const zip = zipOf(env.ARCHIVE, owner, files, AT);
+    const zip = makeZip(env.ARCHIVE, owner, files, AT);
     const archive = await read(zip.body());
     expect(reads()).toBe(chunks);
     expect(gets.mock.calls.length).toBeLessThanOrEqual(3);
@@ -78,7 +78,7 @@ describe("a ZIP archive", () => {
     const gets = vi.spyOn(env.ARCHIVE, "get");
     const reads = countReads();
     const some = files.filter((_, index) => index % 2 === 0);
-    const archive = await read(zipOf(env.ARCHIVE, owner, some, AT).body());
+    const archive = await read(makeZip(env.ARCHIVE, owner, some, AT).body());
     expect(sha256(new Uint8Array(archive))).toBe(sha256(new Uint8Array(await archiveOf(some, bytes))));
     expect(gets).toHaveBeenCalledTimes(1);
     expect(reads()).toBe((8 * MIB) / (256 * KIB) + 2 * 105);
@@ -122,7 +122,7 @@ describe.each([
   ["of small files", SMALL_FILES],
 ])("an archive %s that cannot be sent to its end", (_, sizes) => {
   const files = filesOf(sizes);
-  const zip = (archive: R2Bucket) => zipOf(archive, newOwner(), files, AT);
+  const zip = (archive: R2Bucket) => makeZip(archive, newOwner(), files, AT);
 
   it("lets go of the object when the client leaves, and reads no further", async () => {
     const { seen, archive } = bucketOf(({ length }) => pieces(length));
@@ -169,6 +169,6 @@ describe.each([
 
 it("an archive breaks off where its object is deleted half way", async () => {
   const { seen, archive } = bucketOf(({ length }, nth) => (nth === 1 ? pieces(length) : null));
-  await expect(read(zipOf(archive, newOwner(), filesOf([9 * MIB, 10]), AT).body())).rejects.toThrow("deleted while");
+  await expect(read(makeZip(archive, newOwner(), filesOf([9 * MIB, 10]), AT).body())).rejects.toThrow("deleted while");
   expect(seen.gets).toBe(2);
 });

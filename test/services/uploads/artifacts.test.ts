@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
-import { grantsOf } from "../../../src/services/core/grants.ts";
+import { openGrants } from "../../../src/services/core/grants.ts";
 import worker from "../../../src/worker.ts";
 import { call, expectProblem, newOrganization, newToken } from "../../support/api.ts";
 import { type Files, packed } from "../../support/artifact-files.ts";
@@ -265,7 +265,7 @@ describe("the host of ARTIFACT_ORIGIN", () => {
     const record = await env.AGENT_POOL.getByName(setup.orgId).artifactsOf(setup.id);
     const [found] = record.ok ? record.value.artifacts[setup.id]! : [];
     const facts = { ...found!, orgId: setup.orgId, jobId: setup.id, until: Date.now() + HOUR_MS };
-    const grants = grantsOf(env);
+    const grants = openGrants(env);
     return {
       ...setup,
       view: `https://artifacts.test/view/${await grants.grant("view", facts)}`,

@@ -26,7 +26,7 @@ export const WORDS: Words = {
 };
 
 /** A schema whose sent and answered forms differ is in the document twice, with the same words. */
-const baseOf = (name: string): string => name.replace(/Sent$/, "");
+const withoutSent = (name: string): string => name.replace(/Sent$/, "");
 
 /** Calls `see` for every field of a schema, nested ones included, with its path. */
 export const eachField = (
@@ -45,11 +45,11 @@ export const eachField = (
 };
 
 /** The name of the schema whose words describe a field: its own, or one that it is `like`. */
-export const describingSchemaOf = (schema: string, path: string): string | undefined => {
-  const name = baseOf(schema);
+export const findDescribingSchema = (schema: string, path: string): string | undefined => {
+  const name = withoutSent(schema);
   if (WORDS[name]?.[path] !== undefined) return name;
   const { like } = WORDS[name] ?? {};
-  return like === undefined ? undefined : describingSchemaOf(like, path);
+  return like === undefined ? undefined : findDescribingSchema(like, path);
 };
 
 const grow = (schema: JsonSchema): void => {
@@ -60,11 +60,11 @@ const grow = (schema: JsonSchema): void => {
 /** Adds its description to every schema and field, and marks the enums that may get new values. */
 export const putWords = (schemas: Schemas): void => {
   for (const [name, schema] of Object.entries(schemas)) {
-    const words = WORDS[baseOf(name)];
+    const words = WORDS[withoutSent(name)];
     if (words) schema.description = words.is;
     if (GROWING.includes(name)) grow(schema);
     eachField(schema, (path, field) => {
-      const source = describingSchemaOf(name, path);
+      const source = findDescribingSchema(name, path);
       if (source !== undefined) field.description = WORDS[source]?.[path];
       if (GROWING.includes(`${name}.${path}`)) grow(field);
     });
