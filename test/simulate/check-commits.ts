@@ -1,6 +1,7 @@
-import type { AgentFacts, BuildFacts, Change, JobFacts, JobLease, Outcome } from "../../src/queue/state/facts.ts";
+import type { Stored } from "../../src/queue/commands/reconcile.ts";
+import type { AgentFacts } from "../../src/queue/state/agent-facts.ts";
+import type { BuildFacts, Change, JobFacts, JobLease, Outcome } from "../../src/queue/state/facts.ts";
 import type { PoolState } from "../../src/queue/state/state.ts";
-import type { Stored } from "../../src/queue/state/stored.ts";
 import { checkDecisions } from "./check-gates.ts";
 import { checkPlanned, checkQueuedJob } from "./check-plans.ts";
 import { canRun, firstEligible, isPlanned } from "./check-state.ts";

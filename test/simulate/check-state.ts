@@ -1,6 +1,7 @@
 import { nextDue } from "../../src/queue/commands/step.ts";
+import type { AgentFacts } from "../../src/queue/state/agent-facts.ts";
 import type { Push } from "../../src/queue/state/decision.ts";
-import { type AgentFacts, BUILD_CHANNELS, type JobFacts } from "../../src/queue/state/facts.ts";
+import { BUILD_CHANNELS, type JobFacts } from "../../src/queue/state/facts.ts";
 import type { PoolState } from "../../src/queue/state/state.ts";
 import { isPaused } from "./check-pause.ts";
 import { findsFreeSemaphores } from "./check-semaphores.ts";

@@ -1,10 +1,10 @@
 import type { Result } from "../../src/queue/commands/commands.ts";
+import type { Stored } from "../../src/queue/commands/reconcile.ts";
 import type { FoundSockets } from "../../src/queue/commands/wake.ts";
 import type { Push } from "../../src/queue/state/decision.ts";
 import type { Change } from "../../src/queue/state/facts.ts";
 import type { Rules } from "../../src/queue/state/rules.ts";
 import type { PoolState } from "../../src/queue/state/state.ts";
-import type { Stored } from "../../src/queue/state/stored.ts";
 import { checkAccepted, checkOffers, checkRefused } from "./check-answers.ts";
 import { checkShown } from "./check-artifacts.ts";
 import { checkCommit } from "./check-commits.ts";

@@ -1,7 +1,13 @@
-import { isSequenceDue, revocationsToTell } from "../../src/queue/commands/reconcile.ts";
+import type { AuditFact } from "../../src/queue/commands/commands.ts";
+import type { Stored, StoredBuild } from "../../src/queue/commands/reconcile.ts";
+import {
+  type HeardSequence,
+  isSequenceDue,
+  NOTHING_HEARD,
+  revocationsToTell,
+} from "../../src/queue/commands/sequence.ts";
 import { nextTold } from "../../src/queue/state/decision.ts";
-import type { AuditFact, BuildFacts, JobFacts } from "../../src/queue/state/facts.ts";
-import { type HeardSequence, NOTHING_HEARD, type Stored, type StoredBuild } from "../../src/queue/state/stored.ts";
+import type { BuildFacts, JobFacts } from "../../src/queue/state/facts.ts";
 import type { SimPool } from "./pool.ts";
 import { isEnded } from "./specification.ts";
 import type { SimStorage } from "./storage.ts";

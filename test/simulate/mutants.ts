@@ -304,17 +304,17 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     15,
     "a restored D1 is not told of revoked tokens",
-    planted("queue/commands/reconcile.ts", "at > since ? [tokenId] : []", "[]"),
+    planted("queue/commands/sequence.ts", "at > since ? [tokenId] : []", "[]"),
   ),
   mutant(
     16,
     "a restored D1 goes unnoticed",
-    planted("queue/commands/reconcile.ts", 'complete < told ? "database" : "none"', '"none"'),
+    planted("queue/commands/sequence.ts", 'complete < told ? "database" : "none"', '"none"'),
   ),
   mutant(
     7,
     "a restored pool goes unnoticed",
-    planted("queue/commands/reconcile.ts", "own !== null && sequence > own", "false"),
+    planted("queue/commands/sequence.ts", "own !== null && sequence > own", "false"),
   ),
   mutant(
     7,

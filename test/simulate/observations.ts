@@ -1,5 +1,6 @@
 import type { JobEnd } from "../../src/pipeline/graph/job-end.ts";
-import type { BuildFacts, JobFacts, Offer, Outcome } from "../../src/queue/state/facts.ts";
+import type { Offer } from "../../src/queue/state/agent-facts.ts";
+import type { BuildFacts, JobFacts, Outcome } from "../../src/queue/state/facts.ts";
 import type { SimStorage } from "./storage.ts";
 
 /** A job as its callers saw it. */

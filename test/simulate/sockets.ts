@@ -1,5 +1,4 @@
-import type { FoundSockets } from "../../src/queue/commands/wake.ts";
-import type { KeptLease } from "../../src/queue/state/facts.ts";
+import type { FoundSockets, KeptLease } from "../../src/queue/commands/wake.ts";
 
 interface SimSocket {
   /** When a poll's socket closes; null for the agent's own. */

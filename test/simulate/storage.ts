@@ -1,25 +1,22 @@
 import type { JobGraph } from "../../src/pipeline/graph/graph.ts";
 import { isEnded } from "../../src/protocol/build-states.ts";
+import type { AuditFact, KeyedBuild, KnownDelivery } from "../../src/queue/commands/commands.ts";
 import type { Head, HeadKey } from "../../src/queue/commands/heads.ts";
+import type { AgentFacts } from "../../src/queue/state/agent-facts.ts";
 import { apply } from "../../src/queue/state/apply.ts";
 import { countOf, type DayCount, laterCount, NO_BUILDS } from "../../src/queue/state/counts.ts";
 import {
-  type AgentFacts,
-  type AuditFact,
   BUILD_CHANNELS,
   type BuildChannel,
   type BuildFacts,
   type Change,
   type Deletion,
   type JobFacts,
-  type KeyedBuild,
-  type KnownDelivery,
   NO_REPORT,
-  type Records,
   type Report,
 } from "../../src/queue/state/facts.ts";
 import { isHostDue } from "../../src/queue/state/host-state.ts";
-import { emptyState, type PoolState } from "../../src/queue/state/state.ts";
+import { emptyState, type PoolState, type Records } from "../../src/queue/state/state.ts";
 
 interface Rows {
   orgId: string | null;

@@ -10,14 +10,14 @@ import {
 import { log } from "../../log.ts";
 import type { Build } from "../../protocol/build.ts";
 import { isEnded } from "../../protocol/build-states.ts";
-import { isSequenceDue, revocationsToTell } from "../../queue/commands/reconcile.ts";
+import { type HeardSequence, isSequenceDue, NOTHING_HEARD, revocationsToTell } from "../../queue/commands/sequence.ts";
 import { toBuild } from "../../queue/read/record.ts";
 import { nextTold } from "../../queue/state/decision.ts";
 import { type Delivered, nothingDelivered } from "../../queue/state/outbox.ts";
 import { RULES } from "../../queue/state/rules.ts";
 import type { PoolState } from "../../queue/state/state.ts";
 import { type HeardSequence, NOTHING_HEARD } from "../../queue/state/stored.ts";
-import { listArtifactPlaces, listTestPlaces, seenArtifactsByJob, seenTestsByJob, withWholeJobs } from "./build-jobs.ts";
+import { artifactPlacesOf, artifactsOfBuild, listArtifactPlaces, listTestPlaces, seenArtifactsByJob, seenTestsByJob, testPlacesOf, testsOfBuild, withWholeJobs, withWholeJobs } from "./build-jobs.ts";
 import type { LoadedBuild } from "./build-rows.ts";
 import { FailureCounts, type Ways } from "./channels.ts";
 import type { DeadLetterBody } from "./dead-letters.ts";

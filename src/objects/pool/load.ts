@@ -8,10 +8,9 @@ import {
   type BuildFacts,
   type Change,
   type JobFacts,
-  type Records,
 } from "../../queue/state/facts.ts";
 import { isHostDue } from "../../queue/state/host-state.ts";
-import { emptyState, type PoolState } from "../../queue/state/state.ts";
+import { emptyState, type PoolState, type Records } from "../../queue/state/state.ts";
 import { confined } from "../../queue/state/trust.ts";
 import type { ReadableRows } from "./dead-letters.ts";
 import { ACTIVE_JOBS, ACTIVE_PLANS, parseJobRow, parsePlanRow } from "./job-rows.ts";

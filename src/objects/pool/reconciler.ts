@@ -9,10 +9,10 @@ import { ACTIVE } from "../../protocol/build-states.ts";
 import { limitsOf, type OrganizationLimits, type OwnLimits } from "../../protocol/organization.ts";
 import { HOUR_MS } from "../../protocol/units.ts";
 import type { Result } from "../../queue/commands/commands.ts";
-import type { Reconciled } from "../../queue/commands/reconcile.ts";
+import type { Stored, StoredBuild } from "../../queue/commands/reconcile.ts";
+import { type HeardSequence, NOTHING_HEARD, type Reconciled } from "../../queue/commands/sequence.ts";
 import type { Command, InputOf, OutputOf } from "../../queue/commands/step.ts";
 import type { PoolState } from "../../queue/state/state.ts";
-import { type HeardSequence, NOTHING_HEARD, type Stored, type StoredBuild } from "../../queue/state/stored.ts";
 import { CALLER_WAIT_MS, SingleFlight, within } from "../attempt.ts";
 
 /** Milliseconds by which ids may be older than the change that made them known. */

@@ -1,7 +1,8 @@
 import type { HostReport } from "../../githosts/core/host-report.ts";
 import type { JobCause, JobEnd } from "../../pipeline/graph/job-end.ts";
 import { type BuildStatus, isEnded, isLeased } from "../../protocol/build-states.ts";
-import type { AgentFacts, BuildFacts, Gated, JobFacts } from "../../queue/state/facts.ts";
+import type { AgentFacts } from "../../queue/state/agent-facts.ts";
+import type { BuildFacts, Gated, JobFacts } from "../../queue/state/facts.ts";
 
 /* Rows as 0.10.0 to 0.12.0 wrote them: a build had the status of its only job, and each planned job a build of its own. */
 

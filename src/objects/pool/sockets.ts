@@ -2,7 +2,7 @@ import { log } from "../../log.ts";
 import { type HeartbeatReply, HINT_PING, HINT_PONG } from "../../protocol/jobs.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { MINUTE_MS } from "../../protocol/units.ts";
-import type { FoundSockets } from "../../queue/commands/wake.ts";
+import type { FoundSockets, FoundSockets, KeptLease } from "../../queue/commands/wake.ts";
 import type { Push } from "../../queue/state/decision.ts";
 import type { KeptLease } from "../../queue/state/facts.ts";
 import { organizationIn } from "./rows.ts";

@@ -2,25 +2,14 @@ import type { HostReport } from "../../githosts/core/host-report.ts";
 import type { AgentRun } from "../../protocol/agent.ts";
 import { isEnded } from "../../protocol/build-states.ts";
 import { LIMITS } from "../../protocol/limits.ts";
-import type { RunValues } from "../../queue/commands/commands.ts";
+import type { KeyedBuild, KnownDelivery, RunValues } from "../../queue/commands/commands.ts";
 import type { Head, HeadKey } from "../../queue/commands/heads.ts";
 import { apply } from "../../queue/state/apply.ts";
 import type { DayCount } from "../../queue/state/counts.ts";
-import type {
-  BuildChannel,
-  BuildFacts,
-  Change,
-  Deletion,
-  HeldJob,
-  JobFacts,
-  KeyedBuild,
-  KnownDelivery,
-  Records,
-  Report,
-} from "../../queue/state/facts.ts";
+import type { BuildChannel, BuildFacts, Change, Deletion, HeldJob, JobFacts, Report } from "../../queue/state/facts.ts";
 import { hostReportOf } from "../../queue/state/host-state.ts";
 import type { DiskNumbers } from "../../queue/state/numbers.ts";
-import type { PoolState } from "../../queue/state/state.ts";
+import type { PoolState, Records } from "../../queue/state/state.ts";
 import { type BuildParts, BuildRows, Reports } from "./build-rows.ts";
 import { DeadLetters, ReadableRows } from "./dead-letters.ts";
 import { ACTIVE_BUILD_IDS, type AskedRuns, endedRuns, forgetSlice } from "./ended-builds.ts";

@@ -1,5 +1,6 @@
 import { LIMITS } from "../../protocol/limits.ts";
-import type { AuditFact, Change, MemoryChange } from "../../queue/state/facts.ts";
+import type { AuditFact } from "../../queue/commands/commands.ts";
+import type { Change, MemoryChange } from "../../queue/state/facts.ts";
 
 /*
  * The row of a build is its facts and those of its first job. `ended_at` is set once all have heard how the build ended.

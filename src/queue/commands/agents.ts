@@ -2,6 +2,7 @@ import { applyDiff, diff } from "../../domain/diff.ts";
 import type { AgentChange } from "../../protocol/agent.ts";
 import { LIMITS, withCommas } from "../../protocol/limits.ts";
 import { MINUTE_MS } from "../../protocol/units.ts";
+import type { AgentFacts } from "../state/agent-facts.ts";
 import {
   audit,
   type Decision,
@@ -15,7 +16,7 @@ import {
   unknownToken,
   verifiedAgent,
 } from "../state/decision.ts";
-import type { AgentFacts, Change } from "../state/facts.ts";
+import type { Change } from "../state/facts.ts";
 import { POOL_LIMITS } from "../state/rules.ts";
 import type { PoolState } from "../state/state.ts";
 import type { Actor, ClaimRequest, NewAgent } from "./commands.ts";

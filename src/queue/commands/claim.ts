@@ -1,4 +1,5 @@
 import { SECOND_MS } from "../../protocol/units.ts";
+import type { AgentFacts } from "../state/agent-facts.ts";
 import {
   agentActor,
   audit,
@@ -13,7 +14,7 @@ import {
   unknownToken,
   verifiedAgent,
 } from "../state/decision.ts";
-import type { AgentFacts, Change, HeldJob, JobFacts, JobLease } from "../state/facts.ts";
+import type { Change, HeldJob, JobFacts, JobLease } from "../state/facts.ts";
 import { isAllowed } from "../state/rules.ts";
 import type { PoolState } from "../state/state.ts";
 import type { ClaimRequest, FailClaim, JobDelivery, Unclaim } from "./commands.ts";

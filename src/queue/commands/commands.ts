@@ -3,6 +3,7 @@ import type { EndedRef } from "../../githosts/core/effect-facts.ts";
 import type { GraphJob, JobGraph } from "../../pipeline/graph/graph.ts";
 import type { GateDecision, JobEnd } from "../../pipeline/graph/job-end.ts";
 import type { AgentRegistration, RegisteredBy } from "../../protocol/agent.ts";
+import type { AuditAction } from "../../protocol/audit.ts";
 import type { Build, BuildPart, BuildReason, EnvironmentKey, Step } from "../../protocol/build.ts";
 import type { Feature, Finish, Needs, Progress, Release } from "../../protocol/jobs.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
@@ -34,6 +35,16 @@ export interface Actor {
   requestId: string | null;
   /** The login of the person at the git host for whom the actor speaks. */
   sender?: string;
+}
+
+/** An entry of the audit. */
+export interface AuditFact {
+  at: number;
+  actor: string;
+  action: AuditAction;
+  subject: string;
+  requestId: string | null;
+  detail: Record<string, unknown>;
 }
 
 /** A new build. `requires` merges the requirements of its pipeline and its trigger. */
@@ -257,4 +268,17 @@ export interface DeliveryResult {
   canceled: string[];
   /** Whether the pool knew the delivery, and did nothing. */
   isRepeat: boolean;
+}
+
+/** What was answered to a delivery of a git host, and when (milliseconds since 1970). */
+export interface KnownDelivery {
+  arrived: DeliveryResult;
+  at: number;
+}
+
+/** The build that a request with an idempotency key made. */
+export interface KeyedBuild {
+  buildId: string;
+  bodyHash: string;
+  at: number;
 }

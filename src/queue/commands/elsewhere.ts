@@ -1,5 +1,5 @@
 import { MINUTE_MS } from "../../protocol/units.ts";
-import { lastHeardAt, ONLINE_MS } from "../read/record.ts";
+import { lastHeardAt, ONLINE_MS } from "../state/deadlines.ts";
 import { type Decision, type DecisionContext, decided, refused } from "../state/decision.ts";
 import type { Change, HeldJob, JobFacts } from "../state/facts.ts";
 import type { PoolState } from "../state/state.ts";

@@ -1,7 +1,8 @@
 import type { JobCause, JobEnd } from "../../pipeline/graph/job-end.ts";
+import type { AgentFacts } from "../state/agent-facts.ts";
 import type { LossCause } from "../state/counts.ts";
 import { type DecisionContext, patchBuild } from "../state/decision.ts";
-import type { AgentFacts, BuildFacts, Change, HeldJob, JobFacts, Outcome } from "../state/facts.ts";
+import type { BuildFacts, Change, HeldJob, JobFacts, Outcome } from "../state/facts.ts";
 import { POOL_LIMITS, stopReason } from "../state/rules.ts";
 import { summarizeTests } from "./tests.ts";
 

@@ -1,5 +1,5 @@
+import type { AgentFacts } from "../state/agent-facts.ts";
 import type { DecisionContext } from "../state/decision.ts";
-import type { AgentFacts } from "../state/facts.ts";
 import { byQueueOrder, type Lane, type LaneSemaphore, type QueuedJob } from "../state/queue.ts";
 import type { Holders } from "../state/semaphores.ts";
 import type { PoolState } from "../state/state.ts";

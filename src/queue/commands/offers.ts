@@ -2,8 +2,7 @@ import { type Decision, type DecisionContext, decided, heldJob, type Push, toHin
 import type { Change, JobFacts } from "../state/facts.ts";
 import { lanesWithin } from "../state/indices.ts";
 import type { Lane } from "../state/queue.ts";
-import type { Holders } from "../state/semaphores.ts";
-import { semaphoresOfJob } from "../state/semaphores-of.ts";
+import { type Holders, semaphoresOfJob } from "../state/semaphores.ts";
 import type { PoolState } from "../state/state.ts";
 import { firstJobFor, isLaneFree, type Reservations } from "./match.ts";
 import { isPaused } from "./pause.ts";

@@ -15,8 +15,7 @@ import {
   toHint,
 } from "../state/decision.ts";
 import type { BuildFacts, Change, JobFacts } from "../state/facts.ts";
-import { plannedSemaphores } from "../state/semaphores.ts";
-import { groupRef } from "../state/semaphores-of.ts";
+import { groupRef, plannedSemaphores } from "../state/semaphores.ts";
 import { graphOf, type PoolState } from "../state/state.ts";
 import { cancelBuild } from "./cancel.ts";
 import { endJob } from "./lease.ts";

@@ -1,7 +1,14 @@
+import type { AgentFacts } from "../state/agent-facts.ts";
 import { type DecisionContext, findLeasedEntry, patchBuild } from "../state/decision.ts";
-import type { AgentFacts, BuildFacts, Change, JobFacts, KeptLease } from "../state/facts.ts";
+import type { BuildFacts, Change, JobFacts } from "../state/facts.ts";
 import type { PoolState } from "../state/state.ts";
 import { latestPause } from "./pause.ts";
+
+/** What the agent's socket remembers of the last heartbeat on it, also while the pool hibernates. */
+export interface KeptLease {
+  fence: number;
+  expiresAt: number;
+}
 
 /** What the pool finds of an agent's sockets when it wakes. */
 export interface FoundSockets {

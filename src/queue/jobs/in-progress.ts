@@ -1,3 +1,4 @@
+import { groupBy } from "../../domain/group-by.ts";
 import { needsContext } from "../../pipeline/expression/scope.ts";
 import { Conditions, ConditionWork, type NeedsToRead } from "../../pipeline/graph/condition.ts";
 import type { GraphJob, JobGraph } from "../../pipeline/graph/graph.ts";
@@ -7,16 +8,7 @@ import type { EndedStatus } from "../../protocol/build-states.ts";
 import type { BuildFacts, JobFacts } from "../state/facts.ts";
 import { needsFrom } from "./needs.ts";
 import { firstEnded, judgeJob, type Verdict } from "./outcome.ts";
-import {
-  type BuildCancel,
-  type BuildView,
-  byDefinition,
-  type EndOfJob,
-  type JobRules,
-  type JobView,
-  type Need,
-  toViews,
-} from "./rules.ts";
+import type { BuildCancel, BuildView, EndOfJob, JobRules, JobView, Need } from "./rules.ts";
 
 /** What of a build that has not ended follows from its jobs. */
 export interface BuildProgress extends Pick<BuildFacts, "status" | "startedAt" | "holdsPlace"> {
@@ -53,6 +45,39 @@ export type Order =
 
 export type JobOrder = Extract<Order, { jobId: string }>;
 
+/** A job whose row was lost counts as failed: whether it ran is unknown, so it must not run again. */
+const LOST: EndOfJob = {
+  status: "failed",
+  cause: null,
+  exitCode: null,
+  reason: "agent-error",
+  message: "What was stored of this job is damaged.",
+  startedAt: null,
+  finishedAt: 0,
+};
+
+const toView = (job: GraphJob, facts: JobFacts | undefined): JobView => {
+  if (!facts)
+    return {
+      job,
+      status: LOST.status,
+      startedAt: null,
+      message: null,
+      gate: null,
+      stopCause: null,
+      retries: 0,
+      end: LOST,
+    };
+  const { status, startedAt, message = null, gate = null, stopCause = null, end = null } = facts;
+  const isAdopted = end?.adopted !== undefined;
+  const retries = isAdopted ? 0 : (end?.retries ?? facts.retries ?? 0);
+  return { job, status, startedAt, message, gate, stopCause, retries, end: end && { ...end, isAdopted } };
+};
+
+/** All jobs of a build, in the order of its graph. */
+const toViews = (graph: JobGraph, jobs: ReadonlyMap<string, JobFacts>): JobView[] =>
+  graph.jobs.map((job) => toView(job, jobs.get(job.id)));
+
 /** All times are milliseconds since 1970. */
 export interface SettleInput {
   graph: JobGraph;
@@ -85,7 +110,7 @@ export class BuildInProgress {
     this.cancel = cancel;
     this.#conditions = new Conditions(input.graph);
     this.views = toViews(input.graph, input.jobs);
-    this.#byDefinition = byDefinition(this.views);
+    this.#byDefinition = groupBy(this.views, ({ job }) => job.definition);
     this.#byId = new Map(this.views.map((view) => [view.job.id, view]));
   }
 

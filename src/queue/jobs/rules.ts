@@ -1,5 +1,4 @@
-import { groupBy } from "../../domain/group-by.ts";
-import type { GraphJob, JobGraph } from "../../pipeline/graph/graph.ts";
+import type { GraphJob } from "../../pipeline/graph/graph.ts";
 import type { JobCause, JobEnd, JobEndStatus } from "../../pipeline/graph/job-end.ts";
 import type { JobStatus } from "../../protocol/build-job.ts";
 import type { EndedStatus } from "../../protocol/build-states.ts";
@@ -42,42 +41,6 @@ export interface Need {
 
 export const isLeasedJob = ({ status }: JobView): boolean =>
   status === "assigned" || status === "running" || status === "canceling";
-
-/** A job whose row was lost counts as failed: whether it ran is unknown, so it must not run again. */
-const LOST: EndOfJob = {
-  status: "failed",
-  cause: null,
-  exitCode: null,
-  reason: "agent-error",
-  message: "What was stored of this job is damaged.",
-  startedAt: null,
-  finishedAt: 0,
-};
-
-const toView = (job: GraphJob, facts: JobFacts | undefined): JobView => {
-  if (!facts)
-    return {
-      job,
-      status: LOST.status,
-      startedAt: null,
-      message: null,
-      gate: null,
-      stopCause: null,
-      retries: 0,
-      end: LOST,
-    };
-  const { status, startedAt, message = null, gate = null, stopCause = null, end = null } = facts;
-  const isAdopted = end?.adopted !== undefined;
-  const retries = isAdopted ? 0 : (end?.retries ?? facts.retries ?? 0);
-  return { job, status, startedAt, message, gate, stopCause, retries, end: end && { ...end, isAdopted } };
-};
-
-/** All jobs of a build, in the order of its graph. */
-export const toViews = (graph: JobGraph, jobs: ReadonlyMap<string, JobFacts>): JobView[] =>
-  graph.jobs.map((job) => toView(job, jobs.get(job.id)));
-
-export const byDefinition = (views: readonly JobView[]): Map<string, JobView[]> =>
-  groupBy(views, ({ job }) => job.definition);
 
 /** A cancel of a whole build, by a person or by its deadline (milliseconds since 1970). */
 export interface BuildCancel {

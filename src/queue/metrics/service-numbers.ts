@@ -1,14 +1,43 @@
 import type { BuildReason } from "../../protocol/build.ts";
 import type { EndedStatus } from "../../protocol/build-states.ts";
 import { ORGANIZATION_LIMITS } from "../../protocol/organization.ts";
-import type { OrganizationStore } from "../../protocol/service-metrics.ts";
+import type { OrganizationDay, OrganizationStore } from "../../protocol/service-metrics.ts";
 import { DAY_MS } from "../../protocol/units.ts";
-import type { LossCause } from "../state/counts.ts";
+import { dayNumberOf, type LossCause } from "../state/counts.ts";
 import type { PoolNumbers } from "../state/numbers.ts";
-import type { ServiceDay } from "./service-days.ts";
 
 /** Organizations that are named: each is in every row of numbers, and a label. */
-const NAMED = 20;
+const NAMED_ORGANIZATIONS = 20;
+
+/** What the organizations that are nearest to their limit made of it today, the nearest first. */
+interface ServiceDay {
+  /** UTC, days since 1970. */
+  day: number;
+  organizations: OrganizationDay[];
+}
+
+export const dayShare = ({ buildsToday, buildsPerDay }: OrganizationDay): number =>
+  buildsPerDay > 0 ? buildsToday / buildsPerDay : Number(buildsToday > 0);
+
+/** Those of before, with what the swept pools say now. A pool that nobody sweeps has made no build since. */
+export const addDay = (
+  before: ServiceDay | undefined,
+  pools: { orgId: string; numbers: Pick<PoolNumbers, "buildsToday" | "buildsPerDay"> }[],
+  now: number,
+): ServiceDay => {
+  const day = dayNumberOf(now);
+  const byOrganization = new Map((before?.day === day ? before.organizations : []).map((one) => [one.orgId, one]));
+  for (const { orgId, numbers } of pools) {
+    const { buildsToday, buildsPerDay = byOrganization.get(orgId)?.buildsPerDay ?? ORGANIZATION_LIMITS.buildsPerDay } =
+      numbers;
+    byOrganization.set(orgId, { orgId, buildsToday, buildsPerDay });
+  }
+  const organizations = [...byOrganization.values()]
+    .filter(({ buildsToday }) => buildsToday > 0)
+    .sort((one, other) => dayShare(other) - dayShare(one) || other.buildsToday - one.buildsToday)
+    .slice(0, NAMED_ORGANIZATIONS);
+  return { day, organizations };
+};
 /** An organization whose pool told nothing for so long is named no more: it may be gone. */
 const KNOWN_MS = 7 * DAY_MS;
 
@@ -35,7 +64,7 @@ export const addStored = (
   return [...byOrganization.values()]
     .filter(({ storedBytes, at }) => storedBytes > 0 && at > now - KNOWN_MS)
     .sort((one, other) => storedShare(other) - storedShare(one) || other.storedBytes - one.storedBytes)
-    .slice(0, NAMED);
+    .slice(0, NAMED_ORGANIZATIONS);
 };
 
 /** Pools that are named, so that a deployment with many has no more labels than one with few. */

@@ -1,7 +1,6 @@
 import type { ServiceMetrics } from "../../protocol/service-metrics.ts";
 import { counter, gauge, type Sample } from "./prometheus.ts";
-import { dayShare } from "./service-days.ts";
-import { storedShare } from "./service-numbers.ts";
+import { dayShare, storedShare } from "./service-numbers.ts";
 
 /** Organizations that are labels, so that the number of series is bounded. */
 const LABELED_POOLS = 20;

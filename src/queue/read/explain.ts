@@ -4,12 +4,13 @@ import { type AgentCode, type Explanation, sentence, type WaitCode } from "../..
 import type { Feature } from "../../protocol/jobs.ts";
 import { effectiveLimit, isGroup } from "../commands/match.ts";
 import { isPaused } from "../commands/pause.ts";
+import type { AgentFacts } from "../state/agent-facts.ts";
+import { isOnline } from "../state/deadlines.ts";
 import type { DecisionContext } from "../state/decision.ts";
-import type { AgentFacts, BuildFacts, HeldJob, JobFacts } from "../state/facts.ts";
-import { semaphoresOfJob } from "../state/semaphores-of.ts";
+import type { BuildFacts, HeldJob, JobFacts } from "../state/facts.ts";
+import { semaphoresOfJob } from "../state/semaphores.ts";
 import type { PoolState } from "../state/state.ts";
 import { APPROVER, awaitsApproval, isReserved, trustOf, UNTRUSTED_LABEL } from "../state/trust.ts";
-import { isOnline } from "./record.ts";
 
 /** Reasons that end without a change of the agent or the build. */
 const TEMPORARY: readonly AgentCode[] = ["offline", "busy", "draining", "unresponsive"];

@@ -3,17 +3,14 @@ import { AGENT_STATUS, type Agent } from "../../protocol/agent.ts";
 import { type Build, toRecord } from "../../protocol/build.ts";
 import type { JobGate } from "../../protocol/build-job.ts";
 import { phaseOf } from "../../protocol/build-states.ts";
-import { PERIODS } from "../../protocol/limits.ts";
-import { SECOND_MS } from "../../protocol/units.ts";
 import type { Claim } from "../commands/claim.ts";
 import type { ClaimedJob, RunValues } from "../commands/commands.ts";
 import { summarizeTests } from "../commands/tests.ts";
-import type { AgentFacts, BuildFacts, HeldJob, JobFacts, Report } from "../state/facts.ts";
+import type { AgentFacts } from "../state/agent-facts.ts";
+import { isOnline, lastHeardAt } from "../state/deadlines.ts";
+import type { BuildFacts, HeldJob, JobFacts, Report } from "../state/facts.ts";
 import type { PoolState } from "../state/state.ts";
 import { APPROVER, awaitsApproval, trustOf } from "../state/trust.ts";
-
-/** Milliseconds for which an agent counts as online after its last contact. */
-export const ONLINE_MS = PERIODS.onlineSeconds * SECOND_MS;
 
 const timestamp = (at: number): string => new Date(at).toISOString();
 const optionalTimestamp = (at: number | null): string | null => (at === null ? null : timestamp(at));
@@ -104,16 +101,6 @@ export const toClaimedJob = (
   purpose: build.origin?.purpose ?? "build",
   paths: build.until === null ? (build.origin?.paths ?? null) : null,
 });
-
-/** When the agent last made contact. `pingedAt` is the last ping on its socket. */
-export const lastHeardAt = (state: PoolState, agent: AgentFacts, pingedAt = 0): number =>
-  Math.max(agent.heardAt, state.lastContacts.get(agent.id) ?? 0, pingedAt);
-
-/** Whether the agent made contact recently, or waits in a poll. */
-export const isOnline = (state: PoolState, agent: AgentFacts, now: number, pingedAt = 0): boolean => {
-  const until = state.waiters.get(agent.id)?.until ?? 0;
-  return until > now || now - lastHeardAt(state, agent, pingedAt) < ONLINE_MS;
-};
 
 const judgeStatus = (agent: AgentFacts, isBusy: boolean, online: boolean): number => {
   if (!online) return AGENT_STATUS.offline;

@@ -1,6 +1,7 @@
+import { PERIODS } from "../../protocol/limits.ts";
 import { SECOND_MS } from "../../protocol/units.ts";
 import { CLEAN_UP_MS } from "../jobs/rules.ts";
-import { lastHeardAt } from "../read/record.ts";
+import type { AgentFacts } from "./agent-facts.ts";
 import type { DecisionContext } from "./decision.ts";
 import type { BuildFacts, JobFacts } from "./facts.ts";
 import { EPHEMERAL_MS, IGNORED_LIMIT, STOP_AGAIN_MS, UNRESPONSIVE_MS } from "./rules.ts";
@@ -131,11 +132,24 @@ const gateDue = ({ jobs }: PoolState, jobId: string): number | null => {
 };
 
 /** When the agent is told again to stop the job: while its socket is open, until its heartbeat carried the stop. */
-export const stopDue = ({ jobs, waiters, stopNotices: stopsTold }: PoolState, jobId: string): number | null => {
+export const stopDue = ({ jobs, waiters, stopNotices }: PoolState, jobId: string): number | null => {
   const lease = jobs.get(jobId)?.lease;
   if (!lease?.stop || waiters.get(lease.agentId)?.until !== null) return null;
-  const sentAt = stopsTold.get(jobId);
+  const sentAt = stopNotices.get(jobId);
   return sentAt === null ? null : (sentAt ?? lease.stop.at) + STOP_AGAIN_MS;
+};
+
+/** Milliseconds for which an agent counts as online after its last contact. */
+export const ONLINE_MS = PERIODS.onlineSeconds * SECOND_MS;
+
+/** When the agent last made contact. `pingedAt` is the last ping on its socket. */
+export const lastHeardAt = (state: PoolState, agent: AgentFacts, pingedAt = 0): number =>
+  Math.max(agent.heardAt, state.lastContacts.get(agent.id) ?? 0, pingedAt);
+
+/** Whether the agent made contact recently, or waits in a poll. */
+export const isOnline = (state: PoolState, agent: AgentFacts, now: number, pingedAt = 0): boolean => {
+  const until = state.waiters.get(agent.id)?.until ?? 0;
+  return until > now || now - lastHeardAt(state, agent, pingedAt) < ONLINE_MS;
 };
 
 /** When an ephemeral agent is removed: after its one job, or when it has been away for long without any. */

@@ -3,7 +3,8 @@ import { isEnded } from "../../protocol/build-states.ts";
 import type { Hint } from "../../protocol/jobs.ts";
 import { DETAILS } from "../../protocol/problem.ts";
 import type { Actor, PoolRefusal, Result } from "../commands/commands.ts";
-import type { AgentFacts, BuildFacts, Change, HeldJob, JobFacts } from "./facts.ts";
+import type { AgentFacts } from "./agent-facts.ts";
+import type { BuildFacts, Change, HeldJob, JobFacts } from "./facts.ts";
 import type { Rules } from "./rules.ts";
 import type { PoolState } from "./state.ts";
 

@@ -2,17 +2,16 @@ import type { BuildOrigin, HostTarget } from "../../githosts/core/build-origin.t
 import type { Ask, HostState, ToldState } from "../../githosts/core/host-report.ts";
 import type { JobGraph } from "../../pipeline/graph/graph.ts";
 import type { GateDecision, JobCause, JobEnd, StopReason } from "../../pipeline/graph/job-end.ts";
-import type { RegisteredBy } from "../../protocol/agent.ts";
 import type { ArtifactPlace, StoredArtifact } from "../../protocol/artifact.ts";
-import type { AuditAction } from "../../protocol/audit.ts";
 import type { BuildPart, BuildReason } from "../../protocol/build.ts";
 import type { JobStatus } from "../../protocol/build-job.ts";
 import type { EndedStatus } from "../../protocol/build-states.ts";
 import type { Feature } from "../../protocol/jobs.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
 import type { StoredTests, TestPlace } from "../../protocol/test-report.ts";
-import type { DeliveryResult, RunValues } from "../commands/commands.ts";
+import type { AuditFact, KeyedBuild, KnownDelivery, RunValues } from "../commands/commands.ts";
 import type { Head, HeadKey } from "../commands/heads.ts";
+import type { AgentFacts, Offer, Waiter } from "./agent-facts.ts";
 import type { DayCount, LossCause } from "./counts.ts";
 
 /** A named set of files that an agent sends under one lease. Its bytes are in the archive. */
@@ -172,12 +171,6 @@ export interface JobLease {
   keptBy?: "socket" | null;
 }
 
-/** What the agent's socket remembers of the last heartbeat on it, also while the pool hibernates. */
-export interface KeptLease {
-  fence: number;
-  expiresAt: number;
-}
-
 /** A job in the queue, or under a lease, with its build. */
 export interface HeldJob {
   build: BuildFacts;
@@ -196,97 +189,12 @@ export interface Report extends BuildPart<"report"> {
   masksCame?: boolean;
 }
 
-export interface AgentFacts {
-  id: string;
-  name: string;
-  platform: number;
-  canBuildIOS: boolean;
-  canBuildAndroid: boolean;
-  canBuildWeb: boolean;
-  labels: string[];
-  version: string | null;
-  isDraining: boolean;
-  isEphemeral: boolean;
-  tokenHash: string;
-  /** What its program can do beyond the first protocol, as it said last. Absent while it said nothing. */
-  features?: Feature[];
-  /** Versions of Xcode on its machine, as it said last. */
-  xcodes?: string[];
-  /** Absent in records that an older release stored. */
-  registeredBy?: RegisteredBy | null;
-  createdAt: number;
-  /** The last contact that was stored; a later one may be in memory. */
-  heardAt: number;
-  bootId: string | null;
-  /** Ids of earlier boots: a late message of one of them is not a restart. */
-  pastBoots: string[];
-  /** Jobs in a row that it claimed and did not start, and when the last of those leases ended. */
-  ignored: number;
-  ignoredAt: number;
-  /** When an ephemeral agent is removed, set at the end of its one job. */
-  spentAt: number | null;
-  /** Set while an ephemeral agent has a socket of its own: a socket that is lost tells nothing when it goes. */
-  hasSocket?: boolean;
-}
-
-/** An agent that waits for offers: in a poll until its deadline, or on a socket of its own (null). */
-export interface Waiter {
-  until: number | null;
-  /** Offers in a row that it did not follow, and when the last of them was withdrawn. */
-  ignored: number;
-  ignoredAt: number;
-}
-
-/** A job that is reserved for a waiting agent, which was told to poll. */
-export interface Offer {
-  agentId: string;
-  at: number;
-}
-
-export interface KeyedBuild {
-  buildId: string;
-  bodyHash: string;
-  at: number;
-}
-
-/** What was answered to a delivery of a git host, and when (milliseconds since 1970). */
-export interface KnownDelivery {
-  arrived: DeliveryResult;
-  at: number;
-}
-
 /** Who hears of builds: D1, after the archive; the logs of jobs; git hosts. */
 export const BUILD_CHANNELS = ["lists", "logs", "hosts"] as const;
 export type BuildChannel = (typeof BUILD_CHANNELS)[number];
 /** Deletions have a channel of their own: they are carried out everywhere. */
 export const CHANNELS = [...BUILD_CHANNELS, "deletions"] as const;
 export type Channel = (typeof CHANNELS)[number];
-
-/** What the pool keeps on disk only, and reads when it needs it. */
-export interface Records {
-  /** A build that ended within the last 24 hours. */
-  ended(buildId: string): BuildFacts | undefined;
-  /** A job of such a build, or of one under way, that has ended. */
-  endedJob(jobId: string): HeldJob | undefined;
-  keyed(caller: string, key: string): KeyedBuild | undefined;
-  /** In the order in which the pool heard of them. */
-  heads(key: HeadKey): readonly Head[];
-  delivery(connectionId: string, deliveryId: string): KnownDelivery | undefined;
-  /** What the job gave as its outputs; empty where it gave none. */
-  outputs(jobId: string): Record<string, string>;
-  lastNumber(repoId: string): number;
-  /** Builds that ended and are remembered, in the order of their sequence numbers. */
-  endedAfter(seq: number, limit: number): { id: string; seq: number }[];
-  lastSeq(): number;
-  /** What the row of the newest build says. */
-  lastDayCount(): DayCount;
-  /** How many entries of the audit (`lists`), or closes of logs, are not delivered yet. */
-  pending(channel: BuildChannel): number;
-  /** What was deleted of the build. Remembered until nothing can tell it again. */
-  deletion(buildId: string): Deletion | undefined;
-  /** Every deletion that is remembered. */
-  rememberedDeletions(): Deletion[];
-}
 
 /** What a person deletes of an ended build. */
 export type Deleted = "build" | "log";
@@ -306,15 +214,6 @@ export interface Deletion {
   at: number;
   /** It was carried out at a time after which no late write can undo it; D1 has to hear a sequence since `at`. */
   isSettled?: boolean;
-}
-
-export interface AuditFact {
-  at: number;
-  actor: string;
-  action: AuditAction;
-  subject: string;
-  requestId: string | null;
-  detail: Record<string, unknown>;
 }
 
 /** One change of a decision. All changes of a decision are stored in one transaction. */

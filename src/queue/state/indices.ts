@@ -1,12 +1,12 @@
 import { isEnded } from "../../protocol/build-states.ts";
 import { isGroup } from "../commands/match.ts";
+import type { AgentFacts, Offer } from "./agent-facts.ts";
 import { buildDue, leaseDue, offersResumeAt, retirementAt, stopDue } from "./deadlines.ts";
 import { heldJob } from "./decision.ts";
-import type { AgentFacts, BuildFacts, JobFacts, Offer } from "./facts.ts";
+import type { BuildFacts, JobFacts } from "./facts.ts";
 import type { Lane } from "./queue.ts";
 import { OFFER_MS } from "./rules.ts";
-import type { Semaphore } from "./semaphores.ts";
-import { semaphoresOfBuild, semaphoresOfJob } from "./semaphores-of.ts";
+import { type Semaphore, semaphoresOfBuild, semaphoresOfJob } from "./semaphores.ts";
 import { graphOf, type IndexedJob, type PoolState } from "./state.ts";
 import { awaitsApproval } from "./trust.ts";
 

@@ -1,6 +1,6 @@
 import type { ToldState } from "../../githosts/core/host-report.ts";
 import { MINUTE_MS } from "../../protocol/units.ts";
-import { hasToldRevocations, recordSequence, type ToldSequence } from "../commands/reconcile.ts";
+import { hasToldRevocations, recordSequence, type ToldSequence } from "../commands/sequence.ts";
 import { FLUSH_DELAY_MS } from "./apply.ts";
 import { type Decision, type DecisionContext, decided, later } from "./decision.ts";
 import { BUILD_CHANNELS, type BuildChannel, type Change, type Channel } from "./facts.ts";

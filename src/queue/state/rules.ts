@@ -7,18 +7,8 @@ import { PERIODS } from "../../protocol/limits.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../protocol/units.ts";
 import { JOB_RULES, triesAgain } from "../jobs/rules.ts";
-import type {
-  AgentFacts,
-  ArtifactFacts,
-  BuildFacts,
-  Change,
-  Channel,
-  HeldJob,
-  JobFacts,
-  JobLease,
-  Outcome,
-  Waiter,
-} from "./facts.ts";
+import type { AgentFacts, Waiter } from "./agent-facts.ts";
+import type { ArtifactFacts, BuildFacts, Change, Channel, HeldJob, JobFacts, JobLease, Outcome } from "./facts.ts";
 import { isHeard, isHostDue } from "./host-state.ts";
 import type { Lane } from "./queue.ts";
 import { isReserved } from "./trust.ts";

@@ -1,4 +1,7 @@
-import type { GraphJob } from "../../pipeline/graph/graph.ts";
+import { refOf } from "../../domain/git-ref.ts";
+import type { GraphJob, JobGraph } from "../../pipeline/graph/graph.ts";
+import type { BuildFacts, HeldJob } from "./facts.ts";
+import { trustOf } from "./trust.ts";
 
 /** What only so many may hold at a time: a pipeline's builds, jobs of a matrix, a concurrency group. */
 export interface Semaphore {
@@ -89,4 +92,24 @@ const count = (semaphores: Map<string, Map<string, Holding>>, { key, holder, lim
   else holders.set(holder, { count: sum, limit });
   if (holders.size === 0) semaphores.delete(key);
   else semaphores.set(key, holders);
+};
+
+/** The ref to which the concurrency groups of an untrusted build belong; null for those of the repository. */
+export const groupRef = (build: Pick<BuildFacts, "trust" | "branch">): string | null =>
+  trustOf(build) === "untrusted" ? refOf(build.branch) : null;
+
+/** The semaphore that a build holds while it counts for its pipeline's limit: its jobs hold it together. */
+export const semaphoresOfBuild = ({ id, pipelineId, maxParallel }: BuildFacts): Semaphore[] =>
+  pipelineId === null ? [] : [{ key: `pipeline ${pipelineId}`, limit: maxParallel, holder: id }];
+
+/** What a job holds while it is leased: the semaphore of its build, that of its matrix, and that of its group. */
+export const semaphoresOfJob = (
+  { graphs }: { graphs: ReadonlyMap<string, JobGraph> },
+  { build, job }: HeldJob,
+): Semaphore[] => {
+  const { id, repoId, maxParallel } = build;
+  const planned = graphs.get(id)?.jobs[job.index];
+  const own =
+    planned && plannedSemaphores(planned, { id, repoId, pipelineId: null, maxParallel, ownRef: groupRef(build) });
+  return [...semaphoresOfBuild(build), ...(own ?? [])];
 };

@@ -1,7 +1,10 @@
 import type { JobGraph } from "../../pipeline/graph/graph.ts";
+import type { KeyedBuild, KnownDelivery } from "../commands/commands.ts";
+import type { Head, HeadKey } from "../commands/heads.ts";
+import type { AgentFacts, Offer, Waiter } from "./agent-facts.ts";
 import { type DayCount, noEvents, type PoolEvents } from "./counts.ts";
 import { DeadlineQueue } from "./deadline-queue.ts";
-import type { AgentFacts, BuildFacts, Channel, JobFacts, Offer, Pause, Records, Waiter } from "./facts.ts";
+import type { BuildChannel, BuildFacts, Channel, Deletion, HeldJob, JobFacts, Pause } from "./facts.ts";
 import { type Lane, Queue, type QueuedJob } from "./queue.ts";
 import { type Semaphore, Semaphores } from "./semaphores.ts";
 
@@ -24,6 +27,32 @@ export const DEADLINE_KINDS = [
   "pause",
 ] as const;
 export type DeadlineKind = (typeof DEADLINE_KINDS)[number];
+
+/** What the pool keeps on disk only, and reads when it needs it. */
+export interface Records {
+  /** A build that ended within the last 24 hours. */
+  ended(buildId: string): BuildFacts | undefined;
+  /** A job of such a build, or of one under way, that has ended. */
+  endedJob(jobId: string): HeldJob | undefined;
+  keyed(caller: string, key: string): KeyedBuild | undefined;
+  /** In the order in which the pool heard of them. */
+  heads(key: HeadKey): readonly Head[];
+  delivery(connectionId: string, deliveryId: string): KnownDelivery | undefined;
+  /** What the job gave as its outputs; empty where it gave none. */
+  outputs(jobId: string): Record<string, string>;
+  lastNumber(repoId: string): number;
+  /** Builds that ended and are remembered, in the order of their sequence numbers. */
+  endedAfter(seq: number, limit: number): { id: string; seq: number }[];
+  lastSeq(): number;
+  /** What the row of the newest build says. */
+  lastDayCount(): DayCount;
+  /** How many entries of the audit (`lists`), or closes of logs, are not delivered yet. */
+  pending(channel: BuildChannel): number;
+  /** What was deleted of the build. Remembered until nothing can tell it again. */
+  deletion(buildId: string): Deletion | undefined;
+  /** Every deletion that is remembered. */
+  rememberedDeletions(): Deletion[];
+}
 
 /**
  * Agents and active builds of one organization, with indices that spare a search through all of them.

@@ -5,8 +5,8 @@ import { organization } from "../../db/schema.ts";
 import { DatabaseSession } from "../../db/session.ts";
 import { log } from "../../log.ts";
 import { DAY_MS, MINUTE_MS } from "../../protocol/units.ts";
-import { addDay } from "../../queue/metrics/service-days.ts";
 import {
+  addDay,
   addDeadLetters,
   addStored,
   addTotals,

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import type { ServiceMetrics } from "../../../src/protocol/service-metrics.ts";
-import { addDay } from "../../../src/queue/metrics/service-days.ts";
 import {
+  addDay,
   addDeadLetters,
   addStored,
   addTotals,
