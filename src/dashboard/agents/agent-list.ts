@@ -39,7 +39,7 @@ export interface AgentSelection {
   total: number;
   /** Agents in each state, of all that match the text filter. */
   counts: Map<AgentState, number>;
-  /** Of these, agents whose program is older than the service. */
+  /** How many of these have a program that is older than the service. */
   older: number;
   /** The agents of this page. */
   rows: Agent[];

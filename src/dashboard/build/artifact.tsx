@@ -37,7 +37,7 @@ const folderAt = (list: readonly ArtifactFile[], path: string): Folder => {
   return { folders: [...folders.values()], files };
 };
 
-/** The page that a report opens with: the `index.html` that lies highest; undefined where there is none. */
+/** The page that a report opens with: the topmost `index.html`; undefined if it has none. */
 const findReport = (list: readonly ArtifactFile[]): string | undefined =>
   list
     .map(({ path }) => path)

@@ -152,7 +152,7 @@ interface BuildHeadProps {
   testsPage: string;
 }
 
-/** What the build is of, how it stands, and what one may do with it. */
+/** The subject of the build, its state, and what a person may do with it. */
 export const BuildHead = ({ details, context, testsPage }: BuildHeadProps) => {
   const { build } = details;
   const hasLog = build.attempt > 0 && details.body.logTail !== null;

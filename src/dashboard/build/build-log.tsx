@@ -1,7 +1,7 @@
 import { CommaList } from "../parts/lists.tsx";
 
 interface LogNotesProps {
-  /** The path of the build or the job that they are of. */
+  /** The path of the build or the job. */
   path: string;
   /** Null when the log was deleted. */
   logTail: string | null | undefined;
@@ -35,7 +35,7 @@ export const LogNotes = ({ path, logTail, lost, hasFailed = false, leak }: LogNo
 );
 
 interface BuildLogProps {
-  /** The path of the build or the job that it is of. */
+  /** The path of the build or the job. */
   path: string;
   attempt: number;
   isLive: boolean;

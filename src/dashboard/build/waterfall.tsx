@@ -18,11 +18,11 @@ interface BarProps {
   segments: Segment[];
   /** Milliseconds that it took in the last green run. */
   usual?: number | undefined;
-  /** When somebody was asked, and answered; `to` is null while nobody did. */
+  /** From when an approval was asked for until the answer; `to` is null before it. */
   atGate?: { from: number; to: number | null } | null;
 }
 
-/** A name is written into a bar that is at least so many percent long. */
+/** A name is written into a bar that is at least this many percent long. */
 const NAMED_FROM = 6;
 
 const Stretch = ({ axis, now, segment }: { axis: TimeAxis; now: number; segment: Segment }) => {
@@ -142,7 +142,7 @@ const AxisLines = ({ axis }: { axis: TimeAxis }) => (
   </svg>
 );
 
-/** From so many rows on, a field filters them. */
+/** With this many rows or more, a field filters them. */
 const FILTERED_FROM = 13;
 
 interface WaterfallProps {
@@ -156,7 +156,7 @@ interface WaterfallProps {
   children: Child;
 }
 
-/** Names of at most so many characters leave the rest of their column to the bars. */
+/** Names of at most this many characters leave the rest of their column to the bars. */
 const SHORT_NAME = 16;
 
 /** Where the time went: a row for each step or job on one axis of time. It is the log's table of contents too. */

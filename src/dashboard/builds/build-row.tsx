@@ -60,7 +60,7 @@ interface RowProps {
 
 const shownState = ({ status, waitsFor }: Build) => (waitsFor.length > 0 ? "asking" : status);
 
-/** What a commit says, in a word; or what else the build is of. */
+/** The subject of the commit, or else what the build was made of. */
 const subjectLine = (build: Build): string => {
   const { subject, pull, schedule, commitSha } = build;
   return subject ?? pull?.title ?? schedule ?? `${refName(build)}${commitSha ? ` at ${commitSha.slice(0, 7)}` : ""}`;
@@ -123,7 +123,7 @@ const OwnerNames = ({ build, details }: RowProps) => {
   );
 };
 
-/** What only those hear who do not see the row. */
+/** What a screen reader says in place of the row. */
 const SpokenName = ({ build, details }: RowProps) => {
   const pipeline = build.pipelineId && details.pipelines.get(build.pipelineId);
   return (

@@ -34,11 +34,11 @@ interface BranchOfBuilds {
 
 const branchKey = ({ repoId, pull, ref }: Build): string => `${repoId}/${pull ? `#${pull.number}` : ref}`;
 
-/** The builds of a list, which is newest first, by what they are of. The branch with the newest build comes first. */
+/** The builds of a list, which is newest first, by branch. The branch with the newest build comes first. */
 const byBranch = (builds: readonly Build[]): BranchOfBuilds[] =>
   [...Map.groupBy(builds, branchKey)].map(([key, ofBranch]) => ({ key, newest: ofBranch[0]!, builds: ofBranch }));
 
-/** Of a page whose builds run or wait; and of one with older builds, where little changes. */
+/** Seconds between refreshes: while builds run or wait, and for older builds, where little changes. */
 const REFRESH_SECONDS = { active: 5, idle: 15 };
 /** Builds of a page by branches: of each branch its newest is a row. */
 const GROUPED = 100;
@@ -109,7 +109,7 @@ const Days = ({ builds, details }: RowsProps) => (
   </ol>
 );
 
-/** How many builds the page is of, and the way to newer and older ones. */
+/** How many builds the page has, and links to newer and older ones. */
 const Places = ({ query, rows, nextCursor }: { query: URLSearchParams; rows: number; nextCursor: string | null }) => (
   <p class="more">
     <span class="hint">

@@ -35,7 +35,7 @@ const Rights = ({ account, scopes, missing }: ConnectionCheck) => (
   </section>
 );
 
-/** What the host is still to be told of builds, and what it would not take. */
+/** The states of builds that the host has not received yet, and those that it refused. */
 const States = ({ check, now }: { check: ConnectionCheck; now: Date }) => {
   const { waiting, waitingSince, trouble, givenUp } = check;
   return (

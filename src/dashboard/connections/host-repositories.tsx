@@ -107,7 +107,7 @@ interface Listed {
   problem: Refusal | null;
 }
 
-/** The repositories at the host. A host that refuses or is away is told of on the page, which has another way to go. */
+/** The repositories at the host. If the host refuses or is unreachable, the page says so and offers another way. */
 const listAtHost = async (context: Context, id: string | undefined, cursor: string | null): Promise<Listed> => {
   const query = parseBody(listHostRepositories.query, { cursor: cursor ?? undefined });
   try {

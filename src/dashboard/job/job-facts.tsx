@@ -34,7 +34,7 @@ const Combination = ({ matrix }: BuildJob) =>
     </span>
   ));
 
-/** The state of a job, the build that it is of, why it ended so, who ran it and what it stands behind. */
+/** The state of a job, its build, why it ended so, who ran it and which jobs it needs. */
 export const JobFactList = ({ details, testsPage }: { details: JobDetails; testsPage: string }) => {
   const { run: job, build, agent, now } = details;
   const why = explainEnd(job);
@@ -67,7 +67,7 @@ export const JobFactList = ({ details, testsPage }: { details: JobDetails; tests
   );
 };
 
-/** What the job told those that need it. */
+/** The outputs that the job passed to the jobs that need it. */
 export const JobOutputs = ({ outputs }: Pick<BuildJob, "outputs">) => {
   const entries = Object.entries(outputs);
   return entries.length === 0 ? null : (

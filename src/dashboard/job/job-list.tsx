@@ -49,7 +49,7 @@ export const spanJobs = (jobs: readonly JobOfBuild[]): Segment[] => {
   return state === undefined ? [{ from, to, state: "failed" }] : [{ from, to, state }, ...failed];
 };
 
-/** When somebody was asked whether the job may run, and answered. */
+/** From when the job asked for an approval until somebody answered. */
 const timeAtGate = ({ gate, finishedAt }: JobOfBuild): { from: number; to: number | null } | null =>
   gate?.since ? { from: Date.parse(gate.since), to: parseTime(gate.decision?.at ?? finishedAt) } : null;
 
@@ -149,7 +149,7 @@ export const countStates = (jobs: JobOfBuild[]): string =>
     .map(([word, { length }]) => `${length.toLocaleString("en")} ${word}`)
     .join(", ");
 
-/** The combinations of a matrix under the job that they are of, with how many are in which state. */
+/** The combinations of a matrix under their job, with how many are in each state. */
 const Combinations = ({ definition, all, names, times }: Omit<RowProps, "job">) => {
   const { jobs } = definition;
   const [first] = jobs;

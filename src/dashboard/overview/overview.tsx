@@ -17,7 +17,7 @@ import { FIRST_HOUR_SECONDS, FirstHour } from "./first-hour.tsx";
 import { ForYouList, type NamesById } from "./for-you.tsx";
 
 const NONE = "–";
-/** From so much on, being slower than the week before is told in colour. */
+/** A pipeline that became slower than the week before by this much is shown in colour. */
 const SLOWER_PERCENT = 10;
 
 const seconds = (value: number | undefined): string => (value === undefined ? NONE : formatDuration(value * 1000));
@@ -159,7 +159,7 @@ const listNames = (histories: PipelineHistory[]): NamesById =>
     ]),
   );
 
-/** Names of what only builds under way are of: asks a second time, and only where one is. */
+/** Adds the names of repositories and pipelines that only builds under way belong to. */
 const readMissingNames = async (context: Context, names: NamesById, builds: Build[]): Promise<NamesById> => {
   const isKnown = builds.every(({ repoId, pipelineId }) => names.has(repoId) && (!pipelineId || names.has(pipelineId)));
   if (isKnown) return names;

@@ -71,7 +71,7 @@ interface SettingsProps {
   version: number | null;
 }
 
-/** Of a schedule that stands in a file, only the switch: the rest is changed in the file. */
+/** A schedule from a file has only the switch here: the rest is changed in the file. */
 const Settings = ({ request, schedule, version }: SettingsProps) => (
   <section>
     <h2>Settings</h2>

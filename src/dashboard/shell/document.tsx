@@ -38,7 +38,7 @@ const TABS: Record<string, Tab> = {
   skipped: STOPPED,
 };
 
-/** Of a page that shows one build or job; a page of none, or of a state from a later release, has the plain mark. */
+/** The icon of a page that shows one build or job. Other pages, and states of later releases, have the plain mark. */
 const tabOf = (state: string | undefined): Tab => (state !== undefined && TABS[state]) || PLAIN;
 
 interface DocumentProps {

@@ -9,7 +9,7 @@ import type { FollowedBuild } from "./followed-build.ts";
 import { openRequest } from "./open-request.ts";
 import { namesById, noInput } from "./verb-input.ts";
 
-/** Of the newest builds, those that are looked at. */
+/** How many of the newest builds are searched. */
 const MOST = 50;
 const MOST_BRANCHES = 20;
 

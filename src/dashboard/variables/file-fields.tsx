@@ -42,7 +42,7 @@ export const readFileFields = (form: URLSearchParams) => {
   };
 };
 
-/** In words, for people; null for a variable that is no file. */
+/** The file in words; null for a variable that is not a file. */
 export const fileInWords = ({
   key,
   isFile,

@@ -11,7 +11,7 @@ interface TimeOfPart {
   at: string;
 }
 
-/** A log that grows is asked for its times again after so long. */
+/** The times of a log that grows are fetched again after this long. */
 const AGAIN_MS = 5000;
 
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
@@ -83,7 +83,7 @@ interface RowLook {
   needle: string;
   /** The lines that the address links to. */
   linked: LineRange | null;
-  /** The line whose match one stands on. */
+  /** The line of the current match. */
   matchLine: number | null;
   sections: StepSection[];
 }

@@ -5,7 +5,7 @@ import type { LogView } from "./log-view.ts";
 
 /** Backoff: doubled after each try that brought nothing. */
 const RETRY_MS = { first: 500, most: 15_000 };
-/** A connection that is silent for so long is broken: the service sends something every 15 s. */
+/** A connection that is silent for this long is broken: the service sends something every 15 s. */
 const SILENCE_MS = 45_000;
 
 /** Bytes at the end of a log that are read first: some screens, in a third of a second of a line of 400 kbit/s. */
@@ -49,7 +49,7 @@ async function* eventsOf(body: ReadableStream<Uint8Array>, onData: () => void): 
 
 /**
  * Reads the end of what the service has stored, as bytes: faster than events. What is before it comes when it is wanted.
- * @returns how many bytes a second came behind the first ones; 0 where there are none
+ * @returns the bytes per second that followed the first ones; 0 if none followed
  */
 const readStored = async (
   source: string,
@@ -135,9 +135,9 @@ export const feedLog = async (
 };
 
 const MEGABYTE = 1_000_000;
-/** A line that brings so many bytes in a second brings the whole log without being asked, */
+/** A connection with this many bytes per second fetches the whole log without being asked, */
 const QUICK = 2 * MEGABYTE;
-/** and any line brings the rest that is not longer than this. */
+/** and any connection fetches the rest if it is not longer than this. */
 const SHORT = 4 * MEGABYTE;
 /** Bytes that are read when a person scrolls up to the first line; each time twice as many. */
 const FIRST_PART = 512 * KIB;

@@ -68,7 +68,7 @@ export class LogStore {
     this.count += 1;
   }
 
-  /** Begins anew, at this byte of the log. */
+  /** Starts again, at this byte of the log. */
   clear(base = 0): void {
     this.base = base;
     this.#length = 0;

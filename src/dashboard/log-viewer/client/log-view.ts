@@ -79,7 +79,7 @@ export class LogView {
     this.#layout.watch();
   }
 
-  /** Marks what is searched, and no line of it. */
+  /** Marks the searched text, without a current match. */
   mark(needle: string): void {
     this.needle = needle;
     this.#matchLine = null;
@@ -123,7 +123,7 @@ export class LogView {
     this.plan();
   }
 
-  /** So many lines were added before the first: what is visible stays where it is. */
+  /** Keeps what is visible in its place after `added` lines were put before the first. */
   keepPlace(added: number): void {
     const { at, line } = this.#layout.rowAt(this.#y);
     const section = this.#layout.sections[at];

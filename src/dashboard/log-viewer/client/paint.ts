@@ -55,7 +55,7 @@ const paletteColour = (index: number): Rgb => {
   return [Math.floor(at / 36), Math.floor(at / 6) % 6, at % 6].map((step) => CUBE[step]) as Rgb;
 };
 
-/** A colour of a terminal that is none of the sixteen named ones; null for those. */
+/** A colour of a terminal other than the sixteen named ones; null for those. */
 const mixedColour = (name: string | null, rgb: string | null): Rgb | null => {
   const [, palette] = /^ansi-palette-(\d+)$/.exec(name ?? "") ?? [];
   if (palette) return paletteColour(Number(palette));

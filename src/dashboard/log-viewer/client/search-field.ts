@@ -42,7 +42,7 @@ const searchLog = async (
 };
 
 const TYPING_MS = 150;
-/** A log that grows is searched further after so long. */
+/** A log that grows is searched further after this long. */
 const GROWN_MS = 500;
 
 /** The field that searches the log: counts the lines with the text, also new ones, and goes from one to the next. */
@@ -145,7 +145,7 @@ export class SearchField {
     this.#isReading = true;
     await this.#readAll();
     this.#isReading = false;
-    // Lines that came are searched first, and what that finds is told then.
+    // New lines are searched first; the result is shown after that.
     if (this.#view.needle !== "" && this.#generation === this.#store.generation) this.#tell();
   }
 

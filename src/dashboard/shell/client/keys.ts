@@ -42,7 +42,7 @@ const press = (key: string): boolean => {
   return true;
 };
 
-/** The row model of every list. Returns false where the key is none of it. */
+/** The keys that move between the rows of every list. Returns false for other keys. */
 const useRow = (key: string): boolean => {
   if (key === ROW_KEYS.next || key === ROW_KEYS.previous) moveFocus(key === ROW_KEYS.next ? 1 : -1);
   else if (key === "Enter") return openRow();

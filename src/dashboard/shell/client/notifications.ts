@@ -1,7 +1,7 @@
 import type { FollowedBuild } from "../followed-build.ts";
 
 const LOOK_MS = 30_000;
-/** What this browser wants to be told of, and which builds ran when it looked last. */
+/** Which builds this browser asks to be notified about, and which of them ran when it looked last. */
 const KEY = "millrace.notify";
 
 interface Settings {
@@ -31,7 +31,7 @@ const tell = ({ id, title, note }: FollowedBuild): void => {
   });
 };
 
-/** Tells of each build that ran at the last look and has ended since. Tabs look each for themselves; the tag joins them. */
+/** Notifies about each build that has ended since the last look. Each tab looks for itself; the tag joins what they say. */
 const look = async (): Promise<void> => {
   const { own, branches, running } = read();
   if ((!own && branches.length === 0) || Notification.permission !== "granted") return;
