@@ -2,9 +2,8 @@ import { log } from "../../log.ts";
 import { type HeartbeatReply, HINT_PING, HINT_PONG } from "../../protocol/jobs.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { MINUTE_MS } from "../../protocol/units.ts";
-import type { FoundSockets, FoundSockets, KeptLease } from "../../queue/commands/wake.ts";
+import type { FoundSockets, KeptLease } from "../../queue/commands/wake.ts";
 import type { Push } from "../../queue/state/decision.ts";
-import type { KeptLease } from "../../queue/state/facts.ts";
 import { organizationIn } from "./rows.ts";
 
 /** Stored with a socket while the object hibernates. `until` is a poll's deadline; null for the agent's own socket. */
