@@ -1,7 +1,6 @@
 import { env } from "cloudflare:test";
 import { beforeEach, expect, it } from "vitest";
-import { deleteCache, listEntries } from "../../src/archive/cache.ts";
-import { deleteReservations, giveBack, reserve } from "../../src/archive/cache-reservations.ts";
+import { deleteCache, deleteReservations, giveBack, listEntries, reserve } from "../../src/archive/cache.ts";
 import { PERIODS } from "../../src/protocol/limits.ts";
 
 const archive = env.ARCHIVE;

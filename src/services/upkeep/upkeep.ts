@@ -15,8 +15,7 @@ import {
   type ServiceNumbers,
 } from "../../queue/metrics/service-numbers.ts";
 import { removeShare } from "../organizations/organization-removal.ts";
-import { removeUnusedCache } from "./cache-retention.ts";
-import { countCaches } from "./caches.ts";
+import { countCaches, removeUnusedCache } from "./caches.ts";
 import { countHistories, recountHistories } from "./histories.ts";
 import { reconcileBuilds, type Swept, sweepPools } from "./pools.ts";
 import { removeArchived, removeAudit, removeBuilds, removeTraces, removeUses } from "./retention.ts";

@@ -3,12 +3,14 @@ import {
   bytesKey,
   deleteEntries,
   findEntry,
+  giveBack,
   listEntries,
   putEntry,
+  type Reservation,
   repositoryPath,
+  reserve,
   type StoredEntry,
 } from "../../archive/cache.ts";
-import { giveBack, type Reservation, reserve } from "../../archive/cache-reservations.ts";
 import { dayOf } from "../../archive/keys.ts";
 import { sha256Hex } from "../../crypto/encoding.ts";
 import { partsOf } from "../../domain/artifact/parts.ts";

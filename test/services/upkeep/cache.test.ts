@@ -1,7 +1,6 @@
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
-import { bytesKey, entryKey, putEntry, type StoredEntry, scopePath } from "../../../src/archive/cache.ts";
-import { reserve } from "../../../src/archive/cache-reservations.ts";
+import { bytesKey, entryKey, putEntry, reserve, type StoredEntry, scopePath } from "../../../src/archive/cache.ts";
 import { dayOf } from "../../../src/archive/keys.ts";
 import { DAY_MS, NOW, upkeep } from "./support.ts";
 
