@@ -1,6 +1,6 @@
 import type { Context as HonoContext } from "hono";
 import { readConfig } from "../config.ts";
-import { Context, type Opening } from "../services/core/context.ts";
+import { type Context, newContext, type Opening } from "../services/core/context.ts";
 import type { AppEnv } from "./app-env.ts";
 
 /** Opens the context of a request whose caller is known but not yet admitted. */
@@ -8,7 +8,7 @@ export const openContext = (
   c: HonoContext<AppEnv>,
   opening: Pick<Opening, "caller" | "access" | "writes" | "bookmark" | "headers">,
 ): Context => {
-  const context = Context.open({
+  const context = newContext({
     ...opening,
     env: c.env,
     config: readConfig(c.env),

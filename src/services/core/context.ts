@@ -51,119 +51,88 @@ export interface Opening {
   /** Whether the session begins at D1's primary, as every write must. */
   writes: boolean;
   headers?: Partial<RequestHeaders>;
+  /** Runs work that the answer does not wait for. */
   waitUntil(work: Promise<unknown>): void;
 }
 
-interface Parts extends Omit<Opening, "headers"> {
+/** What a context is made of. The use cases see all but the last two. */
+interface Parts extends Pick<Opening, "config" | "caller" | "requestId" | "now" | "origin" | "waitUntil"> {
   headers: RequestHeaders;
   db: DatabaseSession;
   objects: ObjectStubs;
   keys: Keys;
+  /** Records and logs of builds that have ended. */
+  archive: R2Bucket;
+  env: Env;
   admission: Admission;
 }
 
 /** What a use case has at hand for one request. */
-export class Context {
-  readonly config: Config;
-  readonly caller: Caller;
-  readonly requestId: string;
-  readonly now: Date;
-  readonly origin: string;
-  readonly headers: RequestHeaders;
-  readonly db: DatabaseSession;
-  readonly objects: ObjectStubs;
-  readonly keys: Keys;
-  readonly #parts: Parts;
-
-  private constructor(parts: Parts) {
-    this.#parts = parts;
-    this.config = parts.config;
-    this.caller = parts.caller;
-    this.requestId = parts.requestId;
-    this.now = parts.now;
-    this.origin = parts.origin;
-    this.headers = parts.headers;
-    this.db = parts.db;
-    this.objects = parts.objects;
-    this.keys = parts.keys;
-  }
-
-  static open(opening: Opening): Context {
-    const { env, caller, writes, bookmark } = opening;
-    const db = new DatabaseSession(
-      databaseOf(env, caller.orgId),
-      writes ? "first-primary" : (bookmark ?? "first-unconstrained"),
-    );
-    const objects = new ObjectStubs(env);
-    return new Context({
-      ...opening,
-      headers: { ...NO_HEADERS, ...opening.headers },
-      db,
-      objects,
-      keys: new Keys(env, db),
-      admission: new Admission({ ...opening, db, objects }),
-    });
-  }
-
-  /** The same request as if its If-Match named this version; null stands for no If-Match. */
-  expectingVersion(version: number | null): Context {
-    const ifMatch = version === null ? null : [entityTag(version)];
-    return new Context({ ...this.#parts, headers: { ...this.headers, ifMatch } });
-  }
-
-  /** The same request in this organization: for the operator, who has none. */
-  inOrganization(orgId: string): Context {
-    if (orgId === this.orgId) return this;
-    const { env, caller } = this.#parts;
-    const db = new DatabaseSession(databaseOf(env, orgId), "first-primary");
-    return new Context({ ...this.#parts, caller: { ...caller, orgId }, db });
-  }
-
-  get orgId(): string {
-    return this.caller.orgId;
-  }
-
+export interface Context extends Readonly<Omit<Parts, "env" | "admission">> {
+  readonly orgId: string;
   /** The request's time as D1 stores it. */
-  get at(): string {
-    return this.now.toISOString();
-  }
-
-  newId(): string {
-    return uuid({ msecs: this.now.getTime() });
-  }
-
-  admitEarly(): Promise<void> {
-    return this.#parts.admission.admitEarly();
-  }
-
-  admit(): Promise<Admitted> {
-    return this.#parts.admission.admit();
-  }
-
-  get admitted(): Admitted {
-    return this.#parts.admission.admitted;
-  }
-
-  get actor(): string | null {
-    return this.#parts.admission.actor;
-  }
-
-  /** Records and logs of builds that have ended. */
-  get archive(): R2Bucket {
-    return this.#parts.env.ARCHIVE;
-  }
-
+  readonly at: string;
+  /** The caller, once it is admitted. */
+  readonly admitted: Admitted;
+  readonly actor: string | null;
+  admitEarly(): Promise<void>;
+  admit(): Promise<Admitted>;
+  newId(): string;
   /** The pool of the caller's organization, after the caller is admitted. */
-  async pool(): Promise<DurableObjectStub<AgentPool>> {
-    await this.admit();
-    return this.objects.pool(this.orgId);
-  }
-
-  /** Runs work that the answer does not wait for. */
-  waitUntil(work: Promise<unknown>): void {
-    this.#parts.waitUntil(work);
-  }
+  pool(): Promise<DurableObjectStub<AgentPool>>;
+  /** The same request as if its If-Match named this version; null stands for no If-Match. */
+  expectingVersion(version: number | null): Context;
+  /** The same request in this organization: for the operator, who has none. */
+  inOrganization(orgId: string): Context;
 }
+
+const toContext = (parts: Parts): Context => {
+  const { env, admission, ...shown } = parts;
+  const { caller, now, objects, headers } = parts;
+  const context: Context = {
+    ...shown,
+    orgId: caller.orgId,
+    at: now.toISOString(),
+    get admitted() {
+      return admission.admitted;
+    },
+    get actor() {
+      return admission.actor;
+    },
+    admitEarly: () => admission.admitEarly(),
+    admit: () => admission.admit(),
+    newId: () => uuid({ msecs: now.getTime() }),
+    async pool() {
+      await admission.admit();
+      return objects.pool(caller.orgId);
+    },
+    expectingVersion: (version) =>
+      toContext({ ...parts, headers: { ...headers, ifMatch: version === null ? null : [entityTag(version)] } }),
+    inOrganization(orgId) {
+      if (orgId === caller.orgId) return context;
+      const db = new DatabaseSession(databaseOf(env, orgId), "first-primary");
+      return toContext({ ...parts, caller: { ...caller, orgId }, db });
+    },
+  };
+  return context;
+};
+
+export const newContext = (opening: Opening): Context => {
+  const { access: _access, bookmark, writes, ...parts } = opening;
+  const { env, caller } = parts;
+  const constraint = writes ? "first-primary" : (bookmark ?? "first-unconstrained");
+  const db = new DatabaseSession(databaseOf(env, caller.orgId), constraint);
+  const objects = new ObjectStubs(env);
+  return toContext({
+    ...parts,
+    headers: { ...NO_HEADERS, ...opening.headers },
+    db,
+    objects,
+    keys: new Keys(env, db),
+    archive: env.ARCHIVE,
+    admission: new Admission({ ...opening, db, objects }),
+  });
+};
 
 /** The ETag of a record in this version. */
 export const entityTag = (version: number): string => `"v${version}"`;

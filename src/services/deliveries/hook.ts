@@ -5,7 +5,7 @@ import { type Hook, loadHookMint } from "../../githosts/core/hook-address.ts";
 import { HOSTS } from "../../githosts/hosts.ts";
 import { log } from "../../log.ts";
 import type { DeliveryTaken } from "../../protocol/delivery.ts";
-import { Context } from "../core/context.ts";
+import { type Context, newContext } from "../core/context.ts";
 import { outageRefusal } from "../core/outage.ts";
 import { notFound, Refusal } from "../core/refusal.ts";
 import { usable } from "../core/sealing.ts";
@@ -87,7 +87,7 @@ export const takeOrKeep = async (context: Context, delivery: HookDelivery): Prom
 };
 
 const openContext = (env: Env, orgId: string, connectionId: string, { origin, requestId }: KeptDelivery): Context =>
-  Context.open({
+  newContext({
     env,
     config: readConfig(env),
     requestId,
