@@ -195,7 +195,7 @@ const STOPS: readonly JobMutant[] = [
 
 /** The end of a build. */
 const ENDS: readonly JobMutant[] = [
-  [36, "settling stops after one pass", planted("queue/jobs/settle.ts", "  changed = true;\n", "")],
+  [36, "settling stops after one pass", planted("queue/jobs/settle.ts", "  hasChanged = true;\n", "")],
   [23, "what follows from a result is forgotten", { sabotage: forgetting("finish") }],
   [23, "what follows from a lost lease is forgotten", { sabotage: forgetting("sweep") }],
   [25, "what follows from a hand-out is forgotten", { sabotage: forgetting("claim") }],

@@ -309,7 +309,7 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     16,
     "a restored D1 goes unnoticed",
-    planted("queue/commands/sequence.ts", 'complete < told ? "database" : "none"', '"none"'),
+    planted("queue/commands/sequence.ts", 'complete < databaseSequence ? "database" : "none"', '"none"'),
   ),
   mutant(
     7,
@@ -319,7 +319,7 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     7,
     "idempotency keys are ignored",
-    planted("queue/commands/enqueue.ts", "earlier && now < earlier.at + REMEMBER_MS", "false"),
+    planted("queue/commands/enqueue.ts", "earlierBuild && now < earlierBuild.at + REMEMBER_MS", "false"),
   ),
   mutant(
     19,
@@ -351,7 +351,11 @@ export const MUTANTS: readonly Mutant[] = [
     "a delivery is known before all of it was made",
     planted("queue/commands/arrive.ts", "if (!isRefused)", "if (true)"),
   ),
-  mutant(19, "no delivery is known", planted("queue/commands/arrive.ts", "now < earlier.at + HEAD_MS", "false")),
+  mutant(
+    19,
+    "no delivery is known",
+    planted("queue/commands/arrive.ts", "now < earlierDelivery.at + HEAD_MS", "false"),
+  ),
   mutant(
     20,
     "the head that arrived last is the newest",

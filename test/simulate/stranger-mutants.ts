@@ -38,14 +38,14 @@ export const STRANGER_MUTANTS: readonly [breaks: Invariant, name: string, rules:
     "a retry is trusted",
     planted(
       "queue/commands/enqueue.ts",
-      "trustOf(request.trust ? request : (retried ?? {}))",
+      "trustOf(request.trust ? request : (retriedBuild ?? {}))",
       "trustOf(retryOf === null ? request : {})",
     ),
   ],
   [
     44,
     "what the service says of a retry is believed",
-    planted("queue/commands/enqueue.ts", "trustOf(request.trust ? request : (retried ?? {}))", "trustOf(request)"),
+    planted("queue/commands/enqueue.ts", "trustOf(request.trust ? request : (retriedBuild ?? {}))", "trustOf(request)"),
   ],
   [
     45,

@@ -29,11 +29,12 @@ export const arrive = (
   const { orgId, connectionId, deliveryId } = request;
   if (state.orgId !== null && state.orgId !== orgId) return unknownId();
   if (request.hook !== null && state.revoked.has(request.hook)) return unknownToken();
-  const earlier = state.records.delivery(connectionId, deliveryId);
-  if (earlier && now < earlier.at + HEAD_MS) return decided({ ...earlier.arrived, isRepeat: true });
+  const earlierDelivery = state.records.delivery(connectionId, deliveryId);
+  if (earlierDelivery && now < earlierDelivery.at + HEAD_MS)
+    return decided({ ...earlierDelivery.arrived, isRepeat: true });
   if (state.unchecked !== null) return notCompared();
   const delivery = new DeliveryInProgress(state, request.actor, context);
-  for (const ended of request.ended) delivery.end(ended);
+  for (const endedRef of request.ended) delivery.end(endedRef);
   const builds = request.builds.map((build) => delivery.take(build));
   const result: DeliveryResult = { builds, canceled: [...delivery.canceled], isRepeat: false };
   const isRefused = builds.some(({ outcome }) => outcome === "refused");
@@ -71,22 +72,22 @@ class DeliveryInProgress {
 
   /** Cancels builds of a ref that is gone, or of a pull request that was closed. */
   end({ pipelineId, ref, pull, sha = null }: EndedRef): void {
-    const spared = this.#madeAgain(pipelineId, ref, sha);
-    const ended = [...this.#state.builds.values()].filter(
+    const sparedBuilds = this.#madeAgain(pipelineId, ref, sha);
+    const endedBuilds = [...this.#state.builds.values()].filter(
       ({ id, pipelineId: own, branch, origin }) =>
         own === pipelineId &&
         refOf(branch) === ref &&
         origin &&
         (pull === null || origin.pull?.number === pull) &&
-        !spared.has(id),
+        !sparedBuilds.has(id),
     );
     const message = pull === null ? goneMessage(ref) : "The pull request was closed.";
-    for (const build of ended) this.#cancel(build.id, { message, supersededBy: null });
+    for (const build of endedBuilds) this.#cancel(build.id, { message, supersededBy: null });
     for (const purpose of PURPOSES) {
       const record = this.#readHeads({ pipelineId, ref, purpose });
       // A pull request that is opened again builds its head again.
       const remaining = record.heads.filter(({ buildId }) =>
-        pull === null ? buildId !== null && spared.has(buildId) : !ended.some(({ id }) => id === buildId),
+        pull === null ? buildId !== null && sparedBuilds.has(buildId) : !endedBuilds.some(({ id }) => id === buildId),
       );
       if (remaining.length < record.heads.length) record.heads = remaining;
     }
@@ -119,10 +120,10 @@ class DeliveryInProgress {
       if (supersedes && position.isCertain) this.#supersede(record.heads, pushedHead.sha, branch);
       return answer("made", id);
     }
-    const learned = learn(record.heads, pushedHead, now);
-    if (learned !== record.heads) {
-      record.heads = learned;
-      if (supersedes) this.#supersede(learned, pushedHead.sha, branch);
+    const learnedHeads = learn(record.heads, pushedHead, now);
+    if (learnedHeads !== record.heads) {
+      record.heads = learnedHeads;
+      if (supersedes) this.#supersede(learnedHeads, pushedHead.sha, branch);
     }
     const buildId = position.kind === "same" ? position.head.buildId : null;
     if (buildId === null) return answer("late", null);
@@ -139,8 +140,8 @@ class DeliveryInProgress {
 
   #readHeads(key: HeadKey) {
     const name = JSON.stringify([key.pipelineId, key.ref, key.purpose]);
-    const earlier = this.#heads.get(name);
-    if (earlier) return earlier;
+    const cached = this.#heads.get(name);
+    if (cached) return cached;
     const oldest = this.#context.now - HEAD_MS;
     const storedHeads = this.#state.records.heads(key).filter(({ at }) => at > oldest);
     const record = { key, heads: storedHeads, stored: storedHeads };

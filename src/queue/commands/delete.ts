@@ -20,9 +20,9 @@ export const deleteBuild = (
   { buildId, deleted, seen: view, actor }: DeleteRequest,
   context: DecisionContext,
 ): Decision<null> => {
-  const earlier = state.records.deletion(buildId);
-  if (earlier?.deleted === "build") return unknownId();
-  if (earlier?.deleted === deleted) return refused("not-found", DETAILS["log-deleted"]);
+  const earlierDeletion = state.records.deletion(buildId);
+  if (earlierDeletion?.deleted === "build") return unknownId();
+  if (earlierDeletion?.deleted === deleted) return refused("not-found", DETAILS["log-deleted"]);
   const build = state.records.ended(buildId);
   const finishedAt = build?.finishedAt ?? view.finishedAt;
   if (state.builds.has(buildId) || finishedAt === null) {
@@ -53,4 +53,4 @@ const keepDayCount = ({ dayCount }: PoolState, { ofDay }: BuildFacts): Change[] 
  * Whether D1 has heard of the deletion, which must come first: a pool that is set back to before it finds it there. The
  * second time, when it is settled, D1 shows a restore to before the first.
  */
-export const mayCarryOut = ({ told }: PoolState, { at }: Deletion): boolean => told >= at;
+export const mayCarryOut = ({ told: databaseSequence }: PoolState, { at }: Deletion): boolean => databaseSequence >= at;

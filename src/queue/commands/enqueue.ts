@@ -31,9 +31,9 @@ export const enqueue = (state: PoolState, request: NewBuild, context: DecisionCo
   const { idempotency, id, orgId } = request;
   if (state.orgId !== null && state.orgId !== orgId) return unknownId();
   if (request.createdBy && state.revoked.has(request.createdBy.id)) return unknownToken();
-  const earlier = idempotency && state.records.keyed(idempotency.caller, idempotency.key);
-  if (earlier && now < earlier.at + REMEMBER_MS) {
-    if (earlier.bodyHash === idempotency.bodyHash) return repeated(state, earlier.buildId);
+  const earlierBuild = idempotency && state.records.keyed(idempotency.caller, idempotency.key);
+  if (earlierBuild && now < earlierBuild.at + REMEMBER_MS) {
+    if (earlierBuild.bodyHash === idempotency.bodyHash) return repeated(state, earlierBuild.buildId);
     return refused("idempotency-mismatch", "This Idempotency-Key was used for another request: use a new one.");
   }
   if (isKnown(state, id)) return repeated(state, id);
@@ -128,8 +128,8 @@ const newFacts = (
   { now, rules }: DecisionContext,
 ): Omit<BuildFacts, "seq" | "number" | "ofDay"> => {
   const { pipelineVersion, retryOf, origin, host } = request;
-  const retried = retryOf === null ? undefined : (builds.get(retryOf) ?? records.ended(retryOf));
-  const trust = trustOf(request.trust ? request : (retried ?? {}));
+  const retriedBuild = retryOf === null ? undefined : (builds.get(retryOf) ?? records.ended(retryOf));
+  const trust = trustOf(request.trust ? request : (retriedBuild ?? {}));
   const isHeld = trust === "untrusted" && (request.needsApproval || retryOf !== null);
   return {
     ...buildPart("request", request),

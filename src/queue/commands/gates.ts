@@ -112,10 +112,10 @@ const decideApproval = (
     { commitSha: build.commitSha },
     context,
   );
-  const next = { ...build, approval: { ...approval, decision } };
-  if (approved) return decided(id, [...patchBuild(next, {}, context), ...auditChanges]);
+  const nextBuild = { ...build, approval: { ...approval, decision } };
+  if (approved) return decided(id, [...patchBuild(nextBuild, {}, context), ...auditChanges]);
   const words = comment === null ? "" : `: ${comment}`;
-  return decided(id, [...auditChanges, ...close(next, `${name} rejected it${words}`, context)]);
+  return decided(id, [...auditChanges, ...close(nextBuild, `${name} rejected it${words}`, context)]);
 };
 
 /** Nothing of it ran, so no job cleans up. What becomes of its jobs is settled next. */

@@ -38,10 +38,10 @@ const findSuccessors = (heads: readonly Head[], sha: string): Head[] => heads.fi
 
 /** The heads that a ref had after it was deleted at this commit and made again: all that were heard of later. */
 export const madeAgain = (heads: readonly Head[], sha: string | null): readonly Head[] => {
-  const deleted = sha === null ? -1 : heads.findLastIndex((head) => head.sha === sha);
-  if (sha === null || deleted === -1) return [];
-  const older = olderThan(heads, sha);
-  return heads.slice(deleted + 1).filter((head) => !older.has(head.sha));
+  const deletedIndex = sha === null ? -1 : heads.findLastIndex((head) => head.sha === sha);
+  if (sha === null || deletedIndex === -1) return [];
+  const olderShas = olderThan(heads, sha);
+  return heads.slice(deletedIndex + 1).filter((head) => !olderShas.has(head.sha));
 };
 
 /** Commits to which links lead back from this one, with the one itself. */
@@ -79,8 +79,8 @@ export const place = (heads: readonly Head[], pushed: Pushed): Place => {
 const mayFollow = (heads: readonly Head[], successors: readonly Head[], { sha, before }: Pushed): boolean => {
   if (before === null) return false;
   if (successors.some((one) => shasFrom(heads, one.sha).has(before))) return true;
-  const earlier = heads.filter((one) => one.sha === sha);
-  if (earlier.length > 0) return earlier.some((one) => one.before !== null && one.before !== before);
+  const earlierHeads = heads.filter((one) => one.sha === sha);
+  if (earlierHeads.length > 0) return earlierHeads.some((one) => one.before !== null && one.before !== before);
   return heads.findLastIndex((one) => one.sha === before) > heads.indexOf(successors[0]!);
 };
 
@@ -88,8 +88,8 @@ const mayFollow = (heads: readonly Head[], successors: readonly Head[], { sha, b
 export const learn = (heads: readonly Head[], pushed: Pushed, at: number): readonly Head[] => {
   const { sha, before } = normal(pushed);
   if (before === null || heads.some((head) => head.sha === sha && head.before === before)) return heads;
-  const open = heads.findLast((head) => head.sha === sha && head.before === null);
-  if (open) return heads.map((head) => (head === open ? { ...head, before } : head));
+  const openHead = heads.findLast((head) => head.sha === sha && head.before === null);
+  if (openHead) return heads.map((head) => (head === openHead ? { ...head, before } : head));
   return [...heads, { sha, before, buildId: null, number: 0, at }];
 };
 

@@ -139,10 +139,10 @@ const retryOrFail = (entry: HeldJob, message: string, context: DecisionContext):
   const isStarted = lease.startedAt !== null;
   const unstarted = job.unstarted + (isStarted ? 0 : 1);
   const mayRetry = isStarted ? attempt - retries < maxAttempts : unstarted < POOL_LIMITS.unstarted;
-  const counted = { ...entry, job: { ...job, unstarted } };
-  if (!mayRetry) return endJob(counted, AGENT_LOST, message, context);
+  const countedEntry = { ...entry, job: { ...job, unstarted } };
+  if (!mayRetry) return endJob(countedEntry, AGENT_LOST, message, context);
   // People read this message until the job ends: why there is a next attempt.
-  return requeue(counted, {}, context, isStarted ? `Attempt ${job.attempt} was lost. ${message}` : undefined);
+  return requeue(countedEntry, {}, context, isStarted ? `Attempt ${job.attempt} was lost. ${message}` : undefined);
 };
 
 const TIMED_OUT: Outcome = { status: "failed", exitCode: null, reason: "timeout" };

@@ -27,8 +27,8 @@ export const offerBuilds = (state: PoolState, context: DecisionContext): Decisio
     offerLanes(state, lanes, round, context);
   }
   // What one offer alone was made of stays to be looked at.
-  const matched: Change[] = round.isOver ? [] : [{ kind: "matched" }];
-  return decided(null, [...round.changes, ...matched], round.pushes);
+  const matchedChange: Change[] = round.isOver ? [] : [{ kind: "matched" }];
+  return decided(null, [...round.changes, ...matchedChange], round.pushes);
 };
 
 /** Nothing is offered in a pause of the pool, and after it one job. */
@@ -111,10 +111,10 @@ class OfferRound implements Reservations {
   }
 
   holders({ index }: PoolState, semaphore: string): Holders {
-    const reserved = index.semaphores.holdersAndOffers(semaphore);
-    const added = this.#holders.get(semaphore);
-    if (!added) return reserved;
-    return { size: reserved.size + added.size, has: (holder) => reserved.has(holder) || added.has(holder) };
+    const holders = index.semaphores.holdersAndOffers(semaphore);
+    const newHolders = this.#holders.get(semaphore);
+    if (!newHolders) return holders;
+    return { size: holders.size + newHolders.size, has: (holder) => holders.has(holder) || newHolders.has(holder) };
   }
 
   #take(semaphore: string, holder: string): void {

@@ -30,9 +30,9 @@ export interface PlannedJobs {
 export const plan = (state: PoolState, request: PlanRequest, context: DecisionContext): Decision<PlannedJobs> => {
   const { jobId, graph } = request;
   if (!verifiedAgent(state, request)) return unknownToken();
-  const planned = state.builds.get(jobId);
-  const existing = state.graphs.get(jobId);
-  if (planned && existing) return planAgain(planned, existing, request);
+  const plannedBuild = state.builds.get(jobId);
+  const existingGraph = state.graphs.get(jobId);
+  if (plannedBuild && existingGraph) return planAgain(plannedBuild, existingGraph, request);
   const entry = jobOfCaller(state, request, context);
   if (isRefused(entry)) return entry;
   const problem = planProblem(entry, request);
@@ -84,16 +84,17 @@ const accept = ({ build, job }: HeldJob, request: PlanRequest, context: Decision
 /** A build whose jobs find no room in the queue fails: they could wait for ever. */
 const queueFull = (entry: HeldJob, context: DecisionContext): Decision<PlannedJobs> => {
   const message = `${withCommas(context.maxQueued)} builds and jobs wait already: run it again when some of them have run.`;
-  const failed = { status: "failed", exitCode: null, reason: "queue-full" } as const;
-  return { ...refused("limit-reached", message), changes: endJob(entry, failed, message, context) };
+  const failure = { status: "failed", exitCode: null, reason: "queue-full" } as const;
+  return { ...refused("limit-reached", message), changes: endJob(entry, failure, message, context) };
 };
 
 /** The file has mistakes, or this build may not run it: the build has failed with them. */
 export const refusePlan = (state: PoolState, request: PlanRefused, context: DecisionContext): Decision<string> => {
   if (!verifiedAgent(state, request)) return unknownToken();
   const { jobId, fence, agentId, reason, message } = request;
-  const ended = state.records.endedJob(jobId)?.job;
-  if (ended?.fence === fence && ended.agentId === agentId && ended.end?.reason === reason) return decided(jobId);
+  const endedJob = state.records.endedJob(jobId)?.job;
+  if (endedJob?.fence === fence && endedJob.agentId === agentId && endedJob.end?.reason === reason)
+    return decided(jobId);
   const entry = jobOfCaller(state, request, context);
   if (isRefused(entry)) return entry;
   if (entry.build.until !== null) return unknownId();
@@ -167,13 +168,13 @@ export const addGraph = (
 ): Change[] => [
   { kind: "graph", buildId: build.id, graph, text },
   ...graph.jobs.flatMap((job, index): Change[] => {
-    const planned = confined(plannedJob(build, job, index, graph), build);
+    const newJob = confined(plannedJob(build, job, index, graph), build);
     const adoptedJob = adopted[job.id];
-    const ended = adoptedJob ? { status: adoptedJob.end.status, end: adoptedJob.end } : {};
-    const added: Change = { kind: "job", job: { ...planned, ...ended } };
+    const endPatch = adoptedJob ? { status: adoptedJob.end.status, end: adoptedJob.end } : {};
+    const jobChange: Change = { kind: "job", job: { ...newJob, ...endPatch } };
     const outputs = adoptedJob?.outputs ?? {};
-    if (Object.keys(outputs).length === 0) return [added];
-    return [added, { kind: "outputs", buildId: build.id, jobId: job.id, outputs }];
+    if (Object.keys(outputs).length === 0) return [jobChange];
+    return [jobChange, { kind: "outputs", buildId: build.id, jobId: job.id, outputs }];
   }),
 ];
 

@@ -46,31 +46,35 @@ const forgottenDeletions = (state: PoolState, database: Stored, context: Decisio
   database.deleted.flatMap(({ buildId, deleted }): Change[] => {
     const { now } = context;
     const row = database.builds.find(({ id }) => id === buildId);
-    const active = state.builds.get(buildId);
-    const ended = state.records.ended(buildId) ?? row;
-    const finishedAt = active || ended ? (ended?.finishedAt ?? now) : null;
-    if (!finishedAt || state.records.deletion(buildId) || (active && deleted === "log")) return [];
-    const lost = { ...LOST, message: LOST_MESSAGE, finishedAt: now };
-    const ending = active ? [...endJobs(state, active, LOST, context), ...patchBuild(active, lost, context)] : [];
+    const activeBuild = state.builds.get(buildId);
+    const endedBuild = state.records.ended(buildId) ?? row;
+    const finishedAt = activeBuild || endedBuild ? (endedBuild?.finishedAt ?? now) : null;
+    if (!finishedAt || state.records.deletion(buildId) || (activeBuild && deleted === "log")) return [];
+    const lostEnd = { ...LOST, message: LOST_MESSAGE, finishedAt: now };
+    const ending = activeBuild
+      ? [...endJobs(state, activeBuild, LOST, context), ...patchBuild(activeBuild, lostEnd, context)]
+      : [];
     return [...ending, { kind: "deleted", deletion: { buildId, deleted, finishedAt, at: later(state, now) } }];
   });
 
 /** Takes over what D1 knows and the pool does not: after the pool was restored, or for builds that D1 has under way. */
 export const reconcile = (state: PoolState, database: Stored, context: DecisionContext): Decision<Reconciled> => {
-  const done: Reconciled = { ended: 0, lost: 0, told: 0, agentsRemoved: 0 };
-  const deleted = new Set(database.deleted.filter((one) => one.deleted === "build").map(({ buildId }) => buildId));
-  const builds = database.builds.filter(({ id }) => !deleted.has(id));
-  const changes = builds.flatMap((build) => reconcileBuild(state, build, done, context));
+  const counts: Reconciled = { ended: 0, lost: 0, told: 0, agentsRemoved: 0 };
+  const deletedBuilds = new Set(
+    database.deleted.filter((one) => one.deleted === "build").map(({ buildId }) => buildId),
+  );
+  const builds = database.builds.filter(({ id }) => !deletedBuilds.has(id));
+  const changes = builds.flatMap((build) => reconcileBuild(state, build, counts, context));
   for (const { repoId, number } of database.numbers) {
     if (number > state.records.lastNumber(repoId)) changes.push({ kind: "number", repoId, number });
   }
-  const changed = new Map(
+  const changedBuilds = new Map(
     changes.flatMap((change) => (change.kind === "build" ? [[change.build.id, change.build]] : [])),
   );
   for (const agentId of database.removedAgents) {
     const agent = state.agents.get(agentId);
-    if (agent) changes.push(...removeAgain(state, agent, changed, context));
-    if (agent) done.agentsRemoved++;
+    if (agent) changes.push(...removeAgain(state, agent, changedBuilds, context));
+    if (agent) counts.agentsRemoved++;
   }
   for (const tokenId of database.revoked) {
     if (!state.revoked.has(tokenId)) changes.push({ kind: "revoked", tokenId, at: context.now });
@@ -79,38 +83,38 @@ export const reconcile = (state: PoolState, database: Stored, context: DecisionC
     const { sequence, complete } = database.heard;
     const { now } = context;
     changes.push({ kind: "told", sequence: complete }, { kind: "compared" });
-    changes.push(...voidUnapproved(state, new Set(changed.keys()), context));
+    changes.push(...voidUnapproved(state, new Set(changedBuilds.keys()), context));
     // D1 may have been restored too, and the pool have forgotten that it was telling it again.
     const at = Math.max(sequence + 1, later(state, now));
     changes.push({ kind: "tell-again", after: 0, at }, ...forgottenDeletions(state, database, context));
     changes.push(...deleteAgain(state, state.records.rememberedDeletions(), context));
     changes.push({ kind: "attempt", channel: "lists", at: now, failures: 0 });
   }
-  return decided(done, changes);
+  return decided(counts, changes);
 };
 
-const reconcileBuild = (state: PoolState, row: StoredBuild, done: Reconciled, context: DecisionContext): Change[] => {
+const reconcileBuild = (state: PoolState, row: StoredBuild, counts: Reconciled, context: DecisionContext): Change[] => {
   const { id } = row;
   const build = state.builds.get(id);
   if (build) {
     if (!isEnded(row.status)) return row.version > build.version ? tellNewer(build, row, context) : [];
-    done.ended++;
+    counts.ended++;
     return endAsStored(state, build, row, context);
   }
-  const remembered = state.records.ended(id);
-  if (remembered && isEnded(row.status)) {
+  const endedBuild = state.records.ended(id);
+  if (endedBuild && isEnded(row.status)) {
     const isLater = state.outbox.lists.due.has(id) && row.version > (state.unchecked ?? row.version);
-    return isLater && !context.rules.isSameResult(remembered, row) ? endAsStored(state, remembered, row, context) : [];
+    return isLater && !context.rules.isSameResult(endedBuild, row) ? endAsStored(state, endedBuild, row, context) : [];
   }
-  if (remembered) {
-    done.told++;
+  if (endedBuild) {
+    counts.told++;
     return [{ kind: "untold", buildId: id, at: context.now }];
   }
   const deletion = state.records.deletion(id);
   if (deletion?.deleted === "build") return deleteAgain(state, [deletion], context);
   if (isEnded(row.status)) return [];
-  done.lost++;
-  return endLost(state, row, done.lost, context);
+  counts.lost++;
+  return endLost(state, row, counts.lost, context);
 };
 
 /** A version above that of D1, which the pool forgot. */
@@ -126,21 +130,21 @@ const endAsStored = (state: PoolState, build: BuildFacts, row: StoredBuild, cont
   const { agentId, attempt, ...fields } = row;
   const { status, exitCode, reason } = fields;
   const { now, rules } = context;
-  const own = { origin: build.origin ?? null, seq: build.seq, holdsPlace: false, isTold: true };
-  const ended: BuildFacts = { ...build, ...fields, ...own };
+  const ownFields = { origin: build.origin ?? null, seq: build.seq, holdsPlace: false, isTold: true };
+  const endedBuild: BuildFacts = { ...build, ...fields, ...ownFields };
   const result = isEnded(status) ? { status, exitCode, reason } : FORGOTTEN;
   const first = state.jobs.get(build.id) ?? state.records.endedJob(build.id)?.job;
-  const end = first && { ...forgottenEnd(context), ...result, message: ended.message ?? null, agentId, attempt };
+  const end = first && { ...forgottenEnd(context), ...result, message: endedBuild.message ?? null, agentId, attempt };
   const asStored: Change[] = first
     ? [{ kind: "job", job: { ...first, status: result.status, lease: null, fence: 0, agentId, attempt, result, end } }]
     : [];
   return [
     ...endJobs(state, build, FORGOTTEN, context),
-    { kind: "build", build: ended },
+    { kind: "build", build: endedBuild },
     ...asStored,
     ...(first?.fence ? [{ kind: "close" as const, jobId: first.id, fence: first.fence, at: now, endedAt: now }] : []),
     { kind: "due", channel: "logs", buildId: build.id, at: now },
-    ...rules.hostOutbox(ended, now),
+    ...rules.hostOutbox(endedBuild, now),
     { kind: "delivered", channel: "lists", buildId: build.id, known: {} },
   ];
 };
@@ -197,19 +201,20 @@ const endLost = (state: PoolState, row: StoredBuild, nth: number, context: Decis
     agentId,
     result: null,
   };
-  const lost = { ...LOST, message: LOST_MESSAGE, finishedAt: context.now };
-  return [...patchBuild(build, lost, context), ...endJob({ job }, LOST, LOST_MESSAGE, context)];
+  const lostEnd = { ...LOST, message: LOST_MESSAGE, finishedAt: context.now };
+  return [...patchBuild(build, lostEnd, context), ...endJob({ job }, LOST, LOST_MESSAGE, context)];
 };
 
 /** The audit has the removal already. */
 const removeAgain = (
   state: PoolState,
   { id }: AgentFacts,
-  changed: ReadonlyMap<string, BuildFacts>,
+  changedBuilds: ReadonlyMap<string, BuildFacts>,
   context: DecisionContext,
 ): Change[] => {
   const entry = findLeasedEntry(state, id);
-  const build = entry && changed.get(entry.build.id);
-  const freed = entry && !(build && isEnded(build.status)) ? loseLease(entry, undefined, "removed", context) : [];
-  return [...freed, { kind: "agent-removed", agentId: id }];
+  const build = entry && changedBuilds.get(entry.build.id);
+  const leaseChanges =
+    entry && !(build && isEnded(build.status)) ? loseLease(entry, undefined, "removed", context) : [];
+  return [...leaseChanges, { kind: "agent-removed", agentId: id }];
 };

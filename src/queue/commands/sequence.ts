@@ -55,18 +55,22 @@ export const compare = (
 ): Decision<Restored> => {
   const restored = restoredSide(state, found, state.unchecked);
   if (restored === "pool") return decided(restored);
-  const compared: Change = { kind: "compared" };
-  if (restored === "database") return decided(restored, [compared, ...tellAgain(state, found.complete, context)]);
+  const comparison: Change = { kind: "compared" };
+  if (restored === "database") return decided(restored, [comparison, ...tellAgain(state, found.complete, context)]);
   const isKnown = found.complete === state.told;
   return decided(
     restored,
-    isKnown ? [compared] : [compared, { kind: "told", sequence: found.complete, isInMemory: true }],
+    isKnown ? [comparison] : [comparison, { kind: "told", sequence: found.complete, isInMemory: true }],
   );
 };
 
-const restoredSide = ({ told }: PoolState, { sequence, complete }: HeardSequence, own: number | null): Restored => {
+const restoredSide = (
+  { told: databaseSequence }: PoolState,
+  { sequence, complete }: HeardSequence,
+  own: number | null,
+): Restored => {
   if (own !== null && sequence > own) return "pool";
-  return complete < told ? "database" : "none";
+  return complete < databaseSequence ? "database" : "none";
 };
 
 /** D1 was restored: it is told of every active build and every deletion now, and of the ended builds part by part. */
@@ -104,36 +108,38 @@ export const recordSequence = (
   const restored = restoredSide(state, found, written);
   if (restored === "pool") return [{ kind: "unchecked", sequence: written }];
   if (restored === "database") return tellAgain(state, found.complete, context);
-  const next = state.resendAfter !== null && !failed ? tellNext(state, context) : [];
+  const nextChanges = state.resendAfter !== null && !failed ? tellNext(state, context) : [];
   const mustStore = isStored || written > state.sequence;
   const sequenceChanges: Change[] =
     written > state.told || (mustStore && !state.isDatabaseSequenceStored)
       ? [{ kind: "told", sequence: written, ...(mustStore ? {} : { isInMemory: true }) }]
       : [];
-  return [...sequenceChanges, ...next];
+  return [...sequenceChanges, ...nextChanges];
 };
 
 /** Whether D1 has heard of every revocation. */
-export const hasToldRevocations = ({ revoked, told }: PoolState, sequence: ToldSequence | null): boolean =>
-  [...revoked.values()].every((at) => at <= Math.max(told, sequence?.written ?? 0));
+export const hasToldRevocations = (
+  { revoked, told: databaseSequence }: PoolState,
+  sequence: ToldSequence | null,
+): boolean => [...revoked.values()].every((at) => at <= Math.max(databaseSequence, sequence?.written ?? 0));
 
 /** Whether D1 is told the sequence even where there is no build and no entry to tell. */
 export const isSequenceDue = (state: PoolState, revoked: string[]): boolean =>
   revoked.length > 0 || state.resendAfter !== null || state.outbox.deletions.due.size > 0;
 
 /** The tokens, by id or by the hash of a replaced secret, that the next attempt deletes from D1. */
-export const revocationsToTell = ({ revoked, resendAfter, told }: PoolState): string[] => {
-  const since = resendAfter === null ? told : 0;
+export const revocationsToTell = ({ revoked, resendAfter, told: databaseSequence }: PoolState): string[] => {
+  const since = resendAfter === null ? databaseSequence : 0;
   return [...revoked].flatMap(([tokenId, at]) => (at > since ? [tokenId] : []));
 };
 
 /** The next ended builds that D1 is told again. The revocations of tokens went with the attempt before. */
 const tellNext = (state: PoolState, { now }: DecisionContext): Change[] => {
-  const ended = state.records.endedAfter(state.resendAfter ?? 0, TELL_AGAIN_LIMIT);
-  const last = ended.at(-1);
+  const endedBuilds = state.records.endedAfter(state.resendAfter ?? 0, TELL_AGAIN_LIMIT);
+  const last = endedBuilds.at(-1);
   return [
     last ? { kind: "tell-again", after: last.seq, at: later(state, now) } : { kind: "tell-again", after: null, at: 0 },
-    ...ended.map(({ id }): Change => ({ kind: "untold", buildId: id, at: later(state, now) })),
+    ...endedBuilds.map(({ id }): Change => ({ kind: "untold", buildId: id, at: later(state, now) })),
   ];
 };
 

@@ -43,12 +43,12 @@ export const settleBuild = (state: PoolState, buildId: string, context: Decision
 
 /** The gates that a build waits for; null where it waits for more than people. */
 const findGateWait = ({ jobs }: PoolState, graph: JobGraph): BuildFacts["waitsAt"] => {
-  const open = graph.jobs.filter(({ id }) => !jobs.get(id)?.end);
-  if (open.some(({ id }) => jobs.get(id)?.status !== "waiting")) return null;
-  const asking = open.filter(({ id }) => jobs.get(id)?.gate);
-  if (asking.length === 0) return null;
-  const isPending = asking.some(({ gate }) => gate?.hostStatus === "pending");
-  const names = [...new Set(asking.map(({ definition }) => definition))];
+  const openJobs = graph.jobs.filter(({ id }) => !jobs.get(id)?.end);
+  if (openJobs.some(({ id }) => jobs.get(id)?.status !== "waiting")) return null;
+  const askingJobs = openJobs.filter(({ id }) => jobs.get(id)?.gate);
+  if (askingJobs.length === 0) return null;
+  const isPending = askingJobs.some(({ gate }) => gate?.hostStatus === "pending");
+  const names = [...new Set(askingJobs.map(({ definition }) => definition))];
   const asks = names.map((name) => ({ name, index: graph.jobs.findIndex(({ definition }) => definition === name) }));
   return { jobs: names, hostStatus: isPending ? "pending" : "success", asks };
 };
@@ -102,11 +102,17 @@ class Settling {
   /** Puts those that got ready, and are still to run, into the queue, and ends what is in their way. */
   fillQueue(): void {
     const { now } = this.#context;
-    const canceled = new Set([this.#build.id]);
+    const canceledBuilds = new Set([this.#build.id]);
     let { seq } = this.#state;
     for (const jobId of this.#ready) {
       const job = this.#job({ jobId });
-      const endChanges = endHolders(this.#state, this.#build, this.#graph.jobs[job.index]!, canceled, this.#context);
+      const endChanges = endHolders(
+        this.#state,
+        this.#build,
+        this.#graph.jobs[job.index]!,
+        canceledBuilds,
+        this.#context,
+      );
       this.#setJob({ ...job, status: "queued", seq: ++seq, queuedAt: now });
       this.changes.push(...endChanges);
     }
@@ -158,15 +164,15 @@ class Settling {
       return;
     }
     // Why it was tried before is of no use any more.
-    const stopped: JobFacts = { ...job, stopCause: cause, reason, message: null };
+    const stoppedJob: JobFacts = { ...job, stopCause: cause, reason, message: null };
     const { lease } = job;
     if (!lease) {
       const outcome = { status: "canceled", exitCode: null, reason } as const;
-      this.changes.push(...endJob({ job: stopped }, outcome, null, this.#context));
+      this.changes.push(...endJob({ job: stoppedJob }, outcome, null, this.#context));
       return;
     }
     const stop = lease.stop ?? { reason, at: this.#context.now };
-    this.#setJob({ ...stopped, status: "canceling", lease: { ...lease, stop } });
+    this.#setJob({ ...stoppedJob, status: "canceling", lease: { ...lease, stop } });
     this.changes.push({ kind: "stop-told", jobId, at: this.#context.now });
     this.pushes.push({ agentId: lease.agentId, hint: toHint("cancel", job) });
   }
@@ -175,8 +181,8 @@ class Settling {
   #endBuild({ status, exitCode, reason, message }: OrderOf<"end-build">): void {
     const { id, plannedBy } = this.#build;
     const { now } = this.#context;
-    const ended = { status, exitCode, reason: this.#build.reason ?? reason, message, finishedAt: now };
-    this.#patch({ ...ended, holdsPlace: false });
+    const endPatch = { status, exitCode, reason: this.#build.reason ?? reason, message, finishedAt: now };
+    this.#patch({ ...endPatch, holdsPlace: false });
     if (plannedBy) this.changes.push({ kind: "due", channel: "logs", buildId: id, at: now });
   }
 }
@@ -190,7 +196,7 @@ const endHolders = (
   state: PoolState,
   build: BuildFacts,
   job: GraphJob,
-  canceled: Set<string>,
+  canceledBuilds: Set<string>,
   context: DecisionContext,
 ): Change[] => {
   if (job.concurrency?.whenBusy !== "cancel-running") return [];
@@ -202,10 +208,10 @@ const endHolders = (
   const message = `A newer job took its place in the group ${job.concurrency.group}.`;
   return holders.flatMap((jobId): Change[] => {
     const entry = heldJob(state, jobId);
-    if (!entry || canceled.has(entry.build.id) || entry.build.cancel) return [];
+    if (!entry || canceledBuilds.has(entry.build.id) || entry.build.cancel) return [];
     const isSame = isSameRef(entry.build, build);
     if (isSame && entry.build.seq < build.seq) {
-      canceled.add(entry.build.id);
+      canceledBuilds.add(entry.build.id);
       return cancelBuild(entry.build, { message, supersededBy: null }, SYSTEM, context);
     }
     if (isSame || entry.job.stopCause) return [];

@@ -19,17 +19,17 @@ import { endPause } from "./pause.ts";
 
 /** Ends what is overdue: leases, jobs that run too long, delays, offers that nobody followed, agents that are gone. */
 export const sweep = (state: PoolState, due: DueIds, context: DecisionContext): Decision<null> => {
-  const stopped = stopOvertime(state, due.lease, context);
-  const repeated = repeatStops(state, due.stop, context);
-  const ended = missedDeadlines(state, due.lease, context)
+  const stops = stopOvertime(state, due.lease, context);
+  const repeatedStops = repeatStops(state, due.stop, context);
+  const leaseChanges = missedDeadlines(state, due.lease, context)
     ? extendAllLeases(state, context)
     : endExpired(state, due.lease, context);
   return decided(
     null,
     [
-      ...stopped.changes,
-      ...repeated.changes,
-      ...ended,
+      ...stops.changes,
+      ...repeatedStops.changes,
+      ...leaseChanges,
       ...removeRetired(state, due.retirement, context),
       ...forgetSilent(state, due.silence, context),
       ...withdrawOffers(state, due.offer, context),
@@ -40,7 +40,7 @@ export const sweep = (state: PoolState, due: DueIds, context: DecisionContext): 
       ...expireApprovals(state, due.build, context),
       ...due.offersResume.map((agentId) => ({ kind: "offers-resumed", agentId }) as const),
     ],
-    [...stopped.pushes, ...repeated.pushes],
+    [...stops.pushes, ...repeatedStops.pushes],
   );
 };
 
@@ -77,8 +77,11 @@ const endExpired = (state: PoolState, jobIds: readonly string[], context: Decisi
     const entry = heldJob(state, id);
     const lease = entry?.job.lease;
     if (!entry || !lease || !context.rules.leaseIsOver(lease, context.now)) return [];
-    const stopped = { ...entry, job: { ...entry.job, lease: { ...lease, stop: overtimeStop(entry.job, context) } } };
-    return loseLease(stopped, state.agents.get(lease.agentId), "expired", context);
+    const stoppedEntry = {
+      ...entry,
+      job: { ...entry.job, lease: { ...lease, stop: overtimeStop(entry.job, context) } },
+    };
+    return loseLease(stoppedEntry, state.agents.get(lease.agentId), "expired", context);
   });
 
 const overtimeStop = (job: JobFacts, { now, rules }: DecisionContext) =>
@@ -125,8 +128,8 @@ const removeRetired = (state: PoolState, agentIds: readonly string[], context: D
     if (!agent?.isEphemeral && !agent?.spentAt) return [];
     if (agent.spentAt === null) return forget(state, agentId, EPHEMERAL_MS, context);
     if (context.now < agent.spentAt || state.index.holding.has(agentId)) return [];
-    const removed = { kind: "agent-removed", agentId } as const;
-    return [removed, ...audit(SYSTEM, "agent.remove", agentId, { name: agent.name, isEphemeral: true }, context)];
+    const removal = { kind: "agent-removed", agentId } as const;
+    return [removal, ...audit(SYSTEM, "agent.remove", agentId, { name: agent.name, isEphemeral: true }, context)];
   });
 
 const forgetSilent = (state: PoolState, agentIds: readonly string[], context: DecisionContext): Change[] =>
@@ -154,8 +157,8 @@ const withdrawOffers = (state: PoolState, jobIds: readonly string[], { now }: De
     if (!offer || now < offer.at + OFFER_MS) return [];
     const { agentId } = offer;
     const waiter = state.waiters.get(agentId);
-    const withdrawn: Change = { kind: "offer", jobId, offer: null };
-    if (!waiter) return [withdrawn];
-    const ignored = { ...waiter, ignored: waiter.ignored + 1, ignoredAt: now };
-    return [withdrawn, { kind: "offer-ignored" }, { kind: "waiter", agentId, waiter: ignored }];
+    const withdrawal: Change = { kind: "offer", jobId, offer: null };
+    if (!waiter) return [withdrawal];
+    const nextWaiter = { ...waiter, ignored: waiter.ignored + 1, ignoredAt: now };
+    return [withdrawal, { kind: "offer-ignored" }, { kind: "waiter", agentId, waiter: nextWaiter }];
   });

@@ -57,10 +57,10 @@ const wakeLease = (job: JobFacts, sockets: FoundSockets | undefined, context: De
   const lease = job.lease!;
   const keptUntil = sockets?.kept?.fence === lease.fence ? sockets.kept.expiresAt : 0;
   const expiresAt = Math.max(lease.expiresAt, keptUntil);
-  const renewed = { ...lease, expiresAt };
+  const renewedLease = { ...lease, expiresAt };
   const hasLostSocket = lease.keptBy === "socket" && !sockets?.hasOwn;
   if (hasLostSocket && !lease.graced) {
-    const extension = rules.extended(renewed, now, leaseMs);
+    const extension = rules.extended(renewedLease, now, leaseMs);
     return [{ kind: "job", job: { ...job, lease: { ...lease, ...storedDeadline(extension), graced: true } } }];
   }
   return expiresAt === lease.expiresAt ? [] : [{ kind: "renewal", jobId: job.id, expiresAt }];

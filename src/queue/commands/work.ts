@@ -56,10 +56,10 @@ export const start = (state: PoolState, holder: LeaseHolder, context: DecisionCo
   if (!isAllowed("start", job)) return refused("conflict", "The build was canceled: drop it and poll again.");
   const { now, leaseMs } = context;
   const expiresAt = Math.max(lease.expiresAt, now + leaseMs);
-  const started: JobLease = { ...lease, startedAt: now, expiresAt, writtenUntil: expiresAt, graced: false };
+  const startedLease: JobLease = { ...lease, startedAt: now, expiresAt, writtenUntil: expiresAt, graced: false };
   const attempt = job.attempt + 1;
   const changes: Change[] = [
-    { kind: "job", job: { ...job, status: "running", startedAt: now, attempt, lease: started, pause: undefined } },
+    { kind: "job", job: { ...job, status: "running", startedAt: now, attempt, lease: startedLease, pause: undefined } },
   ];
   const agent = state.agents.get(holder.agentId)!;
   if (agent.ignored > 0) changes.push({ kind: "agent", agent: { ...agent, ignored: 0 } });
@@ -78,8 +78,8 @@ const renewal = (job: JobFacts, { bySocket }: HeartbeatRequest, context: Decisio
   if (isKept && expiresAt === lease.expiresAt) return [];
   if (isKept && bySocket && expiresAt <= (lease.writtenUntil ?? lease.expiresAt) + storedForMs)
     return [{ kind: "renewal", jobId: job.id, expiresAt }];
-  const renewed = { ...lease, expiresAt, writtenUntil: expiresAt, graced: false, keptBy } as const;
-  return [{ kind: "job", job: { ...job, lease: renewed } }];
+  const renewedLease = { ...lease, expiresAt, writtenUntil: expiresAt, graced: false, keptBy } as const;
+  return [{ kind: "job", job: { ...job, lease: renewedLease } }];
 };
 
 /** Renews the lease, and answers whether the agent has to stop the job. */
@@ -149,29 +149,33 @@ const UNMET: Outcome = { status: "failed", exitCode: null, reason: "requirements
 export const finish = (state: PoolState, report: FinishReport, context: DecisionContext): Decision<string> => {
   const { agentId, jobId, fence } = report;
   if (!verifiedAgent(state, report)) return unknownToken();
-  const reported: Outcome = { status: report.status, exitCode: report.exitCode ?? null, reason: report.reason ?? null };
+  const reportedOutcome: Outcome = {
+    status: report.status,
+    exitCode: report.exitCode ?? null,
+    reason: report.reason ?? null,
+  };
   const entry = heldJob(state, jobId);
-  if (!entry) return finishAgain(state, report, reported, context);
+  if (!entry) return finishAgain(state, report, reportedOutcome, context);
   const { job } = entry;
   if (!context.rules.holdsLease(job, agentId, fence))
-    return job.lease ? leaseLost() : sayAgain(job, report, reported, context);
+    return job.lease ? leaseLost() : sayAgain(job, report, reportedOutcome, context);
   if (!isAllowed("finish", job)) return refused("conflict", "The build was not started.");
   const refusedOutputs = outputsProblem(state, job, report);
-  const outcome = context.rules.ending(entry, refusedOutputs ? OUTPUT_REFUSED : reported);
+  const outcome = context.rules.ending(entry, refusedOutputs ? OUTPUT_REFUSED : reportedOutcome);
   const outputs = outputChanges(entry, outcome, report);
   const isOwnMessage = outcome.reason !== "timeout" || report.reason === "timeout";
   const message =
     refusedOutputs ??
     (isOwnMessage ? report.message : null) ??
     (outcome.reason === "timeout" ? overtimeMessage(job) : null);
-  const finished = { ...entry, job: { ...job, result: reported } };
+  const finishedEntry = { ...entry, job: { ...job, result: reportedOutcome } };
   const end = () =>
     job.status === "canceling"
-      ? endCanceled(finished, context, message, outcome)
-      : endJob(finished, outcome, message, context);
+      ? endCanceled(finishedEntry, context, message, outcome)
+      : endJob(finishedEntry, outcome, message, context);
   return decided(jobId, [
     ...outputs,
-    ...(anotherTry(finished, outcome, message, context) ?? [...whyFailed(report, outcome, context), ...end()]),
+    ...(anotherTry(finishedEntry, outcome, message, context) ?? [...whyFailed(report, outcome, context), ...end()]),
     ...retireEphemeral(state.agents.get(agentId), context),
   ]);
 };
@@ -182,11 +186,11 @@ const whyFailed = ({ jobId, failedLine }: FinishReport, { status }: Outcome, { n
 const finishAgain = (
   state: PoolState,
   report: FinishReport,
-  reported: Outcome,
+  reportedOutcome: Outcome,
   context: DecisionContext,
 ): Decision<string> => {
-  const ended = state.records.endedJob(report.jobId);
-  if (ended) return sayAgain(ended.job, report, reported, context);
+  const endedEntry = state.records.endedJob(report.jobId);
+  if (endedEntry) return sayAgain(endedEntry.job, report, reportedOutcome, context);
   return isRemembered(state, report.jobId) ? leaseLost() : unknownId();
 };
 
@@ -194,12 +198,12 @@ const finishAgain = (
 const sayAgain = (
   { fence, agentId, result }: JobFacts,
   report: FinishReport,
-  reported: Outcome,
+  reportedOutcome: Outcome,
   { rules }: DecisionContext,
 ): Decision<string> => {
   const isItsLease = fence === 0 || fence === report.fence;
   if (!result || !isItsLease || agentId !== report.agentId) return leaseLost();
-  if (rules.isSameResult(result, reported)) return decided(report.jobId);
+  if (rules.isSameResult(result, reportedOutcome)) return decided(report.jobId);
   return refused("conflict", "The build has ended already, with another result.");
 };
 

@@ -47,16 +47,16 @@ const toNamedJob = ({ key, definition, needs }: GraphJob): NamedJob => ({
 
 /** What a retry of the failed jobs takes over from the build that it repeats, by the job ids of the new graph. */
 export const rerunOf = (old: EndedBuild, graph: JobGraph, rules: JobRules = JOB_RULES): Adopted => {
-  const before = new Map(old.graph.jobs.map(({ key, id }) => [key, { id, ...old.jobs[id] }]));
-  const anew = keysAnew(graph.jobs.map(toNamedJob), (key) => before.get(key)?.end ?? null, rules);
+  const jobsBefore = new Map(old.graph.jobs.map(({ key, id }) => [key, { id, ...old.jobs[id] }]));
+  const rerunKeys = keysAnew(graph.jobs.map(toNamedJob), (key) => jobsBefore.get(key)?.end ?? null, rules);
   return Object.fromEntries(
     graph.jobs.flatMap(({ id, key }) => {
-      const earlier = before.get(key);
-      if (anew.has(key) || !earlier?.end) return [];
+      const endedJob = jobsBefore.get(key);
+      if (rerunKeys.has(key) || !endedJob?.end) return [];
       // The reports stay with the build that sent them.
-      const { tests: _, ...end } = earlier.end;
-      const adopted = end.adopted ?? { buildId: old.buildId, jobId: earlier.id, fence: end.fence };
-      return [[id, { end: { ...end, adopted }, outputs: earlier.outputs ?? {} }]];
+      const { tests: _, ...end } = endedJob.end;
+      const adoptedFrom = end.adopted ?? { buildId: old.buildId, jobId: endedJob.id, fence: end.fence };
+      return [[id, { end: { ...end, adopted: adoptedFrom }, outputs: endedJob.outputs ?? {} }]];
     }),
   );
 };

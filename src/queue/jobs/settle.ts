@@ -33,7 +33,7 @@ const stopOrder = ({ job, status }: JobView, stop: Stop): JobOrder | null => {
 };
 
 /** How a job ends whose gate stays closed. */
-const closed = (jobId: string, { decision, since, until }: Gated): JobOrder => {
+const closeGate = (jobId: string, { decision, since, until }: Gated): JobOrder => {
   const comment = decision?.comment ?? null;
   const hours = Math.round((until - since) / HOUR_MS);
   const rejected = decision && `${decision.name} rejected it${comment === null ? "." : `: ${comment}`}`;
@@ -81,7 +81,7 @@ const decideNext = (view: JobView, progress: BuildInProgress): JobOrder | null =
   if (view.status === "queued" || isLeasedJob(view) || !progress.isReady(view.job)) return null;
   if (!view.gate) return judgeFirst(view, progress);
   if (rules.gateIsOpen(view.gate, now)) return go(view);
-  return rules.gateIsOver(view.gate, now) ? closed(view.job.id, view.gate) : null;
+  return rules.gateIsOver(view.gate, now) ? closeGate(view.job.id, view.gate) : null;
 };
 
 /** Whether an agent had the job in this build, and nobody has to run it again. */
@@ -93,25 +93,25 @@ const wasRun = ({ end }: JobView): boolean => end !== null && end.startedAt !== 
  */
 const judgeStatus = (
   { status, until }: SettleInput["build"],
-  begun: readonly JobView[],
+  begunJobs: readonly JobView[],
   isCanceled: boolean,
 ): BuildProgress["status"] => {
   if (isCanceled) return "canceling";
-  if (until !== null) return begun.length > 0 || status === "running" ? "running" : "queued";
-  if (begun.length === 0) return "queued";
-  return begun.every((view) => view.status === "assigned") ? "assigned" : "running";
+  if (until !== null) return begunJobs.length > 0 || status === "running" ? "running" : "queued";
+  if (begunJobs.length === 0) return "queued";
+  return begunJobs.every((view) => view.status === "assigned") ? "assigned" : "running";
 };
 
-const findStart = (begun: readonly JobView[]): number | null => {
-  const starts = begun.flatMap(({ startedAt, end }) => end?.startedAt ?? startedAt ?? []);
+const findStart = (begunJobs: readonly JobView[]): number | null => {
+  const starts = begunJobs.flatMap(({ startedAt, end }) => end?.startedAt ?? startedAt ?? []);
   return starts.length > 0 ? Math.min(...starts) : null;
 };
 
 /** What follows for a build from jobs that have not all ended. */
 const judgeProgress = ({ views, cancel, input }: BuildInProgress): BuildProgress => {
   const { build, now, rules } = input;
-  const begun = views.filter((view) => isLeasedJob(view) || wasRun(view));
-  const status = judgeStatus(build, begun, cancel !== null);
+  const begunJobs = views.filter((view) => isLeasedJob(view) || wasRun(view));
+  const status = judgeStatus(build, begunJobs, cancel !== null);
   const isOwn = cancel !== null || build.until !== null;
   const message = isOwn ? build.message : views.find(({ end, message: said }) => !end && said !== null)?.message;
   const keepsPlace = build.holdsPlace && (build.plannedBy !== undefined || views.some(wasRun));
@@ -120,7 +120,7 @@ const judgeProgress = ({ views, cancel, input }: BuildInProgress): BuildProgress
     startedAt:
       status === "queued" || status === "assigned"
         ? null
-        : (build.startedAt ?? findStart(begun) ?? (status === "running" ? now : null)),
+        : (build.startedAt ?? findStart(begunJobs) ?? (status === "running" ? now : null)),
     message: message ?? null,
     holdsPlace: rules.holdsPlace(keepsPlace, views),
   };
@@ -143,14 +143,14 @@ export const settle = (input: SettleInput): Order[] => {
   const progress = new BuildInProgress(input, cancel);
   const { views } = progress;
   const orders: Order[] = [];
-  for (let changed = true; changed; ) {
-    changed = false;
+  for (let hasChanged = true; hasChanged; ) {
+    hasChanged = false;
     for (const view of views) {
       const order = decideNext(view, progress);
       if (!order) continue;
       progress.apply(view, order);
       orders.push(order);
-      changed = true;
+      hasChanged = true;
     }
   }
   if (rules.buildIsOver(views)) return [...orders, { kind: "end-build", ...judgeBuild(views, build, cancel, rules) }];

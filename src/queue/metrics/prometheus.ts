@@ -31,20 +31,20 @@ const requirementLabels = ({ platform, ios, android, web, labels }: Requires): R
 /** The metrics in the Prometheus text format 0.0.4. Times are in seconds. */
 export const toPrometheus = ({ orgId, builds, oldestWaitSeconds, agents, outbox, byRequirement }: Metrics): string => {
   const org = { org: orgId };
-  const counted = (counts: Record<string, number>, label: string): Sample[] =>
+  const toSamples = (counts: Record<string, number>, label: string): Sample[] =>
     Object.entries(counts).map(([name, value]) => [{ ...org, [label]: name }, value]);
   const each = (countOf: (group: Metrics["byRequirement"][number]) => number): Sample[] =>
     byRequirement.map((group) => [{ ...org, ...requirementLabels(group.requires) }, countOf(group)]);
   return [
-    gauge("millrace_builds", "Active builds by status.", counted(builds, "status")),
+    gauge("millrace_builds", "Active builds by status.", toSamples(builds, "status")),
     gauge("millrace_oldest_wait_seconds", "Seconds that the oldest queued build has waited.", [
       [org, oldestWaitSeconds],
     ]),
-    gauge("millrace_agents", "Agents by state; online ones are idle, busy or draining.", counted(agents, "state")),
+    gauge("millrace_agents", "Agents by state; online ones are idle, busy or draining.", toSamples(agents, "state")),
     gauge(
       "millrace_outbox",
       "Builds not yet written to D1, failed attempts in a row, and dead letters.",
-      counted(outbox, "kind"),
+      toSamples(outbox, "kind"),
     ),
     gauge(
       "millrace_required_waiting",

@@ -194,7 +194,7 @@ const addEnds = (before: EndedCount[], more: EndedCount[]): EndedCount[] =>
 
 /** The totals with what the pools told since. A pool tells each event once. */
 export const addTotals = (before: Totals, pools: SweptPool[]): Totals => {
-  const lost = (cause: LossCause) =>
+  const countLost = (cause: LossCause) =>
     before.leasesLost[cause] + sum(pools.map(({ numbers }) => numbers.leasesLost[cause]));
   return {
     ended: addEnds(
@@ -202,10 +202,10 @@ export const addTotals = (before: Totals, pools: SweptPool[]): Totals => {
       pools.flatMap(({ numbers }) => numbers.ended),
     ),
     leasesLost: {
-      expired: lost("expired"),
-      removed: lost("removed"),
-      restarted: lost("restarted"),
-      stopped: lost("stopped"),
+      expired: countLost("expired"),
+      removed: countLost("removed"),
+      restarted: countLost("restarted"),
+      stopped: countLost("stopped"),
     },
     requeues: before.requeues + sum(pools.map(({ numbers }) => numbers.requeues)),
     handOuts: before.handOuts + sum(pools.map(({ numbers }) => numbers.handOuts)),

@@ -11,7 +11,7 @@ type Waits = Pick<Explanation, "code" | "message" | "words">;
 const say = (code: WaitCode, message: string): Waits => ({ code, ...sentence(message) });
 const notQueued = { ahead: null, agents: [] };
 
-const ended = (id: string, status: Explanation["status"], why: string | null | undefined): Explanation => ({
+const toEnded = (id: string, status: Explanation["status"], why: string | null | undefined): Explanation => ({
   buildId: id,
   status,
   ...notQueued,
@@ -19,7 +19,7 @@ const ended = (id: string, status: Explanation["status"], why: string | null | u
 });
 
 /** How a build ended. */
-export const explainEnded = ({ id, status, reason }: BuildFacts): Explanation => ended(id, status, reason);
+export const explainEnded = ({ id, status, reason }: BuildFacts): Explanation => toEnded(id, status, reason);
 
 /** Why a job of an active build waits, or its state. */
 export const explainJob = (
@@ -28,7 +28,7 @@ export const explainJob = (
   context: DecisionContext,
   pingedAt: PingedAt,
 ): Explanation => {
-  if (end) return ended(id, status, end.reason ?? end.cause?.job);
+  if (end) return toEnded(id, status, end.reason ?? end.cause?.job);
   const entry = heldJob(state, id);
   if (entry) return explain(state, entry, context, pingedAt);
   return { buildId: id, status, ...notQueued, ...explainWait(state, graphOf(state, buildId), index, gate) };
@@ -38,8 +38,8 @@ const explainWait = ({ jobs }: PoolState, graph: JobGraph, index: number, openGa
   const { needs, gate } = graph.jobs[index]!;
   if (openGate) return say("gate", `A person with the role ${gate?.by ?? "maintainer"} has to approve it.`);
   const needed = new Set(needs.map(({ definition }) => definition));
-  const open = graph.jobs.filter(({ id, definition }) => needed.has(definition) && !jobs.get(id)?.end);
-  return say("needs", `It waits for the end of ${open.map(({ key }) => key).join(", ")}.`);
+  const openJobs = graph.jobs.filter(({ id, definition }) => needed.has(definition) && !jobs.get(id)?.end);
+  return say("needs", `It waits for the end of ${openJobs.map(({ key }) => key).join(", ")}.`);
 };
 
 const entriesOfBuild = (state: PoolState, buildId: string): HeldJob[] =>
@@ -63,17 +63,17 @@ export const explainBuild = (
   if (first) return explainJob(state, first, context, pingedAt);
   const { jobs } = graphOf(state, buildId);
   const entries = entriesOfBuild(state, buildId);
-  const queued = queuedAmong(entries);
-  if (entries.length > queued.length) {
-    const done = jobs.filter(({ id }) => state.jobs.get(id)?.end).length;
-    const message = `${entries.length - queued.length} of its ${jobs.length} jobs run, and ${done} have ended.`;
+  const queuedEntries = queuedAmong(entries);
+  if (entries.length > queuedEntries.length) {
+    const endedCount = jobs.filter(({ id }) => state.jobs.get(id)?.end).length;
+    const message = `${entries.length - queuedEntries.length} of its ${jobs.length} jobs run, and ${endedCount} have ended.`;
     return { buildId, status, ...say(status === "canceling" ? "canceling" : "running", message), ...notQueued };
   }
-  const [next] = queued;
+  const [next] = queuedEntries;
   if (next) return { ...explain(state, next, context, pingedAt), buildId, status };
-  const asking = jobs.filter(({ id }) => state.jobs.get(id)?.gate && !state.jobs.get(id)?.end);
-  const keys = asking.map(({ key }) => key).join(", ");
-  const message = `${keys} ${asking.length === 1 ? "waits" : "wait"} for approval.`;
+  const askingJobs = jobs.filter(({ id }) => state.jobs.get(id)?.gate && !state.jobs.get(id)?.end);
+  const keys = askingJobs.map(({ key }) => key).join(", ");
+  const message = `${keys} ${askingJobs.length === 1 ? "waits" : "wait"} for approval.`;
   return { buildId, status, ...say("gate", message), ...notQueued };
 };
 

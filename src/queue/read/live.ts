@@ -20,8 +20,8 @@ export const countNow = (state: PoolState, role: Role): PoolNow => {
     const approvers: Role[] = gatesThatAsk(state, build.id).map(({ by }) => by);
     if (awaitsApproval(build)) approvers.push(APPROVER);
     const isForRole = approvers.some((by) => includesRole(role, by));
-    const counted = isForRole ? "forRole" : COUNTED_AS[phaseOf(build.status)];
-    if (counted) now[counted]++;
+    const counter = isForRole ? "forRole" : COUNTED_AS[phaseOf(build.status)];
+    if (counter) now[counter]++;
   }
   return now;
 };
@@ -48,12 +48,12 @@ const listedIds = (state: PoolState): Set<string> =>
   new Set([...state.builds.keys(), ...state.outbox.lists.due.keys()]);
 
 export const liveIds = (state: PoolState, { limit, ids, ...query }: LiveQuery): string[] => {
-  const matching: string[] = [];
+  const matchingIds: string[] = [];
   for (const id of listedIds(state)) {
     const build = state.builds.get(id) ?? state.records.ended(id);
-    if (build && matches(listed(state, build), query)) matching.push(id);
+    if (build && matches(listed(state, build), query)) matchingIds.push(id);
   }
-  const newest = matching.sort().reverse().slice(0, limit);
+  const newest = matchingIds.sort().reverse().slice(0, limit);
   return [...new Set([...newest, ...ids])];
 };
 

@@ -68,8 +68,8 @@ export const notCompared = (): Decision<never> => {
 export const leaseLost = () => refused("lease-lost", DETAILS["lease-lost"]);
 
 /** The sequence that an attempt tells D1: above those before, so that D1 shows a restore to between two of them. */
-export const nextTold = ({ sequence, told, outbox }: PoolState): number =>
-  Math.max(sequence + outbox.lists.failures, told + 1);
+export const nextTold = ({ sequence, told: databaseSequence, outbox }: PoolState): number =>
+  Math.max(sequence + outbox.lists.failures, databaseSequence + 1);
 
 /** A sequence above all that D1 was told of, and above what an attempt is telling it now. */
 export const later = (state: PoolState, now: number): number => Math.max(nextTold(state) + 1, now);

@@ -49,10 +49,12 @@ const knowsEnough = ({ builds, records }: PoolState, channel: BuildChannel, deli
 /** The row of an ended build is the outbox of all channels: it says so until the last has delivered. */
 const deliveryChanges = (state: PoolState, channel: BuildChannel, { buildId, state: hostState }: Heard): Change[] => {
   const mark = channel === "lists" ? { isTold: true } : hostState ? { toldHost: hostState } : {};
-  const delivered: Change = { kind: "delivered", channel, buildId, known: mark };
+  const deliveredChange: Change = { kind: "delivered", channel, buildId, known: mark };
   const isLast = BUILD_CHANNELS.every((other) => other === channel || !state.outbox[other].due.has(buildId));
-  const ended = isLast && !state.builds.has(buildId) ? state.records.ended(buildId) : undefined;
-  return ended ? [delivered, { kind: "heard", buildId, endedAt: ended.finishedAt! }] : [delivered];
+  const endedBuild = isLast && !state.builds.has(buildId) ? state.records.ended(buildId) : undefined;
+  return endedBuild
+    ? [deliveredChange, { kind: "heard", buildId, endedAt: endedBuild.finishedAt! }]
+    : [deliveredChange];
 };
 
 /** Records what an attempt delivered, and when the next one is due. */
@@ -94,10 +96,10 @@ const recordDeletions = (state: PoolState, { builds, failed }: Delivered, { now 
     return deletion && deletion.at === version ? deletion : [];
   });
   const buildIds = deletions.filter(({ isSettled }) => isSettled).map(({ buildId }) => buildId);
-  const settled = deletions.filter(({ isSettled, at }) => !isSettled && now >= at + SETTLE_MS);
+  const settledDeletions = deletions.filter(({ isSettled, at }) => !isSettled && now >= at + SETTLE_MS);
   const isEmpty = due.size <= buildIds.length;
   const at = failed ? nextAttempt(now, failures) : isEmpty ? null : now + SETTLE_MS;
-  const changes = settled.map((deletion): Change => {
+  const changes = settledDeletions.map((deletion): Change => {
     return { kind: "deleted", deletion: { ...deletion, at: later(state, now), isSettled: true } };
   });
   if (buildIds.length > 0) changes.push({ kind: "deletions-done", buildIds });

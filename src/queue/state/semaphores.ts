@@ -108,8 +108,8 @@ export const semaphoresOfJob = (
   { build, job }: HeldJob,
 ): Semaphore[] => {
   const { id, repoId, maxParallel } = build;
-  const planned = graphs.get(id)?.jobs[job.index];
-  const own =
-    planned && plannedSemaphores(planned, { id, repoId, pipelineId: null, maxParallel, ownRef: groupRef(build) });
-  return [...semaphoresOfBuild(build), ...(own ?? [])];
+  const graphJob = graphs.get(id)?.jobs[job.index];
+  const ownSemaphores =
+    graphJob && plannedSemaphores(graphJob, { id, repoId, pipelineId: null, maxParallel, ownRef: groupRef(build) });
+  return [...semaphoresOfBuild(build), ...(ownSemaphores ?? [])];
 };
