@@ -5,6 +5,30 @@ import { groupedForms } from "./forms.ts";
 import { type Needles, Scanner } from "./scanner.ts";
 import { SlidingWindow } from "./sliding-window.ts";
 
+/*
+ * The mask replaces secrets in a stream of bytes with `***`. This is how the files of this folder work together.
+ *
+ * `compile` prepares a set of secrets, once for all streams:
+ * - forms.ts lists the byte strings in which a program may print each secret: the value itself, its lines, base64, hex,
+ *   and the escapes of escapes.ts. Each of them is a needle. Needles in base64 and hex are "wrapped": programs break
+ *   such text into lines, so line breaks may cut them. All others are "plain" and match byte for byte.
+ * - dictionary.ts sorts the needles, one dictionary for each kind. Needles with a common beginning are neighbours, so
+ *   that one range of the list holds all needles that fit the text read so far.
+ * - filter.ts has a bit for each hash of four bytes that may stand near the beginning of a needle. It rules out most of
+ *   the text without a look into the dictionaries.
+ *
+ * A `Masker` then reads one stream in chunks:
+ * - sliding-window.ts keeps the bytes that are not yet released, because they may begin a secret.
+ * - scanner.ts asks the filter for the next position where a needle may begin. From there a cursor for each dictionary
+ *   compares byte by byte and narrows its range until nothing fits. The longest needle found is a hit.
+ * - base64.ts tells the cursor of wrapped needles which line breaks to skip, and reads base64url as base64.
+ * - fingerprints.ts keeps the time linear. Text that repeats, such as many times `AAAA`, would be compared again from
+ *   each of its bytes. The dictionary has a checkpoint after every 64 bytes of a needle, found by the fingerprint of
+ *   these bytes; with the fingerprints of the text the cursor leaps to the farthest checkpoint that the text reaches.
+ * - The masker joins hits that overlap, writes one `***` for each group, and releases the bytes before the position
+ *   that the scanner has settled. `position` is all that another masker needs to resume there.
+ */
+
 /** The text that replaces a secret. */
 const MASK = "***";
 
@@ -26,11 +50,14 @@ const MASK_BYTES = new TextEncoder().encode(MASK);
 
 const isNeedles = (secrets: Secrets | Needles): secrets is Needles => "plain" in secrets;
 
-/** Prepares the search for secrets, which is costly; many maskers can share the result. */
-export const compile = (secrets: Secrets, needles?: Needles): Needles => {
+/**
+ * Prepares the search for secrets, which is costly; many maskers can share the result. The search also finds
+ * `earlierNeedles`.
+ */
+export const compile = (secrets: Secrets, earlierNeedles?: Needles): Needles => {
   const forms = groupedForms(secrets);
-  const plain = new MaskDictionary([...forms.plain, ...(needles?.plain.needles() ?? [])]);
-  const wrapped = new MaskDictionary([...forms.wrapped, ...(needles?.wrapped.needles() ?? [])]);
+  const plain = new MaskDictionary([...forms.plain, ...(earlierNeedles?.plain.needles() ?? [])]);
+  const wrapped = new MaskDictionary([...forms.wrapped, ...(earlierNeedles?.wrapped.needles() ?? [])]);
   return { plain, wrapped, filter: new Filter(plain, wrapped) };
 };
 
