@@ -24,26 +24,26 @@ const textWidth = (text: string): number =>
 const ENTITIES: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
 
 /** Text for XML 1.0, which has no control characters and no half of a character at all. */
-const escaped = (text: string): string =>
+const escapeXml = (text: string): string =>
   text
     .toWellFormed()
     .replace(/[\x00-\x1f\x7f-\x9f\ufffe\uffff]/g, "\ufffd")
     .replace(/[&<>"']/g, (letter) => ENTITIES[letter]!);
 
-const shortened = (name: string): string => {
+const shorten = (name: string): string => {
   const letters = [...name];
   return letters.length > NAME_CHARACTERS ? `${letters.slice(0, NAME_CHARACTERS - 1).join("")}…` : name;
 };
 
 const box = (text: string, from: number, width: number, colour: string): string =>
   `<rect x="${from}" width="${width}" height="20" fill="${colour}"/>` +
-  `<text x="${from + PADDING}" y="14" textLength="${width - 2 * PADDING}" lengthAdjust="spacingAndGlyphs">${escaped(text)}</text>`;
+  `<text x="${from + PADDING}" y="14" textLength="${width - 2 * PADDING}" lengthAdjust="spacingAndGlyphs">${escapeXml(text)}</text>`;
 
 /** Two boxes: the name, which may be any text, and the state. */
 export const badgeSvg = (name: string, state: BadgeState): string => {
-  const label = shortened(name);
+  const label = shorten(name);
   const [left, right] = [textWidth(label) + 2 * PADDING, textWidth(state) + 2 * PADDING];
-  const title = escaped(`${label}: ${state}`);
+  const title = escapeXml(`${label}: ${state}`);
   return (
     `<svg xmlns="http://www.w3.org/2000/svg" width="${left + right}" height="20" role="img" aria-label="${title}">` +
     `<title>${title}</title><g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">` +

@@ -17,17 +17,17 @@ const editDistance = (a: string, b: string): number => {
   return above[b.length]!;
 };
 
-const normalized = (text: string): string => text.toLowerCase().replaceAll(/[-_ ]/g, "");
+const normalize = (text: string): string => text.toLowerCase().replaceAll(/[-_ ]/g, "");
 
 /** The known name with the fewest edits from `text`; undefined when none is near. Ignores case, `-`, `_` and spaces. */
 export const closestName = (text: string, names: Iterable<string>): string | undefined => {
   if (text.length > 64) return undefined;
   let best: string | undefined;
-  let least = Math.floor(normalized(text).length / 3) + 1;
+  let least = Math.floor(normalize(text).length / 3) + 1;
   for (const name of names) {
     if (Math.abs(name.length - text.length) > 8) continue;
-    const isShortened = normalized(text).length >= 4 && normalized(name).startsWith(normalized(text));
-    const edits = isShortened ? 1 : editDistance(normalized(text), normalized(name));
+    const isShortened = normalize(text).length >= 4 && normalize(name).startsWith(normalize(text));
+    const edits = isShortened ? 1 : editDistance(normalize(text), normalize(name));
     if (edits < least) [best, least] = [name, edits];
   }
   return best;

@@ -1,6 +1,6 @@
 import type { Marks } from "./marks.ts";
 import { type Comment, OutMap } from "./out.ts";
-import { isExpression, type Pair, readText, type Source } from "./source.ts";
+import { isExpression, type Pair, type Source, tokenText } from "./source.ts";
 
 /* `actions/checkout`, as what the job says of the agent's own checkout. */
 
@@ -22,7 +22,7 @@ const BUILT =
 /** Whether it fetches another commit, or to another place, than the agent does. */
 export const isOtherCheckout = (inputs: Pair[], source: Source): boolean =>
   inputs.some(({ key, value }) => {
-    const text = readText(value, source).trim();
+    const text = tokenText(value, source).trim();
     if (key === "ref") return !BUILT.test(text);
     if (key === "repository") return text !== "" && !/^\$\{\{\s*github\.repository\s*\}\}$/.test(text);
     return key === "path" && text !== "" && text !== ".";
@@ -38,7 +38,7 @@ export const translateCheckout = (inputs: Pair[], source: Source, marks: Marks):
   const comments: Comment[] = [];
   let tags: boolean | undefined;
   for (const { key, value, line } of inputs) {
-    const text = readText(value, source).trim();
+    const text = tokenText(value, source).trim();
     const noEqual = () => comments.push(marks.add("action-input", `\`${key}: ${text}\` of actions/checkout`, line));
     if (HARMLESS.has(key) || key === "ref" || key === "repository" || key === "path") continue;
     if (isExpression(value)) noEqual();

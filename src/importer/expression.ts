@@ -213,7 +213,7 @@ class Translator {
   }
 }
 
-const parsed = (text: string): Expr => {
+const readExpression = (text: string): Expr => {
   try {
     return parse(text);
   } catch {
@@ -222,33 +222,33 @@ const parsed = (text: string): Expr => {
 };
 
 /** One expression, without `${{ }}`. @throws {NoEqual} */
-export const translated = (text: string, names: Names): string => {
-  return new Translator(names).print(parsed(text));
+export const translateExpression = (text: string, names: Names): string => {
+  return new Translator(names).print(readExpression(text));
 };
 
 /** One expression of which only counts whether it is true. @throws {NoEqual} */
-const translatedTruth = (text: string, names: Names): string =>
-  new Translator({ ...names, isStrict: false }).truth(parsed(text));
+const translateTruth = (text: string, names: Names): string =>
+  new Translator({ ...names, isStrict: false }).truth(readExpression(text));
 
 /** A text with expressions. @throws {NoEqual} */
-export const translatedText = (text: string, names: Names): string => {
+export const translateText = (text: string, names: Names): string => {
   const { spans } = findSpans(text);
   let translation = "";
   let end = 0;
   for (const span of spans) {
-    translation += `${text.slice(end, span.start)}\${{ ${translated(span.inner, names)} }}`;
+    translation += `${text.slice(end, span.start)}\${{ ${translateExpression(span.inner, names)} }}`;
     end = span.end;
   }
   return translation + text.slice(end);
 };
 
 /** The condition of `if`, as the parser of workflows gives it. @throws {NoEqual} */
-export const translatedCondition = (text: string, names: Names): string => {
+export const translateCondition = (text: string, names: Names): string => {
   const { spans } = findSpans(text);
   const [span] = spans;
   if (span && spans.length === 1 && text.slice(0, span.start).trim() === "" && text.slice(span.end).trim() === "")
-    return translatedTruth(span.inner, names);
+    return translateTruth(span.inner, names);
   // Text around an expression makes a text of it, and a text is true.
   if (span) throw new NoEqual("text around ${{ }}, which makes it always true");
-  return text.trim() === "" ? "success()" : translatedTruth(text, names);
+  return text.trim() === "" ? "success()" : translateTruth(text, names);
 };

@@ -8,7 +8,7 @@ const NO_TOKEN = "builds get no token of the git host";
 
 type Equivalent = string | ((names: Names) => string);
 
-const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+const quote = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
 const refName = "(build.tag || build.branch)";
 
@@ -29,10 +29,10 @@ const GITHUB: Record<string, Equivalent> = {
   run_id: "build.id",
   run_number: "build.number",
   run_attempt: "build.attempt",
-  workflow: ({ workflow }) => quoted(workflow),
+  workflow: ({ workflow }) => quote(workflow),
   job: ({ job }) => {
     if (job === null) throw new NoEqual("`github.job` outside a job");
-    return quoted(job);
+    return quote(job);
   },
   "event.number": "build.pull.number",
   "event.pull_request.number": "build.pull.number",
@@ -86,10 +86,10 @@ export const translateEquality = (path: string, text: string, names: Names): str
     case "github.event_name":
       return Object.hasOwn(EVENTS, text.toLowerCase()) ? EVENTS[text.toLowerCase()] : "false";
     case "github.ref":
-      if (/^refs\/(?:heads|tags)\//i.test(text)) return notPull(names, `build.ref == ${quoted(text)}`);
+      if (/^refs\/(?:heads|tags)\//i.test(text)) return notPull(names, `build.ref == ${quote(text)}`);
       return undefined;
     case "github.ref_name":
-      return /\/merge$/i.test(text) ? undefined : notPull(names, `${refName} == ${quoted(text)}`);
+      return /\/merge$/i.test(text) ? undefined : notPull(names, `${refName} == ${quote(text)}`);
     case "github.ref_type":
       return text.toLowerCase() === "tag"
         ? "build.tag != null"
@@ -97,9 +97,9 @@ export const translateEquality = (path: string, text: string, names: Names): str
           ? "build.tag == null"
           : "false";
     case "github.repository_owner":
-      return /^[\w.-]+$/.test(text) ? `startsWith(repository.fullName, ${quoted(`${text}/`)})` : "false";
+      return /^[\w.-]+$/.test(text) ? `startsWith(repository.fullName, ${quote(`${text}/`)})` : "false";
     case "runner.os":
-      return `agent.platform == ${quoted(text.toLowerCase())}`;
+      return `agent.platform == ${quote(text.toLowerCase())}`;
     default:
       return undefined;
   }
@@ -108,8 +108,8 @@ export const translateEquality = (path: string, text: string, names: Names): str
 /** A shorter way to say that a ref begins with a text. */
 export const translateBeginning = (path: string, text: string, names: Names): string | undefined => {
   if (path.toLowerCase() === "github.ref" && /^refs\/heads\//i.test(text))
-    return notPull(names, `startsWith(build.ref, ${quoted(text)})`);
+    return notPull(names, `startsWith(build.ref, ${quote(text)})`);
   if (path.toLowerCase() === "github.ref" && /^refs\/tags\//i.test(text))
-    return `startsWith(build.ref, ${quoted(text)})`;
+    return `startsWith(build.ref, ${quote(text)})`;
   return undefined;
 };

@@ -1,9 +1,18 @@
 import { isMapping } from "@actions/workflow-parser";
-import { translatedText } from "./expression.ts";
+import { translateText } from "./expression.ts";
 import { type Marks, NoEqual } from "./marks.ts";
 import type { Names } from "./names.ts";
 import { OutMap } from "./out.ts";
-import { find, isExpression, lineOf, type Pair, pairsOf, readText, type Source, type Token } from "./source.ts";
+import {
+  find,
+  isExpression,
+  lineOf,
+  type Pair,
+  pairsOf,
+  type Source,
+  tokenText,
+  type WorkflowToken,
+} from "./source.ts";
 
 /* Keys of a job that become other keys here. Each function writes into the job. */
 
@@ -14,7 +23,7 @@ export interface JobPlace {
 }
 
 /** Writes what `make` makes, or the mark that stands in its place. */
-const orMark = ({ source, marks }: JobPlace, out: OutMap, token: Token, make: () => void): void => {
+const orMark = ({ source, marks }: JobPlace, out: OutMap, token: WorkflowToken, make: () => void): void => {
   try {
     make();
   } catch (error) {
@@ -25,56 +34,56 @@ const orMark = ({ source, marks }: JobPlace, out: OutMap, token: Token, make: ()
 };
 
 /** `environment`: whether it asks for an approval is not in the file, so a person is asked. */
-export const writeGate = (token: Token, place: JobPlace, out: OutMap): void =>
+export const writeGate = (token: WorkflowToken, place: JobPlace, out: OutMap): void =>
   orMark(place, out, token, () => {
     const name = isMapping(token) ? find(token, "name") : token;
-    const text = name ? readText(name, place.source) : "";
+    const text = name ? tokenText(name, place.source) : "";
     out.say(place.marks.add("approval", `the environment ${text}`, lineOf(token)));
     let message: string;
     try {
-      message = translatedText(text, place.names);
+      message = translateText(text, place.names);
     } catch {
       message = place.names.job ?? "this job";
     }
     out.set("gate", new OutMap().set("message", `Deploy to ${message}?`));
   });
 
-export const writeConcurrency = (token: Token, place: JobPlace, out: OutMap): void =>
+export const writeConcurrency = (token: WorkflowToken, place: JobPlace, out: OutMap): void =>
   orMark(place, out, token, () => {
     const group = find(token, "group") ?? token;
     const cancel = find(token, "cancel-in-progress");
-    const concurrency = new OutMap().set("group", translatedText(readText(group, place.source), place.names));
+    const concurrency = new OutMap().set("group", translateText(tokenText(group, place.source), place.names));
     if (cancel && isExpression(cancel)) throw new NoEqual("`cancel-in-progress` that is computed");
-    if (cancel && readText(cancel, place.source) === "true") concurrency.set("when-busy", "cancel-running");
+    if (cancel && tokenText(cancel, place.source) === "true") concurrency.set("when-busy", "cancel-running");
     else out.say(place.marks.add("group-order", "`concurrency` that waits", lineOf(token)));
     out.set("concurrency", concurrency);
   });
 
 /** `fail-fast` is on there, when it is left out, and off here. */
-export const writeStrategy = (strategy: Token, place: JobPlace, out: OutMap): void => {
+export const writeStrategy = (strategy: WorkflowToken, place: JobPlace, out: OutMap): void => {
   const failFast = find(strategy, "fail-fast");
   const most = find(strategy, "max-parallel");
   if (failFast && isExpression(failFast))
     out.say(place.marks.add("expression", "`fail-fast` that is computed (it is on)", lineOf(failFast)));
-  out.set("fail-fast", !(failFast && readText(failFast, place.source) === "false"));
+  out.set("fail-fast", !(failFast && tokenText(failFast, place.source) === "false"));
   if (!most) return;
-  const text = readText(most, place.source);
+  const text = tokenText(most, place.source);
   if (/^[1-9]\d{0,2}$/.test(text) && Number(text) <= 256) out.set("max-parallel", Number(text));
   else out.say(place.marks.add("expression", `\`max-parallel: ${text}\``, lineOf(most)));
 };
 
-export const writeMayFail = (token: Token, place: JobPlace, out: OutMap): void =>
+export const writeMayFail = (token: WorkflowToken, place: JobPlace, out: OutMap): void =>
   orMark(place, out, token, () => {
-    const text = readText(token, place.source);
+    const text = tokenText(token, place.source);
     if (!isExpression(token)) {
       if (text === "true") out.set("continue-on-error", true);
       return;
     }
-    out.set("continue-on-error", translatedText(text, place.names));
+    out.set("continue-on-error", translateText(text, place.names));
   });
 
 export const writeOutputs = (
-  token: Token,
+  token: WorkflowToken,
   place: JobPlace,
   out: OutMap,
   unit: string,
@@ -86,7 +95,7 @@ export const writeOutputs = (
       const own = `${unit}.${key}`;
       const refused = withdrawn.get(own);
       if (refused !== undefined) throw new NoEqual(`the output ${key} (${refused})`, "refused");
-      outputs.set(key, translatedText(readText(value, place.source), place.names), own);
+      outputs.set(key, translateText(tokenText(value, place.source), place.names), own);
     });
   if (outputs.items.length > 0) out.set("outputs", outputs);
 };

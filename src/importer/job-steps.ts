@@ -12,7 +12,7 @@ import { translateTool } from "./tool-versions.ts";
 /* The steps of one job, and the keys of the job that some of them become: `checkout`, `tools`, and those of kept files. */
 
 /** What the file says of all its jobs. */
-export interface FilePlace {
+export interface WorkflowPlace {
   source: Source;
   marks: Marks;
   withdrawn: ReadonlyMap<string, string>;
@@ -32,7 +32,7 @@ export const nothingToRun = (): OutMap => new OutMap().set("name", "No step was 
 
 /** Writes the steps of one job, the keys that some of them become, and the outputs, which read the steps. */
 export class StepsWriter {
-  readonly #file: FilePlace;
+  readonly #file: WorkflowPlace;
   readonly #unit: string;
   readonly #job: OutMap;
   readonly #list = new OutList();
@@ -42,7 +42,7 @@ export class StepsWriter {
   #names: Names;
 
   /** `job` is what is written of the job so far; `unit` is its own. */
-  constructor(file: FilePlace, unit: string, names: Names, job: OutMap) {
+  constructor(file: WorkflowPlace, unit: string, names: Names, job: OutMap) {
     this.#file = file;
     this.#unit = unit;
     this.#names = names;

@@ -7,13 +7,13 @@ import {
   writeMayFail,
   writeStrategy,
 } from "./job-keys.ts";
-import { type FilePlace, nothingToRun, StepsWriter } from "./job-steps.ts";
+import { nothingToRun, StepsWriter, type WorkflowPlace } from "./job-steps.ts";
 import { NoEqual } from "./marks.ts";
 import { type TranslatedMatrix, translateMatrix } from "./matrix.ts";
 import type { Names, NeededJob } from "./names.ts";
 import { Comment, OutList, OutMap } from "./out.ts";
 import { type Runner, translateRunner } from "./runs-on.ts";
-import { find, isExpression, lineOf, type Pair, pairsOf, readText } from "./source.ts";
+import { find, isExpression, lineOf, type Pair, pairsOf, tokenText } from "./source.ts";
 import { translateEnv, translateName, writeIf, writeTimeout } from "./step.ts";
 
 /* One job. */
@@ -44,12 +44,12 @@ const emptyJob = (needs: NeededJob[], mark: Comment): OutMap => {
 
 class JobWriter {
   readonly #pair: Pair;
-  readonly #file: FilePlace;
+  readonly #file: WorkflowPlace;
   readonly #unit: string;
   readonly out = new OutMap();
   #names: Names;
 
-  constructor(pair: Pair, file: FilePlace) {
+  constructor(pair: Pair, file: WorkflowPlace) {
     this.#pair = pair;
     this.#file = file;
     this.#unit = `jobs.${pair.key}`;
@@ -152,14 +152,14 @@ class JobWriter {
     else if (folder)
       this.out.set(
         "defaults",
-        new OutMap().set("run", new OutMap().set("working-directory", readText(folder, source))),
+        new OutMap().set("run", new OutMap().set("working-directory", tokenText(folder, source))),
       );
-    return shell ? readText(shell, source) : outer;
+    return shell ? tokenText(shell, source) : outer;
   }
 }
 
 /** A job; where it cannot run, one that never runs, with the reason. */
-export const translateJob = (pair: Pair, file: FilePlace): OutMap => {
+export const translateJob = (pair: Pair, file: WorkflowPlace): OutMap => {
   const before = file.marks.list.length;
   try {
     return new JobWriter(pair, file).write();

@@ -1,10 +1,10 @@
 import { withoutEnd } from "../domain/text.ts";
 import { type KeepingKey, keepingKey } from "./actions.ts";
-import { translatedText } from "./expression.ts";
+import { translateText } from "./expression.ts";
 import { NoEqual } from "./marks.ts";
 import type { Names } from "./names.ts";
 import { OutList, OutMap } from "./out.ts";
-import { find, type Pair, readText, type Source } from "./source.ts";
+import { find, type Pair, type Source, tokenText } from "./source.ts";
 import type { ReadStep } from "./step.ts";
 
 /* Actions that keep files, and fetch them again: each becomes an entry of a key of the job. */
@@ -21,7 +21,7 @@ const DEFAULT_NAME = "artifact";
 /** What the artifact of a step is called; null where that is computed. */
 const artifactName = (inputs: Pair[], source: Source): string | null => {
   const nameInput = inputs.find(({ key }) => key === "name");
-  const name = nameInput ? readText(nameInput.value, source) : DEFAULT_NAME;
+  const name = nameInput ? tokenText(nameInput.value, source) : DEFAULT_NAME;
   return name.includes("${{") ? null : name;
 };
 
@@ -54,7 +54,7 @@ class Inputs {
   take(key: string): string | undefined {
     const pair = this.#pairs.get(key);
     this.#pairs.delete(key);
-    return pair && readText(pair.value, this.#source);
+    return pair && tokenText(pair.value, this.#source);
   }
 
   /** A text that is the same in each run. */
@@ -100,7 +100,7 @@ const AFTER = new Map([
 /** After which end of the steps the files are kept. */
 const readWhen = ({ token }: ReadStep, source: Source): string | undefined => {
   const condition = find(token, "if");
-  const text = condition ? readText(condition, source).replace(/^\$\{\{|\}\}$/g, "") : "";
+  const text = condition ? tokenText(condition, source).replace(/^\$\{\{|\}\}$/g, "") : "";
   if (!AFTER.has(text.trim())) throw new NoEqual(`\`if: ${text.trim()}\` before files are kept`, "artifact");
   return AFTER.get(text.trim());
 };
@@ -157,7 +157,7 @@ const keyWithoutFiles = (text: string): { key: string; files: string[] } => {
 const cache: MakeEntry = (inputs, step, nth, { names }) => {
   alwaysRuns(step, "cache");
   const { key, files } = keyWithoutFiles(inputs.take("key") ?? "");
-  const fallback = inputs.lines("restore-keys").map((line) => translatedText(keyWithoutFiles(line).key, names));
+  const fallback = inputs.lines("restore-keys").map((line) => translateText(keyWithoutFiles(line).key, names));
   const paths = inputs.paths();
   for (const one of ["enableCrossOsArchive", "fail-on-cache-miss", "lookup-only", "upload-chunk-size"])
     inputs.fixed(one);
@@ -167,7 +167,7 @@ const cache: MakeEntry = (inputs, step, nth, { names }) => {
     .set("name", step.id ?? (nth === 0 ? "cache" : `cache-${nth + 1}`))
     .set("path", paths.length === 1 ? paths[0] : paths)
     .set("files", files.length === 0 ? undefined : files.length === 1 ? files[0] : files)
-    .set("key", key === "" ? undefined : translatedText(key, names))
+    .set("key", key === "" ? undefined : translateText(key, names))
     .set("fallback", fallback.length > 0 ? fallback : undefined)
     .set("save", isRead ? "never" : undefined);
 };

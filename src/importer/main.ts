@@ -17,7 +17,7 @@ export type Imported =
 const MOST_ROUNDS = 20;
 
 /** Translates until the project's own parser finds no mistake: each part with one becomes a mark. @throws {Untranslatable} */
-const checked = async (text: string, name: string): Promise<Imported> => {
+const translateUntilValid = async (text: string, name: string): Promise<Imported> => {
   const workflow = () => readWorkflow(text, name);
   const withdrawn = new Map<string, string>();
   for (let round = 0; round < MOST_ROUNDS; round++) {
@@ -44,7 +44,7 @@ const checked = async (text: string, name: string): Promise<Imported> => {
  */
 export const importWorkflow = async (text: string, name: string): Promise<Imported> => {
   try {
-    return await checked(text, name);
+    return await translateUntilValid(text, name);
   } catch (error) {
     if (error instanceof Untranslatable) return { refusal: error.message };
     throw error;

@@ -5,7 +5,7 @@ import { LIMITS } from "../protocol/limits.ts";
 import { type Marks, NoEqual } from "./marks.ts";
 import { isEqual, type MatrixKey, textOfValue } from "./names.ts";
 import { type Comment, OutList, OutMap } from "./out.ts";
-import { asMapping, find, isExpression, itemsOf, lineOf, pairsOf, type Source, type Token } from "./source.ts";
+import { asMapping, find, isExpression, itemsOf, lineOf, pairsOf, type Source, type WorkflowToken } from "./source.ts";
 
 /* A matrix of GitHub, whose values have kinds and are compared loosely, as one of texts that are compared exactly. */
 
@@ -32,7 +32,7 @@ class MatrixReader {
   }
 
   /** @throws {NoEqual} */
-  value(token: Token): Value {
+  value(token: WorkflowToken): Value {
     if (isExpression(token)) throw new NoEqual(COMPUTED, "matrix");
     if (!isScalar(token)) throw new NoEqual("a value of the matrix with parts of its own", "matrix");
     const literal = token.toJSON() as Value;
@@ -44,7 +44,7 @@ class MatrixReader {
     return literal;
   }
 
-  items(token: Token | undefined): Item[] {
+  items(token: WorkflowToken | undefined): Item[] {
     if (token && !isSequence(token)) throw new NoEqual(COMPUTED, "matrix");
     return itemsOf(token).map((item) => {
       if (!isMapping(item)) throw new NoEqual(COMPUTED, "matrix");
@@ -73,7 +73,7 @@ const toOut = (item: Item): OutMap => {
 const asMatrix = (item: Item): Matrix => Object.fromEntries([...item].map(([key, value]) => [key, asWritten(value)]));
 
 /** What the matrix is here, with the comments on it. @throws {NoEqual} where its values are not in the file */
-export const translateMatrix = (token: Token, source: Source, marks: Marks): TranslatedMatrix => {
+export const translateMatrix = (token: WorkflowToken, source: Source, marks: Marks): TranslatedMatrix => {
   if (!isMapping(token)) throw new NoEqual(COMPUTED, "matrix");
   const reader = new MatrixReader(source, marks);
   const out = new OutMap();

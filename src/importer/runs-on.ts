@@ -1,10 +1,10 @@
 import { isMapping } from "@actions/workflow-parser";
 import { LABEL } from "../protocol/common.ts";
-import { translated } from "./expression.ts";
+import { translateExpression } from "./expression.ts";
 import { type Marks, NoEqual } from "./marks.ts";
 import { findName, type Names } from "./names.ts";
 import { type Comment, OutMap } from "./out.ts";
-import { find, itemsOf, lineOf, readText, type Source, type Token } from "./source.ts";
+import { find, itemsOf, lineOf, type Source, tokenText, type WorkflowToken } from "./source.ts";
 
 /* `runs-on`, as what the agent must have. */
 
@@ -74,7 +74,7 @@ class RunnerReader {
 
   /** A label that is computed: where it is a key of the matrix, its platforms are known. */
   expression(inner: string): void {
-    const translation = translated(inner, this.#names);
+    const translation = translateExpression(inner, this.#names);
     const key = KEY.exec(inner.trim())?.[1];
     const matrixKey = key === undefined ? undefined : findName(this.#names.matrix ?? [], key, ({ name }) => name);
     const values = [...new Set(matrixKey?.values.map(String) ?? [])];
@@ -107,14 +107,14 @@ class RunnerReader {
 }
 
 /** @throws {NoEqual} where no agent could be told apart by it */
-export const translateRunner = (token: Token, names: Names, source: Source, marks: Marks): Runner => {
+export const translateRunner = (token: WorkflowToken, names: Names, source: Source, marks: Marks): Runner => {
   const reader = new RunnerReader(names, marks, lineOf(token));
   if (isMapping(token) && find(token, "group"))
     reader.comments.push(
-      marks.add("label", `the group ${readText(find(token, "group")!, source)} of runners`, lineOf(token)),
+      marks.add("label", `the group ${tokenText(find(token, "group")!, source)} of runners`, lineOf(token)),
     );
   for (const item of itemsOf(isMapping(token) ? find(token, "labels") : token)) {
-    const text = readText(item, source).trim();
+    const text = tokenText(item, source).trim();
     const inner = /^\$\{\{((?:(?!\}\}).)*)\}\}$/s.exec(text)?.[1];
     if (inner !== undefined) reader.expression(inner);
     else if (text.includes("${{")) throw new NoEqual(`the label ${text}`, "label");

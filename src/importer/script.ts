@@ -1,7 +1,7 @@
 import { idiomsIn } from "../pipeline/advice/scripts.ts";
 import { findSpans } from "../pipeline/expression/interpolation.ts";
 import { replaceExpressions } from "../pipeline/shell/references.ts";
-import { translated } from "./expression.ts";
+import { translateExpression } from "./expression.ts";
 import { NoEqual } from "./marks.ts";
 import { findName, type Names } from "./names.ts";
 
@@ -103,7 +103,7 @@ const READ =
 const ADD_MASK = /^(\s*)echo\s+(?:"::add-mask::([^"\n]*)"|'::add-mask::([^'\n]*)'|::add-mask::(\S+))[ \t]*;?[ \t]*$/gm;
 const SET_OUTPUT = /^(\s*)echo\s+"::set-output name=([A-Za-z_][\w-]*)::([^"\n]*)"[ \t]*$/gm;
 
-const rewritten = (script: string): string =>
+const rewriteCommands = (script: string): string =>
   script
     .replaceAll(ADD_MASK, (_, indent: string, double?: string, single?: string, bare?: string) =>
       single === undefined
@@ -138,7 +138,7 @@ const variablesIn = (script: string, names: Names): [string, string][] => {
     if (name === "GITHUB_ACTIONS") return [];
     const expression = Object.hasOwn(VARIABLES, name) ? VARIABLES[name] : undefined;
     if (expression === undefined) throw new NoEqual(`$${name}, which no agent sets`, "script");
-    return [[name, `\${{ ${translated(expression, names)} }}`]];
+    return [[name, `\${{ ${translateExpression(expression, names)} }}`]];
   });
 };
 
@@ -148,7 +148,7 @@ export const translateScript = (
   shell: "bash" | "sh" | "pwsh" | "python",
   names: Names,
 ): TranslatedScript => {
-  const text = rewritten(script);
+  const text = rewriteCommands(script);
   const [idiom] = idiomsIn(text);
   if (idiom) throw new NoEqual(`a script (${idiom.advice})`, "script");
   const { expressions, problems } = replaceExpressions(text, shell);
@@ -163,7 +163,7 @@ export const translateScript = (
     translation += text.slice(end, span.start);
     // What stands in a comment of the script stays as it is, and is never evaluated.
     translation += live.has(span.innerStart)
-      ? `\${{ ${translated(span.inner, names)} }}`
+      ? `\${{ ${translateExpression(span.inner, names)} }}`
       : text.slice(span.start, span.end);
     end = span.end;
   }

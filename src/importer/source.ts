@@ -60,38 +60,38 @@ export class Source {
 
 /* What the tokens of a workflow say, in the words of this program. */
 
-export type Token = TemplateToken;
+export type WorkflowToken = TemplateToken;
 
 /** One pair of a mapping. `line` is that of its key, from 1. */
 export interface Pair {
   key: string;
-  value: Token;
+  value: WorkflowToken;
   line: number;
 }
 
-export const lineOf = (token: Token): number => token.range?.start.line ?? 1;
+export const lineOf = (token: WorkflowToken): number => token.range?.start.line ?? 1;
 
 /** The token as a mapping: the parser has refused everything else where this is asked. */
-export const asMapping = (token: Token): MappingToken => token.assertMapping("a mapping");
+export const asMapping = (token: WorkflowToken): MappingToken => token.assertMapping("a mapping");
 
-export const pairsOf = (token: Token | undefined): Pair[] => {
+export const pairsOf = (token: WorkflowToken | undefined): Pair[] => {
   if (!token || !isMapping(token)) return [];
   return [...token].map(({ key, value }) => ({ key: key.toString(), value, line: lineOf(key) }));
 };
 
-export const find = (token: Token | undefined, key: string): Token | undefined =>
+export const find = (token: WorkflowToken | undefined, key: string): WorkflowToken | undefined =>
   token && isMapping(token) ? token.find(key) : undefined;
 
 /** The items of a list; a single value is a list of itself. */
-export const itemsOf = (token: Token | undefined): Token[] => {
+export const itemsOf = (token: WorkflowToken | undefined): WorkflowToken[] => {
   if (!token) return [];
   return isSequence(token) ? [...token] : [token];
 };
 
-export const isExpression = (token: Token): boolean => isScalar(token) && !isLiteral(token);
+export const isExpression = (token: WorkflowToken): boolean => isScalar(token) && !isLiteral(token);
 
 /** A scalar as text with its expressions. A number is the text that GitHub reads it as. */
-export const readText = (token: Token, source: Source): string => {
+export const tokenText = (token: WorkflowToken, source: Source): string => {
   if (isBasicExpression(token)) {
     // Of text around an expression the parser makes a call of format(): the text itself is what is written.
     if (!token.originalExpressions) return `\${{ ${token.expression} }}`;
@@ -101,7 +101,7 @@ export const readText = (token: Token, source: Source): string => {
 };
 
 /** How a number is written, where GitHub reads another text. */
-export const misread = (token: Token, source: Source): string | undefined => {
+export const misread = (token: WorkflowToken, source: Source): string | undefined => {
   if (!isScalar(token) || isExpression(token)) return undefined;
   const original = source.numberAt(token);
   return original !== undefined && original !== token.toString() ? original : undefined;

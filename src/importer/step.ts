@@ -1,7 +1,7 @@
 import { isLiteral } from "@actions/workflow-parser";
 import { KEEPING_ACTIONS, keepingKey, LATER_ACTIONS } from "./actions.ts";
 import { isOtherCheckout } from "./checkout.ts";
-import { translatedCondition, translatedText } from "./expression.ts";
+import { translateCondition, translateText } from "./expression.ts";
 import { type Marks, NoEqual } from "./marks.ts";
 import type { Names, StepFate } from "./names.ts";
 import { type Comment, OutMap } from "./out.ts";
@@ -13,9 +13,9 @@ import {
   misread,
   type Pair,
   pairsOf,
-  readText,
   type Source,
-  type Token,
+  tokenText,
+  type WorkflowToken,
 } from "./source.ts";
 import { isSetUp } from "./tool-versions.ts";
 
@@ -28,7 +28,7 @@ type StepKind = "run" | "checkout" | "set-up" | "keeping" | "later" | "lost";
 const actionName = (uses: string): string => uses.split("@")[0]!.trim();
 
 export interface ReadStep {
-  token: Token;
+  token: WorkflowToken;
   kind: StepKind;
   action: string;
   inputs: Pair[];
@@ -36,12 +36,12 @@ export interface ReadStep {
   fate: StepFate;
 }
 
-export const readStep = (token: Token, source: Source): ReadStep => {
+export const readStep = (token: WorkflowToken, source: Source): ReadStep => {
   const uses = find(token, "uses");
   const id = find(token, "id");
-  const action = uses ? actionName(readText(uses, source)) : "";
+  const action = uses ? actionName(tokenText(uses, source)) : "";
   const inputs = pairsOf(find(token, "with"));
-  const read = { token, action, inputs, id: id ? readText(id, source) : null };
+  const read = { token, action, inputs, id: id ? tokenText(id, source) : null };
   if (find(token, "run")) return { ...read, kind: "run", fate: "kept" };
   if (Object.hasOwn(KEEPING_ACTIONS, action.toLowerCase()))
     return { ...read, kind: "keeping", fate: keepingKey(action) === "cache" ? "cache" : "lost" };
@@ -61,9 +61,9 @@ interface StepPlace {
 }
 
 /** `timeout-minutes` of a step or job: a fraction is rounded up. */
-export const writeTimeout = (token: Token | undefined, source: Source, marks: Marks, out: OutMap): void => {
+export const writeTimeout = (token: WorkflowToken | undefined, source: Source, marks: Marks, out: OutMap): void => {
   if (!token) return;
-  const text = readText(token, source);
+  const text = tokenText(token, source);
   const minutes = Number(text);
   if (isExpression(token) || !(minutes > 0)) {
     out.say(marks.add("timeout", `\`timeout-minutes: ${text}\``, lineOf(token)));
@@ -78,7 +78,7 @@ const KEY = /^(?!MILLRACE_|__proto__$)[A-Za-z_][A-Za-z0-9_]*$/;
 
 /** Variables, each of which may be one that cannot be said. */
 export const translateEnv = (
-  token: Token | undefined,
+  token: WorkflowToken | undefined,
   names: Names,
   { source, marks }: Pick<StepPlace, "source" | "marks">,
   unit: string,
@@ -96,12 +96,12 @@ export const translateEnv = (
       if (refused !== undefined) throw new NoEqual(`${key} (${refused})`, "refused");
       if (!KEY.test(key)) throw new NoEqual(`the variable ${key}`, "unknown");
       // There an entry does not see the ones above it; here it does.
-      const translation = translatedText(readText(value, source), {
+      const translation = translateText(tokenText(value, source), {
         ...names,
         wrongEnv: [...names.wrongEnv, ...before],
       });
       const original = misread(value, source);
-      if (original !== undefined) out.say(marks.add("number", `${original} is ${readText(value, source)}`, line));
+      if (original !== undefined) out.say(marks.add("number", `${original} is ${tokenText(value, source)}`, line));
       out.say(source.commentAbove(line)).set(key, translation, own);
       before.push(key);
     } catch (error) {
@@ -114,12 +114,12 @@ export const translateEnv = (
 
 const KNOWN_KEYS = new Set("id name run if shell env working-directory timeout-minutes continue-on-error".split(" "));
 
-const translateFolder = (token: Token, place: StepPlace): string => {
-  const text = readText(token, place.source).replace(
+const translateFolder = (token: WorkflowToken, place: StepPlace): string => {
+  const text = tokenText(token, place.source).replace(
     /^(?:\$\{\{\s*github\.workspace\s*\}\}|\$GITHUB_WORKSPACE)(?:\/|$)/,
     "",
   );
-  return translatedText(text === "" ? "." : text, place.names);
+  return translateText(text === "" ? "." : text, place.names);
 };
 
 /** A step of `run`. @throws {NoEqual} where it cannot be run at all */
@@ -134,8 +134,8 @@ const runStep = (
   const env = pairsOf(own).map(({ key }) => key);
   const names = { ...place.names, env: [...place.names.env, ...env] };
   const shellToken = find(token, "shell");
-  const shellText = shellToken ? readText(shellToken, source) : place.shell;
-  const raw = readText(find(token, "run")!, source);
+  const shellText = shellToken ? tokenText(shellToken, source) : place.shell;
+  const raw = tokenText(find(token, "run")!, source);
   const { shell, prelude } = translateShell(shellText, raw);
   const script = translateScript(raw, shell ?? "bash", names);
   for (const { key } of pairsOf(token)) if (!KNOWN_KEYS.has(key)) throw new NoEqual(`\`${key}\` of a step`, "unknown");
@@ -157,7 +157,7 @@ const runStep = (
   writeTimeout(find(token, "timeout-minutes"), source, marks, out);
   const mayFail = find(token, "continue-on-error");
   if (mayFail && isExpression(mayFail)) throw new NoEqual("`continue-on-error` that is computed");
-  if (mayFail && readText(mayFail, source) === "true") out.set("continue-on-error", true);
+  if (mayFail && tokenText(mayFail, source) === "true") out.set("continue-on-error", true);
   const variables = translateEnv(own, place.names, place, `${unit}.env`, withdrawn) ?? new OutMap();
   for (const [key, value] of script.env) if (!variables.has(key)) variables.set(key, value);
   if (variables.items.length > 0) out.set("env", variables);
@@ -166,13 +166,13 @@ const runStep = (
 };
 
 export const translateName = (
-  token: Token,
+  token: WorkflowToken,
   names: Names,
   { source, marks }: Pick<StepPlace, "source" | "marks">,
   out: OutMap,
 ): void => {
   try {
-    const text = translatedText(readText(token, source), names);
+    const text = translateText(tokenText(token, source), names);
     if (text !== "") out.set("name", text);
   } catch (error) {
     if (!(error instanceof NoEqual)) throw error;
@@ -182,7 +182,7 @@ export const translateName = (
 
 /** A condition that cannot be said is never true: what it guards does not run, and a mark says so. */
 export const writeIf = (
-  token: Token,
+  token: WorkflowToken,
   names: Names,
   { source, marks }: Pick<StepPlace, "source" | "marks">,
   out: OutMap,
@@ -194,8 +194,8 @@ export const writeIf = (
   const line = lineOf(condition);
   try {
     if (refused !== undefined) throw new NoEqual(refused, "refused");
-    const text = isLiteral(condition) ? condition.toString() : readText(condition, source);
-    const translation = translatedCondition(text, names);
+    const text = isLiteral(condition) ? condition.toString() : tokenText(condition, source);
+    const translation = translateCondition(text, names);
     out.set("if", translation, `${unit}.if`);
   } catch (error) {
     if (!(error instanceof NoEqual)) throw error;

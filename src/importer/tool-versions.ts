@@ -1,7 +1,7 @@
 import { type Marks, NoEqual } from "./marks.ts";
 import { findName, type Names, textOfValue } from "./names.ts";
 import type { Comment } from "./out.ts";
-import { misread, type Pair, readText, type Source } from "./source.ts";
+import { misread, type Pair, type Source, tokenText } from "./source.ts";
 
 /* Actions that set a tool up, as `tools`. */
 
@@ -100,28 +100,28 @@ export const translateTool = ({ action, inputs, line }: Use, names: Names, sourc
   const distribution = input("distribution");
   let prefix = "";
   if (setUp.tool === "java") {
-    const name = distribution ? readText(distribution.value, source) : "temurin";
+    const name = distribution ? tokenText(distribution.value, source) : "temurin";
     if (!DISTRIBUTIONS.has(name)) throw new NoEqual(`java of ${name}`, "tool");
     prefix = `${name}-`;
   }
   for (const { key, value, line: at } of inputs) {
     const name = key.toLowerCase();
     if (name === setUp.version || name === setUp.file || HARMLESS.has(name)) continue;
-    const text = readText(value, source);
+    const text = tokenText(value, source);
     if (CACHES.has(name)) {
       if (text !== "false" && text !== "") comments.push(marks.add("cache", `\`${key}\` of ${action}`, at));
     } else comments.push(marks.add("action-input", `\`${key}: ${text}\` of ${action}`, at));
   }
   const version = input(setUp.version);
   const file = setUp.file === undefined ? undefined : input(setUp.file);
-  if (version && readText(version.value, source) !== "") {
+  if (version && tokenText(version.value, source) !== "") {
     const original = misread(version.value, source);
-    const text = readText(version.value, source);
+    const text = tokenText(version.value, source);
     if (original !== undefined) comments.push(marks.add("number", `${original} is ${text}`, version.line));
     if (text.trim().includes("\n")) throw new NoEqual(`several versions of ${setUp.tool}`, "tool");
     return { tool: setUp.tool, version: versionTemplate(text, prefix, setUp, names), comments };
   }
-  const path = file && readText(file.value, source);
+  const path = file && tokenText(file.value, source);
   if (path !== undefined && READ_BY_AUTO.has(path)) return { tool: setUp.tool, version: undefined, comments };
   if (path !== undefined) throw new NoEqual(`the version of ${setUp.tool} in ${path}`, "tool");
   comments.push(marks.add("tool", `${setUp.tool} without a version (the agent's own is used)`, line));

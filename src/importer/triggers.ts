@@ -3,7 +3,7 @@ import { firstPatternProblem, patternProblem } from "../domain/patterns.ts";
 import { readCron } from "../domain/schedule.ts";
 import { type Marks, NoEqual } from "./marks.ts";
 import { type Comment, OutList, OutMap } from "./out.ts";
-import { find, itemsOf, lineOf, type Pair, pairsOf, readText, type Source, type Token } from "./source.ts";
+import { find, itemsOf, lineOf, type Pair, pairsOf, type Source, tokenText, type WorkflowToken } from "./source.ts";
 
 /* `on` of a workflow, as `on` and `schedule`. An event with a pattern that cannot be said builds nothing. */
 
@@ -23,16 +23,16 @@ interface WrittenTriggers {
 }
 
 /** Every event with its conditions: a single word or a list has none. */
-const pairsIn = (on: Token, source: Source): Pair[] =>
+const pairsIn = (on: WorkflowToken, source: Source): Pair[] =>
   isMapping(on)
     ? pairsOf(on)
-    : itemsOf(on).map((one) => ({ key: readText(one, source), value: one, line: lineOf(one) }));
+    : itemsOf(on).map((one) => ({ key: tokenText(one, source), value: one, line: lineOf(one) }));
 
 const SIGNS = /[+\\[\]]|\?/;
 
 /** Patterns of refs or paths; those of an `-ignore` take away from everything. @throws {NoEqual} */
-const readPatterns = (token: Token, isIgnored: boolean, kind: "ref" | "path", source: Source): string[] => {
-  const items = itemsOf(token).map((one) => readText(one, source));
+const readPatterns = (token: WorkflowToken, isIgnored: boolean, kind: "ref" | "path", source: Source): string[] => {
+  const items = itemsOf(token).map((one) => tokenText(one, source));
   for (const one of items)
     if (SIGNS.test(one) || (isIgnored && one.startsWith("!"))) throw new NoEqual(`the pattern ${one}`, "pattern");
   const patterns = isIgnored ? ["**", ...items.map((one) => `!${one}`)] : items;
@@ -44,7 +44,7 @@ const readPatterns = (token: Token, isIgnored: boolean, kind: "ref" | "path", so
   return patterns;
 };
 
-const either = (event: Token, key: string, kind: "ref" | "path", source: Source): string[] | undefined => {
+const either = (event: WorkflowToken, key: string, kind: "ref" | "path", source: Source): string[] | undefined => {
   const [included, ignored] = [find(event, key), find(event, `${key}-ignore`)];
   if (included) return readPatterns(included, false, kind, source);
   return ignored && readPatterns(ignored, true, kind, source);
@@ -88,7 +88,7 @@ class TriggerWriter {
   }
 
   /** Without conditions on branches or tags a push is one of either; paths are not looked at for tags. */
-  #push(value: Token): void {
+  #push(value: WorkflowToken): void {
     const source = this.#source;
     const branches = either(value, "branches", "ref", source);
     const tags = either(value, "tags", "ref", source);
@@ -99,7 +99,7 @@ class TriggerWriter {
 
   #pull({ value, line }: Pair): void {
     const types = find(value, "types");
-    const typeNames = itemsOf(types).map((one) => readText(one, this.#source).toLowerCase());
+    const typeNames = itemsOf(types).map((one) => tokenText(one, this.#source).toLowerCase());
     if (types && !BY_DEFAULT.every((one) => typeNames.includes(one)))
       throw new NoEqual(`pull_request of types ${typeNames.join(", ")} (here every new head is built)`, "event");
     const more = typeNames.filter((one) => !BY_DEFAULT.includes(one));
@@ -109,32 +109,32 @@ class TriggerWriter {
     this.on.set("pull", conditions({ base, paths }), "on.pull_request");
   }
 
-  #mergeGroup(value: Token): void {
+  #mergeGroup(value: WorkflowToken): void {
     if (find(value, "branches") || find(value, "branches-ignore"))
       throw new NoEqual("merge_group of some branches", "event");
     this.on.set("merge-group", true, "on.merge_group");
   }
 
-  #times(value: Token): void {
+  #times(value: WorkflowToken): void {
     for (const [index, item] of itemsOf(value).entries()) {
       const cron = find(item, "cron");
       const unit = `schedule.${index}`;
       const zone = find(item, "timezone");
-      const text = cron ? readText(cron, this.#source) : "";
+      const text = cron ? tokenText(cron, this.#source) : "";
       const read = readCron(text);
       const problem = this.#withdrawn.get(unit) ?? ("problem" in read ? read.problem : undefined);
       const line = lineOf(cron ?? item);
       if (problem !== undefined) this.schedule.say(this.#marks.add("refused", `the time ${text} (${problem})`, line));
       else {
         const time = new OutMap().set("name", `schedule-${index + 1}`).set("cron", text);
-        this.schedule.add(time.set("time-zone", zone && readText(zone, this.#source)), unit);
+        this.schedule.add(time.set("time-zone", zone && tokenText(zone, this.#source)), unit);
       }
     }
   }
 }
 
 export const translateTriggers = (
-  on: Token,
+  on: WorkflowToken,
   source: Source,
   marks: Marks,
   withdrawn: ReadonlyMap<string, string>,
@@ -167,15 +167,15 @@ interface Superseding {
 
 /** Whose older builds end. Without `concurrency` none do; in a file without the key most would. */
 export const translateSuperseding = (
-  concurrency: Token | undefined,
+  concurrency: WorkflowToken | undefined,
   events: Events,
   source: Source,
   marks: Marks,
 ): Superseding => {
   if (!concurrency) return { supersede: "none" };
-  const group = readText(find(concurrency, "group") ?? concurrency, source).trim();
+  const group = tokenText(find(concurrency, "group") ?? concurrency, source).trim();
   const cancel = find(concurrency, "cancel-in-progress");
-  const cancels = cancel ? readText(cancel, source).trim() : "false";
+  const cancels = cancel ? tokenText(cancel, source).trim() : "false";
   const onlyPulls = events.names.every((name) => name === "pull_request" || name === "workflow_dispatch");
   const isOfRef = BY_REF.test(group) || BY_NUMBER.test(group) || (onlyPulls && BY_PULL.test(group));
   if (cancels === "true" && isOfRef) return { supersede: "all" };

@@ -13,9 +13,9 @@ import {
   lineOf,
   type Pair,
   pairsOf,
-  readText,
   type Source,
-  type Token,
+  tokenText,
+  type WorkflowToken,
 } from "./source.ts";
 import { readStep, translateEnv } from "./step.ts";
 import { translateSuperseding, translateTriggers } from "./triggers.ts";
@@ -28,23 +28,23 @@ interface NeedsOfJobs {
   extended: Set<string>;
 }
 
-const readCondition = (job: Token, source: Source): string | undefined => {
+const readCondition = (job: WorkflowToken, source: Source): string | undefined => {
   const token = find(job, "if");
-  return token && (isLiteral(token) ? token.toString() : readText(token, source));
+  return token && (isLiteral(token) ? token.toString() : tokenText(token, source));
 };
 
 /**
  * There `success()` and `failure()` look at all ancestors, here at the jobs that are needed directly. Where an ancestor
  * may run although one before it failed or was skipped, that makes a difference: then the ancestors are named.
  */
-const needsOfJobs = (jobs: Token, source: Source): NeedsOfJobs => {
+const needsOfJobs = (jobs: WorkflowToken, source: Source): NeedsOfJobs => {
   const direct = new Map<string, string[]>();
   const runsAnyway = new Map<string, boolean>();
   const looksBack = new Map<string, boolean>();
   const pairs = pairsOf(jobs);
   const keys = new Map(pairs.map(({ key }) => [key.toLowerCase(), key]));
   for (const { key, value } of pairs) {
-    const needNames = itemsOf(find(value, "needs")).map((one) => readText(one, source));
+    const needNames = itemsOf(find(value, "needs")).map((one) => tokenText(one, source));
     direct.set(key, [...new Set(needNames.map((one) => keys.get(one.toLowerCase()) ?? one))]);
     const condition = readCondition(value, source) ?? "";
     const hasStatus = usesStatus(condition);
@@ -74,7 +74,7 @@ const needsOfJobs = (jobs: Token, source: Source): NeedsOfJobs => {
 const MARKED = { "run-name": "unknown", permissions: "permissions" } as const;
 const KNOWN = new Set(["name", "on", "env", "defaults", "concurrency", "jobs", ...Object.keys(MARKED)]);
 
-interface Written {
+interface Translation {
   file: OutMap;
   marks: Marks;
 }
@@ -91,11 +91,11 @@ export const translateFile = (
   { root, source }: Workflow,
   name: string,
   withdrawn: ReadonlyMap<string, string>,
-): Written => {
+): Translation => {
   const marks = new Marks();
   const file = new OutMap();
   const title = find(root, "name");
-  const workflow = title ? readText(title, source) : name;
+  const workflow = title ? tokenText(title, source) : name;
   if (title && workflow !== "" && !workflow.includes("${{")) file.set("name", workflow);
   for (const { key, value, line } of pairsOf(root)) {
     if (Object.hasOwn(MARKED, key))
@@ -127,7 +127,7 @@ export const translateFile = (
   if (folder && isExpression(folder))
     file.say(marks.add("expression", "`working-directory` that is computed", lineOf(folder), source.lines(folder)));
   else if (folder)
-    file.set("defaults", new OutMap().set("run", new OutMap().set("working-directory", readText(folder, source))));
+    file.set("defaults", new OutMap().set("run", new OutMap().set("working-directory", tokenText(folder, source))));
   const shell = find(run, "shell");
   const pairs = pairsOf(find(root, "jobs"));
   const neededJobs = new Map(pairs.map((pair) => [pair.key, describeJob(pair)]));
@@ -150,7 +150,7 @@ export const translateFile = (
       hasMoreNeeds: extended.has(pair.key),
       jobsLeaving,
       env: pairsOf(find(root, "env")).map(({ key }) => key),
-      shell: shell && readText(shell, source),
+      shell: shell && tokenText(shell, source),
     };
     jobs.say(source.commentAbove(pair.line)).set(pair.key, translateJob(pair, place), `jobs.${pair.key}`);
   }

@@ -73,12 +73,12 @@ const shell: Escape = (value) => [
 /** Words that `set -x` of bash prints in quotes (`sh_contains_shell_metas` of its source). */
 const METACHARACTERS = /['"\\|&;()<>!{}*[\]?^$`]|^[~#]/;
 
-const traced = (word: string): string => (METACHARACTERS.test(word) ? `'${word.replaceAll("'", "'\\''")}'` : word);
+const traceWord = (word: string): string => (METACHARACTERS.test(word) ? `'${word.replaceAll("'", "'\\''")}'` : word);
 
 /** The words of `echo $VALUE`, without quotes, and the same words in the output of `set -x`. */
 const unquotedWords: Escape = (value) => {
   const words = value.split(/[ \t\r\n]+/).filter(Boolean);
-  return words.length < 2 && words[0] === value ? [] : [words.join(" "), words.map(traced).join(" ")];
+  return words.length < 2 && words[0] === value ? [] : [words.join(" "), words.map(traceWord).join(" ")];
 };
 
 export const ESCAPES: Escape[] = [percent, json, xml, ansiC, shell, unquotedWords];

@@ -55,7 +55,7 @@ const base64At = (binary: string, offset: number): string[] => {
 };
 
 /** The value without quotes that were stored with it. */
-const unquoted = (text: string): string[] => {
+const withoutQuotes = (text: string): string[] => {
   const inner = /^(["'])([\s\S]*)\1$/.exec(text)?.[2];
   return inner === undefined || inner.length < ENCODED_MIN ? [] : [inner];
 };
@@ -67,7 +67,7 @@ const plainForms = (value: string): string[] => {
     .filter((line) => characters(line) >= LINE_MIN);
   const core = withoutEnd(value, "\r\n");
   const escaped = UNESCAPED.test(core) ? [] : ESCAPES.flatMap((rule) => rule(core));
-  const encoded = [...unquoted(core), ...escaped];
+  const encoded = [...withoutQuotes(core), ...escaped];
   return [
     value,
     value.replace(/\r?\n/g, "\r\n"),
@@ -85,12 +85,12 @@ const wrappedForms = (value: string): string[] => {
     .filter((form) => form.length >= ENCODED_MIN);
 };
 
-const distinct = (texts: Iterable<string>): Uint8Array[] => [...new Set(texts)].map(fromBinary);
+const distinctBytes = (texts: Iterable<string>): Uint8Array[] => [...new Set(texts)].map(fromBinary);
 
 /** The forms of all secrets, grouped by how they match. Empty secrets have none. */
 export const groupedForms = (secrets: Iterable<string | Uint8Array>): Forms => {
   const values = [...new Set([...secrets].map((secret) => toBinary(toBytes(secret))))].filter((value) => value !== "");
-  return { plain: distinct(values.flatMap(plainForms)), wrapped: distinct(values.flatMap(wrappedForms)) };
+  return { plain: distinctBytes(values.flatMap(plainForms)), wrapped: distinctBytes(values.flatMap(wrappedForms)) };
 };
 
 /**
@@ -100,5 +100,5 @@ export const groupedForms = (secrets: Iterable<string | Uint8Array>): Forms => {
 export const formsOf = (secrets: Iterable<string | Uint8Array>): Uint8Array[] => {
   const { plain, wrapped } = groupedForms(secrets);
   const url = wrapped.map(toBase64Url);
-  return distinct([...plain, ...wrapped, ...url].map(toBinary));
+  return distinctBytes([...plain, ...wrapped, ...url].map(toBinary));
 };

@@ -4,7 +4,7 @@ import { TokenType } from "@actions/expressions/lexer";
 import { falsy } from "@actions/expressions/result";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { translated, translatedCondition } from "../../src/importer/expression.ts";
+import { translateCondition, translateExpression } from "../../src/importer/expression.ts";
 import { NoEqual } from "../../src/importer/marks.ts";
 import type { Names } from "../../src/importer/names.ts";
 import { toData } from "../../src/pipeline/expression/data.ts";
@@ -333,8 +333,8 @@ const WRITTEN = [
 describe("an expression and its translation", () => {
   it.each(WRITTEN)("mean the same: %s", (text) => {
     // `fromJSON(...)[0]` is read by an index that is no name.
-    if (text.startsWith("fromJSON")) return expect(() => translated(text, NAMES)).toThrow(NoEqual);
-    const made = { text: translated(text, NAMES), condition: translatedCondition(text, NAMES) };
+    if (text.startsWith("fromJSON")) return expect(() => translateExpression(text, NAMES)).toThrow(NoEqual);
+    const made = { text: translateExpression(text, NAMES), condition: translateCondition(text, NAMES) };
     fc.assert(
       fc.property(fc.constantFrom(...SITUATIONS), rests, (situation, rest) => {
         expect(difference(text, made, situation, rest)).toBeNull();
@@ -361,7 +361,7 @@ describe("an expression and its translation", () => {
       fc.property(tree, fc.constantFrom(...SITUATIONS), rests, (text, situation, rest) => {
         let made: string;
         try {
-          made = translatedCondition(text, NAMES);
+          made = translateCondition(text, NAMES);
         } catch (error) {
           if (error instanceof NoEqual) return;
           throw error;
@@ -411,6 +411,6 @@ describe("an expression and its translation", () => {
       "github.event.pull_request.labels.*.name",
     ],
   ])("has none: %s", (text) => {
-    expect(() => translated(text, NAMES)).toThrow(NoEqual);
+    expect(() => translateExpression(text, NAMES)).toThrow(NoEqual);
   });
 });

@@ -112,7 +112,7 @@ const ending = (count: number, size: number, offset: number): Uint8Array => {
     .two(0).bytes;
 };
 
-const joined = (parts: Uint8Array[]): Uint8Array => {
+const joinBytes = (parts: Uint8Array[]): Uint8Array => {
   const bytes = new Bytes(parts.reduce((sum, part) => sum + part.length, 0));
   for (const part of parts) bytes.text(part);
   return bytes.bytes;
@@ -130,7 +130,7 @@ export const zipLayout = (files: readonly PlacedFile[], at: number): ZipLayout =
     offset += header.length + file.size;
     return { file, header };
   });
-  const central = joined(headers);
-  const directory = joined([central, ending(files.length, central.length, offset)]);
+  const central = joinBytes(headers);
+  const directory = joinBytes([central, ending(files.length, central.length, offset)]);
   return { entries, directory, size: offset + directory.length };
 };

@@ -26,7 +26,7 @@ export interface FailingRuns<R> {
 }
 
 /** A run, and the id of the run in whose place it counts: its own, or that of the one that it repeats. */
-interface Placed<R> {
+interface PlacedRun<R> {
   run: R;
   place: string;
 }
@@ -37,7 +37,7 @@ const hasVerdict = ({ status, isUntrusted = false }: Run): boolean => status !==
  * The runs in the order of their commits. A retry stands behind what it repeats, however old that is; so does a run
  * that a request asked for, of a commit that was built before.
  */
-const inOrder = <R extends Run>(runs: readonly R[]): Placed<R>[] => {
+const inOrder = <R extends Run>(runs: readonly R[]): PlacedRun<R>[] => {
   const places = new Map<string, string>();
   const ofCommits = new Map<string, string>();
   const placedRuns = runs
@@ -54,17 +54,21 @@ const inOrder = <R extends Run>(runs: readonly R[]): Placed<R>[] => {
   return placedRuns.sort((a, b) => (a.place === b.place ? 0 : a.place < b.place ? -1 : 1));
 };
 
-const areOfOneCommit = (one: Placed<Run>, other: Placed<Run>): boolean =>
+const areOfOneCommit = (one: PlacedRun<Run>, other: PlacedRun<Run>): boolean =>
   one.place === other.place || (one.run.commitSha != null && one.run.commitSha === other.run.commitSha);
 
 /** The number of commits; null where one is not known. */
-const countCommits = (failed: readonly Placed<Run>[]): number | null => {
+const countCommits = (failed: readonly PlacedRun<Run>[]): number | null => {
   const commits = failed.map(({ run }) => run.commitSha ?? null);
   return commits.includes(null) ? null : new Set(commits).size;
 };
 
 /** Whether no commit without a verdict lies between the last that succeeded and the first that failed. */
-const isCertain = (placedRuns: readonly Placed<Run>[], green: Placed<Run> | undefined, first: Placed<Run>): boolean =>
+const isCertain = (
+  placedRuns: readonly PlacedRun<Run>[],
+  green: PlacedRun<Run> | undefined,
+  first: PlacedRun<Run>,
+): boolean =>
   green !== undefined &&
   placedRuns
     .filter(({ place }) => place > green.place && place < first.place)

@@ -26,15 +26,15 @@ const foldCases = (cases: TestCase[]): TestResult[] => {
   const isSkipped = ({ outcome }: TestCase) => outcome === "skipped";
   const ran = cases.filter((test) => !isSkipped(test));
   const failed = ran.find(({ outcome }) => outcome === "failed");
-  if (!failed) return cases.map(alone);
+  if (!failed) return cases.map(singleTry);
   const passedTry = ran.find(({ outcome }) => outcome === "passed");
   const tries = ran.reduce((sum, test) => sum + test.failedTries + 1, 0);
   const { message, text } = failed;
   const result = { ...(passedTry ?? failed), message, text, tries, isFlaky: passedTry !== undefined };
-  return [result, ...cases.filter(isSkipped).map(alone)];
+  return [result, ...cases.filter(isSkipped).map(singleTry)];
 };
 
-const alone = (test: TestCase): TestResult => ({
+const singleTry = (test: TestCase): TestResult => ({
   ...test,
   tries: test.failedTries + 1,
   isFlaky: test.outcome === "passed" && test.failedTries > 0,
@@ -79,7 +79,7 @@ export const reportToSend = (
     file: file === null ? null : cut(mask(file), LIMITS.testNameCharacters),
     message: cut(mask(message), LIMITS.testMessageCharacters),
   }));
-  return fitting({
+  return fitIntoRequest({
     counts: countTests(results),
     warnings: listedWarnings,
     tests: all.map((test) => toSend(test, mask)),
@@ -106,7 +106,7 @@ const toSend = (test: IdentifiedTest, mask: (text: string) => string): ReportedT
 };
 
 /** The same with texts so short, and then so few tests, that a request may have it. */
-const fitting = (report: ReportedTests): ReportedTests => {
+const fitIntoRequest = (report: ReportedTests): ReportedTests => {
   const shortened = (characters: number): ReportedTests => ({
     ...report,
     tests: report.tests.map((test) => ({ ...test, text: cut(test.text, characters) })),

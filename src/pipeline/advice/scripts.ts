@@ -30,12 +30,12 @@ const COMMANDS = new Map([
   ["buildkite-agent pipeline", "This is another system's agent, and a running build cannot get more steps"],
 ]);
 
-const escaped = (text: string): string => text.replaceAll(/[[\]().*+?^$|\\]/g, "\\$&");
+const escapePattern = (text: string): string => text.replaceAll(/[[\]().*+?^$|\\]/g, "\\$&");
 
 const NAME = [...FILES.keys()].join("|");
 const IDIOMS = new RegExp(
   [
-    ...[...COMMANDS.keys()].map((command) => escaped(command) + (/\w$/.test(command) ? "\\b" : "")),
+    ...[...COMMANDS.keys()].map((command) => escapePattern(command) + (/\w$/.test(command) ? "\\b" : "")),
     `\\$\\{(?:${NAME})\\}`,
     `\\$(?:env:)?(?:${NAME})\\b`,
     `process\\.env\\.(?:${NAME})\\b`,

@@ -47,7 +47,7 @@ const tokenOffsets = (text: string, tokens: Token[]): Map<Token, number> => {
 };
 
 /** Unescapes each '' of a text: the library unescapes only the first. */
-const unescaped = (token: Token): Token =>
+const unescapeToken = (token: Token): Token =>
   token.type === TokenType.STRING ? { ...token, value: token.lexeme.slice(1, -1).replaceAll("''", "'") } : token;
 
 const functions = [...STATUS_FUNCTIONS.map((name) => ({ name, minArgs: 0, maxArgs: 0 })), changedFunction(null)];
@@ -67,7 +67,7 @@ const MESSAGES: [RegExp, string][] = [
  * @throws {ExpressionMistake}
  */
 export const parseExpression = (text: string): Expression => {
-  const tokens = lex(text).map(unescaped);
+  const tokens = lex(text).map(unescapeToken);
   if (tokens.length > TOKEN_LIMIT) throw new ExpressionMistake("This expression is too long");
   const offsets = tokenOffsets(text, tokens);
   const names: string[] = [];

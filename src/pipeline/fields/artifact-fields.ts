@@ -10,7 +10,7 @@ import { choice, text, wholeNumber } from "../yaml/scalar-parsers.ts";
 /* What a job leaves, and what it takes from the jobs before it. */
 
 /** Text that a rule has no objection to. */
-const checked = (problemOf: (text: string) => string | null, atMost: number): NodeParser<ScalarText> => ({
+const withRule = (problemOf: (text: string) => string | null, atMost: number): NodeParser<ScalarText> => ({
   schema: { type: ["string", "number", "boolean"], minLength: 1, maxLength: atMost },
   parse(node, context) {
     const scalar = text().parse(node, context);
@@ -26,7 +26,7 @@ const nameProblem = (name: string): string | null => {
   const { error } = ArtifactName.safeParse(name);
   return error ? `The name of an artifact ${error.issues[0]?.message}` : null;
 };
-const NAME = checked(nameProblem, LIMITS.artifactNameCharacters);
+const NAME = withRule(nameProblem, LIMITS.artifactNameCharacters);
 
 /** Why files cannot be put into a folder of the checkout; null when they can. */
 const folderProblem = (folder: string): string | null => {
@@ -38,7 +38,7 @@ const folderProblem = (folder: string): string | null => {
   return /[\\\x00-\x1f\x7f]/.test(folder) ? "A folder must not have a backslash or a control character in it" : null;
 };
 
-const PATH = checked(artifactPathProblem, PATTERN_LIMITS.characters);
+const PATH = withRule(artifactPathProblem, PATTERN_LIMITS.characters);
 const PATH_LIST = list(PATH, { atLeast: 1, atMost: PATTERN_LIMITS.patterns });
 /** A path, or a list of them. */
 const PATHS: NodeParser<ScalarText[]> = {
@@ -89,7 +89,7 @@ const DOWNLOAD = mapping(
     },
     artifact: field(NAME, "The name of one artifact; all, each in a folder of its name, by default."),
     to: {
-      ...field(checked(folderProblem, LIMITS.artifactPathBytes), "Folder of the checkout that it is put into."),
+      ...field(withRule(folderProblem, LIMITS.artifactPathBytes), "Folder of the checkout that it is put into."),
       required: true,
     },
   },
@@ -133,6 +133,6 @@ export const REPORTS = mapping(
 );
 
 /** The patterns of the reports; none where nothing is said. */
-export const readReports = (reports: ParsedBy<typeof REPORTS> | undefined): { junit: string[] } => ({
+export const reportPaths = (reports: ParsedBy<typeof REPORTS> | undefined): { junit: string[] } => ({
   junit: (reports?.junit ?? []).map(({ text }) => text),
 });

@@ -19,14 +19,14 @@ const JOB_NAME = {
   message: "A job's name must be letters, digits, _ and -, not beginning with a digit",
 };
 
-const needed = mapping(
+const neededJob = mapping(
   {
     job: { ...field(text(), "The job that must have ended."), required: true },
     optional: field(flag, "Whether this job may run when that one was skipped."),
   },
   { name: "an item of `needs`" },
 );
-const NEED = either(text(), (node) => !isMap(node), needed);
+const NEED = either(text(), (node) => !isMap(node), neededJob);
 const NEEDS_LIST = list(NEED, { atMost: LIMITS.needs });
 /** A single word is told to be a list. */
 const NEEDS: NodeParser<ParsedBy<typeof NEED>[]> = {

@@ -44,7 +44,7 @@ const EVENT_KEY_ADVICE = new Map([
 const MOST_SCHEDULES = 20;
 
 /** Text of which `problemOf` tells what is wrong with it, or null. */
-const checked = (
+const withRule = (
   parser: NodeParser<ScalarText>,
   problemOf: (value: string) => string | null,
 ): NodeParser<ScalarText> => ({
@@ -59,7 +59,7 @@ const checked = (
 });
 
 const patterns = (kind: NameKind): NodeParser<ScalarText[]> => {
-  const each = checked(text(), (pattern) => patternProblem(pattern, kind));
+  const each = withRule(text(), (pattern) => patternProblem(pattern, kind));
   const all = list(each, { atLeast: 1, atMost: PATTERN_LIMITS.patterns });
   return {
     schema: all.schema,
@@ -117,7 +117,7 @@ const ON = mapping(
   },
 );
 
-const PLAIN_TEXT = checked(text(true), (value) =>
+const PLAIN_TEXT = withRule(text(true), (value) =>
   value.includes("${{") ? "This is plain text: nothing is put in place of ${{ }} here" : null,
 );
 
@@ -129,7 +129,7 @@ const SCHEDULE = mapping(
     },
     cron: {
       ...field(
-        checked(text(), (line) => {
+        withRule(text(), (line) => {
           const read = readCron(line);
           return "problem" in read ? read.problem : null;
         }),
@@ -137,7 +137,7 @@ const SCHEDULE = mapping(
       ),
       required: true,
     },
-    "time-zone": field(checked(text(), timeZoneProblem), "The zone of its hours, as Europe/Berlin; UTC by default."),
+    "time-zone": field(withRule(text(), timeZoneProblem), "The zone of its hours, as Europe/Berlin; UTC by default."),
     env: field(record(KEY, PLAIN_TEXT), "Variables of its runs, by name."),
   },
   { name: "a schedule", adviceForKey: (key) => (key === "timezone" ? "Write `time-zone`" : undefined) },

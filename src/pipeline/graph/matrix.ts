@@ -61,7 +61,7 @@ const findProblems = ({ axes, include, exclude }: WrittenMatrix): MatrixProblem[
   return problems;
 };
 
-const excluded = (all: Matrix[], exclude: Matrix[], problems: MatrixProblem[]): Matrix[] => {
+const applyExclude = (all: Matrix[], exclude: Matrix[], problems: MatrixProblem[]): Matrix[] => {
   const filters = exclude.map((item) => Object.entries(item));
   const idle = new Set(filters.keys());
   const rest = all.filter((one) => {
@@ -79,7 +79,7 @@ const excluded = (all: Matrix[], exclude: Matrix[], problems: MatrixProblem[]): 
 };
 
 /** Lays the extra keys of each item on the combinations that it fits, and appends the items that fit none. */
-const included = (combinations: Matrix[], { axes, include }: WrittenMatrix): Matrix[] => {
+const applyInclude = (combinations: Matrix[], { axes, include }: WrittenMatrix): Matrix[] => {
   const names = new Set(axes.map(({ name }) => name));
   const extended = combinations.map((one) => ({ ...one }));
   const appended = include.filter((item) => {
@@ -100,8 +100,8 @@ const included = (combinations: Matrix[], { axes, include }: WrittenMatrix): Mat
 export const expandMatrix = (matrix: WrittenMatrix): ExpandedMatrix => {
   const problems = findProblems(matrix);
   if (problems.length > 0) return { problems };
-  const rest = excluded(crossProduct(matrix.axes), matrix.exclude, problems);
-  const combinations = rest.length > LIMITS.jobs ? rest : included(rest, matrix);
+  const rest = applyExclude(crossProduct(matrix.axes), matrix.exclude, problems);
+  const combinations = rest.length > LIMITS.jobs ? rest : applyInclude(rest, matrix);
   if (combinations.length === 0) problems.push({ at: "matrix", index: 0, message: "No combination is left" });
   if (combinations.length > LIMITS.jobs)
     problems.push({

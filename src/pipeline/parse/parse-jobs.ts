@@ -1,7 +1,7 @@
 import type { Node } from "yaml";
 import { LIMITS } from "../../protocol/limits.ts";
 import type { JobLevel, JobNames } from "../expression/names.ts";
-import { readReports } from "../fields/artifact-fields.ts";
+import { reportPaths } from "../fields/artifact-fields.ts";
 import type { JobOfFile } from "../fields/job-fields.ts";
 import { FILE_LIMITS } from "../fields/limits.ts";
 import { TemplateParser } from "../yaml/template-parser.ts";
@@ -9,8 +9,8 @@ import { checkNeeds, readNeeds } from "./check-needs.ts";
 import { parseArtifacts, parseCaches, parseDownloads } from "./parse-artifacts.ts";
 import type { ParseContext } from "./parse-context.ts";
 import {
-  mergedRequires,
-  mergedTools,
+  mergeTemplates,
+  mergeTools,
   parseCheckout,
   parseFlag,
   parseRequires,
@@ -89,20 +89,20 @@ const parseWork = (
   };
   const inPlan = (visibleNames: JobNames | undefined) =>
     new TemplateParser(context, { steps: null, job: visibleNames, level: "plan" });
-  const tools = mergedTools(parseTools(job.tools, inPlan(names)), parseTools(file.tools, inPlan(undefined)));
+  const tools = mergeTools(parseTools(job.tools, inPlan(names)), parseTools(file.tools, inPlan(undefined)));
   const [requires, outerRequires] = [
     parseRequires(job.requires, inPlan(names)),
     parseRequires(file.requires, inPlan(undefined)),
   ];
   return {
-    requires: { ...mergedRequires(requires, outerRequires), xcode: xcodeIn(tools) },
+    requires: { ...mergeTemplates(requires, outerRequires), xcode: xcodeIn(tools) },
     timeoutMinutes: job["timeout-minutes"] ?? file["timeout-minutes"] ?? null,
     checkout: parseCheckout(job.checkout, file.checkout),
     tools,
     steps: parseSteps(job.steps ?? [], defaults, context, names),
     artifacts: parseArtifacts(job.artifacts, context),
     downloads: parseDownloads(job.downloads, job, all, context),
-    reports: readReports(job.reports),
+    reports: reportPaths(job.reports),
     ...parseCaches(job.cache, new TemplateParser(context, { steps: null, job: names })),
   };
 };

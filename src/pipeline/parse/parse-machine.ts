@@ -32,7 +32,7 @@ export const parseRequires = (requires: WrittenRequires | undefined, parser: Tem
 });
 
 /** What the file requires for all its jobs, where a job says nothing else. */
-export const mergedRequires = (own: RequiresTemplate, outer: RequiresTemplate): RequiresTemplate => ({
+export const mergeTemplates = (own: RequiresTemplate, outer: RequiresTemplate): RequiresTemplate => ({
   platform: own.platform ?? outer.platform,
   ios: own.ios ?? outer.ios,
   android: own.android ?? outer.android,
@@ -70,7 +70,7 @@ export const parseTools = (tools: WrittenTools | undefined, parser: TemplatePars
   tools === "auto" ? "auto" : tools ? parseNamedTools(tools, parser) : null;
 
 /** The tools of a job: its own stand before those of the file. `auto` stands alone. */
-export const mergedTools = (own: ToolsTemplate | null, outer: ToolsTemplate | null): ToolsTemplate | null => {
+export const mergeTools = (own: ToolsTemplate | null, outer: ToolsTemplate | null): ToolsTemplate | null => {
   if (own === null || outer === null) return own ?? outer;
   if (own === "auto" || outer === "auto") return own;
   const names = new Set(own.map(({ name }) => name));

@@ -1,6 +1,6 @@
 import type { Node } from "yaml";
 import type { Requires } from "../../protocol/pipeline.ts";
-import { readReports } from "../fields/artifact-fields.ts";
+import { reportPaths } from "../fields/artifact-fields.ts";
 import type { TriggersOfFile } from "../fields/trigger-fields.ts";
 import type { Mistake } from "../mistake.ts";
 import { triggersOfFile } from "../triggers/stored-triggers.ts";
@@ -54,7 +54,7 @@ const planOfSteps = (file: StepsFile, context: ParseContext): Plan => {
       steps: parseSteps(file.steps ?? [], defaults, context),
       artifacts: parseArtifacts(file.artifacts, context),
       downloads: [],
-      reports: readReports(file.reports),
+      reports: reportPaths(file.reports),
       ...parseCaches(file.cache, everywhere),
     },
     jobs: null,
@@ -115,12 +115,12 @@ const readAs = <Also>(
   return result;
 };
 
-const marked = (plan: Plan, { included }: ParseContext): Plan =>
+const withUnread = (plan: Plan, { included }: ParseContext): Plan =>
   included.hasUnread ? { ...plan, hasUnread: true } : plan;
 
 const planIn = (root: Node, context: ParseContext): Plan | undefined => {
   const plan = readAs<unknown>(RUNNABLE_FILE, root, context)?.plan;
-  return plan && marked(plan, context);
+  return plan && withUnread(plan, context);
 };
 
 /**
@@ -145,7 +145,7 @@ const fileIn = (root: Node, context: ParseContext): WholeFile | undefined => {
   const triggers = triggersOfFile(file, context);
   if (file.on && !wantsAny(triggers.on))
     context.hint(file.on.node, "No push, tag or pull request builds this: `on` has none of them");
-  return { plan: marked(plan, context), triggers };
+  return { plan: withUnread(plan, context), triggers };
 };
 
 /** Parses and checks all that a pipeline file says, also when it is built. */

@@ -88,7 +88,7 @@ export const readFile = <Value>(
 };
 
 /** A file that another includes, with its own positions; limits and mistakes are those of the one that includes it. */
-interface Opened {
+interface OpenedFile {
   root: Node;
   context: ParseContext;
 }
@@ -97,7 +97,7 @@ interface Opened {
  * Reads the YAML of a file that is included at `at`; undefined where it has none. Mistakes are in the context.
  * @throws {FileLimitExceeded}
  */
-export const openIncluded = (file: string, text: string, at: Node, context: ParseContext): Opened | undefined => {
+export const openIncluded = (file: string, text: string, at: Node, context: ParseContext): OpenedFile | undefined => {
   const { included } = context;
   included.characters += text.length;
   if (included.characters > FILE_LIMITS.characters) {

@@ -1,7 +1,7 @@
 import type { Needs } from "../../protocol/jobs.ts";
 import type { JobContextStatus } from "../expression/functions.ts";
 import type { Matrix } from "../graph/graph.ts";
-import { prepended } from "./path-file.ts";
+import { prependFolders } from "./path-file.ts";
 
 /** The values that a job's expressions can read before its first step runs. */
 export interface JobContext {
@@ -79,7 +79,7 @@ export const afterStep = (state: JobState, step: { continueOnError: boolean }, e
     status: worse ? conclusion : state.status,
     steps: [...state.steps, { outcome, conclusion, exitCode, outputs }],
     env: { ...state.env, ...end.env },
-    path: end.path.length === 0 ? state.path : prepended(end.path, state.path),
+    path: end.path.length === 0 ? state.path : prependFolders(end.path, state.path),
   };
 };
 

@@ -26,7 +26,7 @@ export const readPathFile = (content: string): PathFile => {
 };
 
 /** What is searched first, first: each folder once, the latest before all others. */
-export const prepended = (folders: readonly string[], before: readonly string[]): string[] => [
+export const prependFolders = (folders: readonly string[], before: readonly string[]): string[] => [
   ...new Set([...folders.toReversed(), ...before]),
 ];
 

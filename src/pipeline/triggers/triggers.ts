@@ -41,22 +41,22 @@ export const DEFAULT_TRIGGERS: Triggers = {
 };
 
 /** Patterns as people read them; the first three of a long list. */
-const listed = (patterns: string[]): string => {
+const listPatterns = (patterns: string[]): string => {
   const firstPatterns = patterns.slice(0, 3).join(", ");
   return patterns.length > 3 ? `${firstPatterns} and ${patterns.length - 3} more` : firstPatterns;
 };
 
-const touching = (paths: string[] | null): string => (paths ? ` that change ${listed(paths)}` : "");
+const touching = (paths: string[] | null): string => (paths ? ` that change ${listPatterns(paths)}` : "");
 
 const pushWords = ({ branches, paths }: NonNullable<On["push"]>): string => {
   if (branches === "default") return `pushes of the default branch${touching(paths)}`;
-  return `pushes of ${branches ? listed(branches) : "any branch"}${touching(paths)}`;
+  return `pushes of ${branches ? listPatterns(branches) : "any branch"}${touching(paths)}`;
 };
 
 const pullWords = ({ base, paths, drafts, labels }: NonNullable<On["pull"]>): string =>
   [
     "pull requests",
-    base && ` into ${listed(base)}`,
+    base && ` into ${listPatterns(base)}`,
     labels && ` with the label ${labels.slice(0, 3).join(" or ")}${labels.length > 3 ? " or others" : ""}`,
     touching(paths),
     !drafts && ", but no drafts",
@@ -66,7 +66,7 @@ const pullWords = ({ base, paths, drafts, labels }: NonNullable<On["pull"]>): st
 
 const eventWords = ({ push, tag, pull, mergeGroup }: On): string[] => [
   ...(push ? [pushWords(push)] : []),
-  ...(tag ? [tag.names ? `tags ${listed(tag.names)}` : "tags"] : []),
+  ...(tag ? [tag.names ? `tags ${listPatterns(tag.names)}` : "tags"] : []),
   ...(pull ? [pullWords(pull)] : []),
   ...(mergeGroup ? ["merge groups"] : []),
 ];

@@ -29,10 +29,10 @@ const ONE_WORD =
 /** Parses texts with expressions, and reports the mistakes in them. */
 export class TemplateParser {
   readonly context: ParseContext;
-  readonly known: KnownNames;
+  readonly names: KnownNames;
   constructor(context: ParseContext, names: KnownNames) {
     this.context = context;
-    this.known = names;
+    this.names = names;
   }
 
   /** Reports a mistake at a character of a scalar's value. */
@@ -72,7 +72,7 @@ export class TemplateParser {
     });
     // Counts `${{` and `}}` too; one of the library's tokens is the end.
     context.countExpression((located?.expression.offsets.size ?? 1) + 1, node.range?.[0] ?? 0);
-    if (located) for (const mistake of wrongNames(located.expression, this.known, unknown)) note(mistake);
+    if (located) for (const mistake of wrongNames(located.expression, this.names, unknown)) note(mistake);
     return located;
   }
 

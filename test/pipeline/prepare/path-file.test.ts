@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { pathWith, prepended, readPathFile } from "../../../src/pipeline/prepare/path-file.ts";
+import { pathWith, prependFolders, readPathFile } from "../../../src/pipeline/prepare/path-file.ts";
 
 describe("the file of MILLRACE_PATH", () => {
   it("has a folder a line", () => {
@@ -27,7 +27,7 @@ describe("the file of MILLRACE_PATH", () => {
     fc.assert(
       fc.property(fc.array(line, { maxLength: 5 }), (lines) => {
         const { folders } = readPathFile(lines.join("\n"));
-        const parts = pathWith(prepended(folders, []), "/usr/bin").split(":");
+        const parts = pathWith(prependFolders(folders, []), "/usr/bin").split(":");
         expect(parts.every((part) => part.startsWith("/") && !part.includes("\0"))).toBe(true);
         expect(parts).toHaveLength(new Set(folders).size + 1);
       }),
@@ -35,7 +35,7 @@ describe("the file of MILLRACE_PATH", () => {
   });
 
   it("puts the latest folder first, once", () => {
-    expect(prepended(["/c", "/a", "/d"], ["/a", "/b"])).toEqual(["/d", "/a", "/c", "/b"]);
+    expect(prependFolders(["/c", "/a", "/d"], ["/a", "/b"])).toEqual(["/d", "/a", "/c", "/b"]);
     expect(pathWith(["/a"], "/b:/c")).toBe("/a:/b:/c");
     expect([pathWith(["/a"], ""), pathWith(["/a"], undefined)]).toEqual(["/a", "/a"]);
   });
