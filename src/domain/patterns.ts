@@ -26,7 +26,7 @@ export const patternProblem = (pattern: string, kind: NameKind): string | null =
   return null;
 };
 
-/** Why the first of several patterns may not be first; null when it may. */
+/** Why a pattern may not be the first of a list; null when it may. */
 export const firstPatternProblem = (pattern: string): string | null =>
   pattern.startsWith("!") ? "A pattern with ! takes away from those before it: write '**' as the first" : null;
 

@@ -12,7 +12,7 @@ interface Skills {
   canBuildAndroid: boolean;
   canBuildWeb: boolean;
   labels: readonly string[];
-  /** Versions of Xcode; absent where none was told. */
+  /** Versions of Xcode; absent where the agent reported none. */
   xcodes?: readonly string[];
 }
 

@@ -87,7 +87,7 @@ class Translator {
     return /^\(.*\)$|^\w+\(.*\)$/s.test(condition) ? `!${condition}` : `!(${condition})`;
   }
 
-  /** What did not run because of a failure is told apart from what was skipped here, and there it is not. */
+  /** A job that did not run because of a failure is `dropped` here; for GitHub it is `skipped`, as any other. */
   #resultIs(path: string[], text: string): string | undefined {
     if (path.length !== 3 || path[0]?.toLowerCase() !== "needs" || path[2]?.toLowerCase() !== "result")
       return undefined;

@@ -8,7 +8,7 @@ import { translateFile } from "./workflow.ts";
 /** The release that this program belongs to. */
 export const version: string = VERSION;
 
-/** A pipeline file, and what of the workflow has no equal in it; or why there is none. */
+/** A pipeline file with marks on what has no equal in it; or why the workflow cannot be translated. */
 export type Imported =
   | { text: string; marks: readonly Mark[]; refusal?: undefined }
   | { text?: undefined; marks?: undefined; refusal: string };

@@ -27,7 +27,7 @@ interface Clash {
   other: number;
 }
 
-/** The first clash in the order of names; null where there is none. Takes as long as the paths are, to sort them. */
+/** The first clash in the order of names; null where there is none. Takes as long as sorting the paths. */
 export const clashIn = (paths: readonly string[]): Clash | null => {
   // A separator below all other characters: what is in a folder comes right after a file of its name.
   const names = paths.map((path) => foldPath(path).join("\0"));

@@ -1,7 +1,7 @@
 import type { Trust } from "../../protocol/build.ts";
 import { branchOf, refOf } from "../git-ref.ts";
 
-/** What a build is of, as the pool knows it: no agent and no step has a word in it. */
+/** What decides which cache entries a build finds. The pool knows it all: no agent and no step can change it. */
 export interface CacheFacts {
   repoId: string;
   pipelineId: string | null;

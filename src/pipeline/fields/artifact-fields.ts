@@ -101,7 +101,7 @@ const DOWNLOAD = mapping(
 
 const NOT_A_LIST = "Write a list, for example `[{ name: app, path: build/*.ipa }]`";
 
-/** A mapping in place of the list is told to be one. */
+/** Anything but a list is a mistake that says how to write one. */
 const ARTIFACT_LIST = list(ARTIFACT, { atLeast: 1, atMost: LIMITS.artifacts });
 export const ARTIFACTS: NodeParser<ParsedBy<typeof ARTIFACT>[]> = {
   schema: ARTIFACT_LIST.schema,

@@ -31,7 +31,7 @@ export interface Input extends InputKind {
 
 const DECIMAL = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
 
-/** A text as a value of this kind; undefined where it is none. */
+/** Reads a text as a value of this kind; undefined where it is not one. */
 export const parseInput = (literal: string, { type, options }: InputKind): InputLiteral | undefined => {
   if (type === "string") return literal;
   if (type === "choice") return options.includes(literal) ? literal : undefined;

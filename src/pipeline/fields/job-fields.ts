@@ -28,7 +28,7 @@ const neededJob = mapping(
 );
 const NEED = either(text(), (node) => !isMap(node), neededJob);
 const NEEDS_LIST = list(NEED, { atMost: LIMITS.needs });
-/** A single word is told to be a list. */
+/** Anything but a list is a mistake that says how to write one. */
 const NEEDS: NodeParser<ParsedBy<typeof NEED>[]> = {
   schema: NEEDS_LIST.schema,
   parse(node, context) {

@@ -19,7 +19,7 @@ export interface JobGraph {
   /** In topological order: a job stands behind all that it needs. */
   jobs: GraphJob[];
   facts: GraphFacts;
-  /** What an agent's program must be able to do besides: absent where the jobs ask for nothing. */
+  /** What the agent's program must support to run the jobs; absent where they need nothing special. */
   features?: Feature[];
 }
 
@@ -42,7 +42,7 @@ export interface GraphJob {
   definition: string;
   /** For people. */
   name: string;
-  /** Null where the job has no matrix. */
+  /** Null for a job without a matrix. */
   matrix: Matrix | null;
   /** By their definitions: all combinations of a matrix are needed. */
   needs: { definition: string; isOptional: boolean }[];
@@ -77,6 +77,6 @@ export interface Gate {
   message: string | null;
   by: Role;
   timeoutHours: number;
-  /** What a git host hears while nothing but gates is waited for. */
+  /** What the git host shows while the build waits for gates alone. */
   hostStatus: "success" | "pending";
 }

@@ -18,7 +18,7 @@ class VariableChecker {
   readonly #secrets: Set<string>;
   /** Keys in the environment here; null after a step that may have added more. */
   env: Set<string> | null;
-  /** What a job's expressions can name besides. */
+  /** What else a job's expressions can name. */
   job: Pick<KnownNames, "job" | "level"> = {};
 
   /** Names of the inputs that the step's file has. */

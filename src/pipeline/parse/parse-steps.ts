@@ -117,7 +117,7 @@ interface StepDefaults {
   env: string[];
 }
 
-/** The steps of a file or of a job; `job` is what their expressions can name besides. */
+/** The steps of a file or of a job; `job` is what else their expressions can name. */
 export const parseSteps = (
   steps: PlacedStep[],
   { shell = "bash", ...rest }: StepDefaults,

@@ -18,7 +18,7 @@ export type FileRead<Value> =
   | { value: Value; hints: Mistake[]; mistakes?: undefined }
   | { value?: undefined; hints?: undefined; mistakes: Mistake[] };
 
-/** Makes a value of a file's root; undefined, or with mistakes in the context, there is none. */
+/** Makes a value of a file's root. It has none where it returns undefined or adds mistakes to the context. */
 type Reader<Value> = (root: Node, context: ParseContext) => Value | undefined;
 
 const inOrder = (mistakes: Mistake[]): Mistake[] => mistakes.sort(byPlace);

@@ -113,9 +113,9 @@ interface Block {
 }
 
 /**
- * Finds the values in a MILLRACE_MASK file while it grows: one on each line, or one of several lines between `<<END` and
- * `END`. A value that is not whole is told as far as it is there, and again when it is whole: `work` is for that. Without
- * work left such a value is told only by a reader of the whole file.
+ * Finds the values in a MILLRACE_MASK file while it grows. A value is one line, or several between `<<END` and `END`.
+ * A value that is still being written is returned as far as it goes, and again once it is complete; these repetitions
+ * cost `work`. When none is left, only a reader of the whole file returns such a value.
  */
 export class MaskFileReader {
   readonly #work: Work;
@@ -123,7 +123,7 @@ export class MaskFileReader {
   /** Where `<<END` stands of each END that has not come, the first one of the same; by END, and in their order. */
   readonly #open = new Map<string, number>();
   readonly #openEnds: string[] = [];
-  /** The first line that was not told. */
+  /** The first line that was not yet returned. */
   #from = 0;
   /** The line that has no end yet. */
   #rest = "";

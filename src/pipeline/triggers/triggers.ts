@@ -1,7 +1,7 @@
 import { firstPatternProblem, type NameKind, PATTERN_LIMITS, patternProblem } from "../../domain/patterns.ts";
 import { PipelineOn } from "../../protocol/pipeline.ts";
 
-/** Which pushes, tags and pull requests build a pipeline. Null: none of this kind; of a list: it decides nothing. */
+/** Which pushes, tags and pull requests build a pipeline. An event of null builds nothing, a list of null accepts all. */
 export interface On {
   push: { branches: string[] | "default" | null; paths: string[] | null } | null;
   tag: { names: string[] | null } | null;
@@ -82,7 +82,7 @@ export const triggerWords = (on: On): string =>
 const readConditions = <Conditions extends object>(event: true | Conditions | undefined): Partial<Conditions> | null =>
   event === true ? {} : (event ?? null);
 
-/** What `on` means. An event that is left out is not wanted. */
+/** Reads `on` of a file or request. An event that is left out builds nothing. */
 export const readOn = (on: PipelineOn): On => {
   const [push, tag, pull] = [readConditions(on.push), readConditions(on.tag), readConditions(on.pull)];
   return {
@@ -98,7 +98,7 @@ export const readOn = (on: PipelineOn): On => {
   };
 };
 
-/** What a stored override means; null where it is none that can be read. */
+/** Reads a stored override; null where it is not a valid `on`. */
 export const readWrittenOn = (override: unknown): On | null => {
   const { data } = PipelineOn.safeParse(override);
   return data ? readOn(data) : null;
