@@ -1,22 +1,22 @@
 import { keyIdOf } from "../../crypto/keyring.ts";
+import type { PartOfLog } from "../../domain/failure/error-lines.ts";
 import { failedLineOf, type PartOfLog } from "../../domain/failure/error-lines.ts";
 import { log } from "../../log.ts";
-import { Masker, maskText } from "../../mask/mask.ts";
+import { Masker, Masker, maskText } from "../../mask/mask.ts";
 import { HOP_HEADERS } from "../../protocol/headers.ts";
 import { EventId } from "../../protocol/log.ts";
-import { KIB, MIB } from "../../protocol/units.ts";
+import { MIB } from "../../protocol/units.ts";
 import { openPool } from "../pool-calls.ts";
 import { VersionedObject } from "../versioned-object.ts";
-import { BuildLogFollowers, isComplete, shownSegment } from "./followers.ts";
-import { LogMasking, type Masking } from "./masking.ts";
-import { LogMove, LogText } from "./move.ts";
+import { BuildLogFollowers } from "./followers.ts";
+import { LogMasking, type Masking, maskBytes } from "./masking.ts";
+import { LogMove } from "./move.ts";
 import { BuildLogStore, type Ended, type LogSegment, type PieceTime } from "./store.ts";
+import { type LogInfo, LogText, type ReadRange } from "./text.ts";
 import { type LogResult, LogTurns, refuse, success } from "./turns.ts";
 
 /** Characters of all values to mask of one lease, as JSON: sealed they must fit into one row. */
 const MASKS_LIMIT = MIB;
-/** Bytes at the end of a part in which the line that says why is looked for. */
-const FAILURE_BYTES = 64 * KIB;
 /** The agent that writes: the fence of its lease, and the SHA-256 of its token. */
 export interface Writer {
   fence: number;
@@ -26,13 +26,6 @@ export interface Writer {
 /** The day (UTC) on which the job ended; whose log it is where the object's name does not say it. */
 type EndedBuild = Pick<Ended, "day"> & Partial<Ended>;
 
-const joined = ([first = new Uint8Array(), second = new Uint8Array()]: Uint8Array[]): Uint8Array => {
-  if (second.length === 0) return first;
-  const whole = new Uint8Array(first.length + second.length);
-  whole.set(first);
-  whole.set(second, first.length);
-  return whole;
-};
 const LEASE_LOST = refuse("lease-lost", "The lease is no longer current for this build's log.");
 
 /**
@@ -89,7 +82,7 @@ export class BuildLog extends VersionedObject {
     return this.#turns.take(async () => {
       const segment = this.#writable(chunk);
       if (!segment) return LEASE_LOST;
-      const masking = segment.isFull ? null : await this.#masking.of(segment);
+      const masking = segment.isFull ? null : await this.#masking.resume(segment);
       const end = offset + bytes.length;
       const received = masking?.received ?? segment.position.offset;
       if (offset > received) return refuse("log-gap", "Bytes before this chunk are missing.", segment.position.offset);
@@ -121,7 +114,7 @@ export class BuildLog extends VersionedObject {
         this.#masking.forget();
         this.#store.save(segment);
       }
-      return success(await this.#maskedTexts(segment, masks.texts ?? []));
+      return success(await this.#masking.maskTexts(segment, masks.texts ?? []));
     });
   }
 
@@ -130,23 +123,13 @@ export class BuildLog extends VersionedObject {
     return this.#turns.take(async () => {
       const segment = this.#writable(request);
       if (!segment) return LEASE_LOST;
-      return success(await this.#maskedTexts(segment, request.texts));
+      return success(await this.#masking.maskTexts(segment, request.texts));
     });
   }
 
   /** The line in this part of the log that says why a job failed; null where none does, or another lease writes. */
   async failedLine({ fence, start, end }: Pick<Writer, "fence"> & PartOfLog): Promise<string | null> {
-    const current = this.#store.current();
-    if (current?.fence !== fence) return null;
-    const to = Math.min(end ?? current.size, current.size);
-    const read = this.#store.read(fence, Math.max(start, to - FAILURE_BYTES), to);
-    return failedLineOf(new TextDecoder().decode(read));
-  }
-
-  async #maskedTexts(segment: LogSegment, texts: string[]): Promise<string[]> {
-    if (texts.length === 0) return [];
-    const { needles } = await this.#masking.of(segment);
-    return texts.map((text) => maskText(needles, text));
+    return this.#text.failedLine(fence, { start, end });
   }
 
   /**
@@ -179,36 +162,21 @@ export class BuildLog extends VersionedObject {
   }
 
   /** Size and state of each attempt, the latest last. */
-  async info(): Promise<{ attempts: { attempt: number; size: number; isComplete: boolean }[]; isComplete: boolean }> {
-    const state = this.#store.state();
-    const { segments } = state;
-    const attempts = [...new Set(segments.map(({ attempt }) => attempt))].map((attempt) => {
-      const segment = shownSegment(segments, attempt);
-      return { attempt, size: segment?.size ?? 0, isComplete: isComplete(segment, state) };
-    });
-    return { attempts, isComplete: isComplete(segments.at(-1), state) };
+  async info(): Promise<LogInfo> {
+    return this.#text.info();
   }
 
   /** When the pieces of an attempt, or of the latest one, were stored; null where there is no such log. */
   async times({ attempt }: { attempt?: number }): Promise<PieceTime[] | null> {
-    const segment = shownSegment(this.#store.segments(), attempt ?? null);
-    return segment ? this.#store.times(segment.fence) : null;
+    return this.#text.times(attempt ?? null);
   }
 
   /**
    * The stored bytes from `start` to before `end` of an attempt, or of the latest one. Attempt 0 says that this object
    * has no log.
    */
-  async read(range: { attempt?: number; start?: number; end?: number } = {}) {
-    const state = this.#store.state();
-    const segment = shownSegment(state.segments, range.attempt ?? null);
-    if (!segment && range.attempt !== undefined) return refuse("not-found", "There is no such attempt.");
-    const size = segment?.size ?? 0;
-    const end = Math.min(range.end ?? size, size);
-    const start = Math.min(range.start ?? 0, end);
-    const complete = isComplete(segment, state);
-    const body = this.#text.stream(segment?.fence ?? 0, start, end);
-    return success({ attempt: segment?.attempt ?? 0, size, isComplete: complete, start, end, body });
+  async read(range: ReadRange = {}) {
+    return this.#text.read(range);
   }
 
   /**
@@ -262,16 +230,7 @@ export class BuildLog extends VersionedObject {
   /** Seals secrets again under the current key. @returns that key's id, or null where no secrets are stored */
   async rewrap(): Promise<LogResult<{ keyId: string | null; isChanged: boolean }>> {
     return this.#turns.take(async () => {
-      let isChanged = false;
-      let keyId: string | null = null;
-      for (const segment of this.#store.segments()) {
-        if (segment.sealed === null) continue;
-        keyId = this.#masking.keyring.current;
-        if (keyIdOf(segment.sealed) === keyId) continue;
-        this.#store.save({ ...segment, sealed: await this.#masking.sealAgain(segment.fence, segment.sealed) });
-        isChanged = true;
-      }
-      return success({ keyId, isChanged });
+      return success(await this.#masking.rewrap(this.#store));
     });
   }
 
@@ -299,10 +258,9 @@ export class BuildLog extends VersionedObject {
   #write(segment: LogSegment, masking: Masking, bytes: Uint8Array, final: boolean): void {
     const { masker } = masking;
     const hits = masker.hits;
-    const parts = [masker.push(bytes), final ? masker.end() : new Uint8Array()];
-    masking.received += bytes.length;
+    const masked = maskBytes(masking, bytes, final);
     if (masker.position.offset > segment.position.offset)
-      this.#store.write(segment, joined(parts), masker.position, Date.now());
+      this.#store.write(segment, masked, masker.position, Date.now());
     if (masker.hits > hits) {
       segment.leakedTo = masking.received;
       this.#store.save(segment);

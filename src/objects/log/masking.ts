@@ -1,7 +1,7 @@
-import { type Keyring, loadKeyring } from "../../crypto/keyring.ts";
-import { compile, Masker } from "../../mask/mask.ts";
+import { type Keyring, keyIdOf, loadKeyring } from "../../crypto/keyring.ts";
+import { compile, Masker, maskText } from "../../mask/mask.ts";
 import type { Needles } from "../../mask/scanner.ts";
-import type { LogSegment } from "./store.ts";
+import type { BuildLogStore, LogSegment } from "./store.ts";
 
 /** An active masker, and how many bytes of the lease it has received: it may hold some of them back. */
 export interface Masking {
@@ -10,6 +10,18 @@ export interface Masking {
   masker: Masker;
   received: number;
 }
+
+/** Masks bytes that the lease sent. `final`: gives what the masker holds back, too. */
+export const maskBytes = (masking: Masking, bytes: Uint8Array, final: boolean): Uint8Array => {
+  const masked = masking.masker.push(bytes);
+  masking.received += bytes.length;
+  const rest = final ? masking.masker.end() : new Uint8Array();
+  if (rest.length === 0) return masked;
+  const whole = new Uint8Array(masked.length + rest.length);
+  whole.set(masked);
+  whole.set(rest, masked.length);
+  return whole;
+};
 
 /** The values to mask in one log: sealed on disk, and in memory only while a lease writes. */
 export class LogMasking {
@@ -27,7 +39,7 @@ export class LogMasking {
   }
 
   /** The masker of the segment, from where its last one stopped. */
-  async of(segment: LogSegment): Promise<Masking> {
+  async resume(segment: LogSegment): Promise<Masking> {
     const { fence, position } = segment;
     if (this.#active?.fence === fence) return this.#active;
     const needles = compile(await this.openSecrets(segment));
@@ -49,8 +61,29 @@ export class LogMasking {
     return this.keyring.seal(secrets, this.#context(fence));
   }
 
+  /** The texts, such as names of steps, masked as the log of this segment is. */
+  async maskTexts(segment: LogSegment, texts: string[]): Promise<string[]> {
+    if (texts.length === 0) return [];
+    const { needles } = await this.resume(segment);
+    return texts.map((text) => maskText(needles, text));
+  }
+
+  /** Seals the values of all segments under the current key. @returns its id; null where no values are stored */
+  async rewrap(store: BuildLogStore): Promise<{ keyId: string | null; isChanged: boolean }> {
+    let isChanged = false;
+    let keyId: string | null = null;
+    for (const segment of store.segments()) {
+      if (segment.sealed === null) continue;
+      keyId = this.keyring.current;
+      if (keyIdOf(segment.sealed) === keyId) continue;
+      store.save({ ...segment, sealed: await this.#sealAgain(segment.fence, segment.sealed) });
+      isChanged = true;
+    }
+    return { keyId, isChanged };
+  }
+
   /** The same values under the current key. */
-  async sealAgain(fence: number, sealed: string): Promise<string> {
+  async #sealAgain(fence: number, sealed: string): Promise<string> {
     const context = this.#context(fence);
     return this.keyring.seal(await this.keyring.open(sealed, context), context);
   }

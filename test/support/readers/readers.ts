@@ -179,7 +179,7 @@ export const READERS: readonly Reader[] = [
   },
   {
     file: "src/domain/failure/error-lines.ts",
-    readBy: { failedLineOf: ["src/objects/log/build-log.ts"], excerptOf: ["src/services/builds/failure.ts"] },
+    readBy: { failedLineOf: ["src/objects/log/text.ts"], excerptOf: ["src/services/builds/failure.ts"] },
     worst: {
       "a line of carriage returns": ({ failedLineOf }, n) => failedLineOf(`${"\r".repeat(n)}x`),
       "many lines": ({ failedLineOf }, n) => failedLineOf("error: expected\n".repeat(n)),
