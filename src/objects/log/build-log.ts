@@ -1,8 +1,7 @@
 import { keyIdOf } from "../../crypto/keyring.ts";
 import type { PartOfLog } from "../../domain/failure/error-lines.ts";
-import { failedLineOf, type PartOfLog } from "../../domain/failure/error-lines.ts";
 import { log } from "../../log.ts";
-import { Masker, Masker, maskText } from "../../mask/mask.ts";
+import { Masker } from "../../mask/mask.ts";
 import { HOP_HEADERS } from "../../protocol/headers.ts";
 import { EventId } from "../../protocol/log.ts";
 import { MIB } from "../../protocol/units.ts";

@@ -1,7 +1,5 @@
-import { logKey } from "../../archive/keys.ts";
-import { putLog, readLogText } from "../../archive/logs.ts";
 import { log } from "../../log.ts";
-import { HOUR_MS, HOUR_MS, KIB, MINUTE_MS, MINUTE_MS } from "../../protocol/units.ts";
+import { HOUR_MS, MINUTE_MS } from "../../protocol/units.ts";
 import { SingleFlight } from "../attempt.ts";
 import type { BuildLogFollowers } from "./followers.ts";
 import type { LogMasking } from "./masking.ts";

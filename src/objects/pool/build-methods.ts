@@ -1,3 +1,4 @@
+import { poolName } from "../../domain/durable-objects.ts";
 import { failingPart, type PartOfLog } from "../../domain/failure/error-lines.ts";
 import type { Build } from "../../protocol/build.ts";
 import type { Explanation } from "../../protocol/explain.ts";
@@ -7,14 +8,31 @@ import type { DeliveryRequest, DeliveryResult } from "../../queue/commands/comma
 import type { DeleteRequest } from "../../queue/commands/delete.ts";
 import type { LiveQuery } from "../../queue/read/live.ts";
 import type { Deleted } from "../../queue/state/facts.ts";
+import { VersionedObject } from "../versioned-object.ts";
 import { type ArtifactsOfBuild, listArtifactPlaces, listTestPlaces, type TestsOfBuild } from "./build-jobs.ts";
-import { PoolObject } from "./pool-object.ts";
-import type { DeletedArtifact } from "./room.ts";
+import { PoolEngine } from "./engine.ts";
+import { PoolRecords } from "./records.ts";
+import { type DeletedArtifact, PoolRoom } from "./room.ts";
 
 type Result<T> = commands.Result<T>;
 
-/** What people, and the services that act for them, call about builds. */
-export abstract class BuildMethods extends PoolObject {
+/**
+ * What people, and the services that act for them, call about builds. The platform calls the methods of one object: so
+ * those for agents extend this class, and the pool extends them.
+ */
+export abstract class BuildMethods extends VersionedObject {
+  protected readonly engine: PoolEngine;
+  protected readonly records: PoolRecords;
+  protected readonly room: PoolRoom;
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    this.engine = new PoolEngine(ctx, env);
+    this.records = new PoolRecords(this.engine);
+    this.room = new PoolRoom(this.engine);
+    ctx.blockConcurrencyWhile(() => this.engine.load());
+  }
+
   /** Makes a build, once for each idempotency key. Waits up to a second until lists in D1 show it. */
   async enqueue(build: commands.NewBuild): Promise<Result<Build>> {
     this.checkOrganization(build.orgId);
@@ -138,5 +156,11 @@ export abstract class BuildMethods extends PoolObject {
   /** A person deleted an artifact of an ended job. */
   async removeArtifact(request: DeletedArtifact): Promise<Result<null>> {
     return this.room.removeArtifact(request);
+  }
+
+  /** @throws where a build or agent of another organization was sent to this pool */
+  protected checkOrganization(orgId: string): void {
+    const name = this.ctx.id.name;
+    if (name !== undefined && name !== poolName(orgId)) throw new Error("This is another organization's pool");
   }
 }
