@@ -233,17 +233,17 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     12,
     "a build can be released unfetched again and again",
-    planted("queue/commands/elsewhere.ts", "job.passedOver ||", ""),
+    planted("queue/commands/reassign.ts", "job.passedOver ||", ""),
   ),
   mutant(
     12,
     "a build waits for another agent although there is none",
-    planted("queue/commands/elsewhere.ts", "return isOther &&", "return true || isOther &&"),
+    planted("queue/commands/reassign.ts", "return isOther &&", "return true || isOther &&"),
   ),
   mutant(
     12,
     "no other agent tries a build that one could not fetch",
-    planted("queue/commands/elsewhere.ts", "return isOther &&", "return false &&"),
+    planted("queue/commands/reassign.ts", "return isOther &&", "return false &&"),
   ),
   mutant(
     15,

@@ -12,10 +12,10 @@ import {
 import type { Change, JobFacts } from "../state/facts.ts";
 import { EPHEMERAL_MS, OFFER_MS, OUTAGE_MS } from "../state/rules.ts";
 import type { PoolState } from "../state/state.ts";
-import { recheckReassigned } from "./elsewhere.ts";
 import { expireApprovals } from "./gates.ts";
 import { loseLease } from "./lease.ts";
 import { endPause } from "./pause.ts";
+import { recheckReassigned } from "./reassign.ts";
 
 /** Ends what is overdue: leases, jobs that run too long, delays, offers that nobody followed, agents that are gone. */
 export const sweep = (state: PoolState, due: DueIds, context: DecisionContext): Decision<null> => {

@@ -17,7 +17,6 @@ import type { Change, HeldJob, JobFacts, JobLease, Outcome, Report } from "../st
 import { isAllowed, POOL_LIMITS } from "../state/rules.ts";
 import { jobsOf, type PoolState } from "../state/state.ts";
 import type { FinishReport, HeartbeatRequest, LeaseHolder, ProgressReport, ReleaseRequest } from "./commands.ts";
-import { reassign } from "./elsewhere.ts";
 import {
   anotherTry,
   commitChanges,
@@ -29,6 +28,7 @@ import {
   requeue,
   retireEphemeral,
 } from "./lease.ts";
+import { reassign } from "./reassign.ts";
 import { testChanges } from "./tests.ts";
 
 /** The job that the caller holds a lease on, or the refusal. */

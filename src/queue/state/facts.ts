@@ -37,7 +37,7 @@ export interface BuildFacts extends BuildPart<"request" | "facts"> {
   origin?: BuildOrigin | null;
   /** Absent where no git host hears of the build. */
   host?: HostTarget | null;
-  /** The state that the git host was told last, as far as a row remembers. */
+  /** The state that was reported to the git host last, as far as a row remembers. */
   toldHost?: ToldState;
   /** Absent where its code is that of the repository. */
   trust?: "untrusted";
@@ -58,11 +58,11 @@ export interface BuildFacts extends BuildPart<"request" | "facts"> {
   holdsPlace: boolean;
   /** When it was canceled as a whole; jobs that clean up may run until `until` of it. */
   cancel: { at: number; until: number } | null;
-  /** While nothing but gates is waited for: their jobs, and what a git host hears meanwhile. */
+  /** Set while the build waits for gates alone: the jobs with these gates, and what a git host shows meanwhile. */
   waitsAt?: { jobs: string[]; hostStatus: HostState; asks?: Ask[] } | null;
   /** What people read about its end or its last attempt. Absent where there is none. */
   message?: string | null;
-  /** Whether D1 heard that it was created, or, once it has ended, how it ended: as far as a row remembers. */
+  /** Whether D1 has the creation of the build or, once it has ended, its end: as far as a row remembers. */
   isTold?: boolean;
   /** How many builds its organization had made on its day (UTC), this one included. Absent in rows of older releases. */
   ofDay?: number;
@@ -120,11 +120,14 @@ export interface JobFacts {
   retry?: number;
   /** Failed tries that another one followed. Absent before the first. */
   retries?: number;
-  /** Leases that ended without a start. */
+  /** Leases that ended before the agent started the job. They use no attempt, and have a limit of their own. */
   unstarted: number;
   /** Agents that released it because they do not meet its requirements. */
   releasedBy: string[];
-  /** The agent that could not fetch it and does not get it again, and when to check for another agent (null: it may). */
+  /**
+   * The agent that could not fetch the job and left it to another one. It gets the job again once no other agent can take
+   * it. `until`: when the pool looks for another agent again; null once there is none.
+   */
   passedOver?: { agentId: string; until: number | null } | null;
   /** No agent gets it before this time; 0 where there is no delay. */
   notBefore: number;
@@ -163,9 +166,9 @@ export interface JobLease {
   startedAt: number | null;
   /** Set when the agent has to stop: the job was canceled, or it runs too long. */
   stop: { reason: "timeout" | StopReason; at: number } | null;
-  /** Renewed once after an outage of this service or the loss of its socket, without a heartbeat since. */
+  /** The lease was extended without a heartbeat, after an outage of the service or the loss of its socket. Once only. */
   graced: boolean;
-  /** The deadline that is stored, where heartbeats over the socket have renewed it in memory since. */
+  /** The stored deadline, where heartbeats over the socket have since renewed the lease in memory. */
   writtenUntil?: number;
   /** The agent's heartbeats come over its socket, and that socket was not closed since. */
   keptBy?: "socket" | null;
@@ -240,7 +243,7 @@ export type Change =
   | { kind: "revoked"; tokenId: string; at: number }
   /** A build of which D1 was told has to be told again. */
   | { kind: "untold"; buildId: string; at: number }
-  /** All have heard how the build ended: its row is no outbox any more. */
+  /** Every channel has delivered the end of the build, so its row no longer counts as an outbox. */
   | { kind: "heard"; buildId: string; endedAt: number }
   /** `variableIds` are those of the values that a hand-out contained. */
   | { kind: "audit"; entry: AuditFact; variableIds?: string[] | undefined }
@@ -279,7 +282,7 @@ export type MemoryChange =
   | { kind: "attempt"; channel: Channel; at: number | null; failures: number }
   /** Who is at the end of the channel has to hear of the build. Its row on disk says so by itself. */
   | { kind: "due"; channel: BuildChannel; buildId: string; at: number }
-  /** It heard, and has to hear of no other change. What it knows now is kept with an active build. */
+  /** The channel has delivered the build, and nothing has changed since. An active build remembers what was delivered. */
   | { kind: "delivered"; channel: BuildChannel; buildId: string; known: Pick<BuildFacts, "isTold" | "toldHost"> }
   | { kind: "lease-lost"; cause: LossCause }
   | { kind: "offer-ignored" }
