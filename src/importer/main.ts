@@ -9,7 +9,7 @@ import { translateFile } from "./workflow.ts";
 export const version: string = VERSION;
 
 /** A pipeline file with marks on what has no equal in it; or why the workflow cannot be translated. */
-export type Imported =
+export type ImportResult =
   | { text: string; marks: readonly Mark[]; refusal?: undefined }
   | { text?: undefined; marks?: undefined; refusal: string };
 
@@ -17,7 +17,7 @@ export type Imported =
 const MOST_ROUNDS = 20;
 
 /** Translates until the project's own parser finds no mistake: each part with one becomes a mark. @throws {Untranslatable} */
-const translateUntilValid = async (text: string, name: string): Promise<Imported> => {
+const translateUntilValid = async (text: string, name: string): Promise<ImportResult> => {
   const workflow = () => readWorkflow(text, name);
   const withdrawn = new Map<string, string>();
   for (let round = 0; round < MOST_ROUNDS; round++) {
@@ -42,7 +42,7 @@ const translateUntilValid = async (text: string, name: string): Promise<Imported
  * begins with `import:`.
  * @param name the file's path in its repository
  */
-export const importWorkflow = async (text: string, name: string): Promise<Imported> => {
+export const importWorkflow = async (text: string, name: string): Promise<ImportResult> => {
   try {
     return await translateUntilValid(text, name);
   } catch (error) {

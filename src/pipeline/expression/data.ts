@@ -11,7 +11,7 @@ class SecretNumber extends data.NumberData {}
 export const isSecretData = (value: Data): boolean => value instanceof SecretText || value instanceof SecretNumber;
 
 /** The mistake to report for a missing key; with `always` also in places where an unknown name is null. */
-export interface Missing {
+export interface MissingKey {
   message: string;
   suggestion?: string | undefined;
   always?: boolean;
@@ -24,9 +24,9 @@ export interface Missing {
 export class Dictionary extends data.Dictionary {
   readonly #pairs = new Map<string, Data>();
   readonly #folded = new Map<string, Data>();
-  readonly missing: ((key: string) => Missing | null) | undefined;
+  readonly missing: ((key: string) => MissingKey | null) | undefined;
 
-  constructor(pairs: Iterable<readonly [string, Data]>, missing?: (key: string) => Missing | null) {
+  constructor(pairs: Iterable<readonly [string, Data]>, missing?: (key: string) => MissingKey | null) {
     super();
     this.missing = missing;
     for (const [key, value] of pairs) this.add(key, value);

@@ -1,7 +1,7 @@
 import { closestName } from "../../domain/closest-name.ts";
 import type { Needs } from "../../protocol/jobs.ts";
 import type { Matrix } from "../graph/graph.ts";
-import { type Data, Dictionary, type Missing, textData, toData } from "./data.ts";
+import { type Data, Dictionary, type MissingKey, textData, toData } from "./data.ts";
 import type { EvaluationScope } from "./evaluate.ts";
 import { functionsFor, type JobContextStatus } from "./functions.ts";
 import { CONTEXT_NAMES, type ContextName, isVariableName, type JobContextName } from "./names.ts";
@@ -13,7 +13,7 @@ export type Contexts = Record<ContextName, Dictionary> & Partial<Record<JobConte
 class ScopeNames extends Dictionary {
   readonly #env: Dictionary;
   constructor(contexts: Contexts) {
-    const missing = (name: string): Missing => ({
+    const missing = (name: string): MissingKey => ({
       message: "There is no variable of this name",
       suggestion: closestName(name, [...contexts.env.pairs().map((pair) => pair.key), ...CONTEXT_NAMES]),
     });

@@ -43,7 +43,7 @@ export interface ExpandOptions {
   newId(): string;
 }
 
-type Expanded = { graph: JobGraph; mistakes?: undefined } | { graph?: undefined; mistakes: Mistake[] };
+type Expansion = { graph: JobGraph; mistakes?: undefined } | { graph?: undefined; mistakes: Mistake[] };
 
 /** Bytes of a graph as it is stored beside its file's text. */
 const MOST_BYTES = MIB;
@@ -136,7 +136,7 @@ const jobsIn = (plan: Plan, options: ExpandOptions, mistakes: Mistakes): GraphJo
  * Makes the jobs of a build from its file: combinations of matrices are jobs of their own, and all expressions but
  * conditions are evaluated. A file of steps is one job.
  */
-export const expand = (plan: Plan, options: ExpandOptions): Expanded => {
+export const expand = (plan: Plan, options: ExpandOptions): Expansion => {
   const mistakes = new Mistakes();
   const jobs = plan.jobs ? jobsIn(plan, options, mistakes) : onlyJob(plan, options, mistakes);
   if (mistakes.list.length > 0) return { mistakes: mistakes.list };

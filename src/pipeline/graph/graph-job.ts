@@ -149,23 +149,23 @@ export const graphJob = (
   { requires, timeoutSeconds }: Surroundings,
   plan: PlanScope,
 ): GraphJob => {
-  const make = new JobMaker(definition, matrix, plan);
+  const maker = new JobMaker(definition, matrix, plan);
   const { timeoutMinutes, steps } = definition.job;
   return {
     id,
     key,
     matrix,
     definition: definition.key,
-    name: make.name(key),
+    name: maker.name(key),
     needs: definition.needs.map(({ job, isOptional }) => ({ definition: job, isOptional })),
     condition: definition.if?.expression.text ?? null,
-    mayFail: make.mayFail(),
+    mayFail: maker.mayFail(),
     failFast: definition.failFast,
     maxParallel: definition.maxParallel,
-    concurrency: make.concurrency(),
-    gate: make.gate(),
+    concurrency: maker.concurrency(),
+    gate: maker.gate(),
     groups: definition.groups,
-    requires: make.requires(requires),
+    requires: maker.requires(requires),
     timeoutSeconds: Math.min(timeoutSeconds, timeoutMinutes === null ? Number.POSITIVE_INFINITY : timeoutMinutes * 60),
     ...(definition.retry > 0 && { retry: definition.retry }),
     hasSteps: steps.length > 0,

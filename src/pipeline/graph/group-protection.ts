@@ -17,7 +17,7 @@ export interface AttachedGroup {
 }
 
 /** What asks for a group: a job, or a build that has no jobs and names none. */
-export interface AsksForGroups {
+export interface GroupRequest {
   /** Names of the groups that the job asks for. */
   groups: readonly string[];
   branch: string;
@@ -40,7 +40,7 @@ export const allowsRef = ({ branches, tags }: GroupProtection, branch: string): 
 /** Why a job that asks for the group cannot have it; null where it can. */
 const explainRefusal = (
   { name, protection }: AttachedGroup,
-  { branch, decision, trust }: AsksForGroups,
+  { branch, decision, trust }: GroupRequest,
 ): string | null => {
   if (protection === null) return null;
   if (trust === "untrusted") return `The variable group ${name} is protected: an untrusted build never gets it.`;
@@ -56,14 +56,14 @@ const explainRefusal = (
 /** The groups whose variables leave, in their order; `refused` says why a group that is asked for may not. */
 export const openGroups = (
   attached: readonly AttachedGroup[],
-  asking: AsksForGroups,
+  request: GroupRequest,
 ): { groupIds: string[]; refused: string | null } => {
-  const missing = asking.groups.find((group) => !attached.some(({ name }) => name === group));
-  const requestedGroups = attached.filter(({ name }) => asking.groups.includes(name));
-  const refusals = requestedGroups.map((group) => explainRefusal(group, asking)).filter((reason) => reason !== null);
+  const missing = request.groups.find((group) => !attached.some(({ name }) => name === group));
+  const requestedGroups = attached.filter(({ name }) => request.groups.includes(name));
+  const refusals = requestedGroups.map((group) => explainRefusal(group, request)).filter((reason) => reason !== null);
   const missingReasons =
     missing === undefined ? [] : [`The pipeline does not have the variable group ${missing} any more.`];
-  const open = attached.filter(({ name, protection }) => protection === null || asking.groups.includes(name));
+  const open = attached.filter(({ name, protection }) => protection === null || request.groups.includes(name));
   return { groupIds: open.map(({ id }) => id), refused: [...missingReasons, ...refusals][0] ?? null };
 };
 
@@ -84,7 +84,7 @@ const GATE_OF_GROUP = { message: null, timeoutHours: 72, hostStatus: "success" }
 export const withGate = (
   job: GraphJob,
   attached: readonly AttachedGroup[],
-  { branch, trust }: Pick<AsksForGroups, "branch" | "trust">,
+  { branch, trust }: Pick<GroupRequest, "branch" | "trust">,
 ): GraphJob => {
   if (trust === "untrusted") return job;
   const requestedGroups = attached.filter(({ name }) => job.groups.includes(name));
@@ -100,8 +100,8 @@ const TOP = { line: 1, column: 1 };
 /** A mistake for each name of a group that the pipeline does not have. */
 export const unknownGroups = (plan: Plan, attached: readonly AttachedGroup[]): Mistake[] => {
   const groupNames = attached.map(({ name }) => name);
-  const asking = plan.jobs ?? [{ groups: plan.groups, position: TOP }];
-  return asking.flatMap(({ groups, position }) =>
+  const requests = plan.jobs ?? [{ groups: plan.groups, position: TOP }];
+  return requests.flatMap(({ groups, position }) =>
     groups
       .filter((group) => !groupNames.includes(group))
       .map((group) => {
