@@ -20,7 +20,7 @@ if (__major < ${MAJOR} || (__major === ${MAJOR} && __minor < ${MINOR})) {
 const require = __createRequire(import.meta.url);`;
 
 /** Loads Node's own modules when they are used, and takes nothing but the version from package.json. */
-export const atRunTime: Plugin = {
+const atRunTime: Plugin = {
   name: "at-run-time",
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^node:/ }, ({ path, kind }) =>
@@ -37,7 +37,7 @@ export const atRunTime: Plugin = {
 };
 
 /** How the programs for people's machines are bundled: each one file that needs nothing but Node. */
-export const PROGRAM = {
+const PROGRAM = {
   absWorkingDir: ROOT,
   write: false,
   metafile: true,

@@ -61,7 +61,7 @@ interface BuildRunOptions {
   prepare(): Promise<void>;
   artifacts: ArtifactStore;
   /** What restores and saves the caches of the job. */
-  cacheOf(roots: CacheRoots, caches: KeyedCache[]): JobCache;
+  openCache(roots: CacheRoots, caches: KeyedCache[]): JobCache;
   /** Called when the lease is over and the build goes on without this agent. */
   letGo(): void;
   /** Aborted when this agent holds the build's lease no more. */
@@ -223,13 +223,13 @@ export class BuildRun {
     { comparison, tools: inputs, cacheIds }: Inputs,
   ): Promise<BuildResult> {
     const { plan, file } = read;
-    const { folder, log, user, cancel, artifacts: store, toolSources: sources, cacheOf } = this.#options;
+    const { folder, log, user, cancel, artifacts: store, toolSources: sources, openCache } = this.#options;
     const job = this.#job;
     const keeper = new ArtifactKeeper(this.#place, store, log);
     const steps = this.#stepsOptions(fetched, comparison, keeper);
     const tools = await setUpBuildTools({ ...steps, plan, file, job, inputs, sources, buildFolder: folder.path });
     const caches = keyedCaches(plan, steps.facts, cacheIds, log);
-    const cache = cacheOf(cacheRoots(this.#folder, user, cancel.signal), caches);
+    const cache = openCache(cacheRoots(this.#folder, user, cancel.signal), caches);
     await cache.restoreAll();
     const { succeeded, exitCode, message, state } = await keepAround(plan.job.artifacts, keeper, log, () =>
       reportAround(this.#testOptions(plan), () => runSteps({ ...steps, plan, file, tools })),

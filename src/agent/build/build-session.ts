@@ -196,7 +196,7 @@ class BuildSession {
       calls: this.#calls,
       prepare: () => this.#prepare(started),
       artifacts: this.#artifacts(),
-      cacheOf: (roots, caches) => this.#cache(roots, caches),
+      openCache: (roots, caches) => this.#cache(roots, caches),
       letGo: () => this.#control.letGo(),
       abandon: this.#control.leaseEnd,
     });

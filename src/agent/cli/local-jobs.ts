@@ -163,7 +163,7 @@ const runOne = async (
     abandon,
     artifacts,
     job,
-    factsOf: async () => ({ fixed, facts }),
+    readFacts: async () => ({ fixed, facts }),
   });
   if (!end.result) return failed(end.error);
   const { succeeded, exitCode, message, state } = end.result;

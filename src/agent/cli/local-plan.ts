@@ -130,7 +130,7 @@ const localTools = ({ read, ...options }: LocalTools): Promise<ToolEnvironment> 
 
 interface LocalPlanOptions {
   read: PlanRead;
-  factsOf: (tree: ProcessTree) => Promise<LocalFacts>;
+  readFacts: (tree: ProcessTree) => Promise<LocalFacts>;
   /** Variables of type file. */
   files: BuildFile[];
   toolSources: ToolSources;
@@ -151,7 +151,7 @@ export type LocalEnd =
 /** Runs the steps of one plan in this folder, and ends all that they started. */
 export const runPlan = async ({
   read,
-  factsOf,
+  readFacts: factsOf,
   files,
   toolSources: sources,
   grace,

@@ -144,7 +144,7 @@ export const runFile = async (
           ...options,
           job: { key: ONLY_JOB, definition: ONLY_JOB, matrix: null },
           read: { file, text, plan, whole: plan, definition: null },
-          factsOf: (tree) => tryFacts(tree, attempt),
+          readFacts: (tree) => tryFacts(tree, attempt),
         }),
       );
     const { end } = await runLocalTries({ name: file, retry: plan.retry, signal: options.signal, run });

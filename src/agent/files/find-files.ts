@@ -117,7 +117,7 @@ class Search {
       throw new CannotKeep(`there are more than ${MOST_VISITED} files and folders: write a narrower path`);
     const stat = this.#look(route, () => this.#root.stat(real));
     if (stat === null) return;
-    const name = this.#nameOf(route);
+    const name = this.#nameInResult(route);
     if (stat.isDirectory()) this.#folder({ route, real }, stat, within);
     else if (stat.isSymbolicLink()) this.#link({ route, real }, name, within);
     else if (name === null) return;
@@ -166,7 +166,7 @@ class Search {
   }
 
   /** What a look at something says; null where it is gone, or was left out. */
-  #look<T>(route: string[], look: () => T, keptName = () => this.#nameOf(route)): T | null {
+  #look<T>(route: string[], look: () => T, keptName = () => this.#nameInResult(route)): T | null {
     try {
       return look();
     } catch (error) {
@@ -246,12 +246,12 @@ class Search {
     return problem === null;
   }
 
-  #nameOf(route: string[]): string | null {
+  #nameInResult(route: string[]): string | null {
     return this.#chosen.nameOf(route.join("/"));
   }
 
   /** What has no name, and was only passed on the way to something else, fails nothing. */
-  #cannotKeep(parts: string[], why: string, name = this.#nameOf(parts)): void {
+  #cannotKeep(parts: string[], why: string, name = this.#nameInResult(parts)): void {
     if (name !== null || this.#chosen.isNamed(parts.join("/"))) this.#lack(parts, why);
     else this.#leave(parts, why);
   }

@@ -71,11 +71,11 @@ export class Courier {
 
   /** Waits until the build is not due on the channel any more, but not longer than a second. */
   async waitUntilTold(channel: Channel, buildId: string): Promise<void> {
-    const isTold = async () => {
+    const tellIfDue = async () => {
       await this.#flights[channel].present;
       if (this.#machine.state.outbox[channel].due.has(buildId)) await this.tell(channel);
     };
-    await within(CALLER_WAIT_MS, isTold());
+    await within(CALLER_WAIT_MS, tellIfDue());
   }
 
   /** Waits for the attempts that are under way. */

@@ -191,12 +191,12 @@ export class Lists {
     const statements = writes.flatMap((write) => write.statements);
     const before = [readPool(this.#ways.db, orgId), ...projectRevocations(this.#ways.db, orgId, revoked)];
     const poolUpdate = projectPool(this.#ways.db, pool);
-    let heard = NOTHING_HEARD;
+    let newestSequence = NOTHING_HEARD;
     try {
       const [first] = await this.#ways.db.batch<HeardSequence>(
         raises ? [...before, ...statements, poolUpdate] : statements,
       );
-      if (raises) heard = first?.results[0] ?? NOTHING_HEARD;
+      if (raises) newestSequence = first?.results[0] ?? NOTHING_HEARD;
     } catch (error) {
       const reason = error instanceof Error ? error.message : "unknown";
       const middle = writes.length >> 1;
@@ -209,7 +209,7 @@ export class Lists {
       } else rejected.push({ write: writes[0]!, reason });
       return;
     }
-    if (raises) result.sequence ??= { found: heard, written: pool.sequence };
+    if (raises) result.sequence ??= { found: newestSequence, written: pool.sequence };
     for (const write of writes) write.markDelivered(result);
   }
 
