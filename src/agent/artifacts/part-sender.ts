@@ -19,14 +19,14 @@ interface SentParts {
 export class Upload<Opening extends { bytes: number }, End> {
   readonly #calls: LeaseCalls<Opening, End>;
   readonly #opening: Opening;
-  #opened: Opened;
+  #upload: Opened;
   #renewAt = 0;
   #renewal: Promise<void> | null = null;
 
   private constructor(calls: LeaseCalls<Opening, End>, opening: Opening, opened: Opened) {
     this.#calls = calls;
     this.#opening = opening;
-    this.#opened = opened;
+    this.#upload = opened;
     this.#noteTime();
   }
 
@@ -37,10 +37,10 @@ export class Upload<Opening extends { bytes: number }, End> {
   /** Sends all bytes, then what `toEnd` makes of the answers for the parts. */
   async send(
     pieces: AsyncIterable<Buffer>,
-    toEnd: (sent: SentParts) => End,
+    toEnd: (parts: SentParts) => End,
     onSent: (bytes: number) => void = () => {},
   ): Promise<void> {
-    const { id, ...opened } = this.#opened;
+    const { id, ...opened } = this.#upload;
     const sendPart = async (number: number, part: Buffer): Promise<string> => {
       const sha256 = createHash("sha256").update(part).digest("hex");
       const { etag } = await this.#use((grant) => this.#calls.part(id, number, grant, part, sha256));
@@ -61,23 +61,23 @@ export class Upload<Opening extends { bytes: number }, End> {
   async #use<T>(call: (grant: string) => Promise<T>): Promise<T> {
     for (let refusals = 0; ; refusals++) {
       if (performance.now() >= this.#renewAt) await this.#renew();
-      const { grant } = this.#opened;
+      const { grant } = this.#upload;
       try {
         return await call(grant);
       } catch (error) {
         if (!(error instanceof ArtifactRefused) || error.status !== 403 || refusals === GRANT_REFUSALS) throw error;
-        if (grant === this.#opened.grant) await this.#renew();
+        if (grant === this.#upload.grant) await this.#renew();
       }
     }
   }
 
   #renew(): Promise<void> {
     this.#renewal ??= this.#calls
-      .open(this.#opening, this.#opened.grant)
+      .open(this.#opening, this.#upload.grant)
       .then((opened) => {
-        if (opened.id !== this.#opened.id)
+        if (opened.id !== this.#upload.id)
           throw new ArtifactRefused(null, "the service does not know the begun artifact any more");
-        this.#opened = opened;
+        this.#upload = opened;
         this.#noteTime();
       })
       .finally(() => {
@@ -88,7 +88,7 @@ export class Upload<Opening extends { bytes: number }, End> {
 
   /** The clocks of the service and of this machine may differ: a time that makes no sense counts as a short one. */
   #noteTime(): void {
-    const timeLeft = Date.parse(this.#opened.expiresAt) - Date.now();
+    const timeLeft = Date.parse(this.#upload.expiresAt) - Date.now();
     const lifetime = timeLeft > MINUTE_MS && timeLeft <= 60 * MINUTE_MS ? timeLeft : 5 * MINUTE_MS;
     this.#renewAt = performance.now() + lifetime * GRANT_USED;
   }
@@ -103,10 +103,10 @@ class PartSender {
   readonly #sending = new Set<Promise<void>>();
   readonly #etags: string[] = [];
   readonly #md5s: Buffer[] = [];
-  #made = 0;
+  #buffers = 0;
   #part: Buffer | null = null;
-  #filled = 0;
-  #cut = 0;
+  #partLength = 0;
+  #cutBytes = 0;
   #error: unknown = null;
 
   /** `bytes`: those of all parts. */
@@ -126,10 +126,10 @@ class PartSender {
   async push(bytes: Buffer): Promise<void> {
     for (let rest = bytes; rest.length > 0; ) {
       this.#part ??= await this.#room();
-      const count = rest.copy(this.#part, this.#filled);
-      this.#filled += count;
+      const count = rest.copy(this.#part, this.#partLength);
+      this.#partLength += count;
       rest = rest.subarray(count);
-      if (this.#filled === this.#part.length || this.#cut + this.#filled === this.#bytes) this.#send();
+      if (this.#partLength === this.#part.length || this.#cutBytes + this.#partLength === this.#bytes) this.#send();
     }
   }
 
@@ -147,12 +147,12 @@ class PartSender {
 
   /** A buffer for the next part, once one is free. */
   async #room(): Promise<Buffer> {
-    while (this.#free.length === 0 && this.#made === PARTS_IN_MEMORY) await this.#oneSent();
+    while (this.#free.length === 0 && this.#buffers === PARTS_IN_MEMORY) await this.#oneSent();
     this.#throwIfFailed();
-    const size = Math.min(this.#partBytes, this.#bytes - this.#cut);
+    const size = Math.min(this.#partBytes, this.#bytes - this.#cutBytes);
     const free = this.#free.pop();
     if (free) return free.subarray(0, size);
-    this.#made++;
+    this.#buffers++;
     return Buffer.allocUnsafeSlow(size);
   }
 
@@ -166,11 +166,11 @@ class PartSender {
   }
 
   #send(): void {
-    const part = this.#part!.subarray(0, this.#filled);
+    const part = this.#part!.subarray(0, this.#partLength);
     const index = this.#md5s.length;
     this.#part = null;
-    this.#filled = 0;
-    this.#cut += part.length;
+    this.#partLength = 0;
+    this.#cutBytes += part.length;
     this.#md5s.push(createHash("md5").update(part).digest());
     const sending = this.#sendPart(index + 1, part)
       .then((etag) => {

@@ -31,21 +31,21 @@ export class SumsOfFiles {
   readonly #sums: FileSums[] = [];
   #hash: Hash = createHash("sha256");
   #crc = 0;
-  #left: number;
+  #bytesLeft: number;
 
   constructor(files: readonly Pick<FoundFile, "size">[]) {
     this.#files = files;
-    this.#left = files[0]?.size ?? 0;
+    this.#bytesLeft = files[0]?.size ?? 0;
     this.#endFiles();
   }
 
   push(bytes: Buffer): void {
     for (let rest = bytes; rest.length > 0; ) {
-      const own = rest.subarray(0, this.#left);
+      const own = rest.subarray(0, this.#bytesLeft);
       if (own.length === 0) throw new Error("more bytes than the files have");
       this.#hash.update(own);
       this.#crc = crc32(own, this.#crc);
-      this.#left -= own.length;
+      this.#bytesLeft -= own.length;
       rest = rest.subarray(own.length);
       this.#endFiles();
     }
@@ -57,11 +57,11 @@ export class SumsOfFiles {
   }
 
   #endFiles(): void {
-    while (this.#left === 0 && this.#sums.length < this.#files.length) {
+    while (this.#bytesLeft === 0 && this.#sums.length < this.#files.length) {
       this.#sums.push({ sha256: this.#hash.digest("hex"), crc32: this.#crc.toString(16).padStart(8, "0") });
       this.#hash = createHash("sha256");
       this.#crc = 0;
-      this.#left = this.#files[this.#sums.length]?.size ?? 0;
+      this.#bytesLeft = this.#files[this.#sums.length]?.size ?? 0;
     }
   }
 }

@@ -6,7 +6,7 @@ export class BuildControl {
   /** Aborted with a Cancel, or with the error that makes the build pointless: its steps stop. */
   readonly cancel = new AbortController();
   readonly #lease = new AbortController();
-  readonly #held = new AbortController();
+  readonly #leaseHold = new AbortController();
   readonly #name: string;
   readonly #interrupt: AbortSignal;
   #error: unknown = null;
@@ -26,12 +26,12 @@ export class BuildControl {
 
   /** Aborted when the lease needs no more heartbeats. */
   get holdEnd(): AbortSignal {
-    return AbortSignal.any([this.#lease.signal, this.#held.signal]);
+    return AbortSignal.any([this.#lease.signal, this.#leaseHold.signal]);
   }
 
   /** The lease is over and the build goes on without this agent: what remains to be told, is. */
   letGo(): void {
-    this.#held.abort();
+    this.#leaseHold.abort();
   }
 
   readonly stop = (reason: CancelReason): void => {

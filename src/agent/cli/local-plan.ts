@@ -151,7 +151,7 @@ export type LocalEnd =
 /** Runs the steps of one plan in this folder, and ends all that they started. */
 export const runPlan = async ({
   read,
-  readFacts: factsOf,
+  readFacts,
   files,
   toolSources: sources,
   grace,
@@ -171,9 +171,9 @@ export const runPlan = async ({
   const minutes = plan.job.timeoutMinutes;
   const deadline = minutes === null ? undefined : cancelAfter(minutes * 60, cancel);
   try {
-    const { fixed, facts: known } = await factsOf(tree);
+    const { fixed, facts: ownFacts } = await readFacts(tree);
     const paths = await writeFiles(files, folder, null);
-    const facts = { ...known, env: { ...known.env, ...paths, ...fixed } };
+    const facts = { ...ownFacts, env: { ...ownFacts.env, ...paths, ...fixed } };
     const workspace = plan.job.checkout ? process.cwd() : folder.workspace;
     const place = { root: workspace, user: null, signal: cancel.signal };
     const store = artifacts(job, cancel.signal);

@@ -30,7 +30,7 @@ export class AnchoredFolder {
   readonly path: string;
   readonly #opensUp: boolean;
   /** Folders that were made writable, by their paths. */
-  readonly #opened = new Map<string, { mode: number; inode: bigint }>();
+  readonly #originalModes = new Map<string, { mode: number; inode: bigint }>();
 
   /** `opensUp`: a folder of this user that he may not write to is made writable at need, until `closeUp`. */
   constructor(path: string, { opensUp = false } = {}) {
@@ -96,7 +96,7 @@ export class AnchoredFolder {
 
   /** Gives the folders that were made writable their modes again. */
   closeUp(): void {
-    for (const [path, { mode, inode }] of [...this.#opened].reverse()) {
+    for (const [path, { mode, inode }] of [...this.#originalModes].reverse()) {
       try {
         this.#walk(path === "" ? [] : path.split("/"), openFolder, (_, handle) => {
           if (fstatSync(handle, { bigint: true }).ino === inode) fchmodSync(handle, mode);
@@ -105,7 +105,7 @@ export class AnchoredFolder {
         // It is gone, or no folder any more.
       }
     }
-    this.#opened.clear();
+    this.#originalModes.clear();
   }
 
   /** Calls with a path by which the folder can be named safely, and closes it. */
@@ -151,7 +151,7 @@ export class AnchoredFolder {
         // It belongs to somebody else.
         throw error;
       }
-      this.#opened.set(parts.slice(0, depth).join("/"), { mode: bits, inode });
+      this.#originalModes.set(parts.slice(0, depth).join("/"), { mode: bits, inode });
       return act();
     }
   }

@@ -69,7 +69,7 @@ class Search {
   readonly #members: { member: TarMember; source: FileSource | null }[] = [];
   readonly #leftOut: string[] = [];
   #leftOutCount = 0;
-  #visited = 0;
+  #visits = 0;
 
   constructor(root: AnchoredFolder, chosen: ChosenPaths, options: FindOptions) {
     this.#root = root;
@@ -113,7 +113,7 @@ class Search {
   }
 
   #visit({ route, real }: Visit, within: bigint[]): void {
-    if (++this.#visited > MOST_VISITED)
+    if (++this.#visits > MOST_VISITED)
       throw new CannotKeep(`there are more than ${MOST_VISITED} files and folders: write a narrower path`);
     const stat = this.#look(route, () => this.#root.stat(real));
     if (stat === null) return;

@@ -31,7 +31,7 @@ export class Receiver {
   /** Of a cache. */
   readonly #chosen: ChosenPaths | null;
   #sink: Sink | null = null;
-  #left = 0;
+  #bytesLeft = 0;
 
   constructor(root: AnchoredFolder, folder: string[], replaces: boolean, cachePaths?: string[]) {
     this.#chosen = cachePaths ? byWholePaths(choosePaths(cachePaths)) : null;
@@ -45,7 +45,7 @@ export class Receiver {
     if (this.#sink) throw new CannotWrite("a file was begun before the one before it had ended");
     const parts = path.split("/");
     if (pathProblem(path) !== null) throw new CannotWrite(`${shownPath(path)} ${pathProblem(path)}`);
-    this.#left = size;
+    this.#bytesLeft = size;
     this.#sink = isUnpacked
       ? new Unpacking((member) => this.#member(parts.slice(0, -1), member))
       : this.#create(parts, mode === "755" ? 0o755 : 0o644);
@@ -53,10 +53,10 @@ export class Receiver {
   }
 
   push(bytes: Buffer): void {
-    if (this.#sink === null || bytes.length > this.#left) throw new CannotWrite("more arrived than was announced");
+    if (this.#sink === null || bytes.length > this.#bytesLeft) throw new CannotWrite("more arrived than was announced");
     this.#try(this.#folder, () => this.#sink?.push(bytes));
-    this.#left -= bytes.length;
-    if (this.#left === 0) this.#end();
+    this.#bytesLeft -= bytes.length;
+    if (this.#bytesLeft === 0) this.#end();
   }
 
   /** @throws CannotWrite when a file is not whole */

@@ -137,9 +137,9 @@ const paxRecords = (bytes: Buffer): Map<string, string> => {
  */
 export class TarReader {
   readonly #listener: TarListener;
-  #held: Buffer = Buffer.alloc(0);
+  #unread: Buffer = Buffer.alloc(0);
   /** Bytes of content, and of padding after it, that are still to come. */
-  #left = 0;
+  #bytesLeft = 0;
   #padding = 0;
   #pax: Map<string, string> | null = null;
   #paxBytes = 0;
@@ -153,7 +153,7 @@ export class TarReader {
 
   /** @throws for what is not allowed */
   push(piece: Buffer): void {
-    let rest = this.#held.length > 0 ? Buffer.concat([this.#held, piece]) : piece;
+    let rest = this.#unread.length > 0 ? Buffer.concat([this.#unread, piece]) : piece;
     for (;;) {
       if (this.#isOver) rest = rest.subarray(rest.length);
       if (this.#isInFile) rest = this.#pass(rest);
@@ -166,7 +166,7 @@ export class TarReader {
       else this.#header(rest.subarray(0, BLOCK));
       rest = rest.subarray(needed);
     }
-    this.#held = Buffer.from(rest);
+    this.#unread = Buffer.from(rest);
   }
 
   /** @throws when the tar has not ended */
@@ -175,10 +175,10 @@ export class TarReader {
   }
 
   #pass(bytes: Buffer): Buffer {
-    const content = bytes.subarray(0, this.#left);
+    const content = bytes.subarray(0, this.#bytesLeft);
     if (content.length > 0) this.#listener.content(content);
-    this.#left -= content.length;
-    if (this.#left === 0) {
+    this.#bytesLeft -= content.length;
+    if (this.#bytesLeft === 0) {
       this.#isInFile = false;
       this.#listener.end();
     }
@@ -225,7 +225,7 @@ export class TarReader {
       link: pax.get("linkpath") ?? readText(block, 157, 100),
     });
     this.#padding = tarPadding(size);
-    this.#left = size;
+    this.#bytesLeft = size;
     this.#isInFile = size > 0;
     if (size === 0) this.#listener.end();
   }

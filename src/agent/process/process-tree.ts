@@ -53,7 +53,7 @@ export class ProcessTree {
   readonly #cgroup: Cgroup | null;
   readonly #folders: string[] = [];
   readonly #groups = new Set<number>();
-  readonly #known = new Map<number, string>();
+  readonly #startTimes = new Map<number, string>();
   #since: number | null = null;
 
   /** `runId` names one attempt: another agent on this machine may run the build's next attempt. */
@@ -87,7 +87,7 @@ export class ProcessTree {
       before = own.size;
       for (const row of rows) if (own.has(row.parent)) own.set(row.pid, row);
     }
-    for (const row of own.values()) this.#known.set(row.pid, row.start);
+    for (const row of own.values()) this.#startTimes.set(row.pid, row.start);
     return [...own.keys()];
   }
 
@@ -97,7 +97,7 @@ export class ProcessTree {
       row.hasRunId ||
       members.has(row.pid) ||
       this.#user?.uid === row.uid ||
-      this.#known.get(row.pid) === row.start ||
+      this.#startTimes.get(row.pid) === row.start ||
       this.#hasOpenFile(row)
     );
   }

@@ -146,13 +146,13 @@ const stopReason = (signal: AbortSignal, limit: AbortSignal | null, { timeoutMin
 /** Reads the step's command files, and writes to the log why the step did not succeed. */
 const judge = (options: RunStepOptions, code: number | null, ended: string | null): StepVerdict => {
   const { log, user, folder, output, signal } = options;
-  const { problems, ...written } = options.commandFiles.readAll();
+  const { problems, ...contents } = options.commandFiles.readAll();
   for (const problem of problems) log.say(problem);
   const why = ended ?? (problems.length > 0 ? "wrote a command file that has mistakes" : null);
   const outcome = signal.aborted ? "cancelled" : why === null ? "success" : "failure";
   if (why !== null) log.say(`The step ${why}`);
   if (outcome === "failure") for (const line of possibleCauses(folder.workspace, user, output)) log.say(line);
-  return { outcome, exitCode: code === 0 && why !== null ? 1 : code, ...written, why };
+  return { outcome, exitCode: code === 0 && why !== null ? 1 : code, ...contents, why };
 };
 
 interface TriesOptions {

@@ -20,15 +20,15 @@ interface ParsedOutput {
  */
 export class MaskCommandParser {
   /** Bytes held back, from the start of a line. */
-  #held = Buffer.alloc(0);
+  #unread = Buffer.alloc(0);
   /** The held bytes are a command: only the end of its line is missing. */
   #isCommand = false;
   #isMidLine = false;
 
   push(chunk: Uint8Array): ParsedOutput {
-    const bytes = Buffer.concat([this.#held, chunk]);
+    const bytes = Buffer.concat([this.#unread, chunk]);
     if (this.#isCommand && bytes.length < LINE_LIMIT && lineEnd(chunk, 0) === chunk.length) {
-      this.#held = bytes;
+      this.#unread = bytes;
       return { masks: [], bytes: new Uint8Array() };
     }
     this.#isCommand = false;
@@ -45,7 +45,7 @@ export class MaskCommandParser {
       }
       masks.push(...valuesIn(bytes.toString("utf8", at + COMMAND.length, end)));
     }
-    this.#held = bytes.subarray(until);
+    this.#unread = bytes.subarray(until);
     if (until > 0) this.#isMidLine = !isEnd(bytes[until - 1]);
     return { masks, bytes: bytes.subarray(0, until) };
   }

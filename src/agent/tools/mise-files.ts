@@ -71,11 +71,11 @@ const platformTable = (entry: Record<string, unknown>, machine: string): Record<
  * `unchecked` are the tools of which mise names no address, so that it compares nothing.
  */
 export const withChecksums = (
-  miseLock: string,
+  lockText: string,
   locked: LockedTool[],
   machine = miseMachine(),
 ): { text: string; unchecked: string[] } => {
-  const whole = parse(miseLock);
+  const whole = parse(lockText);
   const tools = toTable(whole.tools);
   const unchecked: string[] = [];
   for (const { name, version, checksum } of locked) {

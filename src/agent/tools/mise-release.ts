@@ -15,8 +15,8 @@ export const MISE_PACKAGE = {
 
 /** Whether `version` is that release or a later one: both are YEAR.MONTH.NUMBER. */
 export const isRecentEnough = (version: string): boolean => {
-  const [wanted, found] = [MISE_VERSION, version].map((one) => one.split(".").map(Number));
-  if (!wanted || found?.length !== wanted.length || found.some(Number.isNaN)) return false;
-  const differs = wanted.findIndex((part, index) => part !== found[index]);
-  return differs < 0 || (found[differs] ?? 0) > (wanted[differs] ?? 0);
+  const [pinned, actual] = [MISE_VERSION, version].map((one) => one.split(".").map(Number));
+  if (!pinned || actual?.length !== pinned.length || actual.some(Number.isNaN)) return false;
+  const differs = pinned.findIndex((part, index) => part !== actual[index]);
+  return differs < 0 || (actual[differs] ?? 0) > (pinned[differs] ?? 0);
 };

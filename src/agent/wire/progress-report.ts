@@ -36,7 +36,7 @@ export class ProgressSender {
   #sending: Promise<void> | null = null;
   #masksSent: Promise<void> = Promise.resolve();
   /** The steps as another call told them. */
-  #told: Step[] = [];
+  #reportedSteps: Step[] = [];
 
   constructor(options: ProgressReportOptions) {
     this.#options = options;
@@ -61,7 +61,7 @@ export class ProgressSender {
   /** Takes note of a call that carried all that was reported, and these steps. */
   told(steps: Step[] = []): void {
     this.#pending = null;
-    this.#told = steps;
+    this.#reportedSteps = steps;
     this.#sentAt = performance.now();
     if (this.#timer) clearTimeout(this.#timer);
     this.#timer = null;
@@ -70,7 +70,7 @@ export class ProgressSender {
   /** Whether it says nothing of the steps that was not told: it can wait for what is news. */
   #isTold({ steps, ...others }: Progress): boolean {
     const isOfSteps = steps !== undefined && Object.keys(others).length === 0;
-    return isOfSteps && steps.every(({ status }, index) => status === this.#told[index]?.status);
+    return isOfSteps && steps.every(({ status }, index) => status === this.#reportedSteps[index]?.status);
   }
 
   #sendLater(): void {

@@ -29,7 +29,7 @@ export class LogText {
   readonly #store: BuildLogStore;
   readonly #archive: () => R2Bucket;
   /** Where the log is now, for those who began to read it before it moved. */
-  #moved: { ended: Ended; segments: LogSegment[] } | null = null;
+  #archived: { ended: Ended; segments: LogSegment[] } | null = null;
 
   constructor(store: BuildLogStore, archive: () => R2Bucket) {
     this.#store = store;
@@ -93,9 +93,9 @@ export class LogText {
   }
 
   async #readMoved(fence: number, start: number, end: number): Promise<Uint8Array> {
-    const segment = this.#moved?.segments.find((one) => one.fence === fence);
-    if (!this.#moved || !segment) throw new Error("The log is gone");
-    const { day, orgId, jobId } = this.#moved.ended;
+    const segment = this.#archived?.segments.find((one) => one.fence === fence);
+    if (!this.#archived || !segment) throw new Error("The log is gone");
+    const { day, orgId, jobId } = this.#archived.ended;
     const key = logKey(day, orgId, jobId, segment.attempt);
     return new Uint8Array(await new Response(await readLogText(this.#archive(), key, start, end)).arrayBuffer());
   }
@@ -109,6 +109,6 @@ export class LogText {
       const text = this.stream(fence, 0, size);
       await putLog(this.#archive(), ended, { attempt, size, text, times: this.#store.times(fence) });
     }
-    this.#moved = { ended, segments: shownSegments };
+    this.#archived = { ended, segments: shownSegments };
   }
 }

@@ -92,15 +92,15 @@ export class Lists {
   async #buildWrites(orgId: string, state: Readonly<PoolState>, result: Delivered): Promise<PendingWrite[]> {
     const builds = this.#ways.machine.storage.builds.of(this.#nextBuilds(state));
     const isLarge = ({ build }: LoadedBuild) => build.until !== null && isEnded(build.status);
-    const small = builds.filter((one) => !isLarge(one)).map((one) => this.#told(orgId, one, result));
+    const small = builds.filter((one) => !isLarge(one)).map((one) => this.#prepareBuild(orgId, one, result));
     const writes = await Promise.all(small);
     const large = this.#ways.failures.fewestFirst(builds.filter(isLarge), ({ build }) => build.id);
-    for (const one of large.slice(0, LARGE_BATCH_SIZE)) writes.push(await this.#told(orgId, one, result));
+    for (const one of large.slice(0, LARGE_BATCH_SIZE)) writes.push(await this.#prepareBuild(orgId, one, result));
     return writes.filter((write) => write !== null);
   }
 
   /** What D1 is told of a build; null where the archive has to have its record before, and has not. */
-  async #told(orgId: string, loaded: LoadedBuild, result: Delivered): Promise<PendingWrite | null> {
+  async #prepareBuild(orgId: string, loaded: LoadedBuild, result: Delivered): Promise<PendingWrite | null> {
     const { build, first, report } = loaded;
     const hasEnded = isEnded(build.status);
     const own = toBuild(orgId, build, first, report);
@@ -121,7 +121,7 @@ export class Lists {
       hasRunValues: build.inputBytes !== 0,
     };
     try {
-      await putRecord(this.#ways.env.ARCHIVE, { ...record, ...(await this.#left(record, loaded)) });
+      await putRecord(this.#ways.env.ARCHIVE, { ...record, ...(await this.#findRemains(record, loaded)) });
       this.#ways.failures.forget(build.id);
       return true;
     } catch (error) {
@@ -133,7 +133,7 @@ export class Lists {
   }
 
   /** What the build left, for its record. A pool that was set back does not know it: then the record before counts. */
-  async #left(record: ArchivedBuild, { first }: LoadedBuild): Promise<Partial<ArchivedBuild>> {
+  async #findRemains(record: ArchivedBuild, { first }: LoadedBuild): Promise<Partial<ArchivedBuild>> {
     const { id, finishedAt } = record;
     const artifactPlaces = listArtifactPlaces(this.#ways.machine.storage, id);
     const testPlaces = listTestPlaces(this.#ways.machine.storage, id);

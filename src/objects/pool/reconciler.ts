@@ -24,8 +24,8 @@ type Numbers = Stored["numbers"];
 
 const toStoredBuild = (raw: Record<string, unknown>): StoredBuild => {
   const row = readBuildRow(raw);
-  const { orgId, ref, event, pull, author, subject, failedLine, tests, jobCounts, poolVersion, ...known } = row;
-  return { ...known, branch: branchOf(ref), origin: toOrigin(row), version: poolVersion };
+  const { orgId, ref, event, pull, author, subject, failedLine, tests, jobCounts, poolVersion, ...build } = row;
+  return { ...build, branch: branchOf(ref), origin: toOrigin(row), version: poolVersion };
 };
 
 /** As much of what made a build as lists show. */
@@ -61,7 +61,7 @@ const readSince = async (db: D1Database, orgId: string, since: number, ids: stri
     const indexed = "action NOT IN ('build.create', 'build.deliver')";
     return db.prepare(`SELECT ${columns} FROM audit_log WHERE ${newer} AND ${indexed} AND action IN (${actions})`);
   };
-  const [pool, under, known, numbers, removed, revoked, deletedBuilds, deletedLogs] = await db.batch([
+  const [pool, under, listed, numbers, removed, revoked, deletedBuilds, deletedLogs] = await db.batch([
     readPool(db, orgId),
     db.prepare(`SELECT * FROM build_summary WHERE ${newer} AND ${IS_ACTIVE}`).bind(orgId, first),
     db
@@ -77,7 +77,7 @@ const readSince = async (db: D1Database, orgId: string, since: number, ids: stri
   ]);
   const subjects = (result: D1Result | undefined) =>
     ((result?.results ?? []) as { subject: string }[]).map(({ subject }) => subject);
-  const builds = [under, known]
+  const builds = [under, listed]
     .flatMap((result) => (result?.results ?? []) as Record<string, unknown>[])
     .map(toStoredBuild);
   return {

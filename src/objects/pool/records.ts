@@ -32,7 +32,7 @@ const LARGE_POOL = 1_000;
 export class PoolRecords {
   readonly #engine: PoolEngine;
   readonly jobs: JobRecords;
-  #measured: Metrics | null = null;
+  #latestMetrics: Metrics | null = null;
 
   constructor(engine: PoolEngine) {
     this.#engine = engine;
@@ -158,10 +158,10 @@ export class PoolRecords {
   metrics(): Metrics {
     const { state, orgId, context, storage } = this.#engine;
     const isLarge = state.agents.size + state.builds.size >= LARGE_POOL;
-    const measured = this.#measured;
+    const measured = this.#latestMetrics;
     if (isLarge && measured && context.now - Date.parse(measured.at) < METRICS_MS) return measured;
-    this.#measured = measure(state, orgId, context, storage.deadLetters.count(), this.#pingedAt);
-    return this.#measured;
+    this.#latestMetrics = measure(state, orgId, context, storage.deadLetters.count(), this.#pingedAt);
+    return this.#latestMetrics;
   }
 
   now(role: Role): PoolNow {

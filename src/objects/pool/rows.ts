@@ -67,14 +67,14 @@ const stopReason = ({
 
 /** A build with its first job, if none took its place. */
 const upgradeBuild = (row: EarlierBuild, job: EarlierJob): { build: BuildFacts; first: JobFacts | undefined } => {
-  const { several, asked, ...known } = row;
+  const { several, asked, ...facts } = row;
   const { maxParallel, inputBytes = 0, jobOf: _, ...rest } = job;
   const { id, seq, status, queuedAt, startedAt, message, leak, approval } = row;
   const stoppedAt = job.lease?.stop?.at ?? row.queuedAt;
   const isCanceled = status === "canceling";
   const build: BuildFacts = {
-    ...known,
-    isTold: known.isTold === true && !isEnded(status),
+    ...facts,
+    isTold: facts.isTold === true && !isEnded(status),
     requires: asked ?? job.requires,
     maxParallel,
     maxAttempts: job.maxAttempts,
@@ -126,11 +126,11 @@ const UNKNOWN: Omit<EarlierJob, "id"> = {
 
 /** A planned job. What its file says of one that the queue never had stands in the plan alone: `maxAttempts` is 0 then. */
 export const upgradeJob = ({ node, build, job }: EarlierJobRow): JobFacts => {
-  const { maxParallel: _, inputBytes: __, jobOf: ___, ...known }: EarlierJob = job ?? { id: node.id, ...UNKNOWN };
+  const { maxParallel: _, inputBytes: __, jobOf: ___, ...facts }: EarlierJob = job ?? { id: node.id, ...UNKNOWN };
   const { id, buildId, index, readyAt: queuedAt, gate, stopCause, end } = node;
   const status = end?.status ?? build?.status ?? "waiting";
   return {
-    ...known,
+    ...facts,
     id,
     buildId,
     index,

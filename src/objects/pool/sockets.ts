@@ -22,7 +22,7 @@ const POLICY_VIOLATION = 1008;
 export class HintSockets {
   readonly #ctx: DurableObjectState;
   /** Messages of each socket in the present minute. */
-  readonly #received = new WeakMap<WebSocket, { since: number; count: number }>();
+  readonly #messageCounts = new WeakMap<WebSocket, { since: number; count: number }>();
 
   constructor(ctx: DurableObjectState) {
     this.#ctx = ctx;
@@ -96,9 +96,9 @@ export class HintSockets {
 
   /** Whether the socket has sent no more messages than an agent needs; a flood of them is refused. */
   takesMessage(socket: WebSocket, now: number): boolean {
-    const before = this.#received.get(socket);
+    const before = this.#messageCounts.get(socket);
     const window = before && now - before.since < MINUTE_MS ? before : { since: now, count: 0 };
-    this.#received.set(socket, { ...window, count: window.count + 1 });
+    this.#messageCounts.set(socket, { ...window, count: window.count + 1 });
     return window.count < LIMITS.socketMessagesPerMinute;
   }
 

@@ -12,7 +12,7 @@ const MOST_FREED = 1000;
  */
 export class StoredBytes {
   readonly #sql: SqlStorage;
-  readonly #freed = new Set<string>();
+  readonly #freedIds = new Set<string>();
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
@@ -32,9 +32,9 @@ export class StoredBytes {
 
   /** An artifact was deleted for good. */
   free(id: string, day: string, bytes: number): void {
-    if (this.#freed.has(id)) return;
-    if (this.#freed.size >= MOST_FREED) this.#freed.clear();
-    this.#freed.add(id);
+    if (this.#freedIds.has(id)) return;
+    if (this.#freedIds.size >= MOST_FREED) this.#freedIds.clear();
+    this.#freedIds.add(id);
     this.#sql.exec("UPDATE stored SET bytes = max(0, bytes - ?) WHERE kind = 'artifact' AND until = ?", bytes, day);
   }
 
