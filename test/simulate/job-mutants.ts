@@ -364,9 +364,9 @@ function withLateOutputs(_state: PoolState, changes: readonly Change[]): Change[
 /** Semaphores that stay taken by whom they were taken. */
 function keepingSemaphores(isKept: (command: string) => boolean): WrongRules["sabotage"] {
   return ({ index: { semaphores } }, command) => {
-    const { hold } = Object.getPrototypeOf(semaphores);
+    const { countLease } = Object.getPrototypeOf(semaphores);
     semaphores.countLease = (semaphore, by) =>
-      by < 0 && isKept(command) ? undefined : hold.call(semaphores, semaphore, by);
+      by < 0 && isKept(command) ? undefined : countLease.call(semaphores, semaphore, by);
   };
 }
 

@@ -128,12 +128,12 @@ function becomeYounger({ state, job }: FailedTry): Change[] {
 /** Semaphores that stay taken after a failed try. */
 function keepingSemaphoresOfTries(): WrongRules["sabotage"] {
   return ({ index: { semaphores }, jobs }) => {
-    const { hold } = Object.getPrototypeOf(semaphores);
+    const { countLease } = Object.getPrototypeOf(semaphores);
     const waits = ({ lease, retries = 0 }: JobFacts): boolean => lease === null && retries > 0;
     const before = new Set([...jobs.values()].filter(waits).map(({ id }) => id));
     semaphores.countLease = (semaphore, by) => {
       const isAfterTry = by < 0 && [...jobs.values()].some((job) => waits(job) && !before.has(job.id));
-      if (!isAfterTry) hold.call(semaphores, semaphore, by);
+      if (!isAfterTry) countLease.call(semaphores, semaphore, by);
     };
   };
 }
